@@ -1,0 +1,24 @@
+# What all of leakgate's own targets share. Targets of users are left alone.
+
+# Outputs at bin/ and lib/ of the build tree, where the runner looks for the
+# agent just as it does once installed.
+function(leakgate_set_output_folders target)
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+endfunction()
+
+function(leakgate_set_warnings target)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+    $<$<BOOL:${LEAKGATE_WERROR}>:-Werror>)
+endfunction()
+
+# Sanitizers go into the runner and the unit tests. The agent lives in other
+# people's processes and replaces malloc, so it is never built with one.
+function(leakgate_set_sanitizers target)
+  if(LEAKGATE_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${LEAKGATE_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${LEAKGATE_SANITIZE})
+  endif()
+endfunction()

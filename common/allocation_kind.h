@@ -1,0 +1,19 @@
+// How a block was allocated. Kept with each live block, so that a report can
+// name it and a mismatched free can be told.
+#pragma once
+
+#include <cstdint>
+
+namespace leakgate {
+
+// Stored in five bits of a live slot (common/live_slot.h).
+enum class AllocationKind : std::uint8_t {
+  kMalloc = 1,
+  kCalloc = 2,
+  kRealloc = 3,   // realloc and reallocarray
+  kMemalign = 4,  // aligned_alloc, posix_memalign, memalign, valloc, pvalloc
+  kNew = 5,
+  kNewArray = 6,
+};
+
+}  // namespace leakgate

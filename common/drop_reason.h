@@ -1,0 +1,22 @@
+// What the tracer could not record, and why. A drop is never a pass: the
+// runner shows the counts and calls the verdict inconclusive.
+#pragma once
+
+#include <cstdint>
+
+namespace leakgate {
+
+enum class DropReason : std::uint32_t {
+  kReentered = 0,        // a signal handler allocated while the agent was recording
+  kAddressRange = 1,     // an address outside the 47 bits that the live map covers
+  kUnaligned = 2,        // an address that is no multiple of 16
+  kBlockTooLarge = 3,    // a block of 1 TiB or more
+  kMapFull = 4,          // no chunk of the live map left, or none could be mapped
+  kWindowTableFull = 5,  // a test, suite or iteration too many
+  kTextFull = 6,         // no room left for a name
+  kNoThreadState = 7,    // no memory for a thread's state
+};
+
+inline constexpr std::uint32_t kDropReasonCount = 8;
+
+}  // namespace leakgate

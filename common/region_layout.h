@@ -1,0 +1,222 @@
+// The region: the memory that the test process and the runner share.
+//
+// The runner creates it as a memfd, sized in full and sealed, before the
+// process is resumed; the agent fills it; the runner reads it at any moment,
+// also after the process has died. It is sparse: only what is touched costs
+// memory. It holds no pointers, since the two map it at different addresses.
+//
+// Threat model for the runner: the process under test may write anything here
+// at any time. Copy once, check the copy, use the copy.
+//
+//   header | mailbox | windows | threads | shards | modules | text | stacks |
+//   chunk directory | chunks of the live map ...
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/drop_reason.h"
+#include "common/unwind_end.h"
+
+namespace leakgate {
+
+inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
+inline constexpr std::uint32_t kLayoutVersion = 1;
+
+// How far the agent has come. A region that never gets to kTracing was not traced.
+enum class AgentState : std::uint32_t { kAbsent = 0, kTracing = 1, kFailed = 2 };
+
+// Why the agent did not start to trace.
+enum class AgentFailure : std::uint32_t {
+  kNone = 0,
+  kMallocElsewhere = 1,  // the program's malloc is not the agent's
+  kNoMemory = 2,         // the region or the agent's tables could not be mapped
+  kCanaryUnseen = 3,     // a block allocated as a trial was not recorded
+};
+
+// Who told the agent where tests begin and end.
+enum class BoundarySource : std::uint32_t { kNone = 0, kStream = 1, kListener = 2 };
+
+// How the program ended, as far as the agent could see from inside.
+enum class ProgramEnd : std::uint32_t {
+  kUnseen = 0,     // killed, replaced by exec, or ended by a bare system call
+  kExit = 1,       // exit handlers ran
+  kImmediate = 2,  // _exit, _Exit or quick_exit
+};
+
+enum class WindowKind : std::uint32_t { kProgram = 1, kSuite = 2, kTest = 3 };
+enum class WindowState : std::uint32_t { kUnused = 0, kOpen = 1, kClosed = 2 };
+
+// kNotPassed: GoogleTest's stream of events does not tell failed from skipped.
+enum class TestResult : std::uint32_t {
+  kUnknown = 0,
+  kPassed = 1,
+  kFailed = 2,
+  kSkipped = 3,
+  kNotPassed = 4,
+};
+
+// A string in the region's text: offset and length in bytes.
+struct TextRef {
+  std::uint32_t offset;
+  std::uint32_t length;
+};
+static_assert(sizeof(TextRef) == 8);
+
+// Everything allocated and freed since tracing began, at one moment.
+struct Totals {
+  std::uint64_t allocated_bytes;
+  std::uint64_t allocated_blocks;
+  std::uint64_t freed_bytes;
+  std::uint64_t freed_blocks;
+};
+static_assert(sizeof(Totals) == 32);
+
+struct alignas(64) RegionHeader {
+  // Written by the runner, before launch.
+  std::uint64_t magic;
+  std::uint64_t region_bytes;
+  std::uint32_t layout_version;
+  std::int32_t pid;
+  std::int32_t runner_pid;
+  std::uint32_t generation;  // counts the execs of this PID, from 1
+
+  // Written by the agent.
+  std::atomic<std::uint32_t> agent_state;      // AgentState; release, after the rest is set up
+  std::atomic<std::uint32_t> agent_failure;    // AgentFailure
+  std::atomic<std::uint32_t> boundaries;       // BoundarySource
+  std::atomic<std::uint32_t> program_end;      // ProgramEnd
+  std::atomic<std::uint32_t> current_window;   // the innermost open window
+  std::atomic<std::uint32_t> window_count;     // window ids in use, 0 included
+  std::atomic<std::uint32_t> thread_count;     // thread ids in use, 0 included
+  std::atomic<std::uint32_t> shard_count;      // shards ever in use
+  std::atomic<std::uint32_t> module_count;     // module ids in use, 0 included
+  std::atomic<std::uint32_t> text_bytes;       // bytes of text in use
+  std::atomic<std::uint32_t> stack_node_count; // stack nodes in use, the roots included
+  std::atomic<std::uint32_t> chunk_count;      // chunks of the live map in use
+  std::atomic<std::uint64_t> drops[kDropReasonCount];       // by DropReason
+  std::atomic<std::uint64_t> stack_ends[kUnwindEndCount];   // distinct stacks, by UnwindEnd
+};
+static_assert(sizeof(RegionHeader) == 256);
+
+// One question at a time from the test thread to the runner, and its answer.
+// The agent writes `window`, raises `request` and waits on `reply` (futexes);
+// the runner writes the answer and sets `reply` to the request's number.
+struct Mailbox {
+  static constexpr std::uint32_t kFileCapacity = 4096;
+  static constexpr std::uint32_t kTextCapacity = 0x1'0000 - kFileCapacity - 64;
+
+  std::atomic<std::uint32_t> request;
+  std::atomic<std::uint32_t> reply;
+  std::uint32_t window;
+  std::uint32_t over_budget;  // 1: the window fails, with `text` at `file`:`line`
+  std::uint32_t line;
+  std::uint32_t file_length;
+  std::uint32_t text_length;
+  std::uint32_t reserved[9];
+  char file[kFileCapacity];
+  char text[kTextCapacity];
+};
+static_assert(sizeof(Mailbox) == 0x1'0000);
+
+// One window. `live_*` is what shards have handed over; the rest of a window's
+// count is still in the shards whose `window` it is.
+struct alignas(64) WindowRecord {
+  std::atomic<std::uint32_t> state;  // WindowState; release, after the fields below
+  std::uint32_t kind;                // WindowKind
+  std::uint32_t parent;              // the window it was opened in
+  std::uint32_t iteration;           // of --gtest_repeat, from 1
+  std::uint32_t test_result;         // TestResult
+  std::uint32_t line;                // of the test's definition, 0 if not known
+  TextRef name;                      // "Suite.Test", "Suite"; empty for the program
+  TextRef file;                      // the test's source file, if known
+  std::atomic<std::int64_t> live_bytes;
+  std::atomic<std::int64_t> live_blocks;
+  Totals begin;
+  Totals end;  // valid once closed
+  std::uint64_t reserved[9];
+};
+static_assert(sizeof(WindowRecord) == 192);
+
+struct ThreadRecord {
+  std::int32_t tid;
+  std::uint32_t birth_window;  // the window in which its first allocation fell
+  std::uint64_t reserved[3];
+};
+static_assert(sizeof(ThreadRecord) == 32);
+
+// One thread's share of the counters. Written by its owner only, with plain
+// stores; a thread that ends leaves it, counts and all, to a later one.
+// `sequence` is odd while the owner hands `window_*` over to the window.
+struct alignas(64) CounterShard {
+  std::atomic<std::uint32_t> sequence;
+  std::atomic<std::uint32_t> window;
+  std::atomic<std::int64_t> window_bytes;
+  std::atomic<std::int64_t> window_blocks;
+  std::atomic<std::uint64_t> allocated_bytes;
+  std::atomic<std::uint64_t> allocated_blocks;
+  std::atomic<std::uint64_t> freed_bytes;
+  std::atomic<std::uint64_t> freed_blocks;
+  std::atomic<std::int32_t> owner_tid;  // 0: free to take
+};
+static_assert(sizeof(CounterShard) == 64);
+
+// One mapped file that a recorded stack runs through. A module that is loaded
+// anew, or another at the same addresses, gets a record of its own.
+struct ModuleRecord {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t bias;  // run-time address minus the address in the file
+  TextRef path;        // absolute; "[vdso]" for the kernel's
+  std::uint32_t build_id_length;
+  std::uint8_t build_id[28];
+};
+static_assert(sizeof(ModuleRecord) == 64);
+
+// One frame of a call stack; the whole stack is read by following `parent`
+// outwards. The first kStackRootCount nodes are no frames: they end a stack
+// and their number is its UnwindEnd.
+struct StackNode {
+  std::uint64_t pc;      // return address (one past it where the frame was interrupted)
+  std::uint32_t parent;  // the caller's node
+  std::uint32_t module;  // 0: in no known module
+};
+static_assert(sizeof(StackNode) == 16);
+
+inline constexpr std::uint32_t kStackRootCount = 16;
+static_assert(kStackRootCount >= kUnwindEndCount);
+
+// The live map: `address >> kChunkShift` picks a chunk through the directory,
+// the 16-byte granule within it a word (common/live_slot.h).
+inline constexpr std::uint32_t kAddressBits = 47;
+inline constexpr std::uint32_t kGranuleShift = 4;
+inline constexpr std::uint32_t kChunkShift = 26;
+inline constexpr std::uint64_t kChunkWords = 1ULL << (kChunkShift - kGranuleShift);
+inline constexpr std::uint64_t kChunkBytes = kChunkWords * sizeof(std::uint64_t);
+inline constexpr std::uint64_t kDirectoryEntries = 1ULL << (kAddressBits - kChunkShift);
+
+inline constexpr std::uint32_t kMaxWindows = 1U << 20;
+inline constexpr std::uint32_t kMaxThreads = 1U << 18;
+inline constexpr std::uint32_t kMaxShards = 1U << 13;
+inline constexpr std::uint32_t kMaxModules = 1U << 13;
+inline constexpr std::uint32_t kMaxTextBytes = 1U << 26;
+inline constexpr std::uint32_t kMaxStackNodes = 1U << 24;
+inline constexpr std::uint32_t kMaxChunks = 1U << 12;
+
+namespace region_offset {
+inline constexpr std::uint64_t kHeader = 0;
+inline constexpr std::uint64_t kMailbox = 4096;
+inline constexpr std::uint64_t kWindows = kMailbox + sizeof(Mailbox);
+inline constexpr std::uint64_t kThreads = kWindows + kMaxWindows * sizeof(WindowRecord);
+inline constexpr std::uint64_t kShards = kThreads + kMaxThreads * sizeof(ThreadRecord);
+inline constexpr std::uint64_t kModules = kShards + kMaxShards * sizeof(CounterShard);
+inline constexpr std::uint64_t kText = kModules + kMaxModules * sizeof(ModuleRecord);
+inline constexpr std::uint64_t kStacks = kText + kMaxTextBytes;
+// Each entry is 0, or the number of a chunk plus one.
+inline constexpr std::uint64_t kDirectory = kStacks + kMaxStackNodes * sizeof(StackNode);
+inline constexpr std::uint64_t kChunks = kDirectory + kDirectoryEntries * sizeof(std::uint32_t);
+inline constexpr std::uint64_t kEnd = kChunks + kMaxChunks * kChunkBytes;
+static_assert(kChunks % 4096 == 0 && kShards % 4096 == 0 && kDirectory % 4096 == 0);
+}  // namespace region_offset
+
+}  // namespace leakgate

@@ -1,0 +1,20 @@
+// Why a call stack ends where it does. Every recorded stack carries one.
+#pragma once
+
+#include <cstdint>
+
+namespace leakgate {
+
+enum class UnwindEnd : std::uint32_t {
+  kOutermost = 0,   // the frame description says that there is no caller
+  kDepthLimit = 1,  // cut at the depth limit
+  kNoUnwindInfo = 2,  // a frame without .eh_frame
+  kBadUnwindInfo = 3,  // .eh_frame that asks for what the unwinder does not know
+  kUnreadableStack = 4,  // a stack slot that could not be read
+  kNotAStack = 5,        // the stack pointer did not move towards the caller
+  kTableFull = 6,        // no room left in the stack table
+};
+
+inline constexpr std::uint32_t kUnwindEndCount = 7;
+
+}  // namespace leakgate

@@ -1,0 +1,76 @@
+// Which budget applies to a window: budget files in, limits out. Pure.
+//
+// The file in the deepest directory that contains the test's source file wins;
+// files whose directory does not contain it come after those that do. Two at
+// the same depth that both claim a test are an error, never a guess.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runner/budget/budget_file.h"
+
+namespace leakgate {
+
+// Where a limit comes from. The default has no file.
+struct LimitSource {
+  std::string file;  // empty: leakgate's default
+  int line = 0;
+  std::string reason;  // of the override that set it, if one did
+};
+
+struct AppliedLimit {
+  std::int64_t value = 0;
+  LimitSource source;
+};
+
+struct AppliedAmountLimits {
+  std::optional<AppliedLimit> bytes;
+  std::optional<AppliedLimit> blocks;
+};
+
+// The limits of one window, override by override resolved.
+struct AppliedBudget {
+  std::string component;  // empty: no file covers the window
+  std::string owner;
+  AppliedAmountLimits outstanding;
+  AppliedAmountLimits growth;
+};
+
+// A test as GoogleTest lists it.
+struct TestId {
+  std::string name;         // "Suite.Test"
+  std::string source_file;  // empty if not known
+};
+
+class BudgetSet {
+ public:
+  // Keeps the files that apply to `binary` (a path; its file name is matched).
+  BudgetSet(std::vector<BudgetFile> files, const std::filesystem::path& binary);
+
+  // The budget of a test window. Where no file limits `outstanding`, bytes and
+  // blocks, the default does: 0 bytes. Error: two files claim the test.
+  [[nodiscard]] Expected<AppliedBudget> ForTest(const TestId& test) const;
+
+  // The budget of a suite window: of the one component that covers all of the
+  // suite's `tests`; of none where they belong to several. No default limits.
+  [[nodiscard]] Expected<AppliedBudget> ForSuite(const std::vector<TestId>& tests) const;
+
+  // The budget of the program window: the one file that sets program limits
+  // for this binary, else the one file that applies to it. No default limits.
+  // Error: two files set program limits.
+  [[nodiscard]] Expected<AppliedBudget> ForProgram() const;
+
+  // Checks before launch that no two files claim one of `tests`, and ForProgram.
+  [[nodiscard]] Expected<void> Check(const std::vector<TestId>& tests) const;
+
+ private:
+  std::vector<BudgetFile> files_;
+};
+
+// True if `name` matches a GoogleTest filter: patterns of `*` and `?`,
+// separated by ':', after a '-' those to leave out.
+[[nodiscard]] bool MatchesFilter(const std::string& filter, const std::string& name);
+
+}  // namespace leakgate

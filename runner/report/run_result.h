@@ -1,0 +1,66 @@
+// The result of one `leakgate run`: the value that every report is written from.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/region_layout.h"
+#include "runner/attribution/finding.h"
+#include "runner/budget/verdict.h"
+#include "runner/snapshot/amount.h"
+
+namespace leakgate {
+
+// A test's result as GoogleTest saw it; kNone for suites and the program.
+enum class TestStatus { kNone, kPassed, kFailed, kSkipped, kNotPassed, kCrashed };
+
+struct WindowResult {
+  WindowKind kind = WindowKind::kTest;
+  std::string name;  // "Suite.Test", "Suite", or the binary's file name
+  int iteration = 1;
+  std::string source_file;  // of the test; empty if not known
+  TestStatus status = TestStatus::kNone;
+  Verdict verdict = Verdict::kPass;
+  std::string reason;  // of kInconclusive and kNotGated, one line
+  AppliedBudget budget;
+  Amount outstanding;
+  Amount framework;
+  Amount growth;
+  Amount allocated;
+  std::vector<Violation> violations;  // empty unless over budget
+  std::vector<Finding> findings;      // the user's own first, each group by bytes, descending
+};
+
+struct ProgramExit {
+  std::optional<int> exit_code;  // one of the two is set
+  std::optional<int> signal;
+
+  // As a shell tells it: 128 + n for signal n.
+  int ShellCode() const { return signal ? 128 + *signal : exit_code.value_or(0); }
+};
+
+struct TracingResult {
+  BoundarySource boundaries = BoundarySource::kNone;
+  int generations = 1;  // how often the PID was traced anew, by exec
+  std::map<std::string, std::uint64_t> drops;           // by reason; only what is not 0
+  std::map<std::string, std::uint64_t> stack_ends;      // distinct stacks that are cut, by reason
+  std::uint64_t distinct_stack_frames = 0;
+};
+
+struct RunResult {
+  std::string binary;
+  std::vector<std::string> arguments;
+  Verdict verdict = Verdict::kPass;
+  std::vector<std::string> reasons;  // why inconclusive, one line each; empty otherwise
+  int exit_code = 0;                 // the runner's
+  ProgramExit program;
+  TracingResult tracing;
+  std::vector<WindowResult> windows;  // in the order in which they were opened
+  std::chrono::nanoseconds wall{};
+  std::chrono::nanoseconds gating{};  // of `wall`: spent judging while the program waited, and after
+};
+
+}  // namespace leakgate

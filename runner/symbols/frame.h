@@ -1,0 +1,34 @@
+// One symbolised frame of a call stack, and what the symboliser is asked with.
+// Plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace leakgate {
+
+// One frame as a person reads it. One address yields several when functions
+// were inlined there: the innermost first, `inlined` on all but the last.
+struct Frame {
+  std::string function;  // demangled; empty if unknown
+  std::string file;      // absolute where debug information says so; empty if unknown
+  int line = 0;          // 0 if unknown
+  std::string module;    // path of the mapped file; empty if in none
+  std::uint64_t module_offset = 0;  // address in the file's own terms, for "module+0x1234"
+  bool inlined = false;
+  std::string called_function;  // the exported function that the call instruction at this address
+                                // goes to, by the caller's PLT or GOT; empty if not direct
+
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+// A mapped file as the agent recorded it.
+struct Module {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t bias = 0;  // run-time address minus the address in the file
+  std::string path;
+  std::string build_id;  // hexadecimal; empty if it has none
+};
+
+}  // namespace leakgate
