@@ -22,6 +22,7 @@ struct WindowResult {
   std::string name;  // "Suite.Test", "Suite", or the binary's file name
   int iteration = 1;
   std::string source_file;  // of the test; empty if not known
+  int source_line = 0;      // of the test's definition; 0 if not known
   TestStatus status = TestStatus::kNone;
   Verdict verdict = Verdict::kPass;
   std::string reason;  // of kInconclusive and kNotGated, one line
@@ -44,9 +45,9 @@ struct ProgramExit {
 
 struct TracingResult {
   BoundarySource boundaries = BoundarySource::kNone;
-  int generations = 1;  // how often the PID was traced anew, by exec
-  std::map<std::string, std::uint64_t> drops;           // by reason; only what is not 0
-  std::map<std::string, std::uint64_t> stack_ends;      // distinct stacks that are cut, by reason
+  int generations = 1;                              // how often the PID was traced anew, by exec
+  std::map<std::string, std::uint64_t> drops;       // by reason; only what is not 0
+  std::map<std::string, std::uint64_t> stack_ends;  // distinct stacks that are cut, by reason
   std::uint64_t distinct_stack_frames = 0;
 };
 
@@ -60,7 +61,8 @@ struct RunResult {
   TracingResult tracing;
   std::vector<WindowResult> windows;  // in the order in which they were opened
   std::chrono::nanoseconds wall{};
-  std::chrono::nanoseconds gating{};  // of `wall`: spent judging while the program waited, and after
+  std::chrono::nanoseconds
+      gating{};  // of `wall`: spent judging while the program waited, and after
 };
 
 }  // namespace leakgate

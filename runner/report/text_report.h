@@ -1,0 +1,41 @@
+// What a person reads: why a window failed, and how the run went.
+//
+// The answer comes before the detail, the user's own frame first, then the
+// reason and the remedy. Pure: values in, text out, the same every time.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runner/report/run_result.h"
+#include "runner/report/style.h"
+
+namespace leakgate {
+
+struct SourcePosition {
+  std::string file;  // as debug information has it, mostly absolute
+  int line = 0;
+
+  friend bool operator==(const SourcePosition&, const SourcePosition&) = default;
+};
+
+// Where a failing window's failure is best shown: the call site of its largest
+// finding, else the test's definition, else nowhere.
+[[nodiscard]] std::optional<SourcePosition> FailurePosition(const WindowResult& window);
+
+// Why `window` is over budget, for GoogleTest to print as a failure's message:
+// no name and no position, since GoogleTest prints both. No trailing newline.
+// REQUIRES: window.verdict is kOverBudget.
+[[nodiscard]] std::string FailureText(const WindowResult& window, const TextStyle& style);
+
+// The same below a headline, "src/pool.cc:88: Failure in HttpTest.KeepAlive",
+// for a window that GoogleTest could not fail. No trailing newline.
+// REQUIRES: window.verdict is kOverBudget.
+[[nodiscard]] std::string FailureTextWithHeadline(const WindowResult& window,
+                                                  const TextStyle& style);
+
+// The end of a run, with a trailing newline: the complete text of each failure
+// that GoogleTest has not shown, then the summary. One line if all passed.
+[[nodiscard]] std::string SummaryText(const RunResult& result, const TextStyle& style);
+
+}  // namespace leakgate
