@@ -10,10 +10,10 @@ namespace leakgate {
 // One frame as a person reads it. One address yields several when functions
 // were inlined there: the innermost first, `inlined` on all but the last.
 struct Frame {
-  std::string function;  // demangled; empty if unknown
-  std::string file;      // absolute where debug information says so; empty if unknown
-  int line = 0;          // 0 if unknown
-  std::string module;    // path of the mapped file; empty if in none
+  std::string function;             // demangled; empty if unknown
+  std::string file;                 // absolute where debug information says so; empty if unknown
+  int line = 0;                     // 0 if unknown
+  std::string module;               // path of the mapped file; empty if in none
   std::uint64_t module_offset = 0;  // address in the file's own terms, for "module+0x1234"
   bool inlined = false;
   std::string called_function;  // the exported function that the call instruction at this address

@@ -1,0 +1,53 @@
+// Which exported function a call instruction goes to.
+//
+// A stack tells where a call returns to, not what was called: a stripped libc
+// names none of its internal functions, and an exported one such as setenv may
+// jump on into an internal one and so be gone from the stack. The caller's
+// call instruction is what tells.
+//
+//   call stub        stub: jmp *slot(%rip)    slot's relocation: setenv
+//   call *slot(%rip)                          slot's relocation: setenv
+//
+// x86-64 only; elsewhere, and for calls through a pointer or within the module,
+// nothing is told. Used by ModuleFile. Addresses are the file's own; the file
+// is not trusted.
+#pragma once
+
+#include <libelf.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace leakgate {
+
+class CallTargets {
+ public:
+  // Reads the relocations of `elf`, which must outlive this.
+  explicit CallTargets(Elf* elf);
+
+  // The exported function, without its version, that the call instruction that
+  // ends at `return_address` goes to; empty if that cannot be told.
+  [[nodiscard]] std::string CalledAt(std::uint64_t return_address) const;
+
+ private:
+  using Bytes = std::span<const std::uint8_t>;
+
+  struct Segment {
+    std::uint64_t begin;
+    Bytes bytes;
+  };
+
+  void ReadSegments(Elf* elf);
+  void ReadRelocations(Elf* elf, Elf_Scn* section);
+  [[nodiscard]] Bytes Read(std::uint64_t address, std::size_t size) const;
+  [[nodiscard]] std::string NameOfSlot(std::uint64_t slot) const;
+  [[nodiscard]] std::string NameOfStub(std::uint64_t stub) const;
+
+  std::vector<Segment> segments_;
+  std::unordered_map<std::uint64_t, std::string> name_of_slot_;
+};
+
+}  // namespace leakgate

@@ -1,0 +1,182 @@
+#include "runner/symbols/debug_functions.h"
+
+#include <dwarf.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "runner/symbols/qualified_name.h"
+
+namespace leakgate {
+namespace {
+
+// Deeper nesting is not of a compiler's making.
+constexpr int kMostNested = 200;
+
+// Calls `use(begin, end)` for each address range of `die`.
+template <typename Use>
+void ForEachRange(Dwarf_Die* die, Use use) {
+  Dwarf_Addr base = 0;
+  Dwarf_Addr begin = 0;
+  Dwarf_Addr end = 0;
+  std::ptrdiff_t position = 0;
+  while ((position = dwarf_ranges(die, position, &base, &begin, &end)) > 0) {
+    // The linker leaves the ranges of functions that it dropped at 0.
+    if (begin != 0) use(begin, end);
+  }
+}
+
+// Calls `use(child)` for each child of `die`, until it returns false.
+template <typename Use>
+void ForEachChild(Dwarf_Die* die, Use use) {
+  Dwarf_Die child;
+  if (dwarf_child(die, &child) != 0) return;
+  while (use(child)) {
+    const Dwarf_Off offset = dwarf_dieoffset(&child);
+    if (dwarf_siblingof(&child, &child) != 0) return;
+    if (dwarf_dieoffset(&child) <= offset) return;  // broken: it would not end
+  }
+}
+
+// Types hold declarations, never code.
+bool MayHoldFunctions(int tag) {
+  return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_subprogram ||
+         tag == DW_TAG_lexical_block;
+}
+
+void CollectFunctions(Dwarf_Die* die, int depth, RangeMap<Dwarf_Die>& functions) {
+  if (depth > kMostNested) return;
+  ForEachChild(die, [&](Dwarf_Die& child) {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_subprogram) {
+      ForEachRange(&child,
+                   [&](Dwarf_Addr begin, Dwarf_Addr end) { functions.Add(begin, end, child); });
+    }
+    if (MayHoldFunctions(tag)) CollectFunctions(&child, depth + 1, functions);
+    return true;
+  });
+}
+
+bool Holds(Dwarf_Die* scope, Dwarf_Addr address) {
+  if (dwarf_haspc(scope, address) > 0) return true;
+  return dwarf_tag(scope) == DW_TAG_lexical_block && dwarf_hasattr(scope, DW_AT_low_pc) == 0 &&
+         dwarf_hasattr(scope, DW_AT_ranges) == 0;
+}
+
+// The functions inlined at `address` in `scope`, outermost first.
+bool CollectInlined(Dwarf_Die* scope, Dwarf_Addr address, int depth,
+                    std::vector<Dwarf_Die>& inlined) {
+  if (depth > kMostNested) return false;
+  bool found = false;
+  ForEachChild(scope, [&](Dwarf_Die& child) {
+    const int tag = dwarf_tag(&child);
+    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) return true;
+    if (!Holds(&child, address)) return true;
+    if (tag == DW_TAG_inlined_subroutine) inlined.push_back(child);
+    found = CollectInlined(&child, address, depth + 1, inlined) || tag == DW_TAG_inlined_subroutine;
+    return !found;
+  });
+  return found;
+}
+
+std::string Text(Dwarf_Die* die, unsigned attribute) {
+  Dwarf_Attribute value;
+  const char* const text = dwarf_formstring(dwarf_attr_integrate(die, attribute, &value));
+  return text != nullptr ? text : "";
+}
+
+DebugFunction Named(Dwarf_Die* die) {
+  DebugFunction function;
+  function.linkage_name = Text(die, DW_AT_linkage_name);
+  if (function.linkage_name.empty()) function.linkage_name = Text(die, DW_AT_MIPS_linkage_name);
+  if (function.linkage_name.empty()) function.name = QualifiedName(die);
+  return function;
+}
+
+std::string Absolute(const char* file, const std::string& directory) {
+  if (file == nullptr) return {};
+  // An absolute `file` replaces the directory.
+  return (std::filesystem::path(directory) / file).lexically_normal().string();
+}
+
+std::optional<Dwarf_Word> Number(Dwarf_Die* die, unsigned attribute) {
+  Dwarf_Attribute value;
+  Dwarf_Word number = 0;
+  if (dwarf_formudata(dwarf_attr(die, attribute, &value), &number) != 0) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+DebugFunctions::DebugFunctions(Dwfl_Module* module) {
+  Dwarf* const dwarf = dwfl_module_getdwarf(module, &bias_);
+  if (dwarf == nullptr) return;
+  Dwarf_CU* cu = nullptr;
+  std::uint8_t type = 0;
+  Dwarf_Die die;
+  Dwarf_Die split;
+  while (dwarf_get_units(dwarf, cu, &cu, nullptr, &type, &die, &split) == 0) {
+    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    const bool has_split = type == DW_UT_skeleton && split.addr != nullptr;
+    Unit& unit =
+        units_.emplace_back(Unit{die, has_split ? split : die, Text(&die, DW_AT_comp_dir)});
+    ForEachRange(
+        &die, [&](Dwarf_Addr begin, Dwarf_Addr end) { unit_by_address_.Add(begin, end, &unit); });
+  }
+  unit_by_address_.Seal();
+}
+
+// Where the machine code at `address` comes from, by the line table.
+SourcePosition DebugFunctions::LineAt(Unit& unit, Dwarf_Addr address) {
+  Dwarf_Line* const line = dwarf_getsrc_die(&unit.lines, address);
+  if (line == nullptr) return {};
+  SourcePosition position{Absolute(dwarf_linesrc(line, nullptr, nullptr), unit.directory), 0};
+  dwarf_lineno(line, &position.line);
+  return position;
+}
+
+// Where the function that was inlined as `inlined` was called.
+SourcePosition DebugFunctions::CallOf(Unit& unit, Dwarf_Die* inlined) {
+  SourcePosition position;
+  position.line = static_cast<int>(Number(inlined, DW_AT_call_line).value_or(0));
+  const std::optional<Dwarf_Word> index = Number(inlined, DW_AT_call_file);
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  if (index && dwarf_getsrcfiles(&unit.functions, &files, &count) == 0 && *index < count) {
+    position.file = Absolute(dwarf_filesrc(files, *index, nullptr, nullptr), unit.directory);
+  }
+  return position;
+}
+
+void DebugFunctions::Read(Unit& unit) {
+  if (unit.read) return;
+  CollectFunctions(&unit.functions, 0, unit.by_address);
+  unit.by_address.Seal();
+  unit.read = true;
+}
+
+std::vector<DebugFunction> DebugFunctions::At(std::uint64_t address) {
+  const Dwarf_Addr pc = address - bias_;
+  Unit* const* const found = unit_by_address_.Find(pc);
+  if (found == nullptr) return {};
+  Unit& unit = **found;
+  Read(unit);
+
+  std::vector<Dwarf_Die> chain;  // outermost first
+  if (const Dwarf_Die* const function = unit.by_address.Find(pc); function != nullptr) {
+    chain.push_back(*function);
+    CollectInlined(&chain.front(), pc, 0, chain);
+  }
+
+  SourcePosition position = LineAt(unit, pc);
+  if (chain.empty()) return {DebugFunction{{}, {}, position}};
+  std::vector<DebugFunction> functions;
+  for (auto die = chain.rbegin(); die != chain.rend(); ++die) {
+    DebugFunction& function = functions.emplace_back(Named(&*die));
+    function.position = position;
+    position = CallOf(unit, &*die);
+  }
+  return functions;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,102 @@
+#include "runner/symbols/module_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "common/region_layout.h"
+#include "runner/symbols/demangle.h"
+
+namespace leakgate {
+namespace {
+
+const Dwfl_Callbacks kCallbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr,
+};
+
+// Opens a regular file, never a pipe or a device that the process named.
+int OpenRegularFile(const std::string& path) {
+  if (path.empty() || path.front() != '/') return -1;  // "[vdso]"
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return -1;
+  struct stat status;
+  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) return fd;
+  close(fd);
+  return -1;
+}
+
+// Adds the file to `dwfl`, its addresses unchanged. Null if it is no ELF file.
+Dwfl_Module* Report(Dwfl* dwfl, const std::string& path) {
+  const int fd = OpenRegularFile(path);
+  if (fd < 0) return nullptr;
+  dwfl_report_begin(dwfl);
+  Dwfl_Module* const module = dwfl_report_elf(dwfl, path.c_str(), path.c_str(), fd, 0, true);
+  if (module == nullptr) close(fd);
+  dwfl_report_end(dwfl, nullptr, nullptr);
+  return module;
+}
+
+std::string BuildId(Dwfl_Module* module) {
+  const unsigned char* bytes = nullptr;
+  GElf_Addr address = 0;
+  const int count = dwfl_module_build_id(module, &bytes, &address);
+  std::string text;
+  for (int index = 0; index < count; ++index) text += fmt::format("{:02x}", bytes[index]);
+  return text;
+}
+
+// The agent keeps the beginning of a build-id that is too long for its record.
+bool SameBuildId(const std::string& recorded, const std::string& on_disk) {
+  constexpr std::size_t kRecordedDigits = 2 * sizeof(ModuleRecord::build_id);
+  return recorded == on_disk.substr(0, kRecordedDigits);
+}
+
+std::string FunctionName(const DebugFunction& function, const std::string& symbol) {
+  if (!function.linkage_name.empty()) return Demangle(function.linkage_name);
+  // Debug information names some C++ functions without their scope.
+  if (symbol.starts_with("_Z") || function.name.empty()) return Demangle(symbol);
+  return function.name;
+}
+
+}  // namespace
+
+std::unique_ptr<ModuleFile> ModuleFile::Open(const Module& module) {
+  DwflPtr dwfl(dwfl_begin(&kCallbacks));
+  if (!dwfl) return nullptr;
+  Dwfl_Module* const reported = Report(dwfl.get(), module.path);
+  if (reported == nullptr) return nullptr;
+  GElf_Addr bias = 0;
+  Elf* const elf = dwfl_module_getelf(reported, &bias);
+  if (elf == nullptr || !SameBuildId(module.build_id, BuildId(reported))) return nullptr;
+  return std::unique_ptr<ModuleFile>(new ModuleFile(std::move(dwfl), reported, elf));
+}
+
+ModuleFile::ModuleFile(DwflPtr dwfl, Dwfl_Module* module, Elf* elf)
+    : dwfl_(std::move(dwfl)), symbols_(module), debug_functions_(module), call_targets_(elf) {}
+
+std::vector<Frame> ModuleFile::FramesAt(std::uint64_t return_address) {
+  // The call itself, not what follows it: that may be another line or function.
+  const std::uint64_t address = return_address - 1;
+  std::vector<DebugFunction> functions = debug_functions_.At(address);
+  if (functions.empty()) functions.emplace_back();
+
+  std::vector<Frame> frames;
+  for (const DebugFunction& function : functions) {
+    Frame& frame = frames.emplace_back();
+    frame.inlined = frames.size() < functions.size();
+    frame.function = FunctionName(function, frame.inlined ? "" : symbols_.NameAt(address));
+    frame.file = function.position.file;
+    frame.line = function.position.line;
+  }
+  frames.back().called_function = call_targets_.CalledAt(return_address);
+  return frames;
+}
+
+}  // namespace leakgate

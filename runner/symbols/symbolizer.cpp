@@ -1,0 +1,56 @@
+#include "runner/symbols/symbolizer.h"
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "runner/symbols/module_file.h"
+
+namespace leakgate {
+namespace {
+
+// A file on disk, with what has been asked of it. `file` is null if there is
+// nothing to be had from it.
+struct CachedFile {
+  std::unique_ptr<ModuleFile> file;
+  std::map<std::uint64_t, std::vector<Frame>> frames_at;
+};
+
+std::vector<Frame> FramesIn(ModuleFile* file, const Module& module, std::uint64_t return_address) {
+  std::vector<Frame> frames(1);
+  if (file != nullptr) frames = file->FramesAt(return_address);
+  for (Frame& frame : frames) {
+    frame.module = module.path;
+    frame.module_offset = return_address - 1;
+  }
+  return frames;
+}
+
+}  // namespace
+
+struct Symbolizer::Caches {
+  std::map<std::pair<std::string, std::string>, CachedFile> by_path_and_build_id;
+
+  CachedFile& For(const Module& module) {
+    const auto [entry, is_new] =
+        by_path_and_build_id.try_emplace(std::pair(module.path, module.build_id));
+    if (is_new) entry->second.file = ModuleFile::Open(module);
+    return entry->second;
+  }
+};
+
+Symbolizer::Symbolizer() : caches_(std::make_unique<Caches>()) {}
+Symbolizer::~Symbolizer() = default;
+Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;
+Symbolizer& Symbolizer::operator=(Symbolizer&&) noexcept = default;
+
+std::vector<Frame> Symbolizer::Symbolize(const Module& module, std::uint64_t pc) {
+  const std::uint64_t return_address = pc - module.bias;
+  CachedFile& cached = caches_->For(module);
+  const auto [entry, is_new] = cached.frames_at.try_emplace(return_address);
+  if (is_new) entry->second = FramesIn(cached.file.get(), module, return_address);
+  return entry->second;
+}
+
+}  // namespace leakgate
