@@ -38,7 +38,7 @@ struct ScopedLimits {
   WindowLimits suite;
   WindowLimits program;
 
-  const WindowLimits& For(WindowKind kind) const;
+  [[nodiscard]] const WindowLimits& For(WindowKind kind) const;
 };
 
 struct Override {

@@ -1,15 +1,23 @@
-// Which budget applies to a window: budget files in, limits out. Pure.
+// Which budget applies to a window: budget files in, limits out. Reads no file;
+// it only asks the file system which directory a path stands for.
 //
 // The file in the deepest directory that contains the test's source file wins;
 // files whose directory does not contain it come after those that do. Two at
 // the same depth that both claim a test are an error, never a guess.
+//
+//   test in src/net/http/pool_test.cc, claimed by    ranks (directories deep)
+//     src/net/http/http.leakgate.json                  deepest: wins
+//     src/net/net.leakgate.json                        less deep
+//     ci/all.leakgate.json                             0: does not contain it
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runner/budget/budget_file.h"
+#include "runner/budget/filter.h"
 
 namespace leakgate {
 
@@ -41,7 +49,7 @@ struct AppliedBudget {
 // A test as GoogleTest lists it.
 struct TestId {
   std::string name;         // "Suite.Test"
-  std::string source_file;  // empty if not known
+  std::string source_file;  // empty if not known; relative: to the current directory
 };
 
 class BudgetSet {
@@ -49,12 +57,14 @@ class BudgetSet {
   // Keeps the files that apply to `binary` (a path; its file name is matched).
   BudgetSet(std::vector<BudgetFile> files, const std::filesystem::path& binary);
 
-  // The budget of a test window. Where no file limits `outstanding`, bytes and
-  // blocks, the default does: 0 bytes. Error: two files claim the test.
+  // The budget of a test window. Where no file limits `outstanding`, neither
+  // bytes nor blocks, the default does: 0 bytes and 0 blocks. Error: two files
+  // claim the test.
   [[nodiscard]] Expected<AppliedBudget> ForTest(const TestId& test) const;
 
-  // The budget of a suite window: of the one component that covers all of the
-  // suite's `tests`; of none where they belong to several. No default limits.
+  // The budget of a suite window: of the one file that covers all of the
+  // suite's `tests`; of none where they belong to several. An override applies
+  // if it matches all of them. No default limits. Error: two files claim a test.
   [[nodiscard]] Expected<AppliedBudget> ForSuite(const std::vector<TestId>& tests) const;
 
   // The budget of the program window: the one file that sets program limits
@@ -66,11 +76,16 @@ class BudgetSet {
   [[nodiscard]] Expected<void> Check(const std::vector<TestId>& tests) const;
 
  private:
-  std::vector<BudgetFile> files_;
-};
+  struct Entry {
+    BudgetFile file;
+    std::filesystem::path directory;  // absolute, links resolved
+  };
 
-// True if `name` matches a GoogleTest filter: patterns of `*` and `?`,
-// separated by ':', after a '-' those to leave out.
-[[nodiscard]] bool MatchesFilter(const std::string& filter, const std::string& name);
+  // The file that wins `test`; nullptr if none covers it.
+  [[nodiscard]] Expected<const BudgetFile*> Winner(const TestId& test) const;
+
+  std::vector<Entry> entries_;
+  std::string binary_name_;
+};
 
 }  // namespace leakgate
