@@ -11,6 +11,7 @@
 namespace leakgate {
 
 // "128 B", "9999 B", "1.5 MiB": exact below 10 KiB, so that small findings add up.
+// The unit is that of the magnitude, the sign is kept.
 [[nodiscard]] std::string FormatBytes(std::int64_t bytes);
 
 // "1 block", "2 blocks". `noun` is in the singular and takes an s.
@@ -19,10 +20,10 @@ namespace leakgate {
 // "64 B in 1 block".
 [[nodiscard]] std::string FormatAmount(Amount amount);
 
-// "+64 B in +1 block", "-8 B in +0 blocks": a change always has its sign.
+// "+64 B, +1 block", "-8 B, +0 blocks": a change always has its sign.
 [[nodiscard]] std::string FormatChange(Amount change);
 
-// "0 ms", "41 ms", "2.31 s", "3 min 20 s".
+// "0.4 ms", "41 ms", "2.31 s", "3 min 20 s".
 [[nodiscard]] std::string FormatDuration(std::chrono::nanoseconds duration);
 
 }  // namespace leakgate

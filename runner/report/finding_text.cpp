@@ -1,0 +1,168 @@
+#include "runner/report/finding_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "runner/report/function_name.h"
+#include "runner/report/json_words.h"
+#include "runner/report/outer_frames.h"
+#include "runner/report/quantity_text.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::size_t kMostFrames = 20;
+constexpr std::size_t kWidestAlignedLabel = 60;
+constexpr std::size_t kMostInnerNames = 4;
+
+std::string FileName(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+std::string ModuleAndOffset(const Frame& frame) {
+  if (frame.module.empty()) return "";
+  return fmt::format("{}+{:#x}", FileName(frame.module), frame.module_offset);
+}
+
+// What the frame is called: its function, else where it is in its module.
+std::string Label(const Frame& frame) {
+  std::string label =
+      frame.function.empty() ? ModuleAndOffset(frame) : ReadableSignature(frame.function);
+  if (label.empty()) label = "unknown function";
+  if (frame.inlined) label += " [inlined]";
+  return Printable(label);
+}
+
+std::string Location(const Frame& frame, const TextStyle& style) {
+  if (frame.file.empty()) return Printable(frame.function.empty() ? "" : ModuleAndOffset(frame));
+  const std::string file = RelativePath(frame.file, style.base_directory);
+  return Printable(frame.line == 0 ? file : fmt::format("{}:{}", file, frame.line));
+}
+
+std::size_t LabelColumns(std::span<const Frame> frames) {
+  std::size_t widest = 0;
+  for (const Frame& frame : frames) {
+    const std::size_t columns = Columns(Label(frame));
+    if (columns <= kWidestAlignedLabel) widest = std::max(widest, columns);
+  }
+  return widest;
+}
+
+std::string FrameLine(const Frame& frame, std::size_t label_columns, const TextStyle& style) {
+  const std::string location = Location(frame, style);
+  if (location.empty()) return Label(frame);
+  return PadRight(Label(frame), label_columns) + "  " + location;
+}
+
+// The names between the user's frame and the allocation, from the user's
+// inwards, each once.
+std::vector<std::string> InnerNames(std::span<const Frame> inner) {
+  std::vector<std::string> names;
+  for (auto frame = inner.rbegin(); frame != inner.rend(); ++frame) {
+    std::string name =
+        frame->function.empty() ? ModuleAndOffset(*frame) : QualifiedName(frame->function);
+    if (name.empty()) name = "unknown function";
+    if (names.empty() || names.back() != name) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+// "      through a, b, c, ... 3 more, z", or nothing.
+std::string InnerLine(std::span<const Frame> inner, Colour colour) {
+  std::vector<std::string> names = InnerNames(inner);
+  if (names.empty()) return "";
+  if (names.size() > kMostInnerNames + 1) {
+    const std::size_t left_out = names.size() - kMostInnerNames;
+    const auto first_left_out = names.begin() + (kMostInnerNames - 1);
+    names.erase(first_left_out, names.end() - 1);
+    names.insert(names.end() - 1, fmt::format("... {} more", left_out));
+  }
+  const std::string text = Printable(fmt::format("through {}", fmt::join(names, ", ")));
+  return "      " + Paint(text, Emphasis::kInTheDistance, colour) + '\n';
+}
+
+std::string_view WhyCut(UnwindEnd end) {
+  switch (end) {
+    case UnwindEnd::kOutermost:
+      return "";
+    case UnwindEnd::kDepthLimit:
+      return "at the depth limit";
+    case UnwindEnd::kNoUnwindInfo:
+      return "by a function without unwind information";
+    case UnwindEnd::kBadUnwindInfo:
+      return "by unwind information that leakgate cannot read";
+    case UnwindEnd::kUnreadableStack:
+      return "by stack memory that could not be read";
+    case UnwindEnd::kNotAStack:
+      return "by a stack pointer that leads nowhere";
+    case UnwindEnd::kTableFull:
+      return "because the stack table was full";
+  }
+  return "for an unknown reason";
+}
+
+std::string OuterLines(const Finding& finding, std::size_t frames_left_out,
+                       const OuterFrames& outer, Colour colour) {
+  std::vector<std::string> lines;
+  const std::size_t outer_count = finding.stack.size() - outer.begin;
+  const auto count = [](std::size_t frames) {
+    return FormatCount(static_cast<std::int64_t>(frames), "frame");
+  };
+  if (frames_left_out != 0) lines.push_back(fmt::format("... {} more", count(frames_left_out)));
+  if (outer_count != 0) {
+    lines.push_back(fmt::format("... {} of {}", count(outer_count), outer.description));
+  }
+  if (finding.stack_end != UnwindEnd::kOutermost) {
+    lines.push_back(fmt::format("... the stack is cut here {}", WhyCut(finding.stack_end)));
+  }
+  std::string text;
+  for (const std::string& line : lines) {
+    text += "    " + Paint(line, Emphasis::kInTheDistance, colour) + '\n';
+  }
+  return text;
+}
+
+std::string StackText(const Finding& finding, const TextStyle& style) {
+  const OuterFrames outer = FindOuterFrames(finding);
+  const std::size_t first = finding.user_frame.value_or(0);
+  const std::span<const Frame> stack(finding.stack);
+  const std::size_t shown_count = std::min(outer.begin - first, kMostFrames);
+  const std::span<const Frame> shown = stack.subspan(first, shown_count);
+  const std::size_t label_columns = LabelColumns(shown);
+
+  std::string text;
+  for (const Frame& frame : shown) {
+    const bool is_own = finding.user_frame.has_value() && &frame == &shown.front();
+    const std::string line = FrameLine(frame, label_columns, style);
+    text += is_own ? "  > " + Paint(line, Emphasis::kOwnFrame, style.colour) : "    " + line;
+    text += '\n';
+    if (is_own) text += InnerLine(stack.first(first), style.colour);
+  }
+  return text + OuterLines(finding, outer.begin - first - shown_count, outer, style.colour);
+}
+
+}  // namespace
+
+std::string FindingText(const Finding& finding, const TextStyle& style) {
+  const std::string heading =
+      fmt::format("{} · {}", FormatAmount(finding.amount), Word(finding.kind));
+  const std::string stack =
+      finding.stack.empty() ? "    no call stack was recorded\n" : StackText(finding, style);
+  return "  " + Paint(heading, Emphasis::kHeading, style.colour) + '\n' + stack;
+}
+
+std::string RelativePath(std::string_view path, const std::string& base_directory) {
+  const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+  if (base_directory.empty() || !normal.is_absolute()) return std::string(path);
+  const std::filesystem::path base = std::filesystem::path(base_directory).lexically_normal();
+  if (base == base.root_path()) return normal.string();
+  const std::filesystem::path relative = normal.lexically_relative(base);
+  const bool is_below = !relative.empty() && *relative.begin() != ".." && relative != ".";
+  return is_below ? relative.string() : normal.string();
+}
+
+}  // namespace leakgate

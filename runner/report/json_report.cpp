@@ -1,0 +1,123 @@
+#include "runner/report/json_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runner/report/json_words.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+template <typename T>
+Json ValueOrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+double Seconds(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+Json Value(const Finding& finding);
+Json Value(const WindowResult& window);
+
+Json Value(const Amount& amount) { return {{"bytes", amount.bytes}, {"blocks", amount.blocks}}; }
+
+Json Value(const Frame& frame) {
+  return {{"function", frame.function},
+          {"file", frame.file},
+          {"line", frame.line},
+          {"module", frame.module},
+          {"offset", fmt::format("{:#x}", frame.module_offset)},
+          {"inlined", frame.inlined}};
+}
+
+Json Value(const Violation& violation) {
+  const LimitSource& source = violation.limit.source;
+  const bool is_default = source.file.empty();
+  return {{"metric", violation.metric},
+          {"actual", violation.actual},
+          {"limit", violation.limit.value},
+          {"file", TextOrNull(source.file)},
+          {"line", is_default ? Json(nullptr) : Json(source.line)},
+          {"reason", TextOrNull(source.reason)}};
+}
+
+// Always an array, also of none.
+template <typename T>
+Json Values(const std::vector<T>& values) {
+  Json array = Json::array();
+  for (const T& value : values) array.push_back(Value(value));
+  return array;
+}
+
+Json Value(const Finding& finding) {
+  Json json = Value(finding.amount);
+  json["kind"] = Word(finding.kind);
+  if (!finding.framework_rule.empty()) json["framework_rule"] = finding.framework_rule;
+  json["user_frame"] = ValueOrNull(finding.user_frame);
+  json["stack_end"] = Word(finding.stack_end);
+  json["stack"] = Values(finding.stack);
+  return json;
+}
+
+void AddIdentity(const WindowResult& window, Json& json) {
+  json["kind"] = Word(window.kind);
+  json["name"] = window.name;
+  json["iteration"] = window.iteration;
+  const bool has_result = window.kind == WindowKind::kTest && window.status != TestStatus::kNone;
+  if (has_result) json["test_result"] = Word(window.status);
+  json["verdict"] = Word(window.verdict);
+  if (!window.reason.empty()) json["reason"] = window.reason;
+  if (!window.source_file.empty()) json["source_file"] = window.source_file;
+  if (window.source_line != 0) json["source_line"] = window.source_line;
+  json["component"] = TextOrNull(window.budget.component);
+  json["owner"] = TextOrNull(window.budget.owner);
+}
+
+Json Value(const WindowResult& window) {
+  Json json;
+  AddIdentity(window, json);
+  json["outstanding"] = Value(window.outstanding);
+  json["framework"] = Value(window.framework);
+  json["growth"] = Value(window.growth);
+  json["allocated"] = Value(window.allocated);
+  json["violations"] = Values(window.violations);
+  json["findings"] = Values(window.findings);
+  return json;
+}
+
+Json Value(const TracingResult& tracing) {
+  return {{"boundaries", Word(tracing.boundaries)},
+          {"generations", tracing.generations},
+          {"drops", Json(tracing.drops)},
+          {"stack_ends", Json(tracing.stack_ends)}};
+}
+
+Json Value(const ProgramExit& program) {
+  return {{"exit_code", ValueOrNull(program.exit_code)}, {"signal", ValueOrNull(program.signal)}};
+}
+
+}  // namespace
+
+std::string ToJson(const RunResult& result) {
+  Json json;
+  json["schema"] = "leakgate-report-1";
+  json["binary"] = result.binary;
+  json["arguments"] = result.arguments;
+  json["verdict"] = RunWord(result.verdict);
+  json["exit_code"] = result.exit_code;
+  json["program"] = Value(result.program);
+  json["reasons"] = result.reasons;
+  json["tracing"] = Value(result.tracing);
+  json["wall_seconds"] = Seconds(result.wall);
+  json["gating_seconds"] = Seconds(result.gating);
+  json["windows"] = Values(result.windows);
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace leakgate

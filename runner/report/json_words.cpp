@@ -1,0 +1,111 @@
+#include "runner/report/json_words.h"
+
+namespace leakgate {
+
+const char* Word(AllocationKind kind) {
+  switch (kind) {
+    case AllocationKind::kMalloc:
+      return "malloc";
+    case AllocationKind::kCalloc:
+      return "calloc";
+    case AllocationKind::kRealloc:
+      return "realloc";
+    case AllocationKind::kMemalign:
+      return "memalign";
+    case AllocationKind::kNew:
+      return "new";
+    case AllocationKind::kNewArray:
+      return "new[]";
+  }
+  return "malloc";
+}
+
+const char* Word(UnwindEnd end) {
+  switch (end) {
+    case UnwindEnd::kOutermost:
+      return "outermost";
+    case UnwindEnd::kDepthLimit:
+      return "depth_limit";
+    case UnwindEnd::kNoUnwindInfo:
+      return "no_unwind_info";
+    case UnwindEnd::kBadUnwindInfo:
+      return "bad_unwind_info";
+    case UnwindEnd::kUnreadableStack:
+      return "unreadable_stack";
+    case UnwindEnd::kNotAStack:
+      return "not_a_stack";
+    case UnwindEnd::kTableFull:
+      return "table_full";
+  }
+  return "unreadable_stack";
+}
+
+const char* Word(BoundarySource source) {
+  switch (source) {
+    case BoundarySource::kListener:
+      return "listener";
+    case BoundarySource::kStream:
+      return "stream";
+    case BoundarySource::kNone:
+      return "none";
+  }
+  return "none";
+}
+
+const char* Word(WindowKind kind) {
+  switch (kind) {
+    case WindowKind::kProgram:
+      return "program";
+    case WindowKind::kSuite:
+      return "suite";
+    case WindowKind::kTest:
+      return "test";
+  }
+  return "program";
+}
+
+const char* Word(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPass:
+      return "pass";
+    case Verdict::kOverBudget:
+      return "over_budget";
+    case Verdict::kInconclusive:
+      return "inconclusive";
+    case Verdict::kNotGated:
+      return "not_gated";
+  }
+  return "inconclusive";
+}
+
+const char* Word(TestStatus status) {
+  switch (status) {
+    case TestStatus::kPassed:
+      return "passed";
+    case TestStatus::kFailed:
+      return "failed";
+    case TestStatus::kSkipped:
+      return "skipped";
+    case TestStatus::kCrashed:
+      return "crashed";
+    case TestStatus::kNone:
+    case TestStatus::kNotPassed:
+      return "not_passed";
+  }
+  return "not_passed";
+}
+
+const char* RunWord(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPass:
+      return "pass";
+    case Verdict::kOverBudget:
+      return "failed";
+    case Verdict::kNotGated:  // a run that gated nothing has shown nothing
+    case Verdict::kInconclusive:
+      return "inconclusive";
+  }
+  return "inconclusive";
+}
+
+}  // namespace leakgate

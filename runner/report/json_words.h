@@ -1,0 +1,22 @@
+// The words that the JSON report uses for leakgate's enumerations. They are
+// part of the format: docs/leakgate-report-1.schema.json lists the same ones.
+// A value that no enumerator has reads as the most cautious word.
+#pragma once
+
+#include "common/allocation_kind.h"
+#include "common/region_layout.h"
+#include "common/unwind_end.h"
+#include "runner/budget/verdict.h"
+#include "runner/report/run_result.h"
+
+namespace leakgate {
+
+[[nodiscard]] const char* Word(AllocationKind kind);    // "malloc", "new[]", ...
+[[nodiscard]] const char* Word(UnwindEnd end);          // "outermost", "depth_limit", ...
+[[nodiscard]] const char* Word(BoundarySource source);  // "listener", "stream", "none"
+[[nodiscard]] const char* Word(WindowKind kind);        // "test", "suite", "program"
+[[nodiscard]] const char* Word(Verdict verdict);        // of a window
+[[nodiscard]] const char* Word(TestStatus status);      // "passed", ...; REQUIRES: not kNone
+[[nodiscard]] const char* RunWord(Verdict verdict);     // of the run: "pass", "failed", ...
+
+}  // namespace leakgate

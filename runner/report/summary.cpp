@@ -1,0 +1,112 @@
+// SummaryText of text_report.h: the end of a run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "runner/report/failure_table.h"
+#include "runner/report/program_exit_text.h"
+#include "runner/report/quantity_text.h"
+#include "runner/report/text_report.h"
+#include "runner/report/verdict_counts.h"
+#include "runner/report/window_name.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::size_t kMostNames = 3;
+
+std::string Line(std::string_view text) { return "  " + Printable(text) + '\n'; }
+
+// GoogleTest has printed the failures that the listener added. It could not
+// fail the program window, nor a test that ended with the process.
+bool IsUnshown(const WindowResult& window, const RunResult& result) {
+  return result.tracing.boundaries != BoundarySource::kListener ||
+         window.kind == WindowKind::kProgram || window.status == TestStatus::kCrashed;
+}
+
+std::string UnshownFailures(const std::vector<RepeatedFailure>& failures, const RunResult& result,
+                            const TextStyle& style) {
+  std::string text;
+  for (const RepeatedFailure& failure : failures) {
+    if (!IsUnshown(*failure.first, result)) continue;
+    text += FailureTextWithHeadline(*failure.first, style) + '\n';
+    if (failure.iterations > 1) {
+      text += fmt::format("  the same test fails{}\n", IterationsText(failure));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+// "A.B, C.D, E.F and 2 more".
+std::string NamesText(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min(names.size(), kMostNames);
+  const std::vector<std::string> first(names.begin(), names.begin() + std::ptrdiff_t(shown));
+  std::string text = fmt::format("{}", fmt::join(first, ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+// Each reason once, in the order of the run, with the windows it holds for.
+std::string ReasonLines(const RunResult& result, Verdict verdict,
+                        const std::vector<std::string>& run_reasons) {
+  std::vector<std::string> reasons = run_reasons;
+  std::map<std::string, std::vector<std::string>> names;
+  for (const WindowResult& window : result.windows) {
+    if (window.verdict != verdict || window.reason.empty()) continue;
+    if (std::find(reasons.begin(), reasons.end(), window.reason) == reasons.end()) {
+      reasons.push_back(window.reason);
+    }
+    names[window.reason].push_back(WindowName(window));
+  }
+  std::string text;
+  for (const std::string& reason : reasons) {
+    const std::string where = NamesText(names[reason]);
+    text += Line(fmt::format("{}: {}{}", VerdictWords(verdict), reason,
+                             where.empty() ? "" : " (" + where + ")"));
+  }
+  return text;
+}
+
+std::string DropsLine(const TracingResult& tracing) {
+  std::vector<std::string> drops;
+  for (const auto& [reason, count] : tracing.drops) {
+    if (count != 0) drops.push_back(fmt::format("{} {}", count, reason));
+  }
+  if (drops.empty()) return "";
+  return Line(fmt::format("not recorded: {}", fmt::join(drops, ", ")));
+}
+
+std::string ProgramExitLine(const RunResult& result) {
+  if (result.program.ShellCode() == 0) return "";
+  return Line(fmt::format("the program {}; leakgate exits with {}", ProgramExitText(result.program),
+                          result.exit_code));
+}
+
+std::string FrameworkClause(const RunResult& result) {
+  Amount framework;
+  for (const WindowResult& window : result.windows) {
+    if (window.kind == WindowKind::kTest) framework += window.framework;
+  }
+  if (framework == Amount{}) return "";
+  return fmt::format("; framework {} not counted", FormatBytes(framework.bytes));
+}
+
+std::string AnswerLine(const RunResult& result, Colour colour) {
+  return fmt::format("leakgate: {}; gating took {} of {}{}\n", CountsText(result, colour),
+                     FormatDuration(result.gating), FormatDuration(result.wall),
+                     FrameworkClause(result));
+}
+
+}  // namespace
+
+std::string SummaryText(const RunResult& result, const TextStyle& style) {
+  const std::vector<RepeatedFailure> failures = CollectFailures(result);
+  return UnshownFailures(failures, result, style) + AnswerLine(result, style.colour) +
+         FailureTable(failures) + ReasonLines(result, Verdict::kInconclusive, result.reasons) +
+         ReasonLines(result, Verdict::kNotGated, {}) + DropsLine(result.tracing) +
+         ProgramExitLine(result);
+}
+
+}  // namespace leakgate

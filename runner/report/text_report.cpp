@@ -1,0 +1,112 @@
+#include "runner/report/text_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runner/report/excess.h"
+#include "runner/report/finding_text.h"
+#include "runner/report/quantity_text.h"
+#include "runner/report/remedy.h"
+#include "runner/report/window_name.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::size_t kMostFindings = 10;
+
+// "net · net.json:14 · owner net-team".
+std::string WhoseBudget(const Excess& excess, const AppliedBudget& budget) {
+  std::vector<std::string> parts;
+  if (!budget.component.empty()) parts.push_back(budget.component);
+  parts.push_back(fmt::format("{}", fmt::join(excess.sources, ", ")));
+  if (!budget.owner.empty()) parts.push_back("owner " + budget.owner);
+  return fmt::format("{}", fmt::join(parts, " · "));
+}
+
+std::string AnswerText(const WindowResult& window, Colour colour) {
+  std::string text;
+  std::string lead = "leakgate: ";
+  for (const Excess& excess : Excesses(window)) {
+    const std::string answer = lead + excess.amount + ", " + excess.budget;
+    text += Paint(Printable(answer), Emphasis::kBad, colour);
+    text += Printable(fmt::format(" ({})", WhoseBudget(excess, window.budget))) + '\n';
+    for (const std::string& reason : excess.reasons) {
+      text += Printable("  budgeted so because: " + reason) + '\n';
+    }
+    lead = "  and ";
+  }
+  return text;
+}
+
+std::vector<const Finding*> Select(const WindowResult& window, bool (*wanted)(const Finding&)) {
+  std::vector<const Finding*> selected;
+  for (const Finding& finding : window.findings) {
+    if (wanted(finding)) selected.push_back(&finding);
+  }
+  return selected;
+}
+
+bool IsUsers(const Finding& finding) { return finding.framework_rule.empty(); }
+bool IsFrameworks(const Finding& finding) { return !IsUsers(finding); }
+
+std::string FindingsText(const WindowResult& window, const TextStyle& style) {
+  const std::vector<const Finding*> findings = Select(window, IsUsers);
+  const std::size_t shown = std::min(findings.size(), kMostFindings);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += FindingText(*findings[i], style);
+  if (shown == findings.size()) return text;
+
+  Amount left_out;
+  for (std::size_t i = shown; i < findings.size(); ++i) left_out += findings[i]->amount;
+  const auto count = static_cast<std::int64_t>(findings.size() - shown);
+  return text + fmt::format("  and {} ({}); all are in the JSON report\n",
+                            FormatCount(count, "more finding"), FormatBytes(left_out.bytes));
+}
+
+// "  framework: 160 B in 1 block, not counted (gmock registry)".
+std::string FrameworkText(const WindowResult& window, Colour colour) {
+  if (window.framework == Amount{}) return "";
+  std::vector<std::string> rules;
+  for (const Finding* finding : Select(window, IsFrameworks)) {
+    const std::string& rule = finding->framework_rule;
+    if (std::find(rules.begin(), rules.end(), rule) == rules.end()) rules.push_back(rule);
+  }
+  std::string text = "framework: " + FormatAmount(window.framework) + ", not counted";
+  if (!rules.empty()) text += fmt::format(" ({})", fmt::join(rules, ", "));
+  return "  " + Paint(Printable(text), Emphasis::kInTheDistance, colour) + '\n';
+}
+
+std::string Headline(const WindowResult& window, const TextStyle& style) {
+  const std::string failure = "Failure in " + WindowName(window);
+  const std::optional<SourcePosition> position = FailurePosition(window);
+  if (!position) return Printable(failure);
+  const std::string file = RelativePath(position->file, style.base_directory);
+  if (position->line == 0) return Printable(fmt::format("{}: {}", file, failure));
+  return Printable(fmt::format("{}:{}: {}", file, position->line, failure));
+}
+
+}  // namespace
+
+std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
+  for (const Finding* finding : Select(window, IsUsers)) {
+    if (!finding->user_frame) continue;
+    const Frame& frame = finding->stack[*finding->user_frame];
+    if (!frame.file.empty()) return SourcePosition{frame.file, frame.line};
+  }
+  if (window.source_file.empty()) return std::nullopt;
+  return SourcePosition{window.source_file, window.source_line};
+}
+
+std::string FailureText(const WindowResult& window, const TextStyle& style) {
+  const std::string findings = FindingsText(window, style);
+  return AnswerText(window, style.colour) + (findings.empty() ? "" : "\n") + findings +
+         FrameworkText(window, style.colour) + "  " + Printable(RemedyText(window));
+}
+
+std::string FailureTextWithHeadline(const WindowResult& window, const TextStyle& style) {
+  return Paint(Headline(window, style), Emphasis::kHeading, style.colour) + '\n' +
+         FailureText(window, style);
+}
+
+}  // namespace leakgate

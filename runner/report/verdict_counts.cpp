@@ -1,0 +1,129 @@
+#include "runner/report/verdict_counts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <vector>
+
+#include "runner/report/quantity_text.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::array kVerdicts = {Verdict::kPass, Verdict::kOverBudget, Verdict::kInconclusive,
+                                  Verdict::kNotGated};
+
+std::string PaintVerdict(const std::string& text, Verdict verdict, Colour colour) {
+  switch (verdict) {
+    case Verdict::kPass:
+      return Paint(text, Emphasis::kGood, colour);
+    case Verdict::kOverBudget:
+      return Paint(text, Emphasis::kBad, colour);
+    case Verdict::kInconclusive:
+      return Paint(text, Emphasis::kUncertain, colour);
+    case Verdict::kNotGated:
+      break;
+  }
+  return text;
+}
+
+std::int64_t Count(const RunResult& result, WindowKind kind, Verdict verdict) {
+  return std::count_if(result.windows.begin(), result.windows.end(), [&](const WindowResult& w) {
+    return w.kind == kind && w.verdict == verdict;
+  });
+}
+
+// "214 tests", or "30 runs of 10 tests" where some ran more than once.
+std::string TestsText(const RunResult& result) {
+  std::set<std::string> names;
+  std::int64_t runs = 0;
+  for (const WindowResult& window : result.windows) {
+    if (window.kind != WindowKind::kTest) continue;
+    names.insert(window.name);
+    ++runs;
+  }
+  const auto tests = static_cast<std::int64_t>(names.size());
+  if (runs == tests) return FormatCount(tests, "test");
+  return fmt::format("{} of {}", FormatCount(runs, "run"), FormatCount(tests, "test"));
+}
+
+// "211 pass, 2 over budget": what there is none of is left out.
+std::string TestVerdicts(const RunResult& result, Colour colour) {
+  std::vector<std::string> counts;
+  for (const Verdict verdict : kVerdicts) {
+    const std::int64_t count = Count(result, WindowKind::kTest, verdict);
+    if (count == 0) continue;
+    const std::string text = fmt::format("{} {}", count, VerdictWords(verdict));
+    counts.push_back(PaintVerdict(text, verdict, colour));
+  }
+  return fmt::format("{}", fmt::join(counts, ", "));
+}
+
+bool HasTests(const RunResult& result) {
+  return std::any_of(result.windows.begin(), result.windows.end(),
+                     [](const WindowResult& window) { return window.kind == WindowKind::kTest; });
+}
+
+void AddSuites(const RunResult& result, Colour colour, std::vector<std::string>& parts) {
+  for (const Verdict verdict : {Verdict::kOverBudget, Verdict::kInconclusive}) {
+    const std::int64_t count = Count(result, WindowKind::kSuite, verdict);
+    if (count == 0) continue;
+    const std::string text = FormatCount(count, "suite") + ' ' + std::string(VerdictWords(verdict));
+    parts.push_back(PaintVerdict(text, verdict, colour));
+  }
+}
+
+// The program's window, where it is worth a word: when it is not a pass, or
+// when there is nothing else to tell.
+void AddProgram(const RunResult& result, Colour colour, std::vector<std::string>& parts) {
+  const bool alone = !HasTests(result);
+  for (const Verdict verdict : kVerdicts) {
+    if (Count(result, WindowKind::kProgram, verdict) == 0) continue;
+    const bool is_bad = verdict == Verdict::kOverBudget || verdict == Verdict::kInconclusive;
+    if (!is_bad && !alone) continue;
+    const std::string text = "program " + std::string(VerdictWords(verdict));
+    parts.push_back(PaintVerdict(text, verdict, colour));
+  }
+}
+
+std::string Subject(const RunResult& result, Colour colour) {
+  if (HasTests(result)) return TestsText(result) + ": " + TestVerdicts(result, colour);
+  if (result.tracing.boundaries != BoundarySource::kNone) return "no test ran";
+  return "no test boundaries, program window only";
+}
+
+bool AnyWindow(const RunResult& result, Verdict verdict) {
+  return std::any_of(result.windows.begin(), result.windows.end(),
+                     [&](const WindowResult& window) { return window.verdict == verdict; });
+}
+
+}  // namespace
+
+std::string_view VerdictWords(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kPass:
+      return "pass";
+    case Verdict::kOverBudget:
+      return "over budget";
+    case Verdict::kInconclusive:
+      return "inconclusive";
+    case Verdict::kNotGated:
+      return "not gated";
+  }
+  return "inconclusive";
+}
+
+std::string CountsText(const RunResult& result, Colour colour) {
+  std::vector<std::string> parts;
+  const bool unexplained =
+      result.verdict == Verdict::kInconclusive && !AnyWindow(result, Verdict::kInconclusive);
+  if (unexplained) parts.push_back(Paint("inconclusive", Emphasis::kUncertain, colour));
+  parts.push_back(Subject(result, colour));
+  AddSuites(result, colour, parts);
+  AddProgram(result, colour, parts);
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace leakgate

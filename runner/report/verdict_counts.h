@@ -1,0 +1,19 @@
+// The answer of a run, counted: "214 tests: 211 pass, 2 over budget". Pure.
+#pragma once
+
+#include <string>
+
+#include "runner/report/run_result.h"
+#include "runner/report/style.h"
+
+namespace leakgate {
+
+// "pass", "over budget", "inconclusive", "not gated".
+[[nodiscard]] std::string_view VerdictWords(Verdict verdict);
+
+// The verdicts of the tests, then those of suites and of the program that are
+// not a pass. Says so when no test ran and when there were no test boundaries;
+// an inconclusive run never reads as a pass.
+[[nodiscard]] std::string CountsText(const RunResult& result, Colour colour);
+
+}  // namespace leakgate
