@@ -1,0 +1,136 @@
+#include "runner/budget/json_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "runner/budget/wording.h"
+
+namespace leakgate {
+namespace {
+
+// `value` as a message shows it.
+std::string Found(const LocatedValue& value) {
+  switch (value.kind) {
+    case JsonKind::kArray:
+      return "an array";
+    case JsonKind::kObject:
+      return "an object";
+    case JsonKind::kString:
+      return Quoted(value.text);
+    case JsonKind::kNull:
+    case JsonKind::kBoolean:
+    case JsonKind::kNumber:
+      break;
+  }
+  return value.text;
+}
+
+std::vector<std::string_view> Keys(const std::vector<JsonField>& fields) {
+  std::vector<std::string_view> keys;
+  for (const JsonField& field : fields) keys.push_back(field.key);
+  return keys;
+}
+
+Unexpected UnknownKey(const LocatedMember& member, const JsonPlace& place,
+                      const std::vector<JsonField>& fields) {
+  const std::vector<std::string_view> known = Keys(fields);
+  const std::optional<std::string_view> nearest = Nearest(member.key, known);
+  const std::string remedy =
+      nearest ? fmt::format("did you mean {}?", Quoted(*nearest)) : std::string("remove it.");
+  return place.ErrorAt(member.line, fmt::format("unknown key {}; {} Known: {}", Quoted(member.key),
+                                                remedy, QuotedList(known, "and")));
+}
+
+Expected<void> ReadMember(const LocatedMember& member, const JsonPlace& place,
+                          const std::vector<JsonField>& fields) {
+  const auto field = std::find_if(fields.begin(), fields.end(),
+                                  [&](const JsonField& f) { return f.key == member.key; });
+  if (field == fields.end()) return UnknownKey(member, place, fields);
+  return field->read(member.value, place.Member(member.key));
+}
+
+bool Has(const LocatedValue& object, std::string_view key) {
+  return std::any_of(object.members.begin(), object.members.end(),
+                     [key](const LocatedMember& member) { return member.key == key; });
+}
+
+Expected<void> CheckRequired(const LocatedValue& object, const JsonPlace& place,
+                             const std::vector<JsonField>& fields) {
+  for (const JsonField& field : fields) {
+    if (field.add_if_missing.empty() || Has(object, field.key)) continue;
+    return place.Member(field.key).ErrorAt(object.line,
+                                           fmt::format("missing; add {}", field.add_if_missing));
+  }
+  return {};
+}
+
+}  // namespace
+
+JsonPlace JsonPlace::Member(std::string_view key) const {
+  return {file, keys.empty() ? std::string(key) : fmt::format("{}.{}", keys, key)};
+}
+
+JsonPlace JsonPlace::Element(std::size_t index) const {
+  return {file, fmt::format("{}[{}]", keys, index)};
+}
+
+Unexpected JsonPlace::ErrorAt(int line, std::string_view problem) const {
+  if (keys.empty()) return leakgate::ErrorAt(file, line, problem);
+  return leakgate::ErrorAt(file, line, fmt::format("{}: {}", keys, problem));
+}
+
+Unexpected WrongType(const LocatedValue& value, const JsonPlace& place, std::string_view wanted,
+                     std::string_view example) {
+  return place.ErrorAt(value.line, fmt::format("expected {}, found {}; write one such as {}",
+                                               wanted, Found(value), example));
+}
+
+Expected<void> ReadObject(const LocatedValue& value, const JsonPlace& place,
+                          const std::vector<JsonField>& fields, std::string_view example) {
+  if (value.kind != JsonKind::kObject) return WrongType(value, place, "an object", example);
+  for (const LocatedMember& member : value.members) {
+    if (Expected<void> read = ReadMember(member, place, fields); !read) return read;
+  }
+  return CheckRequired(value, place, fields);
+}
+
+Expected<void> ReadNonEmptyObject(const LocatedValue& value, const JsonPlace& place,
+                                  const std::vector<JsonField>& fields, std::string_view example) {
+  if (value.kind == JsonKind::kObject && value.members.empty()) {
+    return place.ErrorAt(value.line,
+                         fmt::format("is empty; it needs {}", QuotedList(Keys(fields), "or")));
+  }
+  return ReadObject(value, place, fields, example);
+}
+
+Expected<std::string> ReadText(const LocatedValue& value, const JsonPlace& place,
+                               std::string_view example) {
+  if (value.kind != JsonKind::kString) return WrongType(value, place, "a string", example);
+  if (value.text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    return place.ErrorAt(value.line, fmt::format("is empty; write a string such as {}", example));
+  }
+  return value.text;
+}
+
+Expected<std::vector<std::string>> ReadTexts(const LocatedValue& value, const JsonPlace& place,
+                                             std::string_view example) {
+  const std::string list_example = fmt::format("[{}]", example);
+  if (value.kind != JsonKind::kArray) {
+    return WrongType(value, place, "an array of strings", list_example);
+  }
+  if (value.elements.empty()) {
+    return place.ErrorAt(value.line,
+                         fmt::format("is empty; write a list such as {}", list_example));
+  }
+  std::vector<std::string> texts;
+  for (const LocatedValue& element : value.elements) {
+    Expected<std::string> text = ReadText(element, place.Element(texts.size()), example);
+    if (!text) return Unexpected(std::move(text).error());
+    texts.push_back(*std::move(text));
+  }
+  return texts;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,181 @@
+#include "runner/budget/located_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace leakgate {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+LocatedValue Parse(std::string_view text) {
+  const Expected<LocatedValue> value = ParseLocatedJson("a.json", text);
+  if (!value) ADD_FAILURE() << value.error().message;
+  return value.value_or(LocatedValue{});
+}
+
+std::string ErrorOf(std::string_view text) {
+  const Expected<LocatedValue> value = ParseLocatedJson("a.json", text);
+  if (value) return "no error";
+  EXPECT_EQ(value.error().exit_code, ExitCode::kUsage);
+  return value.error().message;
+}
+
+std::string Nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
+
+TEST(LocatedJsonTest, KeepsEveryKindOfValue) {
+  const LocatedValue array = Parse(R"([null, true, 5, "x", [], {}])");
+  std::vector<JsonKind> kinds;
+  for (const LocatedValue& element : array.elements) kinds.push_back(element.kind);
+  EXPECT_THAT(kinds, ElementsAre(JsonKind::kNull, JsonKind::kBoolean, JsonKind::kNumber,
+                                 JsonKind::kString, JsonKind::kArray, JsonKind::kObject));
+}
+
+TEST(LocatedJsonTest, KeepsScalarsAsWritten) {
+  const LocatedValue array = Parse(R"([null, false, -5, 1.50, "x", 99999999999999999999])");
+  std::vector<std::string> texts;
+  for (const LocatedValue& element : array.elements) texts.push_back(element.text);
+  EXPECT_THAT(texts, ElementsAre("null", "false", "-5", "1.50", "x", "99999999999999999999"));
+}
+
+TEST(LocatedJsonTest, KeepsMembersInOrder) {
+  const LocatedValue object = Parse(R"({"b": 1, "a": 2})");
+  ASSERT_EQ(object.members.size(), 2U);
+  EXPECT_EQ(object.members[0].key, "b");
+  EXPECT_EQ(object.members[1].key, "a");
+}
+
+TEST(LocatedJsonTest, PutsANumberOnItsOwnLineWhenANewlineFollows) {
+  const LocatedValue array = Parse("[\n1\n,\n2\n]");
+  ASSERT_EQ(array.elements.size(), 2U);
+  EXPECT_EQ(array.elements[0].line, 2);
+  EXPECT_EQ(array.elements[1].line, 4);
+}
+
+TEST(LocatedJsonTest, PutsContainersOnTheLineWhereTheyOpen) {
+  const LocatedValue object = Parse("{\n\"a\":\n{\n},\n\"b\": [\n]\n}");
+  ASSERT_EQ(object.members.size(), 2U);
+  EXPECT_EQ(object.line, 1);
+  EXPECT_EQ(object.members[0].line, 2);
+  EXPECT_EQ(object.members[0].value.line, 3);
+  EXPECT_EQ(object.members[1].value.line, 5);
+}
+
+TEST(LocatedJsonTest, CountsLinesThatEndInCrLf) {
+  const LocatedValue object = Parse("{\r\n\"a\": 5\r\n}");
+  ASSERT_EQ(object.members.size(), 1U);
+  EXPECT_EQ(object.members[0].value.line, 2);
+}
+
+TEST(LocatedJsonTest, ReadsATextThatBeginsWithAByteOrderMark) {
+  EXPECT_EQ(Parse("\xEF\xBB\xBF{}").kind, JsonKind::kObject);
+}
+
+TEST(LocatedJsonTest, ReadsNestingUpToTheLimit) {
+  EXPECT_EQ(Parse(Nested(kMaxJsonDepth)).kind, JsonKind::kArray);
+}
+
+TEST(LocatedJsonTest, RefusesDeeperNesting) {
+  EXPECT_EQ(ErrorOf(Nested(kMaxJsonDepth + 1)),
+            "a.json:1: nested deeper than 64 levels; a budget needs at most 6");
+  EXPECT_THAT(ErrorOf(Nested(1'000'000)), HasSubstr("nested deeper"));
+}
+
+TEST(LocatedJsonTest, NamesBothLinesOfADuplicateKey) {
+  EXPECT_EQ(ErrorOf("{\n\"a\": 1,\n\"b\": 2,\n\"a\": 3\n}"),
+            "a.json:4: \"a\" is set twice, here and on line 2; keep one of the two");
+}
+
+TEST(LocatedJsonTest, AllowsTheSameKeyInDifferentObjects) {
+  EXPECT_EQ(Parse(R"({"a": {"a": {"a": 1}}})").kind, JsonKind::kObject);
+}
+
+TEST(LocatedJsonTest, FindsADuplicateKeyThatIsSpeltWithAnEscape) {
+  EXPECT_EQ(ErrorOf(R"({"a": 1, "\u0061": 2})"),
+            "a.json:1: \"a\" is set twice, here and on line 1; keep one of the two");
+}
+
+struct SyntaxCase {
+  const char* name;
+  std::string text;
+  const char* message;
+};
+
+class SyntaxErrorTest : public testing::TestWithParam<SyntaxCase> {};
+
+TEST_P(SyntaxErrorTest, SaysWhereAndWhatAndTheRemedy) {
+  EXPECT_EQ(ErrorOf(GetParam().text), GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    BadJson, SyntaxErrorTest,
+    testing::Values(
+        SyntaxCase{"EmptyFile", "",
+                   "a.json:1: the file is empty; write at least {\"component\": \"NAME\"}"},
+        SyntaxCase{"BlankFile", " \r\n\n",
+                   "a.json:1: the file is empty; write at least {\"component\": \"NAME\"}"},
+        SyntaxCase{"EndsInAnObject", "{\n\"a\": 1\n",
+                   "a.json:2: not valid JSON: the text ends inside an object or array; close it"},
+        SyntaxCase{"EndsBeforeAValue", "{\n\"a\":",
+                   "a.json:2: not valid JSON: the text ends inside an object or array; close it"},
+        SyntaxCase{"EndsInAString", "{\n\"a",
+                   "a.json:2: not valid JSON: the text ends inside a string; close it with '\"'"},
+        SyntaxCase{"LineBreakInAString", "{\n\"a: 1,\n\"b\": 2}",
+                   "a.json:2: not valid JSON: a line break or control character in a string; "
+                   "close it with '\"' or write \\n"},
+        SyntaxCase{"TrailingCommaInAnObject", "{\n\"a\": 1,\n}",
+                   "a.json:3: not valid JSON: a comma before '}'; remove it"},
+        SyntaxCase{"TrailingCommaInAnArray", "[\n1,\n\n]",
+                   "a.json:4: not valid JSON: a comma before ']'; remove it"},
+        SyntaxCase{"LoneComma", "{,}",
+                   "a.json:1: not valid JSON: a key must be a string; put it in double quotes"},
+        SyntaxCase{"MissingCommaInAnObject", "{\n\"a\": 1\n\"b\": 2}",
+                   "a.json:3: not valid JSON: neither ',' nor '}' after a value; add the one that "
+                   "is missing"},
+        SyntaxCase{"MissingCommaInAnArray", "[1\n2]",
+                   "a.json:2: not valid JSON: neither ',' nor ']' after a value; add the one that "
+                   "is missing"},
+        SyntaxCase{"MissingColon", "{\"a\" 1}",
+                   "a.json:1: not valid JSON: no ':' after a key; write \"key\": value"},
+        SyntaxCase{"MissingValue", "{\"a\": }",
+                   "a.json:1: not valid JSON: unexpected '}'; expected '[', '{', or a literal; "
+                   "correct it"},
+        SyntaxCase{"KeyWithoutQuotes", "{\na: 1}",
+                   "a.json:2: not valid JSON: a key must be a string; put it in double quotes"},
+        SyntaxCase{"ValueWithoutQuotes", "{\n\"a\": net}",
+                   "a.json:2: not valid JSON: a word that is no value; put it in double quotes"},
+        SyntaxCase{"Comment", "{\n// why\n\"a\": 1}",
+                   "a.json:2: not valid JSON: JSON has no comments; remove it"},
+        SyntaxCase{"CommentAtTheTop", "/* why */ {}",
+                   "a.json:1: not valid JSON: JSON has no comments; remove it"},
+        SyntaxCase{"CommentAtTheEnd", "{}\n// why",
+                   "a.json:2: not valid JSON: JSON has no comments; remove it"},
+        SyntaxCase{"CommentBehindAComma", "{\"a\": 1, // why\n\"b\": 2}",
+                   "a.json:1: not valid JSON: JSON has no comments; remove it"},
+        SyntaxCase{"TextAfterTheEnd", "{}\n{}",
+                   "a.json:2: not valid JSON: text after the end of the budget; remove it"},
+        SyntaxCase{"BracketTooMany", "{}}",
+                   "a.json:1: not valid JSON: text after the end of the budget; remove it"},
+        SyntaxCase{"GarbageAfterTheEnd", "{}\nx",
+                   "a.json:2: not valid JSON: text after the end of the budget; remove it"},
+        SyntaxCase{"InvalidUtf8InAString", "{\n\"a\": \"\xff\"}",
+                   "a.json:2: not valid JSON: a string is not UTF-8; save the file as UTF-8"},
+        SyntaxCase{"InvalidUtf8OutsideAString", "{\n\xff}",
+                   "a.json:2: not valid JSON: a key must be a string; put it in double quotes"},
+        SyntaxCase{"UnknownEscape", R"({"a": "\q"})",
+                   "a.json:1: not valid JSON: invalid string: forbidden character after "
+                   "backslash; correct it"},
+        SyntaxCase{"HugeNumber", "{\n\"a\": 1e999}",
+                   "a.json:2: not valid JSON: a number is too large; write a smaller one"},
+        SyntaxCase{"LeadingZero", "[01]",
+                   "a.json:1: not valid JSON: neither ',' nor ']' after a value; add the one that "
+                   "is missing"},
+        SyntaxCase{"NulByte", std::string("{}\n\0{", 5),
+                   "a.json:2: not valid JSON: a NUL byte; save the file as UTF-8 text"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace leakgate
