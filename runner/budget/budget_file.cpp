@@ -17,6 +17,9 @@ constexpr std::string_view kBudgetExample =
 constexpr std::string_view kOverrideExample =
     R"({"tests": ["HttpTest.*"], "limits": {"test": {"outstanding": {"bytes": 64}}}, )"
     R"("reason": "the pool keeps one socket"})";
+constexpr std::string_view kOverridesExample =
+    R"([{"tests": ["HttpTest.*"], "limits": {"test": {"outstanding": {"bytes": 64}}}, )"
+    R"("reason": "the pool keeps one socket"}])";
 
 Expected<std::string> ReadComponent(const LocatedValue& value, const JsonPlace& place) {
   return ReadText(value, place, kComponentExample);
@@ -54,7 +57,9 @@ Expected<Override> ReadOverride(const LocatedValue& value, const JsonPlace& plac
 }
 
 Expected<std::vector<Override>> ReadOverrides(const LocatedValue& value, const JsonPlace& place) {
-  if (value.kind != JsonKind::kArray) return WrongType(value, place, "an array of objects", "[]");
+  if (value.kind != JsonKind::kArray) {
+    return WrongType(value, place, "an array of objects", kOverridesExample);
+  }
   std::vector<Override> overrides;
   for (const LocatedValue& element : value.elements) {
     Expected<Override> read = ReadOverride(element, place.Element(overrides.size()));

@@ -1,0 +1,187 @@
+// Every message about a bad budget file, in full. Bad JSON: located_json_test.cpp.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "runner/budget/budget_file.h"
+
+namespace leakgate {
+namespace {
+
+struct ErrorCase {
+  const char* name;
+  std::string text;
+  std::string message;
+};
+
+// The rest of a file whose component stands on line 1; `text` is on line 2.
+std::string Member(const std::string& text) { return "{\"component\": \"net\",\n" + text + "}"; }
+
+std::string TestLimits(const std::string& limits) {
+  return Member("\"limits\": {\"test\": {\"outstanding\": " + limits + "}}");
+}
+
+std::string OverrideOf(const std::string& text) { return Member("\"overrides\": [" + text + "]"); }
+
+class BudgetFileErrorTest : public testing::TestWithParam<ErrorCase> {};
+
+TEST_P(BudgetFileErrorTest, NamesTheKeyTheProblemAndTheRemedy) {
+  const Expected<BudgetFile> file = ParseBudgetFile("dir/a.json", GetParam().text);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().message, "dir/a.json:" + GetParam().message);
+  EXPECT_EQ(file.error().exit_code, ExitCode::kUsage);
+}
+
+std::string NameOf(const testing::TestParamInfo<ErrorCase>& test) { return test.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Keys, BudgetFileErrorTest,
+    testing::Values(
+        ErrorCase{"BadJson", Member("\"owner\": \"x\","),
+                  "2: not valid JSON: a comma before '}'; remove it"},
+        ErrorCase{"MisspeltAtTheTop", Member(R"("test": ["A.*"])"),
+                  R"(2: unknown key "test"; did you mean "tests"? Known: "$schema", "component", )"
+                  R"("owner", "tests", "binaries", "limits" and "overrides")"},
+        ErrorCase{"UnknownInAWindow", Member(R"("limits": {"test": {"mapped": {"bytes": 0}}})"),
+                  R"(2: limits.test: unknown key "mapped"; remove it. Known: "outstanding" and )"
+                  R"("growth")"},
+        ErrorCase{"MisspeltInAnAmount", TestLimits(R"({"byte": 0})"),
+                  R"(2: limits.test.outstanding: unknown key "byte"; did you mean "bytes"? )"
+                  R"(Known: "bytes" and "blocks")"},
+        ErrorCase{"UnknownWithALineBreak", Member(R"("a\nlong story": 1)"),
+                  R"(2: unknown key "a\nlong story"; remove it. Known: "$schema", "component", )"
+                  R"("owner", "tests", "binaries", "limits" and "overrides")"},
+        ErrorCase{"UnknownInAnOverride", OverrideOf(R"({"because": "x"})"),
+                  R"(2: overrides[0]: unknown key "because"; remove it. Known: "tests", "limits" )"
+                  R"(and "reason")"},
+        ErrorCase{"MissingComponent", "\n{\"owner\": \"x\"}",
+                  R"(2: component: missing; add "component": "NAME")"},
+        ErrorCase{"DuplicateKey", Member("\"component\": \"net\""),
+                  R"(2: "component" is set twice, here and on line 1; keep one of the two)"}),
+    NameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    Types, BudgetFileErrorTest,
+    testing::Values(
+        ErrorCase{"File", "[1]",
+                  R"(1: expected an object, found an array; write one such as {"component": )"
+                  R"("net", "limits": {"test": {"outstanding": {"bytes": 0}}}})"},
+        ErrorCase{"Component", R"({"component": 5})",
+                  R"(1: component: expected a string, found 5; write one such as "net")"},
+        ErrorCase{"Owner", Member(R"("owner": null)"),
+                  R"(2: owner: expected a string, found null; write one such as "team-net")"},
+        ErrorCase{"Tests", Member(R"("tests": "HttpTest.*")"),
+                  R"(2: tests: expected an array of strings, found "HttpTest.*"; write one such )"
+                  R"(as ["HttpTest.*"])"},
+        ErrorCase{"OneOfTheTests", Member("\"tests\": [\"A.*\",\n{}]"),
+                  R"(3: tests[1]: expected a string, found an object; write one such as )"
+                  R"("HttpTest.*")"},
+        ErrorCase{"Binaries", Member(R"("binaries": true)"),
+                  R"(2: binaries: expected an array of strings, found true; write one such as )"
+                  R"(["net_*"])"},
+        ErrorCase{"Limits", Member(R"("limits": [])"),
+                  R"(2: limits: expected an object, found an array; write one such as )"
+                  R"({"test": {"outstanding": {"bytes": "64 KiB"}}})"},
+        ErrorCase{"Window", Member(R"("limits": {"test": 0})"),
+                  R"(2: limits.test: expected an object, found 0; write one such as )"
+                  R"({"outstanding": {"bytes": "64 KiB"}})"},
+        ErrorCase{"Amount", TestLimits("\"64 KiB\""),
+                  R"(2: limits.test.outstanding: expected an object, found "64 KiB"; write one )"
+                  R"(such as {"bytes": "64 KiB", "blocks": 2})"},
+        ErrorCase{"Bytes", TestLimits(R"({"bytes": true})"),
+                  R"(2: limits.test.outstanding.bytes: expected a size, found true; write one )"
+                  R"(such as 4096 or "64 KiB")"},
+        ErrorCase{"Blocks", TestLimits(R"({"blocks": "2"})"),
+                  R"(2: limits.test.outstanding.blocks: expected a number of blocks, found "2"; )"
+                  R"(write one such as 2)"},
+        ErrorCase{"Overrides", Member(R"("overrides": {})"),
+                  R"(2: overrides: expected an array of objects, found an object; write one such )"
+                  R"(as [{"tests": ["HttpTest.*"], "limits": {"test": {"outstanding": {"bytes": )"
+                  R"(64}}}, "reason": "the pool keeps one socket"}])"},
+        ErrorCase{"OneOfTheOverrides", OverrideOf("5"),
+                  R"(2: overrides[0]: expected an object, found 5; write one such as {"tests": )"
+                  R"(["HttpTest.*"], "limits": {"test": {"outstanding": {"bytes": 64}}}, )"
+                  R"("reason": "the pool keeps one socket"})"}),
+    NameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    Numbers, BudgetFileErrorTest,
+    testing::Values(
+        ErrorCase{"NegativeBytes", TestLimits("{\"bytes\":\n-1\n}"),
+                  "3: limits.test.outstanding.bytes: -1 is negative; write 0 or more"},
+        ErrorCase{"NegativeSize", TestLimits(R"({"bytes": "-1 KiB"})"),
+                  R"(2: limits.test.outstanding.bytes: "-1 KiB" is negative; write 0 or more)"},
+        ErrorCase{"NegativeBlocks", TestLimits(R"({"blocks": -3})"),
+                  "2: limits.test.outstanding.blocks: -3 is negative; write 0 or more"},
+        ErrorCase{"FractionOfBytes", TestLimits(R"({"bytes": 1.5})"),
+                  "2: limits.test.outstanding.bytes: 1.5 is not a whole number; write it in "
+                  "digits only"},
+        ErrorCase{"FractionOfBlocks", TestLimits(R"({"blocks": 2e0})"),
+                  "2: limits.test.outstanding.blocks: 2e0 is not a whole number; write it in "
+                  "digits only"},
+        ErrorCase{"TooManyBytes", TestLimits(R"({"bytes": 9223372036854775808})"),
+                  "2: limits.test.outstanding.bytes: 9223372036854775808 is too large; write at "
+                  "most 9223372036854775807"},
+        ErrorCase{"TooManyBlocks", TestLimits(R"({"blocks": 99999999999999999999})"),
+                  "2: limits.test.outstanding.blocks: 99999999999999999999 is too large; write "
+                  "at most 9223372036854775807"},
+        ErrorCase{"UnknownUnit", TestLimits(R"({"bytes": "64 Kib"})"),
+                  R"(2: limits.test.outstanding.bytes: "64 Kib" has the unknown unit "Kib"; use )"
+                  R"(B, kB, MB, GB, KiB, MiB or GiB)"}),
+    NameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    Empty, BudgetFileErrorTest,
+    testing::Values(ErrorCase{"Component", R"({"component": ""})",
+                              R"(1: component: is empty; write a string such as "net")"},
+                    ErrorCase{"BlankComponent", R"({"component": " \t"})",
+                              R"(1: component: is empty; write a string such as "net")"},
+                    ErrorCase{"Owner", Member(R"("owner": "")"),
+                              R"(2: owner: is empty; write a string such as "team-net")"},
+                    ErrorCase{"Tests", Member(R"("tests": [])"),
+                              R"(2: tests: is empty; write a list such as ["HttpTest.*"])"},
+                    ErrorCase{"TestPattern", Member(R"("tests": ["A.*", ""])"),
+                              R"(2: tests[1]: is empty; write a string such as "HttpTest.*")"},
+                    ErrorCase{"BinaryPattern", Member(R"("binaries": [""])"),
+                              R"(2: binaries[0]: is empty; write a string such as "net_*")"},
+                    ErrorCase{"Limits", Member(R"("limits": {})"),
+                              R"(2: limits: is empty; it needs "test", "suite" or "program")"},
+                    ErrorCase{"Window", Member(R"("limits": {"suite": {}})"),
+                              R"(2: limits.suite: is empty; it needs "outstanding" or "growth")"},
+                    ErrorCase{
+                        "Amount", TestLimits("{}"),
+                        R"(2: limits.test.outstanding: is empty; it needs "bytes" or "blocks")"}),
+    NameOf);
+
+const std::string kGoodLimits = R"("limits": {"test": {"growth": {"bytes": 1}}})";
+
+INSTANTIATE_TEST_SUITE_P(
+    Overrides, BudgetFileErrorTest,
+    testing::Values(
+        ErrorCase{"WithoutTests", OverrideOf("{" + kGoodLimits + R"(, "reason": "x"})"),
+                  R"(2: overrides[0].tests: missing; add "tests": ["HttpTest.*"])"},
+        ErrorCase{"WithoutLimits", OverrideOf(R"({"tests": ["A.*"], "reason": "x"})"),
+                  R"(2: overrides[0].limits: missing; add "limits": {"test": {"outstanding": )"
+                  R"({"bytes": 64}}})"},
+        ErrorCase{"WithoutAReason", OverrideOf(R"({"tests": ["A.*"], )" + kGoodLimits + "}"),
+                  R"(2: overrides[0].reason: missing; add "reason": "WHY")"},
+        ErrorCase{"WithABlankReason",
+                  OverrideOf(R"({"tests": ["A.*"], )" + kGoodLimits + ",\n\"reason\": \" \"}"),
+                  R"(3: overrides[0].reason: is empty; write a string such as "the pool keeps )"
+                  R"(one socket")"},
+        ErrorCase{"WithNoTests", OverrideOf(R"({"tests": []})"),
+                  R"(2: overrides[0].tests: is empty; write a list such as ["HttpTest.*"])"},
+        ErrorCase{"WithAnEmptyPattern", OverrideOf(R"({"tests": [""]})"),
+                  R"(2: overrides[0].tests[0]: is empty; write a string such as "HttpTest.*")"},
+        ErrorCase{"WithNoLimits", OverrideOf(R"({"limits": {}})"),
+                  R"(2: overrides[0].limits: is empty; it needs "test" or "suite")"},
+        ErrorCase{"OfTheProgram", OverrideOf("{\"limits\": {\n\"program\": {}}}"),
+                  R"(3: overrides[0].limits.program: an override limits tests and suites only; )"
+                  R"(move it to the "limits" of the file)"},
+        ErrorCase{"TheSecondOfTwo",
+                  OverrideOf(R"({"tests": ["A.*"], )" + kGoodLimits + ", \"reason\": \"x\"},\n{}"),
+                  R"(3: overrides[1].tests: missing; add "tests": ["HttpTest.*"])"}),
+    NameOf);
+
+}  // namespace
+}  // namespace leakgate

@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runner/budget/budget_file.h"
+#include "tests/unit/budget/temp_directory.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string Budget(const std::string& component) {
+  return R"({"component": ")" + component + "\"}";
+}
+
+std::vector<std::string> ComponentsIn(const std::vector<fs::path>& paths) {
+  const Expected<std::vector<BudgetFile>> files = LoadBudgetFiles(paths);
+  if (!files) ADD_FAILURE() << files.error().message;
+  std::vector<std::string> components;
+  for (const BudgetFile& file : files.value_or(std::vector<BudgetFile>{})) {
+    components.push_back(file.component);
+  }
+  return components;
+}
+
+std::string ErrorOf(const std::vector<fs::path>& paths) {
+  const Expected<std::vector<BudgetFile>> files = LoadBudgetFiles(paths);
+  if (files) return "no error";
+  EXPECT_EQ(files.error().exit_code, ExitCode::kUsage);
+  return files.error().message;
+}
+
+TEST(LoadBudgetFilesTest, ReadsAFileOfAnyName) {
+  const TempDirectory temp;
+  EXPECT_THAT(ComponentsIn({temp.Write("net.json", Budget("net"))}), ElementsAre("net"));
+}
+
+TEST(LoadBudgetFilesTest, ReadsEveryBudgetBelowADirectoryInTheOrderOfTheirPaths) {
+  const TempDirectory temp;
+  temp.Write("z.leakgate.json", Budget("z"));
+  temp.Write("a/b/deep.leakgate.json", Budget("deep"));
+  temp.Write("a/b.leakgate.json", Budget("b"));
+  EXPECT_THAT(ComponentsIn({temp.path()}), ElementsAre("deep", "b", "z"));
+}
+
+TEST(LoadBudgetFilesTest, PassesOverOtherFilesInADirectory) {
+  const TempDirectory temp;
+  temp.Write("net.leakgate.json", Budget("net"));
+  temp.Write("package.json", "not JSON");
+  temp.Write("net.leakgate.json.orig", "not JSON");
+  fs::create_directory(temp.path() / "folder.leakgate.json");
+  EXPECT_THAT(ComponentsIn({temp.path()}), ElementsAre("net"));
+}
+
+TEST(LoadBudgetFilesTest, KeepsPathsAsGiven) {
+  const TempDirectory temp;
+  temp.Write("a/net.leakgate.json", Budget("net"));
+  const Expected<std::vector<BudgetFile>> files = LoadBudgetFiles({temp.path() / "a/../a"});
+  ASSERT_TRUE(files);
+  ASSERT_EQ(files->size(), 1U);
+  EXPECT_EQ(files->front().path, temp.path() / "a/../a/net.leakgate.json");
+}
+
+TEST(LoadBudgetFilesTest, ReadsTheSameFileOnce) {
+  const TempDirectory temp;
+  const fs::path file = temp.Write("a/net.leakgate.json", Budget("net"));
+  fs::create_symlink(file, temp.path() / "link.json");
+  EXPECT_THAT(ComponentsIn({file, temp.path(), temp.path() / "a/../a", temp.path() / "link.json"}),
+              ElementsAre("net"));
+}
+
+TEST(LoadBudgetFilesTest, ReadsNothingWhenNothingIsGiven) {
+  EXPECT_THAT(ComponentsIn({}), IsEmpty());
+}
+
+TEST(LoadBudgetFilesTest, FailsOnAFileThatDoesNotExist) {
+  const TempDirectory temp;
+  const fs::path file = temp.path() / "none.json";
+  EXPECT_EQ(ErrorOf({file}), file.string() +
+                                 ": cannot be read: No such file or directory; check the path and "
+                                 "its permissions");
+}
+
+TEST(LoadBudgetFilesTest, FailsOnAFileThatMayNotBeRead) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may read every file";
+  const TempDirectory temp;
+  const fs::path file = temp.Write("net.json", Budget("net"));
+  fs::permissions(file, fs::perms::none);
+  EXPECT_EQ(ErrorOf({file}), file.string() +
+                                 ": cannot be read: Permission denied; check the path and its "
+                                 "permissions");
+}
+
+TEST(LoadBudgetFilesTest, FailsOnADirectoryThatMayNotBeRead) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may read every directory";
+  const TempDirectory temp;
+  const fs::path file = temp.Write("closed/net.leakgate.json", Budget("net"));
+  temp.Write("other.leakgate.json", Budget("other"));
+  fs::permissions(file.parent_path(), fs::perms::none);
+  EXPECT_EQ(ErrorOf({temp.path()}), temp.path().string() +
+                                        ": cannot be read: Permission denied; check the path and "
+                                        "its permissions");
+  fs::permissions(file.parent_path(), fs::perms::owner_all);
+}
+
+TEST(LoadBudgetFilesTest, FailsOnALinkInADirectoryThatLeadsNowhere) {
+  const TempDirectory temp;
+  const fs::path link = temp.path() / "net.leakgate.json";
+  fs::create_symlink(temp.path() / "gone.json", link);
+  EXPECT_EQ(ErrorOf({temp.path()}), link.string() +
+                                        ": cannot be read: No such file or directory; check the "
+                                        "path and its permissions");
+}
+
+TEST(LoadBudgetFilesTest, FailsOnADirectoryWithoutBudgets) {
+  const TempDirectory temp;
+  temp.Write("net.json", Budget("net"));
+  EXPECT_EQ(ErrorOf({temp.path()}),
+            temp.path().string() +
+                ": holds no *.leakgate.json; name a budget file, or a directory with one in or "
+                "below it");
+}
+
+TEST(LoadBudgetFilesTest, FailsOnTheFirstBadFile) {
+  const TempDirectory temp;
+  temp.Write("a.leakgate.json", Budget("a"));
+  const fs::path bad = temp.Write("b.leakgate.json", "");
+  temp.Write("c.leakgate.json", "");
+  EXPECT_EQ(ErrorOf({temp.path()}),
+            bad.string() + ":1: the file is empty; write at least {\"component\": \"NAME\"}");
+}
+
+}  // namespace
+}  // namespace leakgate
