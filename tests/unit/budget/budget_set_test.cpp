@@ -1,0 +1,202 @@
+// Which file wins, and what it allows a test.
+#include "runner/budget/budget_set.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/unit/budget/temp_directory.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+BudgetFile Parse(const fs::path& path, const std::string& text) {
+  const Expected<BudgetFile> file = ParseBudgetFile(path, text);
+  if (!file) ADD_FAILURE() << file.error().message;
+  return file.value_or(BudgetFile{});
+}
+
+// A file that allows `tests` that many outstanding bytes.
+BudgetFile Allowing(int bytes, const fs::path& path, const std::string& tests = "*") {
+  return Parse(path, R"({"component": ")" + path.stem().stem().string() + R"(", "tests": [")" +
+                         tests + R"("], "limits": {"test": {"outstanding": {"bytes": )" +
+                         std::to_string(bytes) + "}}}}");
+}
+
+AppliedBudget ForTest(const BudgetSet& set, const TestId& test) {
+  const Expected<AppliedBudget> budget = set.ForTest(test);
+  if (!budget) ADD_FAILURE() << budget.error().message;
+  return budget.value_or(AppliedBudget{});
+}
+
+std::string ErrorOf(const Expected<AppliedBudget>& budget) {
+  if (budget) return "no error";
+  EXPECT_EQ(budget.error().exit_code, ExitCode::kUsage);
+  return budget.error().message;
+}
+
+TEST(BudgetSetTest, AllowsNothingByDefault) {
+  const AppliedBudget budget = ForTest(BudgetSet({}, "net_test"), {"A.One", ""});
+  EXPECT_EQ(budget.component, "");
+  ASSERT_TRUE(budget.outstanding.bytes && budget.outstanding.blocks);
+  EXPECT_EQ(budget.outstanding.bytes->value, 0);
+  EXPECT_EQ(budget.outstanding.bytes->source.file, "");
+  EXPECT_EQ(budget.outstanding.blocks->value, 0);
+  EXPECT_EQ(budget.outstanding.blocks->source.file, "");
+  EXPECT_FALSE(budget.growth.bytes || budget.growth.blocks);
+}
+
+TEST(BudgetSetTest, KeepsTheDefaultWhereAFileLimitsGrowthOnly) {
+  const BudgetSet set({Parse("net.leakgate.json", R"({"component": "net", "limits": {"test":
+                           {"growth": {"blocks": 3}}}})")},
+                      "net_test");
+  const AppliedBudget budget = ForTest(set, {"A.One", ""});
+  EXPECT_EQ(budget.component, "net");
+  ASSERT_TRUE(budget.outstanding.bytes && budget.outstanding.blocks && budget.growth.blocks);
+  EXPECT_EQ(budget.outstanding.bytes->value, 0);
+  EXPECT_EQ(budget.outstanding.blocks->source.file, "");
+  EXPECT_EQ(budget.growth.blocks->value, 3);
+}
+
+TEST(BudgetSetTest, LeavesBlocksUnlimitedWhereAFileLimitsBytesOnly) {
+  const BudgetSet set({Allowing(64, "net.leakgate.json")}, "net_test");
+  const AppliedBudget budget = ForTest(set, {"A.One", ""});
+  ASSERT_TRUE(budget.outstanding.bytes);
+  EXPECT_EQ(budget.outstanding.bytes->value, 64);
+  EXPECT_FALSE(budget.outstanding.blocks);
+}
+
+TEST(BudgetSetTest, LeavesBytesUnlimitedWhereAFileLimitsBlocksOnly) {
+  const BudgetSet set({Parse("net.leakgate.json", R"({"component": "net", "limits": {"test":
+                           {"outstanding": {"blocks": 1}}}})")},
+                      "net_test");
+  const AppliedBudget budget = ForTest(set, {"A.One", ""});
+  EXPECT_FALSE(budget.outstanding.bytes);
+  EXPECT_TRUE(budget.outstanding.blocks);
+}
+
+TEST(BudgetSetTest, SaysWhichFileAndLineSetsALimit) {
+  const BudgetSet set({Parse("ci/net.leakgate.json", R"({"component": "net", "owner": "team-net",
+    "limits": {"test": {"outstanding":
+      {"bytes": 64}}}})")},
+                      "net_test");
+  const AppliedBudget budget = ForTest(set, {"A.One", ""});
+  EXPECT_EQ(budget.owner, "team-net");
+  ASSERT_TRUE(budget.outstanding.bytes);
+  EXPECT_EQ(budget.outstanding.bytes->source.file, "ci/net.leakgate.json");
+  EXPECT_EQ(budget.outstanding.bytes->source.line, 3);
+  EXPECT_EQ(budget.outstanding.bytes->source.reason, "");
+}
+
+TEST(BudgetSetTest, TakesTheFileWhosePatternsMatch) {
+  const BudgetSet set({Allowing(1, "http.leakgate.json", "Http*"),
+                       Allowing(2, "disk.leakgate.json", "Disk*-DiskTest.Slow")},
+                      "all_tests");
+  EXPECT_EQ(ForTest(set, {"HttpTest.Get", ""}).component, "http");
+  EXPECT_EQ(ForTest(set, {"DiskTest.Open", ""}).component, "disk");
+  EXPECT_EQ(ForTest(set, {"DiskTest.Slow", ""}).component, "");
+}
+
+TEST(BudgetSetTest, IgnoresFilesForOtherBinaries) {
+  const std::vector<BudgetFile> files = {
+      Parse("net.leakgate.json", R"({"component": "net", "binaries": ["net_*", "http_test"]})")};
+  EXPECT_EQ(ForTest(BudgetSet(files, "/build/bin/net_test"), {"A.One", ""}).component, "net");
+  EXPECT_EQ(ForTest(BudgetSet(files, "http_test"), {"A.One", ""}).component, "net");
+  EXPECT_EQ(ForTest(BudgetSet(files, "/net_build/disk_test"), {"A.One", ""}).component, "");
+}
+
+TEST(BudgetSetTest, PrefersTheFileInTheDeepestDirectoryAroundTheTest) {
+  const BudgetSet set(
+      {Allowing(1, "/repo/all.leakgate.json"), Allowing(3, "/repo/src/net/http/http.leakgate.json"),
+       Allowing(2, "/repo/src/net/net.leakgate.json")},
+      "all_tests");
+  EXPECT_EQ(ForTest(set, {"A.One", "/repo/src/net/http/pool_test.cc"}).component, "http");
+  EXPECT_EQ(ForTest(set, {"A.One", "/repo/src/net/tls/tls_test.cc"}).component, "net");
+  EXPECT_EQ(ForTest(set, {"A.One", "/repo/src/disk/disk_test.cc"}).component, "all");
+}
+
+TEST(BudgetSetTest, PrefersAFileAroundTheTestToADeeperOneElsewhere) {
+  const BudgetSet set({Allowing(1, "/repo/ci/gate/budgets/strict.leakgate.json"),
+                       Allowing(2, "/repo/all.leakgate.json")},
+                      "all_tests");
+  EXPECT_EQ(ForTest(set, {"A.One", "/repo/src/a_test.cc"}).component, "all");
+}
+
+TEST(BudgetSetTest, ComparesDirectoriesByWholeComponents) {
+  const BudgetSet set(
+      {Allowing(1, "/repo/net/net.leakgate.json"), Allowing(2, "/repo/all.leakgate.json")},
+      "all_tests");
+  EXPECT_EQ(ForTest(set, {"A.One", "/repo/network/a_test.cc"}).component, "all");
+}
+
+TEST(BudgetSetTest, NormalisesPathsBeforeItComparesThem) {
+  const BudgetSet set(
+      {Allowing(1, "/repo/./src/./net.leakgate.json"), Allowing(2, "/repo/all.leakgate.json")},
+      "all_tests");
+  EXPECT_EQ(ForTest(set, {"A.One", "/repo/build/../src/a_test.cc"}).component, "net");
+}
+
+TEST(BudgetSetTest, TakesRelativePathsFromTheCurrentDirectory) {
+  const BudgetSet set({Allowing(1, "src/./net.leakgate.json"), Allowing(2, "all.leakgate.json")},
+                      "all_tests");
+  EXPECT_EQ(ForTest(set, {"A.One", "src/a_test.cc"}).component, "net");
+  EXPECT_EQ(ForTest(set, {"A.One", (fs::current_path() / "src/b_test.cc").string()}).component,
+            "net");
+  EXPECT_EQ(ForTest(set, {"A.One", "lib/a_test.cc"}).component, "all");
+}
+
+TEST(BudgetSetTest, ResolvesLinksBeforeItComparesPaths) {
+  const TempDirectory temp;
+  temp.Write("real/net/a_test.cc", "");
+  fs::create_directory_symlink(temp.path() / "real", temp.path() / "link");
+  const BudgetSet set({Allowing(1, temp.path() / "link/net/net.leakgate.json"),
+                       Allowing(2, temp.path() / "all.leakgate.json")},
+                      "all_tests");
+  const std::string source = (temp.path() / "real/net/a_test.cc").string();
+  EXPECT_EQ(ForTest(set, {"A.One", source}).component, "net");
+}
+
+TEST(BudgetSetTest, RefusesTwoFilesInTheSameDirectory) {
+  const BudgetSet set(
+      {Allowing(1, "/repo/a.leakgate.json"), Allowing(2, "/repo/b.leakgate.json", "A.*")},
+      "all_tests");
+  EXPECT_EQ(ErrorOf(set.ForTest({"A.One", "/repo/a_test.cc"})),
+            "/repo/a.leakgate.json and /repo/b.leakgate.json: both cover A.One, and neither is "
+            "nearer to its source file; narrow \"tests\" or \"binaries\" in one of them, or move "
+            "it next to the test");
+}
+
+TEST(BudgetSetTest, RefusesTwoFilesWhereTheSourceIsUnknown) {
+  const BudgetSet set(
+      {Allowing(1, "/repo/a.leakgate.json"), Allowing(2, "/repo/src/b.leakgate.json")},
+      "all_tests");
+  EXPECT_EQ(ErrorOf(set.ForTest({"A.One", ""})),
+            "/repo/a.leakgate.json and /repo/src/b.leakgate.json: both cover A.One, and neither "
+            "is nearer to its source file; narrow \"tests\" or \"binaries\" in one of them, or "
+            "move it next to the test");
+}
+
+TEST(BudgetSetTest, AllowsEqualFilesFurtherOutThanTheWinner) {
+  const BudgetSet set({Allowing(1, "/repo/a.leakgate.json"), Allowing(2, "/repo/b.leakgate.json"),
+                       Allowing(3, "/repo/src/c.leakgate.json")},
+                      "all_tests");
+  EXPECT_EQ(ForTest(set, {"A.One", "/repo/src/a_test.cc"}).component, "c");
+}
+
+TEST(BudgetSetTest, ChecksEveryTestBeforeLaunch) {
+  const BudgetSet set({Allowing(1, "a.leakgate.json"), Allowing(2, "b.leakgate.json", "B.*")},
+                      "all_tests");
+  EXPECT_TRUE(set.Check({{"A.One", ""}}));
+  const Expected<void> check = set.Check({{"A.One", ""}, {"B.One", ""}});
+  ASSERT_FALSE(check);
+  EXPECT_EQ(check.error().exit_code, ExitCode::kUsage);
+  EXPECT_EQ(check.error().message, ErrorOf(set.ForTest({"B.One", ""})));
+}
+
+}  // namespace
+}  // namespace leakgate
