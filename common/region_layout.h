@@ -195,12 +195,12 @@ inline constexpr std::uint64_t kChunkWords = 1ULL << (kChunkShift - kGranuleShif
 inline constexpr std::uint64_t kChunkBytes = kChunkWords * sizeof(std::uint64_t);
 inline constexpr std::uint64_t kDirectoryEntries = 1ULL << (kAddressBits - kChunkShift);
 
-inline constexpr std::uint32_t kMaxWindows = 1U << 20;
-inline constexpr std::uint32_t kMaxThreads = 1U << 18;
+inline constexpr std::uint32_t kMaxWindows = 1U << 19;
+inline constexpr std::uint32_t kMaxThreads = 1U << 16;
 inline constexpr std::uint32_t kMaxShards = 1U << 13;
 inline constexpr std::uint32_t kMaxModules = 1U << 13;
-inline constexpr std::uint32_t kMaxTextBytes = 1U << 26;
-inline constexpr std::uint32_t kMaxStackNodes = 1U << 24;
+inline constexpr std::uint32_t kMaxTextBytes = 1U << 25;
+inline constexpr std::uint32_t kMaxStackNodes = 1U << 23;
 inline constexpr std::uint32_t kMaxChunks = 1U << 12;
 
 namespace region_offset {

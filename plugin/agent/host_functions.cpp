@@ -1,0 +1,113 @@
+#include "plugin/agent/host_functions.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstring>
+
+namespace leakgate::agent {
+
+constinit HostFunctions g_host{};
+
+namespace {
+
+template <typename Function>
+void Resolve(Function*& function, const char* name) {
+  function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+template <typename Function>
+const link_map* Owner(Function* function) {
+  dl_find_object object;
+  if (function == nullptr || _dl_find_object(reinterpret_cast<void*>(function), &object) != 0) {
+    return nullptr;
+  }
+  return object.dlfo_link_map;
+}
+
+bool IsNamed(const link_map* module, const char* stem) {
+  if (module == nullptr || module->l_name == nullptr) return false;
+  const char* const slash = std::strrchr(module->l_name, '/');
+  const char* const name = slash == nullptr ? module->l_name : slash + 1;
+  return std::strncmp(name, stem, std::strlen(stem)) == 0;
+}
+
+void ResolveMalloc() {
+  Resolve(g_host.malloc, "malloc");
+  Resolve(g_host.free, "free");
+  Resolve(g_host.calloc, "calloc");
+  Resolve(g_host.realloc, "realloc");
+  Resolve(g_host.memalign, "memalign");
+  Resolve(g_host.aligned_alloc, "aligned_alloc");
+  Resolve(g_host.posix_memalign, "posix_memalign");
+  Resolve(g_host.valloc, "valloc");
+  Resolve(g_host.pvalloc, "pvalloc");
+}
+
+// The names are the Itanium C++ ABI's.
+void ResolveNew() {
+  Resolve(g_host.op_new, "_Znwm");
+  Resolve(g_host.op_new_array, "_Znam");
+  Resolve(g_host.op_new_nothrow, "_ZnwmRKSt9nothrow_t");
+  Resolve(g_host.op_new_array_nothrow, "_ZnamRKSt9nothrow_t");
+  Resolve(g_host.op_new_aligned, "_ZnwmSt11align_val_t");
+  Resolve(g_host.op_new_array_aligned, "_ZnamSt11align_val_t");
+  Resolve(g_host.op_new_aligned_nothrow, "_ZnwmSt11align_val_tRKSt9nothrow_t");
+  Resolve(g_host.op_new_array_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t");
+}
+
+void ResolveDelete() {
+  Resolve(g_host.op_delete, "_ZdlPv");
+  Resolve(g_host.op_delete_array, "_ZdaPv");
+  Resolve(g_host.op_delete_sized, "_ZdlPvm");
+  Resolve(g_host.op_delete_array_sized, "_ZdaPvm");
+  Resolve(g_host.op_delete_nothrow, "_ZdlPvRKSt9nothrow_t");
+  Resolve(g_host.op_delete_array_nothrow, "_ZdaPvRKSt9nothrow_t");
+  Resolve(g_host.op_delete_aligned, "_ZdlPvSt11align_val_t");
+  Resolve(g_host.op_delete_array_aligned, "_ZdaPvSt11align_val_t");
+  Resolve(g_host.op_delete_sized_aligned, "_ZdlPvmSt11align_val_t");
+  Resolve(g_host.op_delete_array_sized_aligned, "_ZdaPvmSt11align_val_t");
+  Resolve(g_host.op_delete_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t");
+  Resolve(g_host.op_delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t");
+}
+
+void ResolveOthers() {
+  Resolve(g_host.dlclose, "dlclose");
+  Resolve(g_host.exit_now, "_exit");
+  Resolve(g_host.exit_now_c, "_Exit");
+  Resolve(g_host.quick_exit, "quick_exit");
+  Resolve(g_host.write, "write");
+  Resolve(g_host.close, "close");
+  Resolve(g_host.socket, "socket");
+  Resolve(g_host.connect, "connect");
+  Resolve(g_host.getaddrinfo, "getaddrinfo");
+  Resolve(g_host.freeaddrinfo, "freeaddrinfo");
+}
+
+OperatorSource FindOperatorSource() {
+  const link_map* const provider = Owner(g_host.op_new);
+  if (provider == nullptr) return OperatorSource::kNone;
+  if (IsNamed(provider, "libstdc++.so") || IsNamed(provider, "libc++.so") ||
+      IsNamed(provider, "libc++abi.so")) {
+    return OperatorSource::kRuntime;
+  }
+  return provider == Owner(g_host.malloc) ? OperatorSource::kAllocator : OperatorSource::kProgram;
+}
+
+}  // namespace
+
+void ResolveHostFunctions() {
+  ResolveMalloc();
+  ResolveNew();
+  ResolveDelete();
+  ResolveOthers();
+  g_host.allocator_is_foreign = !IsNamed(Owner(g_host.malloc), "libc.so");
+  g_host.operators = FindOperatorSource();
+  g_host.is_resolved = true;
+}
+
+bool ProgramUsesOurMalloc() {
+  return Owner(dlsym(RTLD_DEFAULT, "malloc")) == Owner(&ResolveHostFunctions);
+}
+
+}  // namespace leakgate::agent

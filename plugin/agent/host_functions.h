@@ -1,0 +1,80 @@
+// The functions that the agent stands in front of: the next definitions after
+// its own in the program's search order, so that any allocator in a shared
+// library keeps working. Resolved once, before anything is forwarded.
+#pragma once
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <new>
+
+namespace leakgate::agent {
+
+// Who provides operator new and delete.
+enum class OperatorSource {
+  kNone,       // no C++ runtime: they are never called
+  kRuntime,    // libstdc++ or libc++: they only call malloc and free
+  kAllocator,  // the library that provides malloc (tcmalloc, jemalloc, mimalloc)
+  kProgram,    // a library of the program's: forwarded; the malloc behind it is recorded
+};
+
+struct HostFunctions {
+  void* (*malloc)(std::size_t);
+  void (*free)(void*);
+  void* (*calloc)(std::size_t, std::size_t);
+  void* (*realloc)(void*, std::size_t);
+  void* (*memalign)(std::size_t, std::size_t);
+  void* (*aligned_alloc)(std::size_t, std::size_t);
+  int (*posix_memalign)(void**, std::size_t, std::size_t);
+  void* (*valloc)(std::size_t);
+  void* (*pvalloc)(std::size_t);
+
+  void* (*op_new)(std::size_t);
+  void* (*op_new_array)(std::size_t);
+  void* (*op_new_nothrow)(std::size_t, const std::nothrow_t&);
+  void* (*op_new_array_nothrow)(std::size_t, const std::nothrow_t&);
+  void* (*op_new_aligned)(std::size_t, std::align_val_t);
+  void* (*op_new_array_aligned)(std::size_t, std::align_val_t);
+  void* (*op_new_aligned_nothrow)(std::size_t, std::align_val_t, const std::nothrow_t&);
+  void* (*op_new_array_aligned_nothrow)(std::size_t, std::align_val_t, const std::nothrow_t&);
+
+  void (*op_delete)(void*);
+  void (*op_delete_array)(void*);
+  void (*op_delete_sized)(void*, std::size_t);
+  void (*op_delete_array_sized)(void*, std::size_t);
+  void (*op_delete_nothrow)(void*, const std::nothrow_t&);
+  void (*op_delete_array_nothrow)(void*, const std::nothrow_t&);
+  void (*op_delete_aligned)(void*, std::align_val_t);
+  void (*op_delete_array_aligned)(void*, std::align_val_t);
+  void (*op_delete_sized_aligned)(void*, std::size_t, std::align_val_t);
+  void (*op_delete_array_sized_aligned)(void*, std::size_t, std::align_val_t);
+  void (*op_delete_aligned_nothrow)(void*, std::align_val_t, const std::nothrow_t&);
+  void (*op_delete_array_aligned_nothrow)(void*, std::align_val_t, const std::nothrow_t&);
+
+  int (*dlclose)(void*);
+  void (*exit_now)(int);       // _exit
+  void (*exit_now_c)(int);     // _Exit
+  void (*quick_exit)(int);
+  ssize_t (*write)(int, const void*, std::size_t);
+  int (*close)(int);
+  int (*socket)(int, int, int);
+  int (*connect)(int, const sockaddr*, socklen_t);
+  int (*getaddrinfo)(const char*, const char*, const addrinfo*, addrinfo**);
+  void (*freeaddrinfo)(addrinfo*);
+
+  bool is_resolved = false;
+  bool allocator_is_foreign = false;  // malloc is not the C library's
+  OperatorSource operators = OperatorSource::kNone;
+};
+
+extern HostFunctions g_host;
+
+// Fills g_host. The dynamic linker may allocate meanwhile: see bootstrap_heap.h.
+void ResolveHostFunctions();
+
+// True if the program's own calls of malloc reach the agent.
+[[nodiscard]] bool ProgramUsesOurMalloc();
+
+}  // namespace leakgate::agent

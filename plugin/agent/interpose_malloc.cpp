@@ -1,0 +1,122 @@
+// malloc and its family.
+#include <malloc.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "plugin/agent/bootstrap_heap.h"
+#include "plugin/agent/interpose.h"
+
+using namespace leakgate::agent;
+using leakgate::AllocationKind;
+
+LEAKGATE_EXPORT void* malloc(std::size_t bytes) noexcept {
+  const Route route = CurrentRoute();
+  if (route == Route::kForward) return g_host.malloc(bytes);
+  if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
+  return Traced(AllocationKind::kMalloc, bytes, LEAKGATE_CALLER_FRAME(),
+                [=] { return g_host.malloc(CoveringTwoGranules(bytes)); });
+}
+
+LEAKGATE_EXPORT void free(void* block) noexcept {
+  if (bootstrap_heap::Owns(block)) return;
+  const Route route = CurrentRoute();
+  if (route == Route::kTrace) RecordFree(block);
+  if (route == Route::kBootstrap) return;
+  const AllocatorGuard guard;
+  g_host.free(block);
+}
+
+LEAKGATE_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
+  const Route route = CurrentRoute();
+  std::size_t bytes = 0;
+  const bool overflows = __builtin_mul_overflow(count, size, &bytes);
+  if (route == Route::kForward || overflows) return g_host.calloc(count, size);
+  if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
+  return Traced(AllocationKind::kCalloc, bytes, LEAKGATE_CALLER_FRAME(), [=] {
+    const std::size_t covering = CoveringTwoGranules(bytes);
+    return covering == bytes ? g_host.calloc(count, size) : g_host.calloc(1, covering);
+  });
+}
+
+namespace {
+
+void* LeaveBootstrap(void* block, std::size_t bytes) {
+  void* const copy = malloc(bytes);
+  if (copy == nullptr) return nullptr;
+  const std::size_t readable = bootstrap_heap::Readable(block);
+  std::memcpy(copy, block, bytes < readable ? bytes : readable);
+  return copy;
+}
+
+void* Reallocate(void* block, std::size_t bytes, const CallerFrame& caller) {
+  if (bootstrap_heap::Owns(block)) return LeaveBootstrap(block, bytes);
+  const Route route = CurrentRoute();
+  if (route == Route::kForward) return g_host.realloc(block, bytes);
+  if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
+
+  const std::optional<LiveEntry> before = RecordFree(block);
+  void* moved = nullptr;
+  {
+    const AllocatorGuard guard;
+    moved = g_host.realloc(block, bytes == 0 ? 0 : CoveringTwoGranules(bytes));
+  }
+  // Size 0 frees the block where nothing is returned; else nothing means failure.
+  if (moved == nullptr && bytes != 0 && before) RestoreBlock(block, *before);
+  RecordAllocation(moved, bytes, AllocationKind::kRealloc, caller);
+  return moved;
+}
+
+}  // namespace
+
+LEAKGATE_EXPORT void* realloc(void* block, std::size_t bytes) noexcept {
+  return Reallocate(block, bytes, LEAKGATE_CALLER_FRAME());
+}
+
+LEAKGATE_EXPORT void* reallocarray(void* block, std::size_t count, std::size_t size) noexcept {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return Reallocate(block, bytes, LEAKGATE_CALLER_FRAME());
+}
+
+LEAKGATE_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+  if (CurrentRoute() != Route::kTrace) return g_host.memalign(alignment, bytes);
+  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
+                [=] { return g_host.memalign(alignment, CoveringTwoGranules(bytes)); });
+}
+
+LEAKGATE_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+  if (CurrentRoute() != Route::kTrace) return g_host.aligned_alloc(alignment, bytes);
+  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
+                [=] { return g_host.aligned_alloc(alignment, CoveringTwoGranules(bytes)); });
+}
+
+LEAKGATE_EXPORT int posix_memalign(void** block, std::size_t alignment,
+                                   std::size_t bytes) noexcept {
+  if (CurrentRoute() != Route::kTrace) return g_host.posix_memalign(block, alignment, bytes);
+  int result = 0;
+  {
+    const AllocatorGuard guard;
+    result = g_host.posix_memalign(block, alignment, CoveringTwoGranules(bytes));
+  }
+  if (result == 0) {
+    RecordAllocation(*block, bytes, AllocationKind::kMemalign, LEAKGATE_CALLER_FRAME());
+  }
+  return result;
+}
+
+LEAKGATE_EXPORT void* valloc(std::size_t bytes) noexcept {
+  if (CurrentRoute() != Route::kTrace) return g_host.valloc(bytes);
+  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
+                [=] { return g_host.valloc(bytes); });
+}
+
+LEAKGATE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
+  if (CurrentRoute() != Route::kTrace) return g_host.pvalloc(bytes);
+  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
+                [=] { return g_host.pvalloc(bytes); });
+}

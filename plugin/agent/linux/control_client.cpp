@@ -1,0 +1,91 @@
+#include "plugin/agent/linux/control_client.h"
+
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include "common/control_protocol.h"
+#include "common/region_layout.h"
+#include "plugin/agent/linux/syscall.h"
+
+namespace leakgate::agent {
+namespace {
+
+class Socket {
+ public:
+  Socket() : fd_(RawSyscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {}
+  ~Socket() {
+    if (!IsError(fd_)) CloseDescriptor(static_cast<int>(fd_));
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  bool Connect(const char* name) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::size_t length = std::strlen(name);
+    if (IsError(fd_) || length >= sizeof(address.sun_path)) return false;
+    std::memcpy(address.sun_path + 1, name, length);
+    const auto bytes = static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + length);
+    return !IsError(RawSyscall(SYS_connect, fd_, Word(&address), bytes));
+  }
+
+  // A runner of this user's, and no one else who took the name.
+  bool PeerIsSameUser() const {
+    ucred peer{};
+    socklen_t bytes = sizeof(peer);
+    const long result = RawSyscall(SYS_getsockopt, fd_, SOL_SOCKET, SO_PEERCRED, Word(&peer),
+                                   Word(&bytes));
+    return !IsError(result) && peer.uid == static_cast<uid_t>(RawSyscall(SYS_geteuid));
+  }
+
+  bool Send(const Hello& hello) {
+    constexpr long kFlags = MSG_NOSIGNAL;
+    return RawSyscall(SYS_sendto, fd_, Word(&hello), sizeof(hello), kFlags) == sizeof(hello);
+  }
+
+  // The descriptor that came with `answer`, or -1.
+  int Receive(Answer& answer) {
+    const timeval patience{10, 0};
+    RawSyscall(SYS_setsockopt, fd_, SOL_SOCKET, SO_RCVTIMEO, Word(&patience), sizeof(patience));
+    iovec part{&answer, sizeof(answer)};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof(control);
+    const long got = RawSyscall(SYS_recvmsg, fd_, Word(&message), MSG_CMSG_CLOEXEC);
+    if (got != sizeof(answer)) return -1;
+    return DescriptorIn(message);
+  }
+
+ private:
+  static int DescriptorIn(msghdr& message) {
+    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return -1;
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+    return fd;
+  }
+
+  long fd_;
+};
+
+}  // namespace
+
+int RequestRegion(const char* name) {
+  Socket socket;
+  if (!socket.Connect(name) || !socket.PeerIsSameUser()) return -1;
+  if (!socket.Send({kControlMagic, kLayoutVersion})) return -1;
+
+  Answer answer{};
+  const int fd = socket.Receive(answer);
+  if (answer.magic != kControlMagic) return -1;
+  return answer.action == static_cast<std::uint32_t>(ControlAction::kTrace) ? fd : -1;
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,55 @@
+#include "plugin/agent/linux/syscall.h"
+
+#include <linux/mman.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+
+namespace leakgate::agent {
+namespace {
+
+void* MappedOrNull(long result) {
+  return IsError(result) ? nullptr : reinterpret_cast<void*>(result);
+}
+
+}  // namespace
+
+void* MapPrivate(std::size_t bytes) {
+  return MappedOrNull(RawSyscall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+void* MapShared(int fd, std::uint64_t offset, std::size_t bytes) {
+  void* const mapped =
+      MappedOrNull(RawSyscall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_NORESERVE, fd, static_cast<long>(offset)));
+  if (mapped != nullptr) {
+    RawSyscall(SYS_madvise, Word(mapped), static_cast<long>(bytes), MADV_DONTFORK);
+  }
+  return mapped;
+}
+
+// mremap(2): an old size of 0 makes a second mapping of a shared one. It may be
+// longer than the first, so it is made twice as long and its first half dropped.
+void* MapFollowing(void* mapped, std::size_t bytes) {
+  void* const both = MappedOrNull(
+      RawSyscall(SYS_mremap, Word(mapped), 0, static_cast<long>(2 * bytes), MREMAP_MAYMOVE));
+  if (both == nullptr) return nullptr;
+
+  RawSyscall(SYS_munmap, Word(both), static_cast<long>(bytes));
+  char* const following = static_cast<char*>(both) + bytes;
+  RawSyscall(SYS_madvise, Word(following), static_cast<long>(bytes), MADV_DONTFORK);
+  return following;
+}
+
+// rt_sigprocmask(2) copies the new mask before it looks at `how`: a bad `how`
+// changes nothing and tells EFAULT from EINVAL. Abseil's AddressIsReadable
+// does the same; sandboxes that forbid process_vm_readv allow it.
+bool IsReadable(std::uintptr_t address) {
+  constexpr long kNoSuchHow = ~0L;
+  constexpr long kMaskBytes = 8;
+  return RawSyscall(SYS_rt_sigprocmask, kNoSuchHow, static_cast<long>(address), 0, kMaskBytes) !=
+         -EFAULT;
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,51 @@
+// System calls made directly: without errno, which belongs to the host, and
+// without the C library's wrappers, which the agent itself may interpose.
+// Each returns the kernel's result: negative values are -errno.
+#pragma once
+
+#include <sys/syscall.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace leakgate::agent {
+
+inline long RawSyscall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                       long f = 0) {
+  long result;
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+template <typename T>
+long Word(T* pointer) {
+  return reinterpret_cast<long>(pointer);
+}
+
+inline bool IsError(long result) { return result < 0 && result > -4096; }
+
+inline int CurrentTid() { return static_cast<int>(RawSyscall(SYS_gettid)); }
+inline int CurrentPid() { return static_cast<int>(RawSyscall(SYS_getpid)); }
+inline void YieldProcessor() { RawSyscall(SYS_sched_yield); }
+inline void CloseDescriptor(int fd) { RawSyscall(SYS_close, fd); }
+
+// Anonymous private memory, zeroed; nullptr if there is none.
+void* MapPrivate(std::size_t bytes);
+
+// `bytes` of `fd` from `offset`, shared and not inherited over fork; nullptr on failure.
+void* MapShared(int fd, std::uint64_t offset, std::size_t bytes);
+
+// A second mapping of the file behind `mapped`, a shared mapping of `bytes`,
+// for the `bytes` that follow it in the file. Needs no descriptor. nullptr on failure.
+void* MapFollowing(void* mapped, std::size_t bytes);
+
+// True if the eight bytes at `address` can be read.
+bool IsReadable(std::uintptr_t address);
+
+}  // namespace leakgate::agent

@@ -1,0 +1,58 @@
+// The agent's C interface to the listener (leakgate/agent.h).
+#include <cstring>
+
+#include "leakgate/agent.h"
+#include "plugin/agent/interpose.h"
+#include "plugin/agent/windows.h"
+
+using namespace leakgate::agent;
+using leakgate::BoundarySource;
+using leakgate::TestResult;
+using leakgate::WindowKind;
+
+namespace {
+
+static_assert(LEAKGATE_WINDOW_SUITE == static_cast<int>(WindowKind::kSuite));
+static_assert(LEAKGATE_WINDOW_TEST == static_cast<int>(WindowKind::kTest));
+static_assert(LEAKGATE_RESULT_PASSED == static_cast<int>(TestResult::kPassed));
+static_assert(LEAKGATE_RESULT_FAILED == static_cast<int>(TestResult::kFailed));
+static_assert(LEAKGATE_RESULT_SKIPPED == static_cast<int>(TestResult::kSkipped));
+
+std::string_view ViewOf(const char* text) {
+  return text == nullptr ? std::string_view{} : std::string_view{text, std::strlen(text)};
+}
+
+void AttachListener() {
+  g_region.header().boundaries.store(static_cast<std::uint32_t>(BoundarySource::kListener),
+                                     std::memory_order_relaxed);
+}
+
+unsigned Open(const LeakgateWindow* window) {
+  if (!IsTracing()) return 0;
+  return OpenWindow({.kind = static_cast<WindowKind>(window->kind),
+                     .name = ViewOf(window->name),
+                     .file = ViewOf(window->file),
+                     .line = window->line,
+                     .iteration = window->iteration});
+}
+
+LeakgateVerdict Close(unsigned window, unsigned result) {
+  ThreadState* const thread = IsTracing() ? RecordingThread() : nullptr;
+  if (thread == nullptr) return {};
+  const RecordingGuard guard(*thread);
+  const RunnerVerdict verdict = CloseWindow(guard, window, static_cast<TestResult>(result));
+  return {verdict.is_over_budget ? 1 : 0,
+          verdict.line,
+          verdict.file.data(),
+          static_cast<unsigned>(verdict.file.size()),
+          verdict.text.data(),
+          static_cast<unsigned>(verdict.text.size())};
+}
+
+const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener, Open, Close};
+
+}  // namespace
+
+LEAKGATE_EXPORT const LeakgateAgent* leakgate_agent(unsigned version) {
+  return IsTracing() && version == LEAKGATE_AGENT_VERSION ? &kAgent : nullptr;
+}

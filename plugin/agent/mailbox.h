@@ -1,0 +1,22 @@
+// Asks the runner to judge a window, and waits for its answer: two futexes in
+// the region, no descriptor. Called on the thread that runs the tests, one
+// question at a time.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace leakgate::agent {
+
+struct RunnerVerdict {
+  bool is_over_budget = false;
+  std::uint32_t line = 0;
+  std::string_view file;  // both live until the next question
+  std::string_view text;
+};
+
+// Returns an empty verdict if the runner has died: it reports nothing then, so
+// nothing passes by it.
+RunnerVerdict AskRunner(std::uint32_t window);
+
+}  // namespace leakgate::agent

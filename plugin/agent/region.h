@@ -1,0 +1,46 @@
+// The region as the agent sees it: typed pointers into the shared mapping.
+// Mapped once, at start-up, and never unmapped. A fork child does not inherit
+// it (MADV_DONTFORK) and finds tracing switched off (on_switch.h).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/region_layout.h"
+
+namespace leakgate::agent {
+
+struct Region {
+  char* base = nullptr;
+
+  RegionHeader& header() const { return At<RegionHeader>(region_offset::kHeader); }
+  Mailbox& mailbox() const { return At<Mailbox>(region_offset::kMailbox); }
+  WindowRecord* windows() const { return &At<WindowRecord>(region_offset::kWindows); }
+  ThreadRecord* threads() const { return &At<ThreadRecord>(region_offset::kThreads); }
+  CounterShard* shards() const { return &At<CounterShard>(region_offset::kShards); }
+  ModuleRecord* modules() const { return &At<ModuleRecord>(region_offset::kModules); }
+  char* text() const { return &At<char>(region_offset::kText); }
+  StackNode* stacks() const { return &At<StackNode>(region_offset::kStacks); }
+  std::atomic<std::uint32_t>* directory() const {
+    return &At<std::atomic<std::uint32_t>>(region_offset::kDirectory);
+  }
+
+  // Counts something that could not be recorded.
+  void Drop(DropReason reason) const {
+    header().drops[static_cast<std::uint32_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+  }
+
+  // Copies a string into the region's text; empty, with a drop, if there is no room.
+  TextRef AddText(const char* text, std::uint32_t length) const;
+
+ private:
+  template <typename T>
+  T& At(std::uint64_t offset) const {
+    return *reinterpret_cast<T*>(base + offset);
+  }
+};
+
+// The process's one region. base is nullptr until tracing starts.
+extern Region g_region;
+
+}  // namespace leakgate::agent

@@ -1,0 +1,119 @@
+#include "plugin/agent/startup.h"
+
+#include <pthread.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "common/control_protocol.h"
+#include "plugin/agent/counters.h"
+#include "plugin/agent/host_functions.h"
+#include "plugin/agent/linux/control_client.h"
+#include "plugin/agent/linux/initial_stack.h"
+#include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/live_map.h"
+#include "plugin/agent/stack_table.h"
+#include "plugin/agent/thread_state.h"
+#include "plugin/agent/windows.h"
+
+namespace leakgate::agent {
+namespace {
+
+enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted };
+constinit std::atomic<Stage> g_stage{Stage::kNotStarted};
+
+void Fail(AgentFailure failure) {
+  RegionHeader& header = g_region.header();
+  header.agent_failure.store(static_cast<std::uint32_t>(failure), std::memory_order_relaxed);
+  header.agent_state.store(static_cast<std::uint32_t>(AgentState::kFailed),
+                           std::memory_order_release);
+}
+
+bool MapRegion(int fd) {
+  void* const tables = MapShared(fd, 0, region_offset::kChunks);
+  void* const first_chunk = MapShared(fd, region_offset::kChunks, kChunkBytes);
+  if (tables == nullptr) return false;
+  g_region.base = static_cast<char*>(tables);
+  if (first_chunk == nullptr) return false;
+  g_live_map.Start(first_chunk);
+  return true;
+}
+
+void OpenProgramWindow() {
+  RegionHeader& header = g_region.header();
+  header.window_count.store(1, std::memory_order_relaxed);  // 0 is no window
+  header.thread_count.store(1, std::memory_order_relaxed);
+  header.module_count.store(1, std::memory_order_relaxed);
+  header.text_bytes.store(1, std::memory_order_relaxed);
+  OpenWindow({.kind = WindowKind::kProgram, .name = {}, .file = {}});
+}
+
+// A block allocated as the program would must be seen, and seen to go.
+bool CanaryIsSeen() {
+  constexpr std::size_t kCanaryBytes = 1234;
+  void* volatile const canary = malloc(kCanaryBytes);
+  const auto address = reinterpret_cast<std::uint64_t>(canary);
+  const std::optional<LiveEntry> live = g_live_map.Find(address);
+  free(canary);
+  return live && live->rest.size_bytes == kCanaryBytes && !g_live_map.Find(address);
+}
+
+// What the trial left in the counters is not the program's.
+void ForgetCanary() {
+  CounterShard& shard = *t_state->shard;
+  shard.allocated_bytes.store(0, std::memory_order_relaxed);
+  shard.allocated_blocks.store(0, std::memory_order_relaxed);
+  shard.freed_bytes.store(0, std::memory_order_relaxed);
+  shard.freed_blocks.store(0, std::memory_order_relaxed);
+}
+
+void StartTracing(int region_fd) {
+  const bool is_mapped = MapRegion(region_fd);
+  CloseDescriptor(region_fd);
+  if (g_region.base == nullptr) return;
+  if (!is_mapped || !g_stacks.Start() || !StartThreads()) return Fail(AgentFailure::kNoMemory);
+  if (!ProgramUsesOurMalloc()) return Fail(AgentFailure::kMallocElsewhere);
+
+  OpenProgramWindow();
+  if (!SwitchOn()) return Fail(AgentFailure::kNoMemory);
+  if (!CanaryIsSeen()) {
+    g_switch.is_tracing = 0;
+    return Fail(AgentFailure::kCanaryUnseen);
+  }
+  ForgetCanary();
+  g_region.header().agent_state.store(static_cast<std::uint32_t>(AgentState::kTracing),
+                                      std::memory_order_release);
+}
+
+void Start() {
+  ResolveHostFunctions();
+  const char* const control = InitialEnvironment(kControlVariable);
+  const int region_fd = control == nullptr ? -1 : RequestRegion(control);
+  // Started, before the canary asks for its route.
+  g_stage.store(Stage::kStarted, std::memory_order_release);
+  if (region_fd >= 0) StartTracing(region_fd);
+}
+
+__attribute__((constructor)) void OnLoad() { (void)CurrentRoute(); }
+
+// Exit handlers ran: the program ended in order.
+__attribute__((destructor)) void OnUnload() {
+  if (!IsTracing()) return;
+  g_region.header().program_end.store(static_cast<std::uint32_t>(ProgramEnd::kExit),
+                                      std::memory_order_release);
+}
+
+}  // namespace
+
+Route RouteWhenOff() {
+  if (g_stage.load(std::memory_order_acquire) == Stage::kStarted) return Route::kForward;
+
+  Stage expected = Stage::kNotStarted;
+  if (g_stage.compare_exchange_strong(expected, Stage::kStarting, std::memory_order_acq_rel)) {
+    Start();
+    return IsTracing() ? Route::kTrace : Route::kForward;
+  }
+  return g_host.is_resolved ? Route::kForward : Route::kBootstrap;
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,128 @@
+#include "plugin/agent/stream_boundaries.h"
+
+#include "plugin/agent/on_switch.h"
+#include "plugin/agent/windows.h"
+
+namespace leakgate::agent {
+namespace {
+
+constexpr std::uint32_t kMaxNameBytes = 4096;
+
+// The stream's position in the run. One test thread, so one state.
+struct StreamState {
+  std::uint32_t iteration = 1;
+  std::uint32_t suite_window = 0;
+  std::uint32_t test_window = 0;
+  std::uint32_t suite_length = 0;
+  char name[kMaxNameBytes];  // "Suite", or "Suite.Test"
+};
+constinit StreamState g_stream{};
+
+int HexDigit(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
+  return -1;
+}
+
+std::string_view ValueOf(std::string_view line, std::string_view key) {
+  while (!line.empty()) {
+    std::size_t end = 0;
+    while (end < line.size() && line[end] != '&') ++end;
+    const std::string_view field(line.data(), end);
+    if (field.size() > key.size() && field.starts_with(key) && field[key.size()] == '=') {
+      return {field.data() + key.size() + 1, field.size() - key.size() - 1};
+    }
+    line.remove_prefix(end < line.size() ? end + 1 : end);
+  }
+  return {};
+}
+
+// Writes the unescaped `value` at `at` in the state's name; the new length.
+std::uint32_t Unescape(std::string_view value, std::uint32_t at) {
+  for (std::size_t i = 0; i < value.size() && at < kMaxNameBytes; ++i) {
+    char byte = value[i];
+    if (byte == '%' && i + 2 < value.size() && HexDigit(value[i + 1]) >= 0 &&
+        HexDigit(value[i + 2]) >= 0) {
+      byte = static_cast<char>(HexDigit(value[i + 1]) * 16 + HexDigit(value[i + 2]));
+      i += 2;
+    }
+    g_stream.name[at++] = byte;
+  }
+  return at;
+}
+
+void OnIterationStart(std::string_view line) {
+  std::uint32_t iteration = 0;
+  for (const char digit : ValueOf(line, "iteration")) {
+    iteration = iteration * 10 + static_cast<std::uint32_t>(digit - '0');
+  }
+  g_stream.iteration = iteration + 1;
+}
+
+void OnSuiteStart(std::string_view line) {
+  g_stream.suite_length = Unescape(ValueOf(line, "name"), 0);
+  g_stream.suite_window = OpenWindow({.kind = WindowKind::kSuite,
+                                      .name = {g_stream.name, g_stream.suite_length},
+                                      .file = {},
+                                      .iteration = g_stream.iteration});
+}
+
+void OnTestStart(std::string_view line) {
+  std::uint32_t length = g_stream.suite_length;
+  if (length < kMaxNameBytes) g_stream.name[length++] = '.';
+  length = Unescape(ValueOf(line, "name"), length);
+  g_stream.test_window = OpenWindow({.kind = WindowKind::kTest,
+                                     .name = {g_stream.name, length},
+                                     .file = {},
+                                     .iteration = g_stream.iteration});
+}
+
+// GoogleTest's strings for this very event are still live, and charged to the
+// window: it is counted once they are gone.
+void Close(const RecordingGuard& guard, std::uint32_t& window, TestResult result) {
+  BeginClosing(guard.thread(), window, result);
+  window = 0;
+}
+
+void OnLine(const RecordingGuard& guard, std::string_view line) {
+  const std::string_view event = ValueOf(line, "event");
+  if (event == "TestIterationStart") return OnIterationStart(line);
+  if (event == "TestCaseStart") return OnSuiteStart(line);
+  if (event == "TestStart") return OnTestStart(line);
+  if (event == "TestEnd") {
+    const bool passed = ValueOf(line, "passed") == "1";
+    return Close(guard, g_stream.test_window, passed ? TestResult::kPassed : TestResult::kNotPassed);
+  }
+  if (event == "TestCaseEnd") Close(guard, g_stream.suite_window, TestResult::kUnknown);
+}
+
+bool ListenerTellsBoundaries() {
+  return g_region.header().boundaries.load(std::memory_order_relaxed) ==
+         static_cast<std::uint32_t>(BoundarySource::kListener);
+}
+
+}  // namespace
+
+void OnStreamConnected() {
+  if (!IsTracing() || ListenerTellsBoundaries()) return;
+  g_region.header().boundaries.store(static_cast<std::uint32_t>(BoundarySource::kStream),
+                                     std::memory_order_relaxed);
+}
+
+void OnStreamWrite(std::string_view text) {
+  if (!IsTracing() || ListenerTellsBoundaries()) return;
+  ThreadState* const thread = RecordingThread();
+  if (thread == nullptr) return;
+  const RecordingGuard guard(*thread);
+  if (thread->closing_window != 0) FinishClosing(guard);
+
+  while (!text.empty()) {
+    std::size_t end = 0;
+    while (end < text.size() && text[end] != '\n') ++end;
+    OnLine(guard, {text.data(), end});
+    text.remove_prefix(end < text.size() ? end + 1 : end);
+  }
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,106 @@
+#include "plugin/agent/thread_state.h"
+
+#include <pthread.h>
+
+#include <new>
+
+#include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/on_switch.h"
+
+namespace leakgate::agent {
+
+thread_local constinit ThreadState* t_state = nullptr;
+
+namespace {
+
+constinit SpinLock g_lock;
+constinit ThreadState* g_free = nullptr;
+pthread_key_t g_key;
+
+// Threads beyond the table share its last id: their blocks are recorded all
+// the same, only not told apart by thread.
+std::uint32_t RegisterThread() {
+  std::atomic<std::uint32_t>& count = g_region.header().thread_count;
+  std::uint32_t id = count.load(std::memory_order_relaxed);
+  while (id < kMaxThreads && !count.compare_exchange_weak(id, id + 1, std::memory_order_release)) {
+  }
+  if (id >= kMaxThreads) return kMaxThreads - 1;
+
+  ThreadRecord& record = g_region.threads()[id];
+  record.tid = CurrentTid();
+  record.birth_window = g_region.header().current_window.load(std::memory_order_relaxed);
+  return id;
+}
+
+ThreadState* TakeFree() {
+  const SpinGuard guard(g_lock);
+  ThreadState* const state = g_free;
+  if (state != nullptr) g_free = state->next_free;
+  return state;
+}
+
+ThreadState* Create() {
+  std::atomic<std::uint32_t>& count = g_region.header().shard_count;
+  void* const memory = MapPrivate(sizeof(ThreadState));
+  if (memory == nullptr) return nullptr;
+
+  std::uint32_t index = 0;
+  {
+    const SpinGuard guard(g_lock);
+    index = count.load(std::memory_order_relaxed);
+    if (index >= kMaxShards) return nullptr;
+    // Release: the runner and window sums acquire the count.
+    count.store(index + 1, std::memory_order_release);
+  }
+  auto* const state = new (memory) ThreadState;
+  state->index = index;
+  state->shard = &g_region.shards()[index];
+  return state;
+}
+
+void GiveBack(ThreadState* state) {
+  t_state = nullptr;
+  state->shard->owner_tid.store(0, std::memory_order_relaxed);
+  const SpinGuard guard(g_lock);
+  state->next_free = g_free;
+  g_free = state;
+}
+
+// Other destructors may still allocate: stay until the last round.
+void OnThreadEnd(void* value) {
+  auto* const state = static_cast<ThreadState*>(value);
+  if (!IsTracing()) return;
+  if (++state->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(g_key, state);
+  } else {
+    GiveBack(state);
+  }
+}
+
+ThreadState* MakeState() {
+  ThreadState* state = TakeFree();
+  if (state == nullptr) state = Create();
+  if (state == nullptr) {
+    g_region.Drop(DropReason::kNoThreadState);
+    return nullptr;
+  }
+  state->thread = RegisterThread();
+  state->destructor_rounds = 0;
+  state->walker.ForgetStack();
+  state->closing_window = 0;
+  state->shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
+
+  t_state = state;
+  state->activity = Activity::kAllocator;  // the C library may allocate for the key
+  pthread_setspecific(g_key, state);
+  state->activity = Activity::kHost;
+  return state;
+}
+
+}  // namespace
+
+bool StartThreads() { return pthread_key_create(&g_key, OnThreadEnd) == 0; }
+
+ThreadState* CurrentThread() { return t_state != nullptr ? t_state : MakeState(); }
+
+}  // namespace leakgate::agent

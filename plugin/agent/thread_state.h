@@ -1,0 +1,47 @@
+// What the agent keeps for each thread: its counters' shard, its caches, and
+// the guard against recording while recording.
+//
+// Made at a thread's first traced allocation, from private memory of the
+// agent's own; given back when the thread ends (a thread-specific key's
+// destructor, in the last round of destructors) and taken over by a later one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "plugin/agent/region.h"
+#include "plugin/agent/stack_table.h"
+#include "plugin/agent/unwind/stack_walker.h"
+
+namespace leakgate::agent {
+
+// What a thread is doing, as far as the agent minds.
+enum class Activity : std::uint8_t {
+  kHost,       // the host's own code: allocations are recorded
+  kAllocator,  // inside the host's allocator, which may call itself: not recorded
+  kRecording,  // inside the agent: an allocation here is a signal handler's, and a drop
+};
+
+struct ThreadState {
+  Activity activity = Activity::kHost;
+  std::uint32_t index = 0;            // of its shard
+  std::uint32_t thread = 0;           // its id in the region
+  std::uint32_t closing_window = 0;   // ended, but not yet judged (stream_boundaries.h)
+  std::uint32_t destructor_rounds = 0;
+  CounterShard* shard = nullptr;
+  ThreadState* next_free = nullptr;
+  StackWalker walker;
+  CallStack stack;
+  RecentStack recent;
+};
+
+// This thread's state, made on first use; nullptr, with a drop, if there is no
+// memory. REQUIRES: tracing is on.
+ThreadState* CurrentThread();
+
+// Call once, before tracing starts. False if the C library has no key left.
+[[nodiscard]] bool StartThreads();
+
+extern thread_local constinit ThreadState* t_state;
+
+}  // namespace leakgate::agent

@@ -1,0 +1,93 @@
+#include "plugin/agent/unwind/frame_step.h"
+
+#include "plugin/agent/unwind/frame_row.h"
+
+namespace leakgate::agent {
+namespace {
+
+StepResult Ended(UnwindEnd end) { return {StepResult::Kind::kEnded, end, false}; }
+
+std::optional<std::uint64_t> FindCfa(const CfaRule& rule, const RegisterFile& registers,
+                                     StackMemory& memory) {
+  if (rule.is_expression) return Evaluate(rule.expression, registers, memory);
+  if (!registers.Knows(rule.base_register)) return std::nullopt;
+  return registers.value[rule.base_register] + static_cast<std::uint64_t>(rule.offset);
+}
+
+// Where expressions of registers start from: the CFA (DWARF 5, section 6.4.2.3).
+std::optional<std::uint64_t> Load(std::optional<std::uint64_t> address, StackMemory& memory) {
+  std::uint64_t word = 0;
+  if (!address || !memory.Read(*address, word)) return std::nullopt;
+  return word;
+}
+
+std::optional<std::uint64_t> CallersValue(const RegisterRule& rule, std::uint32_t number,
+                                          std::uint64_t cfa, const RegisterFile& registers,
+                                          StackMemory& memory) {
+  using Kind = RegisterRule::Kind;
+  const std::uint64_t operand = static_cast<std::uint64_t>(rule.operand);
+  switch (rule.kind) {
+    case Kind::kSame:
+      if (registers.Knows(number)) return registers.value[number];
+      return std::nullopt;
+    case Kind::kAtCfa:
+      return Load(cfa + operand, memory);
+    case Kind::kCfaPlus:
+      return cfa + operand;
+    case Kind::kRegister:
+      if (registers.Knows(operand)) return registers.value[operand];
+      return std::nullopt;
+    case Kind::kAtExpression:
+      return Load(Evaluate(rule.expression(), registers, memory, cfa), memory);
+    case Kind::kExpression:
+      return Evaluate(rule.expression(), registers, memory, cfa);
+    case Kind::kUndefined:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Registers that a callee need not preserve are the caller's no more, unless
+// the frame is a signal's, whose row says where each was saved.
+bool SurvivesCalls(std::uint32_t number) {
+  return number == kRbx || number == kRbp || (number >= kR12 && number <= kR15);
+}
+
+RegisterFile CallersRegisters(const FrameRow& row, std::uint64_t cfa, const RegisterFile& registers,
+                              StackMemory& memory) {
+  RegisterFile caller;
+  for (std::uint32_t number = 0; number < kRegisterCount; ++number) {
+    const RegisterRule& rule = row.registers[number];
+    if (rule.kind == RegisterRule::Kind::kSame && !SurvivesCalls(number)) continue;
+    const auto value = CallersValue(rule, number, cfa, registers, memory);
+    if (value) caller.Set(number, *value);
+  }
+  if (!caller.Knows(kRsp)) caller.Set(kRsp, cfa);
+  return caller;
+}
+
+}  // namespace
+
+StepResult StepFrame(const FrameSection& section, std::uint64_t lookup_pc, RegisterFile& registers,
+                     StackMemory& memory) {
+  FrameDescription description;
+  const DescriptionStatus status = FindFrameDescription(section, lookup_pc, description);
+  if (status == DescriptionStatus::kNone) return Ended(UnwindEnd::kNoUnwindInfo);
+
+  FrameRow row;
+  if (status == DescriptionStatus::kMalformed || !BuildFrameRow(description, lookup_pc, row)) {
+    return Ended(UnwindEnd::kBadUnwindInfo);
+  }
+  if (row.registers[kReturnAddress].kind == RegisterRule::Kind::kUndefined) {
+    return Ended(UnwindEnd::kOutermost);
+  }
+  const std::optional<std::uint64_t> cfa = FindCfa(row.cfa, registers, memory);
+  if (!cfa) return Ended(UnwindEnd::kBadUnwindInfo);
+
+  const RegisterFile caller = CallersRegisters(row, *cfa, registers, memory);
+  if (!caller.Knows(kReturnAddress)) return Ended(UnwindEnd::kUnreadableStack);
+  registers = caller;
+  return {StepResult::Kind::kStepped, UnwindEnd::kOutermost, description.is_signal_frame};
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,24 @@
+// One step of the slow, general way out of a frame: with every register that
+// is known, through the frame row. For frames whose rule is kFull.
+#pragma once
+
+#include "common/unwind_end.h"
+#include "plugin/agent/unwind/frame_description.h"
+#include "plugin/agent/unwind/registers.h"
+#include "plugin/agent/unwind/stack_memory.h"
+
+namespace leakgate::agent {
+
+struct StepResult {
+  enum class Kind : std::uint8_t { kStepped, kEnded };
+  Kind kind = Kind::kEnded;
+  UnwindEnd end = UnwindEnd::kOutermost;
+  bool was_signal_frame = false;
+};
+
+// Replaces `registers` (with the frame's pc in kReturnAddress) by the caller's.
+// `lookup_pc` is the pc to look rules up with.
+[[nodiscard]] StepResult StepFrame(const FrameSection& section, std::uint64_t lookup_pc,
+                                   RegisterFile& registers, StackMemory& memory);
+
+}  // namespace leakgate::agent

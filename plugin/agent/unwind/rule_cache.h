@@ -1,0 +1,38 @@
+// The unwind rules of the pcs that a thread has walked through, by pc. Direct
+// mapped; a collision costs a look-up, never a wrong answer.
+//
+// Used by its own thread only. Forget() when a module may have been unmapped.
+#pragma once
+
+#include <cstdint>
+
+#include "plugin/agent/unwind/unwind_rule.h"
+
+namespace leakgate::agent {
+
+class RuleCache {
+ public:
+  struct Entry {
+    std::uint64_t lookup_pc = 0;
+    std::uint32_t module = 0;
+    UnwindRule rule;
+  };
+
+  // The entry's place: holds `lookup_pc` if it was cached, else is for the caller to fill.
+  Entry& Slot(std::uint64_t lookup_pc) {
+    return entries_[(lookup_pc ^ (lookup_pc >> kBits)) & (kEntries - 1)];
+  }
+
+  void Forget() {
+    for (Entry& entry : entries_) entry = {};
+  }
+
+ private:
+  static constexpr std::uint32_t kBits = 10;
+  static constexpr std::uint32_t kEntries = 1U << kBits;
+
+  Entry entries_[kEntries];
+};
+static_assert(sizeof(RuleCache::Entry) == 32);
+
+}  // namespace leakgate::agent

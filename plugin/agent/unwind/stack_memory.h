@@ -1,0 +1,42 @@
+// Reads a thread's stack without ever faulting: pages are asked for once by a
+// harmless system call (linux/syscall.h, IsReadable) and remembered as ranges.
+// A thread has few stacks (its own, a signal stack, coroutines), so few ranges.
+//
+// Used by its own thread only.
+#pragma once
+
+#include <cstdint>
+
+#include "plugin/agent/linux/syscall.h"
+
+namespace leakgate::agent {
+
+class StackMemory {
+ public:
+  // False if the word at `address` cannot be read.
+  [[nodiscard]] bool Read(std::uint64_t address, std::uint64_t& word) {
+    if (address - recent_.begin > recent_bytes_ && !Verify(address)) return false;
+    word = *reinterpret_cast<const volatile std::uint64_t*>(address);
+    return true;
+  }
+
+ private:
+  static constexpr std::uint64_t kPageBytes = 4096;
+  static constexpr std::uint32_t kRangeCount = 4;
+
+  struct Range {
+    std::uint64_t begin = 1;  // whole pages; empty: begin > end
+    std::uint64_t end = 0;
+  };
+
+  bool Verify(std::uint64_t address);
+  bool Select(std::uint32_t index);
+  void Remember(const Range& page);
+
+  Range recent_;
+  std::uint64_t recent_bytes_ = 0;  // readable distance from recent_.begin: size less one word
+  Range ranges_[kRangeCount];
+  std::uint32_t oldest_ = 0;
+};
+
+}  // namespace leakgate::agent

@@ -1,0 +1,117 @@
+#include "plugin/agent/unwind/unwind_rule.h"
+
+#include <limits>
+#include <optional>
+
+#include "plugin/agent/unwind/byte_cursor.h"
+
+namespace leakgate::agent {
+namespace {
+
+// An expression of the form `register + offset`, with or without a load behind it.
+struct SimpleExpression {
+  std::uint32_t base_register;
+  std::int64_t offset;
+  bool loads;
+};
+
+std::optional<SimpleExpression> Simplify(const Expression& expression) {
+  constexpr std::uint8_t kBreg0 = 0x70;
+  constexpr std::uint8_t kDeref = 0x06;
+  ByteCursor cursor(expression.begin, expression.end);
+  const auto operation = cursor.Read<std::uint8_t>();
+  if (operation < kBreg0 || operation >= kBreg0 + kRegisterCount) return std::nullopt;
+
+  SimpleExpression simple{static_cast<std::uint32_t>(operation - kBreg0), cursor.ReadSleb(), false};
+  if (!cursor.at_end()) simple.loads = cursor.Read<std::uint8_t>() == kDeref;
+  if (cursor.failed() || !cursor.at_end()) return std::nullopt;
+  return simple;
+}
+
+bool Fits(std::int64_t offset) {
+  return offset >= std::numeric_limits<std::int32_t>::min() &&
+         offset <= std::numeric_limits<std::int32_t>::max();
+}
+
+bool ReduceCfa(const CfaRule& cfa, UnwindRule& rule) {
+  SimpleExpression simple{static_cast<std::uint32_t>(cfa.base_register), cfa.offset, false};
+  if (cfa.is_expression) {
+    const std::optional<SimpleExpression> found = Simplify(cfa.expression);
+    if (!found) return false;
+    simple = *found;
+  }
+  if (!Fits(simple.offset)) return false;
+  if (simple.base_register != kRsp && simple.base_register != kRbp) return false;
+
+  const bool from_sp = simple.base_register == kRsp;
+  rule.cfa_offset = static_cast<std::int32_t>(simple.offset);
+  if (simple.loads) {
+    rule.cfa = from_sp ? UnwindRule::Cfa::kAtSp : UnwindRule::Cfa::kAtFp;
+  } else {
+    rule.cfa = from_sp ? UnwindRule::Cfa::kSpPlus : UnwindRule::Cfa::kFpPlus;
+  }
+  return true;
+}
+
+bool ReduceSlot(const RegisterRule& from, UnwindRule::Slot& slot, std::int32_t& offset) {
+  using Kind = RegisterRule::Kind;
+  if (from.kind == Kind::kAtCfa && Fits(from.operand)) {
+    slot = UnwindRule::Slot::kAtCfa;
+    offset = static_cast<std::int32_t>(from.operand);
+    return true;
+  }
+  if (from.kind != Kind::kAtExpression) return false;
+
+  const std::optional<SimpleExpression> simple = Simplify(from.expression());
+  if (!simple || simple->loads || !Fits(simple->offset)) return false;
+  if (simple->base_register != kRsp && simple->base_register != kRbp) return false;
+  slot = simple->base_register == kRsp ? UnwindRule::Slot::kAtSp : UnwindRule::Slot::kAtFp;
+  offset = static_cast<std::int32_t>(simple->offset);
+  return true;
+}
+
+}  // namespace
+
+UnwindRule Reduce(const FrameRow& row) {
+  using Kind = RegisterRule::Kind;
+  UnwindRule rule;
+  const RegisterRule& return_address = row.registers[kReturnAddress];
+  if (return_address.kind == Kind::kUndefined) {
+    rule.kind = UnwindRule::Kind::kOutermost;
+    return rule;
+  }
+  rule.kind = UnwindRule::Kind::kFull;
+  if (!ReduceCfa(row.cfa, rule)) return rule;
+  if (!ReduceSlot(return_address, rule.return_address, rule.return_address_offset)) return rule;
+
+  const RegisterRule& fp = row.registers[kRbp];
+  if (fp.kind != Kind::kSame && !ReduceSlot(fp, rule.fp, rule.fp_offset)) return rule;
+  if (row.registers[kRsp].kind != Kind::kSame && row.cfa.is_expression == false) return rule;
+  rule.kind = UnwindRule::Kind::kCompact;
+  return rule;
+}
+
+UnwindRule FindRule(const FrameSection& section, std::uint64_t pc) {
+  FrameDescription description;
+  UnwindRule rule;
+  switch (FindFrameDescription(section, pc, description)) {
+    case DescriptionStatus::kNone:
+      rule.kind = UnwindRule::Kind::kNoInfo;
+      return rule;
+    case DescriptionStatus::kMalformed:
+      rule.kind = UnwindRule::Kind::kBadInfo;
+      return rule;
+    case DescriptionStatus::kFound:
+      break;
+  }
+  FrameRow row;
+  if (!BuildFrameRow(description, pc, row)) {
+    rule.kind = UnwindRule::Kind::kBadInfo;
+    return rule;
+  }
+  rule = Reduce(row);
+  rule.is_signal_frame = description.is_signal_frame;
+  return rule;
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,78 @@
+#include "plugin/agent/windows.h"
+
+#include "plugin/agent/counters.h"
+
+namespace leakgate::agent {
+namespace {
+
+TextRef AddText(std::string_view text) {
+  if (text.empty()) return {0, 0};
+  return g_region.AddText(text.data(), static_cast<std::uint32_t>(text.size()));
+}
+
+bool IsOpen(std::uint32_t window) {
+  return window != 0 && window < kMaxWindows &&
+         g_region.windows()[window].state.load(std::memory_order_relaxed) ==
+             static_cast<std::uint32_t>(WindowState::kOpen);
+}
+
+// Nothing outstanding is a pass without asking, as long as the count is sure.
+bool NeedsJudging(const WindowSum& sum) { return !sum.is_exact || sum.blocks != 0; }
+
+RunnerVerdict CountAndJudge(std::uint32_t window) {
+  WindowRecord& record = g_region.windows()[window];
+  record.end = SumTotals();
+  const WindowSum sum = SumWindow(window);
+  record.state.store(static_cast<std::uint32_t>(WindowState::kClosed), std::memory_order_release);
+  return NeedsJudging(sum) ? AskRunner(window) : RunnerVerdict{};
+}
+
+void LeaveWindow(std::uint32_t window, TestResult result) {
+  WindowRecord& record = g_region.windows()[window];
+  record.test_result = static_cast<std::uint32_t>(result);
+  g_region.header().current_window.store(record.parent, std::memory_order_release);
+}
+
+}  // namespace
+
+std::uint32_t OpenWindow(const WindowStart& start) {
+  RegionHeader& header = g_region.header();
+  const std::uint32_t id = header.window_count.load(std::memory_order_relaxed);
+  if (id >= kMaxWindows) {
+    g_region.Drop(DropReason::kWindowTableFull);
+    return 0;
+  }
+  WindowRecord& record = g_region.windows()[id];
+  record.kind = static_cast<std::uint32_t>(start.kind);
+  record.parent = header.current_window.load(std::memory_order_relaxed);
+  record.iteration = start.iteration;
+  record.line = start.line;
+  record.name = AddText(start.name);
+  record.file = AddText(start.file);
+  record.begin = SumTotals();
+  record.state.store(static_cast<std::uint32_t>(WindowState::kOpen), std::memory_order_release);
+  header.window_count.store(id + 1, std::memory_order_release);
+  header.current_window.store(id, std::memory_order_release);
+  return id;
+}
+
+RunnerVerdict CloseWindow(const RecordingGuard& guard, std::uint32_t window, TestResult result) {
+  if (guard.thread().closing_window != 0) FinishClosing(guard);
+  if (!IsOpen(window)) return {};
+  LeaveWindow(window, result);
+  return CountAndJudge(window);
+}
+
+void BeginClosing(ThreadState& thread, std::uint32_t window, TestResult result) {
+  if (!IsOpen(window)) return;
+  LeaveWindow(window, result);
+  thread.closing_window = window;
+}
+
+void FinishClosing(const RecordingGuard& guard) {
+  const std::uint32_t window = guard.thread().closing_window;
+  guard.thread().closing_window = 0;
+  if (IsOpen(window)) CountAndJudge(window);
+}
+
+}  // namespace leakgate::agent
