@@ -106,8 +106,8 @@ tl::expected<std::int64_t, std::string> ParseSize(std::string_view text) {
     return tl::unexpected(fmt::format("{} has no unit; write it without the quotes, or add one: {}",
                                       Quoted(text), Quoted(fmt::format("{} B", text))));
   }
-  const auto* unit = std::find_if(kUnits.begin(), kUnits.end(),
-                                  [&](const Unit& known) { return known.name == parts->unit; });
+  const auto unit = std::find_if(kUnits.begin(), kUnits.end(),
+                                 [&](const Unit& known) { return known.name == parts->unit; });
   if (unit == kUnits.end()) {
     return tl::unexpected(
         fmt::format("{} has the unknown unit {}; use B, kB, MB, GB, KiB, MiB or GiB", Quoted(text),
