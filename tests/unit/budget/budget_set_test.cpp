@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/budget/temp_directory.h"
+#include "tests/unit/budget/budget_directory.h"
 
 namespace leakgate {
 namespace {
@@ -151,7 +151,7 @@ TEST(BudgetSetTest, TakesRelativePathsFromTheCurrentDirectory) {
 }
 
 TEST(BudgetSetTest, ResolvesLinksBeforeItComparesPaths) {
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   temp.Write("real/net/a_test.cc", "");
   fs::create_directory_symlink(temp.path() / "real", temp.path() / "link");
   const BudgetSet set({Allowing(1, temp.path() / "link/net/net.leakgate.json"),

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runner/budget/budget_file.h"
-#include "tests/unit/budget/temp_directory.h"
+#include "tests/unit/budget/budget_directory.h"
 
 namespace leakgate {
 namespace {
@@ -38,12 +38,12 @@ std::string ErrorOf(const std::vector<fs::path>& paths) {
 }
 
 TEST(LoadBudgetFilesTest, ReadsAFileOfAnyName) {
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   EXPECT_THAT(ComponentsIn({temp.Write("net.json", Budget("net"))}), ElementsAre("net"));
 }
 
 TEST(LoadBudgetFilesTest, ReadsEveryBudgetBelowADirectoryInTheOrderOfTheirPaths) {
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   temp.Write("z.leakgate.json", Budget("z"));
   temp.Write("a/b/deep.leakgate.json", Budget("deep"));
   temp.Write("a/b.leakgate.json", Budget("b"));
@@ -51,7 +51,7 @@ TEST(LoadBudgetFilesTest, ReadsEveryBudgetBelowADirectoryInTheOrderOfTheirPaths)
 }
 
 TEST(LoadBudgetFilesTest, PassesOverOtherFilesInADirectory) {
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   temp.Write("net.leakgate.json", Budget("net"));
   temp.Write("package.json", "not JSON");
   temp.Write("net.leakgate.json.orig", "not JSON");
@@ -60,7 +60,7 @@ TEST(LoadBudgetFilesTest, PassesOverOtherFilesInADirectory) {
 }
 
 TEST(LoadBudgetFilesTest, KeepsPathsAsGiven) {
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   temp.Write("a/net.leakgate.json", Budget("net"));
   const Expected<std::vector<BudgetFile>> files = LoadBudgetFiles({temp.path() / "a/../a"});
   ASSERT_TRUE(files);
@@ -69,7 +69,7 @@ TEST(LoadBudgetFilesTest, KeepsPathsAsGiven) {
 }
 
 TEST(LoadBudgetFilesTest, ReadsTheSameFileOnce) {
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   const fs::path file = temp.Write("a/net.leakgate.json", Budget("net"));
   fs::create_symlink(file, temp.path() / "link.json");
   EXPECT_THAT(ComponentsIn({file, temp.path(), temp.path() / "a/../a", temp.path() / "link.json"}),
@@ -81,7 +81,7 @@ TEST(LoadBudgetFilesTest, ReadsNothingWhenNothingIsGiven) {
 }
 
 TEST(LoadBudgetFilesTest, FailsOnAFileThatDoesNotExist) {
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   const fs::path file = temp.path() / "none.json";
   EXPECT_EQ(ErrorOf({file}), file.string() +
                                  ": cannot be read: No such file or directory; check the path and "
@@ -90,7 +90,7 @@ TEST(LoadBudgetFilesTest, FailsOnAFileThatDoesNotExist) {
 
 TEST(LoadBudgetFilesTest, FailsOnAFileThatMayNotBeRead) {
   if (geteuid() == 0) GTEST_SKIP() << "root may read every file";
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   const fs::path file = temp.Write("net.json", Budget("net"));
   fs::permissions(file, fs::perms::none);
   EXPECT_EQ(ErrorOf({file}), file.string() +
@@ -100,7 +100,7 @@ TEST(LoadBudgetFilesTest, FailsOnAFileThatMayNotBeRead) {
 
 TEST(LoadBudgetFilesTest, FailsOnADirectoryThatMayNotBeRead) {
   if (geteuid() == 0) GTEST_SKIP() << "root may read every directory";
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   const fs::path file = temp.Write("closed/net.leakgate.json", Budget("net"));
   temp.Write("other.leakgate.json", Budget("other"));
   fs::permissions(file.parent_path(), fs::perms::none);
@@ -111,7 +111,7 @@ TEST(LoadBudgetFilesTest, FailsOnADirectoryThatMayNotBeRead) {
 }
 
 TEST(LoadBudgetFilesTest, FailsOnALinkInADirectoryThatLeadsNowhere) {
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   const fs::path link = temp.path() / "net.leakgate.json";
   fs::create_symlink(temp.path() / "gone.json", link);
   EXPECT_EQ(ErrorOf({temp.path()}), link.string() +
@@ -120,7 +120,7 @@ TEST(LoadBudgetFilesTest, FailsOnALinkInADirectoryThatLeadsNowhere) {
 }
 
 TEST(LoadBudgetFilesTest, FailsOnADirectoryWithoutBudgets) {
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   temp.Write("net.json", Budget("net"));
   EXPECT_EQ(ErrorOf({temp.path()}),
             temp.path().string() +
@@ -129,7 +129,7 @@ TEST(LoadBudgetFilesTest, FailsOnADirectoryWithoutBudgets) {
 }
 
 TEST(LoadBudgetFilesTest, FailsOnTheFirstBadFile) {
-  const TempDirectory temp;
+  const BudgetDirectory temp;
   temp.Write("a.leakgate.json", Budget("a"));
   const fs::path bad = temp.Write("b.leakgate.json", "");
   temp.Write("c.leakgate.json", "");

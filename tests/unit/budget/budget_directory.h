@@ -1,4 +1,4 @@
-// A directory of its own for one test, removed at the end.
+// A directory for the budget files of one test, removed at the end.
 #pragma once
 
 #include <stdlib.h>
@@ -12,19 +12,20 @@
 
 namespace leakgate {
 
-class TempDirectory {
+class BudgetDirectory {
  public:
-  TempDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "leakgate-budget-XXXXXX").string();
+  BudgetDirectory() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "leakgate-budgets-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
     path_ = std::filesystem::canonical(name);
   }
-  ~TempDirectory() {
+  ~BudgetDirectory() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  TempDirectory(const TempDirectory&) = delete;
-  TempDirectory& operator=(const TempDirectory&) = delete;
+  BudgetDirectory(const BudgetDirectory&) = delete;
+  BudgetDirectory& operator=(const BudgetDirectory&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
