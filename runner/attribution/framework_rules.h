@@ -4,7 +4,8 @@
 //
 // A rule must not be able to hide a user's leak. So it names one function
 // exactly, never a template that users instantiate, and that function must be
-// the one that allocates: nothing of the user's between it and the allocation.
+// the one that allocates: nothing of the user's between it and the allocation,
+// also not a function that left no frame.
 // docs/framework.md tells the rest. Pure.
 #pragma once
 
@@ -31,9 +32,9 @@ enum class FrameworkMatch {
 };
 
 struct FrameworkRule {
-  std::string_view name;  // unique; reports show it
+  std::string_view name;  // of the cause: several functions may share it; reports show it
   FrameworkMatch match;
-  std::string_view function;  // qualified, no parameters
+  std::string_view function;  // qualified, no parameters; empty for kRuntimeStartUp
   std::string_view why;       // what is kept, and for whom
 };
 

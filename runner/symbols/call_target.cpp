@@ -110,18 +110,44 @@ std::string CallTargets::NameOfStub(std::uint64_t stub) const {
   return NameOfSlot(Relative(stub + kIndirectCallBytes, jump.subspan(kJump.size())));
 }
 
-std::string CallTargets::CalledAt(std::uint64_t return_address) const {
+// call *register, call *(register), call *disp(register), with or without SIB
+// and REX: ff /2. The instruction is read backwards, so its length is tried.
+bool CallTargets::EndsInPointerCall(std::uint64_t return_address) const {
+  struct Form {
+    std::size_t bytes;
+    std::uint8_t modes;  // bit n: ModRM.mod n has this length
+    bool has_sib;
+  };
+  static constexpr std::array<Form, 6> kForms = {{{2, 0b1001, false},
+                                                  {3, 0b0001, true},
+                                                  {3, 0b0010, false},
+                                                  {4, 0b0010, true},
+                                                  {6, 0b0100, false},
+                                                  {7, 0b0100, true}}};
+  return std::any_of(kForms.begin(), kForms.end(), [&](const Form& form) {
+    const Bytes call = Read(return_address - form.bytes, form.bytes);
+    if (call.empty() || call[0] != 0xff || ((call[1] >> 3) & 7) != 2) return false;
+    const int mode = call[1] >> 6;
+    const bool has_sib = mode != 3 && (call[1] & 7) == 4;
+    return ((form.modes >> mode) & 1) != 0 && has_sib == form.has_sib;
+  });
+}
+
+CallTarget CallTargets::CalledAt(std::uint64_t return_address) const {
   static constexpr std::array<std::uint8_t, 1> kNearCall = {0xe8};
   static constexpr std::array<std::uint8_t, 2> kIndirectCall = {0xff, 0x15};
   const Bytes indirect = Read(return_address - kIndirectCallBytes, kIndirectCallBytes);
   if (StartsWith(indirect, kIndirectCall)) {
     const std::string name =
         NameOfSlot(Relative(return_address, indirect.subspan(kIndirectCall.size())));
-    if (!name.empty()) return name;
+    if (!name.empty()) return {name, false};
   }
   const Bytes near_call = Read(return_address - kNearCallBytes, kNearCallBytes);
-  if (!StartsWith(near_call, kNearCall)) return {};
-  return NameOfStub(Relative(return_address, near_call.subspan(kNearCall.size())));
+  if (StartsWith(near_call, kNearCall)) {
+    const std::uint64_t target = Relative(return_address, near_call.subspan(kNearCall.size()));
+    if (!Read(target, 1).empty()) return {NameOfStub(target), false};
+  }
+  return {"", StartsWith(indirect, kIndirectCall) || EndsInPointerCall(return_address)};
 }
 
 }  // namespace leakgate

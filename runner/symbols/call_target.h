@@ -8,9 +8,8 @@
 //   call stub        stub: jmp *slot(%rip)    slot's relocation: setenv
 //   call *slot(%rip)                          slot's relocation: setenv
 //
-// x86-64 only; elsewhere, and for calls through a pointer or within the module,
-// nothing is told. Used by ModuleFile. Addresses are the file's own; the file
-// is not trusted.
+// x86-64 only; elsewhere, and for calls within the module, nothing is told. Used by ModuleFile.
+// Addresses are the file's own; the file is not trusted.
 #pragma once
 
 #include <libelf.h>
@@ -23,14 +22,18 @@
 
 namespace leakgate {
 
+struct CallTarget {
+  std::string exported;          // without its version; empty if that cannot be told
+  bool through_pointer = false;  // neither to a fixed address nor through a relocated slot
+};
+
 class CallTargets {
  public:
   // Reads the relocations of `elf`, which must outlive this.
   explicit CallTargets(Elf* elf);
 
-  // The exported function, without its version, that the call instruction that
-  // ends at `return_address` goes to; empty if that cannot be told.
-  [[nodiscard]] std::string CalledAt(std::uint64_t return_address) const;
+  // Where the call instruction that ends at `return_address` goes.
+  [[nodiscard]] CallTarget CalledAt(std::uint64_t return_address) const;
 
  private:
   using Bytes = std::span<const std::uint8_t>;
@@ -43,6 +46,7 @@ class CallTargets {
   void ReadSegments(Elf* elf);
   void ReadRelocations(Elf* elf, Elf_Scn* section);
   [[nodiscard]] Bytes Read(std::uint64_t address, std::size_t size) const;
+  [[nodiscard]] bool EndsInPointerCall(std::uint64_t return_address) const;
   [[nodiscard]] std::string NameOfSlot(std::uint64_t slot) const;
   [[nodiscard]] std::string NameOfStub(std::uint64_t stub) const;
 

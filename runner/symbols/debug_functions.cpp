@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "runner/symbols/demangle.h"
 #include "runner/symbols/qualified_name.h"
 
 namespace leakgate {
@@ -89,7 +90,8 @@ DebugFunction Named(Dwarf_Die* die) {
   DebugFunction function;
   function.linkage_name = Text(die, DW_AT_linkage_name);
   if (function.linkage_name.empty()) function.linkage_name = Text(die, DW_AT_MIPS_linkage_name);
-  if (function.linkage_name.empty()) function.name = QualifiedName(die);
+  const bool readable = Demangle(function.linkage_name) != function.linkage_name;
+  if (!readable) function.name = QualifiedName(die);
   return function;
 }
 

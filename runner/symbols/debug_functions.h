@@ -29,7 +29,7 @@ struct SourcePosition {
 // One function at an address, as far as debug information names it.
 struct DebugFunction {
   std::string linkage_name;  // as the linker spells it
-  std::string name;          // where there is no linkage name; without parameters
+  std::string name;          // without parameters; where the other is missing or unreadable
   SourcePosition position;
 };
 

@@ -18,6 +18,7 @@ struct Frame {
   bool inlined = false;
   std::string called_function;  // the exported function that the call instruction at this address
                                 // goes to, by the caller's PLT or GOT; empty if not direct
+  bool calls_through_pointer = false;  // the call goes where data says: a virtual function, say
 
   friend bool operator==(const Frame&, const Frame&) = default;
 };

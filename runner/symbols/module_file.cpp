@@ -59,10 +59,10 @@ bool SameBuildId(const std::string& recorded, const std::string& on_disk) {
 }
 
 std::string FunctionName(const DebugFunction& function, const std::string& symbol) {
-  if (!function.linkage_name.empty()) return Demangle(function.linkage_name);
-  // Debug information names some C++ functions without their scope.
-  if (symbol.starts_with("_Z") || function.name.empty()) return Demangle(symbol);
-  return function.name;
+  if (!function.name.empty() && !symbol.starts_with("_Z")) return function.name;
+  const std::string name = Demangle(function.linkage_name.empty() ? symbol : function.linkage_name);
+  // The demangler does not know all of C++.
+  return name.starts_with("_Z") && !function.name.empty() ? function.name : name;
 }
 
 }  // namespace
@@ -95,7 +95,9 @@ std::vector<Frame> ModuleFile::FramesAt(std::uint64_t return_address) {
     frame.file = function.position.file;
     frame.line = function.position.line;
   }
-  frames.back().called_function = call_targets_.CalledAt(return_address);
+  const CallTarget target = call_targets_.CalledAt(return_address);
+  frames.back().called_function = target.exported;
+  frames.back().calls_through_pointer = target.through_pointer;
   return frames;
 }
 

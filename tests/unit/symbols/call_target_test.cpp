@@ -90,6 +90,48 @@ TEST(CallTargetTest, NamesNothingForACallThroughAPointer) {
   EXPECT_EQ(FramesOf(library, "CallByPointer").back().called_function, "");
 }
 
+TEST(CallTargetTest, TellsACallThroughAPointerFromADirectOne) {
+  const CompiledLibrary library(kSource, "-O2");
+
+  EXPECT_TRUE(FramesOf(library, "CallByPointer").back().calls_through_pointer);
+  EXPECT_FALSE(FramesOf(library, "CallDirectly").back().calls_through_pointer);
+}
+
+TEST(CallTargetTest, CountsACallWithinTheModuleAsDirect) {
+  const CompiledLibrary library(kCallInternal, "-O2");
+
+  EXPECT_FALSE(FramesOf(library, "CallDirectly").back().calls_through_pointer);
+}
+
+// Each returns the address that one form of `call *` returns to: the pointer
+// is in a register, in memory, or in memory at a distance of one or four bytes,
+// on a register or on the stack.
+class PointerCallTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(PointerCallTest, IsToldInEachForm) {
+  const CompiledLibrary library(
+      R"(extern "C" void* Here() { return __builtin_return_address(0); }
+      extern "C" __attribute__((naked)) void* Call() {
+        asm("push %rbx; sub $512, %rsp; lea Here_address(%rip), %rbx; mov (%rbx), %r12;"
+            "mov %r12, (%rsp); mov %r12, 8(%rsp); mov %r12, 256(%rsp); mov %r12, %rax;"
+            ")" +
+          std::string(GetParam()) + R"(; add $512, %rsp; pop %rbx; ret");
+      }
+      asm(".data; Here_address: .quad Here; .zero 504; .text");)",
+      "-O2");
+
+  const Frame frame = FramesOf(library, "Call").back();
+
+  EXPECT_TRUE(frame.calls_through_pointer);
+  EXPECT_EQ(frame.called_function, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, PointerCallTest,
+                         testing::Values("call *%rax", "call *%r12", "call *(%rbx)", "call *(%rsp)",
+                                         "call *8(%rsp)", "call *256(%rsp)",
+                                         "lea -8(%rbx), %rax; call *8(%rax)",
+                                         "lea -256(%rbx), %r10; call *256(%r10)"));
+
 TEST(CallTargetTest, IsToldOfTheLastFrameOfAnAddressOnly) {
   const CompiledLibrary library(kSource, "-g -O2");
 

@@ -1,0 +1,103 @@
+#include "runner/attribution/frame_origin.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "runner/attribution/function_name.h"
+
+namespace leakgate {
+namespace {
+
+struct KnownLibrary {
+  std::string_view name;  // of the file, before ".so" or "-2.36.so"
+  FrameOrigin origin;
+};
+
+constexpr std::array kLibraries = {
+    KnownLibrary{"libleakgate_agent", FrameOrigin::kAgent},
+    KnownLibrary{"libc", FrameOrigin::kCLibrary},
+    KnownLibrary{"libm", FrameOrigin::kCLibrary},
+    KnownLibrary{"libmvec", FrameOrigin::kCLibrary},
+    KnownLibrary{"libpthread", FrameOrigin::kCLibrary},
+    KnownLibrary{"libdl", FrameOrigin::kCLibrary},
+    KnownLibrary{"librt", FrameOrigin::kCLibrary},
+    KnownLibrary{"ld-linux-x86-64", FrameOrigin::kCLibrary},
+    KnownLibrary{"ld-linux-aarch64", FrameOrigin::kCLibrary},
+    KnownLibrary{"ld", FrameOrigin::kCLibrary},
+    KnownLibrary{"libstdc++", FrameOrigin::kCppRuntime},
+    KnownLibrary{"libsupc++", FrameOrigin::kCppRuntime},
+    KnownLibrary{"libgcc_s", FrameOrigin::kCppRuntime},
+    KnownLibrary{"libc++", FrameOrigin::kCppRuntime},
+    KnownLibrary{"libc++abi", FrameOrigin::kCppRuntime},
+    KnownLibrary{"libgtest", FrameOrigin::kGoogleTest},
+    KnownLibrary{"libgtest_main", FrameOrigin::kGoogleTest},
+    KnownLibrary{"libgmock", FrameOrigin::kGoogleTest},
+    KnownLibrary{"libgmock_main", FrameOrigin::kGoogleTest},
+};
+
+constexpr std::array<std::string_view, 3> kCppFolders = {"/usr/include/c++/", "/usr/lib/gcc/",
+                                                         "/usr/include/x86_64-linux-gnu/c++/"};
+constexpr std::array<std::string_view, 3> kGoogleTestFolders = {
+    "/usr/include/gtest/", "/usr/include/gmock/", "/usr/src/googletest/"};
+
+// "/lib/libc.so.6", "/lib/libc-2.31.so" and "libgtestd.so.1.12.1" by their stem.
+std::string_view Stem(std::string_view path) {
+  path.remove_prefix(std::min(path.rfind('/') + 1, path.size()));
+  std::string_view stem = path.substr(0, path.find(".so"));
+  const std::size_t version = stem.find_first_of("0123456789", stem.rfind('-') + 1);
+  if (stem.rfind('-') != std::string_view::npos && version == stem.rfind('-') + 1) {
+    stem = stem.substr(0, version - 1);
+  }
+  return stem;
+}
+
+template <std::size_t size>
+bool IsBelow(std::string_view file, const std::array<std::string_view, size>& folders) {
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](std::string_view folder) { return file.starts_with(folder); });
+}
+
+FrameOrigin OriginOfName(std::string_view name) {
+  // Some names are beyond the demangler: "_ZNK7testing8internal12ReturnActionI...".
+  for (const std::string_view scope :
+       {"std::", "__gnu_cxx::", "__cxxabiv1::", "_ZNSt", "_ZNKSt", "_ZSt"}) {
+    if (name.starts_with(scope)) return FrameOrigin::kCppRuntime;
+  }
+  for (const std::string_view scope : {"testing::", "_ZN7testing", "_ZNK7testing"}) {
+    if (name.starts_with(scope)) return FrameOrigin::kGoogleTest;
+  }
+  if (name.starts_with("operator new") || name.starts_with("operator delete")) {
+    return FrameOrigin::kCppRuntime;
+  }
+  return FrameOrigin::kUser;
+}
+
+}  // namespace
+
+FrameOrigin OriginOfModule(std::string_view path) {
+  if (path == "[vdso]") return FrameOrigin::kCLibrary;
+  if (path.find(".so") == std::string_view::npos) return FrameOrigin::kUser;
+  std::string_view stem = Stem(path);
+  if (stem == "libgtestd" || stem == "libgmockd") stem.remove_suffix(1);  // CMake's debug builds
+  const auto* const known = std::find_if(kLibraries.begin(), kLibraries.end(),
+                                         [&](const KnownLibrary& it) { return it.name == stem; });
+  return known != kLibraries.end() ? known->origin : FrameOrigin::kUser;
+}
+
+bool IsLoader(std::string_view path) {
+  if (OriginOfModule(path) != FrameOrigin::kCLibrary) return false;
+  const std::string_view stem = Stem(path);
+  return stem == "ld" || stem.starts_with("ld-linux");
+}
+
+FrameOrigin OriginOf(const Frame& frame) {
+  const FrameOrigin by_module = OriginOfModule(frame.module);
+  if (by_module != FrameOrigin::kUser) return by_module;
+  const FrameOrigin by_name = OriginOfName(QualifiedNameOf(frame.function));
+  if (by_name != FrameOrigin::kUser) return by_name;
+  if (IsBelow(frame.file, kCppFolders)) return FrameOrigin::kCppRuntime;
+  return IsBelow(frame.file, kGoogleTestFolders) ? FrameOrigin::kGoogleTest : FrameOrigin::kUser;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,159 @@
+// The list itself. Each entry was seen to keep memory, or follows from the
+// source, in GoogleTest 1.12 and glibc 2.36. Raise kFrameworkRulesVersion with
+// every change, and pair a new entry's test with a user's leak of like shape.
+#include <array>
+
+#include "runner/attribution/framework_rules.h"
+
+namespace leakgate {
+namespace {
+
+using enum FrameworkMatch;
+
+constexpr std::string_view kResults = "GoogleTest keeps each test's results until it has reported";
+constexpr std::string_view kProperties = "GoogleTest keeps recorded properties for its report";
+constexpr std::string_view kTraces = "GoogleTest keeps each thread's stack of SCOPED_TRACEs";
+constexpr std::string_view kReporters = "GoogleTest keeps a reporter for each thread that asserts";
+constexpr std::string_view kDeathTests = "GoogleTest keeps the last death test's message";
+constexpr std::string_view kSingletons = "GoogleTest makes it once and keeps it";
+constexpr std::string_view kMocks = "gmock keeps a registry of the mock objects in use";
+constexpr std::string_view kReactions = "gmock keeps how nice or strict each mock object is";
+constexpr std::string_view kSequences = "gmock keeps each thread's current InSequence";
+constexpr std::string_view kLocale = "the C library keeps the locales that were set";
+constexpr std::string_view kTimeZone = "the C library keeps the time zone";
+constexpr std::string_view kEnvironment = "the C library keeps the environment";
+constexpr std::string_view kExitHandlers = "the C library keeps the handlers until they run";
+constexpr std::string_view kLoader = "the dynamic loader keeps what it knows of libraries";
+constexpr std::string_view kThreads =
+    "the C library keeps a thread's stack and thread-locals for "
+    "the thread's life and for the next thread";
+constexpr std::string_view kMessages = "the C library keeps a message buffer for each thread";
+constexpr std::string_view kMessageCatalogues = "the C library keeps where messages are looked up";
+constexpr std::string_view kStdio =
+    "the C library keeps a buffer for each stream in use; the "
+    "stream itself is not its own";
+constexpr std::string_view kStartUp = "the C and C++ runtime prepare themselves before main";
+
+constexpr std::array kRules = {
+    FrameworkRule{"gtest.results", kGoogleTestFunction, "testing::TestResult::AddTestPartResult",
+                  kResults},
+    FrameworkRule{"gtest.results", kGoogleTestFunction,
+                  "testing::internal::DefaultGlobalTestPartResultReporter::ReportTestPartResult",
+                  kResults},
+    FrameworkRule{"gtest.properties", kGoogleTestFunction, "testing::TestResult::RecordProperty",
+                  kProperties},
+    FrameworkRule{"gtest.properties", kGoogleTestFunction,
+                  "testing::internal::UnitTestImpl::RecordProperty", kProperties},
+    FrameworkRule{"gtest.traces", kGoogleTestFunction, "testing::UnitTest::PushGTestTrace",
+                  kTraces},
+    FrameworkRule{"gtest.traces", kGoogleTestFunction,
+                  "testing::internal::UnitTestImpl::gtest_trace_stack", kTraces},
+    FrameworkRule{"gtest.traces", kGoogleTestFunction, "testing::UnitTest::AddTestPartResult",
+                  kTraces},
+    FrameworkRule{"gtest.reporters", kGoogleTestFunction,
+                  "testing::internal::UnitTestImpl::GetTestPartResultReporterForCurrentThread",
+                  kReporters},
+    FrameworkRule{"gtest.death-tests", kGoogleTestFunction,
+                  "testing::internal::DeathTest::set_last_death_test_message", kDeathTests},
+    FrameworkRule{"gtest.death-tests", kGoogleTestFunction,
+                  "testing::internal::DeathTestImpl::Passed", kDeathTests},
+    FrameworkRule{"gtest.singletons", kGoogleTestFunction,
+                  "testing::internal::UnitTestImpl::os_stack_trace_getter", kSingletons},
+    FrameworkRule{"gmock.singletons", kGoogleTestFunction, "testing::internal::GetFailureReporter",
+                  kSingletons},
+    FrameworkRule{"gmock.mocks", kGoogleTestFunction, "testing::Mock::Register", kMocks},
+    FrameworkRule{"gmock.mocks", kGoogleTestFunction, "testing::Mock::AllowLeak", kMocks},
+    FrameworkRule{"gmock.mocks", kGoogleTestFunction,
+                  "testing::Mock::RegisterUseByOnCallOrExpectCall", kMocks},
+    FrameworkRule{"gmock.reactions", kGoogleTestFunction,
+                  "testing::(anonymous namespace)::SetReactionOnUninterestingCalls", kReactions},
+    FrameworkRule{"gmock.reactions", kGoogleTestFunction,
+                  "testing::(anonymous namespace)::UninterestingCallReactionMap", kReactions},
+    FrameworkRule{"gmock.reactions", kGoogleTestFunction, "testing::Mock::AllowUninterestingCalls",
+                  kReactions},
+    FrameworkRule{"gmock.reactions", kGoogleTestFunction, "testing::Mock::WarnUninterestingCalls",
+                  kReactions},
+    FrameworkRule{"gmock.reactions", kGoogleTestFunction, "testing::Mock::FailUninterestingCalls",
+                  kReactions},
+
+    // GoogleTest's own thread-locals: these instantiations and no others.
+    FrameworkRule{"gtest.traces", kGoogleTestFunction,
+                  "testing::internal::ThreadLocal<std::vector<testing::internal::TraceInfo, "
+                  "std::allocator<testing::internal::TraceInfo> > >::GetOrCreateValue",
+                  kTraces},
+    FrameworkRule{"gtest.traces", kGoogleTestFunction,
+                  "testing::internal::ThreadLocal<std::vector<testing::internal::TraceInfo, "
+                  "std::allocator<testing::internal::TraceInfo> > >::DefaultValueHolderFactory::"
+                  "MakeNewHolder",
+                  kTraces},
+    FrameworkRule{"gtest.reporters", kGoogleTestFunction,
+                  "testing::internal::ThreadLocal<testing::TestPartResultReporterInterface*>::"
+                  "GetOrCreateValue",
+                  kReporters},
+    FrameworkRule{"gtest.reporters", kGoogleTestFunction,
+                  "testing::internal::ThreadLocal<testing::TestPartResultReporterInterface*>::"
+                  "InstanceValueHolderFactory::MakeNewHolder",
+                  kReporters},
+    FrameworkRule{"gmock.sequences", kGoogleTestFunction,
+                  "testing::internal::ThreadLocal<testing::Sequence*>::GetOrCreateValue",
+                  kSequences},
+    FrameworkRule{"gmock.sequences", kGoogleTestFunction,
+                  "testing::internal::ThreadLocal<testing::Sequence*>::DefaultValueHolderFactory::"
+                  "MakeNewHolder",
+                  kSequences},
+
+    FrameworkRule{"libc.locale", kCLibraryCall, "setlocale", kLocale},
+    FrameworkRule{"libc.time-zone", kCLibraryCall, "tzset", kTimeZone},
+    FrameworkRule{"libc.time-zone", kCLibraryCall, "localtime", kTimeZone},
+    FrameworkRule{"libc.time-zone", kCLibraryCall, "localtime_r", kTimeZone},
+    FrameworkRule{"libc.time-zone", kCLibraryCall, "mktime", kTimeZone},
+    FrameworkRule{"libc.time-zone", kCLibraryCall, "timelocal", kTimeZone},
+    FrameworkRule{"libc.time-zone", kCLibraryCall, "ctime", kTimeZone},
+    FrameworkRule{"libc.time-zone", kCLibraryCall, "ctime_r", kTimeZone},
+    FrameworkRule{"libc.time-zone", kCLibraryCall, "strftime", kTimeZone},
+    FrameworkRule{"libc.time-zone", kCLibraryCall, "strftime_l", kTimeZone},
+    FrameworkRule{"libc.time-zone", kCLibraryCall, "wcsftime", kTimeZone},
+    FrameworkRule{"libc.time-zone", kCLibraryCall, "wcsftime_l", kTimeZone},
+    FrameworkRule{"libc.environment", kCLibraryCall, "setenv", kEnvironment},
+    FrameworkRule{"libc.environment", kCLibraryCall, "putenv", kEnvironment},
+    FrameworkRule{"libc.environment", kCLibraryCall, "unsetenv", kEnvironment},
+    FrameworkRule{"libc.environment", kCLibraryCall, "clearenv", kEnvironment},
+    FrameworkRule{"libc.exit-handlers", kCLibraryCall, "atexit", kExitHandlers},
+    FrameworkRule{"libc.exit-handlers", kCLibraryCall, "on_exit", kExitHandlers},
+    FrameworkRule{"libc.exit-handlers", kCLibraryCall, "at_quick_exit", kExitHandlers},
+    FrameworkRule{"libc.exit-handlers", kCLibraryCall, "__cxa_atexit", kExitHandlers},
+    FrameworkRule{"libc.exit-handlers", kCLibraryCall, "__cxa_at_quick_exit", kExitHandlers},
+    FrameworkRule{"libc.exit-handlers", kCLibraryCall, "__cxa_thread_atexit_impl", kExitHandlers},
+    FrameworkRule{"libc.loader", kCLibraryCall, "dlopen", kLoader},
+    FrameworkRule{"libc.loader", kCLibraryCall, "dlsym", kLoader},
+    FrameworkRule{"libc.loader", kCLibraryCall, "dlclose", kLoader},
+    FrameworkRule{"libc.loader", kCLibraryCall, "dlerror", kLoader},
+    FrameworkRule{"libc.threads", kCLibraryCall, "pthread_create", kThreads},
+    FrameworkRule{"libc.threads", kCLibraryCall, "__tls_get_addr", kThreads},
+    FrameworkRule{"libc.messages", kCLibraryCall, "strerror", kMessages},
+    FrameworkRule{"libc.messages", kCLibraryCall, "strsignal", kMessages},
+    FrameworkRule{"libc.messages", kCLibraryCall, "textdomain", kMessageCatalogues},
+    FrameworkRule{"libc.messages", kCLibraryCall, "bindtextdomain", kMessageCatalogues},
+    FrameworkRule{"libc.stdio-buffer", kCLibraryInternal, "_IO_file_doallocate", kStdio},
+    FrameworkRule{"runtime.start-up", kRuntimeStartUp, "", kStartUp},
+};
+
+}  // namespace
+
+std::span<const FrameworkRule> FrameworkRules() { return kRules; }
+
+std::string_view Describe(FrameworkMatch match) {
+  switch (match) {
+    case kGoogleTestFunction:
+      return "allocated by this function of GoogleTest";
+    case kCLibraryCall:
+      return "allocated by the C library when the program calls this function";
+    case kCLibraryInternal:
+      return "allocated by this function within the C library";
+    case kRuntimeStartUp:
+      return "allocated by the runtime with no other code on the stack";
+  }
+  return "";
+}
+
+}  // namespace leakgate

@@ -1,0 +1,121 @@
+#include "runner/attribution/framework_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/function_name.h"
+
+namespace leakgate {
+namespace {
+
+using Frames = std::span<const Frame>;
+
+// Functions of GoogleTest that build a value for their caller, which is the one
+// to be asked.
+constexpr std::array<std::string_view, 7> kPassThrough = {
+    "testing::Message::Message",
+    "testing::Message::GetString",
+    "testing::TestPartResult::TestPartResult",
+    "testing::TestProperty::TestProperty",
+    "testing::TestProperty::SetValue",
+    "testing::internal::TraceInfo::TraceInfo",
+    "testing::internal::StringStreamToString",
+};
+
+// The frames that the C or C++ runtime's own files have at the innermost end.
+std::size_t CountCLibraryFrames(Frames stack) {
+  const auto outside = std::find_if_not(stack.begin(), stack.end(), [](const Frame& frame) {
+    return OriginOfModule(frame.module) == FrameOrigin::kCLibrary;
+  });
+  return static_cast<std::size_t>(outside - stack.begin());
+}
+
+Frames WithoutAgent(Frames stack) {
+  const auto first = std::find_if_not(stack.begin(), stack.end(), [](const Frame& frame) {
+    return OriginOf(frame) == FrameOrigin::kAgent;
+  });
+  return stack.subspan(static_cast<std::size_t>(first - stack.begin()));
+}
+
+// The frame that has the machine code of the functions inlined at `index`.
+std::size_t MachineFrame(Frames stack, std::size_t index) {
+  while (index + 1 < stack.size() && stack[index].inlined) ++index;
+  return index;
+}
+
+const FrameworkRule* FindRule(FrameworkMatch match, std::string_view function) {
+  const std::span<const FrameworkRule> rules = FrameworkRules();
+  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const FrameworkRule& candidate) {
+    return candidate.match == match && candidate.function == function;
+  });
+  return rule != rules.end() ? &*rule : nullptr;
+}
+
+bool IsPassThrough(std::string_view name) {
+  return std::find(kPassThrough.begin(), kPassThrough.end(), name) != kPassThrough.end();
+}
+
+// The innermost function that is neither the C++ runtime's nor passes through
+// decides. And it, as all within it, must have called directly: where a call
+// goes through a pointer, a function of the user's may have run and left no
+// frame, because it jumped on into the runtime.
+const FrameworkRule* MatchGoogleTest(Frames stack) {
+  for (std::size_t index = 0; index < stack.size(); ++index) {
+    const FrameOrigin origin = OriginOf(stack[index]);
+    const std::string name = QualifiedNameOf(stack[index].function);
+    if (stack[MachineFrame(stack, index)].calls_through_pointer) return nullptr;
+    if (origin == FrameOrigin::kCppRuntime || IsPassThrough(name)) continue;
+    if (origin != FrameOrigin::kGoogleTest) return nullptr;
+    return FindRule(FrameworkMatch::kGoogleTestFunction, name);
+  }
+  return nullptr;
+}
+
+// What the program called in the C library. Debian's is stripped, so the
+// caller's call instruction comes first; where that cannot tell (a call through
+// a pointer, a caller that jumped), the outermost exported function does.
+std::string CalledInCLibrary(Frames stack, std::size_t c_library_frames) {
+  if (c_library_frames < stack.size()) {
+    const Frame& caller = stack[MachineFrame(stack, c_library_frames)];
+    if (!caller.called_function.empty()) return caller.called_function;
+  }
+  return stack[c_library_frames - 1].function;
+}
+
+const FrameworkRule* MatchCLibrary(Frames stack) {
+  const std::size_t c_library_frames = CountCLibraryFrames(stack);
+  if (c_library_frames == 0) return nullptr;
+  const FrameworkRule* const internal =
+      FindRule(FrameworkMatch::kCLibraryInternal, stack.front().function);
+  if (internal != nullptr) return internal;
+  return FindRule(FrameworkMatch::kCLibraryCall, CalledInCLibrary(stack, c_library_frames));
+}
+
+bool IsRuntimeFile(const Frame& frame) {
+  const FrameOrigin origin = OriginOfModule(frame.module);
+  return origin == FrameOrigin::kCLibrary || origin == FrameOrigin::kCppRuntime;
+}
+
+// The loader's own start is the outermost: a thread's start may have led
+// straight into the C library at the user's wish.
+const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
+  const bool is_whole = end == UnwindEnd::kOutermost || end == UnwindEnd::kNoUnwindInfo;
+  if (!is_whole || stack.empty() || !IsLoader(stack.back().module)) return nullptr;
+  if (!std::all_of(stack.begin(), stack.end(), IsRuntimeFile)) return nullptr;
+  return FindRule(FrameworkMatch::kRuntimeStartUp, "");
+}
+
+}  // namespace
+
+std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack, UnwindEnd end) {
+  const Frames frames = WithoutAgent(stack);
+  const FrameworkRule* rule = MatchGoogleTest(frames);
+  if (rule == nullptr) rule = MatchCLibrary(frames);
+  if (rule == nullptr) rule = MatchStartUp(frames, end);
+  if (rule == nullptr) return std::nullopt;
+  return std::string(rule->name);
+}
+
+}  // namespace leakgate

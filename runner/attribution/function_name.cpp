@@ -1,0 +1,83 @@
+#include "runner/attribution/function_name.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+
+namespace leakgate {
+namespace {
+
+constexpr std::string_view kOpening = "(<{[";
+constexpr std::string_view kClosing = ")>}]";
+constexpr std::string_view kOperator = "operator";
+
+// Where the bracket that opens at `at` ends: one past its partner. Arrows and
+// operators within template arguments are not told apart: they do not occur in
+// what a demangler writes there but in parentheses.
+std::size_t SkipBracket(std::string_view text, std::size_t at) {
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    const bool arrow = text[at] == '>' && at > 0 && text[at - 1] == '-';
+    if (kOpening.find(text[at]) != std::string_view::npos) ++depth;
+    if (kClosing.find(text[at]) != std::string_view::npos && !arrow && --depth == 0) return at + 1;
+  }
+  return text.size();
+}
+
+bool IsOperatorKeyword(std::string_view text, std::size_t at) {
+  if (text.substr(at, kOperator.size()) != kOperator) return false;
+  if (at > 0 && text[at - 1] != ' ' && text[at - 1] != ':') return false;
+  const std::size_t next = at + kOperator.size();
+  return next == text.size() ||
+         (std::isalnum(static_cast<unsigned char>(text[next])) == 0 && text[next] != '_');
+}
+
+// One past an operator's name that begins at `at`: "operator()", "operator<<",
+// "operator new[]", "operator bool".
+std::size_t SkipOperator(std::string_view text, std::size_t at) {
+  at += kOperator.size();
+  if (text.substr(at, 2) == "()") return at + 2;
+  const std::size_t parameters = text.find('(', at);
+  const std::size_t arguments = text.find(" <", at);  // "operator<< <int>"
+  return std::min({parameters, arguments, text.size()});
+}
+
+std::string WithoutAbiTags(std::string_view name) {
+  std::string plain(name);
+  for (std::size_t tag = plain.find("[abi:"); tag != std::string::npos; tag = plain.find("[abi:")) {
+    plain.erase(tag, SkipBracket(plain, tag) - tag);
+  }
+  return plain;
+}
+
+// Whether the parenthesis that ends before `after` is a part of the name:
+// "(anonymous namespace)::", "Run(int)::", "decltype(auto) ".
+bool NameGoesOn(std::string_view text, std::size_t begin, std::size_t opening, std::size_t after) {
+  return text.substr(after, 2) == "::" || text.substr(after, 8) == " const::" ||
+         text.substr(begin, opening - begin).starts_with("decltype");
+}
+
+}  // namespace
+
+std::string QualifiedNameOf(std::string_view function) {
+  std::size_t begin = 0;
+  std::size_t at = 0;
+  while (at < function.size()) {
+    if (IsOperatorKeyword(function, at)) {
+      at = SkipOperator(function, at);
+    } else if (function[at] == ' ') {
+      begin = ++at;  // what was before is the return type
+    } else if (function[at] == '(') {
+      const std::size_t after = SkipBracket(function, at);
+      if (!NameGoesOn(function, begin, at, after)) break;
+      at = after + (function.substr(after, 8) == " const::" ? 6 : 0);
+    } else if (kOpening.find(function[at]) != std::string_view::npos) {
+      at = SkipBracket(function, at);
+    } else {
+      ++at;
+    }
+  }
+  return WithoutAbiTags(function.substr(begin, at - begin));
+}
+
+}  // namespace leakgate
