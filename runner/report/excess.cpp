@@ -44,11 +44,20 @@ std::string BudgetText(const Violations& violations) {
   return fmt::format("budget {}", fmt::join(limits, " and "));
 }
 
-std::string AmountText(Amount amount, const Violations& violations) {
-  const bool exact = std::any_of(violations.begin(), violations.end(),
-                                 [](const Violation* violation) { return LooksEqual(*violation); });
-  if (!exact) return FormatAmount(amount);
-  return fmt::format("{} B in {}", amount.bytes, FormatCount(amount.blocks, "block"));
+bool AnyLooksEqual(const Violations& violations) {
+  return std::any_of(violations.begin(), violations.end(),
+                     [](const Violation* violation) { return LooksEqual(*violation); });
+}
+
+std::string OutstandingText(Amount amount, const Violations& violations) {
+  if (!AnyLooksEqual(violations)) return FormatAmount(amount) + " outstanding";
+  return fmt::format("{} B in {} outstanding", amount.bytes, FormatCount(amount.blocks, "block"));
+}
+
+std::string GrowthText(Amount growth, const Violations& violations) {
+  if (!AnyLooksEqual(violations)) return "growth " + FormatChange(growth);
+  return fmt::format("growth {:+} B ({:+} {})", growth.bytes, growth.blocks,
+                     growth.blocks == 1 || growth.blocks == -1 ? "block" : "blocks");
 }
 
 Violations Select(const WindowResult& window, std::string_view quantity) {
@@ -80,10 +89,10 @@ bool IsOf(const Violation& violation, std::string_view quantity) {
 std::vector<Excess> Excesses(const WindowResult& window) {
   std::vector<Excess> excesses;
   if (const Violations over = Select(window, "outstanding"); !over.empty()) {
-    excesses.push_back(ToExcess(AmountText(window.outstanding, over) + " outstanding", over));
+    excesses.push_back(ToExcess(OutstandingText(window.outstanding, over), over));
   }
   if (const Violations over = Select(window, "growth"); !over.empty()) {
-    excesses.push_back(ToExcess("growth " + FormatChange(window.growth), over));
+    excesses.push_back(ToExcess(GrowthText(window.growth, over), over));
   }
   return excesses;
 }

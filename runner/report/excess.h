@@ -10,7 +10,7 @@
 namespace leakgate {
 
 struct Excess {
-  std::string amount;                // "128 B in 2 blocks outstanding", "growth +64 B, +1 block"
+  std::string amount;                // "128 B in 2 blocks outstanding", "growth +64 B (+1 block)"
   std::string budget;                // "budget 0 B", "budget 64 B and 1 block"
   std::vector<std::string> sources;  // "net.json:14", "default budget"; each once
   std::vector<std::string> reasons;  // of the overrides that set the limits; each once

@@ -90,34 +90,34 @@ std::string_view WhyCut(UnwindEnd end) {
     case UnwindEnd::kOutermost:
       return "";
     case UnwindEnd::kDepthLimit:
-      return "at the depth limit";
+      return "depth limit";
     case UnwindEnd::kNoUnwindInfo:
-      return "by a function without unwind information";
+      return "the caller has no unwind information";
     case UnwindEnd::kBadUnwindInfo:
-      return "by unwind information that leakgate cannot read";
+      return "unwind information that leakgate cannot read";
     case UnwindEnd::kUnreadableStack:
-      return "by stack memory that could not be read";
+      return "stack memory that could not be read";
     case UnwindEnd::kNotAStack:
-      return "by a stack pointer that leads nowhere";
+      return "the stack pointer leads nowhere";
     case UnwindEnd::kTableFull:
-      return "because the stack table was full";
+      return "the stack table is full";
   }
-  return "for an unknown reason";
+  return "unknown reason";
 }
 
 std::string OuterLines(const Finding& finding, std::size_t frames_left_out,
                        const OuterFrames& outer, Colour colour) {
   std::vector<std::string> lines;
   const std::size_t outer_count = finding.stack.size() - outer.begin;
-  const auto count = [](std::size_t frames) {
-    return FormatCount(static_cast<std::int64_t>(frames), "frame");
+  const auto count = [](std::size_t frames, std::string_view noun) {
+    return FormatCount(static_cast<std::int64_t>(frames), noun);
   };
-  if (frames_left_out != 0) lines.push_back(fmt::format("... {} more", count(frames_left_out)));
+  if (frames_left_out != 0) lines.push_back("... " + count(frames_left_out, "more frame"));
   if (outer_count != 0) {
-    lines.push_back(fmt::format("... {} of {}", count(outer_count), outer.description));
+    lines.push_back(fmt::format("... {} of {}", count(outer_count, "frame"), outer.description));
   }
   if (finding.stack_end != UnwindEnd::kOutermost) {
-    lines.push_back(fmt::format("... the stack is cut here {}", WhyCut(finding.stack_end)));
+    lines.push_back(fmt::format("... the stack is cut here: {}", WhyCut(finding.stack_end)));
   }
   std::string text;
   for (const std::string& line : lines) {

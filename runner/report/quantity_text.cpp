@@ -42,8 +42,8 @@ std::string FormatAmount(Amount amount) {
 std::string FormatChange(Amount change) {
   const char* const bytes_sign = change.bytes >= 0 ? "+" : "";
   const char* const blocks_sign = change.blocks >= 0 ? "+" : "";
-  return bytes_sign + FormatBytes(change.bytes) + ", " + blocks_sign +
-         FormatCount(change.blocks, "block");
+  return fmt::format("{}{} ({}{})", bytes_sign, FormatBytes(change.bytes), blocks_sign,
+                     FormatCount(change.blocks, "block"));
 }
 
 std::string FormatDuration(std::chrono::nanoseconds duration) {

@@ -20,7 +20,7 @@ namespace leakgate {
 // "64 B in 1 block".
 [[nodiscard]] std::string FormatAmount(Amount amount);
 
-// "+64 B, +1 block", "-8 B, +0 blocks": a change always has its sign.
+// "+64 B (+1 block)", "-8 B (+0 blocks)": a change always has its sign.
 [[nodiscard]] std::string FormatChange(Amount change);
 
 // "0.4 ms", "41 ms", "2.31 s", "3 min 20 s".

@@ -1,0 +1,120 @@
+#include "runner/report/excess.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/report/sample_results.h"
+
+namespace leakgate {
+namespace {
+
+using sample::FailingTest;
+using sample::Over;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const LimitSource kNet14 = {"net.json", 14, ""};
+
+WindowResult WindowWith(std::vector<Violation> violations) {
+  WindowResult window = FailingTest();
+  window.violations = std::move(violations);
+  return window;
+}
+
+TEST(ExcessTest, IsNoneWithinTheBudget) {
+  EXPECT_THAT(Excesses(sample::PassingTest("A.B")), IsEmpty());
+}
+
+TEST(ExcessTest, TellsTheOutstandingAmountAndTheBudget) {
+  const std::vector<Excess> excesses =
+      Excesses(WindowWith({Over("outstanding_bytes", 128, 64, kNet14)}));
+
+  ASSERT_THAT(excesses, SizeIs(1));
+  EXPECT_EQ(excesses[0].amount, "128 B in 2 blocks outstanding");
+  EXPECT_EQ(excesses[0].budget, "budget 64 B");
+}
+
+TEST(ExcessTest, TellsALimitOnBlocksInBlocks) {
+  EXPECT_EQ(Excesses(WindowWith({Over("outstanding_blocks", 2, 1)}))[0].budget, "budget 1 block");
+}
+
+TEST(ExcessTest, TellsBytesAndBlocksTogether) {
+  const std::vector<Excess> excesses =
+      Excesses(WindowWith({Over("outstanding_bytes", 128, 64), Over("outstanding_blocks", 2, 1)}));
+
+  ASSERT_THAT(excesses, SizeIs(1));
+  EXPECT_EQ(excesses[0].budget, "budget 64 B and 1 block");
+}
+
+TEST(ExcessTest, TellsABudgetOfNothingInOneNumber) {
+  const std::vector<Excess> excesses =
+      Excesses(WindowWith({Over("outstanding_bytes", 128, 0), Over("outstanding_blocks", 2, 0)}));
+
+  EXPECT_EQ(excesses[0].budget, "budget 0 B");
+}
+
+TEST(ExcessTest, TellsGrowthWithItsSign) {
+  WindowResult window = WindowWith({Over("growth_bytes", 64, 32)});
+  window.growth = {64, -1};
+
+  EXPECT_EQ(Excesses(window)[0].amount, "growth +64 B (-1 block)");
+  EXPECT_EQ(Excesses(window)[0].budget, "budget 32 B");
+}
+
+TEST(ExcessTest, TellsOutstandingBeforeGrowth) {
+  const std::vector<Excess> excesses =
+      Excesses(WindowWith({Over("growth_bytes", 128, 0), Over("outstanding_bytes", 128, 0)}));
+
+  ASSERT_THAT(excesses, SizeIs(2));
+  EXPECT_EQ(excesses[0].amount, "128 B in 2 blocks outstanding");
+  EXPECT_EQ(excesses[1].amount, "growth +128 B (+2 blocks)");
+}
+
+TEST(ExcessTest, NamesTheLineThatSetsTheLimit) {
+  EXPECT_THAT(Excesses(WindowWith({Over("outstanding_bytes", 128, 0, kNet14)}))[0].sources,
+              ElementsAre("net.json:14"));
+}
+
+TEST(ExcessTest, NamesTheDefaultBudget) {
+  EXPECT_THAT(Excesses(WindowWith({Over("outstanding_bytes", 128, 0)}))[0].sources,
+              ElementsAre("default budget"));
+}
+
+TEST(ExcessTest, NamesASharedLineOnceAndDifferentLinesAll) {
+  const LimitSource other = {"net.json", 15, ""};
+  EXPECT_THAT(Excesses(WindowWith({Over("outstanding_bytes", 128, 0, kNet14),
+                                   Over("outstanding_blocks", 2, 0, kNet14)}))[0]
+                  .sources,
+              ElementsAre("net.json:14"));
+  EXPECT_THAT(Excesses(WindowWith({Over("outstanding_bytes", 128, 0, kNet14),
+                                   Over("outstanding_blocks", 2, 0, other)}))[0]
+                  .sources,
+              ElementsAre("net.json:14", "net.json:15"));
+}
+
+TEST(ExcessTest, CarriesAnOverridesReasonOnce) {
+  const LimitSource source = {"net.json", 14, "one socket is pooled"};
+  EXPECT_THAT(Excesses(WindowWith({Over("outstanding_bytes", 128, 64, source),
+                                   Over("outstanding_blocks", 2, 1, source)}))[0]
+                  .reasons,
+              ElementsAre("one socket is pooled"));
+}
+
+TEST(ExcessTest, IsExactWhereRoundedNumbersWouldLookEqual) {
+  WindowResult window = WindowWith({Over("outstanding_bytes", 20481, 20480)});
+  window.outstanding = {20481, 1};
+
+  EXPECT_EQ(Excesses(window)[0].amount, "20481 B in 1 block outstanding");
+  EXPECT_EQ(Excesses(window)[0].budget, "budget 20480 B");
+}
+
+TEST(ExcessTest, IsExactForGrowthToo) {
+  WindowResult window = WindowWith({Over("growth_bytes", 20481, 20480)});
+  window.growth = {20481, 1};
+
+  EXPECT_EQ(Excesses(window)[0].amount, "growth +20481 B (+1 block)");
+}
+
+}  // namespace
+}  // namespace leakgate

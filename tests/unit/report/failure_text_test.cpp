@@ -1,0 +1,209 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runner/report/text_report.h"
+#include "tests/unit/report/sample_results.h"
+
+namespace leakgate {
+namespace {
+
+using sample::FailingTest;
+using sample::FailingUncoveredTest;
+using sample::FrameworkFinding;
+using sample::Over;
+using sample::PoolFinding;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+const TextStyle kPlain = {Colour::kOff, sample::kProject};
+
+TEST(FailureTextTest, BeginsWithTheAnswerAndTheLimitThatApplied) {
+  EXPECT_THAT(FailureText(FailingTest(), kPlain),
+              StartsWith("leakgate: 128 B in 2 blocks outstanding, budget 0 B "
+                         "(net · budgets/net.leakgate.json:14)\n"));
+}
+
+TEST(FailureTextTest, NamesTheDefaultBudgetWhereNoFileSetsOne) {
+  EXPECT_THAT(FailureText(FailingUncoveredTest(), kPlain),
+              StartsWith("leakgate: 128 B in 2 blocks outstanding, budget 0 B "
+                         "(default budget)\n"));
+}
+
+TEST(FailureTextTest, NamesTheOwner) {
+  WindowResult window = FailingTest();
+  window.budget.owner = "net-team";
+
+  EXPECT_THAT(FailureText(window, kPlain), HasSubstr(":14 · owner net-team)\n"));
+}
+
+TEST(FailureTextTest, GivesTheReasonOfAnOverride) {
+  WindowResult window = FailingTest();
+  window.violations[0].limit.source.reason = "one socket is pooled";
+
+  EXPECT_THAT(FailureText(window, kPlain),
+              HasSubstr(":14)\n  budgeted so because: one socket is pooled\n"));
+}
+
+TEST(FailureTextTest, TellsGrowthAfterWhatIsOutstanding) {
+  WindowResult window = FailingTest();
+  window.violations.push_back(Over("growth_bytes", 128, 0, {"net.json", 20, ""}));
+
+  EXPECT_THAT(FailureText(window, kPlain),
+              HasSubstr("\n  and growth +128 B (+2 blocks), budget 0 B (net · net.json:20)\n"));
+}
+
+TEST(FailureTextTest, TellsGrowthAloneInTheFirstLine) {
+  WindowResult window = FailingTest();
+  window.violations = {Over("growth_bytes", 128, 0, {"net.json", 20, ""})};
+
+  EXPECT_THAT(FailureText(window, kPlain),
+              StartsWith("leakgate: growth +128 B (+2 blocks), budget 0 B (net · net.json:20)\n"));
+}
+
+TEST(FailureTextTest, ListsTheFindingsAfterAnEmptyLine) {
+  EXPECT_THAT(FailureText(FailingTest(), kPlain),
+              HasSubstr(")\n\n  128 B in 2 blocks · new\n  > net::Pool::Grow"));
+}
+
+TEST(FailureTextTest, ListsAllOfTenFindings) {
+  WindowResult window = FailingTest();
+  window.findings.assign(10, PoolFinding());
+
+  EXPECT_THAT(FailureText(window, kPlain), Not(HasSubstr("more finding")));
+}
+
+TEST(FailureTextTest, CountsTheFindingsBeyondTen) {
+  WindowResult window = FailingTest();
+  window.findings.assign(22, PoolFinding({1024, 1}));
+
+  EXPECT_THAT(FailureText(window, kPlain),
+              HasSubstr("\n  and 12 more findings (12.0 KiB); all are in the JSON report\n"));
+}
+
+TEST(FailureTextTest, ListsTheFrameworksApartWithTheirRules) {
+  WindowResult window = FailingTest();
+  window.framework = {320, 2};
+  window.findings.push_back(FrameworkFinding({160, 1}, "gmock registry"));
+  window.findings.push_back(FrameworkFinding({96, 1}, "test part results"));
+  window.findings.push_back(FrameworkFinding({64, 1}, "gmock registry"));
+
+  const std::string text = FailureText(window, kPlain);
+
+  EXPECT_THAT(text, HasSubstr("\n  framework: 320 B in 2 blocks, not counted "
+                              "(gmock registry, test part results)\n"));
+  EXPECT_THAT(text, Not(HasSubstr("MockRegistry")));
+}
+
+TEST(FailureTextTest, ListsTheFrameworksAmountWithoutRules) {
+  WindowResult window = FailingTest();
+  window.framework = {160, 1};
+
+  EXPECT_THAT(FailureText(window, kPlain),
+              HasSubstr("\n  framework: 160 B in 1 block, not counted\n"));
+}
+
+TEST(FailureTextTest, DoesNotMentionTheFrameworkWhereItKeptNothing) {
+  EXPECT_THAT(FailureText(FailingTest(), kPlain), Not(HasSubstr("framework")));
+}
+
+TEST(FailureTextTest, EndsWithTheRemedyWithoutANewline) {
+  EXPECT_THAT(FailureText(FailingTest(), kPlain),
+              EndsWith("\n  fix it, or allow it in \"overrides\" of budgets/net.leakgate.json: "
+                       "{ \"tests\": [\"HttpTest.KeepAlive\"], \"limits\": { \"test\": { "
+                       "\"outstanding\": { \"bytes\": 128, \"blocks\": 2 } } }, "
+                       "\"reason\": \"...\" }"));
+}
+
+TEST(FailureTextTest, HasNoColourUnlessAsked) {
+  EXPECT_THAT(FailureText(FailingTest(), kPlain), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(FailureText(FailingTest(), {Colour::kOn, ""}), StartsWith("\x1b[1;31mleakgate: "));
+}
+
+TEST(FailureTextTest, EscapesControlCharactersWhereverTheyComeFrom) {
+  WindowResult window = FailingTest("Evil\x1b.Test");
+  window.budget = sample::BudgetOf("net\x1b", "team\x1b");
+  window.violations = {Over("outstanding_bytes", 1, 0, {"net\x1b.json", 3, "why\x1b"})};
+  window.framework = {160, 1};
+  window.findings.push_back(FrameworkFinding({160, 1}, "rule\x1b"));
+
+  const std::string text = FailureTextWithHeadline(window, kPlain);
+
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("Failure in Evil\\x1b.Test\n"));
+  EXPECT_THAT(text, HasSubstr("(net\\x1b · net\\x1b.json:3 · owner team\\x1b)"));
+  EXPECT_THAT(text, HasSubstr("because: why\\x1b\n"));
+  EXPECT_THAT(text, HasSubstr("(rule\\x1b)"));
+}
+
+TEST(HeadlineTest, NamesTheCallSiteAndTheTest) {
+  EXPECT_THAT(FailureTextWithHeadline(FailingTest(), kPlain),
+              StartsWith("src/net/pool.cc:88: Failure in HttpTest.KeepAlive\nleakgate: 128 B"));
+}
+
+TEST(HeadlineTest, NamesTheIterationAfterTheFirst) {
+  EXPECT_THAT(FailureTextWithHeadline(FailingTest("HttpTest.KeepAlive", 2), kPlain),
+              HasSubstr("Failure in HttpTest.KeepAlive #2\n"));
+}
+
+TEST(HeadlineTest, SaysWhetherItIsASuiteOrTheProgram) {
+  WindowResult suite = FailingTest("HttpTest");
+  suite.kind = WindowKind::kSuite;
+
+  EXPECT_THAT(FailureTextWithHeadline(suite, kPlain), HasSubstr("Failure in suite HttpTest\n"));
+  EXPECT_THAT(FailureTextWithHeadline(sample::FailingProgram(), kPlain),
+              HasSubstr("Failure in program http_test\n"));
+}
+
+TEST(HeadlineTest, LeavesOutAPositionThatIsNotKnown) {
+  WindowResult window = FailingTest();
+  window.findings.clear();
+
+  EXPECT_THAT(FailureTextWithHeadline(window, kPlain), StartsWith("Failure in HttpTest.KeepAlive"));
+}
+
+TEST(HeadlineTest, LeavesOutALineThatIsNotKnown) {
+  WindowResult window = FailingTest();
+  window.findings.clear();
+  window.source_file = "tests/http_test.cc";
+
+  EXPECT_THAT(FailureTextWithHeadline(window, kPlain),
+              StartsWith("tests/http_test.cc: Failure in HttpTest.KeepAlive"));
+}
+
+TEST(FailurePositionTest, IsTheCallSiteOfTheLargestFinding) {
+  EXPECT_EQ(FailurePosition(FailingTest()),
+            (SourcePosition{"/home/me/project/src/net/pool.cc", 88}));
+}
+
+TEST(FailurePositionTest, PassesOverFindingsWithoutASource) {
+  WindowResult window = FailingTest();
+  window.findings.insert(window.findings.begin(), PoolFinding());
+  window.findings[0].stack[2].file.clear();
+  window.findings.insert(window.findings.begin(), PoolFinding());
+  window.findings[0].user_frame.reset();
+
+  EXPECT_EQ(FailurePosition(window)->line, 88);
+}
+
+TEST(FailurePositionTest, IsNeverInTheFramework) {
+  WindowResult window = FailingTest();
+  window.findings = {FrameworkFinding({160, 1}, "gmock registry")};
+  window.findings[0].stack[0].file = "/usr/src/gmock.cc";
+  window.findings[0].user_frame = 0;
+
+  EXPECT_EQ(FailurePosition(window), std::nullopt);
+}
+
+TEST(FailurePositionTest, IsElseTheTestsDefinition) {
+  WindowResult window = FailingTest();
+  window.findings.clear();
+  window.source_file = "tests/http_test.cc";
+  window.source_line = 25;
+
+  EXPECT_EQ(FailurePosition(window), (SourcePosition{"tests/http_test.cc", 25}));
+}
+
+}  // namespace
+}  // namespace leakgate
