@@ -41,15 +41,17 @@ constexpr std::array<std::string_view, 3> kCppFolders = {"/usr/include/c++/", "/
 constexpr std::array<std::string_view, 3> kGoogleTestFolders = {
     "/usr/include/gtest/", "/usr/include/gmock/", "/usr/src/googletest/"};
 
-// "/lib/libc.so.6", "/lib/libc-2.31.so" and "libgtestd.so.1.12.1" by their stem.
+// "/lib/libgtest.so.1.12.1" and "/lib/libc-2.31.so" without folder and ending.
 std::string_view Stem(std::string_view path) {
   path.remove_prefix(std::min(path.rfind('/') + 1, path.size()));
-  std::string_view stem = path.substr(0, path.find(".so"));
-  const std::size_t version = stem.find_first_of("0123456789", stem.rfind('-') + 1);
-  if (stem.rfind('-') != std::string_view::npos && version == stem.rfind('-') + 1) {
-    stem = stem.substr(0, version - 1);
-  }
-  return stem;
+  return path.substr(0, path.find(".so"));
+}
+
+// `stem` may have a version: "libc-2.31".
+bool IsLibrary(std::string_view stem, std::string_view name) {
+  if (!stem.starts_with(name)) return false;
+  const std::string_view rest = stem.substr(name.size());
+  return rest.empty() || (rest.size() > 1 && rest[0] == '-' && rest[1] >= '0' && rest[1] <= '9');
 }
 
 template <std::size_t size>
@@ -80,15 +82,16 @@ FrameOrigin OriginOfModule(std::string_view path) {
   if (path.find(".so") == std::string_view::npos) return FrameOrigin::kUser;
   std::string_view stem = Stem(path);
   if (stem == "libgtestd" || stem == "libgmockd") stem.remove_suffix(1);  // CMake's debug builds
-  const auto* const known = std::find_if(kLibraries.begin(), kLibraries.end(),
-                                         [&](const KnownLibrary& it) { return it.name == stem; });
+  const auto* const known =
+      std::find_if(kLibraries.begin(), kLibraries.end(),
+                   [&](const KnownLibrary& it) { return IsLibrary(stem, it.name); });
   return known != kLibraries.end() ? known->origin : FrameOrigin::kUser;
 }
 
 bool IsLoader(std::string_view path) {
   if (OriginOfModule(path) != FrameOrigin::kCLibrary) return false;
   const std::string_view stem = Stem(path);
-  return stem == "ld" || stem.starts_with("ld-linux");
+  return IsLibrary(stem, "ld") || stem.starts_with("ld-linux");
 }
 
 FrameOrigin OriginOf(const Frame& frame) {

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 7> kPassThrough = {
     "testing::internal::StringStreamToString",
 };
 
-// The frames that the C or C++ runtime's own files have at the innermost end.
+// How many frames at the innermost end are in the C library's own files.
 std::size_t CountCLibraryFrames(Frames stack) {
   const auto outside = std::find_if_not(stack.begin(), stack.end(), [](const Frame& frame) {
     return OriginOfModule(frame.module) == FrameOrigin::kCLibrary;
@@ -88,7 +88,7 @@ const FrameworkRule* MatchCLibrary(Frames stack) {
   const std::size_t c_library_frames = CountCLibraryFrames(stack);
   if (c_library_frames == 0) return nullptr;
   const FrameworkRule* const internal =
-      FindRule(FrameworkMatch::kCLibraryInternal, stack.front().function);
+      FindRule(FrameworkMatch::kCLibraryInternal, stack[MachineFrame(stack, 0)].function);
   if (internal != nullptr) return internal;
   return FindRule(FrameworkMatch::kCLibraryCall, CalledInCLibrary(stack, c_library_frames));
 }

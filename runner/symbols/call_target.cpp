@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kNearCallBytes = 5;      // e8 rel32
 constexpr std::size_t kIndirectCallBytes = 6;  // ff 15 disp32
+constexpr std::size_t kLoadBytes = 7;          // 48 8b modrm disp32
+constexpr int kMostArguments = 6;
 
 // The address that the 32-bit displacement at the end of an instruction means;
 // the instruction ends at `end`.
@@ -98,16 +100,44 @@ std::string CallTargets::NameOfSlot(std::uint64_t slot) const {
   return name != name_of_slot_.end() ? name->second : std::string();
 }
 
-std::string CallTargets::NameOfStub(std::uint64_t stub) const {
-  // [endbr64] [bnd] jmp *slot(%rip)
+// Where a forwarding function's jump is: past the instructions that set up its
+// arguments, as in libc_nonshared.a's atexit.
+std::uint64_t CallTargets::SkipArguments(std::uint64_t address) const {
   static constexpr std::array<std::uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
+  for (int count = 0; count < kMostArguments; ++count) {
+    const Bytes code = Read(address, kLoadBytes);
+    if (code.empty()) break;
+    const bool is_move = code[0] == 0x48 && (code[1] == 0x8b || code[1] == 0x8d);
+    const bool is_clear = code[0] == 0x31 && code[1] >= 0xc0;
+    if (StartsWith(code, kEndbr64)) {
+      address += kEndbr64.size();
+    } else if (is_move && (code[2] & 0xc7) == 0x05) {  // mov or lea disp32(%rip), register
+      address += kLoadBytes;
+    } else if (is_clear) {  // xor register, register
+      address += 2;
+    } else {
+      break;
+    }
+  }
+  return address;
+}
+
+std::string CallTargets::NameOfStub(std::uint64_t stub) const {
   static constexpr std::array<std::uint8_t, 1> kBnd = {0xf2};
-  static constexpr std::array<std::uint8_t, 2> kJump = {0xff, 0x25};
-  if (StartsWith(Read(stub, kEndbr64.size()), kEndbr64)) stub += kEndbr64.size();
-  if (StartsWith(Read(stub, kBnd.size()), kBnd)) stub += kBnd.size();
-  const Bytes jump = Read(stub, kIndirectCallBytes);
-  if (!StartsWith(jump, kJump)) return {};
-  return NameOfSlot(Relative(stub + kIndirectCallBytes, jump.subspan(kJump.size())));
+  static constexpr std::array<std::uint8_t, 1> kJump = {0xe9};
+  static constexpr std::array<std::uint8_t, 2> kSlotJump = {0xff, 0x25};
+  for (int jumps = 0; jumps < 2; ++jumps) {  // a forwarding function, then its stub
+    stub = SkipArguments(stub);
+    if (StartsWith(Read(stub, kBnd.size()), kBnd)) stub += kBnd.size();
+    const Bytes slot_jump = Read(stub, kIndirectCallBytes);
+    if (StartsWith(slot_jump, kSlotJump)) {
+      return NameOfSlot(Relative(stub + kIndirectCallBytes, slot_jump.subspan(kSlotJump.size())));
+    }
+    const Bytes jump = Read(stub, kNearCallBytes);
+    if (!StartsWith(jump, kJump)) return {};
+    stub = Relative(stub + kNearCallBytes, jump.subspan(kJump.size()));
+  }
+  return {};
 }
 
 // call *register, call *(register), call *disp(register), with or without SIB

@@ -7,6 +7,7 @@
 //
 //   call stub        stub: jmp *slot(%rip)    slot's relocation: setenv
 //   call *slot(%rip)                          slot's relocation: setenv
+//   call atexit      atexit: mov ...; jmp stub    (linked into each program)
 //
 // x86-64 only; elsewhere, and for calls within the module, nothing is told. Used by ModuleFile.
 // Addresses are the file's own; the file is not trusted.
@@ -48,6 +49,7 @@ class CallTargets {
   [[nodiscard]] Bytes Read(std::uint64_t address, std::size_t size) const;
   [[nodiscard]] bool EndsInPointerCall(std::uint64_t return_address) const;
   [[nodiscard]] std::string NameOfSlot(std::uint64_t slot) const;
+  [[nodiscard]] std::uint64_t SkipArguments(std::uint64_t address) const;
   [[nodiscard]] std::string NameOfStub(std::uint64_t stub) const;
 
   std::vector<Segment> segments_;

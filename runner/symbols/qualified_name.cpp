@@ -35,8 +35,6 @@ std::string ScopeName(Dwarf_Die* scope) {
     case DW_TAG_structure_type:
     case DW_TAG_union_type:
       return name != nullptr ? name : "{lambda}";
-    case DW_TAG_subprogram:
-      return name != nullptr ? name : "";
     default:
       return "";
   }
@@ -56,6 +54,8 @@ std::string QualifiedName(Dwarf_Die* function) {
   if (count <= 1) return name;
   // Innermost first; the first is the declaration itself.
   for (Dwarf_Die& scope : std::span(scopes, static_cast<std::size_t>(count)).subspan(1)) {
+    // A function's own DIE may be outside its class.
+    if (dwarf_tag(&scope) == DW_TAG_subprogram) return QualifiedName(&scope) + "::" + name;
     const std::string around = ScopeName(&scope);
     if (!around.empty()) name = around + "::" + name;
   }

@@ -97,6 +97,24 @@ TEST(CallTargetTest, TellsACallThroughAPointerFromADirectOne) {
   EXPECT_FALSE(FramesOf(library, "CallDirectly").back().calls_through_pointer);
 }
 
+// As libc_nonshared.a's atexit does, which is part of each program.
+TEST(CallTargetTest, LooksThroughAFunctionThatOnlyForwards) {
+  const CompiledLibrary library(R"(
+      extern "C" __attribute__((noinline)) void* Here(void*, long) {
+        return __builtin_return_address(0);
+      }
+      static void* volatile g_pool;
+      static __attribute__((noinline)) void* Forward() { return Here(g_pool, 0); }
+      extern "C" void* Call() {
+        void* here = Forward();
+        asm volatile("" : "+r"(here));
+        return here;
+      })",
+                                "-O2");
+
+  EXPECT_EQ(FramesOf(library, "Call").back().called_function, "Here");
+}
+
 TEST(CallTargetTest, CountsACallWithinTheModuleAsDirect) {
   const CompiledLibrary library(kCallInternal, "-O2");
 
