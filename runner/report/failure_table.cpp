@@ -56,14 +56,14 @@ std::vector<RepeatedFailure> CollectFailures(const RunResult& result) {
   for (const WindowResult& window : result.windows) {
     if (window.verdict == Verdict::kOverBudget) Add(failures, window);
   }
+  return failures;
+}
+
+std::string FailureTable(std::vector<RepeatedFailure> failures) {
   std::stable_sort(failures.begin(), failures.end(),
                    [](const RepeatedFailure& a, const RepeatedFailure& b) {
                      return a.first->budget.component < b.first->budget.component;
                    });
-  return failures;
-}
-
-std::string FailureTable(const std::vector<RepeatedFailure>& failures) {
   std::vector<Row> rows;
   for (const RepeatedFailure& failure : failures) AddRows(rows, failure);
   const std::array<std::size_t, 4> widths = ColumnWidths(rows);

@@ -17,12 +17,12 @@ struct RepeatedFailure {
   int iterations = 0;
 };
 
-// By component, those of none first, then in the order of the run.
+// In the order of the run.
 [[nodiscard]] std::vector<RepeatedFailure> CollectFailures(const RunResult& result);
 
-// The table, aligned, a line each; empty for none:
+// The table, aligned, a line each, by component, those of none first:
 //   net      128 B in 2 blocks outstanding  budget 0 B  HttpTest.KeepAlive
-[[nodiscard]] std::string FailureTable(const std::vector<RepeatedFailure>& failures);
+[[nodiscard]] std::string FailureTable(std::vector<RepeatedFailure> failures);
 
 // "", " #2", " in 5 iterations, the first #2".
 [[nodiscard]] std::string IterationsText(const RepeatedFailure& failure);

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "runner/report/function_name.h"
+#include "runner/report/function_text.h"
 #include "runner/report/json_words.h"
 #include "runner/report/outer_frames.h"
 #include "runner/report/quantity_text.h"
@@ -64,7 +64,7 @@ std::vector<std::string> InnerNames(std::span<const Frame> inner) {
   std::vector<std::string> names;
   for (auto frame = inner.rbegin(); frame != inner.rend(); ++frame) {
     std::string name =
-        frame->function.empty() ? ModuleAndOffset(*frame) : QualifiedName(frame->function);
+        frame->function.empty() ? ModuleAndOffset(*frame) : ShortName(frame->function);
     if (name.empty()) name = "unknown function";
     if (names.empty() || names.back() != name) names.push_back(std::move(name));
   }

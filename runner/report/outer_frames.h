@@ -12,7 +12,7 @@ namespace leakgate {
 
 struct OuterFrames {
   std::size_t begin = 0;    // the index of the first of them; the stack's size if there are none
-  std::string description;  // "GoogleTest and main", "thread start", ...
+  std::string description;  // "GoogleTest and main", "the C library", ...
 };
 
 // The frames at the outer end that are no code of the user's. Never reaches

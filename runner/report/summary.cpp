@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "runner/report/failure_table.h"
 #include "runner/report/program_exit_text.h"
@@ -32,7 +32,7 @@ std::string UnshownFailures(const std::vector<RepeatedFailure>& failures, const 
     if (!IsUnshown(*failure.first, result)) continue;
     text += FailureTextWithHeadline(*failure.first, style) + '\n';
     if (failure.iterations > 1) {
-      text += fmt::format("  the same test fails{}\n", IterationsText(failure));
+      text += fmt::format("  fails{}\n", IterationsText(failure));
     }
     text += '\n';
   }
@@ -48,13 +48,19 @@ std::string NamesText(const std::vector<std::string>& names) {
   return text;
 }
 
+// That no budget limits a suite or the program is usual, and so not worth a line.
+bool IsWorthALine(const WindowResult& window, Verdict verdict) {
+  if (window.verdict != verdict || window.reason.empty()) return false;
+  return verdict != Verdict::kNotGated || window.kind == WindowKind::kTest;
+}
+
 // Each reason once, in the order of the run, with the windows it holds for.
 std::string ReasonLines(const RunResult& result, Verdict verdict,
                         const std::vector<std::string>& run_reasons) {
   std::vector<std::string> reasons = run_reasons;
   std::map<std::string, std::vector<std::string>> names;
   for (const WindowResult& window : result.windows) {
-    if (window.verdict != verdict || window.reason.empty()) continue;
+    if (!IsWorthALine(window, verdict)) continue;
     if (std::find(reasons.begin(), reasons.end(), window.reason) == reasons.end()) {
       reasons.push_back(window.reason);
     }

@@ -58,17 +58,17 @@ TEST(OuterFramesTest, NameAThreadsStart) {
   const OuterFrames outer = FindOuterFrames(finding);
 
   EXPECT_EQ(outer.begin, 1U);
-  EXPECT_EQ(outer.description, "thread start");
+  EXPECT_EQ(outer.description, "the thread's start");
 }
 
-TEST(OuterFramesTest, NameTheProgramsStartWhereThereIsNoMain) {
+TEST(OuterFramesTest, NameTheCLibraryWhereThereIsNoMain) {
   const Finding finding = FindingWith(
-      {FrameOf("_GLOBAL__sub_I_pool.cc"), FrameOf("__libc_start_main"), FrameOf("_start")});
+      {FrameOf("_GLOBAL__sub_I_pool.cc"), NamelessFrame("/lib/libc.so.6", 1), FrameOf("_start")});
 
-  EXPECT_EQ(FindOuterFrames(finding).description, "program start");
+  EXPECT_EQ(FindOuterFrames(finding).description, "the C library");
 }
 
-TEST(OuterFramesTest, TakeNamelessFramesOfTheCLibraryForItsStart) {
+TEST(OuterFramesTest, TakeInNamelessFramesOfTheCLibrary) {
   const Finding finding =
       FindingWith({FrameOf("f()"), FrameOf("main"), NamelessFrame("/lib/libc.so.6", 1)});
 

@@ -6,9 +6,11 @@
 
 namespace leakgate {
 
-// The qualified name alone, without return type, template arguments and
-// parameters: "void std::vector<int>::push_back(int&&)" -> "std::vector::push_back".
-[[nodiscard]] std::string QualifiedName(std::string_view function);
+// The shortest name that still says which function it is, without return type,
+// template arguments and parameters:
+//   "void std::vector<int>::push_back(int&&)"             ->  "std::vector::push_back"
+//   "net::Run(int)::{lambda()#1}::operator()(int) const"  ->  "net::Run::{lambda}::operator()"
+[[nodiscard]] std::string ShortName(std::string_view function);
 
 // The whole signature with std::string spelt so, and where it is still long,
 // template arguments as "<..>", then parameters as "(..)".

@@ -1,0 +1,212 @@
+#include "runner/report/report_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(ReportRequestTest, IsAFormatAndAFile) {
+  const Expected<ReportRequest> request = ParseReportRequest("json=out/leaks.json");
+
+  ASSERT_TRUE(request.has_value());
+  EXPECT_EQ(*request, (ReportRequest{ReportFormat::kJson, "out/leaks.json"}));
+}
+
+TEST(ReportRequestTest, TakesAFileNameWithAnEqualsSign) {
+  EXPECT_EQ(ParseReportRequest("json=a=b")->path, "a=b");
+}
+
+TEST(ReportRequestTest, NamesTheKnownFormatsForAnUnknownOne) {
+  const Expected<ReportRequest> request = ParseReportRequest("yaml=out.yaml");
+
+  ASSERT_FALSE(request.has_value());
+  EXPECT_EQ(request.error().exit_code, ExitCode::kUsage);
+  EXPECT_EQ(request.error().message, "report 'yaml=out.yaml': unknown format 'yaml'; known: json");
+}
+
+TEST(ReportRequestTest, AsksForTheFileWhereThereIsNone) {
+  for (const char* const text : {"json", "json=", "", "out.json"}) {
+    const Expected<ReportRequest> request = ParseReportRequest(text);
+    ASSERT_FALSE(request.has_value()) << text;
+    EXPECT_EQ(request.error().exit_code, ExitCode::kUsage);
+    EXPECT_EQ(request.error().message,
+              "report '" + std::string(text) +
+                  "' names no file; write FORMAT=FILE, for example json=leakgate.json");
+  }
+}
+
+class ReportFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "/leakgate-report-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  static std::string Read(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(directory_)) {
+      names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(ReportFileTest, WritesANewFileAndNothingElse) {
+  ASSERT_TRUE(WriteFileAtomically(directory_ / "report.json", "{}\n").has_value());
+
+  EXPECT_EQ(Read(directory_ / "report.json"), "{}\n");
+  EXPECT_THAT(Names(), testing::ElementsAre("report.json"));
+}
+
+TEST_F(ReportFileTest, ReplacesAnOldFileByANewOneAtOnce) {
+  const fs::path path = directory_ / "report.json";
+  std::ofstream(path) << "a much longer old report";
+  std::ifstream reader_of_the_old(path);
+
+  ASSERT_TRUE(WriteFileAtomically(path, "new").has_value());
+
+  std::ostringstream old;
+  old << reader_of_the_old.rdbuf();
+  EXPECT_EQ(old.str(), "a much longer old report");
+  EXPECT_EQ(Read(path), "new");
+}
+
+TEST_F(ReportFileTest, WritesAnEmptyText) {
+  ASSERT_TRUE(WriteFileAtomically(directory_ / "empty", "").has_value());
+
+  EXPECT_TRUE(fs::exists(directory_ / "empty"));
+}
+
+TEST_F(ReportFileTest, TakesTheLongestNameThatTheFileSystemTakes) {
+  EXPECT_TRUE(WriteFileAtomically(directory_ / std::string(255, 'r'), "{}").has_value());
+}
+
+TEST_F(ReportFileTest, FollowsASymbolicLink) {
+  std::ofstream(directory_ / "target") << "old";
+  fs::create_symlink("target", directory_ / "link");
+
+  ASSERT_TRUE(WriteFileAtomically(directory_ / "link", "new").has_value());
+
+  EXPECT_TRUE(fs::is_symlink(directory_ / "link"));
+  EXPECT_EQ(Read(directory_ / "target"), "new");
+}
+
+TEST_F(ReportFileTest, WritesIntoAFifoDirectly) {
+  const fs::path path = directory_ / "fifo";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::string seen;
+  std::thread reader([&] { seen = Read(path); });
+
+  const Expected<void> written = WriteFileAtomically(path, "{}");
+  reader.join();
+
+  EXPECT_TRUE(written.has_value());
+  EXPECT_EQ(seen, "{}");
+  EXPECT_TRUE(fs::is_fifo(path));
+}
+
+TEST_F(ReportFileTest, AppendsToWhatIsOpenAsADescriptor) {
+  const fs::path path = directory_ / "stdout.txt";
+  std::FILE* const open_file = std::fopen(path.c_str(), "w");
+  ASSERT_NE(open_file, nullptr);
+  std::fputs("before\n", open_file);
+  std::fflush(open_file);
+
+  const std::string name = "/dev/fd/" + std::to_string(fileno(open_file));
+  const Expected<void> written = WriteFileAtomically(name, "report\n");
+  std::fclose(open_file);
+
+  EXPECT_TRUE(written.has_value());
+  EXPECT_EQ(Read(path), "before\nreport\n");
+}
+
+TEST_F(ReportFileTest, SaysThatTheDirectoryDoesNotExist) {
+  const fs::path path = directory_ / "missing" / "report.json";
+
+  const Expected<void> written = WriteFileAtomically(path, "{}");
+
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().exit_code, ExitCode::kInconclusive);
+  EXPECT_EQ(written.error().message, "cannot write report " + path.string() +
+                                         ": its directory does not exist; create it first");
+}
+
+TEST_F(ReportFileTest, SaysThatItIsADirectory) {
+  const Expected<void> written = WriteFileAtomically(directory_, "{}");
+
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().message, "cannot write report " + directory_.string() +
+                                         ": it is a directory; name a file in it");
+}
+
+TEST_F(ReportFileTest, SaysWhyADeviceCouldNotBeWritten) {
+  const Expected<void> written = WriteFileAtomically("/dev/full", "{}");
+
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().message,
+            "cannot write report /dev/full: No space left on device; make it writable or name "
+            "another file");
+}
+
+// Restores what it changes: the limit on the size of files and its signal.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now = {bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  sighandler_t handler_;
+  rlimit before_ = {};
+};
+
+TEST_F(ReportFileTest, KeepsTheOldFileAndRemovesTheTemporaryWhereWritingFails) {
+  const fs::path path = directory_ / "report.json";
+  std::ofstream(path) << "old";
+
+  Expected<void> written;
+  {
+    const FileSizeLimit limit(100);
+    written = WriteFileAtomically(path, std::string(100'000, 'x'));
+  }
+
+  ASSERT_FALSE(written.has_value());
+  EXPECT_THAT(written.error().message,
+              AllOf(HasSubstr("cannot write report " + path.string() + ": File too large; "),
+                    HasSubstr("make its directory writable with room for it, or name another")));
+  EXPECT_EQ(Read(path), "old");
+  EXPECT_THAT(Names(), testing::ElementsAre("report.json"));
+}
+
+}  // namespace
+}  // namespace leakgate

@@ -1,0 +1,254 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "runner/report/text_report.h"
+#include "tests/unit/report/sample_results.h"
+
+namespace leakgate {
+namespace {
+
+using sample::FailingProgram;
+using sample::FailingTest;
+using sample::FailingUncoveredTest;
+using sample::InconclusiveTest;
+using sample::PassingTest;
+using sample::ProgramWindow;
+using sample::RunOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr char kFullText[] = "fix it, or allow it";
+
+std::string Summary(const RunResult& result) {
+  return SummaryText(result, {Colour::kOff, sample::kProject});
+}
+
+std::ptrdiff_t Lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+TEST(SummaryTest, IsOneLineWhenEverythingPassed) {
+  EXPECT_EQ(Summary(RunOf({ProgramWindow(), PassingTest("A.B"), PassingTest("A.C")})),
+            "leakgate: 2 tests: 2 pass; gating took 41 ms of 2.31 s\n");
+}
+
+TEST(SummaryTest, IsOneLineWhereTheProgramSaysWhyItIsNotGated) {
+  WindowResult program = ProgramWindow();
+  program.reason = "no budget file sets limits for the program window";
+
+  EXPECT_EQ(Lines(Summary(RunOf({program, PassingTest("A.B")}))), 1);
+}
+
+TEST(SummaryTest, TellsWholeFailuresInTheOrderOfTheRun) {
+  WindowResult later = FailingTest("B.First");
+  later.budget.component = "zlib";
+
+  const std::string text = Summary(RunOf({later, FailingTest()}, BoundarySource::kStream));
+
+  EXPECT_LT(text.find("Failure in B.First"), text.find("Failure in HttpTest.KeepAlive"));
+}
+
+TEST(SummaryTest, MentionsTheFrameworkShortlyIfItKeptAnything) {
+  WindowResult first = PassingTest("A.B");
+  WindowResult second = PassingTest("A.C");
+  first.framework = {160, 1};
+  second.framework = {112, 1};
+
+  const std::string text = Summary(RunOf({first, second}));
+
+  EXPECT_THAT(text, EndsWith("of 2.31 s; framework 272 B not counted\n"));
+  EXPECT_EQ(Lines(text), 1);
+}
+
+TEST(SummaryTest, CountsEachVerdict) {
+  EXPECT_THAT(Summary(RunOf({PassingTest("A.B"), FailingTest(), InconclusiveTest("A.D", "why"),
+                             InconclusiveTest("A.E", "why")})),
+              StartsWith("leakgate: 4 tests: 1 pass, 1 over budget, 2 inconclusive; gating took"));
+}
+
+TEST(SummaryTest, CountsTestsThatNoBudgetLimits) {
+  WindowResult window = PassingTest("A.B");
+  window.verdict = Verdict::kNotGated;
+  window.reason = "skipped";
+
+  const std::string text = Summary(RunOf({window}));
+
+  EXPECT_THAT(text, StartsWith("leakgate: 1 test: 1 not gated; "));
+  EXPECT_THAT(text, HasSubstr("\n  not gated: skipped (A.B)\n"));
+}
+
+TEST(SummaryTest, TellsRunsFromTestsWhereTestsAreRepeated) {
+  EXPECT_THAT(Summary(RunOf({PassingTest("A.B", 1), PassingTest("A.B", 2), PassingTest("A.C")})),
+              StartsWith("leakgate: 3 runs of 2 tests: 3 pass; "));
+}
+
+TEST(SummaryTest, MentionsSuitesAndTheProgramOnlyIfTheyAreNoPass) {
+  WindowResult suite = FailingTest("HttpTest");
+  suite.kind = WindowKind::kSuite;
+
+  EXPECT_THAT(Summary(RunOf({PassingTest("A.B"), suite, FailingProgram()})),
+              HasSubstr("leakgate: 1 test: 1 pass; 1 suite over budget; program over budget; "));
+}
+
+TEST(SummaryTest, SaysThatNoTestRan) {
+  EXPECT_THAT(Summary(RunOf({ProgramWindow(Verdict::kPass)})),
+              StartsWith("leakgate: no test ran; program pass; gating took"));
+}
+
+TEST(SummaryTest, SaysThatThereIsTheProgramWindowOnly) {
+  EXPECT_THAT(Summary(RunOf({ProgramWindow()}, BoundarySource::kNone)),
+              StartsWith("leakgate: no test boundaries, program window only; program not gated; "));
+}
+
+TEST(SummaryTest, NeverReadsAsAPassWhenTheRunIsInconclusive) {
+  RunResult result = RunOf({PassingTest("A.B")});
+  result.verdict = Verdict::kInconclusive;
+  result.reasons = {"3 allocations were not recorded"};
+
+  const std::string text = Summary(result);
+
+  EXPECT_THAT(text, StartsWith("leakgate: inconclusive; 1 test: 1 pass; "));
+  EXPECT_THAT(text, HasSubstr("\n  inconclusive: 3 allocations were not recorded\n"));
+}
+
+TEST(SummaryTest, ListsFailingWindowsByComponent) {
+  WindowResult disk = FailingTest("DiskTest.Reopen");
+  disk.budget.component = "storage";
+  disk.outstanding = {48, 1};
+
+  EXPECT_THAT(Summary(RunOf({disk, FailingTest(), FailingUncoveredTest("A.B")})),
+              EndsWith("s\n"
+                       "  -        128 B in 2 blocks outstanding  budget 0 B  A.B\n"
+                       "  net      128 B in 2 blocks outstanding  budget 0 B  HttpTest.KeepAlive\n"
+                       "  storage  48 B in 1 block outstanding    budget 0 B  DiskTest.Reopen\n"));
+}
+
+TEST(SummaryTest, ListsOutstandingAndGrowthOfOneWindow) {
+  WindowResult window = FailingTest();
+  window.violations.push_back(sample::Over("growth_bytes", 128, 64));
+
+  EXPECT_THAT(
+      Summary(RunOf({window})),
+      HasSubstr("\n  net  growth +128 B (+2 blocks)      budget 64 B  HttpTest.KeepAlive\n"));
+}
+
+TEST(SummaryTest, ListsATestThatFailsInManyIterationsOnceByItsLargest) {
+  WindowResult larger = FailingTest("A.B", 3);
+  larger.outstanding = {256, 4};
+
+  const std::string text = Summary(RunOf({FailingTest("A.B", 2), larger, FailingTest("A.B", 4)}));
+
+  EXPECT_THAT(text, HasSubstr("\n  net  256 B in 4 blocks outstanding  budget 0 B  "
+                              "A.B in 3 iterations, the first #2\n"));
+  EXPECT_EQ(Lines(text), 2);
+}
+
+TEST(SummaryTest, NumbersTheIterationOfATestThatFailsOnce) {
+  EXPECT_THAT(Summary(RunOf({PassingTest("A.B"), FailingTest("A.B", 2)})),
+              HasSubstr("budget 0 B  A.B #2\n"));
+}
+
+TEST(SummaryTest, TellsTheWholeFailureWhereGoogleTestCouldNot) {
+  const std::string text = Summary(RunOf({FailingTest()}, BoundarySource::kStream));
+
+  EXPECT_THAT(text, StartsWith("src/net/pool.cc:88: Failure in HttpTest.KeepAlive\nleakgate: "));
+  EXPECT_THAT(text, HasSubstr("\"reason\": \"...\" }\n\nleakgate: 1 test: 1 over budget; "));
+}
+
+TEST(SummaryTest, DoesNotRepeatWhatGoogleTestHasShown) {
+  EXPECT_THAT(Summary(RunOf({FailingTest()})), Not(HasSubstr(kFullText)));
+}
+
+TEST(SummaryTest, TellsTheWholeFailureOfTheProgramAlways) {
+  EXPECT_THAT(Summary(RunOf({FailingProgram()})), HasSubstr(kFullText));
+}
+
+TEST(SummaryTest, TellsTheWholeFailureOfATestThatCrashed) {
+  WindowResult window = FailingTest();
+  window.status = TestStatus::kCrashed;
+
+  EXPECT_THAT(Summary(RunOf({window})), HasSubstr(kFullText));
+}
+
+TEST(SummaryTest, TellsARepeatedFailureOnceAndCountsIt) {
+  const std::string text =
+      Summary(RunOf({FailingTest("A.B", 1), FailingTest("A.B", 2)}, BoundarySource::kStream));
+
+  EXPECT_EQ(text.find(kFullText), text.rfind(kFullText));
+  EXPECT_THAT(text, HasSubstr("\n  fails in 2 iterations, the first #1\n\nleakgate: "));
+}
+
+TEST(SummaryTest, GroupsInconclusiveTestsByReason) {
+  EXPECT_THAT(
+      Summary(RunOf({InconclusiveTest("A.A", "timed out"), InconclusiveTest("A.B", "timed out"),
+                     InconclusiveTest("A.C", "crashed")})),
+      EndsWith("s\n  inconclusive: timed out (A.A, A.B)\n  inconclusive: crashed (A.C)\n"));
+}
+
+TEST(SummaryTest, NamesThreeInconclusiveTestsAndCountsTheRest) {
+  EXPECT_THAT(Summary(RunOf({InconclusiveTest("A.A", "why"), InconclusiveTest("A.B", "why"),
+                             InconclusiveTest("A.C", "why"), InconclusiveTest("A.D", "why"),
+                             InconclusiveTest("A.E", "why")})),
+              HasSubstr("inconclusive: why (A.A, A.B, A.C and 2 more)\n"));
+}
+
+TEST(SummaryTest, TellsAReasonOfTheRunAndOfAWindowOnce) {
+  RunResult result = RunOf({InconclusiveTest("A.A", "timed out")});
+  result.reasons = {"timed out"};
+
+  EXPECT_THAT(Summary(result), EndsWith("s\n  inconclusive: timed out (A.A)\n"));
+}
+
+TEST(SummaryTest, AlwaysShowsWhatWasNotRecorded) {
+  RunResult result = RunOf({PassingTest("A.B")});
+  result.tracing.drops = {{"map_full", 3}, {"reentered", 1}, {"unaligned", 0}};
+
+  EXPECT_THAT(Summary(result), HasSubstr("\n  not recorded: 3 map_full, 1 reentered\n"));
+}
+
+TEST(SummaryTest, TellsHowAProgramEndedThatDidNotExitWithZero) {
+  RunResult result = RunOf({PassingTest("A.B")});
+  result.program = {.exit_code = {}, .signal = 11};
+  result.exit_code = 139;
+
+  EXPECT_THAT(Summary(result),
+              EndsWith("\n  the program was killed by signal 11 (SIGSEGV); leakgate exits with "
+                       "139\n"));
+}
+
+TEST(SummaryTest, EscapesControlCharactersWhereverTheyComeFrom) {
+  WindowResult failing = FailingTest("Evil\x1b.Test");
+  failing.budget.component = "net\x1b";
+  RunResult result = RunOf({failing, InconclusiveTest("B\x1b.C", "why\x1b")});
+  result.tracing.drops = {{"map\x1b", 1}};
+
+  const std::string text = Summary(result);
+
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("net\\x1b  128 B"));
+  EXPECT_THAT(text, HasSubstr("Evil\\x1b.Test"));
+  EXPECT_THAT(text, HasSubstr("why\\x1b (B\\x1b.C)"));
+  EXPECT_THAT(text, HasSubstr("1 map\\x1b"));
+}
+
+TEST(SummaryTest, ColoursTheVerdicts) {
+  const std::string text =
+      SummaryText(RunOf({PassingTest("A.B"), FailingTest(), InconclusiveTest("A.C", "why")}),
+                  {Colour::kOn, ""});
+
+  EXPECT_THAT(text, HasSubstr("\x1b[32m1 pass\x1b[0m, \x1b[1;31m1 over budget\x1b[0m, "
+                              "\x1b[33m1 inconclusive\x1b[0m"));
+}
+
+TEST(SummaryTest, HasTheSameColumnsWithColour) {
+  const RunResult result = RunOf({FailingTest()});
+
+  EXPECT_THAT(
+      SummaryText(result, {Colour::kOn, ""}),
+      HasSubstr("\n  net  128 B in 2 blocks outstanding  budget 0 B  HttpTest.KeepAlive\n"));
+}
+
+}  // namespace
+}  // namespace leakgate
