@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view kOpening = "(<{[";
 constexpr std::string_view kClosing = ")>}]";
 constexpr std::string_view kOperator = "operator";
+constexpr std::string_view kDecltype = "decltype";
 
 // Where the bracket that opens at `at` ends: one past its partner. Arrows and
 // operators within template arguments are not told apart: they do not occur in
@@ -24,22 +25,27 @@ std::size_t SkipBracket(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-bool IsOperatorKeyword(std::string_view text, std::size_t at) {
-  if (text.substr(at, kOperator.size()) != kOperator) return false;
+bool IsWordAt(std::string_view text, std::size_t at, std::string_view word) {
+  if (text.substr(at, word.size()) != word) return false;
   if (at > 0 && text[at - 1] != ' ' && text[at - 1] != ':') return false;
-  const std::size_t next = at + kOperator.size();
+  const std::size_t next = at + word.size();
   return next == text.size() ||
          (std::isalnum(static_cast<unsigned char>(text[next])) == 0 && text[next] != '_');
 }
 
-// One past an operator's name that begins at `at`: "operator()", "operator<<",
-// "operator new[]", "operator bool".
+// One past an operator's name that begins at `at`: "operator()", "operator new[]",
+// "operator bool", "operator<< <int>".
 std::size_t SkipOperator(std::string_view text, std::size_t at) {
   at += kOperator.size();
   if (text.substr(at, 2) == "()") return at + 2;
-  const std::size_t parameters = text.find('(', at);
-  const std::size_t arguments = text.find(" <", at);  // "operator<< <int>"
-  return std::min({parameters, arguments, text.size()});
+  const std::size_t arguments = text.find(" <", at);
+  const std::size_t parameters = std::min(text.find('(', at), text.size());
+  return arguments < parameters ? SkipBracket(text, arguments + 1) : parameters;
+}
+
+// One past a "decltype(auto)" or "decltype (...)" that begins at `at`.
+std::size_t SkipDecltype(std::string_view text, std::size_t at) {
+  return SkipBracket(text, std::min(text.find('(', at), text.size()));
 }
 
 std::string WithoutAbiTags(std::string_view name) {
@@ -51,10 +57,9 @@ std::string WithoutAbiTags(std::string_view name) {
 }
 
 // Whether the parenthesis that ends before `after` is a part of the name:
-// "(anonymous namespace)::", "Run(int)::", "decltype(auto) ".
-bool NameGoesOn(std::string_view text, std::size_t begin, std::size_t opening, std::size_t after) {
-  return text.substr(after, 2) == "::" || text.substr(after, 8) == " const::" ||
-         text.substr(begin, opening - begin).starts_with("decltype");
+// "(anonymous namespace)::", "Run(int)::".
+bool NameGoesOn(std::string_view text, std::size_t after) {
+  return text.substr(after, 2) == "::" || text.substr(after, 8) == " const::";
 }
 
 }  // namespace
@@ -63,13 +68,15 @@ std::string QualifiedNameOf(std::string_view function) {
   std::size_t begin = 0;
   std::size_t at = 0;
   while (at < function.size()) {
-    if (IsOperatorKeyword(function, at)) {
+    if (IsWordAt(function, at, kOperator)) {
       at = SkipOperator(function, at);
+    } else if (IsWordAt(function, at, kDecltype)) {
+      at = SkipDecltype(function, at);
     } else if (function[at] == ' ') {
       begin = ++at;  // what was before is the return type
     } else if (function[at] == '(') {
       const std::size_t after = SkipBracket(function, at);
-      if (!NameGoesOn(function, begin, at, after)) break;
+      if (!NameGoesOn(function, after)) break;
       at = after + (function.substr(after, 8) == " const::" ? 6 : 0);
     } else if (kOpening.find(function[at]) != std::string_view::npos) {
       at = SkipBracket(function, at);

@@ -1,0 +1,58 @@
+// Call stacks in few words, for tests of attribution. Innermost first.
+#pragma once
+
+#include <string>
+
+#include "runner/symbols/frame.h"
+
+namespace leakgate {
+
+// A function in the test program.
+inline Frame In(const std::string& function) {
+  Frame frame;
+  frame.function = function;
+  frame.module = "/src/build/net_test";
+  return frame;
+}
+
+// The same, at a call of an exported function.
+inline Frame Calling(const std::string& function, const std::string& called) {
+  Frame frame = In(function);
+  frame.called_function = called;
+  return frame;
+}
+
+// The same, at a call through a pointer.
+inline Frame CallingAPointer(const std::string& function) {
+  Frame frame = In(function);
+  frame.calls_through_pointer = true;
+  return frame;
+}
+
+inline Frame Inlined(const std::string& function) {
+  Frame frame = In(function);
+  frame.inlined = true;
+  return frame;
+}
+
+inline Frame InModule(const std::string& module, const std::string& function) {
+  Frame frame = In(function);
+  frame.module = module;
+  return frame;
+}
+
+inline Frame InLibc(const std::string& function = "") {
+  return InModule("/usr/lib/x86_64-linux-gnu/libc.so.6", function);
+}
+
+inline Frame InLoader(const std::string& function = "") {
+  return InModule("/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2", function);
+}
+
+inline Frame InLibstdcxx(const std::string& function = "") {
+  return InModule("/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30", function);
+}
+
+inline Frame InAgent() { return InModule("/opt/leakgate/libleakgate_agent.so", "malloc"); }
+
+}  // namespace leakgate

@@ -1,0 +1,312 @@
+// Each match is paired with a leak of the user's that looks much like it.
+#include "runner/attribution/framework_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runner/attribution/function_name.h"
+#include "tests/unit/attribution/frames.h"
+
+namespace leakgate {
+namespace {
+
+using Stack = std::vector<Frame>;
+
+std::optional<std::string> Match(const Stack& stack, UnwindEnd end = UnwindEnd::kOutermost) {
+  return MatchFrameworkRule(stack, end);
+}
+
+const Frame kTestBody = In("PoolTest_Grows_Test::TestBody()");
+const Frame kRealloc = Calling(
+    "void std::vector<testing::TestPartResult, std::allocator<testing::TestPartResult> >::"
+    "_M_realloc_insert<testing::TestPartResult const&>(testing::TestPartResult const&)",
+    "_Znwm");
+const Frame kReport =
+    In("testing::internal::DefaultGlobalTestPartResultReporter::ReportTestPartResult("
+       "testing::TestPartResult const&)");
+const Frame kAssert =
+    In("testing::internal::AssertHelper::operator=(testing::Message const&) const");
+
+TEST(FrameworkRulesTest, MatchesAResultThatGoogleTestKeeps) {
+  EXPECT_EQ(Match({kRealloc, kReport, kAssert, kTestBody}), "gtest.results");
+}
+
+TEST(FrameworkRulesTest, LeavesAUsersListenerThatKeepsResults) {
+  EXPECT_EQ(Match({kRealloc, In("Recorder::OnTestPartResult(testing::TestPartResult const&)"),
+                   In("testing::internal::TestEventRepeater::OnTestPartResult("
+                      "testing::TestPartResult const&)"),
+                   kReport, kAssert, kTestBody}),
+            std::nullopt);
+}
+
+// The user's reporter ended in a jump to the vector's code, so it has no frame.
+TEST(FrameworkRulesTest, LeavesAUsersReporterThatLeftNoFrame) {
+  const Frame add_through_pointer =
+      CallingAPointer("testing::UnitTest::AddTestPartResult(testing::TestPartResult::Type)");
+
+  EXPECT_EQ(Match({kRealloc, add_through_pointer, kAssert, kTestBody}), std::nullopt);
+}
+
+TEST(FrameworkRulesTest, MatchesAThreadsStackOfTraces) {
+  EXPECT_EQ(Match({Calling("testing::UnitTest::AddTestPartResult(testing::TestPartResult::Type)",
+                           "_Znwm"),
+                   kAssert, kTestBody}),
+            "gtest.traces");
+}
+
+TEST(FrameworkRulesTest, MatchesThroughInlinedFunctions) {
+  EXPECT_EQ(
+      Match({Inlined("std::vector<testing::TestPartResult>::push_back"),
+             Inlined("testing::TestResult::AddTestPartResult(testing::TestPartResult const&)"),
+             Calling("testing::internal::SomeReporter::Report()", "_Znwm"), kTestBody}),
+      "gtest.results");
+}
+
+TEST(FrameworkRulesTest, AsksTheMachinesFrameOfAnInlinedFunctionForItsCall) {
+  EXPECT_EQ(
+      Match({kRealloc,
+             Inlined("testing::TestResult::AddTestPartResult(testing::TestPartResult const&)"),
+             CallingAPointer("testing::internal::SomeReporter::Report()"), kTestBody}),
+      std::nullopt);
+}
+
+TEST(FrameworkRulesTest, MatchesAValueThatGoogleTestBuildsForItself) {
+  EXPECT_EQ(Match({InLibstdcxx("std::string::_M_create(unsigned long&, unsigned long)"),
+                   In("testing::TestPartResult::TestPartResult(testing::TestPartResult const&)"),
+                   kRealloc, kReport, kTestBody}),
+            "gtest.results");
+}
+
+TEST(FrameworkRulesTest, LeavesTheSameValueBuiltForTheUser) {
+  EXPECT_EQ(Match({InLibstdcxx("std::string::_M_create(unsigned long&, unsigned long)"),
+                   In("testing::TestPartResult::TestPartResult(testing::TestPartResult const&)"),
+                   kTestBody}),
+            std::nullopt);
+}
+
+TEST(FrameworkRulesTest, MatchesARecordedProperty) {
+  EXPECT_EQ(Match({InLibstdcxx("std::string::_M_create(unsigned long&, unsigned long)"),
+                   In("testing::TestResult::RecordProperty(std::string const&, "
+                      "testing::TestProperty const&)"),
+                   kTestBody}),
+            "gtest.properties");
+}
+
+TEST(FrameworkRulesTest, LeavesAFixturesConstructor) {
+  EXPECT_EQ(Match({In("testing::internal::TestFactoryImpl<PoolTest_Grows_Test>::CreateTest()"),
+                   In("testing::TestInfo::Run()")}),
+            std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesWhatATestRunsIn) {
+  EXPECT_EQ(Match({kTestBody, In("testing::Test::Run()"), In("testing::TestInfo::Run()")}),
+            std::nullopt);
+}
+
+TEST(FrameworkRulesTest, MatchesTheRegistryOfMocks) {
+  EXPECT_EQ(Match({In("testing::Mock::Register(void const*, "
+                      "testing::internal::UntypedFunctionMockerBase*)"),
+                   kTestBody}),
+            "gmock.mocks");
+}
+
+TEST(FrameworkRulesTest, LeavesALeakedMocksExpectation) {
+  EXPECT_EQ(
+      Match({In("testing::internal::FunctionMocker<int (int)>::AddNewExpectation(char const*)"),
+             kTestBody}),
+      std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesALeakInAnAction) {
+  EXPECT_EQ(
+      Match({In("PoolTest_Grows_Test::TestBody()::{lambda(int)#1}::operator()(int) const"),
+             In("testing::internal::FunctionMocker<int (int)>::InvokeWith(std::tuple<int>&&)"),
+             kTestBody}),
+      std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesALeakInAnActionThatWasInlined) {
+  EXPECT_EQ(
+      Match({In("testing::internal::FunctionMocker<int (int)>::InvokeWith(std::tuple<int>&&)"),
+             kTestBody}),
+      std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesAnActionsCapturedState) {
+  EXPECT_EQ(
+      Match({In("testing::internal::ReturnAction<int>::Impl<int>::Impl(int const&)"), kTestBody}),
+      std::nullopt);
+}
+
+TEST(FrameworkRulesTest, MatchesTheReactionOfANiceMock) {
+  EXPECT_EQ(Match({In("testing::(anonymous namespace)::SetReactionOnUninterestingCalls("
+                      "unsigned long, testing::internal::CallReaction)"),
+                   In("testing::NiceMock<MockPool>::NiceMock()"), kTestBody}),
+            "gmock.reactions");
+}
+
+TEST(FrameworkRulesTest, LeavesANiceMocksConstructor) {
+  EXPECT_EQ(Match({In("testing::NiceMock<MockPool>::NiceMock()"), kTestBody}), std::nullopt);
+}
+
+TEST(FrameworkRulesTest, MatchesGmocksThreadLocalSequence) {
+  EXPECT_EQ(Match({In("testing::internal::ThreadLocal<testing::Sequence*>::"
+                      "DefaultValueHolderFactory::MakeNewHolder() const"),
+                   kTestBody}),
+            "gmock.sequences");
+}
+
+TEST(FrameworkRulesTest, LeavesAThreadLocalOfTheUsersType) {
+  EXPECT_EQ(Match({In("testing::internal::ThreadLocal<net::Pool*>::"
+                      "DefaultValueHolderFactory::MakeNewHolder() const"),
+                   kTestBody}),
+            std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesALambdaWithinAListedFunction) {
+  EXPECT_EQ(Match({In("testing::Mock::Register(void const*)::{lambda()#1}::operator()() const"),
+                   kTestBody}),
+            std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesAUsersFunctionThatAListedOneIsNamedIn) {
+  EXPECT_EQ(Match({In("net::testing::Mock::Register(void const*)"), kTestBody}), std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesWhatTheCLibraryMadeForGoogleTest) {
+  EXPECT_EQ(Match({InLibc("strdup"), kReport, kTestBody}), std::nullopt);
+}
+
+TEST(FrameworkRulesTest, SkipsTheAgentsFrames) {
+  EXPECT_EQ(Match({InAgent(), kRealloc, kReport, kTestBody}), "gtest.results");
+}
+
+TEST(FrameworkRulesTest, LeavesAnEmptyStack) { EXPECT_EQ(Match({}), std::nullopt); }
+
+class CLibraryRuleTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(CLibraryRuleTest, MatchesWhatTheProgramCalled) {
+  EXPECT_NE(Match({InLibc(), InLibc(), Calling("net::Start()", GetParam()), kTestBody}),
+            std::nullopt);
+}
+
+TEST_P(CLibraryRuleTest, LeavesAUsersFunctionOfThatName) {
+  EXPECT_EQ(Match({In(GetParam()), Calling("net::Start()", GetParam()), kTestBody}), std::nullopt);
+}
+
+INSTANTIATE_TEST_SUITE_P(Functions, CLibraryRuleTest,
+                         testing::Values("setlocale", "tzset", "localtime_r", "setenv", "putenv",
+                                         "__cxa_atexit", "dlopen", "pthread_create",
+                                         "__tls_get_addr", "strerror"));
+
+class CallersMemoryTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(CallersMemoryTest, IsNeverTheFrameworks) {
+  EXPECT_EQ(Match({InLibc(GetParam()), Calling("net::Start()", GetParam()), kTestBody}),
+            std::nullopt);
+}
+
+INSTANTIATE_TEST_SUITE_P(Functions, CallersMemoryTest,
+                         testing::Values("strdup", "strndup", "asprintf", "getline", "fopen",
+                                         "opendir", "getaddrinfo", "regcomp", "newlocale",
+                                         "iconv_open", "realpath", "open_memstream"));
+
+TEST(FrameworkRulesTest, BelievesTheCallersInstructionBeforeTheSymbol) {
+  EXPECT_EQ(Match({InLibc("setenv"), Calling("net::Start()", "strdup"), kTestBody}), std::nullopt);
+}
+
+TEST(FrameworkRulesTest, TakesTheExportedFunctionWhereTheCallerCannotTell) {
+  EXPECT_EQ(Match({InLibc(), InLibc("setlocale"), CallingAPointer("net::Start()"), kTestBody}),
+            "libc.locale");
+}
+
+TEST(FrameworkRulesTest, LeavesACallByPointerOfWhatIsTheCallers) {
+  EXPECT_EQ(Match({InLibc("strdup"), CallingAPointer("net::Start()"), kTestBody}), std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesAnInternalFunctionThatNobodyNames) {
+  EXPECT_EQ(Match({InLibc(), In("net::Start()"), kTestBody}), std::nullopt);
+}
+
+TEST(FrameworkRulesTest, AsksTheMachinesFrameOfAnInlinedCaller) {
+  EXPECT_EQ(Match({InLibc(), Inlined("net::Start()"), Calling("net::Main()", "tzset"), kTestBody}),
+            "libc.time-zone");
+}
+
+TEST(FrameworkRulesTest, CountsTheCppRuntimeAsTheCLibrarysCaller) {
+  Frame start = InLibstdcxx("std::thread::_M_start_thread()");
+  start.called_function = "pthread_create";
+
+  EXPECT_EQ(Match({InLoader(), InLibc(), start, kTestBody}), "libc.threads");
+}
+
+TEST(FrameworkRulesTest, LeavesWhatALoadedLibrarysInitialiserMakes) {
+  EXPECT_EQ(Match({InModule("/src/plugin.so", "_GLOBAL__sub_I_plugin"), InLoader("_dl_init"),
+                   Calling("net::Load()", "dlopen"), kTestBody}),
+            std::nullopt);
+}
+
+TEST(FrameworkRulesTest, MatchesAStreamsBuffer) {
+  EXPECT_EQ(Match({InLibc("_IO_file_doallocate"), InLibc("_IO_doallocbuf"),
+                   Calling("net::Log()", "printf"), kTestBody}),
+            "libc.stdio-buffer");
+}
+
+TEST(FrameworkRulesTest, LeavesTheStreamItself) {
+  EXPECT_EQ(Match({InLibc("fopen"), Calling("net::Log()", "fopen"), kTestBody}), std::nullopt);
+}
+
+TEST(FrameworkRulesTest, MatchesTheRuntimesStartUp) {
+  EXPECT_EQ(Match({InLibstdcxx(), InLoader("call_init"), InLoader("_dl_init"), InLoader()}),
+            "runtime.start-up");
+}
+
+TEST(FrameworkRulesTest, LeavesAStartUpStackThatWasCutOff) {
+  EXPECT_EQ(Match({InLibstdcxx(), InLoader()}, UnwindEnd::kDepthLimit), std::nullopt);
+  EXPECT_EQ(Match({InLibstdcxx(), InLoader()}, UnwindEnd::kUnreadableStack), std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesAUsersStaticInitialiser) {
+  EXPECT_EQ(Match({InLibstdcxx(), In("_GLOBAL__sub_I_pool"), InLoader("call_init"), InLoader()}),
+            std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesAThreadWhoseStartIsAFunctionOfTheCLibrary) {
+  EXPECT_EQ(Match({InLibc("strdup"), InLibc("start_thread"), InLibc("clone3")}), std::nullopt);
+}
+
+TEST(FrameworkRuleListTest, GivesEachEntryANameAndAReason) {
+  for (const FrameworkRule& rule : FrameworkRules()) {
+    EXPECT_FALSE(rule.name.empty()) << rule.function;
+    EXPECT_FALSE(rule.why.empty()) << rule.function;
+    EXPECT_FALSE(Describe(rule.match).empty()) << rule.function;
+  }
+}
+
+TEST(FrameworkRuleListTest, HasNoFunctionTwice) {
+  std::set<std::string_view> functions;
+  for (const FrameworkRule& rule : FrameworkRules()) {
+    EXPECT_TRUE(functions.insert(rule.function).second) << rule.function;
+  }
+}
+
+TEST(FrameworkRuleListTest, NamesFunctionsAsTheyAreCompared) {
+  for (const FrameworkRule& rule : FrameworkRules()) {
+    EXPECT_EQ(QualifiedNameOf(std::string(rule.function) + "(int)"),
+              rule.function.empty() ? "" : rule.function);
+  }
+}
+
+TEST(FrameworkRuleListTest, HasNoTemplateButGoogleTestsOwnThreadLocals) {
+  for (const FrameworkRule& rule : FrameworkRules()) {
+    if (rule.function.starts_with("testing::internal::ThreadLocal<")) continue;
+    EXPECT_EQ(rule.function.find('<'), std::string_view::npos) << rule.function;
+  }
+}
+
+}  // namespace
+}  // namespace leakgate

@@ -1,0 +1,153 @@
+#include "runner/attribution/group_findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+#include "tests/unit/attribution/frames.h"
+
+namespace leakgate {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+using Stacks = std::map<std::uint32_t, ResolvedStack>;
+
+LiveBlock Block(std::uint32_t stack, std::uint64_t size_bytes,
+                AllocationKind kind = AllocationKind::kNew) {
+  LiveBlock block;
+  block.stack = stack;
+  block.size_bytes = size_bytes;
+  block.kind = kind;
+  return block;
+}
+
+ResolvedStack Resolved(std::vector<Frame> frames) { return {std::move(frames), {}}; }
+
+std::vector<Finding> Group(const std::vector<LiveBlock>& blocks, const Stacks& stacks) {
+  return GroupFindings(
+      blocks, [&](std::uint32_t stack) -> const ResolvedStack& { return stacks.at(stack); });
+}
+
+auto Amounts(const auto&... amounts) {
+  return ElementsAre(Field("amount", &Finding::amount, amounts)...);
+}
+
+TEST(GroupFindingsTest, FindsNothingWithoutBlocks) { EXPECT_THAT(Group({}, {}), IsEmpty()); }
+
+TEST(GroupFindingsTest, AddsUpTheBlocksOfAStack) {
+  const Stacks stacks = {{1, Resolved({In("net::Grow()")})}};
+
+  EXPECT_THAT(Group({Block(1, 64), Block(1, 36)}, stacks), Amounts(Amount{100, 2}));
+}
+
+TEST(GroupFindingsTest, JoinsStacksThatReadTheSame) {
+  Frame same = In("net::Grow()");
+  same.module_offset = 0x1234;  // another call on the same line
+  const Stacks stacks = {{1, Resolved({In("net::Grow()")})}, {2, Resolved({same})}};
+
+  EXPECT_THAT(Group({Block(1, 64), Block(2, 36)}, stacks), Amounts(Amount{100, 2}));
+}
+
+TEST(GroupFindingsTest, KeepsUnknownFunctionsApartByTheirAddress) {
+  Frame first = In("");
+  first.module_offset = 1;
+  Frame second = In("");
+  second.module_offset = 2;
+
+  EXPECT_THAT(
+      Group({Block(1, 64), Block(2, 36)}, {{1, Resolved({first})}, {2, Resolved({second})}}),
+      SizeIs(2));
+}
+
+TEST(GroupFindingsTest, KeepsKindsApart) {
+  const Stacks stacks = {{1, Resolved({In("net::Grow()")})}};
+
+  EXPECT_THAT(Group({Block(1, 64), Block(1, 36, AllocationKind::kMalloc)}, stacks), SizeIs(2));
+}
+
+TEST(GroupFindingsTest, KeepsAStackThatWasCutOffApart) {
+  ResolvedStack cut = Resolved({In("net::Grow()")});
+  cut.end = UnwindEnd::kDepthLimit;
+
+  EXPECT_THAT(Group({Block(1, 64), Block(2, 36)}, {{1, Resolved({In("net::Grow()")})}, {2, cut}}),
+              SizeIs(2));
+}
+
+TEST(GroupFindingsTest, ResolvesEachStackOnce) {
+  const ResolvedStack stack = Resolved({In("net::Grow()")});
+  int calls = 0;
+  const StackResolver resolve = [&](std::uint32_t) -> const ResolvedStack& {
+    ++calls;
+    return stack;
+  };
+
+  EXPECT_THAT(GroupFindings({Block(1, 8), Block(1, 8), Block(1, 8)}, resolve), SizeIs(1));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(GroupFindingsTest, NamesTheCallSite) {
+  const Stacks stacks = {{1, Resolved({In("std::vector<int>::reserve()"), In("net::Grow()")})}};
+
+  EXPECT_EQ(Group({Block(1, 64)}, stacks).front().user_frame, 1U);
+}
+
+TEST(GroupFindingsTest, DropsTheAgentsFrames) {
+  const Stacks stacks = {{1, Resolved({InAgent(), InAgent(), In("net::Grow()")})}};
+
+  EXPECT_THAT(Group({Block(1, 64)}, stacks).front().stack, ElementsAre(In("net::Grow()")));
+}
+
+TEST(GroupFindingsTest, NamesTheFrameworksRule) {
+  const Stacks stacks = {{1, Resolved({InLibc(), Calling("net::Start()", "setenv")})}};
+
+  EXPECT_EQ(Group({Block(1, 64)}, stacks).front().framework_rule, "libc.environment");
+}
+
+TEST(GroupFindingsTest, CallsMallocInTheProgramsOwnOperatorNewANew) {
+  const Stacks stacks = {{1, Resolved({In("operator new(unsigned long)"), In("net::Grow()")})},
+                         {2, Resolved({In("operator new[](unsigned long)"), In("net::Grow()")})}};
+
+  EXPECT_THAT(
+      Group({Block(1, 64, AllocationKind::kMalloc), Block(2, 36, AllocationKind::kMalloc)}, stacks),
+      ElementsAre(Field(&Finding::kind, AllocationKind::kNew),
+                  Field(&Finding::kind, AllocationKind::kNewArray)));
+}
+
+TEST(GroupFindingsTest, KeepsTheKindInAClasssOwnOperatorNew) {
+  const Stacks stacks = {{1, Resolved({In("net::Pool::operator new(unsigned long)")})}};
+
+  EXPECT_EQ(Group({Block(1, 64, AllocationKind::kMalloc)}, stacks).front().kind,
+            AllocationKind::kMalloc);
+}
+
+TEST(GroupFindingsTest, PutsTheUsersOwnBeforeTheFrameworks) {
+  const Stacks stacks = {{1, Resolved({InLibc(), Calling("net::Start()", "setenv")})},
+                         {2, Resolved({In("net::Grow()")})}};
+
+  EXPECT_THAT(Group({Block(1, 1000), Block(2, 8)}, stacks), Amounts(Amount{8, 1}, Amount{1000, 1}));
+}
+
+TEST(GroupFindingsTest, PutsMoreBytesFirstThenMoreBlocks) {
+  const Stacks stacks = {
+      {1, Resolved({In("A()")})}, {2, Resolved({In("B()")})}, {3, Resolved({In("C()")})}};
+
+  EXPECT_THAT(Group({Block(1, 16), Block(2, 8), Block(2, 8), Block(3, 100)}, stacks),
+              Amounts(Amount{100, 1}, Amount{16, 2}, Amount{16, 1}));
+}
+
+TEST(GroupFindingsTest, OrdersEqualAmountsByTheirStacks) {
+  const Stacks stacks = {{1, Resolved({In("B()")})}, {2, Resolved({In("A()")})}};
+
+  const std::vector<Finding> findings = Group({Block(1, 8), Block(2, 8)}, stacks);
+
+  EXPECT_EQ(findings.front().stack.front().function, "A()");
+}
+
+}  // namespace
+}  // namespace leakgate
