@@ -192,7 +192,8 @@ inline constexpr std::uint32_t kAddressBits = 47;
 inline constexpr std::uint32_t kGranuleShift = 4;
 inline constexpr std::uint32_t kChunkShift = 26;
 inline constexpr std::uint64_t kChunkWords = 1ULL << (kChunkShift - kGranuleShift);
-inline constexpr std::uint64_t kChunkBytes = kChunkWords * sizeof(std::uint64_t);
+// One page more: a block in the last granule has its rest word there.
+inline constexpr std::uint64_t kChunkBytes = kChunkWords * sizeof(std::uint64_t) + 4096;
 inline constexpr std::uint64_t kDirectoryEntries = 1ULL << (kAddressBits - kChunkShift);
 
 inline constexpr std::uint32_t kMaxWindows = 1U << 19;

@@ -10,6 +10,7 @@
 
 asm(".weak __gxx_personality_v0");
 asm(".weak _Unwind_Resume");
+asm(".weak _ZSt9terminatev");
 
 using namespace leakgate::agent;
 using leakgate::AllocationKind;

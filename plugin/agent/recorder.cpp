@@ -40,7 +40,7 @@ void RecordAllocation(void* block, std::size_t size_bytes, AllocationKind kind,
   if (thread == nullptr) return;
   const RecordingGuard guard(*thread);
 
-  if (thread->closing_window != 0) FinishClosing(guard);
+  if (IsUnsettled(*thread)) SettleWindows(guard);
   thread->walker.Walk(g_modules, caller, thread->stack);
   const std::uint32_t stack = g_stacks.Intern(thread->stack, thread->recent);
   Insert(guard, Address(block), {{CurrentWindow(), stack}, {size_bytes, thread->thread, kind}});

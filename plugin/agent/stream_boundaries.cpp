@@ -60,40 +60,45 @@ void OnIterationStart(std::string_view line) {
   g_stream.iteration = iteration + 1;
 }
 
-void OnSuiteStart(std::string_view line) {
-  g_stream.suite_length = Unescape(ValueOf(line, "name"), 0);
-  g_stream.suite_window = OpenWindow({.kind = WindowKind::kSuite,
-                                      .name = {g_stream.name, g_stream.suite_length},
-                                      .file = {},
-                                      .iteration = g_stream.iteration});
+// GoogleTest's strings for the event at hand are still live: what is counted at
+// a boundary is counted once they are gone.
+std::uint32_t Open(const RecordingGuard& guard, WindowKind kind, std::uint32_t name_length) {
+  const std::uint32_t window = OpenWindow({.kind = kind,
+                                           .name = {g_stream.name, name_length},
+                                           .file = {},
+                                           .iteration = g_stream.iteration});
+  OpenWindowUnsettled(guard.thread(), window);
+  return window;
 }
 
-void OnTestStart(std::string_view line) {
+void Close(const RecordingGuard& guard, std::uint32_t& window, TestResult result) {
+  CloseWindowUnsettled(guard.thread(), window, result);
+  window = 0;
+}
+
+void OnSuiteStart(const RecordingGuard& guard, std::string_view line) {
+  g_stream.suite_length = Unescape(ValueOf(line, "name"), 0);
+  g_stream.suite_window = Open(guard, WindowKind::kSuite, g_stream.suite_length);
+}
+
+void OnTestStart(const RecordingGuard& guard, std::string_view line) {
   std::uint32_t length = g_stream.suite_length;
   if (length < kMaxNameBytes) g_stream.name[length++] = '.';
   length = Unescape(ValueOf(line, "name"), length);
-  g_stream.test_window = OpenWindow({.kind = WindowKind::kTest,
-                                     .name = {g_stream.name, length},
-                                     .file = {},
-                                     .iteration = g_stream.iteration});
+  g_stream.test_window = Open(guard, WindowKind::kTest, length);
 }
 
-// GoogleTest's strings for this very event are still live, and charged to the
-// window: it is counted once they are gone.
-void Close(const RecordingGuard& guard, std::uint32_t& window, TestResult result) {
-  BeginClosing(guard.thread(), window, result);
-  window = 0;
+void OnTestEnd(const RecordingGuard& guard, std::string_view line) {
+  const bool passed = ValueOf(line, "passed") == "1";
+  Close(guard, g_stream.test_window, passed ? TestResult::kPassed : TestResult::kNotPassed);
 }
 
 void OnLine(const RecordingGuard& guard, std::string_view line) {
   const std::string_view event = ValueOf(line, "event");
   if (event == "TestIterationStart") return OnIterationStart(line);
-  if (event == "TestCaseStart") return OnSuiteStart(line);
-  if (event == "TestStart") return OnTestStart(line);
-  if (event == "TestEnd") {
-    const bool passed = ValueOf(line, "passed") == "1";
-    return Close(guard, g_stream.test_window, passed ? TestResult::kPassed : TestResult::kNotPassed);
-  }
+  if (event == "TestCaseStart") return OnSuiteStart(guard, line);
+  if (event == "TestStart") return OnTestStart(guard, line);
+  if (event == "TestEnd") return OnTestEnd(guard, line);
   if (event == "TestCaseEnd") Close(guard, g_stream.suite_window, TestResult::kUnknown);
 }
 
@@ -115,7 +120,7 @@ void OnStreamWrite(std::string_view text) {
   ThreadState* const thread = RecordingThread();
   if (thread == nullptr) return;
   const RecordingGuard guard(*thread);
-  if (thread->closing_window != 0) FinishClosing(guard);
+  if (IsUnsettled(*thread)) SettleWindows(guard);
 
   while (!text.empty()) {
     std::size_t end = 0;

@@ -87,6 +87,7 @@ ThreadState* MakeState() {
   state->thread = RegisterThread();
   state->destructor_rounds = 0;
   state->walker.ForgetStack();
+  state->opening_window = 0;
   state->closing_window = 0;
   state->shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
 

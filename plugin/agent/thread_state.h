@@ -26,7 +26,8 @@ struct ThreadState {
   Activity activity = Activity::kHost;
   std::uint32_t index = 0;            // of its shard
   std::uint32_t thread = 0;           // its id in the region
-  std::uint32_t closing_window = 0;   // ended, but not yet judged (stream_boundaries.h)
+  std::uint32_t opening_window = 0;   // begun, but not yet counted from (windows.h)
+  std::uint32_t closing_window = 0;   // ended, but not yet judged
   std::uint32_t destructor_rounds = 0;
   CounterShard* shard = nullptr;
   ThreadState* next_free = nullptr;

@@ -1,5 +1,7 @@
 #include "plugin/agent/windows.h"
 
+#include <utility>
+
 #include "plugin/agent/counters.h"
 
 namespace leakgate::agent {
@@ -57,22 +59,28 @@ std::uint32_t OpenWindow(const WindowStart& start) {
 }
 
 RunnerVerdict CloseWindow(const RecordingGuard& guard, std::uint32_t window, TestResult result) {
-  if (guard.thread().closing_window != 0) FinishClosing(guard);
+  if (IsUnsettled(guard.thread())) SettleWindows(guard);
   if (!IsOpen(window)) return {};
   LeaveWindow(window, result);
   return CountAndJudge(window);
 }
 
-void BeginClosing(ThreadState& thread, std::uint32_t window, TestResult result) {
+void OpenWindowUnsettled(ThreadState& thread, std::uint32_t window) {
+  thread.opening_window = window;
+}
+
+void CloseWindowUnsettled(ThreadState& thread, std::uint32_t window, TestResult result) {
   if (!IsOpen(window)) return;
   LeaveWindow(window, result);
   thread.closing_window = window;
 }
 
-void FinishClosing(const RecordingGuard& guard) {
-  const std::uint32_t window = guard.thread().closing_window;
-  guard.thread().closing_window = 0;
-  if (IsOpen(window)) CountAndJudge(window);
+void SettleWindows(const RecordingGuard& guard) {
+  ThreadState& thread = guard.thread();
+  const std::uint32_t opening = std::exchange(thread.opening_window, 0);
+  const std::uint32_t closing = std::exchange(thread.closing_window, 0);
+  if (IsOpen(opening)) g_region.windows()[opening].begin = SumTotals();
+  if (IsOpen(closing)) CountAndJudge(closing);
 }
 
 }  // namespace leakgate::agent

@@ -31,10 +31,16 @@ std::uint32_t OpenWindow(const WindowStart& start);
 // anything is outstanding. A window that is not open is left alone.
 RunnerVerdict CloseWindow(const RecordingGuard& guard, std::uint32_t window, TestResult result);
 
-// The same in two steps, for boundaries that are told while their teller still
-// holds memory: the count and the judgement wait for FinishClosing, which the
-// thread's next allocation or boundary brings about.
-void BeginClosing(ThreadState& thread, std::uint32_t window, TestResult result);
-void FinishClosing(const RecordingGuard& guard);
+// For boundaries that are told while their teller still holds memory of its own,
+// which it frees before it does anything else: what is counted at the boundary
+// waits for SettleWindows, which the thread's next allocation or boundary brings
+// about.
+void OpenWindowUnsettled(ThreadState& thread, std::uint32_t window);
+void CloseWindowUnsettled(ThreadState& thread, std::uint32_t window, TestResult result);
+
+inline bool IsUnsettled(const ThreadState& thread) {
+  return (thread.opening_window | thread.closing_window) != 0;
+}
+void SettleWindows(const RecordingGuard& guard);
 
 }  // namespace leakgate::agent

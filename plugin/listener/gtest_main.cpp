@@ -1,0 +1,10 @@
+// GoogleTest's main with leakgate's listener: no line of code for the user.
+#include <gtest/gtest.h>
+
+#include "leakgate/listener.h"
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  leakgate::AppendListener();
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,100 @@
+// GoogleTest's events become windows, and verdicts become test failures. Compiled
+// into the user's test binary, against the user's GoogleTest: plain C++14.
+#include "leakgate/listener.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "leakgate/agent.h"
+
+namespace leakgate {
+namespace {
+
+// The runner looks for this string in the binary.
+__attribute__((used)) const char kMark[] = "leakgate-listener-1";
+
+const LeakgateAgent* FindAgent() {
+  void* const symbol = dlsym(RTLD_DEFAULT, LEAKGATE_AGENT_SYMBOL);
+  if (symbol == nullptr) return nullptr;
+  LeakgateAgentFunction agent = nullptr;
+  std::memcpy(&agent, &symbol, sizeof(agent));
+  return agent(LEAKGATE_AGENT_VERSION);
+}
+
+unsigned ResultOf(const ::testing::TestInfo& test) {
+  const ::testing::TestResult& result = *test.result();
+  if (result.Skipped()) return LEAKGATE_RESULT_SKIPPED;
+  return result.Passed() ? LEAKGATE_RESULT_PASSED : LEAKGATE_RESULT_FAILED;
+}
+
+// Turns a verdict into a failure of whatever GoogleTest runs at the moment.
+void Report(const LeakgateVerdict& verdict) {
+  if (verdict.is_over_budget == 0) return;
+  const std::string file(verdict.file, verdict.file_length);
+  const std::string text(verdict.text, verdict.text_length);
+  ADD_FAILURE_AT(file.empty() ? nullptr : file.c_str(), static_cast<int>(verdict.line)) << text;
+}
+
+class Listener : public ::testing::EmptyTestEventListener {
+ public:
+  explicit Listener(const LeakgateAgent& agent) : agent_(agent) { agent_.attach_listener(); }
+
+  void OnTestIterationStart(const ::testing::UnitTest&, int iteration) override {
+    iteration_ = static_cast<unsigned>(iteration) + 1;
+  }
+
+  void OnTestSuiteStart(const ::testing::TestSuite& suite) override {
+    const LeakgateWindow window = {LEAKGATE_WINDOW_SUITE, suite.name(), nullptr, 0, iteration_};
+    suite_window_ = agent_.open_window(&window);
+  }
+
+  void OnTestStart(const ::testing::TestInfo& test) override {
+    name_.assign(test.test_suite_name()).append(1, '.').append(test.name());
+    const LeakgateWindow window = {LEAKGATE_WINDOW_TEST, name_.c_str(), test.file(),
+                                   static_cast<unsigned>(test.line()), iteration_};
+    test_window_ = agent_.open_window(&window);
+  }
+
+  void OnTestEnd(const ::testing::TestInfo& test) override {
+    Report(agent_.close_window(test_window_, ResultOf(test)));
+  }
+
+  void OnTestSuiteEnd(const ::testing::TestSuite&) override {
+    Report(agent_.close_window(suite_window_, LEAKGATE_RESULT_UNKNOWN));
+  }
+
+ private:
+  const LeakgateAgent& agent_;
+  std::string name_;  // kept, so that its memory is no test's
+  unsigned iteration_ = 1;
+  unsigned suite_window_ = 0;
+  unsigned test_window_ = 0;
+};
+
+void SayNotTraced() {
+  const char* const required = std::getenv("LEAKGATE_REQUIRED");
+  const bool is_required = required != nullptr && std::strcmp(required, "1") == 0;
+  std::fprintf(stderr, "leakgate: not tracing; run the tests as `leakgate run -- BINARY`%s\n",
+               is_required ? " (LEAKGATE_REQUIRED=1: failing)" : "");
+  constexpr int kInconclusive = 3;
+  if (is_required) std::exit(kInconclusive);
+}
+
+}  // namespace
+
+void AppendListener() {
+  static bool is_appended = false;
+  if (is_appended) return;
+  is_appended = true;
+
+  const LeakgateAgent* const agent = FindAgent();
+  if (agent == nullptr) return SayNotTraced();
+  ::testing::UnitTest::GetInstance()->listeners().Append(new Listener(*agent));
+}
+
+}  // namespace leakgate

@@ -1,0 +1,64 @@
+#include "runner/cli/commands.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "runner/cli/agent_location.h"
+#include "runner/cli/framework_text.h"
+#include "runner/report/json_report.h"
+#include "runner/report/text_report.h"
+
+namespace leakgate {
+namespace {
+
+// https://no-color.org: any value but the empty one.
+Colour ColourOfStandardError() {
+  const char* const no_color = std::getenv("NO_COLOR");
+  const bool is_forbidden = no_color != nullptr && *no_color != '\0';
+  return ::isatty(STDERR_FILENO) != 0 && !is_forbidden ? Colour::kOn : Colour::kOff;
+}
+
+TextStyle StyleOfStandardError() {
+  std::error_code error;
+  return {ColourOfStandardError(), std::filesystem::current_path(error).string()};
+}
+
+// All reports are tried; the first failure is the command's.
+Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result) {
+  Expected<void> outcome;
+  for (const ReportRequest& report : reports) {
+    const Expected<void> written = WriteFileAtomically(report.path, ToJson(result));
+    if (!written && outcome) outcome = written;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Expected<int> Execute(RunCommand command) {
+  command.request.agent = FindAgent();
+  const Expected<RunResult> result = Run(command.request);
+  if (!result) return Unexpected(result.error());
+
+  fmt::print(stderr, "{}", SummaryText(*result, StyleOfStandardError()));
+  const Expected<void> written = WriteReports(command.reports, *result);
+  if (written) return result->exit_code;
+  if (result->exit_code == 0) return Unexpected(written.error());
+  fmt::print(stderr, "leakgate: {}\n", written.error().message);
+  return result->exit_code;
+}
+
+Expected<int> Execute(const FrameworkCommand&) {
+  fmt::print("{}", FrameworkRulesText());
+  return 0;
+}
+
+Expected<int> Execute(const PrintCommand& command) {
+  fmt::print("{}", command.text);
+  return 0;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,33 @@
+// The command line: arguments in, one of the commands out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "runner/report/report_file.h"
+#include "runner/session/run_session.h"
+#include "runner/util/expected.h"
+
+namespace leakgate {
+
+struct RunCommand {
+  RunRequest request;  // its `agent` is left empty
+  std::vector<ReportRequest> reports;
+};
+
+// Prints the list of what counts as the framework's own.
+struct FrameworkCommand {};
+
+// Text that was asked for: help or the version.
+struct PrintCommand {
+  std::string text;
+};
+
+using Command = std::variant<RunCommand, FrameworkCommand, PrintCommand>;
+
+// A usage error names the argument and the remedy.
+[[nodiscard]] Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments);
+
+}  // namespace leakgate

@@ -1,0 +1,13 @@
+#include "runner/cli/version.h"
+
+#include <fmt/format.h>
+
+#include "common/region_layout.h"
+
+namespace leakgate {
+
+std::string VersionText() {
+  return fmt::format("leakgate {} (region layout {})", LEAKGATE_VERSION, kLayoutVersion);
+}
+
+}  // namespace leakgate

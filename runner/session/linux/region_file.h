@@ -1,0 +1,34 @@
+// The runner's end of a region: creates it, sized in full and sealed, so that
+// neither side can shrink it under the other, nor a limit on file size meet it.
+#pragma once
+
+#include <memory>
+
+#include "common/region_layout.h"
+#include "runner/snapshot/region_reader.h"
+#include "runner/util/expected.h"
+#include "runner/util/linux/mapping.h"
+#include "runner/util/linux/unique_fd.h"
+
+namespace leakgate {
+
+class RegionFile {
+ public:
+  // A fresh region for the process `pid`, traced for the `generation`th time.
+  [[nodiscard]] static Expected<std::unique_ptr<RegionFile>> Create(int pid,
+                                                                    std::uint32_t generation);
+
+  const UniqueFd& fd() const { return fd_; }
+  const RegionReader& reader() const { return *reader_; }
+  // The one part that the runner writes once the process runs.
+  Mailbox& mailbox() { return *reinterpret_cast<Mailbox*>(writable_.data() + region_offset::kMailbox); }
+
+ private:
+  RegionFile() = default;
+
+  UniqueFd fd_;
+  Mapping writable_;  // header and mailbox
+  std::unique_ptr<RegionReader> reader_;
+};
+
+}  // namespace leakgate

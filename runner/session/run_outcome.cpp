@@ -1,0 +1,78 @@
+#include "runner/session/run_outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace leakgate {
+namespace {
+
+constexpr std::array<const char*, kDropReasonCount> kDropWords = {
+    "reentered", "address_range", "unaligned", "block_too_large",
+    "map_full",  "window_table_full", "text_full", "no_thread_state"};
+
+constexpr std::array<const char*, kUnwindEndCount> kEndWords = {
+    "outermost",        "depth_limit", "no_unwind_info", "bad_unwind_info",
+    "unreadable_stack", "not_a_stack", "table_full"};
+
+bool HasVerdict(const RunResult& result, Verdict verdict) {
+  return std::any_of(result.windows.begin(), result.windows.end(),
+                     [=](const WindowResult& window) { return window.verdict == verdict; });
+}
+
+}  // namespace
+
+void AddTracing(const RegionReader& region, TracingResult& tracing) {
+  if (region.Boundaries() != BoundarySource::kNone) tracing.boundaries = region.Boundaries();
+  for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
+    const std::uint64_t drops = region.Drops(static_cast<DropReason>(i));
+    if (drops != 0) tracing.drops[kDropWords[i]] += drops;
+  }
+  for (std::uint32_t i = 1; i < kUnwindEndCount; ++i) {  // 0: complete
+    const std::uint64_t stacks = region.StackEnds(static_cast<UnwindEnd>(i));
+    if (stacks != 0) tracing.stack_ends[kEndWords[i]] += stacks;
+  }
+  tracing.distinct_stack_frames += region.StackFrameCount();
+}
+
+void RefineStatuses(const TestStatuses& statuses, std::vector<WindowResult>& windows) {
+  int last = 1;
+  for (const WindowResult& window : windows) last = std::max(last, window.iteration);
+  for (WindowResult& window : windows) {
+    if (window.status != TestStatus::kNotPassed || window.iteration != last) continue;
+    const auto found = statuses.find(window.name);
+    if (found != statuses.end() && found->second != TestStatus::kPassed) {
+      window.status = found->second;
+    }
+  }
+}
+
+void WithdrawPasses(const std::string& reason, std::vector<WindowResult>& windows) {
+  for (WindowResult& window : windows) {
+    if (window.verdict != Verdict::kPass) continue;
+    window.verdict = Verdict::kInconclusive;
+    window.reason = reason;
+  }
+}
+
+Verdict OverallVerdict(const RunResult& result) {
+  if (HasVerdict(result, Verdict::kOverBudget)) return Verdict::kOverBudget;
+  if (!result.reasons.empty() || HasVerdict(result, Verdict::kInconclusive)) {
+    return Verdict::kInconclusive;
+  }
+  return Verdict::kPass;
+}
+
+int FinalExitCode(const RunResult& result) {
+  if (result.program.ShellCode() != 0) return result.program.ShellCode();
+  switch (result.verdict) {
+    case Verdict::kOverBudget: return static_cast<int>(ExitCode::kOverBudget);
+    case Verdict::kInconclusive: return static_cast<int>(ExitCode::kInconclusive);
+    case Verdict::kPass:
+    case Verdict::kNotGated: break;
+  }
+  return static_cast<int>(ExitCode::kPass);
+}
+
+}  // namespace leakgate

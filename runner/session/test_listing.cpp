@@ -1,0 +1,84 @@
+#include "runner/session/test_listing.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/process/v2/process.hpp>
+#include <boost/process/v2/stdio.hpp>
+#include <nlohmann/json.hpp>
+
+#include "runner/util/linux/unique_fd.h"
+
+namespace leakgate {
+namespace {
+
+namespace process = boost::process::v2;
+
+// Runs to its end, or for a minute.
+void RunSilently(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
+  boost::asio::io_context context;
+  boost::system::error_code error;
+  process::default_process_launcher launcher;
+  auto child = launcher(context, error, boost::filesystem::path(program.string()), arguments,
+                        process::process_stdio{nullptr, nullptr, nullptr});
+  if (error) return;
+
+  boost::asio::steady_timer timer(context, std::chrono::minutes(1));
+  timer.async_wait([&](const boost::system::error_code& cancelled) {
+    boost::system::error_code ignored;
+    if (!cancelled) child.terminate(ignored);
+  });
+  child.async_wait([&](const boost::system::error_code&, int) { timer.cancel(); });
+  context.run();
+}
+
+std::string ReadAll(int fd) {
+  std::string text;
+  char buffer[1 << 16];
+  for (off_t at = 0;;) {
+    const ssize_t got = ::pread(fd, buffer, sizeof(buffer), at);
+    if (got <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+    at += got;
+  }
+}
+
+}  // namespace
+
+TestSources ParseTestList(const std::string& json) {
+  TestSources tests;
+  const nlohmann::json root = nlohmann::json::parse(json, nullptr, false);
+  if (!root.is_object()) return tests;
+  const auto text = [](const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  for (const nlohmann::json& suite : root.value("testsuites", nlohmann::json::array())) {
+    if (!suite.is_object()) continue;
+    for (const nlohmann::json& test : suite.value("testsuite", nlohmann::json::array())) {
+      if (!test.is_object()) continue;
+      const auto line = test.find("line");
+      tests[text(suite, "name") + "." + text(test, "name")] = {
+          text(test, "file"),
+          line != test.end() && line->is_number_integer() ? line->get<int>() : 0};
+    }
+  }
+  return tests;
+}
+
+// The list is written to memory, by way of /proc: no file is left, whatever happens.
+TestSources ListTests(const std::filesystem::path& program,
+                      const std::vector<std::string>& arguments) {
+  const UniqueFd memory(::memfd_create("leakgate-tests", MFD_CLOEXEC));
+  if (!memory) return {};
+  std::vector<std::string> listing = arguments;
+  listing.emplace_back("--gtest_list_tests");
+  listing.push_back(fmt::format("--gtest_output=json:/proc/{}/fd/{}", ::getpid(), memory.get()));
+  RunSilently(program, listing);
+  return ParseTestList(ReadAll(memory.get()));
+}
+
+}  // namespace leakgate

@@ -1,0 +1,62 @@
+// One traced process image: its region, and the thread that judges windows
+// while the process waits. A PID that executes another program is traced anew,
+// as another TracedProcess.
+//
+//   Start        the region exists; the judge's thread waits for questions
+//   (running)    the agent asks; each answer is kept as that window's result
+//   Finish       the process is gone: what it left is judged too
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "runner/report/run_result.h"
+#include "runner/session/linux/region_file.h"
+#include "runner/session/window_judge.h"
+
+namespace leakgate {
+
+class TracedProcess {
+ public:
+  // `judging` is locked while a window is judged: symbols are shared.
+  [[nodiscard]] static Expected<std::unique_ptr<TracedProcess>> Start(
+      std::unique_ptr<RegionFile> region, const JudgeSurroundings& surroundings,
+      std::mutex& judging);
+  ~TracedProcess();
+  TracedProcess(const TracedProcess&) = delete;
+  TracedProcess& operator=(const TracedProcess&) = delete;
+
+  const RegionReader& region() const { return region_->reader(); }
+  int region_fd() const { return region_->fd().get(); }
+
+  // After the process has gone: every window's result, in order of opening.
+  [[nodiscard]] std::vector<WindowResult> Finish();
+
+  // Time spent judging.
+  std::chrono::nanoseconds judged() const { return judged_; }
+
+ private:
+  TracedProcess(std::unique_ptr<RegionFile> region, const JudgeSurroundings& surroundings,
+                std::mutex& judging)
+      : region_(std::move(region)), judge_(region_->reader(), surroundings), judging_(judging) {}
+
+  void Serve();
+  void Answer(std::uint32_t request);
+  void Stop();
+  WindowResult ResultOf(const WindowCopy& window);
+
+  std::unique_ptr<RegionFile> region_;
+  WindowJudge judge_;
+  std::mutex& judging_;
+  std::map<std::uint32_t, WindowResult> results_;  // of windows judged while the process waited
+  std::chrono::nanoseconds judged_{};
+  std::atomic<bool> is_stopping_{false};
+  std::thread thread_;
+};
+
+}  // namespace leakgate

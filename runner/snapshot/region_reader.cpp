@@ -1,0 +1,205 @@
+#include "runner/snapshot/region_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/live_slot.h"
+#include "runner/snapshot/linux/data_ranges.h"
+
+namespace leakgate {
+namespace {
+
+// Acquire pairs with the agent's release: what came before is there.
+std::uint32_t LoadCount(const std::atomic<std::uint32_t>& count, std::uint32_t limit) {
+  return std::min(count.load(std::memory_order_acquire), limit);
+}
+
+// A copy of a record that the other process may be writing.
+template <typename T>
+T CopyOf(const T* record) {
+  T copy;
+  std::memcpy(static_cast<void*>(&copy), static_cast<const void*>(record), sizeof(T));
+  return copy;
+}
+
+template <typename T>
+T Load(const std::atomic<T>& value) {
+  return value.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+template <typename T>
+const T* RegionReader::At(std::uint64_t offset) const {
+  return reinterpret_cast<const T*>(mapping_.data() + offset);
+}
+
+const RegionHeader& RegionReader::Header() const { return *At<RegionHeader>(0); }
+
+Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
+  Expected<Mapping> mapping = Mapping::Map(fd, 0, region_offset::kEnd, MappingAccess::kReadOnly);
+  if (!mapping) return Unexpected(mapping.error());
+
+  RegionReader reader(fd, *std::move(mapping));
+  const std::uint64_t magic = CopyOf(&reader.Header().magic);
+  const std::uint32_t version = CopyOf(&reader.Header().layout_version);
+  if (magic != kRegionMagic) return InconclusiveError("the region is not leakgate's");
+  if (version != kLayoutVersion) {
+    return InconclusiveError("agent and runner differ in version: rebuild both");
+  }
+  return reader;
+}
+
+AgentState RegionReader::State() const {
+  const auto state = Header().agent_state.load(std::memory_order_acquire);
+  return state <= static_cast<std::uint32_t>(AgentState::kFailed) ? static_cast<AgentState>(state)
+                                                                  : AgentState::kFailed;
+}
+
+AgentFailure RegionReader::Failure() const {
+  return static_cast<AgentFailure>(Load(Header().agent_failure));
+}
+
+BoundarySource RegionReader::Boundaries() const {
+  const std::uint32_t source = Load(Header().boundaries);
+  return source <= static_cast<std::uint32_t>(BoundarySource::kListener)
+             ? static_cast<BoundarySource>(source)
+             : BoundarySource::kNone;
+}
+
+ProgramEnd RegionReader::End() const { return static_cast<ProgramEnd>(Load(Header().program_end)); }
+
+std::uint32_t RegionReader::WindowCount() const {
+  return LoadCount(Header().window_count, kMaxWindows);
+}
+
+std::uint64_t RegionReader::Drops(DropReason reason) const {
+  return Load(Header().drops[static_cast<std::uint32_t>(reason)]);
+}
+
+std::uint64_t RegionReader::StackEnds(UnwindEnd end) const {
+  return Load(Header().stack_ends[static_cast<std::uint32_t>(end)]);
+}
+
+std::uint64_t RegionReader::StackFrameCount() const {
+  const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
+  return count < kStackRootCount ? 0 : count - kStackRootCount;
+}
+
+std::string RegionReader::Text(TextRef ref) const {
+  constexpr std::uint32_t kMaxLength = 1U << 16;
+  if (ref.offset > kMaxTextBytes || ref.length > kMaxLength) return {};
+  if (ref.length > kMaxTextBytes - ref.offset) return {};
+  return {At<char>(region_offset::kText + ref.offset), ref.length};
+}
+
+WindowCopy RegionReader::Window(std::uint32_t id) const {
+  WindowCopy copy;
+  if (id == 0 || id >= WindowCount()) return copy;
+
+  const auto* const shared = At<WindowRecord>(region_offset::kWindows) + id;
+  const std::uint32_t state = shared->state.load(std::memory_order_acquire);
+  copy.id = id;
+  copy.state = state <= static_cast<std::uint32_t>(WindowState::kClosed)
+                   ? static_cast<WindowState>(state)
+                   : WindowState::kUnused;
+  const std::uint32_t kind = CopyOf(&shared->kind);
+  if (kind >= static_cast<std::uint32_t>(WindowKind::kProgram) &&
+      kind <= static_cast<std::uint32_t>(WindowKind::kTest)) {
+    copy.kind = static_cast<WindowKind>(kind);
+  }
+  const std::uint32_t result = CopyOf(&shared->test_result);
+  if (result <= static_cast<std::uint32_t>(TestResult::kNotPassed)) {
+    copy.test_result = static_cast<TestResult>(result);
+  }
+  copy.parent = CopyOf(&shared->parent);
+  copy.iteration = static_cast<int>(CopyOf(&shared->iteration) & 0x7FFF'FFFF);
+  copy.line = static_cast<int>(CopyOf(&shared->line) & 0x7FFF'FFFF);
+  copy.name = Text(CopyOf(&shared->name));
+  copy.file = Text(CopyOf(&shared->file));
+  copy.begin = CopyOf(&shared->begin);
+  copy.end = CopyOf(&shared->end);
+  return copy;
+}
+
+RawStack RegionReader::Stack(std::uint32_t id) const {
+  constexpr std::size_t kMaxDepth = 1024;  // a cycle ends here
+  RawStack stack;
+  const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
+  for (std::uint32_t at = id; at >= kStackRootCount; ) {
+    if (at >= count || stack.frames.size() == kMaxDepth) {
+      stack.end = UnwindEnd::kTableFull;
+      return stack;
+    }
+    const StackNode node = CopyOf(At<StackNode>(region_offset::kStacks) + at);
+    stack.frames.push_back({node.pc, node.module});
+    at = node.parent;
+    if (at < kUnwindEndCount) stack.end = static_cast<UnwindEnd>(at);
+  }
+  return stack;
+}
+
+Module RegionReader::ModuleOf(std::uint32_t id) const {
+  Module module;
+  if (id == 0 || id >= LoadCount(Header().module_count, kMaxModules)) return module;
+
+  const ModuleRecord record = CopyOf(At<ModuleRecord>(region_offset::kModules) + id);
+  module.begin = record.begin;
+  module.end = record.end;
+  module.bias = record.bias;
+  module.path = Text(record.path);
+  const auto length = std::min<std::size_t>(record.build_id_length, sizeof(record.build_id));
+  for (std::size_t i = 0; i < length; ++i) {
+    module.build_id += fmt::format("{:02x}", record.build_id[i]);
+  }
+  return module;
+}
+
+Totals RegionReader::CurrentTotals() const {
+  Totals totals{};
+  const std::uint32_t count = LoadCount(Header().shard_count, kMaxShards);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto& shard = At<CounterShard>(region_offset::kShards)[i];
+    totals.allocated_bytes += Load(shard.allocated_bytes);
+    totals.allocated_blocks += Load(shard.allocated_blocks);
+    totals.freed_bytes += Load(shard.freed_bytes);
+    totals.freed_blocks += Load(shard.freed_blocks);
+  }
+  return totals;
+}
+
+std::vector<LiveBlock> RegionReader::LiveBlocks(std::uint32_t window) const {
+  std::vector<LiveBlock> found;
+  const FileRange directory{region_offset::kDirectory, region_offset::kChunks};
+  for (const FileRange& range : DataRanges(*fd_, directory)) {
+    const std::uint64_t first = (range.begin - directory.begin) / sizeof(std::uint32_t);
+    const std::uint64_t last = (range.end - directory.begin) / sizeof(std::uint32_t);
+    for (std::uint64_t index = first; index < last; ++index) {
+      const auto* const entries = At<std::atomic<std::uint32_t>>(region_offset::kDirectory);
+      const std::uint32_t entry = entries[index].load(std::memory_order_acquire);
+      if (entry != 0 && entry <= kMaxChunks) ScanChunk(index, entry - 1, window, found);
+    }
+  }
+  return found;
+}
+
+void RegionReader::ScanChunk(std::uint64_t directory_index, std::uint32_t chunk,
+                             std::uint32_t window, std::vector<LiveBlock>& found) const {
+  const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
+  const auto* const words = At<std::atomic<std::uint64_t>>(begin);
+  for (const FileRange& range : DataRanges(*fd_, {begin, begin + kChunkBytes})) {
+    const std::uint64_t last = std::min((range.end - begin) / sizeof(std::uint64_t), kChunkWords);
+    for (std::uint64_t i = (range.begin - begin) / sizeof(std::uint64_t); i < last; ++i) {
+      const std::uint64_t word = words[i].load(std::memory_order_acquire);
+      if (!IsLiveStart(word) || DecodeStart(word).window != window) continue;
+      const LiveRest rest = DecodeRest(words[i + 1].load(std::memory_order_relaxed));
+      const std::uint64_t address = (directory_index << kChunkShift) | (i << kGranuleShift);
+      found.push_back({address, rest.size_bytes, rest.kind, DecodeStart(word).stack, window,
+                       rest.thread});
+    }
+  }
+}
+
+}  // namespace leakgate

@@ -1,0 +1,84 @@
+// Reads a region, while the test process runs and after it has gone.
+//
+// The process may write anything into the region at any time, so it is hostile
+// input: each value is copied once, checked, and only the copy used. What is
+// out of bounds reads as empty. Any thread may read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/region_layout.h"
+#include "runner/snapshot/live_block.h"
+#include "runner/symbols/frame.h"
+#include "runner/util/expected.h"
+#include "runner/util/linux/mapping.h"
+
+namespace leakgate {
+
+// A window's record, copied.
+struct WindowCopy {
+  std::uint32_t id = 0;
+  WindowKind kind = WindowKind::kProgram;
+  WindowState state = WindowState::kUnused;
+  TestResult test_result = TestResult::kUnknown;
+  std::uint32_t parent = 0;
+  int iteration = 1;
+  int line = 0;
+  std::string name;
+  std::string file;
+  Totals begin{};
+  Totals end{};
+};
+
+// A call stack as recorded, innermost first.
+struct RawStack {
+  struct Frame {
+    std::uint64_t pc = 0;
+    std::uint32_t module = 0;
+  };
+  std::vector<Frame> frames;
+  UnwindEnd end = UnwindEnd::kOutermost;
+};
+
+class RegionReader {
+ public:
+  // Maps the region behind `fd`, which must outlive the reader. Fails if it is
+  // none, or one of another version.
+  [[nodiscard]] static Expected<RegionReader> Attach(const UniqueFd& fd);
+
+  [[nodiscard]] AgentState State() const;
+  [[nodiscard]] AgentFailure Failure() const;
+  [[nodiscard]] BoundarySource Boundaries() const;
+  [[nodiscard]] ProgramEnd End() const;
+  [[nodiscard]] std::uint32_t WindowCount() const;  // ids from 1 to less than this
+  [[nodiscard]] std::uint64_t Drops(DropReason reason) const;
+  [[nodiscard]] std::uint64_t StackEnds(UnwindEnd end) const;
+  [[nodiscard]] std::uint64_t StackFrameCount() const;
+
+  [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
+  [[nodiscard]] RawStack Stack(std::uint32_t id) const;
+  [[nodiscard]] Module ModuleOf(std::uint32_t id) const;
+
+  // Everything allocated and freed up to now.
+  [[nodiscard]] Totals CurrentTotals() const;
+
+  // The live blocks that were allocated in `window`, by address.
+  [[nodiscard]] std::vector<LiveBlock> LiveBlocks(std::uint32_t window) const;
+
+ private:
+  RegionReader(const UniqueFd& fd, Mapping mapping) : fd_(&fd), mapping_(std::move(mapping)) {}
+
+  template <typename T>
+  const T* At(std::uint64_t offset) const;
+  const RegionHeader& Header() const;
+  std::string Text(TextRef ref) const;
+  void ScanChunk(std::uint64_t directory_index, std::uint32_t chunk, std::uint32_t window,
+                 std::vector<LiveBlock>& found) const;
+
+  const UniqueFd* fd_;
+  Mapping mapping_;
+};
+
+}  // namespace leakgate

@@ -1,0 +1,14 @@
+// What errno says, for messages.
+#pragma once
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+namespace leakgate {
+
+inline std::string ErrnoText(int error = errno) {
+  return std::generic_category().message(error);
+}
+
+}  // namespace leakgate

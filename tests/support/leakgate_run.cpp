@@ -1,0 +1,38 @@
+#include "tests/support/leakgate_run.h"
+
+namespace leakgate::test {
+
+nlohmann::json GatedRun::Window(const std::string& kind, const std::string& name,
+                                int iteration) const {
+  if (!report.is_object()) return nullptr;
+  for (const nlohmann::json& window : report["windows"]) {
+    if (window["kind"] == kind && window["name"] == name && window["iteration"] == iteration) {
+      return window;
+    }
+  }
+  return nullptr;
+}
+
+GatedRun RunGated(const std::vector<std::string>& program, const std::vector<std::string>& options,
+                  const CommandOptions& command_options) {
+  const TemporaryDirectory directory;
+  const std::string report = directory.File("report.json");
+  std::vector<std::string> command = {LeakgatePath(), "run", "--report", "json=" + report};
+  command.insert(command.end(), options.begin(), options.end());
+  command.emplace_back("--");
+  command.insert(command.end(), program.begin(), program.end());
+
+  GatedRun run;
+  run.command = RunCommand(command, command_options);
+  const std::string text = ReadFile(report);
+  if (!text.empty()) run.report = nlohmann::json::parse(text);
+  return run;
+}
+
+std::string FixturePath(const std::string& name) {
+  return std::string(LEAKGATE_BINARY_DIR) + "/fixtures/" + name;
+}
+
+std::string LeakgatePath() { return std::string(LEAKGATE_BINARY_DIR) + "/bin/leakgate"; }
+
+}  // namespace leakgate::test

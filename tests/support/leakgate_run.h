@@ -1,0 +1,32 @@
+// Runs the real leakgate on a real binary, and reads its JSON report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/command.h"
+
+namespace leakgate::test {
+
+struct GatedRun {
+  CommandResult command;
+  nlohmann::json report;  // null if none was written
+
+  // The window of `kind` named `name`; null if there is none. `iteration` from 1.
+  nlohmann::json Window(const std::string& kind, const std::string& name, int iteration = 1) const;
+  nlohmann::json Test(const std::string& name, int iteration = 1) const {
+    return Window("test", name, iteration);
+  }
+};
+
+// `leakgate run --report json=... OPTIONS -- PROGRAM`
+GatedRun RunGated(const std::vector<std::string>& program,
+                  const std::vector<std::string>& options = {},
+                  const CommandOptions& command_options = {});
+
+// The path of a fixture binary, or of leakgate itself.
+std::string FixturePath(const std::string& name);
+std::string LeakgatePath();
+
+}  // namespace leakgate::test
