@@ -82,20 +82,20 @@ struct alignas(64) RegionHeader {
   std::uint32_t generation;  // counts the execs of this PID, from 1
 
   // Written by the agent.
-  std::atomic<std::uint32_t> agent_state;      // AgentState; release, after the rest is set up
-  std::atomic<std::uint32_t> agent_failure;    // AgentFailure
-  std::atomic<std::uint32_t> boundaries;       // BoundarySource
-  std::atomic<std::uint32_t> program_end;      // ProgramEnd
-  std::atomic<std::uint32_t> current_window;   // the innermost open window
-  std::atomic<std::uint32_t> window_count;     // window ids in use, 0 included
-  std::atomic<std::uint32_t> thread_count;     // thread ids in use, 0 included
-  std::atomic<std::uint32_t> shard_count;      // shards ever in use
-  std::atomic<std::uint32_t> module_count;     // module ids in use, 0 included
-  std::atomic<std::uint32_t> text_bytes;       // bytes of text in use
-  std::atomic<std::uint32_t> stack_node_count; // stack nodes in use, the roots included
-  std::atomic<std::uint32_t> chunk_count;      // chunks of the live map in use
-  std::atomic<std::uint64_t> drops[kDropReasonCount];       // by DropReason
-  std::atomic<std::uint64_t> stack_ends[kUnwindEndCount];   // distinct stacks, by UnwindEnd
+  std::atomic<std::uint32_t> agent_state;       // AgentState; release, after the rest is set up
+  std::atomic<std::uint32_t> agent_failure;     // AgentFailure
+  std::atomic<std::uint32_t> boundaries;        // BoundarySource
+  std::atomic<std::uint32_t> program_end;       // ProgramEnd
+  std::atomic<std::uint32_t> current_window;    // the innermost open window
+  std::atomic<std::uint32_t> window_count;      // window ids in use, 0 included
+  std::atomic<std::uint32_t> thread_count;      // thread ids in use, 0 included
+  std::atomic<std::uint32_t> shard_count;       // shards ever in use
+  std::atomic<std::uint32_t> module_count;      // module ids in use, 0 included
+  std::atomic<std::uint32_t> text_bytes;        // bytes of text in use
+  std::atomic<std::uint32_t> stack_node_count;  // stack nodes in use, the roots included
+  std::atomic<std::uint32_t> chunk_count;       // chunks of the live map in use
+  std::atomic<std::uint64_t> drops[kDropReasonCount];      // by DropReason
+  std::atomic<std::uint64_t> stack_ends[kUnwindEndCount];  // distinct stacks, by UnwindEnd
 };
 static_assert(sizeof(RegionHeader) == 256);
 
@@ -145,21 +145,33 @@ struct ThreadRecord {
 };
 static_assert(sizeof(ThreadRecord) == 32);
 
+// Bytes and blocks, counted by one thread.
+struct Tally {
+  std::atomic<std::uint64_t> bytes;
+  std::atomic<std::uint64_t> blocks;
+};
+static_assert(sizeof(Tally) == 16);
+
 // One thread's share of the counters. Written by its owner only, with plain
-// stores; a thread that ends leaves it, counts and all, to a later one.
-// `sequence` is odd while the owner hands `window_*` over to the window.
+// stores; they only grow, and a thread that ends leaves them, counts and all,
+// to a later one. What the owner has outstanding in the window `window`:
+//
+//   (allocated - allocated_before) - (freed_here - freed_here_before)
+//
+// `sequence` is odd while the owner hands that over to the window's record.
 struct alignas(64) CounterShard {
   std::atomic<std::uint32_t> sequence;
   std::atomic<std::uint32_t> window;
-  std::atomic<std::int64_t> window_bytes;
-  std::atomic<std::int64_t> window_blocks;
-  std::atomic<std::uint64_t> allocated_bytes;
-  std::atomic<std::uint64_t> allocated_blocks;
-  std::atomic<std::uint64_t> freed_bytes;
-  std::atomic<std::uint64_t> freed_blocks;
   std::atomic<std::int32_t> owner_tid;  // 0: free to take
+  std::uint32_t reserved0;
+  Tally allocated;
+  Tally freed_here;  // blocks of the shard's window at that time
+  Tally freed_else;  // blocks of other windows
+  Tally allocated_before;
+  Tally freed_here_before;
+  std::uint64_t reserved1[4];
 };
-static_assert(sizeof(CounterShard) == 64);
+static_assert(sizeof(CounterShard) == 128);
 
 // One mapped file that a recorded stack runs through. A module that is loaded
 // anew, or another at the same addresses, gets a record of its own.

@@ -4,10 +4,10 @@
 #include <cstdint>
 
 namespace leakgate::agent::bootstrap_heap {
+alignas(16) char g_memory[kBytes];
+
 namespace {
 
-constexpr std::size_t kBytes = 64 * 1024;
-alignas(16) char g_memory[kBytes];
 constinit std::atomic<std::size_t> g_used{0};
 
 }  // namespace
@@ -17,11 +17,6 @@ void* Allocate(std::size_t bytes) {
   const std::size_t rounded = (bytes + 15) & ~std::size_t{15};
   const std::size_t offset = g_used.fetch_add(rounded, std::memory_order_relaxed);
   return offset + rounded <= kBytes ? g_memory + offset : nullptr;
-}
-
-bool Owns(const void* block) {
-  const auto address = reinterpret_cast<std::uintptr_t>(block);
-  return address - reinterpret_cast<std::uintptr_t>(g_memory) < kBytes;
 }
 
 std::size_t Readable(const void* block) {

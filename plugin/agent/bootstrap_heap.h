@@ -3,12 +3,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace leakgate::agent::bootstrap_heap {
 
+inline constexpr std::size_t kBytes = 64 * 1024;
+extern char g_memory[kBytes];
+
 // Zeroed, aligned to 16; nullptr when the heap is used up.
 void* Allocate(std::size_t bytes);
-bool Owns(const void* block);
+inline bool Owns(const void* block) {
+  return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(g_memory) <
+         kBytes;
+}
+
 // The number of bytes that may be read at `block`. REQUIRES: Owns(block).
 std::size_t Readable(const void* block);
 

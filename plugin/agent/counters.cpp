@@ -3,31 +3,43 @@
 namespace leakgate::agent {
 namespace {
 
-// A counter with one writer: no locked instruction. Relaxed: whoever sums
-// orders itself by the shard's sequence.
-template <typename T>
-void Add(std::atomic<T>& counter, T amount) {
-  counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+struct Quantity {
+  std::uint64_t bytes;
+  std::uint64_t blocks;
+};
+
+Quantity Load(const Tally& tally) {
+  return {tally.bytes.load(std::memory_order_relaxed),
+          tally.blocks.load(std::memory_order_relaxed)};
 }
 
-void AddToRecord(std::uint32_t window, std::int64_t bytes, std::int64_t blocks) {
+void Store(Tally& tally, const Quantity& quantity) {
+  tally.bytes.store(quantity.bytes, std::memory_order_relaxed);
+  tally.blocks.store(quantity.blocks, std::memory_order_relaxed);
+}
+
+// What the shard's owner has outstanding in the shard's window. Unsigned
+// arithmetic wraps, so it comes out right also where more was freed.
+struct Outstanding {
+  std::int64_t bytes;
+  std::int64_t blocks;
+};
+
+Outstanding OutstandingOf(const CounterShard& shard) {
+  const Quantity allocated = Load(shard.allocated);
+  const Quantity allocated_before = Load(shard.allocated_before);
+  const Quantity freed = Load(shard.freed_here);
+  const Quantity freed_before = Load(shard.freed_here_before);
+  return {static_cast<std::int64_t>((allocated.bytes - allocated_before.bytes) -
+                                    (freed.bytes - freed_before.bytes)),
+          static_cast<std::int64_t>((allocated.blocks - allocated_before.blocks) -
+                                    (freed.blocks - freed_before.blocks))};
+}
+
+void AddToRecord(std::uint32_t window, const Outstanding& outstanding) {
   WindowRecord& record = g_region.windows()[window & (kMaxWindows - 1)];
-  record.live_bytes.fetch_add(bytes, std::memory_order_relaxed);
-  record.live_blocks.fetch_add(blocks, std::memory_order_relaxed);
-}
-
-void HandOver(CounterShard& shard, std::uint32_t window) {
-  const std::uint32_t sequence = shard.sequence.load(std::memory_order_relaxed);
-  shard.sequence.store(sequence + 1, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
-  AddToRecord(shard.window.load(std::memory_order_relaxed),
-              shard.window_bytes.load(std::memory_order_relaxed),
-              shard.window_blocks.load(std::memory_order_relaxed));
-  shard.window_bytes.store(0, std::memory_order_relaxed);
-  shard.window_blocks.store(0, std::memory_order_relaxed);
-  shard.window.store(window, std::memory_order_relaxed);
-  // Release pairs with the acquire loads in SumSequences.
-  shard.sequence.store(sequence + 2, std::memory_order_release);
+  record.live_bytes.fetch_add(outstanding.bytes, std::memory_order_relaxed);
+  record.live_blocks.fetch_add(outstanding.blocks, std::memory_order_relaxed);
 }
 
 std::uint32_t ShardCount() { return g_region.header().shard_count.load(std::memory_order_acquire); }
@@ -55,31 +67,30 @@ WindowSum SumOnce(std::uint32_t window, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) {
     const CounterShard& shard = g_region.shards()[i];
     if (shard.window.load(std::memory_order_relaxed) != window) continue;
-    sum.bytes += shard.window_bytes.load(std::memory_order_relaxed);
-    sum.blocks += shard.window_blocks.load(std::memory_order_relaxed);
+    const Outstanding outstanding = OutstandingOf(shard);
+    sum.bytes += outstanding.bytes;
+    sum.blocks += outstanding.blocks;
   }
   return sum;
 }
 
 }  // namespace
 
-void CountAllocation(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
-  if (shard.window.load(std::memory_order_relaxed) != window) HandOver(shard, window);
-  Add(shard.window_bytes, static_cast<std::int64_t>(size_bytes));
-  Add(shard.window_blocks, std::int64_t{1});
-  Add(shard.allocated_bytes, size_bytes);
-  Add(shard.allocated_blocks, std::uint64_t{1});
+void HandOver(CounterShard& shard, std::uint32_t window) {
+  const std::uint32_t sequence = shard.sequence.load(std::memory_order_relaxed);
+  shard.sequence.store(sequence + 1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  AddToRecord(shard.window.load(std::memory_order_relaxed), OutstandingOf(shard));
+  Store(shard.allocated_before, Load(shard.allocated));
+  Store(shard.freed_here_before, Load(shard.freed_here));
+  shard.window.store(window, std::memory_order_relaxed);
+  // Release pairs with the acquire loads in SumSequences.
+  shard.sequence.store(sequence + 2, std::memory_order_release);
 }
 
-void CountFree(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
-  if (shard.window.load(std::memory_order_relaxed) == window) {
-    Add(shard.window_bytes, -static_cast<std::int64_t>(size_bytes));
-    Add(shard.window_blocks, std::int64_t{-1});
-  } else {
-    AddToRecord(window, -static_cast<std::int64_t>(size_bytes), -1);
-  }
-  Add(shard.freed_bytes, size_bytes);
-  Add(shard.freed_blocks, std::uint64_t{1});
+void CountFreeElsewhere(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
+  AddToRecord(window, {-static_cast<std::int64_t>(size_bytes), -1});
+  AddBlock(shard.freed_else, size_bytes);
 }
 
 WindowSum SumWindow(std::uint32_t window) {
@@ -102,10 +113,13 @@ Totals SumTotals() {
   const std::uint32_t count = ShardCount();
   for (std::uint32_t i = 0; i < count; ++i) {
     const CounterShard& shard = g_region.shards()[i];
-    totals.allocated_bytes += shard.allocated_bytes.load(std::memory_order_relaxed);
-    totals.allocated_blocks += shard.allocated_blocks.load(std::memory_order_relaxed);
-    totals.freed_bytes += shard.freed_bytes.load(std::memory_order_relaxed);
-    totals.freed_blocks += shard.freed_blocks.load(std::memory_order_relaxed);
+    const Quantity allocated = Load(shard.allocated);
+    const Quantity freed_here = Load(shard.freed_here);
+    const Quantity freed_else = Load(shard.freed_else);
+    totals.allocated_bytes += allocated.bytes;
+    totals.allocated_blocks += allocated.blocks;
+    totals.freed_bytes += freed_here.bytes + freed_else.bytes;
+    totals.freed_blocks += freed_here.blocks + freed_else.blocks;
   }
   return totals;
 }

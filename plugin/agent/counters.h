@@ -1,6 +1,6 @@
 // Counting, on the hot path: each thread adds to its own shard with plain
 // stores. A shard counts for one window at a time; when the window moves on,
-// what it holds is handed over to the window's record.
+// what is outstanding in it is handed over to the window's record.
 //
 // A sum over shards is exact when no other thread is allocating, and told apart
 // by sequence numbers when one hands over in the middle of it.
@@ -8,7 +8,6 @@
 
 #include <cstdint>
 
-#include "common/live_slot.h"
 #include "plugin/agent/region.h"
 
 namespace leakgate::agent {
@@ -20,13 +19,39 @@ struct WindowSum {
   bool is_exact = false;  // false: threads kept moving; the live map knows better
 };
 
-// The owner of `shard` allocated a block of `size_bytes` in `window`.
-void CountAllocation(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes);
-
-// The owner of `shard` freed a block that was allocated in `window`.
-void CountFree(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes);
-
 [[nodiscard]] WindowSum SumWindow(std::uint32_t window);
 [[nodiscard]] Totals SumTotals();
+
+// The owner's shard is to count for `window` from now on.
+void HandOver(CounterShard& shard, std::uint32_t window);
+// A block of a window other than the shard's was freed.
+void CountFreeElsewhere(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes);
+
+// A counter with one writer: no locked instruction. Relaxed: whoever sums
+// orders itself by the shard's sequence.
+inline void AddBlock(Tally& tally, std::uint64_t size_bytes) {
+  const auto add = [](std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
+    counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  };
+  add(tally.bytes, size_bytes);
+  add(tally.blocks, 1);
+}
+
+// The owner of `shard` allocated a block in `window`.
+inline void CountAllocation(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
+  if (__builtin_expect(shard.window.load(std::memory_order_relaxed) != window, 0)) {
+    HandOver(shard, window);
+  }
+  AddBlock(shard.allocated, size_bytes);
+}
+
+// The owner of `shard` freed a block that was allocated in `window`.
+inline void CountFree(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
+  if (__builtin_expect(shard.window.load(std::memory_order_relaxed) == window, 1)) {
+    AddBlock(shard.freed_here, size_bytes);
+  } else {
+    CountFreeElsewhere(shard, window, size_bytes);
+  }
+}
 
 }  // namespace leakgate::agent

@@ -54,8 +54,8 @@ struct HostFunctions {
   void (*op_delete_array_aligned_nothrow)(void*, std::align_val_t, const std::nothrow_t&);
 
   int (*dlclose)(void*);
-  void (*exit_now)(int);       // _exit
-  void (*exit_now_c)(int);     // _Exit
+  void (*exit_now)(int);    // _exit
+  void (*exit_now_c)(int);  // _Exit
   void (*quick_exit)(int);
   ssize_t (*write)(int, const void*, std::size_t);
   int (*close)(int);

@@ -56,14 +56,14 @@ void* Reallocate(void* block, std::size_t bytes, const CallerFrame& caller) {
   if (route == Route::kForward) return g_host.realloc(block, bytes);
   if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
 
-  const std::optional<LiveEntry> before = RecordFree(block);
+  const LiveWords before = RecordFree(block);
   void* moved = nullptr;
   {
     const AllocatorGuard guard;
     moved = g_host.realloc(block, bytes == 0 ? 0 : CoveringTwoGranules(bytes));
   }
   // Size 0 frees the block where nothing is returned; else nothing means failure.
-  if (moved == nullptr && bytes != 0 && before) RestoreBlock(block, *before);
+  if (moved == nullptr && bytes != 0 && before.IsLive()) RestoreBlock(block, before);
   RecordAllocation(moved, bytes, AllocationKind::kRealloc, caller);
   return moved;
 }

@@ -21,9 +21,7 @@ bool IsTracingRuntime() {
   return CurrentRoute() == Route::kTrace && g_host.operators == OperatorSource::kRuntime;
 }
 
-bool IsTracingAllocator() {
-  return IsTracing() && g_host.operators == OperatorSource::kAllocator;
-}
+bool IsTracingAllocator() { return IsTracing() && g_host.operators == OperatorSource::kAllocator; }
 
 // `like_malloc` allocates as the runtime's operator would, and `forward` is the
 // host's operator, which throws or calls the new-handler as it must.
@@ -67,7 +65,8 @@ __attribute__((always_inline)) inline void Delete(void* block, Forward forward) 
 }  // namespace
 
 #define LEAKGATE_NEW(kind, like_malloc, forward) \
-  New(AllocationKind::kind, bytes, LEAKGATE_CALLER_FRAME(), [=] { return like_malloc; }, forward)
+  New(                                           \
+      AllocationKind::kind, bytes, LEAKGATE_CALLER_FRAME(), [=] { return like_malloc; }, forward)
 
 #define LEAKGATE_OPERATOR __attribute__((visibility("default")))
 

@@ -39,7 +39,8 @@ BuildId FindInNotes(const std::uint8_t* notes, std::uint64_t bytes) {
     at = content + AlignNote(note.n_descsz);
     if (at > bytes) break;
     const bool is_gnu = note.n_namesz == 4 && std::memcmp(notes + name, "GNU", 4) == 0;
-    if (is_gnu && note.n_type == NT_GNU_BUILD_ID && note.n_descsz <= sizeof(ModuleRecord::build_id)) {
+    if (is_gnu && note.n_type == NT_GNU_BUILD_ID &&
+        note.n_descsz <= sizeof(ModuleRecord::build_id)) {
       return {notes + content, note.n_descsz};
     }
   }
@@ -57,7 +58,8 @@ BuildId FindBuildId(std::uint64_t begin, std::uint64_t end, std::uint64_t bias) 
   for (std::uint32_t i = 0; i < header.e_phnum; ++i) {
     const std::uint64_t at = bias + segments[i].p_vaddr;
     if (segments[i].p_type != PT_NOTE || at < begin || at + segments[i].p_memsz > end) continue;
-    const BuildId found = FindInNotes(reinterpret_cast<const std::uint8_t*>(at), segments[i].p_memsz);
+    const BuildId found =
+        FindInNotes(reinterpret_cast<const std::uint8_t*>(at), segments[i].p_memsz);
     if (found.length != 0) return found;
   }
   return {};

@@ -38,7 +38,7 @@ class ModuleTable {
 
   std::atomic<std::uint32_t> epoch_{1};
   SpinLock lock_;
-  PathBuffer path_buffer_{};  // here, not on the host's stack
+  PathBuffer path_buffer_{};        // here, not on the host's stack
   std::uint32_t recent_ = 0;        // the module found last
   std::uint32_t recent_epoch_ = 0;  // and when
 };

@@ -53,43 +53,34 @@ bool StackTable::Start() {
   return index != nullptr;
 }
 
-std::uint32_t StackTable::Intern(const CallStack& stack, RecentStack& recent) {
-  if (recent.end != stack.end) recent.depth = 0;
-  recent.end = stack.end;
-
-  std::uint32_t node = static_cast<std::uint32_t>(stack.end);
-  std::uint32_t depth = 0;
+std::uint32_t StackTable::Intern(std::uint32_t kept, StackTrail& trail) {
+  std::uint32_t node =
+      kept != 0 ? trail.frames[kept - 1].node : static_cast<std::uint32_t>(trail.end);
   bool is_new = false;
-  for (; depth < stack.depth; ++depth) {
-    const StackFrame& frame = stack.frames[stack.depth - 1 - depth];
-    if (depth < recent.depth && recent.frames[depth].pc == frame.pc &&
-        recent.frames[depth].module == frame.module) {
-      node = recent.nodes[depth];
-      continue;
-    }
-    recent.depth = depth;  // from here on the stacks differ
+  for (std::uint32_t i = kept; i < trail.depth; ++i) {
+    TrailFrame& frame = trail.frames[i];
     const std::uint32_t child = Child(node, frame, is_new);
-    if (child == 0) return node;
-    node = child;
-    recent.frames[depth] = frame;
-    recent.nodes[depth] = node;
-    recent.depth = depth + 1;
+    if (child == 0) {
+      trail.is_provable = false;  // its inner frames have no nodes to keep
+      return node;
+    }
+    node = frame.node = child;
   }
   if (is_new) {
-    g_region.header().stack_ends[static_cast<std::uint32_t>(stack.end)].fetch_add(
+    g_region.header().stack_ends[static_cast<std::uint32_t>(trail.end)].fetch_add(
         1, std::memory_order_relaxed);
   }
   return node;
 }
 
-std::uint32_t StackTable::Child(std::uint32_t parent, const StackFrame& frame, bool& is_new) {
+std::uint32_t StackTable::Child(std::uint32_t parent, const TrailFrame& frame, bool& is_new) {
   const Index& index = *index_.load(std::memory_order_acquire);
   const std::uint32_t found = FindChild(index, parent, frame);
   return found != 0 ? found : AddChild(parent, frame, is_new);
 }
 
 std::uint32_t StackTable::FindChild(const Index& index, std::uint32_t parent,
-                                    const StackFrame& frame) const {
+                                    const TrailFrame& frame) const {
   const StackNode* const nodes = g_region.stacks();
   for (std::uint64_t at = Index::Hash(frame.pc, parent, frame.module);; ++at) {
     const std::uint32_t number = index.At(at).load(std::memory_order_acquire);
@@ -99,19 +90,17 @@ std::uint32_t StackTable::FindChild(const Index& index, std::uint32_t parent,
   }
 }
 
-std::uint32_t StackTable::AddChild(std::uint32_t parent, const StackFrame& frame, bool& is_new) {
+std::uint32_t StackTable::AddChild(std::uint32_t parent, const TrailFrame& frame, bool& is_new) {
   const SpinGuard guard(lock_);
-  const std::uint32_t found =
-      FindChild(*index_.load(std::memory_order_relaxed), parent, frame);
+  const std::uint32_t found = FindChild(*index_.load(std::memory_order_relaxed), parent, frame);
   if (found != 0) return found;
 
   std::atomic<std::uint32_t>& count = g_region.header().stack_node_count;
   const std::uint32_t number = count.load(std::memory_order_relaxed);
   const bool is_half_full = number > index_.load(std::memory_order_relaxed)->mask / 2;
   if (number >= kMaxStackNodes || (is_half_full && !Grow())) {
-    g_region.header()
-        .stack_ends[static_cast<std::uint32_t>(UnwindEnd::kTableFull)]
-        .fetch_add(1, std::memory_order_relaxed);
+    g_region.header().stack_ends[static_cast<std::uint32_t>(UnwindEnd::kTableFull)].fetch_add(
+        1, std::memory_order_relaxed);
     return 0;
   }
   StackNode& node = g_region.stacks()[number];

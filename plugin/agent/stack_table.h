@@ -12,34 +12,25 @@
 
 #include "plugin/agent/region.h"
 #include "plugin/agent/spin_lock.h"
-#include "plugin/agent/unwind/stack_walker.h"
+#include "plugin/agent/unwind/stack_trail.h"
 
 namespace leakgate::agent {
-
-// The last stack of a thread, outermost first: its unchanged outer frames need
-// no look-up. Used by its own thread only.
-struct RecentStack {
-  StackFrame frames[kMaxStackDepth];
-  std::uint32_t nodes[kMaxStackDepth];
-  std::uint32_t depth = 0;
-  UnwindEnd end = UnwindEnd::kOutermost;
-};
 
 class StackTable {
  public:
   // False if there is no memory for the index.
   [[nodiscard]] bool Start();
 
-  // The id of `stack`; if the table is full, that of as many of its outer
-  // frames as are known.
-  std::uint32_t Intern(const CallStack& stack, RecentStack& recent);
+  // Fills in the nodes of all but the `kept` outer frames of `trail`; returns the
+  // stack's id. If the table is full, that of as many outer frames as it holds.
+  std::uint32_t Intern(std::uint32_t kept, StackTrail& trail);
 
  private:
   struct Index;
 
-  std::uint32_t Child(std::uint32_t parent, const StackFrame& frame, bool& is_new);
-  std::uint32_t FindChild(const Index& index, std::uint32_t parent, const StackFrame& frame) const;
-  std::uint32_t AddChild(std::uint32_t parent, const StackFrame& frame, bool& is_new);
+  std::uint32_t Child(std::uint32_t parent, const TrailFrame& frame, bool& is_new);
+  std::uint32_t FindChild(const Index& index, std::uint32_t parent, const TrailFrame& frame) const;
+  std::uint32_t AddChild(std::uint32_t parent, const TrailFrame& frame, bool& is_new);
   bool Grow();
 
   std::atomic<Index*> index_{nullptr};

@@ -53,18 +53,19 @@ bool CanaryIsSeen() {
   constexpr std::size_t kCanaryBytes = 1234;
   void* volatile const canary = malloc(kCanaryBytes);
   const auto address = reinterpret_cast<std::uint64_t>(canary);
-  const std::optional<LiveEntry> live = g_live_map.Find(address);
+  const LiveMap::Slot slot = LiveMap::Find(address);
+  const LiveWords live = slot == nullptr ? LiveWords{} : LiveMap::Read(slot);
   free(canary);
-  return live && live->rest.size_bytes == kCanaryBytes && !g_live_map.Find(address);
+  return live.IsLive() && DecodeRest(live.rest).size_bytes == kCanaryBytes &&
+         !LiveMap::Read(slot).IsLive();
 }
 
 // What the trial left in the counters is not the program's.
 void ForgetCanary() {
-  CounterShard& shard = *t_state->shard;
-  shard.allocated_bytes.store(0, std::memory_order_relaxed);
-  shard.allocated_blocks.store(0, std::memory_order_relaxed);
-  shard.freed_bytes.store(0, std::memory_order_relaxed);
-  shard.freed_blocks.store(0, std::memory_order_relaxed);
+  for (Tally* const tally : {&t_state->shard->allocated, &t_state->shard->freed_here}) {
+    tally->bytes.store(0, std::memory_order_relaxed);
+    tally->blocks.store(0, std::memory_order_relaxed);
+  }
 }
 
 void StartTracing(int region_fd) {

@@ -62,44 +62,44 @@ void OnIterationStart(std::string_view line) {
 
 // GoogleTest's strings for the event at hand are still live: what is counted at
 // a boundary is counted once they are gone.
-std::uint32_t Open(const RecordingGuard& guard, WindowKind kind, std::uint32_t name_length) {
+std::uint32_t Open(Recording recording, WindowKind kind, std::uint32_t name_length) {
   const std::uint32_t window = OpenWindow({.kind = kind,
                                            .name = {g_stream.name, name_length},
                                            .file = {},
                                            .iteration = g_stream.iteration});
-  OpenWindowUnsettled(guard.thread(), window);
+  OpenWindowUnsettled(recording.thread(), window);
   return window;
 }
 
-void Close(const RecordingGuard& guard, std::uint32_t& window, TestResult result) {
-  CloseWindowUnsettled(guard.thread(), window, result);
+void Close(Recording recording, std::uint32_t& window, TestResult result) {
+  CloseWindowUnsettled(recording.thread(), window, result);
   window = 0;
 }
 
-void OnSuiteStart(const RecordingGuard& guard, std::string_view line) {
+void OnSuiteStart(Recording recording, std::string_view line) {
   g_stream.suite_length = Unescape(ValueOf(line, "name"), 0);
-  g_stream.suite_window = Open(guard, WindowKind::kSuite, g_stream.suite_length);
+  g_stream.suite_window = Open(recording, WindowKind::kSuite, g_stream.suite_length);
 }
 
-void OnTestStart(const RecordingGuard& guard, std::string_view line) {
+void OnTestStart(Recording recording, std::string_view line) {
   std::uint32_t length = g_stream.suite_length;
   if (length < kMaxNameBytes) g_stream.name[length++] = '.';
   length = Unescape(ValueOf(line, "name"), length);
-  g_stream.test_window = Open(guard, WindowKind::kTest, length);
+  g_stream.test_window = Open(recording, WindowKind::kTest, length);
 }
 
-void OnTestEnd(const RecordingGuard& guard, std::string_view line) {
+void OnTestEnd(Recording recording, std::string_view line) {
   const bool passed = ValueOf(line, "passed") == "1";
-  Close(guard, g_stream.test_window, passed ? TestResult::kPassed : TestResult::kNotPassed);
+  Close(recording, g_stream.test_window, passed ? TestResult::kPassed : TestResult::kNotPassed);
 }
 
-void OnLine(const RecordingGuard& guard, std::string_view line) {
+void OnLine(Recording recording, std::string_view line) {
   const std::string_view event = ValueOf(line, "event");
   if (event == "TestIterationStart") return OnIterationStart(line);
-  if (event == "TestCaseStart") return OnSuiteStart(guard, line);
-  if (event == "TestStart") return OnTestStart(guard, line);
-  if (event == "TestEnd") return OnTestEnd(guard, line);
-  if (event == "TestCaseEnd") Close(guard, g_stream.suite_window, TestResult::kUnknown);
+  if (event == "TestCaseStart") return OnSuiteStart(recording, line);
+  if (event == "TestStart") return OnTestStart(recording, line);
+  if (event == "TestEnd") return OnTestEnd(recording, line);
+  if (event == "TestCaseEnd") Close(recording, g_stream.suite_window, TestResult::kUnknown);
 }
 
 bool ListenerTellsBoundaries() {

@@ -87,6 +87,8 @@ ThreadState* MakeState() {
   state->thread = RegisterThread();
   state->destructor_rounds = 0;
   state->walker.ForgetStack();
+  state->memo.Forget();
+  state->trail.depth = 0;
   state->opening_window = 0;
   state->closing_window = 0;
   state->shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);

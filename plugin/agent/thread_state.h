@@ -11,6 +11,7 @@
 
 #include "plugin/agent/region.h"
 #include "plugin/agent/stack_table.h"
+#include "plugin/agent/unwind/stack_memo.h"
 #include "plugin/agent/unwind/stack_walker.h"
 
 namespace leakgate::agent {
@@ -24,16 +25,16 @@ enum class Activity : std::uint8_t {
 
 struct ThreadState {
   Activity activity = Activity::kHost;
-  std::uint32_t index = 0;            // of its shard
-  std::uint32_t thread = 0;           // its id in the region
-  std::uint32_t opening_window = 0;   // begun, but not yet counted from (windows.h)
-  std::uint32_t closing_window = 0;   // ended, but not yet judged
+  std::uint32_t index = 0;           // of its shard
+  std::uint32_t thread = 0;          // its id in the region
+  std::uint32_t opening_window = 0;  // begun, but not yet counted from (windows.h)
+  std::uint32_t closing_window = 0;  // ended, but not yet judged
   std::uint32_t destructor_rounds = 0;
   CounterShard* shard = nullptr;
   ThreadState* next_free = nullptr;
+  StackMemo memo;
   StackWalker walker;
-  CallStack stack;
-  RecentStack recent;
+  StackTrail trail;
 };
 
 // This thread's state, made on first use; nullptr, with a drop, if there is no

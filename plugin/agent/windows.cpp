@@ -58,8 +58,8 @@ std::uint32_t OpenWindow(const WindowStart& start) {
   return id;
 }
 
-RunnerVerdict CloseWindow(const RecordingGuard& guard, std::uint32_t window, TestResult result) {
-  if (IsUnsettled(guard.thread())) SettleWindows(guard);
+RunnerVerdict CloseWindow(Recording recording, std::uint32_t window, TestResult result) {
+  if (IsUnsettled(recording.thread())) SettleWindows(recording);
   if (!IsOpen(window)) return {};
   LeaveWindow(window, result);
   return CountAndJudge(window);
@@ -75,8 +75,8 @@ void CloseWindowUnsettled(ThreadState& thread, std::uint32_t window, TestResult 
   thread.closing_window = window;
 }
 
-void SettleWindows(const RecordingGuard& guard) {
-  ThreadState& thread = guard.thread();
+void SettleWindows(Recording recording) {
+  ThreadState& thread = recording.thread();
   const std::uint32_t opening = std::exchange(thread.opening_window, 0);
   const std::uint32_t closing = std::exchange(thread.closing_window, 0);
   if (IsOpen(opening)) g_region.windows()[opening].begin = SumTotals();

@@ -29,7 +29,7 @@ std::uint32_t OpenWindow(const WindowStart& start);
 
 // Closes `window`, which becomes its parent's again, and has it judged if
 // anything is outstanding. A window that is not open is left alone.
-RunnerVerdict CloseWindow(const RecordingGuard& guard, std::uint32_t window, TestResult result);
+RunnerVerdict CloseWindow(Recording recording, std::uint32_t window, TestResult result);
 
 // For boundaries that are told while their teller still holds memory of its own,
 // which it frees before it does anything else: what is counted at the boundary
@@ -41,6 +41,6 @@ void CloseWindowUnsettled(ThreadState& thread, std::uint32_t window, TestResult 
 inline bool IsUnsettled(const ThreadState& thread) {
   return (thread.opening_window | thread.closing_window) != 0;
 }
-void SettleWindows(const RecordingGuard& guard);
+void SettleWindows(Recording recording);
 
 }  // namespace leakgate::agent

@@ -44,6 +44,20 @@ class Listener : public ::testing::EmptyTestEventListener {
  public:
   explicit Listener(const LeakgateAgent& agent) : agent_(agent) { agent_.attach_listener(); }
 
+  // Room for the longest name, so that no window is charged with a name.
+  void OnTestProgramStart(const ::testing::UnitTest& program) override {
+    std::size_t longest = 0;
+    for (int i = 0; i < program.total_test_suite_count(); ++i) {
+      const ::testing::TestSuite& suite = *program.GetTestSuite(i);
+      for (int j = 0; j < suite.total_test_count(); ++j) {
+        const std::size_t length =
+            std::strlen(suite.name()) + 1 + std::strlen(suite.GetTestInfo(j)->name());
+        if (length > longest) longest = length;
+      }
+    }
+    name_.reserve(longest);
+  }
+
   void OnTestIterationStart(const ::testing::UnitTest&, int iteration) override {
     iteration_ = static_cast<unsigned>(iteration) + 1;
   }
@@ -70,7 +84,7 @@ class Listener : public ::testing::EmptyTestEventListener {
 
  private:
   const LeakgateAgent& agent_;
-  std::string name_;  // kept, so that its memory is no test's
+  std::string name_;
   unsigned iteration_ = 1;
   unsigned suite_window_ = 0;
   unsigned test_window_ = 0;

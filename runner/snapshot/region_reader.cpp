@@ -128,7 +128,7 @@ RawStack RegionReader::Stack(std::uint32_t id) const {
   constexpr std::size_t kMaxDepth = 1024;  // a cycle ends here
   RawStack stack;
   const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
-  for (std::uint32_t at = id; at >= kStackRootCount; ) {
+  for (std::uint32_t at = id; at >= kStackRootCount;) {
     if (at >= count || stack.frames.size() == kMaxDepth) {
       stack.end = UnwindEnd::kTableFull;
       return stack;
@@ -162,10 +162,10 @@ Totals RegionReader::CurrentTotals() const {
   const std::uint32_t count = LoadCount(Header().shard_count, kMaxShards);
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto& shard = At<CounterShard>(region_offset::kShards)[i];
-    totals.allocated_bytes += Load(shard.allocated_bytes);
-    totals.allocated_blocks += Load(shard.allocated_blocks);
-    totals.freed_bytes += Load(shard.freed_bytes);
-    totals.freed_blocks += Load(shard.freed_blocks);
+    totals.allocated_bytes += Load(shard.allocated.bytes);
+    totals.allocated_blocks += Load(shard.allocated.blocks);
+    totals.freed_bytes += Load(shard.freed_here.bytes) + Load(shard.freed_else.bytes);
+    totals.freed_blocks += Load(shard.freed_here.blocks) + Load(shard.freed_else.blocks);
   }
   return totals;
 }
@@ -196,8 +196,8 @@ void RegionReader::ScanChunk(std::uint64_t directory_index, std::uint32_t chunk,
       if (!IsLiveStart(word) || DecodeStart(word).window != window) continue;
       const LiveRest rest = DecodeRest(words[i + 1].load(std::memory_order_relaxed));
       const std::uint64_t address = (directory_index << kChunkShift) | (i << kGranuleShift);
-      found.push_back({address, rest.size_bytes, rest.kind, DecodeStart(word).stack, window,
-                       rest.thread});
+      found.push_back(
+          {address, rest.size_bytes, rest.kind, DecodeStart(word).stack, window, rest.thread});
     }
   }
 }

@@ -37,8 +37,8 @@ class Socket {
   bool PeerIsSameUser() const {
     ucred peer{};
     socklen_t bytes = sizeof(peer);
-    const long result = RawSyscall(SYS_getsockopt, fd_, SOL_SOCKET, SO_PEERCRED, Word(&peer),
-                                   Word(&bytes));
+    const long result =
+        RawSyscall(SYS_getsockopt, fd_, SOL_SOCKET, SO_PEERCRED, Word(&peer), Word(&bytes));
     return !IsError(result) && peer.uid == static_cast<uid_t>(RawSyscall(SYS_geteuid));
   }
 

@@ -6,13 +6,48 @@ namespace leakgate::agent {
 namespace {
 
 enum Operation : std::uint8_t {
-  kAddr = 0x03, kDeref = 0x06, kConst1u = 0x08, kConst1s = 0x09, kConst2u = 0x0A, kConst2s = 0x0B,
-  kConst4u = 0x0C, kConst4s = 0x0D, kConst8u = 0x0E, kConst8s = 0x0F, kConstu = 0x10,
-  kConsts = 0x11, kDup = 0x12, kDrop = 0x13, kOver = 0x14, kPick = 0x15, kSwap = 0x16,
-  kAnd = 0x1A, kMinus = 0x1C, kMul = 0x1E, kNeg = 0x1F, kNot = 0x20, kOr = 0x21, kPlus = 0x22,
-  kPlusUconst = 0x23, kShl = 0x24, kShr = 0x25, kShra = 0x26, kXor = 0x27, kBranch = 0x28,
-  kEq = 0x29, kGe = 0x2A, kGt = 0x2B, kLe = 0x2C, kLt = 0x2D, kNe = 0x2E, kSkip = 0x2F,
-  kLit0 = 0x30, kLit31 = 0x4F, kBreg0 = 0x70, kBreg31 = 0x8F, kNop = 0x96,
+  kAddr = 0x03,
+  kDeref = 0x06,
+  kConst1u = 0x08,
+  kConst1s = 0x09,
+  kConst2u = 0x0A,
+  kConst2s = 0x0B,
+  kConst4u = 0x0C,
+  kConst4s = 0x0D,
+  kConst8u = 0x0E,
+  kConst8s = 0x0F,
+  kConstu = 0x10,
+  kConsts = 0x11,
+  kDup = 0x12,
+  kDrop = 0x13,
+  kOver = 0x14,
+  kPick = 0x15,
+  kSwap = 0x16,
+  kAnd = 0x1A,
+  kMinus = 0x1C,
+  kMul = 0x1E,
+  kNeg = 0x1F,
+  kNot = 0x20,
+  kOr = 0x21,
+  kPlus = 0x22,
+  kPlusUconst = 0x23,
+  kShl = 0x24,
+  kShr = 0x25,
+  kShra = 0x26,
+  kXor = 0x27,
+  kBranch = 0x28,
+  kEq = 0x29,
+  kGe = 0x2A,
+  kGt = 0x2B,
+  kLe = 0x2C,
+  kLt = 0x2D,
+  kNe = 0x2E,
+  kSkip = 0x2F,
+  kLit0 = 0x30,
+  kLit31 = 0x4F,
+  kBreg0 = 0x70,
+  kBreg31 = 0x8F,
+  kNop = 0x96,
 };
 
 // The machine of DWARF expressions: a stack of words. Any error sticks.
@@ -77,16 +112,28 @@ class Machine {
     switch (operation) {
       case kAddr:
       case kConst8u:
-      case kConst8s: return PushRead<std::int64_t>();
-      case kConst1u: return PushRead<std::uint8_t>();
-      case kConst1s: return PushRead<std::int8_t>();
-      case kConst2u: return PushRead<std::uint16_t>();
-      case kConst2s: return PushRead<std::int16_t>();
-      case kConst4u: return PushRead<std::uint32_t>();
-      case kConst4s: return PushRead<std::int32_t>();
-      case kConstu: Push(cursor_.ReadUleb()); return true;
-      case kConsts: Push(static_cast<std::uint64_t>(cursor_.ReadSleb())); return true;
-      default: return false;
+      case kConst8s:
+        return PushRead<std::int64_t>();
+      case kConst1u:
+        return PushRead<std::uint8_t>();
+      case kConst1s:
+        return PushRead<std::int8_t>();
+      case kConst2u:
+        return PushRead<std::uint16_t>();
+      case kConst2s:
+        return PushRead<std::int16_t>();
+      case kConst4u:
+        return PushRead<std::uint32_t>();
+      case kConst4s:
+        return PushRead<std::int32_t>();
+      case kConstu:
+        Push(cursor_.ReadUleb());
+        return true;
+      case kConsts:
+        Push(static_cast<std::uint64_t>(cursor_.ReadSleb()));
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -97,11 +144,20 @@ class Machine {
 
   bool MoveWords(std::uint8_t operation) {
     switch (operation) {
-      case kNop: return true;
-      case kDup: Pick(0); return true;
-      case kOver: Pick(1); return true;
-      case kPick: Pick(cursor_.Read<std::uint8_t>()); return true;
-      case kDrop: Pop(); return true;
+      case kNop:
+        return true;
+      case kDup:
+        Pick(0);
+        return true;
+      case kOver:
+        Pick(1);
+        return true;
+      case kPick:
+        Pick(cursor_.Read<std::uint8_t>());
+        return true;
+      case kDrop:
+        Pop();
+        return true;
       case kSwap: {
         const std::uint64_t top = Pop();
         const std::uint64_t next = Pop();
@@ -109,7 +165,8 @@ class Machine {
         Push(next);
         return true;
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -134,10 +191,17 @@ class Machine {
         Push(word);
         return true;
       }
-      case kNeg: Push(0 - Pop()); return true;
-      case kNot: Push(~Pop()); return true;
-      case kPlusUconst: Push(Pop() + cursor_.ReadUleb()); return true;
-      default: return false;
+      case kNeg:
+        Push(0 - Pop());
+        return true;
+      case kNot:
+        Push(~Pop());
+        return true;
+      case kPlusUconst:
+        Push(Pop() + cursor_.ReadUleb());
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -148,22 +212,53 @@ class Machine {
     const auto signed_left = static_cast<std::int64_t>(left);
     const auto signed_right = static_cast<std::int64_t>(right);
     switch (operation) {
-      case kAnd: Push(left & right); return true;
-      case kOr: Push(left | right); return true;
-      case kXor: Push(left ^ right); return true;
-      case kPlus: Push(left + right); return true;
-      case kMinus: Push(left - right); return true;
-      case kMul: Push(left * right); return true;
-      case kShl: Push(right < 64 ? left << right : 0); return true;
-      case kShr: Push(right < 64 ? left >> right : 0); return true;
-      case kShra: Push(static_cast<std::uint64_t>(signed_left >> (right < 63 ? right : 63))); return true;
-      case kEq: Push(left == right); return true;
-      case kNe: Push(left != right); return true;
-      case kGe: Push(signed_left >= signed_right); return true;
-      case kGt: Push(signed_left > signed_right); return true;
-      case kLe: Push(signed_left <= signed_right); return true;
-      case kLt: Push(signed_left < signed_right); return true;
-      default: return false;
+      case kAnd:
+        Push(left & right);
+        return true;
+      case kOr:
+        Push(left | right);
+        return true;
+      case kXor:
+        Push(left ^ right);
+        return true;
+      case kPlus:
+        Push(left + right);
+        return true;
+      case kMinus:
+        Push(left - right);
+        return true;
+      case kMul:
+        Push(left * right);
+        return true;
+      case kShl:
+        Push(right < 64 ? left << right : 0);
+        return true;
+      case kShr:
+        Push(right < 64 ? left >> right : 0);
+        return true;
+      case kShra:
+        Push(static_cast<std::uint64_t>(signed_left >> (right < 63 ? right : 63)));
+        return true;
+      case kEq:
+        Push(left == right);
+        return true;
+      case kNe:
+        Push(left != right);
+        return true;
+      case kGe:
+        Push(signed_left >= signed_right);
+        return true;
+      case kGt:
+        Push(signed_left > signed_right);
+        return true;
+      case kLe:
+        Push(signed_left <= signed_right);
+        return true;
+      case kLt:
+        Push(signed_left < signed_right);
+        return true;
+      default:
+        return false;
     }
   }
 

@@ -8,8 +8,8 @@ namespace leakgate::agent {
 namespace {
 
 constexpr std::uint8_t kHeaderVersion = 1;
-constexpr std::uint8_t kUnsigned4 = 0x03;               // DW_EH_PE_udata4
-constexpr std::uint8_t kDataRelativeSigned4 = 0x3B;     // DW_EH_PE_datarel | sdata4
+constexpr std::uint8_t kUnsigned4 = 0x03;            // DW_EH_PE_udata4
+constexpr std::uint8_t kDataRelativeSigned4 = 0x3B;  // DW_EH_PE_datarel | sdata4
 constexpr std::uint32_t kLongLength = 0xFFFF'FFFF;
 
 // One entry of the search table, both relative to the header.

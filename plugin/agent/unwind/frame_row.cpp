@@ -6,14 +6,34 @@ namespace leakgate::agent {
 namespace {
 
 enum Instruction : std::uint8_t {
-  kNop = 0x00, kSetLoc = 0x01, kAdvanceLoc1 = 0x02, kAdvanceLoc2 = 0x03, kAdvanceLoc4 = 0x04,
-  kOffsetExtended = 0x05, kRestoreExtended = 0x06, kUndefined = 0x07, kSameValue = 0x08,
-  kRegister = 0x09, kRememberState = 0x0A, kRestoreState = 0x0B, kDefCfa = 0x0C,
-  kDefCfaRegister = 0x0D, kDefCfaOffset = 0x0E, kDefCfaExpression = 0x0F, kExpression = 0x10,
-  kOffsetExtendedSf = 0x11, kDefCfaSf = 0x12, kDefCfaOffsetSf = 0x13, kValOffset = 0x14,
-  kValOffsetSf = 0x15, kValExpression = 0x16, kGnuArgsSize = 0x2E,
+  kNop = 0x00,
+  kSetLoc = 0x01,
+  kAdvanceLoc1 = 0x02,
+  kAdvanceLoc2 = 0x03,
+  kAdvanceLoc4 = 0x04,
+  kOffsetExtended = 0x05,
+  kRestoreExtended = 0x06,
+  kUndefined = 0x07,
+  kSameValue = 0x08,
+  kRegister = 0x09,
+  kRememberState = 0x0A,
+  kRestoreState = 0x0B,
+  kDefCfa = 0x0C,
+  kDefCfaRegister = 0x0D,
+  kDefCfaOffset = 0x0E,
+  kDefCfaExpression = 0x0F,
+  kExpression = 0x10,
+  kOffsetExtendedSf = 0x11,
+  kDefCfaSf = 0x12,
+  kDefCfaOffsetSf = 0x13,
+  kValOffset = 0x14,
+  kValOffsetSf = 0x15,
+  kValExpression = 0x16,
+  kGnuArgsSize = 0x2E,
   // With the operand in the low six bits:
-  kAdvanceLoc = 0x40, kOffset = 0x80, kRestore = 0xC0,
+  kAdvanceLoc = 0x40,
+  kOffset = 0x80,
+  kRestore = 0xC0,
 };
 
 using Kind = RegisterRule::Kind;
@@ -62,11 +82,20 @@ class RowBuilder {
 
   bool StepLocation(std::uint8_t instruction, ByteCursor& cursor) {
     switch (instruction) {
-      case kSetLoc: location_ = cursor.ReadEncoded(description_.pointer_encoding); return true;
-      case kAdvanceLoc1: Advance(cursor.Read<std::uint8_t>()); return true;
-      case kAdvanceLoc2: Advance(cursor.Read<std::uint16_t>()); return true;
-      case kAdvanceLoc4: Advance(cursor.Read<std::uint32_t>()); return true;
-      default: return false;
+      case kSetLoc:
+        location_ = cursor.ReadEncoded(description_.pointer_encoding);
+        return true;
+      case kAdvanceLoc1:
+        Advance(cursor.Read<std::uint8_t>());
+        return true;
+      case kAdvanceLoc2:
+        Advance(cursor.Read<std::uint16_t>());
+        return true;
+      case kAdvanceLoc4:
+        Advance(cursor.Read<std::uint32_t>());
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -81,11 +110,20 @@ class RowBuilder {
         cfa = {false, cursor.ReadUleb(), 0, {}};
         cfa.offset = cursor.ReadSleb() * description_.data_alignment;
         return true;
-      case kDefCfaRegister: cfa.base_register = cursor.ReadUleb(); return !cfa.is_expression;
-      case kDefCfaOffset: cfa.offset = static_cast<std::int64_t>(cursor.ReadUleb()); return true;
-      case kDefCfaOffsetSf: cfa.offset = cursor.ReadSleb() * description_.data_alignment; return true;
-      case kDefCfaExpression: cfa = {true, kRsp, 0, ReadExpression(cursor)}; return true;
-      default: return false;
+      case kDefCfaRegister:
+        cfa.base_register = cursor.ReadUleb();
+        return !cfa.is_expression;
+      case kDefCfaOffset:
+        cfa.offset = static_cast<std::int64_t>(cursor.ReadUleb());
+        return true;
+      case kDefCfaOffsetSf:
+        cfa.offset = cursor.ReadSleb() * description_.data_alignment;
+        return true;
+      case kDefCfaExpression:
+        cfa = {true, kRsp, 0, ReadExpression(cursor)};
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -95,27 +133,49 @@ class RowBuilder {
 
     const std::uint64_t number = cursor.ReadUleb();
     switch (instruction) {
-      case kOffsetExtended: SetRule(number, {Kind::kAtCfa, 0, Factored(cursor.ReadUleb())}); break;
-      case kOffsetExtendedSf: SetRule(number, {Kind::kAtCfa, 0, FactoredSigned(cursor)}); break;
-      case kValOffset: SetRule(number, {Kind::kCfaPlus, 0, Factored(cursor.ReadUleb())}); break;
-      case kValOffsetSf: SetRule(number, {Kind::kCfaPlus, 0, FactoredSigned(cursor)}); break;
-      case kRestoreExtended: Restore(number); break;
-      case kUndefined: SetRule(number, {Kind::kUndefined, 0, 0}); break;
-      case kSameValue: SetRule(number, {Kind::kSame, 0, 0}); break;
+      case kOffsetExtended:
+        SetRule(number, {Kind::kAtCfa, 0, Factored(cursor.ReadUleb())});
+        break;
+      case kOffsetExtendedSf:
+        SetRule(number, {Kind::kAtCfa, 0, FactoredSigned(cursor)});
+        break;
+      case kValOffset:
+        SetRule(number, {Kind::kCfaPlus, 0, Factored(cursor.ReadUleb())});
+        break;
+      case kValOffsetSf:
+        SetRule(number, {Kind::kCfaPlus, 0, FactoredSigned(cursor)});
+        break;
+      case kRestoreExtended:
+        Restore(number);
+        break;
+      case kUndefined:
+        SetRule(number, {Kind::kUndefined, 0, 0});
+        break;
+      case kSameValue:
+        SetRule(number, {Kind::kSame, 0, 0});
+        break;
       case kRegister:
         SetRule(number, {Kind::kRegister, 0, static_cast<std::int64_t>(cursor.ReadUleb())});
         break;
-      case kExpression: SetRule(number, ExpressionRule(Kind::kAtExpression, cursor)); break;
-      case kValExpression: SetRule(number, ExpressionRule(Kind::kExpression, cursor)); break;
-      default: return false;
+      case kExpression:
+        SetRule(number, ExpressionRule(Kind::kAtExpression, cursor));
+        break;
+      case kValExpression:
+        SetRule(number, ExpressionRule(Kind::kExpression, cursor));
+        break;
+      default:
+        return false;
     }
     return true;
   }
 
   bool StepState(std::uint8_t instruction, ByteCursor& cursor) {
     switch (instruction) {
-      case kNop: return true;
-      case kGnuArgsSize: cursor.ReadUleb(); return true;
+      case kNop:
+        return true;
+      case kGnuArgsSize:
+        cursor.ReadUleb();
+        return true;
       case kRememberState:
         if (remembered_count_ == kMaxRemembered) return false;
         remembered_[remembered_count_++] = row_;
@@ -124,7 +184,8 @@ class RowBuilder {
         if (remembered_count_ == 0) return false;
         row_ = remembered_[--remembered_count_];
         return true;
-      default: return false;
+      default:
+        return false;
     }
   }
 

@@ -14,13 +14,13 @@ namespace leakgate::agent {
 // Where the caller's value of one register is.
 struct RegisterRule {
   enum class Kind : std::uint8_t {
-    kSame,           // unchanged
-    kUndefined,      // gone
-    kAtCfa,          // *(cfa + operand)
-    kCfaPlus,        // cfa + operand
-    kRegister,       // in register number `operand`
-    kAtExpression,   // *(expression)
-    kExpression,     // the expression's value
+    kSame,          // unchanged
+    kUndefined,     // gone
+    kAtCfa,         // *(cfa + operand)
+    kCfaPlus,       // cfa + operand
+    kRegister,      // in register number `operand`
+    kAtExpression,  // *(expression)
+    kExpression,    // the expression's value
   };
 
   Kind kind = Kind::kSame;

@@ -1,6 +1,7 @@
 #include "plugin/agent/unwind/stack_walker.h"
 
 #include "plugin/agent/unwind/frame_step.h"
+#include "plugin/agent/unwind/trail_join.h"
 
 namespace leakgate::agent {
 namespace {
@@ -38,29 +39,68 @@ __attribute__((noinline)) RegisterFile CaptureRegisters() {
 
 }  // namespace
 
-void StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller, CallStack& stack) {
+std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
+                                StackTrail& trail) {
   const std::uint32_t epoch = modules.Epoch();
   if (epoch != module_epoch_) {
     rules_.Forget();
+    trail.depth = 0;
     module_epoch_ = epoch;
   }
 
+  TrailJoin join(trail);
   Position at{caller.pc, caller.sp, caller.fp, false};
-  stack.depth = 0;
+  UnwindEnd end = UnwindEnd::kOutermost;
+  std::uint32_t passed = 0;
+  std::uint32_t kept = 0;
   for (;;) {
-    if (stack.depth == kMaxStackDepth) {
-      stack.end = UnwindEnd::kDepthLimit;
-      return;
+    kept = join.Meet(at.LookupPc() + 1, at.sp, at.fp);
+    if (kept != 0) break;
+    if (passed == kMaxStackDepth) {
+      end = UnwindEnd::kDepthLimit;
+      break;
     }
     const RuleCache::Entry& entry = Lookup(modules, at.LookupPc());
-    stack.frames[stack.depth++] = {at.LookupPc() + 1, entry.module};
-    const Step step = StepOut(entry.rule, at, stack.end);
-    if (step == Step::kEnded) return;
-    if (step == Step::kNeedsRegisters) return WalkWithAllRegisters(modules, caller, stack);
+    Passed& frame = passed_[passed++];
+    frame.frame = {at.LookupPc() + 1, at.sp, at.fp, entry.module, 0, 0, false};
+    const Step step = StepOut(entry.rule, at, frame, end);
+    if (step == Step::kNeedsRegisters) {
+      WalkWithAllRegisters(modules, caller, trail);
+      return 0;
+    }
+    if (step == Step::kEnded) break;
   }
+  // Deeper than the limit with the frames that would be kept: walk it all.
+  if (kept + passed > kMaxStackDepth) {
+    trail.depth = 0;
+    return Walk(modules, caller, trail);
+  }
+  if (kept == 0) trail.end = end;
+  trail.is_provable = true;
+  trail.depth = kept;
+  while (passed > 0) Append(passed_[--passed], trail);
+  return kept;
 }
 
-StackWalker::Step StackWalker::StepOut(const UnwindRule& rule, Position& at, UnwindEnd& end) {
+// From the outermost of the new frames inwards: whether rbp matters at a frame
+// is known once it is for the frame's caller.
+void StackWalker::Append(const Passed& passed, StackTrail& trail) {
+  const bool caller_depends_on_fp = trail.depth != 0 && trail.innermost().depends_on_fp;
+  std::uint32_t slot = trail.slot_count();
+  for (std::uint8_t i = 0; i < passed.slot_count; ++i) trail.slots[slot++] = passed.slots[i];
+  if (passed.restores_fp && caller_depends_on_fp) trail.slots[slot++] = passed.saved_fp;
+
+  TrailFrame& frame = trail.frames[trail.depth++];
+  frame = passed.frame;
+  frame.slot_end = static_cast<std::uint16_t>(slot);
+  frame.depends_on_fp = passed.uses_fp || (!passed.restores_fp && caller_depends_on_fp);
+}
+
+StackWalker::Step StackWalker::StepOut(const UnwindRule& rule, Position& at, Passed& passed,
+                                       UnwindEnd& end) {
+  passed.slot_count = 0;
+  passed.restores_fp = false;
+  passed.uses_fp = false;
   switch (rule.kind) {
     case UnwindRule::Kind::kCompact:
       break;
@@ -77,16 +117,10 @@ StackWalker::Step StackWalker::StepOut(const UnwindRule& rule, Position& at, Unw
       return Step::kEnded;
   }
 
-  using Cfa = UnwindRule::Cfa;
-  end = UnwindEnd::kUnreadableStack;
-  const bool from_sp = rule.cfa == Cfa::kSpPlus || rule.cfa == Cfa::kAtSp;
-  std::uint64_t cfa = Plus(from_sp ? at.sp : at.fp, rule.cfa_offset);
-  const bool loads = rule.cfa == Cfa::kAtSp || rule.cfa == Cfa::kAtFp;
-  if (loads && !memory_.Read(cfa, cfa)) return Step::kEnded;
-
-  Position caller{0, cfa, 0, rule.is_signal_frame};
-  if (!ReadSlot(rule.return_address, rule.return_address_offset, at, cfa, caller.pc) ||
-      !ReadSlot(rule.fp, rule.fp_offset, at, cfa, caller.fp)) {
+  std::uint64_t cfa = 0;
+  Position caller{};
+  if (!ReadCfa(rule, at, passed, cfa) || !ReadCaller(rule, at, cfa, passed, caller)) {
+    end = UnwindEnd::kUnreadableStack;
     return Step::kEnded;
   }
   // A signal may have interrupted another stack; all other callers are above.
@@ -99,20 +133,54 @@ StackWalker::Step StackWalker::StepOut(const UnwindRule& rule, Position& at, Unw
   return at.pc == 0 ? Step::kEnded : Step::kStepped;
 }
 
+bool StackWalker::ReadCfa(const UnwindRule& rule, const Position& at, Passed& passed,
+                          std::uint64_t& cfa) {
+  using Cfa = UnwindRule::Cfa;
+  const bool from_sp = rule.cfa == Cfa::kSpPlus || rule.cfa == Cfa::kAtSp;
+  if (!from_sp) passed.uses_fp = true;
+  cfa = Plus(from_sp ? at.sp : at.fp, rule.cfa_offset);
+  if (rule.cfa == Cfa::kSpPlus || rule.cfa == Cfa::kFpPlus) return true;
+
+  StackSlot& slot = passed.slots[passed.slot_count];
+  slot.address = cfa;
+  if (!memory_.Read(cfa, slot.value)) return false;
+  ++passed.slot_count;
+  cfa = slot.value;
+  return true;
+}
+
+bool StackWalker::ReadCaller(const UnwindRule& rule, const Position& at, std::uint64_t cfa,
+                             Passed& passed, Position& caller) {
+  using Slot = UnwindRule::Slot;
+  if (rule.return_address == Slot::kAtFp || rule.fp == Slot::kAtFp) passed.uses_fp = true;
+  StackSlot& slot = passed.slots[passed.slot_count];
+  if (!ReadSlot(rule.return_address, rule.return_address_offset, at, cfa, slot)) return false;
+  ++passed.slot_count;
+  caller = {slot.value, cfa, at.fp, rule.is_signal_frame};
+  if (rule.fp == Slot::kSame) return true;
+
+  if (!ReadSlot(rule.fp, rule.fp_offset, at, cfa, passed.saved_fp)) return false;
+  passed.restores_fp = true;
+  caller.fp = passed.saved_fp.value;
+  return true;
+}
+
 bool StackWalker::ReadSlot(UnwindRule::Slot slot, std::int32_t offset, const Position& at,
-                           std::uint64_t cfa, std::uint64_t& value) {
+                           std::uint64_t cfa, StackSlot& read) {
   switch (slot) {
-    case UnwindRule::Slot::kSame:
-      value = at.fp;
-      return true;
     case UnwindRule::Slot::kAtCfa:
-      return memory_.Read(Plus(cfa, offset), value);
+      read.address = Plus(cfa, offset);
+      break;
     case UnwindRule::Slot::kAtSp:
-      return memory_.Read(Plus(at.sp, offset), value);
+      read.address = Plus(at.sp, offset);
+      break;
     case UnwindRule::Slot::kAtFp:
-      return memory_.Read(Plus(at.fp, offset), value);
+      read.address = Plus(at.fp, offset);
+      break;
+    case UnwindRule::Slot::kSame:
+      return false;
   }
-  return false;
+  return memory_.Read(read.address, read.value);
 }
 
 const RuleCache::Entry& StackWalker::Lookup(ModuleTable& modules, std::uint64_t lookup_pc) {
@@ -126,31 +194,28 @@ const RuleCache::Entry& StackWalker::Lookup(ModuleTable& modules, std::uint64_t 
 
 // Starts anew from the agent's own frame, where every register is at hand.
 void StackWalker::WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& caller,
-                                       CallStack& stack) {
+                                       StackTrail& trail) {
   RegisterFile registers = CaptureRegisters();
-  stack.depth = 0;
-  stack.end = UnwindEnd::kBadUnwindInfo;
+  trail.depth = 0;
+  trail.is_provable = false;
+  trail.end = UnwindEnd::kBadUnwindInfo;
   if (!LeaveAgent(modules, caller, registers)) return;
 
-  bool is_exact = false;
-  for (;;) {
-    if (stack.depth == kMaxStackDepth) {
-      stack.end = UnwindEnd::kDepthLimit;
-      return;
-    }
+  std::uint32_t depth = 0;
+  for (bool is_exact = false; depth < kMaxStackDepth;) {
     const std::uint64_t lookup_pc = registers.value[kReturnAddress] - (is_exact ? 0 : 1);
     const ModuleView module = modules.Find(lookup_pc);
-    stack.frames[stack.depth++] = {lookup_pc + 1, module.id};
     const std::uint64_t sp = registers.value[kRsp];
+    passed_[depth++].frame = {lookup_pc + 1, sp, registers.value[kRbp], module.id, 0, 0, false};
     const StepResult step = StepFrame(module.section, lookup_pc, registers, memory_);
-    stack.end = step.end;
-    if (step.kind == StepResult::Kind::kEnded || registers.value[kReturnAddress] == 0) return;
-    if (registers.value[kRsp] <= sp && !step.was_signal_frame) {
-      stack.end = UnwindEnd::kNotAStack;
-      return;
-    }
+    trail.end = step.end;
+    if (step.kind == StepResult::Kind::kEnded || registers.value[kReturnAddress] == 0) break;
+    trail.end = UnwindEnd::kNotAStack;
+    if (registers.value[kRsp] <= sp && !step.was_signal_frame) break;
+    trail.end = UnwindEnd::kDepthLimit;
     is_exact = step.was_signal_frame;
   }
+  while (depth > 0) trail.frames[trail.depth++] = passed_[--depth].frame;
 }
 
 // Unwinds the agent's own frames, up to the caller of the interposed function.

@@ -7,15 +7,13 @@
 
 #include <cstdint>
 
-#include "common/unwind_end.h"
 #include "plugin/agent/module_table.h"
 #include "plugin/agent/unwind/registers.h"
 #include "plugin/agent/unwind/rule_cache.h"
 #include "plugin/agent/unwind/stack_memory.h"
+#include "plugin/agent/unwind/stack_trail.h"
 
 namespace leakgate::agent {
-
-inline constexpr std::uint32_t kMaxStackDepth = 256;
 
 // Where a walk begins: the state of the interposed function's caller, just
 // after the call returns.
@@ -27,32 +25,33 @@ struct CallerFrame {
 
 // Must be expanded in the interposed function itself. Reading the frame address
 // makes the compiler set that function up with rbp.
-#define LEAKGATE_CALLER_FRAME()                                                       \
-  ::leakgate::agent::CallerFrame {                                                    \
-    reinterpret_cast<std::uint64_t>(__builtin_return_address(0)),                     \
-        reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)) + 16,             \
-        *static_cast<const std::uint64_t*>(__builtin_frame_address(0))                \
+#define LEAKGATE_CALLER_FRAME()                                           \
+  ::leakgate::agent::CallerFrame {                                        \
+    reinterpret_cast<std::uint64_t>(__builtin_return_address(0)),         \
+        reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)) + 16, \
+        *static_cast<const std::uint64_t*>(__builtin_frame_address(0))    \
   }
-
-struct StackFrame {
-  std::uint64_t pc;      // as StackNode::pc
-  std::uint32_t module;  // as StackNode::module
-};
-
-struct CallStack {
-  StackFrame frames[kMaxStackDepth];  // innermost first
-  std::uint32_t depth = 0;
-  UnwindEnd end = UnwindEnd::kOutermost;
-};
 
 class StackWalker {
  public:
-  void Walk(ModuleTable& modules, const CallerFrame& caller, CallStack& stack);
+  // Turns `trail`, the thread's last stack, into the stack at `caller`. Frames
+  // that are proved unchanged are kept; returns how many, counted from the
+  // outermost. The nodes of the others are for the stack table to fill.
+  std::uint32_t Walk(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
 
   // For a new thread that takes this walker over: the old one's stack is gone.
   void ForgetStack() { memory_ = {}; }
 
  private:
+  // A frame on the way out, and how it was left.
+  struct Passed {
+    TrailFrame frame;
+    StackSlot slots[2];  // the CFA if it was read, the return address
+    std::uint8_t slot_count;
+    StackSlot saved_fp;
+    bool restores_fp;
+    bool uses_fp;
+  };
   struct Position {
     std::uint64_t pc;
     std::uint64_t sp;
@@ -62,16 +61,21 @@ class StackWalker {
   };
   enum class Step : std::uint8_t { kStepped, kEnded, kNeedsRegisters };
 
-  Step StepOut(const UnwindRule& rule, Position& at, UnwindEnd& end);
+  static void Append(const Passed& passed, StackTrail& trail);
+  Step StepOut(const UnwindRule& rule, Position& at, Passed& passed, UnwindEnd& end);
+  bool ReadCfa(const UnwindRule& rule, const Position& at, Passed& passed, std::uint64_t& cfa);
+  bool ReadCaller(const UnwindRule& rule, const Position& at, std::uint64_t cfa, Passed& passed,
+                  Position& caller);
   bool ReadSlot(UnwindRule::Slot slot, std::int32_t offset, const Position& at, std::uint64_t cfa,
-                std::uint64_t& value);
+                StackSlot& read);
   const RuleCache::Entry& Lookup(ModuleTable& modules, std::uint64_t lookup_pc);
-  void WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& caller, CallStack& stack);
+  void WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
   bool LeaveAgent(ModuleTable& modules, const CallerFrame& caller, RegisterFile& registers);
 
   StackMemory memory_;
   RuleCache rules_;
   std::uint32_t module_epoch_ = 0;
+  Passed passed_[kMaxStackDepth];  // of the walk at hand, innermost first
 };
 
 }  // namespace leakgate::agent

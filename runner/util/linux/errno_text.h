@@ -7,8 +7,6 @@
 
 namespace leakgate {
 
-inline std::string ErrnoText(int error = errno) {
-  return std::generic_category().message(error);
-}
+inline std::string ErrnoText(int error = errno) { return std::generic_category().message(error); }
 
 }  // namespace leakgate

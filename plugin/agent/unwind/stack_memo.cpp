@@ -1,0 +1,30 @@
+#include "plugin/agent/unwind/stack_memo.h"
+
+namespace leakgate::agent {
+
+void StackMemo::Remember(const CallerFrame& caller, std::uint32_t module_epoch,
+                         const StackTrail& trail, std::uint32_t id) {
+  const std::uint32_t slots = trail.slot_count();
+  if (!trail.is_provable || slots == 0) return;
+  const std::uint32_t words = (slots + kStride - 1) / kStride * kStride;
+  if (module_epoch != module_epoch_ || arena_used_ + words > kArenaWords) Forget();
+  module_epoch_ = module_epoch;
+
+  Entry entry{
+      caller.pc, caller.sp, caller.fp, id, arena_used_, words, trail.innermost().depends_on_fp};
+  // Innermost first: what has changed is mostly there. The last slot fills up.
+  for (std::uint32_t i = 0; i < words; ++i) {
+    const StackSlot& slot = trail.slots[i < slots ? slots - 1 - i : 0];
+    arena_[arena_used_++] = {slot.value, slot.address - caller.sp};
+  }
+  Entry* const set = &entries_[SetIndex(caller) * kWays];
+  for (std::uint32_t way = kWays - 1; way > 0; --way) set[way] = set[way - 1];
+  set[0] = entry;
+}
+
+void StackMemo::Forget() {
+  arena_used_ = 0;
+  for (Entry& entry : entries_) entry = {};
+}
+
+}  // namespace leakgate::agent
