@@ -83,7 +83,8 @@ std::optional<GtestOutput> FindGtestOutput(const std::string& program,
   const std::size_t colon = target->find(':');
   const std::string format = target->substr(0, colon);
   const std::string path = colon == std::string::npos ? "" : target->substr(colon + 1);
-  if (format == "xml") return GtestOutput{GtestOutputFormat::kXml, DefaultPath(path, program, "xml")};
+  if (format == "xml")
+    return GtestOutput{GtestOutputFormat::kXml, DefaultPath(path, program, "xml")};
   if (format == "json") {
     return GtestOutput{GtestOutputFormat::kJson, DefaultPath(path, program, "json")};
   }

@@ -32,7 +32,7 @@ Expected<std::vector<std::string>> ProgramEnvironment(const std::vector<std::str
   std::string preload = fmt::format("{}{}", kPreload, agent);
   std::vector<std::string> environment;
   for (const std::string& variable : inherited) {
-    if (Sets(variable, control) || Sets(variable, kStream)) continue;
+    if (Sets(variable, control)) continue;
     if (!Sets(variable, kPreload)) {
       environment.push_back(variable);
     } else if (variable.size() > kPreload.size()) {

@@ -17,12 +17,12 @@ bool IsExecutableFile(const std::filesystem::path& path) {
 Expected<std::filesystem::path> CheckPath(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
-    return UsageError(fmt::format("{}: no such program; build it first, or correct the path",
-                                  path.string()));
+    return UsageError(
+        fmt::format("{}: no such program; build it first, or correct the path", path.string()));
   }
   if (!IsExecutableFile(path)) {
-    return UsageError(fmt::format("{}: not an executable file; name the test binary itself",
-                                  path.string()));
+    return UsageError(
+        fmt::format("{}: not an executable file; name the test binary itself", path.string()));
   }
   return path;
 }
@@ -39,8 +39,8 @@ Expected<std::filesystem::path> FindProgram(const std::string& name) {
         std::filesystem::path(directory.empty() ? "." : directory) / name;
     if (IsExecutableFile(candidate)) return candidate;
   }
-  return UsageError(fmt::format("{}: not found in PATH; for a program in this directory write ./{}",
-                                name, name));
+  return UsageError(
+      fmt::format("{}: not found in PATH; for a program in this directory write ./{}", name, name));
 }
 
 }  // namespace leakgate

@@ -9,7 +9,7 @@ namespace leakgate {
 namespace {
 
 constexpr std::array<const char*, kDropReasonCount> kDropWords = {
-    "reentered", "address_range", "unaligned", "block_too_large",
+    "reentered", "address_range",     "unaligned", "block_too_large",
     "map_full",  "window_table_full", "text_full", "no_thread_state"};
 
 constexpr std::array<const char*, kUnwindEndCount> kEndWords = {
@@ -48,6 +48,19 @@ void RefineStatuses(const TestStatuses& statuses, std::vector<WindowResult>& win
   }
 }
 
+void NoteUnended(const ProgramExit& program, std::vector<WindowResult>& windows) {
+  for (WindowResult& window : windows) {
+    const bool is_unended_test = window.status == TestStatus::kCrashed;
+    const bool is_killed_program =
+        window.kind == WindowKind::kProgram && program.signal.has_value();
+    if (!is_unended_test && !is_killed_program) continue;
+    window.violations.clear();
+    window.reason =
+        is_unended_test ? "the program ended while the test ran" : "the program was killed";
+    if (window.verdict != Verdict::kNotGated) window.verdict = Verdict::kInconclusive;
+  }
+}
+
 void WithdrawPasses(const std::string& reason, std::vector<WindowResult>& windows) {
   for (WindowResult& window : windows) {
     if (window.verdict != Verdict::kPass) continue;
@@ -67,10 +80,13 @@ Verdict OverallVerdict(const RunResult& result) {
 int FinalExitCode(const RunResult& result) {
   if (result.program.ShellCode() != 0) return result.program.ShellCode();
   switch (result.verdict) {
-    case Verdict::kOverBudget: return static_cast<int>(ExitCode::kOverBudget);
-    case Verdict::kInconclusive: return static_cast<int>(ExitCode::kInconclusive);
+    case Verdict::kOverBudget:
+      return static_cast<int>(ExitCode::kOverBudget);
+    case Verdict::kInconclusive:
+      return static_cast<int>(ExitCode::kInconclusive);
     case Verdict::kPass:
-    case Verdict::kNotGated: break;
+    case Verdict::kNotGated:
+      break;
   }
   return static_cast<int>(ExitCode::kPass);
 }

@@ -15,6 +15,10 @@ void AddTracing(const RegionReader& region, TracingResult& tracing);
 // its output tells no other.
 void RefineStatuses(const TestStatuses& statuses, std::vector<WindowResult>& windows);
 
+// A window that was open when the process died was not measured to its end: what
+// a dying process leaves is no leak, and no pass either.
+void NoteUnended(const ProgramExit& program, std::vector<WindowResult>& windows);
+
 // A run that could not be measured must not pass: turns each pass of `windows`
 // into inconclusive.
 void WithdrawPasses(const std::string& reason, std::vector<WindowResult>& windows);

@@ -22,8 +22,8 @@ void RunSilently(const std::filesystem::path& program, const std::vector<std::st
   boost::asio::io_context context;
   boost::system::error_code error;
   process::default_process_launcher launcher;
-  auto child = launcher(context, error, boost::filesystem::path(program.string()), arguments,
-                        process::process_stdio{nullptr, nullptr, nullptr});
+  auto child = launcher(context.get_executor(), error, boost::filesystem::path(program.string()),
+                        arguments, process::process_stdio{nullptr, nullptr, nullptr});
   if (error) return;
 
   boost::asio::steady_timer timer(context, std::chrono::minutes(1));

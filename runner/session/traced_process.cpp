@@ -47,9 +47,9 @@ class Stopwatch {
 
 }  // namespace
 
-Expected<std::unique_ptr<TracedProcess>> TracedProcess::Start(
-    std::unique_ptr<RegionFile> region, const JudgeSurroundings& surroundings,
-    std::mutex& judging) {
+Expected<std::unique_ptr<TracedProcess>> TracedProcess::Start(std::unique_ptr<RegionFile> region,
+                                                              const JudgeSurroundings& surroundings,
+                                                              std::mutex& judging) {
   std::unique_ptr<TracedProcess> process(
       new TracedProcess(std::move(region), surroundings, judging));
   process->thread_ = std::thread([raw = process.get()] { raw->Serve(); });

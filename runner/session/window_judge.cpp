@@ -26,11 +26,15 @@ TestStatus StatusOf(const WindowCopy& window) {
   if (window.kind != WindowKind::kTest) return TestStatus::kNone;
   if (window.state != WindowState::kClosed) return TestStatus::kCrashed;
   switch (window.test_result) {
-    case TestResult::kPassed: return TestStatus::kPassed;
-    case TestResult::kFailed: return TestStatus::kFailed;
-    case TestResult::kSkipped: return TestStatus::kSkipped;
+    case TestResult::kPassed:
+      return TestStatus::kPassed;
+    case TestResult::kFailed:
+      return TestStatus::kFailed;
+    case TestResult::kSkipped:
+      return TestStatus::kSkipped;
     case TestResult::kNotPassed:
-    case TestResult::kUnknown: break;
+    case TestResult::kUnknown:
+      break;
   }
   return TestStatus::kNotPassed;
 }
@@ -97,10 +101,9 @@ WindowResult WindowJudge::Pass(const WindowCopy& window) {
 
 WindowResult WindowJudge::Judge(const WindowCopy& window) {
   WindowResult result = Describe(window);
-  result.findings = GroupFindings(region_.LiveBlocks(window.id),
-                                  [this](std::uint32_t stack) -> const ResolvedStack& {
-                                    return Resolve(stack);
-                                  });
+  result.findings =
+      GroupFindings(region_.LiveBlocks(window.id),
+                    [this](std::uint32_t stack) -> const ResolvedStack& { return Resolve(stack); });
   for (const Finding& finding : result.findings) {
     (finding.framework_rule.empty() ? result.outstanding : result.framework) += finding.amount;
   }
@@ -116,7 +119,8 @@ const ResolvedStack& WindowJudge::Resolve(std::uint32_t stack) {
   const RawStack raw = region_.Stack(stack);
   known->second.end = raw.end;
   for (const RawStack::Frame& frame : raw.frames) {
-    for (Frame& symbolised : around_.symbolizer.Symbolize(region_.ModuleOf(frame.module), frame.pc)) {
+    for (Frame& symbolised :
+         around_.symbolizer.Symbolize(region_.ModuleOf(frame.module), frame.pc)) {
       known->second.frames.push_back(std::move(symbolised));
     }
   }

@@ -3,7 +3,8 @@
 // region to those that are.
 //
 // The socket is abstract, so nothing is left behind however the runner ends,
-// and its name random. Only processes of the runner's own user are answered.
+// and its name random. Only processes of the runner's own user are answered; of
+// any user if the runner is root's.
 // One thread of its own, from construction to destruction.
 #pragma once
 

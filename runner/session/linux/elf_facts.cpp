@@ -37,14 +37,22 @@ void NoteSanitizer(const Sanitizer& sanitizer, ElfFacts& facts) {
 
 std::string ArchitectureName(const GElf_Ehdr& header) {
   switch (header.e_machine) {
-    case EM_386: return "32-bit x86";
-    case EM_X86_64: return "x32";
-    case EM_AARCH64: return "AArch64";
-    case EM_ARM: return "32-bit ARM";
-    case EM_RISCV: return "RISC-V";
-    case EM_PPC64: return "PowerPC";
-    case EM_S390: return "S/390";
-    default: return fmt::format("another architecture (ELF machine {})", header.e_machine);
+    case EM_386:
+      return "32-bit x86";
+    case EM_X86_64:
+      return "x32";
+    case EM_AARCH64:
+      return "AArch64";
+    case EM_ARM:
+      return "32-bit ARM";
+    case EM_RISCV:
+      return "RISC-V";
+    case EM_PPC64:
+      return "PowerPC";
+    case EM_S390:
+      return "S/390";
+    default:
+      return fmt::format("another architecture (ELF machine {})", header.e_machine);
   }
 }
 

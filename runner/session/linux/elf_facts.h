@@ -11,8 +11,8 @@ namespace leakgate {
 struct ElfFacts {
   bool is_elf = false;
   bool is_x86_64 = false;
-  std::string architecture;  // for messages, if it is another
-  std::string interpreter;   // the dynamic linker; empty: statically linked
+  std::string architecture;      // for messages, if it is another
+  std::string interpreter;       // the dynamic linker; empty: statically linked
   std::string sanitizer;         // "AddressSanitizer"; empty: none
   std::string sanitizer_option;  // "address"
   bool defines_malloc = false;

@@ -59,9 +59,10 @@ std::optional<std::string> RefuseRights(const std::filesystem::path& image) {
 std::optional<std::string> RefuseFormat(const ElfFacts& facts) {
   if (!facts.is_elf) return "it is not an ELF executable";
   if (!facts.is_x86_64) {
-    return fmt::format("it is built for {}, and this leakgate's agent for x86-64; build the tests "
-                       "for x86-64",
-                       facts.architecture);
+    return fmt::format(
+        "it is built for {}, and this leakgate's agent for x86-64; build the tests "
+        "for x86-64",
+        facts.architecture);
   }
   if (facts.interpreter.empty()) {
     return "it is statically linked, so no agent can be preloaded; link it dynamically (without "
@@ -75,9 +76,10 @@ std::optional<std::string> RefuseFormat(const ElfFacts& facts) {
 
 std::optional<std::string> RefuseAllocator(const ElfFacts& facts) {
   if (!facts.sanitizer.empty()) {
-    return fmt::format("it is built with {}, which replaces malloc itself; gate a build without "
-                       "-fsanitize={}",
-                       facts.sanitizer, facts.sanitizer_option);
+    return fmt::format(
+        "it is built with {}, which replaces malloc itself; gate a build without "
+        "-fsanitize={}",
+        facts.sanitizer, facts.sanitizer_option);
   }
   if (facts.defines_malloc) {
     return "it defines malloc in its own executable (a linked-in tcmalloc or jemalloc?), so its "
@@ -98,9 +100,10 @@ TestFramework FindFramework(const FileText& text, const ElfFacts& facts) {
 Expected<ImageInspection> InspectImage(const std::filesystem::path& image) {
   const UniqueFd fd(::open(image.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) {
-    return InconclusiveError(fmt::format("{}: cannot be read, so it cannot be told whether it can "
-                                         "be traced: {}",
-                                         image.string(), ErrnoText()));
+    return InconclusiveError(
+        fmt::format("{}: cannot be read, so it cannot be told whether it can "
+                    "be traced: {}; make it readable",
+                    image.string(), ErrnoText()));
   }
   const ElfFacts facts = ReadElfFacts(fd);
   ImageInspection inspection;

@@ -39,8 +39,8 @@ std::vector<int> InheritedDescriptors() {
 // async-signal-safe calls are made.
 //
 // The program dies with its parent, even if that is killed: nothing may be left
-// behind. It begins with the signal mask that the runner was given, and with
-// SIGTRAP unblocked, for a blocked one would let it run on untraced.
+// behind. It begins with what the runner was given, and with SIGTRAP unblocked,
+// for a blocked one would let it run on untraced.
 struct StopAtExec {
   const LaunchRequest& request;
   pid_t parent = ::getpid();
@@ -58,6 +58,7 @@ struct StopAtExec {
     const_cast<const char**>(arguments)[0] = request.name.c_str();
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return LastError();
     if (::getppid() != parent) ::_exit(127);
+    request.inherited.Restore();
     sigset_t mask = request.signal_mask;
     ::sigdelset(&mask, SIGTRAP);
     if (::sigprocmask(SIG_SETMASK, &mask, nullptr) != 0) return LastError();
@@ -76,7 +77,8 @@ struct StopAtExec {
 Expected<void> WaitForExecStop(int pid) {
   int status = 0;
   while (::waitpid(pid, &status, __WALL) < 0) {
-    if (errno != EINTR) return InconclusiveError(fmt::format("cannot wait for PID {}: {}", pid, ErrnoText()));
+    if (errno != EINTR)
+      return InconclusiveError(fmt::format("cannot wait for PID {}: {}", pid, ErrnoText()));
   }
   if (WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) return {};
   return InconclusiveError("the program did not stop at exec");
@@ -89,6 +91,12 @@ Error LaunchError(const std::filesystem::path& program, const boost::system::err
                         program.string(), error.message()),
             ExitCode::kInconclusive};
   }
+  if (error.value() == ENOEXEC) {
+    return {fmt::format("{}: neither a program for this machine nor a script that names its "
+                        "interpreter; begin a script with #!/bin/sh or the like",
+                        program.string()),
+            ExitCode::kUsage};
+  }
   return {fmt::format("{}: cannot be executed: {}", program.string(), error.message()),
           ExitCode::kUsage};
 }
@@ -99,10 +107,10 @@ Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const Launc
   boost::asio::io_context context;
   boost::system::error_code error;
   process::default_process_launcher launcher;
-  auto child = launcher(context, error, boost::filesystem::path(request.program.string()),
-                        request.arguments,
-                        process::process_environment(request.environment),
-                        StopAtExec{request});
+  // (The overload for a context throws instead of telling the error.)
+  auto child = launcher(context.get_executor(), error,
+                        boost::filesystem::path(request.program.string()), request.arguments,
+                        process::process_environment(request.environment), StopAtExec{request});
   if (error) {
     if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, __WALL);
     return Unexpected(LaunchError(request.program, error));
@@ -134,16 +142,14 @@ Expected<void> SuspendedProcess::Resume() {
   return {};
 }
 
-bool SuspendedProcess::HasEnded(ProgramStatus& status) const {
+std::optional<ProgramStatus> SuspendedProcess::Poll() {
   int raw = 0;
-  if (::waitpid(pid_, &raw, WNOHANG) != pid_) return false;
-  if (WIFSIGNALED(raw)) {
-    status.signal = WTERMSIG(raw);
-  } else {
-    status.has_exited = true;
-    status.exit_code = WEXITSTATUS(raw);
+  while (::waitpid(pid_, &raw, WNOHANG | WUNTRACED | WCONTINUED) == pid_) {
+    if (WIFEXITED(raw)) return ProgramStatus{.exit_code = WEXITSTATUS(raw), .signal = {}};
+    if (WIFSIGNALED(raw)) return ProgramStatus{.exit_code = {}, .signal = WTERMSIG(raw)};
+    is_stopped_ = WIFSTOPPED(raw);
   }
-  return true;
+  return std::nullopt;
 }
 
 }  // namespace leakgate

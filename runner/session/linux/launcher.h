@@ -10,9 +10,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "runner/session/linux/inherited_state.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {
@@ -23,13 +25,13 @@ struct LaunchRequest {
   std::vector<std::string> arguments;
   std::vector<std::string> environment;  // NAME=VALUE, complete
   sigset_t signal_mask;                  // to begin with
+  InheritedState inherited;              // likewise
 };
 
 // How a program ended: one of the two is set.
 struct ProgramStatus {
-  bool has_exited = false;
-  int exit_code = 0;
-  int signal = 0;
+  std::optional<int> exit_code;
+  std::optional<int> signal;
 };
 
 class SuspendedProcess {
@@ -44,20 +46,25 @@ class SuspendedProcess {
 
   int pid() const { return pid_; }
 
-  // The file that the kernel executes: for a script, its interpreter.
+  // The file that the kernel executes: for a script, its interpreter. Empty if
+  // the file may not be read.
   std::filesystem::path image() const;
 
   // Lets it run. From then on its parent only waits for it.
   [[nodiscard]] Expected<void> Resume();
 
-  // True, with `status` filled, if the resumed process has ended. Does not wait.
-  [[nodiscard]] bool HasEnded(ProgramStatus& status) const;
+  // How the resumed process has ended, if it has. Does not wait.
+  [[nodiscard]] std::optional<ProgramStatus> Poll();
+
+  // Whether a signal has stopped it, as of the last Poll.
+  bool is_stopped() const { return is_stopped_; }
 
  private:
   explicit SuspendedProcess(int pid) : pid_(pid) {}
 
   int pid_;
   bool is_resumed_ = false;
+  bool is_stopped_ = false;
 };
 
 }  // namespace leakgate

@@ -21,7 +21,9 @@ class RegionFile {
   const UniqueFd& fd() const { return fd_; }
   const RegionReader& reader() const { return *reader_; }
   // The one part that the runner writes once the process runs.
-  Mailbox& mailbox() { return *reinterpret_cast<Mailbox*>(writable_.data() + region_offset::kMailbox); }
+  Mailbox& mailbox() {
+    return *reinterpret_cast<Mailbox*>(writable_.data() + region_offset::kMailbox);
+  }
 
  private:
   RegionFile() = default;

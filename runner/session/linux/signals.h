@@ -1,12 +1,12 @@
-// The runner's signals, blocked and taken one by one, so that the program has
-// them as if leakgate were not there: what the terminal sends reaches both by
-// itself; what a process sends to the runner alone is passed on.
+// The runner's signals, blocked and taken one by one, so that they can be passed
+// on to the program (program_watch.h). Those of the runner's own faults stay as
+// they are.
 #pragma once
 
 #include <signal.h>
-#include <sys/types.h>
 
 #include <chrono>
+#include <optional>
 
 namespace leakgate {
 
@@ -18,16 +18,19 @@ class BlockedSignals {
   BlockedSignals(const BlockedSignals&) = delete;
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
+  const sigset_t& blocked() const { return blocked_; }
   // The mask that the runner was started with, for the program to start with.
   const sigset_t& original() const { return original_; }
 
-  // Takes one signal, or returns after `patience` without any. Passes it on to
-  // `pid` where that is due. A change of a child's state only ends the wait.
-  void TakeOne(pid_t pid, std::chrono::milliseconds patience) const;
+  // The next one; nullopt after `patience` without any.
+  [[nodiscard]] std::optional<siginfo_t> Take(std::chrono::milliseconds patience) const;
 
  private:
   sigset_t blocked_;
   sigset_t original_;
 };
+
+// Whether a process sent it. Otherwise the kernel did: a terminal, an alarm.
+[[nodiscard]] inline bool WasSentByProcess(const siginfo_t& signal) { return signal.si_code <= 0; }
 
 }  // namespace leakgate

@@ -1,0 +1,34 @@
+#include "runner/session/generations.h"
+
+namespace leakgate {
+
+int Generations::RegionFor(int pid) {
+  // Acquire pairs with the release of the main thread, which has launched it.
+  if (pid != enabled_pid_.load(std::memory_order_acquire)) return -1;
+  const Expected<int> fd = StartNext(pid);
+  if (fd) return *fd;
+  errors_.push_back(fd.error().message);
+  return -1;
+}
+
+Expected<int> Generations::StartNext(int pid) {
+  const auto generation = static_cast<std::uint32_t>(processes_.size()) + 1;
+  Expected<std::unique_ptr<RegionFile>> region = RegionFile::Create(pid, generation);
+  if (!region) return Unexpected(region.error());
+  auto process = TracedProcess::Start(*std::move(region), surroundings_, judging_);
+  if (!process) return Unexpected(process.error());
+  processes_.push_back(*std::move(process));
+  return processes_.back()->region_fd();
+}
+
+std::string RunningTest(const Generations& generations) {
+  if (generations.processes().empty()) return "";
+  const RegionReader& region = generations.processes().back()->region();
+  for (std::uint32_t id = region.WindowCount(); id-- > 1;) {
+    const WindowCopy window = region.Window(id);
+    if (window.kind == WindowKind::kTest && window.state == WindowState::kOpen) return window.name;
+  }
+  return "";
+}
+
+}  // namespace leakgate

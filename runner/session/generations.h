@@ -1,0 +1,47 @@
+// The images of the one PID that is enabled: one traced process for each
+// program that it executes, in the order of its execs.
+//
+// RegionFor is called on the control server's thread; the rest on the main one.
+// What is traced is read only once the server has stopped.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runner/session/traced_process.h"
+
+namespace leakgate {
+
+class Generations {
+ public:
+  explicit Generations(const JudgeSurroundings& surroundings) : surroundings_(surroundings) {}
+
+  // From now on, and not before, `pid` is given a region.
+  void Enable(int pid) { enabled_pid_.store(pid, std::memory_order_release); }
+
+  // A fresh region's descriptor for the enabled PID, which has just executed a
+  // program; -1 for any other.
+  [[nodiscard]] int RegionFor(int pid);
+
+  // REQUIRES: the control server has stopped.
+  const std::vector<std::unique_ptr<TracedProcess>>& processes() const { return processes_; }
+  // Why an image could not be traced.
+  const std::vector<std::string>& errors() const { return errors_; }
+
+ private:
+  [[nodiscard]] Expected<int> StartNext(int pid);
+
+  const JudgeSurroundings& surroundings_;
+  std::atomic<int> enabled_pid_{0};
+  std::mutex judging_;  // of the surroundings
+  std::vector<std::unique_ptr<TracedProcess>> processes_;
+  std::vector<std::string> errors_;
+};
+
+// The test that was running in the last image when it ended; empty if none was.
+[[nodiscard]] std::string RunningTest(const Generations& generations);
+
+}  // namespace leakgate

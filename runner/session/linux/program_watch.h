@@ -1,0 +1,40 @@
+// Watches the program while it runs, and has it and the runner be one to the
+// world: a signal for the runner goes to the program, and when the terminal
+// stops the program (Ctrl-Z), the runner stops with it, so that the shell sees
+// its job stopped.
+//
+// Main thread only.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "runner/session/linux/group_witness.h"
+#include "runner/session/linux/launcher.h"
+#include "runner/session/linux/signals.h"
+
+namespace leakgate {
+
+class ProgramWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // All outlive it. REQUIRES: the process has been resumed.
+  ProgramWatch(SuspendedProcess& process, const BlockedSignals& signals, GroupWitness& witness)
+      : process_(process), signals_(signals), witness_(witness) {}
+
+  // How the program ended; nullopt if it runs on at `deadline`.
+  [[nodiscard]] std::optional<ProgramStatus> WaitUntil(std::optional<Clock::time_point> deadline);
+
+ private:
+  void OnSignal(const siginfo_t& signal);
+  bool IsForProgramToo(const siginfo_t& signal);
+  void StopIfAsked();
+
+  SuspendedProcess& process_;
+  const BlockedSignals& signals_;
+  GroupWitness& witness_;
+  std::optional<Clock::time_point> asked_to_stop_;
+};
+
+}  // namespace leakgate

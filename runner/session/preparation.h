@@ -1,0 +1,25 @@
+// What is found out before the program starts: which file it is, how it will
+// tell its test boundaries, its tests, and the budgets that cover them.
+#pragma once
+
+#include <filesystem>
+
+#include "runner/budget/budget_set.h"
+#include "runner/session/linux/image_inspection.h"
+#include "runner/session/run_session.h"
+#include "runner/session/window_judge.h"
+
+namespace leakgate {
+
+struct Preparation {
+  std::filesystem::path program;
+  TestFramework framework = TestFramework::kNone;
+  TestSources sources;  // empty unless there are budgets to choose by them
+  BudgetSet budgets;
+};
+
+// Errors: no such program, no agent, a bad budget file, a stream of GoogleTest
+// events that the user has already pointed elsewhere.
+[[nodiscard]] Expected<Preparation> Prepare(const RunRequest& request);
+
+}  // namespace leakgate

@@ -1,0 +1,61 @@
+#include "runner/session/run_reasons.h"
+
+#include <fmt/format.h>
+
+namespace leakgate {
+namespace {
+
+std::string AgentFailureText(AgentFailure failure) {
+  switch (failure) {
+    case AgentFailure::kMallocElsewhere:
+      return "the program's malloc is not the one that the agent stands in for; preload no other "
+             "allocator in front of it";
+    case AgentFailure::kNoMemory:
+      return "the agent could not map its tables; raise the limit on address space (ulimit -v)";
+    case AgentFailure::kCanaryUnseen:
+      return "a trial allocation was not recorded; report this as a bug of leakgate";
+    case AgentFailure::kNone:
+      break;
+  }
+  return "the agent did not start";
+}
+
+// Of the last image only: an earlier one ended in the next one's exec.
+std::string DoubtAboutEnd(const RegionReader& last, const ProgramExit& program) {
+  if (last.State() != AgentState::kTracing) {
+    return "nothing was traced: " + AgentFailureText(last.Failure());
+  }
+  if (last.End() != ProgramEnd::kUnseen || program.ShellCode() != 0) return "";
+  return "the program ended without its exit handlers, or executed another that cannot be traced "
+         "(static, or without LD_PRELOAD), so what it left could not be judged; run the test "
+         "binary itself";
+}
+
+}  // namespace
+
+std::vector<std::string> ReasonsForDoubt(const Generations& generations, const RunResult& result) {
+  std::vector<std::string> reasons = generations.errors();
+  if (generations.processes().empty()) {
+    if (!reasons.empty()) return reasons;
+    return {
+        "the agent did not start in the program, so nothing was traced; is it static, or does "
+        "it clear LD_PRELOAD?"};
+  }
+  const std::string doubt = DoubtAboutEnd(generations.processes().back()->region(), result.program);
+  if (!doubt.empty()) reasons.push_back(doubt);
+  for (const auto& [reason, count] : result.tracing.drops) {
+    reasons.push_back(
+        fmt::format("{} event{} could not be recorded ({})", count, count == 1 ? "" : "s", reason));
+  }
+  return reasons;
+}
+
+std::string TimeoutReason(const Generations& generations, std::chrono::milliseconds timeout) {
+  const std::string running = RunningTest(generations);
+  return fmt::format(
+      "the timeout of {} s was reached{}{}; the program and all that it started were killed",
+      static_cast<double>(timeout.count()) / 1000.0,
+      running.empty() ? "" : " while this test ran: ", running);
+}
+
+}  // namespace leakgate
