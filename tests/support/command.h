@@ -8,9 +8,9 @@
 namespace leakgate::test {
 
 struct CommandOptions {
-  std::vector<std::string> environment;  // NAME=VALUE added to this process's own
-  std::string standard_input;
-  std::string directory;  // to run in; empty: this process's
+  std::vector<std::string> environment{};  // NAME=VALUE added to this process's own
+  std::string standard_input{};
+  std::string directory{};  // to run in; empty: this process's
   std::chrono::seconds timeout{120};
 };
 
