@@ -101,9 +101,14 @@ WindowResult WindowJudge::Pass(const WindowCopy& window) {
 
 WindowResult WindowJudge::Judge(const WindowCopy& window) {
   WindowResult result = Describe(window);
-  result.findings =
-      GroupFindings(region_.LiveBlocks(window.id),
-                    [this](std::uint32_t stack) -> const ResolvedStack& { return Resolve(stack); });
+  const Expected<std::vector<LiveBlock>> blocks = region_.LiveBlocks(window.id);
+  if (!blocks) {
+    result.verdict = Verdict::kInconclusive;
+    result.reason = blocks.error().message;
+    return result;
+  }
+  result.findings = GroupFindings(
+      *blocks, [this](std::uint32_t stack) -> const ResolvedStack& { return Resolve(stack); });
   for (const Finding& finding : result.findings) {
     (finding.framework_rule.empty() ? result.outstanding : result.framework) += finding.amount;
   }

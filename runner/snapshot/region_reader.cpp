@@ -39,7 +39,7 @@ const T* RegionReader::At(std::uint64_t offset) const {
 const RegionHeader& RegionReader::Header() const { return *At<RegionHeader>(0); }
 
 Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
-  Expected<Mapping> mapping = Mapping::Map(fd, 0, region_offset::kEnd, MappingAccess::kReadOnly);
+  Expected<Mapping> mapping = Mapping::Map(fd, 0, region_offset::kChunks, MappingAccess::kReadOnly);
   if (!mapping) return Unexpected(mapping.error());
 
   RegionReader reader(fd, *std::move(mapping));
@@ -170,7 +170,7 @@ Totals RegionReader::CurrentTotals() const {
   return totals;
 }
 
-std::vector<LiveBlock> RegionReader::LiveBlocks(std::uint32_t window) const {
+Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
   std::vector<LiveBlock> found;
   const FileRange directory{region_offset::kDirectory, region_offset::kChunks};
   for (const FileRange& range : DataRanges(*fd_, directory)) {
@@ -179,16 +179,21 @@ std::vector<LiveBlock> RegionReader::LiveBlocks(std::uint32_t window) const {
     for (std::uint64_t index = first; index < last; ++index) {
       const auto* const entries = At<std::atomic<std::uint32_t>>(region_offset::kDirectory);
       const std::uint32_t entry = entries[index].load(std::memory_order_acquire);
-      if (entry != 0 && entry <= kMaxChunks) ScanChunk(index, entry - 1, window, found);
+      if (entry == 0 || entry > kMaxChunks) continue;
+      const Expected<void> scanned = ScanChunk(index, entry - 1, window, found);
+      if (!scanned) return Unexpected(scanned.error());
     }
   }
   return found;
 }
 
-void RegionReader::ScanChunk(std::uint64_t directory_index, std::uint32_t chunk,
-                             std::uint32_t window, std::vector<LiveBlock>& found) const {
+Expected<void> RegionReader::ScanChunk(std::uint64_t directory_index, std::uint32_t chunk,
+                                       std::uint32_t window, std::vector<LiveBlock>& found) const {
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
-  const auto* const words = At<std::atomic<std::uint64_t>>(begin);
+  const Expected<Mapping> mapping =
+      Mapping::Map(*fd_, begin, kChunkBytes, MappingAccess::kReadOnly);
+  if (!mapping) return Unexpected(mapping.error());
+  const auto* const words = reinterpret_cast<const std::atomic<std::uint64_t>*>(mapping->data());
   for (const FileRange& range : DataRanges(*fd_, {begin, begin + kChunkBytes})) {
     const std::uint64_t last = std::min((range.end - begin) / sizeof(std::uint64_t), kChunkWords);
     for (std::uint64_t i = (range.begin - begin) / sizeof(std::uint64_t); i < last; ++i) {
@@ -200,6 +205,7 @@ void RegionReader::ScanChunk(std::uint64_t directory_index, std::uint32_t chunk,
           {address, rest.size_bytes, rest.kind, DecodeStart(word).stack, window, rest.thread});
     }
   }
+  return {};
 }
 
 }  // namespace leakgate

@@ -44,8 +44,8 @@ struct RawStack {
 
 class RegionReader {
  public:
-  // Maps the region behind `fd`, which must outlive the reader. Fails if it is
-  // none, or one of another version.
+  // Maps the tables of the region behind `fd`, which must outlive the reader.
+  // Fails if it is none, or one of another version.
   [[nodiscard]] static Expected<RegionReader> Attach(const UniqueFd& fd);
 
   [[nodiscard]] AgentState State() const;
@@ -64,8 +64,10 @@ class RegionReader {
   // Everything allocated and freed up to now.
   [[nodiscard]] Totals CurrentTotals() const;
 
-  // The live blocks that were allocated in `window`, by address.
-  [[nodiscard]] std::vector<LiveBlock> LiveBlocks(std::uint32_t window) const;
+  // The live blocks that were allocated in `window`, by address. The live map is
+  // far larger than the tables, so it is mapped chunk by chunk: fails when the
+  // address space is short.
+  [[nodiscard]] Expected<std::vector<LiveBlock>> LiveBlocks(std::uint32_t window) const;
 
  private:
   RegionReader(const UniqueFd& fd, Mapping mapping) : fd_(&fd), mapping_(std::move(mapping)) {}
@@ -74,8 +76,8 @@ class RegionReader {
   const T* At(std::uint64_t offset) const;
   const RegionHeader& Header() const;
   std::string Text(TextRef ref) const;
-  void ScanChunk(std::uint64_t directory_index, std::uint32_t chunk, std::uint32_t window,
-                 std::vector<LiveBlock>& found) const;
+  Expected<void> ScanChunk(std::uint64_t directory_index, std::uint32_t chunk, std::uint32_t window,
+                           std::vector<LiveBlock>& found) const;
 
   const UniqueFd* fd_;
   Mapping mapping_;
