@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -27,34 +28,40 @@ std::string Text(const std::vector<Frame>& stack, UnwindEnd end) {
   return text + std::to_string(static_cast<unsigned>(end));
 }
 
-void DropAgentFrames(std::vector<Frame>& stack) {
-  const auto first = std::find_if_not(stack.begin(), stack.end(), [](const Frame& frame) {
-    return OriginOf(frame) == FrameOrigin::kAgent;
-  });
-  stack.erase(stack.begin(), first);
+bool IsAgentFrame(const Frame& frame) { return OriginOf(frame) == FrameOrigin::kAgent; }
+
+std::optional<AllocationKind> KindOfOperator(const Frame& frame) {
+  const std::string name = QualifiedNameOf(frame.function);
+  if (name == "operator new") return AllocationKind::kNew;
+  if (name == "operator new[]") return AllocationKind::kNewArray;
+  return std::nullopt;
 }
 
-// A program with a C++ runtime of its own calls malloc in its operator new: to
-// the user that is a new.
-AllocationKind KindSeenByUser(const std::vector<Frame>& stack, AllocationKind kind) {
-  if (stack.empty()) return kind;
-  const std::string innermost = QualifiedNameOf(stack.front().function);
-  if (innermost == "operator new") return AllocationKind::kNew;
-  if (innermost == "operator new[]") return AllocationKind::kNewArray;
-  return kind;
+// The operator that the user called, where a program's own calls malloc, or the
+// runtime's new[] such a new: between them the agent forwards.
+std::optional<AllocationKind> OperatorSeenByUser(const std::vector<Frame>& stack) {
+  std::optional<AllocationKind> outermost;
+  for (const Frame& frame : stack) {
+    const std::optional<AllocationKind> kind = KindOfOperator(frame);
+    if (!kind && !IsAgentFrame(frame)) break;
+    if (kind) outermost = kind;
+  }
+  return outermost;
 }
 
-// What all blocks of one stack id share, but for the kind.
+// What all blocks of one stack id share.
 struct Site {
   Finding finding;
+  std::optional<AllocationKind> kind;  // if it is not each block's own
   std::string text;
 };
 
 Site MakeSite(const ResolvedStack& resolved) {
   Site site;
+  site.kind = OperatorSeenByUser(resolved.frames);
   site.finding.stack = resolved.frames;
   site.finding.stack_end = resolved.end;
-  DropAgentFrames(site.finding.stack);
+  std::erase_if(site.finding.stack, IsAgentFrame);
   site.finding.user_frame = FindUserFrame(site.finding.stack);
   site.finding.framework_rule =
       MatchFrameworkRule(site.finding.stack, resolved.end).value_or(std::string());
@@ -86,7 +93,7 @@ std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
     if (site == sites.end()) {
       site = sites.emplace(block.stack, MakeSite(resolve(block.stack))).first;
     }
-    const AllocationKind kind = KindSeenByUser(site->second.finding.stack, block.kind);
+    const AllocationKind kind = site->second.kind.value_or(block.kind);
     const auto [entry, is_new] = by_text.try_emplace({site->second.text, kind});
     if (is_new) entry->second = site->second.finding;
     entry->second.kind = kind;

@@ -119,6 +119,24 @@ TEST(GroupFindingsTest, CallsMallocInTheProgramsOwnOperatorNewANew) {
                   Field(&Finding::kind, AllocationKind::kNewArray)));
 }
 
+// The runtime's new[] calls the program's new, both by way of the agent.
+TEST(GroupFindingsTest, NamesTheOutermostOfNestedOperators) {
+  const Stacks stacks = {{1, Resolved({In("operator new(unsigned long)"), InAgent(),
+                                       In("operator new[](unsigned long)"), InAgent(),
+                                       In("net::Grow()")})}};
+
+  const Finding finding = Group({Block(1, 64, AllocationKind::kMalloc)}, stacks).front();
+
+  EXPECT_EQ(finding.kind, AllocationKind::kNewArray);
+}
+
+TEST(GroupFindingsTest, DropsTheAgentsFramesBetweenOthers) {
+  const Stacks stacks = {{1, Resolved({In("net::Pool()"), InAgent(), In("net::Grow()")})}};
+
+  EXPECT_THAT(Group({Block(1, 64)}, stacks).front().stack,
+              ElementsAre(In("net::Pool()"), In("net::Grow()")));
+}
+
 TEST(GroupFindingsTest, KeepsTheKindInAClasssOwnOperatorNew) {
   const Stacks stacks = {{1, Resolved({In("net::Pool::operator new(unsigned long)")})}};
 
