@@ -1,0 +1,191 @@
+// The recorder against a model: the same allocations and frees, kept in a
+// std::map, must be what a reader of the region finds.
+#include "plugin/agent/recorder.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "plugin/agent/on_switch.h"
+#include "plugin/agent/windows.h"
+#include "tests/unit/agent/traced_region.h"
+
+namespace leakgate::test {
+namespace {
+
+using ::testing::IsEmpty;
+
+class RecorderTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    TracedRegion();
+    static const bool is_started = agent::StartThreads() && agent::SwitchOn();
+    ASSERT_TRUE(is_started);
+  }
+
+  static const RegionReader& Reader() { return TracedRegion().reader(); }
+
+  static std::uint32_t OpenWindow() {
+    return agent::OpenWindow({.kind = WindowKind::kTest, .name = "Some.Test", .file = {}});
+  }
+
+  // Closes it without asking: there is no runner to ask.
+  static void LeaveWindow(std::uint32_t window) {
+    agent::g_region.header().current_window = Reader().Window(window).parent;
+  }
+
+  static void* At(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
+  __attribute__((noinline)) static void Allocate(std::uint64_t address, std::uint64_t bytes) {
+    agent::RecordAllocation(At(address), bytes, AllocationKind::kMalloc, LEAKGATE_CALLER_FRAME());
+  }
+
+  static std::map<std::uint64_t, std::uint64_t> LiveIn(std::uint32_t window) {
+    std::map<std::uint64_t, std::uint64_t> live;
+    const std::vector<LiveBlock> blocks = Reader().LiveBlocks(window).value();
+    for (const LiveBlock& block : blocks) {
+      live[block.address] = block.size_bytes;
+    }
+    return live;
+  }
+};
+
+TEST_F(RecorderTest, FindsABlockWithItsSizeKindAndStack) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x1000'0000, 77);
+  const std::vector<LiveBlock> live = Reader().LiveBlocks(window).value();
+  LeaveWindow(window);
+
+  ASSERT_EQ(live.size(), 1U);
+  EXPECT_EQ(live[0].address, 0x1000'0000U);
+  EXPECT_EQ(live[0].size_bytes, 77U);
+  EXPECT_EQ(live[0].kind, AllocationKind::kMalloc);
+  EXPECT_GT(Reader().Stack(live[0].stack).frames.size(), 3U);
+}
+
+TEST_F(RecorderTest, KeepsABlockInTheLastGranuleOfAChunk) {
+  const std::uint32_t window = OpenWindow();
+  constexpr std::uint64_t kChunk = 1ULL << kChunkShift;
+  Allocate(8 * kChunk - 16, 40);
+  Allocate(8 * kChunk + 32, 41);
+  EXPECT_EQ(LiveIn(window).size(), 2U);
+  agent::RecordFree(At(8 * kChunk - 16));
+  const auto live = LiveIn(window);
+  LeaveWindow(window);
+  EXPECT_EQ(live, (std::map<std::uint64_t, std::uint64_t>{{8 * kChunk + 32, 41}}));
+}
+
+TEST_F(RecorderTest, CountsADropForAnAddressThatItCannotHold) {
+  const std::uint32_t window = OpenWindow();
+  const std::uint64_t before = Reader().Drops(DropReason::kUnaligned);
+  Allocate(0x1000'0008, 8);
+  LeaveWindow(window);
+  EXPECT_EQ(Reader().Drops(DropReason::kUnaligned), before + 1);
+  EXPECT_THAT(LiveIn(window), IsEmpty());
+}
+
+TEST_F(RecorderTest, TakesABlockWhoseFreeWasNotSeenForGone) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x1001'0000, 10);
+  Allocate(0x1001'0000, 20);
+  const agent::WindowSum sum = agent::SumWindow(window);
+  LeaveWindow(window);
+  EXPECT_EQ(sum.blocks, 1);
+  EXPECT_EQ(sum.bytes, 20);
+}
+
+TEST_F(RecorderTest, ChargesAFreeToTheWindowOfTheAllocation) {
+  const std::uint32_t outer = OpenWindow();
+  Allocate(0x1002'0000, 100);
+  const std::uint32_t inner = OpenWindow();
+  Allocate(0x1002'0100, 11);
+  agent::RecordFree(At(0x1002'0000));
+  EXPECT_EQ(agent::SumWindow(inner).bytes, 11);
+  EXPECT_EQ(agent::SumWindow(outer).bytes, 0);
+  LeaveWindow(inner);
+  LeaveWindow(outer);
+}
+
+// Blocks that one thread has allocated and any may free.
+class SharedBlocks {
+ public:
+  void Add(std::uint64_t address, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    live_[address] = bytes;
+  }
+  // Frees one at random; the model forgets it before the recorder does.
+  bool TakeOne(std::mt19937& random, std::uint64_t& address) {
+    const std::lock_guard lock(mutex_);
+    if (live_.empty()) return false;
+    auto at = live_.lower_bound(0x2000'0000 + random() % 0x1000'0000);
+    if (at == live_.end()) at = live_.begin();
+    address = at->first;
+    live_.erase(at);
+    return true;
+  }
+  std::map<std::uint64_t, std::uint64_t> live() const { return live_; }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::uint64_t> live_;
+};
+
+TEST_F(RecorderTest, AgreesWithAModelUnderThreadsThatFreeEachOthersBlocks) {
+  constexpr std::uint32_t kThreads = 4;
+  constexpr std::uint64_t kSteps = 40'000;
+  const std::uint32_t window = OpenWindow();
+  SharedBlocks blocks;
+  const auto work = [&](std::uint32_t thread) {
+    std::mt19937 random(thread);
+    for (std::uint64_t step = 0; step < kSteps; ++step) {
+      const std::uint64_t address = 0x2000'0000 + (step * kThreads + thread) * 64;
+      const std::uint64_t bytes = random() % 1000;
+      Allocate(address, bytes);
+      blocks.Add(address, bytes);
+      std::uint64_t freed = 0;
+      if (random() % 8 != 0 && blocks.TakeOne(random, freed)) agent::RecordFree(At(freed));
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint32_t i = 0; i < kThreads; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+
+  const agent::WindowSum sum = agent::SumWindow(window);
+  const auto live = LiveIn(window);
+  LeaveWindow(window);
+  std::int64_t bytes = 0;
+  for (const auto& [address, size] : blocks.live()) bytes += static_cast<std::int64_t>(size);
+  EXPECT_TRUE(sum.is_exact);
+  EXPECT_EQ(live, blocks.live());
+  EXPECT_EQ(sum.blocks, static_cast<std::int64_t>(blocks.live().size()));
+  EXPECT_EQ(sum.bytes, bytes);
+}
+
+TEST_F(RecorderTest, CountsWindowsRightWhileTheyMoveOnUnderOtherThreads) {
+  std::atomic<bool> is_done{false};
+  std::thread busy([&] {
+    for (std::uint64_t step = 0; !is_done; ++step) {
+      const std::uint64_t address = 0x8000'0000 + step % 1000 * 64;
+      Allocate(address, 5);
+      agent::RecordFree(At(address));
+    }
+  });
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint32_t window = OpenWindow();
+    Allocate(0x9000'0000, 123);
+    agent::RecordFree(At(0x9000'0000));
+    LeaveWindow(window);
+  }
+  is_done = true;
+  busy.join();
+  for (std::uint32_t id = 1; id < Reader().WindowCount(); ++id) {
+    EXPECT_EQ(agent::SumWindow(id).blocks, static_cast<std::int64_t>(LiveIn(id).size())) << id;
+    if (id > 200) id += 100;
+  }
+}
+
+}  // namespace
+}  // namespace leakgate::test

@@ -1,0 +1,238 @@
+// Every kind of frame, walked by the agent's unwinder and by libgcc's: the same
+// pcs, all the way out.
+#include "plugin/agent/unwind/stack_walker.h"
+
+#include <alloca.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <coroutine>
+#include <functional>
+#include <thread>
+
+#include "tests/unit/agent/walk.h"
+
+extern "C" void WalkFromRbxFrame(void (*function)(void*), void* argument);
+extern "C" void WalkFromExpressionFrame(void (*function)(void*), void* argument);
+extern "C" void WalkFromNoInfoFrame(void (*function)(void*), void* argument);
+
+namespace leakgate::test {
+namespace {
+
+using ::testing::ElementsAreArray;
+using ::testing::Gt;
+using ::testing::SizeIs;
+
+void ExpectSame(const TwoWalks& walks) {
+  EXPECT_THAT(walks.ours, SizeIs(Gt(3U)));
+  EXPECT_THAT(walks.ours, ElementsAreArray(walks.libgccs));
+  EXPECT_EQ(walks.end, UnwindEnd::kOutermost);
+}
+
+__attribute__((noinline)) int Recurse(int depth, TwoWalks& walks) {
+  if (depth == 0) {
+    WalkHere(walks);
+    return 0;
+  }
+  return Recurse(depth - 1, walks) + 1;
+}
+
+TEST(StackWalkerTest, WalksPlainFrames) {
+  TwoWalks walks;
+  Recurse(50, walks);
+  ExpectSame(walks);
+  EXPECT_TRUE(walks.is_provable);
+}
+
+TEST(StackWalkerTest, KeepsTheOuterFramesOfTheLastStack) {
+  for (const int depth : {20, 10, 30, 5, 5}) {
+    TwoWalks walks;
+    Recurse(depth, walks);
+    ExpectSame(walks);
+  }
+}
+
+TEST(StackWalkerTest, CutsAtTheDepthLimitAndSaysSo) {
+  TwoWalks walks;
+  Recurse(400, walks);
+  EXPECT_THAT(walks.ours, SizeIs(agent::kMaxStackDepth));
+  EXPECT_EQ(walks.end, UnwindEnd::kDepthLimit);
+  walks.libgccs.resize(agent::kMaxStackDepth);
+  EXPECT_THAT(walks.ours, ElementsAreArray(walks.libgccs));
+}
+
+TEST(StackWalkerTest, WalksStacksAroundTheDepthLimitRight) {
+  for (int depth = 225; depth < 265; ++depth) {
+    TwoWalks walks;
+    Recurse(depth, walks);
+    walks.libgccs.resize(std::min<std::size_t>(walks.libgccs.size(), agent::kMaxStackDepth));
+    ASSERT_THAT(walks.ours, ElementsAreArray(walks.libgccs)) << depth;
+  }
+}
+
+__attribute__((noinline)) void Realigned(TwoWalks& walks, int bytes) {
+  alignas(64) volatile char aligned[64] = {1};
+  volatile char* const dynamic = static_cast<char*>(alloca(static_cast<std::size_t>(bytes)));
+  dynamic[0] = 1;
+  WalkHere(walks);
+  aligned[0] = static_cast<char>(aligned[1] + dynamic[0]);
+}
+
+TEST(StackWalkerTest, WalksARealignedFrameWithAlloca) {
+  TwoWalks walks;
+  Realigned(walks, 300);
+  ExpectSame(walks);
+}
+
+TEST(StackWalkerTest, WalksThroughTheCppRuntimeAndLibc) {
+  TwoWalks walks;
+  const std::function<void()> function = [&] { WalkHere(walks); };
+  std::vector<int> values = {3, 1, 2};
+  std::sort(values.begin(), values.end(), [&](int a, int b) {
+    function();
+    return a < b;
+  });
+  ExpectSame(walks);
+
+  thread_local TwoWalks in_qsort;
+  std::qsort(values.data(), values.size(), sizeof(int), [](const void*, const void*) {
+    WalkHere(in_qsort);
+    return 0;
+  });
+  ExpectSame(in_qsort);
+}
+
+TEST(StackWalkerTest, WalksANewThreadToItsStart) {
+  TwoWalks walks;
+  std::thread thread([&] { Recurse(5, walks); });
+  thread.join();
+  ExpectSame(walks);
+}
+
+TwoWalks* g_walks = nullptr;
+
+void OnSignal(int) { WalkHere(*g_walks); }
+
+class SignalTest : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    g_walks = &walks_;
+    stack_t other{};
+    other.ss_sp = other_stack_;
+    other.ss_size = sizeof(other_stack_);
+    sigaltstack(&other, nullptr);
+    struct sigaction action {};
+    action.sa_handler = OnSignal;
+    action.sa_flags = GetParam();
+    sigaction(SIGUSR1, &action, nullptr);
+  }
+  void TearDown() override {
+    signal(SIGUSR1, SIG_DFL);
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    sigaltstack(&none, nullptr);
+  }
+
+  TwoWalks walks_;
+  char other_stack_[128 * 1024];
+};
+
+TEST_P(SignalTest, WalksThroughASignalsFrame) {
+  raise(SIGUSR1);
+  ExpectSame(walks_);
+}
+
+INSTANTIATE_TEST_SUITE_P(OnEitherStack, SignalTest, ::testing::Values(0, SA_ONSTACK));
+
+struct WalksWhenDestroyed {
+  TwoWalks& walks;
+  ~WalksWhenDestroyed() { WalkHere(walks); }
+};
+
+__attribute__((noinline)) void Throw(TwoWalks& walks) {
+  const WalksWhenDestroyed walker{walks};
+  throw 1;
+}
+
+TEST(StackWalkerTest, WalksWhileAnExceptionIsThrown) {
+  TwoWalks walks;
+  try {
+    Throw(walks);
+  } catch (int) {
+  }
+  ExpectSame(walks);
+}
+
+struct Coroutine {
+  struct promise_type {
+    Coroutine get_return_object() {
+      return {std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() {}
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+
+Coroutine WalkInCoroutine(TwoWalks& walks) {
+  WalkHere(walks);
+  co_return;
+}
+
+TEST(StackWalkerTest, WalksACoroutine) {
+  TwoWalks walks;
+  const Coroutine coroutine = WalkInCoroutine(walks);
+  coroutine.handle.resume();
+  coroutine.handle.destroy();
+  ExpectSame(walks);
+}
+
+ucontext_t g_main_context;
+ucontext_t g_other_context;
+
+void OnOtherStack() {
+  Recurse(3, *g_walks);
+  swapcontext(&g_other_context, &g_main_context);
+}
+
+TEST(StackWalkerTest, WalksAnotherContextsStackToItsEnd) {
+  TwoWalks walks;
+  g_walks = &walks;
+  std::vector<char> stack(256 * 1024);
+  getcontext(&g_other_context);
+  g_other_context.uc_stack.ss_sp = stack.data();
+  g_other_context.uc_stack.ss_size = stack.size();
+  g_other_context.uc_link = nullptr;
+  makecontext(&g_other_context, OnOtherStack, 0);
+  swapcontext(&g_main_context, &g_other_context);
+  EXPECT_THAT(walks.ours, ElementsAreArray(walks.libgccs));
+}
+
+void WalkInto(void* walks) { WalkHere(*static_cast<TwoWalks*>(walks)); }
+
+TEST(StackWalkerTest, FollowsOtherRegistersWhereTheFrameHangsOnThem) {
+  TwoWalks walks;
+  WalkFromRbxFrame(WalkInto, &walks);
+  ExpectSame(walks);
+  EXPECT_FALSE(walks.is_provable);
+}
+
+TEST(StackWalkerTest, EvaluatesExpressions) {
+  TwoWalks walks;
+  WalkFromExpressionFrame(WalkInto, &walks);
+  ExpectSame(walks);
+}
+
+TEST(StackWalkerTest, EndsWithAReasonWhereThereIsNoUnwindInformation) {
+  TwoWalks walks;
+  WalkFromNoInfoFrame(WalkInto, &walks);
+  EXPECT_THAT(walks.ours, SizeIs(2U));
+  EXPECT_EQ(walks.end, UnwindEnd::kNoUnwindInfo);
+}
+
+}  // namespace
+}  // namespace leakgate::test

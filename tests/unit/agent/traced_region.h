@@ -1,0 +1,33 @@
+// A real region, mapped by the agent's code and by the runner's reader in one
+// process. One for the whole test program: the agent knows no second.
+#pragma once
+
+#include "plugin/agent/counters.h"
+#include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/live_map.h"
+#include "plugin/agent/module_table.h"
+#include "plugin/agent/region.h"
+#include "plugin/agent/stack_table.h"
+#include "runner/session/linux/region_file.h"
+
+namespace leakgate::test {
+
+// Creates it at the first call; the agent's tables are started on it.
+inline RegionFile& TracedRegion() {
+  static const std::unique_ptr<RegionFile> region = [] {
+    auto created = *RegionFile::Create(agent::CurrentPid(), 1);
+    const int fd = created->fd().get();
+    agent::g_region.base = static_cast<char*>(agent::MapShared(fd, 0, region_offset::kChunks));
+    agent::g_live_map.Start(agent::MapShared(fd, region_offset::kChunks, kChunkBytes));
+    RegionHeader& header = agent::g_region.header();
+    header.window_count = 1;
+    header.thread_count = 1;
+    header.module_count = 1;
+    header.text_bytes = 1;
+    if (!agent::g_stacks.Start()) throw std::runtime_error("no memory for the stack table");
+    return created;
+  }();
+  return *region;
+}
+
+}  // namespace leakgate::test
