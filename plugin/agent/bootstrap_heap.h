@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "plugin/agent/visibility.h"
+
 namespace leakgate::agent::bootstrap_heap {
 
 inline constexpr std::size_t kBytes = 64 * 1024;
-extern char g_memory[kBytes];
+extern LEAKGATE_INTERNAL char g_memory[kBytes];
 
 // Zeroed, aligned to 16; nullptr when the heap is used up.
 void* Allocate(std::size_t bytes);

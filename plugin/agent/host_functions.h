@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <new>
 
+#include "plugin/agent/visibility.h"
+
 namespace leakgate::agent {
 
 // Who provides operator new and delete.
@@ -69,7 +71,7 @@ struct HostFunctions {
   OperatorSource operators = OperatorSource::kNone;
 };
 
-extern HostFunctions g_host;
+extern LEAKGATE_INTERNAL HostFunctions g_host;
 
 // Fills g_host. The dynamic linker may allocate meanwhile: see bootstrap_heap.h.
 void ResolveHostFunctions();

@@ -20,39 +20,43 @@ namespace leakgate::agent {
 class AllocatorGuard {
  public:
   AllocatorGuard() {
-    if (!g_host.allocator_is_foreign) return;
-    thread_ = CurrentThread();
-    if (thread_ == nullptr) return;
-    before_ = thread_->activity;
-    if (before_ == Activity::kHost) thread_->activity = Activity::kAllocator;
+    if (!g_host.allocator_is_foreign || !IsTracing() || !EnsureThread()) return;
+    before_ = t_thread.activity;
+    is_held_ = true;
+    t_thread.activity = Activity::kAllocator;
   }
   ~AllocatorGuard() {
-    if (thread_ != nullptr) thread_->activity = before_;
+    if (is_held_) t_thread.activity = before_;
   }
   AllocatorGuard(const AllocatorGuard&) = delete;
   AllocatorGuard& operator=(const AllocatorGuard&) = delete;
 
  private:
-  ThreadState* thread_ = nullptr;
-  Activity before_ = Activity::kHost;
+  Activity before_ = Activity::kUnknown;
+  bool is_held_ = false;
 };
 
-// What to ask the host's allocator for, so that the block covers two granules
-// of the live map: glibc's always do.
+// What to ask a foreign allocator for, so that the block covers two granules of
+// the live map: glibc's always do.
 inline std::size_t CoveringTwoGranules(std::size_t bytes) {
   constexpr std::size_t kTwoGranules = 32;
-  return g_host.allocator_is_foreign && bytes < kTwoGranules ? kTwoGranules : bytes;
+  return bytes < kTwoGranules ? kTwoGranules : bytes;
 }
 
-// Allocates by `forward`, and records the block.
+template <typename Forward>
+__attribute__((noinline)) void* AllocateForeign(std::size_t bytes, const Forward& forward) {
+  const AllocatorGuard guard;
+  return forward(CoveringTwoGranules(bytes));
+}
+
+// Allocates `bytes`, or some more, by `forward`; records the block.
 template <typename Forward>
 __attribute__((always_inline)) inline void* Traced(AllocationKind kind, std::size_t bytes,
-                                                   const CallerFrame& caller, Forward forward) {
-  void* block = nullptr;
-  {
-    const AllocatorGuard guard;
-    block = forward();
-  }
+                                                   const CallerFrame& caller,
+                                                   const Forward& forward) {
+  void* const block = __builtin_expect(g_host.allocator_is_foreign, 0)
+                          ? AllocateForeign(bytes, forward)
+                          : forward(bytes);
   RecordAllocation(block, bytes, kind, caller);
   return block;
 }

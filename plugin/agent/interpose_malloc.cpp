@@ -16,16 +16,32 @@ LEAKGATE_EXPORT void* malloc(std::size_t bytes) noexcept {
   if (route == Route::kForward) return g_host.malloc(bytes);
   if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
   return Traced(AllocationKind::kMalloc, bytes, LEAKGATE_CALLER_FRAME(),
-                [=] { return g_host.malloc(CoveringTwoGranules(bytes)); });
+                [=](std::size_t asked) { return g_host.malloc(asked); });
 }
 
-LEAKGATE_EXPORT void free(void* block) noexcept {
-  if (bootstrap_heap::Owns(block)) return;
-  const Route route = CurrentRoute();
-  if (route == Route::kTrace) RecordFree(block);
-  if (route == Route::kBootstrap) return;
+namespace {
+
+// What to ask the host's allocator for. Nothing stays nothing: realloc frees then.
+std::size_t AskedOf(std::size_t bytes) {
+  return g_host.allocator_is_foreign && bytes != 0 ? CoveringTwoGranules(bytes) : bytes;
+}
+
+// A block that is not in the live map, or that a foreign allocator made.
+__attribute__((noinline)) void FreeOther(void* block) {
+  if (bootstrap_heap::Owns(block) || CurrentRoute() == Route::kBootstrap) return;
+  if (IsTracing() && g_host.allocator_is_foreign) RecordFree(block);
   const AllocatorGuard guard;
   g_host.free(block);
+}
+
+}  // namespace
+
+LEAKGATE_EXPORT void free(void* block) noexcept {
+  if (IsTracing() && !g_host.allocator_is_foreign && RecordFree(block).IsLive()) {
+    g_host.free(block);
+  } else {
+    FreeOther(block);
+  }
 }
 
 LEAKGATE_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
@@ -34,9 +50,8 @@ LEAKGATE_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
   const bool overflows = __builtin_mul_overflow(count, size, &bytes);
   if (route == Route::kForward || overflows) return g_host.calloc(count, size);
   if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
-  return Traced(AllocationKind::kCalloc, bytes, LEAKGATE_CALLER_FRAME(), [=] {
-    const std::size_t covering = CoveringTwoGranules(bytes);
-    return covering == bytes ? g_host.calloc(count, size) : g_host.calloc(1, covering);
+  return Traced(AllocationKind::kCalloc, bytes, LEAKGATE_CALLER_FRAME(), [=](std::size_t asked) {
+    return asked == bytes ? g_host.calloc(count, size) : g_host.calloc(1, asked);
   });
 }
 
@@ -60,7 +75,7 @@ void* Reallocate(void* block, std::size_t bytes, const CallerFrame& caller) {
   void* moved = nullptr;
   {
     const AllocatorGuard guard;
-    moved = g_host.realloc(block, bytes == 0 ? 0 : CoveringTwoGranules(bytes));
+    moved = g_host.realloc(block, AskedOf(bytes));
   }
   // Size 0 frees the block where nothing is returned; else nothing means failure.
   if (moved == nullptr && bytes != 0 && before.IsLive()) RestoreBlock(block, before);
@@ -86,13 +101,13 @@ LEAKGATE_EXPORT void* reallocarray(void* block, std::size_t count, std::size_t s
 LEAKGATE_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
   if (CurrentRoute() != Route::kTrace) return g_host.memalign(alignment, bytes);
   return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
-                [=] { return g_host.memalign(alignment, CoveringTwoGranules(bytes)); });
+                [=](std::size_t asked) { return g_host.memalign(alignment, asked); });
 }
 
 LEAKGATE_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
   if (CurrentRoute() != Route::kTrace) return g_host.aligned_alloc(alignment, bytes);
   return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
-                [=] { return g_host.aligned_alloc(alignment, CoveringTwoGranules(bytes)); });
+                [=](std::size_t asked) { return g_host.aligned_alloc(alignment, asked); });
 }
 
 LEAKGATE_EXPORT int posix_memalign(void** block, std::size_t alignment,
@@ -101,7 +116,7 @@ LEAKGATE_EXPORT int posix_memalign(void** block, std::size_t alignment,
   int result = 0;
   {
     const AllocatorGuard guard;
-    result = g_host.posix_memalign(block, alignment, CoveringTwoGranules(bytes));
+    result = g_host.posix_memalign(block, alignment, AskedOf(bytes));
   }
   if (result == 0) {
     RecordAllocation(*block, bytes, AllocationKind::kMemalign, LEAKGATE_CALLER_FRAME());
@@ -112,11 +127,11 @@ LEAKGATE_EXPORT int posix_memalign(void** block, std::size_t alignment,
 LEAKGATE_EXPORT void* valloc(std::size_t bytes) noexcept {
   if (CurrentRoute() != Route::kTrace) return g_host.valloc(bytes);
   return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
-                [=] { return g_host.valloc(bytes); });
+                [](std::size_t asked) { return g_host.valloc(asked); });
 }
 
 LEAKGATE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
   if (CurrentRoute() != Route::kTrace) return g_host.pvalloc(bytes);
   return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
-                [=] { return g_host.pvalloc(bytes); });
+                [](std::size_t asked) { return g_host.pvalloc(asked); });
 }

@@ -27,24 +27,22 @@ bool IsTracingAllocator() { return IsTracing() && g_host.operators == OperatorSo
 // host's operator, which throws or calls the new-handler as it must.
 template <typename LikeMalloc, typename Forward>
 __attribute__((always_inline)) inline void* New(AllocationKind kind, std::size_t bytes,
-                                                const CallerFrame& caller, LikeMalloc like_malloc,
-                                                Forward forward) {
+                                                const CallerFrame& caller,
+                                                const LikeMalloc& like_malloc,
+                                                const Forward& forward) {
   if (IsTracingRuntime()) {
     void* const block = Traced(kind, bytes, caller, like_malloc);
-    if (block != nullptr) return block;
+    if (__builtin_expect(block != nullptr, 1)) return block;
   } else if (IsTracingAllocator()) {
-    return Traced(kind, bytes, caller, [&] { return forward(CoveringTwoGranules(bytes)); });
+    return Traced(kind, bytes, caller, forward);
   }
   return forward(bytes);
 }
 
-void* LikeMalloc(std::size_t bytes) {
-  return g_host.malloc(CoveringTwoGranules(bytes == 0 ? 1 : bytes));
-}
+void* LikeMalloc(std::size_t asked) { return g_host.malloc(asked == 0 ? 1 : asked); }
 
-void* LikeAlignedAlloc(std::size_t bytes, std::align_val_t alignment) {
-  return g_host.memalign(static_cast<std::size_t>(alignment),
-                         CoveringTwoGranules(bytes == 0 ? 1 : bytes));
+void* LikeAlignedAlloc(std::size_t asked, std::align_val_t alignment) {
+  return g_host.memalign(static_cast<std::size_t>(alignment), asked == 0 ? 1 : asked);
 }
 
 // `forward` is the host's operator. An allocator's sized forms are called
@@ -65,54 +63,55 @@ __attribute__((always_inline)) inline void Delete(void* block, Forward forward) 
 }  // namespace
 
 #define LEAKGATE_NEW(kind, like_malloc, forward) \
-  New(                                           \
-      AllocationKind::kind, bytes, LEAKGATE_CALLER_FRAME(), [=] { return like_malloc; }, forward)
+  New(AllocationKind::kind, bytes, LEAKGATE_CALLER_FRAME(), like_malloc, forward)
 
 #define LEAKGATE_OPERATOR __attribute__((visibility("default")))
 
 LEAKGATE_OPERATOR void* operator new(std::size_t bytes) {
-  return LEAKGATE_NEW(kNew, LikeMalloc(bytes),
-                      [](std::size_t asked) { return g_host.op_new(asked); });
+  return LEAKGATE_NEW(kNew, LikeMalloc, [](std::size_t asked) { return g_host.op_new(asked); });
 }
 
 LEAKGATE_OPERATOR void* operator new[](std::size_t bytes) {
-  return LEAKGATE_NEW(kNewArray, LikeMalloc(bytes),
+  return LEAKGATE_NEW(kNewArray, LikeMalloc,
                       [](std::size_t asked) { return g_host.op_new_array(asked); });
 }
 
 LEAKGATE_OPERATOR void* operator new(std::size_t bytes, const std::nothrow_t& tag) noexcept {
-  return LEAKGATE_NEW(kNew, LikeMalloc(bytes),
+  return LEAKGATE_NEW(kNew, LikeMalloc,
                       [&](std::size_t asked) { return g_host.op_new_nothrow(asked, tag); });
 }
 
 LEAKGATE_OPERATOR void* operator new[](std::size_t bytes, const std::nothrow_t& tag) noexcept {
-  return LEAKGATE_NEW(kNewArray, LikeMalloc(bytes),
+  return LEAKGATE_NEW(kNewArray, LikeMalloc,
                       [&](std::size_t asked) { return g_host.op_new_array_nothrow(asked, tag); });
 }
 
 LEAKGATE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return LEAKGATE_NEW(kNew, LikeAlignedAlloc(bytes, alignment),
-                      [=](std::size_t asked) { return g_host.op_new_aligned(asked, alignment); });
+  return LEAKGATE_NEW(
+      kNew, [=](std::size_t asked) { return LikeAlignedAlloc(asked, alignment); },
+      [=](std::size_t asked) { return g_host.op_new_aligned(asked, alignment); });
 }
 
 LEAKGATE_OPERATOR void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return LEAKGATE_NEW(kNewArray, LikeAlignedAlloc(bytes, alignment), [=](std::size_t asked) {
-    return g_host.op_new_array_aligned(asked, alignment);
-  });
+  return LEAKGATE_NEW(
+      kNewArray, [=](std::size_t asked) { return LikeAlignedAlloc(asked, alignment); },
+      [=](std::size_t asked) { return g_host.op_new_array_aligned(asked, alignment); });
 }
 
 LEAKGATE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t alignment,
                                      const std::nothrow_t& tag) noexcept {
-  return LEAKGATE_NEW(kNew, LikeAlignedAlloc(bytes, alignment), [&](std::size_t asked) {
-    return g_host.op_new_aligned_nothrow(asked, alignment, tag);
-  });
+  return LEAKGATE_NEW(
+      kNew, [=](std::size_t asked) { return LikeAlignedAlloc(asked, alignment); },
+      [&](std::size_t asked) { return g_host.op_new_aligned_nothrow(asked, alignment, tag); });
 }
 
 LEAKGATE_OPERATOR void* operator new[](std::size_t bytes, std::align_val_t alignment,
                                        const std::nothrow_t& tag) noexcept {
-  return LEAKGATE_NEW(kNewArray, LikeAlignedAlloc(bytes, alignment), [&](std::size_t asked) {
-    return g_host.op_new_array_aligned_nothrow(asked, alignment, tag);
-  });
+  return LEAKGATE_NEW(
+      kNewArray, [=](std::size_t asked) { return LikeAlignedAlloc(asked, alignment); },
+      [&](std::size_t asked) {
+        return g_host.op_new_array_aligned_nothrow(asked, alignment, tag);
+      });
 }
 
 LEAKGATE_OPERATOR void operator delete(void* block) noexcept {

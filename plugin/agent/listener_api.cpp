@@ -37,9 +37,8 @@ unsigned Open(const LeakgateWindow* window) {
 }
 
 LeakgateVerdict Close(unsigned window, unsigned result) {
-  ThreadState* const thread = IsTracing() ? RecordingThread() : nullptr;
-  if (thread == nullptr) return {};
-  const RecordingGuard guard(*thread);
+  if (!IsTracing() || !CanRecord()) return {};
+  const RecordingGuard guard;
   const RunnerVerdict verdict = CloseWindow(guard, window, static_cast<TestResult>(result));
   return {verdict.is_over_budget ? 1 : 0,
           verdict.line,

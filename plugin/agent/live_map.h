@@ -15,6 +15,7 @@
 #include "common/live_slot.h"
 #include "plugin/agent/region.h"
 #include "plugin/agent/spin_lock.h"
+#include "plugin/agent/visibility.h"
 
 namespace leakgate::agent {
 
@@ -50,6 +51,8 @@ class LiveMap {
     return chunk + ((address >> kGranuleShift) & (kChunkWords - 1));
   }
 
+  static bool IsLiveAt(Slot slot) { return IsLiveStart(slot[0].load(std::memory_order_relaxed)); }
+
   static LiveWords Read(Slot slot) {
     return {slot[0].load(std::memory_order_relaxed), slot[1].load(std::memory_order_relaxed)};
   }
@@ -78,6 +81,6 @@ class LiveMap {
   Slot last_chunk_ = nullptr;  // the chunk mapped last
 };
 
-extern LiveMap g_live_map;
+extern LEAKGATE_INTERNAL LiveMap g_live_map;
 
 }  // namespace leakgate::agent

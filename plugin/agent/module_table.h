@@ -12,6 +12,7 @@
 #include "plugin/agent/region.h"
 #include "plugin/agent/spin_lock.h"
 #include "plugin/agent/unwind/frame_description.h"
+#include "plugin/agent/visibility.h"
 
 namespace leakgate::agent {
 
@@ -43,6 +44,6 @@ class ModuleTable {
   std::uint32_t recent_epoch_ = 0;  // and when
 };
 
-extern ModuleTable g_modules;
+extern LEAKGATE_INTERNAL ModuleTable g_modules;
 
 }  // namespace leakgate::agent

@@ -8,13 +8,15 @@
 
 #include <cstdint>
 
+#include "plugin/agent/visibility.h"
+
 namespace leakgate::agent {
 
 struct alignas(4096) SwitchPage {
   volatile std::uint32_t is_tracing;
 };
 
-extern SwitchPage g_switch;
+extern LEAKGATE_INTERNAL SwitchPage g_switch;
 
 inline bool IsTracing() { return __builtin_expect(g_switch.is_tracing != 0, 1); }
 

@@ -1,5 +1,9 @@
-// Records what the interposed functions saw: the agent's hot path, all of it
-// inline in them but for what is rare.
+// Records what the interposed functions saw: the agent's hot path.
+//
+// The ordinary case is inline in the interposed functions and calls nothing:
+// the thread has a state, the stack is proved by the memo, the live map has the
+// block's chunk, the shard counts for the current window. Everything else is
+// for the functions named ...Slow, which do the whole from the start.
 //
 // Called on the allocating thread, with tracing on. The host's errno is never
 // touched: the agent makes its system calls directly.
@@ -28,16 +32,17 @@ class Recording {
   ThreadState* thread_;
 };
 
-// Holds the thread's activity at kRecording.
+// Holds the thread's activity at kRecording. REQUIRES: CanRecord(), or that
+// the activity is kHost.
 class RecordingGuard {
  public:
-  explicit RecordingGuard(ThreadState& thread) : recording_(thread) {
-    thread.activity = Activity::kRecording;
+  RecordingGuard() : recording_(*t_thread.state) {
+    t_thread.activity = Activity::kRecording;
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   ~RecordingGuard() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    recording_.thread().activity = Activity::kHost;
+    t_thread.activity = Activity::kHost;
   }
   RecordingGuard(const RecordingGuard&) = delete;
   RecordingGuard& operator=(const RecordingGuard&) = delete;
@@ -48,61 +53,47 @@ class RecordingGuard {
   const Recording recording_;
 };
 
-// RecordingThread where this thread has no state yet, or is not the host's.
-ThreadState* RecordingThreadSlow();
+// True if this call is to be recorded; false if it is the allocator's own, or
+// (counted as a drop) interrupted the agent. Makes the thread's state.
+[[nodiscard]] bool CanRecord();
 
-// The thread to record on; nullptr where this call is not to be recorded: it is
-// the allocator's own, or (counted as a drop) interrupted the agent.
-inline ThreadState* RecordingThread() {
-  ThreadState* const thread = t_state;
-  const bool is_host = thread != nullptr && thread->activity == Activity::kHost;
-  return __builtin_expect(is_host, 1) ? thread : RecordingThreadSlow();
-}
+void RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
+                          const CallerFrame& caller);
+LiveWords RecordFreeSlow(void* block);
 
-// Walks the stack at `caller`, and remembers it; its id.
-std::uint32_t WalkStack(Recording recording, const CallerFrame& caller, std::uint32_t module_epoch);
+// True if the block was recorded; false: nothing has been changed.
+__attribute__((always_inline)) inline bool TryRecordAllocation(Recording recording,
+                                                               std::uint64_t address,
+                                                               std::size_t size_bytes,
+                                                               AllocationKind kind,
+                                                               const CallerFrame& caller) {
+  ThreadState& thread = recording.thread();
+  CounterShard& shard = *thread.shard;
+  const LiveMap::Slot slot = LiveMap::Find(address);
+  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  if (slot == nullptr || LiveMap::IsLiveAt(slot) || size_bytes > kMaxBlockBytes ||
+      shard.window.load(std::memory_order_relaxed) != window) {
+    return false;
+  }
+  const std::uint32_t stack = thread.memo.FindAgain(caller, g_modules.Epoch());
+  if (stack == 0) return false;
 
-// What must come before a thread's next block is recorded: see windows.h.
-void Settle(Recording recording);
-
-// A block that was freed where the agent does not look is gone all the same.
-void ForgetReplaced(Recording recording, const LiveWords& replaced);
-
-__attribute__((always_inline)) inline std::uint32_t StackOf(Recording recording,
-                                                            const CallerFrame& caller) {
-  const std::uint32_t module_epoch = g_modules.Epoch();
-  const std::uint32_t known = recording.thread().memo.Find(caller, module_epoch);
-  return __builtin_expect(known != 0, 1) ? known : WalkStack(recording, caller, module_epoch);
-}
-
-__attribute__((always_inline)) inline void Insert(Recording recording, std::uint64_t address,
-                                                  const LiveWords& words) {
-  const LiveMap::Slot slot = g_live_map.SlotFor(address);
-  if (__builtin_expect(slot == nullptr, 0)) return;
-  const LiveWords before = LiveMap::Read(slot);
-  if (__builtin_expect(before.IsLive(), 0)) ForgetReplaced(recording, before);
-  LiveMap::Write(slot, words);
-  CountAllocation(*recording.thread().shard, DecodeStart(words.start).window,
-                  DecodeRest(words.rest).size_bytes);
+  LiveMap::Write(
+      slot, {Encode(LiveStart{window, stack}), Encode(LiveRest{size_bytes, thread.thread, kind})});
+  AddBlock(shard.allocated, size_bytes);
+  return true;
 }
 
 // A block that the host's allocator just returned; nullptr is not recorded.
 __attribute__((always_inline)) inline void RecordAllocation(void* block, std::size_t size_bytes,
                                                             AllocationKind kind,
                                                             const CallerFrame& caller) {
-  if (__builtin_expect(block == nullptr, 0)) return;
-  ThreadState* const thread = RecordingThread();
-  if (__builtin_expect(thread == nullptr, 0)) return;
-  if (__builtin_expect(size_bytes > kMaxBlockBytes, 0)) {
-    return g_region.Drop(DropReason::kBlockTooLarge);
+  if (__builtin_expect(t_thread.activity == Activity::kHost, 1)) {
+    const RecordingGuard guard;
+    const auto address = reinterpret_cast<std::uint64_t>(block);
+    if (__builtin_expect(TryRecordAllocation(guard, address, size_bytes, kind, caller), 1)) return;
   }
-  const RecordingGuard guard(*thread);
-  if (__builtin_expect((thread->opening_window | thread->closing_window) != 0, 0)) Settle(guard);
-
-  const LiveStart start{g_region.header().current_window.load(std::memory_order_relaxed),
-                        StackOf(guard, caller)};
-  const LiveRest rest{size_bytes, thread->thread, kind};
-  Insert(guard, reinterpret_cast<std::uint64_t>(block), {Encode(start), Encode(rest)});
+  RecordAllocationSlow(block, size_bytes, kind, caller);
 }
 
 // A block about to be freed. REQUIRES: the allocator does not know yet, so no
@@ -112,13 +103,18 @@ __attribute__((always_inline)) inline LiveWords RecordFree(void* block) {
   if (__builtin_expect(slot == nullptr, 0)) return {};
   const LiveWords words = LiveMap::Read(slot);
   if (__builtin_expect(!words.IsLive(), 0)) return {};
-  ThreadState* const thread = RecordingThread();
-  if (__builtin_expect(thread == nullptr, 0)) return {};
 
-  const RecordingGuard guard(*thread);
-  LiveMap::Clear(slot);
-  CountFree(*thread->shard, DecodeStart(words.start).window, DecodeRest(words.rest).size_bytes);
-  return words;
+  if (__builtin_expect(t_thread.activity == Activity::kHost, 1)) {
+    const RecordingGuard guard;
+    CounterShard& shard = *static_cast<Recording>(guard).thread().shard;
+    if (__builtin_expect(
+            shard.window.load(std::memory_order_relaxed) == DecodeStart(words.start).window, 1)) {
+      LiveMap::Clear(slot);
+      AddBlock(shard.freed_here, DecodeRest(words.rest).size_bytes);
+      return words;
+    }
+  }
+  return RecordFreeSlow(block);
 }
 
 // The free did not happen (realloc failed): the block is live as it was.

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "common/region_layout.h"
+#include "plugin/agent/visibility.h"
 
 namespace leakgate::agent {
 
@@ -41,6 +42,6 @@ struct Region {
 };
 
 // The process's one region. base is nullptr until tracing starts.
-extern Region g_region;
+extern LEAKGATE_INTERNAL Region g_region;
 
 }  // namespace leakgate::agent

@@ -13,6 +13,7 @@
 #include "plugin/agent/region.h"
 #include "plugin/agent/spin_lock.h"
 #include "plugin/agent/unwind/stack_trail.h"
+#include "plugin/agent/visibility.h"
 
 namespace leakgate::agent {
 
@@ -37,6 +38,6 @@ class StackTable {
   SpinLock lock_;
 };
 
-extern StackTable g_stacks;
+extern LEAKGATE_INTERNAL StackTable g_stacks;
 
 }  // namespace leakgate::agent

@@ -62,7 +62,8 @@ bool CanaryIsSeen() {
 
 // What the trial left in the counters is not the program's.
 void ForgetCanary() {
-  for (Tally* const tally : {&t_state->shard->allocated, &t_state->shard->freed_here}) {
+  for (Tally* const tally :
+       {&t_thread.state->shard->allocated, &t_thread.state->shard->freed_here}) {
     tally->bytes.store(0, std::memory_order_relaxed);
     tally->blocks.store(0, std::memory_order_relaxed);
   }

@@ -67,12 +67,12 @@ std::uint32_t Open(Recording recording, WindowKind kind, std::uint32_t name_leng
                                            .name = {g_stream.name, name_length},
                                            .file = {},
                                            .iteration = g_stream.iteration});
-  OpenWindowUnsettled(recording.thread(), window);
+  OpenWindowUnsettled(recording, window);
   return window;
 }
 
 void Close(Recording recording, std::uint32_t& window, TestResult result) {
-  CloseWindowUnsettled(recording.thread(), window, result);
+  CloseWindowUnsettled(recording, window, result);
   window = 0;
 }
 
@@ -116,18 +116,18 @@ void OnStreamConnected() {
 }
 
 void OnStreamWrite(std::string_view text) {
-  if (!IsTracing() || ListenerTellsBoundaries()) return;
-  ThreadState* const thread = RecordingThread();
-  if (thread == nullptr) return;
-  const RecordingGuard guard(*thread);
-  if (IsUnsettled(*thread)) SettleWindows(guard);
-
-  while (!text.empty()) {
-    std::size_t end = 0;
-    while (end < text.size() && text[end] != '\n') ++end;
-    OnLine(guard, {text.data(), end});
-    text.remove_prefix(end < text.size() ? end + 1 : end);
+  if (!IsTracing() || ListenerTellsBoundaries() || !CanRecord()) return;
+  {
+    const RecordingGuard guard;
+    SettleWindows(guard);
+    while (!text.empty()) {
+      std::size_t end = 0;
+      while (end < text.size() && text[end] != '\n') ++end;
+      OnLine(guard, {text.data(), end});
+      text.remove_prefix(end < text.size() ? end + 1 : end);
+    }
   }
+  NoteUnsettled();
 }
 
 }  // namespace leakgate::agent

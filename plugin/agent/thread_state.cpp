@@ -9,7 +9,7 @@
 
 namespace leakgate::agent {
 
-thread_local constinit ThreadState* t_state = nullptr;
+thread_local constinit ThreadHandle t_thread;
 
 namespace {
 
@@ -59,7 +59,7 @@ ThreadState* Create() {
 }
 
 void GiveBack(ThreadState* state) {
-  t_state = nullptr;
+  t_thread = {};
   state->shard->owner_tid.store(0, std::memory_order_relaxed);
   const SpinGuard guard(g_lock);
   state->next_free = g_free;
@@ -77,33 +77,36 @@ void OnThreadEnd(void* value) {
   }
 }
 
-ThreadState* MakeState() {
-  ThreadState* state = TakeFree();
-  if (state == nullptr) state = Create();
-  if (state == nullptr) {
-    g_region.Drop(DropReason::kNoThreadState);
-    return nullptr;
-  }
-  state->thread = RegisterThread();
-  state->destructor_rounds = 0;
-  state->walker.ForgetStack();
-  state->memo.Forget();
-  state->trail.depth = 0;
-  state->opening_window = 0;
-  state->closing_window = 0;
-  state->shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
+void Take(ThreadState& state) {
+  state.thread = RegisterThread();
+  state.destructor_rounds = 0;
+  state.walker.ForgetStack();
+  state.memo.Forget();
+  state.trail.depth = 0;
+  state.opening_window = 0;
+  state.closing_window = 0;
+  state.shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
 
-  t_state = state;
-  state->activity = Activity::kAllocator;  // the C library may allocate for the key
-  pthread_setspecific(g_key, state);
-  state->activity = Activity::kHost;
-  return state;
+  // The C library may allocate for the key: that is not the host's.
+  t_thread = {Activity::kAllocator, &state};
+  pthread_setspecific(g_key, &state);
+  t_thread.activity = Activity::kHost;
 }
 
 }  // namespace
 
 bool StartThreads() { return pthread_key_create(&g_key, OnThreadEnd) == 0; }
 
-ThreadState* CurrentThread() { return t_state != nullptr ? t_state : MakeState(); }
+bool EnsureThread() {
+  if (t_thread.state != nullptr) return true;
+  ThreadState* state = TakeFree();
+  if (state == nullptr) state = Create();
+  if (state == nullptr) {
+    g_region.Drop(DropReason::kNoThreadState);
+    return false;
+  }
+  Take(*state);
+  return true;
+}
 
 }  // namespace leakgate::agent

@@ -13,18 +13,20 @@
 #include "plugin/agent/stack_table.h"
 #include "plugin/agent/unwind/stack_memo.h"
 #include "plugin/agent/unwind/stack_walker.h"
+#include "plugin/agent/visibility.h"
 
 namespace leakgate::agent {
 
 // What a thread is doing, as far as the agent minds.
 enum class Activity : std::uint8_t {
+  kUnknown,    // no state yet
   kHost,       // the host's own code: allocations are recorded
+  kUnsettled,  // the same, but windows wait to be settled first (windows.h)
   kAllocator,  // inside the host's allocator, which may call itself: not recorded
   kRecording,  // inside the agent: an allocation here is a signal handler's, and a drop
 };
 
 struct ThreadState {
-  Activity activity = Activity::kHost;
   std::uint32_t index = 0;           // of its shard
   std::uint32_t thread = 0;          // its id in the region
   std::uint32_t opening_window = 0;  // begun, but not yet counted from (windows.h)
@@ -37,13 +39,18 @@ struct ThreadState {
   StackTrail trail;
 };
 
-// This thread's state, made on first use; nullptr, with a drop, if there is no
+// A thread's own: what it is doing, and its state unless that is kUnknown.
+struct ThreadHandle {
+  Activity activity = Activity::kUnknown;
+  ThreadState* state = nullptr;
+};
+extern LEAKGATE_INTERNAL thread_local constinit ThreadHandle t_thread;
+
+// Makes this thread's state if it has none; false, with a drop, if there is no
 // memory. REQUIRES: tracing is on.
-ThreadState* CurrentThread();
+[[nodiscard]] bool EnsureThread();
 
 // Call once, before tracing starts. False if the C library has no key left.
 [[nodiscard]] bool StartThreads();
-
-extern thread_local constinit ThreadState* t_state;
 
 }  // namespace leakgate::agent

@@ -59,20 +59,27 @@ std::uint32_t OpenWindow(const WindowStart& start) {
 }
 
 RunnerVerdict CloseWindow(Recording recording, std::uint32_t window, TestResult result) {
-  if (IsUnsettled(recording.thread())) SettleWindows(recording);
+  SettleWindows(recording);
   if (!IsOpen(window)) return {};
   LeaveWindow(window, result);
   return CountAndJudge(window);
 }
 
-void OpenWindowUnsettled(ThreadState& thread, std::uint32_t window) {
-  thread.opening_window = window;
+void OpenWindowUnsettled(Recording recording, std::uint32_t window) {
+  recording.thread().opening_window = window;
 }
 
-void CloseWindowUnsettled(ThreadState& thread, std::uint32_t window, TestResult result) {
+void CloseWindowUnsettled(Recording recording, std::uint32_t window, TestResult result) {
   if (!IsOpen(window)) return;
   LeaveWindow(window, result);
-  thread.closing_window = window;
+  recording.thread().closing_window = window;
+}
+
+void NoteUnsettled() {
+  const ThreadState& thread = *t_thread.state;
+  if ((thread.opening_window | thread.closing_window) != 0) {
+    t_thread.activity = Activity::kUnsettled;
+  }
 }
 
 void SettleWindows(Recording recording) {

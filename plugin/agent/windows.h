@@ -35,12 +35,12 @@ RunnerVerdict CloseWindow(Recording recording, std::uint32_t window, TestResult 
 // which it frees before it does anything else: what is counted at the boundary
 // waits for SettleWindows, which the thread's next allocation or boundary brings
 // about.
-void OpenWindowUnsettled(ThreadState& thread, std::uint32_t window);
-void CloseWindowUnsettled(ThreadState& thread, std::uint32_t window, TestResult result);
+void OpenWindowUnsettled(Recording recording, std::uint32_t window);
+void CloseWindowUnsettled(Recording recording, std::uint32_t window, TestResult result);
 
-inline bool IsUnsettled(const ThreadState& thread) {
-  return (thread.opening_window | thread.closing_window) != 0;
-}
+// Marks the thread if windows wait to be settled. Call last, once recording is over.
+void NoteUnsettled();
+// Settles what waits; nothing most times.
 void SettleWindows(Recording recording);
 
 }  // namespace leakgate::agent

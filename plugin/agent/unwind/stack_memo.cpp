@@ -1,6 +1,19 @@
 #include "plugin/agent/unwind/stack_memo.h"
 
+#include <utility>
+
 namespace leakgate::agent {
+
+std::uint32_t StackMemo::Find(const CallerFrame& caller, std::uint32_t module_epoch) {
+  if (module_epoch != module_epoch_) return 0;
+  Entry* const set = &entries_[SetIndex(caller) * kWays];
+  for (std::uint32_t way = 0; way < kWays; ++way) {
+    if (!IsAt(set[way], caller) || !Holds(set[way])) continue;
+    std::swap(set[0], set[way]);
+    return set[0].stack;
+  }
+  return 0;
+}
 
 void StackMemo::Remember(const CallerFrame& caller, std::uint32_t module_epoch,
                          const StackTrail& trail, std::uint32_t id) {
@@ -11,11 +24,12 @@ void StackMemo::Remember(const CallerFrame& caller, std::uint32_t module_epoch,
   module_epoch_ = module_epoch;
 
   Entry entry{
-      caller.pc, caller.sp, caller.fp, id, arena_used_, words, trail.innermost().depends_on_fp};
+      caller.pc, caller.sp, caller.fp, id, arena_used_, words, trail.innermost().depends_on_fp, {}};
   // Innermost first: what has changed is mostly there. The last slot fills up.
   for (std::uint32_t i = 0; i < words; ++i) {
     const StackSlot& slot = trail.slots[i < slots ? slots - 1 - i : 0];
-    arena_[arena_used_++] = {slot.value, slot.address - caller.sp};
+    arena_[arena_used_++] = {slot.value,
+                             reinterpret_cast<const volatile std::uint64_t*>(slot.address)};
   }
   Entry* const set = &entries_[SetIndex(caller) * kWays];
   for (std::uint32_t way = kWays - 1; way > 0; --way) set[way] = set[way - 1];

@@ -21,18 +21,17 @@ namespace leakgate::agent {
 class StackMemo {
  public:
   // The id of the stack at `caller`, or 0 if none is proved. `module_epoch`: pcs
-  // mean what they meant when it was the same.
-  std::uint32_t Find(const CallerFrame& caller, std::uint32_t module_epoch) const {
-    if (module_epoch != module_epoch_) return 0;
-    const Entry* const set = Set(caller);
-    for (std::uint32_t way = 0; way < kWays; ++way) {
-      const Entry& entry = set[way];
-      if (entry.pc != caller.pc || entry.sp != caller.sp) continue;
-      if (entry.depends_on_fp && entry.fp != caller.fp) continue;
-      if (Holds(entry)) return entry.stack;
-    }
-    return 0;
+  // mean what they meant when it was the same. Looks only where the set's stack
+  // found last is.
+  __attribute__((always_inline)) inline std::uint32_t FindAgain(const CallerFrame& caller,
+                                                                std::uint32_t module_epoch) const {
+    const Entry& entry = entries_[SetIndex(caller) * kWays];
+    const bool is_proved = module_epoch == module_epoch_ && IsAt(entry, caller) && Holds(entry);
+    return is_proved ? entry.stack : 0;
   }
+
+  // The same anywhere in the set. What is found moves to where FindAgain looks.
+  std::uint32_t Find(const CallerFrame& caller, std::uint32_t module_epoch);
 
   // Keeps the stack `id` at `caller`, which `trail` is. Does nothing if it
   // cannot be proved from the words alone.
@@ -42,46 +41,47 @@ class StackMemo {
   void Forget();
 
  private:
+  // A word of the stack: rsp is the same, so its address is too.
+  struct Word {
+    std::uint64_t value;
+    const volatile std::uint64_t* address;
+  };
+
   struct Entry {
     std::uint64_t pc;
     std::uint64_t sp;
     std::uint64_t fp;
+    const Word* begin;  // in the arena; one stride at least
+    const Word* end;
     std::uint32_t stack;
-    std::uint32_t first_word;  // in the arena
-    std::uint32_t word_count;  // a multiple of kStride
     bool depends_on_fp;
+    std::uint64_t reserved[2];  // so that a set is reached by a shift
   };
-  static_assert(sizeof(Entry) == 40);
+  static_assert(sizeof(Entry) == 64);
 
-  // A word at `sp + offset`.
-  struct Word {
-    std::uint64_t value;
-    std::uint64_t offset;
-  };
-
-  static constexpr std::uint32_t kSets = 256;
-  static constexpr std::uint32_t kWays = 4;
+  static constexpr std::uint32_t kSets = 512;
+  static constexpr std::uint32_t kWays = 2;
   static constexpr std::uint32_t kStride = 4;  // words compared between two branches
   static constexpr std::uint32_t kArenaWords = 8192;
 
-  static std::uint32_t SetIndex(const CallerFrame& caller) {
-    const std::uint64_t key = caller.pc ^ (caller.sp >> 3);
-    return static_cast<std::uint32_t>((key ^ (key >> 9)) & (kSets - 1));
+  // rsp is a multiple of 16 at a call, so its lowest bits say nothing.
+  static std::uint64_t SetIndex(const CallerFrame& caller) {
+    return (caller.pc ^ (caller.sp >> 4)) & (kSets - 1);
   }
-  const Entry* Set(const CallerFrame& caller) const { return &entries_[SetIndex(caller) * kWays]; }
+  bool IsAt(const Entry& entry, const CallerFrame& caller) const {
+    return entry.pc == caller.pc && entry.sp == caller.sp &&
+           (!entry.depends_on_fp || entry.fp == caller.fp);
+  }
 
   bool Holds(const Entry& entry) const {
-    const Word* word = &arena_[entry.first_word];
-    const Word* const end = word + entry.word_count;
-    const char* const sp = reinterpret_cast<const char*>(entry.sp);
-    const auto difference = [sp](const Word& kept) {
-      return *reinterpret_cast<const volatile std::uint64_t*>(sp + kept.offset) ^ kept.value;
-    };
-    for (; word != end; word += kStride) {
+    const auto difference = [](const Word& kept) { return *kept.address ^ kept.value; };
+    const Word* word = entry.begin;
+    do {
       const std::uint64_t differences =
           (difference(word[0]) | difference(word[1])) | (difference(word[2]) | difference(word[3]));
       if (differences != 0) return false;
-    }
+      word += kStride;
+    } while (word != entry.end);
     return true;
   }
 
