@@ -23,17 +23,23 @@ void StackMemo::Remember(const CallerFrame& caller, std::uint32_t module_epoch,
   if (module_epoch != module_epoch_ || arena_used_ + words > kArenaWords) Forget();
   module_epoch_ = module_epoch;
 
-  Entry entry{
-      caller.pc, caller.sp, caller.fp, id, arena_used_, words, trail.innermost().depends_on_fp, {}};
-  // Innermost first: what has changed is mostly there. The last slot fills up.
+  // Innermost first: what has changed is mostly there. The outermost fills up.
+  Word* const begin = &arena_[arena_used_];
+  arena_used_ += words;
   for (std::uint32_t i = 0; i < words; ++i) {
     const StackSlot& slot = trail.slots[i < slots ? slots - 1 - i : 0];
-    arena_[arena_used_++] = {slot.value,
-                             reinterpret_cast<const volatile std::uint64_t*>(slot.address)};
+    begin[i] = {slot.value, reinterpret_cast<const volatile std::uint64_t*>(slot.address)};
   }
   Entry* const set = &entries_[SetIndex(caller) * kWays];
   for (std::uint32_t way = kWays - 1; way > 0; --way) set[way] = set[way - 1];
-  set[0] = entry;
+  set[0] = {.pc = caller.pc,
+            .sp = caller.sp,
+            .fp = caller.fp,
+            .begin = begin,
+            .end = begin + words,
+            .stack = id,
+            .depends_on_fp = trail.innermost().depends_on_fp,
+            .reserved = {}};
 }
 
 void StackMemo::Forget() {
