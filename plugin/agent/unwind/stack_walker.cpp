@@ -48,6 +48,11 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
     module_epoch_ = epoch;
   }
 
+  const bool is_own_stack = own_stack_.Contains(caller.sp);
+  if (!is_own_stack) {
+    memory_ = {};
+    trail.is_provable = false;
+  }
   TrailJoin join(trail);
   Position at{caller.pc, caller.sp, caller.fp, false};
   UnwindEnd end = UnwindEnd::kOutermost;
@@ -76,7 +81,7 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
     return Walk(modules, caller, trail);
   }
   if (kept == 0) trail.end = end;
-  trail.is_provable = true;
+  trail.is_provable = is_own_stack;
   trail.depth = kept;
   while (passed > 0) Append(passed_[--passed], trail);
   return kept;
@@ -84,11 +89,15 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
 
 // From the outermost of the new frames inwards: whether rbp matters at a frame
 // is known once it is for the frame's caller.
-void StackWalker::Append(const Passed& passed, StackTrail& trail) {
+void StackWalker::Append(const Passed& passed, StackTrail& trail) const {
   const bool caller_depends_on_fp = trail.depth != 0 && trail.innermost().depends_on_fp;
   std::uint32_t slot = trail.slot_count();
-  for (std::uint8_t i = 0; i < passed.slot_count; ++i) trail.slots[slot++] = passed.slots[i];
-  if (passed.restores_fp && caller_depends_on_fp) trail.slots[slot++] = passed.saved_fp;
+  const auto keep = [&](const StackSlot& read) {
+    trail.slots[slot++] = read;
+    if (!own_stack_.Contains(read.address)) trail.is_provable = false;
+  };
+  for (std::uint8_t i = 0; i < passed.slot_count; ++i) keep(passed.slots[i]);
+  if (passed.restores_fp && caller_depends_on_fp) keep(passed.saved_fp);
 
   TrailFrame& frame = trail.frames[trail.depth++];
   frame = passed.frame;

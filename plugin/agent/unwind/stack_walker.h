@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "plugin/agent/linux/own_stack.h"
 #include "plugin/agent/module_table.h"
 #include "plugin/agent/unwind/registers.h"
 #include "plugin/agent/unwind/rule_cache.h"
@@ -39,8 +40,12 @@ class StackWalker {
   // outermost. The nodes of the others are for the stack table to fill.
   std::uint32_t Walk(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
 
-  // For a new thread that takes this walker over: the old one's stack is gone.
-  void ForgetStack() { memory_ = {}; }
+  // For a thread that begins to use this walker: nothing holds of the stack that
+  // it walked before.
+  void Begin(const StackBounds& own_stack) {
+    own_stack_ = own_stack;
+    memory_ = {};
+  }
 
  private:
   // A frame on the way out, and how it was left.
@@ -61,7 +66,7 @@ class StackWalker {
   };
   enum class Step : std::uint8_t { kStepped, kEnded, kNeedsRegisters };
 
-  static void Append(const Passed& passed, StackTrail& trail);
+  void Append(const Passed& passed, StackTrail& trail) const;
   Step StepOut(const UnwindRule& rule, Position& at, Passed& passed, UnwindEnd& end);
   bool ReadCfa(const UnwindRule& rule, const Position& at, Passed& passed, std::uint64_t& cfa);
   bool ReadCaller(const UnwindRule& rule, const Position& at, std::uint64_t cfa, Passed& passed,
@@ -72,6 +77,7 @@ class StackWalker {
   void WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
   bool LeaveAgent(ModuleTable& modules, const CallerFrame& caller, RegisterFile& registers);
 
+  StackBounds own_stack_;
   StackMemory memory_;
   RuleCache rules_;
   std::uint32_t module_epoch_ = 0;

@@ -22,6 +22,8 @@ struct TwoWalks {
 
 // One thread's walker and trail, kept between walks as the agent keeps them.
 struct ThreadWalker {
+  ThreadWalker() { walker.Begin(agent::OwnStack()); }
+
   agent::StackWalker walker{};
   agent::StackTrail trail{};
 };
