@@ -11,7 +11,7 @@
 
 #include "common/region_layout.h"
 #include "runner/snapshot/live_block.h"
-#include "runner/symbols/frame.h"
+#include "runner/snapshot/module.h"
 #include "runner/util/expected.h"
 #include "runner/util/linux/mapping.h"
 

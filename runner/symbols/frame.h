@@ -1,5 +1,4 @@
-// One symbolised frame of a call stack, and what the symboliser is asked with.
-// Plain values.
+// One symbolised frame of a call stack. A plain value.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +20,6 @@ struct Frame {
   bool calls_through_pointer = false;  // the call goes where data says: a virtual function, say
 
   friend bool operator==(const Frame&, const Frame&) = default;
-};
-
-// A mapped file as the agent recorded it.
-struct Module {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t bias = 0;  // run-time address minus the address in the file
-  std::string path;
-  std::string build_id;  // hexadecimal; empty if it has none
 };
 
 }  // namespace leakgate

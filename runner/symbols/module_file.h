@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "runner/snapshot/module.h"
 #include "runner/symbols/call_target.h"
 #include "runner/symbols/debug_functions.h"
 #include "runner/symbols/frame.h"

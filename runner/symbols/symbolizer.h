@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "runner/snapshot/module.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {
