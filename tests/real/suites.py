@@ -17,8 +17,7 @@ class Suite:
     options: tuple[str, ...]  # of its CMake
     binaries: tuple[str, ...]
     tests: int  # all of them run, or the gate fails
-    filters: dict[str, str] = dataclasses.field(default_factory=dict)  # by binary: too slow here
-    slow: tuple[str, ...] = ()  # binaries that only measure.py --slow runs
+    slow: tuple[str, ...] = ()  # binaries that time themselves or take minutes: only measured
     by_timing: tuple[str, ...] = ()  # tests whose need of the budget file depends on thread timing
     runs_in_source: bool = False  # its tests open files of the source tree
     planted: str = ""  # the binary whose source SUITE_planted.patch changes
@@ -36,8 +35,7 @@ class Suite:
     def command(self, binary: str, mode: str = "untouched") -> list[str]:
         """How `binary` is started; in listener mode its variant of that name."""
         suffix = {"untouched": "", "listener": "_listener", "planted": "_planted"}[mode]
-        chosen = self.filters.get(binary)
-        return [str(self.build / (binary + suffix))] + ([f"--gtest_filter={chosen}"] if chosen else [])
+        return [str(self.build / (binary + suffix))]
 
     @property
     def budget(self) -> pathlib.Path:
@@ -53,16 +51,14 @@ SUITES = {
             options=("-DLEVELDB_BUILD_BENCHMARKS=OFF", "-DHAVE_TCMALLOC=0", "-DHAVE_SNAPPY=0",
                      "-DHAVE_CRC32C=0"),
             binaries=("arena_test", "bloom_test", "cache_test", "coding_test", "corruption_test",
-                      "crc32c_test", "dbformat_test", "db_test", "env_posix_test", "env_test",
+                      "crc32c_test", "dbformat_test", "env_posix_test", "env_test",
                       "fault_injection_test", "filename_test", "filter_block_test", "hash_test",
                       "issue178_test", "issue200_test", "log_test", "logging_test", "memenv_test",
                       "no_destructor_test", "recovery_test", "skiplist_test", "status_test",
                       "table_test", "version_edit_test", "version_set_test", "write_batch_test"),
-            tests=219,
-            filters={"db_test": "-DBTest.MultiThreaded:DBTest.GetEncountersEmptyLevel:DBTest.Randomized"
-                                ":DBTest.L0_CompactionBug_Issue44_*:DBTest.NonWritableFileSystem"},
-            slow=("autocompact_test", "issue320_test"),
-            by_timing=("DBTest.*", "EnvTest.StartThread"),
+            tests=168,
+            slow=("autocompact_test", "db_test", "issue320_test"),
+            by_timing=("EnvTest.StartThread",),
             planted="cache_test",
         ),
         Suite(

@@ -1,0 +1,12 @@
+# ci/checks, each under its own name.
+foreach(check includes exports format links)
+  add_test(NAME checks.${check}
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/ci/checks ${check}
+            --agent $<TARGET_FILE:leakgate_agent>)
+endforeach()
+
+# Every command that the README shows, run as it stands there.
+add_test(NAME readme.commands
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/readme_commands.py
+          --leakgate $<TARGET_FILE:leakgate> --build ${PROJECT_BINARY_DIR})
+set_tests_properties(readme.commands PROPERTIES TIMEOUT 300)

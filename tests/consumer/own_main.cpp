@@ -1,0 +1,9 @@
+#include <gtest/gtest.h>
+
+#include "leakgate/listener.h"
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  leakgate::AppendListener();
+  return RUN_ALL_TESTS();
+}
