@@ -29,9 +29,8 @@ enum class AgentState : std::uint32_t { kAbsent = 0, kTracing = 1, kFailed = 2 }
 // Why the agent did not start to trace.
 enum class AgentFailure : std::uint32_t {
   kNone = 0,
-  kMallocElsewhere = 1,  // the program's malloc is not the agent's
-  kNoMemory = 2,         // the region or the agent's tables could not be mapped
-  kCanaryUnseen = 3,     // a block allocated as a trial was not recorded
+  kNoMemory = 1,      // the region or the agent's tables could not be mapped
+  kCanaryUnseen = 2,  // a block allocated as a trial was not recorded
 };
 
 // Who told the agent where tests begin and end.

@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <cstring>
+#include <initializer_list>
 
 namespace leakgate::agent {
 
@@ -12,8 +13,8 @@ constinit HostFunctions g_host{};
 namespace {
 
 template <typename Function>
-void Resolve(Function*& function, const char* name) {
-  function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+void Resolve(Function*& function, const char* name, void* where = RTLD_NEXT) {
+  function = reinterpret_cast<Function*>(dlsym(where, name));
 }
 
 template <typename Function>
@@ -45,30 +46,30 @@ void ResolveMalloc() {
 }
 
 // The names are the Itanium C++ ABI's.
-void ResolveNew() {
-  Resolve(g_host.op_new, "_Znwm");
-  Resolve(g_host.op_new_array, "_Znam");
-  Resolve(g_host.op_new_nothrow, "_ZnwmRKSt9nothrow_t");
-  Resolve(g_host.op_new_array_nothrow, "_ZnamRKSt9nothrow_t");
-  Resolve(g_host.op_new_aligned, "_ZnwmSt11align_val_t");
-  Resolve(g_host.op_new_array_aligned, "_ZnamSt11align_val_t");
-  Resolve(g_host.op_new_aligned_nothrow, "_ZnwmSt11align_val_tRKSt9nothrow_t");
-  Resolve(g_host.op_new_array_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t");
+void ResolveNew(void* where) {
+  Resolve(g_host.op_new, "_Znwm", where);
+  Resolve(g_host.op_new_array, "_Znam", where);
+  Resolve(g_host.op_new_nothrow, "_ZnwmRKSt9nothrow_t", where);
+  Resolve(g_host.op_new_array_nothrow, "_ZnamRKSt9nothrow_t", where);
+  Resolve(g_host.op_new_aligned, "_ZnwmSt11align_val_t", where);
+  Resolve(g_host.op_new_array_aligned, "_ZnamSt11align_val_t", where);
+  Resolve(g_host.op_new_aligned_nothrow, "_ZnwmSt11align_val_tRKSt9nothrow_t", where);
+  Resolve(g_host.op_new_array_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t", where);
 }
 
-void ResolveDelete() {
-  Resolve(g_host.op_delete, "_ZdlPv");
-  Resolve(g_host.op_delete_array, "_ZdaPv");
-  Resolve(g_host.op_delete_sized, "_ZdlPvm");
-  Resolve(g_host.op_delete_array_sized, "_ZdaPvm");
-  Resolve(g_host.op_delete_nothrow, "_ZdlPvRKSt9nothrow_t");
-  Resolve(g_host.op_delete_array_nothrow, "_ZdaPvRKSt9nothrow_t");
-  Resolve(g_host.op_delete_aligned, "_ZdlPvSt11align_val_t");
-  Resolve(g_host.op_delete_array_aligned, "_ZdaPvSt11align_val_t");
-  Resolve(g_host.op_delete_sized_aligned, "_ZdlPvmSt11align_val_t");
-  Resolve(g_host.op_delete_array_sized_aligned, "_ZdaPvmSt11align_val_t");
-  Resolve(g_host.op_delete_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t");
-  Resolve(g_host.op_delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t");
+void ResolveDelete(void* where) {
+  Resolve(g_host.op_delete, "_ZdlPv", where);
+  Resolve(g_host.op_delete_array, "_ZdaPv", where);
+  Resolve(g_host.op_delete_sized, "_ZdlPvm", where);
+  Resolve(g_host.op_delete_array_sized, "_ZdaPvm", where);
+  Resolve(g_host.op_delete_nothrow, "_ZdlPvRKSt9nothrow_t", where);
+  Resolve(g_host.op_delete_array_nothrow, "_ZdaPvRKSt9nothrow_t", where);
+  Resolve(g_host.op_delete_aligned, "_ZdlPvSt11align_val_t", where);
+  Resolve(g_host.op_delete_array_aligned, "_ZdaPvSt11align_val_t", where);
+  Resolve(g_host.op_delete_sized_aligned, "_ZdlPvmSt11align_val_t", where);
+  Resolve(g_host.op_delete_array_sized_aligned, "_ZdaPvmSt11align_val_t", where);
+  Resolve(g_host.op_delete_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t", where);
+  Resolve(g_host.op_delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t", where);
 }
 
 void ResolveOthers() {
@@ -98,16 +99,22 @@ OperatorSource FindOperatorSource() {
 
 void ResolveHostFunctions() {
   ResolveMalloc();
-  ResolveNew();
-  ResolveDelete();
+  ResolveNew(RTLD_NEXT);
+  ResolveDelete(RTLD_NEXT);
   ResolveOthers();
   g_host.allocator_is_foreign = !IsNamed(Owner(g_host.malloc), "libc.so");
   g_host.operators = FindOperatorSource();
   g_host.is_resolved = true;
 }
 
-bool ProgramUsesOurMalloc() {
-  return Owner(dlsym(RTLD_DEFAULT, "malloc")) == Owner(&ResolveHostFunctions);
+void ResolveLateOperators() {
+  for (const char* const runtime : {"libstdc++.so.6", "libc++.so.1"}) {
+    void* const loaded = dlopen(runtime, RTLD_LAZY | RTLD_NOLOAD);
+    if (loaded == nullptr) continue;
+    ResolveNew(loaded);
+    ResolveDelete(loaded);
+    return;
+  }
 }
 
 }  // namespace leakgate::agent

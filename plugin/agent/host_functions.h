@@ -16,7 +16,7 @@ namespace leakgate::agent {
 
 // Who provides operator new and delete.
 enum class OperatorSource {
-  kNone,       // no C++ runtime: they are never called
+  kNone,       // no C++ runtime yet: one that is loaded later is taken for kRuntime
   kRuntime,    // libstdc++ or libc++: they only call malloc and free
   kAllocator,  // the library that provides malloc (tcmalloc, jemalloc, mimalloc)
   kProgram,    // a library of the program's: forwarded; the malloc behind it is recorded
@@ -76,7 +76,8 @@ extern LEAKGATE_INTERNAL HostFunctions g_host;
 // Fills g_host. The dynamic linker may allocate meanwhile: see bootstrap_heap.h.
 void ResolveHostFunctions();
 
-// True if the program's own calls of malloc reach the agent.
-[[nodiscard]] bool ProgramUsesOurMalloc();
+// For a program that loaded its C++ runtime only later, by dlopen: finds the
+// operators there. They are asked only when memory has run out.
+void ResolveLateOperators();
 
 }  // namespace leakgate::agent

@@ -17,9 +17,11 @@ using leakgate::AllocationKind;
 
 namespace {
 
-bool IsTracingRuntime() {
-  return CurrentRoute() == Route::kTrace && g_host.operators == OperatorSource::kRuntime;
+bool OnlyCallsMalloc() {
+  return g_host.operators == OperatorSource::kRuntime || g_host.operators == OperatorSource::kNone;
 }
+
+bool IsTracingRuntime() { return CurrentRoute() == Route::kTrace && OnlyCallsMalloc(); }
 
 bool IsTracingAllocator() { return IsTracing() && g_host.operators == OperatorSource::kAllocator; }
 
@@ -35,6 +37,11 @@ __attribute__((always_inline)) inline void* New(AllocationKind kind, std::size_t
     if (__builtin_expect(block != nullptr, 1)) return block;
   } else if (IsTracingAllocator()) {
     return Traced(kind, bytes, caller, forward);
+  }
+  if (__builtin_expect(g_host.operators == OperatorSource::kNone, 0)) {
+    void* const block = like_malloc(bytes);
+    if (block != nullptr) return block;
+    ResolveLateOperators();
   }
   return forward(bytes);
 }
@@ -52,7 +59,7 @@ __attribute__((always_inline)) inline void Delete(void* block, Forward forward) 
   const Route route = CurrentRoute();
   if (g_host.operators == OperatorSource::kProgram) return forward();
   if (route == Route::kTrace) RecordFree(block);
-  if (g_host.operators == OperatorSource::kRuntime) {
+  if (OnlyCallsMalloc()) {
     const AllocatorGuard guard;
     return g_host.free(block);
   }

@@ -74,7 +74,6 @@ void StartTracing(int region_fd) {
   CloseDescriptor(region_fd);
   if (g_region.base == nullptr) return;
   if (!is_mapped || !g_stacks.Start() || !StartThreads()) return Fail(AgentFailure::kNoMemory);
-  if (!ProgramUsesOurMalloc()) return Fail(AgentFailure::kMallocElsewhere);
 
   OpenProgramWindow();
   if (!SwitchOn()) return Fail(AgentFailure::kNoMemory);

@@ -18,13 +18,6 @@ struct StreamState {
 };
 constinit StreamState g_stream{};
 
-int HexDigit(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return -1;
-}
-
 std::string_view ValueOf(std::string_view line, std::string_view key) {
   while (!line.empty()) {
     std::size_t end = 0;
@@ -38,17 +31,17 @@ std::string_view ValueOf(std::string_view line, std::string_view key) {
   return {};
 }
 
-// Writes the unescaped `value` at `at` in the state's name; the new length.
-std::uint32_t Unescape(std::string_view value, std::uint32_t at) {
-  for (std::size_t i = 0; i < value.size() && at < kMaxNameBytes; ++i) {
-    char byte = value[i];
-    if (byte == '%' && i + 2 < value.size() && HexDigit(value[i + 1]) >= 0 &&
-        HexDigit(value[i + 2]) >= 0) {
-      byte = static_cast<char>(HexDigit(value[i + 1]) * 16 + HexDigit(value[i + 2]));
-      i += 2;
-    }
-    g_stream.name[at++] = byte;
-  }
+// GoogleTest writes a name as it is, at the end of the event: any '&', '%' and
+// line end in it are the name's own.
+std::string_view NameIn(std::string_view event) {
+  constexpr std::string_view kKey = "&name=";
+  const std::size_t at = event.find(kKey);
+  return at == std::string_view::npos ? std::string_view{} : event.substr(at + kKey.size());
+}
+
+// Writes `name` at `at` in the state's name; the new length.
+std::uint32_t Append(std::string_view name, std::uint32_t at) {
+  for (std::size_t i = 0; i < name.size() && at < kMaxNameBytes; ++i) g_stream.name[at++] = name[i];
   return at;
 }
 
@@ -77,14 +70,14 @@ void Close(Recording recording, std::uint32_t& window, TestResult result) {
 }
 
 void OnSuiteStart(Recording recording, std::string_view line) {
-  g_stream.suite_length = Unescape(ValueOf(line, "name"), 0);
+  g_stream.suite_length = Append(NameIn(line), 0);
   g_stream.suite_window = Open(recording, WindowKind::kSuite, g_stream.suite_length);
 }
 
 void OnTestStart(Recording recording, std::string_view line) {
   std::uint32_t length = g_stream.suite_length;
   if (length < kMaxNameBytes) g_stream.name[length++] = '.';
-  length = Unescape(ValueOf(line, "name"), length);
+  length = Append(NameIn(line), length);
   g_stream.test_window = Open(recording, WindowKind::kTest, length);
 }
 
@@ -120,12 +113,8 @@ void OnStreamWrite(std::string_view text) {
   {
     const RecordingGuard guard;
     SettleWindows(guard);
-    while (!text.empty()) {
-      std::size_t end = 0;
-      while (end < text.size() && text[end] != '\n') ++end;
-      OnLine(guard, {text.data(), end});
-      text.remove_prefix(end < text.size() ? end + 1 : end);
-    }
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    OnLine(guard, text);
   }
   NoteUnsettled();
 }

@@ -3,8 +3,8 @@
 // connects to: no socket exists, and the descriptor it is given is a number
 // that the kernel never hands out, so no test can come to own it.
 //
-// Events are lines such as "event=TestStart&name=KeepAlive", written on the
-// thread that runs the tests; values are escaped as in URLs.
+// Events are lines such as "event=TestStart&name=KeepAlive", one a write, on the
+// thread that runs the tests. Names are not escaped.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline constexpr int kStreamFamily = 0x6C67;
 // GoogleTest has connected: events are going to come.
 void OnStreamConnected();
 
-// Takes what GoogleTest writes: whole lines.
+// Takes what GoogleTest writes: one whole event.
 void OnStreamWrite(std::string_view text);
 
 }  // namespace leakgate::agent

@@ -81,16 +81,16 @@ void OnThreadEnd(void* value) {
 void Take(ThreadState& state) {
   state.thread = RegisterThread();
   state.destructor_rounds = 0;
+  state.walker.Begin(OwnStack::OfThisThread());
   state.memo.Forget();
   state.trail.depth = 0;
   state.opening_window = 0;
   state.closing_window = 0;
   state.shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
 
-  // The C library may allocate for the key, and to find the stack: not the host's.
+  // The C library may allocate for the key: not the host's.
   t_thread = {Activity::kAllocator, &state};
   pthread_setspecific(g_key, &state);
-  state.walker.Begin(OwnStack());
   t_thread.activity = Activity::kHost;
 }
 

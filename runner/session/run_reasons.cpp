@@ -7,17 +7,15 @@ namespace {
 
 std::string AgentFailureText(AgentFailure failure) {
   switch (failure) {
-    case AgentFailure::kMallocElsewhere:
-      return "the program's malloc is not the one that the agent stands in for; preload no other "
-             "allocator in front of it";
     case AgentFailure::kNoMemory:
       return "the agent could not map its tables; raise the limit on address space (ulimit -v)";
     case AgentFailure::kCanaryUnseen:
-      return "a trial allocation was not recorded; report this as a bug of leakgate";
+      return "a trial allocation was not recorded: the program's malloc is not the agent's; link "
+             "no allocator into the executable, and preload none in front of the agent";
     case AgentFailure::kNone:
       break;
   }
-  return "the agent did not start";
+  return "the agent did not start; has it the address space for its tables (ulimit -v)?";
 }
 
 // Of the last image only: an earlier one ended in the next one's exec.

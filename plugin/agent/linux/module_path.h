@@ -3,13 +3,9 @@
 
 #include <cstdint>
 
+#include "plugin/agent/linux/memory_maps.h"
+
 namespace leakgate::agent {
-
-inline constexpr std::uint32_t kMaxPathBytes = 4096;
-
-struct PathBuffer {
-  char text[kMaxPathBytes];
-};
 
 // `link_name` is the dynamic linker's name for the module (empty for the
 // program, relative if it was loaded so), `begin` its first mapped address.

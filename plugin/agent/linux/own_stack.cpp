@@ -1,38 +1,37 @@
 #include "plugin/agent/linux/own_stack.h"
 
-#include <pthread.h>
-
+#include "plugin/agent/linux/memory_maps.h"
 #include "plugin/agent/linux/syscall.h"
 
 // ld.so's: where the main thread's stack was when the process began.
 extern "C" void* __libc_stack_end;
 
 namespace leakgate::agent {
-namespace {
 
 // The kernel maps nothing within 128 MiB of the main thread's stack end
 // (mmap_base in arch/x86/mm/mmap.c), so half of that is the stack's alone.
-StackBounds MainStack() {
-  constexpr std::uint64_t kReserved = 64ULL << 20;
+//
+// glibc puts another thread's control block at the end of its stack; the last
+// pages below are the stack's, for none is smaller. How far it reaches is asked
+// when it matters.
+OwnStack OwnStack::OfThisThread() {
+  constexpr std::uint64_t kReservedForMain = 64ULL << 20;
+  constexpr std::uint64_t kSurelyAThreads = 8192;
   constexpr std::uint64_t kPageMask = 4095;
-  const auto end = (reinterpret_cast<std::uint64_t>(__libc_stack_end) | kPageMask) + 1;
-  return {end - kReserved, end};
+  OwnStack stack;
+  stack.is_exact_ = CurrentTid() == CurrentPid();
+  stack.end_ = stack.is_exact_ ? (reinterpret_cast<std::uint64_t>(__libc_stack_end) | kPageMask) + 1
+                               : reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
+  stack.begin_ = stack.end_ - (stack.is_exact_ ? kReservedForMain : kSurelyAThreads);
+  return stack;
 }
 
-}  // namespace
-
-StackBounds OwnStack() {
-  if (CurrentTid() == CurrentPid()) return MainStack();
-
-  pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
-  void* begin = nullptr;
-  std::size_t bytes = 0;
-  const bool is_known = pthread_attr_getstack(&attributes, &begin, &bytes) == 0;
-  pthread_attr_destroy(&attributes);
-  if (!is_known) return {};
-  const auto address = reinterpret_cast<std::uint64_t>(begin);
-  return {address, address + bytes};
+bool OwnStack::ContainsExactly(std::uint64_t address) {
+  is_exact_ = true;
+  char line[256];
+  const MemoryMapping mapping = FindMapping(end_ - 1, line, sizeof(line));
+  if (mapping.begin != 0) begin_ = mapping.begin;
+  return address - begin_ < end_ - begin_;
 }
 
 }  // namespace leakgate::agent

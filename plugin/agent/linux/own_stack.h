@@ -1,20 +1,33 @@
 // Where this thread's own stack is. What is proved of it once stays readable as
 // long as the thread lives; other stacks (of signals, of coroutines) may be
 // unmapped at any time, and are never read by memory of an earlier walk.
+//
+// The C library is not asked: it takes a lock, and may have been interrupted
+// while it held it.
 #pragma once
 
 #include <cstdint>
 
 namespace leakgate::agent {
 
-struct StackBounds {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
+class OwnStack {
+ public:
+  OwnStack() = default;
 
-  bool Contains(std::uint64_t address) const { return address - begin < end - begin; }
+  // Of the calling thread.
+  static OwnStack OfThisThread();
+
+  bool Contains(std::uint64_t address) {
+    return address - begin_ < end_ - begin_ || (!is_exact_ && ContainsExactly(address));
+  }
+
+ private:
+  // Learns the exact bounds, once.
+  bool ContainsExactly(std::uint64_t address);
+
+  std::uint64_t begin_ = 0;
+  std::uint64_t end_ = 0;
+  bool is_exact_ = true;
 };
-
-// Empty if it cannot be told. The C library may allocate meanwhile.
-StackBounds OwnStack();
 
 }  // namespace leakgate::agent

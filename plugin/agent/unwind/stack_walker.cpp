@@ -89,7 +89,7 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
 
 // From the outermost of the new frames inwards: whether rbp matters at a frame
 // is known once it is for the frame's caller.
-void StackWalker::Append(const Passed& passed, StackTrail& trail) const {
+void StackWalker::Append(const Passed& passed, StackTrail& trail) {
   const bool caller_depends_on_fp = trail.depth != 0 && trail.innermost().depends_on_fp;
   std::uint32_t slot = trail.slot_count();
   const auto keep = [&](const StackSlot& read) {

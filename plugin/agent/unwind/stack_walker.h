@@ -42,7 +42,7 @@ class StackWalker {
 
   // For a thread that begins to use this walker: nothing holds of the stack that
   // it walked before.
-  void Begin(const StackBounds& own_stack) {
+  void Begin(const OwnStack& own_stack) {
     own_stack_ = own_stack;
     memory_ = {};
   }
@@ -66,7 +66,7 @@ class StackWalker {
   };
   enum class Step : std::uint8_t { kStepped, kEnded, kNeedsRegisters };
 
-  void Append(const Passed& passed, StackTrail& trail) const;
+  void Append(const Passed& passed, StackTrail& trail);
   Step StepOut(const UnwindRule& rule, Position& at, Passed& passed, UnwindEnd& end);
   bool ReadCfa(const UnwindRule& rule, const Position& at, Passed& passed, std::uint64_t& cfa);
   bool ReadCaller(const UnwindRule& rule, const Position& at, std::uint64_t cfa, Passed& passed,
@@ -77,7 +77,7 @@ class StackWalker {
   void WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
   bool LeaveAgent(ModuleTable& modules, const CallerFrame& caller, RegisterFile& registers);
 
-  StackBounds own_stack_;
+  OwnStack own_stack_;
   StackMemory memory_;
   RuleCache rules_;
   std::uint32_t module_epoch_ = 0;
