@@ -26,6 +26,9 @@ TextStyle StyleOfStandardError() {
   return {ColourOfStandardError(), std::filesystem::current_path(error).string()};
 }
 
+// A broken pipe behind the stream is no concern of the run's.
+void Print(std::FILE* stream, const std::string& text) { std::fputs(text.c_str(), stream); }
+
 // All reports are tried; the first failure is the command's.
 Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result) {
   Expected<void> outcome;
@@ -43,21 +46,21 @@ Expected<int> Execute(RunCommand command) {
   const Expected<RunResult> result = Run(command.request);
   if (!result) return Unexpected(result.error());
 
-  fmt::print(stderr, "{}", SummaryText(*result, StyleOfStandardError()));
+  Print(stderr, SummaryText(*result, StyleOfStandardError()));
   const Expected<void> written = WriteReports(command.reports, *result);
   if (written) return result->exit_code;
   if (result->exit_code == 0) return Unexpected(written.error());
-  fmt::print(stderr, "leakgate: {}\n", written.error().message);
+  Print(stderr, fmt::format("leakgate: {}\n", written.error().message));
   return result->exit_code;
 }
 
 Expected<int> Execute(const FrameworkCommand&) {
-  fmt::print("{}", FrameworkRulesText());
+  Print(stdout, FrameworkRulesText());
   return 0;
 }
 
 Expected<int> Execute(const PrintCommand& command) {
-  fmt::print("{}", command.text);
+  Print(stdout, command.text);
   return 0;
 }
 

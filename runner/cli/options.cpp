@@ -4,7 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
+#include "runner/cli/help_text.h"
 #include "runner/cli/version.h"
 
 namespace leakgate {
@@ -27,27 +30,32 @@ SplitArguments Split(const std::vector<std::string>& arguments) {
 struct RawRun {
   std::vector<std::string> budgets;
   std::vector<std::string> reports;
-  double timeout_seconds = 0;
+  std::optional<std::string> timeout;
 };
 
 void AddRunOptions(CLI::App& run, RawRun& raw) {
-  run.add_option("--budgets", raw.budgets,
-                 "A budget file, or a directory: all *.leakgate.json below it (repeatable)")
-      ->option_text("FILE|DIR")
+  run.add_option("--budgets", raw.budgets)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  run.add_option("--report", raw.reports, "Write a report; formats: json (repeatable)")
-      ->option_text("FORMAT=FILE")
+  run.add_option("--report", raw.reports)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  run.add_option("--timeout", raw.timeout_seconds,
-                 "End the program and all that it started after so many seconds")
-      ->option_text("SECONDS")
-      ->check(CLI::PositiveNumber);
-  run.footer(
-      "-- BINARY [ARGS...]   the GoogleTest binary, or any other program, and its arguments\n\n"
-      "Exit code: the program's own if it is not 0 (128+n for signal n); else\n"
-      "  0 within budget   1 over budget   2 usage   3 could not be measured");
+  run.add_option("--timeout", raw.timeout);
+}
+
+Expected<std::chrono::milliseconds> ParseTimeout(const std::string& text) {
+  constexpr double kMostSeconds = 1e9;
+  double seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, seconds);
+  const bool is_number = error == std::errc() && rest == end;
+  if (is_number && seconds > 0 && seconds <= kMostSeconds) {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
+  }
+  return UsageError(fmt::format(
+      "--timeout '{}': not a number of seconds above 0; write for example --timeout 60 or "
+      "--timeout 0.5",
+      text));
 }
 
 Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::string>& program) {
@@ -58,9 +66,10 @@ Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::strin
   command.request.program = program.front();
   command.request.arguments.assign(program.begin() + 1, program.end());
   command.request.budgets.assign(raw.budgets.begin(), raw.budgets.end());
-  if (raw.timeout_seconds > 0) {
-    command.request.timeout =
-        std::chrono::milliseconds(static_cast<std::int64_t>(raw.timeout_seconds * 1000));
+  if (raw.timeout) {
+    const Expected<std::chrono::milliseconds> timeout = ParseTimeout(*raw.timeout);
+    if (!timeout) return Unexpected(timeout.error());
+    command.request.timeout = *timeout;
   }
   for (const std::string& text : raw.reports) {
     Expected<ReportRequest> report = ParseReportRequest(text);
@@ -68,6 +77,19 @@ Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::strin
     command.reports.push_back(*std::move(report));
   }
   return Command(std::move(command));
+}
+
+// What the parser could not place: the first such argument tells the mistake.
+std::string StrayArgumentText(const std::string& argument, bool is_run) {
+  if (argument.starts_with("-")) {
+    return fmt::format("unknown option '{}'; see leakgate{} --help", argument,
+                       is_run ? " run" : "");
+  }
+  if (!is_run) return fmt::format("unknown command '{}'; see leakgate --help", argument);
+  return fmt::format(
+      "unexpected argument '{0}'; the program goes after two dashes: leakgate run "
+      "-- {0}",
+      argument);
 }
 
 std::string OneLine(std::string text) {
@@ -78,14 +100,14 @@ std::string OneLine(std::string text) {
 }  // namespace
 
 Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
-  CLI::App app("leakgate: a leak gate for GoogleTest suites", "leakgate");
+  CLI::App app;
   app.set_version_flag("--version", VersionText());
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
+  app.allow_extras();
   RawRun raw;
-  CLI::App* const run = app.add_subcommand("run", "Run a program, gated test by test");
+  CLI::App* const run = app.add_subcommand("run")->allow_extras();
   AddRunOptions(*run, raw);
-  CLI::App* const framework =
-      app.add_subcommand("framework", "Show what is counted as the test framework's own memory");
+  CLI::App* const framework = app.add_subcommand("framework")->allow_extras();
 
   SplitArguments split = Split(arguments);
   std::reverse(split.options.begin(), split.options.end());  // as CLI11 wants them
@@ -94,12 +116,19 @@ Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForVersion& version) {
     return Command(PrintCommand{std::string(version.what()) + "\n"});
   } catch (const CLI::CallForHelp&) {
-    return Command(PrintCommand{(run->parsed() ? run : &app)->help()});
+    return Command(PrintCommand{run->parsed() ? RunHelpText() : HelpText()});
   } catch (const CLI::ParseError& error) {
     return UsageError(fmt::format("{}; see leakgate --help", OneLine(error.what())));
   }
-  if (framework->parsed()) return Command(FrameworkCommand{});
-  return MakeRunCommand(raw, split.program);
+  const std::vector<std::string> stray = app.remaining(true);
+  if (!stray.empty()) return UsageError(StrayArgumentText(stray.front(), run->parsed()));
+  if (run->parsed()) return MakeRunCommand(raw, split.program);
+  if (!framework->parsed()) {
+    return UsageError(
+        "no command; to run a test binary: leakgate run -- BINARY; see leakgate --help");
+  }
+  if (split.program.empty()) return Command(FrameworkCommand{});
+  return UsageError("the command 'framework' runs no program; leave out what follows --");
 }
 
 }  // namespace leakgate

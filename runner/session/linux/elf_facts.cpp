@@ -76,6 +76,8 @@ void NoteSymbol(std::string_view name, const GElf_Sym& symbol, ElfFacts& facts) 
   if (name == "malloc" && is_defined && GELF_ST_TYPE(symbol.st_info) == STT_FUNC) {
     facts.defines_malloc = true;
   }
+  // A weak reference only asks whether a sanitizer is there.
+  if (!is_defined && GELF_ST_BIND(symbol.st_info) == STB_WEAK) return;
   for (const Sanitizer& sanitizer : kSanitizers) {
     if (name == sanitizer.init_symbol) NoteSanitizer(sanitizer, facts);
   }

@@ -1,0 +1,51 @@
+#include "runner/cli/help_text.h"
+
+namespace leakgate {
+
+std::string HelpText() {
+  return R"(leakgate: a leak gate for GoogleTest suites
+
+Usage:
+  leakgate run [OPTIONS] -- BINARY [ARGS...]
+  leakgate framework
+
+Commands:
+  run          Run a test binary, and fail each test that leaves more memory
+               allocated than its budget allows
+  framework    Show what is counted as the test framework's own memory
+
+Options:
+  -h, --help   This text; after a command, that command's
+  --version    The version
+
+Example:
+  leakgate run --report json=leaks.json -- ./net_test --gtest_filter='HttpTest.*'
+)";
+}
+
+std::string RunHelpText() {
+  return R"(Run a test binary, and fail each test that leaves more memory allocated than
+its budget allows. The binary needs no rebuild; its input, output, arguments
+and signals are its own. Of any other program the whole run is one window.
+
+Usage:
+  leakgate run [OPTIONS] -- BINARY [ARGS...]
+
+Options:
+  --budgets FILE|DIR     Read a budget file, or all *.leakgate.json below a
+                         directory. Without one, no test may leave anything
+                         allocated. Repeatable
+  --report FORMAT=FILE   Write a report. Formats: json. Repeatable
+  --timeout SECONDS      After so long, end the program and all that it started.
+                         Fractions are allowed: 0.5
+  -h, --help             This text
+
+Exit code: the program's own if that is not 0 (128+n for signal n), else
+  0   every window is within its budget
+  1   a window is over budget
+  2   bad command line or budget file, or no such program
+  3   inconclusive: refused, not measured in full, or timed out
+)";
+}
+
+}  // namespace leakgate

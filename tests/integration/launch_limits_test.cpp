@@ -1,0 +1,57 @@
+// Small resource limits and few rights do not keep a run from being gated; and
+// where they do, it is said.
+#include <gmock/gmock.h>
+
+#include "tests/integration/launch_commands.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::HasSubstr;
+
+const Command kLeaks = Launch("suite", {"--gtest_filter=*.Leaks"});
+
+// The leak is found by a leakgate started with the limits of `set_up`.
+void ExpectGated(const std::string& set_up) {
+  const CommandResult result = RunCommand(Behind(set_up, Gated(kLeaks)));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.standard_error, HasSubstr("100 B in 1 block outstanding"));
+}
+
+TEST(LaunchLimitsTest, FewDescriptorsAreEnough) { ExpectGated("ulimit -n 16"); }
+
+TEST(LaunchLimitsTest, TwoGibibytesOfAddressSpaceAreEnough) { ExpectGated("ulimit -v 2097152"); }
+
+TEST(LaunchLimitsTest, ASmallStackIsEnough) { ExpectGated("ulimit -s 256"); }
+
+TEST(LaunchLimitsTest, ASoftLimitOnFileSizeIsNoHindrance) { ExpectGated("ulimit -Sf 0"); }
+
+TEST(LaunchLimitsTest, AProgramThatMayWriteNoFileIsGated) {
+  const GatedRun run =
+      RunGated({"bash", "-c", "ulimit -f 0; exec \"$@\"", "bash", kLeaks[0], kLeaks[1]});
+  EXPECT_EQ(run.Test("Launch.Leaks")["outstanding"]["bytes"], 100);
+}
+
+TEST(LaunchLimitsTest, TooLittleAddressSpaceIsInconclusive) {
+  const CommandResult result = RunCommand(Behind("ulimit -v 300000", Gated({"true"})));
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.standard_error, HasSubstr("raise the limit on address space (ulimit -v)"));
+}
+
+TEST(LaunchLimitsTest, TooLittleAddressSpaceInTheProgramIsInconclusive) {
+  const CommandResult result = RunCommand(Gated({"sh", "-c", "ulimit -v 200000; exec true"}));
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.standard_error, HasSubstr("(ulimit -v)"));
+}
+
+TEST(LaunchLimitsTest, AnOrdinaryUserCanGate) {
+  if (::geteuid() != 0) return ExpectGated("");
+  Command command = Gated(kLeaks);
+  command.insert(command.begin(), {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
+  const CommandResult result = RunCommand(command);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.standard_error, HasSubstr("100 B in 1 block outstanding"));
+}
+
+}  // namespace
+}  // namespace leakgate::test

@@ -1,0 +1,135 @@
+// What cannot be traced is refused: exit code 3, nothing run, one line that
+// says what, why and what to do.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <ostream>
+
+#include "tests/integration/launch_commands.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+void ExpectRefusal(const CommandResult& result, const std::string& why, const std::string& remedy) {
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.standard_output, "");
+  EXPECT_THAT(result.standard_error, MatchesRegex("leakgate: [^\n]*\n"));
+  EXPECT_THAT(result.standard_error, HasSubstr(why));
+  EXPECT_THAT(result.standard_error, HasSubstr(remedy));
+}
+
+struct Image {
+  const char* name;
+  const char* why;
+  const char* remedy;
+
+  friend void PrintTo(const Image& image, std::ostream* stream) { *stream << image.name; }
+};
+
+class LaunchRefusalTest : public testing::TestWithParam<Image> {};
+
+TEST_P(LaunchRefusalTest, SaysWhatWhyAndWhatToDo) {
+  const Command image = Launch(GetParam().name);
+  const CommandResult result = RunCommand(Gated(image));
+  ExpectRefusal(result, GetParam().why, GetParam().remedy);
+  EXPECT_THAT(result.standard_error, HasSubstr(image.front()));
+}
+
+constexpr char kNoAsan[] = "gate a build without -fsanitize=address";
+
+INSTANTIATE_TEST_SUITE_P(
+    , LaunchRefusalTest,
+    testing::Values(
+        Image{"static", "it is statically linked", "link it dynamically (without -static"},
+        Image{"static_pie", "it is statically linked", "link it dynamically (without -static"},
+        Image{"32bit", "it is built for 32-bit x86", "build the tests for x86-64"},
+        Image{"musl", "it is linked with musl", "build the tests with glibc"},
+        Image{"gcc_asan", "it is built with AddressSanitizer", kNoAsan},
+        Image{"gcc_asan_static", "it is built with AddressSanitizer", kNoAsan},
+        Image{"clang_asan", "it is built with AddressSanitizer", kNoAsan},
+        Image{"clang_asan_shared", "it is built with AddressSanitizer", kNoAsan},
+        Image{"gcc_tsan", "it is built with ThreadSanitizer", "without -fsanitize=thread"},
+        Image{"clang_tsan", "it is built with ThreadSanitizer", "without -fsanitize=thread"},
+        Image{"gcc_lsan", "it is built with LeakSanitizer", "without -fsanitize=leak"},
+        Image{"clang_lsan", "it is built with LeakSanitizer", "without -fsanitize=leak"},
+        Image{"clang_msan", "it is built with MemorySanitizer", "without -fsanitize=memory"},
+        Image{"own_malloc", "it defines malloc in its own executable", "as a shared library"},
+        Image{"own_malloc_stripped", "it defines malloc", "as a shared library"},
+        Image{"tcmalloc_inside", "it defines malloc", "link the allocator as a shared library"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+class LaunchAcceptedTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(LaunchAcceptedTest, IsTraced) {
+  EXPECT_EQ(RunCommand(Gated(Launch(GetParam()))).exit_code, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(, LaunchAcceptedTest,
+                         testing::Values("dynamic", "gcc_ubsan", "clang_ubsan"));
+
+std::string CopyOfDynamic(const TemporaryDirectory& directory) {
+  std::filesystem::copy_file(FixturePath("launch_dynamic"), directory.File("copy"));
+  return directory.File("copy");
+}
+
+TEST(LaunchRefusalsTest, OfASetUidFile) {
+  const TemporaryDirectory directory;
+  const std::string copy = CopyOfDynamic(directory);
+  ::chmod(copy.c_str(), 04755);
+  ExpectRefusal(RunCommand(Gated({copy})), "it is set-uid or set-gid", "gate a copy without");
+}
+
+TEST(LaunchRefusalsTest, OfASetGidFile) {
+  const TemporaryDirectory directory;
+  const std::string copy = CopyOfDynamic(directory);
+  ::chmod(copy.c_str(), 02755);
+  ExpectRefusal(RunCommand(Gated({copy})), "it is set-uid or set-gid", "gate a copy without");
+}
+
+TEST(LaunchRefusalsTest, OfFileCapabilities) {
+  const TemporaryDirectory directory;
+  const std::string copy = CopyOfDynamic(directory);
+  const CommandResult granted = RunCommand({"/usr/sbin/setcap", "cap_net_raw+ep", copy});
+  if (granted.exit_code != 0) GTEST_SKIP() << "file capabilities cannot be set here";
+  ExpectRefusal(RunCommand(Gated({copy})), "it has file capabilities", "setcap -r");
+}
+
+TEST(LaunchRefusalsTest, OfAFileThatCannotBeRead) {
+  const TemporaryDirectory directory;
+  const std::string copy = CopyOfDynamic(directory);
+  ::chmod(copy.c_str(), 0111);
+  ::chmod(directory.path().c_str(), 0755);
+  Command command = Gated({copy});
+  if (::geteuid() == 0) {
+    command.insert(command.begin(), {"setpriv", "--reuid=65534", "--clear-groups"});
+  }
+  ExpectRefusal(RunCommand(command), copy + ": cannot be read", "make it readable");
+}
+
+TEST(LaunchRefusalsTest, OfAMissingAgent) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory.File("bin"));
+  std::filesystem::copy_file(LeakgatePath(), directory.File("bin/leakgate"));
+  ExpectRefusal(RunCommand({directory.File("bin/leakgate"), "run", "--", "true"}),
+                directory.File("lib/libleakgate_agent.so") + ": the agent is missing",
+                "reinstall leakgate");
+}
+
+TEST(LaunchRefusalsTest, OfAnAgentWhosePathHasASpace) {
+  const TemporaryDirectory directory;
+  const std::string root = directory.File("with space");
+  std::filesystem::create_directories(root + "/bin");
+  std::filesystem::create_directories(root + "/lib");
+  std::filesystem::copy_file(LeakgatePath(), root + "/bin/leakgate");
+  std::filesystem::copy_file(std::string(LEAKGATE_BINARY_DIR) + "/lib/libleakgate_agent.so",
+                             root + "/lib/libleakgate_agent.so");
+  ExpectRefusal(RunCommand({root + "/bin/leakgate", "run", "--", "true"}),
+                "cannot preload a path with a space", "install leakgate elsewhere");
+}
+
+}  // namespace
+}  // namespace leakgate::test

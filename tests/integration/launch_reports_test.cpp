@@ -1,0 +1,58 @@
+// Report files of a run: asked for before the program runs, written whole.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "tests/integration/launch_commands.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(LaunchReportsTest, AllThatAreAskedForAreWritten) {
+  const TemporaryDirectory directory;
+  RunCommand(Gated({"true"}, {"--report", "json=" + directory.File("a"), "--report",
+                              "json=" + directory.File("b")}));
+  EXPECT_EQ(ReadFile(directory.File("a")), ReadFile(directory.File("b")));
+  EXPECT_THAT(ReadFile(directory.File("a")), HasSubstr("leakgate-report-1"));
+}
+
+TEST(LaunchReportsTest, AnUnwritableReportOfAPassedRunIsExitCode3) {
+  const CommandResult result = RunCommand(Gated({"true"}, {"--report", "json=/nonexistent/r"}));
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.standard_error, HasSubstr("leakgate: cannot write report /nonexistent/r: "));
+}
+
+TEST(LaunchReportsTest, AnUnwritableReportDoesNotHideTheProgramsExitCode) {
+  const CommandResult result =
+      RunCommand(Gated({"sh", "-c", "exit 7"}, {"--report", "json=/nonexistent/r"}));
+  EXPECT_EQ(result.exit_code, 7);
+  EXPECT_THAT(result.standard_error, HasSubstr("leakgate: cannot write report /nonexistent/r: "));
+}
+
+TEST(LaunchReportsTest, TheOthersAreWrittenWhereOneCannotBe) {
+  const TemporaryDirectory directory;
+  RunCommand(Gated({"true"},
+                   {"--report", "json=/nonexistent/r", "--report", "json=" + directory.File("b")}));
+  EXPECT_THAT(ReadFile(directory.File("b")), HasSubstr("leakgate-report-1"));
+}
+
+TEST(LaunchReportsTest, AnUnknownFormatIsAnErrorBeforeTheProgramRuns) {
+  const CommandResult result = RunCommand(Gated({"echo", "ran"}, {"--report", "yaml=r"}));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.standard_output, "");
+  EXPECT_EQ(result.standard_error,
+            "leakgate: report 'yaml=r': unknown format 'yaml'; known: json\n");
+}
+
+TEST(LaunchReportsTest, OnlyTheReportIsLeftInItsDirectory) {
+  const TemporaryDirectory directory;
+  RunCommand(Gated({"true"}, {"--report", "json=" + directory.File("r")}));
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+    EXPECT_EQ(entry.path().filename(), "r");
+  }
+}
+
+}  // namespace
+}  // namespace leakgate::test

@@ -1,0 +1,105 @@
+// Which file is run: by path, by PATH, through scripts and exec; and what is
+// said where there is none.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "tests/integration/launch_commands.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string Script(const TemporaryDirectory& directory, const std::string& text) {
+  const std::string path = directory.Write("script", text);
+  ::chmod(path.c_str(), 0755);
+  return path;
+}
+
+// Exit code 2, and one line that says `text`.
+void ExpectUsageError(const CommandResult& result, const std::string& text) {
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.standard_output, "");
+  EXPECT_THAT(result.standard_error, testing::MatchesRegex("leakgate: [^\n]*\n"));
+  EXPECT_THAT(result.standard_error, HasSubstr(text));
+}
+
+TEST(LaunchSearchTest, LooksANameUpInPath) {
+  const CommandResult result =
+      RunCommand(Gated({"launch_probe", "arguments"}),
+                 {.environment = {"PATH=/nonexistent:" + FixturePath("")}});
+  EXPECT_EQ(result.standard_output, "[launch_probe]\n[arguments]\n");
+}
+
+TEST(LaunchSearchTest, SaysThatAPathDoesNotExist) {
+  ExpectUsageError(RunCommand(Gated({"./no_such_test"})), "./no_such_test: no such program");
+}
+
+TEST(LaunchSearchTest, SaysThatANameIsNotInPath) {
+  ExpectUsageError(RunCommand(Gated({"no_such_test"})),
+                   "no_such_test: not found in PATH; for a program in this directory write "
+                   "./no_such_test");
+}
+
+TEST(LaunchSearchTest, SaysThatAFileIsNotExecutable) {
+  ExpectUsageError(RunCommand(Gated({"/etc/passwd"})), "/etc/passwd: not an executable file");
+}
+
+TEST(LaunchSearchTest, SaysThatADirectoryIsNoProgram) {
+  ExpectUsageError(RunCommand(Gated({"/usr"})), "/usr: not an executable file");
+}
+
+TEST(LaunchSearchTest, SaysWhatAScriptWithoutInterpreterLacks) {
+  const TemporaryDirectory directory;
+  ExpectUsageError(RunCommand(Gated({Script(directory, "exit 0\n")})), "#!/bin/sh");
+}
+
+TEST(LaunchSearchTest, SaysThatAnInterpreterDoesNotExist) {
+  const TemporaryDirectory directory;
+  ExpectUsageError(RunCommand(Gated({Script(directory, "#!/no/such/shell\n")})),
+                   "cannot be executed: No such file or directory");
+}
+
+TEST(LaunchSearchTest, RunsAScriptByItsInterpreter) {
+  const TemporaryDirectory directory;
+  const GatedRun run = RunGated({Script(directory, "#!/bin/sh\necho \"$0 $1\"; exit 4\n"), "a"});
+  EXPECT_EQ(run.command.standard_output, directory.File("script") + " a\n");
+  EXPECT_EQ(run.command.exit_code, 4);
+  EXPECT_EQ(run.report["tracing"]["boundaries"], "none");
+}
+
+TEST(LaunchSearchTest, GatesTheTestsThatAScriptExecutes) {
+  const TemporaryDirectory directory;
+  const std::string script =
+      Script(directory, "#!/bin/sh\nexec " + FixturePath("launch_suite") + " \"$@\"\n");
+  const GatedRun run = RunGated({script, "--gtest_filter=*.Leaks"});
+  EXPECT_EQ(run.Test("Launch.Leaks")["outstanding"]["bytes"], 100);
+  EXPECT_EQ(run.command.exit_code, 1);
+}
+
+TEST(LaunchSearchTest, GatesTheTestsAtTheEndOfAChainOfExecs) {
+  const GatedRun run =
+      RunGated({"env", "A=1", "nice", "-n", "1", "sh", "-c",
+                "exec " + FixturePath("launch_suite") + " --gtest_filter=*.Leaks"});
+  EXPECT_EQ(run.Test("Launch.Leaks")["outstanding"]["bytes"], 100);
+}
+
+TEST(LaunchSearchTest, GatesTheTestsThatAnotherUserRuns) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change users";
+  const GatedRun run = RunGated({"setpriv", "--reuid=65534", "--clear-groups",
+                                 FixturePath("launch_suite"), "--gtest_filter=*.Leaks"});
+  EXPECT_EQ(run.Test("Launch.Leaks")["outstanding"]["bytes"], 100);
+}
+
+// The process that is gated is the script's; its child is another.
+TEST(LaunchSearchTest, SaysThatAScriptsChildIsNotGated) {
+  const GatedRun run =
+      RunGated({"sh", "-c", FixturePath("launch_suite") + " --gtest_filter=*.Leaks; exit 0"});
+  EXPECT_EQ(run.command.exit_code, 0);
+  EXPECT_THAT(run.command.standard_output, HasSubstr("1 test from 1 test suite ran"));
+  EXPECT_THAT(run.command.standard_error, HasSubstr("no test boundaries, program window only"));
+}
+
+}  // namespace
+}  // namespace leakgate::test
