@@ -19,7 +19,7 @@ Options:
   --version    The version
 
 Example:
-  leakgate run --report json=leaks.json -- ./net_test --gtest_filter='HttpTest.*'
+  leakgate run --report json=leaks.json -- ./net_test --gtest_filter='Http*'
 )";
 }
 

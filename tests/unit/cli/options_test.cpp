@@ -1,0 +1,151 @@
+#include "runner/cli/options.h"
+
+#include <gmock/gmock.h>
+
+namespace leakgate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+RunCommand ParseRun(const std::vector<std::string>& arguments) {
+  const Expected<Command> command = ParseCommandLine(arguments);
+  return std::get<RunCommand>(command.value());
+}
+
+TEST(OptionsTest, TakesTheProgramAndItsArgumentsFromBehindTheDashes) {
+  const RunCommand run = ParseRun({"run", "--", "./net_test", "--timeout", "x", "--", "-h"});
+  EXPECT_EQ(run.request.program, "./net_test");
+  EXPECT_THAT(run.request.arguments, ElementsAre("--timeout", "x", "--", "-h"));
+}
+
+TEST(OptionsTest, HasNoBudgetsReportsOrTimeoutUnlessAskedFor) {
+  const RunCommand run = ParseRun({"run", "--", "a"});
+  EXPECT_THAT(run.request.budgets, IsEmpty());
+  EXPECT_THAT(run.reports, IsEmpty());
+  EXPECT_EQ(run.request.timeout, std::nullopt);
+}
+
+TEST(OptionsTest, TakesSeveralBudgetsInTheirOrder) {
+  const RunCommand run = ParseRun({"run", "--budgets", "b", "--budgets=a", "--", "a"});
+  EXPECT_THAT(run.request.budgets, ElementsAre("b", "a"));
+}
+
+TEST(OptionsTest, TakesSeveralReportsInTheirOrder) {
+  const RunCommand run = ParseRun({"run", "--report", "json=b", "--report", "json=a", "--", "a"});
+  EXPECT_THAT(run.reports, ElementsAre(ReportRequest{ReportFormat::kJson, "b"},
+                                       ReportRequest{ReportFormat::kJson, "a"}));
+}
+
+struct TimeoutCase {
+  const char* text;
+  int milliseconds;
+};
+
+class TimeoutTest : public testing::TestWithParam<TimeoutCase> {};
+
+TEST_P(TimeoutTest, IsReadInSecondsAndNeverBecomesZero) {
+  const RunCommand run = ParseRun({"run", "--timeout", GetParam().text, "--", "a"});
+  EXPECT_EQ(run.request.timeout, std::chrono::milliseconds(GetParam().milliseconds));
+}
+
+INSTANTIATE_TEST_SUITE_P(, TimeoutTest,
+                         testing::Values(TimeoutCase{"1", 1000}, TimeoutCase{"0.25", 250},
+                                         TimeoutCase{"2.5", 2500}, TimeoutCase{"1e2", 100'000},
+                                         TimeoutCase{"0.0001", 1}));
+
+class BadTimeoutTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadTimeoutTest, IsAUsageErrorWithAnExample) {
+  const std::string argument = std::string("--timeout=") + GetParam();
+  const Expected<Command> command = ParseCommandLine({"run", argument, "--", "a"});
+  ASSERT_FALSE(command.has_value());
+  EXPECT_EQ(command.error().exit_code, ExitCode::kUsage);
+  EXPECT_EQ(command.error().message,
+            std::string("--timeout '") + GetParam() +
+                "': not a number of seconds above 0; write for example --timeout 60 or "
+                "--timeout 0.5");
+}
+
+INSTANTIATE_TEST_SUITE_P(, BadTimeoutTest,
+                         testing::Values("0", "-1", "soon", "5s", "inf", "nan", "1e10"));
+
+struct UsageCase {
+  const char* name;
+  std::vector<std::string> arguments;
+  const char* message;
+};
+
+class UsageErrorTest : public testing::TestWithParam<UsageCase> {};
+
+TEST_P(UsageErrorTest, SaysInOneLineWhatIsWrongAndWhatToWrite) {
+  const Expected<Command> command = ParseCommandLine(GetParam().arguments);
+  ASSERT_FALSE(command.has_value());
+  EXPECT_EQ(command.error().exit_code, ExitCode::kUsage);
+  EXPECT_EQ(command.error().message, GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , UsageErrorTest,
+    testing::Values(
+        UsageCase{"NoArguments",
+                  {},
+                  "no command; to run a test binary: leakgate run -- BINARY; see leakgate --help"},
+        UsageCase{"UnknownCommand", {"rnu"}, "unknown command 'rnu'; see leakgate --help"},
+        UsageCase{
+            "UnknownOption", {"--verbose"}, "unknown option '--verbose'; see leakgate --help"},
+        UsageCase{"UnknownOptionOfRun",
+                  {"run", "--verbose", "--", "a"},
+                  "unknown option '--verbose'; see leakgate run --help"},
+        UsageCase{"NoDashes",
+                  {"run", "./a"},
+                  "unexpected argument './a'; the program goes after two dashes: leakgate run -- "
+                  "./a"},
+        UsageCase{"NoProgram",
+                  {"run", "--"},
+                  "no program to run; write it after two dashes: leakgate run -- BINARY"},
+        UsageCase{"EmptyProgram",
+                  {"run", "--", ""},
+                  "no program to run; write it after two dashes: leakgate run -- BINARY"},
+        UsageCase{"ProgramForFramework",
+                  {"framework", "--", "a"},
+                  "the command 'framework' runs no program; leave out what follows --"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(OptionsTest, NamesAnOptionThatLacksItsValue) {
+  const Expected<Command> command = ParseCommandLine({"run", "--report", "--", "a"});
+  ASSERT_FALSE(command.has_value());
+  EXPECT_THAT(command.error().message, HasSubstr("--report"));
+}
+
+TEST(OptionsTest, PrintsTheVersion) {
+  const Expected<Command> command = ParseCommandLine({"--version"});
+  EXPECT_THAT(std::get<PrintCommand>(command.value()).text, testing::StartsWith("leakgate "));
+}
+
+class HelpTest : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(HelpTest, FitsATerminal) {
+  const Expected<Command> command = ParseCommandLine(GetParam());
+  const std::string text = std::get<PrintCommand>(command.value()).text;
+  EXPECT_THAT(text, HasSubstr("leakgate run [OPTIONS] -- BINARY [ARGS...]"));
+  EXPECT_THAT(text, testing::Not(testing::ContainsRegex("[^\n]{81}")));
+}
+
+INSTANTIATE_TEST_SUITE_P(, HelpTest,
+                         testing::Values(std::vector<std::string>{"--help"},
+                                         std::vector<std::string>{"-h"},
+                                         std::vector<std::string>{"run", "--help"},
+                                         std::vector<std::string>{"run", "-h", "--", "a"}));
+
+TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
+  const Expected<Command> command = ParseCommandLine({"run", "--help"});
+  const std::string text = std::get<PrintCommand>(command.value()).text;
+  for (const char* word : {"--budgets", "--report", "--timeout", "  0 ", "  1 ", "  2 ", "  3 "}) {
+    EXPECT_THAT(text, HasSubstr(word));
+  }
+}
+
+}  // namespace
+}  // namespace leakgate

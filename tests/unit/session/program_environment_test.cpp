@@ -1,0 +1,62 @@
+#include "runner/session/program_environment.h"
+
+#include <gmock/gmock.h>
+
+namespace leakgate {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+const TracingVariables kUntouched = {"/lib/agent.so", "name", TestFramework::kGoogleTest};
+const TracingVariables kListener = {"/lib/agent.so", "name", TestFramework::kGoogleTestListener};
+
+TEST(ProgramEnvironmentTest, KeepsWhatIsThereInItsOrderAndAddsItsOwn) {
+  EXPECT_THAT(ProgramEnvironment({"B=1", "A=", "odd"}, kUntouched).value(),
+              ElementsAre("B=1", "A=", "odd", "LD_PRELOAD=/lib/agent.so", "LEAKGATE_CONTROL=name",
+                          "GTEST_STREAM_RESULT_TO=leakgate.invalid:1"));
+}
+
+TEST(ProgramEnvironmentTest, PreloadsTheAgentInFrontOfOthers) {
+  const auto environment = ProgramEnvironment({"LD_PRELOAD=a.so:b.so"}, kUntouched).value();
+  EXPECT_THAT(environment, Contains("LD_PRELOAD=/lib/agent.so:a.so:b.so"));
+  EXPECT_THAT(environment, Not(Contains("LD_PRELOAD=a.so:b.so")));
+}
+
+TEST(ProgramEnvironmentTest, TakesAnEmptyPreloadForNone) {
+  EXPECT_THAT(ProgramEnvironment({"LD_PRELOAD="}, kUntouched).value(),
+              Contains("LD_PRELOAD=/lib/agent.so"));
+}
+
+TEST(ProgramEnvironmentTest, ReplacesTheControlNameOfALeakgateAroundThisOne) {
+  EXPECT_THAT(ProgramEnvironment({"LEAKGATE_CONTROL=outer"}, kUntouched).value(),
+              Not(Contains("LEAKGATE_CONTROL=outer")));
+}
+
+TEST(ProgramEnvironmentTest, AsksForNoStreamWhereTheListenerTellsTheBoundaries) {
+  EXPECT_THAT(ProgramEnvironment({}, kListener).value(),
+              Not(Contains(StartsWith("GTEST_STREAM_RESULT_TO"))));
+}
+
+TEST(ProgramEnvironmentTest, LeavesTheUsersStreamToAProgramWithTheListener) {
+  EXPECT_THAT(ProgramEnvironment({"GTEST_STREAM_RESULT_TO=host:1"}, kListener).value(),
+              Contains("GTEST_STREAM_RESULT_TO=host:1"));
+}
+
+class UnloadablePathTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(UnloadablePathTest, IsRefused) {
+  const auto environment = ProgramEnvironment({}, {GetParam(), "name", TestFramework::kNone});
+  ASSERT_FALSE(environment.has_value());
+  EXPECT_EQ(environment.error().exit_code, ExitCode::kInconclusive);
+  EXPECT_THAT(environment.error().message, HasSubstr("install leakgate elsewhere"));
+}
+
+INSTANTIATE_TEST_SUITE_P(, UnloadablePathTest,
+                         testing::Values("/a b/agent.so", "/a:b/agent.so", "/a\tb/agent.so"));
+
+}  // namespace
+}  // namespace leakgate
