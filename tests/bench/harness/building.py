@@ -1,0 +1,53 @@
+"""Builds workloads in the flavours that the tools need: one compiler, one set
+of flags, and no frame pointers."""
+import pathlib
+import subprocess
+import sys
+
+from .paths import BENCH, CHECKOUT, OUTPUT
+from .tools import PLAIN, Tool
+from .workloads import Workload
+
+FLAGS = ("-std=c++20", "-O2", "-g", "-fomit-frame-pointer", "-pthread")
+
+
+def run(*command: object) -> None:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"compare: {' '.join(map(str, command))} failed:\n{(done.stdout + done.stderr)[-4000:]}")
+
+
+def build_leakgate(build: pathlib.Path) -> None:
+    run("cmake", "-S", CHECKOUT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo")
+    run("cmake", "--build", build, "--target", "leakgate", "leakgate_agent", "leakgate_bench_snapshot")
+
+
+def program_path(workload: Workload, tool: Tool) -> pathlib.Path:
+    suffix = "".join("_" + define.split("=")[1] for define in workload.defines)
+    if workload.with_listener and tool.name == "leakgate":
+        suffix += "_listener"
+    return OUTPUT / tool.flavour / (workload.program + suffix)
+
+
+def is_fresh(program: pathlib.Path, sources: list[pathlib.Path]) -> bool:
+    built = program.stat().st_mtime if program.exists() else 0.0
+    return built > max(source.stat().st_mtime for source in sources)
+
+
+def build_program(workload: Workload, tool: Tool) -> None:
+    program = program_path(workload, tool)
+    sources = [BENCH / "workloads" / f"{workload.program}.cpp"]
+    if is_fresh(program, sources + list((BENCH / "workloads").glob("*.h"))):
+        return
+    program.parent.mkdir(parents=True, exist_ok=True)
+    options = [f"-D{define}" for define in workload.defines]
+    libraries = []
+    if program.name.endswith("_listener"):
+        sources.append(CHECKOUT / "plugin" / "listener" / "gtest_main.cpp")
+        sources.append(CHECKOUT / "plugin" / "listener" / "listener.cpp")
+        options.append(f"-I{CHECKOUT / 'plugin' / 'include'}")
+        libraries = ["-lgtest"]
+    elif workload.links_gtest:
+        libraries = ["-lgtest", "-lgtest_main"]
+    flags = () if tool.flavour == PLAIN else tool.flags
+    run("clang++", *FLAGS, *flags, *options, *sources, *libraries, "-o", program)
