@@ -15,6 +15,8 @@ class Terminal {
   Terminal() {
     pid_ = ::forkpty(&master_, nullptr, nullptr, nullptr);
     if (pid_ != 0) return;
+    // Ignored by the tests, if they were started in the background.
+    for (const int signal : {SIGINT, SIGQUIT}) ::signal(signal, SIG_DFL);
     ::setenv("PS1", "prompt> ", 1);
     ::setenv("LEAKGATE", LeakgatePath().c_str(), 1);
     ::setenv("PROGRAM", FixturePath("launch_signal_count").c_str(), 1);
