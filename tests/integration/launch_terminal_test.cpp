@@ -86,10 +86,10 @@ TEST_F(LaunchTerminalTest, ControlCReachesTheProgramOnce) {
 }
 
 TEST_F(LaunchTerminalTest, ControlCEndsAProgramThatDoesNotCatchIt) {
-  Start("$LEAKGATE run -- sh -c 'echo ready; sleep 20'; echo code $?");
-  terminal_.WaitFor("ready\r\n");
+  Start("$LEAKGATE run -- " + FixturePath("launch_suite") + " --gtest_filter=*.Hangs");
+  terminal_.WaitFor("\nhanging ");
   terminal_.Type(kControlC);
-  terminal_.WaitFor("SIGINT");
+  terminal_.WaitFor("killed by signal 2 (SIGINT); leakgate exits with 130");
 }
 
 TEST_F(LaunchTerminalTest, ControlZStopsTheJobAndForegroundContinuesIt) {
