@@ -90,7 +90,12 @@ const FrameworkRule* MatchCLibrary(Frames stack) {
   const FrameworkRule* const internal =
       FindRule(FrameworkMatch::kCLibraryInternal, stack[MachineFrame(stack, 0)].function);
   if (internal != nullptr) return internal;
-  return FindRule(FrameworkMatch::kCLibraryCall, CalledInCLibrary(stack, c_library_frames));
+  const std::string called = CalledInCLibrary(stack, c_library_frames);
+  const FrameworkRule* const rule = FindRule(FrameworkMatch::kCLibraryCall, called);
+  if (rule != nullptr || !called.starts_with("__")) return rule;
+  // With its debug information at hand, the C library's functions go by their
+  // inner names: tzset is __tzset.
+  return FindRule(FrameworkMatch::kCLibraryCall, std::string_view(called).substr(2));
 }
 
 bool IsRuntimeFile(const Frame& frame) {

@@ -219,6 +219,17 @@ TEST(FrameworkRulesTest, BelievesTheCallersInstructionBeforeTheSymbol) {
   EXPECT_EQ(Match({InLibc("setenv"), Calling("net::Start()", "strdup"), kTestBody}), std::nullopt);
 }
 
+// So the C library's debug information calls tzset. The caller is GoogleTest: the
+// test's last call was a jump.
+TEST(FrameworkRulesTest, KnowsTheExportedFunctionByItsInnerName) {
+  EXPECT_EQ(Match({InLibc("tzset_internal"), InLibc("__tzset"), CallingAPointer("Run()")}),
+            "libc.time-zone");
+}
+
+TEST(FrameworkRulesTest, DoesNotTakeAnInnerNameForAnotherFunctions) {
+  EXPECT_EQ(Match({InLibc("__strdup"), CallingAPointer("Run()")}), std::nullopt);
+}
+
 TEST(FrameworkRulesTest, TakesTheExportedFunctionWhereTheCallerCannotTell) {
   EXPECT_EQ(Match({InLibc(), InLibc("setlocale"), CallingAPointer("net::Start()"), kTestBody}),
             "libc.locale");
