@@ -1,0 +1,88 @@
+// Test boundaries survive what tests do to their process, and nothing of them
+// shows in it.
+#include <gmock/gmock.h>
+
+#include "tests/integration/both_modes.h"
+
+namespace leakgate::test {
+namespace {
+
+class BoundariesTest : public BothModes {
+ protected:
+  static GatedRun Run(const std::string& filter, const std::vector<std::string>& environment = {}) {
+    return RunGated({Fixture("boundaries"), "--gtest_filter=" + filter}, {},
+                    {.environment = environment});
+  }
+  static Outcome LeakOf(const std::string& function, long bytes, const std::string& marker) {
+    return OverBudget({{bytes, 1, "malloc", function, PlaceOf("boundaries.cpp", marker)}});
+  }
+};
+
+TEST_P(BoundariesTest, WritesNothingIntoADescriptorThatATestTookOver) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("mine");
+  const GatedRun run = Run("Descriptors.*", {"FIXTURE_FILE=" + file});
+
+  EXPECT_EQ(run.Test("Descriptors.AreAllClosedAndTakenOver")["test_result"], "passed");
+  EXPECT_EQ(ReadFile(file), "mine\n");
+}
+
+TEST_P(BoundariesTest, GatesTestsAfterAllDescriptorsWereClosed) {
+  const TemporaryDirectory directory;
+  const GatedRun run = Run("Descriptors.*", {"FIXTURE_FILE=" + directory.File("mine")});
+
+  EXPECT_EQ(
+      OutcomeOf(run.Test("Descriptors.LeaksLater")),
+      LeakOf("Descriptors_LeaksLater_Test::TestBody()", 100, "after all descriptors were closed"));
+}
+
+TEST_P(BoundariesTest, GatesTestsAfterRootAndUserWereChanged) {
+  EXPECT_EQ(OutcomeOf(Run("Root.*").Test("Root.LeaksLater")),
+            LeakOf("Root_LeaksLater_Test::TestBody()", 110, "after root was changed"));
+}
+
+TEST_P(BoundariesTest, StreamDoesNotShowInTheEnvironment) {
+  EXPECT_EQ(Run("Environment.*").Test("Environment.ShowsNoStream")["test_result"], "passed");
+}
+
+TEST_P(BoundariesTest, NestedTestsRunAsEverAndAreNotGated) {
+  const GatedRun run =
+      Run("Nested.*", {"FIXTURE_NESTED=" + Fixture("features") + " --gtest_filter=Plain.Leaks"});
+
+  EXPECT_EQ(run.Test("Nested.RunsAsEver")["test_result"], "passed") << run.command.standard_output;
+  EXPECT_EQ(OutcomeOf(run.Test("Nested.RunsAsEver")), Pass());
+  EXPECT_EQ(run.Test("Plain.Leaks"), nullptr);
+}
+
+TEST_P(BoundariesTest, KeepsNamesWithEveryCharacter) {
+  EXPECT_EQ(OutcomeOf(Run("Suite&name=x.*").Test("Suite&name=x.100%&passed=1%41\nevent=TestEnd")),
+            LeakOf("Registered::TestBody()", 120, "special name"));
+}
+
+TEST_P(BoundariesTest, SaysWhoToldTheBoundaries) {
+  EXPECT_EQ(Run("Environment.*").report["tracing"]["boundaries"],
+            IsListener() ? "listener" : "stream");
+}
+
+LEAKGATE_IN_BOTH_MODES(BoundariesTest);
+
+// A test's end without anything outstanding makes no system call.
+class SystemCallsTest : public BothModes {
+ protected:
+  static nlohmann::json LastTest(const std::string& filter) {
+    return RunTests("system_calls", filter).Test("Z/End.HasSeenNoSystemCall/0");
+  }
+};
+
+TEST_P(SystemCallsTest, NoneAreMadeByAThousandTestsThatPass) {
+  EXPECT_EQ(LastTest("-Outstanding.*")["test_result"], "passed");
+}
+
+TEST_P(SystemCallsTest, SomeAreMadeWhenABlockIsOutstanding) {
+  EXPECT_NE(LastTest("*")["test_result"], "passed");
+}
+
+LEAKGATE_IN_BOTH_MODES(SystemCallsTest);
+
+}  // namespace
+}  // namespace leakgate::test
