@@ -12,6 +12,7 @@ from .tools import Tool, environment_of
 from .workloads import Workload
 
 FIGURE = re.compile(r"^bench\.(\w+) ([\d.]+)$", re.MULTILINE)
+PATIENCE_S = 1800
 
 
 class Runner:
@@ -57,8 +58,13 @@ class Runner:
         output = SCRATCH / "output"
         with output.open("w") as stdout, (SCRATCH / "errors").open("w") as stderr:
             begin = time.perf_counter()
-            done = subprocess.run(command, stdout=stdout, stderr=stderr, stdin=subprocess.DEVNULL,
-                                  env=environment_of(tool), cwd=folder, check=False)
+            try:
+                done = subprocess.run(command, stdout=stdout, stderr=stderr, stdin=subprocess.DEVNULL,
+                                      env=environment_of(tool), cwd=folder, check=False,
+                                      timeout=PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                print(f"compare: {' '.join(command)}: took over {PATIENCE_S} s", file=sys.stderr)
+                return {}
             wall_ms = (time.perf_counter() - begin) * 1000
         if done.returncode not in (0, *tool.objects):
             print(f"compare: {' '.join(command)}: exit code {done.returncode}: "

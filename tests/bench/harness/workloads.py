@@ -110,7 +110,7 @@ def all_workloads(suite_runs: dict[str, int]) -> list[Workload]:
         pairs(10, 2, over_native(8, "ns"),
               Bar(times=1.0, tool="leakgate", workload="pairs-10", text="leakgate's on 1 thread")),
         pairs(10, 8),
-        Workload(name="tree", program="tree", arguments=("12",), quick=("10",), slow={5: ("10",), 20: ("8",)},
+        Workload(name="tree", program="tree", arguments=("12",), quick=("10",), slow={10: ("10",), 20: ("8",)},
                  figures=ns("tree, every stack new", over_native(0, "ns", 8.0),
                             Bar(times=0.2, tool="heaptrack", text="1/5 of heaptrack"))),
         timed("strings_and_maps", "strings and maps, an entry", over_native(0, "ns", 1.2)),
