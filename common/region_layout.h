@@ -21,7 +21,7 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::uint32_t kLayoutVersion = 2;
 
 // How far the agent has come. A region that never gets to kTracing was not traced.
 enum class AgentState : std::uint32_t { kAbsent = 0, kTracing = 1, kFailed = 2 };
@@ -132,8 +132,9 @@ struct alignas(64) WindowRecord {
   std::atomic<std::int64_t> live_bytes;
   std::atomic<std::int64_t> live_blocks;
   Totals begin;
-  Totals end;  // valid once closed
-  std::uint64_t reserved[9];
+  Totals end;                                  // valid once closed
+  std::atomic<std::uint64_t> peak_live_bytes;  // of the whole process; see kPeakStepBytes
+  std::uint64_t reserved[8];
 };
 static_assert(sizeof(WindowRecord) == 192);
 
@@ -161,16 +162,26 @@ static_assert(sizeof(Tally) == 16);
 struct alignas(64) CounterShard {
   std::atomic<std::uint32_t> sequence;
   std::atomic<std::uint32_t> window;
+  Tally allocated;
+  Tally freed_here;                     // blocks of the shard's window at that time
+  std::uint64_t next_peak_check;        // of allocated.bytes: when to look at the peak again
   std::atomic<std::int32_t> owner_tid;  // 0: free to take
   std::uint32_t reserved0;
-  Tally allocated;
-  Tally freed_here;  // blocks of the shard's window at that time
   Tally freed_else;  // blocks of other windows
   Tally allocated_before;
   Tally freed_here_before;
-  std::uint64_t reserved1[4];
+  // How stacks were told. What is not walked was proved unchanged.
+  std::atomic<std::uint64_t> stacks_walked;
+  std::atomic<std::uint64_t> stacks_unprovable;  // of the walked: nothing to prove them by later
+  std::atomic<std::uint64_t> frames_walked;
+  std::atomic<std::uint64_t> rules_made;  // of the frames walked: no cached rule
+  std::uint64_t reserved1[6];
 };
-static_assert(sizeof(CounterShard) == 128);
+static_assert(sizeof(CounterShard) == 192);
+
+// A thread looks at the process's live bytes once it has allocated so much
+// more: a window's peak is too low by less than this for each thread.
+inline constexpr std::uint64_t kPeakStepBytes = 64 * 1024;
 
 // One mapped file that a recorded stack runs through. A module that is loaded
 // anew, or another at the same addresses, gets a record of its own.

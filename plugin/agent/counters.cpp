@@ -93,6 +93,20 @@ void CountFreeElsewhere(CounterShard& shard, std::uint32_t window, std::uint64_t
   AddBlock(shard.freed_else, size_bytes);
 }
 
+void RaisePeak(std::uint32_t window, std::uint64_t live_bytes) {
+  std::atomic<std::uint64_t>& peak = g_region.windows()[window & (kMaxWindows - 1)].peak_live_bytes;
+  std::uint64_t seen = peak.load(std::memory_order_relaxed);
+  while (seen < live_bytes &&
+         !peak.compare_exchange_weak(seen, live_bytes, std::memory_order_relaxed)) {
+  }
+}
+
+void NotePeak(CounterShard& shard) {
+  shard.next_peak_check = shard.allocated.bytes.load(std::memory_order_relaxed) + kPeakStepBytes;
+  RaisePeak(g_region.header().current_window.load(std::memory_order_relaxed),
+            LiveBytes(SumTotals()));
+}
+
 WindowSum SumWindow(std::uint32_t window) {
   constexpr int kAttempts = 16;
   WindowSum sum;

@@ -38,12 +38,28 @@ inline void AddBlock(Tally& tally, std::uint64_t size_bytes) {
   AddAsOwner(tally.blocks, 1);
 }
 
-// The owner of `shard` allocated a block in `window`.
-inline void CountAllocation(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
-  if (__builtin_expect(shard.window.load(std::memory_order_relaxed) != window, 0)) {
-    HandOver(shard, window);
-  }
+// Raises the current window's peak to what is live now. A window's peak holds
+// for the windows around it too once it is closed.
+void NotePeak(CounterShard& shard);
+void RaisePeak(std::uint32_t window, std::uint64_t live_bytes);
+
+inline std::uint64_t LiveBytes(const Totals& totals) {
+  return totals.allocated_bytes - totals.freed_bytes;
+}
+
+// The owner of `shard` allocated a block in the shard's window.
+inline void CountAllocationHere(CounterShard& shard, std::uint64_t size_bytes) {
   AddBlock(shard.allocated, size_bytes);
+  if (__builtin_expect(
+          shard.allocated.bytes.load(std::memory_order_relaxed) >= shard.next_peak_check, 0)) {
+    NotePeak(shard);
+  }
+}
+
+// The same in `window`, which becomes the shard's.
+inline void CountAllocation(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
+  if (shard.window.load(std::memory_order_relaxed) != window) HandOver(shard, window);
+  CountAllocationHere(shard, size_bytes);
 }
 
 // The owner of `shard` freed a block that was allocated in `window`.

@@ -5,6 +5,14 @@
 namespace leakgate::agent {
 namespace {
 
+void CountWalk(ThreadState& thread, std::uint32_t kept) {
+  CounterShard& shard = *thread.shard;
+  AddAsOwner(shard.stacks_walked, 1);
+  AddAsOwner(shard.frames_walked, thread.trail.depth - kept);
+  AddAsOwner(shard.rules_made, thread.walker.TakeRulesMade());
+  if (!thread.trail.is_provable) AddAsOwner(shard.stacks_unprovable, 1);
+}
+
 std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
   ThreadState& thread = recording.thread();
   const std::uint32_t module_epoch = g_modules.Epoch();
@@ -12,6 +20,7 @@ std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
   if (known != 0) return known;
 
   const std::uint32_t kept = thread.walker.Walk(g_modules, caller, thread.trail);
+  CountWalk(thread, kept);
   const std::uint32_t stack = g_stacks.Intern(kept, thread.trail);
   thread.memo.Remember(caller, module_epoch, thread.trail, stack);
   return stack;

@@ -80,7 +80,7 @@ __attribute__((always_inline)) inline bool TryRecordAllocation(Recording recordi
 
   LiveMap::Write(
       slot, {Encode(LiveStart{window, stack}), Encode(LiveRest{size_bytes, thread.thread, kind})});
-  AddBlock(shard.allocated, size_bytes);
+  CountAllocationHere(shard, size_bytes);
   return true;
 }
 

@@ -27,9 +27,11 @@ struct StackTable::Index {
   }
 
   static std::uint64_t Hash(std::uint64_t pc, std::uint32_t parent, std::uint32_t module) {
-    // Fibonacci hashing (Knuth, TAOCP 6.4) of the mixed key.
-    const std::uint64_t key = pc ^ (std::uint64_t{parent} << 32) ^ (std::uint64_t{module} << 16);
-    return (key * 0x9E37'79B9'7F4A'7C15ULL) >> 20;
+    // Fibonacci hashing (Knuth, TAOCP 6.4): its good bits are the high ones, so
+    // they are folded down, and the parent's first, or siblings would cluster.
+    std::uint64_t key = pc ^ (std::uint64_t{parent} << 32) ^ (std::uint64_t{module} << 16);
+    key = (key ^ (key >> 32)) * 0x9E37'79B9'7F4A'7C15ULL;
+    return key ^ (key >> 32);
   }
 
   void Add(const StackNode& node, std::uint32_t number) {

@@ -24,6 +24,8 @@ bool NeedsJudging(const WindowSum& sum) { return !sum.is_exact || sum.blocks != 
 RunnerVerdict CountAndJudge(std::uint32_t window) {
   WindowRecord& record = g_region.windows()[window];
   record.end = SumTotals();
+  RaisePeak(window, LiveBytes(record.end));
+  RaisePeak(record.parent, record.peak_live_bytes.load(std::memory_order_relaxed));
   const WindowSum sum = SumWindow(window);
   record.state.store(static_cast<std::uint32_t>(WindowState::kClosed), std::memory_order_release);
   return NeedsJudging(sum) ? AskRunner(window) : RunnerVerdict{};
@@ -52,6 +54,7 @@ std::uint32_t OpenWindow(const WindowStart& start) {
   record.name = AddText(start.name);
   record.file = AddText(start.file);
   record.begin = SumTotals();
+  record.peak_live_bytes.store(LiveBytes(record.begin), std::memory_order_relaxed);
   record.state.store(static_cast<std::uint32_t>(WindowState::kOpen), std::memory_order_release);
   header.window_count.store(id + 1, std::memory_order_release);
   header.current_window.store(id, std::memory_order_release);

@@ -86,6 +86,7 @@ Json Value(const WindowResult& window) {
   json["framework"] = Value(window.framework);
   json["growth"] = Value(window.growth);
   json["allocated"] = Value(window.allocated);
+  json["peak_live_bytes"] = window.peak_live_bytes;
   json["violations"] = Values(window.violations);
   json["findings"] = Values(window.findings);
   return json;
@@ -95,7 +96,13 @@ Json Value(const TracingResult& tracing) {
   return {{"boundaries", Word(tracing.boundaries)},
           {"generations", tracing.generations},
           {"drops", Json(tracing.drops)},
-          {"stack_ends", Json(tracing.stack_ends)}};
+          {"stack_ends", Json(tracing.stack_ends)},
+          {"stacks",
+           {{"proved", tracing.stacks_proved},
+            {"walked", tracing.stacks_walked},
+            {"unprovable", tracing.stacks_unprovable},
+            {"frames_walked", tracing.frames_walked},
+            {"frames_without_rule", tracing.frames_without_rule}}}};
 }
 
 Json Value(const ProgramExit& program) {

@@ -31,6 +31,7 @@ struct WindowResult {
   Amount framework;
   Amount growth;
   Amount allocated;
+  std::int64_t peak_live_bytes = 0;   // of the process, while the window was open
   std::vector<Violation> violations;  // empty unless over budget
   std::vector<Finding> findings;      // the user's own first, each group by bytes, descending
 };
@@ -49,6 +50,12 @@ struct TracingResult {
   std::map<std::string, std::uint64_t> drops;       // by reason; only what is not 0
   std::map<std::string, std::uint64_t> stack_ends;  // distinct stacks that are cut, by reason
   std::uint64_t distinct_stack_frames = 0;
+  // How stacks were told: by proof that a known one is unchanged, or by a walk.
+  std::uint64_t stacks_proved = 0;
+  std::uint64_t stacks_walked = 0;
+  std::uint64_t stacks_unprovable = 0;  // of the walked: never to be told by proof
+  std::uint64_t frames_walked = 0;
+  std::uint64_t frames_without_rule = 0;  // of those: whose unwind rule was not cached
 };
 
 struct RunResult {

@@ -34,6 +34,13 @@ void AddTracing(const RegionReader& region, TracingResult& tracing) {
     if (stacks != 0) tracing.stack_ends[kEndWords[i]] += stacks;
   }
   tracing.distinct_stack_frames += region.StackFrameCount();
+  const StackCounts stacks = region.CountStacks();
+  const std::uint64_t allocated = region.CurrentTotals().allocated_blocks;
+  tracing.stacks_proved += allocated - std::min(stacks.walked, allocated);
+  tracing.stacks_walked += stacks.walked;
+  tracing.stacks_unprovable += stacks.unprovable;
+  tracing.frames_walked += stacks.frames_walked;
+  tracing.frames_without_rule += stacks.rules_made;
 }
 
 void RefineStatuses(const TestStatuses& statuses, std::vector<WindowResult>& windows) {

@@ -1,5 +1,6 @@
 #include "runner/session/window_judge.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace leakgate {
@@ -56,6 +57,8 @@ WindowResult WindowJudge::Describe(const WindowCopy& window) const {
   const Totals end = window.state == WindowState::kClosed ? window.end : region_.CurrentTotals();
   result.allocated = Allocated(window.begin, end);
   result.growth = result.allocated - Freed(window.begin, end);
+  const std::uint64_t live_bytes = end.allocated_bytes - end.freed_bytes;
+  result.peak_live_bytes = static_cast<std::int64_t>(std::max(window.peak_live_bytes, live_bytes));
   return result;
 }
 

@@ -121,6 +121,7 @@ WindowCopy RegionReader::Window(std::uint32_t id) const {
   copy.file = Text(CopyOf(&shared->file));
   copy.begin = CopyOf(&shared->begin);
   copy.end = CopyOf(&shared->end);
+  copy.peak_live_bytes = Load(shared->peak_live_bytes);
   return copy;
 }
 
@@ -155,6 +156,19 @@ Module RegionReader::ModuleOf(std::uint32_t id) const {
     module.build_id += fmt::format("{:02x}", record.build_id[i]);
   }
   return module;
+}
+
+StackCounts RegionReader::CountStacks() const {
+  StackCounts counts;
+  const std::uint32_t count = LoadCount(Header().shard_count, kMaxShards);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto& shard = At<CounterShard>(region_offset::kShards)[i];
+    counts.walked += Load(shard.stacks_walked);
+    counts.unprovable += Load(shard.stacks_unprovable);
+    counts.frames_walked += Load(shard.frames_walked);
+    counts.rules_made += Load(shard.rules_made);
+  }
+  return counts;
 }
 
 Totals RegionReader::CurrentTotals() const {

@@ -30,6 +30,16 @@ struct WindowCopy {
   std::string file;
   Totals begin{};
   Totals end{};
+  std::uint64_t peak_live_bytes =
+      0;  // of the process; too low by less than kPeakStepBytes a thread
+};
+
+// How the stacks of a region were told, as counts.
+struct StackCounts {
+  std::uint64_t walked = 0;
+  std::uint64_t unprovable = 0;  // of those
+  std::uint64_t frames_walked = 0;
+  std::uint64_t rules_made = 0;  // of those: without a cached rule
 };
 
 // A call stack as recorded, innermost first.
@@ -63,6 +73,8 @@ class RegionReader {
 
   // Everything allocated and freed up to now.
   [[nodiscard]] Totals CurrentTotals() const;
+
+  [[nodiscard]] StackCounts CountStacks() const;
 
   // The live blocks that were allocated in `window`, by address. The live map is
   // far larger than the tables, so it is mapped chunk by chunk: fails when the

@@ -196,6 +196,7 @@ const RuleCache::Entry& StackWalker::Lookup(ModuleTable& modules, std::uint64_t 
   RuleCache::Entry& entry = rules_.Slot(lookup_pc);
   if (entry.lookup_pc == lookup_pc) return entry;
 
+  ++rules_made_;
   const ModuleView module = modules.Find(lookup_pc);
   entry = {lookup_pc, module.id, FindRule(module.section, lookup_pc)};
   return entry;

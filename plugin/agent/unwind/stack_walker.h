@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "plugin/agent/linux/own_stack.h"
 #include "plugin/agent/module_table.h"
@@ -39,6 +40,9 @@ class StackWalker {
   // that are proved unchanged are kept; returns how many, counted from the
   // outermost. The nodes of the others are for the stack table to fill.
   std::uint32_t Walk(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
+
+  // How many rules were not in the cache since the last call.
+  std::uint32_t TakeRulesMade() { return std::exchange(rules_made_, 0); }
 
   // For a thread that begins to use this walker: nothing holds of the stack that
   // it walked before.
@@ -81,6 +85,7 @@ class StackWalker {
   StackMemory memory_;
   RuleCache rules_;
   std::uint32_t module_epoch_ = 0;
+  std::uint32_t rules_made_ = 0;
   Passed passed_[kMaxStackDepth];  // of the walk at hand, innermost first
 };
 

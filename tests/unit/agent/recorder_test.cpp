@@ -109,6 +109,19 @@ TEST_F(RecorderTest, ChargesAFreeToTheWindowOfTheAllocation) {
   LeaveWindow(outer);
 }
 
+TEST_F(RecorderTest, KeepsAWindowsPeakWithinTheStatedBound) {
+  const std::uint32_t window = OpenWindow();
+  const std::uint64_t before = Reader().Window(window).peak_live_bytes;
+  constexpr std::uint64_t kBlockBytes = 1000;
+  constexpr std::uint64_t kBlocks = 3000;
+  for (std::uint64_t i = 0; i < kBlocks; ++i) Allocate(0x3100'0000 + i * 1024, kBlockBytes);
+  for (std::uint64_t i = 0; i < kBlocks; ++i) agent::RecordFree(At(0x3100'0000 + i * 1024));
+  const std::uint64_t peak = Reader().Window(window).peak_live_bytes - before;
+  LeaveWindow(window);
+  EXPECT_LE(peak, kBlocks * kBlockBytes);
+  EXPECT_GT(peak + kPeakStepBytes, kBlocks * kBlockBytes);
+}
+
 // Blocks that one thread has allocated and any may free.
 class SharedBlocks {
  public:
