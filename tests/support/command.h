@@ -23,7 +23,8 @@ struct CommandResult {
 
 // Throws std::runtime_error if the command cannot be started or does not end in
 // time (it is killed then).
-CommandResult RunCommand(const std::vector<std::string>& command, const CommandOptions& options = {});
+CommandResult RunCommand(const std::vector<std::string>& command,
+                         const CommandOptions& options = {});
 
 // A directory of its own, removed with all that is in it.
 class TemporaryDirectory {

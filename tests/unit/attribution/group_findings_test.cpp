@@ -121,9 +121,9 @@ TEST(GroupFindingsTest, CallsMallocInTheProgramsOwnOperatorNewANew) {
 
 // The runtime's new[] calls the program's new, both by way of the agent.
 TEST(GroupFindingsTest, NamesTheOutermostOfNestedOperators) {
-  const Stacks stacks = {{1, Resolved({In("operator new(unsigned long)"), InAgent(),
-                                       In("operator new[](unsigned long)"), InAgent(),
-                                       In("net::Grow()")})}};
+  const Stacks stacks = {
+      {1, Resolved({In("operator new(unsigned long)"), InAgent(),
+                    In("operator new[](unsigned long)"), InAgent(), In("net::Grow()")})}};
 
   const Finding finding = Group({Block(1, 64, AllocationKind::kMalloc)}, stacks).front();
 
