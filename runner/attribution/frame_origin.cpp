@@ -88,6 +88,11 @@ FrameOrigin OriginOfModule(std::string_view path) {
   return known != kLibraries.end() ? known->origin : FrameOrigin::kUser;
 }
 
+bool IsRuntimeModule(std::string_view path) {
+  const FrameOrigin origin = OriginOfModule(path);
+  return origin == FrameOrigin::kCLibrary || origin == FrameOrigin::kCppRuntime;
+}
+
 bool IsLoader(std::string_view path) {
   if (OriginOfModule(path) != FrameOrigin::kCLibrary) return false;
   const std::string_view stem = Stem(path);

@@ -21,6 +21,11 @@ enum class FrameOrigin {
 // Which library a module is, by its file's name alone; kUser if none of those.
 [[nodiscard]] FrameOrigin OriginOfModule(std::string_view path);
 
+// Whether a module belongs to the C or C++ runtime: its frames are told apart by
+// its exported functions, so that a report is the same with and without the
+// runtime's debug package.
+[[nodiscard]] bool IsRuntimeModule(std::string_view path);
+
 // Whether a module is the dynamic loader.
 [[nodiscard]] bool IsLoader(std::string_view path);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/control_protocol.h"
+#include "runner/attribution/frame_origin.h"
 #include "runner/session/generations.h"
 #include "runner/session/gtest_output.h"
 #include "runner/session/linux/control_server.h"
@@ -118,7 +119,7 @@ class Session {
   const RunRequest& request_;
   const Preparation& prepared_;
   const InheritedState& inherited_;
-  Symbolizer symbolizer_;
+  Symbolizer symbolizer_{IsRuntimeModule};
   JudgeSurroundings surroundings_;
   Generations generations_;
   bool has_timed_out_ = false;

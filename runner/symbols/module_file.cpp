@@ -21,6 +21,18 @@ const Dwfl_Callbacks kCallbacks = {
     .debuginfo_path = nullptr,
 };
 
+int FindNoDebugFile(Dwfl_Module*, void**, const char*, GElf_Addr, const char*, const char*,
+                    GElf_Word, char**) {
+  return -1;
+}
+
+const Dwfl_Callbacks kOwnFileCallbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = FindNoDebugFile,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr,
+};
+
 // Opens a regular file, never a pipe or a device that the process named.
 int OpenRegularFile(const std::string& path) {
   if (path.empty() || path.front() != '/') return -1;  // "[vdso]"
@@ -67,8 +79,8 @@ std::string FunctionName(const DebugFunction& function, const std::string& symbo
 
 }  // namespace
 
-std::unique_ptr<ModuleFile> ModuleFile::Open(const Module& module) {
-  DwflPtr dwfl(dwfl_begin(&kCallbacks));
+std::unique_ptr<ModuleFile> ModuleFile::Open(const Module& module, DebugSource source) {
+  DwflPtr dwfl(dwfl_begin(source == DebugSource::kAnyFile ? &kCallbacks : &kOwnFileCallbacks));
   if (!dwfl) return nullptr;
   Dwfl_Module* const reported = Report(dwfl.get(), module.path);
   if (reported == nullptr) return nullptr;

@@ -20,11 +20,17 @@
 
 namespace leakgate {
 
+// Where a module's debug information may come from.
+enum class DebugSource {
+  kAnyFile,  // also a separate debug file
+  kOwnFile,  // only what the module itself holds
+};
+
 class ModuleFile {
  public:
   // Opens the file at the module's path. Null if it cannot be read or is not
   // the one that was mapped, by its build-id.
-  [[nodiscard]] static std::unique_ptr<ModuleFile> Open(const Module& module);
+  [[nodiscard]] static std::unique_ptr<ModuleFile> Open(const Module& module, DebugSource source);
 
   // The frames at `return_address`, an address in the file, without the
   // module's name: innermost first, never none.

@@ -30,17 +30,25 @@ std::vector<Frame> FramesIn(ModuleFile* file, const Module& module, std::uint64_
 }  // namespace
 
 struct Symbolizer::Caches {
+  SymbolsAreEnough symbols_are_enough;
   std::map<std::pair<std::string, std::string>, CachedFile> by_path_and_build_id;
+
+  DebugSource DebugSourceOf(const Module& module) const {
+    const bool is_enough = symbols_are_enough && symbols_are_enough(module.path);
+    return is_enough ? DebugSource::kOwnFile : DebugSource::kAnyFile;
+  }
 
   CachedFile& For(const Module& module) {
     const auto [entry, is_new] =
         by_path_and_build_id.try_emplace(std::pair(module.path, module.build_id));
-    if (is_new) entry->second.file = ModuleFile::Open(module);
+    if (is_new) entry->second.file = ModuleFile::Open(module, DebugSourceOf(module));
     return entry->second;
   }
 };
 
-Symbolizer::Symbolizer() : caches_(std::make_unique<Caches>()) {}
+Symbolizer::Symbolizer(SymbolsAreEnough symbols_are_enough) : caches_(std::make_unique<Caches>()) {
+  caches_->symbols_are_enough = std::move(symbols_are_enough);
+}
 Symbolizer::~Symbolizer() = default;
 Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;
 Symbolizer& Symbolizer::operator=(Symbolizer&&) noexcept = default;

@@ -11,7 +11,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "runner/snapshot/module.h"
@@ -21,7 +23,11 @@ namespace leakgate {
 
 class Symbolizer {
  public:
-  Symbolizer();
+  // Says of a module's path that its own symbols are enough: separate debug
+  // information, which may be large and compressed, is not looked for.
+  using SymbolsAreEnough = std::function<bool(std::string_view path)>;
+
+  explicit Symbolizer(SymbolsAreEnough symbols_are_enough = nullptr);
   ~Symbolizer();
   Symbolizer(Symbolizer&&) noexcept;
   Symbolizer& operator=(Symbolizer&&) noexcept;
