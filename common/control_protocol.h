@@ -33,9 +33,10 @@ struct Answer {
 };
 static_assert(sizeof(Answer) == 8);
 
-// Where the agent has GoogleTest stream its events: a host that is none, which
-// the agent answers itself (plugin/agent/stream_boundaries.h).
+// Where the agent has GoogleTest stream its events, by the answer to getenv: a
+// host that is none, and that the agent is itself (plugin/agent/stream_boundaries.h).
 inline constexpr char kStreamHost[] = "leakgate.invalid";
 inline constexpr char kStreamTarget[] = "leakgate.invalid:1";
+inline constexpr char kStreamVariable[] = "GTEST_STREAM_RESULT_TO";
 
 }  // namespace leakgate

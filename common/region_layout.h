@@ -78,7 +78,9 @@ struct alignas(64) RegionHeader {
   std::uint32_t layout_version;
   std::int32_t pid;
   std::int32_t runner_pid;
-  std::uint32_t generation;  // counts the execs of this PID, from 1
+  std::uint32_t generation;       // counts the execs of this PID, from 1
+  std::uint32_t asks_for_stream;  // 1: test boundaries are to come from GoogleTest's stream
+  std::uint32_t reserved0;
 
   // Written by the agent.
   std::atomic<std::uint32_t> agent_state;       // AgentState; release, after the rest is set up

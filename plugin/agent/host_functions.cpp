@@ -77,6 +77,7 @@ void ResolveOthers() {
   Resolve(g_host.exit_now, "_exit");
   Resolve(g_host.exit_now_c, "_Exit");
   Resolve(g_host.quick_exit, "quick_exit");
+  Resolve(g_host.getenv, "getenv");
   Resolve(g_host.write, "write");
   Resolve(g_host.close, "close");
   Resolve(g_host.socket, "socket");

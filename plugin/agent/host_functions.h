@@ -59,6 +59,7 @@ struct HostFunctions {
   void (*exit_now)(int);    // _exit
   void (*exit_now_c)(int);  // _Exit
   void (*quick_exit)(int);
+  char* (*getenv)(const char*);
   ssize_t (*write)(int, const void*, std::size_t);
   int (*close)(int);
   int (*socket)(int, int, int);

@@ -1,4 +1,4 @@
-// The calls with which GoogleTest opens and feeds its stream of events. Every
+// The calls with which GoogleTest learns of, opens and feeds its stream of events. Every
 // other caller's go through unchanged.
 #include <netdb.h>
 #include <sys/socket.h>
@@ -32,15 +32,21 @@ void EnsureResolved() { (void)CurrentRoute(); }
 
 }  // namespace
 
-// The variable has done its work. Children without the agent would try to
+// The environment itself stays as it is: a child without the agent would try to
 // resolve the host in earnest, and GoogleTest aborts when that fails.
+LEAKGATE_EXPORT char* getenv(const char* name) noexcept {
+  EnsureResolved();
+  char* const value = g_host.getenv(name);
+  if (value != nullptr || std::strcmp(name, leakgate::kStreamVariable) != 0) return value;
+  return WantsStream() ? const_cast<char*>(leakgate::kStreamTarget) : nullptr;
+}
+
 LEAKGATE_EXPORT int getaddrinfo(const char* node, const char* service, const addrinfo* hints,
                                 addrinfo** result) {
   EnsureResolved();
   if (node == nullptr || std::strcmp(node, leakgate::kStreamHost) != 0) {
     return g_host.getaddrinfo(node, service, hints, result);
   }
-  unsetenv("GTEST_STREAM_RESULT_TO");
   *result = &g_stream_info;
   return 0;
 }

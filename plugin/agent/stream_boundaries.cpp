@@ -104,6 +104,13 @@ bool ListenerTellsBoundaries() {
 
 }  // namespace
 
+bool WantsStream() {
+  if (!IsTracing()) return false;
+  const RegionHeader& header = g_region.header();
+  return header.asks_for_stream != 0 && header.boundaries.load(std::memory_order_relaxed) ==
+                                            static_cast<std::uint32_t>(BoundarySource::kNone);
+}
+
 void OnStreamConnected() {
   if (!IsTracing() || ListenerTellsBoundaries()) return;
   g_region.header().boundaries.store(static_cast<std::uint32_t>(BoundarySource::kStream),

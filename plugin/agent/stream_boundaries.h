@@ -17,6 +17,10 @@ inline constexpr int kStreamDescriptor = 0x7FFF'FFC7;
 // No address family of the kernel's.
 inline constexpr int kStreamFamily = 0x6C67;
 
+// True if GoogleTest is to be told, when it asks, to stream its events here: once,
+// in a traced program whose boundaries come from the stream.
+[[nodiscard]] bool WantsStream();
+
 // GoogleTest has connected: events are going to come.
 void OnStreamConnected();
 

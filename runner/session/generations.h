@@ -17,7 +17,9 @@ namespace leakgate {
 
 class Generations {
  public:
-  explicit Generations(const JudgeSurroundings& surroundings) : surroundings_(surroundings) {}
+  // `boundaries`: where those of the tests are to come from.
+  Generations(const JudgeSurroundings& surroundings, BoundarySource boundaries)
+      : surroundings_(surroundings), boundaries_(boundaries) {}
 
   // From now on, and not before, `pid` is given a region.
   void Enable(int pid) { enabled_pid_.store(pid, std::memory_order_release); }
@@ -35,6 +37,7 @@ class Generations {
   [[nodiscard]] Expected<int> StartNext(int pid);
 
   const JudgeSurroundings& surroundings_;
+  const BoundarySource boundaries_;
   std::atomic<int> enabled_pid_{0};
   std::mutex judging_;  // of the surroundings
   std::vector<std::unique_ptr<TracedProcess>> processes_;

@@ -11,7 +11,6 @@ namespace leakgate {
 namespace {
 
 constexpr std::string_view kPreload = "LD_PRELOAD=";
-constexpr std::string_view kStream = "GTEST_STREAM_RESULT_TO=";
 
 bool Sets(const std::string& variable, std::string_view prefix) {
   return variable.starts_with(prefix);
@@ -41,11 +40,6 @@ Expected<std::vector<std::string>> ProgramEnvironment(const std::vector<std::str
   }
   environment.push_back(preload);
   environment.push_back(control + tracing.control_name);
-  // The listener tells the boundaries itself; all others learn of no stream
-  // unless they are GoogleTest.
-  if (tracing.framework != TestFramework::kGoogleTestListener) {
-    environment.push_back(fmt::format("{}{}", kStream, kStreamTarget));
-  }
   return environment;
 }
 

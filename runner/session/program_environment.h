@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "runner/session/linux/image_inspection.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {
@@ -13,7 +12,6 @@ namespace leakgate {
 struct TracingVariables {
   std::filesystem::path agent;
   std::string control_name;
-  TestFramework framework = TestFramework::kNone;
 };
 
 // NAME=VALUE, from `inherited` in its order. LD_PRELOAD keeps what it had,

@@ -20,6 +20,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+BoundarySource BoundariesOf(TestFramework framework) {
+  return framework == TestFramework::kGoogleTestListener ? BoundarySource::kListener
+                                                         : BoundarySource::kStream;
+}
+
 // From launch to result. Its steps, in order, are those of Run.
 class Session {
  public:
@@ -29,7 +34,7 @@ class Session {
         inherited_(inherited),
         surroundings_{prepared.budgets, prepared.sources, symbolizer_,
                       prepared.program.filename().string()},
-        generations_(surroundings_) {}
+        generations_(surroundings_, BoundariesOf(prepared.framework)) {}
 
   Expected<RunResult> Run() {
     const BlockedSignals signals;
@@ -54,8 +59,7 @@ class Session {
  private:
   Expected<std::unique_ptr<SuspendedProcess>> Launch(const std::string& control_name,
                                                      const BlockedSignals& signals) const {
-    auto environment =
-        ProgramEnvironment(OwnEnvironment(), {request_.agent, control_name, prepared_.framework});
+    auto environment = ProgramEnvironment(OwnEnvironment(), {request_.agent, control_name});
     if (!environment) return Unexpected(environment.error());
     return SuspendedProcess::Launch({.program = prepared_.program,
                                      .name = request_.program,

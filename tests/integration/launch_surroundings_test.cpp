@@ -116,15 +116,23 @@ std::vector<std::string> Lines(const std::string& text) {
 }
 
 bool IsLeakgates(const std::string& variable) {
-  return variable.starts_with("LD_PRELOAD=") || variable.starts_with("LEAKGATE_CONTROL=") ||
-         variable.starts_with("GTEST_STREAM_RESULT_TO=");
+  return variable.starts_with("LD_PRELOAD=") || variable.starts_with("LEAKGATE_CONTROL=");
 }
 
 TEST(LaunchSurroundingsTest, AddsOnlyItsOwnVariablesToTheEnvironment) {
   const BothRuns runs = Probe("environment", "export TWO_LINES=$'a\\nb' EMPTY=");
   std::vector<std::string> gated = Lines(runs.gated);
-  EXPECT_EQ(std::erase_if(gated, IsLeakgates), 3);
+  EXPECT_EQ(std::erase_if(gated, IsLeakgates), 2);
   EXPECT_EQ(gated, Lines(runs.native));
+}
+
+// Such a child would look for the host that only the agent knows, and abort.
+TEST(LaunchSurroundingsTest, SpoilsNoGoogleTestChildThatComesWithoutTheAgent) {
+  const std::string suite = FixturePath("launch_suite") + " --gtest_filter=*.Passes";
+  const CommandResult run =
+      RunCommand(Gated({"sh", "-c", "env -u LD_PRELOAD " + suite + " && echo passed"}));
+  EXPECT_THAT(run.standard_output, testing::HasSubstr("passed\n"));
+  EXPECT_EQ(run.exit_code, 0) << run.standard_error;
 }
 
 TEST(LaunchSurroundingsTest, KeepsWhatWasPreloadedBehindTheAgent) {

@@ -25,6 +25,7 @@ struct Pipe {
 [[noreturn]] void BecomeCommand(const std::vector<std::string>& command,
                                 const CommandOptions& options, const int (&streams)[3]) {
   for (int fd = 0; fd < 3; ++fd) ::dup2(streams[fd], fd);
+  ::close_range(3, ~0U, 0);  // CTest's log among them, which others write to
   if (!options.directory.empty() && ::chdir(options.directory.c_str()) != 0) ::_exit(126);
   for (const std::string& variable : options.environment) {
     ::putenv(const_cast<char*>(variable.c_str()));

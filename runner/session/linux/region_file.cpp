@@ -26,7 +26,7 @@ Expected<UniqueFd> CreateSealedMemory(std::uint64_t bytes) {
 
 }  // namespace
 
-Expected<std::unique_ptr<RegionFile>> RegionFile::Create(int pid, std::uint32_t generation) {
+Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owner) {
   Expected<UniqueFd> fd = CreateSealedMemory(region_offset::kEnd);
   if (!fd) return Unexpected(fd.error());
 
@@ -41,9 +41,10 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(int pid, std::uint32_t 
   header.magic = kRegionMagic;
   header.layout_version = kLayoutVersion;
   header.region_bytes = region_offset::kEnd;
-  header.pid = pid;
+  header.pid = owner.pid;
   header.runner_pid = ::getpid();
-  header.generation = generation;
+  header.generation = owner.generation;
+  header.asks_for_stream = owner.boundaries == BoundarySource::kStream ? 1 : 0;
 
   Expected<RegionReader> reader = RegionReader::Attach(file->fd_);
   if (!reader) return Unexpected(reader.error());

@@ -12,11 +12,16 @@
 
 namespace leakgate {
 
+// The process that a region is for.
+struct RegionOwner {
+  int pid = 0;
+  std::uint32_t generation = 1;  // how often this PID has been traced, this time included
+  BoundarySource boundaries = BoundarySource::kStream;  // where they are to come from
+};
+
 class RegionFile {
  public:
-  // A fresh region for the process `pid`, traced for the `generation`th time.
-  [[nodiscard]] static Expected<std::unique_ptr<RegionFile>> Create(int pid,
-                                                                    std::uint32_t generation);
+  [[nodiscard]] static Expected<std::unique_ptr<RegionFile>> Create(const RegionOwner& owner);
 
   const UniqueFd& fd() const { return fd_; }
   const RegionReader& reader() const { return *reader_; }

@@ -60,7 +60,7 @@ class TracedProgram {
  private:
   int RegionFor(int pid) {
     if (pid != pid_) return -1;
-    file_ = leakgate::RegionFile::Create(pid, 1).value();
+    file_ = leakgate::RegionFile::Create({.pid = pid}).value();
     region_ = file_.get();
     region_.notify_all();
     return file_->fd().get();

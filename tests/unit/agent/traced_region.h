@@ -15,7 +15,7 @@ namespace leakgate::test {
 // Creates it at the first call; the agent's tables are started on it.
 inline RegionFile& TracedRegion() {
   static const std::unique_ptr<RegionFile> region = [] {
-    auto created = *RegionFile::Create(agent::CurrentPid(), 1);
+    auto created = *RegionFile::Create({.pid = agent::CurrentPid()});
     const int fd = created->fd().get();
     agent::g_region.base = static_cast<char*>(agent::MapShared(fd, 0, region_offset::kChunks));
     agent::g_live_map.Start(agent::MapShared(fd, region_offset::kChunks, kChunkBytes));

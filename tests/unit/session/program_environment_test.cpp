@@ -11,45 +11,38 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-const TracingVariables kUntouched = {"/lib/agent.so", "name", TestFramework::kGoogleTest};
-const TracingVariables kListener = {"/lib/agent.so", "name", TestFramework::kGoogleTestListener};
+const TracingVariables kTracing = {"/lib/agent.so", "name"};
 
 TEST(ProgramEnvironmentTest, KeepsWhatIsThereInItsOrderAndAddsItsOwn) {
-  EXPECT_THAT(ProgramEnvironment({"B=1", "A=", "odd"}, kUntouched).value(),
-              ElementsAre("B=1", "A=", "odd", "LD_PRELOAD=/lib/agent.so", "LEAKGATE_CONTROL=name",
-                          "GTEST_STREAM_RESULT_TO=leakgate.invalid:1"));
+  EXPECT_THAT(ProgramEnvironment({"B=1", "A=", "odd"}, kTracing).value(),
+              ElementsAre("B=1", "A=", "odd", "LD_PRELOAD=/lib/agent.so", "LEAKGATE_CONTROL=name"));
 }
 
 TEST(ProgramEnvironmentTest, PreloadsTheAgentInFrontOfOthers) {
-  const auto environment = ProgramEnvironment({"LD_PRELOAD=a.so:b.so"}, kUntouched).value();
+  const auto environment = ProgramEnvironment({"LD_PRELOAD=a.so:b.so"}, kTracing).value();
   EXPECT_THAT(environment, Contains("LD_PRELOAD=/lib/agent.so:a.so:b.so"));
   EXPECT_THAT(environment, Not(Contains("LD_PRELOAD=a.so:b.so")));
 }
 
 TEST(ProgramEnvironmentTest, TakesAnEmptyPreloadForNone) {
-  EXPECT_THAT(ProgramEnvironment({"LD_PRELOAD="}, kUntouched).value(),
+  EXPECT_THAT(ProgramEnvironment({"LD_PRELOAD="}, kTracing).value(),
               Contains("LD_PRELOAD=/lib/agent.so"));
 }
 
 TEST(ProgramEnvironmentTest, ReplacesTheControlNameOfALeakgateAroundThisOne) {
-  EXPECT_THAT(ProgramEnvironment({"LEAKGATE_CONTROL=outer"}, kUntouched).value(),
+  EXPECT_THAT(ProgramEnvironment({"LEAKGATE_CONTROL=outer"}, kTracing).value(),
               Not(Contains("LEAKGATE_CONTROL=outer")));
 }
 
-TEST(ProgramEnvironmentTest, AsksForNoStreamWhereTheListenerTellsTheBoundaries) {
-  EXPECT_THAT(ProgramEnvironment({}, kListener).value(),
-              Not(Contains(StartsWith("GTEST_STREAM_RESULT_TO"))));
-}
-
-TEST(ProgramEnvironmentTest, LeavesTheUsersStreamToAProgramWithTheListener) {
-  EXPECT_THAT(ProgramEnvironment({"GTEST_STREAM_RESULT_TO=host:1"}, kListener).value(),
+TEST(ProgramEnvironmentTest, LeavesTheUsersStreamOfEventsAlone) {
+  EXPECT_THAT(ProgramEnvironment({"GTEST_STREAM_RESULT_TO=host:1"}, kTracing).value(),
               Contains("GTEST_STREAM_RESULT_TO=host:1"));
 }
 
 class UnloadablePathTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(UnloadablePathTest, IsRefused) {
-  const auto environment = ProgramEnvironment({}, {GetParam(), "name", TestFramework::kNone});
+  const auto environment = ProgramEnvironment({}, {GetParam(), "name"});
   ASSERT_FALSE(environment.has_value());
   EXPECT_EQ(environment.error().exit_code, ExitCode::kInconclusive);
   EXPECT_THAT(environment.error().message, HasSubstr("install leakgate elsewhere"));
