@@ -109,4 +109,11 @@ std::string FailureTextWithHeadline(const WindowResult& window, const TextStyle&
          FailureText(window, style);
 }
 
+std::string CutInTheMiddle(const std::string& text, std::size_t capacity) {
+  if (text.size() <= capacity) return text;
+  constexpr std::string_view kCut = "\n  ... cut; all is in the JSON report\n";
+  const std::string last_line = text.substr(text.rfind('\n') + 1).substr(0, capacity / 2);
+  return text.substr(0, capacity - kCut.size() - last_line.size()).append(kCut) + last_line;
+}
+
 }  // namespace leakgate

@@ -34,6 +34,10 @@ struct SourcePosition {
 [[nodiscard]] std::string FailureTextWithHeadline(const WindowResult& window,
                                                   const TextStyle& style);
 
+// `text`, or its beginning and its last line with a note between, in `capacity`
+// bytes: the answer is at a failure's beginning, the remedy its last line.
+[[nodiscard]] std::string CutInTheMiddle(const std::string& text, std::size_t capacity);
+
 // The end of a run, with a trailing newline: the complete text of each failure
 // that GoogleTest has not shown, then the summary. One line if all passed.
 [[nodiscard]] std::string SummaryText(const RunResult& result, const TextStyle& style);

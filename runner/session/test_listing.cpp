@@ -1,7 +1,9 @@
 #include "runner/session/test_listing.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -17,13 +19,24 @@ namespace {
 
 namespace process = boost::process::v2;
 
+// Not to outlive the runner. In the child, between fork and exec.
+struct DieWithRunner {
+  template <typename Launcher>
+  boost::system::error_code on_exec_setup(Launcher&, const boost::filesystem::path&,
+                                          const char* const*&) const {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return {};
+  }
+};
+
 // Runs to its end, or for a minute.
 void RunSilently(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
   boost::asio::io_context context;
   boost::system::error_code error;
   process::default_process_launcher launcher;
-  auto child = launcher(context.get_executor(), error, boost::filesystem::path(program.string()),
-                        arguments, process::process_stdio{nullptr, nullptr, nullptr});
+  auto child =
+      launcher(context.get_executor(), error, boost::filesystem::path(program.string()), arguments,
+               process::process_stdio{nullptr, nullptr, nullptr}, DieWithRunner{});
   if (error) return;
 
   boost::asio::steady_timer timer(context, std::chrono::minutes(1));

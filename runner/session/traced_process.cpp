@@ -26,7 +26,8 @@ void WriteVerdict(const WindowResult& result, Mailbox& mailbox) {
 
   std::error_code error;
   const TextStyle style{.base_directory = std::filesystem::current_path(error).string()};
-  mailbox.text_length = CopyText(FailureText(result, style), mailbox.text, Mailbox::kTextCapacity);
+  const std::string text = CutInTheMiddle(FailureText(result, style), Mailbox::kTextCapacity);
+  mailbox.text_length = CopyText(text, mailbox.text, Mailbox::kTextCapacity);
   const std::optional<SourcePosition> position = FailurePosition(result);
   if (!position) return;
   mailbox.file_length = CopyText(position->file, mailbox.file, Mailbox::kFileCapacity);
