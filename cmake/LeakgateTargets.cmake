@@ -18,7 +18,9 @@ endfunction()
 # people's processes and replaces malloc, so it is never built with one.
 function(leakgate_set_sanitizers target)
   if(LEAKGATE_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${LEAKGATE_SANITIZE} -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE -fsanitize=${LEAKGATE_SANITIZE} -fno-omit-frame-pointer
+      # Boost's fences, which the thread sanitizer does not model.
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
     target_link_options(${target} PUBLIC -fsanitize=${LEAKGATE_SANITIZE})
   endif()
 endfunction()

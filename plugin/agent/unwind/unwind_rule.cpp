@@ -86,7 +86,7 @@ UnwindRule Reduce(const FrameRow& row) {
 
   const RegisterRule& fp = row.registers[kRbp];
   if (fp.kind != Kind::kSame && !ReduceSlot(fp, rule.fp, rule.fp_offset)) return rule;
-  if (row.registers[kRsp].kind != Kind::kSame && row.cfa.is_expression == false) return rule;
+  if (row.registers[kRsp].kind != Kind::kSame && !row.cfa.is_expression) return rule;
   rule.kind = UnwindRule::Kind::kCompact;
   return rule;
 }
