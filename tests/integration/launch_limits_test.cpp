@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/integration/launch_commands.h"
+#include "tests/support/public_copy.h"
 
 namespace leakgate::test {
 namespace {
@@ -46,9 +47,10 @@ TEST(LaunchLimitsTest, TooLittleAddressSpaceInTheProgramIsInconclusive) {
 
 TEST(LaunchLimitsTest, AnOrdinaryUserCanGate) {
   if (::geteuid() != 0) return ExpectGated("");
-  Command command = Gated(kLeaks);
-  command.insert(command.begin(), {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
-  const CommandResult result = RunCommand(command);
+  const PublicCopy copy;
+  const CommandResult result =
+      RunCommand({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy.Leakgate(),
+                  "run", "--", copy.Add(FixturePath("launch_suite")), "--gtest_filter=*.Leaks"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.standard_error, HasSubstr("100 B in 1 block outstanding"));
 }

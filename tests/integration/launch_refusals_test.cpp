@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "tests/integration/launch_commands.h"
+#include "tests/support/public_copy.h"
 
 namespace leakgate::test {
 namespace {
@@ -99,11 +100,10 @@ TEST(LaunchRefusalsTest, OfFileCapabilities) {
 }
 
 TEST(LaunchRefusalsTest, OfAFileThatCannotBeRead) {
-  const TemporaryDirectory directory;
-  const std::string copy = CopyOfDynamic(directory);
+  const PublicCopy files;
+  const std::string copy = files.Add(FixturePath("launch_dynamic"));
   ::chmod(copy.c_str(), 0111);
-  ::chmod(directory.path().c_str(), 0755);
-  Command command = Gated({copy});
+  Command command = {files.Leakgate(), "run", "--", copy};
   if (::geteuid() == 0) {
     command.insert(command.begin(), {"setpriv", "--reuid=65534", "--clear-groups"});
   }
