@@ -38,8 +38,7 @@ class TracedProgram {
              .name = program,
              .arguments = {count, "hold"},
              .environment = leakgate::ProgramEnvironment(leakgate::OwnEnvironment(),
-                                                         {leakgate::FindAgent(), server_->name(),
-                                                          leakgate::TestFramework::kNone})
+                                                         {leakgate::FindAgent(), server_->name()})
                                 .value(),
              .signal_mask = signals.original(),
              .inherited = inherited})
