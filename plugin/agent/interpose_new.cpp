@@ -59,11 +59,8 @@ __attribute__((always_inline)) inline void Delete(void* block, Forward forward) 
   const Route route = CurrentRoute();
   if (g_host.operators == OperatorSource::kProgram) return forward();
   if (route == Route::kTrace) RecordFree(block);
-  if (OnlyCallsMalloc()) {
-    const AllocatorGuard guard;
-    return g_host.free(block);
-  }
   const AllocatorGuard guard;
+  if (OnlyCallsMalloc()) return g_host.free(block);
   forward();
 }
 

@@ -1,12 +1,8 @@
 #include "plugin/agent/startup.h"
 
-#include <pthread.h>
-
 #include <cstdlib>
-#include <cstring>
 
 #include "common/control_protocol.h"
-#include "plugin/agent/counters.h"
 #include "plugin/agent/host_functions.h"
 #include "plugin/agent/linux/control_client.h"
 #include "plugin/agent/linux/initial_stack.h"

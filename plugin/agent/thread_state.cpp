@@ -54,7 +54,6 @@ ThreadState* Create() {
     count.store(index + 1, std::memory_order_release);
   }
   auto* const state = new (memory) ThreadState;
-  state->index = index;
   state->shard = &g_region.shards()[index];
   return state;
 }

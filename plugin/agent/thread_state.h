@@ -27,7 +27,6 @@ enum class Activity : std::uint8_t {
 };
 
 struct ThreadState {
-  std::uint32_t index = 0;           // of its shard
   std::uint32_t thread = 0;          // its id in the region
   std::uint32_t opening_window = 0;  // begun, but not yet counted from (windows.h)
   std::uint32_t closing_window = 0;  // ended, but not yet judged
