@@ -6,7 +6,7 @@
 
 namespace leakgate {
 
-// Stored in five bits of a live slot (common/live_slot.h).
+// Stored in four bits of a live slot (common/live_slot.h).
 enum class AllocationKind : std::uint8_t {
   kMalloc = 1,
   kCalloc = 2,

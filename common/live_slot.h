@@ -1,13 +1,15 @@
-// How one live block is written in the live map: two words, in the slots of
-// the block's own first two 16-byte granules.
+// How one live block is written in the live map: one 4-byte word for each
+// 16-byte granule of the block, the first two, and two more if it is large.
 //
 //   address  0x5580'0000'1040  0x..1050  0x..1060  0x..1070
 //   slot     start word        rest word  0         0        <- a 56-byte block
+//   slot     start word        rest word  size low  size high   a 4 KiB block
 //
 // A block is at least 24 usable bytes long (glibc), and the agent asks every
 // other allocator for at least 32, so two granules are always the block's own.
-// The top bit tells a start word from a rest word, so a reader in another
-// process never takes one for the other while the block changes hands.
+// The top bit tells a start word from all others, so a reader in another process
+// never takes one for the other while the block changes hands. Words behind the
+// rest word of a smaller block may be left from an earlier one.
 #pragma once
 
 #include <cstdint>
@@ -16,47 +18,51 @@
 
 namespace leakgate {
 
-//   start word   63      1: this is a start word
-//                62..32  window
-//                31..0   stack id
+//   start word   31      1: this is a start word
+//                30..27  kind
+//                26..0   stack id
 struct LiveStart {
-  std::uint32_t window;
   std::uint32_t stack;
-};
-
-//   rest word    63      0
-//                62..58  kind
-//                57..40  thread
-//                39..0   size in bytes
-struct LiveRest {
-  std::uint64_t size_bytes;
-  std::uint32_t thread;
   AllocationKind kind;
 };
 
-inline constexpr std::uint64_t kLiveStartBit = 1ULL << 63;
-inline constexpr std::uint32_t kMaxWindow = (1U << 31) - 1;
-inline constexpr std::uint32_t kMaxThread = (1U << 18) - 1;
-inline constexpr std::uint64_t kMaxBlockBytes = (1ULL << 40) - 1;
+//   rest word    31      0
+//                30..22  size in bytes, or kSizeFollows
+//                21..0   context: window and thread (region_layout.h, ContextRecord)
+struct LiveRest {
+  std::uint32_t short_size;
+  std::uint32_t context;
+};
 
-constexpr std::uint64_t Encode(LiveStart start) {
-  return kLiveStartBit | (std::uint64_t{start.window} << 32) | start.stack;
+inline constexpr std::uint32_t kLiveStartBit = 1U << 31;
+inline constexpr std::uint32_t kStackBits = 27;
+inline constexpr std::uint32_t kContextBits = 22;
+inline constexpr std::uint32_t kContextMask = (1U << kContextBits) - 1;
+// The size is in the two words that follow, 31 bits each, the low ones first.
+inline constexpr std::uint32_t kSizeFollows = 511;
+inline constexpr std::uint32_t kSizeWordBits = 31;
+inline constexpr std::uint32_t kSizeWordMask = (1U << kSizeWordBits) - 1;
+
+constexpr std::uint32_t Encode(LiveStart start) {
+  return kLiveStartBit | (static_cast<std::uint32_t>(start.kind) << kStackBits) | start.stack;
 }
 
-constexpr std::uint64_t Encode(LiveRest rest) {
-  return (static_cast<std::uint64_t>(rest.kind) << 58) | (std::uint64_t{rest.thread} << 40) |
-         rest.size_bytes;
+constexpr std::uint32_t Encode(LiveRest rest) {
+  return (rest.short_size << kContextBits) | rest.context;
 }
 
-constexpr bool IsLiveStart(std::uint64_t word) { return (word & kLiveStartBit) != 0; }
+constexpr bool IsLiveStart(std::uint32_t word) { return (word & kLiveStartBit) != 0; }
 
-constexpr LiveStart DecodeStart(std::uint64_t word) {
-  return {static_cast<std::uint32_t>(word >> 32) & kMaxWindow, static_cast<std::uint32_t>(word)};
+constexpr LiveStart DecodeStart(std::uint32_t word) {
+  return {word & ((1U << kStackBits) - 1), static_cast<AllocationKind>((word >> kStackBits) & 0xF)};
 }
 
-constexpr LiveRest DecodeRest(std::uint64_t word) {
-  return {word & kMaxBlockBytes, static_cast<std::uint32_t>(word >> 40) & kMaxThread,
-          static_cast<AllocationKind>((word >> 58) & 0x1F)};
+constexpr LiveRest DecodeRest(std::uint32_t word) {
+  return {(word >> kContextBits) & kSizeFollows, word & kContextMask};
+}
+
+constexpr std::uint64_t DecodeSize(std::uint32_t low, std::uint32_t high) {
+  return (std::uint64_t{high & kSizeWordMask} << kSizeWordBits) | (low & kSizeWordMask);
 }
 
 }  // namespace leakgate

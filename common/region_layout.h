@@ -8,8 +8,8 @@
 // Threat model for the runner: the process under test may write anything here
 // at any time. Copy once, check the copy, use the copy.
 //
-//   header | mailbox | windows | threads | shards | modules | text | stacks |
-//   chunk directory | chunks of the live map ...
+//   header | mailbox | windows | threads | shards | contexts | modules | text |
+//   stacks | chunk directory | chunks of the live map ...
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-inline constexpr std::uint32_t kLayoutVersion = 2;
+inline constexpr std::uint32_t kLayoutVersion = 3;
 
 // How far the agent has come. A region that never gets to kTracing was not traced.
 enum class AgentState : std::uint32_t { kAbsent = 0, kTracing = 1, kFailed = 2 };
@@ -95,6 +95,7 @@ struct alignas(64) RegionHeader {
   std::atomic<std::uint32_t> text_bytes;        // bytes of text in use
   std::atomic<std::uint32_t> stack_node_count;  // stack nodes in use, the roots included
   std::atomic<std::uint32_t> chunk_count;       // chunks of the live map in use
+  std::atomic<std::uint32_t> context_count;     // context ids ever asked for, 0 included
   std::atomic<std::uint64_t> drops[kDropReasonCount];      // by DropReason
   std::atomic<std::uint64_t> stack_ends[kUnwindEndCount];  // distinct stacks, by UnwindEnd
 };
@@ -146,6 +147,14 @@ struct ThreadRecord {
   std::uint64_t reserved[3];
 };
 static_assert(sizeof(ThreadRecord) == 32);
+
+// What a live block was allocated in: a window, by a thread. Made by each thread
+// when it first allocates in a window; more than one may say the same.
+struct ContextRecord {
+  std::uint32_t window;
+  std::uint32_t thread;
+};
+static_assert(sizeof(ContextRecord) == 8);
 
 // Bytes and blocks, counted by one thread.
 struct Tally {
@@ -216,13 +225,14 @@ inline constexpr std::uint32_t kAddressBits = 47;
 inline constexpr std::uint32_t kGranuleShift = 4;
 inline constexpr std::uint32_t kChunkShift = 26;
 inline constexpr std::uint64_t kChunkWords = 1ULL << (kChunkShift - kGranuleShift);
-// One page more: a block in the last granule has its rest word there.
-inline constexpr std::uint64_t kChunkBytes = kChunkWords * sizeof(std::uint64_t) + 4096;
+// One page more: a block in the last granules has its other words there.
+inline constexpr std::uint64_t kChunkBytes = kChunkWords * sizeof(std::uint32_t) + 4096;
 inline constexpr std::uint64_t kDirectoryEntries = 1ULL << (kAddressBits - kChunkShift);
 
 inline constexpr std::uint32_t kMaxWindows = 1U << 19;
 inline constexpr std::uint32_t kMaxThreads = 1U << 16;
 inline constexpr std::uint32_t kMaxShards = 1U << 13;
+inline constexpr std::uint32_t kMaxContexts = 1U << 22;
 inline constexpr std::uint32_t kMaxModules = 1U << 13;
 inline constexpr std::uint32_t kMaxTextBytes = 1U << 25;
 inline constexpr std::uint32_t kMaxStackNodes = 1U << 23;
@@ -234,7 +244,8 @@ inline constexpr std::uint64_t kMailbox = 4096;
 inline constexpr std::uint64_t kWindows = kMailbox + sizeof(Mailbox);
 inline constexpr std::uint64_t kThreads = kWindows + kMaxWindows * sizeof(WindowRecord);
 inline constexpr std::uint64_t kShards = kThreads + kMaxThreads * sizeof(ThreadRecord);
-inline constexpr std::uint64_t kModules = kShards + kMaxShards * sizeof(CounterShard);
+inline constexpr std::uint64_t kContexts = kShards + kMaxShards * sizeof(CounterShard);
+inline constexpr std::uint64_t kModules = kContexts + kMaxContexts * sizeof(ContextRecord);
 inline constexpr std::uint64_t kText = kModules + kMaxModules * sizeof(ModuleRecord);
 inline constexpr std::uint64_t kStacks = kText + kMaxTextBytes;
 // Each entry is 0, or the number of a chunk plus one.

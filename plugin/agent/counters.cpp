@@ -93,6 +93,12 @@ void CountFreeElsewhere(CounterShard& shard, std::uint32_t window, std::uint64_t
   AddBlock(shard.freed_else, size_bytes);
 }
 
+void UndoFree(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
+  AddToRecord(window, {static_cast<std::int64_t>(size_bytes), 1});
+  AddAsOwner(shard.freed_else.bytes, 0 - size_bytes);
+  AddAsOwner(shard.freed_else.blocks, ~std::uint64_t{0});
+}
+
 void RaisePeak(std::uint32_t window, std::uint64_t live_bytes) {
   std::atomic<std::uint64_t>& peak = g_region.windows()[window & (kMaxWindows - 1)].peak_live_bytes;
   std::uint64_t seen = peak.load(std::memory_order_relaxed);

@@ -26,6 +26,8 @@ struct WindowSum {
 void HandOver(CounterShard& shard, std::uint32_t window);
 // A block of a window other than the shard's was freed.
 void CountFreeElsewhere(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes);
+// A free that was counted did not happen after all.
+void UndoFree(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes);
 
 // A counter with one writer: one instruction, not locked. Relaxed: whoever sums
 // orders itself by the shard's sequence.
@@ -47,19 +49,11 @@ inline std::uint64_t LiveBytes(const Totals& totals) {
   return totals.allocated_bytes - totals.freed_bytes;
 }
 
-// The owner of `shard` allocated a block in the shard's window.
-inline void CountAllocationHere(CounterShard& shard, std::uint64_t size_bytes) {
+// The owner of `shard` allocated a block in the shard's window. True: it is time
+// for NotePeak.
+[[nodiscard]] inline bool CountAllocation(CounterShard& shard, std::uint64_t size_bytes) {
   AddBlock(shard.allocated, size_bytes);
-  if (__builtin_expect(
-          shard.allocated.bytes.load(std::memory_order_relaxed) >= shard.next_peak_check, 0)) {
-    NotePeak(shard);
-  }
-}
-
-// The same in `window`, which becomes the shard's.
-inline void CountAllocation(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
-  if (shard.window.load(std::memory_order_relaxed) != window) HandOver(shard, window);
-  CountAllocationHere(shard, size_bytes);
+  return shard.allocated.bytes.load(std::memory_order_relaxed) >= shard.next_peak_check;
 }
 
 // The owner of `shard` freed a block that was allocated in `window`.

@@ -2,6 +2,10 @@
 //
 // Interposed functions guard and forward, nothing else. They run on any thread
 // of the host, at any time from the dynamic linker's first allocation on.
+//
+// The common ones come in two parts. The function itself knows one case, that of
+// tracing the C library's own allocator, and what to do when all is off; whatever
+// else there is, it hands over as its last act, so that it needs no stack frame.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +16,21 @@
 
 #define LEAKGATE_EXPORT extern "C" __attribute__((visibility("default")))
 
+// As LEAKGATE_CALLER_FRAME, for interposed functions: sets up no frame. The files
+// are compiled with -ffixed-rbp, so rbp is the caller's all the time.
+#define LEAKGATE_CALLER()                                                                       \
+  ::leakgate::agent::CallerFrame {                                                              \
+    reinterpret_cast<std::uint64_t>(__builtin_return_address(0)),                               \
+        reinterpret_cast<std::uint64_t>(__builtin_dwarf_cfa()), ::leakgate::agent::CallersRbp() \
+  }
+
 namespace leakgate::agent {
+
+__attribute__((always_inline)) inline std::uint64_t CallersRbp() {
+  std::uint64_t rbp = 0;
+  asm volatile("movq %%rbp, %0" : "=r"(rbp));
+  return rbp;
+}
 
 // Holds while a foreign allocator works, which may call malloc itself. The C
 // library's does not, and there an allocation in between is a signal handler's,
@@ -23,10 +41,10 @@ class AllocatorGuard {
     if (!g_host.allocator_is_foreign || !IsTracing() || !EnsureThread()) return;
     before_ = t_thread.activity;
     is_held_ = true;
-    t_thread.activity = Activity::kAllocator;
+    t_thread.Become(Activity::kAllocator);
   }
   ~AllocatorGuard() {
-    if (is_held_) t_thread.activity = before_;
+    if (is_held_) t_thread.Become(before_);
   }
   AllocatorGuard(const AllocatorGuard&) = delete;
   AllocatorGuard& operator=(const AllocatorGuard&) = delete;
@@ -36,17 +54,11 @@ class AllocatorGuard {
   bool is_held_ = false;
 };
 
-// What to ask a foreign allocator for, so that the block covers two granules of
-// the live map: glibc's always do.
-inline std::size_t CoveringTwoGranules(std::size_t bytes) {
+// What to ask the host's allocator for. A foreign one is asked for two granules of
+// the live map at least: glibc's blocks always cover them.
+inline std::size_t AskedOf(std::size_t bytes) {
   constexpr std::size_t kTwoGranules = 32;
-  return bytes < kTwoGranules ? kTwoGranules : bytes;
-}
-
-template <typename Forward>
-__attribute__((noinline)) void* AllocateForeign(std::size_t bytes, const Forward& forward) {
-  const AllocatorGuard guard;
-  return forward(CoveringTwoGranules(bytes));
+  return g_host.allocator_is_foreign && bytes < kTwoGranules ? kTwoGranules : bytes;
 }
 
 // Allocates `bytes`, or some more, by `forward`; records the block.
@@ -54,11 +66,12 @@ template <typename Forward>
 __attribute__((always_inline)) inline void* Traced(AllocationKind kind, std::size_t bytes,
                                                    const CallerFrame& caller,
                                                    const Forward& forward) {
-  void* const block = __builtin_expect(g_host.allocator_is_foreign, 0)
-                          ? AllocateForeign(bytes, forward)
-                          : forward(bytes);
-  RecordAllocation(block, bytes, kind, caller);
-  return block;
+  void* block = nullptr;
+  {
+    const AllocatorGuard guard;
+    block = forward(AskedOf(bytes));
+  }
+  return RecordAnyAllocation(block, bytes, kind, caller);
 }
 
 }  // namespace leakgate::agent

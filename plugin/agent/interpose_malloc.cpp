@@ -11,37 +11,40 @@
 using namespace leakgate::agent;
 using leakgate::AllocationKind;
 
-LEAKGATE_EXPORT void* malloc(std::size_t bytes) noexcept {
+namespace {
+
+// Not yet started, or the allocator is foreign.
+__attribute__((noinline)) void* MallocOtherwise(std::size_t bytes) {
   const Route route = CurrentRoute();
   if (route == Route::kForward) return g_host.malloc(bytes);
   if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
-  return Traced(AllocationKind::kMalloc, bytes, LEAKGATE_CALLER_FRAME(),
-                [=](std::size_t asked) { return g_host.malloc(asked); });
+  return Traced(AllocationKind::kMalloc, bytes, LEAKGATE_CALLER(),
+                [](std::size_t asked) { return g_host.malloc(asked); });
 }
 
-namespace {
-
-// What to ask the host's allocator for. Nothing stays nothing: realloc frees then.
-std::size_t AskedOf(std::size_t bytes) {
-  return g_host.allocator_is_foreign && bytes != 0 ? CoveringTwoGranules(bytes) : bytes;
-}
-
-// A block that is not in the live map, or that a foreign allocator made.
-__attribute__((noinline)) void FreeOther(void* block) {
+// The same, and any block that another thread, or an earlier window, allocated.
+__attribute__((noinline)) void FreeOtherwise(void* block) {
   if (bootstrap_heap::Owns(block) || CurrentRoute() == Route::kBootstrap) return;
-  if (IsTracing() && g_host.allocator_is_foreign) RecordFree(block);
+  if (IsTracing()) RecordFree(block);
   const AllocatorGuard guard;
   g_host.free(block);
 }
 
 }  // namespace
 
-LEAKGATE_EXPORT void free(void* block) noexcept {
-  if (IsTracing() && !g_host.allocator_is_foreign && RecordFree(block).IsLive()) {
-    g_host.free(block);
-  } else {
-    FreeOther(block);
+LEAKGATE_EXPORT void* malloc(std::size_t bytes) noexcept {
+  if (TracesLibcMalloc()) {
+    void* const block = g_host.malloc(bytes);
+    return RecordAllocation(block, bytes, AllocationKind::kMalloc, LEAKGATE_CALLER());
   }
+  return IsOff() ? g_host.malloc(bytes) : MallocOtherwise(bytes);
+}
+
+LEAKGATE_EXPORT void free(void* block) noexcept {
+  if (TracesLibcMalloc() ? RecordFreeHere(block) : IsOff() && !bootstrap_heap::Owns(block)) {
+    return g_host.free(block);
+  }
+  FreeOtherwise(block);
 }
 
 LEAKGATE_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
@@ -50,7 +53,7 @@ LEAKGATE_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
   const bool overflows = __builtin_mul_overflow(count, size, &bytes);
   if (route == Route::kForward || overflows) return g_host.calloc(count, size);
   if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
-  return Traced(AllocationKind::kCalloc, bytes, LEAKGATE_CALLER_FRAME(), [=](std::size_t asked) {
+  return Traced(AllocationKind::kCalloc, bytes, LEAKGATE_CALLER(), [=](std::size_t asked) {
     return asked == bytes ? g_host.calloc(count, size) : g_host.calloc(1, asked);
   });
 }
@@ -71,22 +74,21 @@ void* Reallocate(void* block, std::size_t bytes, const CallerFrame& caller) {
   if (route == Route::kForward) return g_host.realloc(block, bytes);
   if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
 
-  const LiveWords before = RecordFree(block);
+  const std::optional<LiveRecord> before = RecordFree(block);
   void* moved = nullptr;
   {
     const AllocatorGuard guard;
-    moved = g_host.realloc(block, AskedOf(bytes));
+    moved = g_host.realloc(block, bytes == 0 ? 0 : AskedOf(bytes));
   }
   // Size 0 frees the block where nothing is returned; else nothing means failure.
-  if (moved == nullptr && bytes != 0 && before.IsLive()) RestoreBlock(block, before);
-  RecordAllocation(moved, bytes, AllocationKind::kRealloc, caller);
-  return moved;
+  if (moved == nullptr && bytes != 0 && before) RestoreBlock(block, *before);
+  return RecordAnyAllocation(moved, bytes, AllocationKind::kRealloc, caller);
 }
 
 }  // namespace
 
 LEAKGATE_EXPORT void* realloc(void* block, std::size_t bytes) noexcept {
-  return Reallocate(block, bytes, LEAKGATE_CALLER_FRAME());
+  return Reallocate(block, bytes, LEAKGATE_CALLER());
 }
 
 LEAKGATE_EXPORT void* reallocarray(void* block, std::size_t count, std::size_t size) noexcept {
@@ -95,18 +97,18 @@ LEAKGATE_EXPORT void* reallocarray(void* block, std::size_t count, std::size_t s
     errno = ENOMEM;
     return nullptr;
   }
-  return Reallocate(block, bytes, LEAKGATE_CALLER_FRAME());
+  return Reallocate(block, bytes, LEAKGATE_CALLER());
 }
 
 LEAKGATE_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
   if (CurrentRoute() != Route::kTrace) return g_host.memalign(alignment, bytes);
-  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
+  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER(),
                 [=](std::size_t asked) { return g_host.memalign(alignment, asked); });
 }
 
 LEAKGATE_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
   if (CurrentRoute() != Route::kTrace) return g_host.aligned_alloc(alignment, bytes);
-  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
+  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER(),
                 [=](std::size_t asked) { return g_host.aligned_alloc(alignment, asked); });
 }
 
@@ -119,19 +121,19 @@ LEAKGATE_EXPORT int posix_memalign(void** block, std::size_t alignment,
     result = g_host.posix_memalign(block, alignment, AskedOf(bytes));
   }
   if (result == 0) {
-    RecordAllocation(*block, bytes, AllocationKind::kMemalign, LEAKGATE_CALLER_FRAME());
+    RecordAnyAllocation(*block, bytes, AllocationKind::kMemalign, LEAKGATE_CALLER());
   }
   return result;
 }
 
 LEAKGATE_EXPORT void* valloc(std::size_t bytes) noexcept {
   if (CurrentRoute() != Route::kTrace) return g_host.valloc(bytes);
-  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
+  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER(),
                 [](std::size_t asked) { return g_host.valloc(asked); });
 }
 
 LEAKGATE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
   if (CurrentRoute() != Route::kTrace) return g_host.pvalloc(bytes);
-  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER_FRAME(),
+  return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER(),
                 [](std::size_t asked) { return g_host.pvalloc(asked); });
 }

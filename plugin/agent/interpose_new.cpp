@@ -17,171 +17,199 @@ using leakgate::AllocationKind;
 
 namespace {
 
+using Alignment = std::align_val_t;
+using NoThrow = std::nothrow_t;
+
 bool OnlyCallsMalloc() {
   return g_host.operators == OperatorSource::kRuntime || g_host.operators == OperatorSource::kNone;
 }
 
-bool IsTracingRuntime() { return CurrentRoute() == Route::kTrace && OnlyCallsMalloc(); }
+// As the runtime's operators allocate.
+constexpr auto kMalloc = [](std::size_t bytes, const auto&...) {
+  return g_host.malloc(bytes == 0 ? 1 : bytes);
+};
+constexpr auto kMemalign = [](std::size_t bytes, Alignment alignment, const auto&...) {
+  return g_host.memalign(static_cast<std::size_t>(alignment), bytes == 0 ? 1 : bytes);
+};
 
-bool IsTracingAllocator() { return IsTracing() && g_host.operators == OperatorSource::kAllocator; }
-
-// `like_malloc` allocates as the runtime's operator would, and `forward` is the
-// host's operator, which throws or calls the new-handler as it must.
-template <typename LikeMalloc, typename Forward>
-__attribute__((always_inline)) inline void* New(AllocationKind kind, std::size_t bytes,
-                                                const CallerFrame& caller,
-                                                const LikeMalloc& like_malloc,
-                                                const Forward& forward) {
-  if (IsTracingRuntime()) {
-    void* const block = Traced(kind, bytes, caller, like_malloc);
-    if (__builtin_expect(block != nullptr, 1)) return block;
-  } else if (IsTracingAllocator()) {
-    return Traced(kind, bytes, caller, forward);
+// A form of operator new. `kLike` allocates as the runtime's would; `kHost` is the
+// host's own, which throws or calls the new-handler as it must.
+template <AllocationKind kKind, auto kLike, auto kHost, typename... Rest>
+struct New {
+  __attribute__((always_inline)) static void* Allocate(const CallerFrame& caller, std::size_t bytes,
+                                                       Rest... rest) {
+    if (TracesRuntimeNew()) {
+      void* const block = kLike(bytes, rest...);
+      if (__builtin_expect(block != nullptr, 1)) {
+        return RecordAllocation(block, bytes, kKind, caller);
+      }
+    } else if (IsOff() && OnlyCallsMalloc()) {
+      void* const block = kLike(bytes, rest...);
+      if (block != nullptr) return block;
+    }
+    void* block = Otherwise(caller.pc, caller.sp, caller.fp, bytes, rest...);
+    asm(""
+        : "+r"(block));  // no tail call: a program's own operator is told from the forwarding one
+    return block;
   }
-  if (__builtin_expect(g_host.operators == OperatorSource::kNone, 0)) {
-    void* const block = like_malloc(bytes);
-    if (block != nullptr) return block;
-    ResolveLateOperators();
+
+ private:
+  // Memory is short, or the operators or the allocator are not the usual ones.
+  __attribute__((noinline)) static void* Otherwise(std::uint64_t caller_pc, std::uint64_t caller_sp,
+                                                   std::uint64_t caller_fp, std::size_t bytes,
+                                                   Rest... rest) {
+    const CallerFrame caller{caller_pc, caller_sp, caller_fp};
+    const auto like = [=](std::size_t asked) { return kLike(asked, rest...); };
+    const auto host = [=](std::size_t asked) { return kHost(asked, rest...); };
+    const bool traces = CurrentRoute() == Route::kTrace;
+    if (traces && g_host.operators == OperatorSource::kAllocator) {
+      return Traced(kKind, bytes, caller, host);
+    }
+    if (OnlyCallsMalloc()) {
+      void* const block = traces ? Traced(kKind, bytes, caller, like) : like(bytes);
+      if (block != nullptr) return block;
+    }
+    if (g_host.operators == OperatorSource::kNone) ResolveLateOperators();
+    return host(bytes);
   }
-  return forward(bytes);
-}
+};
 
-void* LikeMalloc(std::size_t asked) { return g_host.malloc(asked == 0 ? 1 : asked); }
+// A form of operator delete. `kHost` is the host's own.
+template <auto kHost, typename... Rest>
+struct Delete {
+  __attribute__((always_inline)) static void Free(void* block, Rest... rest) {
+    if (TracesRuntimeNew() ? RecordFreeHere(block) : IsOff() && OnlyCallsMalloc()) {
+      return g_host.free(block);
+    }
+    Otherwise(block, rest...);
+  }
 
-void* LikeAlignedAlloc(std::size_t asked, std::align_val_t alignment) {
-  return g_host.memalign(static_cast<std::size_t>(alignment), asked == 0 ? 1 : asked);
-}
+ private:
+  __attribute__((noinline)) static void Otherwise(void* block, Rest... rest) {
+    const Route route = CurrentRoute();
+    if (g_host.operators == OperatorSource::kProgram) return kHost(block, rest...);
+    if (route == Route::kTrace) RecordFree(block);
+    const AllocatorGuard guard;
+    if (OnlyCallsMalloc()) return g_host.free(block);
+    kHost(block, rest...);
+  }
+};
 
-// `forward` is the host's operator. An allocator's sized forms are called
-// unsized: the block may be larger than the program knows.
-template <typename Forward>
-__attribute__((always_inline)) inline void Delete(void* block, Forward forward) {
-  const Route route = CurrentRoute();
-  if (g_host.operators == OperatorSource::kProgram) return forward();
-  if (route == Route::kTrace) RecordFree(block);
-  const AllocatorGuard guard;
-  if (OnlyCallsMalloc()) return g_host.free(block);
-  forward();
-}
+// An allocator's sized forms are called unsized: the block may be larger than the
+// program knows.
+template <auto kUnsized, auto kSized>
+constexpr auto kSizedDelete = [](void* block, std::size_t bytes, auto... alignment) {
+  if (g_host.operators == OperatorSource::kAllocator) return kUnsized(block, alignment...);
+  kSized(block, bytes, alignment...);
+};
 
 }  // namespace
 
-#define LEAKGATE_NEW(kind, like_malloc, forward) \
-  New(AllocationKind::kind, bytes, LEAKGATE_CALLER_FRAME(), like_malloc, forward)
-
+#define LEAKGATE_HOST(name) [](auto... given) { return g_host.name(given...); }
 #define LEAKGATE_OPERATOR __attribute__((visibility("default")))
 
 LEAKGATE_OPERATOR void* operator new(std::size_t bytes) {
-  return LEAKGATE_NEW(kNew, LikeMalloc, [](std::size_t asked) { return g_host.op_new(asked); });
+  using Form = New<AllocationKind::kNew, kMalloc, LEAKGATE_HOST(op_new)>;
+  return Form::Allocate(LEAKGATE_CALLER(), bytes);
 }
 
 LEAKGATE_OPERATOR void* operator new[](std::size_t bytes) {
-  return LEAKGATE_NEW(kNewArray, LikeMalloc,
-                      [](std::size_t asked) { return g_host.op_new_array(asked); });
+  using Form = New<AllocationKind::kNewArray, kMalloc, LEAKGATE_HOST(op_new_array)>;
+  return Form::Allocate(LEAKGATE_CALLER(), bytes);
 }
 
-LEAKGATE_OPERATOR void* operator new(std::size_t bytes, const std::nothrow_t& tag) noexcept {
-  return LEAKGATE_NEW(kNew, LikeMalloc,
-                      [&](std::size_t asked) { return g_host.op_new_nothrow(asked, tag); });
+LEAKGATE_OPERATOR void* operator new(std::size_t bytes, const NoThrow& tag) noexcept {
+  using Form = New<AllocationKind::kNew, kMalloc, LEAKGATE_HOST(op_new_nothrow), NoThrow>;
+  return Form::Allocate(LEAKGATE_CALLER(), bytes, tag);
 }
 
-LEAKGATE_OPERATOR void* operator new[](std::size_t bytes, const std::nothrow_t& tag) noexcept {
-  return LEAKGATE_NEW(kNewArray, LikeMalloc,
-                      [&](std::size_t asked) { return g_host.op_new_array_nothrow(asked, tag); });
+LEAKGATE_OPERATOR void* operator new[](std::size_t bytes, const NoThrow& tag) noexcept {
+  using Form =
+      New<AllocationKind::kNewArray, kMalloc, LEAKGATE_HOST(op_new_array_nothrow), NoThrow>;
+  return Form::Allocate(LEAKGATE_CALLER(), bytes, tag);
 }
 
-LEAKGATE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return LEAKGATE_NEW(
-      kNew, [=](std::size_t asked) { return LikeAlignedAlloc(asked, alignment); },
-      [=](std::size_t asked) { return g_host.op_new_aligned(asked, alignment); });
+LEAKGATE_OPERATOR void* operator new(std::size_t bytes, Alignment alignment) {
+  using Form = New<AllocationKind::kNew, kMemalign, LEAKGATE_HOST(op_new_aligned), Alignment>;
+  return Form::Allocate(LEAKGATE_CALLER(), bytes, alignment);
 }
 
-LEAKGATE_OPERATOR void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return LEAKGATE_NEW(
-      kNewArray, [=](std::size_t asked) { return LikeAlignedAlloc(asked, alignment); },
-      [=](std::size_t asked) { return g_host.op_new_array_aligned(asked, alignment); });
+LEAKGATE_OPERATOR void* operator new[](std::size_t bytes, Alignment alignment) {
+  using Form =
+      New<AllocationKind::kNewArray, kMemalign, LEAKGATE_HOST(op_new_array_aligned), Alignment>;
+  return Form::Allocate(LEAKGATE_CALLER(), bytes, alignment);
 }
 
-LEAKGATE_OPERATOR void* operator new(std::size_t bytes, std::align_val_t alignment,
-                                     const std::nothrow_t& tag) noexcept {
-  return LEAKGATE_NEW(
-      kNew, [=](std::size_t asked) { return LikeAlignedAlloc(asked, alignment); },
-      [&](std::size_t asked) { return g_host.op_new_aligned_nothrow(asked, alignment, tag); });
+LEAKGATE_OPERATOR void* operator new(std::size_t bytes, Alignment alignment,
+                                     const NoThrow& tag) noexcept {
+  using Form = New<AllocationKind::kNew, kMemalign, LEAKGATE_HOST(op_new_aligned_nothrow),
+                   Alignment, NoThrow>;
+  return Form::Allocate(LEAKGATE_CALLER(), bytes, alignment, tag);
 }
 
-LEAKGATE_OPERATOR void* operator new[](std::size_t bytes, std::align_val_t alignment,
-                                       const std::nothrow_t& tag) noexcept {
-  return LEAKGATE_NEW(
-      kNewArray, [=](std::size_t asked) { return LikeAlignedAlloc(asked, alignment); },
-      [&](std::size_t asked) {
-        return g_host.op_new_array_aligned_nothrow(asked, alignment, tag);
-      });
+LEAKGATE_OPERATOR void* operator new[](std::size_t bytes, Alignment alignment,
+                                       const NoThrow& tag) noexcept {
+  using Form = New<AllocationKind::kNewArray, kMemalign,
+                   LEAKGATE_HOST(op_new_array_aligned_nothrow), Alignment, NoThrow>;
+  return Form::Allocate(LEAKGATE_CALLER(), bytes, alignment, tag);
 }
 
 LEAKGATE_OPERATOR void operator delete(void* block) noexcept {
-  Delete(block, [=] { g_host.op_delete(block); });
+  Delete<LEAKGATE_HOST(op_delete)>::Free(block);
 }
 
 LEAKGATE_OPERATOR void operator delete[](void* block) noexcept {
-  Delete(block, [=] { g_host.op_delete_array(block); });
+  Delete<LEAKGATE_HOST(op_delete_array)>::Free(block);
 }
 
 LEAKGATE_OPERATOR void operator delete(void* block, std::size_t bytes) noexcept {
-  Delete(block, [=] {
-    if (g_host.operators == OperatorSource::kAllocator) return g_host.op_delete(block);
-    g_host.op_delete_sized(block, bytes);
-  });
+  constexpr auto kHost = kSizedDelete<LEAKGATE_HOST(op_delete), LEAKGATE_HOST(op_delete_sized)>;
+  Delete<kHost, std::size_t>::Free(block, bytes);
 }
 
 LEAKGATE_OPERATOR void operator delete[](void* block, std::size_t bytes) noexcept {
-  Delete(block, [=] {
-    if (g_host.operators == OperatorSource::kAllocator) return g_host.op_delete_array(block);
-    g_host.op_delete_array_sized(block, bytes);
-  });
+  constexpr auto kHost =
+      kSizedDelete<LEAKGATE_HOST(op_delete_array), LEAKGATE_HOST(op_delete_array_sized)>;
+  Delete<kHost, std::size_t>::Free(block, bytes);
 }
 
-LEAKGATE_OPERATOR void operator delete(void* block, const std::nothrow_t& tag) noexcept {
-  Delete(block, [&] { g_host.op_delete_nothrow(block, tag); });
+LEAKGATE_OPERATOR void operator delete(void* block, const NoThrow& tag) noexcept {
+  Delete<LEAKGATE_HOST(op_delete_nothrow), NoThrow>::Free(block, tag);
 }
 
-LEAKGATE_OPERATOR void operator delete[](void* block, const std::nothrow_t& tag) noexcept {
-  Delete(block, [&] { g_host.op_delete_array_nothrow(block, tag); });
+LEAKGATE_OPERATOR void operator delete[](void* block, const NoThrow& tag) noexcept {
+  Delete<LEAKGATE_HOST(op_delete_array_nothrow), NoThrow>::Free(block, tag);
 }
 
-LEAKGATE_OPERATOR void operator delete(void* block, std::align_val_t alignment) noexcept {
-  Delete(block, [=] { g_host.op_delete_aligned(block, alignment); });
+LEAKGATE_OPERATOR void operator delete(void* block, Alignment alignment) noexcept {
+  Delete<LEAKGATE_HOST(op_delete_aligned), Alignment>::Free(block, alignment);
 }
 
-LEAKGATE_OPERATOR void operator delete[](void* block, std::align_val_t alignment) noexcept {
-  Delete(block, [=] { g_host.op_delete_array_aligned(block, alignment); });
+LEAKGATE_OPERATOR void operator delete[](void* block, Alignment alignment) noexcept {
+  Delete<LEAKGATE_HOST(op_delete_array_aligned), Alignment>::Free(block, alignment);
 }
 
 LEAKGATE_OPERATOR void operator delete(void* block, std::size_t bytes,
-                                       std::align_val_t alignment) noexcept {
-  Delete(block, [=] {
-    if (g_host.operators == OperatorSource::kAllocator) {
-      return g_host.op_delete_aligned(block, alignment);
-    }
-    g_host.op_delete_sized_aligned(block, bytes, alignment);
-  });
+                                       Alignment alignment) noexcept {
+  constexpr auto kHost =
+      kSizedDelete<LEAKGATE_HOST(op_delete_aligned), LEAKGATE_HOST(op_delete_sized_aligned)>;
+  Delete<kHost, std::size_t, Alignment>::Free(block, bytes, alignment);
 }
 
 LEAKGATE_OPERATOR void operator delete[](void* block, std::size_t bytes,
-                                         std::align_val_t alignment) noexcept {
-  Delete(block, [=] {
-    if (g_host.operators == OperatorSource::kAllocator) {
-      return g_host.op_delete_array_aligned(block, alignment);
-    }
-    g_host.op_delete_array_sized_aligned(block, bytes, alignment);
-  });
+                                         Alignment alignment) noexcept {
+  constexpr auto kHost = kSizedDelete<LEAKGATE_HOST(op_delete_array_aligned),
+                                      LEAKGATE_HOST(op_delete_array_sized_aligned)>;
+  Delete<kHost, std::size_t, Alignment>::Free(block, bytes, alignment);
 }
 
-LEAKGATE_OPERATOR void operator delete(void* block, std::align_val_t alignment,
-                                       const std::nothrow_t& tag) noexcept {
-  Delete(block, [&] { g_host.op_delete_aligned_nothrow(block, alignment, tag); });
+LEAKGATE_OPERATOR void operator delete(void* block, Alignment alignment,
+                                       const NoThrow& tag) noexcept {
+  Delete<LEAKGATE_HOST(op_delete_aligned_nothrow), Alignment, NoThrow>::Free(block, alignment, tag);
 }
 
-LEAKGATE_OPERATOR void operator delete[](void* block, std::align_val_t alignment,
-                                         const std::nothrow_t& tag) noexcept {
-  Delete(block, [&] { g_host.op_delete_array_aligned_nothrow(block, alignment, tag); });
+LEAKGATE_OPERATOR void operator delete[](void* block, Alignment alignment,
+                                         const NoThrow& tag) noexcept {
+  Delete<LEAKGATE_HOST(op_delete_array_aligned_nothrow), Alignment, NoThrow>::Free(block, alignment,
+                                                                                   tag);
 }

@@ -9,7 +9,10 @@ constinit LiveMap g_live_map;
 
 void LiveMap::Start(void* first_chunk) { last_chunk_ = static_cast<Slot>(first_chunk); }
 
-LiveMap::Slot LiveMap::SlotInNewChunk(std::uint64_t address) {
+LiveMap::Slot LiveMap::SlotFor(std::uint64_t address) {
+  const Slot slot = Find(address);
+  if (slot != nullptr) return slot;
+
   if ((address >> kAddressBits) != 0) {
     g_region.Drop(DropReason::kAddressRange);
     return nullptr;

@@ -19,33 +19,47 @@
 
 namespace leakgate::agent {
 
-// A block's two words as they are in the map. Not live: no start bit.
-struct LiveWords {
-  std::uint64_t start = 0;
-  std::uint64_t rest = 0;
-
-  bool IsLive() const { return IsLiveStart(start); }
+// A block as it is in the map.
+struct LiveRecord {
+  std::uint64_t size_bytes = 0;
+  std::uint32_t stack = 0;
+  std::uint32_t context = 0;
+  AllocationKind kind{};
 };
 
 class LiveMap {
  public:
-  using Slot = std::atomic<std::uint64_t>*;
+  using Slot = std::atomic<std::uint32_t>*;
 
   // `first_chunk` is the mapping of the region's chunk 0.
   void Start(void* first_chunk);
 
   // Where a block at `address` is written, or nullptr, with a drop, if it
   // cannot be.
-  Slot SlotFor(std::uint64_t address) {
-    const Slot slot = Find(address);
-    return __builtin_expect(slot != nullptr, 1) ? slot : SlotInNewChunk(address);
+  Slot SlotFor(std::uint64_t address);
+
+  // The same for an address that may be in no chunk yet, or no block's at all:
+  // nullptr then, and where it is not aligned.
+  static Slot Find(std::uint64_t address) {
+    return (address & kGranuleMask) != 0 ? nullptr : FindAligned(address);
   }
 
-  // The same for an address that may be in no chunk yet; nullptr then.
-  static Slot Find(std::uint64_t address) {
-    constexpr std::uint64_t kForbidden = ~((1ULL << kAddressBits) - 1) | kGranuleMask;
-    if (__builtin_expect((address & kForbidden) != 0, 0)) return nullptr;
+  // REQUIRES: the address is aligned, or the process is about to be told that it
+  // freed what it must not.
+  static Slot FindAligned(std::uint64_t address) {
+    const std::uint64_t index = address >> kChunkShift;
+    if (__builtin_expect(index >= kDirectoryEntries, 0)) return nullptr;
     // Acquire pairs with the release in MapChunk.
+    const Slot chunk = chunks_[index].load(std::memory_order_acquire);
+    if (__builtin_expect(chunk == nullptr, 0)) return nullptr;
+    return chunk + ((address >> kGranuleShift) & (kChunkWords - 1));
+  }
+
+  // For what the C library's malloc returned: it lies within the map. nullptr for
+  // nullptr.
+  static Slot SlotOfBlock(const void* block) {
+    const auto address = reinterpret_cast<std::uint64_t>(block);
+    if (__builtin_expect(address == 0, 0)) return nullptr;
     const Slot chunk = chunks_[address >> kChunkShift].load(std::memory_order_acquire);
     if (__builtin_expect(chunk == nullptr, 0)) return nullptr;
     return chunk + ((address >> kGranuleShift) & (kChunkWords - 1));
@@ -53,25 +67,37 @@ class LiveMap {
 
   static bool IsLiveAt(Slot slot) { return IsLiveStart(slot[0].load(std::memory_order_relaxed)); }
 
-  static LiveWords Read(Slot slot) {
-    return {slot[0].load(std::memory_order_relaxed), slot[1].load(std::memory_order_relaxed)};
+  // REQUIRES: IsLiveAt(slot), in all three.
+  static LiveRecord Read(Slot slot) {
+    const LiveStart start = DecodeStart(slot[0].load(std::memory_order_relaxed));
+    const LiveRest rest = RestAt(slot);
+    return {SizeAt(slot, rest), start.stack, rest.context, start.kind};
+  }
+  static LiveRest RestAt(Slot slot) { return DecodeRest(slot[1].load(std::memory_order_relaxed)); }
+  static std::uint64_t SizeAt(Slot slot, const LiveRest& rest) {
+    if (__builtin_expect(rest.short_size != kSizeFollows, 1)) return rest.short_size;
+    return DecodeSize(slot[2].load(std::memory_order_relaxed),
+                      slot[3].load(std::memory_order_relaxed));
   }
 
   // Release: a reader that sees the start word sees the rest, and the stack.
-  static void Write(Slot slot, const LiveWords& words) {
-    slot[1].store(words.rest, std::memory_order_relaxed);
-    slot[0].store(words.start, std::memory_order_release);
+  static void Write(Slot slot, const LiveRecord& record) {
+    std::uint32_t short_size = static_cast<std::uint32_t>(record.size_bytes);
+    if (__builtin_expect(record.size_bytes >= kSizeFollows, 0)) {
+      slot[2].store(record.size_bytes & kSizeWordMask, std::memory_order_relaxed);
+      slot[3].store((record.size_bytes >> kSizeWordBits) & kSizeWordMask,
+                    std::memory_order_relaxed);
+      short_size = kSizeFollows;
+    }
+    slot[1].store(Encode(LiveRest{short_size, record.context}), std::memory_order_relaxed);
+    slot[0].store(Encode(LiveStart{record.stack, record.kind}), std::memory_order_release);
   }
 
-  static void Clear(Slot slot) {
-    slot[0].store(0, std::memory_order_release);
-    slot[1].store(0, std::memory_order_relaxed);
-  }
+  static void Clear(Slot slot) { slot[0].store(0, std::memory_order_release); }
 
  private:
   static constexpr std::uint64_t kGranuleMask = (1ULL << kGranuleShift) - 1;
 
-  Slot SlotInNewChunk(std::uint64_t address);
   Slot MapChunk(std::uint64_t directory_index);
 
   // Where this process has mapped each chunk, by the directory's index. Sparse.

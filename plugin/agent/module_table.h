@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "plugin/agent/epoch.h"
 #include "plugin/agent/linux/module_path.h"
 #include "plugin/agent/region.h"
 #include "plugin/agent/spin_lock.h"
@@ -29,7 +30,10 @@ class ModuleTable {
   // Changes whenever a module may have been unmapped: what was cached about
   // pcs before is to be forgotten.
   std::uint32_t Epoch() const { return epoch_.load(std::memory_order_acquire); }
-  void ModulesMayHaveGone() { epoch_.fetch_add(1, std::memory_order_acq_rel); }
+  void ModulesMayHaveGone() {
+    epoch_.fetch_add(1, std::memory_order_acq_rel);
+    RaiseEpoch();
+  }
 
  private:
   struct Loaded;

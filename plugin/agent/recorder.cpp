@@ -3,6 +3,9 @@
 #include "plugin/agent/windows.h"
 
 namespace leakgate::agent {
+
+constinit std::atomic<std::uint64_t> g_epoch{1};
+
 namespace {
 
 void CountWalk(ThreadState& thread, std::uint32_t kept) {
@@ -15,28 +18,62 @@ void CountWalk(ThreadState& thread, std::uint32_t kept) {
 
 std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
   ThreadState& thread = recording.thread();
-  const std::uint32_t module_epoch = g_modules.Epoch();
-  const std::uint32_t known = thread.memo.Find(caller, module_epoch);
-  if (known != 0) return known;
+  if (const std::optional<std::uint32_t> known = thread.memo.Find(caller)) return *known;
 
   const std::uint32_t kept = thread.walker.Walk(g_modules, caller, thread.trail);
   CountWalk(thread, kept);
-  const std::uint32_t stack = g_stacks.Intern(kept, thread.trail);
-  thread.memo.Remember(caller, module_epoch, thread.trail, stack);
-  return stack;
+  const StackTable::Interned stack = g_stacks.Intern(kept, thread.trail);
+  // What is seen for the first time may well be seen once only.
+  if (!stack.is_new) thread.memo.Remember(caller, thread.trail, stack.id);
+  return stack.id;
 }
 
-void Insert(Recording recording, void* block, const LiveWords& words) {
+// 0, with a drop, if the table is full.
+std::uint32_t MakeContext(std::uint32_t window, std::uint32_t thread) {
+  std::atomic<std::uint32_t>& count = g_region.header().context_count;
+  const std::uint32_t id = count.fetch_add(1, std::memory_order_relaxed);
+  if (id >= kMaxContexts) {
+    count.store(kMaxContexts, std::memory_order_relaxed);
+    g_region.Drop(DropReason::kContextTableFull);
+    return 0;
+  }
+  // Published by the release of the first start word that leads here.
+  g_region.contexts()[id] = {window, thread};
+  return id;
+}
+
+// Makes the thread's copies those of the present epoch; false, with a drop, if
+// there is no context to be had.
+[[nodiscard]] bool Refresh(Recording recording) {
+  ThreadState& thread = recording.thread();
+  const std::uint64_t epoch = CurrentEpoch();
+  if (thread.epoch == epoch) return true;
+
+  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  const bool has_moved = thread.shard->window.load(std::memory_order_relaxed) != window;
+  if (has_moved) HandOver(*thread.shard, window);
+  if (has_moved || thread.context == 0) thread.context = MakeContext(window, thread.thread);
+  if (thread.context == 0) return false;
+  thread.memo.Enter(g_modules.Epoch());
+  thread.epoch = epoch;
+  return true;
+}
+
+std::uint32_t WindowOf(const LiveRecord& record) {
+  return g_region.contexts()[record.context].window;
+}
+
+void Insert(Recording recording, void* block, const LiveRecord& record) {
   const LiveMap::Slot slot = g_live_map.SlotFor(reinterpret_cast<std::uint64_t>(block));
   if (slot == nullptr) return;
   CounterShard& shard = *recording.thread().shard;
   // A block that was freed where the agent does not look is gone all the same.
-  const LiveWords before = LiveMap::Read(slot);
-  if (before.IsLive()) {
-    CountFree(shard, DecodeStart(before.start).window, DecodeRest(before.rest).size_bytes);
+  if (LiveMap::IsLiveAt(slot)) {
+    const LiveRecord before = LiveMap::Read(slot);
+    CountFree(shard, WindowOf(before), before.size_bytes);
   }
-  LiveMap::Write(slot, words);
-  CountAllocation(shard, DecodeStart(words.start).window, DecodeRest(words.rest).size_bytes);
+  LiveMap::Write(slot, record);
+  if (CountAllocation(shard, record.size_bytes)) NotePeak(shard);
 }
 
 }  // namespace
@@ -44,43 +81,49 @@ void Insert(Recording recording, void* block, const LiveWords& words) {
 bool CanRecord() {
   if (t_thread.activity == Activity::kUnknown && !EnsureThread()) return false;
   if (t_thread.activity == Activity::kAllocator) return false;
-  if (t_thread.activity != Activity::kRecording) return true;
+  if (!t_thread.IsRecording()) return true;
   g_region.Drop(DropReason::kReentered);
   return false;
 }
 
-void RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
-                          const CallerFrame& caller) {
-  if (block == nullptr || !CanRecord()) return;
-  if (size_bytes > kMaxBlockBytes) return g_region.Drop(DropReason::kBlockTooLarge);
+void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
+                           std::uint64_t caller_pc, std::uint64_t caller_sp,
+                           std::uint64_t caller_fp) {
+  if (block == nullptr || !CanRecord()) return block;
 
   const RecordingGuard guard;
   SettleWindows(guard);
-  const LiveStart start{g_region.header().current_window.load(std::memory_order_relaxed),
-                        StackOf(guard, caller)};
-  const LiveRest rest{size_bytes, t_thread.state->thread, kind};
-  Insert(guard, block, {Encode(start), Encode(rest)});
+  if (!Refresh(guard)) return block;
+  const std::uint32_t stack = StackOf(guard, {caller_pc, caller_sp, caller_fp});
+  Insert(guard, block, {size_bytes, stack, t_thread.state->context, kind});
+  return block;
 }
 
-LiveWords RecordFreeSlow(void* block) {
+void* NotePeakOf(void* block) {
+  NotePeak(*t_thread.state->shard);
+  return block;
+}
+
+std::optional<LiveRecord> RecordFree(void* block) {
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
-  const LiveWords words = LiveMap::Read(slot);
-  if (!CanRecord()) return {};
+  if (slot == nullptr || !LiveMap::IsLiveAt(slot) || !CanRecord()) return std::nullopt;
+  const LiveRecord record = LiveMap::Read(slot);
   {
     const RecordingGuard guard;
     LiveMap::Clear(slot);
-    CountFree(*t_thread.state->shard, DecodeStart(words.start).window,
-              DecodeRest(words.rest).size_bytes);
+    CountFree(*t_thread.state->shard, WindowOf(record), record.size_bytes);
   }
   NoteUnsettled();  // a free settles nothing
-  return words;
+  return record;
 }
 
-void RestoreBlock(void* block, const LiveWords& words) {
+void RestoreBlock(void* block, const LiveRecord& record) {
   if (!CanRecord()) return;
   {
     const RecordingGuard guard;
-    Insert(guard, block, words);
+    const LiveMap::Slot slot = g_live_map.SlotFor(reinterpret_cast<std::uint64_t>(block));
+    LiveMap::Write(slot, record);
+    UndoFree(*t_thread.state->shard, WindowOf(record), record.size_bytes);
   }
   NoteUnsettled();
 }

@@ -1,9 +1,10 @@
 // Records what the interposed functions saw: the agent's hot path.
 //
-// The ordinary case is inline in the interposed functions and calls nothing:
-// the thread has a state, the stack is proved by the memo, the live map has the
-// block's chunk, the shard counts for the current window. Everything else is
-// for the functions named ...Slow, which do the whole from the start.
+// The ordinary case is inline in the interposed functions and calls nothing: the
+// thread is ready and of the present epoch, the stack is proved by the memo, the
+// live map has the block's chunk. Everything else is for the functions named
+// ...Slow, which do the whole from the start; they are called last, so that they
+// need no frame of the interposed function's.
 //
 // Called on the allocating thread, with tracing on. The host's errno is never
 // touched: the agent makes its system calls directly.
@@ -11,9 +12,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "common/allocation_kind.h"
 #include "plugin/agent/counters.h"
+#include "plugin/agent/epoch.h"
 #include "plugin/agent/live_map.h"
 #include "plugin/agent/thread_state.h"
 
@@ -32,17 +35,16 @@ class Recording {
   ThreadState* thread_;
 };
 
-// Holds the thread's activity at kRecording. REQUIRES: CanRecord(), or that
-// the activity is kHost.
+// Holds the thread's activity at kRecording. REQUIRES: CanRecord().
 class RecordingGuard {
  public:
   RecordingGuard() : recording_(*t_thread.state) {
-    t_thread.activity = Activity::kRecording;
+    t_thread.Become(Activity::kRecording);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   ~RecordingGuard() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    t_thread.activity = Activity::kHost;
+    t_thread.Become(Activity::kHost);
   }
   RecordingGuard(const RecordingGuard&) = delete;
   RecordingGuard& operator=(const RecordingGuard&) = delete;
@@ -53,71 +55,83 @@ class RecordingGuard {
   const Recording recording_;
 };
 
+// The same on the hot path, by hand: one store each. REQUIRES: `thread` was ready.
+inline void BecomeBusy() {
+  t_thread.ready = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+inline void BecomeReady(ThreadState* thread) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  t_thread.ready = thread;
+}
+
 // True if this call is to be recorded; false if it is the allocator's own, or
 // (counted as a drop) interrupted the agent. Makes the thread's state.
 [[nodiscard]] bool CanRecord();
 
-void RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
-                          const CallerFrame& caller);
-LiveWords RecordFreeSlow(void* block);
-
-// True if the block was recorded; false: nothing has been changed.
-__attribute__((always_inline)) inline bool TryRecordAllocation(Recording recording,
-                                                               std::uint64_t address,
-                                                               std::size_t size_bytes,
-                                                               AllocationKind kind,
-                                                               const CallerFrame& caller) {
-  ThreadState& thread = recording.thread();
-  CounterShard& shard = *thread.shard;
-  const LiveMap::Slot slot = LiveMap::Find(address);
-  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
-  if (slot == nullptr || LiveMap::IsLiveAt(slot) || size_bytes > kMaxBlockBytes ||
-      shard.window.load(std::memory_order_relaxed) != window) {
-    return false;
-  }
-  const std::uint32_t stack = thread.memo.FindAgain(caller, g_modules.Epoch());
-  if (stack == 0) return false;
-
-  LiveMap::Write(
-      slot, {Encode(LiveStart{window, stack}), Encode(LiveRest{size_bytes, thread.thread, kind})});
-  CountAllocationHere(shard, size_bytes);
-  return true;
-}
+// Returns `block`.
+void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
+                           std::uint64_t caller_pc, std::uint64_t caller_sp,
+                           std::uint64_t caller_fp);
+// The window's peak is to be looked at. Returns `block`.
+void* NotePeakOf(void* block);
 
 // A block that the host's allocator just returned; nullptr is not recorded.
-__attribute__((always_inline)) inline void RecordAllocation(void* block, std::size_t size_bytes,
-                                                            AllocationKind kind,
-                                                            const CallerFrame& caller) {
-  if (__builtin_expect(t_thread.activity == Activity::kHost, 1)) {
-    const RecordingGuard guard;
-    const auto address = reinterpret_cast<std::uint64_t>(block);
-    if (__builtin_expect(TryRecordAllocation(guard, address, size_bytes, kind, caller), 1)) return;
+// Returns `block`. REQUIRES: it is aligned to 16.
+__attribute__((always_inline)) inline void* RecordAllocation(void* block, std::size_t size_bytes,
+                                                             AllocationKind kind,
+                                                             const CallerFrame& caller) {
+  ThreadState* const thread = t_thread.ready;
+  const LiveMap::Slot slot = LiveMap::SlotOfBlock(block);
+  if (__builtin_expect(thread != nullptr && slot != nullptr && !LiveMap::IsLiveAt(slot) &&
+                           thread->epoch == CurrentEpoch(),
+                       1)) {
+    BecomeBusy();
+    const std::uint32_t* const stack = thread->memo.FindAgain(caller);
+    if (__builtin_expect(stack != nullptr, 1)) {
+      LiveMap::Write(slot, {size_bytes, *stack, thread->context, kind});
+      const bool is_peak_due = CountAllocation(*thread->shard, size_bytes);
+      BecomeReady(thread);
+      return __builtin_expect(is_peak_due, 0) ? NotePeakOf(block) : block;
+    }
+    BecomeReady(thread);
   }
-  RecordAllocationSlow(block, size_bytes, kind, caller);
+  return RecordAllocationSlow(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
+}
+
+// The same for any allocator's block.
+inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, AllocationKind kind,
+                                 const CallerFrame& caller) {
+  if (LiveMap::Find(reinterpret_cast<std::uint64_t>(block)) != nullptr) {
+    return RecordAllocation(block, size_bytes, kind, caller);
+  }
+  return RecordAllocationSlow(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
 }
 
 // A block about to be freed. REQUIRES: the allocator does not know yet, so no
-// other thread can own the address. Returns what was known, for RestoreBlock.
-__attribute__((always_inline)) inline LiveWords RecordFree(void* block) {
-  const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
-  if (__builtin_expect(slot == nullptr, 0)) return {};
-  const LiveWords words = LiveMap::Read(slot);
-  if (__builtin_expect(!words.IsLive(), 0)) return {};
-
-  if (__builtin_expect(t_thread.activity == Activity::kHost, 1)) {
-    const RecordingGuard guard;
-    CounterShard& shard = *static_cast<Recording>(guard).thread().shard;
-    if (__builtin_expect(
-            shard.window.load(std::memory_order_relaxed) == DecodeStart(words.start).window, 1)) {
-      LiveMap::Clear(slot);
-      AddBlock(shard.freed_here, DecodeRest(words.rest).size_bytes);
-      return words;
-    }
+// other thread can own the address. True: it was this thread's, of the present
+// window, and is recorded; false: nothing is changed, RecordFree is to do it.
+__attribute__((always_inline)) inline bool RecordFreeHere(void* block) {
+  ThreadState* const thread = t_thread.ready;
+  const LiveMap::Slot slot = LiveMap::FindAligned(reinterpret_cast<std::uint64_t>(block));
+  if (__builtin_expect(thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot), 0)) {
+    return false;
   }
-  return RecordFreeSlow(block);
+  const LiveRest rest = LiveMap::RestAt(slot);
+  if (__builtin_expect(rest.context != thread->context, 0)) return false;
+
+  BecomeBusy();
+  LiveMap::Clear(slot);
+  AddBlock(thread->shard->freed_here, LiveMap::SizeAt(slot, rest));
+  BecomeReady(thread);
+  return true;
 }
 
+// Any block about to be freed, likewise. What was known of it, for RestoreBlock;
+// no record: nothing.
+std::optional<LiveRecord> RecordFree(void* block);
+
 // The free did not happen (realloc failed): the block is live as it was.
-void RestoreBlock(void* block, const LiveWords& words);
+void RestoreBlock(void* block, const LiveRecord& record);
 
 }  // namespace leakgate::agent

@@ -19,6 +19,7 @@ struct Region {
   WindowRecord* windows() const { return &At<WindowRecord>(region_offset::kWindows); }
   ThreadRecord* threads() const { return &At<ThreadRecord>(region_offset::kThreads); }
   CounterShard* shards() const { return &At<CounterShard>(region_offset::kShards); }
+  ContextRecord* contexts() const { return &At<ContextRecord>(region_offset::kContexts); }
   ModuleRecord* modules() const { return &At<ModuleRecord>(region_offset::kModules); }
   char* text() const { return &At<char>(region_offset::kText); }
   StackNode* stacks() const { return &At<StackNode>(region_offset::kStacks); }

@@ -6,45 +6,77 @@ namespace leakgate::agent {
 
 constinit StackTable g_stacks;
 
-// Open addressing; an entry is a node's number, 0 if empty. An index that has
-// been replaced stays mapped: another thread may still be reading it.
-struct StackTable::Index {
-  using Entry = std::atomic<std::uint32_t>;
-
-  std::uint32_t mask;
-
-  // The entries follow the header.
-  Entry& At(std::uint64_t index) { return reinterpret_cast<Entry*>(this + 1)[index & mask]; }
-  const Entry& At(std::uint64_t index) const {
-    return reinterpret_cast<const Entry*>(this + 1)[index & mask];
-  }
+// Open addressing. An entry holds a node's number and its whole hash, so that
+// neither a look-up that finds nothing nor a larger index has to look at nodes:
+// each would be a cache miss. Number 0: empty. An index that has been replaced
+// stays mapped: another thread may still be reading it.
+class StackTable::Index {
+ public:
+  using Entry = std::atomic<std::uint64_t>;
 
   static Index* Create(std::uint32_t capacity) {
-    const std::size_t bytes = sizeof(Index) + std::size_t{capacity} * sizeof(std::uint32_t);
+    const std::size_t bytes = sizeof(Index) + std::size_t{capacity} * sizeof(Entry);
     auto* const index = static_cast<Index*>(MapPrivate(bytes));
-    if (index != nullptr) index->mask = capacity - 1;
+    if (index != nullptr) index->mask_ = capacity - 1;
     return index;
   }
 
-  static std::uint64_t Hash(std::uint64_t pc, std::uint32_t parent, std::uint32_t module) {
+  static std::uint32_t Hash(const StackNode& node) {
     // Fibonacci hashing (Knuth, TAOCP 6.4): its good bits are the high ones, so
     // they are folded down, and the parent's first, or siblings would cluster.
-    std::uint64_t key = pc ^ (std::uint64_t{parent} << 32) ^ (std::uint64_t{module} << 16);
+    std::uint64_t key =
+        node.pc ^ (std::uint64_t{node.parent} << 32) ^ (std::uint64_t{node.module} << 16);
     key = (key ^ (key >> 32)) * 0x9E37'79B9'7F4A'7C15ULL;
-    return key ^ (key >> 32);
+    return static_cast<std::uint32_t>(key ^ (key >> 32));
   }
 
-  void Add(const StackNode& node, std::uint32_t number) {
-    std::uint64_t at = Hash(node.pc, node.parent, node.module);
-    while (At(at).load(std::memory_order_relaxed) != 0) ++at;
-    // Release pairs with the acquire in FindChild.
-    At(at).store(number, std::memory_order_release);
+  std::uint32_t capacity() const { return mask_ + 1; }
+
+  // The number of the node that is `child`, or 0.
+  std::uint32_t Find(std::uint32_t hash, const StackNode& child) const {
+    for (std::uint32_t at = hash;; ++at) {
+      const std::uint64_t entry = entries_[at & mask_].load(std::memory_order_acquire);
+      const auto number = static_cast<std::uint32_t>(entry);
+      if (number == 0) return 0;
+      if (static_cast<std::uint32_t>(entry >> 32) != hash) continue;
+      const StackNode& node = g_region.stacks()[number];
+      if (node.pc == child.pc && node.parent == child.parent && node.module == child.module) {
+        return number;
+      }
+    }
   }
+
+  void Add(std::uint32_t hash, std::uint32_t number) {
+    std::uint32_t at = hash;
+    while (entries_[at & mask_].load(std::memory_order_relaxed) != 0) ++at;
+    // Release pairs with the acquire in Find: the node is there.
+    entries_[at & mask_].store((std::uint64_t{hash} << 32) | number, std::memory_order_release);
+  }
+
+  // In order, so that the larger index is written in two sequential streams.
+  void AddAllTo(Index& larger) const {
+    for (std::uint32_t at = 0; at <= mask_; ++at) {
+      const std::uint64_t entry = entries_[at].load(std::memory_order_relaxed);
+      if (entry != 0) {
+        larger.Add(static_cast<std::uint32_t>(entry >> 32), static_cast<std::uint32_t>(entry));
+      }
+    }
+  }
+
+ private:
+  std::uint32_t mask_;
+  std::uint32_t reserved_;
+  Entry entries_[1];  // capacity() of them
 };
 
 namespace {
 
-constexpr std::uint32_t kFirstCapacity = 1U << 13;
+constexpr std::uint32_t kFirstCapacity = 1U << 12;
+
+void CountEnd(UnwindEnd end) {
+  g_region.header().stack_ends[static_cast<std::uint32_t>(end)].fetch_add(
+      1, std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -55,73 +87,52 @@ bool StackTable::Start() {
   return index != nullptr;
 }
 
-std::uint32_t StackTable::Intern(std::uint32_t kept, StackTrail& trail) {
-  std::uint32_t node =
-      kept != 0 ? trail.frames[kept - 1].node : static_cast<std::uint32_t>(trail.end);
-  bool is_new = false;
+StackTable::Interned StackTable::Intern(std::uint32_t kept, StackTrail& trail) {
+  Interned stack{kept != 0 ? trail.frames[kept - 1].node : static_cast<std::uint32_t>(trail.end),
+                 false};
   for (std::uint32_t i = kept; i < trail.depth; ++i) {
-    TrailFrame& frame = trail.frames[i];
-    const std::uint32_t child = Child(node, frame, is_new);
-    if (child == 0) {
+    const Interned child = Child(stack.id, trail.frames[i]);
+    if (child.id == 0) {
       trail.is_provable = false;  // its inner frames have no nodes to keep
-      return node;
+      CountEnd(UnwindEnd::kTableFull);
+      return stack;
     }
-    node = frame.node = child;
+    stack = child;
+    trail.frames[i].node = child.id;
   }
-  if (is_new) {
-    g_region.header().stack_ends[static_cast<std::uint32_t>(trail.end)].fetch_add(
-        1, std::memory_order_relaxed);
-  }
-  return node;
+  if (stack.is_new) CountEnd(trail.end);
+  return stack;
 }
 
-std::uint32_t StackTable::Child(std::uint32_t parent, const TrailFrame& frame, bool& is_new) {
-  const Index& index = *index_.load(std::memory_order_acquire);
-  const std::uint32_t found = FindChild(index, parent, frame);
-  return found != 0 ? found : AddChild(parent, frame, is_new);
+StackTable::Interned StackTable::Child(std::uint32_t parent, const TrailFrame& frame) {
+  const StackNode child{frame.pc, parent, frame.module};
+  const std::uint32_t hash = Index::Hash(child);
+  const std::uint32_t found = index_.load(std::memory_order_acquire)->Find(hash, child);
+  return found != 0 ? Interned{found, false} : AddChild(hash, child);
 }
 
-std::uint32_t StackTable::FindChild(const Index& index, std::uint32_t parent,
-                                    const TrailFrame& frame) const {
-  const StackNode* const nodes = g_region.stacks();
-  for (std::uint64_t at = Index::Hash(frame.pc, parent, frame.module);; ++at) {
-    const std::uint32_t number = index.At(at).load(std::memory_order_acquire);
-    if (number == 0) return 0;
-    const StackNode& node = nodes[number];
-    if (node.pc == frame.pc && node.parent == parent && node.module == frame.module) return number;
-  }
-}
-
-std::uint32_t StackTable::AddChild(std::uint32_t parent, const TrailFrame& frame, bool& is_new) {
+// Id 0 if there is no room.
+StackTable::Interned StackTable::AddChild(std::uint32_t hash, const StackNode& child) {
   const SpinGuard guard(lock_);
-  const std::uint32_t found = FindChild(*index_.load(std::memory_order_relaxed), parent, frame);
-  if (found != 0) return found;
+  const std::uint32_t found = index_.load(std::memory_order_relaxed)->Find(hash, child);
+  if (found != 0) return {found, false};
 
   std::atomic<std::uint32_t>& count = g_region.header().stack_node_count;
   const std::uint32_t number = count.load(std::memory_order_relaxed);
-  const bool is_half_full = number > index_.load(std::memory_order_relaxed)->mask / 2;
-  if (number >= kMaxStackNodes || (is_half_full && !Grow())) {
-    g_region.header().stack_ends[static_cast<std::uint32_t>(UnwindEnd::kTableFull)].fetch_add(
-        1, std::memory_order_relaxed);
-    return 0;
-  }
-  StackNode& node = g_region.stacks()[number];
-  node = {frame.pc, parent, frame.module};
+  if (!HasRoomFor(number)) return {0, false};
+  g_region.stacks()[number] = child;
   count.store(number + 1, std::memory_order_release);
-  index_.load(std::memory_order_relaxed)->Add(node, number);
-  is_new = true;
-  return number;
+  index_.load(std::memory_order_relaxed)->Add(hash, number);
+  return {number, true};
 }
 
-bool StackTable::Grow() {
-  const std::uint32_t capacity = (index_.load(std::memory_order_relaxed)->mask + 1) * 2;
-  Index* const larger = Index::Create(capacity);
+bool StackTable::HasRoomFor(std::uint32_t number) {
+  if (number >= kMaxStackNodes) return false;
+  Index& index = *index_.load(std::memory_order_relaxed);
+  if (number <= index.capacity() / 2) return true;
+  Index* const larger = Index::Create(index.capacity() * 2);
   if (larger == nullptr) return false;
-
-  const std::uint32_t count = g_region.header().stack_node_count.load(std::memory_order_relaxed);
-  for (std::uint32_t number = kStackRootCount; number < count; ++number) {
-    larger->Add(g_region.stacks()[number], number);
-  }
+  index.AddAllTo(*larger);
   index_.store(larger, std::memory_order_release);
   return true;
 }

@@ -2,9 +2,8 @@
 // outermost inwards, so that a new stack costs only its new frames. A stack's
 // id is its innermost node.
 //
-// The index that finds a node by (parent, pc, module) is the process's own: it
-// can be rebuilt from the nodes, and the runner needs only the nodes. Look-ups
-// take no lock; a new node does.
+// The index that finds a node by (parent, pc, module) is the process's own: the
+// runner needs only the nodes. Look-ups take no lock; a new node does.
 #pragma once
 
 #include <atomic>
@@ -19,20 +18,24 @@ namespace leakgate::agent {
 
 class StackTable {
  public:
+  struct Interned {
+    std::uint32_t id;
+    bool is_new;
+  };
+
   // False if there is no memory for the index.
   [[nodiscard]] bool Start();
 
-  // Fills in the nodes of all but the `kept` outer frames of `trail`; returns the
-  // stack's id. If the table is full, that of as many outer frames as it holds.
-  std::uint32_t Intern(std::uint32_t kept, StackTrail& trail);
+  // Fills in the nodes of all but the `kept` outer frames of `trail`. If the
+  // table is full, the id is that of as many outer frames as it holds.
+  Interned Intern(std::uint32_t kept, StackTrail& trail);
 
  private:
-  struct Index;
+  class Index;
 
-  std::uint32_t Child(std::uint32_t parent, const TrailFrame& frame, bool& is_new);
-  std::uint32_t FindChild(const Index& index, std::uint32_t parent, const TrailFrame& frame) const;
-  std::uint32_t AddChild(std::uint32_t parent, const TrailFrame& frame, bool& is_new);
-  bool Grow();
+  Interned Child(std::uint32_t parent, const TrailFrame& frame);
+  Interned AddChild(std::uint32_t hash, const StackNode& child);
+  bool HasRoomFor(std::uint32_t number);
 
   std::atomic<Index*> index_{nullptr};
   SpinLock lock_;

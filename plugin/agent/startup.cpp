@@ -13,10 +13,10 @@
 #include "plugin/agent/windows.h"
 
 namespace leakgate::agent {
-namespace {
 
-enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted };
 constinit std::atomic<Stage> g_stage{Stage::kNotStarted};
+
+namespace {
 
 void Fail(AgentFailure failure) {
   RegionHeader& header = g_region.header();
@@ -39,6 +39,7 @@ void OpenProgramWindow() {
   RegionHeader& header = g_region.header();
   header.window_count.store(1, std::memory_order_relaxed);  // 0 is no window
   header.thread_count.store(1, std::memory_order_relaxed);
+  header.context_count.store(1, std::memory_order_relaxed);
   header.module_count.store(1, std::memory_order_relaxed);
   header.text_bytes.store(1, std::memory_order_relaxed);
   OpenWindow({.kind = WindowKind::kProgram, .name = {}, .file = {}});
@@ -50,10 +51,10 @@ bool CanaryIsSeen() {
   void* volatile const canary = malloc(kCanaryBytes);
   const auto address = reinterpret_cast<std::uint64_t>(canary);
   const LiveMap::Slot slot = LiveMap::Find(address);
-  const LiveWords live = slot == nullptr ? LiveWords{} : LiveMap::Read(slot);
+  const bool is_seen =
+      slot != nullptr && LiveMap::IsLiveAt(slot) && LiveMap::Read(slot).size_bytes == kCanaryBytes;
   free(canary);
-  return live.IsLive() && DecodeRest(live.rest).size_bytes == kCanaryBytes &&
-         !LiveMap::Read(slot).IsLive();
+  return is_seen && !LiveMap::IsLiveAt(slot);
 }
 
 // What the trial left in the counters is not the program's.
@@ -74,7 +75,7 @@ void StartTracing(int region_fd) {
   OpenProgramWindow();
   if (!SwitchOn()) return Fail(AgentFailure::kNoMemory);
   if (!CanaryIsSeen()) {
-    g_switch.is_tracing = 0;
+    SwitchOff();
     return Fail(AgentFailure::kCanaryUnseen);
   }
   ForgetCanary();
@@ -102,14 +103,13 @@ __attribute__((destructor)) void OnUnload() {
 
 }  // namespace
 
-Route RouteWhenOff() {
-  if (g_stage.load(std::memory_order_acquire) == Stage::kStarted) return Route::kForward;
-
+Route RouteBeforeStart() {
   Stage expected = Stage::kNotStarted;
   if (g_stage.compare_exchange_strong(expected, Stage::kStarting, std::memory_order_acq_rel)) {
     Start();
     return IsTracing() ? Route::kTrace : Route::kForward;
   }
+  if (g_stage.load(std::memory_order_acquire) == Stage::kStarted) return CurrentRoute();
   return g_host.is_resolved ? Route::kForward : Route::kBootstrap;
 }
 

@@ -8,6 +8,8 @@
 //   5 tell the runner through the region
 #pragma once
 
+#include <atomic>
+
 #include "plugin/agent/on_switch.h"
 
 namespace leakgate::agent {
@@ -19,8 +21,19 @@ enum class Route {
   kBootstrap,  // the host's functions are not known yet
 };
 
-Route RouteWhenOff();
+enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted };
+extern LEAKGATE_INTERNAL std::atomic<Stage> g_stage;
 
-inline Route CurrentRoute() { return IsTracing() ? Route::kTrace : RouteWhenOff(); }
+// Starts, at the first call.
+Route RouteBeforeStart();
+
+inline bool IsOff() {
+  return !IsTracing() && g_stage.load(std::memory_order_acquire) == Stage::kStarted;
+}
+
+inline Route CurrentRoute() {
+  if (IsTracing()) return Route::kTrace;
+  return IsOff() ? Route::kForward : RouteBeforeStart();
+}
 
 }  // namespace leakgate::agent

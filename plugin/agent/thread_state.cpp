@@ -81,6 +81,8 @@ void Take(ThreadState& state) {
   state.thread = RegisterThread();
   state.destructor_rounds = 0;
   state.walker.Begin(OwnStack::OfThisThread());
+  state.epoch = 0;
+  state.context = 0;
   state.memo.Forget();
   state.trail.depth = 0;
   state.opening_window = 0;
@@ -88,9 +90,10 @@ void Take(ThreadState& state) {
   state.shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
 
   // The C library may allocate for the key: not the host's.
-  t_thread = {Activity::kAllocator, &state};
+  t_thread.state = &state;
+  t_thread.Become(Activity::kAllocator);
   pthread_setspecific(g_key, &state);
-  t_thread.activity = Activity::kHost;
+  t_thread.Become(Activity::kHost);
 }
 
 }  // namespace

@@ -26,22 +26,37 @@ enum class Activity : std::uint8_t {
   kRecording,  // inside the agent: an allocation here is a signal handler's, and a drop
 };
 
+// `epoch`, `context` and the memo's stacks are of one moment: see Refresh.
 struct ThreadState {
-  std::uint32_t thread = 0;          // its id in the region
+  std::uint64_t epoch = 0;    // as CurrentEpoch
+  std::uint32_t context = 0;  // the shard's window and this thread, as a context id
+  std::uint32_t thread = 0;   // its id in the region
+  CounterShard* shard = nullptr;
+  StackMemo memo;
   std::uint32_t opening_window = 0;  // begun, but not yet counted from (windows.h)
   std::uint32_t closing_window = 0;  // ended, but not yet judged
   std::uint32_t destructor_rounds = 0;
-  CounterShard* shard = nullptr;
   ThreadState* next_free = nullptr;
-  StackMemo memo;
   StackWalker walker;
   StackTrail trail;
 };
 
 // A thread's own: what it is doing, and its state unless that is kUnknown.
+// `ready` is the state while the activity is kHost, else nullptr: one load tells
+// the hot path all that it must know. The hot path itself only takes `ready`
+// away, so kHost without it means recording.
 struct ThreadHandle {
-  Activity activity = Activity::kUnknown;
+  ThreadState* ready = nullptr;
   ThreadState* state = nullptr;
+  Activity activity = Activity::kUnknown;
+
+  bool IsRecording() const {
+    return activity == Activity::kRecording || (activity == Activity::kHost && ready == nullptr);
+  }
+  void Become(Activity now) {
+    activity = now;
+    ready = now == Activity::kHost ? state : nullptr;
+  }
 };
 extern LEAKGATE_INTERNAL thread_local constinit ThreadHandle t_thread;
 

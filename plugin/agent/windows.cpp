@@ -34,10 +34,15 @@ RunnerVerdict CountAndJudge(std::uint32_t window) {
 void LeaveWindow(std::uint32_t window, TestResult result) {
   WindowRecord& record = g_region.windows()[window];
   record.test_result = static_cast<std::uint32_t>(result);
-  g_region.header().current_window.store(record.parent, std::memory_order_release);
+  SetCurrentWindow(record.parent);
 }
 
 }  // namespace
+
+void SetCurrentWindow(std::uint32_t window) {
+  g_region.header().current_window.store(window, std::memory_order_release);
+  RaiseEpoch();
+}
 
 std::uint32_t OpenWindow(const WindowStart& start) {
   RegionHeader& header = g_region.header();
@@ -57,7 +62,7 @@ std::uint32_t OpenWindow(const WindowStart& start) {
   record.peak_live_bytes.store(LiveBytes(record.begin), std::memory_order_relaxed);
   record.state.store(static_cast<std::uint32_t>(WindowState::kOpen), std::memory_order_release);
   header.window_count.store(id + 1, std::memory_order_release);
-  header.current_window.store(id, std::memory_order_release);
+  SetCurrentWindow(id);
   return id;
 }
 
@@ -81,7 +86,7 @@ void CloseWindowUnsettled(Recording recording, std::uint32_t window, TestResult 
 void NoteUnsettled() {
   const ThreadState& thread = *t_thread.state;
   if ((thread.opening_window | thread.closing_window) != 0) {
-    t_thread.activity = Activity::kUnsettled;
+    t_thread.Become(Activity::kUnsettled);
   }
 }
 

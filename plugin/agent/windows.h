@@ -24,6 +24,9 @@ struct WindowStart {
   std::uint32_t iteration = 1;
 };
 
+// What is allocated from now on is charged to `window`.
+void SetCurrentWindow(std::uint32_t window);
+
 // Opens a window in the current one; its id, or 0, with a drop, if there is no room.
 std::uint32_t OpenWindow(const WindowStart& start);
 

@@ -9,7 +9,7 @@ namespace leakgate {
 namespace {
 
 constexpr std::array<const char*, kDropReasonCount> kDropWords = {
-    "reentered", "address_range",     "unaligned", "block_too_large",
+    "reentered", "address_range",     "unaligned", "context_table_full",
     "map_full",  "window_table_full", "text_full", "no_thread_state"};
 
 constexpr std::array<const char*, kUnwindEndCount> kEndWords = {

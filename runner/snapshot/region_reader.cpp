@@ -29,6 +29,28 @@ T Load(const std::atomic<T>& value) {
   return value.load(std::memory_order_relaxed);
 }
 
+// A chunk of the live map. There is a page behind its words: reading on from the
+// last of them is safe.
+class LiveWords {
+ public:
+  explicit LiveWords(const std::byte* chunk)
+      : words_(reinterpret_cast<const std::atomic<std::uint32_t>*>(chunk)) {}
+
+  // Pairs with the agent's release: the block's other words are there, and its stack.
+  std::uint32_t Acquire(std::uint64_t at) const {
+    return words_[at].load(std::memory_order_acquire);
+  }
+  std::uint32_t Load(std::uint64_t at) const { return words_[at].load(std::memory_order_relaxed); }
+
+  std::uint64_t SizeAt(std::uint64_t at, const LiveRest& rest) const {
+    if (rest.short_size != kSizeFollows) return rest.short_size;
+    return DecodeSize(Load(at + 2), Load(at + 3));
+  }
+
+ private:
+  const std::atomic<std::uint32_t>* words_;
+};
+
 }  // namespace
 
 template <typename T>
@@ -201,22 +223,30 @@ Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) 
   return found;
 }
 
+ContextRecord RegionReader::Context(std::uint32_t id) const {
+  static_assert(kMaxContexts == kContextMask + 1);
+  return CopyOf(At<ContextRecord>(region_offset::kContexts) + (id & kContextMask));
+}
+
 Expected<void> RegionReader::ScanChunk(std::uint64_t directory_index, std::uint32_t chunk,
                                        std::uint32_t window, std::vector<LiveBlock>& found) const {
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
   const Expected<Mapping> mapping =
       Mapping::Map(*fd_, begin, kChunkBytes, MappingAccess::kReadOnly);
   if (!mapping) return Unexpected(mapping.error());
-  const auto* const words = reinterpret_cast<const std::atomic<std::uint64_t>*>(mapping->data());
+  const LiveWords words(mapping->data());
   for (const FileRange& range : DataRanges(*fd_, {begin, begin + kChunkBytes})) {
-    const std::uint64_t last = std::min((range.end - begin) / sizeof(std::uint64_t), kChunkWords);
-    for (std::uint64_t i = (range.begin - begin) / sizeof(std::uint64_t); i < last; ++i) {
-      const std::uint64_t word = words[i].load(std::memory_order_acquire);
-      if (!IsLiveStart(word) || DecodeStart(word).window != window) continue;
-      const LiveRest rest = DecodeRest(words[i + 1].load(std::memory_order_relaxed));
+    const std::uint64_t last = std::min((range.end - begin) / sizeof(std::uint32_t), kChunkWords);
+    for (std::uint64_t i = (range.begin - begin) / sizeof(std::uint32_t); i < last; ++i) {
+      const std::uint32_t word = words.Acquire(i);
+      if (!IsLiveStart(word)) continue;
+      const LiveRest rest = DecodeRest(words.Load(i + 1));
+      const ContextRecord context = Context(rest.context);
+      if (context.window != window) continue;
+      const LiveStart start = DecodeStart(word);
       const std::uint64_t address = (directory_index << kChunkShift) | (i << kGranuleShift);
       found.push_back(
-          {address, rest.size_bytes, rest.kind, DecodeStart(word).stack, window, rest.thread});
+          {address, words.SizeAt(i, rest), start.kind, start.stack, window, context.thread});
     }
   }
   return {};

@@ -88,6 +88,7 @@ class RegionReader {
   const T* At(std::uint64_t offset) const;
   const RegionHeader& Header() const;
   std::string Text(TextRef ref) const;
+  ContextRecord Context(std::uint32_t id) const;
   Expected<void> ScanChunk(std::uint64_t directory_index, std::uint32_t chunk, std::uint32_t window,
                            std::vector<LiveBlock>& found) const;
 

@@ -1,7 +1,7 @@
 // Stacks by proof, not by walk: for stacks that a thread has walked before, the
 // words that the walk read. If the caller's pc, rsp (and rbp, where it matters)
 // are the same and every word still holds, the walk would read the same again,
-// so the stack is the same: one load and compare a frame, exact, without frame
+// so the stack is the same: a load and a compare a frame, exact, without frame
 // pointers.
 //
 // Sets of a few entries, by pc and rsp, newest first: one place in a loop may
@@ -11,7 +11,10 @@
 // Used by its own thread only.
 #pragma once
 
+#include <emmintrin.h>
+
 #include <cstdint>
+#include <optional>
 
 #include "plugin/agent/unwind/stack_trail.h"
 #include "plugin/agent/unwind/stack_walker.h"
@@ -20,75 +23,99 @@ namespace leakgate::agent {
 
 class StackMemo {
  public:
-  // The id of the stack at `caller`, or 0 if none is proved. `module_epoch`: pcs
-  // mean what they meant when it was the same. Looks only where the set's stack
-  // found last is.
-  __attribute__((always_inline)) inline std::uint32_t FindAgain(const CallerFrame& caller,
-                                                                std::uint32_t module_epoch) const {
-    const Entry& entry = entries_[SetIndex(caller) * kWays];
-    const bool is_proved = module_epoch == module_epoch_ && IsAt(entry, caller) && Holds(entry);
-    return is_proved ? entry.stack : 0;
+  // The id of the stack at `caller`, where it is kept, or nullptr if none is proved.
+  // Looks only where the set's stack found last is.
+  __attribute__((always_inline)) inline const std::uint32_t* FindAgain(
+      const CallerFrame& caller) const {
+    const Entry& entry = SetOf(caller).ways[0];
+    return IsAt(entry, caller) && Holds(entry) ? &entry.stack : nullptr;
   }
 
   // The same anywhere in the set. What is found moves to where FindAgain looks.
-  std::uint32_t Find(const CallerFrame& caller, std::uint32_t module_epoch);
+  std::optional<std::uint32_t> Find(const CallerFrame& caller);
 
   // Keeps the stack `id` at `caller`, which `trail` is. Does nothing if it
   // cannot be proved from the words alone.
-  void Remember(const CallerFrame& caller, std::uint32_t module_epoch, const StackTrail& trail,
-                std::uint32_t id);
+  void Remember(const CallerFrame& caller, const StackTrail& trail, std::uint32_t id);
+
+  // Pcs mean what they meant while `module_epoch` was the same: else forgets all.
+  void Enter(std::uint32_t module_epoch) {
+    if (module_epoch != module_epoch_) Forget();
+    module_epoch_ = module_epoch;
+  }
 
   void Forget();
 
  private:
-  // A word of the stack: rsp is the same, so its address is too.
-  struct Word {
-    std::uint64_t value;
-    const volatile std::uint64_t* address;
+  // Two words of the stack: rsp is the same, so their addresses are too.
+  struct alignas(16) Words {
+    std::uint64_t values[2];
+    const std::uint64_t* addresses[2];
   };
 
+  // Empty: pc is 0, which no caller's is.
   struct Entry {
     std::uint64_t pc;
     std::uint64_t sp;
+    const Words* begin;  // in the arena; one stride at least
+    const Words* end;
     std::uint64_t fp;
-    const Word* begin;  // in the arena; one stride at least
-    const Word* end;
     std::uint32_t stack;
     bool depends_on_fp;
     std::uint64_t reserved[2];  // so that a set is reached by a shift
   };
   static_assert(sizeof(Entry) == 64);
 
-  static constexpr std::uint32_t kSets = 512;
   static constexpr std::uint32_t kWays = 2;
-  static constexpr std::uint32_t kStride = 4;  // words compared between two branches
-  static constexpr std::uint32_t kArenaWords = 8192;
+  struct Set {
+    Entry ways[kWays];
+  };
+  static_assert(sizeof(Set) == 128);
 
-  // rsp is a multiple of 16 at a call, so its lowest bits say nothing.
-  static std::uint64_t SetIndex(const CallerFrame& caller) {
-    return (caller.pc ^ (caller.sp >> 4)) & (kSets - 1);
+  static constexpr std::uint32_t kSets = 512;
+  static constexpr std::uint32_t kStride = 2;  // of Words, compared in one round
+  static constexpr std::uint32_t kArenaSize = 4096;
+
+  // By offset, so that it takes no multiplication. rsp is a multiple of 16 at a
+  // call: its lowest bits say nothing.
+  const Set& SetOf(const CallerFrame& caller) const {
+    static_assert(sizeof(Set) == 1 << 7);
+    const std::uint64_t offset = ((caller.pc << 7) ^ (caller.sp << 3)) & ((kSets - 1) << 7);
+    return *reinterpret_cast<const Set*>(reinterpret_cast<const char*>(sets_) + offset);
   }
-  bool IsAt(const Entry& entry, const CallerFrame& caller) const {
-    return entry.pc == caller.pc && entry.sp == caller.sp &&
-           (!entry.depends_on_fp || entry.fp == caller.fp);
+  Set& SetOf(const CallerFrame& caller) {
+    return const_cast<Set&>(static_cast<const StackMemo*>(this)->SetOf(caller));
   }
 
-  bool Holds(const Entry& entry) const {
-    const auto difference = [](const Word& kept) { return *kept.address ^ kept.value; };
-    const Word* word = entry.begin;
+  static bool IsAt(const Entry& entry, const CallerFrame& caller) {
+    if (__builtin_expect(entry.pc != caller.pc || entry.sp != caller.sp, 0)) return false;
+    return !__builtin_expect(entry.depends_on_fp && entry.fp != caller.fp, 0);
+  }
+
+  // The loads are what this costs, so two values are compared in one.
+  __attribute__((always_inline)) static __m128i Differences(const Words& words) {
+    const __m128d low = _mm_load_sd(reinterpret_cast<const double*>(words.addresses[0]));
+    const __m128d both = _mm_loadh_pd(low, reinterpret_cast<const double*>(words.addresses[1]));
+    return _mm_xor_si128(_mm_castpd_si128(both),
+                         _mm_load_si128(reinterpret_cast<const __m128i*>(words.values)));
+  }
+
+  __attribute__((always_inline)) static bool Holds(const Entry& entry) {
+    __m128i differences = _mm_setzero_si128();
+    const Words* words = entry.begin;
     do {
-      const std::uint64_t differences =
-          (difference(word[0]) | difference(word[1])) | (difference(word[2]) | difference(word[3]));
-      if (differences != 0) return false;
-      word += kStride;
-    } while (word != entry.end);
-    return true;
+      differences =
+          _mm_or_si128(differences, _mm_or_si128(Differences(words[0]), Differences(words[1])));
+      words += kStride;
+    } while (words != entry.end);
+    const __m128i is_zero = _mm_cmpeq_epi8(differences, _mm_setzero_si128());
+    return __builtin_expect(_mm_movemask_epi8(is_zero) == 0xFFFF, 1);
   }
 
+  Set sets_[kSets];
   std::uint32_t module_epoch_ = 0;
   std::uint32_t arena_used_ = 0;
-  Entry entries_[kSets * kWays];
-  Word arena_[kArenaWords];
+  Words arena_[kArenaSize];
 };
 
 }  // namespace leakgate::agent

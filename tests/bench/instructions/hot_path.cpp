@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "plugin/agent/interpose.h"
 #include "plugin/agent/on_switch.h"
 #include "plugin/agent/recorder.h"
 #include "plugin/agent/windows.h"
@@ -18,12 +19,12 @@ using namespace leakgate;
 
 // What an interposed function does, but for the allocator.
 [[gnu::noinline]] void Allocate(void* block) {
-  agent::RecordAllocation(block, 64, AllocationKind::kMalloc, LEAKGATE_CALLER_FRAME());
+  agent::RecordAllocation(block, 64, AllocationKind::kMalloc, LEAKGATE_CALLER());
   asm volatile("");  // no tail call
 }
 
 [[gnu::noinline]] void Free(void* block) {
-  agent::RecordFree(block);
+  if (!agent::RecordFreeHere(block)) agent::RecordFree(block);
   asm volatile("");
 }
 

@@ -34,7 +34,7 @@ class RecorderTest : public ::testing::Test {
 
   // Closes it without asking: there is no runner to ask.
   static void LeaveWindow(std::uint32_t window) {
-    agent::g_region.header().current_window = Reader().Window(window).parent;
+    agent::SetCurrentWindow(Reader().Window(window).parent);
   }
 
   static void* At(std::uint64_t address) { return reinterpret_cast<void*>(address); }

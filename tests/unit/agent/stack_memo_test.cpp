@@ -22,13 +22,13 @@ struct Memoised {
 __attribute__((noinline)) void AskHere(Memoised& memoised) {
   const agent::CallerFrame caller = LEAKGATE_CALLER_FRAME();
   TracedRegion();
-  const std::uint32_t epoch = agent::g_modules.Epoch();
-  memoised.found = memoised.memo.Find(caller, epoch);
+  memoised.memo.Enter(agent::g_modules.Epoch());
+  memoised.found = memoised.memo.Find(caller).value_or(0);
   const std::uint32_t kept =
       memoised.walker.walker.Walk(agent::g_modules, caller, memoised.walker.trail);
-  memoised.walked = agent::g_stacks.Intern(kept, memoised.walker.trail);
+  memoised.walked = agent::g_stacks.Intern(kept, memoised.walker.trail).id;
   if (memoised.found == 0) {
-    memoised.memo.Remember(caller, epoch, memoised.walker.trail, memoised.walked);
+    memoised.memo.Remember(caller, memoised.walker.trail, memoised.walked);
   }
 }
 
