@@ -209,12 +209,17 @@ static_assert(sizeof(ModuleRecord) == 64);
 // One frame of a call stack; the whole stack is read by following `parent`
 // outwards. The first kStackRootCount nodes are no frames: they end a stack
 // and their number is its UnwindEnd.
+//
+// The last two are for the agent's own look-ups. They may change while others
+// read them, through std::atomic_ref.
 struct StackNode {
   std::uint64_t pc;      // return address (one past it where the frame was interrupted)
   std::uint32_t parent;  // the caller's node
   std::uint32_t module;  // 0: in no known module
+  std::uint32_t newest_child;
+  std::uint32_t older_sibling;
 };
-static_assert(sizeof(StackNode) == 16);
+static_assert(sizeof(StackNode) == 24);
 
 inline constexpr std::uint32_t kStackRootCount = 16;
 static_assert(kStackRootCount >= kUnwindEndCount);

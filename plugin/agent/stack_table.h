@@ -2,8 +2,11 @@
 // outermost inwards, so that a new stack costs only its new frames. A stack's
 // id is its innermost node.
 //
-// The index that finds a node by (parent, pc, module) is the process's own: the
-// runner needs only the nodes. Look-ups take no lock; a new node does.
+// A caller has few callees, mostly: a node's first children are in a list that
+// begins at the node. What a program calls next was mostly made just before, so
+// the list is in the cache where a hash table's entry would not be. Further
+// children are found by a hash table, which is the process's own: the runner
+// needs only the nodes. Look-ups take no lock; a new node does.
 #pragma once
 
 #include <atomic>
@@ -33,9 +36,16 @@ class StackTable {
  private:
   class Index;
 
+  // A child that is there, or how many of its siblings are in the list.
+  struct Found {
+    std::uint32_t id;
+    std::uint32_t listed;
+  };
+
+  Found Find(std::uint32_t parent, const TrailFrame& frame) const;
   Interned Child(std::uint32_t parent, const TrailFrame& frame);
-  Interned AddChild(std::uint32_t hash, const StackNode& child);
-  bool HasRoomFor(std::uint32_t number);
+  std::uint32_t AddChild(std::uint32_t parent, const TrailFrame& frame, std::uint32_t listed);
+  bool AddToIndex(std::uint32_t number);
 
   std::atomic<Index*> index_{nullptr};
   SpinLock lock_;
