@@ -42,6 +42,16 @@ std::uint32_t MakeContext(std::uint32_t window, std::uint32_t thread) {
   return id;
 }
 
+// The thread counts for the current window from now on. What it allocates there
+// needs a context of its own: see Refresh.
+void MoveToCurrentWindow(ThreadState& thread) {
+  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  if (thread.shard->window.load(std::memory_order_relaxed) == window) return;
+  HandOver(*thread.shard, window);
+  thread.context = 0;
+  thread.epoch = 0;
+}
+
 // Makes the thread's copies those of the present epoch; false, with a drop, if
 // there is no context to be had.
 [[nodiscard]] bool Refresh(Recording recording) {
@@ -49,10 +59,11 @@ std::uint32_t MakeContext(std::uint32_t window, std::uint32_t thread) {
   const std::uint64_t epoch = CurrentEpoch();
   if (thread.epoch == epoch) return true;
 
-  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
-  const bool has_moved = thread.shard->window.load(std::memory_order_relaxed) != window;
-  if (has_moved) HandOver(*thread.shard, window);
-  if (has_moved || thread.context == 0) thread.context = MakeContext(window, thread.thread);
+  MoveToCurrentWindow(thread);
+  if (thread.context == 0) {
+    thread.context =
+        MakeContext(thread.shard->window.load(std::memory_order_relaxed), thread.thread);
+  }
   if (thread.context == 0) return false;
   thread.memo.Enter(g_modules.Epoch());
   thread.epoch = epoch;
@@ -111,6 +122,8 @@ std::optional<LiveRecord> RecordFree(void* block) {
   {
     const RecordingGuard guard;
     LiveMap::Clear(slot);
+    // A block of the current window is counted without a lock, whoever frees it.
+    MoveToCurrentWindow(*t_thread.state);
     CountFree(*t_thread.state->shard, WindowOf(record), record.size_bytes);
   }
   NoteUnsettled();  // a free settles nothing

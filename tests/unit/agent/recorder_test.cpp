@@ -87,6 +87,82 @@ TEST_F(RecorderTest, CountsADropForAnAddressThatItCannotHold) {
   EXPECT_THAT(LiveIn(window), IsEmpty());
 }
 
+TEST_F(RecorderTest, KeepsEverySize) {
+  const std::map<std::uint64_t, std::uint64_t> sizes = {
+      {0x1003'0000, 0},           {0x1003'0100, 510},
+      {0x1003'0200, 511},         {0x1003'0300, 512},
+      {0x1003'0400, 0x7FFF'FFFF}, {0x1003'0500, 0x8000'0000},
+      {0x1003'0600, 1ULL << 46},  {0x1003'0700, (1ULL << 62) - 1},
+  };
+  const std::uint32_t window = OpenWindow();
+  for (const auto& [address, bytes] : sizes) Allocate(address, bytes);
+  const auto live = LiveIn(window);
+  for (const auto& [address, bytes] : sizes) agent::RecordFree(At(address));
+  const agent::WindowSum after = agent::SumWindow(window);
+  LeaveWindow(window);
+  EXPECT_EQ(live, sizes);
+  EXPECT_EQ(after.bytes, 0);
+}
+
+TEST_F(RecorderTest, RecordsNothingForNoBlockThoughTheLowestAddressesAreTheHeaps) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x100, 1);
+  Allocate(0, 2);
+  const auto live = LiveIn(window);
+  agent::RecordFree(At(0x100));
+  LeaveWindow(window);
+  EXPECT_EQ(live, (std::map<std::uint64_t, std::uint64_t>{{0x100, 1}}));
+}
+
+TEST_F(RecorderTest, RestoresABlockThatWasNotFreedAfterAll) {
+  const std::uint32_t outer = OpenWindow();
+  Allocate(0x1004'0000, 600);
+  const std::uint32_t inner = OpenWindow();
+  const auto before = agent::RecordFree(At(0x1004'0000));
+  EXPECT_EQ(agent::SumWindow(outer).bytes, 0);
+  agent::RestoreBlock(At(0x1004'0000), before.value());
+  EXPECT_EQ(agent::SumWindow(outer).bytes, 600);
+  EXPECT_EQ(LiveIn(outer), (std::map<std::uint64_t, std::uint64_t>{{0x1004'0000, 600}}));
+  EXPECT_THAT(LiveIn(inner), IsEmpty());
+  LeaveWindow(inner);
+  LeaveWindow(outer);
+}
+
+TEST_F(RecorderTest, CountsADropWhereAWindowHasNoRoomForWhatItsThreadsAllocate) {
+  std::atomic<std::uint32_t>& count = agent::g_region.header().context_count;
+  const std::uint32_t contexts = count.load();
+  const std::uint64_t before = Reader().Drops(DropReason::kContextTableFull);
+  const std::uint32_t window = OpenWindow();
+  count = kMaxContexts;
+  Allocate(0x1005'0000, 1);
+  Allocate(0x1005'0000, 1);
+  count = contexts;
+  EXPECT_THAT(LiveIn(window), IsEmpty());
+  Allocate(0x1005'0000, 1);
+  EXPECT_EQ(LiveIn(window).size(), 1U);
+  LeaveWindow(window);
+  EXPECT_EQ(Reader().Drops(DropReason::kContextTableFull), before + 2);
+}
+
+TEST_F(RecorderTest, CountsWithoutLocksOnAThreadThatOnlyFrees) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x1006'0000, 5);
+  Allocate(0x1006'0100, 6);
+  std::uint64_t counted_elsewhere = 1;
+  std::thread([&] {
+    // The thread's shard may have been another's.
+    ASSERT_TRUE(agent::CanRecord());
+    const std::atomic<std::uint64_t>& elsewhere = agent::t_thread.state->shard->freed_else.blocks;
+    const std::uint64_t before = elsewhere;
+    agent::RecordFree(At(0x1006'0000));
+    counted_elsewhere = elsewhere - before;
+  }).join();
+  const agent::WindowSum sum = agent::SumWindow(window);
+  LeaveWindow(window);
+  EXPECT_EQ(sum.bytes, 6);
+  EXPECT_EQ(counted_elsewhere, 0U);
+}
+
 TEST_F(RecorderTest, TakesABlockWhoseFreeWasNotSeenForGone) {
   const std::uint32_t window = OpenWindow();
   Allocate(0x1001'0000, 10);
