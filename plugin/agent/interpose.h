@@ -16,21 +16,21 @@
 
 #define LEAKGATE_EXPORT extern "C" __attribute__((visibility("default")))
 
-// As LEAKGATE_CALLER_FRAME, for interposed functions: sets up no frame. The files
-// are compiled with -ffixed-rbp, so rbp is the caller's all the time.
-#define LEAKGATE_CALLER()                                                                       \
-  ::leakgate::agent::CallerFrame {                                                              \
-    reinterpret_cast<std::uint64_t>(__builtin_return_address(0)),                               \
-        reinterpret_cast<std::uint64_t>(__builtin_dwarf_cfa()), ::leakgate::agent::CallersRbp() \
+// As LEAKGATE_CALLER_FRAME, for interposed functions: sets up no frame. GCC leaves
+// rbp to the variable in every file that sees this, so it is the caller's all the
+// time.
+#ifdef __clang__
+#define LEAKGATE_CALLER LEAKGATE_CALLER_FRAME
+#else
+register std::uint64_t g_callers_rbp asm("rbp");
+#define LEAKGATE_CALLER()                                                     \
+  ::leakgate::agent::CallerFrame {                                            \
+    reinterpret_cast<std::uint64_t>(__builtin_return_address(0)),             \
+        reinterpret_cast<std::uint64_t>(__builtin_dwarf_cfa()), g_callers_rbp \
   }
+#endif
 
 namespace leakgate::agent {
-
-__attribute__((always_inline)) inline std::uint64_t CallersRbp() {
-  std::uint64_t rbp = 0;
-  asm volatile("movq %%rbp, %0" : "=r"(rbp));
-  return rbp;
-}
 
 // Holds while a foreign allocator works, which may call malloc itself. The C
 // library's does not, and there an allocation in between is a signal handler's,

@@ -4,7 +4,7 @@
 
 namespace leakgate::agent {
 
-constinit std::atomic<LiveMap::Slot> LiveMap::chunks_[kDirectoryEntries] = {};
+constinit LiveMap::Slot LiveMap::chunks_[kDirectoryEntries] = {};
 constinit LiveMap g_live_map;
 
 void LiveMap::Start(void* first_chunk) { last_chunk_ = static_cast<Slot>(first_chunk); }
@@ -30,7 +30,8 @@ LiveMap::Slot LiveMap::SlotFor(std::uint64_t address) {
 
 LiveMap::Slot LiveMap::MapChunk(std::uint64_t directory_index) {
   const SpinGuard guard(lock_);
-  Slot chunk = chunks_[directory_index].load(std::memory_order_relaxed);
+  const std::atomic_ref known(chunks_[directory_index]);
+  Slot chunk = known.load(std::memory_order_relaxed);
   if (chunk != nullptr) return chunk;
 
   std::atomic<std::uint32_t>& count = g_region.header().chunk_count;
@@ -44,7 +45,7 @@ LiveMap::Slot LiveMap::MapChunk(std::uint64_t directory_index) {
   // Release: the runner acquires the directory's entry, other threads chunks_.
   g_region.directory()[directory_index].store(number + 1, std::memory_order_release);
   count.store(number + 1, std::memory_order_release);
-  chunks_[directory_index].store(chunk, std::memory_order_release);
+  known.store(chunk, std::memory_order_release);
   return chunk;
 }
 

@@ -50,7 +50,7 @@ class LiveMap {
     const std::uint64_t index = address >> kChunkShift;
     if (__builtin_expect(index >= kDirectoryEntries, 0)) return nullptr;
     // Acquire pairs with the release in MapChunk.
-    const Slot chunk = chunks_[index].load(std::memory_order_acquire);
+    const Slot chunk = std::atomic_ref(chunks_[index]).load(std::memory_order_acquire);
     if (__builtin_expect(chunk == nullptr, 0)) return nullptr;
     return chunk + ((address >> kGranuleShift) & (kChunkWords - 1));
   }
@@ -60,7 +60,8 @@ class LiveMap {
   static Slot SlotOfBlock(const void* block) {
     const auto address = reinterpret_cast<std::uint64_t>(block);
     if (__builtin_expect(address == 0, 0)) return nullptr;
-    const Slot chunk = chunks_[address >> kChunkShift].load(std::memory_order_acquire);
+    const Slot chunk =
+        std::atomic_ref(chunks_[address >> kChunkShift]).load(std::memory_order_acquire);
     if (__builtin_expect(chunk == nullptr, 0)) return nullptr;
     return chunk + ((address >> kGranuleShift) & (kChunkWords - 1));
   }
@@ -100,8 +101,9 @@ class LiveMap {
 
   Slot MapChunk(std::uint64_t directory_index);
 
-  // Where this process has mapped each chunk, by the directory's index. Sparse.
-  static std::atomic<Slot> chunks_[kDirectoryEntries];
+  // Where this process has mapped each chunk, by the directory's index. Sparse;
+  // used through std::atomic_ref.
+  static Slot chunks_[kDirectoryEntries];
 
   SpinLock lock_;
   Slot last_chunk_ = nullptr;  // the chunk mapped last
