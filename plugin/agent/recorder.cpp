@@ -105,7 +105,9 @@ void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind k
   const RecordingGuard guard;
   SettleWindows(guard);
   if (!Refresh(guard)) return block;
-  const std::uint32_t stack = StackOf(guard, {caller_pc, caller_sp, caller_fp});
+  const CallerFrame caller{caller_pc, caller_sp, caller_fp};
+  const std::uint32_t stack = StackOf(guard, caller);
+  if constexpr (kChecksStacks) CheckStack(caller, stack);
   Insert(guard, block, {size_bytes, stack, t_thread.state->context, kind});
   return block;
 }

@@ -18,6 +18,7 @@
 #include "plugin/agent/counters.h"
 #include "plugin/agent/epoch.h"
 #include "plugin/agent/live_map.h"
+#include "plugin/agent/stack_check.h"
 #include "plugin/agent/thread_state.h"
 
 namespace leakgate::agent {
@@ -89,6 +90,7 @@ __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::s
     BecomeBusy();
     const std::uint32_t* const stack = thread->memo.FindAgain(caller);
     if (__builtin_expect(stack != nullptr, 1)) {
+      if constexpr (kChecksStacks) CheckStack(caller, *stack);
       LiveMap::Write(slot, {size_bytes, *stack, thread->context, kind});
       const bool is_peak_due = CountAllocation(*thread->shard, size_bytes);
       BecomeReady(thread);

@@ -1,0 +1,47 @@
+#include "tests/stack_check/other_unwinders.h"
+
+#include <dlfcn.h>
+
+#include "plugin/agent/on_switch.h"
+#include "plugin/agent/thread_state.h"
+
+#define LEAKGATE_TEXT_OF(name) #name
+#define LEAKGATE_TEXT(name) LEAKGATE_TEXT_OF(name)  // the name that a macro of libunwind's makes
+
+namespace leakgate::check {
+namespace {
+
+constinit Libunwind g_libunwind{};
+constinit bool g_is_loaded = false;
+
+template <typename Function>
+bool Resolve(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+bool ResolveAll(void* library, Libunwind& found) {
+  return library != nullptr &&
+         Resolve(library, LEAKGATE_TEXT(unw_tdep_getcontext), found.getcontext) &&
+         Resolve(library, LEAKGATE_TEXT(unw_init_local), found.init_local) &&
+         Resolve(library, LEAKGATE_TEXT(unw_step), found.step) &&
+         Resolve(library, LEAKGATE_TEXT(unw_get_reg), found.get_reg) &&
+         Resolve(library, LEAKGATE_TEXT(unw_is_signal_frame), found.is_signal_frame) &&
+         Resolve(library, LEAKGATE_TEXT(unw_flush_cache), found.flush_cache) &&
+         Resolve(library, LEAKGATE_TEXT(unw_local_addr_space), found.local_addr_space);
+}
+
+// At an allocation the dynamic linker may be at work: in a constructor it may
+// be asked. What it allocates is not the program's.
+__attribute__((constructor)) void LoadLibunwind() {
+  const bool is_recorded = agent::IsTracing() && agent::EnsureThread();
+  if (is_recorded) agent::t_thread.activity = agent::Activity::kAllocator;
+  g_is_loaded = ResolveAll(dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL), g_libunwind);
+  if (is_recorded) agent::t_thread.activity = agent::Activity::kHost;
+}
+
+}  // namespace
+
+const Libunwind* LoadedLibunwind() { return g_is_loaded ? &g_libunwind : nullptr; }
+
+}  // namespace leakgate::check
