@@ -4,6 +4,7 @@ one that libunwind finds from the same frame. What differs is a bug, or stands i
 
 Usage: check.py --leakgate PATH suite NAME        the real suite, built by tests/real/build.py
        check.py --leakgate PATH programs PROGRAM...
+       check.py --leakgate PATH passes PROGRAM    the same, and its own tests must pass, and leave nothing
        check.py --leakgate PATH detects KIND COUNT PROGRAM [ARGS...]
                                                   exactly COUNT stacks must differ, all by KIND
 """
@@ -23,14 +24,18 @@ from suites import SUITES  # noqa: E402
 EXPLAINED: dict[Place, str] = {}
 
 
-def run(leakgate: str, command: list[str], folder: str | None = None) -> Checks:
-    """The sum over the images of one run. Its own exit code is not judged here."""
+def run(leakgate: str, command: list[str], folder: str | None = None,
+        must_pass: bool = False) -> Checks:
+    """The sum over the images of one run."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with (tempfile.TemporaryDirectory(prefix="leakgate-checks-") as found,
           tempfile.TemporaryDirectory(prefix="leakgate-real-", dir=memory) as scratch):
-        subprocess.run([leakgate, "run", "--", *command], cwd=folder or scratch, check=False,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                       env={**os.environ, "TEST_TMPDIR": scratch, "LEAKGATE_STACK_CHECKS": found})
+        done = subprocess.run(
+            [leakgate, "run", "--", *command], cwd=folder or scratch, check=False, text=True,
+            errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env={**os.environ, "TEST_TMPDIR": scratch, "LEAKGATE_STACK_CHECKS": found})
+        if must_pass and done.returncode != 0:
+            sys.exit(f"stack check: {command[0]}: exit code {done.returncode}:\n{done.stdout}")
         checks = Checks()
         for file in sorted(pathlib.Path(found).glob("*.checks")):
             checks.add(read(file))
@@ -49,11 +54,12 @@ def problems_of(name: str, checks: Checks) -> list[str]:
     return problems
 
 
-def check(name: str, leakgate: str, commands: dict[str, list[str]], folder: str | None) -> list[str]:
+def check(name: str, leakgate: str, commands: dict[str, list[str]], folder: str | None = None,
+          must_pass: bool = False) -> list[str]:
     total = Checks()
     problems = []
     for program, command in commands.items():
-        checks = run(leakgate, command, folder)
+        checks = run(leakgate, command, folder, must_pass)
         problems += problems_of(program, checks)
         total.add(checks)
     explained = sum(count for place, count in total.places.items() if place in EXPLAINED)
@@ -77,7 +83,7 @@ def detects(leakgate: str, kind: str, count: int, command: list[str]) -> list[st
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--leakgate", required=True)
-    parser.add_argument("what", choices=["suite", "programs", "detects"])
+    parser.add_argument("what", choices=["suite", "programs", "passes", "detects"])
     parser.add_argument("arguments", nargs="+")
     options = parser.parse_args()
     if options.what == "suite":
@@ -87,7 +93,10 @@ def main() -> None:
                          str(suite.source) if suite.runs_in_source else None)
     elif options.what == "programs":
         commands = {pathlib.Path(program).name: [program] for program in options.arguments}
-        problems = check("fixtures", options.leakgate, commands, None)
+        problems = check("fixtures", options.leakgate, commands)
+    elif options.what == "passes":
+        program = options.arguments[0]
+        problems = check(program, options.leakgate, {program: [program]}, must_pass=True)
     else:
         kind, count, *command = options.arguments
         assert kind in KINDS

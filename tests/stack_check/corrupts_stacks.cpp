@@ -2,15 +2,13 @@
 // allocates where it did before: what is told is wrong, and a check must see it.
 //
 // corrupts_stacks frame|end
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
-#include "common/region_layout.h"
+#include "tests/stack_check/own_region.h"
 
 namespace {
 
-using leakgate::RegionHeader;
 using leakgate::StackNode;
 
 constexpr int kAllocations = 10;
@@ -29,31 +27,17 @@ __attribute__((noinline)) void AllocateSome() {
   for (int i = 0; i < kAllocations; ++i) Allocate();
 }
 
-// Where this process has mapped the region's tables, or nullptr.
-char* FindRegion() {
-  std::FILE* const maps = std::fopen("/proc/self/maps", "r");
-  char line[512];
-  unsigned long begin = 0;
-  while (maps != nullptr && std::fgets(line, sizeof(line), maps) != nullptr) {
-    unsigned long offset = 0;
-    if (std::strstr(line, "memfd:leakgate") == nullptr) continue;
-    if (std::sscanf(line, "%lx-%*x %*s %lx", &begin, &offset) == 2 && offset == 0) break;
-  }
-  if (maps != nullptr) std::fclose(maps);
-  return reinterpret_cast<char*>(begin);
-}
-
 void Corrupt(StackNode& node, const char* how) {
   if (std::strcmp(how, "frame") == 0) node.pc += 1;
   if (std::strcmp(how, "end") == 0) node.parent = 0;
 }
 
 bool CorruptCallersNode(const char* how) {
-  char* const region = FindRegion();
+  char* const region = leakgate::check::OwnRegion();
   if (region == nullptr) return false;
-  const auto& header = *reinterpret_cast<const RegionHeader*>(region);
-  auto* const nodes = reinterpret_cast<StackNode*>(region + leakgate::region_offset::kStacks);
-  for (std::uint32_t node = leakgate::kStackRootCount; node < header.stack_node_count; ++node) {
+  StackNode* const nodes = leakgate::check::OwnStacks(region);
+  const std::uint32_t count = leakgate::check::OwnHeader(region).stack_node_count;
+  for (std::uint32_t node = leakgate::kStackRootCount; node < count; ++node) {
     if (reinterpret_cast<void*>(nodes[node].pc) == g_caller) Corrupt(nodes[node], how);
   }
   return true;

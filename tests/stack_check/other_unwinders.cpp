@@ -2,6 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <cstring>
+
+#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/on_switch.h"
 #include "plugin/agent/thread_state.h"
 
@@ -26,7 +29,6 @@ bool ResolveAll(void* library, Libunwind& found) {
          Resolve(library, LEAKGATE_TEXT(unw_init_local), found.init_local) &&
          Resolve(library, LEAKGATE_TEXT(unw_step), found.step) &&
          Resolve(library, LEAKGATE_TEXT(unw_get_reg), found.get_reg) &&
-         Resolve(library, LEAKGATE_TEXT(unw_is_signal_frame), found.is_signal_frame) &&
          Resolve(library, LEAKGATE_TEXT(unw_flush_cache), found.flush_cache) &&
          Resolve(library, LEAKGATE_TEXT(unw_local_addr_space), found.local_addr_space);
 }
@@ -41,6 +43,13 @@ __attribute__((constructor)) void LoadLibunwind() {
 }
 
 }  // namespace
+
+bool IsSignalTrampoline(std::uint64_t pc) {
+  // mov $__NR_rt_sigreturn, %rax; syscall
+  constexpr unsigned char kCode[] = {0x48, 0xC7, 0xC0, 0x0F, 0x00, 0x00, 0x00, 0x0F, 0x05};
+  return agent::IsReadable(pc) && agent::IsReadable(pc + sizeof(kCode) - 8) &&
+         std::memcmp(reinterpret_cast<const void*>(pc), kCode, sizeof(kCode)) == 0;
+}
 
 const Libunwind* LoadedLibunwind() { return g_is_loaded ? &g_libunwind : nullptr; }
 

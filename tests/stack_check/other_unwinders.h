@@ -20,10 +20,14 @@ struct Libunwind {
   decltype(&unw_init_local) init_local;
   decltype(&unw_step) step;
   decltype(&unw_get_reg) get_reg;
-  decltype(&unw_is_signal_frame) is_signal_frame;
   decltype(&unw_flush_cache) flush_cache;
   unw_addr_space_t* local_addr_space;
 };
+
+// Whether `pc` is where a signal handler returns to: what it returns to in turn
+// was interrupted, not called. unw_is_signal_frame says no for every frame that
+// has unwind information.
+bool IsSignalTrampoline(std::uint64_t pc);
 
 // nullptr until it is loaded, when the agent's constructors run.
 const Libunwind* LoadedLibunwind();
@@ -43,7 +47,7 @@ __attribute__((noinline)) bool WalkByLibunwind(const Libunwind& library, Visitor
     library.get_reg(&cursor, UNW_REG_SP, &sp);
     if (pc == 0) return true;
     if (!visitor(pc + exact, sp)) return false;
-    exact = library.is_signal_frame(&cursor) > 0 ? 1 : 0;
+    exact = IsSignalTrampoline(pc) ? 1 : 0;
   } while (library.step(&cursor) > 0);
   return true;
 }
