@@ -23,6 +23,11 @@ namespace leakgate {
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
 inline constexpr std::uint32_t kLayoutVersion = 3;
 
+// How many frames of a stack are recorded: what the agent has room for, and
+// what the runner asks for unless told otherwise.
+inline constexpr std::uint32_t kMaxStackDepth = 1024;
+inline constexpr std::uint32_t kDefaultStackDepth = 256;
+
 // How far the agent has come. A region that never gets to kTracing was not traced.
 enum class AgentState : std::uint32_t { kAbsent = 0, kTracing = 1, kFailed = 2 };
 
@@ -80,7 +85,7 @@ struct alignas(64) RegionHeader {
   std::int32_t runner_pid;
   std::uint32_t generation;       // counts the execs of this PID, from 1
   std::uint32_t asks_for_stream;  // 1: test boundaries are to come from GoogleTest's stream
-  std::uint32_t reserved0;
+  std::uint32_t stack_depth;      // 1 to kMaxStackDepth: where stacks are cut
 
   // Written by the agent.
   std::atomic<std::uint32_t> agent_state;       // AgentState; release, after the rest is set up

@@ -80,7 +80,7 @@ void OnThreadEnd(void* value) {
 void Take(ThreadState& state) {
   state.thread = RegisterThread();
   state.destructor_rounds = 0;
-  state.walker.Begin(OwnStack::OfThisThread());
+  state.walker.Begin(OwnStack::OfThisThread(), g_region.header().stack_depth);
   state.epoch = 0;
   state.context = 0;
   state.memo.Forget();

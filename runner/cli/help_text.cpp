@@ -38,6 +38,8 @@ Options:
   --report FORMAT=FILE   Write a report. Formats: json. Repeatable
   --timeout SECONDS      After so long, end the program and all that it started.
                          Fractions are allowed: 0.5
+  --stack-depth FRAMES   Record at most so many frames of a stack, 1 to 1024.
+                         Default: 256. A stack that is cut says so
   -h, --help             This text
 
 Exit code: the program's own if that is not 0 (128+n for signal n), else

@@ -31,6 +31,7 @@ struct RawRun {
   std::vector<std::string> budgets;
   std::vector<std::string> reports;
   std::optional<std::string> timeout;
+  std::optional<std::string> stack_depth;
 };
 
 void AddRunOptions(CLI::App& run, RawRun& raw) {
@@ -41,6 +42,7 @@ void AddRunOptions(CLI::App& run, RawRun& raw) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   run.add_option("--timeout", raw.timeout);
+  run.add_option("--stack-depth", raw.stack_depth);
 }
 
 Expected<std::chrono::milliseconds> ParseTimeout(const std::string& text) {
@@ -58,6 +60,18 @@ Expected<std::chrono::milliseconds> ParseTimeout(const std::string& text) {
       text));
 }
 
+Expected<std::uint32_t> ParseStackDepth(const std::string& text) {
+  std::uint32_t frames = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, frames);
+  const bool is_number = error == std::errc() && rest == end;
+  if (is_number && frames >= 1 && frames <= kMaxStackDepth) return frames;
+  return UsageError(
+      fmt::format("--stack-depth '{}': not a number of frames from 1 to {}; write for example "
+                  "--stack-depth 512",
+                  text, kMaxStackDepth));
+}
+
 Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::string>& program) {
   if (program.empty() || program.front().empty()) {
     return UsageError("no program to run; write it after two dashes: leakgate run -- BINARY");
@@ -70,6 +84,11 @@ Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::strin
     const Expected<std::chrono::milliseconds> timeout = ParseTimeout(*raw.timeout);
     if (!timeout) return Unexpected(timeout.error());
     command.request.timeout = *timeout;
+  }
+  if (raw.stack_depth) {
+    const Expected<std::uint32_t> depth = ParseStackDepth(*raw.stack_depth);
+    if (!depth) return Unexpected(depth.error());
+    command.request.stack_depth = *depth;
   }
   for (const std::string& text : raw.reports) {
     Expected<ReportRequest> report = ParseReportRequest(text);

@@ -90,7 +90,7 @@ std::string_view WhyCut(UnwindEnd end) {
     case UnwindEnd::kOutermost:
       return "";
     case UnwindEnd::kDepthLimit:
-      return "depth limit";
+      return "depth limit (--stack-depth)";
     case UnwindEnd::kNoUnwindInfo:
       return "the caller has no unwind information";
     case UnwindEnd::kBadUnwindInfo:

@@ -13,8 +13,10 @@ int Generations::RegionFor(int pid) {
 
 Expected<int> Generations::StartNext(int pid) {
   const auto generation = static_cast<std::uint32_t>(processes_.size()) + 1;
-  Expected<std::unique_ptr<RegionFile>> region =
-      RegionFile::Create({.pid = pid, .generation = generation, .boundaries = boundaries_});
+  Expected<std::unique_ptr<RegionFile>> region = RegionFile::Create({.pid = pid,
+                                                                     .generation = generation,
+                                                                     .boundaries = boundaries_,
+                                                                     .stack_depth = stack_depth_});
   if (!region) return Unexpected(region.error());
   auto process = TracedProcess::Start(*std::move(region), surroundings_, judging_);
   if (!process) return Unexpected(process.error());

@@ -17,9 +17,11 @@ namespace leakgate {
 
 class Generations {
  public:
-  // `boundaries`: where those of the tests are to come from.
-  Generations(const JudgeSurroundings& surroundings, BoundarySource boundaries)
-      : surroundings_(surroundings), boundaries_(boundaries) {}
+  // `boundaries`: where those of the tests are to come from. `stack_depth`: where
+  // stacks are to be cut.
+  Generations(const JudgeSurroundings& surroundings, BoundarySource boundaries,
+              std::uint32_t stack_depth)
+      : surroundings_(surroundings), boundaries_(boundaries), stack_depth_(stack_depth) {}
 
   // From now on, and not before, `pid` is given a region.
   void Enable(int pid) { enabled_pid_.store(pid, std::memory_order_release); }
@@ -38,6 +40,7 @@ class Generations {
 
   const JudgeSurroundings& surroundings_;
   const BoundarySource boundaries_;
+  const std::uint32_t stack_depth_;
   std::atomic<int> enabled_pid_{0};
   std::mutex judging_;  // of the surroundings
   std::vector<std::unique_ptr<TracedProcess>> processes_;

@@ -34,7 +34,7 @@ class Session {
         inherited_(inherited),
         surroundings_{prepared.budgets, prepared.sources, symbolizer_,
                       prepared.program.filename().string()},
-        generations_(surroundings_, BoundariesOf(prepared.framework)) {}
+        generations_(surroundings_, BoundariesOf(prepared.framework), request.stack_depth) {}
 
   Expected<RunResult> Run() {
     const BlockedSignals signals;

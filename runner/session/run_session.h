@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/region_layout.h"
 #include "runner/report/run_result.h"
 #include "runner/util/expected.h"
 
@@ -21,7 +22,8 @@ struct RunRequest {
   std::vector<std::string> arguments;
   std::vector<std::filesystem::path> budgets;  // files and directories
   std::optional<std::chrono::milliseconds> timeout;
-  std::filesystem::path agent;  // the agent's library
+  std::uint32_t stack_depth = kDefaultStackDepth;  // 1 to kMaxStackDepth: where stacks are cut
+  std::filesystem::path agent;                     // the agent's library
 };
 
 // The result carries the exit code. An error means that the program did not

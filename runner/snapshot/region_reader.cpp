@@ -148,11 +148,11 @@ WindowCopy RegionReader::Window(std::uint32_t id) const {
 }
 
 RawStack RegionReader::Stack(std::uint32_t id) const {
-  constexpr std::size_t kMaxDepth = 1024;  // a cycle ends here
   RawStack stack;
   const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
   for (std::uint32_t at = id; at >= kStackRootCount;) {
-    if (at >= count || stack.frames.size() == kMaxDepth) {
+    // A cycle ends at the greatest depth, too.
+    if (at >= count || stack.frames.size() == kMaxStackDepth) {
       stack.end = UnwindEnd::kTableFull;
       return stack;
     }

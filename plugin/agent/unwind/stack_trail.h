@@ -13,11 +13,9 @@
 
 #include <cstdint>
 
-#include "common/unwind_end.h"
+#include "common/region_layout.h"
 
 namespace leakgate::agent {
-
-inline constexpr std::uint32_t kMaxStackDepth = 256;
 
 struct TrailFrame {
   std::uint64_t pc;  // as StackNode::pc

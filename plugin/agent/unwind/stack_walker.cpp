@@ -61,7 +61,7 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
   for (;;) {
     kept = join.Meet(at.LookupPc() + 1, at.sp, at.fp);
     if (kept != 0) break;
-    if (passed == kMaxStackDepth) {
+    if (passed == depth_limit_) {
       end = UnwindEnd::kDepthLimit;
       break;
     }
@@ -76,7 +76,7 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
     if (step == Step::kEnded) break;
   }
   // Deeper than the limit with the frames that would be kept: walk it all.
-  if (kept + passed > kMaxStackDepth) {
+  if (kept + passed > depth_limit_) {
     trail.depth = 0;
     return Walk(modules, caller, trail);
   }
@@ -212,7 +212,7 @@ void StackWalker::WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& 
   if (!LeaveAgent(modules, caller, registers)) return;
 
   std::uint32_t depth = 0;
-  for (bool is_exact = false; depth < kMaxStackDepth;) {
+  for (bool is_exact = false; depth < depth_limit_;) {
     const std::uint64_t lookup_pc = registers.value[kReturnAddress] - (is_exact ? 0 : 1);
     const ModuleView module = modules.Find(lookup_pc);
     const std::uint64_t sp = registers.value[kRsp];

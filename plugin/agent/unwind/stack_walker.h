@@ -45,9 +45,11 @@ class StackWalker {
   std::uint32_t TakeRulesMade() { return std::exchange(rules_made_, 0); }
 
   // For a thread that begins to use this walker: nothing holds of the stack that
-  // it walked before.
-  void Begin(const OwnStack& own_stack) {
+  // it walked before. Stacks are cut at `depth_limit` frames.
+  void Begin(const OwnStack& own_stack, std::uint32_t depth_limit) {
     own_stack_ = own_stack;
+    const bool is_valid = depth_limit != 0 && depth_limit <= kMaxStackDepth;
+    depth_limit_ = is_valid ? depth_limit : kDefaultStackDepth;
     memory_ = {};
   }
 
@@ -86,7 +88,10 @@ class StackWalker {
   RuleCache rules_;
   std::uint32_t module_epoch_ = 0;
   std::uint32_t rules_made_ = 0;
-  Passed passed_[kMaxStackDepth];  // of the walk at hand, innermost first
+  std::uint32_t depth_limit_ = kDefaultStackDepth;
+  // Of the walk at hand, innermost first. As the trail, it costs the memory of the
+  // deepest stack so far, not of the deepest that there may be.
+  Passed passed_[kMaxStackDepth];
 };
 
 }  // namespace leakgate::agent

@@ -5,6 +5,7 @@
 #include <alloca.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <functional>
 #include <thread>
 
+#include "plugin/agent/thread_state.h"
 #include "tests/unit/agent/walk.h"
 
 extern "C" void WalkFromRbxFrame(void (*function)(void*), void* argument);
@@ -54,22 +56,96 @@ TEST(StackWalkerTest, KeepsTheOuterFramesOfTheLastStack) {
   }
 }
 
-TEST(StackWalkerTest, CutsAtTheDepthLimitAndSaysSo) {
+// Over the depth limits.
+class DepthLimitTest : public ::testing::TestWithParam<std::uint32_t> {
+ protected:
+  void SetUp() override { SetLimit(GetParam()); }
+  void TearDown() override { SetLimit(kDefaultStackDepth); }
+
+  // The frames that both are to have found, and whether there were more.
+  static void ExpectSameUpToTheLimit(TwoWalks& walks) {
+    const bool is_cut = walks.libgccs.size() > GetParam();
+    if (is_cut) walks.libgccs.resize(GetParam());
+    EXPECT_THAT(walks.ours, ElementsAreArray(walks.libgccs));
+    EXPECT_EQ(walks.end, is_cut ? UnwindEnd::kDepthLimit : UnwindEnd::kOutermost);
+  }
+
+ private:
+  static void SetLimit(std::uint32_t frames) {
+    WalkerOfThisThread().walker.Begin(agent::OwnStack::OfThisThread(), frames);
+  }
+};
+
+TEST_P(DepthLimitTest, CutsADeeperStackAndSaysSo) {
   TwoWalks walks;
-  Recurse(400, walks);
-  EXPECT_THAT(walks.ours, SizeIs(agent::kMaxStackDepth));
+  Recurse(1500, walks);
+  EXPECT_THAT(walks.ours, SizeIs(GetParam()));
   EXPECT_EQ(walks.end, UnwindEnd::kDepthLimit);
-  walks.libgccs.resize(agent::kMaxStackDepth);
-  EXPECT_THAT(walks.ours, ElementsAreArray(walks.libgccs));
+  ExpectSameUpToTheLimit(walks);
 }
 
-TEST(StackWalkerTest, WalksStacksAroundTheDepthLimitRight) {
-  for (int depth = 225; depth < 265; ++depth) {
+// The test's own frames are fewer than 40.
+TEST_P(DepthLimitTest, WalksStacksAroundTheLimitRight) {
+  const int limit = static_cast<int>(GetParam());
+  for (int depth = std::max(limit - 40, 0); depth < limit + 5; ++depth) {
     TwoWalks walks;
     Recurse(depth, walks);
-    walks.libgccs.resize(std::min<std::size_t>(walks.libgccs.size(), agent::kMaxStackDepth));
-    ASSERT_THAT(walks.ours, ElementsAreArray(walks.libgccs)) << depth;
+    ExpectSameUpToTheLimit(walks);
+    if (HasFailure()) FAIL() << "at a depth of " << depth;
   }
+}
+
+// In great steps: the second keeps many outer frames of the first.
+TEST_P(DepthLimitTest, CutsAStackWhoseOuterFramesWereKept) {
+  for (const int depth : {1, 100, 600, 900, 1000, 1100, 500, 1100}) {
+    TwoWalks walks;
+    Recurse(depth, walks);
+    ExpectSameUpToTheLimit(walks);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, DepthLimitTest, ::testing::Values(1, 3, 256, kMaxStackDepth));
+
+// Memory that has been written to, of whole pages.
+std::size_t TouchedBytes(void* begin, std::size_t bytes) {
+  constexpr std::size_t kPageBytes = 4096;
+  std::vector<unsigned char> pages((bytes + kPageBytes - 1) / kPageBytes);
+  EXPECT_EQ(mincore(begin, bytes, pages.data()), 0);
+  const auto is_there = [](unsigned char page) { return (page & 1) != 0; };
+  return static_cast<std::size_t>(std::count_if(pages.begin(), pages.end(), is_there)) * kPageBytes;
+}
+
+__attribute__((noinline)) void WalkBy(agent::ThreadState& thread) {
+  thread.walker.Walk(agent::g_modules, LEAKGATE_CALLER_FRAME(), thread.trail);
+}
+
+__attribute__((noinline)) int WalkAtDepth(int depth, agent::ThreadState& thread) {
+  if (depth == 0) {
+    WalkBy(thread);
+    return 0;
+  }
+  return WalkAtDepth(depth - 1, thread) + 1;
+}
+
+// A thread's state is made as the agent makes it: in fresh memory, and not cleared.
+TEST(StackWalkerTest, TouchesTheMemoryOfItsDeepestStackOnly) {
+  TracedRegion();
+  constexpr std::size_t kBytes = sizeof(agent::ThreadState);
+  constexpr std::size_t kPageBytes = 4096;
+  auto* const thread = new (agent::MapPrivate(kBytes)) agent::ThreadState;
+  thread->walker.Begin(agent::OwnStack::OfThisThread(), kMaxStackDepth);
+  const std::size_t at_first = TouchedBytes(thread, kBytes);
+  WalkAtDepth(10, *thread);
+  const std::size_t shallow = TouchedBytes(thread, kBytes);
+  WalkAtDepth(900, *thread);
+  const std::size_t deep = TouchedBytes(thread, kBytes);
+  munmap(thread, kBytes);
+
+  // The caches of rules, and what lies around; one page of each array that a
+  // walk fills, or two where they are not aligned.
+  EXPECT_LE(at_first, sizeof(agent::RuleCache) + 4 * kPageBytes);
+  EXPECT_LE(shallow, at_first + 4 * kPageBytes);
+  EXPECT_GE(deep, shallow + 900 * sizeof(agent::TrailFrame));
 }
 
 __attribute__((noinline)) void Realigned(TwoWalks& walks, int bytes) {

@@ -22,7 +22,7 @@ struct TwoWalks {
 
 // One thread's walker and trail, kept between walks as the agent keeps them.
 struct ThreadWalker {
-  ThreadWalker() { walker.Begin(agent::OwnStack::OfThisThread()); }
+  ThreadWalker() { walker.Begin(agent::OwnStack::OfThisThread(), kDefaultStackDepth); }
 
   agent::StackWalker walker{};
   agent::StackTrail trail{};

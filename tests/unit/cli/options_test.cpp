@@ -71,6 +71,35 @@ TEST_P(BadTimeoutTest, IsAUsageErrorWithAnExample) {
 INSTANTIATE_TEST_SUITE_P(, BadTimeoutTest,
                          testing::Values("0", "-1", "soon", "5s", "inf", "nan", "1e10"));
 
+class StackDepthTest : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(StackDepthTest, IsTakenFromTheLeastToTheGreatest) {
+  const RunCommand run = ParseRun({"run", "--stack-depth", std::to_string(GetParam()), "--", "a"});
+  EXPECT_EQ(run.request.stack_depth, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(, StackDepthTest, testing::Values(1, 3, 256, 1024));
+
+TEST(OptionsTest, CutsStacksAt256FramesUnlessTold) {
+  EXPECT_EQ(ParseRun({"run", "--", "a"}).request.stack_depth, 256U);
+}
+
+class BadStackDepthTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadStackDepthTest, IsAUsageErrorWithTheBoundsAndAnExample) {
+  const std::string argument = std::string("--stack-depth=") + GetParam();
+  const Expected<Command> command = ParseCommandLine({"run", argument, "--", "a"});
+  ASSERT_FALSE(command.has_value());
+  EXPECT_EQ(command.error().exit_code, ExitCode::kUsage);
+  EXPECT_EQ(command.error().message,
+            std::string("--stack-depth '") + GetParam() +
+                "': not a number of frames from 1 to 1024; write for example --stack-depth 512");
+}
+
+INSTANTIATE_TEST_SUITE_P(, BadStackDepthTest,
+                         testing::Values("0", "1025", "-1", "+5", "deep", "3.5", "10f", " 7",
+                                         "4294967552"));
+
 struct UsageCase {
   const char* name;
   std::vector<std::string> arguments;
@@ -142,7 +171,8 @@ INSTANTIATE_TEST_SUITE_P(, HelpTest,
 TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
   const Expected<Command> command = ParseCommandLine({"run", "--help"});
   const std::string text = std::get<PrintCommand>(command.value()).text;
-  for (const char* word : {"--budgets", "--report", "--timeout", "  0 ", "  1 ", "  2 ", "  3 "}) {
+  for (const char* word :
+       {"--budgets", "--report", "--timeout", "--stack-depth", "  0 ", "  1 ", "  2 ", "  3 "}) {
     EXPECT_THAT(text, HasSubstr(word));
   }
 }

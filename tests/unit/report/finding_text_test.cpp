@@ -130,7 +130,8 @@ TEST(FindingTextTest, SaysWhyAStackIsCut) {
     return TextOf(finding);
   };
   EXPECT_THAT(text_of_end(UnwindEnd::kOutermost), Not(HasSubstr("cut")));
-  EXPECT_THAT(text_of_end(UnwindEnd::kDepthLimit), HasSubstr("cut here: depth limit\n"));
+  EXPECT_THAT(text_of_end(UnwindEnd::kDepthLimit),
+              HasSubstr("cut here: depth limit (--stack-depth)\n"));
   EXPECT_THAT(text_of_end(UnwindEnd::kNoUnwindInfo),
               HasSubstr("cut here: the caller has no unwind information\n"));
   EXPECT_THAT(text_of_end(UnwindEnd::kBadUnwindInfo),
