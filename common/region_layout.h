@@ -142,9 +142,8 @@ struct alignas(64) WindowRecord {
   Totals begin;
   Totals end;                                  // valid once closed
   std::atomic<std::uint64_t> peak_live_bytes;  // of the whole process; see kPeakStepBytes
-  std::uint64_t reserved[8];
 };
-static_assert(sizeof(WindowRecord) == 192);
+static_assert(sizeof(WindowRecord) == 128);
 
 struct ThreadRecord {
   std::int32_t tid;

@@ -12,6 +12,14 @@ TextRef AddText(std::string_view text) {
   return g_region.AddText(text.data(), static_cast<std::uint32_t>(text.size()));
 }
 
+// Neighbouring tests are mostly of one file: its name is there already.
+TextRef AddFile(std::string_view file) {
+  static constinit TextRef last{};
+  const std::string_view known(g_region.text() + last.offset, last.length);
+  if (file != known) last = AddText(file);
+  return last;
+}
+
 bool IsOpen(std::uint32_t window) {
   return window != 0 && window < kMaxWindows &&
          g_region.windows()[window].state.load(std::memory_order_relaxed) ==
@@ -57,7 +65,7 @@ std::uint32_t OpenWindow(const WindowStart& start) {
   record.iteration = start.iteration;
   record.line = start.line;
   record.name = AddText(start.name);
-  record.file = AddText(start.file);
+  record.file = AddFile(start.file);
   record.begin = SumTotals();
   record.peak_live_bytes.store(LiveBytes(record.begin), std::memory_order_relaxed);
   record.state.store(static_cast<std::uint32_t>(WindowState::kOpen), std::memory_order_release);

@@ -26,16 +26,22 @@ struct LimitSource {
   std::string file;  // empty: leakgate's default
   int line = 0;
   std::string reason;  // of the override that set it, if one did
+
+  bool operator==(const LimitSource&) const = default;
 };
 
 struct AppliedLimit {
   std::int64_t value = 0;
   LimitSource source;
+
+  bool operator==(const AppliedLimit&) const = default;
 };
 
 struct AppliedAmountLimits {
   std::optional<AppliedLimit> bytes;
   std::optional<AppliedLimit> blocks;
+
+  bool operator==(const AppliedAmountLimits&) const = default;
 };
 
 // The limits of one window, override by override resolved.
@@ -44,6 +50,8 @@ struct AppliedBudget {
   std::string owner;
   AppliedAmountLimits outstanding;
   AppliedAmountLimits growth;
+
+  bool operator==(const AppliedBudget&) const = default;
 };
 
 // A test as GoogleTest lists it.

@@ -32,7 +32,7 @@ void Add(std::vector<RepeatedFailure>& failures, const WindowResult& window) {
 
 void AddRows(std::vector<Row>& rows, const RepeatedFailure& failure) {
   const WindowResult& window = *failure.largest;
-  const std::string component = window.budget.component.empty() ? "-" : window.budget.component;
+  const std::string component = window.budget->component.empty() ? "-" : window.budget->component;
   const std::string name = PlainWindowName(window) + IterationsText(failure);
   for (const Excess& excess : Excesses(window)) {
     rows.push_back({Printable(component), excess.amount, excess.budget, Printable(name)});
@@ -62,7 +62,7 @@ std::vector<RepeatedFailure> CollectFailures(const RunResult& result) {
 std::string FailureTable(std::vector<RepeatedFailure> failures) {
   std::stable_sort(failures.begin(), failures.end(),
                    [](const RepeatedFailure& a, const RepeatedFailure& b) {
-                     return a.first->budget.component < b.first->budget.component;
+                     return a.first->budget->component < b.first->budget->component;
                    });
   std::vector<Row> rows;
   for (const RepeatedFailure& failure : failures) AddRows(rows, failure);

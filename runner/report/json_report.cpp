@@ -75,8 +75,8 @@ void AddIdentity(const WindowResult& window, Json& json) {
   if (!window.reason.empty()) json["reason"] = window.reason;
   if (!window.source_file.empty()) json["source_file"] = window.source_file;
   if (window.source_line != 0) json["source_line"] = window.source_line;
-  json["component"] = TextOrNull(window.budget.component);
-  json["owner"] = TextOrNull(window.budget.owner);
+  json["component"] = TextOrNull(window.budget->component);
+  json["owner"] = TextOrNull(window.budget->owner);
 }
 
 Json Value(const WindowResult& window) {

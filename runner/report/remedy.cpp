@@ -53,7 +53,7 @@ std::string_view Section(const WindowResult& window) {
 
 // The budget file that covers the window, as far as one of its limits tells.
 std::string BudgetFileOf(const WindowResult& window) {
-  const AppliedBudget& budget = window.budget;
+  const AppliedBudget& budget = *window.budget;
   for (const Violation& violation : window.violations) {
     if (!violation.limit.source.file.empty()) return violation.limit.source.file;
   }
@@ -65,14 +65,14 @@ std::string BudgetFileOf(const WindowResult& window) {
 }
 
 bool IsCovered(const WindowResult& window) {
-  return !window.budget.component.empty() || !BudgetFileOf(window).empty();
+  return !window.budget->component.empty() || !BudgetFileOf(window).empty();
 }
 
 std::string Place(const WindowResult& window) {
   if (!IsCovered(window)) return "a new NAME.leakgate.json";
   const std::string file = BudgetFileOf(window);
   return fmt::format("\"{}\" of {}", Section(window),
-                     file.empty() ? window.budget.component + "'s budget file" : file);
+                     file.empty() ? window.budget->component + "'s budget file" : file);
 }
 
 }  // namespace

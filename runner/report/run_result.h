@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,11 @@ namespace leakgate {
 // A test's result as GoogleTest saw it; kNone for suites and the program.
 enum class TestStatus { kNone, kPassed, kFailed, kSkipped, kNotPassed, kCrashed };
 
+inline std::shared_ptr<const AppliedBudget> NoBudget() {
+  static const auto kNone = std::make_shared<const AppliedBudget>();
+  return kNone;
+}
+
 struct WindowResult {
   WindowKind kind = WindowKind::kTest;
   std::string name;  // "Suite.Test", "Suite", or the binary's file name
@@ -26,7 +32,7 @@ struct WindowResult {
   TestStatus status = TestStatus::kNone;
   Verdict verdict = Verdict::kPass;
   std::string reason;  // of kInconclusive and kNotGated, one line
-  AppliedBudget budget;
+  std::shared_ptr<const AppliedBudget> budget = NoBudget();  // shared by many windows
   Amount outstanding;
   Amount framework;
   Amount growth;

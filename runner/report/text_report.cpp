@@ -30,7 +30,7 @@ std::string AnswerText(const WindowResult& window, Colour colour) {
   for (const Excess& excess : Excesses(window)) {
     const std::string answer = lead + excess.amount + ", " + excess.budget;
     text += Paint(Printable(answer), Emphasis::kBad, colour);
-    text += Printable(fmt::format(" ({})", WhoseBudget(excess, window.budget))) + '\n';
+    text += Printable(fmt::format(" ({})", WhoseBudget(excess, *window.budget))) + '\n';
     for (const std::string& reason : excess.reasons) {
       text += Printable("  budgeted so because: " + reason) + '\n';
     }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "common/control_protocol.h"
 #include "runner/attribution/frame_origin.h"
 #include "runner/session/generations.h"
@@ -111,7 +114,12 @@ class Session {
   void CollectWindows(RunResult& result) const {
     result.tracing.generations = static_cast<int>(generations_.processes().size());
     for (const auto& process : generations_.processes()) {
-      for (WindowResult& window : process->Finish()) result.windows.push_back(std::move(window));
+      std::vector<WindowResult> windows = process->Finish();
+      if (result.windows.empty()) {
+        result.windows = std::move(windows);
+      } else {
+        std::move(windows.begin(), windows.end(), std::back_inserter(result.windows));
+      }
       AddTracing(process->region(), result.tracing);
       result.gating += process->judged();
     }

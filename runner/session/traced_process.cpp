@@ -110,7 +110,9 @@ std::vector<WindowResult> TracedProcess::Finish() {
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
   std::vector<WindowResult> windows;
-  for (std::uint32_t id = 1; id < region().WindowCount(); ++id) {
+  const std::uint32_t count = region().WindowCount();
+  windows.reserve(count);
+  for (std::uint32_t id = 1; id < count; ++id) {
     const WindowCopy window = region().Window(id);
     if (window.id == 0 || window.state == WindowState::kUnused) continue;
     windows.push_back(ResultOf(window));

@@ -79,20 +79,23 @@ Expected<AppliedBudget> WindowJudge::BudgetOf(const WindowCopy& window,
 
 // Growth, like outstanding, is held against its limit without what the
 // framework keeps.
-void WindowJudge::Decide(const WindowCopy& window, WindowResult& result) const {
+void WindowJudge::Decide(const WindowCopy& window, WindowResult& result) {
   Expected<AppliedBudget> budget = BudgetOf(window, result);
   if (!budget) {
     result.verdict = Verdict::kInconclusive;
     result.reason = budget.error().message;
     return;
   }
-  result.budget = *std::move(budget);
-  if (!IsGated(result.budget)) {
+  if (*last_budget_ != *budget) {
+    last_budget_ = std::make_shared<const AppliedBudget>(*std::move(budget));
+  }
+  result.budget = last_budget_;
+  if (!IsGated(*result.budget)) {
     result.verdict = Verdict::kNotGated;
     result.reason = "no budget limits it";
     return;
   }
-  result.violations = leakgate::Judge({result.outstanding, result.growth}, result.budget);
+  result.violations = leakgate::Judge({result.outstanding, result.growth}, *result.budget);
   result.verdict = result.violations.empty() ? Verdict::kPass : Verdict::kOverBudget;
 }
 

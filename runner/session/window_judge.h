@@ -46,11 +46,12 @@ class WindowJudge {
  private:
   WindowResult Describe(const WindowCopy& window) const;
   Expected<AppliedBudget> BudgetOf(const WindowCopy& window, const WindowResult& described) const;
-  void Decide(const WindowCopy& window, WindowResult& result) const;
+  void Decide(const WindowCopy& window, WindowResult& result);
   const ResolvedStack& Resolve(std::uint32_t stack);
 
   const RegionReader& region_;
   const JudgeSurroundings& around_;
+  std::shared_ptr<const AppliedBudget> last_budget_ = NoBudget();
   std::unordered_map<std::uint32_t, ResolvedStack> stacks_;
 };
 

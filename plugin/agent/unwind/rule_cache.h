@@ -18,9 +18,10 @@ class RuleCache {
     UnwindRule rule;
   };
 
-  // The entry's place: holds `lookup_pc` if it was cached, else is for the caller to fill.
+  // The entry's place, by Fibonacci hashing (Knuth, TAOCP 6.4): holds `lookup_pc` if it was cached,
+  // else is for the caller to fill.
   Entry& Slot(std::uint64_t lookup_pc) {
-    return entries_[(lookup_pc ^ (lookup_pc >> kBits)) & (kEntries - 1)];
+    return entries_[(lookup_pc * 0x9E37'79B9'7F4A'7C15ULL) >> (64 - kBits)];
   }
 
   void Forget() {
@@ -28,7 +29,7 @@ class RuleCache {
   }
 
  private:
-  static constexpr std::uint32_t kBits = 10;
+  static constexpr std::uint32_t kBits = 12;
   static constexpr std::uint32_t kEntries = 1U << kBits;
 
   Entry entries_[kEntries];

@@ -33,7 +33,7 @@ TEST(FailureTextTest, NamesTheDefaultBudgetWhereNoFileSetsOne) {
 
 TEST(FailureTextTest, NamesTheOwner) {
   WindowResult window = FailingTest();
-  window.budget.owner = "net-team";
+  sample::ChangeBudget(window, [](AppliedBudget& budget) { budget.owner = "net-team"; });
 
   EXPECT_THAT(FailureText(window, kPlain), HasSubstr(":14 · owner net-team)\n"));
 }
@@ -123,7 +123,7 @@ TEST(FailureTextTest, HasNoColourUnlessAsked) {
 
 TEST(FailureTextTest, EscapesControlCharactersWhereverTheyComeFrom) {
   WindowResult window = FailingTest("Evil\x1b.Test");
-  window.budget = sample::BudgetOf("net\x1b", "team\x1b");
+  window.budget = std::make_shared<const AppliedBudget>(sample::BudgetOf("net\x1b", "team\x1b"));
   window.violations = {Over("outstanding_bytes", 1, 0, {"net\x1b.json", 3, "why\x1b"})};
   window.framework = {160, 1};
   window.findings.push_back(FrameworkFinding({160, 1}, "rule\x1b"));

@@ -107,15 +107,17 @@ TEST(RemedyTest, NamesANewFileWhereNoneCoversTheTest) {
 
 TEST(RemedyTest, FindsTheFileByAnotherOfItsLimits) {
   WindowResult window = FailingUncoveredTest();
-  window.budget = sample::BudgetOf("net");
-  window.budget.growth.blocks = AppliedLimit{10, {"net.json", 3, ""}};
+  window.budget = std::make_shared<const AppliedBudget>(sample::BudgetOf("net"));
+  sample::ChangeBudget(window, [](AppliedBudget& budget) {
+    budget.growth.blocks = AppliedLimit{10, {"net.json", 3, ""}};
+  });
 
   EXPECT_THAT(RemedyText(window), HasSubstr("\"overrides\" of net.json: {"));
 }
 
 TEST(RemedyTest, NamesTheComponentWhereItsFileSetsNoLimit) {
   WindowResult window = FailingUncoveredTest();
-  window.budget = sample::BudgetOf("net");
+  window.budget = std::make_shared<const AppliedBudget>(sample::BudgetOf("net"));
 
   EXPECT_THAT(RemedyText(window), HasSubstr("\"overrides\" of net's budget file: {"));
 }

@@ -64,7 +64,7 @@ RunResult FullRun() {
   failing.source_file = "tests/http_test.cc";
   failing.source_line = 25;
   failing.growth = {-64, -1};
-  failing.budget.owner = "net-team";
+  sample::ChangeBudget(failing, [](AppliedBudget& budget) { budget.owner = "net-team"; });
   failing.violations.push_back(sample::Over("growth_blocks", 2, 1));
   failing.findings.push_back(sample::FrameworkFinding({160, 1}, "gmock-registry"));
   WindowResult suite = sample::PassingTest("HttpTest");

@@ -2,6 +2,8 @@
 // a network library whose pool keeps a connection.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,6 +87,12 @@ inline AppliedBudget BudgetOf(std::string component, std::string owner = "") {
   return budget;
 }
 
+inline void ChangeBudget(WindowResult& window, const std::function<void(AppliedBudget&)>& change) {
+  AppliedBudget budget = *window.budget;
+  change(budget);
+  window.budget = std::make_shared<const AppliedBudget>(std::move(budget));
+}
+
 // Over the limit of line 14 of net's budget file.
 inline WindowResult FailingTest(std::string name = "HttpTest.KeepAlive", int iteration = 1) {
   const LimitSource source = {"budgets/net.leakgate.json", 14, ""};
@@ -93,8 +101,9 @@ inline WindowResult FailingTest(std::string name = "HttpTest.KeepAlive", int ite
   window.outstanding = {128, 2};
   window.growth = {128, 2};
   window.allocated = {4096, 31};
-  window.budget = BudgetOf("net");
-  window.budget.outstanding.bytes = AppliedLimit{0, source};
+  AppliedBudget budget = BudgetOf("net");
+  budget.outstanding.bytes = AppliedLimit{0, source};
+  window.budget = std::make_shared<const AppliedBudget>(std::move(budget));
   window.violations = {Over("outstanding_bytes", 128, 0, source)};
   window.findings = {PoolFinding({128, 2})};
   return window;
@@ -103,7 +112,7 @@ inline WindowResult FailingTest(std::string name = "HttpTest.KeepAlive", int ite
 // Over the default budget; no file covers it.
 inline WindowResult FailingUncoveredTest(std::string name = "HttpTest.KeepAlive") {
   WindowResult window = FailingTest(std::move(name));
-  window.budget = {};
+  window.budget = NoBudget();
   window.violations = {Over("outstanding_bytes", 128, 0), Over("outstanding_blocks", 2, 0)};
   return window;
 }

@@ -43,7 +43,7 @@ TEST(SummaryTest, IsOneLineWhereTheProgramSaysWhyItIsNotGated) {
 
 TEST(SummaryTest, TellsWholeFailuresInTheOrderOfTheRun) {
   WindowResult later = FailingTest("B.First");
-  later.budget.component = "zlib";
+  sample::ChangeBudget(later, [](AppliedBudget& budget) { budget.component = "zlib"; });
 
   const std::string text = Summary(RunOf({later, FailingTest()}, BoundarySource::kStream));
 
@@ -115,7 +115,7 @@ TEST(SummaryTest, NeverReadsAsAPassWhenTheRunIsInconclusive) {
 
 TEST(SummaryTest, ListsFailingWindowsByComponent) {
   WindowResult disk = FailingTest("DiskTest.Reopen");
-  disk.budget.component = "storage";
+  sample::ChangeBudget(disk, [](AppliedBudget& budget) { budget.component = "storage"; });
   disk.outstanding = {48, 1};
 
   EXPECT_THAT(Summary(RunOf({disk, FailingTest(), FailingUncoveredTest("A.B")})),
@@ -220,7 +220,7 @@ TEST(SummaryTest, TellsHowAProgramEndedThatDidNotExitWithZero) {
 
 TEST(SummaryTest, EscapesControlCharactersWhereverTheyComeFrom) {
   WindowResult failing = FailingTest("Evil\x1b.Test");
-  failing.budget.component = "net\x1b";
+  sample::ChangeBudget(failing, [](AppliedBudget& budget) { budget.component = "net\x1b"; });
   RunResult result = RunOf({failing, InconclusiveTest("B\x1b.C", "why\x1b")});
   result.tracing.drops = {{"map\x1b", 1}};
 
