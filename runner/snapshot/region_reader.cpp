@@ -208,6 +208,11 @@ Totals RegionReader::CurrentTotals() const {
 
 Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
   std::vector<LiveBlock> found;
+  // At once, for all that are live: to grow costs the touched pages twice. The
+  // process may have scribbled on its counters, so there is a limit.
+  constexpr std::uint64_t kMostReserved = 1U << 24;
+  const Totals totals = CurrentTotals();
+  found.reserve(std::min(totals.allocated_blocks - totals.freed_blocks, kMostReserved));
   const FileRange directory{region_offset::kDirectory, region_offset::kChunks};
   for (const FileRange& range : DataRanges(*fd_, directory)) {
     const std::uint64_t first = (range.begin - directory.begin) / sizeof(std::uint32_t);

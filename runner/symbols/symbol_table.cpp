@@ -14,7 +14,7 @@ struct Symbol {
   std::uint64_t size;  // 0: not told, in a full symbol table
   std::uint64_t section_end;
   int binding_rank;
-  std::string name;
+  std::string_view name;
 };
 
 bool IsCode(const GElf_Sym& symbol) {
@@ -34,7 +34,7 @@ int BindingRank(const GElf_Sym& symbol) {
   }
 }
 
-std::size_t LeadingUnderscores(const std::string& name) {
+std::size_t LeadingUnderscores(std::string_view name) {
   return std::min(name.find_first_not_of('_'), name.size());
 }
 
@@ -82,8 +82,9 @@ std::vector<Symbol> ReadSymbols(Dwfl_Module* module) {
 // By address, and of equal ones the preferred name last (RangeMap finds that).
 void SortForPreference(std::vector<Symbol>& symbols) {
   std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) {
-    return std::tuple(a.begin, a.size != 0, a.binding_rank, LeadingUnderscores(b.name), b.name) <
-           std::tuple(b.begin, b.size != 0, b.binding_rank, LeadingUnderscores(a.name), a.name);
+    if (a.begin != b.begin) return a.begin < b.begin;
+    return std::tuple(a.size != 0, a.binding_rank, LeadingUnderscores(b.name), b.name) <
+           std::tuple(b.size != 0, b.binding_rank, LeadingUnderscores(a.name), a.name);
   });
 }
 
@@ -114,8 +115,8 @@ SymbolTable::SymbolTable(Dwfl_Module* module) {
 }
 
 std::string SymbolTable::NameAt(std::uint64_t address) const {
-  const std::string* const name = functions_.Find(address);
-  return name != nullptr ? *name : std::string();
+  const std::string_view* const name = functions_.Find(address);
+  return name != nullptr ? std::string(*name) : std::string();
 }
 
 }  // namespace leakgate

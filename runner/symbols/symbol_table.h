@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "runner/symbols/range_map.h"
 
@@ -19,7 +20,7 @@ namespace leakgate {
 class SymbolTable {
  public:
   // Reads the module's symbols: the full table of the file or its debug file,
-  // else the exported ones.
+  // else the exported ones. Names stay the module's: it must outlive this.
   explicit SymbolTable(Dwfl_Module* module);
 
   // The symbol, as the linker spells it, of the function that has `address`;
@@ -27,7 +28,7 @@ class SymbolTable {
   [[nodiscard]] std::string NameAt(std::uint64_t address) const;
 
  private:
-  RangeMap<std::string> functions_;
+  RangeMap<std::string_view> functions_;
 };
 
 }  // namespace leakgate

@@ -43,7 +43,8 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
                                 StackTrail& trail) {
   const std::uint32_t epoch = modules.Epoch();
   if (epoch != module_epoch_) {
-    rules_.Forget();
+    // A new thread's cache is empty, and not in memory yet.
+    if (module_epoch_ != 0) rules_.Forget();
     trail.depth = 0;
     module_epoch_ = epoch;
   }
