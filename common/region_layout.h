@@ -21,7 +21,7 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-inline constexpr std::uint32_t kLayoutVersion = 3;
+inline constexpr std::uint32_t kLayoutVersion = 4;
 
 // How many frames of a stack are recorded: what the agent has room for, and
 // what the runner asks for unless told otherwise.

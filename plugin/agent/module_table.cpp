@@ -96,15 +96,22 @@ ModuleView ModuleTable::Find(std::uint64_t pc) {
   return view;
 }
 
+// A process that has changed its root or its user may be told no path any more:
+// then the build-id must do.
+bool ModuleTable::HasPathOf(const ModuleRecord& known, const Loaded& loaded) {
+  if (loaded.path_length == 0 && loaded.build_id_length != 0) return true;
+  return known.path.length == loaded.path_length &&
+         std::memcmp(g_region.text() + known.path.offset, loaded.path, loaded.path_length) == 0;
+}
+
 std::uint32_t ModuleTable::Identify(const Loaded& loaded) {
   const std::uint32_t count = g_region.header().module_count.load(std::memory_order_relaxed);
   for (std::uint32_t id = 1; id < count; ++id) {
     const ModuleRecord& known = g_region.modules()[id];
     if (known.begin == loaded.begin && known.end == loaded.end &&
-        known.path.length == loaded.path_length &&
-        std::memcmp(g_region.text() + known.path.offset, loaded.path, loaded.path_length) == 0 &&
         known.build_id_length == loaded.build_id_length &&
-        std::memcmp(known.build_id, loaded.build_id, loaded.build_id_length) == 0) {
+        std::memcmp(known.build_id, loaded.build_id, loaded.build_id_length) == 0 &&
+        HasPathOf(known, loaded)) {
       return id;
     }
   }

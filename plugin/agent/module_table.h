@@ -38,6 +38,7 @@ class ModuleTable {
  private:
   struct Loaded;
 
+  static bool HasPathOf(const ModuleRecord& known, const Loaded& loaded);
   std::uint32_t Identify(const Loaded& loaded);
   std::uint32_t Add(const Loaded& loaded);
 

@@ -55,7 +55,6 @@ struct TracingResult {
   int generations = 1;                              // how often the PID was traced anew, by exec
   std::map<std::string, std::uint64_t> drops;       // by reason; only what is not 0
   std::map<std::string, std::uint64_t> stack_ends;  // distinct stacks that are cut, by reason
-  std::uint64_t distinct_stack_frames = 0;
   // How stacks were told: by proof that a known one is unchanged, or by a walk.
   std::uint64_t stacks_proved = 0;
   std::uint64_t stacks_walked = 0;

@@ -33,7 +33,6 @@ void AddTracing(const RegionReader& region, TracingResult& tracing) {
     const std::uint64_t stacks = region.StackEnds(static_cast<UnwindEnd>(i));
     if (stacks != 0) tracing.stack_ends[kEndWords[i]] += stacks;
   }
-  tracing.distinct_stack_frames += region.StackFrameCount();
   const StackCounts stacks = region.CountStacks();
   const std::uint64_t allocated = region.CurrentTotals().allocated_blocks;
   tracing.stacks_proved += allocated - std::min(stacks.walked, allocated);

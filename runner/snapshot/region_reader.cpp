@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cstring>
 
 #include "common/live_slot.h"
@@ -105,11 +106,6 @@ std::uint64_t RegionReader::StackEnds(UnwindEnd end) const {
   return Load(Header().stack_ends[static_cast<std::uint32_t>(end)]);
 }
 
-std::uint64_t RegionReader::StackFrameCount() const {
-  const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
-  return count < kStackRootCount ? 0 : count - kStackRootCount;
-}
-
 std::string RegionReader::Text(TextRef ref) const {
   constexpr std::uint32_t kMaxLength = 1U << 16;
   if (ref.offset > kMaxTextBytes || ref.length > kMaxLength) return {};
@@ -206,13 +202,20 @@ Totals RegionReader::CurrentTotals() const {
   return totals;
 }
 
+// How many blocks to make room for at once: to grow costs the touched pages twice.
+// Counters that are read while they move, or that the process has scribbled on,
+// may say anything.
+std::size_t RegionReader::LikelyBlocks() const {
+  constexpr std::uint64_t kMost = 1U << 24;
+  const Totals totals = CurrentTotals();
+  if (totals.freed_blocks > totals.allocated_blocks) return 0;
+  return std::min(totals.allocated_blocks - totals.freed_blocks, kMost);
+}
+
 Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
   std::vector<LiveBlock> found;
-  // At once, for all that are live: to grow costs the touched pages twice. The
-  // process may have scribbled on its counters, so there is a limit.
-  constexpr std::uint64_t kMostReserved = 1U << 24;
-  const Totals totals = CurrentTotals();
-  found.reserve(std::min(totals.allocated_blocks - totals.freed_blocks, kMostReserved));
+  found.reserve(LikelyBlocks());
+  std::bitset<kMaxChunks> seen;  // a scribbled directory may name one twice
   const FileRange directory{region_offset::kDirectory, region_offset::kChunks};
   for (const FileRange& range : DataRanges(*fd_, directory)) {
     const std::uint64_t first = (range.begin - directory.begin) / sizeof(std::uint32_t);
@@ -220,7 +223,8 @@ Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) 
     for (std::uint64_t index = first; index < last; ++index) {
       const auto* const entries = At<std::atomic<std::uint32_t>>(region_offset::kDirectory);
       const std::uint32_t entry = entries[index].load(std::memory_order_acquire);
-      if (entry == 0 || entry > kMaxChunks) continue;
+      if (entry == 0 || entry > kMaxChunks || seen.test(entry - 1)) continue;
+      seen.set(entry - 1);
       const Expected<void> scanned = ScanChunk(index, entry - 1, window, found);
       if (!scanned) return Unexpected(scanned.error());
     }

@@ -5,6 +5,7 @@
 // out of bounds reads as empty. Any thread may read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -65,7 +66,6 @@ class RegionReader {
   [[nodiscard]] std::uint32_t WindowCount() const;  // ids from 1 to less than this
   [[nodiscard]] std::uint64_t Drops(DropReason reason) const;
   [[nodiscard]] std::uint64_t StackEnds(UnwindEnd end) const;
-  [[nodiscard]] std::uint64_t StackFrameCount() const;
 
   [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
   [[nodiscard]] RawStack Stack(std::uint32_t id) const;
@@ -88,6 +88,7 @@ class RegionReader {
   const T* At(std::uint64_t offset) const;
   const RegionHeader& Header() const;
   std::string Text(TextRef ref) const;
+  std::size_t LikelyBlocks() const;
   ContextRecord Context(std::uint32_t id) const;
   Expected<void> ScanChunk(std::uint64_t directory_index, std::uint32_t chunk, std::uint32_t window,
                            std::vector<LiveBlock>& found) const;

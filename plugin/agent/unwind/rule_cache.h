@@ -12,6 +12,10 @@ namespace leakgate::agent {
 
 class RuleCache {
  public:
+  // REQUIRES: zeroed memory, which it leaves untouched: of most entries a thread
+  // never has use.
+  RuleCache() {}  // NOLINT(modernize-use-equals-default): the entries are a union's
+
   struct Entry {
     std::uint64_t lookup_pc = 0;
     std::uint32_t module = 0;
@@ -32,7 +36,9 @@ class RuleCache {
   static constexpr std::uint32_t kBits = 12;
   static constexpr std::uint32_t kEntries = 1U << kBits;
 
-  Entry entries_[kEntries];
+  union {
+    Entry entries_[kEntries];
+  };
 };
 static_assert(sizeof(RuleCache::Entry) == 32);
 

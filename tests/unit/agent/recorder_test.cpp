@@ -6,6 +6,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -198,44 +199,102 @@ TEST_F(RecorderTest, KeepsAWindowsPeakWithinTheStatedBound) {
   EXPECT_GT(peak + kPeakStepBytes, kBlocks * kBlockBytes);
 }
 
-// Blocks that one thread has allocated and any may free.
+TEST_F(RecorderTest, ListsABlockOnceThoughTheDirectoryIsScribbledOn) {
+  constexpr std::uint64_t kUnused = 0x7FFF;
+  std::atomic<std::uint32_t>* const directory = agent::g_region.directory();
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x1007'0000, 9);
+  const std::uint32_t chunk = directory[0x1007'0000 >> kChunkShift];
+  for (std::uint64_t i = 0; i < 100; ++i) directory[kUnused + i] = chunk;
+  const std::size_t count = Reader().LiveBlocks(window).value().size();
+  for (std::uint64_t i = 0; i < 100; ++i) directory[kUnused + i] = 0;
+  LeaveWindow(window);
+  EXPECT_EQ(count, 1U);
+}
+
+struct Block {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
+// An allocator's addresses, and the blocks that are live: one thread has allocated
+// them, any may free them.
 class SharedBlocks {
  public:
-  void Add(std::uint64_t address, std::uint64_t bytes) {
+  // One that was given back, if there is any.
+  std::uint64_t NewAddress() {
     const std::lock_guard lock(mutex_);
-    live_[address] = bytes;
+    if (free_.empty()) return next_ += 64;
+    const std::uint64_t address = free_.back();
+    free_.pop_back();
+    return address;
   }
-  // Frees one at random; the model forgets it before the recorder does.
-  bool TakeOne(std::mt19937& random, std::uint64_t& address) {
+  void GiveBack(std::uint64_t address) {
     const std::lock_guard lock(mutex_);
-    if (live_.empty()) return false;
-    auto at = live_.lower_bound(0x2000'0000 + random() % 0x1000'0000);
+    free_.push_back(address);
+  }
+
+  void Add(const Block& block) {
+    const std::lock_guard lock(mutex_);
+    live_[block.address] = block.bytes;
+  }
+  // One at random; the model forgets it before the recorder does.
+  std::optional<Block> TakeOne(std::mt19937& random) {
+    const std::lock_guard lock(mutex_);
+    if (live_.empty()) return std::nullopt;
+    auto at = live_.lower_bound(kBegin + random() % (next_ - kBegin));
     if (at == live_.end()) at = live_.begin();
-    address = at->first;
+    const Block block{at->first, at->second};
     live_.erase(at);
-    return true;
+    return block;
   }
   std::map<std::uint64_t, std::uint64_t> live() const { return live_; }
 
  private:
+  static constexpr std::uint64_t kBegin = 0x2000'0000;
+
   std::mutex mutex_;
+  std::uint64_t next_ = kBegin;
+  std::vector<std::uint64_t> free_;
   std::map<std::uint64_t, std::uint64_t> live_;
 };
+
+std::uint64_t RandomSize(std::mt19937& random) {
+  constexpr std::uint64_t kOdd[] = {0, 8, 510, 511, 512, 1ULL << 20, (1ULL << 40) + 7};
+  return random() % 4 == 0 ? kOdd[random() % std::size(kOdd)] : random() % 1000;
+}
 
 TEST_F(RecorderTest, AgreesWithAModelUnderThreadsThatFreeEachOthersBlocks) {
   constexpr std::uint32_t kThreads = 4;
   constexpr std::uint64_t kSteps = 40'000;
   const std::uint32_t window = OpenWindow();
   SharedBlocks blocks;
+  const auto allocate = [&](const Block& block) {
+    Allocate(block.address, block.bytes);
+    blocks.Add(block);
+  };
   const auto work = [&](std::uint32_t thread) {
     std::mt19937 random(thread);
     for (std::uint64_t step = 0; step < kSteps; ++step) {
-      const std::uint64_t address = 0x2000'0000 + (step * kThreads + thread) * 64;
-      const std::uint64_t bytes = random() % 1000;
-      Allocate(address, bytes);
-      blocks.Add(address, bytes);
-      std::uint64_t freed = 0;
-      if (random() % 8 != 0 && blocks.TakeOne(random, freed)) agent::RecordFree(At(freed));
+      if (random() % 3 != 0) allocate({blocks.NewAddress(), RandomSize(random)});
+      const std::optional<Block> taken = blocks.TakeOne(random);
+      if (!taken) continue;
+      const auto before = agent::RecordFree(At(taken->address));
+      switch (random() % 8) {
+        case 0:  // realloc in place
+          allocate({taken->address, RandomSize(random)});
+          break;
+        case 1:  // realloc elsewhere
+          allocate({blocks.NewAddress(), RandomSize(random)});
+          blocks.GiveBack(taken->address);
+          break;
+        case 2:  // realloc that fails
+          agent::RestoreBlock(At(taken->address), before.value());
+          blocks.Add(*taken);
+          break;
+        default:
+          blocks.GiveBack(taken->address);
+      }
     }
   };
   std::vector<std::thread> threads;
