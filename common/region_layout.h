@@ -9,7 +9,8 @@
 // at any time. Copy once, check the copy, use the copy.
 //
 //   header | mailbox | windows | threads | shards | contexts | modules | text |
-//   stacks | chunk directory | chunks of the live map ...
+//   allowances | earlier frees | free errors | own ranges | stacks |
+//   chunk directory | chunks of the live map ...
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-inline constexpr std::uint32_t kLayoutVersion = 4;
+inline constexpr std::uint32_t kLayoutVersion = 5;
 
 // How many frames of a stack are recorded: what the agent has room for, and
 // what the runner asks for unless told otherwise.
@@ -60,6 +61,17 @@ enum class TestResult : std::uint32_t {
   kNotPassed = 4,
 };
 
+// What the agent asks the runner (Mailbox::question), and waits for.
+enum class Question : std::uint32_t {
+  kJudge = 0,         // a window has ended: is it within budget?
+  kTestBegins = 1,    // asked only with kAskAtTestBegin
+  kIterationEnds = 2  // all tear-down is done; asked only with kAskAtIterationEnd
+};
+
+// What else the runner wants to be asked: bits of RegionHeader::asks.
+inline constexpr std::uint32_t kAskAtTestBegin = 1;
+inline constexpr std::uint32_t kAskAtIterationEnd = 2;
+
 // A string in the region's text: offset and length in bytes.
 struct TextRef {
   std::uint32_t offset;
@@ -87,24 +99,31 @@ struct alignas(64) RegionHeader {
   std::uint32_t asks_for_stream;  // 1: test boundaries are to come from GoogleTest's stream
   std::uint32_t stack_depth;      // 1 to kMaxStackDepth: where stacks are cut
 
+  // Written by the runner at any time.
+  std::atomic<std::uint32_t> asks;  // kAsk... bits
+
   // Written by the agent.
-  std::atomic<std::uint32_t> agent_state;       // AgentState; release, after the rest is set up
-  std::atomic<std::uint32_t> agent_failure;     // AgentFailure
-  std::atomic<std::uint32_t> boundaries;        // BoundarySource
-  std::atomic<std::uint32_t> program_end;       // ProgramEnd
-  std::atomic<std::uint32_t> current_window;    // the innermost open window
-  std::atomic<std::uint32_t> window_count;      // window ids in use, 0 included
-  std::atomic<std::uint32_t> thread_count;      // thread ids in use, 0 included
-  std::atomic<std::uint32_t> shard_count;       // shards ever in use
-  std::atomic<std::uint32_t> module_count;      // module ids in use, 0 included
-  std::atomic<std::uint32_t> text_bytes;        // bytes of text in use
-  std::atomic<std::uint32_t> stack_node_count;  // stack nodes in use, the roots included
-  std::atomic<std::uint32_t> chunk_count;       // chunks of the live map in use
-  std::atomic<std::uint32_t> context_count;     // context ids ever asked for, 0 included
+  std::atomic<std::uint32_t> agent_state;         // AgentState; release, after the rest is set up
+  std::atomic<std::uint32_t> agent_failure;       // AgentFailure
+  std::atomic<std::uint32_t> boundaries;          // BoundarySource
+  std::atomic<std::uint32_t> program_end;         // ProgramEnd
+  std::atomic<std::uint32_t> current_window;      // the innermost open window
+  std::atomic<std::uint32_t> window_count;        // window ids in use, 0 included
+  std::atomic<std::uint32_t> thread_count;        // thread ids in use, 0 included
+  std::atomic<std::uint32_t> shard_count;         // shards ever in use
+  std::atomic<std::uint32_t> module_count;        // module ids in use, 0 included
+  std::atomic<std::uint32_t> text_bytes;          // bytes of text in use
+  std::atomic<std::uint32_t> stack_node_count;    // stack nodes in use, the roots included
+  std::atomic<std::uint32_t> chunk_count;         // chunks of the live map in use
+  std::atomic<std::uint32_t> context_count;       // context ids ever asked for, 0 included
+  std::atomic<std::uint32_t> allowance_count;     // allowance ids ever asked for, 0 included
+  std::atomic<std::uint32_t> earlier_free_count;  // ever seen; the table may hold fewer
+  std::atomic<std::uint32_t> free_error_count;    // likewise
+  std::atomic<std::uint32_t> own_range_count;     // likewise
   std::atomic<std::uint64_t> drops[kDropReasonCount];      // by DropReason
   std::atomic<std::uint64_t> stack_ends[kUnwindEndCount];  // distinct stacks, by UnwindEnd
 };
-static_assert(sizeof(RegionHeader) == 256);
+static_assert(sizeof(RegionHeader) == 320);
 
 // One question at a time from the test thread to the runner, and its answer.
 // The agent writes `window`, raises `request` and waits on `reply` (futexes);
@@ -120,7 +139,10 @@ struct Mailbox {
   std::uint32_t line;
   std::uint32_t file_length;
   std::uint32_t text_length;
-  std::uint32_t reserved[9];
+  std::uint32_t question;   // Question
+  std::int32_t tid;         // of the thread that asks
+  std::uint32_t iteration;  // that ends
+  std::uint32_t reserved[6];
   char file[kFileCapacity];
   char text[kTextCapacity];
 };
@@ -145,20 +167,85 @@ struct alignas(64) WindowRecord {
 };
 static_assert(sizeof(WindowRecord) == 128);
 
+// Made when the thread first allocates, or when another creates it.
 struct ThreadRecord {
   std::int32_t tid;
-  std::uint32_t birth_window;  // the window in which its first allocation fell
-  std::uint64_t reserved[3];
+  std::uint32_t birth_window;  // current when it was made
+  std::uint32_t parent;        // the thread that created it; 0 if not known
+  std::uint32_t origin_stack;  // where it did so; 0 if not known
+  std::uint64_t pointer;       // the thread pointer: its stack ends there (not the main thread's)
+  std::atomic<std::uint32_t> has_ended;  // 1, after `name`
+  std::uint32_t reserved0;
+  char name[16];  // as it was at its end, padded with zeros
+  std::uint64_t reserved1[2];
 };
-static_assert(sizeof(ThreadRecord) == 32);
+static_assert(sizeof(ThreadRecord) == 64);
 
-// What a live block was allocated in: a window, by a thread. Made by each thread
-// when it first allocates in a window; more than one may say the same.
+// What a live block was allocated in: a window, by a thread, within an allowance
+// of the code's or none. Made by each thread when it first allocates so; more
+// than one may say the same.
 struct ContextRecord {
   std::uint32_t window;
   std::uint32_t thread;
+  std::uint32_t allowance;  // 0: none
+  std::uint32_t reserved;
 };
-static_assert(sizeof(ContextRecord) == 8);
+static_assert(sizeof(ContextRecord) == 16);
+
+enum class AllowanceKind : std::uint32_t {
+  kScoped = 1,    // leakgate::ScopedAllowance: blocks allocated while it holds
+  kExpected = 2,  // leakgate::ExpectOutstanding: what the test means to leave
+};
+
+// An allowance that the program's own code gives, with its reason.
+struct AllowanceRecord {
+  std::uint32_t kind;    // AllowanceKind
+  std::uint32_t window;  // current when it was given
+  TextRef reason;
+  TextRef file;  // where in the code
+  std::uint32_t line;
+  std::uint32_t thread;
+  std::int64_t bytes;   // at most; -1: no limit
+  std::int64_t blocks;  // at most; -1: no limit
+};
+static_assert(sizeof(AllowanceRecord) == 48);
+
+// A block that was freed in a later window than it was allocated in.
+struct EarlierFree {
+  std::uint32_t stack;   // that allocated it
+  std::uint32_t window;  // that it was freed in
+  std::uint64_t size_bytes;
+};
+static_assert(sizeof(EarlierFree) == 16);
+
+enum class FreeErrorKind : std::uint32_t {
+  kMismatched = 1,  // freed by another family than it was allocated by
+  kDouble = 2,      // freed once before, and not allocated since
+};
+
+// How a block was freed.
+enum class FreeKind : std::uint32_t { kFree = 1, kRealloc = 2, kDelete = 3, kDeleteArray = 4 };
+
+struct FreeError {
+  std::uint32_t kind;       // FreeErrorKind
+  std::uint32_t free_kind;  // FreeKind
+  std::uint32_t window;     // that it happened in
+  std::uint32_t thread;     // that freed
+  std::uint32_t free_stack;
+  std::uint32_t allocation_stack;  // of a mismatched free; else 0
+  std::uint32_t allocation_kind;   // AllocationKind, likewise
+  std::uint32_t reserved;
+  std::uint64_t address;
+  std::uint64_t size_bytes;
+};
+static_assert(sizeof(FreeError) == 48);
+
+// Memory of the agent's own in the process: no root of anything.
+struct OwnRange {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+static_assert(sizeof(OwnRange) == 16);
 
 // Bytes and blocks, counted by one thread.
 struct Tally {
@@ -244,6 +331,10 @@ inline constexpr std::uint32_t kMaxShards = 1U << 13;
 inline constexpr std::uint32_t kMaxContexts = 1U << 22;
 inline constexpr std::uint32_t kMaxModules = 1U << 13;
 inline constexpr std::uint32_t kMaxTextBytes = 1U << 25;
+inline constexpr std::uint32_t kMaxAllowances = 1U << 16;
+inline constexpr std::uint32_t kMaxEarlierFrees = 1U << 22;
+inline constexpr std::uint32_t kMaxFreeErrors = 1U << 12;
+inline constexpr std::uint32_t kMaxOwnRanges = 1U << 14;
 inline constexpr std::uint32_t kMaxStackNodes = 1U << 23;
 inline constexpr std::uint32_t kMaxChunks = 1U << 12;
 
@@ -256,7 +347,12 @@ inline constexpr std::uint64_t kShards = kThreads + kMaxThreads * sizeof(ThreadR
 inline constexpr std::uint64_t kContexts = kShards + kMaxShards * sizeof(CounterShard);
 inline constexpr std::uint64_t kModules = kContexts + kMaxContexts * sizeof(ContextRecord);
 inline constexpr std::uint64_t kText = kModules + kMaxModules * sizeof(ModuleRecord);
-inline constexpr std::uint64_t kStacks = kText + kMaxTextBytes;
+inline constexpr std::uint64_t kAllowances = kText + kMaxTextBytes;
+inline constexpr std::uint64_t kEarlierFrees =
+    kAllowances + kMaxAllowances * sizeof(AllowanceRecord);
+inline constexpr std::uint64_t kFreeErrors = kEarlierFrees + kMaxEarlierFrees * sizeof(EarlierFree);
+inline constexpr std::uint64_t kOwnRanges = kFreeErrors + kMaxFreeErrors * sizeof(FreeError);
+inline constexpr std::uint64_t kStacks = kOwnRanges + kMaxOwnRanges * sizeof(OwnRange);
 // Each entry is 0, or the number of a chunk plus one.
 inline constexpr std::uint64_t kDirectory = kStacks + kMaxStackNodes * sizeof(StackNode);
 inline constexpr std::uint64_t kChunks = kDirectory + kDirectoryEntries * sizeof(std::uint32_t);

@@ -38,7 +38,7 @@ std::uint32_t MakeContext(std::uint32_t window, std::uint32_t thread) {
     return 0;
   }
   // Published by the release of the first start word that leads here.
-  g_region.contexts()[id] = {window, thread};
+  g_region.contexts()[id] = {.window = window, .thread = thread, .allowance = 0, .reserved = 0};
   return id;
 }
 

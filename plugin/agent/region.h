@@ -22,6 +22,10 @@ struct Region {
   ContextRecord* contexts() const { return &At<ContextRecord>(region_offset::kContexts); }
   ModuleRecord* modules() const { return &At<ModuleRecord>(region_offset::kModules); }
   char* text() const { return &At<char>(region_offset::kText); }
+  AllowanceRecord* allowances() const { return &At<AllowanceRecord>(region_offset::kAllowances); }
+  EarlierFree* earlier_frees() const { return &At<EarlierFree>(region_offset::kEarlierFrees); }
+  FreeError* free_errors() const { return &At<FreeError>(region_offset::kFreeErrors); }
+  OwnRange* own_ranges() const { return &At<OwnRange>(region_offset::kOwnRanges); }
   StackNode* stacks() const { return &At<StackNode>(region_offset::kStacks); }
   std::atomic<std::uint32_t>* directory() const {
     return &At<std::atomic<std::uint32_t>>(region_offset::kDirectory);

@@ -40,6 +40,7 @@ void OpenProgramWindow() {
   header.window_count.store(1, std::memory_order_relaxed);  // 0 is no window
   header.thread_count.store(1, std::memory_order_relaxed);
   header.context_count.store(1, std::memory_order_relaxed);
+  header.allowance_count.store(1, std::memory_order_relaxed);
   header.module_count.store(1, std::memory_order_relaxed);
   header.text_bytes.store(1, std::memory_order_relaxed);
   OpenWindow({.kind = WindowKind::kProgram, .name = {}, .file = {}});

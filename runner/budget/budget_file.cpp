@@ -44,7 +44,8 @@ Expected<std::vector<std::string>> ReadBinaries(const LocatedValue& value, const
 Expected<void> Ignore(const LocatedValue&, const JsonPlace&) { return {}; }
 
 Expected<Override> ReadOverride(const LocatedValue& value, const JsonPlace& place) {
-  Override result{.tests = {}, .limits = {}, .reason = {}, .line = value.line};
+  Override result;
+  result.line = value.line;
   const Expected<void> read =
       ReadObject(value, place,
                  {{"tests", Into(result.tests, ReadTests), R"("tests": ["HttpTest.*"])"},

@@ -44,12 +44,36 @@ struct AppliedAmountLimits {
   bool operator==(const AppliedAmountLimits&) const = default;
 };
 
+// An allowance of a budget file that applies to a window.
+struct AppliedAllowance {
+  std::vector<std::string> stack;  // as Allowance's
+  std::optional<std::int64_t> bytes;
+  std::optional<std::int64_t> blocks;
+  LimitSource source;
+  std::string owner;
+  std::string issue;
+  std::optional<std::chrono::year_month_day> expires;
+
+  bool operator==(const AppliedAllowance&) const = default;
+};
+
 // The limits of one window, override by override resolved.
 struct AppliedBudget {
   std::string component;  // empty: no file covers the window
   std::string owner;
   AppliedAmountLimits outstanding;
+  AppliedAmountLimits lost;
+  AppliedAmountLimits retained;
   AppliedAmountLimits growth;
+  AppliedAmountLimits allocated;
+  std::optional<AppliedLimit> peak_bytes;
+  std::optional<AppliedLimit> mapped_bytes;
+  std::optional<AppliedLimit> file_descriptors;
+  std::optional<AppliedLimit> threads;
+  FreeBy free_by = FreeBy::kTest;
+  std::optional<Confirm> confirm;
+  ThreadScope thread_scope = ThreadScope::kProcess;
+  std::vector<AppliedAllowance> allowances;
 
   bool operator==(const AppliedBudget&) const = default;
 };
