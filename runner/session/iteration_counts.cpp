@@ -48,10 +48,10 @@ IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region)
 
 void IterationCounts::Count(int asking_tid) {
   WaitForQuiet(region(), asking_tid);
-  const Expected<std::vector<LiveBlock>> blocks = region().AllLiveBlocks();
+  const Expected<HeapCopy> heap = region().CopyHeap();
   ByStack count;
-  if (blocks) {
-    for (const LiveBlock& block : *blocks) ++count[block.stack];
+  if (heap) {
+    for (const LiveBlock& block : heap->blocks) ++count[block.stack];
   }
   counts_.push_back(std::move(count));
 }

@@ -7,7 +7,7 @@
 #include <map>
 #include <thread>
 
-#include "runner/reachability/tell_reach.h"
+#include "runner/reachability/linux/tell_reach.h"
 #include "runner/report/quantity_text.h"
 
 namespace leakgate {
@@ -98,12 +98,14 @@ std::string TellReach(const RegionReader& region, int pid, CallSites& sites,
     facts.push_back(&evidence.facts[i]);
   }
   if (candidates.empty()) return "";
-  const auto name_site = [&](std::uint32_t stack) { return DescribeCallSite(sites.Of(stack).finding); };
-  const auto reaches = TellReach(pid, region, candidates, name_site);
+  const auto reaches =
+      leakgate::TellReach({.pid = pid, .region = region, .candidates = candidates});
   if (!reaches) return reaches.error().message;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     facts[i]->reach = (*reaches)[i].reach;
-    facts[i]->holder = (*reaches)[i].holder;
+    facts[i]->holder = HolderText((*reaches)[i].holder, [&](std::uint32_t stack) {
+      return DescribeCallSite(sites.Of(stack).finding);
+    });
   }
   return "";
 }

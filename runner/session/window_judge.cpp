@@ -95,11 +95,11 @@ void WindowJudge::Conclude(const WindowEvidence& evidence, WindowResult& result)
 void WindowJudge::NoteBegin(std::uint32_t) {}
 
 void WindowJudge::EndIteration(int asking_tid, std::map<std::uint32_t, WindowResult>& results) {
-  const Expected<std::vector<LiveBlock>> live = region_.AllLiveBlocks();
+  const Expected<HeapCopy> live = region_.CopyHeap();
   for (auto& [window, evidence] : std::exchange(open_, {})) {
     const auto result = results.find(window);
     if (!live || result == results.end()) continue;
-    MarkReleased(*live, "freed before the iteration ended", evidence);
+    MarkReleased(live->blocks, "freed before the iteration ended", evidence);
     result->second.reach_problem = TellReach(region_, file_.pid(), sites_, evidence);
     Conclude(evidence, result->second);
   }

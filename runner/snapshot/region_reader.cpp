@@ -52,6 +52,39 @@ class LiveWords {
   const std::atomic<std::uint32_t>* words_;
 };
 
+// A part of a chunk that holds words: [begin, end) of them, by number.
+struct Stretch {
+  LiveWords words;
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t chunk_address;
+
+  std::uint64_t AddressOf(std::uint64_t word) const {
+    return chunk_address | (word << kGranuleShift);
+  }
+};
+
+// `word` is the start word that was seen at `at`: it may have changed since.
+LiveBlock BlockAt(const Stretch& stretch, std::uint64_t at, std::uint32_t word,
+                  const ContextRecord& context) {
+  const LiveStart start = DecodeStart(word);
+  const LiveRest rest = DecodeRest(stretch.words.Load(at + 1));
+  return {stretch.AddressOf(at),
+          stretch.words.SizeAt(at, rest),
+          start.kind,
+          start.stack,
+          context.window,
+          context.thread};
+}
+
+constexpr std::uint64_t kWordsPerHeapPage = kHeapPageBytes >> kGranuleShift;
+
+// glibc maps a large block by itself: it begins 16 bytes into its first page, and
+// has the second to fifth word of it.
+bool IsOfBlockWithOwnMapping(std::uint64_t word_of_page) {
+  return word_of_page >= 1 && word_of_page <= 4;
+}
+
 }  // namespace
 
 template <typename T>
@@ -242,18 +275,14 @@ std::size_t RegionReader::LikelyBlocks() const {
   return std::min(totals.allocated_blocks - totals.freed_blocks, kMost);
 }
 
-Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
-  return FindLiveBlocks(window);
+ContextRecord RegionReader::Context(std::uint32_t id) const {
+  static_assert(kMaxContexts == kContextMask + 1);
+  return CopyOf(At<ContextRecord>(region_offset::kContexts) + (id & kContextMask));
 }
 
-Expected<std::vector<LiveBlock>> RegionReader::AllLiveBlocks() const {
-  return FindLiveBlocks(std::nullopt);
-}
-
-Expected<std::vector<LiveBlock>> RegionReader::FindLiveBlocks(
-    std::optional<std::uint32_t> window) const {
-  std::vector<LiveBlock> found;
-  found.reserve(LikelyBlocks());
+// Calls `use(directory_index, chunk)` for each chunk, by address, until it fails.
+template <typename Use>
+Expected<void> RegionReader::ForEachChunk(Use use) const {
   std::bitset<kMaxChunks> seen;  // a scribbled directory may name one twice
   const FileRange directory{region_offset::kDirectory, region_offset::kChunks};
   for (const FileRange& range : DataRanges(*fd_, directory)) {
@@ -264,41 +293,78 @@ Expected<std::vector<LiveBlock>> RegionReader::FindLiveBlocks(
       const std::uint32_t entry = entries[index].load(std::memory_order_acquire);
       if (entry == 0 || entry > kMaxChunks || seen.test(entry - 1)) continue;
       seen.set(entry - 1);
-      const Expected<void> scanned = ScanChunk(index, entry - 1, window, found);
-      if (!scanned) return Unexpected(scanned.error());
+      const Expected<void> used = use(index, entry - 1);
+      if (!used) return Unexpected(used.error());
     }
   }
-  return found;
+  return {};
 }
 
-ContextRecord RegionReader::Context(std::uint32_t id) const {
-  static_assert(kMaxContexts == kContextMask + 1);
-  return CopyOf(At<ContextRecord>(region_offset::kContexts) + (id & kContextMask));
-}
-
-Expected<void> RegionReader::ScanChunk(std::uint64_t directory_index, std::uint32_t chunk,
-                                       std::optional<std::uint32_t> window,
-                                       std::vector<LiveBlock>& found) const {
+// Calls `use(stretch)` for each part of a chunk that holds words.
+template <typename Use>
+Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::uint32_t chunk,
+                                            Use use) const {
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
   const Expected<Mapping> mapping =
       Mapping::Map(*fd_, begin, kChunkBytes, MappingAccess::kReadOnly);
   if (!mapping) return Unexpected(mapping.error());
-  const LiveWords words(mapping->data());
   for (const FileRange& range : DataRanges(*fd_, {begin, begin + kChunkBytes})) {
-    const std::uint64_t last = std::min((range.end - begin) / sizeof(std::uint32_t), kChunkWords);
-    for (std::uint64_t i = (range.begin - begin) / sizeof(std::uint32_t); i < last; ++i) {
-      const std::uint32_t word = words.Acquire(i);
-      if (!IsLiveStart(word)) continue;
-      const LiveRest rest = DecodeRest(words.Load(i + 1));
-      const ContextRecord context = Context(rest.context);
-      if (window && context.window != *window) continue;
-      const LiveStart start = DecodeStart(word);
-      const std::uint64_t address = (directory_index << kChunkShift) | (i << kGranuleShift);
-      found.push_back(
-          {address, words.SizeAt(i, rest), start.kind, start.stack, context.window, context.thread});
-    }
+    use(Stretch{LiveWords(mapping->data()), (range.begin - begin) / sizeof(std::uint32_t),
+                std::min((range.end - begin) / sizeof(std::uint32_t), kChunkWords),
+                directory_index << kChunkShift});
   }
   return {};
+}
+
+Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
+  std::vector<LiveBlock> found;
+  found.reserve(LikelyBlocks());
+  const auto scan = [&](const Stretch& stretch) {
+    for (std::uint64_t i = stretch.begin; i < stretch.end; ++i) {
+      const std::uint32_t word = stretch.words.Acquire(i);
+      if (!IsLiveStart(word)) continue;
+      const LiveRest rest = DecodeRest(stretch.words.Load(i + 1));
+      const ContextRecord context = Context(rest.context);
+      if (context.window != window) continue;
+      found.push_back(BlockAt(stretch, i, word, context));
+    }
+  };
+  const Expected<void> scanned = ForEachChunk(
+      [&](std::uint64_t index, std::uint32_t chunk) { return ForEachStretch(index, chunk, scan); });
+  if (!scanned) return Unexpected(scanned.error());
+  return found;
+}
+
+Expected<HeapCopy> RegionReader::CopyHeap() const {
+  HeapCopy heap;
+  heap.blocks.reserve(LikelyBlocks());
+  const auto scan = [&](const Stretch& stretch) {
+    for (std::uint64_t page = stretch.begin; page < stretch.end; page += kWordsPerHeapPage) {
+      bool is_heap = false;
+      for (std::uint64_t i = 0; i < kWordsPerHeapPage; ++i) {
+        const std::uint32_t word = stretch.words.Acquire(page + i);
+        if (word == 0) continue;
+        is_heap = is_heap || !IsOfBlockWithOwnMapping(i);
+        if (!IsLiveStart(word)) continue;
+        const LiveRest rest = DecodeRest(stretch.words.Load(page + i + 1));
+        heap.blocks.push_back(BlockAt(stretch, page + i, word, Context(rest.context)));
+      }
+      if (is_heap) heap.pages.push_back(stretch.AddressOf(page));
+    }
+  };
+  const Expected<void> scanned = ForEachChunk(
+      [&](std::uint64_t index, std::uint32_t chunk) { return ForEachStretch(index, chunk, scan); });
+  if (!scanned) return Unexpected(scanned.error());
+  return heap;
+}
+
+std::vector<OwnRange> RegionReader::OwnRanges() const {
+  const std::uint32_t count = LoadCount(Header().own_range_count, kMaxOwnRanges);
+  std::vector<OwnRange> ranges(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    ranges[i] = CopyOf(At<OwnRange>(region_offset::kOwnRanges) + i);
+  }
+  return ranges;
 }
 
 }  // namespace leakgate

@@ -72,6 +72,16 @@ struct RawStack {
   UnwindEnd end = UnwindEnd::kOutermost;
 };
 
+// The heap at one moment.
+struct HeapCopy {
+  std::vector<LiveBlock> blocks;  // all that are live, by address
+  // Pages of kHeapPageBytes where blocks begin, or have begun: an allocator's own,
+  // by address.
+  std::vector<std::uint64_t> pages;
+};
+
+inline constexpr std::uint64_t kHeapPageBytes = 4096;
+
 class RegionReader {
  public:
   // Maps the tables of the region behind `fd`, which must outlive the reader.
@@ -102,8 +112,14 @@ class RegionReader {
   // far larger than the tables, so it is mapped chunk by chunk: fails when the
   // address space is short.
   [[nodiscard]] Expected<std::vector<LiveBlock>> LiveBlocks(std::uint32_t window) const;
-  // The same of all windows.
-  [[nodiscard]] Expected<std::vector<LiveBlock>> AllLiveBlocks() const;
+
+  // The same of all windows, and where the heap is. Fails likewise. A block of
+  // glibc's that has a mapping of its own makes no page the allocator's: the
+  // addresses are anybody's once it is freed.
+  [[nodiscard]] Expected<HeapCopy> CopyHeap() const;
+
+  // Memory of the agent's own in the process.
+  [[nodiscard]] std::vector<OwnRange> OwnRanges() const;
 
  private:
   RegionReader(const UniqueFd& fd, Mapping mapping) : fd_(&fd), mapping_(std::move(mapping)) {}
@@ -114,10 +130,10 @@ class RegionReader {
   std::string Text(TextRef ref) const;
   std::size_t LikelyBlocks() const;
   ContextRecord Context(std::uint32_t id) const;
-  Expected<std::vector<LiveBlock>> FindLiveBlocks(std::optional<std::uint32_t> window) const;
-  Expected<void> ScanChunk(std::uint64_t directory_index, std::uint32_t chunk,
-                           std::optional<std::uint32_t> window,
-                           std::vector<LiveBlock>& found) const;
+  template <typename Use>
+  Expected<void> ForEachChunk(Use use) const;
+  template <typename Use>
+  Expected<void> ForEachStretch(std::uint64_t directory_index, std::uint32_t chunk, Use use) const;
 
   const UniqueFd* fd_;
   Mapping mapping_;

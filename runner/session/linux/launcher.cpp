@@ -15,6 +15,7 @@
 #include <cstdlib>
 
 #include "runner/util/linux/errno_text.h"
+#include "runner/util/linux/wait_lock.h"
 
 namespace leakgate {
 namespace {
@@ -150,6 +151,9 @@ Expected<void> SuspendedProcess::Resume() {
 }
 
 std::optional<ProgramStatus> SuspendedProcess::Poll() {
+  // While its threads are stopped for a look, its stops are not ours to take.
+  const std::unique_lock lock(WaitLock(), std::try_to_lock);
+  if (!lock) return std::nullopt;
   int raw = 0;
   while (::waitpid(pid_, &raw, WNOHANG | WUNTRACED | WCONTINUED) == pid_) {
     if (WIFEXITED(raw)) return ProgramStatus{.exit_code = WEXITSTATUS(raw), .signal = {}};
