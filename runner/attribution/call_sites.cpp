@@ -67,9 +67,7 @@ const CallSite& CallSites::Of(std::uint32_t stack) {
 }
 
 std::string CallSiteKey(const Finding& finding) {
-  const std::string place =
-      finding.user_frame ? FrameText(finding.stack[*finding.user_frame]) : StackText(finding);
-  return place + std::to_string(static_cast<unsigned>(finding.kind));
+  return finding.user_frame ? FrameText(finding.stack[*finding.user_frame]) : StackText(finding);
 }
 
 std::string DescribeCallSite(const Finding& finding) {

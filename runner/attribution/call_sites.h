@@ -43,8 +43,8 @@ class CallSites {
   std::unordered_map<std::uint32_t, CallSite> known_;
 };
 
-// What tells a call site from another, in any process: the user's own frame and
-// the kind; the whole stack where no frame is the user's.
+// What tells a call site from another, in any process: the user's own frame; the
+// whole stack where no frame is the user's.
 [[nodiscard]] std::string CallSiteKey(const Finding& finding);
 
 // The same in words: "net::Pool::Grow (src/net/pool.cc:88)".

@@ -50,12 +50,7 @@ AppliedBudget ApplyLimits(const BudgetFile& file, WindowKind kind,
   return budget;
 }
 
-AppliedBudget WithDefault(AppliedBudget budget) {
-  if (!budget.outstanding.bytes && !budget.outstanding.blocks) {
-    budget.outstanding = {.bytes = AppliedLimit{}, .blocks = AppliedLimit{}};
-  }
-  return budget;
-}
+AppliedBudget WithDefault(AppliedBudget budget) { return budget; }
 
 bool SetsAnyLimit(const WindowLimits& limits) {
   return IsSet(limits.outstanding) || IsSet(limits.growth);

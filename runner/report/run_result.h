@@ -25,9 +25,9 @@ inline std::shared_ptr<const AppliedBudget> NoBudget() {
 
 // A block that was freed as it must not be.
 struct FreeErrorResult {
-  std::string text;    // "new[] freed by free()", "freed twice"
-  Finding freed_at;    // the stack that freed
-  Finding made_at;     // that allocated; no stack if not known
+  std::string text;  // "new[] freed by free()", "freed twice"
+  Finding freed_at;  // the stack that freed
+  Finding made_at;   // that allocated; no stack if not known
 };
 
 struct WindowResult {
@@ -38,7 +38,8 @@ struct WindowResult {
   int source_line = 0;      // of the test's definition; 0 if not known
   TestStatus status = TestStatus::kNone;
   Verdict verdict = Verdict::kPass;
-  std::string reason;  // of kInconclusive and kNotGated, one line
+  std::string reason;              // of all but kPass and kOverBudget, one line
+  bool was_failed_inside = false;  // the verdict was given to the process while it waited
   std::shared_ptr<const AppliedBudget> budget = NoBudget();  // shared by many windows
   Amount outstanding;
   Amount lost;      // of outstanding, as far as it was asked

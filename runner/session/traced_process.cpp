@@ -71,6 +71,7 @@ void TracedProcess::JudgeWindow(Mailbox& mailbox) {
   const WindowCopy window = region().Window(mailbox.window);
   WindowResult result = judge_.Judge(window, {.asking_tid = mailbox.tid});
   WriteVerdict(result, mailbox);
+  result.was_failed_inside = mailbox.over_budget != 0;
   if (window.id != 0) results_.insert_or_assign(window.id, std::move(result));
 }
 
