@@ -52,6 +52,8 @@ std::optional<MappedModule> ModuleAt(const MappedRange& first, const ProcessMemo
     if (header.p_type == PT_TLS) {
       const std::uint64_t alignment = std::max<std::uint64_t>(header.p_align, 1);
       module.thread_local_bytes = header.p_memsz + alignment;
+      // The block ends at the thread pointer, which is aligned.
+      module.thread_local_end = (header.p_memsz + alignment - 1) / alignment * alignment;
     }
     if (header.p_type != PT_LOAD) continue;
     if (!has_segment) module.bias = first.begin - (header.p_vaddr & ~(kPageBytes - 1));

@@ -23,9 +23,10 @@ namespace leakgate {
 struct MappedModule {
   std::string path;
   std::uint64_t begin = 0;
-  std::uint64_t end = 0;   // of its last segment, what no file backs included
-  std::uint64_t bias = 0;  // run-time address minus the address in the file
-  std::uint64_t thread_local_bytes = 0;
+  std::uint64_t end = 0;                 // of its last segment, what no file backs included
+  std::uint64_t bias = 0;                // run-time address minus the address in the file
+  std::uint64_t thread_local_bytes = 0;  // at most
+  std::uint64_t thread_local_end = 0;    // of the program's: where they end, from their begin
   std::uint64_t inode = 0;
 };
 

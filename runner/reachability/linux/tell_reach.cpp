@@ -1,9 +1,11 @@
 #include "runner/reachability/linux/tell_reach.h"
 
 #include <algorithm>
+#include <map>
 #include <thread>
 
 #include "runner/reachability/linux/frozen_process.h"
+#include "runner/reachability/linux/root_namer.h"
 #include "runner/reachability/linux/root_ranges.h"
 
 namespace leakgate {
@@ -50,6 +52,28 @@ void MarkFrom(const std::vector<RootRange>& roots, const std::vector<FrozenThrea
   marker.Mark();
 }
 
+// Chains of holders, each root named once.
+class Holders {
+ public:
+  Holders(const std::vector<LiveBlock>& blocks, const ReachMarker& marker, const RootNamer& namer)
+      : blocks_(blocks), marker_(marker), namer_(namer) {}
+
+  HolderChain Of(std::uint32_t block) {
+    const BlockChain chain = marker_.ChainTo(block, kMostHolderLinks);
+    const auto [name, is_new] = names_.try_emplace({chain.root.address, chain.root.tid});
+    if (is_new) name->second = namer_.NameOf(chain.root);
+    HolderChain holder{.root = name->second, .hidden = chain.hidden};
+    for (const std::uint32_t link : chain.links) holder.links.push_back(blocks_[link]);
+    return holder;
+  }
+
+ private:
+  const std::vector<LiveBlock>& blocks_;
+  const ReachMarker& marker_;
+  const RootNamer& namer_;
+  std::map<std::pair<std::uint64_t, int>, std::string> names_;
+};
+
 Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
   Expected<FrozenProcess> process = FrozenProcess::Freeze(request.pid);
   if (!process) return Unexpected(process.error());
@@ -71,10 +95,14 @@ Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
   const std::vector<Reach> conclusion = marker.Conclude();
   process->Thaw();
 
+  const RootNamer namer(*maps, modules, process->threads(), request.variables);
+  Holders holders(heap->blocks, marker, namer);
   std::vector<BlockReach> reaches(numbers.size());
   std::size_t next = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i] != BlockIndex::kNone) reaches[i].reach = conclusion[next++];
+    if (numbers[i] == BlockIndex::kNone) continue;
+    reaches[i].reach = conclusion[next++];
+    if (reaches[i].reach == Reach::kRetained) reaches[i].holder = holders.Of(numbers[i]);
   }
   return reaches;
 }

@@ -11,6 +11,7 @@
 
 #include "runner/reachability/holder.h"
 #include "runner/snapshot/region_reader.h"
+#include "runner/symbols/variables.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {
@@ -19,6 +20,7 @@ struct ReachRequest {
   int pid = 0;
   const RegionReader& region;
   std::span<const LiveBlock> candidates;  // in any order
+  Variables& variables;                   // to name holders by
 };
 
 // One for each candidate, in their order; kUnknown for one that is no longer live.
