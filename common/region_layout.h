@@ -167,7 +167,7 @@ struct alignas(64) WindowRecord {
 };
 static_assert(sizeof(WindowRecord) == 128);
 
-// Made when the thread first allocates, or when another creates it.
+// Made when the thread begins; where its creation was not seen, when it first allocates.
 struct ThreadRecord {
   std::int32_t tid;
   std::uint32_t birth_window;  // current when it was made

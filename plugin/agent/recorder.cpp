@@ -87,6 +87,39 @@ void Insert(Recording recording, void* block, const LiveRecord& record) {
   if (CountAllocation(shard, record.size_bytes)) NotePeak(shard);
 }
 
+FreeError ErrorOf(Recording recording, FreeErrorKind kind, void* block, const FreeCall& call) {
+  FreeError error{};
+  error.kind = static_cast<std::uint32_t>(kind);
+  error.free_kind = static_cast<std::uint32_t>(call.kind);
+  error.window = g_region.header().current_window.load(std::memory_order_relaxed);
+  error.thread = recording.thread().thread;
+  error.free_stack = StackAt(recording, call.caller);
+  error.address = reinterpret_cast<std::uint64_t>(block);
+  return error;
+}
+
+void NoteMismatch(Recording recording, void* block, const FreeCall& call,
+                  const LiveRecord& record) {
+  if (!TellsMismatches()) return;
+  FreeError error = ErrorOf(recording, FreeErrorKind::kMismatched, block, call);
+  error.allocation_stack = record.stack;
+  error.allocation_kind = static_cast<std::uint32_t>(record.kind);
+  error.size_bytes = record.size_bytes;
+  NoteFreeError(error);
+}
+
+void NoteIfFreedTwice(void* block, LiveMap::Slot slot, const FreeCall& call) {
+  if (!IsFreedBlock(reinterpret_cast<std::uint64_t>(block)) || !CanRecord()) return;
+  {
+    const RecordingGuard guard;
+    FreeError error = ErrorOf(guard, FreeErrorKind::kDouble, block, call);
+    const std::uint32_t size = LiveMap::RestAt(slot).short_size;
+    if (size != kSizeFollows) error.size_bytes = size;  // else it may be gone
+    NoteFreeError(error);
+  }
+  NoteUnsettled();
+}
+
 }  // namespace
 
 bool CanRecord() {
@@ -117,12 +150,28 @@ void* NotePeakOf(void* block) {
   return block;
 }
 
-std::optional<FreedBlock> RecordFree(void* block) {
+std::uint32_t StackAt(Recording recording, const CallerFrame& caller) {
+  recording.thread().memo.Enter(g_modules.Epoch());
+  return StackOf(recording, caller);
+}
+
+void CorrectKind(void* block, AllocationKind kind) {
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
-  if (slot == nullptr || !LiveMap::IsLiveAt(slot) || !CanRecord()) return std::nullopt;
+  if (slot != nullptr && LiveMap::IsLiveAt(slot)) LiveMap::SetKind(slot, kind);
+}
+
+std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
+  const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
+  if (slot == nullptr) return std::nullopt;
+  if (!LiveMap::IsLiveAt(slot)) {
+    if (LiveMap::WasLiveAt(slot)) NoteIfFreedTwice(block, slot, call);
+    return std::nullopt;
+  }
+  if (!CanRecord()) return std::nullopt;
   FreedBlock freed{LiveMap::Read(slot), {}};
   {
     const RecordingGuard guard;
+    if (!MayFree(call.kind, freed.record.kind)) NoteMismatch(guard, block, call, freed.record);
     LiveMap::Clear(slot);
     // A block of the current window is counted without a lock, whoever frees it.
     MoveToCurrentWindow(*t_thread.state);

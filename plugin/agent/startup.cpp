@@ -5,6 +5,7 @@
 #include "common/control_protocol.h"
 #include "plugin/agent/host_functions.h"
 #include "plugin/agent/linux/control_client.h"
+#include "plugin/agent/linux/glibc_chunk.h"
 #include "plugin/agent/linux/initial_stack.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/live_map.h"
@@ -82,6 +83,7 @@ void StartTracing(int region_fd) {
     return Fail(AgentFailure::kCanaryUnseen);
   }
   ForgetCanary();
+  if (!g_host.allocator_is_foreign) LearnFreedMark();
   g_region.header().agent_state.store(static_cast<std::uint32_t>(AgentState::kTracing),
                                       std::memory_order_release);
 }
