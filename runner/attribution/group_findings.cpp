@@ -35,19 +35,20 @@ int RankOf(const Finding& finding) {
   switch (finding.disposition) {
     case Disposition::kOutstanding:
     case Disposition::kSteady:
-      return IsLost(finding.reach) ? 0 : 1;
+      if (finding.reach == Reach::kLost) return 0;
+      return finding.reach == Reach::kIndirectlyLost ? 1 : 2;
     case Disposition::kUnconfirmed:
-      return 2;
+      return 3;
     case Disposition::kAllowed:
     case Disposition::kReplaced:
     case Disposition::kReleasedLater:
     case Disposition::kOneTime:
     case Disposition::kBounded:
-      return 3;
+      return 4;
     case Disposition::kFramework:
       break;
   }
-  return 4;
+  return 5;
 }
 
 }  // namespace

@@ -1,66 +1,131 @@
 #include "runner/budget/apply_limits.h"
 
 #include <algorithm>
-#include <array>
+#include <tuple>
+
+#include "runner/budget/quantities.h"
 
 namespace leakgate {
 namespace {
 
-using Metric = AmountLimits WindowLimits::*;
-
 bool IsSet(const AmountLimits& limits) { return limits.bytes || limits.blocks; }
 
+bool Applies(const Override& candidate, const BudgetedWindow& window) {
+  return !HasExpired(candidate.expires, window.today) &&
+         MatchesAllTests(candidate.tests, window.tests);
+}
+
+// The last override that applies to `window` and `sets` the quantity; nullptr if
+// none does.
+template <typename Sets>
+const Override* LastOverride(const BudgetFile& file, const BudgetedWindow& window,
+                             const Sets& sets) {
+  const auto last =
+      std::find_if(file.overrides.rbegin(), file.overrides.rend(),
+                   [&](const Override& it) { return sets(it) && Applies(it, window); });
+  return last == file.overrides.rend() ? nullptr : &*last;
+}
+
 std::optional<AppliedLimit> ApplyLimit(const std::optional<Limit>& limit, const BudgetFile& file,
-                                       const std::string& reason) {
+                                       const Override* from) {
   if (!limit) return std::nullopt;
-  return AppliedLimit{limit->value, {file.path.string(), limit->line, reason}};
+  return AppliedLimit{limit->value,
+                      {file.path.string(), limit->line, from == nullptr ? "" : from->reason}};
 }
 
-bool MatchesAll(const Override& candidate, const std::vector<std::string>& tests) {
-  return !tests.empty() && std::all_of(tests.begin(), tests.end(), [&](const std::string& test) {
-    return MatchesAnyFilter(candidate.tests, test);
+AppliedAmountLimits ApplyAmount(const BudgetFile& file, const BudgetedWindow& window,
+                                AmountLimits WindowLimits::*quantity) {
+  const Override* const from = LastOverride(file, window, [&](const Override& it) {
+    return IsSet(it.limits.For(window.kind).*quantity);
   });
+  const ScopedLimits& scoped = from == nullptr ? file.limits : from->limits;
+  const AmountLimits& limits = scoped.For(window.kind).*quantity;
+  return {ApplyLimit(limits.bytes, file, from), ApplyLimit(limits.blocks, file, from)};
 }
 
-AppliedAmountLimits ApplyMetric(const BudgetFile& file, WindowKind kind, Metric metric,
-                                const std::vector<std::string>& tests) {
-  const auto last = std::find_if(
-      file.overrides.rbegin(), file.overrides.rend(),
-      [&](const Override& o) { return IsSet(o.limits.For(kind).*metric) && MatchesAll(o, tests); });
-  const bool overridden = last != file.overrides.rend();
-  const AmountLimits& limits = (overridden ? last->limits : file.limits).For(kind).*metric;
-  const std::string reason = overridden ? last->reason : "";
-  return {ApplyLimit(limits.bytes, file, reason), ApplyLimit(limits.blocks, file, reason)};
+std::optional<AppliedLimit> ApplyNumber(const BudgetFile& file, const BudgetedWindow& window,
+                                        std::optional<Limit> WindowLimits::*quantity) {
+  const Override* const from = LastOverride(file, window, [&](const Override& it) {
+    return (it.limits.For(window.kind).*quantity).has_value();
+  });
+  const ScopedLimits& scoped = from == nullptr ? file.limits : from->limits;
+  return ApplyLimit(scoped.For(window.kind).*quantity, file, from);
 }
 
-std::array<std::optional<Limit>, 4> All(const WindowLimits& limits) {
-  return {limits.outstanding.bytes, limits.outstanding.blocks, limits.growth.bytes,
-          limits.growth.blocks};
+FreeBy ApplyFreeBy(const BudgetFile& file, const BudgetedWindow& window) {
+  const Override* const from =
+      LastOverride(file, window, [](const Override& it) { return it.free_by.has_value(); });
+  return (from == nullptr ? file.free_by : from->free_by).value_or(FreeBy::kTest);
+}
+
+std::optional<std::int64_t> ValueOf(const std::optional<Limit>& limit) {
+  if (!limit) return std::nullopt;
+  return limit->value;
+}
+
+std::vector<AppliedAllowance> ApplyAllowances(const BudgetFile& file,
+                                              const BudgetedWindow& window) {
+  std::vector<AppliedAllowance> applied;
+  for (const Allowance& allowance : file.allowances) {
+    if (HasExpired(allowance.expires, window.today)) continue;
+    if (!allowance.tests.empty() && !MatchesAllTests(allowance.tests, window.tests)) continue;
+    applied.push_back({.stack = allowance.stack,
+                       .bytes = ValueOf(allowance.bytes),
+                       .blocks = ValueOf(allowance.blocks),
+                       .source = {file.path.string(), allowance.line, allowance.reason},
+                       .owner = allowance.owner,
+                       .issue = allowance.issue,
+                       .expires = allowance.expires});
+  }
+  return applied;
 }
 
 }  // namespace
 
-AppliedBudget ApplyLimits(const BudgetFile& file, WindowKind kind,
-                          const std::vector<std::string>& tests) {
+AppliedBudget ApplyLimits(const BudgetFile& file, const BudgetedWindow& window) {
   AppliedBudget budget;
   budget.component = file.component;
   budget.owner = file.owner;
-  budget.outstanding = ApplyMetric(file, kind, &WindowLimits::outstanding, tests);
-  budget.growth = ApplyMetric(file, kind, &WindowLimits::growth, tests);
+  for (const AmountQuantity& quantity : kAmountQuantities) {
+    budget.*quantity.applied = ApplyAmount(file, window, quantity.limits);
+  }
+  for (const NumberQuantity& quantity : kNumberQuantities) {
+    budget.*quantity.applied = ApplyNumber(file, window, quantity.limit);
+  }
+  budget.free_by = ApplyFreeBy(file, window);
+  budget.confirm = file.confirm;
+  budget.thread_scope = file.thread_scope.value_or(ThreadScope::kProcess);
+  budget.allowances = ApplyAllowances(file, window);
   return budget;
 }
 
-AppliedBudget WithDefault(AppliedBudget budget) { return budget; }
-
-bool SetsAnyLimit(const WindowLimits& limits) {
-  return IsSet(limits.outstanding) || IsSet(limits.growth);
+bool MatchesAllTests(const std::vector<std::string>& patterns,
+                     const std::vector<std::string>& tests) {
+  return !tests.empty() && std::all_of(tests.begin(), tests.end(), [&](const std::string& test) {
+    return MatchesAnyFilter(patterns, test);
+  });
 }
 
-int FirstLine(const WindowLimits& limits) {
-  int first = 0;
-  for (const std::optional<Limit>& limit : All(limits)) {
-    if (limit && (first == 0 || limit->line < first)) first = limit->line;
+bool HasExpired(const std::optional<std::chrono::year_month_day>& expires,
+                std::chrono::year_month_day today) {
+  return expires && *expires < today;
+}
+
+bool SetsAnyLimit(const WindowLimits& limits) { return FirstLimit(limits).has_value(); }
+
+std::optional<Limit> FirstLimit(const WindowLimits& limits) {
+  std::optional<Limit> first;
+  const auto see = [&first](const std::optional<Limit>& limit) {
+    if (!limit) return;
+    if (!first || std::tie(limit->line, limit->column) < std::tie(first->line, first->column)) {
+      first = limit;
+    }
+  };
+  for (const AmountQuantity& quantity : kAmountQuantities) {
+    see((limits.*quantity.limits).bytes);
+    see((limits.*quantity.limits).blocks);
   }
+  for (const NumberQuantity& quantity : kNumberQuantities) see(limits.*quantity.limit);
   return first;
 }
 

@@ -15,10 +15,11 @@
 
 namespace leakgate {
 
-// A limit on one number, and the line that sets it.
+// A limit on one number, and where it stands.
 struct Limit {
   std::int64_t value = 0;
   int line = 0;
+  int column = 0;
 
   friend bool operator==(const Limit&, const Limit&) = default;
 };

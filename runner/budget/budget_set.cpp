@@ -32,7 +32,8 @@ bool AppliesTo(const BudgetFile& file, const std::string& binary_name) {
 }
 
 bool Covers(const BudgetFile& file, const TestId& test) {
-  return file.tests.empty() || MatchesAnyFilter(file.tests, test.name);
+  if (file.tests.empty()) return !CoversCodeOnly(file);
+  return MatchesAnyFilter(file.tests, test.name);
 }
 
 // How deep `directory` is, if it contains `source`; else 0.
@@ -49,19 +50,50 @@ Unexpected TestConflict(const TestId& test, const BudgetFile& first, const Budge
                   first.path.string(), second.path.string(), test.name));
 }
 
+// REQUIRES: both set program limits.
 Unexpected ProgramConflict(const BudgetFile& first, const BudgetFile& second,
                            const std::string& binary_name) {
+  const Limit here = FirstLimit(second.limits.program).value();
   return ErrorAt(
-      second.path, FirstLine(second.limits.program),
+      second.path, {here.line, here.column},
       fmt::format("limits.program: {}:{} limits the program window of {} as well; remove one of "
                   "the two, or narrow \"binaries\" in one of the files",
-                  first.path.string(), FirstLine(first.limits.program), binary_name));
+                  first.path.string(), FirstLimit(first.limits.program).value().line, binary_name));
+}
+
+std::string ExpiredText(const BudgetFile& file, int line, std::string_view what,
+                        std::chrono::year_month_day expired) {
+  return fmt::format("{}:{}: the {} expired on {}; fix the leak, or set a later date",
+                     file.path.string(), line, what, DateText(expired));
+}
+
+void AddExpired(const BudgetFile& file, std::chrono::year_month_day today,
+                std::vector<std::string>& lines) {
+  for (const Override& it : file.overrides) {
+    if (!HasExpired(it.expires, today)) continue;
+    const std::string what = fmt::format("override for {}", fmt::join(it.tests, ", "));
+    lines.push_back(ExpiredText(file, it.line, what, *it.expires));
+  }
+  for (const Allowance& it : file.allowances) {
+    if (!HasExpired(it.expires, today)) continue;
+    const std::string what = fmt::format("allowance for {}", fmt::join(it.stack, " < "));
+    lines.push_back(ExpiredText(file, it.line, what, *it.expires));
+  }
 }
 
 }  // namespace
 
-BudgetSet::BudgetSet(std::vector<BudgetFile> files, const fs::path& binary)
-    : binary_name_(binary.filename().string()) {
+bool UsesDefaultPolicy(const AppliedBudget& budget) {
+  return !budget.outstanding.bytes && !budget.outstanding.blocks;
+}
+
+bool CoversCodeOnly(const BudgetFile& file) {
+  return file.tests.empty() && (!file.code.empty() || file.component == kUnowned);
+}
+
+BudgetSet::BudgetSet(std::vector<BudgetFile> files, const fs::path& binary,
+                     std::chrono::year_month_day today)
+    : binary_name_(binary.filename().string()), today_(today) {
   for (BudgetFile& file : files) {
     if (!AppliesTo(file, binary_name_)) continue;
     // The links in the file's directory are resolved, not the file itself: a
@@ -71,30 +103,45 @@ BudgetSet::BudgetSet(std::vector<BudgetFile> files, const fs::path& binary)
   }
 }
 
-Expected<const BudgetFile*> BudgetSet::Winner(const TestId& test) const {
+std::vector<BudgetCandidate> BudgetSet::Candidates(const TestId& test) const {
   std::vector<const Entry*> covering;
   for (const Entry& entry : entries_) {
     if (Covers(entry.file, test)) covering.push_back(&entry);
   }
-  if (covering.empty()) return nullptr;
   // Spares the usual case, one file, from asking the file system.
-  if (covering.size() == 1) return &covering.front()->file;
+  if (covering.size() == 1) return {{&covering.front()->file, 0}};
 
   const fs::path source = test.source_file.empty() ? fs::path() : Resolve(test.source_file);
-  std::stable_sort(covering.begin(), covering.end(), [&](const Entry* a, const Entry* b) {
-    return Rank(a->directory, source) > Rank(b->directory, source);
-  });
-  if (Rank(covering[0]->directory, source) == Rank(covering[1]->directory, source)) {
-    return TestConflict(test, covering[0]->file, covering[1]->file);
+  std::vector<BudgetCandidate> candidates;
+  for (const Entry* entry : covering) {
+    candidates.push_back({&entry->file, Rank(entry->directory, source)});
   }
-  return &covering.front()->file;
+  std::stable_sort(
+      candidates.begin(), candidates.end(),
+      [](const BudgetCandidate& a, const BudgetCandidate& b) { return a.depth > b.depth; });
+  return candidates;
+}
+
+std::vector<const BudgetFile*> BudgetSet::Files() const {
+  std::vector<const BudgetFile*> files;
+  for (const Entry& entry : entries_) files.push_back(&entry.file);
+  return files;
+}
+
+Expected<const BudgetFile*> BudgetSet::Winner(const TestId& test) const {
+  const std::vector<BudgetCandidate> candidates = Candidates(test);
+  if (candidates.empty()) return nullptr;
+  if (candidates.size() > 1 && candidates[0].depth == candidates[1].depth) {
+    return TestConflict(test, *candidates[0].file, *candidates[1].file);
+  }
+  return candidates.front().file;
 }
 
 Expected<AppliedBudget> BudgetSet::ForTest(const TestId& test) const {
   const Expected<const BudgetFile*> winner = Winner(test);
   if (!winner) return Unexpected(winner.error());
-  return WithDefault(*winner == nullptr ? AppliedBudget{}
-                                        : ApplyLimits(**winner, WindowKind::kTest, {test.name}));
+  if (*winner == nullptr) return AppliedBudget{};
+  return ApplyLimits(**winner, {WindowKind::kTest, {test.name}, today_});
 }
 
 Expected<AppliedBudget> BudgetSet::ForSuite(const std::vector<TestId>& tests) const {
@@ -108,19 +155,42 @@ Expected<AppliedBudget> BudgetSet::ForSuite(const std::vector<TestId>& tests) co
     names.push_back(test.name);
   }
   if (common == nullptr) return AppliedBudget{};
-  return ApplyLimits(*common, WindowKind::kSuite, names);
+  return ApplyLimits(*common, {WindowKind::kSuite, names, today_});
 }
 
 Expected<AppliedBudget> BudgetSet::ForProgram() const {
   const BudgetFile* limiting = nullptr;
+  std::vector<const BudgetFile*> applying;
   for (const Entry& entry : entries_) {
+    if (CoversCodeOnly(entry.file)) continue;
+    applying.push_back(&entry.file);
     if (!SetsAnyLimit(entry.file.limits.program)) continue;
     if (limiting != nullptr) return ProgramConflict(*limiting, entry.file, binary_name_);
     limiting = &entry.file;
   }
-  if (limiting == nullptr && entries_.size() == 1) limiting = &entries_.front().file;
+  if (limiting == nullptr && applying.size() == 1) limiting = applying.front();
   if (limiting == nullptr) return AppliedBudget{};
-  return ApplyLimits(*limiting, WindowKind::kProgram, {});
+  return ApplyLimits(*limiting, {WindowKind::kProgram, {}, today_});
+}
+
+std::vector<const BudgetFile*> BudgetSet::CodeOwners() const {
+  std::vector<const BudgetFile*> owners;
+  for (const Entry& entry : entries_) {
+    const bool owns = !entry.file.code.empty() || entry.file.component == kUnowned;
+    if (owns) owners.push_back(&entry.file);
+  }
+  return owners;
+}
+
+AppliedBudget BudgetSet::ForCode(const BudgetFile& file, WindowKind kind,
+                                 const std::vector<std::string>& tests) const {
+  return ApplyLimits(file, {kind, tests, today_});
+}
+
+std::vector<std::string> BudgetSet::Expired(std::chrono::year_month_day today) const {
+  std::vector<std::string> lines;
+  for (const Entry& entry : entries_) AddExpired(entry.file, today, lines);
+  return lines;
 }
 
 Expected<void> BudgetSet::Check(const std::vector<TestId>& tests) const {

@@ -11,12 +11,15 @@
 //     ci/all.leakgate.json                             0: does not contain it
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "runner/budget/budget_file.h"
+#include "runner/budget/date.h"
 #include "runner/budget/filter.h"
 
 namespace leakgate {
@@ -84,28 +87,63 @@ struct TestId {
   std::string source_file;  // empty if not known; relative: to the current directory
 };
 
+// Which of the two policies a test is judged by. True: no file limits what it may
+// leave outstanding, so that it is judged by what is lost, and by what is retained
+// and grows when the test is repeated. False: by its limit, to the letter.
+[[nodiscard]] bool UsesDefaultPolicy(const AppliedBudget& budget);
+
+// True if `file` is for code, or for the code of no one: it covers no test by name.
+[[nodiscard]] bool CoversCodeOnly(const BudgetFile& file);
+
+// A file that covers a test.
+struct BudgetCandidate {
+  const BudgetFile* file = nullptr;
+  std::ptrdiff_t depth = 0;  // of its directory, if that contains the test's source; else 0
+};
+
 class BudgetSet {
  public:
   // Keeps the files that apply to `binary` (a path; its file name is matched).
-  BudgetSet(std::vector<BudgetFile> files, const std::filesystem::path& binary);
+  // What has expired by `today` does not apply.
+  BudgetSet(std::vector<BudgetFile> files, const std::filesystem::path& binary,
+            std::chrono::year_month_day today = Today());
 
-  // The budget of a test window. Where no file limits `outstanding`, neither
-  // bytes nor blocks, the default does: 0 bytes and 0 blocks. Error: two files
-  // claim the test.
+  // The budget of a test window. Error: two files claim the test.
   [[nodiscard]] Expected<AppliedBudget> ForTest(const TestId& test) const;
 
   // The budget of a suite window: of the one file that covers all of the
   // suite's `tests`; of none where they belong to several. An override applies
-  // if it matches all of them. No default limits. Error: two files claim a test.
+  // if it matches all of them. Error: two files claim a test.
   [[nodiscard]] Expected<AppliedBudget> ForSuite(const std::vector<TestId>& tests) const;
 
   // The budget of the program window: the one file that sets program limits
-  // for this binary, else the one file that applies to it. No default limits.
-  // Error: two files set program limits.
+  // for this binary, else the one file that applies to it; files for code only
+  // aside. Error: two files set program limits.
   [[nodiscard]] Expected<AppliedBudget> ForProgram() const;
+
+  // The files that are charged with what their code allocates in any test: those
+  // with `code`, and that of `kUnowned`. They live as long as the set.
+  [[nodiscard]] std::vector<const BudgetFile*> CodeOwners() const;
+
+  // The budget of such a file for what its code left in a window around `tests`
+  // (by full name; none for the program).
+  [[nodiscard]] AppliedBudget ForCode(const BudgetFile& file, WindowKind kind,
+                                      const std::vector<std::string>& tests) const;
+
+  // A line for each override and allowance of these files that has expired by
+  // `today`: "FILE:LINE: the allowance for ... expired on ...; remedy". A run
+  // under one must fail.
+  [[nodiscard]] std::vector<std::string> Expired(std::chrono::year_month_day today) const;
 
   // Checks before launch that no two files claim one of `tests`, and ForProgram.
   [[nodiscard]] Expected<void> Check(const std::vector<TestId>& tests) const;
+
+  // The files that cover `test`, the deepest first: the first one wins, unless
+  // the second is as deep.
+  [[nodiscard]] std::vector<BudgetCandidate> Candidates(const TestId& test) const;
+
+  // The files that apply to the binary. They live as long as the set.
+  [[nodiscard]] std::vector<const BudgetFile*> Files() const;
 
  private:
   struct Entry {
@@ -118,6 +156,7 @@ class BudgetSet {
 
   std::vector<Entry> entries_;
   std::string binary_name_;
+  std::chrono::year_month_day today_;
 };
 
 }  // namespace leakgate

@@ -39,8 +39,8 @@ Unexpected UnknownKey(const LocatedMember& member, const JsonPlace& place,
   const std::optional<std::string_view> nearest = Nearest(member.key, known);
   const std::string remedy =
       nearest ? fmt::format("did you mean {}?", Quoted(*nearest)) : std::string("remove it.");
-  return place.ErrorAt(member.line, fmt::format("unknown key {}; {} Known: {}", Quoted(member.key),
-                                                remedy, QuotedList(known, "and")));
+  return place.ErrorAt(member, fmt::format("unknown key {}; {} Known: {}", Quoted(member.key),
+                                           remedy, QuotedList(known, "and")));
 }
 
 Expected<void> ReadMember(const LocatedMember& member, const JsonPlace& place,
@@ -51,19 +51,18 @@ Expected<void> ReadMember(const LocatedMember& member, const JsonPlace& place,
   return field->read(member.value, place.Member(member.key));
 }
 
-bool Has(const LocatedValue& object, std::string_view key) {
-  return std::any_of(object.members.begin(), object.members.end(),
-                     [key](const LocatedMember& member) { return member.key == key; });
-}
-
 Expected<void> CheckRequired(const LocatedValue& object, const JsonPlace& place,
                              const std::vector<JsonField>& fields) {
   for (const JsonField& field : fields) {
-    if (field.add_if_missing.empty() || Has(object, field.key)) continue;
-    return place.Member(field.key).ErrorAt(object.line,
+    if (field.add_if_missing.empty() || object.Find(field.key) != nullptr) continue;
+    return place.Member(field.key).ErrorAt(object,
                                            fmt::format("missing; add {}", field.add_if_missing));
   }
   return {};
+}
+
+std::string WithKeys(const std::string& keys, std::string_view problem) {
+  return keys.empty() ? std::string(problem) : fmt::format("{}: {}", keys, problem);
 }
 
 }  // namespace
@@ -76,15 +75,18 @@ JsonPlace JsonPlace::Element(std::size_t index) const {
   return {file, fmt::format("{}[{}]", keys, index)};
 }
 
-Unexpected JsonPlace::ErrorAt(int line, std::string_view problem) const {
-  if (keys.empty()) return leakgate::ErrorAt(file, line, problem);
-  return leakgate::ErrorAt(file, line, fmt::format("{}: {}", keys, problem));
+Unexpected JsonPlace::ErrorAt(const LocatedValue& value, std::string_view problem) const {
+  return leakgate::ErrorAt(file, {value.line, value.column}, WithKeys(keys, problem));
+}
+
+Unexpected JsonPlace::ErrorAt(const LocatedMember& member, std::string_view problem) const {
+  return leakgate::ErrorAt(file, {member.line, member.column}, WithKeys(keys, problem));
 }
 
 Unexpected WrongType(const LocatedValue& value, const JsonPlace& place, std::string_view wanted,
                      std::string_view example) {
-  return place.ErrorAt(value.line, fmt::format("expected {}, found {}; write one such as {}",
-                                               wanted, Found(value), example));
+  return place.ErrorAt(value, fmt::format("expected {}, found {}; write one such as {}", wanted,
+                                          Found(value), example));
 }
 
 Expected<void> ReadObject(const LocatedValue& value, const JsonPlace& place,
@@ -99,7 +101,7 @@ Expected<void> ReadObject(const LocatedValue& value, const JsonPlace& place,
 Expected<void> ReadNonEmptyObject(const LocatedValue& value, const JsonPlace& place,
                                   const std::vector<JsonField>& fields, std::string_view example) {
   if (value.kind == JsonKind::kObject && value.members.empty()) {
-    return place.ErrorAt(value.line,
+    return place.ErrorAt(value,
                          fmt::format("is empty; it needs {}", QuotedList(Keys(fields), "or")));
   }
   return ReadObject(value, place, fields, example);
@@ -109,7 +111,7 @@ Expected<std::string> ReadText(const LocatedValue& value, const JsonPlace& place
                                std::string_view example) {
   if (value.kind != JsonKind::kString) return WrongType(value, place, "a string", example);
   if (value.text.find_first_not_of(" \t\r\n") == std::string::npos) {
-    return place.ErrorAt(value.line, fmt::format("is empty; write a string such as {}", example));
+    return place.ErrorAt(value, fmt::format("is empty; write a string such as {}", example));
   }
   return value.text;
 }
@@ -121,8 +123,7 @@ Expected<std::vector<std::string>> ReadTexts(const LocatedValue& value, const Js
     return WrongType(value, place, "an array of strings", list_example);
   }
   if (value.elements.empty()) {
-    return place.ErrorAt(value.line,
-                         fmt::format("is empty; write a list such as {}", list_example));
+    return place.ErrorAt(value, fmt::format("is empty; write a list such as {}", list_example));
   }
   std::vector<std::string> texts;
   for (const LocatedValue& element : value.elements) {

@@ -1,5 +1,5 @@
 // Reads plain types from located JSON. What is wrong comes back as one line:
-// "FILE:LINE: KEY: problem; remedy".
+// "FILE:LINE:COLUMN: KEY: problem; remedy".
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,10 @@ struct JsonPlace {
 
   [[nodiscard]] JsonPlace Member(std::string_view key) const;
   [[nodiscard]] JsonPlace Element(std::size_t index) const;
-  [[nodiscard]] Unexpected ErrorAt(int line, std::string_view problem) const;
+
+  // The usage error about the value, or about the member's key, that stands here.
+  [[nodiscard]] Unexpected ErrorAt(const LocatedValue& value, std::string_view problem) const;
+  [[nodiscard]] Unexpected ErrorAt(const LocatedMember& member, std::string_view problem) const;
 };
 
 // A key that an object may have, and how to read its value.
@@ -66,6 +69,24 @@ auto Into(Target& target, Expected<Value> (*read)(const LocatedValue&, const Jso
     target = *std::move(result);
     return {};
   };
+}
+
+// A list of what `read` reads; it may be empty. `example` shows a good list.
+template <typename Value>
+Expected<std::vector<Value>> ReadList(const LocatedValue& value, const JsonPlace& place,
+                                      Expected<Value> (*read)(const LocatedValue&,
+                                                              const JsonPlace&),
+                                      std::string_view example) {
+  if (value.kind != JsonKind::kArray) {
+    return WrongType(value, place, "an array of objects", example);
+  }
+  std::vector<Value> list;
+  for (const LocatedValue& element : value.elements) {
+    Expected<Value> item = read(element, place.Element(list.size()));
+    if (!item) return Unexpected(std::move(item).error());
+    list.push_back(*std::move(item));
+  }
+  return list;
 }
 
 }  // namespace leakgate

@@ -17,19 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The line of the last character read. A newline belongs to the line that it
-// ends, so that the one character which the lexer reads ahead of a number
-// cannot move the number to the next line.
-struct LineCounter {
-  int line = 1;
-  int next_line = 1;
-
-  void Count(char read) {
-    line = next_line;
-    if (read == '\n') ++next_line;
-  }
-};
-
+// Counts what the parser has read: the one way to learn where it is.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -38,11 +26,12 @@ class CountingIterator {
   using pointer = const char*;
   using reference = const char&;
 
-  CountingIterator(const char* at, LineCounter* counter) : at_(at), counter_(counter) {}
+  CountingIterator(const char* at, std::size_t* read) : at_(at), read_(read) {}
 
   reference operator*() const { return *at_; }
   CountingIterator& operator++() {
-    counter_->Count(*at_++);
+    ++at_;
+    ++*read_;
     return *this;
   }
   friend bool operator==(const CountingIterator& a, const CountingIterator& b) {
@@ -51,15 +40,24 @@ class CountingIterator {
 
  private:
   const char* at_;
-  LineCounter* counter_;
+  std::size_t* read_;
 };
 
 // Receives what nlohmann's parser reads, and builds the tree of it. Stops at
 // the first problem.
+//
+// The parser tells when it has read a token, not where that begins. Between two
+// tokens of which it tells stand only blanks, ',' and ':', so that the next one
+// begins behind those:
+//
+//   {"blocks": 2, "bytes": 4}
+//              ^ ^
+//   done_, once 2 is told   where "bytes" begins
 class TreeBuilder final : public nlohmann::json_sax<Json> {
  public:
-  TreeBuilder(const std::filesystem::path& file, std::string_view text, const LineCounter& counter)
-      : file_(file), text_(text), counter_(counter) {}
+  // `read`: how much of `text` the parser has read.
+  TreeBuilder(const std::filesystem::path& file, std::string_view text, const std::size_t& read)
+      : file_(file), text_(text), read_(read), lines_(text), done_(ByteOrderMarkLength(text)) {}
 
   bool null() override { return Scalar(JsonKind::kNull, "null"); }
   bool boolean(bool value) override { return Scalar(JsonKind::kBoolean, value ? "true" : "false"); }
@@ -88,7 +86,9 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
       return Fail(fmt::format("{} is set twice, here and on line {}; keep one of the two",
                               Quoted(key), first->line));
     }
-    members.push_back({.key = std::move(key), .line = counter_.line, .value = {}});
+    const TextPosition at = lines_.At(NextToken());
+    members.push_back({.key = std::move(key), .line = at.line, .column = at.column, .value = {}});
+    done_ = read_;
     return true;
   }
 
@@ -114,15 +114,29 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     return parent.elements.emplace_back();
   }
 
+  // Where the token begins that the parser has just read, or stumbled over.
+  [[nodiscard]] std::size_t NextToken() const {
+    const std::size_t token = text_.find_first_not_of(" \t\r\n,:", done_);
+    return std::min(token, read_ == 0 ? 0 : read_ - 1);
+  }
+
   LocatedValue& NextValue(JsonKind kind) {
     LocatedValue& value = NextPlace();
     value.kind = kind;
-    value.line = counter_.line;
+    value.begin = NextToken();
+    const TextPosition at = lines_.At(value.begin);
+    value.line = at.line;
+    value.column = at.column;
     return value;
   }
 
   bool Scalar(JsonKind kind, std::string text) {
-    NextValue(kind).text = std::move(text);
+    LocatedValue& value = NextValue(kind);
+    value.text = std::move(text);
+    // The end of a number shows only in the character behind it.
+    const bool is_ahead =
+        kind == JsonKind::kNumber && kNumberCharacters.find(text_[read_ - 1]) == kNone;
+    done_ = value.end = is_ahead ? read_ - 1 : read_;
     return true;
   }
 
@@ -132,51 +146,61 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
           fmt::format("nested deeper than {} levels; a budget needs at most 6", kMaxJsonDepth));
     }
     open_.push_back(&NextValue(kind));
+    done_ = read_;
     return true;
   }
 
   bool Close() {
+    done_ = open_.back()->end = read_;
     open_.pop_back();
     return true;
   }
 
   bool Fail(std::string_view problem) {
-    error_ = ErrorAt(file_, counter_.line, problem).value();
+    error_ = ErrorAt(file_, lines_.At(NextToken()), problem).value();
     return false;
   }
 
+  static constexpr std::size_t kNone = std::string_view::npos;
+  static constexpr std::string_view kNumberCharacters = "+-.0123456789Ee";
+
   const std::filesystem::path& file_;
   std::string_view text_;
-  const LineCounter& counter_;
+  const std::size_t& read_;
+  TextLines lines_;
+  std::size_t done_;  // where the last token that was told ends
   LocatedValue root_;
   std::vector<LocatedValue*> open_;  // outermost first
   std::optional<Error> error_;
 };
 
-int LineOf(std::string_view text, std::size_t position) {
-  const std::string_view before = text.substr(0, position);
-  return 1 + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
-}
-
 }  // namespace
 
-Unexpected ErrorAt(const std::filesystem::path& file, int line, std::string_view problem) {
-  return UsageError(fmt::format("{}:{}: {}", file.string(), line, problem));
+const LocatedValue* LocatedValue::Find(std::string_view key) const {
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [key](const LocatedMember& it) { return it.key == key; });
+  return found == members.end() ? nullptr : &found->value;
+}
+
+Unexpected ErrorAt(const std::filesystem::path& file, TextPosition position,
+                   std::string_view problem) {
+  return UsageError(
+      fmt::format("{}:{}:{}: {}", file.string(), position.line, position.column, problem));
 }
 
 Expected<LocatedValue> ParseLocatedJson(const std::filesystem::path& file, std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    return ErrorAt(file, 1, "the file is empty; write at least {\"component\": \"NAME\"}");
+    return ErrorAt(file, {}, "the file is empty; write at least {\"component\": \"NAME\"}");
   }
   // The parser would take a NUL byte for the end, and pass what follows it.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    return ErrorAt(file, LineOf(text, nul),
+    return ErrorAt(file, TextLines(text).At(nul),
                    "not valid JSON: a NUL byte; save the file as UTF-8 text");
   }
-  LineCounter counter;
-  TreeBuilder builder(file, text, counter);
-  Json::sax_parse(CountingIterator(text.data(), &counter),
-                  CountingIterator(text.data() + text.size(), &counter), &builder);
+  std::size_t read = 0;
+  TreeBuilder builder(file, text, read);
+  Json::sax_parse(CountingIterator(text.data(), &read),
+                  CountingIterator(text.data() + text.size(), &read), &builder);
   return builder.TakeResult();
 }
 

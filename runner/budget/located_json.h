@@ -1,13 +1,15 @@
-// JSON with line numbers: each value knows the line that it begins on, and the
+// JSON with places: each value knows where it stands in the text, and the
 // members of an object keep their order. What nlohmann/json's own tree lacks,
-// and what a message about a budget file needs.
+// and what a message about a budget file, or an edit of one, needs.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runner/budget/text_position.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {
@@ -19,14 +21,21 @@ struct LocatedMember;
 struct LocatedValue {
   JsonKind kind = JsonKind::kNull;
   int line = 1;
-  std::string text;  // of a string: its content; of a number, true, false, null: as written
+  int column = 1;
+  std::size_t begin = 0;  // offsets into the text: its first byte,
+  std::size_t end = 0;    // and one past its last
+  std::string text;       // of a string: its content; of a number, true, false, null: as written
   std::vector<LocatedValue> elements;  // of an array
   std::vector<LocatedMember> members;  // of an object, in the file's order; no key twice
+
+  // The value of a member; nullptr if there is none.
+  [[nodiscard]] const LocatedValue* Find(std::string_view key) const;
 };
 
 struct LocatedMember {
   std::string key;
-  int line = 1;  // of the key
+  int line = 1;  // of the key, like the next
+  int column = 1;
   LocatedValue value;
 };
 
@@ -34,12 +43,12 @@ struct LocatedMember {
 inline constexpr std::size_t kMaxJsonDepth = 64;
 
 // Parses `text`. A key that an object holds twice is an error, as are deeper
-// nesting and whatever JSON does not allow: "FILE:LINE: problem; remedy".
+// nesting and whatever JSON does not allow: "FILE:LINE:COLUMN: problem; remedy".
 [[nodiscard]] Expected<LocatedValue> ParseLocatedJson(const std::filesystem::path& file,
                                                       std::string_view text);
 
-// The usage error "FILE:LINE: PROBLEM".
-[[nodiscard]] Unexpected ErrorAt(const std::filesystem::path& file, int line,
+// The usage error "FILE:LINE:COLUMN: PROBLEM".
+[[nodiscard]] Unexpected ErrorAt(const std::filesystem::path& file, TextPosition position,
                                  std::string_view problem);
 
 }  // namespace leakgate

@@ -116,8 +116,6 @@ std::string WhyUnconfirmed(const WindowResult& window) {
 
 }  // namespace
 
-bool UsesDefaultPolicy(const AppliedBudget& budget) { return !IsLimited(budget.outstanding); }
-
 bool IsToBeConfirmed(const WindowResult& window, const Finding& finding) {
   if (window.kind != WindowKind::kTest || finding.disposition != Disposition::kUnconfirmed) {
     return false;

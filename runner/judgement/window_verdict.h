@@ -9,9 +9,6 @@
 
 namespace leakgate {
 
-// True where no budget sets a limit on `outstanding`.
-[[nodiscard]] bool UsesDefaultPolicy(const AppliedBudget& budget);
-
 // Fills in the amounts that come from findings (outstanding, lost, retained,
 // allowed, framework), the violations, the verdict and its reason.
 // REQUIRES: the findings' dispositions, and `growth` with the framework's.

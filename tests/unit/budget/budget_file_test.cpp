@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "runner/budget/date.h"
+
 namespace leakgate {
 namespace {
 
@@ -57,11 +59,11 @@ TEST(BudgetFileTest, KnowsWhatItCovers) {
 
 TEST(BudgetFileTest, KeepsTheLineOfEachLimit) {
   const ScopedLimits limits = Parse(kFull).limits;
-  EXPECT_EQ(limits.test.outstanding.bytes, (Limit{65'536, 9}));
-  EXPECT_EQ(limits.test.outstanding.blocks, (Limit{2, 9}));
-  EXPECT_EQ(limits.test.growth.bytes, (Limit{4096, 10}));
-  EXPECT_EQ(limits.suite.growth.blocks, (Limit{0, 12}));
-  EXPECT_EQ(limits.program.outstanding.bytes, (Limit{1'572'864, 16}));
+  EXPECT_EQ(limits.test.outstanding.bytes, (Limit{65'536, 9, 32}));
+  EXPECT_EQ(limits.test.outstanding.blocks, (Limit{2, 9, 52}));
+  EXPECT_EQ(limits.test.growth.bytes, (Limit{4096, 10, 27}));
+  EXPECT_EQ(limits.suite.growth.blocks, (Limit{0, 12, 36}));
+  EXPECT_EQ(limits.program.outstanding.bytes, (Limit{1'572'864, 16, 11}));
 }
 
 TEST(BudgetFileTest, LeavesLimitsThatAreNotSetUnset) {
@@ -75,9 +77,83 @@ TEST(BudgetFileTest, KeepsOverridesWithReasonAndLine) {
   const BudgetFile file = Parse(kFull);
   ASSERT_EQ(file.overrides.size(), 1U);
   EXPECT_THAT(file.overrides[0].tests, ElementsAre("HttpTest.KeepAlive"));
-  EXPECT_EQ(file.overrides[0].limits.test.outstanding.blocks, (Limit{7, 23}));
+  EXPECT_EQ(file.overrides[0].limits.test.outstanding.blocks, (Limit{7, 23, 53}));
   EXPECT_EQ(file.overrides[0].reason, "the pool keeps one socket");
   EXPECT_EQ(file.overrides[0].line, 21);
+}
+
+constexpr const char* kJudging = R"({
+  "component": "net",
+  "code": {"paths": ["src/net/*"], "functions": ["net::*"], "modules": ["libnet.so*"]},
+  "free_by": "suite",
+  "confirm": "inline",
+  "threads": "test",
+  "limits": {"test": {
+    "lost": {"blocks": 1}, "retained": {"blocks": 2}, "allocated": {"bytes": "1 GiB"},
+    "peak": {"bytes": "1 MiB"}, "mapped": {"bytes": 0},
+    "file_descriptors": 3, "threads": 4
+  }},
+  "overrides": [{
+    "tests": ["A.*"], "free_by": "program", "reason": "a cache",
+    "owner": "team-a", "issue": "A-1", "expires": "2026-12-31"
+  }],
+  "allowances": [
+    {"stack": ["net::Pool::Grow", "net::Client::*"], "tests": ["B.*"], "bytes": "64 B",
+     "blocks": 2, "reason": "one pool", "owner": "team-b", "issue": "B-2",
+     "expires": "2026-02-28"},
+    {"stack": ["*"], "reason": "any"}
+  ]
+})";
+
+TEST(BudgetFileTest, KnowsTheCodeThatItOwns) {
+  const CodePatterns code = Parse(kJudging).code;
+  EXPECT_THAT(code.paths, ElementsAre("src/net/*"));
+  EXPECT_THAT(code.functions, ElementsAre("net::*"));
+  EXPECT_THAT(code.modules, ElementsAre("libnet.so*"));
+}
+
+TEST(BudgetFileTest, KnowsHowToJudge) {
+  const BudgetFile file = Parse(kJudging);
+  EXPECT_EQ(file.free_by, FreeBy::kSuite);
+  EXPECT_EQ(file.confirm, Confirm::kInline);
+  EXPECT_EQ(file.thread_scope, ThreadScope::kTest);
+  EXPECT_EQ(Parse(kFull).free_by, std::nullopt);
+}
+
+TEST(BudgetFileTest, ReadsEveryQuantity) {
+  const WindowLimits test = Parse(kJudging).limits.test;
+  EXPECT_EQ(test.lost.blocks, (Limit{1, 8, 24}));
+  EXPECT_EQ(test.retained.blocks->value, 2);
+  EXPECT_EQ(test.allocated.bytes->value, 1 << 30);
+  EXPECT_EQ(test.peak_bytes, (Limit{1 << 20, 9, 23}));
+  EXPECT_EQ(test.mapped_bytes->value, 0);
+  EXPECT_EQ(test.file_descriptors, (Limit{3, 10, 25}));
+  EXPECT_EQ(test.threads->value, 4);
+}
+
+TEST(BudgetFileTest, KnowsWhoPermitsAnOverrideAndUntilWhen) {
+  const BudgetFile file = Parse(kJudging);
+  ASSERT_EQ(file.overrides.size(), 1U);
+  EXPECT_EQ(file.overrides[0].free_by, FreeBy::kProgram);
+  EXPECT_EQ(file.overrides[0].owner, "team-a");
+  EXPECT_EQ(file.overrides[0].issue, "A-1");
+  EXPECT_EQ(file.overrides[0].expires, ParseDate("2026-12-31"));
+}
+
+TEST(BudgetFileTest, ReadsAllowances) {
+  const BudgetFile file = Parse(kJudging);
+  ASSERT_EQ(file.allowances.size(), 2U);
+  const Allowance& full = file.allowances[0];
+  EXPECT_THAT(full.stack, ElementsAre("net::Pool::Grow", "net::Client::*"));
+  EXPECT_THAT(full.tests, ElementsAre("B.*"));
+  EXPECT_EQ(full.bytes->value, 64);
+  EXPECT_EQ(full.blocks->value, 2);
+  EXPECT_EQ(full.reason, "one pool");
+  EXPECT_EQ(full.owner, "team-b");
+  EXPECT_EQ(full.issue, "B-2");
+  EXPECT_EQ(full.expires, ParseDate("2026-02-28"));
+  EXPECT_EQ(full.line, 17);
+  EXPECT_FALSE(file.allowances[1].bytes || file.allowances[1].blocks);
 }
 
 TEST(BudgetFileTest, NeedsNoMoreThanAComponent) {

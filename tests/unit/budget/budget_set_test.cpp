@@ -40,27 +40,26 @@ std::string ErrorOf(const Expected<AppliedBudget>& budget) {
   return budget.error().message;
 }
 
-TEST(BudgetSetTest, AllowsNothingByDefault) {
+TEST(BudgetSetTest, LimitsNothingWithoutAFile) {
   const AppliedBudget budget = ForTest(BudgetSet({}, "net_test"), {"A.One", ""});
-  EXPECT_EQ(budget.component, "");
-  ASSERT_TRUE(budget.outstanding.bytes && budget.outstanding.blocks);
-  EXPECT_EQ(budget.outstanding.bytes->value, 0);
-  EXPECT_EQ(budget.outstanding.bytes->source.file, "");
-  EXPECT_EQ(budget.outstanding.blocks->value, 0);
-  EXPECT_EQ(budget.outstanding.blocks->source.file, "");
-  EXPECT_FALSE(budget.growth.bytes || budget.growth.blocks);
+  EXPECT_EQ(budget, AppliedBudget{});
+  EXPECT_TRUE(UsesDefaultPolicy(budget));
 }
 
-TEST(BudgetSetTest, KeepsTheDefaultWhereAFileLimitsGrowthOnly) {
+TEST(BudgetSetTest, KeepsTheDefaultPolicyWhereAFileLimitsGrowthOnly) {
   const BudgetSet set({Parse("net.leakgate.json", R"({"component": "net", "limits": {"test":
                            {"growth": {"blocks": 3}}}})")},
                       "net_test");
   const AppliedBudget budget = ForTest(set, {"A.One", ""});
   EXPECT_EQ(budget.component, "net");
-  ASSERT_TRUE(budget.outstanding.bytes && budget.outstanding.blocks && budget.growth.blocks);
-  EXPECT_EQ(budget.outstanding.bytes->value, 0);
-  EXPECT_EQ(budget.outstanding.blocks->source.file, "");
+  EXPECT_TRUE(UsesDefaultPolicy(budget));
+  ASSERT_TRUE(budget.growth.blocks);
   EXPECT_EQ(budget.growth.blocks->value, 3);
+}
+
+TEST(BudgetSetTest, IsLiteralWhereAFileLimitsWhatIsOutstanding) {
+  EXPECT_FALSE(UsesDefaultPolicy(
+      ForTest(BudgetSet({Allowing(0, "net.leakgate.json")}, "net_test"), {"A.One", ""})));
 }
 
 TEST(BudgetSetTest, LeavesBlocksUnlimitedWhereAFileLimitsBytesOnly) {

@@ -134,7 +134,7 @@ TEST(LoadBudgetFilesTest, FailsOnTheFirstBadFile) {
   const fs::path bad = temp.Write("b.leakgate.json", "");
   temp.Write("c.leakgate.json", "");
   EXPECT_EQ(ErrorOf({temp.path()}),
-            bad.string() + ":1: the file is empty; write at least {\"component\": \"NAME\"}");
+            bad.string() + ":1:1: the file is empty; write at least {\"component\": \"NAME\"}");
 }
 
 }  // namespace

@@ -64,6 +64,43 @@ TEST(LocatedJsonTest, PutsContainersOnTheLineWhereTheyOpen) {
   EXPECT_EQ(object.members[1].value.line, 5);
 }
 
+TEST(LocatedJsonTest, KnowsTheColumnWhereEachKeyAndValueBegins) {
+  const LocatedValue object = Parse("{ \"a\" : [7 ,\"x\\\"y\", true], \"b\":{}\n, \"c\": -1.5}");
+  ASSERT_EQ(object.members.size(), 3U);
+  EXPECT_EQ(object.members[0].column, 3);
+  const LocatedValue& array = object.members[0].value;
+  EXPECT_EQ(array.column, 9);
+  ASSERT_EQ(array.elements.size(), 3U);
+  EXPECT_EQ(array.elements[0].column, 10);
+  EXPECT_EQ(array.elements[1].column, 13);
+  EXPECT_EQ(array.elements[2].column, 21);
+  EXPECT_EQ(object.members[1].value.column, 32);
+  EXPECT_EQ(object.members[2].line, 2);
+  EXPECT_EQ(object.members[2].value.column, 8);
+}
+
+TEST(LocatedJsonTest, KnowsTheTextOfEachValue) {
+  const std::string text = "\xEF\xBB\xBF{\"a\": [7, \"x\" ], \"b\":-1.50e3}";
+  const LocatedValue object = Parse(text);
+  const auto text_of = [&](const LocatedValue& value) {
+    return text.substr(value.begin, value.end - value.begin);
+  };
+  ASSERT_EQ(object.members.size(), 2U);
+  EXPECT_EQ(text_of(object), text.substr(3));
+  EXPECT_EQ(text_of(object.members[0].value), "[7, \"x\" ]");
+  EXPECT_EQ(text_of(object.members[0].value.elements[0]), "7");
+  EXPECT_EQ(text_of(object.members[0].value.elements[1]), "\"x\"");
+  EXPECT_EQ(text_of(object.members[1].value), "-1.50e3");
+  EXPECT_EQ(object.column, 1);
+}
+
+TEST(LocatedJsonTest, FindsTheValueOfAKey) {
+  const LocatedValue object = Parse(R"({"a": 1, "b": 2})");
+  ASSERT_NE(object.Find("b"), nullptr);
+  EXPECT_EQ(object.Find("b")->text, "2");
+  EXPECT_EQ(object.Find("c"), nullptr);
+}
+
 TEST(LocatedJsonTest, CountsLinesThatEndInCrLf) {
   const LocatedValue object = Parse("{\r\n\"a\": 5\r\n}");
   ASSERT_EQ(object.members.size(), 1U);
@@ -80,13 +117,13 @@ TEST(LocatedJsonTest, ReadsNestingUpToTheLimit) {
 
 TEST(LocatedJsonTest, RefusesDeeperNesting) {
   EXPECT_EQ(ErrorOf(Nested(kMaxJsonDepth + 1)),
-            "a.json:1: nested deeper than 64 levels; a budget needs at most 6");
+            "a.json:1:65: nested deeper than 64 levels; a budget needs at most 6");
   EXPECT_THAT(ErrorOf(Nested(1'000'000)), HasSubstr("nested deeper"));
 }
 
 TEST(LocatedJsonTest, NamesBothLinesOfADuplicateKey) {
   EXPECT_EQ(ErrorOf("{\n\"a\": 1,\n\"b\": 2,\n\"a\": 3\n}"),
-            "a.json:4: \"a\" is set twice, here and on line 2; keep one of the two");
+            "a.json:4:1: \"a\" is set twice, here and on line 2; keep one of the two");
 }
 
 TEST(LocatedJsonTest, AllowsTheSameKeyInDifferentObjects) {
@@ -95,7 +132,7 @@ TEST(LocatedJsonTest, AllowsTheSameKeyInDifferentObjects) {
 
 TEST(LocatedJsonTest, FindsADuplicateKeyThatIsSpeltWithAnEscape) {
   EXPECT_EQ(ErrorOf(R"({"a": 1, "\u0061": 2})"),
-            "a.json:1: \"a\" is set twice, here and on line 1; keep one of the two");
+            "a.json:1:10: \"a\" is set twice, here and on line 1; keep one of the two");
 }
 
 struct SyntaxCase {
@@ -114,67 +151,70 @@ INSTANTIATE_TEST_SUITE_P(
     BadJson, SyntaxErrorTest,
     testing::Values(
         SyntaxCase{"EmptyFile", "",
-                   "a.json:1: the file is empty; write at least {\"component\": \"NAME\"}"},
+                   "a.json:1:1: the file is empty; write at least {\"component\": \"NAME\"}"},
         SyntaxCase{"BlankFile", " \r\n\n",
-                   "a.json:1: the file is empty; write at least {\"component\": \"NAME\"}"},
+                   "a.json:1:1: the file is empty; write at least {\"component\": \"NAME\"}"},
         SyntaxCase{"EndsInAnObject", "{\n\"a\": 1\n",
-                   "a.json:2: not valid JSON: the text ends inside an object or array; close it"},
+                   "a.json:2:7: not valid JSON: the text ends inside an object or array; close it"},
         SyntaxCase{"EndsBeforeAValue", "{\n\"a\":",
-                   "a.json:2: not valid JSON: the text ends inside an object or array; close it"},
+                   "a.json:2:4: not valid JSON: the text ends inside an object or array; close it"},
         SyntaxCase{"EndsInAString", "{\n\"a",
-                   "a.json:2: not valid JSON: the text ends inside a string; close it with '\"'"},
+                   "a.json:2:1: not valid JSON: the text ends inside a string; close it with '\"'"},
         SyntaxCase{"LineBreakInAString", "{\n\"a: 1,\n\"b\": 2}",
-                   "a.json:2: not valid JSON: a line break or control character in a string; "
+                   "a.json:2:1: not valid JSON: a line break or control character in a string; "
                    "close it with '\"' or write \\n"},
         SyntaxCase{"TrailingCommaInAnObject", "{\n\"a\": 1,\n}",
-                   "a.json:3: not valid JSON: a comma before '}'; remove it"},
+                   "a.json:3:1: not valid JSON: a comma before '}'; remove it"},
         SyntaxCase{"TrailingCommaInAnArray", "[\n1,\n\n]",
-                   "a.json:4: not valid JSON: a comma before ']'; remove it"},
+                   "a.json:4:1: not valid JSON: a comma before ']'; remove it"},
         SyntaxCase{"LoneComma", "{,}",
-                   "a.json:1: not valid JSON: a key must be a string; put it in double quotes"},
-        SyntaxCase{"MissingCommaInAnObject", "{\n\"a\": 1\n\"b\": 2}",
-                   "a.json:3: not valid JSON: neither ',' nor '}' after a value; add the one that "
-                   "is missing"},
-        SyntaxCase{"MissingCommaInAnArray", "[1\n2]",
-                   "a.json:2: not valid JSON: neither ',' nor ']' after a value; add the one that "
-                   "is missing"},
+                   "a.json:1:2: not valid JSON: a key must be a string; put it in double quotes"},
+        SyntaxCase{
+            "MissingCommaInAnObject", "{\n\"a\": 1\n\"b\": 2}",
+            "a.json:3:1: not valid JSON: neither ',' nor '}' after a value; add the one that "
+            "is missing"},
+        SyntaxCase{
+            "MissingCommaInAnArray", "[1\n2]",
+            "a.json:2:1: not valid JSON: neither ',' nor ']' after a value; add the one that "
+            "is missing"},
         SyntaxCase{"MissingColon", "{\"a\" 1}",
-                   "a.json:1: not valid JSON: no ':' after a key; write \"key\": value"},
+                   "a.json:1:6: not valid JSON: no ':' after a key; write \"key\": value"},
         SyntaxCase{"MissingValue", "{\"a\": }",
-                   "a.json:1: not valid JSON: unexpected '}'; expected '[', '{', or a literal; "
+                   "a.json:1:7: not valid JSON: unexpected '}'; expected '[', '{', or a literal; "
                    "correct it"},
         SyntaxCase{"KeyWithoutQuotes", "{\na: 1}",
-                   "a.json:2: not valid JSON: a key must be a string; put it in double quotes"},
+                   "a.json:2:1: not valid JSON: a key must be a string; put it in double quotes"},
         SyntaxCase{"ValueWithoutQuotes", "{\n\"a\": net}",
-                   "a.json:2: not valid JSON: a word that is no value; put it in double quotes"},
+                   "a.json:2:6: not valid JSON: a word that is no value; put it in double quotes"},
         SyntaxCase{"Comment", "{\n// why\n\"a\": 1}",
-                   "a.json:2: not valid JSON: JSON has no comments; remove it"},
+                   "a.json:2:1: not valid JSON: JSON has no comments; remove it"},
         SyntaxCase{"CommentAtTheTop", "/* why */ {}",
-                   "a.json:1: not valid JSON: JSON has no comments; remove it"},
+                   "a.json:1:1: not valid JSON: JSON has no comments; remove it"},
         SyntaxCase{"CommentAtTheEnd", "{}\n// why",
-                   "a.json:2: not valid JSON: JSON has no comments; remove it"},
+                   "a.json:2:1: not valid JSON: JSON has no comments; remove it"},
         SyntaxCase{"CommentBehindAComma", "{\"a\": 1, // why\n\"b\": 2}",
-                   "a.json:1: not valid JSON: JSON has no comments; remove it"},
+                   "a.json:1:10: not valid JSON: JSON has no comments; remove it"},
         SyntaxCase{"TextAfterTheEnd", "{}\n{}",
-                   "a.json:2: not valid JSON: text after the end of the budget; remove it"},
+                   "a.json:2:1: not valid JSON: text after the end of the budget; remove it"},
         SyntaxCase{"BracketTooMany", "{}}",
-                   "a.json:1: not valid JSON: text after the end of the budget; remove it"},
+                   "a.json:1:3: not valid JSON: text after the end of the budget; remove it"},
         SyntaxCase{"GarbageAfterTheEnd", "{}\nx",
-                   "a.json:2: not valid JSON: text after the end of the budget; remove it"},
+                   "a.json:2:1: not valid JSON: text after the end of the budget; remove it"},
         SyntaxCase{"InvalidUtf8InAString", "{\n\"a\": \"\xff\"}",
-                   "a.json:2: not valid JSON: a string is not UTF-8; save the file as UTF-8"},
+                   "a.json:2:6: not valid JSON: a string is not UTF-8; save the file as UTF-8"},
         SyntaxCase{"InvalidUtf8OutsideAString", "{\n\xff}",
-                   "a.json:2: not valid JSON: a key must be a string; put it in double quotes"},
+                   "a.json:2:1: not valid JSON: a key must be a string; put it in double quotes"},
         SyntaxCase{"UnknownEscape", R"({"a": "\q"})",
-                   "a.json:1: not valid JSON: invalid string: forbidden character after "
+                   "a.json:1:7: not valid JSON: invalid string: forbidden character after "
                    "backslash; correct it"},
         SyntaxCase{"HugeNumber", "{\n\"a\": 1e999}",
-                   "a.json:2: not valid JSON: a number is too large; write a smaller one"},
-        SyntaxCase{"LeadingZero", "[01]",
-                   "a.json:1: not valid JSON: neither ',' nor ']' after a value; add the one that "
-                   "is missing"},
+                   "a.json:2:6: not valid JSON: a number is too large; write a smaller one"},
+        SyntaxCase{
+            "LeadingZero", "[01]",
+            "a.json:1:4: not valid JSON: neither ',' nor ']' after a value; add the one that "
+            "is missing"},
         SyntaxCase{"NulByte", std::string("{}\n\0{", 5),
-                   "a.json:2: not valid JSON: a NUL byte; save the file as UTF-8 text"}),
+                   "a.json:2:1: not valid JSON: a NUL byte; save the file as UTF-8 text"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

@@ -137,7 +137,8 @@ TEST(ProgramBudgetTest, RefusesTwoFilesThatLimitIt) {
       {Parse("a.leakgate.json", kProgramLimits), Parse("b.leakgate.json", kProgramLimits)},
       "/build/all_tests");
   const std::string message =
-      "b.leakgate.json:2: limits.program: a.leakgate.json:2 limits the program window of all_tests "
+      "b.leakgate.json:2:53: limits.program: a.leakgate.json:2 limits the program window of "
+      "all_tests "
       "as well; remove one of the two, or narrow \"binaries\" in one of the files";
 
   const Expected<AppliedBudget> budget = set.ForProgram();

@@ -1,0 +1,58 @@
+#include "runner/attribution/code_owner.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "runner/attribution/stack_pattern.h"
+#include "runner/attribution/user_code.h"
+
+namespace leakgate {
+namespace {
+
+using FrameMatcher = bool (*)(std::string_view glob, const Frame& frame);
+
+// The length of the longest of `globs` that matches; 0 if none does.
+std::size_t Longest(const std::vector<std::string>& globs, const Frame& frame,
+                    FrameMatcher matches) {
+  std::size_t longest = 0;
+  for (const std::string& glob : globs) {
+    if (matches(glob, frame)) longest = std::max(longest, glob.size());
+  }
+  return longest;
+}
+
+std::size_t Claim(const CodePatterns& code, const Frame& frame) {
+  return std::max({Longest(code.paths, frame, MatchesFile),
+                   Longest(code.functions, frame, MatchesFunction),
+                   Longest(code.modules, frame, MatchesModule)});
+}
+
+const BudgetFile* OwnerOfFrame(const std::vector<const BudgetFile*>& files, const Frame& frame) {
+  const BudgetFile* owner = nullptr;
+  std::size_t strongest = 0;
+  for (const BudgetFile* file : files) {
+    const std::size_t claim = Claim(file->code, frame);
+    if (claim <= strongest) continue;
+    strongest = claim;
+    owner = file;
+  }
+  return owner;
+}
+
+}  // namespace
+
+const BudgetFile* OwnerOf(const std::vector<const BudgetFile*>& files,
+                          const std::vector<Frame>& stack) {
+  for (const Frame& frame : stack) {
+    if (!IsUserFrame(frame)) continue;
+    if (const BudgetFile* owner = OwnerOfFrame(files, frame)) return owner;
+  }
+  const auto unowned = std::find_if(files.begin(), files.end(), [](const BudgetFile* file) {
+    return file->component == kUnowned;
+  });
+  return unowned == files.end() ? nullptr : *unowned;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,93 @@
+#include "runner/attribution/stack_pattern.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "runner/attribution/function_name.h"
+#include "runner/budget/filter.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::string_view kModulePrefix = "module:";
+constexpr std::string_view kDivision = "operator/";  // the one function with a '/' in its name
+
+std::string_view FileName(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool NamesFile(std::string_view pattern) {
+  return pattern.find('/') != std::string_view::npos &&
+         pattern.find(kDivision) == std::string_view::npos;
+}
+
+bool MatchesFrame(std::string_view pattern, const Frame& frame) {
+  if (pattern.starts_with(kModulePrefix)) {
+    return MatchesModule(pattern.substr(kModulePrefix.size()), frame);
+  }
+  return NamesFile(pattern) ? MatchesFile(pattern, frame) : MatchesFunction(pattern, frame);
+}
+
+// Whether a person could write the name down, and a compiler's next version
+// would still give it.
+bool IsPlainName(std::string_view name) {
+  return !name.empty() && name.find_first_of("<{*?") == std::string_view::npos &&
+         name.find("operator") == std::string_view::npos;
+}
+
+// "net/pool.cc" of "/home/me/src/net/pool.cc": the same on another machine.
+std::string ShortFile(std::string_view path) {
+  const std::string_view name = FileName(path);
+  const std::string_view folder = path.substr(0, path.size() - name.size());
+  if (folder.size() < 2) return "*/" + std::string(name);
+  return std::string(FileName(folder.substr(0, folder.size() - 1))) + "/" + std::string(name);
+}
+
+std::optional<std::string> PatternOf(const Frame& frame) {
+  const std::string name = QualifiedNameOf(frame.function);
+  if (IsPlainName(name)) return name;
+  if (!frame.file.empty()) return ShortFile(frame.file);
+  if (!frame.module.empty()) return std::string(kModulePrefix).append(FileName(frame.module));
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool MatchesFunction(std::string_view glob, const Frame& frame) {
+  const std::string name = QualifiedNameOf(frame.function);
+  return !name.empty() && MatchesGlob(glob, name);
+}
+
+bool MatchesFile(std::string_view glob, const Frame& frame) {
+  if (frame.file.empty()) return false;
+  if (glob.starts_with('/')) return MatchesGlob(glob, frame.file);
+  // Debug information may tell relative files, too.
+  const std::string file = "/" + frame.file;
+  return MatchesGlob(glob, file) || MatchesGlob("*/" + std::string(glob), file);
+}
+
+bool MatchesModule(std::string_view glob, const Frame& frame) {
+  return !frame.module.empty() && MatchesGlob(glob, FileName(frame.module));
+}
+
+// The first frame that matches is always as good as a later one.
+bool MatchesStack(const std::vector<std::string>& patterns, const std::vector<Frame>& stack) {
+  auto pattern = patterns.begin();
+  for (const Frame& frame : stack) {
+    if (pattern == patterns.end()) break;
+    if (MatchesFrame(*pattern, frame)) ++pattern;
+  }
+  return pattern == patterns.end();
+}
+
+std::vector<std::string> SuggestPattern(const Finding& finding) {
+  if (finding.stack.empty()) return {};
+  const Frame& frame = finding.stack[finding.user_frame.value_or(0)];
+  const std::optional<std::string> pattern = PatternOf(frame);
+  if (!pattern) return {};
+  return {*pattern};
+}
+
+}  // namespace leakgate

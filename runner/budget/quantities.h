@@ -1,0 +1,44 @@
+// The quantities that a budget limits: one table, so that whoever treats them
+// all alike (applying, explaining, tightening) forgets none.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "runner/budget/budget_set.h"
+
+namespace leakgate {
+
+// Limited in bytes and blocks.
+struct AmountQuantity {
+  std::string_view key;
+  AmountLimits WindowLimits::*limits;
+  AppliedAmountLimits AppliedBudget::*applied;
+};
+
+// Limited by one number: bytes where `in_bytes`, else a count.
+struct NumberQuantity {
+  std::string_view key;
+  std::optional<Limit> WindowLimits::*limit;
+  std::optional<AppliedLimit> AppliedBudget::*applied;
+  bool in_bytes;
+};
+
+inline constexpr std::array kAmountQuantities = {
+    AmountQuantity{"outstanding", &WindowLimits::outstanding, &AppliedBudget::outstanding},
+    AmountQuantity{"lost", &WindowLimits::lost, &AppliedBudget::lost},
+    AmountQuantity{"retained", &WindowLimits::retained, &AppliedBudget::retained},
+    AmountQuantity{"growth", &WindowLimits::growth, &AppliedBudget::growth},
+    AmountQuantity{"allocated", &WindowLimits::allocated, &AppliedBudget::allocated},
+};
+
+inline constexpr std::array kNumberQuantities = {
+    NumberQuantity{"peak", &WindowLimits::peak_bytes, &AppliedBudget::peak_bytes, true},
+    NumberQuantity{"mapped", &WindowLimits::mapped_bytes, &AppliedBudget::mapped_bytes, true},
+    NumberQuantity{"file_descriptors", &WindowLimits::file_descriptors,
+                   &AppliedBudget::file_descriptors, false},
+    NumberQuantity{"threads", &WindowLimits::threads, &AppliedBudget::threads, false},
+};
+
+}  // namespace leakgate

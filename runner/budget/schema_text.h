@@ -1,0 +1,11 @@
+// The published schema of budget files, docs/leakgate-budget-1.schema.json, as
+// it was when this runner was built.
+#pragma once
+
+#include <string_view>
+
+namespace leakgate {
+
+[[nodiscard]] std::string_view BudgetSchemaText();
+
+}  // namespace leakgate

@@ -1,0 +1,156 @@
+// The published schema and our own reader give the same answer, but for what a
+// schema cannot say: those budgets are listed apart.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+// clang-format off: the adapter needs nlohmann/json first
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+#pragma GCC diagnostic pop
+// clang-format on
+
+#include <fstream>
+#include <iterator>
+
+#include "runner/budget/budget_file.h"
+#include "runner/budget/schema_text.h"
+
+namespace leakgate {
+namespace {
+
+bool SchemaAccepts(const std::string& budget) {
+  using Adapter = valijson::adapters::NlohmannJsonAdapter;
+  const auto schema_json = nlohmann::json::parse(BudgetSchemaText());
+  const auto json = nlohmann::json::parse(budget);
+  valijson::Schema schema;
+  valijson::SchemaParser().populateSchema(Adapter(schema_json), schema);
+  return valijson::Validator().validate(schema, Adapter(json), nullptr);
+}
+
+bool ReaderAccepts(const std::string& budget) {
+  return ParseBudgetFile("a.json", budget).has_value();
+}
+
+std::string Net(const std::string& members) { return R"({"component": "net", )" + members + "}"; }
+std::string OfTest(const std::string& limits) {
+  return Net(R"("limits": {"test": )" + limits + "}");
+}
+std::string OverrideOf(const std::string& members) {
+  return Net(R"("overrides": [{"tests": ["A.*"], "reason": "x", )" + members + "}]");
+}
+std::string AllowanceOf(const std::string& members) {
+  return Net(R"("allowances": [{"stack": ["a"], "reason": "x", )" + members + "}]");
+}
+
+TEST(BudgetSchemaTest, IsTheOneThatIsPublished) {
+  std::ifstream stream(LEAKGATE_SOURCE_DIR "/docs/leakgate-budget-1.schema.json");
+  EXPECT_EQ(BudgetSchemaText(), (std::string{std::istreambuf_iterator<char>(stream), {}}));
+}
+
+TEST(BudgetSchemaTest, AcceptsWhatTheReaderAccepts) {
+  for (const std::string& budget :
+       {std::string(R"({"component": "net"})"), Net(R"("$schema": "x", "owner": "me")"),
+        Net(R"("tests": ["A.*"], "binaries": ["net_*"])"),
+        Net(R"("code": {"paths": ["a"], "functions": ["b"], "modules": ["c"]})"),
+        Net(R"("free_by": "suite", "confirm": "inline", "threads": "test")"),
+        Net(R"("free_by": "program", "confirm": "off", "threads": "process")"),
+        OfTest(R"({"outstanding": {"bytes": 0, "blocks": 1}, "lost": {"blocks": 0}})"),
+        OfTest(R"({"retained": {"bytes": 1}, "growth": {"bytes": 1}, "allocated": {"bytes": 1}})"),
+        OfTest(R"({"peak": {"bytes": 1}, "mapped": {"bytes": "1 MB"}, "threads": 0})"),
+        OfTest(R"({"file_descriptors": 3})"), OfTest(R"({"growth": {"bytes": "1.5MiB"}})"),
+        Net(R"("limits": {"suite": {"threads": 1}, "program": {"threads": 1}})"),
+        Net(R"("overrides": [], "allowances": [])"),
+        OverrideOf(R"("limits": {"test": {"threads": 1}, "suite": {"threads": 1}})"),
+        OverrideOf(R"("free_by": "suite", "owner": "me", "issue": "1", "expires": "2026-12-31")"),
+        AllowanceOf(R"("tests": ["A.*"], "bytes": "1 kB", "blocks": 2, "owner": "me")"),
+        AllowanceOf(R"("issue": "1", "expires": "2028-02-29")")}) {
+    EXPECT_TRUE(ReaderAccepts(budget)) << budget;
+    EXPECT_TRUE(SchemaAccepts(budget)) << budget;
+  }
+}
+
+TEST(BudgetSchemaTest, RefusesWhatTheReaderRefuses) {
+  for (const std::string& budget : {std::string("[]"),
+                                    std::string("{}"),
+                                    std::string(R"({"component": ""})"),
+                                    std::string(R"({"component": " \t"})"),
+                                    std::string(R"({"component": 5})"),
+                                    Net(R"("test": ["A.*"])"),
+                                    Net(R"("owner": null)"),
+                                    Net(R"("tests": "A.*")"),
+                                    Net(R"("tests": [])"),
+                                    Net(R"("tests": [""])"),
+                                    Net(R"("binaries": [1])"),
+                                    Net(R"("code": {})"),
+                                    Net(R"("code": {"path": ["a"]})"),
+                                    Net(R"("code": {"paths": []})"),
+                                    Net(R"("free_by": "end")"),
+                                    Net(R"("confirm": true)"),
+                                    Net(R"("threads": "all")"),
+                                    Net(R"("limits": {})"),
+                                    Net(R"("limits": {"tests": {}})"),
+                                    OfTest("{}"),
+                                    OfTest("0"),
+                                    OfTest(R"({"leaked": 1})"),
+                                    OfTest(R"({"outstanding": {}})"),
+                                    OfTest(R"({"lost": 0})"),
+                                    OfTest(R"({"lost": {"byte": 0}})"),
+                                    OfTest(R"({"lost": {"bytes": -1}})"),
+                                    OfTest(R"({"lost": {"bytes": 1.5}})"),
+                                    OfTest(R"({"lost": {"bytes": true}})"),
+                                    OfTest(R"({"lost": {"bytes": "64"}})"),
+                                    OfTest(R"({"lost": {"bytes": "64 KB"}})"),
+                                    OfTest(R"({"lost": {"bytes": "-1 KiB"}})"),
+                                    OfTest(R"({"lost": {"blocks": "2"}})"),
+                                    OfTest(R"({"peak": {"blocks": 1}})"),
+                                    OfTest(R"({"peak": 1})"),
+                                    OfTest(R"({"mapped": {}})"),
+                                    OfTest(R"({"file_descriptors": -1})"),
+                                    OfTest(R"({"threads": {"blocks": 1}})"),
+                                    Net(R"("overrides": {})"),
+                                    Net(R"("overrides": [5])"),
+                                    Net(R"("overrides": [{"tests": ["A.*"], "reason": "x"}])"),
+                                    Net(R"("overrides": [{"tests": ["A.*"], "free_by": "suite"}])"),
+                                    Net(R"("overrides": [{"reason": "x", "free_by": "suite"}])"),
+                                    OverrideOf(R"("limits": {"program": {"threads": 1}})"),
+                                    OverrideOf(R"("limits": {})"),
+                                    OverrideOf(R"("free_by": "suite", "expires": "31.12.2026")"),
+                                    OverrideOf(R"("free_by": "suite", "expires": "2026-13-01")"),
+                                    OverrideOf(R"("free_by": "suite", "because": "x")"),
+                                    Net(R"("allowances": {})"),
+                                    Net(R"("allowances": [{"stack": ["a"]}])"),
+                                    Net(R"("allowances": [{"reason": "x"}])"),
+                                    Net(R"("allowances": [{"stack": [], "reason": "x"}])"),
+                                    Net(R"("allowances": [{"stack": ["a"], "reason": " "}])"),
+                                    AllowanceOf(R"("blocks": -1)"),
+                                    AllowanceOf(R"("limits": {})")}) {
+    EXPECT_FALSE(ReaderAccepts(budget)) << budget;
+    EXPECT_FALSE(SchemaAccepts(budget)) << budget;
+  }
+}
+
+struct Inexpressible {
+  const char* why;
+  std::string budget;
+};
+
+TEST(BudgetSchemaTest, LeavesToTheReaderWhatASchemaCannotSay) {
+  for (const Inexpressible& it :
+       {Inexpressible{"a key twice", Net(R"("component": "http")")},
+        Inexpressible{"a part of a byte", OfTest(R"({"lost": {"bytes": "1.3 KiB"}})")},
+        Inexpressible{"too large a size", OfTest(R"({"lost": {"bytes": "8589934592 GiB"}})")},
+        Inexpressible{"no such day", AllowanceOf(R"("expires": "2026-02-30")")}}) {
+    EXPECT_FALSE(ReaderAccepts(it.budget)) << it.why;
+    EXPECT_TRUE(SchemaAccepts(it.budget)) << it.why;
+  }
+}
+
+}  // namespace
+}  // namespace leakgate
