@@ -107,8 +107,8 @@ FreeError ErrorOf(Recording recording, FreeErrorKind kind, void* block, const Fr
 
 void NoteMismatch(Recording recording, void* block, const FreeCall& call,
                   const LiveRecord& record) {
-  if (!TellsMismatches()) return;
   FreeError error = ErrorOf(recording, FreeErrorKind::kMismatched, block, call);
+  if (!IsSureMismatch(error.free_stack, record.stack)) return;
   error.allocation_stack = record.stack;
   error.allocation_kind = static_cast<std::uint32_t>(record.kind);
   error.size_bytes = record.size_bytes;
