@@ -23,10 +23,25 @@ bool IsKnown(const FreeError& error, std::uint32_t count) {
   return false;
 }
 
+// 0: not known.
+std::uint32_t CallingModule(std::uint32_t stack) {
+  return stack < kStackRootCount ? 0 : g_region.stacks()[stack].module;
+}
+
+bool IsCLibrary(std::uint32_t module) {
+  const ModuleRecord& record = g_region.modules()[module];
+  const auto inside = reinterpret_cast<std::uint64_t>(g_host.exit_now);
+  return inside >= record.begin && inside < record.end;
+}
+
 }  // namespace
 
-bool TellsMismatches() {
-  return g_host.operators == OperatorSource::kRuntime && g_host.operators_are_ours;
+bool IsSureMismatch(std::uint32_t free_stack, std::uint32_t allocation_stack) {
+  if (g_host.operators != OperatorSource::kRuntime || !g_host.operators_are_ours) return false;
+  const std::uint32_t freeing = CallingModule(free_stack);
+  const std::uint32_t allocating = CallingModule(allocation_stack);
+  if (freeing == 0 || allocating == 0) return false;
+  return freeing == allocating || IsCLibrary(freeing) || IsCLibrary(allocating);
 }
 
 bool IsFreedBlock(std::uint64_t address) {

@@ -34,8 +34,13 @@ constexpr bool MayFree(FreeKind free_kind, AllocationKind kind) {
   return kind >= kinds.first && kind <= kinds.last;
 }
 
-// False where a program's own operators may be half of the story.
-[[nodiscard]] bool TellsMismatches();
+// True if it is certain that `free_stack` should not free what `allocation_stack` did.
+//
+// A program may have operators of its own, which call malloc and free: then one half
+// of a pair may be theirs, and the other ours. Those that it exports are seen; those
+// hidden in a module (linked with -static-libstdc++, say) serve that module alone, so
+// both calls must come from one module, or from the C library, which has none.
+[[nodiscard]] bool IsSureMismatch(std::uint32_t free_stack, std::uint32_t allocation_stack);
 
 // True if the block that once began at `address` is free, as the allocator's own
 // bookkeeping says. Not known: false.

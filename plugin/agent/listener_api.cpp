@@ -1,7 +1,9 @@
-// The agent's C interface to the listener (leakgate/agent.h).
+// The agent's C interface to the listener, and to allowances in the program's code
+// (leakgate/agent.h).
 #include <cstring>
 
 #include "leakgate/agent.h"
+#include "plugin/agent/allowances.h"
 #include "plugin/agent/interpose.h"
 #include "plugin/agent/windows.h"
 
@@ -56,10 +58,48 @@ void EndIterationOf(unsigned iteration) {
   EndIteration(guard, iteration);
 }
 
-const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener, Open, Close, EndIterationOf};
+GivenAllowance Given(const LeakgateAllowance& allowance) {
+  return {.reason = ViewOf(allowance.reason),
+          .file = ViewOf(allowance.file),
+          .line = allowance.line,
+          .bytes = allowance.bytes,
+          .blocks = allowance.blocks};
+}
+
+unsigned BeginAllowanceOf(const LeakgateAllowance* allowance) {
+  if (!IsTracing() || !CanRecord()) return LEAKGATE_NOT_BEGUN;
+  std::uint32_t before = 0;
+  {
+    const RecordingGuard guard;
+    before = BeginAllowance(guard, Given(*allowance));
+  }
+  NoteUnsettled();
+  return before;
+}
+
+void EndAllowance(unsigned before) {
+  if (before == LEAKGATE_NOT_BEGUN || !IsTracing() || !CanRecord()) return;
+  {
+    const RecordingGuard guard;
+    RestoreAllowance(guard, before);
+  }
+  NoteUnsettled();
+}
+
+void Expect(const LeakgateAllowance* allowance) {
+  if (!IsTracing() || !CanRecord()) return;
+  {
+    const RecordingGuard guard;
+    ExpectOutstanding(guard, Given(*allowance));
+  }
+  NoteUnsettled();
+}
+
+const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener,   Open,         Close,
+                              EndIterationOf,         BeginAllowanceOf, EndAllowance, Expect};
 
 }  // namespace
 
 LEAKGATE_EXPORT const LeakgateAgent* leakgate_agent(unsigned version) {
-  return IsTracing() && version == LEAKGATE_AGENT_VERSION ? &kAgent : nullptr;
+  return IsTracing() && version != 0 && version <= LEAKGATE_AGENT_VERSION ? &kAgent : nullptr;
 }

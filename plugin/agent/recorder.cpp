@@ -29,7 +29,7 @@ std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
 }
 
 // 0, with a drop, if the table is full.
-std::uint32_t MakeContext(std::uint32_t window, std::uint32_t thread) {
+std::uint32_t MakeContext(std::uint32_t window, const ThreadState& thread) {
   std::atomic<std::uint32_t>& count = g_region.header().context_count;
   const std::uint32_t id = count.fetch_add(1, std::memory_order_relaxed);
   if (id >= kMaxContexts) {
@@ -38,8 +38,18 @@ std::uint32_t MakeContext(std::uint32_t window, std::uint32_t thread) {
     return 0;
   }
   // Published by the release of the first start word that leads here.
-  g_region.contexts()[id] = {.window = window, .thread = thread, .allowance = 0, .reserved = 0};
+  g_region.contexts()[id] = {
+      .window = window, .thread = thread.thread, .allowance = thread.allowance, .reserved = 0};
   return id;
+}
+
+std::uint32_t ContextOf(ThreadState& thread) {
+  const std::uint32_t window = thread.shard->window.load(std::memory_order_relaxed);
+  KnownContext& known = thread.known_contexts[(window ^ (thread.allowance * 5)) % kKnownContexts];
+  if (known.window != window || known.allowance != thread.allowance || known.context == 0) {
+    known = {window, thread.allowance, MakeContext(window, thread)};
+  }
+  return known.context;
 }
 
 // The thread counts for the current window from now on. What it allocates there
@@ -60,10 +70,7 @@ void MoveToCurrentWindow(ThreadState& thread) {
   if (thread.epoch == epoch) return true;
 
   MoveToCurrentWindow(thread);
-  if (thread.context == 0) {
-    thread.context =
-        MakeContext(thread.shard->window.load(std::memory_order_relaxed), thread.thread);
-  }
+  if (thread.context == 0) thread.context = ContextOf(thread);
   if (thread.context == 0) return false;
   thread.memo.Enter(g_modules.Epoch());
   thread.epoch = epoch;
@@ -100,8 +107,8 @@ FreeError ErrorOf(Recording recording, FreeErrorKind kind, void* block, const Fr
 
 void NoteMismatch(Recording recording, void* block, const FreeCall& call,
                   const LiveRecord& record) {
-  if (!TellsMismatches()) return;
   FreeError error = ErrorOf(recording, FreeErrorKind::kMismatched, block, call);
+  if (!IsSureMismatch(error.free_stack, record.stack)) return;
   error.allocation_stack = record.stack;
   error.allocation_kind = static_cast<std::uint32_t>(record.kind);
   error.size_bytes = record.size_bytes;

@@ -122,6 +122,8 @@ void OnThreadEnd(void* value) {
 
 void Take(ThreadState& state) {
   state.thread = t_id;
+  state.allowance = 0;
+  for (KnownContext& known : state.known_contexts) known = {};
   state.walker.Begin(OwnStack::OfThisThread(), g_region.header().stack_depth);
   state.epoch = 0;
   state.context = 0;

@@ -27,16 +27,27 @@ enum class Activity : std::uint8_t {
   kRecording,  // inside the agent: an allocation here is a signal handler's, and a drop
 };
 
+// A context that the thread has made: windows and allowances that come back, as in a
+// loop, need no other.
+struct KnownContext {
+  std::uint32_t window;
+  std::uint32_t allowance;
+  std::uint32_t context;  // 0: none
+};
+inline constexpr std::uint32_t kKnownContexts = 64;
+
 // `epoch`, `context` and the memo's stacks are of one moment: see Refresh.
 struct ThreadState {
-  std::uint64_t epoch = 0;    // as CurrentEpoch
-  std::uint32_t context = 0;  // the shard's window and this thread, as a context id
-  std::uint32_t thread = 0;   // its id in the region
+  std::uint64_t epoch = 0;      // as CurrentEpoch
+  std::uint32_t context = 0;    // the shard's window, this thread, its allowance, as an id
+  std::uint32_t thread = 0;     // its id in the region
+  std::uint32_t allowance = 0;  // that holds: the innermost
   CounterShard* shard = nullptr;
   StackMemo memo;
   std::uint32_t opening_window = 0;   // begun, but not yet counted from (windows.h)
   std::uint32_t closing_window = 0;   // ended, but not yet judged
   std::uint32_t ended_iteration = 0;  // whose end the runner has not been told of
+  KnownContext known_contexts[kKnownContexts] = {};
   ThreadState* next_free = nullptr;
   StackWalker walker;
   StackTrail trail;

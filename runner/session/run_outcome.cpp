@@ -9,8 +9,8 @@ namespace leakgate {
 namespace {
 
 constexpr std::array<const char*, kDropReasonCount> kDropWords = {
-    "reentered", "address_range",     "unaligned", "context_table_full",
-    "map_full",  "window_table_full", "text_full", "no_thread_state"};
+    "reentered",         "address_range", "unaligned",       "context_table_full",  "map_full",
+    "window_table_full", "text_full",     "no_thread_state", "allowance_table_full"};
 
 constexpr std::array<const char*, kUnwindEndCount> kEndWords = {
     "outermost",        "depth_limit", "no_unwind_info", "bad_unwind_info",

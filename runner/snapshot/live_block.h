@@ -14,6 +14,7 @@ struct LiveBlock {
   std::uint32_t stack = 0;   // a stack id of the same region
   std::uint32_t window = 0;  // the window in which it was allocated
   std::uint32_t thread = 0;
+  std::uint32_t allowance = 0;  // of the code's, within which it was allocated; 0: none
 };
 
 }  // namespace leakgate

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/allocation_kind.h"
 #include "common/region_layout.h"
 #include "runner/snapshot/live_block.h"
 #include "runner/snapshot/module.h"
@@ -44,22 +45,47 @@ struct StackCounts {
   std::uint64_t rules_made = 0;  // of those: without a cached rule
 };
 
-// A thread's record, copied.
+// A thread's record, copied. Not there: tid is 0.
 struct ThreadCopy {
   int tid = 0;
   std::uint32_t birth_window = 0;
   std::uint32_t parent = 0;        // the thread that created it; 0: not known
-  std::uint32_t origin_stack = 0;  // where it did so; 0: not known
+  std::uint32_t origin_stack = 0;  // where; 0: not known
   std::uint64_t pointer = 0;
   bool has_ended = false;
-  std::string name;  // if it has ended
+  std::string name;  // once it has ended
 };
 
-// A block that was freed in a later window than it was allocated in.
+// A block that was freed in another window than it was allocated in.
 struct EarlierFreeCopy {
   std::uint32_t stack = 0;
   std::uint32_t window = 0;  // that it was freed in
   std::uint64_t size_bytes = 0;
+};
+
+struct FreeErrorCopy {
+  FreeErrorKind kind = FreeErrorKind::kMismatched;
+  FreeKind free_kind = FreeKind::kFree;
+  std::uint32_t window = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t free_stack = 0;
+  std::uint32_t allocation_stack = 0;  // of a mismatched free, as is the kind
+  AllocationKind allocation_kind = AllocationKind::kMalloc;
+  std::uint64_t address = 0;
+  std::uint64_t size_bytes = 0;
+};
+
+// An allowance that the program's code gave, copied. Not there: id is 0.
+struct AllowanceCopy {
+  std::uint32_t id = 0;
+  AllowanceKind kind = AllowanceKind::kScoped;
+  std::uint32_t window = 0;
+  std::uint32_t thread = 0;
+  std::string reason;
+  std::string file;
+  int line = 0;
+  std::int64_t bytes = -1;   // -1: no limit
+  std::int64_t blocks = -1;  // likewise
 };
 
 // A call stack as recorded, innermost first.
@@ -98,10 +124,21 @@ class RegionReader {
 
   [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
   [[nodiscard]] RawStack Stack(std::uint32_t id) const;
-  [[nodiscard]] std::uint32_t ThreadCount() const;  // ids from 1 to less than this
-  [[nodiscard]] ThreadCopy Thread(std::uint32_t id) const;
-  [[nodiscard]] std::vector<EarlierFreeCopy> EarlierFrees() const;
   [[nodiscard]] Module ModuleOf(std::uint32_t id) const;
+
+  // Ids from 1 to less than the count.
+  [[nodiscard]] std::uint32_t ThreadCount() const;
+  [[nodiscard]] ThreadCopy Thread(std::uint32_t id) const;
+  [[nodiscard]] std::uint32_t AllowanceCount() const;
+  [[nodiscard]] AllowanceCopy Allowance(std::uint32_t id) const;
+
+  // How many there have ever been; the table holds the first kMaxEarlierFrees.
+  [[nodiscard]] std::uint32_t EarlierFreeCount() const;
+  // Those in the table from an index on, but for any that were taken back.
+  [[nodiscard]] std::vector<EarlierFreeCopy> EarlierFrees(std::uint32_t from) const;
+  [[nodiscard]] std::vector<FreeErrorCopy> FreeErrors() const;
+  // Memory of the agent's own in the process, which holds no roots.
+  [[nodiscard]] std::vector<OwnRange> OwnRanges() const;
 
   // Everything allocated and freed up to now.
   [[nodiscard]] Totals CurrentTotals() const;
@@ -117,9 +154,6 @@ class RegionReader {
   // glibc's that has a mapping of its own makes no page the allocator's: the
   // addresses are anybody's once it is freed.
   [[nodiscard]] Expected<HeapCopy> CopyHeap() const;
-
-  // Memory of the agent's own in the process.
-  [[nodiscard]] std::vector<OwnRange> OwnRanges() const;
 
  private:
   RegionReader(const UniqueFd& fd, Mapping mapping) : fd_(&fd), mapping_(std::move(mapping)) {}

@@ -39,7 +39,19 @@ typedef struct LeakgateVerdict {
   unsigned text_length;
 } LeakgateVerdict;
 
-/* All on the thread that runs the tests. */
+/* Permission to leave blocks, with its reason. */
+typedef struct LeakgateAllowance {
+  const char* reason;
+  const char* file; /* where in the code; may be null */
+  unsigned line;
+  long long bytes;  /* at most; -1: no limit */
+  long long blocks; /* at most; -1: no limit */
+} LeakgateAllowance;
+
+/* What begin_allowance returns where nothing was begun. */
+#define LEAKGATE_NOT_BEGUN 0xFFFFFFFFu
+
+/* Windows and iterations: all on the thread that runs the tests. */
 typedef struct LeakgateAgent {
   unsigned version;
   /* From now on boundaries come from these calls alone. */
@@ -51,9 +63,17 @@ typedef struct LeakgateAgent {
   /* An iteration of --gtest_repeat has ended, its tear-down done. Waits for the
    * runner only if it has asked to be told. */
   void (*end_iteration)(unsigned iteration);
+
+  /* From here on, any thread. What the thread allocates until end_allowance is within
+   * the allowance; the innermost counts. Returns what end_allowance is to be told. */
+  unsigned (*begin_allowance)(const LeakgateAllowance* allowance);
+  void (*end_allowance)(unsigned before);
+  /* The current window means to leave so much. */
+  void (*expect_outstanding)(const LeakgateAllowance* allowance);
 } LeakgateAgent;
 
-/* Null if this process is not traced, or `version` is not the agent's. */
+/* Null if this process is not traced, or the agent is older than `version`. Versions
+ * only add to the end. */
 const LeakgateAgent* leakgate_agent(unsigned version);
 
 typedef const LeakgateAgent* (*LeakgateAgentFunction)(unsigned version);

@@ -1,0 +1,77 @@
+// Leaks that code means to leave, said in the code, with the reason. For C++14 and
+// later; nothing to link but the dynamic linker's library where dlsym is not the C
+// library's own. Without leakgate, these do nothing.
+//
+//   leakgate::ScopedAllowance allow("the registry lives as long as the program");
+//   Registry::Instance().Add(...);           // on this thread, until the block's end
+//
+//   leakgate::ExpectOutstanding(64, 1, "the pool keeps one block for the next test");
+//
+// What a scope allows may be limited: {bytes, blocks}, -1 for no limit. Scopes nest;
+// a block is within the innermost.
+#ifndef LEAKGATE_ALLOWANCE_H_
+#define LEAKGATE_ALLOWANCE_H_
+
+#include <dlfcn.h>
+
+#include <cstring>
+
+#include "leakgate/agent.h"
+
+namespace leakgate {
+namespace internal {
+
+// Null where this process is not traced. Asked once.
+inline const LeakgateAgent* Agent() {
+  static const LeakgateAgent* const agent = []() -> const LeakgateAgent* {
+    void* const symbol = dlsym(RTLD_DEFAULT, LEAKGATE_AGENT_SYMBOL);
+    if (symbol == nullptr) return nullptr;
+    LeakgateAgentFunction find = nullptr;
+    std::memcpy(&find, &symbol, sizeof(find));
+    return find(LEAKGATE_AGENT_VERSION);
+  }();
+  return agent;
+}
+
+}  // namespace internal
+
+// At most so many bytes, and so many blocks; -1: no limit.
+struct AllowanceLimits {
+  long long bytes;
+  long long blocks;
+};
+
+// Allows what this thread allocates while the object lives. A local variable: it ends
+// on the thread that it began on, in the reverse order.
+class ScopedAllowance {
+ public:
+  explicit ScopedAllowance(const char* reason, const char* file = __builtin_FILE(),
+                           unsigned line = __builtin_LINE())
+      : ScopedAllowance(reason, AllowanceLimits{-1, -1}, file, line) {}
+  ScopedAllowance(const char* reason, AllowanceLimits limits, const char* file = __builtin_FILE(),
+                  unsigned line = __builtin_LINE()) {
+    const LeakgateAllowance allowance = {reason, file, line, limits.bytes, limits.blocks};
+    if (internal::Agent() != nullptr) before_ = internal::Agent()->begin_allowance(&allowance);
+  }
+  ~ScopedAllowance() {
+    if (internal::Agent() != nullptr) internal::Agent()->end_allowance(before_);
+  }
+  ScopedAllowance(const ScopedAllowance&) = delete;
+  ScopedAllowance& operator=(const ScopedAllowance&) = delete;
+
+ private:
+  unsigned before_ = LEAKGATE_NOT_BEGUN;
+};
+
+// The test that runs means to leave `bytes` in `blocks`, -1 for no limit. Given again
+// at the same place in the same test, with the same numbers, it counts once.
+inline void ExpectOutstanding(long long bytes, long long blocks, const char* reason,
+                              const char* file = __builtin_FILE(),
+                              unsigned line = __builtin_LINE()) {
+  const LeakgateAllowance allowance = {reason, file, line, bytes, blocks};
+  if (internal::Agent() != nullptr) internal::Agent()->expect_outstanding(&allowance);
+}
+
+}  // namespace leakgate
+
+#endif  // LEAKGATE_ALLOWANCE_H_
