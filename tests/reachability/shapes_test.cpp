@@ -21,6 +21,13 @@ class ShapesTest : public testing::Test {
     return reaches;
   }
 
+  // The one block's holder, its links by their sizes.
+  static std::string HolderOf(std::uint64_t size) {
+    const std::vector<BlockReach> reaches = program_->ReachOf(size);
+    return reaches.empty() ? "no such block"
+                           : HolderText(reaches.front().holder, [](auto) { return ""; });
+  }
+
   static inline TracedProgram* program_ = nullptr;
 };
 
@@ -65,6 +72,12 @@ TEST_F(ShapesTest, AnEndedThreadsStackDoesNotHold) {
 TEST_F(ShapesTest, FreeMemoryOfAnotherArenaDoesNotHold) {
   EXPECT_THAT(ReachOf(1404), ElementsAre(Reach::kLost));
   EXPECT_THAT(ReachOf(1405), ElementsAre(Reach::kIndirectlyLost));
+}
+
+TEST_F(ShapesTest, AGlobalIsNamedWithItsDeclaration) {
+  EXPECT_EQ(HolderOf(1001), "");
+  for (auto size : {1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009, 1010, 1011, 1012, 1208, 1216})
+    std::cerr << size << " " << HolderOf(size) << std::endl;
 }
 
 }  // namespace
