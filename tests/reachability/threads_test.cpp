@@ -1,17 +1,21 @@
 // To look costs the program nothing but time: its threads go on as they were, and
 // where it cannot be stopped, that is said.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "runner/reachability/linux/frozen_process.h"
 #include "tests/reachability/traced_program.h"
+#include "tests/support/command.h"
 #include "tests/support/leakgate_run.h"
 
 namespace leakgate::test {
@@ -124,8 +128,8 @@ TEST(FreezeTest, SaysThatADebuggerTracesTheProgram) {
   const pid_t debugger = ::fork();
   if (debugger == 0) {
     const char result = ::ptrace(PTRACE_SEIZE, program.pid(), nullptr, nullptr) == 0 ? 'y' : 'n';
-    ::write(ready[1], &result, 1);
-    for (;;) ::pause();
+    while (::write(ready[1], &result, 1) == 1) ::pause();
+    ::_exit(0);
   }
   char result = 0;
   ASSERT_EQ(::read(ready[0], &result, 1), 1);
@@ -135,6 +139,42 @@ TEST(FreezeTest, SaysThatADebuggerTracesTheProgram) {
   ::kill(debugger, SIGKILL);
   ::waitpid(debugger, nullptr, 0);
   EXPECT_EQ(Frozen(program.pid(), [](const FrozenProcess&) {}), "");
+}
+
+// epoll_wait, unlike most, would be ended with EINTR by a stop.
+TEST(FreezeTest, ASystemCallThatStopsEndIsBegunAgain) {
+  int returned[2];
+  ASSERT_EQ(::pipe2(returned, O_NONBLOCK), 0);
+  const pid_t waiting = ::fork();
+  if (waiting == 0) {
+    epoll_event event;
+    ::epoll_wait(::epoll_create1(0), &event, 1, -1);
+    ::_exit(::write(returned[1], "!", 1) == 1 ? 0 : 1);
+  }
+  ASSERT_TRUE(Becomes(waiting, 'S'));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Frozen(waiting, [](const FrozenProcess&) {}), "");
+    EXPECT_TRUE(Becomes(waiting, 'S'));
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(returned[0], &byte, 1), -1);
+  ::kill(waiting, SIGKILL);
+  ::waitpid(waiting, nullptr, 0);
+}
+
+// The same tests, as a user without any rights of root's.
+TEST(FreezeTest, WorksAsAnOrdinaryUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "is what all of these tests try";
+  const std::vector<std::string> as_nobody = {"setpriv", "--reuid=65534", "--regid=65534",
+                                              "--clear-groups"};
+  const auto run = [&](std::vector<std::string> command) {
+    command.insert(command.begin(), as_nobody.begin(), as_nobody.end());
+    return RunCommand(command);
+  };
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  if (run({"test", "-x", self}).exit_code != 0) GTEST_SKIP() << "others may not enter the checkout";
+  const CommandResult result = run({self, "--gtest_filter=ShapesTest.*"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
 }
 
 TEST(FreezeTest, SaysThatTheProgramHasEnded) {
