@@ -84,9 +84,10 @@ std::vector<LiveBlock> TracedProgram::BlocksOf(std::uint64_t size) const {
   return blocks;
 }
 
-std::vector<BlockReach> TracedProgram::ReachOf(std::uint64_t size) const {
+std::vector<BlockReach> TracedProgram::ReachOf(std::uint64_t size) {
   const std::vector<LiveBlock> blocks = BlocksOf(size);
-  return ValueOf(TellReach({.pid = pid_, .region = region(), .candidates = blocks}));
+  return ValueOf(
+      TellReach({.pid = pid_, .region = region(), .candidates = blocks, .variables = variables_}));
 }
 
 }  // namespace leakgate::test

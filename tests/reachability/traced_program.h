@@ -30,7 +30,7 @@ class TracedProgram {
   // The live blocks of `size` bytes, by address.
   std::vector<LiveBlock> BlocksOf(std::uint64_t size) const;
   // What is told of them.
-  std::vector<BlockReach> ReachOf(std::uint64_t size) const;
+  std::vector<BlockReach> ReachOf(std::uint64_t size);
 
  private:
   int RegionFor(int pid);
@@ -41,6 +41,7 @@ class TracedProgram {
   std::atomic<RegionFile*> region_{nullptr};
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<SuspendedProcess> process_;
+  Variables variables_;
 };
 
 }  // namespace leakgate::test

@@ -1,0 +1,188 @@
+// To look costs the program nothing but time: its threads go on as they were, and
+// where it cannot be stopped, that is said.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "runner/reachability/linux/frozen_process.h"
+#include "tests/reachability/traced_program.h"
+#include "tests/support/command.h"
+#include "tests/support/leakgate_run.h"
+
+namespace leakgate::test {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+// 'R', 'S', 'T', 't' ...: as /proc tells it.
+char StateOf(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t end = text.rfind(')');
+  return end == std::string::npos ? '-' : text[end + 2];
+}
+
+// Waits for a state for a second at most.
+bool Becomes(int pid, char state) {
+  for (int i = 0; i < 1000 && StateOf(pid) != state; ++i) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return StateOf(pid) == state;
+}
+
+// Freezes and thaws on a thread of its own, as TellReach does.
+template <typename Look>
+std::string Frozen(int pid, Look look) {
+  std::string error;
+  std::thread([&] {
+    Expected<FrozenProcess> process = FrozenProcess::Freeze(pid);
+    if (!process) {
+      error = process.error().message;
+    } else {
+      look(*process);
+    }
+  }).join();
+  return error;
+}
+
+TEST(FreezeTest, StopsAllOfManyThreads) {
+  TracedProgram program(FixturePath("reachability"), {"500"});
+  std::size_t threads = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(Frozen(program.pid(),
+                   [&](const FrozenProcess& frozen) { threads = frozen.threads().size(); }),
+            "");
+  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_EQ(threads, 502U);  // and the main one, and "holder"
+  EXPECT_LT(took, std::chrono::seconds(2));
+  RecordProperty("milliseconds", std::to_string(took / milliseconds(1)));
+  EXPECT_TRUE(Becomes(program.pid(), 'S'));
+}
+
+TEST(FreezeTest, AWaitingProgramGoesOnWaiting) {
+  TracedProgram program(FixturePath("reachability"));
+  EXPECT_EQ(
+      Frozen(program.pid(), [&](const FrozenProcess&) { EXPECT_EQ(StateOf(program.pid()), 't'); }),
+      "");
+  EXPECT_TRUE(Becomes(program.pid(), 'S'));
+  EXPECT_FALSE(program.process().Poll());
+}
+
+TEST(FreezeTest, AStoppedProgramStaysStopped) {
+  TracedProgram program(FixturePath("reachability"));
+  ::kill(program.pid(), SIGSTOP);
+  ASSERT_TRUE(Becomes(program.pid(), 'T'));
+  EXPECT_EQ(Frozen(program.pid(), [](const FrozenProcess&) {}), "");
+  EXPECT_TRUE(Becomes(program.pid(), 'T'));
+  ::kill(program.pid(), SIGCONT);
+  EXPECT_TRUE(Becomes(program.pid(), 'S'));
+}
+
+TEST(FreezeTest, ASignalThatArrivesMeanwhileIsTaken) {
+  TracedProgram program(FixturePath("reachability"));
+  EXPECT_EQ(Frozen(program.pid(), [&](const FrozenProcess&) { ::kill(program.pid(), SIGTERM); }),
+            "");
+  std::optional<ProgramStatus> status;
+  for (int i = 0; i < 1000 && !status; ++i) {
+    std::this_thread::sleep_for(milliseconds(1));
+    status = program.process().Poll();
+  }
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->signal, SIGTERM);
+}
+
+TEST(FreezeTest, AProgramThatIsKilledMeanwhileEnds) {
+  TracedProgram program(FixturePath("reachability"), {"20"});
+  EXPECT_EQ(Frozen(program.pid(), [&](const FrozenProcess&) { ::kill(program.pid(), SIGKILL); }),
+            "");
+  std::optional<ProgramStatus> status;
+  for (int i = 0; i < 1000 && !status; ++i) {
+    std::this_thread::sleep_for(milliseconds(1));
+    status = program.process().Poll();
+  }
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->signal, SIGKILL);
+}
+
+TEST(FreezeTest, ASecondLookAtAProgramIsLikeTheFirst) {
+  TracedProgram program(FixturePath("reachability"));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(Frozen(program.pid(), [](const FrozenProcess&) {}), "");
+  EXPECT_EQ(program.ReachOf(1001).front().reach, Reach::kRetained);
+}
+
+TEST(FreezeTest, SaysThatADebuggerTracesTheProgram) {
+  TracedProgram program(FixturePath("reachability"));
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t debugger = ::fork();
+  if (debugger == 0) {
+    const char result = ::ptrace(PTRACE_SEIZE, program.pid(), nullptr, nullptr) == 0 ? 'y' : 'n';
+    while (::write(ready[1], &result, 1) == 1) ::pause();
+    ::_exit(0);
+  }
+  char result = 0;
+  ASSERT_EQ(::read(ready[0], &result, 1), 1);
+  ASSERT_EQ(result, 'y');
+  EXPECT_THAT(Frozen(program.pid(), [](const FrozenProcess&) {}),
+              HasSubstr("a debugger (PID " + std::to_string(debugger) + ") already traces"));
+  ::kill(debugger, SIGKILL);
+  ::waitpid(debugger, nullptr, 0);
+  EXPECT_EQ(Frozen(program.pid(), [](const FrozenProcess&) {}), "");
+}
+
+// epoll_wait, unlike most, would be ended with EINTR by a stop.
+TEST(FreezeTest, ASystemCallThatStopsEndIsBegunAgain) {
+  int returned[2];
+  ASSERT_EQ(::pipe2(returned, O_NONBLOCK), 0);
+  const pid_t waiting = ::fork();
+  if (waiting == 0) {
+    epoll_event event;
+    ::epoll_wait(::epoll_create1(0), &event, 1, -1);
+    ::_exit(::write(returned[1], "!", 1) == 1 ? 0 : 1);
+  }
+  ASSERT_TRUE(Becomes(waiting, 'S'));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Frozen(waiting, [](const FrozenProcess&) {}), "");
+    EXPECT_TRUE(Becomes(waiting, 'S'));
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(returned[0], &byte, 1), -1);
+  ::kill(waiting, SIGKILL);
+  ::waitpid(waiting, nullptr, 0);
+}
+
+// The same tests, as a user without any rights of root's.
+TEST(FreezeTest, WorksAsAnOrdinaryUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "is what all of these tests try";
+  const std::vector<std::string> as_nobody = {"setpriv", "--reuid=65534", "--regid=65534",
+                                              "--clear-groups"};
+  const auto run = [&](std::vector<std::string> command) {
+    command.insert(command.begin(), as_nobody.begin(), as_nobody.end());
+    return RunCommand(command);
+  };
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  if (run({"test", "-x", self}).exit_code != 0) GTEST_SKIP() << "others may not enter the checkout";
+  const CommandResult result = run({self, "--gtest_filter=ShapesTest.*"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+}
+
+TEST(FreezeTest, SaysThatTheProgramHasEnded) {
+  TracedProgram program(FixturePath("reachability"));
+  ::kill(program.pid(), SIGKILL);
+  ASSERT_TRUE(Becomes(program.pid(), 'Z'));
+  EXPECT_THAT(Frozen(program.pid(), [](const FrozenProcess&) {}), HasSubstr("has ended"));
+}
+
+}  // namespace
+}  // namespace leakgate::test
