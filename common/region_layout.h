@@ -71,6 +71,8 @@ enum class Question : std::uint32_t {
 // What else the runner wants to be asked: bits of RegionHeader::asks.
 inline constexpr std::uint32_t kAskAtTestBegin = 1;
 inline constexpr std::uint32_t kAskAtIterationEnd = 2;
+inline constexpr std::uint32_t kAskAtTestEnd = 4;   // also where nothing is outstanding
+inline constexpr std::uint32_t kAskAtSuiteEnd = 8;  // likewise
 
 // A string in the region's text: offset and length in bytes.
 struct TextRef {

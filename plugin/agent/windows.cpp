@@ -29,6 +29,15 @@ bool IsOpen(std::uint32_t window) {
 // Nothing outstanding is a pass without asking, as long as the count is sure.
 bool NeedsJudging(const WindowSum& sum) { return !sum.is_exact || sum.blocks != 0; }
 
+bool RunnerAsks(std::uint32_t what) {
+  return (g_region.header().asks.load(std::memory_order_relaxed) & what) != 0;
+}
+
+bool IsAskedFor(const WindowRecord& record) {
+  const bool is_test = record.kind == static_cast<std::uint32_t>(WindowKind::kTest);
+  return RunnerAsks(is_test ? kAskAtTestEnd : kAskAtSuiteEnd);
+}
+
 RunnerVerdict CountAndJudge(std::uint32_t window) {
   WindowRecord& record = g_region.windows()[window];
   record.end = SumTotals();
@@ -36,12 +45,8 @@ RunnerVerdict CountAndJudge(std::uint32_t window) {
   RaisePeak(record.parent, record.peak_live_bytes.load(std::memory_order_relaxed));
   const WindowSum sum = SumWindow(window);
   record.state.store(static_cast<std::uint32_t>(WindowState::kClosed), std::memory_order_release);
-  if (!NeedsJudging(sum)) return {};
+  if (!NeedsJudging(sum) && !IsAskedFor(record)) return {};
   return AskRunner({Question::kJudge, window, record.iteration});
-}
-
-bool RunnerAsks(std::uint32_t what) {
-  return (g_region.header().asks.load(std::memory_order_relaxed) & what) != 0;
 }
 
 void TellIterationEnd(std::uint32_t iteration) {

@@ -20,6 +20,7 @@ enum class Disposition {
   kOutstanding,    // against the limits
   kFramework,      // not: the framework's own (framework_rule)
   kAllowed,        // not: an allowance covers it
+  kOtherThread,    // not: of a thread older than the window, and the budget file says "test"
   kReplaced,       // not: as much of the same call site was freed in the window
   kReleasedLater,  // not: freed before the iteration ended, or by when the budget file says
   kOneTime,        // not: the test alone, repeated, did not leave it again

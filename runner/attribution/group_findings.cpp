@@ -40,6 +40,7 @@ int RankOf(const Finding& finding) {
     case Disposition::kUnconfirmed:
       return 3;
     case Disposition::kAllowed:
+    case Disposition::kOtherThread:
     case Disposition::kReplaced:
     case Disposition::kReleasedLater:
     case Disposition::kOneTime:

@@ -201,4 +201,26 @@ Expected<void> BudgetSet::Check(const std::vector<TestId>& tests) const {
   return {};
 }
 
+bool BudgetSet::LimitsResources() const {
+  const auto limits = [](const ScopedLimits& scoped) {
+    return scoped.test.mapped_bytes || scoped.test.file_descriptors || scoped.test.threads;
+  };
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    const std::vector<Override>& overrides = entry.file.overrides;
+    return limits(entry.file.limits) ||
+           std::any_of(overrides.begin(), overrides.end(),
+                       [&](const Override& candidate) { return limits(candidate.limits); });
+  });
+}
+
+bool BudgetSet::DefersToSuites() const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    const std::vector<Override>& overrides = entry.file.overrides;
+    return entry.file.free_by == FreeBy::kSuite ||
+           std::any_of(overrides.begin(), overrides.end(), [](const Override& candidate) {
+             return candidate.free_by == FreeBy::kSuite;
+           });
+  });
+}
+
 }  // namespace leakgate

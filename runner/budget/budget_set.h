@@ -142,6 +142,11 @@ class BudgetSet {
   // the second is as deep.
   [[nodiscard]] std::vector<BudgetCandidate> Candidates(const TestId& test) const;
 
+  // Whether any file limits descriptors, threads or mappings; lets tests free until
+  // their suite's end.
+  [[nodiscard]] bool LimitsResources() const;
+  [[nodiscard]] bool DefersToSuites() const;
+
   // The files that apply to the binary. They live as long as the set.
   [[nodiscard]] std::vector<const BudgetFile*> Files() const;
 

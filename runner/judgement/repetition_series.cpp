@@ -19,9 +19,8 @@ constexpr std::ptrdiff_t kQuiet = 2;
 
 // It grew at first, and then no more.
 bool HasStopped(const Series& series) {
-  const auto last = std::find_if(series.rbegin(), series.rend(),
-                                 [](std::int64_t net) { return net > 0; })
-                        .base();
+  const auto last =
+      std::find_if(series.rbegin(), series.rend(), [](std::int64_t net) { return net > 0; }).base();
   const bool grew_until_then =
       std::all_of(series.begin(), last, [](std::int64_t net) { return net > 0; });
   return grew_until_then && series.end() - last >= kQuiet;

@@ -15,6 +15,7 @@ bool CountsLiterally(const Finding& finding) {
   switch (finding.disposition) {
     case Disposition::kFramework:
     case Disposition::kAllowed:
+    case Disposition::kOtherThread:
     case Disposition::kReleasedLater:
       return false;
     case Disposition::kOutstanding:
@@ -86,7 +87,8 @@ void AddDefault(std::string_view metric, Amount amount, const AppliedBudget& bud
 void JudgeByDefault(const WindowResult& window, const AppliedBudget& budget,
                     std::vector<Violation>& violations) {
   const std::vector<const Finding*> charged = FindingsOf(window, budget);
-  if (!IsLimited(budget.lost)) AddDefault("lost", Sum(charged, IsLostAndCounts), budget, violations);
+  if (!IsLimited(budget.lost))
+    AddDefault("lost", Sum(charged, IsLostAndCounts), budget, violations);
   if (!IsLimited(budget.retained)) AddDefault("steady", Sum(charged, IsSteady), budget, violations);
 }
 
@@ -151,9 +153,9 @@ void DecideVerdict(WindowResult& window) {
   JudgeBy(*window.budget, window);
   for (const auto& budget : window.code_budgets) JudgeBy(*budget, window);
 
-  const bool is_open = std::any_of(
-      window.findings.begin(), window.findings.end(),
-      [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
+  const bool is_open =
+      std::any_of(window.findings.begin(), window.findings.end(),
+                  [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
   if (!window.violations.empty() || !window.free_errors.empty()) {
     window.verdict = Verdict::kOverBudget;
   } else if (is_open) {

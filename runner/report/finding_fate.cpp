@@ -38,6 +38,8 @@ std::string_view DispositionWords(Disposition disposition) {
       return "";
     case Disposition::kAllowed:
       return "allowed";
+    case Disposition::kOtherThread:
+      return "another thread's";
     case Disposition::kReplaced:
       return "replaced";
     case Disposition::kReleasedLater:

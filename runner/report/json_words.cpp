@@ -88,6 +88,8 @@ const char* Word(Disposition disposition) {
       return "framework";
     case Disposition::kAllowed:
       return "allowed";
+    case Disposition::kOtherThread:
+      return "other_thread";
     case Disposition::kReplaced:
       return "replaced";
     case Disposition::kReleasedLater:

@@ -67,8 +67,7 @@ void ApplySeries(const std::vector<std::int64_t>& series, bool is_long, Finding&
 }
 
 RepetitionResult Confirmation::RepeatFor(const WindowResult& window,
-                                         const std::set<std::string>& call_sites,
-                                         int repetitions) {
+                                         const std::set<std::string>& call_sites, int repetitions) {
   using std::chrono::milliseconds;
   const auto left = std::chrono::duration_cast<milliseconds>(limits_.run - spent_);
   if (left <= milliseconds(0)) return {"no time was left to repeat it (--confirm-run-timeout)", {}};
@@ -90,10 +89,9 @@ Confirmation::Outcome Confirmation::Ask(const WindowResult& window,
 const Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
                                                      const std::set<std::string>& call_sites) {
   const auto known = outcomes_.find(window.name);
-  const bool is_answered =
-      known != outcomes_.end() && std::includes(known->second.asked.begin(),
-                                                known->second.asked.end(), call_sites.begin(),
-                                                call_sites.end());
+  const bool is_answered = known != outcomes_.end() &&
+                           std::includes(known->second.asked.begin(), known->second.asked.end(),
+                                         call_sites.begin(), call_sites.end());
   if (is_answered) return known->second;
   const Clock::time_point begin = Clock::now();
   Outcome outcome = Ask(window, call_sites);

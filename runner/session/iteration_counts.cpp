@@ -40,7 +40,8 @@ void WaitForQuiet(const RegionReader& region, int asking_tid) {
 IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region)
     : region_(std::move(region)), server_(region_->mailbox(), [this](Mailbox& mailbox) {
         AnswerNothing(mailbox);
-        const bool is_end = mailbox.question == static_cast<std::uint32_t>(Question::kIterationEnds);
+        const bool is_end =
+            mailbox.question == static_cast<std::uint32_t>(Question::kIterationEnds);
         if (is_end) Count(mailbox.tid);
       }) {
   region_->Ask(kAskAtIterationEnd);

@@ -90,9 +90,9 @@ std::string WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& re
     if (end) return "";
     const bool is_late = Clock::now() >= deadline;
     if (problem.empty() && (is_late || setup.is_cancelled())) {
-      problem = is_late ? fmt::format("its repetitions took longer than {}",
-                                      SecondsText(request.timeout))
-                        : "its repetitions were interrupted";
+      problem =
+          is_late ? fmt::format("its repetitions took longer than {}", SecondsText(request.timeout))
+                  : "its repetitions were interrupted";
       KillProcessTree(process.pid(), mark);
     }
     std::this_thread::sleep_for(kPoll);

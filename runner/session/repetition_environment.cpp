@@ -13,9 +13,9 @@ constexpr std::array<std::string_view, 4> kPrefixes = {"GTEST_", "TEST_", "TESTB
                                                        "XML_OUTPUT_FILE="};
 
 constexpr std::array<std::string_view, 12> kFlags = {
-    "filter",        "repeat",      "shuffle",          "random_seed",
-    "output",        "list_tests",  "stream_result_to", "break_on_failure",
-    "fail_fast",     "flagfile",    "brief",            "throw_on_failure"};
+    "filter",     "repeat",           "shuffle",          "random_seed", "output",
+    "list_tests", "stream_result_to", "break_on_failure", "fail_fast",   "flagfile",
+    "brief",      "throw_on_failure"};
 
 bool IsTestSelection(std::string_view argument) {
   for (const std::string_view prefix : {"--gtest_", "-gtest_", "/gtest_"}) {
@@ -32,9 +32,8 @@ bool IsTestSelection(std::string_view argument) {
 
 std::vector<std::string> WithoutTestVariables(std::vector<std::string> environment) {
   std::erase_if(environment, [](const std::string& variable) {
-    return std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view prefix) {
-      return variable.starts_with(prefix);
-    });
+    return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                       [&](std::string_view prefix) { return variable.starts_with(prefix); });
   });
   return environment;
 }

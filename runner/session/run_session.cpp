@@ -46,7 +46,7 @@ class Session {
       : request_(request),
         prepared_(prepared),
         inherited_(inherited),
-        surroundings_{prepared.budgets, prepared.sources, symbolizer_,
+        surroundings_{prepared.budgets, prepared.sources, symbolizer_, variables_,
                       prepared.program.filename().string()},
         generations_(surroundings_, BoundariesOf(prepared.framework), request.stack_depth) {}
 
@@ -154,8 +154,8 @@ class Session {
   bool IsInterrupted(const BlockedSignals& signals) {
     while (const std::optional<siginfo_t> signal = signals.Take(std::chrono::milliseconds(0))) {
       const int number = signal->si_signo;
-      const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP ||
-                        number == SIGQUIT;
+      const bool ends =
+          number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
       was_interrupted_ = was_interrupted_ || ends;
     }
     return was_interrupted_;
@@ -182,6 +182,7 @@ class Session {
   const Preparation& prepared_;
   const InheritedState& inherited_;
   Symbolizer symbolizer_{IsRuntimeModule};
+  Variables variables_{IsRuntimeModule};
   JudgeSurroundings surroundings_;
   Generations generations_;
   bool has_timed_out_ = false;

@@ -72,6 +72,7 @@ void TracedProcess::JudgeWindow(Mailbox& mailbox) {
   WindowResult result = judge_.Judge(window, {.asking_tid = mailbox.tid});
   WriteVerdict(result, mailbox);
   result.was_failed_inside = mailbox.over_budget != 0;
+  if (window.kind == WindowKind::kSuite) judge_.EndSuite(window.id, results_);
   if (window.id != 0) results_.insert_or_assign(window.id, std::move(result));
 }
 
@@ -88,6 +89,7 @@ std::vector<WindowResult> TracedProcess::Finish() {
   server_.Stop();
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
+  judge_.EndProgram(results_);
   std::vector<WindowResult> windows;
   const std::uint32_t count = region().WindowCount();
   windows.reserve(count);
@@ -96,7 +98,6 @@ std::vector<WindowResult> TracedProcess::Finish() {
     if (window.id == 0 || window.state == WindowState::kUnused) continue;
     windows.push_back(ResultOf(window));
   }
-  judge_.EndProgram(windows);
   return windows;
 }
 

@@ -4,68 +4,84 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <map>
 #include <thread>
 
 #include "runner/reachability/linux/tell_reach.h"
-#include "runner/report/quantity_text.h"
+#include "runner/report/json_words.h"
 
 namespace leakgate {
 namespace {
 
-bool HoldsOtherThreadsBlocks(const RegionReader& region, const std::vector<LiveBlock>& blocks,
-                             int asking_tid) {
+bool MayFree(const EvidenceRequest& request, std::uint32_t thread_id) {
+  const ThreadCopy thread = request.region.Thread(thread_id);
+  return thread.tid != request.asking_tid && !thread.has_ended;
+}
+
+bool HoldsOtherThreadsBlocks(const EvidenceRequest& request, const std::vector<LiveBlock>& blocks) {
   std::map<std::uint32_t, bool> may_free;  // by thread
   return std::any_of(blocks.begin(), blocks.end(), [&](const LiveBlock& block) {
     const auto [known, is_new] = may_free.try_emplace(block.thread);
-    if (is_new) {
-      const ThreadCopy thread = region.Thread(block.thread);
-      known->second = thread.tid != asking_tid && !thread.has_ended;
-    }
+    if (is_new) known->second = MayFree(request, block.thread);
     return known->second;
   });
 }
 
-bool IsOpen(const BlockFacts& facts) {
-  return facts.disposition == Disposition::kOutstanding ||
-         facts.disposition == Disposition::kUnconfirmed;
+std::string NameOf(int pid, const ThreadCopy& thread) {
+  if (thread.has_ended) return thread.name;
+  std::ifstream comm(fmt::format("/proc/{}/task/{}/comm", pid, thread.tid));
+  std::string name;
+  std::getline(comm, name);
+  return name;
 }
 
-bool IsCandidate(const LiveBlock& block, const BlockFacts& facts, CallSites& sites) {
-  return IsOpen(facts) && IsUsers(sites.Of(block.stack).finding);
+// Started before the window began, by whoever; the asking thread runs the tests.
+bool IsOlder(const EvidenceRequest& request, const ThreadCopy& thread) {
+  if (thread.tid == request.asking_tid || thread.parent == 0) return false;
+  return thread.birth_window < request.window;
 }
 
-using CountByCallSite = std::map<std::string, std::int64_t>;
+std::string OriginOf(const EvidenceRequest& request, const ThreadCopy& thread, CallSites& sites) {
+  std::string origin = fmt::format("thread '{}'", NameOf(request.pid, thread));
+  const WindowCopy birth = request.region.Window(thread.birth_window);
+  if (birth.kind != WindowKind::kProgram) origin += " of " + birth.name;
+  if (thread.origin_stack == 0) return origin;
+  return origin + ", started by " + DescribeCallSite(sites.Of(thread.origin_stack).finding);
+}
 
-CountByCallSite FreedInWindow(const RegionReader& region, std::uint32_t window, CallSites& sites) {
-  CountByCallSite freed;
-  for (const EarlierFreeCopy& free : region.EarlierFrees()) {
-    if (free.window == window) ++freed[CallSiteKey(sites.Of(free.stack).finding)];
+const char* WordsOf(FreeKind kind) {
+  switch (kind) {
+    case FreeKind::kFree:
+      return "free()";
+    case FreeKind::kRealloc:
+      return "realloc()";
+    case FreeKind::kDelete:
+      return "delete";
+    case FreeKind::kDeleteArray:
+      return "delete[]";
   }
-  return freed;
+  return "free()";
 }
 
-CountByCallSite LeftBehind(const WindowEvidence& evidence, CallSites& sites) {
-  CountByCallSite left;
-  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    if (!IsCandidate(evidence.blocks[i], evidence.facts[i], sites)) continue;
-    ++left[CallSiteKey(sites.Of(evidence.blocks[i].stack).finding)];
-  }
-  return left;
+std::string TextOf(const FreeErrorCopy& error) {
+  if (error.kind == FreeErrorKind::kDouble)
+    return fmt::format("freed twice, by {}", WordsOf(error.free_kind));
+  return fmt::format("{} B allocated by {} and freed by {}", error.size_bytes,
+                     Word(error.allocation_kind), WordsOf(error.free_kind));
 }
 
 }  // namespace
 
-Expected<WindowEvidence> GatherEvidence(const RegionReader& region, std::uint32_t window,
-                                        int asking_tid) {
+Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request) {
   using std::chrono::microseconds;
   constexpr microseconds kLongestPause(51'200);
-  auto blocks = region.LiveBlocks(window);
-  if (asking_tid != 0) {
+  auto blocks = request.region.LiveBlocks(request.window);
+  if (request.asking_tid != 0) {
     for (microseconds pause(100); blocks && pause <= kLongestPause; pause *= 2) {
-      if (!HoldsOtherThreadsBlocks(region, *blocks, asking_tid)) break;
+      if (!HoldsOtherThreadsBlocks(request, *blocks)) break;
       std::this_thread::sleep_for(pause);
-      blocks = region.LiveBlocks(window);
+      blocks = request.region.LiveBlocks(request.window);
     }
   }
   if (!blocks) return Unexpected(blocks.error());
@@ -74,32 +90,35 @@ Expected<WindowEvidence> GatherEvidence(const RegionReader& region, std::uint32_
   return evidence;
 }
 
-void NameThreads(const RegionReader& region, std::uint32_t window, WindowEvidence& evidence) {
-  std::map<std::uint32_t, std::string> names;
+void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& sites,
+                 WindowEvidence& evidence) {
+  std::map<std::uint32_t, std::string> origins;  // empty: of the window's own
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    const std::uint32_t id = evidence.blocks[i].thread;
-    const auto [known, is_new] = names.try_emplace(id);
+    const auto [known, is_new] = origins.try_emplace(evidence.blocks[i].thread);
     if (is_new) {
-      const ThreadCopy thread = region.Thread(id);
-      const bool is_older = thread.parent != 0 && thread.birth_window < window;
-      if (is_older) known->second = fmt::format("thread '{}'", thread.name);
+      const ThreadCopy thread = request.region.Thread(evidence.blocks[i].thread);
+      if (IsOlder(request, thread)) known->second = OriginOf(request, thread, sites);
     }
     evidence.facts[i].thread = known->second;
+    if (known->second.empty() || scope == ThreadScope::kProcess) continue;
+    evidence.facts[i].disposition = Disposition::kOtherThread;
   }
 }
 
-std::string TellReach(const RegionReader& region, int pid, CallSites& sites,
+std::string TellReach(const EvidenceRequest& request, Variables& variables, CallSites& sites,
                       WindowEvidence& evidence) {
   std::vector<LiveBlock> candidates;
   std::vector<BlockFacts*> facts;
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    if (!IsCandidate(evidence.blocks[i], evidence.facts[i], sites)) continue;
+    if (!IsCandidate(evidence, i, sites)) continue;
     candidates.push_back(evidence.blocks[i]);
     facts.push_back(&evidence.facts[i]);
   }
   if (candidates.empty()) return "";
-  const auto reaches =
-      leakgate::TellReach({.pid = pid, .region = region, .candidates = candidates});
+  const auto reaches = leakgate::TellReach({.pid = request.pid,
+                                            .region = request.region,
+                                            .candidates = candidates,
+                                            .variables = variables});
   if (!reaches) return reaches.error().message;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     facts[i]->reach = (*reaches)[i].reach;
@@ -110,48 +129,16 @@ std::string TellReach(const RegionReader& region, int pid, CallSites& sites,
   return "";
 }
 
-void MarkReplaced(const RegionReader& region, std::uint32_t window, CallSites& sites,
-                  WindowEvidence& evidence) {
-  const CountByCallSite freed = FreedInWindow(region, window, sites);
-  if (freed.empty()) return;
-  const CountByCallSite left = LeftBehind(evidence, sites);
-  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    BlockFacts& facts = evidence.facts[i];
-    if (IsLost(facts.reach) || !IsCandidate(evidence.blocks[i], facts, sites)) continue;
-    const std::string key = CallSiteKey(sites.Of(evidence.blocks[i].stack).finding);
-    const auto replaced = freed.find(key);
-    if (replaced == freed.end() || replaced->second < left.at(key)) continue;
-    facts.disposition = Disposition::kReplaced;
-    facts.explanation =
-        fmt::format("{} of this call site freed meanwhile", FormatCount(replaced->second, "block"));
+std::vector<FreeErrorResult> FreeErrorsOf(const RegionReader& region, std::uint32_t window,
+                                          CallSites& sites) {
+  std::vector<FreeErrorResult> results;
+  for (const FreeErrorCopy& error : region.FreeErrors()) {
+    if (error.window != window) continue;
+    FreeErrorResult result{TextOf(error), sites.Of(error.free_stack).finding, {}};
+    if (error.allocation_stack != 0) result.made_at = sites.Of(error.allocation_stack).finding;
+    results.push_back(std::move(result));
   }
-}
-
-void LeaveOpen(WindowEvidence& evidence) {
-  for (BlockFacts& facts : evidence.facts) {
-    if (facts.disposition == Disposition::kOutstanding && !IsLost(facts.reach)) {
-      facts.disposition = Disposition::kUnconfirmed;
-    }
-  }
-}
-
-void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,
-                  WindowEvidence& evidence) {
-  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    const LiveBlock& block = evidence.blocks[i];
-    const auto found = std::lower_bound(
-        live.begin(), live.end(), block,
-        [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
-    const bool is_live = found != live.end() && IsSameBlock(*found, block);
-    if (is_live || !IsOpen(evidence.facts[i])) continue;
-    evidence.facts[i].disposition = Disposition::kReleasedLater;
-    evidence.facts[i].explanation = when;
-  }
-}
-
-bool IsSameBlock(const LiveBlock& a, const LiveBlock& b) {
-  return a.address == b.address && a.stack == b.stack && a.window == b.window &&
-         a.size_bytes == b.size_bytes;
+  return results;
 }
 
 }  // namespace leakgate

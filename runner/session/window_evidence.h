@@ -1,47 +1,37 @@
-// What is known of each block that a window left behind, and what that makes of
-// it. The steps, in order, are those of WindowJudge::Judge.
+// The parts of a window's evidence that ask the region and the process.
 #pragma once
 
-#include <string_view>
-#include <vector>
-
-#include "runner/attribution/group_findings.h"
-#include "runner/budget/budget_set.h"
-#include "runner/snapshot/region_reader.h"
+#include "runner/judgement/evidence.h"
+#include "runner/symbols/variables.h"
 
 namespace leakgate {
 
-struct WindowEvidence {
-  std::vector<LiveBlock> blocks;
-  std::vector<BlockFacts> facts;  // of each
+// The window that evidence is gathered for, and the thread that asks: 0 if the
+// process does not wait.
+struct EvidenceRequest {
+  const RegionReader& region;
+  int pid = 0;
+  std::uint32_t window = 0;
+  int asking_tid = 0;
 };
 
-// The live blocks of `window`. Another thread than `asking_tid` may be about to
-// free what it holds: it is given a moment, more each time, a tenth of a second
-// in all. 0: nobody is waited for.
-[[nodiscard]] Expected<WindowEvidence> GatherEvidence(const RegionReader& region,
-                                                      std::uint32_t window, int asking_tid);
+// The live blocks of the window. Another thread than the asking one may be about
+// to free what it holds: it is given a moment, more each time, a tenth of a second
+// in all.
+[[nodiscard]] Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request);
 
-// Says of the blocks of threads older than the window whose they are.
-void NameThreads(const RegionReader& region, std::uint32_t window, WindowEvidence& evidence);
+// Says of the blocks of threads older than the window whose they are. With
+// ThreadScope::kTest they do not count.
+void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& sites,
+                 WindowEvidence& evidence);
 
-// Asks which of the candidates are lost; why not, if that cannot be told. Only
-// blocks that are nobody else's are candidates. REQUIRES: the process waits.
-[[nodiscard]] std::string TellReach(const RegionReader& region, int pid, CallSites& sites,
-                                    WindowEvidence& evidence);
+// Asks which of the candidates are lost; why not, if that cannot be told.
+// REQUIRES: the process waits.
+[[nodiscard]] std::string TellReach(const EvidenceRequest& request, Variables& variables,
+                                    CallSites& sites, WindowEvidence& evidence);
 
-// Where a call site's blocks of earlier windows were freed in `window`, as many
-// as it left behind, those replace them: unless they are lost.
-void MarkReplaced(const RegionReader& region, std::uint32_t window, CallSites& sites,
-                  WindowEvidence& evidence);
-
-// What is retained and not replaced is open until a repetition tells.
-void LeaveOpen(WindowEvidence& evidence);
-
-// Blocks that are not among `live`, sorted by address, have been freed since.
-void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,
-                  WindowEvidence& evidence);
-
-[[nodiscard]] bool IsSameBlock(const LiveBlock& a, const LiveBlock& b);
+// The window's mismatched and double frees.
+[[nodiscard]] std::vector<FreeErrorResult> FreeErrorsOf(const RegionReader& region,
+                                                        std::uint32_t window, CallSites& sites);
 
 }  // namespace leakgate

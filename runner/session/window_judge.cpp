@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runner/judgement/allowances.h"
 #include "runner/judgement/window_verdict.h"
 #include "runner/session/symbolise_stack.h"
 
@@ -20,8 +21,12 @@ WindowJudge::WindowJudge(RegionFile& file, const JudgeSurroundings& surroundings
     : file_(file),
       region_(file.reader()),
       around_(surroundings),
-      sites_([this](std::uint32_t stack) { return SymboliseStack(region_, stack, around_.symbolizer); }) {
+      sites_([this](std::uint32_t stack) {
+        return SymboliseStack(region_, stack, around_.symbolizer);
+      }) {
   file_.Ask(kAskAtIterationEnd);
+  if (around_.budgets.LimitsResources()) file_.Ask(kAskAtTestBegin | kAskAtTestEnd);
+  if (around_.budgets.DefersToSuites()) file_.Ask(kAskAtSuiteEnd);
 }
 
 WindowResult WindowJudge::DescribeWindow(const WindowCopy& window) const {
@@ -59,59 +64,162 @@ bool WindowJudge::FindBudget(const WindowCopy& window, WindowResult& result) {
 
 WindowResult WindowJudge::Pass(const WindowCopy& window) {
   WindowResult result = DescribeWindow(window);
-  if (FindBudget(window, result)) DecideVerdict(result);
+  if (!FindBudget(window, result)) return result;
+  AddFreeErrors(window.id, result);
+  DecideVerdict(result);
   return result;
 }
 
 WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& moment) {
   WindowResult result = DescribeWindow(window);
   if (!FindBudget(window, result)) return result;
-  Expected<WindowEvidence> gathered = GatherEvidence(region_, window.id, moment.asking_tid);
-  if (!gathered) {
+  const EvidenceRequest request = RequestFor(window.id, moment.asking_tid);
+  Expected<WindowEvidence> evidence = GatherEvidence(request);
+  if (!evidence) {
     result.verdict = Verdict::kInconclusive;
-    result.reason = gathered.error().message;
+    result.reason = evidence.error().message;
     return result;
   }
-  WindowEvidence& evidence = *gathered;
-  NameThreads(region_, window.id, evidence);
-  if (window.kind == WindowKind::kProgram) RecallLost(evidence);
+  AddFreeErrors(window.id, result);
+  AddResources(window.id, result);
+  NameThreads(request, result.budget->thread_scope, sites_, *evidence);
+  Allow(window, result, *evidence);
+  if (window.kind == WindowKind::kProgram) RecallLost(*evidence);
   if (moment.asking_tid != 0 && AsksForReach(*result.budget)) {
-    result.reach_problem = TellReach(region_, file_.pid(), sites_, evidence);
+    result.reach_problem = TellReach(request, around_.variables, sites_, *evidence);
   }
-  MarkReplaced(region_, window.id, sites_, evidence);
-  const bool is_open = window.kind == WindowKind::kTest && UsesDefaultPolicy(*result.budget);
-  if (is_open) LeaveOpen(evidence);
-  Conclude(evidence, result);
+  MarkReplaced(region_.EarlierFrees(0), window.id, sites_, *evidence);
+  if (window.kind == WindowKind::kTest && UsesDefaultPolicy(*result.budget)) LeaveOpen(*evidence);
+  Conclude(*evidence, result);
   result.growth = result.growth - result.framework;
-  if (result.verdict == Verdict::kUnconfirmed) open_[window.id] = std::move(evidence);
+  Defer(result);
+  if (result.verdict == Verdict::kUnconfirmed) {
+    open_[window.id] = *std::move(evidence);
+    if (around_.confirm_inline && result.budget->free_by == FreeBy::kTest) {
+      around_.confirm_inline(result);
+    }
+  }
   return result;
+}
+
+EvidenceRequest WindowJudge::RequestFor(std::uint32_t window, int asking_tid) const {
+  return {.region = region_, .pid = file_.pid(), .window = window, .asking_tid = asking_tid};
+}
+
+CodeCharges WindowJudge::ChargesOf(WindowKind kind, const WindowResult& result) {
+  std::vector<std::string> tests;
+  if (kind == WindowKind::kTest) tests.push_back(result.name);
+  return CodeCharges(around_.budgets, kind, std::move(tests), result.budget, sites_);
+}
+
+void WindowJudge::Allow(const WindowCopy& window, const WindowResult& result,
+                        WindowEvidence& evidence) {
+  AllowByScope(region_, sites_, evidence);
+  CodeCharges charges = ChargesOf(window.kind, result);
+  AllowByBudget(
+      [&](std::uint32_t stack) -> const AppliedBudget& { return charges.BudgetOf(stack); }, sites_,
+      evidence);
+  AllowExpected(region_, window.id, sites_, evidence);
+}
+
+void WindowJudge::AddFreeErrors(std::uint32_t window, WindowResult& result) {
+  result.free_errors = FreeErrorsOf(region_, window, sites_);
+}
+
+void WindowJudge::AddResources(std::uint32_t window, WindowResult& result) {
+  const auto begin = resources_.find(window);
+  if (begin == resources_.end()) return;
+  const Expected<HeapCopy> heap = region_.CopyHeap();
+  if (!heap) return;
+  std::vector<std::uint64_t> others = heap->pages;
+  for (const LiveBlock& block : heap->blocks) others.push_back(block.address);
+  for (const OwnRange& range : region_.OwnRanges()) others.push_back(range.begin);
+  for (std::uint32_t id = 1; id < region_.ThreadCount(); ++id) {
+    others.push_back(region_.Thread(id).pointer);
+  }
+  std::sort(others.begin(), others.end());
+  ResourcesLeft left = LeftBetween(begin->second, ReadResources(file_.pid()), others);
+  resources_.erase(begin);
+  result.file_descriptors = left.file_descriptors;
+  result.threads = left.threads;
+  result.mapped_bytes = left.mapped_bytes;
+  result.left_behind = std::move(left.names);
 }
 
 void WindowJudge::Conclude(const WindowEvidence& evidence, WindowResult& result) {
   result.findings = GroupFindings(evidence.blocks, evidence.facts, sites_);
+  ChargesOf(result.kind, result).Charge(result);
   DecideVerdict(result);
 }
 
-void WindowJudge::NoteBegin(std::uint32_t) {}
+// Over a literal limit, with time to free until later: not a verdict yet.
+void WindowJudge::Defer(WindowResult& result) const {
+  const bool waits = result.kind == WindowKind::kTest && result.budget->free_by != FreeBy::kTest &&
+                     result.verdict == Verdict::kOverBudget && result.lost == Amount{} &&
+                     result.free_errors.empty();
+  if (waits) result.verdict = Verdict::kUnconfirmed;
+}
 
+void WindowJudge::NoteBegin(std::uint32_t window) {
+  resources_[window] = ReadResources(file_.pid());
+}
+
+void WindowJudge::EndSuite(std::uint32_t suite, std::map<std::uint32_t, WindowResult>& results) {
+  JudgeAgain(results, "freed by its suite's tear-down",
+             [&](std::uint32_t window, const WindowResult& result) {
+               return result.budget->free_by == FreeBy::kSuite &&
+                      region_.Window(window).parent == suite;
+             });
+}
+
+// After all tear-down. What may be freed until the program's end still may.
 void WindowJudge::EndIteration(int asking_tid, std::map<std::uint32_t, WindowResult>& results) {
-  const Expected<HeapCopy> live = region_.CopyHeap();
-  for (auto& [window, evidence] : std::exchange(open_, {})) {
-    const auto result = results.find(window);
-    if (!live || result == results.end()) continue;
-    MarkReleased(live->blocks, "freed before the iteration ended", evidence);
-    result->second.reach_problem = TellReach(region_, file_.pid(), sites_, evidence);
-    Conclude(evidence, result->second);
-  }
+  asking_tid_ = asking_tid;
+  JudgeAgain(results, "freed before the iteration ended",
+             [](std::uint32_t, const WindowResult& result) {
+               return result.budget->free_by != FreeBy::kProgram;
+             });
   FindLostOfProgram(asking_tid);
+  asking_tid_ = 0;
+}
+
+void WindowJudge::EndProgram(std::map<std::uint32_t, WindowResult>& results) {
+  JudgeAgain(results, "freed by the program's end",
+             [](std::uint32_t, const WindowResult&) { return true; });
+}
+
+void WindowJudge::JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std::string_view when,
+                             const WhichWindows& which) {
+  if (open_.empty()) return;
+  const Expected<HeapCopy> live = region_.CopyHeap();
+  if (!live) return;
+  for (auto open = open_.begin(); open != open_.end();) {
+    auto& [window, evidence] = *open;
+    const auto result = results.find(window);
+    if (result == results.end() || !which(window, result->second)) {
+      ++open;
+      continue;
+    }
+    // What is freed only as the program ends may have grown all the while.
+    const bool tells = asking_tid_ != 0 || result->second.budget->free_by != FreeBy::kTest;
+    if (tells) MarkReleased(live->blocks, when, evidence);
+    if (asking_tid_ != 0) {
+      result->second.reach_problem =
+          TellReach(RequestFor(window, asking_tid_), around_.variables, sites_, evidence);
+    }
+    const WindowResult before = result->second;
+    if (before.findings.empty() || tells) Conclude(evidence, result->second);
+    open = open_.erase(open);
+  }
 }
 
 // What is lost before the program's own end; what static destructors leave is not
 // looked at.
 void WindowJudge::FindLostOfProgram(int asking_tid) {
   constexpr std::uint32_t kProgramWindow = 1;
-  Expected<WindowEvidence> evidence = GatherEvidence(region_, kProgramWindow, asking_tid);
-  if (!evidence || !TellReach(region_, file_.pid(), sites_, *evidence).empty()) return;
+  const EvidenceRequest request = RequestFor(kProgramWindow, asking_tid);
+  Expected<WindowEvidence> evidence = GatherEvidence(request);
+  if (!evidence || !TellReach(request, around_.variables, sites_, *evidence).empty()) return;
   lost_of_program_.clear();
   for (std::size_t i = 0; i < evidence->blocks.size(); ++i) {
     if (IsLost(evidence->facts[i].reach)) {
@@ -128,7 +236,5 @@ void WindowJudge::RecallLost(WindowEvidence& evidence) const {
     if (found != lost_of_program_.end()) evidence.facts[i].reach = found->reach;
   }
 }
-
-void WindowJudge::EndProgram(std::vector<WindowResult>&) {}
 
 }  // namespace leakgate

@@ -3,6 +3,7 @@
 // the rest against the budgets that apply. One thread at a time.
 //
 //   Judge         at a window's end, while the process waits, or after its end
+//   EndSuite      a suite is torn down
 //   EndIteration  all tear-down is done: what has been freed since is no leak
 //   EndProgram    the process has gone
 #pragma once
@@ -15,7 +16,9 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/budget/budget_set.h"
+#include "runner/judgement/code_charges.h"
 #include "runner/report/run_result.h"
+#include "runner/session/linux/process_resources.h"
 #include "runner/session/linux/region_file.h"
 #include "runner/session/window_description.h"
 #include "runner/session/window_evidence.h"
@@ -31,6 +34,7 @@ struct JudgeSurroundings {
   const BudgetSet& budgets;
   const TestSources& sources;
   Symbolizer& symbolizer;
+  Variables& variables;
   std::string binary_name;
   ConfirmInline confirm_inline = nullptr;  // none: windows stay unconfirmed for now
 };
@@ -57,9 +61,10 @@ class WindowJudge {
   // window id.
   void EndIteration(int asking_tid, std::map<std::uint32_t, WindowResult>& results);
 
-  // Judges what may be freed until the program's end. `windows` in the order of
-  // their ids.
-  void EndProgram(std::vector<WindowResult>& windows);
+  // The same of the tests of a suite that has been torn down, and of those that
+  // may free until the program's end.
+  void EndSuite(std::uint32_t suite, std::map<std::uint32_t, WindowResult>& results);
+  void EndProgram(std::map<std::uint32_t, WindowResult>& results);
 
  private:
   struct LostBlock {
@@ -71,7 +76,17 @@ class WindowJudge {
   Expected<AppliedBudget> BudgetOf(const WindowCopy& window, const WindowResult& described) const;
   // False: inconclusive, and the result says why.
   bool FindBudget(const WindowCopy& window, WindowResult& result);
+  using WhichWindows = std::function<bool(std::uint32_t window, const WindowResult& result)>;
+
+  EvidenceRequest RequestFor(std::uint32_t window, int asking_tid) const;
+  CodeCharges ChargesOf(WindowKind kind, const WindowResult& result);
+  void Allow(const WindowCopy& window, const WindowResult& result, WindowEvidence& evidence);
+  void AddFreeErrors(std::uint32_t window, WindowResult& result);
+  void AddResources(std::uint32_t window, WindowResult& result);
   void Conclude(const WindowEvidence& evidence, WindowResult& result);
+  void Defer(WindowResult& result) const;
+  void JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std::string_view when,
+                  const WhichWindows& which);
   void FindLostOfProgram(int asking_tid);
   void RecallLost(WindowEvidence& evidence) const;
 
@@ -80,8 +95,10 @@ class WindowJudge {
   const JudgeSurroundings& around_;
   std::shared_ptr<const AppliedBudget> last_budget_ = NoBudget();
   CallSites sites_;
-  std::map<std::uint32_t, WindowEvidence> open_;  // of windows whose verdict is open
-  std::vector<LostBlock> lost_of_program_;        // as the last iteration ended
+  std::map<std::uint32_t, WindowEvidence> open_;         // of windows whose verdict is open
+  std::vector<LostBlock> lost_of_program_;               // as the last iteration ended
+  std::map<std::uint32_t, ProcessResources> resources_;  // at the begin of open windows
+  int asking_tid_ = 0;  // while windows are judged again and the process waits
 };
 
 }  // namespace leakgate
