@@ -74,7 +74,7 @@ void* Reallocate(void* block, std::size_t bytes, const CallerFrame& caller) {
   if (route == Route::kForward) return g_host.realloc(block, bytes);
   if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
 
-  const std::optional<LiveRecord> before = RecordFree(block);
+  const std::optional<FreedBlock> before = RecordFree(block);
   void* moved = nullptr;
   {
     const AllocatorGuard guard;

@@ -32,6 +32,7 @@ class LiveMap {
   using Slot = std::atomic<std::uint32_t>*;
 
   // `first_chunk` is the mapping of the region's chunk 0.
+  // REQUIRES: the region is mapped.
   void Start(void* first_chunk);
 
   // Where a block at `address` is written, or nullptr, with a drop, if it

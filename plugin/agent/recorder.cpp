@@ -81,7 +81,7 @@ void Insert(Recording recording, void* block, const LiveRecord& record) {
   // A block that was freed where the agent does not look is gone all the same.
   if (LiveMap::IsLiveAt(slot)) {
     const LiveRecord before = LiveMap::Read(slot);
-    CountFree(shard, WindowOf(before), before.size_bytes);
+    CountFree(shard, WindowOf(before), before.size_bytes, before.stack);
   }
   LiveMap::Write(slot, record);
   if (CountAllocation(shard, record.size_bytes)) NotePeak(shard);
@@ -117,28 +117,29 @@ void* NotePeakOf(void* block) {
   return block;
 }
 
-std::optional<LiveRecord> RecordFree(void* block) {
+std::optional<FreedBlock> RecordFree(void* block) {
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
   if (slot == nullptr || !LiveMap::IsLiveAt(slot) || !CanRecord()) return std::nullopt;
-  const LiveRecord record = LiveMap::Read(slot);
+  FreedBlock freed{LiveMap::Read(slot), {}};
   {
     const RecordingGuard guard;
     LiveMap::Clear(slot);
     // A block of the current window is counted without a lock, whoever frees it.
     MoveToCurrentWindow(*t_thread.state);
-    CountFree(*t_thread.state->shard, WindowOf(record), record.size_bytes);
+    freed.counted = CountFree(*t_thread.state->shard, WindowOf(freed.record),
+                              freed.record.size_bytes, freed.record.stack);
   }
   NoteUnsettled();  // a free settles nothing
-  return record;
+  return freed;
 }
 
-void RestoreBlock(void* block, const LiveRecord& record) {
+void RestoreBlock(void* block, const FreedBlock& freed) {
   if (!CanRecord()) return;
   {
     const RecordingGuard guard;
     const LiveMap::Slot slot = g_live_map.SlotFor(reinterpret_cast<std::uint64_t>(block));
-    LiveMap::Write(slot, record);
-    UndoFree(*t_thread.state->shard, WindowOf(record), record.size_bytes);
+    LiveMap::Write(slot, freed.record);
+    UndoFree(*t_thread.state->shard, freed.counted);
   }
   NoteUnsettled();
 }

@@ -129,11 +129,16 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block) {
   return true;
 }
 
-// Any block about to be freed, likewise. What was known of it, for RestoreBlock;
-// no record: nothing.
-std::optional<LiveRecord> RecordFree(void* block);
+// What was known of a block that was freed, for RestoreBlock.
+struct FreedBlock {
+  LiveRecord record;
+  CountedFree counted;
+};
+
+// Any block about to be freed, likewise; no record: nothing.
+std::optional<FreedBlock> RecordFree(void* block);
 
 // The free did not happen (realloc failed): the block is live as it was.
-void RestoreBlock(void* block, const LiveRecord& record);
+void RestoreBlock(void* block, const FreedBlock& freed);
 
 }  // namespace leakgate::agent

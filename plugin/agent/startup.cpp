@@ -8,6 +8,7 @@
 #include "plugin/agent/linux/initial_stack.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/live_map.h"
+#include "plugin/agent/own_memory.h"
 #include "plugin/agent/stack_table.h"
 #include "plugin/agent/thread_state.h"
 #include "plugin/agent/windows.h"
@@ -31,6 +32,7 @@ bool MapRegion(int fd) {
   if (tables == nullptr) return false;
   g_region.base = static_cast<char*>(tables);
   if (first_chunk == nullptr) return false;
+  NoteOwnMemory(tables, region_offset::kChunks);
   g_live_map.Start(first_chunk);
   return true;
 }
@@ -98,6 +100,7 @@ __attribute__((constructor)) void OnLoad() { (void)CurrentRoute(); }
 // Exit handlers ran: the program ended in order.
 __attribute__((destructor)) void OnUnload() {
   if (!IsTracing()) return;
+  SettleBeforeEnd();
   g_region.header().program_end.store(static_cast<std::uint32_t>(ProgramEnd::kExit),
                                       std::memory_order_release);
 }

@@ -7,6 +7,7 @@
 #include "plugin/agent/linux/own_stack.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/on_switch.h"
+#include "plugin/agent/own_memory.h"
 
 namespace leakgate::agent {
 
@@ -42,7 +43,7 @@ ThreadState* TakeFree() {
 
 ThreadState* Create() {
   std::atomic<std::uint32_t>& count = g_region.header().shard_count;
-  void* const memory = MapPrivate(sizeof(ThreadState));
+  void* const memory = MapOwn(sizeof(ThreadState));
   if (memory == nullptr) return nullptr;
 
   std::uint32_t index = 0;
@@ -94,6 +95,7 @@ void Take(ThreadState& state) {
   state.trail.depth = 0;
   state.opening_window = 0;
   state.closing_window = 0;
+  state.ended_iteration = 0;
   state.shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
 
   // The C library may allocate for the key: not the host's.

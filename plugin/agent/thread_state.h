@@ -33,8 +33,9 @@ struct ThreadState {
   std::uint32_t thread = 0;   // its id in the region
   CounterShard* shard = nullptr;
   StackMemo memo;
-  std::uint32_t opening_window = 0;  // begun, but not yet counted from (windows.h)
-  std::uint32_t closing_window = 0;  // ended, but not yet judged
+  std::uint32_t opening_window = 0;   // begun, but not yet counted from (windows.h)
+  std::uint32_t closing_window = 0;   // ended, but not yet judged
+  std::uint32_t ended_iteration = 0;  // whose end the runner has not been told of
   std::uint32_t destructor_rounds = 0;
   ThreadState* next_free = nullptr;
   StackWalker walker;

@@ -18,9 +18,10 @@ constexpr std::size_t kMostFindings = 10;
 // "net · net.json:14 · owner net-team".
 std::string WhoseBudget(const Excess& excess, const AppliedBudget& budget) {
   std::vector<std::string> parts;
-  if (!budget.component.empty()) parts.push_back(budget.component);
+  if (!excess.component.empty()) parts.push_back(excess.component);
   parts.push_back(fmt::format("{}", fmt::join(excess.sources, ", ")));
-  if (!budget.owner.empty()) parts.push_back("owner " + budget.owner);
+  const bool is_own = excess.component == budget.component;
+  if (is_own && !budget.owner.empty()) parts.push_back("owner " + budget.owner);
   return fmt::format("{}", fmt::join(parts, " · "));
 }
 
@@ -47,7 +48,6 @@ std::vector<const Finding*> Select(const WindowResult& window, bool (*wanted)(co
   return selected;
 }
 
-bool IsUsers(const Finding& finding) { return finding.framework_rule.empty(); }
 bool IsFrameworks(const Finding& finding) { return !IsUsers(finding); }
 
 std::string FindingsText(const WindowResult& window, const TextStyle& style) {

@@ -176,6 +176,36 @@ Module RegionReader::ModuleOf(std::uint32_t id) const {
   return module;
 }
 
+std::uint32_t RegionReader::ThreadCount() const {
+  return LoadCount(Header().thread_count, kMaxThreads);
+}
+
+ThreadCopy RegionReader::Thread(std::uint32_t id) const {
+  ThreadCopy copy;
+  if (id == 0 || id >= LoadCount(Header().thread_count, kMaxThreads)) return copy;
+  const auto* const shared = At<ThreadRecord>(region_offset::kThreads) + id;
+  copy.has_ended = shared->has_ended.load(std::memory_order_acquire) != 0;
+  copy.tid = CopyOf(&shared->tid);
+  copy.birth_window = CopyOf(&shared->birth_window);
+  copy.parent = CopyOf(&shared->parent);
+  copy.origin_stack = CopyOf(&shared->origin_stack);
+  copy.pointer = CopyOf(&shared->pointer);
+  char name[sizeof(shared->name)];
+  std::memcpy(name, shared->name, sizeof(name));
+  copy.name.assign(name, ::strnlen(name, sizeof(name)));
+  return copy;
+}
+
+std::vector<EarlierFreeCopy> RegionReader::EarlierFrees() const {
+  std::vector<EarlierFreeCopy> frees;
+  const std::uint32_t count = LoadCount(Header().earlier_free_count, kMaxEarlierFrees);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const EarlierFree free = CopyOf(At<EarlierFree>(region_offset::kEarlierFrees) + i);
+    if (free.window != 0) frees.push_back({free.stack, free.window, free.size_bytes});
+  }
+  return frees;
+}
+
 StackCounts RegionReader::CountStacks() const {
   StackCounts counts;
   const std::uint32_t count = LoadCount(Header().shard_count, kMaxShards);
@@ -213,6 +243,15 @@ std::size_t RegionReader::LikelyBlocks() const {
 }
 
 Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
+  return FindLiveBlocks(window);
+}
+
+Expected<std::vector<LiveBlock>> RegionReader::AllLiveBlocks() const {
+  return FindLiveBlocks(std::nullopt);
+}
+
+Expected<std::vector<LiveBlock>> RegionReader::FindLiveBlocks(
+    std::optional<std::uint32_t> window) const {
   std::vector<LiveBlock> found;
   found.reserve(LikelyBlocks());
   std::bitset<kMaxChunks> seen;  // a scribbled directory may name one twice
@@ -238,7 +277,8 @@ ContextRecord RegionReader::Context(std::uint32_t id) const {
 }
 
 Expected<void> RegionReader::ScanChunk(std::uint64_t directory_index, std::uint32_t chunk,
-                                       std::uint32_t window, std::vector<LiveBlock>& found) const {
+                                       std::optional<std::uint32_t> window,
+                                       std::vector<LiveBlock>& found) const {
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
   const Expected<Mapping> mapping =
       Mapping::Map(*fd_, begin, kChunkBytes, MappingAccess::kReadOnly);
@@ -251,11 +291,11 @@ Expected<void> RegionReader::ScanChunk(std::uint64_t directory_index, std::uint3
       if (!IsLiveStart(word)) continue;
       const LiveRest rest = DecodeRest(words.Load(i + 1));
       const ContextRecord context = Context(rest.context);
-      if (context.window != window) continue;
+      if (window && context.window != *window) continue;
       const LiveStart start = DecodeStart(word);
       const std::uint64_t address = (directory_index << kChunkShift) | (i << kGranuleShift);
       found.push_back(
-          {address, words.SizeAt(i, rest), start.kind, start.stack, window, context.thread});
+          {address, words.SizeAt(i, rest), start.kind, start.stack, context.window, context.thread});
     }
   }
   return {};

@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/process/v2/environment.hpp>
 #include <boost/process/v2/process.hpp>
+#include <boost/process/v2/stdio.hpp>
 #include <cstdlib>
 
 #include "runner/util/linux/errno_text.h"
@@ -108,9 +109,15 @@ Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const Launc
   boost::system::error_code error;
   process::default_process_launcher launcher;
   // (The overload for a context throws instead of telling the error.)
-  auto child = launcher(context.get_executor(), error,
-                        boost::filesystem::path(request.program.string()), request.arguments,
-                        process::process_environment(request.environment), StopAtExec{request});
+  const auto start = [&](auto&&... streams) {
+    return launcher(context.get_executor(), error,
+                    boost::filesystem::path(request.program.string()), request.arguments,
+                    process::process_environment(request.environment), StopAtExec{request},
+                    std::forward<decltype(streams)>(streams)...);
+  };
+  auto child = request.streams == Streams::kInherited
+                   ? start()
+                   : start(process::process_stdio{nullptr, nullptr, nullptr});
   if (error) {
     if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, __WALL);
     return Unexpected(LaunchError(request.program, error));
