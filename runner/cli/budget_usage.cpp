@@ -26,12 +26,13 @@ void RaiseNumber(MeasuredMaxima& maxima, const std::string& keys,
   if (measured) Raise(maxima, keys, *measured);
 }
 
-// What was not measured in full must not lower a limit.
+// What was not measured in full must not lower a limit. What could not be told
+// from lost or retained counts as retained.
 void RaiseAll(MeasuredMaxima& maxima, const std::string& scope, const WindowResult& window) {
-  RaiseAmount(maxima, scope + ".outstanding", window.outstanding);
+  RaiseAmount(maxima, scope + ".outstanding", window.outstanding - window.allowed);
   if (window.reach_problem.empty()) {
     RaiseAmount(maxima, scope + ".lost", window.lost);
-    RaiseAmount(maxima, scope + ".retained", window.retained);
+    RaiseAmount(maxima, scope + ".retained", window.outstanding - window.lost);
   }
   RaiseAmount(maxima, scope + ".growth", window.growth);
   RaiseAmount(maxima, scope + ".allocated", window.allocated);
