@@ -118,9 +118,14 @@ struct BudgetFile {
 [[nodiscard]] Expected<BudgetFile> ParseBudgetFile(const std::filesystem::path& path,
                                                    const std::string& text);
 
-// Reads each FILE, and every `*.leakgate.json` below each DIRECTORY; sorted by
-// path, the same file once. Fails on the first bad file, and on a directory
-// without any.
+// The files that are meant: each FILE, and every `*.leakgate.json` below each
+// DIRECTORY; sorted by path, the same file once. Fails on a directory without any.
+[[nodiscard]] Expected<std::vector<std::filesystem::path>> FindBudgetFiles(
+    const std::vector<std::filesystem::path>& files_and_directories);
+
+[[nodiscard]] Expected<std::string> ReadBudgetText(const std::filesystem::path& path);
+
+// Reads all of those. Fails on the first bad one.
 [[nodiscard]] Expected<std::vector<BudgetFile>> LoadBudgetFiles(
     const std::vector<std::filesystem::path>& files_and_directories);
 

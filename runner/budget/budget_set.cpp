@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runner/budget/apply_limits.h"
+#include "runner/budget/expiry.h"
 #include "runner/budget/located_json.h"
 
 namespace leakgate {
@@ -59,26 +60,6 @@ Unexpected ProgramConflict(const BudgetFile& first, const BudgetFile& second,
       fmt::format("limits.program: {}:{} limits the program window of {} as well; remove one of "
                   "the two, or narrow \"binaries\" in one of the files",
                   first.path.string(), FirstLimit(first.limits.program).value().line, binary_name));
-}
-
-std::string ExpiredText(const BudgetFile& file, int line, std::string_view what,
-                        std::chrono::year_month_day expired) {
-  return fmt::format("{}:{}: the {} expired on {}; fix the leak, or set a later date",
-                     file.path.string(), line, what, DateText(expired));
-}
-
-void AddExpired(const BudgetFile& file, std::chrono::year_month_day today,
-                std::vector<std::string>& lines) {
-  for (const Override& it : file.overrides) {
-    if (!HasExpired(it.expires, today)) continue;
-    const std::string what = fmt::format("override for {}", fmt::join(it.tests, ", "));
-    lines.push_back(ExpiredText(file, it.line, what, *it.expires));
-  }
-  for (const Allowance& it : file.allowances) {
-    if (!HasExpired(it.expires, today)) continue;
-    const std::string what = fmt::format("allowance for {}", fmt::join(it.stack, " < "));
-    lines.push_back(ExpiredText(file, it.line, what, *it.expires));
-  }
 }
 
 }  // namespace
@@ -189,7 +170,9 @@ AppliedBudget BudgetSet::ForCode(const BudgetFile& file, WindowKind kind,
 
 std::vector<std::string> BudgetSet::Expired(std::chrono::year_month_day today) const {
   std::vector<std::string> lines;
-  for (const Entry& entry : entries_) AddExpired(entry.file, today, lines);
+  for (const Entry& entry : entries_) {
+    for (std::string& line : ExpiredEntries(entry.file, today)) lines.push_back(std::move(line));
+  }
   return lines;
 }
 

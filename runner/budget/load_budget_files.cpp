@@ -1,4 +1,4 @@
-// LoadBudgetFiles: which files, and their text. The only part of budgets that
+// Which budget files are meant, and their text: the only part of budgets that
 // reads directories.
 #include <fmt/format.h>
 
@@ -83,17 +83,9 @@ std::vector<FoundFile> Distinct(const std::vector<fs::path>& paths) {
   return files;
 }
 
-Expected<std::string> ReadAll(const fs::path& path) {
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (stream.good() || stream.eof()) return text;
-  return Unreadable(path, {errno != 0 ? errno : EIO, std::generic_category()});
-}
-
 }  // namespace
 
-Expected<std::vector<BudgetFile>> LoadBudgetFiles(
+Expected<std::vector<fs::path>> FindBudgetFiles(
     const std::vector<fs::path>& files_and_directories) {
   std::vector<fs::path> paths;
   for (const fs::path& given : files_and_directories) {
@@ -101,12 +93,28 @@ Expected<std::vector<BudgetFile>> LoadBudgetFiles(
     if (!expanded) return Unexpected(std::move(expanded).error());
     paths.insert(paths.end(), expanded->begin(), expanded->end());
   }
+  std::vector<fs::path> distinct;
+  for (FoundFile& file : Distinct(paths)) distinct.push_back(std::move(file.path));
+  return distinct;
+}
 
+Expected<std::string> ReadBudgetText(const fs::path& path) {
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (stream.good() || stream.eof()) return text;
+  return Unreadable(path, {errno != 0 ? errno : EIO, std::generic_category()});
+}
+
+Expected<std::vector<BudgetFile>> LoadBudgetFiles(
+    const std::vector<fs::path>& files_and_directories) {
+  const Expected<std::vector<fs::path>> paths = FindBudgetFiles(files_and_directories);
+  if (!paths) return Unexpected(paths.error());
   std::vector<BudgetFile> budgets;
-  for (const FoundFile& file : Distinct(paths)) {
-    const Expected<std::string> text = ReadAll(file.path);
+  for (const fs::path& path : *paths) {
+    const Expected<std::string> text = ReadBudgetText(path);
     if (!text) return Unexpected(text.error());
-    Expected<BudgetFile> budget = ParseBudgetFile(file.path, *text);
+    Expected<BudgetFile> budget = ParseBudgetFile(path, *text);
     if (!budget) return Unexpected(std::move(budget).error());
     budgets.push_back(*std::move(budget));
   }

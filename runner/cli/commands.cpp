@@ -1,33 +1,17 @@
 #include "runner/cli/commands.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "runner/cli/agent_location.h"
 #include "runner/cli/framework_text.h"
+#include "runner/cli/terminal.h"
 #include "runner/report/json_report.h"
 #include "runner/report/text_report.h"
 
 namespace leakgate {
 namespace {
-
-// https://no-color.org: any value but the empty one.
-Colour ColourOfStandardError() {
-  const char* const no_color = std::getenv("NO_COLOR");
-  const bool is_forbidden = no_color != nullptr && *no_color != '\0';
-  return ::isatty(STDERR_FILENO) != 0 && !is_forbidden ? Colour::kOn : Colour::kOff;
-}
-
-TextStyle StyleOfStandardError() {
-  std::error_code error;
-  return {ColourOfStandardError(), std::filesystem::current_path(error).string()};
-}
-
-// A broken pipe behind the stream is no concern of the run's.
-void Print(std::FILE* stream, const std::string& text) { std::fputs(text.c_str(), stream); }
 
 // All reports are tried; the first failure is the command's.
 Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result) {

@@ -7,11 +7,15 @@ std::string HelpText() {
 
 Usage:
   leakgate run [OPTIONS] -- BINARY [ARGS...]
+  leakgate explain TEST [--budgets FILE|DIR] [-- BINARY [ARGS...]]
+  leakgate budget schema|check|init|ratchet ...
   leakgate framework
 
 Commands:
   run          Run a test binary, and fail each test that leaves more memory
                allocated than its budget allows
+  explain      Tell which budget applies to a test, and why
+  budget       Write, check and tighten budget files
   framework    Show what is counted as the test framework's own memory
 
 Options:

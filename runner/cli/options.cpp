@@ -7,24 +7,13 @@
 #include <charconv>
 #include <cmath>
 
+#include "runner/cli/budget_options.h"
 #include "runner/cli/help_text.h"
+#include "runner/cli/split_arguments.h"
 #include "runner/cli/version.h"
 
 namespace leakgate {
 namespace {
-
-// What stands before `--`, and the program with its arguments behind it.
-struct SplitArguments {
-  std::vector<std::string> options;
-  std::vector<std::string> program;
-};
-
-SplitArguments Split(const std::vector<std::string>& arguments) {
-  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  SplitArguments split{{arguments.begin(), dashes}, {}};
-  if (dashes != arguments.end()) split.program.assign(dashes + 1, arguments.end());
-  return split;
-}
 
 // As CLI11 has them, before they are checked.
 struct RawRun {
@@ -119,6 +108,7 @@ std::string OneLine(std::string text) {
 }  // namespace
 
 Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
+  if (IsBudgetCommandLine(arguments)) return ParseBudgetCommandLine(arguments);
   CLI::App app;
   app.set_version_flag("--version", VersionText());
   app.require_subcommand(0, 1);

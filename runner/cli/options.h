@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "runner/cli/budget_commands.h"
 #include "runner/report/report_file.h"
 #include "runner/session/run_session.h"
 #include "runner/util/expected.h"
@@ -25,7 +26,8 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, FrameworkCommand, PrintCommand>;
+using Command = std::variant<RunCommand, FrameworkCommand, PrintCommand, BudgetCheckCommand,
+                             BudgetInitCommand, BudgetRatchetCommand, ExplainCommand>;
 
 // A usage error names the argument and the remedy.
 [[nodiscard]] Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments);

@@ -153,7 +153,7 @@ TEST_P(BudgetErrorsTest, BadFileIsToldInOneLineWithFileLineKeyAndRemedy) {
   Run({"--budgets", budget});
 
   const std::string& text = run_.command.standard_error;
-  EXPECT_THAT(text, StartsWith("leakgate: " + budget + ":2: "));
+  EXPECT_THAT(text, StartsWith("leakgate: " + budget + ":2:2: "));
   EXPECT_THAT(text, HasSubstr("\"limit\"; did you mean \"limits\"?"));
   EXPECT_EQ(text.find('\n'), text.size() - 1);
 }

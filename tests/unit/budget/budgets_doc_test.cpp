@@ -47,11 +47,12 @@ TEST(BudgetsDocTest, OpensWithAGoodBudgetFile) {
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->component, "net");
   EXPECT_EQ(file->overrides.size(), 1U);
+  EXPECT_EQ(file->allowances.size(), 1U);
 }
 
 TEST(BudgetsDocTest, ShowsTheMessagesThatTheParserGives) {
   const std::vector<TableRow> rows = ErrorRows(ReadDoc());
-  EXPECT_EQ(rows.size(), 14U);
+  EXPECT_EQ(rows.size(), 18U);
   for (const TableRow& row : rows) {
     const Expected<BudgetFile> file = ParseBudgetFile("net.leakgate.json", row.text);
     ASSERT_FALSE(file) << row.text;

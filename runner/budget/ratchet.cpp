@@ -1,0 +1,125 @@
+#include "runner/budget/ratchet.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "runner/budget/json_fields.h"
+#include "runner/budget/located_json.h"
+#include "runner/budget/read_numbers.h"
+#include "runner/budget/text_edits.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::array kScopes = {"test", "suite"};
+
+// The text of one file, and what is to be changed in it.
+class Tightening {
+ public:
+  Tightening(const std::filesystem::path& path, const BudgetUsage& usage, UnusedEntries unused)
+      : path_(path), usage_(usage), unused_(unused) {}
+
+  // REQUIRES: the values of a good budget file; the next, too.
+  void TightenAllowances(const LocatedValue& allowances) {
+    std::vector<bool> removed;
+    for (const LocatedValue& allowance : allowances.elements) {
+      const auto found = usage_.allowances.find(allowance.line);
+      const bool is_used = found != usage_.allowances.end() && found->second != Amount{};
+      removed.push_back(Remove(allowance, "allowance", is_used));
+      if (!is_used) continue;
+      Lower(allowance.Find("bytes"), "allowance: bytes", found->second.bytes);
+      Lower(allowance.Find("blocks"), "allowance: blocks", found->second.blocks);
+    }
+    Add(RemoveElements(allowances, removed));
+  }
+
+  void TightenOverrides(const LocatedValue& overrides) {
+    std::vector<bool> removed;
+    for (const LocatedValue& it : overrides.elements) {
+      const auto found = usage_.overrides.find(it.line);
+      const bool is_used = found != usage_.overrides.end();
+      removed.push_back(Remove(it, "override", is_used));
+      if (is_used) TightenLimits(it.Find("limits"), found->second);
+    }
+    Add(RemoveElements(overrides, removed));
+  }
+
+  RatchetedBudget Finish(const std::string& text) && {
+    return {Apply(std::move(edits_), text), std::move(changes_)};
+  }
+
+ private:
+  // Whether the entry is to vanish; says so.
+  bool Remove(const LocatedValue& entry, std::string_view what, bool is_used) {
+    if (is_used || unused_ == UnusedEntries::kKeep) return false;
+    changes_.push_back(
+        fmt::format("{}:{}: {} removed: nothing used it", path_.string(), entry.line, what));
+    return true;
+  }
+
+  void TightenLimits(const LocatedValue* limits, const MeasuredMaxima& maxima) {
+    if (limits == nullptr) return;
+    for (const char* scope : kScopes) {
+      const LocatedValue* const window = limits->Find(scope);
+      if (window != nullptr) TightenWindow(*window, scope, maxima);
+    }
+  }
+
+  // A quantity is a number, or an object of them.
+  void TightenWindow(const LocatedValue& window, std::string_view scope,
+                     const MeasuredMaxima& maxima) {
+    for (const LocatedMember& quantity : window.members) {
+      const std::string keys = fmt::format("{}.{}", scope, quantity.key);
+      LowerTo(quantity.value, keys, maxima);
+      for (const LocatedMember& number : quantity.value.members) {
+        LowerTo(number.value, fmt::format("{}.{}", keys, number.key), maxima);
+      }
+    }
+  }
+
+  void LowerTo(const LocatedValue& limit, const std::string& keys, const MeasuredMaxima& maxima) {
+    if (const auto most = maxima.find(keys); most != maxima.end()) {
+      Lower(&limit, "override: " + keys, most->second);
+    }
+  }
+
+  // `limit` may be null: none is set. A size with a unit becomes plain bytes.
+  void Lower(const LocatedValue* limit, std::string_view what, std::int64_t needed) {
+    if (limit == nullptr) return;
+    const Expected<Limit> now = ReadBytes(*limit, {path_, ""});
+    if (!now || now->value <= needed) return;
+    edits_.push_back({limit->begin, limit->end, fmt::format("{}", needed)});
+    changes_.push_back(
+        fmt::format("{}:{}: {}: {} -> {}", path_.string(), limit->line, what, now->value, needed));
+  }
+
+  void Add(std::vector<TextEdit> edits) {
+    for (TextEdit& edit : edits) edits_.push_back(std::move(edit));
+  }
+
+  const std::filesystem::path& path_;
+  const BudgetUsage& usage_;
+  UnusedEntries unused_;
+  std::vector<TextEdit> edits_;
+  std::vector<std::string> changes_;
+};
+
+}  // namespace
+
+Expected<RatchetedBudget> Ratchet(const std::filesystem::path& path, const std::string& text,
+                                  const BudgetUsage& usage, UnusedEntries unused) {
+  const Expected<BudgetFile> good = ParseBudgetFile(path, text);
+  if (!good) return Unexpected(good.error());
+  const Expected<LocatedValue> json = ParseLocatedJson(path, text);
+  if (!json) return Unexpected(json.error());
+
+  Tightening tightening(path, usage, unused);
+  for (const LocatedMember& member : json->members) {
+    if (member.key == "overrides") tightening.TightenOverrides(member.value);
+    if (member.key == "allowances") tightening.TightenAllowances(member.value);
+  }
+  return std::move(tightening).Finish(text);
+}
+
+}  // namespace leakgate

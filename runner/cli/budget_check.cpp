@@ -1,0 +1,80 @@
+#include "runner/cli/budget_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "runner/budget/expiry.h"
+#include "runner/budget/wording.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::chrono::days kSoon{30};
+
+bool MatchesATest(const std::string& pattern, const std::vector<TestId>& tests) {
+  return std::any_of(tests.begin(), tests.end(),
+                     [&](const TestId& test) { return MatchesFilter(pattern, test.name); });
+}
+
+// Where a list of patterns stands: "FILE", or "FILE:LINE".
+void AddUnmatched(const std::string& place, const std::vector<std::string>& patterns,
+                  const std::vector<TestId>& tests, std::vector<std::string>& warnings) {
+  for (const std::string& pattern : patterns) {
+    if (MatchesATest(pattern, tests)) continue;
+    warnings.push_back(
+        fmt::format("{}: tests: {} matches no test of the binary; correct it, or "
+                    "remove it",
+                    place, Quoted(pattern)));
+  }
+}
+
+void AddUnmatchedOf(const BudgetFile& file, const std::vector<TestId>& tests,
+                    std::vector<std::string>& warnings) {
+  const std::string path = file.path.string();
+  AddUnmatched(path, file.tests, tests, warnings);
+  for (const Override& it : file.overrides) {
+    AddUnmatched(fmt::format("{}:{}", path, it.line), it.tests, tests, warnings);
+  }
+  for (const Allowance& it : file.allowances) {
+    AddUnmatched(fmt::format("{}:{}", path, it.line), it.tests, tests, warnings);
+  }
+}
+
+std::string Counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+BudgetProblems CheckDates(const BudgetFile& file, std::chrono::year_month_day today) {
+  return {.errors = ExpiredEntries(file, today), .warnings = ExpiringEntries(file, today, kSoon)};
+}
+
+BudgetProblems CheckAgainstTests(const BudgetSet& budgets, const std::vector<TestId>& tests) {
+  BudgetProblems problems;
+  // Two files may conflict over many tests: the first one tells it.
+  std::set<std::pair<const BudgetFile*, const BudgetFile*>> told;
+  for (const TestId& test : tests) {
+    const Expected<AppliedBudget> budget = budgets.ForTest(test);
+    if (budget) continue;
+    const std::vector<BudgetCandidate> candidates = budgets.Candidates(test);
+    if (!told.insert({candidates.at(0).file, candidates.at(1).file}).second) continue;
+    problems.errors.push_back(budget.error().message);
+  }
+  if (const auto program = budgets.ForProgram(); !program) {
+    problems.errors.push_back(program.error().message);
+  }
+  for (const BudgetFile* file : budgets.Files()) AddUnmatchedOf(*file, tests, problems.warnings);
+  return problems;
+}
+
+std::string DescribeBudget(const BudgetFile& file) {
+  return fmt::format("ok: component {}, {}, {}", file.component,
+                     Counted(file.overrides.size(), "override"),
+                     Counted(file.allowances.size(), "allowance"));
+}
+
+}  // namespace leakgate

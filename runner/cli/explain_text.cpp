@@ -1,0 +1,201 @@
+#include "runner/cli/explain_text.h"
+
+#include <fmt/format.h>
+
+#include "runner/budget/apply_limits.h"
+#include "runner/budget/date.h"
+#include "runner/budget/quantities.h"
+#include "runner/budget/wording.h"
+
+namespace leakgate {
+namespace {
+
+std::string PlaceOf(const LimitSource& source) {
+  return fmt::format("{}:{}", source.file, source.line);
+}
+
+std::string ReasonOf(const std::string& reason) {
+  return reason.empty() ? "" : fmt::format("  \"{}\"", reason);
+}
+
+std::string RankText(const BudgetCandidate& candidate, bool has_source) {
+  if (!has_source) return "the test's source file is not known";
+  if (candidate.depth == 0) return "its directory does not contain the test's source file";
+  return fmt::format("its directory, {} deep, contains the test's source file", candidate.depth);
+}
+
+std::string FilesText(const std::vector<BudgetCandidate>& candidates, const TestId& test) {
+  if (candidates.empty()) return "file: none covers it\n";
+  const BudgetFile& winner = *candidates.front().file;
+  const std::string owner = winner.owner.empty() ? "" : ", owner " + winner.owner;
+  std::string text =
+      fmt::format("file: {} (component {}{})\n", winner.path.string(), winner.component, owner);
+  if (candidates.size() == 1) return text + "  the only one that covers it\n";
+  for (const BudgetCandidate& it : candidates) {
+    text += fmt::format("  {} {}: {}\n",
+                        &it == &candidates.front() ? "wins: " : "loses:", it.file->path.string(),
+                        RankText(it, !test.source_file.empty()));
+  }
+  return text;
+}
+
+std::string LimitText(std::string_view keys, const std::optional<AppliedLimit>& limit,
+                      std::string_view unit) {
+  if (!limit) return "";
+  return fmt::format("  {:<18} {:>12} {:<6}  {}{}\n", keys, limit->value, unit,
+                     PlaceOf(limit->source), ReasonOf(limit->source.reason));
+}
+
+std::string LimitsText(const AppliedBudget& budget) {
+  std::string lines;
+  for (const AmountQuantity& quantity : kAmountQuantities) {
+    const AppliedAmountLimits& limits = budget.*quantity.applied;
+    lines += LimitText(quantity.key, limits.bytes, "bytes");
+    lines += LimitText(quantity.key, limits.blocks, "blocks");
+  }
+  for (const NumberQuantity& quantity : kNumberQuantities) {
+    lines += LimitText(quantity.key, budget.*quantity.applied, quantity.in_bytes ? "bytes" : "");
+  }
+  return lines.empty() ? "limits: none\n" : "limits:\n" + lines;
+}
+
+// The quantities that `it` sets for a test, each with the later override that
+// wins it, if one does.
+std::vector<std::string> EffectsOf(const Override& it, const std::vector<const Override*>& later) {
+  std::vector<std::string> effects;
+  const auto add = [&](std::string_view key, const auto& sets) {
+    if (!sets(it)) return;
+    const Override* winner = nullptr;
+    for (const Override* other : later) {
+      if (sets(*other)) winner = other;
+    }
+    effects.push_back(winner == nullptr ? fmt::format("sets {}", key)
+                                        : fmt::format("loses {} to line {}", key, winner->line));
+  };
+  for (const AmountQuantity& quantity : kAmountQuantities) {
+    add(quantity.key, [&](const Override& o) {
+      const AmountLimits& limits = o.limits.test.*quantity.limits;
+      return limits.bytes || limits.blocks;
+    });
+  }
+  for (const NumberQuantity& quantity : kNumberQuantities) {
+    add(quantity.key,
+        [&](const Override& o) { return (o.limits.test.*quantity.limit).has_value(); });
+  }
+  add("free_by", [](const Override& o) { return o.free_by.has_value(); });
+  return effects;
+}
+
+std::string ExpiryText(const std::optional<std::chrono::year_month_day>& expires) {
+  return expires ? fmt::format("; until {}", DateText(*expires)) : "";
+}
+
+std::string OverridesText(const BudgetFile& file, const std::string& test,
+                          std::chrono::year_month_day today) {
+  std::string text;
+  std::vector<const Override*> later;  // of those that apply
+  for (auto it = file.overrides.rbegin(); it != file.overrides.rend(); ++it) {
+    std::string state;
+    if (!MatchesAllTests(it->tests, {test})) {
+      state = fmt::format("does not match: {}", fmt::join(it->tests, ", "));
+    } else if (HasExpired(it->expires, today)) {
+      state = fmt::format("expired on {}", DateText(*it->expires));
+    } else {
+      const std::vector<std::string> effects = EffectsOf(*it, later);
+      state = effects.empty() ? "matches, but is for suites"
+                              : fmt::format("{}", fmt::join(effects, ", "));
+      state += ExpiryText(it->expires) + ReasonOf(it->reason);
+      later.push_back(&*it);
+    }
+    text.insert(0, fmt::format("  {}:{}: {}\n", file.path.string(), it->line, state));
+  }
+  return text.empty() ? "" : "overrides:\n" + text;
+}
+
+std::string AllowancesText(const AppliedBudget& budget) {
+  std::string text;
+  for (const AppliedAllowance& it : budget.allowances) {
+    std::vector<std::string> most;
+    if (it.bytes) most.push_back(fmt::format("{} bytes", *it.bytes));
+    if (it.blocks) most.push_back(fmt::format("{} blocks", *it.blocks));
+    text +=
+        fmt::format("  {}: {}: {}{}{}\n", PlaceOf(it.source), fmt::join(it.stack, " < "),
+                    most.empty() ? "any amount" : fmt::format("at most {}", fmt::join(most, ", ")),
+                    ExpiryText(it.expires), ReasonOf(it.source.reason));
+  }
+  return text.empty() ? "" : "allowances:\n" + text;
+}
+
+std::string FreeByText(FreeBy free_by) {
+  switch (free_by) {
+    case FreeBy::kTest:
+      break;
+    case FreeBy::kSuite:
+      return "its suite's end";
+    case FreeBy::kProgram:
+      return "the program's end";
+  }
+  return "the test's end";
+}
+
+std::string ConfirmText(const std::optional<Confirm>& confirm) {
+  switch (confirm.value_or(Confirm::kAfter)) {
+    case Confirm::kAfter:
+      break;
+    case Confirm::kInline:
+      return "while the program waits";
+    case Confirm::kOff:
+      return "never: then they are reported, and fail nothing";
+  }
+  return "after the program has ended";
+}
+
+std::string PolicyText(const AppliedBudget& budget) {
+  std::string text = fmt::format("judged at {}, ", FreeByText(budget.free_by));
+  if (!UsesDefaultPolicy(budget)) {
+    return text + "literally: what is outstanding then fails the test if it is over its limit\n";
+  }
+  return text + fmt::format(
+                    "by default: lost blocks fail the test; retained ones fail it if they "
+                    "grow\n  when it is repeated alone ({})\n",
+                    ConfirmText(budget.confirm));
+}
+
+std::string ThreadsText(const AppliedBudget& budget) {
+  return budget.thread_scope == ThreadScope::kTest
+             ? "charged with what its own thread and those that it starts allocate\n"
+             : "charged with what all threads of the process allocate meanwhile\n";
+}
+
+}  // namespace
+
+Expected<std::string> ExplainText(const BudgetSet& budgets, const TestId& test,
+                                  std::chrono::year_month_day today) {
+  const Expected<AppliedBudget> budget = budgets.ForTest(test);
+  if (!budget) return Unexpected(budget.error());
+  const std::vector<BudgetCandidate> candidates = budgets.Candidates(test);
+  std::string text = fmt::format("{}\n", test.name);
+  if (!test.source_file.empty()) text += fmt::format("source: {}\n", test.source_file);
+  text += FilesText(candidates, test) + LimitsText(*budget);
+  if (!candidates.empty()) text += OverridesText(*candidates.front().file, test.name, today);
+  text += AllowancesText(*budget) + PolicyText(*budget) + ThreadsText(*budget);
+  for (const BudgetFile* owner : budgets.CodeOwners()) {
+    text += fmt::format("what code of {} allocates in it is charged to {}\n", owner->component,
+                        owner->path.string());
+  }
+  return text;
+}
+
+Expected<TestId> FindTest(const std::string& name, const std::vector<TestId>& tests) {
+  std::vector<std::string_view> names;
+  for (const TestId& test : tests) {
+    if (test.name == name) return test;
+    names.push_back(test.name);
+  }
+  const std::optional<std::string_view> nearest = Nearest(name, names);
+  return UsageError(fmt::format(
+      "no test '{}' in the binary; {}", name,
+      nearest ? fmt::format("did you mean '{}'?", *nearest) : "list them with --gtest_list_tests"));
+}
+
+}  // namespace leakgate

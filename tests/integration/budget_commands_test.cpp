@@ -1,0 +1,120 @@
+// `leakgate budget ...` and `leakgate explain`, end to end.
+#include <gmock/gmock.h>
+
+#include "tests/support/leakgate_run.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kProgram = FixturePath("budgeted_untouched");
+
+CommandResult Leakgate(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), LeakgatePath());
+  return RunCommand(arguments);
+}
+
+TEST(BudgetInitTest, WritesAFileUnderWhichTheProgramPasses) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("tests.leakgate.json");
+  const CommandResult init =
+      Leakgate({"budget", "init", "--component", "tests", "-o", file, "--", kProgram});
+  EXPECT_EQ(init.exit_code, 0) << init.standard_error;
+  EXPECT_THAT(ReadFile(file), HasSubstr("Net_Leaks100Bytes_Test::TestBody"));
+  EXPECT_EQ(Leakgate({"budget", "check", file}).exit_code, 0);
+  EXPECT_EQ(RunGated({kProgram}, {"--budgets", file}).command.exit_code, 0);
+}
+
+TEST(BudgetInitTest, OverwritesNothing) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.Write("tests.leakgate.json", "mine");
+  EXPECT_EQ(
+      Leakgate({"budget", "init", "--component", "tests", "-o", file, "--", kProgram}).exit_code,
+      2);
+  EXPECT_EQ(ReadFile(file), "mine");
+}
+
+constexpr const char* kLoose = R"({ "component": "tests",
+  "limits": {"test": {"outstanding": {"bytes":   "1 MiB"}}},
+  "overrides": [{"tests": ["Net.Leaks100Bytes"], "reason": "keeps",
+                 "limits": {"test": {"outstanding": {"bytes": "1 KiB"}}}}],
+  "allowances": [{"stack": ["nobody"], "reason": "unused"}] })";
+
+constexpr const char* kTight = R"({ "component": "tests",
+  "limits": {"test": {"outstanding": {"bytes":   "1 MiB"}}},
+  "overrides": [{"tests": ["Net.Leaks100Bytes"], "reason": "keeps",
+                 "limits": {"test": {"outstanding": {"bytes": 100}}}}],
+  "allowances": [] })";
+
+TEST(BudgetRatchetTest, TightensAndLeavesTheRestAsItWas) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.Write("a.leakgate.json", kLoose);
+  EXPECT_EQ(Leakgate({"budget", "ratchet", "--budgets", file, "--", kProgram}).exit_code, 0);
+  EXPECT_EQ(ReadFile(file), kTight);
+  EXPECT_EQ(Leakgate({"budget", "ratchet", "--check", "--budgets", file, "--", kProgram}).exit_code,
+            0);
+}
+
+TEST(BudgetRatchetTest, ChecksWithoutAChange) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.Write("a.leakgate.json", kLoose);
+  EXPECT_EQ(Leakgate({"budget", "ratchet", "--check", "--budgets", file, "--", kProgram}).exit_code,
+            1);
+  EXPECT_EQ(ReadFile(file), kLoose);
+}
+
+TEST(BudgetRatchetTest, RemovesNothingAfterARunOfSomeTests) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.Write("a.leakgate.json", kLoose);
+  Leakgate({"budget", "ratchet", "--budgets", file, "--", kProgram, "--gtest_filter=Disk.Opens"});
+  EXPECT_EQ(ReadFile(file), kLoose);
+}
+
+TEST(BudgetRatchetTest, ChangesNothingAfterARunThatIsNotGreen) {
+  const TemporaryDirectory directory;
+  const std::string text = R"({"component": "tests", "limits": {"test": {"outstanding": {"bytes":
+                               0}}}, "allowances": [{"stack": ["nobody"], "reason": "unused"}]})";
+  const std::string file = directory.Write("a.leakgate.json", text);
+  EXPECT_EQ(Leakgate({"budget", "ratchet", "--budgets", file, "--", kProgram}).exit_code, 1);
+  EXPECT_EQ(ReadFile(file), text);
+}
+
+TEST(BudgetCheckTest, TellsEveryBadFile) {
+  const TemporaryDirectory directory;
+  const std::string one = directory.Write("a.leakgate.json", "{}");
+  const std::string two = directory.Write("b.leakgate.json", "[");
+  const CommandResult check = Leakgate({"budget", "check", directory.path()});
+  EXPECT_EQ(check.exit_code, 2);
+  EXPECT_THAT(check.standard_output, HasSubstr("error: " + one + ":1:1: component: missing"));
+  EXPECT_THAT(check.standard_output, HasSubstr("error: " + two + ":1:1: not valid JSON"));
+}
+
+TEST(BudgetCheckTest, TellsConflictsAndPatternsWithoutATest) {
+  const TemporaryDirectory directory;
+  directory.Write("a.leakgate.json", R"({"component": "a", "tests": ["Net.*", "Ned.*"]})");
+  directory.Write("b.leakgate.json", R"({"component": "b", "tests": ["Net.*"]})");
+  const CommandResult check = Leakgate({"budget", "check", directory.path(), "--", kProgram});
+  EXPECT_EQ(check.exit_code, 2);
+  EXPECT_THAT(check.standard_output, HasSubstr("both cover Net.Leaks100Bytes"));
+  EXPECT_THAT(check.standard_output, HasSubstr("tests: \"Ned.*\" matches no test"));
+}
+
+TEST(ExplainTest, TellsTheFileNearestToTheTest) {
+  const std::vector<std::string> budgets = {"--budgets",
+                                            LEAKGATE_SOURCE_DIR "/tests/fixtures/budgets"};
+  const CommandResult explain =
+      Leakgate({"explain", "Net.Leaks100Bytes", budgets[0], budgets[1], "--", kProgram});
+  EXPECT_EQ(explain.exit_code, 0) << explain.standard_error;
+  EXPECT_THAT(explain.standard_output, HasSubstr("(component net"));
+  EXPECT_THAT(explain.standard_output, HasSubstr("loses: "));
+}
+
+TEST(ExplainTest, ProposesTheTestThatWasMeant) {
+  const CommandResult explain = Leakgate({"explain", "Net.Leaks10Bytes", "--", kProgram});
+  EXPECT_EQ(explain.exit_code, 2);
+  EXPECT_THAT(explain.standard_error, HasSubstr("did you mean 'Net.Leaks100Bytes'?"));
+}
+
+}  // namespace
+}  // namespace leakgate::test

@@ -1,0 +1,72 @@
+#include "runner/cli/budget_check.h"
+
+#include <gmock/gmock.h>
+
+#include "runner/budget/date.h"
+
+namespace leakgate {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+BudgetFile Parse(const std::string& path, const std::string& members) {
+  const Expected<BudgetFile> file =
+      ParseBudgetFile(path, "{\"component\": \"net\",\n" + members + "}");
+  if (!file) ADD_FAILURE() << file.error().message;
+  return file.value_or(BudgetFile{});
+}
+
+BudgetProblems DatesOn(const std::string& today) {
+  return CheckDates(Parse("a.json", R"("allowances": [{"stack": ["a"], "reason": "x",
+                          "expires": "2026-03-31"}])"),
+                    *ParseDate(today));
+}
+
+TEST(CheckDatesTest, WarnsThirtyDaysBeforeAnEntryExpires) {
+  EXPECT_THAT(DatesOn("2026-02-28").warnings, IsEmpty());
+  EXPECT_THAT(DatesOn("2026-03-01").warnings,
+              ElementsAre("a.json:2: the allowance for a expires on 2026-03-31; fix the leak "
+                          "before, or set a later date"));
+  EXPECT_THAT(DatesOn("2026-03-31").warnings, SizeIs(1));
+  EXPECT_THAT(DatesOn("2026-03-31").errors, IsEmpty());
+}
+
+TEST(CheckDatesTest, TakesWhatHasExpiredForAnError) {
+  EXPECT_THAT(DatesOn("2026-04-01").errors, SizeIs(1));
+  EXPECT_THAT(DatesOn("2026-04-01").warnings, IsEmpty());
+}
+
+const std::vector<TestId> kTests = {{"A.One", ""}, {"A.Two", ""}};
+
+TEST(CheckAgainstTestsTest, TellsAConflictOnce) {
+  const BudgetSet set({Parse("a.json", "\"owner\": \"x\""), Parse("b.json", "\"owner\": \"y\"")},
+                      "net_test");
+  const BudgetProblems problems = CheckAgainstTests(set, kTests);
+  EXPECT_THAT(problems.errors, ElementsAre(testing::HasSubstr("both cover A.One")));
+}
+
+TEST(CheckAgainstTestsTest, WarnsOfPatternsThatMatchNoTest) {
+  const BudgetSet set({Parse("a.json", R"("tests": ["A.*", "B.*"],
+    "overrides": [{"tests": ["C.*"], "free_by": "suite", "reason": "x"}],
+    "allowances": [{"tests": ["D.*"], "stack": ["a"], "reason": "x"}])")},
+                      "net_test");
+  const BudgetProblems problems = CheckAgainstTests(set, kTests);
+  EXPECT_THAT(problems.errors, IsEmpty());
+  EXPECT_THAT(problems.warnings,
+              ElementsAre("a.json: tests: \"B.*\" matches no test of the binary; correct it, or "
+                          "remove it",
+                          "a.json:3: tests: \"C.*\" matches no test of the binary; correct it, or "
+                          "remove it",
+                          "a.json:4: tests: \"D.*\" matches no test of the binary; correct it, or "
+                          "remove it"));
+}
+
+TEST(DescribeBudgetTest, CountsItsExceptions) {
+  EXPECT_EQ(DescribeBudget(Parse("a.json", R"("allowances": [{"stack": ["a"], "reason": "x"}])")),
+            "ok: component net, 0 overrides, 1 allowance");
+}
+
+}  // namespace
+}  // namespace leakgate
