@@ -21,6 +21,7 @@ bool MakesFail(const Finding& finding) {
   switch (finding.disposition) {
     case Disposition::kFramework:
     case Disposition::kAllowed:
+    case Disposition::kOtherThread:
     case Disposition::kReleasedLater:
       return false;
     case Disposition::kSteady:

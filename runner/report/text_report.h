@@ -9,15 +9,9 @@
 
 #include "runner/report/run_result.h"
 #include "runner/report/style.h"
+#include "runner/symbols/source_position.h"
 
 namespace leakgate {
-
-struct SourcePosition {
-  std::string file;  // as debug information has it, mostly absolute
-  int line = 0;
-
-  friend bool operator==(const SourcePosition&, const SourcePosition&) = default;
-};
 
 // Where a failing window's failure is best shown: the call site of its largest
 // finding, else the test's definition, else nowhere.

@@ -18,13 +18,9 @@
 #include <vector>
 
 #include "runner/symbols/range_map.h"
+#include "runner/symbols/source_position.h"
 
 namespace leakgate {
-
-struct SourcePosition {
-  std::string file;
-  int line = 0;
-};
 
 // One function at an address, as far as debug information names it.
 struct DebugFunction {
