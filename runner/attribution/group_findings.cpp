@@ -14,8 +14,9 @@ using Key = std::tuple<std::string_view, AllocationKind, Reach, Disposition, std
 const BlockFacts kNothing;
 
 Key KeyOf(const CallSite& site, const LiveBlock& block, const BlockFacts& facts) {
-  return {site.text,         site.kind.value_or(block.kind), facts.reach,
-          facts.disposition, facts.thread,                   facts.allowance};
+  return {site.text,    site.kind.value_or(block.kind),
+          facts.reach,  facts.disposition,
+          facts.thread, facts.allowance};
 }
 
 Finding MakeFinding(const CallSite& site, const LiveBlock& block, const BlockFacts& facts) {

@@ -86,6 +86,7 @@ AppliedBudget ApplyLimits(const BudgetFile& file, const BudgetedWindow& window) 
   AppliedBudget budget;
   budget.component = file.component;
   budget.owner = file.owner;
+  budget.file = file.path.string();
   for (const AmountQuantity& quantity : kAmountQuantities) {
     budget.*quantity.applied = ApplyAmount(file, window, quantity.limits);
   }

@@ -64,6 +64,7 @@ struct AppliedAllowance {
 struct AppliedBudget {
   std::string component;  // empty: no file covers the window
   std::string owner;
+  std::string file;  // as given
   AppliedAmountLimits outstanding;
   AppliedAmountLimits lost;
   AppliedAmountLimits retained;

@@ -37,8 +37,20 @@ Usage:
 
 Options:
   --budgets FILE|DIR     Read a budget file, or all *.leakgate.json below a
-                         directory. Without one, no test may leave anything
-                         allocated. Repeatable
+                         directory. Where none limits what a test may leave
+                         outstanding, it fails for what is lost, and for what
+                         is retained and grows when the test is repeated.
+                         Repeatable
+  --confirm=WHEN         When to repeat tests that retain memory: after the
+                         program has ended (default), inline (while the test
+                         waits), or off
+  --confirm-test-timeout SECONDS
+                         For the repetitions of one test. Default: 60
+  --confirm-run-timeout SECONDS
+                         For those of all tests. Default: 300
+  --strict               What is unconfirmed, and an allowance that nothing
+                         used, fail the run
+  --warn-only            Report, and fail nothing
   --report FORMAT=FILE   Write a report. Formats: json. Repeatable
   --timeout SECONDS      After so long, end the program and all that it started.
                          Fractions are allowed: 0.5
@@ -47,7 +59,7 @@ Options:
   -h, --help             This text
 
 Exit code: the program's own if that is not 0 (128+n for signal n), else
-  0   every window is within its budget
+  0   every window is within its budget; unconfirmed ones are reported
   1   a window is over budget
   2   bad command line or budget file, or no such program
   3   inconclusive: refused, not measured in full, or timed out

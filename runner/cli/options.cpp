@@ -21,6 +21,11 @@ struct RawRun {
   std::vector<std::string> reports;
   std::optional<std::string> timeout;
   std::optional<std::string> stack_depth;
+  std::optional<std::string> confirm;
+  std::optional<std::string> confirm_test_timeout;
+  std::optional<std::string> confirm_run_timeout;
+  bool is_strict = false;
+  bool is_warn_only = false;
 };
 
 void AddRunOptions(CLI::App& run, RawRun& raw) {
@@ -32,9 +37,14 @@ void AddRunOptions(CLI::App& run, RawRun& raw) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   run.add_option("--timeout", raw.timeout);
   run.add_option("--stack-depth", raw.stack_depth);
+  run.add_option("--confirm", raw.confirm);
+  run.add_option("--confirm-test-timeout", raw.confirm_test_timeout);
+  run.add_option("--confirm-run-timeout", raw.confirm_run_timeout);
+  run.add_flag("--strict", raw.is_strict);
+  run.add_flag("--warn-only", raw.is_warn_only);
 }
 
-Expected<std::chrono::milliseconds> ParseTimeout(const std::string& text) {
+Expected<std::chrono::milliseconds> ParseTimeout(std::string_view option, const std::string& text) {
   constexpr double kMostSeconds = 1e9;
   double seconds = 0;
   const char* const end = text.data() + text.size();
@@ -43,10 +53,17 @@ Expected<std::chrono::milliseconds> ParseTimeout(const std::string& text) {
   if (is_number && seconds > 0 && seconds <= kMostSeconds) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(seconds * 1000)));
   }
-  return UsageError(fmt::format(
-      "--timeout '{}': not a number of seconds above 0; write for example --timeout 60 or "
-      "--timeout 0.5",
-      text));
+  return UsageError(
+      fmt::format("{0} '{1}': not a number of seconds above 0; write for example {0} 60 or {0} 0.5",
+                  option, text));
+}
+
+Expected<Confirm> ParseConfirm(const std::string& text) {
+  if (text == "after") return Confirm::kAfter;
+  if (text == "inline") return Confirm::kInline;
+  if (text == "off") return Confirm::kOff;
+  return UsageError(
+      fmt::format("--confirm '{}': no such way; write --confirm=after, inline or off", text));
 }
 
 Expected<std::uint32_t> ParseStackDepth(const std::string& text) {
@@ -61,6 +78,31 @@ Expected<std::uint32_t> ParseStackDepth(const std::string& text) {
                   text, kMaxStackDepth));
 }
 
+Expected<void> ReadGating(const RawRun& raw, RunRequest& request) {
+  if (raw.is_strict && raw.is_warn_only) {
+    return UsageError("--strict and --warn-only contradict each other; leave one out");
+  }
+  if (raw.is_strict) request.mode = GateMode::kStrict;
+  if (raw.is_warn_only) request.mode = GateMode::kWarnOnly;
+  if (raw.confirm) {
+    const Expected<Confirm> confirm = ParseConfirm(*raw.confirm);
+    if (!confirm) return Unexpected(confirm.error());
+    request.confirm = *confirm;
+  }
+  const auto read_timeout = [](std::string_view option, const std::optional<std::string>& text,
+                               std::chrono::milliseconds& timeout) -> Expected<void> {
+    if (!text) return {};
+    const Expected<std::chrono::milliseconds> parsed = ParseTimeout(option, *text);
+    if (!parsed) return Unexpected(parsed.error());
+    timeout = *parsed;
+    return {};
+  };
+  Expected<void> read =
+      read_timeout("--confirm-test-timeout", raw.confirm_test_timeout, request.confirmation.test);
+  if (!read) return read;
+  return read_timeout("--confirm-run-timeout", raw.confirm_run_timeout, request.confirmation.run);
+}
+
 Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::string>& program) {
   if (program.empty() || program.front().empty()) {
     return UsageError("no program to run; write it after two dashes: leakgate run -- BINARY");
@@ -70,7 +112,7 @@ Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::strin
   command.request.arguments.assign(program.begin() + 1, program.end());
   command.request.budgets.assign(raw.budgets.begin(), raw.budgets.end());
   if (raw.timeout) {
-    const Expected<std::chrono::milliseconds> timeout = ParseTimeout(*raw.timeout);
+    const Expected<std::chrono::milliseconds> timeout = ParseTimeout("--timeout", *raw.timeout);
     if (!timeout) return Unexpected(timeout.error());
     command.request.timeout = *timeout;
   }
@@ -78,6 +120,9 @@ Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::strin
     const Expected<std::uint32_t> depth = ParseStackDepth(*raw.stack_depth);
     if (!depth) return Unexpected(depth.error());
     command.request.stack_depth = *depth;
+  }
+  if (const Expected<void> read = ReadGating(raw, command.request); !read) {
+    return Unexpected(read.error());
   }
   for (const std::string& text : raw.reports) {
     Expected<ReportRequest> report = ParseReportRequest(text);

@@ -139,6 +139,8 @@ std::string OuterLines(const Finding& finding, std::size_t frames_left_out,
   return text;
 }
 
+}  // namespace
+
 std::string StackText(const Finding& finding, const TextStyle& style) {
   const OuterFrames outer = FindOuterFrames(finding);
   const std::size_t first = finding.user_frame.value_or(0);
@@ -157,8 +159,6 @@ std::string StackText(const Finding& finding, const TextStyle& style) {
   }
   return text + OuterLines(finding, outer.begin - first - shown_count, outer, style.colour);
 }
-
-}  // namespace
 
 std::string FindingText(const Finding& finding, const TextStyle& style) {
   const std::string fate = FateText(finding);

@@ -17,6 +17,9 @@
 
 namespace leakgate {
 
+// The frames alone, as above.
+[[nodiscard]] std::string StackText(const Finding& finding, const TextStyle& style);
+
 // The lines of `finding`, each with a trailing newline.
 [[nodiscard]] std::string FindingText(const Finding& finding, const TextStyle& style);
 

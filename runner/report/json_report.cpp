@@ -49,7 +49,8 @@ Json Value(const Violation& violation) {
 }
 
 Json Value(const FreeErrorResult& error) {
-  return {{"text", error.text}, {"freed_at", Value(error.freed_at)}, {"made_at", Value(error.made_at)}};
+  return {
+      {"text", error.text}, {"freed_at", Value(error.freed_at)}, {"made_at", Value(error.made_at)}};
 }
 
 // Always an array, also of none.
@@ -141,7 +142,10 @@ std::string ToJson(const RunResult& result) {
   json["verdict"] = RunWord(result.verdict);
   json["exit_code"] = result.exit_code;
   json["program"] = Value(result.program);
+  json["mode"] = Word(result.mode);
   json["reasons"] = result.reasons;
+  json["failures"] = result.failures;
+  json["warnings"] = result.warnings;
   json["tracing"] = Value(result.tracing);
   json["wall_seconds"] = Seconds(result.wall);
   json["gating_seconds"] = Seconds(result.gating);

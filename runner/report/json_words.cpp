@@ -137,6 +137,18 @@ const char* Word(TestStatus status) {
   return "not_passed";
 }
 
+const char* Word(GateMode mode) {
+  switch (mode) {
+    case GateMode::kGate:
+      return "gate";
+    case GateMode::kStrict:
+      return "strict";
+    case GateMode::kWarnOnly:
+      return "warn_only";
+  }
+  return "gate";
+}
+
 const char* RunWord(Verdict verdict) {
   switch (verdict) {
     case Verdict::kPass:

@@ -2,26 +2,34 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <utility>
+#include <vector>
 
+#include "runner/attribution/stack_pattern.h"
 #include "runner/report/excess.h"
 #include "runner/report/json_words.h"
 
 namespace leakgate {
 namespace {
 
+// The default policy's: no limit of a file's can be raised.
+bool IsByDefault(const Violation& violation) { return violation.limit.source.file.empty(); }
+
+bool AnyByDefault(const WindowResult& window) {
+  return std::any_of(window.violations.begin(), window.violations.end(), IsByDefault);
+}
+
+bool Fails(const Finding& finding) {
+  if (finding.disposition == Disposition::kSteady) return true;
+  return finding.disposition == Disposition::kOutstanding && IsUsers(finding) &&
+         IsLost(finding.reach);
+}
+
 std::string Quoted(const std::string& text) {
   constexpr bool kAsciiOnly = false;
   return nlohmann::json(text).dump(-1, ' ', kAsciiOnly, nlohmann::json::error_handler_t::replace);
-}
-
-bool IsOver(const WindowResult& window, std::string_view quantity) {
-  for (const Violation& violation : window.violations) {
-    if (IsOf(violation, quantity)) return true;
-  }
-  return false;
 }
 
 // A limit is never negative, so a negative amount needs none.
@@ -32,13 +40,52 @@ std::string AmountJson(Amount amount) {
   return fmt::format("{{ {} }}", fmt::join(members, ", "));
 }
 
+std::string ValueJson(const Violation& violation) {
+  const bool is_number = violation.metric == "file_descriptors" || violation.metric == "threads";
+  if (is_number) return std::to_string(violation.actual);
+  const bool is_bytes = violation.metric == "peak_bytes" || violation.metric == "mapped_bytes";
+  if (is_bytes) return fmt::format(R"({{ "bytes": {} }})", violation.actual);
+  return AmountJson(violation.amount);
+}
+
+// Each quantity once, as it was measured.
 std::string LimitsJson(const WindowResult& window) {
   std::vector<std::string> members;
-  if (IsOver(window, "outstanding")) {
-    members.push_back(R"("outstanding": )" + AmountJson(window.outstanding));
+  std::string_view last;
+  for (const Violation& violation : window.violations) {
+    const std::string_view quantity = QuantityOf(violation);
+    if (quantity == last || IsByDefault(violation)) continue;
+    members.push_back(fmt::format(R"("{}": {})", quantity, ValueJson(violation)));
+    last = quantity;
   }
-  if (IsOver(window, "growth")) members.push_back(R"("growth": )" + AmountJson(window.growth));
   return fmt::format(R"({{ "{}": {{ {} }} }})", Word(window.kind), fmt::join(members, ", "));
+}
+
+// One for each pattern that the finding's call sites have, for three of them.
+std::string AllowancesJson(const WindowResult& window) {
+  constexpr std::size_t kMostEntries = 3;
+  std::vector<std::pair<std::vector<std::string>, Amount>> entries;
+  for (const Finding& finding : window.findings) {
+    if (!Fails(finding)) continue;
+    std::vector<std::string> pattern = SuggestPattern(finding);
+    if (pattern.empty()) continue;
+    const auto known = std::find_if(entries.begin(), entries.end(),
+                                    [&](const auto& entry) { return entry.first == pattern; });
+    if (known != entries.end()) {
+      known->second += finding.amount;
+    } else if (entries.size() < kMostEntries) {
+      entries.emplace_back(std::move(pattern), finding.amount);
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [pattern, amount] : entries) {
+    std::vector<std::string> quoted;
+    for (const std::string& glob : pattern) quoted.push_back(Quoted(glob));
+    texts.push_back(
+        fmt::format(R"({{ "stack": [{}], "bytes": {}, "blocks": {}, "reason": "..." }})",
+                    fmt::join(quoted, ", "), amount.bytes, amount.blocks));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string OverrideJson(const WindowResult& window) {
@@ -48,20 +95,16 @@ std::string OverrideJson(const WindowResult& window) {
 }
 
 std::string_view Section(const WindowResult& window) {
+  if (AnyByDefault(window)) return "allowances";
   return window.kind == WindowKind::kProgram ? "limits" : "overrides";
 }
 
-// The budget file that covers the window, as far as one of its limits tells.
+// The budget file that covers the window, as far as anything tells.
 std::string BudgetFileOf(const WindowResult& window) {
-  const AppliedBudget& budget = *window.budget;
   for (const Violation& violation : window.violations) {
     if (!violation.limit.source.file.empty()) return violation.limit.source.file;
   }
-  for (const AppliedAmountLimits& limits : std::array{budget.outstanding, budget.growth}) {
-    if (limits.bytes && !limits.bytes->source.file.empty()) return limits.bytes->source.file;
-    if (limits.blocks && !limits.blocks->source.file.empty()) return limits.blocks->source.file;
-  }
-  return "";
+  return window.budget->file;
 }
 
 bool IsCovered(const WindowResult& window) {
@@ -75,17 +118,23 @@ std::string Place(const WindowResult& window) {
                      file.empty() ? window.budget->component + "'s budget file" : file);
 }
 
+std::string EntryJson(const WindowResult& window) {
+  if (AnyByDefault(window)) return AllowancesJson(window);
+  return window.kind == WindowKind::kProgram ? LimitsJson(window) : OverrideJson(window);
+}
+
 }  // namespace
 
 std::string RemedyJson(const WindowResult& window) {
-  const bool is_program = window.kind == WindowKind::kProgram;
-  const std::string entry = is_program ? LimitsJson(window) : OverrideJson(window);
+  const std::string entry = EntryJson(window);
   if (IsCovered(window)) return entry;
+  const bool is_list = Section(window) != "limits";
   return fmt::format(R"({{ "component": "...", "{}": {} }})", Section(window),
-                     is_program ? entry : "[" + entry + "]");
+                     is_list ? "[" + entry + "]" : entry);
 }
 
 std::string RemedyText(const WindowResult& window) {
+  if (window.violations.empty()) return "fix it: no budget allows this";
   return fmt::format("fix it, or allow it in {}: {}", Place(window), RemedyJson(window));
 }
 

@@ -84,12 +84,22 @@ struct TracingResult {
   std::uint64_t frames_without_rule = 0;  // of those: whose unwind rule was not cached
 };
 
+// What a verdict does to the exit code.
+enum class GateMode {
+  kGate,
+  kStrict,    // what is unconfirmed, and what nothing used, fail as well
+  kWarnOnly,  // nothing fails; each run says so
+};
+
 struct RunResult {
   std::string binary;
   std::vector<std::string> arguments;
   Verdict verdict = Verdict::kPass;
-  std::vector<std::string> reasons;  // why inconclusive, one line each; empty otherwise
-  int exit_code = 0;                 // the runner's
+  GateMode mode = GateMode::kGate;
+  std::vector<std::string> reasons;   // why inconclusive, one line each; empty otherwise
+  std::vector<std::string> failures;  // besides the windows': expired entries, a line each
+  std::vector<std::string> warnings;  // entries that nothing used, a line each
+  int exit_code = 0;                  // the runner's
   ProgramExit program;
   TracingResult tracing;
   std::vector<WindowResult> windows;  // in the order in which they were opened

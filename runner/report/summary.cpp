@@ -75,6 +75,26 @@ std::string ReasonLines(const RunResult& result, Verdict verdict,
   return text;
 }
 
+// What budget files hold that is out of date.
+std::string EntryLines(const RunResult& result) {
+  std::string text;
+  for (const std::string& failure : result.failures) text += Line("over budget: " + failure);
+  for (const std::string& warning : result.warnings) text += Line("warning: " + warning);
+  return text;
+}
+
+std::string ModeLine(const RunResult& result) {
+  if (result.mode == GateMode::kWarnOnly) {
+    return Line("--warn-only: this run gates nothing, whatever it found");
+  }
+  const bool is_strict_failure =
+      result.mode == GateMode::kStrict && result.verdict == Verdict::kOverBudget &&
+      std::none_of(result.windows.begin(), result.windows.end(), [](const WindowResult& window) {
+        return window.verdict == Verdict::kOverBudget;
+      });
+  return is_strict_failure ? Line("--strict: what is unconfirmed or unused fails the run") : "";
+}
+
 std::string DropsLine(const TracingResult& tracing) {
   std::vector<std::string> drops;
   for (const auto& [reason, count] : tracing.drops) {
@@ -122,9 +142,9 @@ std::string SummaryText(const RunResult& result, const TextStyle& style) {
   const std::vector<RepeatedFailure> failures = CollectFailures(result);
   return UnshownFailures(failures, result, style) + AnswerLine(result, style.colour) +
          FailureTable(failures) + ReasonLines(result, Verdict::kInconclusive, result.reasons) +
-         ReasonLines(result, Verdict::kUnconfirmed, {}) + PassedLine(result) +
-         ReasonLines(result, Verdict::kNotGated, {}) + DropsLine(result.tracing) +
-         ProgramExitLine(result);
+         ReasonLines(result, Verdict::kUnconfirmed, {}) + PassedLine(result) + EntryLines(result) +
+         ModeLine(result) + ReasonLines(result, Verdict::kNotGated, {}) +
+         DropsLine(result.tracing) + ProgramExitLine(result);
 }
 
 }  // namespace leakgate

@@ -30,6 +30,11 @@ std::string WhoseBudget(const Excess& excess, const AppliedBudget& budget) {
 std::string AnswerText(const WindowResult& window, Colour colour) {
   std::string text;
   std::string lead = "leakgate: ";
+  if (!window.free_errors.empty()) {
+    const auto count = static_cast<std::int64_t>(window.free_errors.size());
+    text = Paint(lead + FormatCount(count, "freeing error"), Emphasis::kBad, colour) + '\n';
+    lead = "  and ";
+  }
   for (const Excess& excess : Excesses(window)) {
     const std::string answer = lead + excess.amount + ", " + excess.budget;
     text += Paint(Printable(answer), Emphasis::kBad, colour);
@@ -98,6 +103,28 @@ std::string FrameworkText(const WindowResult& window, Colour colour) {
   return "  " + Paint(Printable(text), Emphasis::kInTheDistance, colour) + '\n';
 }
 
+std::string FreeErrorsText(const WindowResult& window, const TextStyle& style) {
+  std::string text;
+  for (const FreeErrorResult& error : window.free_errors) {
+    text += "  " + Paint(Printable(error.text), Emphasis::kHeading, style.colour) + '\n';
+    text += StackText(error.freed_at, style);
+    if (error.made_at.stack.empty()) continue;
+    text += "    allocated at\n" + StackText(error.made_at, style);
+  }
+  return text;
+}
+
+std::string OtherEvidence(const WindowResult& window) {
+  std::string text;
+  for (const std::string& name : window.left_behind) {
+    text += "  " + Printable("left behind: " + name) + '\n';
+  }
+  if (!window.reach_problem.empty()) {
+    text += "  " + Printable("what is lost could not be told: " + window.reach_problem) + '\n';
+  }
+  return text;
+}
+
 std::string Headline(const WindowResult& window, const TextStyle& style) {
   const std::string failure = "Failure in " + WindowName(window);
   const std::optional<SourcePosition> position = FailurePosition(window);
@@ -120,7 +147,8 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
 }
 
 std::string FailureText(const WindowResult& window, const TextStyle& style) {
-  const std::string findings = FindingsText(window, style);
+  const std::string findings =
+      FreeErrorsText(window, style) + FindingsText(window, style) + OtherEvidence(window);
   return AnswerText(window, style.colour) + (findings.empty() ? "" : "\n") + findings +
          PassedText(window, style) + FrameworkText(window, style.colour) + "  " +
          Printable(RemedyText(window));

@@ -76,7 +76,12 @@ void WithdrawPasses(const std::string& reason, std::vector<WindowResult>& window
 }
 
 Verdict OverallVerdict(const RunResult& result) {
-  if (HasVerdict(result, Verdict::kOverBudget)) return Verdict::kOverBudget;
+  const bool fails_strictly =
+      result.mode == GateMode::kStrict &&
+      (HasVerdict(result, Verdict::kUnconfirmed) || !result.warnings.empty());
+  if (HasVerdict(result, Verdict::kOverBudget) || !result.failures.empty() || fails_strictly) {
+    return Verdict::kOverBudget;
+  }
   if (!result.reasons.empty() || HasVerdict(result, Verdict::kInconclusive)) {
     return Verdict::kInconclusive;
   }
@@ -85,6 +90,7 @@ Verdict OverallVerdict(const RunResult& result) {
 
 int FinalExitCode(const RunResult& result) {
   if (result.program.ShellCode() != 0) return result.program.ShellCode();
+  if (result.mode == GateMode::kWarnOnly) return static_cast<int>(ExitCode::kPass);
   switch (result.verdict) {
     case Verdict::kOverBudget:
       return static_cast<int>(ExitCode::kOverBudget);

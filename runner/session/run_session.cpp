@@ -7,6 +7,7 @@
 
 #include "common/control_protocol.h"
 #include "runner/attribution/frame_origin.h"
+#include "runner/budget/date.h"
 #include "runner/judgement/window_verdict.h"
 #include "runner/session/confirmation.h"
 #include "runner/session/generations.h"
@@ -19,6 +20,7 @@
 #include "runner/session/program_environment.h"
 #include "runner/session/run_outcome.h"
 #include "runner/session/run_reasons.h"
+#include "runner/session/unused_allowances.h"
 
 namespace leakgate {
 namespace {
@@ -46,12 +48,18 @@ class Session {
       : request_(request),
         prepared_(prepared),
         inherited_(inherited),
-        surroundings_{prepared.budgets, prepared.sources, symbolizer_, variables_,
-                      prepared.program.filename().string()},
+        surroundings_{prepared.budgets,
+                      prepared.sources,
+                      symbolizer_,
+                      variables_,
+                      prepared.program.filename().string(),
+                      [this](WindowResult& window) { ConfirmNow(window); },
+                      request.mode},
         generations_(surroundings_, BoundariesOf(prepared.framework), request.stack_depth) {}
 
   Expected<RunResult> Run() {
     const BlockedSignals signals;
+    inline_confirmation_.emplace(SetupFor(signals, [] { return false; }), request_.confirmation);
     GroupWitness witness(signals.blocked());
     auto server = ControlServer::Start([this](int pid) { return generations_.RegionFor(pid); });
     if (!server) return Unexpected(server.error());
@@ -108,13 +116,18 @@ class Session {
     RunResult result;
     result.binary = request_.program;
     result.arguments = request_.arguments;
+    result.mode = request_.mode;
     result.program = {status.exit_code, status.signal};
+    result.failures = prepared_.budgets.Expired(Today());
     CollectWindows(result);
     ConfirmWindows(signals, result);
     result.reasons = ReasonsForDoubt(generations_, result);
     if (has_timed_out_) {
       result.reasons.push_back(TimeoutReason(generations_, *request_.timeout));
     }
+    if (RunsAllTests(request_.arguments))
+      result.warnings = UnusedAllowances(prepared_.budgets, result.windows);
+    AddUnmetExpectations(generations_, result);
     if (was_interrupted_) {
       result.reasons.push_back("the confirmation of retained blocks was interrupted");
     }
@@ -128,12 +141,7 @@ class Session {
 
   // The tests' own end has come, so that nothing of theirs is in the way.
   void ConfirmWindows(const BlockedSignals& signals, RunResult& result) {
-    Confirmation confirmation({.request = request_,
-                               .prepared = prepared_,
-                               .inherited = inherited_,
-                               .signal_mask = signals.original(),
-                               .symbolizer = symbolizer_,
-                               .is_cancelled = [&] { return IsInterrupted(signals); }},
+    Confirmation confirmation(SetupFor(signals, [&] { return IsInterrupted(signals); }),
                               request_.confirmation);
     for (WindowResult& window : result.windows) {
       if (ConfirmOf(window) == Confirm::kOff) {
@@ -144,7 +152,21 @@ class Session {
         confirmation.Confirm(window);
       }
     }
-    result.confirming = confirmation.spent();
+    result.confirming = confirmation.spent() + inline_confirmation_->spent();
+  }
+
+  RepetitionSetup SetupFor(const BlockedSignals& signals, std::function<bool()> is_cancelled) {
+    return {.request = request_,
+            .prepared = prepared_,
+            .inherited = inherited_,
+            .signal_mask = signals.original(),
+            .symbolizer = symbolizer_,
+            .is_cancelled = std::move(is_cancelled)};
+  }
+
+  // On the judge's thread, while the test waits.
+  void ConfirmNow(WindowResult& window) {
+    if (ConfirmOf(window) == Confirm::kInline) inline_confirmation_->Confirm(window);
   }
 
   Confirm ConfirmOf(const WindowResult& window) const {
@@ -187,6 +209,7 @@ class Session {
   Generations generations_;
   bool has_timed_out_ = false;
   bool was_interrupted_ = false;
+  std::optional<Confirmation> inline_confirmation_;
   const Clock::time_point begin_ = Clock::now();
   // File times are coarse: a file written now may bear a time some milliseconds ago.
   const std::filesystem::file_time_type file_begin_ =

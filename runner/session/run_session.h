@@ -24,13 +24,6 @@ struct ConfirmationLimits {
   std::chrono::milliseconds run = std::chrono::minutes(5);    // of all
 };
 
-// What a verdict does to the exit code.
-enum class GateMode {
-  kGate,
-  kStrict,    // what is unconfirmed, and an allowance that nothing used, fail as well
-  kWarnOnly,  // nothing fails; each run says so
-};
-
 struct RunRequest {
   std::string program;  // as typed: a path, or a name to look up in PATH
   std::vector<std::string> arguments;

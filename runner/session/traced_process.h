@@ -45,6 +45,7 @@ class TracedProcess {
   std::unique_ptr<RegionFile> region_;
   WindowJudge judge_;
   std::mutex& judging_;
+  const GateMode mode_;
   std::map<std::uint32_t, WindowResult> results_;  // of windows judged while the process waited
   std::chrono::nanoseconds judged_{};
   MailboxServer server_;  // last: it uses the others

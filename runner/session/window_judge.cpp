@@ -97,6 +97,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
     open_[window.id] = *std::move(evidence);
     if (around_.confirm_inline && result.budget->free_by == FreeBy::kTest) {
       around_.confirm_inline(result);
+      if (result.verdict != Verdict::kUnconfirmed) open_.erase(window.id);
     }
   }
   return result;
@@ -157,7 +158,9 @@ void WindowJudge::Defer(WindowResult& result) const {
   const bool waits = result.kind == WindowKind::kTest && result.budget->free_by != FreeBy::kTest &&
                      result.verdict == Verdict::kOverBudget && result.lost == Amount{} &&
                      result.free_errors.empty();
-  if (waits) result.verdict = Verdict::kUnconfirmed;
+  if (!waits) return;
+  result.verdict = Verdict::kUnconfirmed;
+  result.reason = "what it left behind may be freed later, and the program did not get that far";
 }
 
 void WindowJudge::NoteBegin(std::uint32_t window) {
@@ -201,14 +204,14 @@ void WindowJudge::JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std
       continue;
     }
     // What is freed only as the program ends may have grown all the while.
-    const bool tells = asking_tid_ != 0 || result->second.budget->free_by != FreeBy::kTest;
-    if (tells) MarkReleased(live->blocks, when, evidence);
-    if (asking_tid_ != 0) {
-      result->second.reach_problem =
-          TellReach(RequestFor(window, asking_tid_), around_.variables, sites_, evidence);
+    if (asking_tid_ != 0 || result->second.budget->free_by != FreeBy::kTest) {
+      MarkReleased(live->blocks, when, evidence);
+      if (asking_tid_ != 0) {
+        result->second.reach_problem =
+            TellReach(RequestFor(window, asking_tid_), around_.variables, sites_, evidence);
+      }
+      Conclude(evidence, result->second);
     }
-    const WindowResult before = result->second;
-    if (before.findings.empty() || tells) Conclude(evidence, result->second);
     open = open_.erase(open);
   }
 }

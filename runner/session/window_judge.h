@@ -37,6 +37,7 @@ struct JudgeSurroundings {
   Variables& variables;
   std::string binary_name;
   ConfirmInline confirm_inline = nullptr;  // none: windows stay unconfirmed for now
+  GateMode mode = GateMode::kGate;
 };
 
 // While the process waits: the thread that asks. 0: it has gone.
