@@ -7,6 +7,7 @@ applied to a copy of its source. Does nothing that was done before.
 
 Usage: build.py SUITE
 """
+import contextlib
 import fcntl
 import os
 import pathlib
@@ -80,7 +81,7 @@ def plant(suite: Suite) -> pathlib.Path | None:
     patch = HERE / f"{suite.name}_planted.patch"
     original = next(suite.source.rglob(f"{suite.planted}.cc"))
     # Of the name that the original has, so that a report reads alike.
-    copy = ROOT / "planted" / suite.name / original.name
+    copy = ROOT / "planted" / suite.name / original.relative_to(suite.source)
     if not copy.exists() or copy.stat().st_mtime < patch.stat().st_mtime:
         copy.parent.mkdir(parents=True, exist_ok=True)
         run("patch", "--quiet", "--output", copy, original, patch)
@@ -99,7 +100,8 @@ def build(suite: Suite) -> None:
         ["cmake", "-G", "Ninja", "-S", suite.source, "-B", suite.build,
          "-DCMAKE_BUILD_TYPE=RelWithDebInfo", *suite.options,
          f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
-         f"-DLEAKGATE_VARIANTS_OF={';'.join(binaries)}", f"-DLEAKGATE_PLANTED={planted or ''}"],
+         f"-DLEAKGATE_VARIANTS_OF={';'.join(binaries)}",
+         f"-DLEAKGATE_PLANTED={ROOT / 'planted' / suite.name}", f"-DLEAKGATE_PLANTS={ROOT / 'plants' / suite.name}"],
         ["cmake", "--build", suite.build, "--target", *targets])
     with log.open("w") as output:
         for command in commands:
@@ -108,14 +110,22 @@ def build(suite: Suite) -> None:
                 sys.exit(f"real: building {suite.name} failed:\n{log.read_text()[-4000:]}")
 
 
+@contextlib.contextmanager
+def alone(what: str):
+    """No other build has to do with `what` meanwhile."""
+    with open(ROOT / f"{what}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def main() -> None:
     if len(sys.argv) != 2 or sys.argv[1] not in SUITES:
         sys.exit(f"usage: build.py {'|'.join(SUITES)}")
     suite = SUITES[sys.argv[1]]
     ROOT.mkdir(parents=True, exist_ok=True)
-    with open(ROOT / "lock", "w") as lock:  # two builds may want the same suite
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone("apt"):
         fetch(suite)
+    with alone(suite.name):  # two builds may want the same suite
         build(suite)
     say(f"{suite.name} is built in {os.path.relpath(suite.build)}")
 
