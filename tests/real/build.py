@@ -70,6 +70,8 @@ def fetch(suite: Suite) -> None:
     run(*apt, "update")
     run(*apt, "source", "--only-source", suite.package, cwd=download, stdout=subprocess.DEVNULL)
     unpacked = next(path for path in download.iterdir() if path.is_dir())
+    if suite.prepare:
+        run(*suite.prepare, cwd=unpacked)
     suite.source.parent.mkdir(parents=True, exist_ok=True)
     unpacked.rename(suite.source)
 
@@ -88,26 +90,33 @@ def plant(suite: Suite) -> pathlib.Path | None:
     return copy
 
 
+def run_logged(suite: Suite, name: str, command: list[object]) -> None:
+    log = suite.build / f"{name}.log"
+    suite.build.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as output:
+        done = subprocess.run([str(word) for word in command], stdout=output, stderr=output, check=False)
+    if done.returncode != 0:
+        sys.exit(f"real: {suite.name}: {name} failed:\n{log.read_text(errors='replace')[-4000:]}")
+
+
+def configure(suite: Suite) -> None:
+    run_logged(suite, "configure", [
+        "cmake", "-G", "Ninja", "-S", suite.source, "-B", suite.build, "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+        *suite.options, f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
+        f"-DLEAKGATE_VARIANTS_OF={';'.join([*suite.binaries, *suite.slow])}",
+        f"-DLEAKGATE_PLANTED={ROOT / 'planted' / suite.name}", f"-DLEAKGATE_PLANTS={ROOT / 'plants' / suite.name}"])
+
+
+def build_targets(suite: Suite, targets: list[str]) -> None:
+    run_logged(suite, "build", ["cmake", "--build", suite.build, "--target", *targets])
+
+
 def build(suite: Suite) -> None:
     say(f"building {suite.name}: {len(suite.binaries)} test binaries, as they are and with the listener")
     binaries = [*suite.binaries, *suite.slow]
-    planted = plant(suite)
-    log = suite.build / "build.log"
-    suite.build.mkdir(parents=True, exist_ok=True)
-    targets = binaries + [f"{name}_listener" for name in binaries]
-    targets += [f"{suite.planted}_planted"] if planted else []
-    commands = (
-        ["cmake", "-G", "Ninja", "-S", suite.source, "-B", suite.build,
-         "-DCMAKE_BUILD_TYPE=RelWithDebInfo", *suite.options,
-         f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
-         f"-DLEAKGATE_VARIANTS_OF={';'.join(binaries)}",
-         f"-DLEAKGATE_PLANTED={ROOT / 'planted' / suite.name}", f"-DLEAKGATE_PLANTS={ROOT / 'plants' / suite.name}"],
-        ["cmake", "--build", suite.build, "--target", *targets])
-    with log.open("w") as output:
-        for command in commands:
-            done = subprocess.run([str(word) for word in command], stdout=output, stderr=output)
-            if done.returncode != 0:
-                sys.exit(f"real: building {suite.name} failed:\n{log.read_text()[-4000:]}")
+    planted = [f"{suite.planted}_planted"] if plant(suite) else []
+    configure(suite)
+    build_targets(suite, [*binaries, *(f"{name}_listener" for name in binaries), *planted])
 
 
 @contextlib.contextmanager
