@@ -127,16 +127,19 @@ def alone(what: str):
         yield
 
 
-def main() -> None:
-    if len(sys.argv) != 2 or sys.argv[1] not in SUITES:
-        sys.exit(f"usage: build.py {'|'.join(SUITES)}")
-    suite = SUITES[sys.argv[1]]
+def build_suite(suite: Suite) -> None:
     ROOT.mkdir(parents=True, exist_ok=True)
     with alone("apt"):
         fetch(suite)
     with alone(suite.name):  # two builds may want the same suite
         build(suite)
     say(f"{suite.name} is built in {os.path.relpath(suite.build)}")
+
+
+def main() -> None:
+    if len(sys.argv) != 2 or sys.argv[1] not in SUITES:
+        sys.exit(f"usage: build.py {'|'.join(SUITES)}")
+    build_suite(SUITES[sys.argv[1]])
 
 
 if __name__ == "__main__":
