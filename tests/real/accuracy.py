@@ -7,6 +7,7 @@ code is 1. Suites that are not asked for keep their rows.
 
 Usage: accuracy.py [SUITE...] [--all] [--mode MODE]... [--no-write] [--leakgate PATH]
        accuracy.py --shuffled RUNS SUITE...    the verdicts are the same in every order
+       accuracy.py --check                     the document is up to date; runs nothing
 """
 import argparse
 import sys
@@ -69,13 +70,13 @@ def planted() -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(rows: dict[tuple[str, str], str]) -> None:
+def document(rows: dict[tuple[str, str], str]) -> str:
     text = DOCUMENT.read_text()
     for name, content in (("table", lambda old: merged(old, rows)), ("verdicts", lambda _: verdicts()),
                           ("plants", lambda _: planted())):
         before, old, after = between(text, name)
         text = before + content(old) + after
-    DOCUMENT.write_text(text)
+    return text
 
 
 def gate_all(suites: list[Suite], modes: list[str], leakgate: str) -> tuple[dict[tuple[str, str], str], bool]:
@@ -113,15 +114,18 @@ def main() -> None:
     parser.add_argument("--mode", action="append", choices=MODES, dest="modes")
     parser.add_argument("--shuffled", type=int, metavar="RUNS")
     parser.add_argument("--no-write", action="store_true")
+    parser.add_argument("--check", action="store_true", help="that the document says what the files here say")
     parser.add_argument("--leakgate", default=LEAKGATE)
     options = parser.parse_args()
     names = options.suites or [name for name, suite in SUITES.items() if options.all or not suite.nightly]
     suites = [SUITES[name] for name in names]
+    if options.check:
+        sys.exit(0 if document({}) == DOCUMENT.read_text() else f"accuracy: {DOCUMENT} is not up to date")
     if options.shuffled:
         sys.exit(not all([shuffle(suite, options.shuffled, options.leakgate) for suite in suites]))
     rows, failed = gate_all(suites, options.modes or list(MODES), options.leakgate)
     if not options.no_write:
-        write(rows)
+        DOCUMENT.write_text(document(rows))
     sys.exit(failed)
 
 
