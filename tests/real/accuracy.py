@@ -109,7 +109,7 @@ def shuffle(suite: Suite, runs: int, leakgate: str) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("suites", nargs="*", choices=[[], *SUITES])
+    parser.add_argument("suites", nargs="*", choices=[[], *SUITES], metavar="SUITE")
     parser.add_argument("--all", action="store_true", help="the nightly ones, too")
     parser.add_argument("--mode", action="append", choices=MODES, dest="modes")
     parser.add_argument("--shuffled", type=int, metavar="RUNS")

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from suites import ROOT, Suite
 
 LEAKGATE = str(ROOT.parent / "release/bin/leakgate")
-# What a finding may turn out to be that fails no test.
-HARMLESS = {"one_time", "replaced", "bounded", "released_later", "allowed", "framework"}
+# Dispositions of findings that count for no limit.
+NOT_COUNTED = {"framework", "allowed", "released_later"}
 # A test that hangs when run alone or repeated must not hang the nightly.
 TIMEOUT_SECONDS = 600
 
@@ -81,10 +81,16 @@ def over_budget(report: dict) -> list[dict]:
     return [test for test in tests_of(report) if test["verdict"] == "over_budget"]
 
 
+def is_charged(finding: dict) -> bool:
+    """Whether it puts its test over budget, where no file sets a limit: lost, or left by each repetition."""
+    disposition = finding.get("disposition", "outstanding")
+    if "framework_rule" in finding or disposition in NOT_COUNTED:
+        return False
+    return finding.get("reach") in ("lost", "indirectly_lost") or disposition == "steady"
+
+
 def charged(test: dict) -> list[dict]:
-    """The findings that put a test over budget."""
-    return [finding for finding in test["findings"]
-            if "framework_rule" not in finding and finding.get("disposition") not in HARMLESS]
+    return [finding for finding in test["findings"] if is_charged(finding)]
 
 
 def call_site(suite: Suite, finding: dict) -> str:

@@ -4,8 +4,8 @@
 #define UTIL_TEST_H_
 
 #include <gtest/gtest.h>
-
-#include "util/logging.h"
-#include "util/util.h"
+// re2's, as in the header that this one replaces.
+#include <util/logging.h>
+#include <util/util.h>
 
 #endif  // UTIL_TEST_H_
