@@ -99,10 +99,14 @@ def run_logged(suite: Suite, name: str, command: list[object]) -> None:
         sys.exit(f"real: {suite.name}: {name} failed:\n{log.read_text(errors='replace')[-4000:]}")
 
 
+def launcher() -> list[str]:
+    return ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+
+
 def configure(suite: Suite) -> None:
     run_logged(suite, "configure", [
         "cmake", "-G", "Ninja", "-S", suite.source, "-B", suite.build, "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
-        *suite.options, f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
+        *launcher(), *suite.options, f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
         f"-DLEAKGATE_VARIANTS_OF={';'.join([*suite.binaries, *suite.slow])}",
         f"-DLEAKGATE_PLANTED={ROOT / 'planted' / suite.name}", f"-DLEAKGATE_PLANTS={ROOT / 'plants' / suite.name}"])
 
