@@ -21,8 +21,8 @@ from running import LEAKGATE
 from suites import HERE, SUITES, Suite
 
 DOCUMENT = HERE.parent.parent / "docs/accuracy.md"
-HEADER = ("| suite | mode | binaries | tests | candidates | pass | over budget | real leaks | false alarms | "
-          "reference leaks found |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+HEADER = ("| suite | mode | binaries | tests | candidates | pass | unconfirmed | over budget | real leaks | "
+          "false alarms | reference leaks found |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 
 
 def judged(suite: Suite, outcome: Outcome, judgement: str) -> int:
@@ -33,7 +33,7 @@ def judged(suite: Suite, outcome: Outcome, judgement: str) -> int:
 def row(suite: Suite, mode: str, outcome: Outcome) -> str:
     leaks = reference_leaks(suite)
     cells = (suite.name, mode, len(suite.binaries), len(outcome.tests), outcome.candidates, outcome.count("pass"),
-             len(outcome.over_budget), judged(suite, outcome, REAL_LEAK), judged(suite, outcome, FALSE_ALARM),
+             outcome.count("unconfirmed"), len(outcome.over_budget), judged(suite, outcome, REAL_LEAK), judged(suite, outcome, FALSE_ALARM),
              f"{len(leaks) - len(missed(suite, outcome))} of {len(leaks)}")
     return f"| {' | '.join(str(cell) for cell in cells)} |"
 
