@@ -123,7 +123,7 @@ struct alignas(64) RegionHeader {
   std::atomic<std::uint64_t> drops[kDropReasonCount];      // by DropReason
   std::atomic<std::uint64_t> stack_ends[kUnwindEndCount];  // distinct stacks, by UnwindEnd
 };
-static_assert(sizeof(RegionHeader) == 320);
+static_assert(sizeof(RegionHeader) == 256);
 
 // One question at a time from the test thread to the runner, and its answer.
 // The agent writes `window`, raises `request` and waits on `reply` (futexes);
@@ -167,7 +167,7 @@ struct alignas(64) WindowRecord {
 };
 static_assert(sizeof(WindowRecord) == 128);
 
-// Made when the thread first allocates, or when another creates it.
+// Made when the thread begins; where its creation was not seen, when it first allocates.
 struct ThreadRecord {
   std::int32_t tid;
   std::uint32_t birth_window;  // current when it was made

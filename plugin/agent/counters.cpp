@@ -74,6 +74,23 @@ WindowSum SumOnce(std::uint32_t window, std::uint32_t count) {
   return sum;
 }
 
+// Its entry; none if the table is full, when the count alone goes on: short of
+// beginning again.
+std::optional<std::uint32_t> NoteEarlierFree(const EarlierFree& freed) {
+  constexpr std::uint32_t kMaxCount = 1U << 31;
+  std::atomic<std::uint32_t>& count = g_region.header().earlier_free_count;
+  if (count.load(std::memory_order_relaxed) >= kMaxCount) return std::nullopt;
+  const std::uint32_t index = count.fetch_add(1, std::memory_order_relaxed);
+  if (index >= kMaxEarlierFrees) return std::nullopt;
+
+  EarlierFree& entry = g_region.earlier_frees()[index];
+  entry.stack = freed.stack;
+  entry.size_bytes = freed.size_bytes;
+  // Last, with release: an entry without a window is not there yet.
+  std::atomic_ref(entry.window).store(freed.window, std::memory_order_release);
+  return index;
+}
+
 }  // namespace
 
 void HandOver(CounterShard& shard, std::uint32_t window) {
@@ -88,15 +105,21 @@ void HandOver(CounterShard& shard, std::uint32_t window) {
   shard.sequence.store(sequence + 2, std::memory_order_release);
 }
 
-void CountFreeElsewhere(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
+CountedFree CountFreeElsewhere(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes,
+                               std::uint32_t stack) {
   AddToRecord(window, {-static_cast<std::int64_t>(size_bytes), -1});
   AddBlock(shard.freed_else, size_bytes);
+  const std::uint32_t here = shard.window.load(std::memory_order_relaxed);
+  return {window, size_bytes, NoteEarlierFree({stack, here, size_bytes})};
 }
 
-void UndoFree(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
-  AddToRecord(window, {static_cast<std::int64_t>(size_bytes), 1});
-  AddAsOwner(shard.freed_else.bytes, 0 - size_bytes);
+void UndoFree(CounterShard& shard, const CountedFree& counted) {
+  AddToRecord(counted.window, {static_cast<std::int64_t>(counted.size_bytes), 1});
+  AddAsOwner(shard.freed_else.bytes, 0 - counted.size_bytes);
   AddAsOwner(shard.freed_else.blocks, ~std::uint64_t{0});
+  if (!counted.earlier_free) return;
+  EarlierFree& entry = g_region.earlier_frees()[*counted.earlier_free];
+  std::atomic_ref(entry.window).store(0, std::memory_order_relaxed);
 }
 
 void RaisePeak(std::uint32_t window, std::uint64_t live_bytes) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "plugin/agent/region.h"
 
@@ -24,10 +25,19 @@ struct WindowSum {
 
 // The owner's shard is to count for `window` from now on.
 void HandOver(CounterShard& shard, std::uint32_t window);
-// A block of a window other than the shard's was freed.
-void CountFreeElsewhere(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes);
+// A free as it was counted, so that it can be taken back.
+struct CountedFree {
+  std::uint32_t window = 0;  // of the allocation
+  std::uint64_t size_bytes = 0;
+  std::optional<std::uint32_t> earlier_free;  // its entry in the region's table
+};
+
+// A block of a window other than the shard's was freed: noted one by one, too.
+// `stack` allocated it.
+CountedFree CountFreeElsewhere(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes,
+                               std::uint32_t stack);
 // A free that was counted did not happen after all.
-void UndoFree(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes);
+void UndoFree(CounterShard& shard, const CountedFree& counted);
 
 // A counter with one writer: one instruction, not locked. Relaxed: whoever sums
 // orders itself by the shard's sequence.
@@ -56,13 +66,14 @@ inline std::uint64_t LiveBytes(const Totals& totals) {
   return shard.allocated.bytes.load(std::memory_order_relaxed) >= shard.next_peak_check;
 }
 
-// The owner of `shard` freed a block that was allocated in `window`.
-inline void CountFree(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes) {
-  if (__builtin_expect(shard.window.load(std::memory_order_relaxed) == window, 1)) {
-    AddBlock(shard.freed_here, size_bytes);
-  } else {
-    CountFreeElsewhere(shard, window, size_bytes);
+// The owner of `shard` freed a block that `stack` allocated in `window`.
+inline CountedFree CountFree(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes,
+                             std::uint32_t stack) {
+  if (shard.window.load(std::memory_order_relaxed) != window) {
+    return CountFreeElsewhere(shard, window, size_bytes, stack);
   }
+  AddBlock(shard.freed_here, size_bytes);
+  return {window, size_bytes, std::nullopt};
 }
 
 }  // namespace leakgate::agent

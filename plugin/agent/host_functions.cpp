@@ -73,6 +73,7 @@ void ResolveDelete(void* where) {
 }
 
 void ResolveOthers() {
+  Resolve(g_host.pthread_create, "pthread_create");
   Resolve(g_host.dlclose, "dlclose");
   Resolve(g_host.exit_now, "_exit");
   Resolve(g_host.exit_now_c, "_Exit");
@@ -84,6 +85,36 @@ void ResolveOthers() {
   Resolve(g_host.connect, "connect");
   Resolve(g_host.getaddrinfo, "getaddrinfo");
   Resolve(g_host.freeaddrinfo, "freeaddrinfo");
+}
+
+// One that the program defines comes before the agent's, and does without it.
+bool OperatorsAreOurs() {
+  const link_map* const agent = Owner(&ResolveHostFunctions);
+  for (const char* const name : {"_Znwm",
+                                 "_Znam",
+                                 "_ZnwmRKSt9nothrow_t",
+                                 "_ZnamRKSt9nothrow_t",
+                                 "_ZnwmSt11align_val_t",
+                                 "_ZnamSt11align_val_t",
+                                 "_ZnwmSt11align_val_tRKSt9nothrow_t",
+                                 "_ZnamSt11align_val_tRKSt9nothrow_t",
+                                 "_ZdlPv",
+                                 "_ZdaPv",
+                                 "_ZdlPvm",
+                                 "_ZdaPvm",
+                                 "_ZdlPvRKSt9nothrow_t",
+                                 "_ZdaPvRKSt9nothrow_t",
+                                 "_ZdlPvSt11align_val_t",
+                                 "_ZdaPvSt11align_val_t",
+                                 "_ZdlPvmSt11align_val_t",
+                                 "_ZdaPvmSt11align_val_t",
+                                 "_ZdlPvSt11align_val_tRKSt9nothrow_t",
+                                 "_ZdaPvSt11align_val_tRKSt9nothrow_t"}) {
+    void (*first)() = nullptr;
+    Resolve(first, name, RTLD_DEFAULT);
+    if (Owner(first) != agent) return false;
+  }
+  return true;
 }
 
 OperatorSource FindOperatorSource() {
@@ -105,6 +136,7 @@ void ResolveHostFunctions() {
   ResolveOthers();
   g_host.allocator_is_foreign = !IsNamed(Owner(g_host.malloc), "libc.so");
   g_host.operators = FindOperatorSource();
+  g_host.operators_are_ours = OperatorsAreOurs();
   g_host.is_resolved = true;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <netdb.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -55,6 +56,7 @@ struct HostFunctions {
   void (*op_delete_aligned_nothrow)(void*, std::align_val_t, const std::nothrow_t&);
   void (*op_delete_array_aligned_nothrow)(void*, std::align_val_t, const std::nothrow_t&);
 
+  int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   int (*dlclose)(void*);
   void (*exit_now)(int);    // _exit
   void (*exit_now_c)(int);  // _Exit
@@ -70,6 +72,7 @@ struct HostFunctions {
   bool is_resolved = false;
   bool allocator_is_foreign = false;  // malloc is not the C library's
   OperatorSource operators = OperatorSource::kNone;
+  bool operators_are_ours = false;  // the program itself replaces none of them
 };
 
 extern LEAKGATE_INTERNAL HostFunctions g_host;

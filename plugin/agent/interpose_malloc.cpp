@@ -10,6 +10,7 @@
 
 using namespace leakgate::agent;
 using leakgate::AllocationKind;
+using leakgate::FreeKind;
 
 namespace {
 
@@ -23,9 +24,10 @@ __attribute__((noinline)) void* MallocOtherwise(std::size_t bytes) {
 }
 
 // The same, and any block that another thread, or an earlier window, allocated.
-__attribute__((noinline)) void FreeOtherwise(void* block) {
+__attribute__((noinline)) void FreeOtherwise(void* block, std::uint64_t caller_pc,
+                                             std::uint64_t caller_sp, std::uint64_t caller_fp) {
   if (bootstrap_heap::Owns(block) || CurrentRoute() == Route::kBootstrap) return;
-  if (IsTracing()) RecordFree(block);
+  if (IsTracing()) RecordFree(block, {FreeKind::kFree, {caller_pc, caller_sp, caller_fp}});
   const AllocatorGuard guard;
   g_host.free(block);
 }
@@ -41,10 +43,12 @@ LEAKGATE_EXPORT void* malloc(std::size_t bytes) noexcept {
 }
 
 LEAKGATE_EXPORT void free(void* block) noexcept {
-  if (TracesLibcMalloc() ? RecordFreeHere(block) : IsOff() && !bootstrap_heap::Owns(block)) {
+  if (TracesLibcMalloc() ? RecordFreeHere(block, FreeKind::kFree)
+                         : IsOff() && !bootstrap_heap::Owns(block)) {
     return g_host.free(block);
   }
-  FreeOtherwise(block);
+  const CallerFrame caller = LEAKGATE_CALLER();
+  FreeOtherwise(block, caller.pc, caller.sp, caller.fp);
 }
 
 LEAKGATE_EXPORT void* calloc(std::size_t count, std::size_t size) noexcept {
@@ -74,7 +78,7 @@ void* Reallocate(void* block, std::size_t bytes, const CallerFrame& caller) {
   if (route == Route::kForward) return g_host.realloc(block, bytes);
   if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
 
-  const std::optional<LiveRecord> before = RecordFree(block);
+  const std::optional<FreedBlock> before = RecordFree(block, {FreeKind::kRealloc, caller});
   void* moved = nullptr;
   {
     const AllocatorGuard guard;

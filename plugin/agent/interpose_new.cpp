@@ -14,6 +14,7 @@ asm(".weak _ZSt9terminatev");
 
 using namespace leakgate::agent;
 using leakgate::AllocationKind;
+using leakgate::FreeKind;
 
 namespace {
 
@@ -70,25 +71,31 @@ struct New {
       if (block != nullptr) return block;
     }
     if (g_host.operators == OperatorSource::kNone) ResolveLateOperators();
-    return host(bytes);
+    // The runtime's forms call one another: the innermost has recorded the block.
+    void* const block = host(bytes);
+    if (traces && OnlyCallsMalloc()) CorrectKind(block, kKind);
+    return block;
   }
 };
 
 // A form of operator delete. `kHost` is the host's own.
-template <auto kHost, typename... Rest>
+template <FreeKind kKind, auto kHost, typename... Rest>
 struct Delete {
-  __attribute__((always_inline)) static void Free(void* block, Rest... rest) {
-    if (TracesRuntimeNew() ? RecordFreeHere(block) : IsOff() && OnlyCallsMalloc()) {
+  __attribute__((always_inline)) static void Free(const CallerFrame& caller, void* block,
+                                                  Rest... rest) {
+    if (TracesRuntimeNew() ? RecordFreeHere(block, kKind) : IsOff() && OnlyCallsMalloc()) {
       return g_host.free(block);
     }
-    Otherwise(block, rest...);
+    Otherwise(block, caller.pc, caller.sp, caller.fp, rest...);
   }
 
  private:
-  __attribute__((noinline)) static void Otherwise(void* block, Rest... rest) {
+  __attribute__((noinline)) static void Otherwise(void* block, std::uint64_t caller_pc,
+                                                  std::uint64_t caller_sp, std::uint64_t caller_fp,
+                                                  Rest... rest) {
     const Route route = CurrentRoute();
     if (g_host.operators == OperatorSource::kProgram) return kHost(block, rest...);
-    if (route == Route::kTrace) RecordFree(block);
+    if (route == Route::kTrace) RecordFree(block, {kKind, {caller_pc, caller_sp, caller_fp}});
     const AllocatorGuard guard;
     if (OnlyCallsMalloc()) return g_host.free(block);
     kHost(block, rest...);
@@ -155,61 +162,68 @@ LEAKGATE_OPERATOR void* operator new[](std::size_t bytes, Alignment alignment,
 }
 
 LEAKGATE_OPERATOR void operator delete(void* block) noexcept {
-  Delete<LEAKGATE_HOST(op_delete)>::Free(block);
+  Delete<FreeKind::kDelete, LEAKGATE_HOST(op_delete)>::Free(LEAKGATE_CALLER(), block);
 }
 
 LEAKGATE_OPERATOR void operator delete[](void* block) noexcept {
-  Delete<LEAKGATE_HOST(op_delete_array)>::Free(block);
+  Delete<FreeKind::kDeleteArray, LEAKGATE_HOST(op_delete_array)>::Free(LEAKGATE_CALLER(), block);
 }
 
 LEAKGATE_OPERATOR void operator delete(void* block, std::size_t bytes) noexcept {
   constexpr auto kHost = kSizedDelete<LEAKGATE_HOST(op_delete), LEAKGATE_HOST(op_delete_sized)>;
-  Delete<kHost, std::size_t>::Free(block, bytes);
+  Delete<FreeKind::kDelete, kHost, std::size_t>::Free(LEAKGATE_CALLER(), block, bytes);
 }
 
 LEAKGATE_OPERATOR void operator delete[](void* block, std::size_t bytes) noexcept {
   constexpr auto kHost =
       kSizedDelete<LEAKGATE_HOST(op_delete_array), LEAKGATE_HOST(op_delete_array_sized)>;
-  Delete<kHost, std::size_t>::Free(block, bytes);
+  Delete<FreeKind::kDeleteArray, kHost, std::size_t>::Free(LEAKGATE_CALLER(), block, bytes);
 }
 
 LEAKGATE_OPERATOR void operator delete(void* block, const NoThrow& tag) noexcept {
-  Delete<LEAKGATE_HOST(op_delete_nothrow), NoThrow>::Free(block, tag);
+  Delete<FreeKind::kDelete, LEAKGATE_HOST(op_delete_nothrow), NoThrow>::Free(LEAKGATE_CALLER(),
+                                                                             block, tag);
 }
 
 LEAKGATE_OPERATOR void operator delete[](void* block, const NoThrow& tag) noexcept {
-  Delete<LEAKGATE_HOST(op_delete_array_nothrow), NoThrow>::Free(block, tag);
+  Delete<FreeKind::kDeleteArray, LEAKGATE_HOST(op_delete_array_nothrow), NoThrow>::Free(
+      LEAKGATE_CALLER(), block, tag);
 }
 
 LEAKGATE_OPERATOR void operator delete(void* block, Alignment alignment) noexcept {
-  Delete<LEAKGATE_HOST(op_delete_aligned), Alignment>::Free(block, alignment);
+  Delete<FreeKind::kDelete, LEAKGATE_HOST(op_delete_aligned), Alignment>::Free(LEAKGATE_CALLER(),
+                                                                               block, alignment);
 }
 
 LEAKGATE_OPERATOR void operator delete[](void* block, Alignment alignment) noexcept {
-  Delete<LEAKGATE_HOST(op_delete_array_aligned), Alignment>::Free(block, alignment);
+  Delete<FreeKind::kDeleteArray, LEAKGATE_HOST(op_delete_array_aligned), Alignment>::Free(
+      LEAKGATE_CALLER(), block, alignment);
 }
 
 LEAKGATE_OPERATOR void operator delete(void* block, std::size_t bytes,
                                        Alignment alignment) noexcept {
   constexpr auto kHost =
       kSizedDelete<LEAKGATE_HOST(op_delete_aligned), LEAKGATE_HOST(op_delete_sized_aligned)>;
-  Delete<kHost, std::size_t, Alignment>::Free(block, bytes, alignment);
+  Delete<FreeKind::kDelete, kHost, std::size_t, Alignment>::Free(LEAKGATE_CALLER(), block, bytes,
+                                                                 alignment);
 }
 
 LEAKGATE_OPERATOR void operator delete[](void* block, std::size_t bytes,
                                          Alignment alignment) noexcept {
   constexpr auto kHost = kSizedDelete<LEAKGATE_HOST(op_delete_array_aligned),
                                       LEAKGATE_HOST(op_delete_array_sized_aligned)>;
-  Delete<kHost, std::size_t, Alignment>::Free(block, bytes, alignment);
+  Delete<FreeKind::kDeleteArray, kHost, std::size_t, Alignment>::Free(LEAKGATE_CALLER(), block,
+                                                                      bytes, alignment);
 }
 
 LEAKGATE_OPERATOR void operator delete(void* block, Alignment alignment,
                                        const NoThrow& tag) noexcept {
-  Delete<LEAKGATE_HOST(op_delete_aligned_nothrow), Alignment, NoThrow>::Free(block, alignment, tag);
+  Delete<FreeKind::kDelete, LEAKGATE_HOST(op_delete_aligned_nothrow), Alignment, NoThrow>::Free(
+      LEAKGATE_CALLER(), block, alignment, tag);
 }
 
 LEAKGATE_OPERATOR void operator delete[](void* block, Alignment alignment,
                                          const NoThrow& tag) noexcept {
-  Delete<LEAKGATE_HOST(op_delete_array_aligned_nothrow), Alignment, NoThrow>::Free(block, alignment,
-                                                                                   tag);
+  Delete<FreeKind::kDeleteArray, LEAKGATE_HOST(op_delete_array_aligned_nothrow), Alignment,
+         NoThrow>::Free(LEAKGATE_CALLER(), block, alignment, tag);
 }

@@ -7,6 +7,7 @@
 #include "plugin/agent/interpose.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/module_table.h"
+#include "plugin/agent/windows.h"
 
 using namespace leakgate::agent;
 
@@ -17,6 +18,7 @@ void NoteImmediateEnd() {
   if (CurrentRoute() != Route::kTrace) return;
   leakgate::RegionHeader& header = g_region.header();
   if (CurrentPid() != header.pid) return;
+  SettleBeforeEnd();
   header.program_end.store(static_cast<std::uint32_t>(leakgate::ProgramEnd::kImmediate),
                            std::memory_order_release);
 }

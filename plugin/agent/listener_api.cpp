@@ -29,11 +29,13 @@ void AttachListener() {
 
 unsigned Open(const LeakgateWindow* window) {
   if (!IsTracing()) return 0;
-  return OpenWindow({.kind = static_cast<WindowKind>(window->kind),
-                     .name = ViewOf(window->name),
-                     .file = ViewOf(window->file),
-                     .line = window->line,
-                     .iteration = window->iteration});
+  const std::uint32_t opened = OpenWindow({.kind = static_cast<WindowKind>(window->kind),
+                                           .name = ViewOf(window->name),
+                                           .file = ViewOf(window->file),
+                                           .line = window->line,
+                                           .iteration = window->iteration});
+  AnnounceWindow(opened);
+  return opened;
 }
 
 LeakgateVerdict Close(unsigned window, unsigned result) {
@@ -48,7 +50,13 @@ LeakgateVerdict Close(unsigned window, unsigned result) {
           static_cast<unsigned>(verdict.text.size())};
 }
 
-const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener, Open, Close};
+void EndIterationOf(unsigned iteration) {
+  if (!IsTracing() || !CanRecord()) return;
+  const RecordingGuard guard;
+  EndIteration(guard, iteration);
+}
+
+const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener, Open, Close, EndIterationOf};
 
 }  // namespace
 

@@ -1,13 +1,18 @@
 #include "plugin/agent/live_map.h"
 
 #include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/own_memory.h"
 
 namespace leakgate::agent {
 
 constinit LiveMap::Slot LiveMap::chunks_[kDirectoryEntries] = {};
 constinit LiveMap g_live_map;
 
-void LiveMap::Start(void* first_chunk) { last_chunk_ = static_cast<Slot>(first_chunk); }
+void LiveMap::Start(void* first_chunk) {
+  last_chunk_ = static_cast<Slot>(first_chunk);
+  NoteOwnMemory(first_chunk, kChunkBytes);
+  NoteOwnMemory(chunks_, sizeof(chunks_));
+}
 
 LiveMap::Slot LiveMap::SlotFor(std::uint64_t address) {
   const Slot slot = Find(address);
@@ -38,8 +43,11 @@ LiveMap::Slot LiveMap::MapChunk(std::uint64_t directory_index) {
   const std::uint32_t number = count.load(std::memory_order_relaxed);
   if (number >= kMaxChunks) return nullptr;
   chunk = last_chunk_;
-  if (number != 0) chunk = static_cast<Slot>(MapFollowing(last_chunk_, kChunkBytes));
-  if (chunk == nullptr) return nullptr;
+  if (number != 0) {
+    chunk = static_cast<Slot>(MapFollowing(last_chunk_, kChunkBytes));
+    if (chunk == nullptr) return nullptr;
+    NoteOwnMemory(chunk, kChunkBytes);
+  }
 
   last_chunk_ = chunk;
   // Release: the runner acquires the directory's entry, other threads chunks_.

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "common/live_slot.h"
+#include "plugin/agent/free_errors.h"
 #include "plugin/agent/region.h"
 #include "plugin/agent/spin_lock.h"
 #include "plugin/agent/visibility.h"
@@ -32,6 +33,7 @@ class LiveMap {
   using Slot = std::atomic<std::uint32_t>*;
 
   // `first_chunk` is the mapping of the region's chunk 0.
+  // REQUIRES: the region is mapped.
   void Start(void* first_chunk);
 
   // Where a block at `address` is written, or nullptr, with a drop, if it
@@ -67,6 +69,25 @@ class LiveMap {
   }
 
   static bool IsLiveAt(Slot slot) { return IsLiveStart(slot[0].load(std::memory_order_relaxed)); }
+
+  // The same, and of one of `kinds`: as cheap, since they are neighbours.
+  static bool IsLiveAt(Slot slot, const KindRange& kinds) {
+    const std::uint32_t first = Encode(LiveStart{0, kinds.first});
+    const std::uint32_t last = Encode(LiveStart{(1U << kStackBits) - 1, kinds.last});
+    return slot[0].load(std::memory_order_relaxed) - first <= last - first;
+  }
+  // A block was recorded here, and freed since. The slot's words may be another's by
+  // now: a hint.
+  static bool WasLiveAt(Slot slot) {
+    const std::uint32_t rest = slot[1].load(std::memory_order_relaxed);
+    return slot[0].load(std::memory_order_relaxed) == 0 && !IsLiveStart(rest) &&
+           DecodeRest(rest).context != 0;
+  }
+  // Says of a block how it was allocated in truth. REQUIRES: IsLiveAt(slot).
+  static void SetKind(Slot slot, AllocationKind kind) {
+    const LiveStart start = DecodeStart(slot[0].load(std::memory_order_relaxed));
+    slot[0].store(Encode(LiveStart{start.stack, kind}), std::memory_order_release);
+  }
 
   // REQUIRES: IsLiveAt(slot), in all three.
   static LiveRecord Read(Slot slot) {

@@ -40,9 +40,12 @@ std::uint32_t AtMost(std::uint32_t length, std::uint32_t limit) {
 
 }  // namespace
 
-RunnerVerdict AskRunner(std::uint32_t window) {
+RunnerVerdict AskRunner(const RunnerQuestion& asked) {
   Mailbox& mailbox = g_region.mailbox();
-  mailbox.window = window;
+  mailbox.question = static_cast<std::uint32_t>(asked.question);
+  mailbox.window = asked.window;
+  mailbox.iteration = asked.iteration;
+  mailbox.tid = CurrentTid();
   const std::uint32_t request = mailbox.request.load(std::memory_order_relaxed) + 1;
   // Release pairs with the acquire of the runner's judge.
   mailbox.request.store(request, std::memory_order_release);

@@ -81,10 +81,43 @@ void Insert(Recording recording, void* block, const LiveRecord& record) {
   // A block that was freed where the agent does not look is gone all the same.
   if (LiveMap::IsLiveAt(slot)) {
     const LiveRecord before = LiveMap::Read(slot);
-    CountFree(shard, WindowOf(before), before.size_bytes);
+    CountFree(shard, WindowOf(before), before.size_bytes, before.stack);
   }
   LiveMap::Write(slot, record);
   if (CountAllocation(shard, record.size_bytes)) NotePeak(shard);
+}
+
+FreeError ErrorOf(Recording recording, FreeErrorKind kind, void* block, const FreeCall& call) {
+  FreeError error{};
+  error.kind = static_cast<std::uint32_t>(kind);
+  error.free_kind = static_cast<std::uint32_t>(call.kind);
+  error.window = g_region.header().current_window.load(std::memory_order_relaxed);
+  error.thread = recording.thread().thread;
+  error.free_stack = StackAt(recording, call.caller);
+  error.address = reinterpret_cast<std::uint64_t>(block);
+  return error;
+}
+
+void NoteMismatch(Recording recording, void* block, const FreeCall& call,
+                  const LiveRecord& record) {
+  if (!TellsMismatches()) return;
+  FreeError error = ErrorOf(recording, FreeErrorKind::kMismatched, block, call);
+  error.allocation_stack = record.stack;
+  error.allocation_kind = static_cast<std::uint32_t>(record.kind);
+  error.size_bytes = record.size_bytes;
+  NoteFreeError(error);
+}
+
+void NoteIfFreedTwice(void* block, LiveMap::Slot slot, const FreeCall& call) {
+  if (!IsFreedBlock(reinterpret_cast<std::uint64_t>(block)) || !CanRecord()) return;
+  {
+    const RecordingGuard guard;
+    FreeError error = ErrorOf(guard, FreeErrorKind::kDouble, block, call);
+    const std::uint32_t size = LiveMap::RestAt(slot).short_size;
+    if (size != kSizeFollows) error.size_bytes = size;  // else it may be gone
+    NoteFreeError(error);
+  }
+  NoteUnsettled();
 }
 
 }  // namespace
@@ -117,28 +150,45 @@ void* NotePeakOf(void* block) {
   return block;
 }
 
-std::optional<LiveRecord> RecordFree(void* block) {
+std::uint32_t StackAt(Recording recording, const CallerFrame& caller) {
+  recording.thread().memo.Enter(g_modules.Epoch());
+  return StackOf(recording, caller);
+}
+
+void CorrectKind(void* block, AllocationKind kind) {
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
-  if (slot == nullptr || !LiveMap::IsLiveAt(slot) || !CanRecord()) return std::nullopt;
-  const LiveRecord record = LiveMap::Read(slot);
+  if (slot != nullptr && LiveMap::IsLiveAt(slot)) LiveMap::SetKind(slot, kind);
+}
+
+std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
+  const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
+  if (slot == nullptr) return std::nullopt;
+  if (!LiveMap::IsLiveAt(slot)) {
+    if (LiveMap::WasLiveAt(slot)) NoteIfFreedTwice(block, slot, call);
+    return std::nullopt;
+  }
+  if (!CanRecord()) return std::nullopt;
+  FreedBlock freed{LiveMap::Read(slot), {}};
   {
     const RecordingGuard guard;
+    if (!MayFree(call.kind, freed.record.kind)) NoteMismatch(guard, block, call, freed.record);
     LiveMap::Clear(slot);
     // A block of the current window is counted without a lock, whoever frees it.
     MoveToCurrentWindow(*t_thread.state);
-    CountFree(*t_thread.state->shard, WindowOf(record), record.size_bytes);
+    freed.counted = CountFree(*t_thread.state->shard, WindowOf(freed.record),
+                              freed.record.size_bytes, freed.record.stack);
   }
   NoteUnsettled();  // a free settles nothing
-  return record;
+  return freed;
 }
 
-void RestoreBlock(void* block, const LiveRecord& record) {
+void RestoreBlock(void* block, const FreedBlock& freed) {
   if (!CanRecord()) return;
   {
     const RecordingGuard guard;
     const LiveMap::Slot slot = g_live_map.SlotFor(reinterpret_cast<std::uint64_t>(block));
-    LiveMap::Write(slot, record);
-    UndoFree(*t_thread.state->shard, WindowOf(record), record.size_bytes);
+    LiveMap::Write(slot, freed.record);
+    UndoFree(*t_thread.state->shard, freed.counted);
   }
   NoteUnsettled();
 }

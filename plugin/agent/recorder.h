@@ -70,6 +70,10 @@ inline void BecomeReady(ThreadState* thread) {
 // (counted as a drop) interrupted the agent. Makes the thread's state.
 [[nodiscard]] bool CanRecord();
 
+// A block that the host's own operator allocated by calling another, under whose
+// kind it was recorded, is of `kind`.
+void CorrectKind(void* block, AllocationKind kind);
+
 // Returns `block`.
 void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
                            std::uint64_t caller_pc, std::uint64_t caller_sp,
@@ -112,11 +116,14 @@ inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, Allocation
 
 // A block about to be freed. REQUIRES: the allocator does not know yet, so no
 // other thread can own the address. True: it was this thread's, of the present
-// window, and is recorded; false: nothing is changed, RecordFree is to do it.
-__attribute__((always_inline)) inline bool RecordFreeHere(void* block) {
+// window, and is recorded; false: nothing is changed, RecordFree is to do it, also
+// where `kind` must not free the block.
+__attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind kind) {
   ThreadState* const thread = t_thread.ready;
   const LiveMap::Slot slot = LiveMap::FindAligned(reinterpret_cast<std::uint64_t>(block));
-  if (__builtin_expect(thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot), 0)) {
+  if (__builtin_expect(
+          thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot, KindsFreedBy(kind)),
+          0)) {
     return false;
   }
   const LiveRest rest = LiveMap::RestAt(slot);
@@ -129,11 +136,19 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block) {
   return true;
 }
 
-// Any block about to be freed, likewise. What was known of it, for RestoreBlock;
-// no record: nothing.
-std::optional<LiveRecord> RecordFree(void* block);
+// What was known of a block that was freed, for RestoreBlock.
+struct FreedBlock {
+  LiveRecord record;
+  CountedFree counted;
+};
+
+// The stack at `caller`, of a call that allocates or does anything else.
+std::uint32_t StackAt(Recording recording, const CallerFrame& caller);
+
+// Any block about to be freed, likewise; no record: nothing. Notes what must not be.
+std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call);
 
 // The free did not happen (realloc failed): the block is live as it was.
-void RestoreBlock(void* block, const LiveRecord& record);
+void RestoreBlock(void* block, const FreedBlock& freed);
 
 }  // namespace leakgate::agent

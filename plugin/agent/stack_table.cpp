@@ -1,6 +1,6 @@
 #include "plugin/agent/stack_table.h"
 
-#include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/own_memory.h"
 
 namespace leakgate::agent {
 
@@ -41,7 +41,7 @@ class StackTable::Index {
  public:
   static Index* Create(std::uint32_t capacity) {
     const std::size_t bytes = sizeof(Index) + std::size_t{capacity} * sizeof(Entry);
-    auto* const index = static_cast<Index*>(MapPrivate(bytes));
+    auto* const index = static_cast<Index*>(MapOwn(bytes));
     if (index != nullptr) index->mask_ = capacity - 1;
     return index;
   }

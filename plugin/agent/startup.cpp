@@ -5,9 +5,11 @@
 #include "common/control_protocol.h"
 #include "plugin/agent/host_functions.h"
 #include "plugin/agent/linux/control_client.h"
+#include "plugin/agent/linux/glibc_chunk.h"
 #include "plugin/agent/linux/initial_stack.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/live_map.h"
+#include "plugin/agent/own_memory.h"
 #include "plugin/agent/stack_table.h"
 #include "plugin/agent/thread_state.h"
 #include "plugin/agent/windows.h"
@@ -31,6 +33,7 @@ bool MapRegion(int fd) {
   if (tables == nullptr) return false;
   g_region.base = static_cast<char*>(tables);
   if (first_chunk == nullptr) return false;
+  NoteOwnMemory(tables, region_offset::kChunks);
   g_live_map.Start(first_chunk);
   return true;
 }
@@ -80,6 +83,7 @@ void StartTracing(int region_fd) {
     return Fail(AgentFailure::kCanaryUnseen);
   }
   ForgetCanary();
+  if (!g_host.allocator_is_foreign) LearnFreedMark();
   g_region.header().agent_state.store(static_cast<std::uint32_t>(AgentState::kTracing),
                                       std::memory_order_release);
 }
@@ -98,6 +102,7 @@ __attribute__((constructor)) void OnLoad() { (void)CurrentRoute(); }
 // Exit handlers ran: the program ended in order.
 __attribute__((destructor)) void OnUnload() {
   if (!IsTracing()) return;
+  SettleBeforeEnd();
   g_region.header().program_end.store(static_cast<std::uint32_t>(ProgramEnd::kExit),
                                       std::memory_order_release);
 }

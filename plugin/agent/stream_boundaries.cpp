@@ -94,6 +94,7 @@ void OnLine(Recording recording, std::string_view line) {
   if (event == "TestCaseStart") return OnSuiteStart(recording, line);
   if (event == "TestStart") return OnTestStart(recording, line);
   if (event == "TestEnd") return OnTestEnd(recording, line);
+  if (event == "TestIterationEnd") return EndIterationUnsettled(recording, g_stream.iteration);
   if (event == "TestCaseEnd") Close(recording, g_stream.suite_window, TestResult::kUnknown);
 }
 

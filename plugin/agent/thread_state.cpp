@@ -1,12 +1,15 @@
 #include "plugin/agent/thread_state.h"
 
 #include <pthread.h>
+#include <sys/prctl.h>
 
+#include <cstring>
 #include <new>
 
 #include "plugin/agent/linux/own_stack.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/on_switch.h"
+#include "plugin/agent/own_memory.h"
 
 namespace leakgate::agent {
 
@@ -18,19 +21,52 @@ constinit SpinLock g_lock;
 constinit ThreadState* g_free = nullptr;
 pthread_key_t g_key;
 
+// This thread's id in the region, kept to its very end, and how often its destructors
+// have run.
+thread_local constinit std::uint32_t t_id = 0;
+thread_local constinit int t_destructor_rounds = 0;
+
+constexpr std::uint32_t kSharedId = kMaxThreads - 1;
+
 // Threads beyond the table share its last id: their blocks are recorded all
 // the same, only not told apart by thread.
-std::uint32_t RegisterThread() {
+std::uint32_t RegisterThread(ThreadOrigin origin) {
   std::atomic<std::uint32_t>& count = g_region.header().thread_count;
   std::uint32_t id = count.load(std::memory_order_relaxed);
-  while (id < kMaxThreads && !count.compare_exchange_weak(id, id + 1, std::memory_order_release)) {
+  while (id < kSharedId && !count.compare_exchange_weak(id, id + 1, std::memory_order_release)) {
   }
-  if (id >= kMaxThreads) return kMaxThreads - 1;
+  if (id >= kSharedId) return kSharedId;
 
   ThreadRecord& record = g_region.threads()[id];
   record.tid = CurrentTid();
-  record.birth_window = g_region.header().current_window.load(std::memory_order_relaxed);
+  record.birth_window = origin.birth_window;
+  record.parent = origin.parent;
+  record.origin_stack = origin.stack;
+  record.pointer = reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
   return id;
+}
+
+// The C library may allocate for the key: not the host's.
+void AskForEnd() {
+  const Activity before = t_thread.activity;
+  t_thread.Become(Activity::kAllocator);
+  pthread_setspecific(g_key, &t_id);
+  t_thread.Become(before);
+}
+
+void Register(ThreadOrigin origin) {
+  t_id = RegisterThread(origin);
+  AskForEnd();
+}
+
+void NoteEnd() {
+  if (t_id == kSharedId) return;
+  ThreadRecord& record = g_region.threads()[t_id];
+  char name[sizeof(record.name)] = {};
+  RawSyscall(SYS_prctl, PR_GET_NAME, Word(name));
+  std::memcpy(record.name, name, sizeof(name));
+  // Release: the runner that sees the end sees the name.
+  record.has_ended.store(1, std::memory_order_release);
 }
 
 ThreadState* TakeFree() {
@@ -42,7 +78,7 @@ ThreadState* TakeFree() {
 
 ThreadState* Create() {
   std::atomic<std::uint32_t>& count = g_region.header().shard_count;
-  void* const memory = MapPrivate(sizeof(ThreadState));
+  void* const memory = MapOwn(sizeof(ThreadState));
   if (memory == nullptr) return nullptr;
 
   std::uint32_t index = 0;
@@ -75,18 +111,17 @@ constexpr int kRounds = PTHREAD_DESTRUCTOR_ITERATIONS;
 
 // Other destructors may still allocate: stay until the last round.
 void OnThreadEnd(void* value) {
-  auto* const state = static_cast<ThreadState*>(value);
   if (!IsTracing()) return;
-  if (++state->destructor_rounds < kRounds) {
-    pthread_setspecific(g_key, state);
-  } else {
-    GiveBack(state);
+  if (++t_destructor_rounds < kRounds) {
+    pthread_setspecific(g_key, value);
+    return;
   }
+  NoteEnd();
+  if (t_thread.state != nullptr) GiveBack(t_thread.state);
 }
 
 void Take(ThreadState& state) {
-  state.thread = RegisterThread();
-  state.destructor_rounds = 0;
+  state.thread = t_id;
   state.walker.Begin(OwnStack::OfThisThread(), g_region.header().stack_depth);
   state.epoch = 0;
   state.context = 0;
@@ -94,12 +129,9 @@ void Take(ThreadState& state) {
   state.trail.depth = 0;
   state.opening_window = 0;
   state.closing_window = 0;
+  state.ended_iteration = 0;
   state.shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
-
-  // The C library may allocate for the key: not the host's.
   t_thread.state = &state;
-  t_thread.Become(Activity::kAllocator);
-  pthread_setspecific(g_key, &state);
   t_thread.Become(Activity::kHost);
 }
 
@@ -107,8 +139,15 @@ void Take(ThreadState& state) {
 
 bool StartThreads() { return pthread_key_create(&g_key, OnThreadEnd) == 0; }
 
+void BeginThread(ThreadOrigin origin) {
+  if (t_id == 0) Register(origin);
+}
+
 bool EnsureThread() {
   if (t_thread.state != nullptr) return true;
+  if (t_id == 0) {
+    Register({.birth_window = g_region.header().current_window.load(std::memory_order_relaxed)});
+  }
   ThreadState* state = TakeFree();
   if (state == nullptr) state = Create();
   if (state == nullptr) {

@@ -1,7 +1,8 @@
 // What the agent keeps for each thread: its counters' shard, its caches, and
 // the guard against recording while recording.
 //
-// Made at a thread's first traced allocation, from private memory of the
+// The record that the runner reads is made when the thread begins. The state is made
+// at a thread's first traced allocation, from private memory of the
 // agent's own; given back when the thread ends (a thread-specific key's
 // destructor, in the last round of destructors) and taken over by a later one.
 #pragma once
@@ -33,9 +34,9 @@ struct ThreadState {
   std::uint32_t thread = 0;   // its id in the region
   CounterShard* shard = nullptr;
   StackMemo memo;
-  std::uint32_t opening_window = 0;  // begun, but not yet counted from (windows.h)
-  std::uint32_t closing_window = 0;  // ended, but not yet judged
-  std::uint32_t destructor_rounds = 0;
+  std::uint32_t opening_window = 0;   // begun, but not yet counted from (windows.h)
+  std::uint32_t closing_window = 0;   // ended, but not yet judged
+  std::uint32_t ended_iteration = 0;  // whose end the runner has not been told of
   ThreadState* next_free = nullptr;
   StackWalker walker;
   StackTrail trail;
@@ -59,6 +60,17 @@ struct ThreadHandle {
   }
 };
 extern LEAKGATE_INTERNAL thread_local constinit ThreadHandle t_thread;
+
+// Where a thread comes from, as far as is known.
+struct ThreadOrigin {
+  std::uint32_t parent = 0;
+  std::uint32_t stack = 0;         // of the call that created it
+  std::uint32_t birth_window = 0;  // current when it was made
+};
+
+// This thread begins: it is registered, and its end will be. Threads that do not pass
+// here are when they first allocate. REQUIRES: tracing is on.
+void BeginThread(ThreadOrigin origin);
 
 // Makes this thread's state if it has none; false, with a drop, if there is no
 // memory. REQUIRES: tracing is on.

@@ -36,7 +36,18 @@ RunnerVerdict CountAndJudge(std::uint32_t window) {
   RaisePeak(record.parent, record.peak_live_bytes.load(std::memory_order_relaxed));
   const WindowSum sum = SumWindow(window);
   record.state.store(static_cast<std::uint32_t>(WindowState::kClosed), std::memory_order_release);
-  return NeedsJudging(sum) ? AskRunner(window) : RunnerVerdict{};
+  if (!NeedsJudging(sum)) return {};
+  return AskRunner({Question::kJudge, window, record.iteration});
+}
+
+bool RunnerAsks(std::uint32_t what) {
+  return (g_region.header().asks.load(std::memory_order_relaxed) & what) != 0;
+}
+
+void TellIterationEnd(std::uint32_t iteration) {
+  if (!RunnerAsks(kAskAtIterationEnd)) return;
+  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  AskRunner({Question::kIterationEnds, window, iteration});
 }
 
 void LeaveWindow(std::uint32_t window, TestResult result) {
@@ -74,11 +85,23 @@ std::uint32_t OpenWindow(const WindowStart& start) {
   return id;
 }
 
+void AnnounceWindow(std::uint32_t window) {
+  if (!IsOpen(window) || !RunnerAsks(kAskAtTestBegin)) return;
+  const WindowRecord& record = g_region.windows()[window];
+  if (record.kind != static_cast<std::uint32_t>(WindowKind::kTest)) return;
+  AskRunner({Question::kTestBegins, window, record.iteration});
+}
+
 RunnerVerdict CloseWindow(Recording recording, std::uint32_t window, TestResult result) {
   SettleWindows(recording);
   if (!IsOpen(window)) return {};
   LeaveWindow(window, result);
   return CountAndJudge(window);
+}
+
+void EndIteration(Recording recording, std::uint32_t iteration) {
+  SettleWindows(recording);
+  TellIterationEnd(iteration);
 }
 
 void OpenWindowUnsettled(Recording recording, std::uint32_t window) {
@@ -91,9 +114,13 @@ void CloseWindowUnsettled(Recording recording, std::uint32_t window, TestResult 
   recording.thread().closing_window = window;
 }
 
+void EndIterationUnsettled(Recording recording, std::uint32_t iteration) {
+  recording.thread().ended_iteration = iteration;
+}
+
 void NoteUnsettled() {
   const ThreadState& thread = *t_thread.state;
-  if ((thread.opening_window | thread.closing_window) != 0) {
+  if ((thread.opening_window | thread.closing_window | thread.ended_iteration) != 0) {
     t_thread.Become(Activity::kUnsettled);
   }
 }
@@ -102,8 +129,18 @@ void SettleWindows(Recording recording) {
   ThreadState& thread = recording.thread();
   const std::uint32_t opening = std::exchange(thread.opening_window, 0);
   const std::uint32_t closing = std::exchange(thread.closing_window, 0);
-  if (IsOpen(opening)) g_region.windows()[opening].begin = SumTotals();
+  const std::uint32_t iteration = std::exchange(thread.ended_iteration, 0);
   if (IsOpen(closing)) CountAndJudge(closing);
+  if (iteration != 0) TellIterationEnd(iteration);
+  if (!IsOpen(opening)) return;
+  g_region.windows()[opening].begin = SumTotals();
+  AnnounceWindow(opening);
+}
+
+void SettleBeforeEnd() {
+  if (t_thread.activity != Activity::kUnsettled) return;
+  const RecordingGuard guard;
+  SettleWindows(guard);
 }
 
 }  // namespace leakgate::agent

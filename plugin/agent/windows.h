@@ -28,11 +28,20 @@ struct WindowStart {
 void SetCurrentWindow(std::uint32_t window);
 
 // Opens a window in the current one; its id, or 0, with a drop, if there is no room.
+// AnnounceWindow is to follow.
 std::uint32_t OpenWindow(const WindowStart& start);
+
+// Tells the runner, if it has asked to be told, that a test begins; waits for it.
+// Call once all is as the test will find it.
+void AnnounceWindow(std::uint32_t window);
 
 // Closes `window`, which becomes its parent's again, and has it judged if
 // anything is outstanding. A window that is not open is left alone.
 RunnerVerdict CloseWindow(Recording recording, std::uint32_t window, TestResult result);
+
+// All tear-down of an iteration of --gtest_repeat is done: tells the runner, if it
+// has asked to be told, and waits for it.
+void EndIteration(Recording recording, std::uint32_t iteration);
 
 // For boundaries that are told while their teller still holds memory of its own,
 // which it frees before it does anything else: what is counted at the boundary
@@ -40,10 +49,13 @@ RunnerVerdict CloseWindow(Recording recording, std::uint32_t window, TestResult 
 // about.
 void OpenWindowUnsettled(Recording recording, std::uint32_t window);
 void CloseWindowUnsettled(Recording recording, std::uint32_t window, TestResult result);
+void EndIterationUnsettled(Recording recording, std::uint32_t iteration);
 
 // Marks the thread if windows wait to be settled. Call last, once recording is over.
 void NoteUnsettled();
 // Settles what waits; nothing most times.
 void SettleWindows(Recording recording);
+// The same, for a process about to end, which may never allocate again.
+void SettleBeforeEnd();
 
 }  // namespace leakgate::agent

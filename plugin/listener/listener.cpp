@@ -82,6 +82,11 @@ class Listener : public ::testing::EmptyTestEventListener {
     Report(agent_.close_window(suite_window_, LEAKGATE_RESULT_UNKNOWN));
   }
 
+  // No verdict: a failure here would be printed, but not fail the program.
+  void OnTestIterationEnd(const ::testing::UnitTest&, int) override {
+    agent_.end_iteration(iteration_);
+  }
+
  private:
   const LeakgateAgent& agent_;
   std::string name_;

@@ -1,16 +1,32 @@
-// A finding: outstanding blocks of one window that share a call stack and a kind.
+// A finding: outstanding blocks of one window that share a call stack, a kind
+// and what became of them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/allocation_kind.h"
 #include "common/unwind_end.h"
+#include "runner/reachability/reach.h"
 #include "runner/snapshot/amount.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {
+
+// How a finding is counted.
+enum class Disposition {
+  kOutstanding,    // against the limits
+  kFramework,      // not: the framework's own (framework_rule)
+  kAllowed,        // not: an allowance covers it
+  kReplaced,       // not: as much of the same call site was freed in the window
+  kReleasedLater,  // not: freed before the iteration ended, or by when the budget file says
+  kOneTime,        // not: the test alone, repeated, did not leave it again
+  kBounded,        // not: the test alone, repeated, left it a few times and then no more
+  kSteady,         // yes: the test alone, repeated, left it every time
+  kUnconfirmed,    // retained, and no repetition could tell
+};
 
 struct Finding {
   Amount amount;
@@ -20,6 +36,20 @@ struct Finding {
   std::optional<std::size_t> user_frame;  // index of the call site in `stack`, if any frame is
                                           // the user's own
   std::string framework_rule;  // the rule that makes it the framework's own; empty: the user's
+
+  Reach reach = Reach::kUnknown;
+  std::string holder;  // of a retained block: what leads to it; may be empty
+  Disposition disposition = Disposition::kOutstanding;
+  std::string explanation;           // of the disposition, one line; may be empty
+  std::vector<std::int64_t> series;  // net blocks of each repetition after the first
+  std::string component;             // whose code it is, where a budget file says so
+  std::string thread;     // of a thread older than the window: its name and origin; else empty
+  std::string allowance;  // "FILE:LINE" of the allowance that covers it
 };
+
+[[nodiscard]] inline bool IsUsers(const Finding& finding) { return finding.framework_rule.empty(); }
+[[nodiscard]] inline bool IsLost(Reach reach) {
+  return reach == Reach::kLost || reach == Reach::kIndirectlyLost;
+}
 
 }  // namespace leakgate

@@ -1,32 +1,35 @@
-// From live blocks to findings: the blocks that share a symbolised call stack
-// and a kind become one, with its call site and the framework rule it matches.
-//
-// Pure but for `resolve`, which symbolises; it is asked once for each stack id.
+// From live blocks to findings: the blocks that share a symbolised call stack,
+// a kind and what became of them are one.
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <string>
 #include <vector>
 
-#include "common/unwind_end.h"
+#include "runner/attribution/call_sites.h"
 #include "runner/attribution/finding.h"
 #include "runner/snapshot/live_block.h"
-#include "runner/symbols/frame.h"
 
 namespace leakgate {
 
-struct ResolvedStack {
-  std::vector<Frame> frames;  // innermost first
-  UnwindEnd end = UnwindEnd::kOutermost;
+// What was found out about one block, beyond the region.
+struct BlockFacts {
+  Reach reach = Reach::kUnknown;
+  Disposition disposition = Disposition::kOutstanding;
+  std::string holder;
+  std::string explanation;
+  std::string thread;
+  std::string allowance;
 };
 
-// Symbolises a stack id of the blocks' region. The reference must hold until
-// the next call.
-using StackResolver = std::function<const ResolvedStack&(std::uint32_t stack)>;
-
-// Sorted: the user's own before the framework's, then by bytes and by blocks,
+// `facts`: of each block, or none at all. Sorted: the user's own before the
+// framework's, what counts before what does not, then by bytes and by blocks,
 // most first, then by the stack's text.
 [[nodiscard]] std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
-                                                 const StackResolver& resolve);
+                                                 const std::vector<BlockFacts>& facts,
+                                                 CallSites& sites);
+
+// The order in which findings are shown.
+void SortFindings(std::vector<Finding>& findings);
 
 }  // namespace leakgate

@@ -42,18 +42,15 @@ std::array<std::optional<Limit>, 4> All(const WindowLimits& limits) {
 
 AppliedBudget ApplyLimits(const BudgetFile& file, WindowKind kind,
                           const std::vector<std::string>& tests) {
-  return {.component = file.component,
-          .owner = file.owner,
-          .outstanding = ApplyMetric(file, kind, &WindowLimits::outstanding, tests),
-          .growth = ApplyMetric(file, kind, &WindowLimits::growth, tests)};
-}
-
-AppliedBudget WithDefault(AppliedBudget budget) {
-  if (!budget.outstanding.bytes && !budget.outstanding.blocks) {
-    budget.outstanding = {.bytes = AppliedLimit{}, .blocks = AppliedLimit{}};
-  }
+  AppliedBudget budget;
+  budget.component = file.component;
+  budget.owner = file.owner;
+  budget.outstanding = ApplyMetric(file, kind, &WindowLimits::outstanding, tests);
+  budget.growth = ApplyMetric(file, kind, &WindowLimits::growth, tests);
   return budget;
 }
+
+AppliedBudget WithDefault(AppliedBudget budget) { return budget; }
 
 bool SetsAnyLimit(const WindowLimits& limits) {
   return IsSet(limits.outstanding) || IsSet(limits.growth);

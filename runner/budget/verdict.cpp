@@ -5,29 +5,53 @@
 namespace leakgate {
 namespace {
 
-void AddIfExceeded(std::vector<Violation>& violations, std::string metric, std::int64_t actual,
-                   const std::optional<AppliedLimit>& limit) {
-  if (!limit || actual <= limit->value) return;
-  violations.push_back({std::move(metric), actual, *limit});
-}
+class Violations {
+ public:
+  explicit Violations(const std::string& component) : component_(component) {}
 
-bool IsLimited(const AppliedAmountLimits& limits) { return limits.bytes || limits.blocks; }
+  void Add(std::string metric, std::int64_t actual, const std::optional<AppliedLimit>& limit,
+           Amount amount = {}) {
+    if (!limit || actual <= limit->value) return;
+    found_.push_back({std::move(metric), actual, *limit, component_, amount});
+  }
+  void Add(const std::string& metric, Amount actual, const AppliedAmountLimits& limits) {
+    Add(metric + "_bytes", actual.bytes, limits.bytes, actual);
+    Add(metric + "_blocks", actual.blocks, limits.blocks, actual);
+  }
+  void Add(std::string metric, const std::optional<std::int64_t>& actual,
+           const std::optional<AppliedLimit>& limit) {
+    if (actual) Add(std::move(metric), *actual, limit);
+  }
+
+  std::vector<Violation> Take() { return std::move(found_); }
+
+ private:
+  const std::string& component_;
+  std::vector<Violation> found_;
+};
 
 }  // namespace
 
+bool IsLimited(const AppliedAmountLimits& limits) { return limits.bytes || limits.blocks; }
+
 std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budget) {
-  std::vector<Violation> violations;
-  AddIfExceeded(violations, "outstanding_bytes", measured.outstanding.bytes,
-                budget.outstanding.bytes);
-  AddIfExceeded(violations, "outstanding_blocks", measured.outstanding.blocks,
-                budget.outstanding.blocks);
-  AddIfExceeded(violations, "growth_bytes", measured.growth.bytes, budget.growth.bytes);
-  AddIfExceeded(violations, "growth_blocks", measured.growth.blocks, budget.growth.blocks);
-  return violations;
+  Violations violations(budget.component);
+  violations.Add("outstanding", measured.outstanding, budget.outstanding);
+  violations.Add("lost", measured.lost, budget.lost);
+  violations.Add("retained", measured.retained, budget.retained);
+  violations.Add("growth", measured.growth, budget.growth);
+  violations.Add("allocated", measured.allocated, budget.allocated);
+  violations.Add("peak_bytes", measured.peak_bytes, budget.peak_bytes);
+  violations.Add("mapped_bytes", measured.mapped_bytes, budget.mapped_bytes);
+  violations.Add("file_descriptors", measured.file_descriptors, budget.file_descriptors);
+  violations.Add("threads", measured.threads, budget.threads);
+  return violations.Take();
 }
 
 bool IsGated(const AppliedBudget& budget) {
-  return IsLimited(budget.outstanding) || IsLimited(budget.growth);
+  return IsLimited(budget.outstanding) || IsLimited(budget.lost) || IsLimited(budget.retained) ||
+         IsLimited(budget.growth) || IsLimited(budget.allocated) || budget.peak_bytes ||
+         budget.mapped_bytes || budget.file_descriptors || budget.threads;
 }
 
 }  // namespace leakgate

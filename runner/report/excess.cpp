@@ -16,7 +16,7 @@ void AddOnce(std::vector<std::string>& texts, std::string text) {
 }
 
 std::string SourceText(const LimitSource& source) {
-  return source.file.empty() ? "default budget" : fmt::format("{}:{}", source.file, source.line);
+  return source.file.empty() ? "default policy" : fmt::format("{}:{}", source.file, source.line);
 }
 
 bool IsInBytes(const Violation& violation) { return violation.metric.ends_with("_bytes"); }
@@ -29,7 +29,8 @@ bool LooksEqual(const Violation& violation) {
 
 std::string LimitText(const Violation& violation) {
   const std::int64_t limit = violation.limit.value;
-  if (!IsInBytes(violation)) return FormatCount(limit, "block");
+  if (violation.metric.ends_with("_blocks")) return FormatCount(limit, "block");
+  if (!IsInBytes(violation)) return std::to_string(limit);
   return LooksEqual(violation) ? fmt::format("{} B", limit) : FormatBytes(limit);
 }
 
@@ -49,9 +50,9 @@ bool AnyLooksEqual(const Violations& violations) {
                      [](const Violation* violation) { return LooksEqual(*violation); });
 }
 
-std::string OutstandingText(Amount amount, const Violations& violations) {
-  if (!AnyLooksEqual(violations)) return FormatAmount(amount) + " outstanding";
-  return fmt::format("{} B in {} outstanding", amount.bytes, FormatCount(amount.blocks, "block"));
+std::string AmountText(Amount amount, const Violations& violations) {
+  if (!AnyLooksEqual(violations)) return FormatAmount(amount);
+  return fmt::format("{} B in {}", amount.bytes, FormatCount(amount.blocks, "block"));
 }
 
 std::string GrowthText(Amount growth, const Violations& violations) {
@@ -60,18 +61,31 @@ std::string GrowthText(Amount growth, const Violations& violations) {
                      growth.blocks == 1 || growth.blocks == -1 ? "block" : "blocks");
 }
 
-Violations Select(const WindowResult& window, std::string_view quantity) {
-  Violations selected;
-  for (const Violation& violation : window.violations) {
-    if (IsOf(violation, quantity)) selected.push_back(&violation);
-  }
-  return selected;
+std::string BytesText(const Violations& violations) {
+  const std::int64_t bytes = violations.front()->actual;
+  return AnyLooksEqual(violations) ? fmt::format("{} B", bytes) : FormatBytes(bytes);
 }
 
-Excess ToExcess(std::string amount, const Violations& violations) {
+// "128 B in 2 blocks lost", "2 file descriptors left open".
+std::string WhatIsOver(std::string_view quantity, const Violations& violations) {
+  const Violation& first = *violations.front();
+  if (quantity == "growth") return GrowthText(first.amount, violations);
+  if (quantity == "peak") return BytesText(violations) + " live at the peak";
+  if (quantity == "mapped") return BytesText(violations) + " left mapped";
+  if (quantity == "file_descriptors") {
+    return FormatCount(first.actual, "file descriptor") + " left open";
+  }
+  if (quantity == "threads") return FormatCount(first.actual, "thread") + " left running";
+  const std::string amount = AmountText(first.amount, violations);
+  if (quantity == "steady") return amount + " retained, more with each repetition";
+  return fmt::format("{} {}", amount, quantity);
+}
+
+Excess ToExcess(std::string_view quantity, const Violations& violations) {
   Excess excess;
-  excess.amount = std::move(amount);
+  excess.amount = WhatIsOver(quantity, violations);
   excess.budget = BudgetText(violations);
+  excess.component = violations.front()->component;
   for (const Violation* violation : violations) {
     const LimitSource& source = violation->limit.source;
     AddOnce(excess.sources, SourceText(source));
@@ -82,17 +96,29 @@ Excess ToExcess(std::string amount, const Violations& violations) {
 
 }  // namespace
 
-bool IsOf(const Violation& violation, std::string_view quantity) {
-  return violation.metric.starts_with(quantity);
+std::string_view QuantityOf(const Violation& violation) {
+  std::string_view metric = violation.metric;
+  for (const std::string_view unit : {"_bytes", "_blocks"}) {
+    if (metric.ends_with(unit)) metric.remove_suffix(unit.size());
+  }
+  return metric;
 }
 
+bool IsOf(const Violation& violation, std::string_view quantity) {
+  return QuantityOf(violation) == quantity;
+}
+
+// Violations of one quantity of one component stand side by side.
 std::vector<Excess> Excesses(const WindowResult& window) {
   std::vector<Excess> excesses;
-  if (const Violations over = Select(window, "outstanding"); !over.empty()) {
-    excesses.push_back(ToExcess(OutstandingText(window.outstanding, over), over));
-  }
-  if (const Violations over = Select(window, "growth"); !over.empty()) {
-    excesses.push_back(ToExcess(GrowthText(window.growth, over), over));
+  for (auto first = window.violations.begin(); first != window.violations.end();) {
+    const auto end = std::find_if(first, window.violations.end(), [&](const Violation& other) {
+      return QuantityOf(other) != QuantityOf(*first) || other.component != first->component;
+    });
+    Violations violations;
+    for (auto violation = first; violation != end; ++violation) violations.push_back(&*violation);
+    excesses.push_back(ToExcess(QuantityOf(*first), violations));
+    first = end;
   }
   return excesses;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/report/run_result.h"
@@ -14,13 +15,16 @@ struct Excess {
   std::string budget;                // "budget 0 B", "budget 64 B and 1 block"
   std::vector<std::string> sources;  // "net.json:14", "default budget"; each once
   std::vector<std::string> reasons;  // of the overrides that set the limits; each once
+  std::string component;             // whose budget it is; empty: nobody's
 };
 
-// Outstanding first, then growth; only what is over its limit. Not made
-// printable.
+// In the order of the violations. Not made printable.
 [[nodiscard]] std::vector<Excess> Excesses(const WindowResult& window);
 
-// True if `violation` is one of `quantity`, "outstanding" or "growth".
+// "outstanding", "lost", "file_descriptors".
+[[nodiscard]] std::string_view QuantityOf(const Violation& violation);
+
+// True if `violation` is one of `quantity`.
 [[nodiscard]] bool IsOf(const Violation& violation, std::string_view quantity);
 
 }  // namespace leakgate

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "runner/report/finding_fate.h"
 #include "runner/report/function_text.h"
 #include "runner/report/json_words.h"
 #include "runner/report/outer_frames.h"
@@ -85,6 +86,18 @@ std::string InnerLine(std::span<const Frame> inner, Colour colour) {
   return "      " + Paint(text, Emphasis::kInTheDistance, colour) + '\n';
 }
 
+// Who holds it, and which thread made it, where that is not the test's own.
+std::string EvidenceLines(const Finding& finding, Colour colour) {
+  std::string text;
+  const auto add = [&](const std::string& line) {
+    text += "    " + Paint(Printable(line), Emphasis::kInTheDistance, colour) + '\n';
+  };
+  if (!finding.holder.empty()) add("held by " + finding.holder);
+  if (!finding.thread.empty()) add("allocated by " + finding.thread);
+  if (!finding.component.empty()) add("charged to " + finding.component);
+  return text;
+}
+
 std::string_view WhyCut(UnwindEnd end) {
   switch (end) {
     case UnwindEnd::kOutermost:
@@ -148,11 +161,14 @@ std::string StackText(const Finding& finding, const TextStyle& style) {
 }  // namespace
 
 std::string FindingText(const Finding& finding, const TextStyle& style) {
+  const std::string fate = FateText(finding);
   const std::string heading =
-      fmt::format("{} · {}", FormatAmount(finding.amount), Word(finding.kind));
+      fmt::format("{} · {}{}{}", FormatAmount(finding.amount), Word(finding.kind),
+                  fate.empty() ? "" : " · ", Printable(fate));
   const std::string stack =
       finding.stack.empty() ? "    no call stack was recorded\n" : StackText(finding, style);
-  return "  " + Paint(heading, Emphasis::kHeading, style.colour) + '\n' + stack;
+  return "  " + Paint(heading, Emphasis::kHeading, style.colour) + '\n' +
+         EvidenceLines(finding, style.colour) + stack;
 }
 
 std::string RelativePath(std::string_view path, const std::string& base_directory) {

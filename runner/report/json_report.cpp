@@ -44,7 +44,12 @@ Json Value(const Violation& violation) {
           {"limit", violation.limit.value},
           {"file", TextOrNull(source.file)},
           {"line", is_default ? Json(nullptr) : Json(source.line)},
-          {"reason", TextOrNull(source.reason)}};
+          {"reason", TextOrNull(source.reason)},
+          {"component", TextOrNull(violation.component)}};
+}
+
+Json Value(const FreeErrorResult& error) {
+  return {{"text", error.text}, {"freed_at", Value(error.freed_at)}, {"made_at", Value(error.made_at)}};
 }
 
 // Always an array, also of none.
@@ -59,6 +64,14 @@ Json Value(const Finding& finding) {
   Json json = Value(finding.amount);
   json["kind"] = Word(finding.kind);
   if (!finding.framework_rule.empty()) json["framework_rule"] = finding.framework_rule;
+  json["disposition"] = Word(finding.disposition);
+  if (!finding.explanation.empty()) json["explanation"] = finding.explanation;
+  if (finding.reach != Reach::kUnknown) json["reach"] = Word(finding.reach);
+  if (!finding.holder.empty()) json["holder"] = finding.holder;
+  if (!finding.series.empty()) json["series"] = finding.series;
+  if (!finding.allowance.empty()) json["allowance"] = finding.allowance;
+  if (!finding.component.empty()) json["component"] = finding.component;
+  if (!finding.thread.empty()) json["thread"] = finding.thread;
   json["user_frame"] = ValueOrNull(finding.user_frame);
   json["stack_end"] = Word(finding.stack_end);
   json["stack"] = Values(finding.stack);
@@ -83,11 +96,20 @@ Json Value(const WindowResult& window) {
   Json json;
   AddIdentity(window, json);
   json["outstanding"] = Value(window.outstanding);
+  json["lost"] = Value(window.lost);
+  json["retained"] = Value(window.retained);
+  json["allowed"] = Value(window.allowed);
   json["framework"] = Value(window.framework);
   json["growth"] = Value(window.growth);
   json["allocated"] = Value(window.allocated);
   json["peak_live_bytes"] = window.peak_live_bytes;
+  if (window.mapped_bytes) json["mapped_bytes"] = *window.mapped_bytes;
+  if (window.file_descriptors) json["file_descriptors"] = *window.file_descriptors;
+  if (window.threads) json["threads"] = *window.threads;
+  if (!window.left_behind.empty()) json["left_behind"] = window.left_behind;
+  if (!window.reach_problem.empty()) json["reach_problem"] = window.reach_problem;
   json["violations"] = Values(window.violations);
+  if (!window.free_errors.empty()) json["free_errors"] = Values(window.free_errors);
   json["findings"] = Values(window.findings);
   return json;
 }
@@ -123,6 +145,7 @@ std::string ToJson(const RunResult& result) {
   json["tracing"] = Value(result.tracing);
   json["wall_seconds"] = Seconds(result.wall);
   json["gating_seconds"] = Seconds(result.gating);
+  json["confirming_seconds"] = Seconds(result.confirming);
   json["windows"] = Values(result.windows);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -74,8 +74,48 @@ const char* Word(Verdict verdict) {
       return "inconclusive";
     case Verdict::kNotGated:
       return "not_gated";
+    case Verdict::kUnconfirmed:
+      return "unconfirmed";
   }
   return "inconclusive";
+}
+
+const char* Word(Disposition disposition) {
+  switch (disposition) {
+    case Disposition::kOutstanding:
+      return "outstanding";
+    case Disposition::kFramework:
+      return "framework";
+    case Disposition::kAllowed:
+      return "allowed";
+    case Disposition::kReplaced:
+      return "replaced";
+    case Disposition::kReleasedLater:
+      return "released_later";
+    case Disposition::kOneTime:
+      return "one_time";
+    case Disposition::kBounded:
+      return "bounded";
+    case Disposition::kSteady:
+      return "steady";
+    case Disposition::kUnconfirmed:
+      return "unconfirmed";
+  }
+  return "outstanding";
+}
+
+const char* Word(Reach reach) {
+  switch (reach) {
+    case Reach::kUnknown:
+      return "unknown";
+    case Reach::kLost:
+      return "lost";
+    case Reach::kIndirectlyLost:
+      return "indirectly_lost";
+    case Reach::kRetained:
+      return "retained";
+  }
+  return "unknown";
 }
 
 const char* Word(TestStatus status) {
@@ -101,6 +141,8 @@ const char* RunWord(Verdict verdict) {
       return "pass";
     case Verdict::kOverBudget:
       return "failed";
+    case Verdict::kUnconfirmed:
+      return "unconfirmed";
     case Verdict::kNotGated:  // a run that gated nothing has shown nothing
     case Verdict::kInconclusive:
       return "inconclusive";

@@ -6,6 +6,7 @@
 #include "common/allocation_kind.h"
 #include "common/region_layout.h"
 #include "common/unwind_end.h"
+#include "runner/attribution/finding.h"
 #include "runner/budget/verdict.h"
 #include "runner/report/run_result.h"
 
@@ -16,6 +17,8 @@ namespace leakgate {
 [[nodiscard]] const char* Word(BoundarySource source);  // "listener", "stream", "none"
 [[nodiscard]] const char* Word(WindowKind kind);        // "test", "suite", "program"
 [[nodiscard]] const char* Word(Verdict verdict);        // of a window
+[[nodiscard]] const char* Word(Disposition disposition);
+[[nodiscard]] const char* Word(Reach reach);
 [[nodiscard]] const char* Word(TestStatus status);      // "passed", ...; REQUIRES: not kNone
 [[nodiscard]] const char* RunWord(Verdict verdict);     // of the run: "pass", "failed", ...
 

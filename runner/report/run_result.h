@@ -23,6 +23,13 @@ inline std::shared_ptr<const AppliedBudget> NoBudget() {
   return kNone;
 }
 
+// A block that was freed as it must not be.
+struct FreeErrorResult {
+  std::string text;  // "new[] freed by free()", "freed twice"
+  Finding freed_at;  // the stack that freed
+  Finding made_at;   // that allocated; no stack if not known
+};
+
 struct WindowResult {
   WindowKind kind = WindowKind::kTest;
   std::string name;  // "Suite.Test", "Suite", or the binary's file name
@@ -31,15 +38,29 @@ struct WindowResult {
   int source_line = 0;      // of the test's definition; 0 if not known
   TestStatus status = TestStatus::kNone;
   Verdict verdict = Verdict::kPass;
-  std::string reason;  // of kInconclusive and kNotGated, one line
+  std::string reason;              // of all but kPass and kOverBudget, one line
+  bool was_failed_inside = false;  // the verdict was given to the process while it waited
   std::shared_ptr<const AppliedBudget> budget = NoBudget();  // shared by many windows
   Amount outstanding;
+  Amount lost;      // of outstanding, as far as it was asked
+  Amount retained;  // likewise
+  Amount allowed;   // of outstanding: covered by allowances
   Amount framework;
   Amount growth;
   Amount allocated;
   std::int64_t peak_live_bytes = 0;   // of the process, while the window was open
   std::vector<Violation> violations;  // empty unless over budget
   std::vector<Finding> findings;      // the user's own first, each group by bytes, descending
+  // Budgets of components whose code allocated some of it, other than `budget`'s.
+  std::vector<std::shared_ptr<const AppliedBudget>> code_budgets;
+  // What the process has at the window's end and had not at its begin; not told
+  // where no budget asks.
+  std::optional<std::int64_t> mapped_bytes;
+  std::optional<std::int64_t> file_descriptors;
+  std::optional<std::int64_t> threads;
+  std::vector<std::string> left_behind;  // the same by name: "descriptor 7: /tmp/db"
+  std::vector<FreeErrorResult> free_errors;
+  std::string reach_problem;  // why it could not be told what is lost; empty: it was told
 };
 
 struct ProgramExit {
@@ -75,6 +96,7 @@ struct RunResult {
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds
       gating{};  // of `wall`: spent judging while the program waited, and after
+  std::chrono::nanoseconds confirming{};  // of `wall`: repeating tests
 };
 
 }  // namespace leakgate

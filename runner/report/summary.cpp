@@ -5,6 +5,7 @@
 #include <map>
 
 #include "runner/report/failure_table.h"
+#include "runner/report/finding_fate.h"
 #include "runner/report/program_exit_text.h"
 #include "runner/report/quantity_text.h"
 #include "runner/report/text_report.h"
@@ -21,8 +22,7 @@ std::string Line(std::string_view text) { return "  " + Printable(text) + '\n'; 
 // GoogleTest has printed the failures that the listener added. It could not
 // fail the program window, nor a test that ended with the process.
 bool IsUnshown(const WindowResult& window, const RunResult& result) {
-  return result.tracing.boundaries != BoundarySource::kListener ||
-         window.kind == WindowKind::kProgram || window.status == TestStatus::kCrashed;
+  return result.tracing.boundaries != BoundarySource::kListener || !window.was_failed_inside;
 }
 
 std::string UnshownFailures(const std::vector<RepeatedFailure>& failures, const RunResult& result,
@@ -99,10 +99,21 @@ std::string FrameworkClause(const RunResult& result) {
   return fmt::format("; framework {} not counted", FormatBytes(framework.bytes));
 }
 
+std::string ConfirmingClause(const RunResult& result) {
+  if (result.confirming.count() == 0) return "";
+  return fmt::format(" and confirming {}", FormatDuration(result.confirming));
+}
+
 std::string AnswerLine(const RunResult& result, Colour colour) {
-  return fmt::format("leakgate: {}; gating took {} of {}{}\n", CountsText(result, colour),
-                     FormatDuration(result.gating), FormatDuration(result.wall),
-                     FrameworkClause(result));
+  return fmt::format("leakgate: {}; gating took {}{} of {}{}\n", CountsText(result, colour),
+                     FormatDuration(result.gating), ConfirmingClause(result),
+                     FormatDuration(result.wall), FrameworkClause(result));
+}
+
+// What is left behind and passes, and why: told, so that it can be doubted.
+std::string PassedLine(const RunResult& result) {
+  const std::string fates = PassedFates(result.windows);
+  return fates.empty() ? "" : Line("not counted: " + fates + "; the JSON report has each");
 }
 
 }  // namespace
@@ -111,6 +122,7 @@ std::string SummaryText(const RunResult& result, const TextStyle& style) {
   const std::vector<RepeatedFailure> failures = CollectFailures(result);
   return UnshownFailures(failures, result, style) + AnswerLine(result, style.colour) +
          FailureTable(failures) + ReasonLines(result, Verdict::kInconclusive, result.reasons) +
+         ReasonLines(result, Verdict::kUnconfirmed, {}) + PassedLine(result) +
          ReasonLines(result, Verdict::kNotGated, {}) + DropsLine(result.tracing) +
          ProgramExitLine(result);
 }

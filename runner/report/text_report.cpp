@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "runner/attribution/call_sites.h"
 #include "runner/report/excess.h"
+#include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/quantity_text.h"
 #include "runner/report/remedy.h"
@@ -18,9 +20,10 @@ constexpr std::size_t kMostFindings = 10;
 // "net · net.json:14 · owner net-team".
 std::string WhoseBudget(const Excess& excess, const AppliedBudget& budget) {
   std::vector<std::string> parts;
-  if (!budget.component.empty()) parts.push_back(budget.component);
+  if (!excess.component.empty()) parts.push_back(excess.component);
   parts.push_back(fmt::format("{}", fmt::join(excess.sources, ", ")));
-  if (!budget.owner.empty()) parts.push_back("owner " + budget.owner);
+  const bool is_own = excess.component == budget.component;
+  if (is_own && !budget.owner.empty()) parts.push_back("owner " + budget.owner);
   return fmt::format("{}", fmt::join(parts, " · "));
 }
 
@@ -47,11 +50,29 @@ std::vector<const Finding*> Select(const WindowResult& window, bool (*wanted)(co
   return selected;
 }
 
-bool IsUsers(const Finding& finding) { return finding.framework_rule.empty(); }
 bool IsFrameworks(const Finding& finding) { return !IsUsers(finding); }
 
+bool Counts(const Finding& finding) {
+  return finding.disposition == Disposition::kOutstanding ||
+         finding.disposition == Disposition::kSteady ||
+         finding.disposition == Disposition::kUnconfirmed ||
+         finding.disposition == Disposition::kReplaced;
+}
+bool IsPassed(const Finding& finding) { return IsUsers(finding) && !Counts(finding); }
+
+// What is left behind beside it, a line each: "not counted: 72 B in 1 block by ...".
+std::string PassedText(const WindowResult& window, const TextStyle& style) {
+  std::string text;
+  for (const Finding* finding : Select(window, IsPassed)) {
+    const std::string line = fmt::format("not counted: {} by {}: {}", FormatAmount(finding->amount),
+                                         DescribeCallSite(*finding), FateText(*finding));
+    text += "  " + Paint(Printable(line), Emphasis::kInTheDistance, style.colour) + '\n';
+  }
+  return text;
+}
+
 std::string FindingsText(const WindowResult& window, const TextStyle& style) {
-  const std::vector<const Finding*> findings = Select(window, IsUsers);
+  const std::vector<const Finding*> findings = Select(window, Counts);
   const std::size_t shown = std::min(findings.size(), kMostFindings);
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) text += FindingText(*findings[i], style);
@@ -101,7 +122,8 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
 std::string FailureText(const WindowResult& window, const TextStyle& style) {
   const std::string findings = FindingsText(window, style);
   return AnswerText(window, style.colour) + (findings.empty() ? "" : "\n") + findings +
-         FrameworkText(window, style.colour) + "  " + Printable(RemedyText(window));
+         PassedText(window, style) + FrameworkText(window, style.colour) + "  " +
+         Printable(RemedyText(window));
 }
 
 std::string FailureTextWithHeadline(const WindowResult& window, const TextStyle& style) {

@@ -13,7 +13,7 @@ namespace leakgate {
 namespace {
 
 constexpr std::array kVerdicts = {Verdict::kPass, Verdict::kOverBudget, Verdict::kInconclusive,
-                                  Verdict::kNotGated};
+                                  Verdict::kUnconfirmed, Verdict::kNotGated};
 
 std::string PaintVerdict(const std::string& text, Verdict verdict, Colour colour) {
   switch (verdict) {
@@ -22,6 +22,7 @@ std::string PaintVerdict(const std::string& text, Verdict verdict, Colour colour
     case Verdict::kOverBudget:
       return Paint(text, Emphasis::kBad, colour);
     case Verdict::kInconclusive:
+    case Verdict::kUnconfirmed:
       return Paint(text, Emphasis::kUncertain, colour);
     case Verdict::kNotGated:
       break;
@@ -111,6 +112,8 @@ std::string_view VerdictWords(Verdict verdict) {
       return "inconclusive";
     case Verdict::kNotGated:
       return "not gated";
+    case Verdict::kUnconfirmed:
+      return "unconfirmed";
   }
   return "inconclusive";
 }

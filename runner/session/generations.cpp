@@ -18,9 +18,8 @@ Expected<int> Generations::StartNext(int pid) {
                                                                      .boundaries = boundaries_,
                                                                      .stack_depth = stack_depth_});
   if (!region) return Unexpected(region.error());
-  auto process = TracedProcess::Start(*std::move(region), surroundings_, judging_);
-  if (!process) return Unexpected(process.error());
-  processes_.push_back(*std::move(process));
+  processes_.push_back(
+      std::make_unique<TracedProcess>(*std::move(region), surroundings_, judging_));
   return processes_.back()->region_fd();
 }
 

@@ -80,7 +80,7 @@ Verdict OverallVerdict(const RunResult& result) {
   if (!result.reasons.empty() || HasVerdict(result, Verdict::kInconclusive)) {
     return Verdict::kInconclusive;
   }
-  return Verdict::kPass;
+  return HasVerdict(result, Verdict::kUnconfirmed) ? Verdict::kUnconfirmed : Verdict::kPass;
 }
 
 int FinalExitCode(const RunResult& result) {
@@ -90,6 +90,7 @@ int FinalExitCode(const RunResult& result) {
       return static_cast<int>(ExitCode::kOverBudget);
     case Verdict::kInconclusive:
       return static_cast<int>(ExitCode::kInconclusive);
+    case Verdict::kUnconfirmed:
     case Verdict::kPass:
     case Verdict::kNotGated:
       break;

@@ -7,6 +7,8 @@
 
 #include "common/control_protocol.h"
 #include "runner/attribution/frame_origin.h"
+#include "runner/judgement/window_verdict.h"
+#include "runner/session/confirmation.h"
 #include "runner/session/generations.h"
 #include "runner/session/gtest_output.h"
 #include "runner/session/linux/control_server.h"
@@ -26,6 +28,15 @@ using Clock = std::chrono::steady_clock;
 BoundarySource BoundariesOf(TestFramework framework) {
   return framework == TestFramework::kGoogleTestListener ? BoundarySource::kListener
                                                          : BoundarySource::kStream;
+}
+
+// Why what is open in `window` stays open.
+void Explain(std::string_view why, WindowResult& window) {
+  if (window.verdict != Verdict::kUnconfirmed) return;
+  for (Finding& finding : window.findings) {
+    if (IsToBeConfirmed(window, finding)) finding.explanation = why;
+  }
+  DecideVerdict(window);
 }
 
 // From launch to result. Its steps, in order, are those of Run.
@@ -56,7 +67,7 @@ class Session {
     ProgramWatch watch(**process, signals, witness);
     const ProgramStatus status = WaitForEnd(watch, (*process)->pid(), (*server)->name());
     server->reset();  // no further region
-    return Conclude(status);
+    return Conclude(status, signals);
   }
 
  private:
@@ -93,15 +104,19 @@ class Session {
     return watch.WaitUntil(std::nullopt).value();
   }
 
-  RunResult Conclude(const ProgramStatus& status) {
+  RunResult Conclude(const ProgramStatus& status, const BlockedSignals& signals) {
     RunResult result;
     result.binary = request_.program;
     result.arguments = request_.arguments;
     result.program = {status.exit_code, status.signal};
     CollectWindows(result);
+    ConfirmWindows(signals, result);
     result.reasons = ReasonsForDoubt(generations_, result);
     if (has_timed_out_) {
       result.reasons.push_back(TimeoutReason(generations_, *request_.timeout));
+    }
+    if (was_interrupted_) {
+      result.reasons.push_back("the confirmation of retained blocks was interrupted");
     }
     if (!result.reasons.empty()) WithdrawPasses(result.reasons.front(), result.windows);
     result.verdict = OverallVerdict(result);
@@ -109,6 +124,41 @@ class Session {
         has_timed_out_ ? static_cast<int>(ExitCode::kInconclusive) : FinalExitCode(result);
     result.wall = Clock::now() - begin_;
     return result;
+  }
+
+  // The tests' own end has come, so that nothing of theirs is in the way.
+  void ConfirmWindows(const BlockedSignals& signals, RunResult& result) {
+    Confirmation confirmation({.request = request_,
+                               .prepared = prepared_,
+                               .inherited = inherited_,
+                               .signal_mask = signals.original(),
+                               .symbolizer = symbolizer_,
+                               .is_cancelled = [&] { return IsInterrupted(signals); }},
+                              request_.confirmation);
+    for (WindowResult& window : result.windows) {
+      if (ConfirmOf(window) == Confirm::kOff) {
+        Explain("confirmation is off", window);
+      } else if (has_timed_out_) {
+        Explain("the run's timeout was reached", window);
+      } else {
+        confirmation.Confirm(window);
+      }
+    }
+    result.confirming = confirmation.spent();
+  }
+
+  Confirm ConfirmOf(const WindowResult& window) const {
+    return request_.confirm.value_or(window.budget->confirm.value_or(Confirm::kAfter));
+  }
+
+  bool IsInterrupted(const BlockedSignals& signals) {
+    while (const std::optional<siginfo_t> signal = signals.Take(std::chrono::milliseconds(0))) {
+      const int number = signal->si_signo;
+      const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP ||
+                        number == SIGQUIT;
+      was_interrupted_ = was_interrupted_ || ends;
+    }
+    return was_interrupted_;
   }
 
   void CollectWindows(RunResult& result) const {
@@ -135,6 +185,7 @@ class Session {
   JudgeSurroundings surroundings_;
   Generations generations_;
   bool has_timed_out_ = false;
+  bool was_interrupted_ = false;
   const Clock::time_point begin_ = Clock::now();
   // File times are coarse: a file written now may bear a time some milliseconds ago.
   const std::filesystem::file_time_type file_begin_ =

@@ -12,10 +12,24 @@
 #include <vector>
 
 #include "common/region_layout.h"
+#include "runner/budget/budget_file.h"
 #include "runner/report/run_result.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {
+
+// How long repeating tests may take.
+struct ConfirmationLimits {
+  std::chrono::milliseconds test = std::chrono::seconds(60);  // six repetitions of one
+  std::chrono::milliseconds run = std::chrono::minutes(5);    // of all
+};
+
+// What a verdict does to the exit code.
+enum class GateMode {
+  kGate,
+  kStrict,    // what is unconfirmed, and an allowance that nothing used, fail as well
+  kWarnOnly,  // nothing fails; each run says so
+};
 
 struct RunRequest {
   std::string program;  // as typed: a path, or a name to look up in PATH
@@ -24,6 +38,9 @@ struct RunRequest {
   std::optional<std::chrono::milliseconds> timeout;
   std::uint32_t stack_depth = kDefaultStackDepth;  // 1 to kMaxStackDepth: where stacks are cut
   std::filesystem::path agent;                     // the agent's library
+  std::optional<Confirm> confirm;                  // for all; none: as budget files say, else after
+  ConfirmationLimits confirmation;
+  GateMode mode = GateMode::kGate;
 };
 
 // The result carries the exit code. An error means that the program did not

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "runner/report/text_report.h"
-#include "runner/session/linux/futex.h"
 
 namespace leakgate {
 namespace {
@@ -17,12 +16,10 @@ std::uint32_t CopyText(std::string_view text, char* to, std::uint32_t capacity) 
 }
 
 // The text that GoogleTest prints, with paths as short as they can be.
+// REQUIRES: AnswerNothing.
 void WriteVerdict(const WindowResult& result, Mailbox& mailbox) {
-  mailbox.over_budget = result.verdict == Verdict::kOverBudget ? 1 : 0;
-  mailbox.text_length = 0;
-  mailbox.file_length = 0;
-  mailbox.line = 0;
   if (result.verdict != Verdict::kOverBudget) return;
+  mailbox.over_budget = 1;
 
   std::error_code error;
   const TextStyle style{.base_directory = std::filesystem::current_path(error).string()};
@@ -48,65 +45,47 @@ class Stopwatch {
 
 }  // namespace
 
-Expected<std::unique_ptr<TracedProcess>> TracedProcess::Start(std::unique_ptr<RegionFile> region,
-                                                              const JudgeSurroundings& surroundings,
-                                                              std::mutex& judging) {
-  std::unique_ptr<TracedProcess> process(
-      new TracedProcess(std::move(region), surroundings, judging));
-  process->thread_ = std::thread([raw = process.get()] { raw->Serve(); });
-  return process;
-}
+TracedProcess::TracedProcess(std::unique_ptr<RegionFile> region,
+                             const JudgeSurroundings& surroundings, std::mutex& judging)
+    : region_(std::move(region)),
+      judge_(*region_, surroundings),
+      judging_(judging),
+      server_(region_->mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {}
 
-TracedProcess::~TracedProcess() { Stop(); }
-
-void TracedProcess::Stop() {
-  if (!thread_.joinable()) return;
-  is_stopping_.store(true, std::memory_order_release);
-  WakeAll(region_->mailbox().request);
-  thread_.join();
-}
-
-void TracedProcess::Serve() {
-  const std::atomic<std::uint32_t>& request = region_->mailbox().request;
-  std::uint32_t answered = 0;
-  while (!is_stopping_.load(std::memory_order_acquire)) {
-    // Acquire pairs with the agent's release once it has written the question.
-    const std::uint32_t asked = request.load(std::memory_order_acquire);
-    if (asked == answered) {
-      WaitWhile(request, answered, std::chrono::milliseconds(100));
-      continue;
-    }
-    Answer(asked);
-    answered = asked;
+void TracedProcess::Answer(Mailbox& mailbox) {
+  const std::lock_guard lock(judging_);
+  const Stopwatch stopwatch(judged_);
+  AnswerNothing(mailbox);
+  switch (static_cast<Question>(mailbox.question)) {
+    case Question::kTestBegins:
+      return judge_.NoteBegin(mailbox.window);
+    case Question::kIterationEnds:
+      return judge_.EndIteration(mailbox.tid, results_);
+    case Question::kJudge:
+      break;
   }
+  JudgeWindow(mailbox);
 }
 
-void TracedProcess::Answer(std::uint32_t request) {
-  Mailbox& mailbox = region_->mailbox();
-  {
-    const std::lock_guard lock(judging_);
-    const Stopwatch stopwatch(judged_);
-    const WindowCopy window = region().Window(mailbox.window);
-    WindowResult result = judge_.Judge(window);
-    WriteVerdict(result, mailbox);
-    if (window.id != 0) results_.insert_or_assign(window.id, std::move(result));
-  }
-  // Release pairs with the agent's acquire.
-  mailbox.reply.store(request, std::memory_order_release);
-  WakeAll(mailbox.reply);
+void TracedProcess::JudgeWindow(Mailbox& mailbox) {
+  const WindowCopy window = region().Window(mailbox.window);
+  WindowResult result = judge_.Judge(window, {.asking_tid = mailbox.tid});
+  WriteVerdict(result, mailbox);
+  result.was_failed_inside = mailbox.over_budget != 0;
+  if (window.id != 0) results_.insert_or_assign(window.id, std::move(result));
 }
 
 WindowResult TracedProcess::ResultOf(const WindowCopy& window) {
   const auto judged = results_.find(window.id);
   if (judged != results_.end()) return std::move(judged->second);
   if (window.state != WindowState::kClosed || window.kind == WindowKind::kProgram) {
-    return judge_.Judge(window);
+    return judge_.Judge(window, {});
   }
   return judge_.Pass(window);
 }
 
 std::vector<WindowResult> TracedProcess::Finish() {
-  Stop();
+  server_.Stop();
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
   std::vector<WindowResult> windows;
@@ -117,6 +96,7 @@ std::vector<WindowResult> TracedProcess::Finish() {
     if (window.id == 0 || window.state == WindowState::kUnused) continue;
     windows.push_back(ResultOf(window));
   }
+  judge_.EndProgram(windows);
   return windows;
 }
 

@@ -7,16 +7,15 @@
 //   Finish       the process is gone: what it left is judged too
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "runner/report/run_result.h"
 #include "runner/session/linux/region_file.h"
+#include "runner/session/mailbox_server.h"
 #include "runner/session/window_judge.h"
 
 namespace leakgate {
@@ -24,10 +23,8 @@ namespace leakgate {
 class TracedProcess {
  public:
   // `judging` is locked while a window is judged: symbols are shared.
-  [[nodiscard]] static Expected<std::unique_ptr<TracedProcess>> Start(
-      std::unique_ptr<RegionFile> region, const JudgeSurroundings& surroundings,
-      std::mutex& judging);
-  ~TracedProcess();
+  TracedProcess(std::unique_ptr<RegionFile> region, const JudgeSurroundings& surroundings,
+                std::mutex& judging);
   TracedProcess(const TracedProcess&) = delete;
   TracedProcess& operator=(const TracedProcess&) = delete;
 
@@ -41,13 +38,8 @@ class TracedProcess {
   std::chrono::nanoseconds judged() const { return judged_; }
 
  private:
-  TracedProcess(std::unique_ptr<RegionFile> region, const JudgeSurroundings& surroundings,
-                std::mutex& judging)
-      : region_(std::move(region)), judge_(region_->reader(), surroundings), judging_(judging) {}
-
-  void Serve();
-  void Answer(std::uint32_t request);
-  void Stop();
+  void Answer(Mailbox& mailbox);
+  void JudgeWindow(Mailbox& mailbox);
   WindowResult ResultOf(const WindowCopy& window);
 
   std::unique_ptr<RegionFile> region_;
@@ -55,8 +47,7 @@ class TracedProcess {
   std::mutex& judging_;
   std::map<std::uint32_t, WindowResult> results_;  // of windows judged while the process waited
   std::chrono::nanoseconds judged_{};
-  std::atomic<bool> is_stopping_{false};
-  std::thread thread_;
+  MailboxServer server_;  // last: it uses the others
 };
 
 }  // namespace leakgate

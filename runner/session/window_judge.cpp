@@ -3,63 +3,29 @@
 #include <algorithm>
 #include <utility>
 
+#include "runner/judgement/window_verdict.h"
+#include "runner/session/symbolise_stack.h"
+
 namespace leakgate {
 namespace {
 
-Amount Between(std::uint64_t bytes_before, std::uint64_t bytes_after, std::uint64_t blocks_before,
-               std::uint64_t blocks_after) {
-  return {static_cast<std::int64_t>(bytes_after - bytes_before),
-          static_cast<std::int64_t>(blocks_after - blocks_before)};
-}
-
-Amount Allocated(const Totals& begin, const Totals& end) {
-  return Between(begin.allocated_bytes, end.allocated_bytes, begin.allocated_blocks,
-                 end.allocated_blocks);
-}
-
-Amount Freed(const Totals& begin, const Totals& end) {
-  return Between(begin.freed_bytes, end.freed_bytes, begin.freed_blocks, end.freed_blocks);
+// Whether anything hangs on which blocks are lost.
+bool AsksForReach(const AppliedBudget& budget) {
+  return UsesDefaultPolicy(budget) || IsLimited(budget.lost) || IsLimited(budget.retained);
 }
 
 }  // namespace
 
-TestStatus StatusOf(const WindowCopy& window) {
-  if (window.kind != WindowKind::kTest) return TestStatus::kNone;
-  if (window.state != WindowState::kClosed) return TestStatus::kCrashed;
-  switch (window.test_result) {
-    case TestResult::kPassed:
-      return TestStatus::kPassed;
-    case TestResult::kFailed:
-      return TestStatus::kFailed;
-    case TestResult::kSkipped:
-      return TestStatus::kSkipped;
-    case TestResult::kNotPassed:
-    case TestResult::kUnknown:
-      break;
-  }
-  return TestStatus::kNotPassed;
+WindowJudge::WindowJudge(RegionFile& file, const JudgeSurroundings& surroundings)
+    : file_(file),
+      region_(file.reader()),
+      around_(surroundings),
+      sites_([this](std::uint32_t stack) { return SymboliseStack(region_, stack, around_.symbolizer); }) {
+  file_.Ask(kAskAtIterationEnd);
 }
 
-WindowResult WindowJudge::Describe(const WindowCopy& window) const {
-  WindowResult result;
-  result.kind = window.kind;
-  result.name = window.kind == WindowKind::kProgram ? around_.binary_name : window.name;
-  result.iteration = window.iteration;
-  result.status = StatusOf(window);
-  result.source_file = window.file;
-  result.source_line = window.line;
-  const auto source = around_.sources.find(window.name);
-  if (result.source_file.empty() && source != around_.sources.end()) {
-    result.source_file = source->second.file;
-    result.source_line = source->second.line;
-  }
-  // A window that is still open, the program's too, ends now.
-  const Totals end = window.state == WindowState::kClosed ? window.end : region_.CurrentTotals();
-  result.allocated = Allocated(window.begin, end);
-  result.growth = result.allocated - Freed(window.begin, end);
-  const std::uint64_t live_bytes = end.allocated_bytes - end.freed_bytes;
-  result.peak_live_bytes = static_cast<std::int64_t>(std::max(window.peak_live_bytes, live_bytes));
-  return result;
+WindowResult WindowJudge::DescribeWindow(const WindowCopy& window) const {
+  return Describe(window, region_, around_.sources, around_.binary_name);
 }
 
 Expected<AppliedBudget> WindowJudge::BudgetOf(const WindowCopy& window,
@@ -72,70 +38,97 @@ Expected<AppliedBudget> WindowJudge::BudgetOf(const WindowCopy& window,
   for (std::uint32_t id = window.id + 1; id < region_.WindowCount(); ++id) {
     const WindowCopy test = region_.Window(id);
     if (test.parent != window.id || test.kind != WindowKind::kTest) continue;
-    tests.push_back({test.name, Describe(test).source_file});
+    tests.push_back({test.name, DescribeWindow(test).source_file});
   }
   return around_.budgets.ForSuite(tests);
 }
 
-// Growth, like outstanding, is held against its limit without what the
-// framework keeps.
-void WindowJudge::Decide(const WindowCopy& window, WindowResult& result) {
+bool WindowJudge::FindBudget(const WindowCopy& window, WindowResult& result) {
   Expected<AppliedBudget> budget = BudgetOf(window, result);
   if (!budget) {
     result.verdict = Verdict::kInconclusive;
     result.reason = budget.error().message;
-    return;
+    return false;
   }
   if (*last_budget_ != *budget) {
     last_budget_ = std::make_shared<const AppliedBudget>(*std::move(budget));
   }
   result.budget = last_budget_;
-  if (!IsGated(*result.budget)) {
-    result.verdict = Verdict::kNotGated;
-    result.reason = "no budget limits it";
-    return;
-  }
-  result.violations = leakgate::Judge({result.outstanding, result.growth}, *result.budget);
-  result.verdict = result.violations.empty() ? Verdict::kPass : Verdict::kOverBudget;
+  return true;
 }
 
 WindowResult WindowJudge::Pass(const WindowCopy& window) {
-  WindowResult result = Describe(window);
-  Decide(window, result);
+  WindowResult result = DescribeWindow(window);
+  if (FindBudget(window, result)) DecideVerdict(result);
   return result;
 }
 
-WindowResult WindowJudge::Judge(const WindowCopy& window) {
-  WindowResult result = Describe(window);
-  const Expected<std::vector<LiveBlock>> blocks = region_.LiveBlocks(window.id);
-  if (!blocks) {
+WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& moment) {
+  WindowResult result = DescribeWindow(window);
+  if (!FindBudget(window, result)) return result;
+  Expected<WindowEvidence> gathered = GatherEvidence(region_, window.id, moment.asking_tid);
+  if (!gathered) {
     result.verdict = Verdict::kInconclusive;
-    result.reason = blocks.error().message;
+    result.reason = gathered.error().message;
     return result;
   }
-  result.findings = GroupFindings(
-      *blocks, [this](std::uint32_t stack) -> const ResolvedStack& { return Resolve(stack); });
-  for (const Finding& finding : result.findings) {
-    (finding.framework_rule.empty() ? result.outstanding : result.framework) += finding.amount;
+  WindowEvidence& evidence = *gathered;
+  NameThreads(region_, window.id, evidence);
+  if (window.kind == WindowKind::kProgram) RecallLost(evidence);
+  if (moment.asking_tid != 0 && AsksForReach(*result.budget)) {
+    result.reach_problem = TellReach(region_, file_.pid(), sites_, evidence);
   }
+  MarkReplaced(region_, window.id, sites_, evidence);
+  const bool is_open = window.kind == WindowKind::kTest && UsesDefaultPolicy(*result.budget);
+  if (is_open) LeaveOpen(evidence);
+  Conclude(evidence, result);
   result.growth = result.growth - result.framework;
-  Decide(window, result);
+  if (result.verdict == Verdict::kUnconfirmed) open_[window.id] = std::move(evidence);
   return result;
 }
 
-const ResolvedStack& WindowJudge::Resolve(std::uint32_t stack) {
-  const auto [known, is_new] = stacks_.try_emplace(stack);
-  if (!is_new) return known->second;
+void WindowJudge::Conclude(const WindowEvidence& evidence, WindowResult& result) {
+  result.findings = GroupFindings(evidence.blocks, evidence.facts, sites_);
+  DecideVerdict(result);
+}
 
-  const RawStack raw = region_.Stack(stack);
-  known->second.end = raw.end;
-  for (const RawStack::Frame& frame : raw.frames) {
-    for (Frame& symbolised :
-         around_.symbolizer.Symbolize(region_.ModuleOf(frame.module), frame.pc)) {
-      known->second.frames.push_back(std::move(symbolised));
+void WindowJudge::NoteBegin(std::uint32_t) {}
+
+void WindowJudge::EndIteration(int asking_tid, std::map<std::uint32_t, WindowResult>& results) {
+  const Expected<HeapCopy> live = region_.CopyHeap();
+  for (auto& [window, evidence] : std::exchange(open_, {})) {
+    const auto result = results.find(window);
+    if (!live || result == results.end()) continue;
+    MarkReleased(live->blocks, "freed before the iteration ended", evidence);
+    result->second.reach_problem = TellReach(region_, file_.pid(), sites_, evidence);
+    Conclude(evidence, result->second);
+  }
+  FindLostOfProgram(asking_tid);
+}
+
+// What is lost before the program's own end; what static destructors leave is not
+// looked at.
+void WindowJudge::FindLostOfProgram(int asking_tid) {
+  constexpr std::uint32_t kProgramWindow = 1;
+  Expected<WindowEvidence> evidence = GatherEvidence(region_, kProgramWindow, asking_tid);
+  if (!evidence || !TellReach(region_, file_.pid(), sites_, *evidence).empty()) return;
+  lost_of_program_.clear();
+  for (std::size_t i = 0; i < evidence->blocks.size(); ++i) {
+    if (IsLost(evidence->facts[i].reach)) {
+      lost_of_program_.push_back({evidence->blocks[i], evidence->facts[i].reach});
     }
   }
-  return known->second;
 }
+
+void WindowJudge::RecallLost(WindowEvidence& evidence) const {
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    const auto found = std::find_if(
+        lost_of_program_.begin(), lost_of_program_.end(),
+        [&](const LostBlock& lost) { return IsSameBlock(lost.block, evidence.blocks[i]); });
+    if (found != lost_of_program_.end()) evidence.facts[i].reach = found->reach;
+  }
+}
+
+void WindowJudge::EndProgram(std::vector<WindowResult>&) {}
 
 }  // namespace leakgate

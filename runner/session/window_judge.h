@@ -1,28 +1,30 @@
-// Judges one window of one region: reads what is outstanding, groups and
-// symbolises it, tells the framework's own apart and holds the rest against the
-// budget that applies. One thread at a time.
+// Judges the windows of one region: reads what is outstanding, tells the
+// framework's own, what is allowed, replaced, lost and retained apart, and holds
+// the rest against the budgets that apply. One thread at a time.
+//
+//   Judge         at a window's end, while the process waits, or after its end
+//   EndIteration  all tear-down is done: what has been freed since is no leak
+//   EndProgram    the process has gone
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
-#include "runner/attribution/group_findings.h"
+#include "runner/attribution/call_sites.h"
 #include "runner/budget/budget_set.h"
 #include "runner/report/run_result.h"
-#include "runner/snapshot/region_reader.h"
+#include "runner/session/linux/region_file.h"
+#include "runner/session/window_description.h"
+#include "runner/session/window_evidence.h"
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {
 
-// What is known of the tests before they run: "Suite.Test" to its source.
-struct TestSource {
-  std::string file;
-  int line = 0;
-};
-using TestSources = std::map<std::string, TestSource>;
+// Repeats `test` at once, and tells its findings' dispositions (--confirm=inline).
+using ConfirmInline = std::function<void(WindowResult& window)>;
 
 // What a judge works with; all outlive it.
 struct JudgeSurroundings {
@@ -30,32 +32,56 @@ struct JudgeSurroundings {
   const TestSources& sources;
   Symbolizer& symbolizer;
   std::string binary_name;
+  ConfirmInline confirm_inline = nullptr;  // none: windows stay unconfirmed for now
+};
+
+// While the process waits: the thread that asks. 0: it has gone.
+struct JudgeMoment {
+  int asking_tid = 0;
 };
 
 class WindowJudge {
  public:
-  WindowJudge(const RegionReader& region, const JudgeSurroundings& surroundings)
-      : region_(region), around_(surroundings) {}
+  WindowJudge(RegionFile& region, const JudgeSurroundings& surroundings);
 
   // The result of `window` as its live blocks are now.
-  [[nodiscard]] WindowResult Judge(const WindowCopy& window);
+  [[nodiscard]] WindowResult Judge(const WindowCopy& window, const JudgeMoment& moment);
 
   // The result of a window that ended with nothing outstanding.
   [[nodiscard]] WindowResult Pass(const WindowCopy& window);
 
- private:
-  WindowResult Describe(const WindowCopy& window) const;
-  Expected<AppliedBudget> BudgetOf(const WindowCopy& window, const WindowResult& described) const;
-  void Decide(const WindowCopy& window, WindowResult& result);
-  const ResolvedStack& Resolve(std::uint32_t stack);
+  // A test begins: what the process has is kept, for budgets that ask.
+  void NoteBegin(std::uint32_t window);
 
+  // Judges the windows that are still open to doubt once more. `results` by
+  // window id.
+  void EndIteration(int asking_tid, std::map<std::uint32_t, WindowResult>& results);
+
+  // Judges what may be freed until the program's end. `windows` in the order of
+  // their ids.
+  void EndProgram(std::vector<WindowResult>& windows);
+
+ private:
+  struct LostBlock {
+    LiveBlock block;
+    Reach reach;
+  };
+
+  WindowResult DescribeWindow(const WindowCopy& window) const;
+  Expected<AppliedBudget> BudgetOf(const WindowCopy& window, const WindowResult& described) const;
+  // False: inconclusive, and the result says why.
+  bool FindBudget(const WindowCopy& window, WindowResult& result);
+  void Conclude(const WindowEvidence& evidence, WindowResult& result);
+  void FindLostOfProgram(int asking_tid);
+  void RecallLost(WindowEvidence& evidence) const;
+
+  RegionFile& file_;
   const RegionReader& region_;
   const JudgeSurroundings& around_;
   std::shared_ptr<const AppliedBudget> last_budget_ = NoBudget();
-  std::unordered_map<std::uint32_t, ResolvedStack> stacks_;
+  CallSites sites_;
+  std::map<std::uint32_t, WindowEvidence> open_;  // of windows whose verdict is open
+  std::vector<LostBlock> lost_of_program_;        // as the last iteration ended
 };
-
-// A test's result as the region tells it.
-[[nodiscard]] TestStatus StatusOf(const WindowCopy& window);
 
 }  // namespace leakgate

@@ -52,6 +52,39 @@ class LiveWords {
   const std::atomic<std::uint32_t>* words_;
 };
 
+// A part of a chunk that holds words: [begin, end) of them, by number.
+struct Stretch {
+  LiveWords words;
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t chunk_address;
+
+  std::uint64_t AddressOf(std::uint64_t word) const {
+    return chunk_address | (word << kGranuleShift);
+  }
+};
+
+// `word` is the start word that was seen at `at`: it may have changed since.
+LiveBlock BlockAt(const Stretch& stretch, std::uint64_t at, std::uint32_t word,
+                  const ContextRecord& context) {
+  const LiveStart start = DecodeStart(word);
+  const LiveRest rest = DecodeRest(stretch.words.Load(at + 1));
+  return {stretch.AddressOf(at),
+          stretch.words.SizeAt(at, rest),
+          start.kind,
+          start.stack,
+          context.window,
+          context.thread};
+}
+
+constexpr std::uint64_t kWordsPerHeapPage = kHeapPageBytes >> kGranuleShift;
+
+// glibc maps a large block by itself: it begins 16 bytes into its first page, and
+// has the second to fifth word of it.
+bool IsOfBlockWithOwnMapping(std::uint64_t word_of_page) {
+  return word_of_page >= 1 && word_of_page <= 4;
+}
+
 }  // namespace
 
 template <typename T>
@@ -176,6 +209,36 @@ Module RegionReader::ModuleOf(std::uint32_t id) const {
   return module;
 }
 
+std::uint32_t RegionReader::ThreadCount() const {
+  return LoadCount(Header().thread_count, kMaxThreads);
+}
+
+ThreadCopy RegionReader::Thread(std::uint32_t id) const {
+  ThreadCopy copy;
+  if (id == 0 || id >= LoadCount(Header().thread_count, kMaxThreads)) return copy;
+  const auto* const shared = At<ThreadRecord>(region_offset::kThreads) + id;
+  copy.has_ended = shared->has_ended.load(std::memory_order_acquire) != 0;
+  copy.tid = CopyOf(&shared->tid);
+  copy.birth_window = CopyOf(&shared->birth_window);
+  copy.parent = CopyOf(&shared->parent);
+  copy.origin_stack = CopyOf(&shared->origin_stack);
+  copy.pointer = CopyOf(&shared->pointer);
+  char name[sizeof(shared->name)];
+  std::memcpy(name, shared->name, sizeof(name));
+  copy.name.assign(name, ::strnlen(name, sizeof(name)));
+  return copy;
+}
+
+std::vector<EarlierFreeCopy> RegionReader::EarlierFrees() const {
+  std::vector<EarlierFreeCopy> frees;
+  const std::uint32_t count = LoadCount(Header().earlier_free_count, kMaxEarlierFrees);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const EarlierFree free = CopyOf(At<EarlierFree>(region_offset::kEarlierFrees) + i);
+    if (free.window != 0) frees.push_back({free.stack, free.window, free.size_bytes});
+  }
+  return frees;
+}
+
 StackCounts RegionReader::CountStacks() const {
   StackCounts counts;
   const std::uint32_t count = LoadCount(Header().shard_count, kMaxShards);
@@ -212,9 +275,14 @@ std::size_t RegionReader::LikelyBlocks() const {
   return std::min(totals.allocated_blocks - totals.freed_blocks, kMost);
 }
 
-Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
-  std::vector<LiveBlock> found;
-  found.reserve(LikelyBlocks());
+ContextRecord RegionReader::Context(std::uint32_t id) const {
+  static_assert(kMaxContexts == kContextMask + 1);
+  return CopyOf(At<ContextRecord>(region_offset::kContexts) + (id & kContextMask));
+}
+
+// Calls `use(directory_index, chunk)` for each chunk, by address, until it fails.
+template <typename Use>
+Expected<void> RegionReader::ForEachChunk(Use use) const {
   std::bitset<kMaxChunks> seen;  // a scribbled directory may name one twice
   const FileRange directory{region_offset::kDirectory, region_offset::kChunks};
   for (const FileRange& range : DataRanges(*fd_, directory)) {
@@ -225,40 +293,78 @@ Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) 
       const std::uint32_t entry = entries[index].load(std::memory_order_acquire);
       if (entry == 0 || entry > kMaxChunks || seen.test(entry - 1)) continue;
       seen.set(entry - 1);
-      const Expected<void> scanned = ScanChunk(index, entry - 1, window, found);
-      if (!scanned) return Unexpected(scanned.error());
+      const Expected<void> used = use(index, entry - 1);
+      if (!used) return Unexpected(used.error());
     }
   }
-  return found;
+  return {};
 }
 
-ContextRecord RegionReader::Context(std::uint32_t id) const {
-  static_assert(kMaxContexts == kContextMask + 1);
-  return CopyOf(At<ContextRecord>(region_offset::kContexts) + (id & kContextMask));
-}
-
-Expected<void> RegionReader::ScanChunk(std::uint64_t directory_index, std::uint32_t chunk,
-                                       std::uint32_t window, std::vector<LiveBlock>& found) const {
+// Calls `use(stretch)` for each part of a chunk that holds words.
+template <typename Use>
+Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::uint32_t chunk,
+                                            Use use) const {
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
   const Expected<Mapping> mapping =
       Mapping::Map(*fd_, begin, kChunkBytes, MappingAccess::kReadOnly);
   if (!mapping) return Unexpected(mapping.error());
-  const LiveWords words(mapping->data());
   for (const FileRange& range : DataRanges(*fd_, {begin, begin + kChunkBytes})) {
-    const std::uint64_t last = std::min((range.end - begin) / sizeof(std::uint32_t), kChunkWords);
-    for (std::uint64_t i = (range.begin - begin) / sizeof(std::uint32_t); i < last; ++i) {
-      const std::uint32_t word = words.Acquire(i);
-      if (!IsLiveStart(word)) continue;
-      const LiveRest rest = DecodeRest(words.Load(i + 1));
-      const ContextRecord context = Context(rest.context);
-      if (context.window != window) continue;
-      const LiveStart start = DecodeStart(word);
-      const std::uint64_t address = (directory_index << kChunkShift) | (i << kGranuleShift);
-      found.push_back(
-          {address, words.SizeAt(i, rest), start.kind, start.stack, window, context.thread});
-    }
+    use(Stretch{LiveWords(mapping->data()), (range.begin - begin) / sizeof(std::uint32_t),
+                std::min((range.end - begin) / sizeof(std::uint32_t), kChunkWords),
+                directory_index << kChunkShift});
   }
   return {};
+}
+
+Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
+  std::vector<LiveBlock> found;
+  found.reserve(LikelyBlocks());
+  const auto scan = [&](const Stretch& stretch) {
+    for (std::uint64_t i = stretch.begin; i < stretch.end; ++i) {
+      const std::uint32_t word = stretch.words.Acquire(i);
+      if (!IsLiveStart(word)) continue;
+      const LiveRest rest = DecodeRest(stretch.words.Load(i + 1));
+      const ContextRecord context = Context(rest.context);
+      if (context.window != window) continue;
+      found.push_back(BlockAt(stretch, i, word, context));
+    }
+  };
+  const Expected<void> scanned = ForEachChunk(
+      [&](std::uint64_t index, std::uint32_t chunk) { return ForEachStretch(index, chunk, scan); });
+  if (!scanned) return Unexpected(scanned.error());
+  return found;
+}
+
+Expected<HeapCopy> RegionReader::CopyHeap() const {
+  HeapCopy heap;
+  heap.blocks.reserve(LikelyBlocks());
+  const auto scan = [&](const Stretch& stretch) {
+    for (std::uint64_t page = stretch.begin; page < stretch.end; page += kWordsPerHeapPage) {
+      bool is_heap = false;
+      for (std::uint64_t i = 0; i < kWordsPerHeapPage; ++i) {
+        const std::uint32_t word = stretch.words.Acquire(page + i);
+        if (word == 0) continue;
+        is_heap = is_heap || !IsOfBlockWithOwnMapping(i);
+        if (!IsLiveStart(word)) continue;
+        const LiveRest rest = DecodeRest(stretch.words.Load(page + i + 1));
+        heap.blocks.push_back(BlockAt(stretch, page + i, word, Context(rest.context)));
+      }
+      if (is_heap) heap.pages.push_back(stretch.AddressOf(page));
+    }
+  };
+  const Expected<void> scanned = ForEachChunk(
+      [&](std::uint64_t index, std::uint32_t chunk) { return ForEachStretch(index, chunk, scan); });
+  if (!scanned) return Unexpected(scanned.error());
+  return heap;
+}
+
+std::vector<OwnRange> RegionReader::OwnRanges() const {
+  const std::uint32_t count = LoadCount(Header().own_range_count, kMaxOwnRanges);
+  std::vector<OwnRange> ranges(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    ranges[i] = CopyOf(At<OwnRange>(region_offset::kOwnRanges) + i);
+  }
+  return ranges;
 }
 
 }  // namespace leakgate

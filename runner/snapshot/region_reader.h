@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,24 @@ struct StackCounts {
   std::uint64_t rules_made = 0;  // of those: without a cached rule
 };
 
+// A thread's record, copied.
+struct ThreadCopy {
+  int tid = 0;
+  std::uint32_t birth_window = 0;
+  std::uint32_t parent = 0;        // the thread that created it; 0: not known
+  std::uint32_t origin_stack = 0;  // where it did so; 0: not known
+  std::uint64_t pointer = 0;
+  bool has_ended = false;
+  std::string name;  // if it has ended
+};
+
+// A block that was freed in a later window than it was allocated in.
+struct EarlierFreeCopy {
+  std::uint32_t stack = 0;
+  std::uint32_t window = 0;  // that it was freed in
+  std::uint64_t size_bytes = 0;
+};
+
 // A call stack as recorded, innermost first.
 struct RawStack {
   struct Frame {
@@ -52,6 +71,16 @@ struct RawStack {
   std::vector<Frame> frames;
   UnwindEnd end = UnwindEnd::kOutermost;
 };
+
+// The heap at one moment.
+struct HeapCopy {
+  std::vector<LiveBlock> blocks;  // all that are live, by address
+  // Pages of kHeapPageBytes where blocks begin, or have begun: an allocator's own,
+  // by address.
+  std::vector<std::uint64_t> pages;
+};
+
+inline constexpr std::uint64_t kHeapPageBytes = 4096;
 
 class RegionReader {
  public:
@@ -69,6 +98,9 @@ class RegionReader {
 
   [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
   [[nodiscard]] RawStack Stack(std::uint32_t id) const;
+  [[nodiscard]] std::uint32_t ThreadCount() const;  // ids from 1 to less than this
+  [[nodiscard]] ThreadCopy Thread(std::uint32_t id) const;
+  [[nodiscard]] std::vector<EarlierFreeCopy> EarlierFrees() const;
   [[nodiscard]] Module ModuleOf(std::uint32_t id) const;
 
   // Everything allocated and freed up to now.
@@ -81,6 +113,14 @@ class RegionReader {
   // address space is short.
   [[nodiscard]] Expected<std::vector<LiveBlock>> LiveBlocks(std::uint32_t window) const;
 
+  // The same of all windows, and where the heap is. Fails likewise. A block of
+  // glibc's that has a mapping of its own makes no page the allocator's: the
+  // addresses are anybody's once it is freed.
+  [[nodiscard]] Expected<HeapCopy> CopyHeap() const;
+
+  // Memory of the agent's own in the process.
+  [[nodiscard]] std::vector<OwnRange> OwnRanges() const;
+
  private:
   RegionReader(const UniqueFd& fd, Mapping mapping) : fd_(&fd), mapping_(std::move(mapping)) {}
 
@@ -90,8 +130,10 @@ class RegionReader {
   std::string Text(TextRef ref) const;
   std::size_t LikelyBlocks() const;
   ContextRecord Context(std::uint32_t id) const;
-  Expected<void> ScanChunk(std::uint64_t directory_index, std::uint32_t chunk, std::uint32_t window,
-                           std::vector<LiveBlock>& found) const;
+  template <typename Use>
+  Expected<void> ForEachChunk(Use use) const;
+  template <typename Use>
+  Expected<void> ForEachStretch(std::uint64_t directory_index, std::uint32_t chunk, Use use) const;
 
   const UniqueFd* fd_;
   Mapping mapping_;

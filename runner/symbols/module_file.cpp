@@ -79,19 +79,27 @@ std::string FunctionName(const DebugFunction& function, const std::string& symbo
 
 }  // namespace
 
-std::unique_ptr<ModuleFile> ModuleFile::Open(const Module& module, DebugSource source) {
-  DwflPtr dwfl(dwfl_begin(source == DebugSource::kAnyFile ? &kCallbacks : &kOwnFileCallbacks));
-  if (!dwfl) return nullptr;
-  Dwfl_Module* const reported = Report(dwfl.get(), module.path);
-  if (reported == nullptr) return nullptr;
-  GElf_Addr bias = 0;
-  Elf* const elf = dwfl_module_getelf(reported, &bias);
-  if (elf == nullptr || !SameBuildId(module.build_id, BuildId(reported))) return nullptr;
-  return std::unique_ptr<ModuleFile>(new ModuleFile(std::move(dwfl), reported, elf));
+OpenedModule OpenDwfl(const std::string& path, DebugSource source) {
+  OpenedModule opened;
+  opened.dwfl.reset(dwfl_begin(source == DebugSource::kAnyFile ? &kCallbacks : &kOwnFileCallbacks));
+  if (opened.dwfl) opened.module = Report(opened.dwfl.get(), path);
+  return opened;
 }
 
-ModuleFile::ModuleFile(DwflPtr dwfl, Dwfl_Module* module, Elf* elf)
-    : dwfl_(std::move(dwfl)), symbols_(module), debug_functions_(module), call_targets_(elf) {}
+std::unique_ptr<ModuleFile> ModuleFile::Open(const Module& module, DebugSource source) {
+  OpenedModule opened = OpenDwfl(module.path, source);
+  if (opened.module == nullptr) return nullptr;
+  GElf_Addr bias = 0;
+  Elf* const elf = dwfl_module_getelf(opened.module, &bias);
+  if (elf == nullptr || !SameBuildId(module.build_id, BuildId(opened.module))) return nullptr;
+  return std::unique_ptr<ModuleFile>(new ModuleFile(std::move(opened), elf));
+}
+
+ModuleFile::ModuleFile(OpenedModule opened, Elf* elf)
+    : opened_(std::move(opened)),
+      symbols_(opened_.module),
+      debug_functions_(opened_.module),
+      call_targets_(elf) {}
 
 std::vector<Frame> ModuleFile::FramesAt(std::uint64_t return_address) {
   // The call itself, not what follows it: that may be another line or function.

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runner/snapshot/module.h"
@@ -26,6 +27,18 @@ enum class DebugSource {
   kOwnFile,  // only what the module itself holds
 };
 
+// A file on disk as elfutils has it, at the file's own addresses. `module` is null
+// if it cannot be read; else it is valid as long as `dwfl`.
+struct OpenedModule {
+  struct EndDwfl {
+    void operator()(Dwfl* ended) const { dwfl_end(ended); }
+  };
+  std::unique_ptr<Dwfl, EndDwfl> dwfl;
+  Dwfl_Module* module = nullptr;
+};
+
+[[nodiscard]] OpenedModule OpenDwfl(const std::string& path, DebugSource source);
+
 class ModuleFile {
  public:
   // Opens the file at the module's path. Null if it cannot be read or is not
@@ -37,14 +50,9 @@ class ModuleFile {
   [[nodiscard]] std::vector<Frame> FramesAt(std::uint64_t return_address);
 
  private:
-  struct EndDwfl {
-    void operator()(Dwfl* dwfl) const { dwfl_end(dwfl); }
-  };
-  using DwflPtr = std::unique_ptr<Dwfl, EndDwfl>;
+  ModuleFile(OpenedModule opened, Elf* elf);
 
-  ModuleFile(DwflPtr dwfl, Dwfl_Module* module, Elf* elf);
-
-  DwflPtr dwfl_;  // owns what the others point into
+  OpenedModule opened_;  // owns what the others point into
   SymbolTable symbols_;
   DebugFunctions debug_functions_;
   CallTargets call_targets_;

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define LEAKGATE_AGENT_VERSION 1u
+#define LEAKGATE_AGENT_VERSION 2u
 #define LEAKGATE_AGENT_SYMBOL "leakgate_agent"
 
 enum { LEAKGATE_WINDOW_SUITE = 2, LEAKGATE_WINDOW_TEST = 3 };
@@ -48,6 +48,9 @@ typedef struct LeakgateAgent {
   unsigned (*open_window)(const LeakgateWindow* window);
   /* Waits for the runner if anything is outstanding; else makes no system call. */
   LeakgateVerdict (*close_window)(unsigned window, unsigned result);
+  /* An iteration of --gtest_repeat has ended, its tear-down done. Waits for the
+   * runner only if it has asked to be told. */
+  void (*end_iteration)(unsigned iteration);
 } LeakgateAgent;
 
 /* Null if this process is not traced, or `version` is not the agent's. */

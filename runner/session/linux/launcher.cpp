@@ -11,9 +11,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/process/v2/environment.hpp>
 #include <boost/process/v2/process.hpp>
+#include <boost/process/v2/stdio.hpp>
 #include <cstdlib>
 
 #include "runner/util/linux/errno_text.h"
+#include "runner/util/linux/wait_lock.h"
 
 namespace leakgate {
 namespace {
@@ -108,9 +110,15 @@ Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const Launc
   boost::system::error_code error;
   process::default_process_launcher launcher;
   // (The overload for a context throws instead of telling the error.)
-  auto child = launcher(context.get_executor(), error,
-                        boost::filesystem::path(request.program.string()), request.arguments,
-                        process::process_environment(request.environment), StopAtExec{request});
+  const auto start = [&](auto&&... streams) {
+    return launcher(context.get_executor(), error,
+                    boost::filesystem::path(request.program.string()), request.arguments,
+                    process::process_environment(request.environment), StopAtExec{request},
+                    std::forward<decltype(streams)>(streams)...);
+  };
+  auto child = request.streams == Streams::kInherited
+                   ? start()
+                   : start(process::process_stdio{nullptr, nullptr, nullptr});
   if (error) {
     if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, __WALL);
     return Unexpected(LaunchError(request.program, error));
@@ -143,6 +151,9 @@ Expected<void> SuspendedProcess::Resume() {
 }
 
 std::optional<ProgramStatus> SuspendedProcess::Poll() {
+  // While its threads are stopped for a look, its stops are not ours to take.
+  const std::unique_lock lock(WaitLock(), std::try_to_lock);
+  if (!lock) return std::nullopt;
   int raw = 0;
   while (::waitpid(pid_, &raw, WNOHANG | WUNTRACED | WCONTINUED) == pid_) {
     if (WIFEXITED(raw)) return ProgramStatus{.exit_code = WEXITSTATUS(raw), .signal = {}};

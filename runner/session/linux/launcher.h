@@ -19,6 +19,9 @@
 
 namespace leakgate {
 
+// The runner's own standard streams, or none at all.
+enum class Streams { kInherited, kNone };
+
 struct LaunchRequest {
   std::filesystem::path program;  // to execute
   std::string name;               // argv[0]
@@ -26,6 +29,7 @@ struct LaunchRequest {
   std::vector<std::string> environment;  // NAME=VALUE, complete
   sigset_t signal_mask;                  // to begin with
   InheritedState inherited;              // likewise
+  Streams streams = Streams::kInherited;
 };
 
 // How a program ended: one of the two is set.

@@ -31,6 +31,7 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owne
   if (!fd) return Unexpected(fd.error());
 
   std::unique_ptr<RegionFile> file(new RegionFile);
+  file->pid_ = owner.pid;
   file->fd_ = *std::move(fd);
   Expected<Mapping> writable =
       Mapping::Map(file->fd_, 0, region_offset::kWindows, MappingAccess::kReadWrite);
@@ -51,6 +52,11 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owne
   if (!reader) return Unexpected(reader.error());
   file->reader_ = std::make_unique<RegionReader>(*std::move(reader));
   return file;
+}
+
+void RegionFile::Ask(std::uint32_t question) {
+  auto& header = *reinterpret_cast<RegionHeader*>(writable_.data());
+  header.asks.fetch_or(question, std::memory_order_relaxed);
 }
 
 }  // namespace leakgate

@@ -26,7 +26,10 @@ class RegionFile {
 
   const UniqueFd& fd() const { return fd_; }
   const RegionReader& reader() const { return *reader_; }
-  // The one part that the runner writes once the process runs.
+  int pid() const { return pid_; }
+  // From now on the agent asks this, too: a kAsk... bit.
+  void Ask(std::uint32_t question);
+  // With Ask, the one part that the runner writes once the process runs.
   Mailbox& mailbox() {
     return *reinterpret_cast<Mailbox*>(writable_.data() + region_offset::kMailbox);
   }
@@ -34,6 +37,7 @@ class RegionFile {
  private:
   RegionFile() = default;
 
+  int pid_ = 0;
   UniqueFd fd_;
   Mapping writable_;  // header and mailbox
   std::unique_ptr<RegionReader> reader_;

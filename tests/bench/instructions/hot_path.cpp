@@ -24,7 +24,9 @@ using namespace leakgate;
 }
 
 [[gnu::noinline]] void Free(void* block) {
-  if (!agent::RecordFreeHere(block)) agent::RecordFree(block);
+  if (!agent::RecordFreeHere(block, FreeKind::kFree)) {
+    agent::RecordFree(block, {FreeKind::kFree, LEAKGATE_CALLER()});
+  }
   asm volatile("");
 }
 

@@ -44,6 +44,11 @@ class RecorderTest : public ::testing::Test {
     agent::RecordAllocation(At(address), bytes, AllocationKind::kMalloc, LEAKGATE_CALLER_FRAME());
   }
 
+  __attribute__((noinline)) static std::optional<agent::FreedBlock> Free(
+      std::uint64_t address, FreeKind kind = FreeKind::kFree) {
+    return agent::RecordFree(At(address), {kind, LEAKGATE_CALLER_FRAME()});
+  }
+
   static std::map<std::uint64_t, std::uint64_t> LiveIn(std::uint32_t window) {
     std::map<std::uint64_t, std::uint64_t> live;
     const std::vector<LiveBlock> blocks = Reader().LiveBlocks(window).value();
@@ -73,7 +78,7 @@ TEST_F(RecorderTest, KeepsABlockInTheLastGranuleOfAChunk) {
   Allocate(8 * kChunk - 16, 40);
   Allocate(8 * kChunk + 32, 41);
   EXPECT_EQ(LiveIn(window).size(), 2U);
-  agent::RecordFree(At(8 * kChunk - 16));
+  Free(8 * kChunk - 16);
   const auto live = LiveIn(window);
   LeaveWindow(window);
   EXPECT_EQ(live, (std::map<std::uint64_t, std::uint64_t>{{8 * kChunk + 32, 41}}));
@@ -98,7 +103,7 @@ TEST_F(RecorderTest, KeepsEverySize) {
   const std::uint32_t window = OpenWindow();
   for (const auto& [address, bytes] : sizes) Allocate(address, bytes);
   const auto live = LiveIn(window);
-  for (const auto& [address, bytes] : sizes) agent::RecordFree(At(address));
+  for (const auto& [address, bytes] : sizes) Free(address);
   const agent::WindowSum after = agent::SumWindow(window);
   LeaveWindow(window);
   EXPECT_EQ(live, sizes);
@@ -110,7 +115,7 @@ TEST_F(RecorderTest, RecordsNothingForNoBlockThoughTheLowestAddressesAreTheHeaps
   Allocate(0x100, 1);
   Allocate(0, 2);
   const auto live = LiveIn(window);
-  agent::RecordFree(At(0x100));
+  Free(0x100);
   LeaveWindow(window);
   EXPECT_EQ(live, (std::map<std::uint64_t, std::uint64_t>{{0x100, 1}}));
 }
@@ -119,7 +124,7 @@ TEST_F(RecorderTest, RestoresABlockThatWasNotFreedAfterAll) {
   const std::uint32_t outer = OpenWindow();
   Allocate(0x1004'0000, 600);
   const std::uint32_t inner = OpenWindow();
-  const auto before = agent::RecordFree(At(0x1004'0000));
+  const auto before = Free(0x1004'0000);
   EXPECT_EQ(agent::SumWindow(outer).bytes, 0);
   agent::RestoreBlock(At(0x1004'0000), before.value());
   EXPECT_EQ(agent::SumWindow(outer).bytes, 600);
@@ -155,7 +160,7 @@ TEST_F(RecorderTest, CountsWithoutLocksOnAThreadThatOnlyFrees) {
     ASSERT_TRUE(agent::CanRecord());
     const std::atomic<std::uint64_t>& elsewhere = agent::t_thread.state->shard->freed_else.blocks;
     const std::uint64_t before = elsewhere;
-    agent::RecordFree(At(0x1006'0000));
+    Free(0x1006'0000);
     counted_elsewhere = elsewhere - before;
   }).join();
   const agent::WindowSum sum = agent::SumWindow(window);
@@ -179,7 +184,7 @@ TEST_F(RecorderTest, ChargesAFreeToTheWindowOfTheAllocation) {
   Allocate(0x1002'0000, 100);
   const std::uint32_t inner = OpenWindow();
   Allocate(0x1002'0100, 11);
-  agent::RecordFree(At(0x1002'0000));
+  Free(0x1002'0000);
   EXPECT_EQ(agent::SumWindow(inner).bytes, 11);
   EXPECT_EQ(agent::SumWindow(outer).bytes, 0);
   LeaveWindow(inner);
@@ -192,7 +197,7 @@ TEST_F(RecorderTest, KeepsAWindowsPeakWithinTheStatedBound) {
   constexpr std::uint64_t kBlockBytes = 1000;
   constexpr std::uint64_t kBlocks = 3000;
   for (std::uint64_t i = 0; i < kBlocks; ++i) Allocate(0x3100'0000 + i * 1024, kBlockBytes);
-  for (std::uint64_t i = 0; i < kBlocks; ++i) agent::RecordFree(At(0x3100'0000 + i * 1024));
+  for (std::uint64_t i = 0; i < kBlocks; ++i) Free(0x3100'0000 + i * 1024);
   const std::uint64_t peak = Reader().Window(window).peak_live_bytes - before;
   LeaveWindow(window);
   EXPECT_LE(peak, kBlocks * kBlockBytes);
@@ -279,7 +284,7 @@ TEST_F(RecorderTest, AgreesWithAModelUnderThreadsThatFreeEachOthersBlocks) {
       if (random() % 3 != 0) allocate({blocks.NewAddress(), RandomSize(random)});
       const std::optional<Block> taken = blocks.TakeOne(random);
       if (!taken) continue;
-      const auto before = agent::RecordFree(At(taken->address));
+      const auto before = Free(taken->address);
       switch (random() % 8) {
         case 0:  // realloc in place
           allocate({taken->address, RandomSize(random)});
@@ -318,13 +323,13 @@ TEST_F(RecorderTest, CountsWindowsRightWhileTheyMoveOnUnderOtherThreads) {
     for (std::uint64_t step = 0; !is_done; ++step) {
       const std::uint64_t address = 0x8000'0000 + step % 1000 * 64;
       Allocate(address, 5);
-      agent::RecordFree(At(address));
+      Free(address);
     }
   });
   for (int i = 0; i < 2000; ++i) {
     const std::uint32_t window = OpenWindow();
     Allocate(0x9000'0000, 123);
-    agent::RecordFree(At(0x9000'0000));
+    Free(0x9000'0000);
     LeaveWindow(window);
   }
   is_done = true;

@@ -23,6 +23,7 @@ inline RegionFile& TracedRegion() {
     header.window_count = 1;
     header.thread_count = 1;
     header.context_count = 1;
+    header.allowance_count = 1;
     header.module_count = 1;
     header.text_bytes = 1;
     if (!agent::g_stacks.Start()) throw std::runtime_error("no memory for the stack table");

@@ -1,0 +1,46 @@
+#include "plugin/agent/free_errors.h"
+
+#include "plugin/agent/host_functions.h"
+#include "plugin/agent/linux/glibc_chunk.h"
+#include "plugin/agent/region.h"
+#include "plugin/agent/spin_lock.h"
+
+namespace leakgate::agent {
+namespace {
+
+constinit SpinLock g_lock;
+
+bool IsTheSame(const FreeError& a, const FreeError& b) {
+  return a.window == b.window && a.kind == b.kind && a.free_kind == b.free_kind &&
+         a.free_stack == b.free_stack && a.allocation_stack == b.allocation_stack;
+}
+
+// The newest first: an error that repeats mostly does so at once.
+bool IsKnown(const FreeError& error, std::uint32_t count) {
+  for (std::uint32_t i = count; i > 0; --i) {
+    if (IsTheSame(g_region.free_errors()[i - 1], error)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool TellsMismatches() {
+  return g_host.operators == OperatorSource::kRuntime && g_host.operators_are_ours;
+}
+
+bool IsFreedBlock(std::uint64_t address) {
+  return !g_host.allocator_is_foreign && IsFreeChunk(address);
+}
+
+void NoteFreeError(const FreeError& error) {
+  const SpinGuard guard(g_lock);
+  std::atomic<std::uint32_t>& count = g_region.header().free_error_count;
+  const std::uint32_t index = count.load(std::memory_order_relaxed);
+  if (IsKnown(error, index < kMaxFreeErrors ? index : kMaxFreeErrors)) return;
+  if (index < kMaxFreeErrors) g_region.free_errors()[index] = error;
+  // Release: the runner acquires the count before it reads the record.
+  if (index != UINT32_MAX) count.store(index + 1, std::memory_order_release);
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,82 @@
+#include "runner/attribution/call_sites.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/framework_rules.h"
+#include "runner/attribution/function_name.h"
+#include "runner/attribution/user_code.h"
+
+namespace leakgate {
+namespace {
+
+std::string FrameText(const Frame& frame) {
+  std::string text = fmt::format("{}\n{}:{}\n", frame.function, frame.file, frame.line);
+  if (frame.function.empty()) text += fmt::format("{}+{:#x}\n", frame.module, frame.module_offset);
+  return text;
+}
+
+std::string StackText(const Finding& finding) {
+  std::string text;
+  for (const Frame& frame : finding.stack) text += FrameText(frame);
+  return text + std::to_string(static_cast<unsigned>(finding.stack_end));
+}
+
+bool IsAgentFrame(const Frame& frame) { return OriginOf(frame) == FrameOrigin::kAgent; }
+
+std::optional<AllocationKind> KindOfOperator(const Frame& frame) {
+  const std::string name = QualifiedNameOf(frame.function);
+  if (name == "operator new") return AllocationKind::kNew;
+  if (name == "operator new[]") return AllocationKind::kNewArray;
+  return std::nullopt;
+}
+
+// The operator that the user called, where a program's own calls malloc, or the
+// runtime's new[] such a new: between them the agent forwards.
+std::optional<AllocationKind> OperatorSeenByUser(const std::vector<Frame>& stack) {
+  std::optional<AllocationKind> outermost;
+  for (const Frame& frame : stack) {
+    const std::optional<AllocationKind> kind = KindOfOperator(frame);
+    if (!kind && !IsAgentFrame(frame)) break;
+    if (kind) outermost = kind;
+  }
+  return outermost;
+}
+
+CallSite MakeSite(ResolvedStack resolved) {
+  CallSite site;
+  site.kind = OperatorSeenByUser(resolved.frames);
+  Finding& finding = site.finding;
+  finding.stack = std::move(resolved.frames);
+  finding.stack_end = resolved.end;
+  std::erase_if(finding.stack, IsAgentFrame);
+  finding.user_frame = FindUserFrame(finding.stack);
+  finding.framework_rule = MatchFrameworkRule(finding.stack, resolved.end).value_or(std::string());
+  site.text = StackText(finding);
+  return site;
+}
+
+}  // namespace
+
+const CallSite& CallSites::Of(std::uint32_t stack) {
+  auto known = known_.find(stack);
+  if (known == known_.end()) known = known_.emplace(stack, MakeSite(resolve_(stack))).first;
+  return known->second;
+}
+
+std::string CallSiteKey(const Finding& finding) {
+  return finding.user_frame ? FrameText(finding.stack[*finding.user_frame]) : StackText(finding);
+}
+
+std::string DescribeCallSite(const Finding& finding) {
+  if (finding.stack.empty()) return "an unknown call site";
+  const Frame& frame = finding.stack[finding.user_frame.value_or(0)];
+  const std::string name = QualifiedNameOf(frame.function);
+  if (name.empty()) return fmt::format("{}+{:#x}", frame.module, frame.module_offset);
+  if (frame.file.empty()) return name;
+  return fmt::format("{} ({}:{})", name, frame.file, frame.line);
+}
+
+}  // namespace leakgate

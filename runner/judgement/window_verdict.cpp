@@ -1,0 +1,172 @@
+#include "runner/judgement/window_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runner/attribution/call_sites.h"
+#include "runner/report/quantity_text.h"
+
+namespace leakgate {
+namespace {
+
+// What counts as outstanding where a limit is literal.
+bool CountsLiterally(const Finding& finding) {
+  switch (finding.disposition) {
+    case Disposition::kFramework:
+    case Disposition::kAllowed:
+    case Disposition::kReleasedLater:
+      return false;
+    case Disposition::kOutstanding:
+    case Disposition::kReplaced:
+    case Disposition::kOneTime:
+    case Disposition::kBounded:
+    case Disposition::kSteady:
+    case Disposition::kUnconfirmed:
+      break;
+  }
+  return true;
+}
+
+bool IsChargedTo(const Finding& finding, const WindowResult& window, const AppliedBudget& budget) {
+  if (&budget == window.budget.get()) {
+    return finding.component.empty() || finding.component == budget.component;
+  }
+  return finding.component == budget.component;
+}
+
+Amount Sum(const std::vector<const Finding*>& findings, bool (*wanted)(const Finding&)) {
+  Amount sum;
+  for (const Finding* finding : findings) {
+    if (wanted(*finding)) sum += finding->amount;
+  }
+  return sum;
+}
+
+bool IsLostAndCounts(const Finding& finding) {
+  return CountsLiterally(finding) && IsLost(finding.reach);
+}
+bool IsRetainedAndCounts(const Finding& finding) {
+  return CountsLiterally(finding) && !IsLost(finding.reach);
+}
+bool IsSteady(const Finding& finding) { return finding.disposition == Disposition::kSteady; }
+
+std::vector<const Finding*> FindingsOf(const WindowResult& window, const AppliedBudget& budget) {
+  std::vector<const Finding*> charged;
+  for (const Finding& finding : window.findings) {
+    if (IsUsers(finding) && IsChargedTo(finding, window, budget)) charged.push_back(&finding);
+  }
+  return charged;
+}
+
+Measured Measure(const WindowResult& window, const AppliedBudget& budget) {
+  const std::vector<const Finding*> charged = FindingsOf(window, budget);
+  Measured measured;
+  measured.outstanding = Sum(charged, CountsLiterally);
+  measured.lost = Sum(charged, IsLostAndCounts);
+  measured.retained = Sum(charged, IsRetainedAndCounts);
+  if (&budget != window.budget.get()) return measured;
+  measured.growth = window.growth;
+  measured.allocated = window.allocated;
+  measured.peak_bytes = window.peak_live_bytes;
+  measured.mapped_bytes = window.mapped_bytes;
+  measured.file_descriptors = window.file_descriptors;
+  measured.threads = window.threads;
+  return measured;
+}
+
+void AddDefault(std::string_view metric, Amount amount, const AppliedBudget& budget,
+                std::vector<Violation>& violations) {
+  if (amount == Amount{}) return;
+  const std::string name(metric);
+  violations.push_back({name + "_bytes", amount.bytes, {}, budget.component, amount});
+  violations.push_back({name + "_blocks", amount.blocks, {}, budget.component, amount});
+}
+
+void JudgeByDefault(const WindowResult& window, const AppliedBudget& budget,
+                    std::vector<Violation>& violations) {
+  const std::vector<const Finding*> charged = FindingsOf(window, budget);
+  if (!IsLimited(budget.lost)) AddDefault("lost", Sum(charged, IsLostAndCounts), budget, violations);
+  if (!IsLimited(budget.retained)) AddDefault("steady", Sum(charged, IsSteady), budget, violations);
+}
+
+void JudgeBy(const AppliedBudget& budget, WindowResult& window) {
+  for (Violation& violation : Judge(Measure(window, budget), budget)) {
+    window.violations.push_back(std::move(violation));
+  }
+  if (UsesDefaultPolicy(budget)) JudgeByDefault(window, budget, window.violations);
+}
+
+bool IsGated(const WindowResult& window) {
+  if (window.kind == WindowKind::kTest) return true;
+  if (leakgate::IsGated(*window.budget)) return true;
+  return std::any_of(window.code_budgets.begin(), window.code_budgets.end(),
+                     [](const auto& budget) { return leakgate::IsGated(*budget); });
+}
+
+std::string WhyUnconfirmed(const WindowResult& window) {
+  for (const Finding& finding : window.findings) {
+    const bool tells = IsToBeConfirmed(window, finding) && !finding.explanation.empty();
+    if (!tells) continue;
+    return fmt::format("{} retained by {}: {}", FormatAmount(finding.amount),
+                       DescribeCallSite(finding), finding.explanation);
+  }
+  return "its retained blocks were not confirmed";
+}
+
+}  // namespace
+
+bool UsesDefaultPolicy(const AppliedBudget& budget) { return !IsLimited(budget.outstanding); }
+
+bool IsToBeConfirmed(const WindowResult& window, const Finding& finding) {
+  if (window.kind != WindowKind::kTest || finding.disposition != Disposition::kUnconfirmed) {
+    return false;
+  }
+  if (IsChargedTo(finding, window, *window.budget)) {
+    return UsesDefaultPolicy(*window.budget) && !IsLimited(window.budget->retained);
+  }
+  return std::any_of(window.code_budgets.begin(), window.code_budgets.end(),
+                     [&](const auto& budget) {
+                       return IsChargedTo(finding, window, *budget) && UsesDefaultPolicy(*budget) &&
+                              !IsLimited(budget->retained);
+                     });
+}
+
+void SumFindings(WindowResult& window) {
+  window.outstanding = window.lost = window.retained = window.allowed = window.framework = {};
+  for (const Finding& finding : window.findings) {
+    if (!IsUsers(finding)) {
+      window.framework += finding.amount;
+      continue;
+    }
+    window.outstanding += finding.amount;
+    if (IsLost(finding.reach)) window.lost += finding.amount;
+    if (finding.reach == Reach::kRetained) window.retained += finding.amount;
+    if (finding.disposition == Disposition::kAllowed) window.allowed += finding.amount;
+  }
+}
+
+void DecideVerdict(WindowResult& window) {
+  SumFindings(window);
+  window.violations.clear();
+  window.reason.clear();
+  JudgeBy(*window.budget, window);
+  for (const auto& budget : window.code_budgets) JudgeBy(*budget, window);
+
+  const bool is_open = std::any_of(
+      window.findings.begin(), window.findings.end(),
+      [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
+  if (!window.violations.empty() || !window.free_errors.empty()) {
+    window.verdict = Verdict::kOverBudget;
+  } else if (is_open) {
+    window.verdict = Verdict::kUnconfirmed;
+    window.reason = WhyUnconfirmed(window);
+  } else if (!IsGated(window)) {
+    window.verdict = Verdict::kNotGated;
+    window.reason = "no budget limits what it retains";
+  } else {
+    window.verdict = Verdict::kPass;
+  }
+}
+
+}  // namespace leakgate

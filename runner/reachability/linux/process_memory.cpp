@@ -1,0 +1,124 @@
+#include "runner/reachability/linux/process_memory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace leakgate {
+namespace {
+
+constexpr std::uint64_t kPageBytes = 4096;
+constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
+// Of /proc/PID/pagemap: the page is in memory, or swapped out.
+constexpr std::uint64_t kPresent = 1ULL << 63 | 1ULL << 62;
+
+UniqueFd OpenOf(int pid, const char* name) {
+  return UniqueFd(::open(fmt::format("/proc/{}/{}", pid, name).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+}  // namespace
+
+ProcessMemory::ProcessMemory(int pid)
+    : pid_(pid), memory_(OpenOf(pid, "mem")), pages_(OpenOf(pid, "pagemap")) {}
+
+std::uint64_t ProcessMemory::Read(AddressRange range, void* to) const {
+  std::uint64_t done = 0;
+  const std::uint64_t bytes = range.end - range.begin;
+  while (done < bytes) {
+    const iovec local{static_cast<char*>(to) + done, bytes - done};
+    const iovec remote{reinterpret_cast<void*>(range.begin + done), bytes - done};
+    const ssize_t got = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
+    if (got <= 0) break;
+    done += static_cast<std::uint64_t>(got);
+  }
+  if (done != 0) return done;
+  return ReadByFile(range, to);
+}
+
+// Where the other call is forbidden.
+std::uint64_t ProcessMemory::ReadByFile(AddressRange range, void* to) const {
+  const ssize_t got =
+      ::pread(memory_.get(), to, range.end - range.begin, static_cast<off_t>(range.begin));
+  return got > 0 ? static_cast<std::uint64_t>(got) : 0;
+}
+
+std::vector<AddressRange> ProcessMemory::PresentIn(AddressRange range) const {
+  const std::uint64_t first = range.begin / kPageBytes;
+  const std::uint64_t count = (range.end + kPageBytes - 1) / kPageBytes - first;
+  std::vector<std::uint64_t> entries(count);
+  const std::size_t bytes = count * sizeof(std::uint64_t);
+  const ssize_t got = ::pread(pages_.get(), entries.data(), bytes,
+                              static_cast<off_t>(first * sizeof(std::uint64_t)));
+  if (got != static_cast<ssize_t>(bytes)) return {range};
+
+  std::vector<AddressRange> present;
+  for (std::uint64_t page = 0; page < count; ++page) {
+    if ((entries[page] & kPresent) == 0) continue;
+    const std::uint64_t begin = std::max((first + page) * kPageBytes, range.begin);
+    const std::uint64_t end = std::min((first + page + 1) * kPageBytes, range.end);
+    if (!present.empty() && present.back().end == begin) {
+      present.back().end = end;
+    } else {
+      present.push_back({begin, end});
+    }
+  }
+  return present;
+}
+
+void ProcessMemory::ForEachPart(AddressRange range,
+                                const std::function<void(std::uint64_t, Words)>& use) const {
+  constexpr std::uint64_t kMostAtOnce = 1U << 20;
+  constexpr std::uint64_t kMostAsked = 1U << 30;  // of the page map at once
+  std::vector<std::uint64_t> words(std::min(kMostAtOnce, range.end - range.begin) / kWordBytes);
+  for (std::uint64_t begin = range.begin; begin < range.end;) {
+    const std::uint64_t end = std::min(range.end, begin + kMostAsked);
+    for (const AddressRange& part : PresentIn({begin, end})) {
+      for (std::uint64_t at = part.begin; at < part.end;) {
+        const std::uint64_t wanted = std::min(part.end, at + kMostAtOnce);
+        const std::uint64_t got = Read({at, wanted}, words.data()) / kWordBytes;
+        use(at, Words(words.data(), got));
+        // A page that cannot be read is passed over.
+        at = got != 0 ? at + got * kWordBytes : (at / kPageBytes + 1) * kPageBytes;
+      }
+    }
+    begin = end;
+  }
+}
+
+ProcessMemory::Piece ProcessMemory::ReadPiece(std::uint64_t begin) const {
+  Piece piece(new std::uint64_t[kPieceBytes / kWordBytes]);
+  auto* const bytes = reinterpret_cast<char*>(piece.get());
+  std::uint64_t done = begin;  // read or zeroed up to here
+  for (const AddressRange& part : PresentIn({begin, begin + kPieceBytes})) {
+    std::memset(bytes + (done - begin), 0, part.begin - done);
+    done = part.begin;
+    while (done < part.end) {
+      const std::uint64_t got = Read({done, part.end}, bytes + (done - begin));
+      done += got;
+      if (got != 0) continue;
+      const std::uint64_t next = std::min((done / kPageBytes + 1) * kPageBytes, part.end);
+      std::memset(bytes + (done - begin), 0, next - done);
+      done = next;
+    }
+  }
+  std::memset(bytes + (done - begin), 0, begin + kPieceBytes - done);
+  return piece;
+}
+
+ProcessMemory::Words ProcessMemory::At(std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t piece_begin = begin & ~(kPieceBytes - 1);
+  if (last_ == nullptr || last_begin_ != piece_begin) {
+    const auto [entry, is_new] = pieces_.try_emplace(piece_begin);
+    if (is_new) entry->second = ReadPiece(piece_begin);
+    last_ = entry->second.get();
+    last_begin_ = piece_begin;
+  }
+  const std::uint64_t stop = std::min(end, piece_begin + kPieceBytes);
+  return {last_ + (begin - piece_begin) / kWordBytes, (stop - begin) / kWordBytes};
+}
+
+}  // namespace leakgate

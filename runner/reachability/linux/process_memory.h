@@ -1,0 +1,61 @@
+// Reads the memory of a process that does not run meanwhile. Pages that were
+// never written are not asked for: asking would fill them in.
+//
+// Fails by reading less: what cannot be read is told as nothing. One thread, the
+// one that froze the process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "runner/util/linux/unique_fd.h"
+
+namespace leakgate {
+
+struct AddressRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  friend bool operator==(const AddressRange&, const AddressRange&) = default;
+};
+
+class ProcessMemory {
+ public:
+  using Words = std::span<const std::uint64_t>;
+
+  explicit ProcessMemory(int pid);
+
+  // Copies [begin, end) as far as it can be read from `begin` on; returns how many
+  // bytes that is.
+  std::uint64_t Read(AddressRange range, void* to) const;
+
+  // Calls `use(address, words)` for the parts of `range` that hold pages, in order.
+  // The bounds are multiples of 8. Nothing is kept.
+  void ForEachPart(AddressRange range, const std::function<void(std::uint64_t, Words)>& use) const;
+
+  // The words from `begin`, a multiple of 8, on and before `end`, as many as are in
+  // one piece; never none. What cannot be read is zeros. Pieces are kept: the heap
+  // is read block by block, and each page of it once.
+  Words At(std::uint64_t begin, std::uint64_t end);
+
+ private:
+  static constexpr std::uint64_t kPieceBytes = 1U << 18;
+  using Piece = std::unique_ptr<std::uint64_t[]>;
+
+  Piece ReadPiece(std::uint64_t begin) const;
+  std::vector<AddressRange> PresentIn(AddressRange range) const;
+  std::uint64_t ReadByFile(AddressRange range, void* to) const;
+
+  int pid_;
+  UniqueFd memory_;
+  UniqueFd pages_;
+  std::unordered_map<std::uint64_t, Piece> pieces_;
+  std::uint64_t last_begin_ = 0;  // of the piece asked for last
+  const std::uint64_t* last_ = nullptr;
+};
+
+}  // namespace leakgate

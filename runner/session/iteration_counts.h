@@ -1,0 +1,44 @@
+// Counts the live blocks of one traced image, by stack, at the end of each of
+// its iterations. The process waits meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runner/attribution/call_sites.h"
+#include "runner/session/linux/region_file.h"
+#include "runner/session/mailbox_server.h"
+#include "runner/symbols/symbolizer.h"
+
+namespace leakgate {
+
+class IterationCounts {
+ public:
+  explicit IterationCounts(std::unique_ptr<RegionFile> region);
+
+  const RegionReader& region() const { return region_->reader(); }
+  int region_fd() const { return region_->fd().get(); }
+
+  // After the process has gone: how many iterations ended.
+  [[nodiscard]] int Iterations();
+
+  // After the process has gone: net blocks of each iteration but the first, of
+  // those of `call_sites` that had a live block at the end of any.
+  [[nodiscard]] std::map<std::string, std::vector<std::int64_t>> SeriesOf(
+      const std::set<std::string>& call_sites, Symbolizer& symbolizer);
+
+ private:
+  using ByStack = std::map<std::uint32_t, std::int64_t>;
+
+  void Count(int asking_tid);
+
+  std::unique_ptr<RegionFile> region_;
+  std::vector<ByStack> counts_;  // of each iteration
+  MailboxServer server_;         // last: it uses the others
+};
+
+}  // namespace leakgate

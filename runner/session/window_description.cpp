@@ -1,0 +1,65 @@
+#include "runner/session/window_description.h"
+
+#include <algorithm>
+
+namespace leakgate {
+namespace {
+
+Amount Between(std::uint64_t bytes_before, std::uint64_t bytes_after, std::uint64_t blocks_before,
+               std::uint64_t blocks_after) {
+  return {static_cast<std::int64_t>(bytes_after - bytes_before),
+          static_cast<std::int64_t>(blocks_after - blocks_before)};
+}
+
+Amount Allocated(const Totals& begin, const Totals& end) {
+  return Between(begin.allocated_bytes, end.allocated_bytes, begin.allocated_blocks,
+                 end.allocated_blocks);
+}
+
+Amount Freed(const Totals& begin, const Totals& end) {
+  return Between(begin.freed_bytes, end.freed_bytes, begin.freed_blocks, end.freed_blocks);
+}
+
+}  // namespace
+
+TestStatus StatusOf(const WindowCopy& window) {
+  if (window.kind != WindowKind::kTest) return TestStatus::kNone;
+  if (window.state != WindowState::kClosed) return TestStatus::kCrashed;
+  switch (window.test_result) {
+    case TestResult::kPassed:
+      return TestStatus::kPassed;
+    case TestResult::kFailed:
+      return TestStatus::kFailed;
+    case TestResult::kSkipped:
+      return TestStatus::kSkipped;
+    case TestResult::kNotPassed:
+    case TestResult::kUnknown:
+      break;
+  }
+  return TestStatus::kNotPassed;
+}
+
+WindowResult Describe(const WindowCopy& window, const RegionReader& region,
+                      const TestSources& sources, const std::string& binary_name) {
+  WindowResult result;
+  result.kind = window.kind;
+  result.name = window.kind == WindowKind::kProgram ? binary_name : window.name;
+  result.iteration = window.iteration;
+  result.status = StatusOf(window);
+  result.source_file = window.file;
+  result.source_line = window.line;
+  const auto source = sources.find(window.name);
+  if (result.source_file.empty() && source != sources.end()) {
+    result.source_file = source->second.file;
+    result.source_line = source->second.line;
+  }
+  // A window that is still open, the program's too, ends now.
+  const Totals end = window.state == WindowState::kClosed ? window.end : region.CurrentTotals();
+  result.allocated = Allocated(window.begin, end);
+  result.growth = result.allocated - Freed(window.begin, end);
+  const std::uint64_t live_bytes = end.allocated_bytes - end.freed_bytes;
+  result.peak_live_bytes = static_cast<std::int64_t>(std::max(window.peak_live_bytes, live_bytes));
+  return result;
+}
+
+}  // namespace leakgate

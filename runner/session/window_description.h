@@ -1,0 +1,27 @@
+// A window as the region tells it: its name, its place, what it did to the heap.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "runner/report/run_result.h"
+#include "runner/snapshot/region_reader.h"
+
+namespace leakgate {
+
+// What is known of the tests before they run: "Suite.Test" to its source.
+struct TestSource {
+  std::string file;
+  int line = 0;
+};
+using TestSources = std::map<std::string, TestSource>;
+
+// A test's result as the region tells it.
+[[nodiscard]] TestStatus StatusOf(const WindowCopy& window);
+
+// Without findings, budget and verdict. A window that is still open ends now;
+// the program's name is `binary_name`.
+[[nodiscard]] WindowResult Describe(const WindowCopy& window, const RegionReader& region,
+                                    const TestSources& sources, const std::string& binary_name);
+
+}  // namespace leakgate
