@@ -118,7 +118,7 @@ SUITES = {
             binaries=("benchmark_gtest", "benchmark_name_gtest", "benchmark_random_interleaving_gtest",
                       "commandlineflags_gtest", "perf_counters_gtest", "statistics_gtest", "string_util_gtest",
                       "time_unit_gtest"),
-            tests=0,
+            tests=67,
         ),
         Suite(
             name="re2",
