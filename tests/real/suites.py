@@ -137,17 +137,19 @@ SUITES = {
             name="googletest",
             package="",
             options=("-Dgtest_build_tests=ON", "-Dgmock_build_tests=ON"),
+            # Not gtest_repeat_test, which calls RUN_ALL_TESTS() again and again: GoogleTest's own stream of
+            # events, which tells untouched mode where tests begin, aborts the second time.
             binaries=("googletest-death-test-test", "googletest-filepath-test", "googletest-listener-test",
                       "googletest-message-test", "googletest-options-test", "googletest-param-test-test",
                       "googletest-port-test", "googletest-printers-test", "googletest-test-part-test",
                       "gtest-typed-test_test", "gtest-unittest-api_test", "gtest_main_unittest",
                       "gtest_pred_impl_unittest", "gtest_premature_exit_test", "gtest_prod_test",
-                      "gtest_repeat_test", "gtest_skip_test", "gtest_sole_header_test", "gtest_stress_test",
+                      "gtest_skip_test", "gtest_sole_header_test", "gtest_stress_test",
                       "gtest_unittest",
                       "gmock-cardinalities_test", "gmock-function-mocker_test", "gmock-more-actions_test",
                       "gmock-nice-strict_test", "gmock-port_test",
                       "gmock-spec-builders_test", "gmock_ex_test", "gmock_stress_test", "gmock_test"),
-            tests=0,
+            tests=1528,
         ),
         Suite(
             name="abseil",
