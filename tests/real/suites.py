@@ -20,6 +20,7 @@ class Suite:
     slow: tuple[str, ...] = ()  # binaries that time themselves or take minutes: only measured
     by_timing: tuple[str, ...] = ()  # tests whose need of the budget file depends on thread timing
     runs_in_source: bool = False  # its tests open files of the source tree
+    needs_order: bool = False  # its tests open files that earlier ones of the same binary left
     planted: str = ""  # the binary whose source SUITE_planted.patch changes
     prepare: tuple[str, ...] = ()  # a command to run once in the fetched source
     subdirectory: str = ""  # of the source, where the CMakeLists.txt to build is
@@ -92,6 +93,7 @@ SUITES = {
             binaries=("args-test", "assert-test", "color-test", "gtest-extra-test", "os-test", "ostream-test",
                       "scan-test", "std-test", "unicode-test"),
             tests=120,
+            needs_order=True,
         ),
         Suite(
             name="yaml-cpp",

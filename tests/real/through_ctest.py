@@ -16,12 +16,13 @@ def quoted(word: object) -> str:
 
 
 def add_test(suite: Suite, name: str, command: list[object], scratch: pathlib.Path) -> str:
-    scratch.mkdir()
+    scratch.mkdir(exist_ok=True)
+    # Tests of one folder run one after the other.
     return "\n".join((
         f"add_test({quoted(name)} {' '.join(quoted(word) for word in command)})",
         f"set_tests_properties({quoted(name)} PROPERTIES TIMEOUT 300 "
         f"WORKING_DIRECTORY {quoted(suite.working_folder(str(scratch)))} "
-        f"ENVIRONMENT {quoted(f'TEST_TMPDIR={scratch}')})\n"))
+        f"ENVIRONMENT {quoted(f'TEST_TMPDIR={scratch}')} RESOURCE_LOCK {scratch.name})\n"))
 
 
 def failed_tests(junit: pathlib.Path) -> set[str]:
@@ -40,7 +41,8 @@ def gate_through_ctest(suite: Suite, leakgate: str) -> Outcome:
             report = folder / f"{number}.json"
             command = [leakgate, "run", "--report", f"json={report}", "--",
                        *suite.command(binary), f"--gtest_filter={test}"]
-            lines.append(add_test(suite, f"{binary}:{test}", command, pathlib.Path(scratch) / str(number)))
+            folder_of_test = pathlib.Path(scratch) / (binary if suite.needs_order else str(number))
+            lines.append(add_test(suite, f"{binary}:{test}", command, folder_of_test))
             reports.append((binary, test, report))
         # What CMake's add_test writes for ctest to read; there is nothing to build.
         (folder / "CTestTestfile.cmake").write_text("".join(lines))
