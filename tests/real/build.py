@@ -7,6 +7,7 @@ applied to a copy of its source. Does nothing that was done before.
 
 Usage: build.py SUITE
 """
+import contextlib
 import fcntl
 import os
 import pathlib
@@ -69,6 +70,8 @@ def fetch(suite: Suite) -> None:
     run(*apt, "update")
     run(*apt, "source", "--only-source", suite.package, cwd=download, stdout=subprocess.DEVNULL)
     unpacked = next(path for path in download.iterdir() if path.is_dir())
+    if suite.prepare:
+        run(*suite.prepare, cwd=unpacked)
     suite.source.parent.mkdir(parents=True, exist_ok=True)
     unpacked.rename(suite.source)
 
@@ -80,44 +83,67 @@ def plant(suite: Suite) -> pathlib.Path | None:
     patch = HERE / f"{suite.name}_planted.patch"
     original = next(suite.source.rglob(f"{suite.planted}.cc"))
     # Of the name that the original has, so that a report reads alike.
-    copy = ROOT / "planted" / suite.name / original.name
+    copy = ROOT / "planted" / suite.name / original.relative_to(suite.source)
     if not copy.exists() or copy.stat().st_mtime < patch.stat().st_mtime:
         copy.parent.mkdir(parents=True, exist_ok=True)
         run("patch", "--quiet", "--output", copy, original, patch)
     return copy
 
 
+def run_logged(suite: Suite, name: str, command: list[object]) -> None:
+    log = suite.build / f"{name}.log"
+    suite.build.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as output:
+        done = subprocess.run([str(word) for word in command], stdout=output, stderr=output, check=False)
+    if done.returncode != 0:
+        sys.exit(f"real: {suite.name}: {name} failed:\n{log.read_text(errors='replace')[-4000:]}")
+
+
+def launcher() -> list[str]:
+    return ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+
+
+def configure(suite: Suite) -> None:
+    run_logged(suite, "configure", [
+        "cmake", "-G", "Ninja", "-S", suite.source, "-B", suite.build, "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+        *launcher(), *suite.options, f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
+        f"-DLEAKGATE_VARIANTS_OF={';'.join([*suite.binaries, *suite.slow])}",
+        f"-DLEAKGATE_PLANTED={ROOT / 'planted' / suite.name}", f"-DLEAKGATE_PLANTS={ROOT / 'plants' / suite.name}"])
+
+
+def build_targets(suite: Suite, targets: list[str]) -> None:
+    run_logged(suite, "build", ["cmake", "--build", suite.build, "--target", *targets])
+
+
 def build(suite: Suite) -> None:
     say(f"building {suite.name}: {len(suite.binaries)} test binaries, as they are and with the listener")
     binaries = [*suite.binaries, *suite.slow]
-    planted = plant(suite)
-    log = suite.build / "build.log"
-    suite.build.mkdir(parents=True, exist_ok=True)
-    targets = binaries + [f"{name}_listener" for name in binaries]
-    targets += [f"{suite.planted}_planted"] if planted else []
-    commands = (
-        ["cmake", "-G", "Ninja", "-S", suite.source, "-B", suite.build,
-         "-DCMAKE_BUILD_TYPE=RelWithDebInfo", *suite.options,
-         f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
-         f"-DLEAKGATE_VARIANTS_OF={';'.join(binaries)}", f"-DLEAKGATE_PLANTED={planted or ''}"],
-        ["cmake", "--build", suite.build, "--target", *targets])
-    with log.open("w") as output:
-        for command in commands:
-            done = subprocess.run([str(word) for word in command], stdout=output, stderr=output)
-            if done.returncode != 0:
-                sys.exit(f"real: building {suite.name} failed:\n{log.read_text()[-4000:]}")
+    planted = [f"{suite.planted}_planted"] if plant(suite) else []
+    configure(suite)
+    build_targets(suite, [*binaries, *(f"{name}_listener" for name in binaries), *planted])
+
+
+@contextlib.contextmanager
+def alone(what: str):
+    """No other build has to do with `what` meanwhile."""
+    with open(ROOT / f"{what}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def build_suite(suite: Suite) -> None:
+    ROOT.mkdir(parents=True, exist_ok=True)
+    with alone("apt"):
+        fetch(suite)
+    with alone(suite.name):  # two builds may want the same suite
+        build(suite)
+    say(f"{suite.name} is built in {os.path.relpath(suite.build)}")
 
 
 def main() -> None:
     if len(sys.argv) != 2 or sys.argv[1] not in SUITES:
         sys.exit(f"usage: build.py {'|'.join(SUITES)}")
-    suite = SUITES[sys.argv[1]]
-    ROOT.mkdir(parents=True, exist_ok=True)
-    with open(ROOT / "lock", "w") as lock:  # two builds may want the same suite
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        fetch(suite)
-        build(suite)
-    say(f"{suite.name} is built in {os.path.relpath(suite.build)}")
+    build_suite(SUITES[sys.argv[1]])
 
 
 if __name__ == "__main__":

@@ -7,26 +7,31 @@ import dataclasses
 import pathlib
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent / "build" / "real"
+ROOT = (HERE.parent.parent / "build" / "real").resolve()
 
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
     name: str
-    package: str  # the Debian source package; empty: /usr/src/googletest
+    package: str  # the Debian source package; empty: GoogleTest's own, in /usr/src/googletest
     options: tuple[str, ...]  # of its CMake
     binaries: tuple[str, ...]
     tests: int  # all of them run, or the gate fails
     slow: tuple[str, ...] = ()  # binaries that time themselves or take minutes: only measured
     by_timing: tuple[str, ...] = ()  # tests whose need of the budget file depends on thread timing
     runs_in_source: bool = False  # its tests open files of the source tree
+    needs_order: bool = False  # its tests open files that earlier ones of the same binary left
     planted: str = ""  # the binary whose source SUITE_planted.patch changes
+    prepare: tuple[str, ...] = ()  # a command to run once in the fetched source
+    subdirectory: str = ""  # of the source, where the CMakeLists.txt to build is
+    arguments: tuple[str, ...] = ()  # of each of its binaries
+    nightly: bool = False  # too big for each push
+    ends_badly: tuple[str, ...] = ()  # binaries whose own main aborts or fails after the tests, gated or not
 
     @property
     def source(self) -> pathlib.Path:
-        if not self.package:
-            return pathlib.Path("/usr/src/googletest/googletest")
-        return ROOT / "source" / self.name
+        unpacked = ROOT / "source" / self.name if self.package else pathlib.Path("/usr/src/googletest")
+        return unpacked / self.subdirectory
 
     @property
     def build(self) -> pathlib.Path:
@@ -34,8 +39,11 @@ class Suite:
 
     def command(self, binary: str, mode: str = "untouched") -> list[str]:
         """How `binary` is started; in listener mode its variant of that name."""
-        suffix = {"untouched": "", "listener": "_listener", "planted": "_planted"}[mode]
-        return [str(self.build / (binary + suffix))]
+        suffix = {"untouched": "", "listener": "_listener", "planted": "_planted", "plants": "_plants"}[mode]
+        return [str(self.build / (binary + suffix)), *self.arguments]
+
+    def working_folder(self, scratch: str) -> pathlib.Path:
+        return self.source if self.runs_in_source else pathlib.Path(scratch)
 
     @property
     def budget(self) -> pathlib.Path:
@@ -72,9 +80,92 @@ SUITES = {
         Suite(
             name="samples",
             package="",
+            subdirectory="googletest",
             options=("-Dgtest_build_samples=ON",),
             binaries=tuple(f"sample{number}_unittest" for number in range(1, 11)),
             tests=53,
+        ),
+        Suite(
+            name="fmtlib",
+            package="fmtlib",
+            options=("-DFMT_DOC=OFF", "-DFMT_TEST=ON"),
+            # Not those that take minutes each to compile.
+            binaries=("args-test", "assert-test", "color-test", "gtest-extra-test", "os-test", "ostream-test",
+                      "scan-test", "std-test", "unicode-test"),
+            tests=120,
+            needs_order=True,
+        ),
+        Suite(
+            name="yaml-cpp",
+            package="yaml-cpp",
+            options=("-DYAML_CPP_BUILD_TOOLS=OFF", "-DYAML_BUILD_SHARED_LIBS=OFF", "-DYAML_CPP_BUILD_TESTS=ON"),
+            binaries=("yaml-cpp-tests",),
+            tests=980,
+        ),
+        Suite(
+            name="glog",
+            package="google-glog",
+            options=("-DWITH_GFLAGS=OFF", "-DWITH_UNWIND=OFF"),
+            binaries=("demangle_unittest", "logging_unittest", "mock-log_unittest", "symbolize_unittest",
+                      "utilities_unittest"),
+            tests=25,
+            # Its main checks that RUN_ALL_TESTS() is 0, and has expectations after it, of which one fails.
+            ends_badly=("logging_unittest", "utilities_unittest"),
+        ),
+        Suite(
+            name="benchmark",
+            package="benchmark",
+            options=("-DBENCHMARK_USE_BUNDLED_GTEST=OFF", "-DBENCHMARK_ENABLE_WERROR=OFF",
+                     "-DGIT_VERSION=1.7.1"),
+            binaries=("benchmark_gtest", "benchmark_name_gtest", "benchmark_random_interleaving_gtest",
+                      "commandlineflags_gtest", "perf_counters_gtest", "statistics_gtest", "string_util_gtest",
+                      "time_unit_gtest"),
+            tests=67,
+        ),
+        Suite(
+            name="re2",
+            package="re2",
+            options=(f"-DLEAKGATE_HARNESS={HERE / 're2'}",),
+            # Debian leaves out what upstream generated.
+            prepare=("make", "--silent", "REBUILD_TABLES=1", "re2/perl_groups.cc", "re2/unicode_casefold.cc",
+                     "re2/unicode_groups.cc"),
+            binaries=("charclass_test", "compile_test", "filtered_re2_test", "mimics_pcre_test", "parse_test",
+                      "possible_match_test", "re2_arg_test", "re2_test", "regexp_test", "required_prefix_test",
+                      "search_test", "set_test", "simplify_test", "string_generator_test"),
+            tests=139,
+            slow=("dfa_test",),
+        ),
+        Suite(
+            name="googletest",
+            package="",
+            options=("-Dgtest_build_tests=ON", "-Dgmock_build_tests=ON"),
+            # Not gtest_repeat_test, which calls RUN_ALL_TESTS() again and again: GoogleTest's own stream of
+            # events, which tells untouched mode where tests begin, aborts the second time.
+            binaries=("googletest-death-test-test", "googletest-filepath-test", "googletest-listener-test",
+                      "googletest-message-test", "googletest-options-test", "googletest-param-test-test",
+                      "googletest-port-test", "googletest-printers-test", "googletest-test-part-test",
+                      "gtest-typed-test_test", "gtest-unittest-api_test", "gtest_main_unittest",
+                      "gtest_pred_impl_unittest", "gtest_premature_exit_test", "gtest_prod_test",
+                      "gtest_skip_test", "gtest_sole_header_test", "gtest_stress_test",
+                      "gtest_unittest",
+                      "gmock-cardinalities_test", "gmock-function-mocker_test", "gmock-more-actions_test",
+                      "gmock-nice-strict_test", "gmock-port_test",
+                      "gmock-spec-builders_test", "gmock_ex_test", "gmock_stress_test", "gmock_test"),
+            tests=1528,
+        ),
+        Suite(
+            name="abseil",
+            package="abseil",
+            nightly=True,
+            options=("-DABSL_BUILD_TESTING=ON", "-DBUILD_TESTING=ON", "-DABSL_USE_EXTERNAL_GOOGLETEST=ON",
+                     "-DABSL_FIND_GOOGLETEST=ON", "-DCMAKE_CXX_STANDARD=17"),
+            # A part of it: what deals in memory, threads and registries.
+            binaries=tuple(f"absl_{name}_test" for name in (
+                "any", "any_invocable", "ascii", "barrier", "blocking_counter", "call_once", "cleanup", "cord",
+                "cordz_info", "escaping", "fixed_array", "flags_flag", "flags_reflection", "function_ref",
+                "graphcycles", "inlined_vector", "low_level_alloc", "match", "memory", "notification", "optional",
+                "status", "statusor", "str_cat", "strip")),
+            tests=0,
         ),
     )
 }

@@ -1,38 +1,87 @@
 # Read by a real suite's own project(), by way of CMAKE_PROJECT_INCLUDE: its
-# files stay as they are. Beside each test binary B it adds B_listener, the same
-# sources with leakgate's listener, and, for the one whose source was changed by
-# a patch, B_planted.
+# files stay as they are. Beside each test binary B of LEAKGATE_VARIANTS_OF it
+# adds B_listener, the same sources with leakgate's listener; B_planted for the
+# one whose source was changed by a patch; and B_plants for those of which a
+# source has a copy with leaks in it below LEAKGATE_PLANTS.
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
+cmake_policy(VERSION 3.25)  # for what follows, not for the suite
+set(leakgate_here ${CMAKE_CURRENT_LIST_DIR})
 
-function(leakgate_add_variant target name sources)
-  add_executable(${name} ${sources})
-  foreach(property LINK_LIBRARIES COMPILE_DEFINITIONS COMPILE_OPTIONS INCLUDE_DIRECTORIES)
+# The same target over again, of other sources.
+function(leakgate_add_variant target name)
+  _add_executable(${name} ${ARGN})
+  foreach(property LINK_LIBRARIES COMPILE_DEFINITIONS COMPILE_OPTIONS COMPILE_FLAGS COMPILE_FEATURES
+          INCLUDE_DIRECTORIES CXX_STANDARD LINK_FLAGS LINK_OPTIONS)
     get_target_property(value ${target} ${property})
     if(value)
-      set_property(TARGET ${name} PROPERTY ${property} ${value})
+      set_property(TARGET ${name} PROPERTY ${property} "${value}")
     endif()
   endforeach()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 endfunction()
 
-function(leakgate_add_variants)
-  set(plugin ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../plugin)
-  cmake_path(GET LEAKGATE_PLANTED STEM planted)
-  foreach(target IN LISTS LEAKGATE_VARIANTS_OF)
-    get_target_property(sources ${target} SOURCES)
-    leakgate_add_variant(${target} ${target}_listener "${sources}")
-    target_sources(${target}_listener PRIVATE
-      ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/append_listener.cpp ${plugin}/listener/listener.cpp)
-    target_include_directories(${target}_listener PRIVATE ${plugin}/include)
-    target_compile_features(${target}_listener PRIVATE cxx_std_14)
-    target_link_libraries(${target}_listener PRIVATE ${CMAKE_DL_LIBS})
-    if(target STREQUAL planted)
-      list(TRANSFORM sources REPLACE "^.*${planted}\\.cc$" ${LEAKGATE_PLANTED})
-      leakgate_add_variant(${target} ${target}_planted "${sources}")
+function(leakgate_add_listener_variant target)
+  set(plugin ${leakgate_here}/../../plugin)
+  set(added ${leakgate_here}/append_listener.cpp ${plugin}/listener/listener.cpp)
+  # The suite itself keeps its own standard: some have more tests in a newer one.
+  set_source_files_properties(${added} PROPERTIES
+    COMPILE_OPTIONS "-std=gnu++14;-I${plugin}/include")
+  leakgate_add_variant(${target} ${target}_listener ${ARGN} ${added})
+  set_property(TARGET ${target}_listener APPEND PROPERTY LINK_LIBRARIES ${CMAKE_DL_LIBS})
+endfunction()
+
+# Adds `target`_`suffix` if one of the sources has a changed copy below `folder`.
+function(leakgate_add_changed_variant target suffix folder)
+  set(sources)
+  set(include_directories)
+  foreach(source IN LISTS ARGN)
+    file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR} ${source})
+    if(EXISTS ${folder}/${name})
+      cmake_path(GET source PARENT_PATH original_directory)
+      list(APPEND include_directories ${original_directory})
+      set(source ${folder}/${name})
     endif()
+    list(APPEND sources ${source})
   endforeach()
+  if(include_directories)
+    leakgate_add_variant(${target} ${target}_${suffix} ${sources})
+    set_property(TARGET ${target}_${suffix} APPEND PROPERTY INCLUDE_DIRECTORIES ${include_directories})
+  endif()
 endfunction()
 
-# At the end of the suite's own CMakeLists.txt, when its targets are there.
-cmake_language(DEFER CALL leakgate_add_variants)
+function(leakgate_add_variants target)
+  get_target_property(names ${target} SOURCES)
+  set(sources)
+  foreach(source IN LISTS names)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+    list(APPEND sources ${source})
+  endforeach()
+  leakgate_add_listener_variant(${target} ${sources})
+  leakgate_add_changed_variant(${target} planted ${LEAKGATE_PLANTED} ${sources})
+  leakgate_add_changed_variant(${target} plants ${LEAKGATE_PLANTS} ${sources})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+endfunction()
+
+# A suite with a harness of its own in place of GoogleTest's macros, as re2 has:
+# a header of the same name stands before it, and its main is GoogleTest's.
+if(LEAKGATE_HARNESS)
+  include_directories(BEFORE ${LEAKGATE_HARNESS})
+endif()
+
+# Variants are added at the end of the directory that made the target, where
+# what holds for the whole directory is settled.
+macro(add_executable leakgate_name)
+  set(leakgate_sources ${ARGN})
+  if(LEAKGATE_HARNESS)
+    list(TRANSFORM leakgate_sources REPLACE "^util/test\\.cc$" ${LEAKGATE_HARNESS}/main.cc)
+  endif()
+  _add_executable(${leakgate_name} ${leakgate_sources})
+  if("${leakgate_name}" IN_LIST LEAKGATE_VARIANTS_OF)
+    if(LEAKGATE_HARNESS)
+      target_link_libraries(${leakgate_name} gtest)
+    endif()
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL leakgate_add_variants ${leakgate_name})")
+  endif()
+endmacro()

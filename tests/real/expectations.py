@@ -1,0 +1,66 @@
+"""What is known of the real suites, and how an outcome differs from it.
+
+expected.json: each verdict that is over budget, examined: `site` is where it was allocated, `judged`
+a real leak or a false alarm, `why` the reason, with the source line. Where it is judged unconfirmed,
+no repetition could tell, and `why` says what stood in its way. references/SUITE.json: the leaks that
+LeakSanitizer and valgrind find.
+"""
+import json
+
+from outcome import Outcome, Test
+from suites import HERE, Suite
+
+REAL_LEAK = "real leak"
+FALSE_ALARM = "false alarm"
+UNCONFIRMED = "unconfirmed"
+
+
+def expected_of(suite: Suite) -> list[dict]:
+    return json.loads((HERE / "expected.json").read_text()).get(suite.name, [])
+
+
+def reference_leaks(suite: Suite) -> list[dict]:
+    path = HERE / "references" / f"{suite.name}.json"
+    return json.loads(path.read_text()) if path.exists() else []
+
+
+def is_found(suite: Suite, leak: dict, tests: list[Test]) -> bool:
+    """On the right test, from the same line: what the two call the call site may differ."""
+    line = (str(suite.source / leak["file"]), leak["line"])
+    return any(test.key == (leak["binary"], leak["test"]) and (not leak["file"] or line in test.frames)
+               for test in tests)
+
+
+def missed(suite: Suite, outcome: Outcome) -> list[dict]:
+    return [leak for leak in reference_leaks(suite) if not is_found(suite, leak, outcome.over_budget)]
+
+
+def unexpected(suite: Suite, outcome: Outcome) -> list[str]:
+    known = {(entry["binary"], entry["test"], entry["site"]) for entry in expected_of(suite)
+             if entry["judged"] != UNCONFIRMED}
+    return [f"{test.binary}: {test.name} is over budget by {site}, and expected.json does not say why"
+            for test in outcome.over_budget for site in sorted(test.sites) if (*test.key, site) not in known]
+
+
+def absent(suite: Suite, outcome: Outcome, mode: str) -> list[str]:
+    found = {(*test.key, site) for test in outcome.over_budget for site in test.sites}
+    return [f"{entry['binary']}: {entry['test']} is not over budget by {entry['site']}, as expected.json says"
+            for entry in expected_of(suite)
+            if mode in entry.get("modes", [mode]) and not entry.get("by_timing") and entry["judged"] != UNCONFIRMED
+            and (entry["binary"], entry["test"], entry["site"]) not in found]
+
+
+def other_verdicts(suite: Suite, outcome: Outcome) -> list[str]:
+    known = {(entry["binary"], entry["test"]) for entry in expected_of(suite) if entry["judged"] == UNCONFIRMED}
+    return [f"{test.binary}: {test.name} is {test.verdict}" for test in outcome.tests
+            if test.verdict not in ("pass", "over_budget") and not (test.verdict == UNCONFIRMED and test.key in known)]
+
+
+def differences(suite: Suite, mode: str, outcome: Outcome) -> list[str]:
+    problems = list(outcome.problems)
+    if len(outcome.tests) != suite.tests:
+        problems.append(f"{len(outcome.tests)} tests ran, not {suite.tests}")
+    problems += other_verdicts(suite, outcome) + unexpected(suite, outcome) + absent(suite, outcome, mode)
+    problems += [f"{leak['binary']}: {leak['test']}: missed what {leak['tool']} finds: "
+                 f"{leak['kind']}, {leak['file']}:{leak['line']}" for leak in missed(suite, outcome)]
+    return problems
