@@ -38,8 +38,14 @@ constexpr std::array kLibraries = {
 
 constexpr std::array<std::string_view, 3> kCppFolders = {"/usr/include/c++/", "/usr/lib/gcc/",
                                                          "/usr/include/x86_64-linux-gnu/c++/"};
-constexpr std::array<std::string_view, 3> kGoogleTestFolders = {
-    "/usr/include/gtest/", "/usr/include/gmock/", "/usr/src/googletest/"};
+// Its own tests and samples are beside them, and are anybody's tests.
+constexpr std::array<std::string_view, 6> kGoogleTestFolders = {
+    "/usr/include/gtest/",
+    "/usr/include/gmock/",
+    "/usr/src/googletest/googletest/include/",
+    "/usr/src/googletest/googletest/src/",
+    "/usr/src/googletest/googlemock/include/",
+    "/usr/src/googletest/googlemock/src/"};
 
 // "/lib/libgtest.so.1.12.1" and "/lib/libc-2.31.so" without folder and ending.
 std::string_view Stem(std::string_view path) {

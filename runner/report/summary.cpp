@@ -75,6 +75,21 @@ std::string ReasonLines(const RunResult& result, Verdict verdict,
   return text;
 }
 
+// Each reason once why it could not be told what is lost.
+std::string ReachLines(const RunResult& result) {
+  std::vector<std::string> problems;
+  for (const WindowResult& window : result.windows) {
+    const std::string& problem = window.reach_problem;
+    const bool is_new = std::find(problems.begin(), problems.end(), problem) == problems.end();
+    if (!problem.empty() && is_new) problems.push_back(problem);
+  }
+  std::string text;
+  for (const std::string& problem : problems) {
+    text += Line("what is lost could not be told: " + problem);
+  }
+  return text;
+}
+
 // What budget files hold that is out of date.
 std::string EntryLines(const RunResult& result) {
   std::string text;
@@ -142,8 +157,8 @@ std::string SummaryText(const RunResult& result, const TextStyle& style) {
   const std::vector<RepeatedFailure> failures = CollectFailures(result);
   return UnshownFailures(failures, result, style) + AnswerLine(result, style.colour) +
          FailureTable(failures) + ReasonLines(result, Verdict::kInconclusive, result.reasons) +
-         ReasonLines(result, Verdict::kUnconfirmed, {}) + PassedLine(result) + EntryLines(result) +
-         ModeLine(result) + ReasonLines(result, Verdict::kNotGated, {}) +
+         ReasonLines(result, Verdict::kUnconfirmed, {}) + PassedLine(result) + ReachLines(result) +
+         EntryLines(result) + ModeLine(result) + ReasonLines(result, Verdict::kNotGated, {}) +
          DropsLine(result.tracing) + ProgramExitLine(result);
 }
 

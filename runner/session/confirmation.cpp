@@ -63,6 +63,11 @@ void ApplySeries(const std::vector<std::int64_t>& series, bool is_long, Finding&
   const Growth growth = is_long ? ClassifyLongGrowth(series) : ClassifyGrowth(series);
   finding.disposition = DispositionOf(growth);
   finding.explanation.clear();
+  const bool has_passed = growth == Growth::kNone || growth == Growth::kBounded;
+  if (has_passed && finding.reach == Reach::kUnknown) {
+    finding.disposition = Disposition::kUnconfirmed;
+    finding.explanation = "repeated, it does not grow, but it may be lost: that could not be told";
+  }
   if (growth == Growth::kIrregular) finding.explanation = "it grows, but not regularly";
 }
 

@@ -78,16 +78,23 @@ std::string SecondsText(std::chrono::milliseconds duration) {
   return fmt::format("{:g} s", static_cast<double>(duration.count()) / 1000.0);
 }
 
-// Why the process did not get to its end; empty: it did.
+std::string HowItEnded(const ProgramStatus& status) {
+  if (status.signal) return fmt::format("was killed by signal {}", *status.signal);
+  return fmt::format("exited with {}", status.exit_code.value_or(0));
+}
+
+// Why the process was not let run to its end; empty: it was.
 std::string WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
-                       SuspendedProcess& process, const std::string& mark) {
+                       SuspendedProcess& process, const std::string& mark, ProgramStatus& status) {
   const Clock::time_point deadline = Clock::now() + request.timeout;
   std::string problem;
   for (;;) {
     const std::optional<ProgramStatus> end = process.Poll();
     if (end && !problem.empty()) return problem;
-    if (end && end->signal) return fmt::format("signal {} killed it when repeated", *end->signal);
-    if (end) return "";
+    if (end) {
+      status = *end;
+      return "";
+    }
     const bool is_late = Clock::now() >= deadline;
     if (problem.empty() && (is_late || setup.is_cancelled())) {
       problem =
@@ -100,7 +107,9 @@ std::string WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& re
 }
 
 // Why the repetitions tell nothing, from what the region shows.
-std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request) {
+// How the process ended after its last repetition is no matter.
+std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request,
+                      const ProgramStatus& end) {
   if (counts.region().State() != AgentState::kTracing) return "it was not traced when repeated";
   const int ended = counts.Iterations();
   bool has_run = false;
@@ -115,7 +124,8 @@ std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request)
   }
   if (!has_run) return "no test ran when it was run alone";
   if (ended < request.repetitions) {
-    return fmt::format("it ended after {} of {} repetitions", ended, request.repetitions);
+    return fmt::format("the program {} after {} of {} repetitions", HowItEnded(end), ended,
+                       request.repetitions);
   }
   for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
     if (counts.region().Drops(static_cast<DropReason>(i)) != 0) {
@@ -149,12 +159,13 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   if (!resumed) return {resumed.error().message, {}};
 
   const std::string mark = fmt::format("{}={}", kControlVariable, (*server)->name());
-  std::string problem = WaitForEnd(setup, request, **process, mark);
+  ProgramStatus status;
+  std::string problem = WaitForEnd(setup, request, **process, mark, status);
   server->reset();
   IterationCounts* const counts = images.Last();
   if (!problem.empty()) return {problem, {}};
   if (counts == nullptr) return {"it was not traced when repeated", {}};
-  problem = ProblemIn(*counts, request);
+  problem = ProblemIn(*counts, request, status);
   if (!problem.empty()) return {problem, {}};
   return {"", counts->SeriesOf(request.call_sites, setup.symbolizer)};
 }

@@ -88,8 +88,10 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   if (moment.asking_tid != 0 && AsksForReach(*result.budget)) {
     result.reach_problem = TellReach(request, around_.variables, sites_, *evidence);
   }
-  MarkReplaced(region_.EarlierFrees(0), window.id, sites_, *evidence);
-  if (window.kind == WindowKind::kTest && UsesDefaultPolicy(*result.budget)) LeaveOpen(*evidence);
+  if (window.kind == WindowKind::kTest) {
+    MarkReplaced(TakeEarlierFrees(), window.id, sites_, *evidence);
+    if (UsesDefaultPolicy(*result.budget)) LeaveOpen(*evidence);
+  }
   Conclude(*evidence, result);
   result.growth = result.growth - result.framework;
   Defer(result);
@@ -101,6 +103,12 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
     }
   }
   return result;
+}
+
+// Since the last test that was judged: those of this one are among them.
+std::vector<EarlierFreeCopy> WindowJudge::TakeEarlierFrees() {
+  const std::uint32_t from = std::exchange(earlier_frees_taken_, region_.EarlierFreeCount());
+  return region_.EarlierFrees(from);
 }
 
 EvidenceRequest WindowJudge::RequestFor(std::uint32_t window, int asking_tid) const {

@@ -79,6 +79,7 @@ class WindowJudge {
   bool FindBudget(const WindowCopy& window, WindowResult& result);
   using WhichWindows = std::function<bool(std::uint32_t window, const WindowResult& result)>;
 
+  std::vector<EarlierFreeCopy> TakeEarlierFrees();
   EvidenceRequest RequestFor(std::uint32_t window, int asking_tid) const;
   CodeCharges ChargesOf(WindowKind kind, const WindowResult& result);
   void Allow(const WindowCopy& window, const WindowResult& result, WindowEvidence& evidence);
@@ -99,6 +100,7 @@ class WindowJudge {
   std::map<std::uint32_t, WindowEvidence> open_;         // of windows whose verdict is open
   std::vector<LostBlock> lost_of_program_;               // as the last iteration ended
   std::map<std::uint32_t, ProcessResources> resources_;  // at the begin of open windows
+  std::uint32_t earlier_frees_taken_ = 0;
   int asking_tid_ = 0;  // while windows are judged again and the process waits
 };
 
