@@ -89,7 +89,8 @@ std::vector<BudgetCandidate> BudgetSet::Candidates(const TestId& test) const {
   for (const Entry& entry : entries_) {
     if (Covers(entry.file, test)) covering.push_back(&entry);
   }
-  // Spares the usual case, one file, from asking the file system.
+  // Spares the usual case, no file or one, from asking the file system.
+  if (covering.empty()) return {};
   if (covering.size() == 1) return {{&covering.front()->file, 0}};
 
   const fs::path source = test.source_file.empty() ? fs::path() : Resolve(test.source_file);

@@ -8,7 +8,6 @@
 #include <map>
 #include <thread>
 
-#include "runner/reachability/linux/tell_reach.h"
 #include "runner/report/json_words.h"
 
 namespace leakgate {
@@ -105,8 +104,8 @@ void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& s
   }
 }
 
-std::string TellReach(const EvidenceRequest& request, Variables& variables, CallSites& sites,
-                      WindowEvidence& evidence) {
+std::string TellReach(const EvidenceRequest& request, Variables& variables, HolderWish holders,
+                      CallSites& sites, WindowEvidence& evidence) {
   std::vector<LiveBlock> candidates;
   std::vector<BlockFacts*> facts;
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
@@ -118,10 +117,12 @@ std::string TellReach(const EvidenceRequest& request, Variables& variables, Call
   const auto reaches = leakgate::TellReach({.pid = request.pid,
                                             .region = request.region,
                                             .candidates = candidates,
-                                            .variables = variables});
+                                            .variables = variables,
+                                            .holders = holders});
   if (!reaches) return reaches.error().message;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     facts[i]->reach = (*reaches)[i].reach;
+    if ((*reaches)[i].holder.root.empty()) continue;
     facts[i]->holder = HolderText((*reaches)[i].holder, [&](std::uint32_t stack) {
       return DescribeCallSite(sites.Of(stack).finding);
     });

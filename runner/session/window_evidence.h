@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runner/judgement/evidence.h"
+#include "runner/reachability/linux/tell_reach.h"
 #include "runner/symbols/variables.h"
 
 namespace leakgate {
@@ -28,7 +29,7 @@ void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& s
 // Asks which of the candidates are lost; why not, if that cannot be told.
 // REQUIRES: the process waits.
 [[nodiscard]] std::string TellReach(const EvidenceRequest& request, Variables& variables,
-                                    CallSites& sites, WindowEvidence& evidence);
+                                    HolderWish holders, CallSites& sites, WindowEvidence& evidence);
 
 // The window's mismatched and double frees.
 [[nodiscard]] std::vector<FreeErrorResult> FreeErrorsOf(const RegionReader& region,

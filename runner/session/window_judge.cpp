@@ -86,7 +86,8 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   Allow(window, result, *evidence);
   if (window.kind == WindowKind::kProgram) RecallLost(*evidence);
   if (moment.asking_tid != 0 && AsksForReach(*result.budget)) {
-    result.reach_problem = TellReach(request, around_.variables, sites_, *evidence);
+    result.reach_problem =
+        TellReach(request, around_.variables, HolderWish::kTell, sites_, *evidence);
   }
   if (window.kind == WindowKind::kTest) {
     MarkReplaced(TakeEarlierFrees(), window.id, sites_, *evidence);
@@ -215,8 +216,8 @@ void WindowJudge::JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std
     if (asking_tid_ != 0 || result->second.budget->free_by != FreeBy::kTest) {
       MarkReleased(live->blocks, when, evidence);
       if (asking_tid_ != 0) {
-        result->second.reach_problem =
-            TellReach(RequestFor(window, asking_tid_), around_.variables, sites_, evidence);
+        result->second.reach_problem = TellReach(RequestFor(window, asking_tid_), around_.variables,
+                                                 HolderWish::kTell, sites_, evidence);
       }
       Conclude(evidence, result->second);
     }
@@ -230,8 +231,11 @@ void WindowJudge::FindLostOfProgram(int asking_tid) {
   constexpr std::uint32_t kProgramWindow = 1;
   const EvidenceRequest request = RequestFor(kProgramWindow, asking_tid);
   Expected<WindowEvidence> evidence = GatherEvidence(request);
-  if (!evidence || !TellReach(request, around_.variables, sites_, *evidence).empty()) return;
+  if (!evidence) return;
+  const std::string problem =
+      TellReach(request, around_.variables, HolderWish::kLeaveOut, sites_, *evidence);
   lost_of_program_.clear();
+  if (!problem.empty()) return;
   for (std::size_t i = 0; i < evidence->blocks.size(); ++i) {
     if (IsLost(evidence->facts[i].reach)) {
       lost_of_program_.push_back({evidence->blocks[i], evidence->facts[i].reach});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "runner/reachability/linux/frozen_process.h"
@@ -98,11 +99,15 @@ Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
   const RootNamer namer(*maps, modules, process->threads(), request.variables);
   Holders holders(heap->blocks, marker, namer);
   std::vector<BlockReach> reaches(numbers.size());
+  std::set<std::uint32_t> told_stacks;
   std::size_t next = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (numbers[i] == BlockIndex::kNone) continue;
     reaches[i].reach = conclusion[next++];
-    if (reaches[i].reach == Reach::kRetained) reaches[i].holder = holders.Of(numbers[i]);
+    const bool is_told = request.holders == HolderWish::kTell &&
+                         reaches[i].reach == Reach::kRetained &&
+                         told_stacks.insert(heap->blocks[numbers[i]].stack).second;
+    if (is_told) reaches[i].holder = holders.Of(numbers[i]);
   }
   return reaches;
 }

@@ -16,11 +16,16 @@
 
 namespace leakgate {
 
+// Whether it is to be told who holds what is retained: of one block of each stack,
+// for that is what a report shows. Naming takes longer than looking.
+enum class HolderWish { kTell, kLeaveOut };
+
 struct ReachRequest {
   int pid = 0;
   const RegionReader& region;
   std::span<const LiveBlock> candidates;  // in any order
   Variables& variables;                   // to name holders by
+  HolderWish holders = HolderWish::kTell;
 };
 
 // One for each candidate, in their order; kUnknown for one that is no longer live.
