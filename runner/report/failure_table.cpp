@@ -34,6 +34,11 @@ void AddRows(std::vector<Row>& rows, const RepeatedFailure& failure) {
   const WindowResult& window = *failure.largest;
   const std::string component = window.budget->component.empty() ? "-" : window.budget->component;
   const std::string name = PlainWindowName(window) + IterationsText(failure);
+  if (!window.free_errors.empty()) {
+    const auto count = static_cast<std::int64_t>(window.free_errors.size());
+    rows.push_back(
+        {Printable(component), FormatCount(count, "freeing error"), "", Printable(name)});
+  }
   for (const Excess& excess : Excesses(window)) {
     rows.push_back({Printable(component), excess.amount, excess.budget, Printable(name)});
   }

@@ -87,10 +87,11 @@ std::string InnerLine(std::span<const Frame> inner, Colour colour) {
 }
 
 // Who holds it, and which thread made it, where that is not the test's own.
-std::string EvidenceLines(const Finding& finding, Colour colour) {
+std::string EvidenceLines(const Finding& finding, const TextStyle& style) {
   std::string text;
   const auto add = [&](const std::string& line) {
-    text += "    " + Paint(Printable(line), Emphasis::kInTheDistance, colour) + '\n';
+    const std::string near = WithRelativePaths(line, style.base_directory);
+    text += "    " + Paint(Printable(near), Emphasis::kInTheDistance, style.colour) + '\n';
   };
   if (!finding.holder.empty()) add("held by " + finding.holder);
   if (!finding.thread.empty()) add("allocated by " + finding.thread);
@@ -168,7 +169,21 @@ std::string FindingText(const Finding& finding, const TextStyle& style) {
   const std::string stack =
       finding.stack.empty() ? "    no call stack was recorded\n" : StackText(finding, style);
   return "  " + Paint(heading, Emphasis::kHeading, style.colour) + '\n' +
-         EvidenceLines(finding, style.colour) + stack;
+         EvidenceLines(finding, style) + stack;
+}
+
+std::string WithRelativePaths(std::string text, const std::string& base_directory) {
+  if (base_directory.size() <= 1) return text;
+  const std::string prefix = base_directory + "/";
+  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
+    const bool begins_path = at == 0 || text[at - 1] == '(' || text[at - 1] == ' ';
+    if (begins_path) {
+      text.erase(at, prefix.size());
+    } else {
+      ++at;
+    }
+  }
+  return text;
 }
 
 std::string RelativePath(std::string_view path, const std::string& base_directory) {

@@ -23,6 +23,9 @@ namespace leakgate {
 // The lines of `finding`, each with a trailing newline.
 [[nodiscard]] std::string FindingText(const Finding& finding, const TextStyle& style);
 
+// `text` with the paths below `base_directory` that stand in it from there.
+[[nodiscard]] std::string WithRelativePaths(std::string text, const std::string& base_directory);
+
 // `path`, from `base_directory` if it lies below it. Not made printable.
 [[nodiscard]] std::string RelativePath(std::string_view path, const std::string& base_directory);
 

@@ -71,7 +71,8 @@ std::string PassedText(const WindowResult& window, const TextStyle& style) {
   for (const Finding* finding : Select(window, IsPassed)) {
     const std::string line = fmt::format("not counted: {} by {}: {}", FormatAmount(finding->amount),
                                          DescribeCallSite(*finding), FateText(*finding));
-    text += "  " + Paint(Printable(line), Emphasis::kInTheDistance, style.colour) + '\n';
+    const std::string near = WithRelativePaths(line, style.base_directory);
+    text += "  " + Paint(Printable(near), Emphasis::kInTheDistance, style.colour) + '\n';
   }
   return text;
 }
@@ -137,6 +138,11 @@ std::string Headline(const WindowResult& window, const TextStyle& style) {
 }  // namespace
 
 std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
+  for (const FreeErrorResult& error : window.free_errors) {
+    if (!error.freed_at.user_frame) continue;
+    const Frame& frame = error.freed_at.stack[*error.freed_at.user_frame];
+    if (!frame.file.empty()) return SourcePosition{frame.file, frame.line};
+  }
   for (const Finding* finding : Select(window, IsUsers)) {
     if (!finding->user_frame) continue;
     const Frame& frame = finding->stack[*finding->user_frame];
