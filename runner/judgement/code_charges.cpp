@@ -26,6 +26,7 @@ const CodeCharges::Budget& CodeCharges::Find(std::uint32_t stack) {
 }
 
 void CodeCharges::Charge(WindowResult& window) {
+  window.code_budgets.clear();
   for (Finding& finding : window.findings) {
     const Budget& budget = FindFor(finding.stack);
     if (budget == own_) continue;

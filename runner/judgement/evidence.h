@@ -2,6 +2,7 @@
 // out are session/window_judge.h's; those here ask nobody.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,8 +31,10 @@ struct WindowEvidence {
 void MarkReplaced(const std::vector<EarlierFreeCopy>& frees, std::uint32_t window, CallSites& sites,
                   WindowEvidence& evidence);
 
-// What is retained and not replaced is open until a repetition tells.
-void LeaveOpen(WindowEvidence& evidence);
+// What is retained and not replaced is open until a repetition tells, where the
+// budget that its stack is charged to says so.
+void LeaveOpen(const std::function<bool(std::uint32_t stack)>& is_confirmed,
+               WindowEvidence& evidence);
 
 // Blocks that are not among `live`, sorted by address, have been freed since.
 void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,

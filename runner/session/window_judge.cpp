@@ -15,6 +15,12 @@ bool AsksForReach(const AppliedBudget& budget) {
   return UsesDefaultPolicy(budget) || IsLimited(budget.lost) || IsLimited(budget.retained);
 }
 
+bool AnyAsksForReach(const WindowEvidence& evidence, CodeCharges& charges) {
+  return std::any_of(evidence.blocks.begin(), evidence.blocks.end(), [&](const LiveBlock& block) {
+    return AsksForReach(charges.BudgetOf(block.stack));
+  });
+}
+
 }  // namespace
 
 WindowJudge::WindowJudge(RegionFile& file, const JudgeSurroundings& surroundings)
@@ -83,15 +89,17 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   AddFreeErrors(window.id, result);
   AddResources(window.id, result);
   NameThreads(request, result.budget->thread_scope, sites_, *evidence);
-  Allow(window, result, *evidence);
+  CodeCharges charges = ChargesOf(window.kind, result);
+  Allow(window.id, charges, *evidence);
   if (window.kind == WindowKind::kProgram) RecallLost(*evidence);
-  if (moment.asking_tid != 0 && AsksForReach(*result.budget)) {
+  if (moment.asking_tid != 0 && AnyAsksForReach(*evidence, charges)) {
     result.reach_problem =
         TellReach(request, around_.variables, HolderWish::kTell, sites_, *evidence);
   }
   if (window.kind == WindowKind::kTest) {
     MarkReplaced(TakeEarlierFrees(), window.id, sites_, *evidence);
-    if (UsesDefaultPolicy(*result.budget)) LeaveOpen(*evidence);
+    LeaveOpen([&](std::uint32_t stack) { return UsesDefaultPolicy(charges.BudgetOf(stack)); },
+              *evidence);
   }
   Conclude(*evidence, result);
   result.growth = result.growth - result.framework;
@@ -122,14 +130,12 @@ CodeCharges WindowJudge::ChargesOf(WindowKind kind, const WindowResult& result) 
   return CodeCharges(around_.budgets, kind, std::move(tests), result.budget, sites_);
 }
 
-void WindowJudge::Allow(const WindowCopy& window, const WindowResult& result,
-                        WindowEvidence& evidence) {
+void WindowJudge::Allow(std::uint32_t window, CodeCharges& charges, WindowEvidence& evidence) {
   AllowByScope(region_, sites_, evidence);
-  CodeCharges charges = ChargesOf(window.kind, result);
   AllowByBudget(
       [&](std::uint32_t stack) -> const AppliedBudget& { return charges.BudgetOf(stack); }, sites_,
       evidence);
-  AllowExpected(region_, window.id, sites_, evidence);
+  AllowExpected(region_, window, sites_, evidence);
 }
 
 void WindowJudge::AddFreeErrors(std::uint32_t window, WindowResult& result) {

@@ -82,7 +82,7 @@ class WindowJudge {
   std::vector<EarlierFreeCopy> TakeEarlierFrees();
   EvidenceRequest RequestFor(std::uint32_t window, int asking_tid) const;
   CodeCharges ChargesOf(WindowKind kind, const WindowResult& result);
-  void Allow(const WindowCopy& window, const WindowResult& result, WindowEvidence& evidence);
+  void Allow(std::uint32_t window, CodeCharges& charges, WindowEvidence& evidence);
   void AddFreeErrors(std::uint32_t window, WindowResult& result);
   void AddResources(std::uint32_t window, WindowResult& result);
   void Conclude(const WindowEvidence& evidence, WindowResult& result);
