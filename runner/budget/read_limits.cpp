@@ -50,8 +50,8 @@ Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& pl
 // What the process has besides its heap is looked at where tests begin and end.
 Expected<WindowLimits> ReadOuterWindow(const LocatedValue& value, const JsonPlace& place) {
   for (const LocatedMember& member : value.members) {
-    const bool is_of_tests = member.key == "mapped" || member.key == "file_descriptors" ||
-                             member.key == "threads";
+    const bool is_of_tests =
+        member.key == "mapped" || member.key == "file_descriptors" || member.key == "threads";
     if (!is_of_tests) continue;
     return place.Member(member.key)
         .ErrorAt(member, "is measured for tests only; move it to the limits of \"test\"");
@@ -63,11 +63,12 @@ Expected<WindowLimits> ReadOuterWindow(const LocatedValue& value, const JsonPlac
 
 Expected<ScopedLimits> ReadLimits(const LocatedValue& value, const JsonPlace& place) {
   ScopedLimits limits;
-  const Expected<void> read = ReadNonEmptyObject(value, place,
-                                                 {{"test", Into(limits.test, ReadWindow)},
-                                                  {"suite", Into(limits.suite, ReadOuterWindow)},
-                                                  {"program", Into(limits.program, ReadOuterWindow)}},
-                                                 kLimitsExample);
+  const Expected<void> read =
+      ReadNonEmptyObject(value, place,
+                         {{"test", Into(limits.test, ReadWindow)},
+                          {"suite", Into(limits.suite, ReadOuterWindow)},
+                          {"program", Into(limits.program, ReadOuterWindow)}},
+                         kLimitsExample);
   if (!read) return Unexpected(read.error());
   return limits;
 }

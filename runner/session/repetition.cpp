@@ -56,19 +56,15 @@ class CountedImages {
   std::vector<std::unique_ptr<IterationCounts>> images_;
 };
 
-// Both by variable and by argument: a program may look at one of them only.
-std::vector<std::string> ArgumentsFor(const RepetitionRequest& request,
-                                      const std::vector<std::string>& original) {
-  std::vector<std::string> arguments = WithoutTestSelection(original);
-  arguments.push_back("--gtest_filter=" + request.test);
-  arguments.push_back(fmt::format("--gtest_repeat={}", request.repetitions));
-  return arguments;
-}
-
+// By variables, which GoogleTest takes for its flags' defaults: the program's own
+// parsing may allow no further argument.
 std::vector<std::string> EnvironmentFor(const RepetitionRequest& request,
                                         const ScratchDirectory& scratch) {
   std::vector<std::string> environment = WithoutTestVariables(OwnEnvironment());
   environment.push_back("GTEST_FILTER=" + request.test);
+  if (request.test.find("DISABLED_") != std::string::npos) {
+    environment.emplace_back("GTEST_ALSO_RUN_DISABLED_TESTS=1");
+  }
   environment.push_back(fmt::format("GTEST_REPEAT={}", request.repetitions));
   if (!scratch.path().empty()) environment.push_back("TEST_TMPDIR=" + scratch.path().string());
   return environment;
@@ -148,7 +144,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   auto process =
       SuspendedProcess::Launch({.program = setup.prepared.program,
                                 .name = setup.request.program,
-                                .arguments = ArgumentsFor(request, setup.request.arguments),
+                                .arguments = WithoutTestSelection(setup.request.arguments),
                                 .environment = *std::move(environment),
                                 .signal_mask = setup.signal_mask,
                                 .inherited = setup.inherited,

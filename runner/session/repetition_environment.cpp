@@ -1,6 +1,8 @@
 // WithoutTestVariables and WithoutTestSelection of repetition.h.
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <string>
 #include <string_view>
 
 #include "runner/session/repetition.h"
