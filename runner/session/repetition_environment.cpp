@@ -10,32 +10,59 @@
 namespace leakgate {
 namespace {
 
-// Inherited, they ran no test at all and wrote over the user's XML.
-constexpr std::array<std::string_view, 4> kPrefixes = {"GTEST_", "TEST_", "TESTBRIDGE_",
-                                                       "XML_OUTPUT_FILE="};
+// Of test runners. Inherited, they ran no test at all and wrote over the user's XML.
+constexpr std::array<std::string_view, 5> kRunnerPrefixes = {
+    "TEST_", "TESTBRIDGE_", "XML_OUTPUT_FILE=", "GTEST_TOTAL_SHARDS=", "GTEST_SHARD_"};
 
-constexpr std::array<std::string_view, 12> kFlags = {
-    "filter",     "repeat",           "shuffle",          "random_seed", "output",
-    "list_tests", "stream_result_to", "break_on_failure", "fail_fast",   "flagfile",
-    "brief",      "throw_on_failure"};
+// GoogleTest's flags that choose, repeat, order or report tests, or end the run.
+constexpr std::array<std::string_view, 13> kFlags = {"filter",
+                                                     "repeat",
+                                                     "shuffle",
+                                                     "random_seed",
+                                                     "output",
+                                                     "list_tests",
+                                                     "stream_result_to",
+                                                     "break_on_failure",
+                                                     "fail_fast",
+                                                     "flagfile",
+                                                     "brief",
+                                                     "throw_on_failure",
+                                                     "also_run_disabled_tests"};
 
+bool IsKnownFlag(std::string_view flag) {
+  return std::find(kFlags.begin(), kFlags.end(), flag) != kFlags.end();
+}
+
+// "--gtest_filter=..."; GoogleTest takes one dash, two, or a slash.
 bool IsTestSelection(std::string_view argument) {
   for (const std::string_view prefix : {"--gtest_", "-gtest_", "/gtest_"}) {
     if (!argument.starts_with(prefix)) continue;
-    const std::string_view flag = argument.substr(prefix.size());
-    return std::any_of(kFlags.begin(), kFlags.end(), [flag](std::string_view known) {
-      return flag == known || (flag.starts_with(known) && flag[known.size()] == '=');
-    });
+    argument.remove_prefix(prefix.size());
+    return IsKnownFlag(argument.substr(0, argument.find('=')));
   }
   return false;
+}
+
+// "GTEST_FILTER=..." for the flag "filter".
+bool SetsFlag(std::string_view variable) {
+  constexpr std::string_view kPrefix = "GTEST_";
+  if (!variable.starts_with(kPrefix)) return false;
+  std::string flag(variable.substr(kPrefix.size(), variable.find('=') - kPrefix.size()));
+  std::transform(flag.begin(), flag.end(), flag.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return IsKnownFlag(flag);
+}
+
+bool IsOfRunner(std::string_view variable) {
+  return std::any_of(kRunnerPrefixes.begin(), kRunnerPrefixes.end(),
+                     [&](std::string_view prefix) { return variable.starts_with(prefix); });
 }
 
 }  // namespace
 
 std::vector<std::string> WithoutTestVariables(std::vector<std::string> environment) {
   std::erase_if(environment, [](const std::string& variable) {
-    return std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                       [&](std::string_view prefix) { return variable.starts_with(prefix); });
+    return SetsFlag(variable) || IsOfRunner(variable);
   });
   return environment;
 }
