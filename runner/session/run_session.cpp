@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 
 #include "common/control_protocol.h"
@@ -59,7 +60,8 @@ class Session {
 
   Expected<RunResult> Run() {
     const BlockedSignals signals;
-    inline_confirmation_.emplace(SetupFor(signals, [] { return false; }), request_.confirmation);
+    inline_confirmation_.emplace(SetupFor(signals, [this] { return has_ended_.load(); }),
+                                 request_.confirmation);
     GroupWitness witness(signals.blocked());
     auto server = ControlServer::Start([this](int pid) { return generations_.RegionFor(pid); });
     if (!server) return Unexpected(server.error());
@@ -74,6 +76,7 @@ class Session {
 
     ProgramWatch watch(**process, signals, witness);
     const ProgramStatus status = WaitForEnd(watch, (*process)->pid(), (*server)->name());
+    has_ended_.store(true);
     server->reset();  // no further region
     return Conclude(status, signals);
   }
@@ -125,8 +128,9 @@ class Session {
     if (has_timed_out_) {
       result.reasons.push_back(TimeoutReason(generations_, *request_.timeout));
     }
-    if (RunsAllTests(request_.arguments))
+    if (RunsAllTests(request_.arguments)) {
       result.warnings = UnusedAllowances(prepared_.budgets, result.windows);
+    }
     AddUnmetExpectations(generations_, result);
     if (was_interrupted_) {
       result.reasons.push_back("the confirmation of retained blocks was interrupted");
@@ -148,6 +152,8 @@ class Session {
         Explain("confirmation is off", window);
       } else if (has_timed_out_) {
         Explain("the run's timeout was reached", window);
+      } else if (result.program.signal) {
+        Explain("the program was killed", window);
       } else {
         confirmation.Confirm(window);
       }
@@ -208,6 +214,7 @@ class Session {
   JudgeSurroundings surroundings_;
   Generations generations_;
   bool has_timed_out_ = false;
+  std::atomic<bool> has_ended_{false};  // for the judge's thread, if it repeats a test
   bool was_interrupted_ = false;
   std::optional<Confirmation> inline_confirmation_;
   const Clock::time_point begin_ = Clock::now();
