@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
 
 #include "common/control_protocol.h"
 #include "runner/attribution/frame_origin.h"
 #include "runner/budget/date.h"
-#include "runner/judgement/window_verdict.h"
-#include "runner/session/confirmation.h"
 #include "runner/session/generations.h"
 #include "runner/session/gtest_output.h"
 #include "runner/session/linux/control_server.h"
@@ -19,6 +16,7 @@
 #include "runner/session/linux/program_watch.h"
 #include "runner/session/preparation.h"
 #include "runner/session/program_environment.h"
+#include "runner/session/run_confirmations.h"
 #include "runner/session/run_outcome.h"
 #include "runner/session/run_reasons.h"
 #include "runner/session/unused_allowances.h"
@@ -33,15 +31,6 @@ BoundarySource BoundariesOf(TestFramework framework) {
                                                          : BoundarySource::kStream;
 }
 
-// Why what is open in `window` stays open.
-void Explain(std::string_view why, WindowResult& window) {
-  if (window.verdict != Verdict::kUnconfirmed) return;
-  for (Finding& finding : window.findings) {
-    if (IsToBeConfirmed(window, finding)) finding.explanation = why;
-  }
-  DecideVerdict(window);
-}
-
 // From launch to result. Its steps, in order, are those of Run.
 class Session {
  public:
@@ -54,14 +43,18 @@ class Session {
                       symbolizer_,
                       variables_,
                       prepared.program.filename().string(),
-                      [this](WindowResult& window) { ConfirmNow(window); },
+                      [this](WindowResult& window) { confirmations_->ConfirmNow(window); },
                       request.mode},
         generations_(surroundings_, BoundariesOf(prepared.framework), request.stack_depth) {}
 
   Expected<RunResult> Run() {
     const BlockedSignals signals;
-    inline_confirmation_.emplace(SetupFor(signals, [this] { return has_ended_.load(); }),
-                                 request_.confirmation);
+    confirmations_.emplace(RepetitionSetup{.request = request_,
+                                           .prepared = prepared_,
+                                           .inherited = inherited_,
+                                           .signal_mask = signals.original(),
+                                           .symbolizer = symbolizer_,
+                                           .is_cancelled = nullptr});
     GroupWitness witness(signals.blocked());
     auto server = ControlServer::Start([this](int pid) { return generations_.RegionFor(pid); });
     if (!server) return Unexpected(server.error());
@@ -76,7 +69,7 @@ class Session {
 
     ProgramWatch watch(**process, signals, witness);
     const ProgramStatus status = WaitForEnd(watch, (*process)->pid(), (*server)->name());
-    has_ended_.store(true);
+    confirmations_->ProgramHasEnded();
     server->reset();  // no further region
     return Conclude(status, signals);
   }
@@ -123,7 +116,7 @@ class Session {
     result.program = {status.exit_code, status.signal};
     result.failures = prepared_.budgets.Expired(Today());
     CollectWindows(result);
-    ConfirmWindows(signals, result);
+    confirmations_->ConfirmAll(signals, WhyNotRepeated(result), result);
     result.reasons = ReasonsForDoubt(generations_, result);
     if (has_timed_out_) {
       result.reasons.push_back(TimeoutReason(generations_, *request_.timeout));
@@ -132,7 +125,7 @@ class Session {
       result.warnings = UnusedAllowances(prepared_.budgets, result.windows);
     }
     AddUnmetExpectations(generations_, result);
-    if (was_interrupted_) {
+    if (confirmations_->was_interrupted()) {
       result.reasons.push_back("the confirmation of retained blocks was interrupted");
     }
     if (!result.reasons.empty()) WithdrawPasses(result.reasons.front(), result.windows);
@@ -143,50 +136,10 @@ class Session {
     return result;
   }
 
-  // The tests' own end has come, so that nothing of theirs is in the way.
-  void ConfirmWindows(const BlockedSignals& signals, RunResult& result) {
-    Confirmation confirmation(SetupFor(signals, [&] { return IsInterrupted(signals); }),
-                              request_.confirmation);
-    for (WindowResult& window : result.windows) {
-      if (ConfirmOf(window) == Confirm::kOff) {
-        Explain("confirmation is off", window);
-      } else if (has_timed_out_) {
-        Explain("the run's timeout was reached", window);
-      } else if (result.program.signal) {
-        Explain("the program was killed", window);
-      } else {
-        confirmation.Confirm(window);
-      }
-    }
-    result.confirming = confirmation.spent() + inline_confirmation_->spent();
-  }
-
-  RepetitionSetup SetupFor(const BlockedSignals& signals, std::function<bool()> is_cancelled) {
-    return {.request = request_,
-            .prepared = prepared_,
-            .inherited = inherited_,
-            .signal_mask = signals.original(),
-            .symbolizer = symbolizer_,
-            .is_cancelled = std::move(is_cancelled)};
-  }
-
-  // On the judge's thread, while the test waits.
-  void ConfirmNow(WindowResult& window) {
-    if (ConfirmOf(window) == Confirm::kInline) inline_confirmation_->Confirm(window);
-  }
-
-  Confirm ConfirmOf(const WindowResult& window) const {
-    return request_.confirm.value_or(window.budget->confirm.value_or(Confirm::kAfter));
-  }
-
-  bool IsInterrupted(const BlockedSignals& signals) {
-    while (const std::optional<siginfo_t> signal = signals.Take(std::chrono::milliseconds(0))) {
-      const int number = signal->si_signo;
-      const bool ends =
-          number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
-      was_interrupted_ = was_interrupted_ || ends;
-    }
-    return was_interrupted_;
+  // Empty: tests may be repeated.
+  std::string WhyNotRepeated(const RunResult& result) const {
+    if (has_timed_out_) return "the run's timeout was reached";
+    return result.program.signal ? "the program was killed" : "";
   }
 
   void CollectWindows(RunResult& result) const {
@@ -214,9 +167,7 @@ class Session {
   JudgeSurroundings surroundings_;
   Generations generations_;
   bool has_timed_out_ = false;
-  std::atomic<bool> has_ended_{false};  // for the judge's thread, if it repeats a test
-  bool was_interrupted_ = false;
-  std::optional<Confirmation> inline_confirmation_;
+  std::optional<RunConfirmations> confirmations_;  // from launch on
   const Clock::time_point begin_ = Clock::now();
   // File times are coarse: a file written now may bear a time some milliseconds ago.
   const std::filesystem::file_time_type file_begin_ =

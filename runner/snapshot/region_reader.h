@@ -159,7 +159,9 @@ class RegionReader {
   RegionReader(const UniqueFd& fd, Mapping mapping) : fd_(&fd), mapping_(std::move(mapping)) {}
 
   template <typename T>
-  const T* At(std::uint64_t offset) const;
+  const T* At(std::uint64_t offset) const {
+    return reinterpret_cast<const T*>(mapping_.data() + offset);
+  }
   const RegionHeader& Header() const;
   std::string Text(TextRef ref) const;
   std::size_t LikelyBlocks() const;

@@ -1,0 +1,109 @@
+// RegionReader's tables besides windows and stacks: threads, allowances of the
+// code's, earlier frees, freeing errors, the agent's own memory.
+#include <algorithm>
+#include <array>
+
+#include "runner/snapshot/region_reader.h"
+#include "runner/snapshot/shared_copy.h"
+
+namespace leakgate {
+
+std::uint32_t RegionReader::ThreadCount() const {
+  return LoadCount(Header().thread_count, kMaxThreads);
+}
+
+ThreadCopy RegionReader::Thread(std::uint32_t id) const {
+  ThreadCopy copy;
+  if (id == 0 || id >= ThreadCount()) return copy;
+
+  const auto* const shared = At<ThreadRecord>(region_offset::kThreads) + id;
+  // Acquire pairs with the agent's release: the name is there.
+  copy.has_ended = shared->has_ended.load(std::memory_order_acquire) != 0;
+  copy.tid = CopyOf(&shared->tid);
+  copy.birth_window = CopyOf(&shared->birth_window);
+  copy.parent = CopyOf(&shared->parent);
+  copy.origin_stack = CopyOf(&shared->origin_stack);
+  copy.pointer = CopyOf(&shared->pointer);
+  if (!copy.has_ended) return copy;
+  std::array<char, sizeof(ThreadRecord::name)> name;
+  std::memcpy(name.data(), shared->name, name.size());
+  copy.name.assign(name.begin(), std::find(name.begin(), name.end(), '\0'));
+  return copy;
+}
+
+std::uint32_t RegionReader::AllowanceCount() const {
+  return LoadCount(Header().allowance_count, kMaxAllowances);
+}
+
+AllowanceCopy RegionReader::Allowance(std::uint32_t id) const {
+  AllowanceCopy copy;
+  if (id == 0 || id >= AllowanceCount()) return copy;
+
+  const AllowanceRecord record = CopyOf(At<AllowanceRecord>(region_offset::kAllowances) + id);
+  if (!IsBetween(record.kind, AllowanceKind::kScoped, AllowanceKind::kExpected)) return copy;
+  copy.id = id;
+  copy.kind = static_cast<AllowanceKind>(record.kind);
+  copy.window = record.window;
+  copy.thread = record.thread;
+  copy.reason = Text(record.reason);
+  copy.file = Text(record.file);
+  copy.line = static_cast<int>(record.line & 0x7FFF'FFFF);
+  // Less than nothing is no limit that anyone set.
+  copy.bytes = std::max<std::int64_t>(record.bytes, -1);
+  copy.blocks = std::max<std::int64_t>(record.blocks, -1);
+  return copy;
+}
+
+std::uint32_t RegionReader::EarlierFreeCount() const { return Load(Header().earlier_free_count); }
+
+std::vector<EarlierFreeCopy> RegionReader::EarlierFrees(std::uint32_t from) const {
+  std::vector<EarlierFreeCopy> frees;
+  const std::uint32_t count = LoadCount(Header().earlier_free_count, kMaxEarlierFrees);
+  for (std::uint32_t i = from; i < count; ++i) {
+    const auto* const shared = At<EarlierFree>(region_offset::kEarlierFrees) + i;
+    // Acquire pairs with the agent's release. No window: not there yet, or taken back.
+    const std::uint32_t window = __atomic_load_n(&shared->window, __ATOMIC_ACQUIRE);
+    if (window == 0) continue;
+    frees.push_back({CopyOf(&shared->stack), window, CopyOf(&shared->size_bytes)});
+  }
+  return frees;
+}
+
+std::vector<FreeErrorCopy> RegionReader::FreeErrors() const {
+  std::vector<FreeErrorCopy> errors;
+  const std::uint32_t count = LoadCount(Header().free_error_count, kMaxFreeErrors);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const FreeError record = CopyOf(At<FreeError>(region_offset::kFreeErrors) + i);
+    if (!IsBetween(record.kind, FreeErrorKind::kMismatched, FreeErrorKind::kDouble)) continue;
+    if (!IsBetween(record.free_kind, FreeKind::kFree, FreeKind::kDeleteArray)) continue;
+    FreeErrorCopy copy;
+    copy.kind = static_cast<FreeErrorKind>(record.kind);
+    copy.free_kind = static_cast<FreeKind>(record.free_kind);
+    if (copy.kind == FreeErrorKind::kMismatched) {
+      if (!IsBetween(record.allocation_kind, AllocationKind::kMalloc, AllocationKind::kNewArray)) {
+        continue;
+      }
+      copy.allocation_kind = static_cast<AllocationKind>(record.allocation_kind);
+      copy.allocation_stack = record.allocation_stack;
+    }
+    copy.window = record.window;
+    copy.thread = record.thread;
+    copy.free_stack = record.free_stack;
+    copy.address = record.address;
+    copy.size_bytes = record.size_bytes;
+    errors.push_back(copy);
+  }
+  return errors;
+}
+
+std::vector<OwnRange> RegionReader::OwnRanges() const {
+  std::vector<OwnRange> ranges;
+  const std::uint32_t count = LoadCount(Header().own_range_count, kMaxOwnRanges);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const OwnRange range = CopyOf(At<OwnRange>(region_offset::kOwnRanges) + i);
+    if (range.begin < range.end) ranges.push_back(range);  // else not there yet
+  }
+  return ranges;
+}
+
+}  // namespace leakgate

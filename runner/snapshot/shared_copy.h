@@ -1,0 +1,34 @@
+// Copies out of memory that another process may be writing. Internal to this folder.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+namespace leakgate {
+
+// Acquire pairs with the agent's release: what came before is there.
+inline std::uint32_t LoadCount(const std::atomic<std::uint32_t>& count, std::uint32_t limit) {
+  return std::min(count.load(std::memory_order_acquire), limit);
+}
+
+// A copy of a record that the other process may be writing.
+template <typename T>
+T CopyOf(const T* record) {
+  T copy;
+  std::memcpy(static_cast<void*>(&copy), static_cast<const void*>(record), sizeof(T));
+  return copy;
+}
+
+template <typename Enum>
+bool IsBetween(std::uint32_t value, Enum first, Enum last) {
+  return value >= static_cast<std::uint32_t>(first) && value <= static_cast<std::uint32_t>(last);
+}
+
+template <typename T>
+T Load(const std::atomic<T>& value) {
+  return value.load(std::memory_order_relaxed);
+}
+
+}  // namespace leakgate
