@@ -35,6 +35,13 @@ void WaitForQuiet(const RegionReader& region, int asking_tid) {
   }
 }
 
+constexpr std::uint32_t kProgramWindow = 1;
+
+std::int64_t BlocksIn(const std::map<std::uint32_t, std::int64_t>& count, std::uint32_t stack) {
+  const auto found = count.find(stack);
+  return found == count.end() ? 0 : found->second;
+}
+
 }  // namespace
 
 IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region)
@@ -52,7 +59,10 @@ void IterationCounts::Count(int asking_tid) {
   const Expected<HeapCopy> heap = region().CopyHeap();
   ByStack count;
   if (heap) {
-    for (const LiveBlock& block : heap->blocks) ++count[block.stack];
+    for (const LiveBlock& block : heap->blocks) {
+      ++count[block.stack];
+      if (block.window != kProgramWindow) stacks_of_tests_.insert(block.stack);
+    }
   }
   counts_.push_back(std::move(count));
 }
@@ -62,26 +72,33 @@ int IterationCounts::Iterations() {
   return static_cast<int>(counts_.size());
 }
 
+// Those of tests and suites, and whatever changed: what the program built before its
+// first test is much, and the same all the time.
+std::set<std::uint32_t> IterationCounts::StacksThatMatter() const {
+  std::set<std::uint32_t> stacks = stacks_of_tests_;
+  for (std::size_t i = 1; i < counts_.size(); ++i) {
+    for (const auto& [stack, blocks] : counts_[i]) {
+      if (BlocksIn(counts_[i - 1], stack) != blocks) stacks.insert(stack);
+    }
+    for (const auto& [stack, blocks] : counts_[i - 1]) {
+      if (!counts_[i].contains(stack)) stacks.insert(stack);
+    }
+  }
+  return stacks;
+}
+
 std::map<std::string, std::vector<std::int64_t>> IterationCounts::SeriesOf(
     const std::set<std::string>& call_sites, Symbolizer& symbolizer) {
   server_.Stop();
-  std::set<std::uint32_t> stacks;
-  for (const ByStack& count : counts_) {
-    for (const auto& [stack, blocks] : count) stacks.insert(stack);
-  }
   CallSites sites([&](std::uint32_t stack) { return SymboliseStack(region(), stack, symbolizer); });
   std::map<std::string, std::vector<std::int64_t>> series;
-  for (const std::uint32_t stack : stacks) {
+  for (const std::uint32_t stack : StacksThatMatter()) {
     const std::string key = CallSiteKey(sites.Of(stack).finding);
     if (!call_sites.contains(key)) continue;
     std::vector<std::int64_t>& net = series[key];
     net.resize(counts_.size() - 1);
     for (std::size_t i = 1; i < counts_.size(); ++i) {
-      const auto blocks_in = [&](const ByStack& count) {
-        const auto found = count.find(stack);
-        return found == count.end() ? 0 : found->second;
-      };
-      net[i - 1] += blocks_in(counts_[i]) - blocks_in(counts_[i - 1]);
+      net[i - 1] += BlocksIn(counts_[i], stack) - BlocksIn(counts_[i - 1], stack);
     }
   }
   return series;

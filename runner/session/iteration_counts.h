@@ -35,10 +35,12 @@ class IterationCounts {
   using ByStack = std::map<std::uint32_t, std::int64_t>;
 
   void Count(int asking_tid);
+  std::set<std::uint32_t> StacksThatMatter() const;
 
   std::unique_ptr<RegionFile> region_;
-  std::vector<ByStack> counts_;  // of each iteration
-  MailboxServer server_;         // last: it uses the others
+  std::vector<ByStack> counts_;              // of each iteration
+  std::set<std::uint32_t> stacks_of_tests_;  // seen live in a test's or a suite's window
+  MailboxServer server_;                     // last: it uses the others
 };
 
 }  // namespace leakgate

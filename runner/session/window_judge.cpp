@@ -235,26 +235,29 @@ void WindowJudge::JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std
 // looked at.
 void WindowJudge::FindLostOfProgram(int asking_tid) {
   constexpr std::uint32_t kProgramWindow = 1;
-  const EvidenceRequest request = RequestFor(kProgramWindow, asking_tid);
-  Expected<WindowEvidence> evidence = GatherEvidence(request);
-  if (!evidence) return;
-  const std::string problem =
-      TellReach(request, around_.variables, HolderWish::kLeaveOut, sites_, *evidence);
   lost_of_program_.clear();
-  if (!problem.empty()) return;
-  for (std::size_t i = 0; i < evidence->blocks.size(); ++i) {
-    if (IsLost(evidence->facts[i].reach)) {
-      lost_of_program_.push_back({evidence->blocks[i], evidence->facts[i].reach});
-    }
+  const auto evidence = GatherEvidence(RequestFor(kProgramWindow, asking_tid));
+  if (!evidence) return;
+  // Whose they are is asked of the lost ones alone: there are many, and few are lost.
+  const auto reaches = leakgate::TellReach({.pid = file_.pid(),
+                                            .region = region_,
+                                            .candidates = evidence->blocks,
+                                            .variables = around_.variables,
+                                            .holders = HolderWish::kLeaveOut});
+  if (!reaches) return;
+  for (std::size_t i = 0; i < reaches->size(); ++i) {
+    const Reach reach = (*reaches)[i].reach;
+    if (IsLost(reach)) lost_of_program_.push_back({evidence->blocks[i], reach});
   }
 }
 
 void WindowJudge::RecallLost(WindowEvidence& evidence) const {
+  auto lost = lost_of_program_.begin();  // both are by address
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    const auto found = std::find_if(
-        lost_of_program_.begin(), lost_of_program_.end(),
-        [&](const LostBlock& lost) { return IsSameBlock(lost.block, evidence.blocks[i]); });
-    if (found != lost_of_program_.end()) evidence.facts[i].reach = found->reach;
+    const LiveBlock& block = evidence.blocks[i];
+    while (lost != lost_of_program_.end() && lost->block.address < block.address) ++lost;
+    if (lost == lost_of_program_.end()) return;
+    if (IsSameBlock(lost->block, block)) evidence.facts[i].reach = lost->reach;
   }
 }
 
