@@ -1,5 +1,7 @@
 #include "tests/support/leakgate_run.h"
 
+#include <algorithm>
+
 namespace leakgate::test {
 
 nlohmann::json GatedRun::Window(const std::string& kind, const std::string& name,
@@ -13,8 +15,9 @@ nlohmann::json GatedRun::Window(const std::string& kind, const std::string& name
   return nullptr;
 }
 
-GatedRun RunGated(const std::vector<std::string>& program, const std::vector<std::string>& options,
-                  const CommandOptions& command_options) {
+GatedRun RunByDefault(const std::vector<std::string>& program,
+                      const std::vector<std::string>& options,
+                      const CommandOptions& command_options) {
   const TemporaryDirectory directory;
   const std::string report = directory.File("report.json");
   std::vector<std::string> command = {LeakgatePath(), "run", "--report", "json=" + report};
@@ -27,6 +30,16 @@ GatedRun RunGated(const std::vector<std::string>& program, const std::vector<std
   const std::string text = ReadFile(report);
   if (!text.empty()) run.report = nlohmann::json::parse(text);
   return run;
+}
+
+GatedRun RunGated(const std::vector<std::string>& program, const std::vector<std::string>& options,
+                  const CommandOptions& command_options) {
+  const bool has_budgets = std::find(options.begin(), options.end(), "--budgets") != options.end();
+  if (has_budgets) return RunByDefault(program, options, command_options);
+  std::vector<std::string> literally = options;
+  literally.insert(literally.end(),
+                   {"--budgets", LEAKGATE_SOURCE_DIR "/tests/fixtures/literal.leakgate.json"});
+  return RunByDefault(program, literally, command_options);
 }
 
 std::string FixturePath(const std::string& name) {

@@ -20,7 +20,14 @@ struct GatedRun {
   }
 };
 
-// `leakgate run --report json=... OPTIONS -- PROGRAM`
+// `leakgate run --report json=... OPTIONS -- PROGRAM`, by the default policy or
+// that of the options.
+GatedRun RunByDefault(const std::vector<std::string>& program,
+                      const std::vector<std::string>& options = {},
+                      const CommandOptions& command_options = {});
+
+// The same under tests/fixtures/literal.leakgate.json, so that each test is held to
+// 0 bytes at its end, once. Options with budgets of their own stand alone.
 GatedRun RunGated(const std::vector<std::string>& program,
                   const std::vector<std::string>& options = {},
                   const CommandOptions& command_options = {});

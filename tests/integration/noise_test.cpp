@@ -1,0 +1,130 @@
+// What looks like a leak and is none passes under the default policy, and the report
+// says why. A leak of like shape fails.
+#include <gmock/gmock.h>
+
+#include "tests/integration/both_modes.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::AnyOf;
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+
+// One source of noise, and what must be said of it.
+struct Source {
+  std::string name;
+  std::string filter;  // what runs
+  std::string noise;   // the test of those that passes
+  std::string why;     // its findings' disposition; empty: it leaves nothing
+  std::string detail;  // the explanation, or the framework's rule
+  std::string leaking_filter;
+  std::string leak;  // the test of those that fails
+};
+
+void PrintTo(const Source& source, std::ostream* out) { *out << source.name; }
+
+std::vector<nlohmann::json> FindingsOf(const nlohmann::json& window, bool of_framework) {
+  std::vector<nlohmann::json> findings;
+  for (const nlohmann::json& finding : window["findings"]) {
+    if (finding.contains("framework_rule") == of_framework) findings.push_back(finding);
+  }
+  return findings;
+}
+
+std::vector<std::string> ValuesOf(const std::vector<nlohmann::json>& findings,
+                                  const std::string& key) {
+  std::vector<std::string> values;
+  for (const nlohmann::json& finding : findings) values.push_back(finding.value(key, ""));
+  return values;
+}
+
+class NoiseTest : public testing::TestWithParam<std::tuple<std::string, Source>> {
+ protected:
+  static GatedRun Run(const std::string& filter) {
+    return RunByDefault(
+        {FixturePath("noise_" + std::get<0>(GetParam())), "--gtest_filter=" + filter}, {},
+        {.environment = {"TZ=EST5EDT"}});
+  }
+  static const Source& It() { return std::get<1>(GetParam()); }
+};
+
+TEST_P(NoiseTest, Passes) {
+  const GatedRun run = Run(It().filter);
+
+  EXPECT_EQ(run.Test(It().noise)["verdict"], "pass") << run.command.standard_error;
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_output << run.command.standard_error;
+}
+
+TEST_P(NoiseTest, SaysWhyItPasses) {
+  const nlohmann::json window = Run(It().filter).Test(It().noise);
+  const std::vector<nlohmann::json> users = FindingsOf(window, false);
+
+  if (It().why == "framework") {
+    EXPECT_THAT(users, testing::IsEmpty());
+    EXPECT_THAT(ValuesOf(FindingsOf(window, true), "framework_rule"), Contains(It().detail));
+  } else if (It().why.empty()) {
+    EXPECT_THAT(users, testing::IsEmpty());
+  } else {
+    ASSERT_THAT(users, testing::Not(testing::IsEmpty()));
+    EXPECT_THAT(ValuesOf(users, "disposition"), Contains(It().why));
+    EXPECT_THAT(ValuesOf(users, "disposition"),
+                Each(AnyOf(It().why, "one_time", "bounded", "replaced", "released_later")));
+    EXPECT_THAT(ValuesOf(users, "explanation"), Contains(HasSubstr(It().detail)));
+  }
+}
+
+TEST_P(NoiseTest, LeakOfLikeShapeFails) {
+  const GatedRun run = Run(It().leaking_filter);
+
+  EXPECT_EQ(run.Test(It().leak)["verdict"], "over_budget") << run.command.standard_error;
+  EXPECT_EQ(run.command.exit_code, 1);
+}
+
+Source Noise(const std::string& test, const std::string& why, const std::string& detail = "",
+             std::string leak = "") {
+  if (leak.empty()) leak = test;
+  return {test, "Noise." + test, "Noise." + test, why, detail, "Leak." + leak, "Leak." + leak};
+}
+
+Source Framework(const std::string& test, const std::string& rule, const std::string& leak = "") {
+  return Noise(test, "framework", rule, leak);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    BothModes, NoiseTest,
+    testing::Combine(
+        testing::Values("untouched", "listener"),
+        testing::Values(
+            Noise("FunctionStatic", "one_time"), Noise("LazySingleton", "one_time"),
+            Noise("StaticOwner", "one_time"), Noise("CallOnceRegistry", "one_time"),
+            Noise("StaticRegex", "one_time"), Noise("LocaleFacet", "one_time"),
+            Noise("InternedStrings", "one_time"), Noise("BoundedCache", "bounded"),
+            Noise("DequeThatMoves", "one_time", "", "DequeThatGrows"),
+            Noise("VectorsCapacity", "one_time"), Noise("PoolOfFreeBlocks", "one_time"),
+            Noise("StoredException", "one_time"), Noise("TaggedPointer", "one_time"),
+            Noise("IntrusiveList", "one_time"), Noise("MappedHolder", "one_time"),
+            Framework("Setenv", "libc.environment"), Framework("Setlocale", "libc.locale"),
+            Framework("TimeZone", "libc.time-zone"), Noise("Iconv", "one_time"),
+            Framework("StdinsBuffer", "libc.stdio-buffer", "ClosedFile"), Noise("ClosedFile", ""),
+            Framework("Messages", "libc.messages"), Framework("LibraryThatStays", "libc.loader"),
+            Noise("Getaddrinfo", ""), Framework("Mocks", "gmock.mocks"),
+            Framework("Results", "gtest.results"), Framework("DeathTest", "gtest.death-tests"),
+            Noise("EnvironmentsTearDown", "released_later", "freed before the iteration ended"),
+            Noise("ThreadLocal", "one_time"), Noise("ThreadThatFreesLater", ""),
+            Noise("ThreadPool", "one_time"),
+            Source{"SuiteFixture", "SuiteFixture.*", "SuiteFixture.Builds", "released_later",
+                   "freed before the iteration ended", "SuiteFixtureLeak.*",
+                   "SuiteFixtureLeak.Builds"},
+            Source{"FreedByTheNext", "FreedByTheNext.*", "FreedByTheNext.Makes", "released_later",
+                   "freed before the iteration ended", "FreedByNobody.*", "FreedByNobody.Makes"},
+            Source{"Replaced", "Replaced.*", "Replaced.Second", "replaced",
+                   "1 block of this call site freed meanwhile", "ReplacedAndLost.*",
+                   "ReplacedAndLost.Second"})),
+    [](const testing::TestParamInfo<NoiseTest::ParamType>& it) {
+      return std::get<1>(it.param).name + "_" + std::get<0>(it.param);
+    });
+
+}  // namespace
+}  // namespace leakgate::test
