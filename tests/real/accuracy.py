@@ -3,9 +3,9 @@
 docs/accuracy.md.
 
 A difference from expected.json, or a leak of references/ that is missed, is printed, and the exit
-code is 1. Suites that are not asked for keep their rows.
+code is 1. Suites that are not asked for keep their rows; without any, all are.
 
-Usage: accuracy.py [SUITE...] [--all] [--mode MODE]... [--no-write] [--leakgate PATH]
+Usage: accuracy.py [SUITE...] [--mode MODE]... [--no-write] [--leakgate PATH]
        accuracy.py --shuffled RUNS SUITE...    the verdicts are the same in every order
        accuracy.py --check                     the document is up to date; runs nothing
 """
@@ -87,7 +87,7 @@ def gate_all(suites: list[Suite], modes: list[str], leakgate: str) -> tuple[dict
             outcome = gate(suite, mode, leakgate)
             rows[suite.name, mode] = row(suite, mode, outcome)
             print(rows[suite.name, mode], flush=True)
-            for problem in differences(suite, mode, outcome):
+            for problem in differences(suite, outcome):
                 failed = True
                 print(f"accuracy: {suite.name} ({mode}): {problem}", flush=True)
     return rows, failed
@@ -99,7 +99,7 @@ def shuffle(suite: Suite, runs: int, leakgate: str) -> bool:
     different = 0
     for seed in range(1, runs + 1):
         outcome = gate_whole(suite, "untouched", leakgate, ["--gtest_shuffle", f"--gtest_random_seed={seed}"])
-        problems = differences(suite, "untouched", outcome)
+        problems = differences(suite, outcome)
         different += bool(problems)
         print(*(f"accuracy: {suite.name} (seed {seed}): {problem}" for problem in problems), sep="\n",
               end="\n" if problems else "", flush=True)
@@ -110,15 +110,13 @@ def shuffle(suite: Suite, runs: int, leakgate: str) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("suites", nargs="*", choices=[[], *SUITES], metavar="SUITE")
-    parser.add_argument("--all", action="store_true", help="the nightly ones, too")
     parser.add_argument("--mode", action="append", choices=MODES, dest="modes")
     parser.add_argument("--shuffled", type=int, metavar="RUNS")
     parser.add_argument("--no-write", action="store_true")
     parser.add_argument("--check", action="store_true", help="that the document says what the files here say")
     parser.add_argument("--leakgate", default=LEAKGATE)
     options = parser.parse_args()
-    names = options.suites or [name for name, suite in SUITES.items() if options.all or not suite.nightly]
-    suites = [SUITES[name] for name in names]
+    suites = [SUITES[name] for name in options.suites or SUITES]
     if options.check:
         sys.exit(0 if document({}) == DOCUMENT.read_text() else f"accuracy: {DOCUMENT} is not up to date")
     if options.shuffled:

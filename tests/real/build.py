@@ -107,7 +107,7 @@ def configure(suite: Suite) -> None:
     run_logged(suite, "configure", [
         "cmake", "-G", "Ninja", "-S", suite.source, "-B", suite.build, "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
         *launcher(), *suite.options, f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
-        f"-DLEAKGATE_VARIANTS_OF={';'.join([*suite.binaries, *suite.slow])}",
+        f"-DLEAKGATE_VARIANTS_OF={';'.join(suite.binaries)}",
         f"-DLEAKGATE_PLANTED={ROOT / 'planted' / suite.name}", f"-DLEAKGATE_PLANTS={ROOT / 'plants' / suite.name}"])
 
 
@@ -117,10 +117,9 @@ def build_targets(suite: Suite, targets: list[str]) -> None:
 
 def build(suite: Suite) -> None:
     say(f"building {suite.name}: {len(suite.binaries)} test binaries, as they are and with the listener")
-    binaries = [*suite.binaries, *suite.slow]
     planted = [f"{suite.planted}_planted"] if plant(suite) else []
     configure(suite)
-    build_targets(suite, [*binaries, *(f"{name}_listener" for name in binaries), *planted])
+    build_targets(suite, [*suite.binaries, *(f"{name}_listener" for name in suite.binaries), *planted])
 
 
 @contextlib.contextmanager

@@ -53,7 +53,7 @@ def main() -> None:
     if options.mode == "planted":
         return check_planted(suite, options.leakgate)
     outcome = gate(suite, options.mode, options.leakgate)
-    problems = differences(suite, options.mode, outcome)
+    problems = differences(suite, outcome)
     for problem in problems:
         print(f"gate: {suite.name} ({options.mode}): {problem}")
     if problems:

@@ -15,7 +15,7 @@ from suites import ROOT, Suite
 LEAKGATE = str(ROOT.parent / "release/bin/leakgate")
 # Dispositions of findings that count for no limit.
 NOT_COUNTED = {"framework", "allowed", "released_later"}
-# A test that hangs when run alone or repeated must not hang the nightly.
+# A test that hangs when run alone or repeated must not hang the rest.
 TIMEOUT_SECONDS = 600
 
 

@@ -17,15 +17,12 @@ class Suite:
     options: tuple[str, ...]  # of its CMake
     binaries: tuple[str, ...]
     tests: int  # all of them run, or the gate fails
-    slow: tuple[str, ...] = ()  # binaries that time themselves or take minutes: only measured
-    by_timing: tuple[str, ...] = ()  # tests whose need of the budget file depends on thread timing
     runs_in_source: bool = False  # its tests open files of the source tree
     needs_order: bool = False  # its tests open files that earlier ones of the same binary left
     planted: str = ""  # the binary whose source SUITE_planted.patch changes
     prepare: tuple[str, ...] = ()  # a command to run once in the fetched source
     subdirectory: str = ""  # of the source, where the CMakeLists.txt to build is
     arguments: tuple[str, ...] = ()  # of each of its binaries
-    nightly: bool = False  # too big for each push
     ends_badly: tuple[str, ...] = ()  # binaries whose own main aborts or fails after the tests, gated or not
 
     @property
@@ -45,10 +42,6 @@ class Suite:
     def working_folder(self, scratch: str) -> pathlib.Path:
         return self.source if self.runs_in_source else pathlib.Path(scratch)
 
-    @property
-    def budget(self) -> pathlib.Path:
-        return HERE / f"{self.name}.leakgate.json"
-
 
 SUITES = {
     suite.name: suite
@@ -58,6 +51,7 @@ SUITES = {
             package="leveldb",
             options=("-DLEVELDB_BUILD_BENCHMARKS=OFF", "-DHAVE_TCMALLOC=0", "-DHAVE_SNAPPY=0",
                      "-DHAVE_CRC32C=0"),
+            # Not those that time themselves or take minutes: autocompact_test, db_test, issue320_test.
             binaries=("arena_test", "bloom_test", "cache_test", "coding_test", "corruption_test",
                       "crc32c_test", "dbformat_test", "env_posix_test", "env_test",
                       "fault_injection_test", "filename_test", "filter_block_test", "hash_test",
@@ -65,8 +59,6 @@ SUITES = {
                       "no_destructor_test", "recovery_test", "skiplist_test", "status_test",
                       "table_test", "version_edit_test", "version_set_test", "write_batch_test"),
             tests=168,
-            slow=("autocompact_test", "db_test", "issue320_test"),
-            by_timing=("EnvTest.StartThread",),
             planted="cache_test",
         ),
         Suite(
@@ -129,11 +121,11 @@ SUITES = {
             # Debian leaves out what upstream generated.
             prepare=("make", "--silent", "REBUILD_TABLES=1", "re2/perl_groups.cc", "re2/unicode_casefold.cc",
                      "re2/unicode_groups.cc"),
+            # Not dfa_test, which takes minutes.
             binaries=("charclass_test", "compile_test", "filtered_re2_test", "mimics_pcre_test", "parse_test",
                       "possible_match_test", "re2_arg_test", "re2_test", "regexp_test", "required_prefix_test",
                       "search_test", "set_test", "simplify_test", "string_generator_test"),
             tests=139,
-            slow=("dfa_test",),
         ),
         Suite(
             name="googletest",
@@ -152,20 +144,6 @@ SUITES = {
                       "gmock-nice-strict_test", "gmock-port_test",
                       "gmock-spec-builders_test", "gmock_ex_test", "gmock_stress_test", "gmock_test"),
             tests=1528,
-        ),
-        Suite(
-            name="abseil",
-            package="abseil",
-            nightly=True,
-            options=("-DABSL_BUILD_TESTING=ON", "-DBUILD_TESTING=ON", "-DABSL_USE_EXTERNAL_GOOGLETEST=ON",
-                     "-DABSL_FIND_GOOGLETEST=ON", "-DCMAKE_CXX_STANDARD=17"),
-            # A part of it: what deals in memory, threads and registries.
-            binaries=tuple(f"absl_{name}_test" for name in (
-                "any", "any_invocable", "ascii", "barrier", "blocking_counter", "call_once", "cleanup", "cord",
-                "cordz_info", "escaping", "fixed_array", "flags_flag", "flags_reflection", "function_ref",
-                "graphcycles", "inlined_vector", "low_level_alloc", "match", "memory", "notification", "optional",
-                "status", "statusor", "str_cat", "strip")),
-            tests=0,
         ),
     )
 }
