@@ -70,6 +70,13 @@ std::string CallSiteKey(const Finding& finding) {
   return finding.user_frame ? FrameText(finding.stack[*finding.user_frame]) : StackText(finding);
 }
 
+std::string AllocationPathKey(const Finding& finding) {
+  if (!finding.user_frame) return StackText(finding);
+  std::string text;
+  for (std::size_t i = 0; i <= *finding.user_frame; ++i) text += FrameText(finding.stack[i]);
+  return text;
+}
+
 std::string DescribeCallSite(const Finding& finding) {
   if (finding.stack.empty()) return "an unknown call site";
   const Frame& frame = finding.stack[finding.user_frame.value_or(0)];

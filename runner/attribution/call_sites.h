@@ -47,7 +47,11 @@ class CallSites {
 // whole stack where no frame is the user's.
 [[nodiscard]] std::string CallSiteKey(const Finding& finding);
 
-// The same in words: "net::Pool::Grow (src/net/pool.cc:88)".
+// Likewise, with how it came to allocate: the frames from the innermost to the
+// user's own.
+[[nodiscard]] std::string AllocationPathKey(const Finding& finding);
+
+// The call site in words: "net::Pool::Grow (src/net/pool.cc:88)".
 [[nodiscard]] std::string DescribeCallSite(const Finding& finding);
 
 }  // namespace leakgate

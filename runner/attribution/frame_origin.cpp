@@ -66,6 +66,16 @@ bool IsBelow(std::string_view file, const std::array<std::string_view, size>& fo
                      [&](std::string_view folder) { return file.starts_with(folder); });
 }
 
+// By its name, wherever it was built: ".../include/gtest/gtest.h", ".../src/gmock-matchers.cc".
+bool IsGoogleTestFile(std::string_view file) {
+  if (IsBelow(file, kGoogleTestFolders)) return true;
+  constexpr std::array<std::string_view, 6> kParts = {
+      "/gtest/", "/gmock/", "/src/gtest", "/src/gmock", "/gtest-all.cc", "/gmock-all.cc"};
+  return std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
+    return file.find(part) != std::string_view::npos;
+  });
+}
+
 FrameOrigin OriginOfName(std::string_view name) {
   // Some names are beyond the demangler: "_ZNK7testing8internal12ReturnActionI...".
   for (const std::string_view scope :
@@ -109,6 +119,11 @@ FrameOrigin OriginOf(const Frame& frame) {
   const FrameOrigin by_module = OriginOfModule(frame.module);
   if (by_module != FrameOrigin::kUser) return by_module;
   const FrameOrigin by_name = OriginOfName(QualifiedNameOf(frame.function));
+  // Whoever opens namespace testing, GoogleTest's own tests among them, writes code of
+  // their own there.
+  const bool is_elsewhere =
+      by_name == FrameOrigin::kGoogleTest && !frame.file.empty() && !IsGoogleTestFile(frame.file);
+  if (is_elsewhere) return FrameOrigin::kUser;
   if (by_name != FrameOrigin::kUser) return by_name;
   if (IsBelow(frame.file, kCppFolders)) return FrameOrigin::kCppRuntime;
   return IsBelow(frame.file, kGoogleTestFolders) ? FrameOrigin::kGoogleTest : FrameOrigin::kUser;

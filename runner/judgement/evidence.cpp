@@ -15,7 +15,7 @@ CountByCallSite FreedIn(const std::vector<EarlierFreeCopy>& frees, std::uint32_t
                         CallSites& sites) {
   CountByCallSite freed;
   for (const EarlierFreeCopy& free : frees) {
-    if (free.window == window) ++freed[CallSiteKey(sites.Of(free.stack).finding)];
+    if (free.window == window) ++freed[AllocationPathKey(sites.Of(free.stack).finding)];
   }
   return freed;
 }
@@ -24,7 +24,7 @@ CountByCallSite LeftBehind(const WindowEvidence& evidence, CallSites& sites) {
   CountByCallSite left;
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     if (!IsCandidate(evidence, i, sites)) continue;
-    ++left[CallSiteKey(sites.Of(evidence.blocks[i].stack).finding)];
+    ++left[AllocationPathKey(sites.Of(evidence.blocks[i].stack).finding)];
   }
   return left;
 }
@@ -48,7 +48,7 @@ void MarkReplaced(const std::vector<EarlierFreeCopy>& frees, std::uint32_t windo
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     BlockFacts& facts = evidence.facts[i];
     if (IsLost(facts.reach) || !IsCandidate(evidence, i, sites)) continue;
-    const std::string key = CallSiteKey(sites.Of(evidence.blocks[i].stack).finding);
+    const std::string key = AllocationPathKey(sites.Of(evidence.blocks[i].stack).finding);
     const auto replaced = freed.find(key);
     if (replaced == freed.end() || replaced->second < left.at(key)) continue;
     facts.disposition = Disposition::kReplaced;
