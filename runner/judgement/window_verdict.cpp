@@ -78,10 +78,13 @@ Measured Measure(const WindowResult& window, const AppliedBudget& budget) {
 
 void AddDefault(std::string_view metric, Amount amount, const AppliedBudget& budget,
                 std::vector<Violation>& violations) {
-  if (amount == Amount{}) return;
-  const std::string name(metric);
-  violations.push_back({name + "_bytes", amount.bytes, {}, budget.component, amount});
-  violations.push_back({name + "_blocks", amount.blocks, {}, budget.component, amount});
+  const auto add = [&](std::string_view unit, std::int64_t actual) {
+    if (actual == 0) return;
+    violations.push_back(
+        {fmt::format("{}_{}", metric, unit), actual, {}, budget.component, amount});
+  };
+  add("bytes", amount.bytes);
+  add("blocks", amount.blocks);
 }
 
 void JudgeByDefault(const WindowResult& window, const AppliedBudget& budget,

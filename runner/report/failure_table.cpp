@@ -32,15 +32,17 @@ void Add(std::vector<RepeatedFailure>& failures, const WindowResult& window) {
 
 void AddRows(std::vector<Row>& rows, const RepeatedFailure& failure) {
   const WindowResult& window = *failure.largest;
-  const std::string component = window.budget->component.empty() ? "-" : window.budget->component;
   const std::string name = PlainWindowName(window) + IterationsText(failure);
+  const auto add = [&](const std::string& component, std::string amount, std::string budget) {
+    rows.push_back({Printable(component.empty() ? "-" : component), std::move(amount),
+                    std::move(budget), Printable(name)});
+  };
   if (!window.free_errors.empty()) {
     const auto count = static_cast<std::int64_t>(window.free_errors.size());
-    rows.push_back(
-        {Printable(component), FormatCount(count, "freeing error"), "", Printable(name)});
+    add(window.budget->component, FormatCount(count, "freeing error"), "never allowed");
   }
   for (const Excess& excess : Excesses(window)) {
-    rows.push_back({Printable(component), excess.amount, excess.budget, Printable(name)});
+    add(excess.component, excess.amount, excess.budget);
   }
 }
 

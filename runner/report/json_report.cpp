@@ -136,7 +136,7 @@ Json Value(const ProgramExit& program) {
 
 std::string ToJson(const RunResult& result) {
   Json json;
-  json["schema"] = "leakgate-report-1";
+  json["schema"] = "leakgate-report-2";
   json["binary"] = result.binary;
   json["arguments"] = result.arguments;
   json["verdict"] = RunWord(result.verdict);

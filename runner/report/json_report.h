@@ -1,7 +1,7 @@
 // The JSON report: everything that a run has found, for machines.
 //
 // Each key is explained in docs/report-format.md; the schema that the output
-// keeps to is docs/leakgate-report-1.schema.json. Pure: the same result gives
+// keeps to is docs/leakgate-report-2.schema.json. Pure: the same result gives
 // the same bytes.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The words that the JSON report uses for leakgate's enumerations. They are
-// part of the format: docs/leakgate-report-1.schema.json lists the same ones.
+// part of the format: docs/leakgate-report-2.schema.json lists the same ones.
 // A value that no enumerator has reads as the most cautious word.
 #pragma once
 

@@ -17,8 +17,26 @@ namespace {
 // The default policy's: no limit of a file's can be raised.
 bool IsByDefault(const Violation& violation) { return violation.limit.source.file.empty(); }
 
-bool AnyByDefault(const WindowResult& window) {
-  return std::any_of(window.violations.begin(), window.violations.end(), IsByDefault);
+const Violation* FirstByDefault(const WindowResult& window) {
+  const auto first = std::find_if(window.violations.begin(), window.violations.end(), IsByDefault);
+  return first == window.violations.end() ? nullptr : &*first;
+}
+
+bool AnyByDefault(const WindowResult& window) { return FirstByDefault(window) != nullptr; }
+
+// Whose budget file takes the entry: that of the component that is charged.
+const AppliedBudget& ChargedBudget(const WindowResult& window) {
+  const Violation* const violation = FirstByDefault(window);
+  if (violation == nullptr) return *window.budget;
+  for (const auto& budget : window.code_budgets) {
+    if (budget->component == violation->component) return *budget;
+  }
+  return *window.budget;
+}
+
+bool IsChargedTo(const Finding& finding, const WindowResult& window, const AppliedBudget& budget) {
+  if (&budget == window.budget.get() && finding.component.empty()) return true;
+  return finding.component == budget.component;
 }
 
 bool Fails(const Finding& finding) {
@@ -64,9 +82,10 @@ std::string LimitsJson(const WindowResult& window) {
 // One for each pattern that the finding's call sites have, for three of them.
 std::string AllowancesJson(const WindowResult& window) {
   constexpr std::size_t kMostEntries = 3;
+  const AppliedBudget& charged = ChargedBudget(window);
   std::vector<std::pair<std::vector<std::string>, Amount>> entries;
   for (const Finding& finding : window.findings) {
-    if (!Fails(finding)) continue;
+    if (!Fails(finding) || !IsChargedTo(finding, window, charged)) continue;
     std::vector<std::string> pattern = SuggestPattern(finding);
     if (pattern.empty()) continue;
     const auto known = std::find_if(entries.begin(), entries.end(),
@@ -99,8 +118,9 @@ std::string_view Section(const WindowResult& window) {
   return window.kind == WindowKind::kProgram ? "limits" : "overrides";
 }
 
-// The budget file that covers the window, as far as anything tells.
+// The budget file that the entry goes to, as far as anything tells.
 std::string BudgetFileOf(const WindowResult& window) {
+  if (AnyByDefault(window)) return ChargedBudget(window).file;
   for (const Violation& violation : window.violations) {
     if (!violation.limit.source.file.empty()) return violation.limit.source.file;
   }
@@ -108,14 +128,14 @@ std::string BudgetFileOf(const WindowResult& window) {
 }
 
 bool IsCovered(const WindowResult& window) {
-  return !window.budget->component.empty() || !BudgetFileOf(window).empty();
+  return !ChargedBudget(window).component.empty() || !BudgetFileOf(window).empty();
 }
 
 std::string Place(const WindowResult& window) {
   if (!IsCovered(window)) return "a new NAME.leakgate.json";
   const std::string file = BudgetFileOf(window);
   return fmt::format("\"{}\" of {}", Section(window),
-                     file.empty() ? window.budget->component + "'s budget file" : file);
+                     file.empty() ? ChargedBudget(window).component + "'s budget file" : file);
 }
 
 std::string EntryJson(const WindowResult& window) {
@@ -135,6 +155,7 @@ std::string RemedyJson(const WindowResult& window) {
 
 std::string RemedyText(const WindowResult& window) {
   if (window.violations.empty()) return "fix it: no budget allows this";
+  if (EntryJson(window).empty()) return "fix it: nothing is known of its call stack to allow it by";
   return fmt::format("fix it, or allow it in {}: {}", Place(window), RemedyJson(window));
 }
 

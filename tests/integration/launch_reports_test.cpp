@@ -15,7 +15,7 @@ TEST(LaunchReportsTest, AllThatAreAskedForAreWritten) {
   RunCommand(Gated({"true"}, {"--report", "json=" + directory.File("a"), "--report",
                               "json=" + directory.File("b")}));
   EXPECT_EQ(ReadFile(directory.File("a")), ReadFile(directory.File("b")));
-  EXPECT_THAT(ReadFile(directory.File("a")), HasSubstr("leakgate-report-1"));
+  EXPECT_THAT(ReadFile(directory.File("a")), HasSubstr("leakgate-report-2"));
 }
 
 TEST(LaunchReportsTest, AnUnwritableReportOfAPassedRunIsExitCode3) {
@@ -35,7 +35,7 @@ TEST(LaunchReportsTest, TheOthersAreWrittenWhereOneCannotBe) {
   const TemporaryDirectory directory;
   RunCommand(Gated({"true"},
                    {"--report", "json=/nonexistent/r", "--report", "json=" + directory.File("b")}));
-  EXPECT_THAT(ReadFile(directory.File("b")), HasSubstr("leakgate-report-1"));
+  EXPECT_THAT(ReadFile(directory.File("b")), HasSubstr("leakgate-report-2"));
 }
 
 TEST(LaunchReportsTest, AnUnknownFormatIsAnErrorBeforeTheProgramRuns) {

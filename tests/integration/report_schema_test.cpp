@@ -25,7 +25,7 @@ using testing::IsEmpty;
 std::vector<std::string> SchemaErrors(const nlohmann::json& report) {
   using Adapter = valijson::adapters::NlohmannJsonAdapter;
   const nlohmann::json text =
-      nlohmann::json::parse(ReadFile(LEAKGATE_SOURCE_DIR "/docs/leakgate-report-1.schema.json"));
+      nlohmann::json::parse(ReadFile(LEAKGATE_SOURCE_DIR "/docs/leakgate-report-2.schema.json"));
   valijson::Schema schema;
   valijson::SchemaParser().populateSchema(Adapter(text), schema);
   valijson::ValidationResults results;

@@ -30,8 +30,49 @@ LiveBlock Block(std::uint32_t stack, std::uint64_t size_bytes,
 ResolvedStack Resolved(std::vector<Frame> frames) { return {std::move(frames), {}}; }
 
 std::vector<Finding> Group(const std::vector<LiveBlock>& blocks, const Stacks& stacks) {
-  return GroupFindings(
-      blocks, [&](std::uint32_t stack) -> const ResolvedStack& { return stacks.at(stack); });
+  CallSites sites([&](std::uint32_t stack) { return stacks.at(stack); });
+  return GroupFindings(blocks, {}, sites);
+}
+
+BlockFacts Held(Reach reach) {
+  BlockFacts facts;
+  facts.reach = reach;
+  return facts;
+}
+
+BlockFacts Became(Disposition disposition) {
+  BlockFacts facts;
+  facts.disposition = disposition;
+  return facts;
+}
+
+BlockFacts AllocatedBy(const std::string& thread) {
+  BlockFacts facts;
+  facts.thread = thread;
+  return facts;
+}
+
+BlockFacts AllowedBy(const std::string& allowance) {
+  BlockFacts facts;
+  facts.allowance = allowance;
+  return facts;
+}
+
+BlockFacts AllowedForAWorker() {
+  BlockFacts facts;
+  facts.reach = Reach::kRetained;
+  facts.disposition = Disposition::kAllowed;
+  facts.holder = "g_pool";
+  facts.explanation = "the pool keeps one";
+  facts.thread = "thread 'worker'";
+  facts.allowance = "a.cc:1";
+  return facts;
+}
+
+// Two blocks of one stack, of which different things are known.
+std::vector<Finding> GroupTwo(BlockFacts first, BlockFacts second) {
+  CallSites sites([](std::uint32_t) { return Resolved({In("net::Grow()")}); });
+  return GroupFindings({Block(1, 64), Block(1, 36)}, {std::move(first), std::move(second)}, sites);
 }
 
 auto Amounts(const auto&... amounts) {
@@ -82,13 +123,65 @@ TEST(GroupFindingsTest, KeepsAStackThatWasCutOffApart) {
 TEST(GroupFindingsTest, ResolvesEachStackOnce) {
   const ResolvedStack stack = Resolved({In("net::Grow()")});
   int calls = 0;
-  const StackResolver resolve = [&](std::uint32_t) -> const ResolvedStack& {
+  CallSites sites([&](std::uint32_t) {
     ++calls;
     return stack;
-  };
+  });
 
-  EXPECT_THAT(GroupFindings({Block(1, 8), Block(1, 8), Block(1, 8)}, resolve), SizeIs(1));
+  EXPECT_THAT(GroupFindings({Block(1, 8), Block(1, 8), Block(1, 8)}, {}, sites), SizeIs(1));
   EXPECT_EQ(calls, 1);
+}
+
+TEST(GroupFindingsTest, JoinsBlocksOfWhichTheSameIsKnown) {
+  EXPECT_THAT(GroupTwo(AllowedForAWorker(), AllowedForAWorker()), Amounts(Amount{100, 2}));
+}
+
+TEST(GroupFindingsTest, KeepsLostAndRetainedApart) {
+  EXPECT_THAT(GroupTwo(Held(Reach::kRetained), Held(Reach::kLost)), SizeIs(2));
+}
+
+TEST(GroupFindingsTest, KeepsApartWhatBecameOfTheBlocks) {
+  EXPECT_THAT(GroupTwo({}, Became(Disposition::kReplaced)), SizeIs(2));
+}
+
+TEST(GroupFindingsTest, KeepsThreadsApart) {
+  EXPECT_THAT(GroupTwo({}, AllocatedBy("thread 'worker'")), SizeIs(2));
+}
+
+TEST(GroupFindingsTest, KeepsAllowancesApart) {
+  EXPECT_THAT(GroupTwo(AllowedBy("a.cc:1"), AllowedBy("a.cc:2")), SizeIs(2));
+}
+
+TEST(GroupFindingsTest, TellsWhatIsKnownOfTheBlocks) {
+  const Finding finding = GroupTwo(AllowedForAWorker(), AllowedForAWorker()).front();
+
+  EXPECT_EQ(finding.reach, Reach::kRetained);
+  EXPECT_EQ(finding.disposition, Disposition::kAllowed);
+  EXPECT_EQ(finding.holder, "g_pool");
+  EXPECT_EQ(finding.explanation, "the pool keeps one");
+  EXPECT_EQ(finding.thread, "thread 'worker'");
+  EXPECT_EQ(finding.allowance, "a.cc:1");
+}
+
+TEST(GroupFindingsTest, PutsLostBeforeRetainedHoweverLittle) {
+  EXPECT_THAT(GroupTwo(Held(Reach::kRetained), Held(Reach::kLost)),
+              Amounts(Amount{36, 1}, Amount{64, 1}));
+}
+
+TEST(GroupFindingsTest, PutsWhatCountsBeforeWhatDoesNot) {
+  EXPECT_THAT(GroupTwo(Became(Disposition::kAllowed), Became(Disposition::kUnconfirmed)),
+              Amounts(Amount{36, 1}, Amount{64, 1}));
+}
+
+TEST(GroupFindingsTest, CallsTheFrameworksOwnSoWhateverElseIsKnown) {
+  CallSites sites([](std::uint32_t) {
+    return Resolved({InLibc(), Calling("net::Start()", "setenv")});
+  });
+
+  const std::vector<Finding> findings =
+      GroupFindings({Block(1, 64)}, {Became(Disposition::kUnconfirmed)}, sites);
+
+  EXPECT_EQ(findings.front().disposition, Disposition::kFramework);
 }
 
 TEST(GroupFindingsTest, NamesTheCallSite) {

@@ -100,6 +100,37 @@ INSTANTIATE_TEST_SUITE_P(, BadStackDepthTest,
                          testing::Values("0", "1025", "-1", "+5", "deep", "3.5", "10f", " 7",
                                          "4294967552"));
 
+TEST(OptionsTest, GatesAndConfirmsAsBudgetFilesSayUnlessTold) {
+  const RunCommand run = ParseRun({"run", "--", "a"});
+  EXPECT_EQ(run.request.mode, GateMode::kGate);
+  EXPECT_EQ(run.request.confirm, std::nullopt);
+  EXPECT_EQ(run.request.confirmation.test, std::chrono::seconds(60));
+  EXPECT_EQ(run.request.confirmation.run, std::chrono::minutes(5));
+}
+
+TEST(OptionsTest, TakesEachMode) {
+  EXPECT_EQ(ParseRun({"run", "--strict", "--", "a"}).request.mode, GateMode::kStrict);
+  EXPECT_EQ(ParseRun({"run", "--warn-only", "--", "a"}).request.mode, GateMode::kWarnOnly);
+}
+
+TEST(OptionsTest, TakesEachWayToConfirm) {
+  EXPECT_EQ(ParseRun({"run", "--confirm=after", "--", "a"}).request.confirm, Confirm::kAfter);
+  EXPECT_EQ(ParseRun({"run", "--confirm", "inline", "--", "a"}).request.confirm, Confirm::kInline);
+  EXPECT_EQ(ParseRun({"run", "--confirm=off", "--", "a"}).request.confirm, Confirm::kOff);
+}
+
+TEST(OptionsTest, TakesHowLongATestMayBeRepeated) {
+  const RunCommand run = ParseRun({"run", "--confirm-test-timeout=2.5", "--", "a"});
+  EXPECT_EQ(run.request.confirmation.test, std::chrono::milliseconds(2500));
+  EXPECT_EQ(run.request.confirmation.run, std::chrono::minutes(5));
+}
+
+TEST(OptionsTest, TakesHowLongAllTestsMayBeRepeated) {
+  const RunCommand run = ParseRun({"run", "--confirm-run-timeout", "30", "--", "a"});
+  EXPECT_EQ(run.request.confirmation.run, std::chrono::seconds(30));
+  EXPECT_EQ(run.request.confirmation.test, std::chrono::seconds(60));
+}
+
 struct UsageCase {
   const char* name;
   std::vector<std::string> arguments;
@@ -137,6 +168,20 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"EmptyProgram",
                   {"run", "--", ""},
                   "no program to run; write it after two dashes: leakgate run -- BINARY"},
+        UsageCase{"StrictAndWarnOnly",
+                  {"run", "--strict", "--warn-only", "--", "a"},
+                  "--strict and --warn-only contradict each other; leave one out"},
+        UsageCase{"UnknownWayToConfirm",
+                  {"run", "--confirm=soon", "--", "a"},
+                  "--confirm 'soon': no such way; write --confirm=after, inline or off"},
+        UsageCase{"BadTimeoutOfATest",
+                  {"run", "--confirm-test-timeout=0", "--", "a"},
+                  "--confirm-test-timeout '0': not a number of seconds above 0; write for example "
+                  "--confirm-test-timeout 60 or --confirm-test-timeout 0.5"},
+        UsageCase{"BadTimeoutOfARun",
+                  {"run", "--confirm-run-timeout=5m", "--", "a"},
+                  "--confirm-run-timeout '5m': not a number of seconds above 0; write for example "
+                  "--confirm-run-timeout 60 or --confirm-run-timeout 0.5"},
         UsageCase{"ProgramForFramework",
                   {"framework", "--", "a"},
                   "the command 'framework' runs no program; leave out what follows --"}),
@@ -171,8 +216,9 @@ INSTANTIATE_TEST_SUITE_P(, HelpTest,
 TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
   const Expected<Command> command = ParseCommandLine({"run", "--help"});
   const std::string text = std::get<PrintCommand>(command.value()).text;
-  for (const char* word :
-       {"--budgets", "--report", "--timeout", "--stack-depth", "  0 ", "  1 ", "  2 ", "  3 "}) {
+  for (const char* word : {"--budgets", "--report", "--timeout", "--stack-depth",
+                           "--confirm=", "--confirm-test-timeout", "--confirm-run-timeout",
+                           "--strict", "--warn-only", "  0 ", "  1 ", "  2 ", "  3 "}) {
     EXPECT_THAT(text, HasSubstr(word));
   }
 }

@@ -55,16 +55,15 @@ TEST(ExcessTest, TellsABudgetOfNothingInOneNumber) {
 }
 
 TEST(ExcessTest, TellsGrowthWithItsSign) {
-  WindowResult window = WindowWith({Over("growth_bytes", 64, 32)});
-  window.growth = {64, -1};
+  const WindowResult window = WindowWith({Over("growth_bytes", 64, 32, {}, {64, -1})});
 
   EXPECT_EQ(Excesses(window)[0].amount, "growth +64 B (-1 block)");
   EXPECT_EQ(Excesses(window)[0].budget, "budget 32 B");
 }
 
-TEST(ExcessTest, TellsOutstandingBeforeGrowth) {
+TEST(ExcessTest, TellsQuantitiesInTheOrderOfTheirViolations) {
   const std::vector<Excess> excesses =
-      Excesses(WindowWith({Over("growth_bytes", 128, 0), Over("outstanding_bytes", 128, 0)}));
+      Excesses(WindowWith({Over("outstanding_bytes", 128, 0), Over("growth_bytes", 128, 0)}));
 
   ASSERT_THAT(excesses, SizeIs(2));
   EXPECT_EQ(excesses[0].amount, "128 B in 2 blocks outstanding");
@@ -76,9 +75,9 @@ TEST(ExcessTest, NamesTheLineThatSetsTheLimit) {
               ElementsAre("net.json:14"));
 }
 
-TEST(ExcessTest, NamesTheDefaultBudget) {
+TEST(ExcessTest, NamesTheDefaultPolicy) {
   EXPECT_THAT(Excesses(WindowWith({Over("outstanding_bytes", 128, 0)}))[0].sources,
-              ElementsAre("default budget"));
+              ElementsAre("default policy"));
 }
 
 TEST(ExcessTest, NamesASharedLineOnceAndDifferentLinesAll) {
@@ -102,16 +101,55 @@ TEST(ExcessTest, CarriesAnOverridesReasonOnce) {
 }
 
 TEST(ExcessTest, IsExactWhereRoundedNumbersWouldLookEqual) {
-  WindowResult window = WindowWith({Over("outstanding_bytes", 20481, 20480)});
-  window.outstanding = {20481, 1};
+  const WindowResult window = WindowWith({Over("outstanding_bytes", 20481, 20480, {}, {20481, 1})});
 
   EXPECT_EQ(Excesses(window)[0].amount, "20481 B in 1 block outstanding");
   EXPECT_EQ(Excesses(window)[0].budget, "budget 20480 B");
 }
 
+struct QuantityCase {
+  const char* metric;
+  std::int64_t actual;
+  const char* amount;
+  const char* budget;
+};
+
+class QuantityTest : public testing::TestWithParam<QuantityCase> {};
+
+TEST_P(QuantityTest, IsToldInItsOwnWords) {
+  const std::vector<Excess> excesses =
+      Excesses(WindowWith({Over(GetParam().metric, GetParam().actual, 1)}));
+
+  ASSERT_THAT(excesses, SizeIs(1));
+  EXPECT_EQ(excesses[0].amount, GetParam().amount);
+  EXPECT_EQ(excesses[0].budget, GetParam().budget);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , QuantityTest,
+    testing::Values(
+        QuantityCase{"lost_blocks", 2, "128 B in 2 blocks lost", "budget 1 block"},
+        QuantityCase{"retained_blocks", 2, "128 B in 2 blocks retained", "budget 1 block"},
+        QuantityCase{"steady_blocks", 2, "128 B in 2 blocks retained, more with each repetition",
+                     "budget 1 block"},
+        QuantityCase{"allocated_blocks", 2, "128 B in 2 blocks allocated", "budget 1 block"},
+        QuantityCase{"peak_bytes", 64, "64 B live at the peak", "budget 1 B"},
+        QuantityCase{"mapped_bytes", 64, "64 B left mapped", "budget 1 B"},
+        QuantityCase{"file_descriptors", 2, "2 file descriptors left open", "budget 1"},
+        QuantityCase{"threads", 2, "2 threads left running", "budget 1"}));
+
+TEST(ExcessTest, TellsTheSameQuantityOfTwoComponentsApart) {
+  WindowResult window = WindowWith({Over("lost_bytes", 128, 0), Over("lost_bytes", 64, 0)});
+  window.violations[1].component = "pool";
+  const std::vector<Excess> excesses = Excesses(window);
+
+  ASSERT_THAT(excesses, SizeIs(2));
+  EXPECT_EQ(excesses[0].component, "");
+  EXPECT_EQ(excesses[1].component, "pool");
+}
+
 TEST(ExcessTest, IsExactForGrowthToo) {
-  WindowResult window = WindowWith({Over("growth_bytes", 20481, 20480)});
-  window.growth = {20481, 1};
+  const WindowResult window = WindowWith({Over("growth_bytes", 20481, 20480, {}, {20481, 1})});
 
   EXPECT_EQ(Excesses(window)[0].amount, "growth +20481 B (+1 block)");
 }

@@ -25,10 +25,52 @@ TEST(FailureTextTest, BeginsWithTheAnswerAndTheLimitThatApplied) {
                          "(net · budgets/net.leakgate.json:14)\n"));
 }
 
-TEST(FailureTextTest, NamesTheDefaultBudgetWhereNoFileSetsOne) {
+TEST(FailureTextTest, NamesTheDefaultPolicyWhereNoFileSetsALimit) {
   EXPECT_THAT(FailureText(FailingUncoveredTest(), kPlain),
-              StartsWith("leakgate: 128 B in 2 blocks outstanding, budget 0 B "
-                         "(default budget)\n"));
+              StartsWith("leakgate: 128 B in 2 blocks lost, budget 0 B "
+                         "(default policy)\n"));
+}
+
+TEST(FailureTextTest, TellsWhatBecameOfAFinding) {
+  EXPECT_THAT(FailureText(FailingUncoveredTest(), kPlain),
+              HasSubstr("\n  128 B in 2 blocks · new · lost\n"));
+}
+
+TEST(FailureTextTest, ListsWhatDoesNotCountInALineEach) {
+  WindowResult window = FailingUncoveredTest();
+  window.findings.push_back(sample::RetainedFinding(Disposition::kBounded, {72, 1}));
+
+  EXPECT_THAT(FailureText(window, kPlain),
+              HasSubstr("\n  not counted: 72 B in 1 block by net::Pool::Grow "
+                        "(/home/me/project/src/net/pool.cc:88): retained, bounded\n"));
+}
+
+TEST(FailureTextTest, BeginsWithFreeingErrorsAndShowsBothStacks) {
+  WindowResult window = FailingUncoveredTest();
+  window.free_errors = {{"64 B allocated by new[] and freed by free()", PoolFinding(), {}}};
+  window.free_errors[0].made_at = PoolFinding();
+
+  const std::string text = FailureText(window, kPlain);
+
+  EXPECT_THAT(text, StartsWith("leakgate: 1 freeing error\n  and 128 B in 2 blocks lost, "));
+  EXPECT_THAT(text, HasSubstr("\n  64 B allocated by new[] and freed by free()\n  > net::Pool"));
+  EXPECT_THAT(text, HasSubstr("\n    allocated at\n  > net::Pool"));
+}
+
+TEST(FailureTextTest, NamesWhatIsLeftBehindBesidesTheHeap) {
+  WindowResult window = FailingTest();
+  window.left_behind = {"file descriptor 7: /tmp/db"};
+
+  EXPECT_THAT(FailureText(window, kPlain),
+              HasSubstr("\n  left behind: file descriptor 7: /tmp/db\n"));
+}
+
+TEST(FailureTextTest, SaysWhyItCouldNotTellWhatIsLost) {
+  WindowResult window = FailingTest();
+  window.reach_problem = "the process cannot be stopped";
+
+  EXPECT_THAT(FailureText(window, kPlain),
+              HasSubstr("\n  what is lost could not be told: the process cannot be stopped\n"));
 }
 
 TEST(FailureTextTest, NamesTheOwner) {
@@ -125,6 +167,7 @@ TEST(FailureTextTest, EscapesControlCharactersWhereverTheyComeFrom) {
   WindowResult window = FailingTest("Evil\x1b.Test");
   window.budget = std::make_shared<const AppliedBudget>(sample::BudgetOf("net\x1b", "team\x1b"));
   window.violations = {Over("outstanding_bytes", 1, 0, {"net\x1b.json", 3, "why\x1b"})};
+  window.violations[0].component = "net\x1b";
   window.framework = {160, 1};
   window.findings.push_back(FrameworkFinding({160, 1}, "rule\x1b"));
 

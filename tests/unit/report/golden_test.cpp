@@ -41,9 +41,12 @@ WindowResult Reopen() {
   window.status = TestStatus::kFailed;
   window.outstanding = {48, 1};
   window.growth = {-16, 0};
-  window.violations = {sample::Over("outstanding_bytes", 48, 0),
-                       sample::Over("outstanding_blocks", 1, 0)};
-  window.findings = {sample::PoolFinding({48, 1})};
+  window.lost = {48, 1};
+  window.violations = {sample::Over("lost_bytes", 48, 0, {}, {48, 1}),
+                       sample::Over("lost_blocks", 1, 0, {}, {48, 1})};
+  window.findings = {sample::LostFinding({48, 1}),
+                     sample::RetainedFinding(Disposition::kOneTime, {32, 1})};
+  window.findings[1].series = {0, 0, 0, 0, 0};
   return window;
 }
 

@@ -29,7 +29,7 @@ json FindingJson(const Finding& finding) {
 TEST(JsonReportTest, BeginsWithTheSchemaAndEndsWithANewline) {
   const std::string text = ToJson(RunResult{});
 
-  EXPECT_THAT(text, StartsWith("{\n \"schema\": \"leakgate-report-1\",\n"));
+  EXPECT_THAT(text, StartsWith("{\n \"schema\": \"leakgate-report-2\",\n"));
   EXPECT_THAT(text, EndsWith("\n}\n"));
 }
 
@@ -52,6 +52,26 @@ TEST(JsonReportTest, NamesEachVerdictOfARun) {
   EXPECT_EQ(Parsed(result).at("verdict"), "failed");
   result.verdict = Verdict::kInconclusive;
   EXPECT_EQ(Parsed(result).at("verdict"), "inconclusive");
+  result.verdict = Verdict::kUnconfirmed;
+  EXPECT_EQ(Parsed(result).at("verdict"), "unconfirmed");
+}
+
+TEST(JsonReportTest, NamesEachMode) {
+  RunResult result;
+  EXPECT_EQ(Parsed(result).at("mode"), "gate");
+  result.mode = GateMode::kStrict;
+  EXPECT_EQ(Parsed(result).at("mode"), "strict");
+  result.mode = GateMode::kWarnOnly;
+  EXPECT_EQ(Parsed(result).at("mode"), "warn_only");
+}
+
+TEST(JsonReportTest, ListsWhatElseFailsAndWhatIsWarnedOf) {
+  RunResult result;
+  result.failures = {"net.json:3: expired"};
+  result.warnings = {"net.json:7: not used"};
+
+  EXPECT_EQ(Parsed(result).at("failures"), json({"net.json:3: expired"}));
+  EXPECT_EQ(Parsed(result).at("warnings"), json({"net.json:7: not used"}));
 }
 
 TEST(JsonReportTest, CallsARunThatGatedNothingInconclusive) {
@@ -113,6 +133,124 @@ TEST(JsonReportTest, TellsTimesInSeconds) {
   EXPECT_DOUBLE_EQ(Parsed(RunOf({})).at("gating_seconds").get<double>(), 0.041);
 }
 
+TEST(JsonReportTest, TellsHowLongTestsWereRepeated) {
+  RunResult result;
+  result.confirming = std::chrono::milliseconds(1500);
+
+  EXPECT_DOUBLE_EQ(Parsed(result).at("confirming_seconds").get<double>(), 1.5);
+}
+
+TEST(JsonReportTest, TellsWhatIsLostRetainedAndAllowed) {
+  WindowResult window = FailingTest();
+  window.lost = {1, 2};
+  window.retained = {3, 4};
+  window.allowed = {5, 6};
+  const json written = WindowJson(window);
+
+  EXPECT_EQ(written.at("lost"), json({{"bytes", 1}, {"blocks", 2}}));
+  EXPECT_EQ(written.at("retained"), json({{"bytes", 3}, {"blocks", 4}}));
+  EXPECT_EQ(written.at("allowed"), json({{"bytes", 5}, {"blocks", 6}}));
+}
+
+TEST(JsonReportTest, TellsResourcesWhereTheyWereMeasured) {
+  WindowResult window = FailingTest();
+  window.mapped_bytes = 4096;
+  window.file_descriptors = 0;
+  window.threads = 2;
+  window.left_behind = {"thread 11 'worker'"};
+  window.reach_problem = "the process cannot be stopped";
+  const json written = WindowJson(window);
+
+  EXPECT_EQ(written.at("mapped_bytes"), 4096);
+  EXPECT_EQ(written.at("file_descriptors"), 0);
+  EXPECT_EQ(written.at("threads"), 2);
+  EXPECT_EQ(written.at("left_behind"), json({"thread 11 'worker'"}));
+  EXPECT_EQ(written.at("reach_problem"), "the process cannot be stopped");
+}
+
+TEST(JsonReportTest, LeavesOutWhatWasNotMeasured) {
+  const json written = WindowJson(FailingTest());
+
+  for (const char* const key : {"mapped_bytes", "file_descriptors", "threads", "left_behind",
+                                "reach_problem", "free_errors"}) {
+    EXPECT_FALSE(written.contains(key)) << key;
+  }
+}
+
+TEST(JsonReportTest, TellsAFreeingErrorWithBothStacks) {
+  WindowResult window = FailingTest();
+  window.free_errors = {{"freed twice, by free()", sample::PoolFinding(), {}}};
+  const json error = WindowJson(window).at("free_errors").at(0);
+
+  EXPECT_EQ(error.at("text"), "freed twice, by free()");
+  EXPECT_EQ(error.at("freed_at").at("stack").size(), sample::PoolStack().size());
+  EXPECT_EQ(error.at("made_at").at("stack"), json::array());
+}
+
+TEST(JsonReportTest, NamesTheComponentWhoseLimitIsExceeded) {
+  const auto component = [](const WindowResult& window) {
+    return WindowJson(window).at("violations").at(0).at("component");
+  };
+  EXPECT_EQ(component(FailingTest()), "net");
+  EXPECT_EQ(component(sample::FailingUncoveredTest()), nullptr);
+}
+
+TEST(JsonReportTest, TellsWhatIsKnownOfAFinding) {
+  Finding finding = sample::RetainedFinding(Disposition::kAllowed);
+  finding.explanation = "one socket is pooled";
+  finding.holder = "g_pool";
+  finding.series = {1, 0, -1};
+  finding.allowance = "net.json:7";
+  finding.component = "net";
+  finding.thread = "thread 'worker'";
+  const json written = FindingJson(finding);
+
+  EXPECT_EQ(written.at("disposition"), "allowed");
+  EXPECT_EQ(written.at("explanation"), "one socket is pooled");
+  EXPECT_EQ(written.at("reach"), "retained");
+  EXPECT_EQ(written.at("holder"), "g_pool");
+  EXPECT_EQ(written.at("series"), json({1, 0, -1}));
+  EXPECT_EQ(written.at("allowance"), "net.json:7");
+  EXPECT_EQ(written.at("component"), "net");
+  EXPECT_EQ(written.at("thread"), "thread 'worker'");
+}
+
+TEST(JsonReportTest, LeavesOutWhatIsNotKnownOfAFinding) {
+  const json written = FindingJson(sample::PoolFinding());
+
+  for (const char* const key :
+       {"explanation", "reach", "holder", "series", "allowance", "component", "thread"}) {
+    EXPECT_FALSE(written.contains(key)) << key;
+  }
+}
+
+TEST(JsonReportTest, NamesEachDisposition) {
+  const auto word = [](Disposition disposition) {
+    return FindingJson(sample::RetainedFinding(disposition)).at("disposition");
+  };
+  EXPECT_EQ(word(Disposition::kOutstanding), "outstanding");
+  EXPECT_EQ(word(Disposition::kFramework), "framework");
+  EXPECT_EQ(word(Disposition::kAllowed), "allowed");
+  EXPECT_EQ(word(Disposition::kOtherThread), "other_thread");
+  EXPECT_EQ(word(Disposition::kReplaced), "replaced");
+  EXPECT_EQ(word(Disposition::kReleasedLater), "released_later");
+  EXPECT_EQ(word(Disposition::kOneTime), "one_time");
+  EXPECT_EQ(word(Disposition::kBounded), "bounded");
+  EXPECT_EQ(word(Disposition::kSteady), "steady");
+  EXPECT_EQ(word(Disposition::kUnconfirmed), "unconfirmed");
+}
+
+TEST(JsonReportTest, NamesEachReach) {
+  const auto word = [](Reach reach) {
+    Finding finding = sample::PoolFinding();
+    finding.reach = reach;
+    return FindingJson(finding).at("reach");
+  };
+  EXPECT_EQ(word(Reach::kLost), "lost");
+  EXPECT_EQ(word(Reach::kIndirectlyLost), "indirectly_lost");
+  EXPECT_EQ(word(Reach::kRetained), "retained");
+}
+
 TEST(JsonReportTest, TellsATestsAmounts) {
   WindowResult window = FailingTest();
   window.framework = {160, 1};
@@ -164,6 +302,8 @@ TEST(JsonReportTest, NamesEachVerdictOfAWindow) {
   EXPECT_EQ(WindowJson(window).at("verdict"), "inconclusive");
   window.verdict = Verdict::kNotGated;
   EXPECT_EQ(WindowJson(window).at("verdict"), "not_gated");
+  window.verdict = Verdict::kUnconfirmed;
+  EXPECT_EQ(WindowJson(window).at("verdict"), "unconfirmed");
 }
 
 TEST(JsonReportTest, LeavesOutReasonAndSourceWhereThereIsNone) {
@@ -201,7 +341,8 @@ TEST(JsonReportTest, NamesTheLimitThatIsExceededAndItsLine) {
                                                              {"limit", 0},
                                                              {"file", "budgets/net.leakgate.json"},
                                                              {"line", 14},
-                                                             {"reason", "one socket is pooled"}}));
+                                                             {"reason", "one socket is pooled"},
+                                                             {"component", "net"}}));
 }
 
 TEST(JsonReportTest, HasNullForTheFileOfTheDefaultBudget) {

@@ -13,12 +13,23 @@ using sample::FailingProgram;
 using sample::FailingTest;
 using sample::FailingUncoveredTest;
 using sample::Over;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
 WindowResult FailingSuite() {
   WindowResult window = FailingTest("HttpTest");
   window.kind = WindowKind::kSuite;
+  return window;
+}
+
+// Fails by the default policy, for net's budget file sets no limit.
+WindowResult FailingCoveredTest() {
+  WindowResult window = FailingUncoveredTest();
+  AppliedBudget budget = sample::BudgetOf("net");
+  budget.file = "net.leakgate.json";
+  window.budget = std::make_shared<const AppliedBudget>(budget);
+  for (Violation& violation : window.violations) violation.component = "net";
   return window;
 }
 
@@ -57,16 +68,102 @@ TEST(RemedyTest, OfTheProgramIsTheLimitsOfTheFile) {
   EXPECT_EQ(budget.limits.program.outstanding.bytes->value, 128);
 }
 
-TEST(RemedyTest, IsAWholeFileWhereNoneCoversTheTest) {
+TEST(RemedyTest, IsAWholeFileWithAnAllowanceWhereNoneCoversTheTest) {
   const BudgetFile budget = Parse(RemedyJson(FailingUncoveredTest()));
 
-  EXPECT_EQ(budget.overrides.at(0).tests.at(0), "HttpTest.KeepAlive");
+  EXPECT_THAT(budget.allowances.at(0).stack, ElementsAre("net::Pool::Grow"));
+  EXPECT_EQ(budget.allowances.at(0).bytes->value, 128);
+  EXPECT_EQ(budget.allowances.at(0).blocks->value, 2);
+}
+
+TEST(RemedyTest, OfWhatTheDefaultPolicyFailsIsAnAllowanceOfItsCallSite) {
+  EXPECT_EQ(RemedyJson(FailingCoveredTest()),
+            R"({ "stack": ["net::Pool::Grow"], "bytes": 128, "blocks": 2, "reason": "..." })");
+}
+
+TEST(RemedyTest, AllowsWhatGrowsToo) {
+  WindowResult window = FailingCoveredTest();
+  window.findings = {sample::RetainedFinding(Disposition::kSteady, {64, 1})};
+
+  EXPECT_THAT(RemedyJson(window), HasSubstr(R"("bytes": 64, "blocks": 1)"));
+}
+
+TEST(RemedyTest, DoesNotAllowWhatPassesAnyway) {
+  WindowResult window = FailingCoveredTest();
+  window.findings.push_back(sample::RetainedFinding(Disposition::kOneTime, {1000, 1}));
+
+  EXPECT_THAT(RemedyJson(window), HasSubstr(R"("bytes": 128, "blocks": 2)"));
+}
+
+TEST(RemedyTest, AddsUpWhatOneAllowanceCovers) {
+  WindowResult window = FailingCoveredTest();
+  window.findings.push_back(sample::LostFinding({32, 1}));
+
+  EXPECT_THAT(RemedyJson(window), HasSubstr(R"("bytes": 160, "blocks": 3)"));
+}
+
+TEST(RemedyTest, AllowsThreeCallSitesAtMost) {
+  WindowResult window = FailingCoveredTest();
+  window.findings.clear();
+  for (const char* const function : {"net::A()", "net::B()", "net::C()", "net::D()"}) {
+    window.findings.push_back(sample::LostFinding());
+    window.findings.back().stack[2].function = function;
+  }
+  const BudgetFile budget =
+      Parse(R"({"component": "net", "allowances": [)" + RemedyJson(window) + "]}");
+
+  EXPECT_THAT(budget.allowances, testing::SizeIs(3));
+}
+
+TEST(RemedyTest, OfOthersCodeGoesIntoTheirBudgetFile) {
+  WindowResult window = FailingCoveredTest();
+  AppliedBudget pool = sample::BudgetOf("pool");
+  pool.file = "pool.leakgate.json";
+  window.code_budgets = {std::make_shared<const AppliedBudget>(pool)};
+  window.findings[0].component = "pool";
+  window.violations[0].component = "pool";
+
+  EXPECT_THAT(RemedyText(window),
+              StartsWith("fix it, or allow it in \"allowances\" of pool.leakgate.json: "
+                         "{ \"stack\": [\"net::Pool::Grow\"]"));
+}
+
+TEST(RemedyTest, IsToFixItWhereNothingIsKnownOfTheCallStack) {
+  WindowResult window = FailingCoveredTest();
+  window.findings[0].stack.clear();
+  window.findings[0].user_frame.reset();
+
+  EXPECT_EQ(RemedyText(window), "fix it: nothing is known of its call stack to allow it by");
+}
+
+TEST(RemedyTest, IsToFixAFreeingError) {
+  WindowResult window = FailingTest();
+  window.violations.clear();
+  window.free_errors = {{"freed twice, by free()", {}, {}}};
+
+  EXPECT_EQ(RemedyText(window), "fix it: no budget allows this");
+}
+
+TEST(RemedyTest, RaisesALimitOnWhatIsANumber) {
+  WindowResult window = FailingTest();
+  window.violations = {Over("peak_bytes", 4096, 1024, {"net.json", 3, ""}),
+                       Over("mapped_bytes", 8192, 0, {"net.json", 3, ""}),
+                       Over("file_descriptors", 2, 1, {"net.json", 3, ""}),
+                       Over("threads", 3, 0, {"net.json", 3, ""})};
+
+  const BudgetFile budget =
+      Parse(R"({"component": "net", "overrides": [)" + RemedyJson(window) + "]}");
+
+  const WindowLimits& limits = budget.overrides.at(0).limits.test;
+  EXPECT_EQ(limits.peak_bytes->value, 4096);
+  EXPECT_EQ(limits.mapped_bytes->value, 8192);
+  EXPECT_EQ(limits.file_descriptors->value, 2);
+  EXPECT_EQ(limits.threads->value, 3);
 }
 
 TEST(RemedyTest, RaisesGrowthOnlyWhereGrowthIsOver) {
   WindowResult window = FailingTest();
-  window.growth = {64, 1};
-  window.violations = {Over("growth_bytes", 64, 0, {"net.json", 3, ""})};
+  window.violations = {Over("growth_bytes", 64, 0, {"net.json", 3, ""}, {64, 1})};
 
   EXPECT_THAT(RemedyJson(window),
               HasSubstr(R"("limits": { "test": { "growth": { "bytes": 64, "blocks": 1 } } })"));
@@ -81,8 +178,7 @@ TEST(RemedyTest, RaisesBothWhereBothAreOver) {
 
 TEST(RemedyTest, SetsNoNegativeLimit) {
   WindowResult window = FailingTest();
-  window.growth = {64, -1};
-  window.violations = {Over("growth_bytes", 64, 0, {"net.json", 3, ""})};
+  window.violations = {Over("growth_bytes", 64, 0, {"net.json", 3, ""}, {64, -1})};
 
   EXPECT_THAT(RemedyJson(window), HasSubstr(R"("growth": { "bytes": 64 })"));
 }
@@ -105,21 +201,16 @@ TEST(RemedyTest, NamesANewFileWhereNoneCoversTheTest) {
               StartsWith("fix it, or allow it in a new NAME.leakgate.json: {"));
 }
 
-TEST(RemedyTest, FindsTheFileByAnotherOfItsLimits) {
-  WindowResult window = FailingUncoveredTest();
-  window.budget = std::make_shared<const AppliedBudget>(sample::BudgetOf("net"));
-  sample::ChangeBudget(window, [](AppliedBudget& budget) {
-    budget.growth.blocks = AppliedLimit{10, {"net.json", 3, ""}};
-  });
-
-  EXPECT_THAT(RemedyText(window), HasSubstr("\"overrides\" of net.json: {"));
+TEST(RemedyTest, NamesTheFileOfTheBudgetWhereItSetsNoLimit) {
+  EXPECT_THAT(RemedyText(FailingCoveredTest()),
+              HasSubstr("\"allowances\" of net.leakgate.json: {"));
 }
 
-TEST(RemedyTest, NamesTheComponentWhereItsFileSetsNoLimit) {
+TEST(RemedyTest, NamesTheComponentWhereItsFileIsNotKnown) {
   WindowResult window = FailingUncoveredTest();
   window.budget = std::make_shared<const AppliedBudget>(sample::BudgetOf("net"));
 
-  EXPECT_THAT(RemedyText(window), HasSubstr("\"overrides\" of net's budget file: {"));
+  EXPECT_THAT(RemedyText(window), HasSubstr("\"allowances\" of net's budget file: {"));
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "runner/budget/quantities.h"
 #include "runner/report/json_report.h"
 #include "tests/unit/report/sample_results.h"
 
@@ -29,6 +30,7 @@ namespace {
 
 using testing::IsEmpty;
 using testing::Not;
+using testing::SizeIs;
 
 std::string ReadDocument(const std::string& name) {
   std::ifstream file(std::string(LEAKGATE_SOURCE_DIR) + "/docs/" + name);
@@ -41,7 +43,7 @@ std::string ReadDocument(const std::string& name) {
 // What is wrong with `report` by the published schema.
 std::vector<std::string> SchemaErrors(const nlohmann::json& report) {
   using Adapter = valijson::adapters::NlohmannJsonAdapter;
-  const auto schema_json = nlohmann::json::parse(ReadDocument("leakgate-report-1.schema.json"));
+  const auto schema_json = nlohmann::json::parse(ReadDocument("leakgate-report-2.schema.json"));
   valijson::Schema schema;
   valijson::SchemaParser().populateSchema(Adapter(schema_json), schema);
 
@@ -58,6 +60,17 @@ std::vector<std::string> SchemaErrors(const nlohmann::json& report) {
 
 nlohmann::json Report(const RunResult& result) { return nlohmann::json::parse(ToJson(result)); }
 
+Finding FullFinding() {
+  Finding finding = sample::RetainedFinding(Disposition::kAllowed);
+  finding.explanation = "one socket is pooled";
+  finding.holder = "g_pool";
+  finding.series = {1, 0, -1};
+  finding.allowance = "net.json:7";
+  finding.component = "net";
+  finding.thread = "thread 'worker'";
+  return finding;
+}
+
 // Every optional key is there, and every kind of window.
 RunResult FullRun() {
   WindowResult failing = sample::FailingTest();
@@ -67,6 +80,11 @@ RunResult FullRun() {
   sample::ChangeBudget(failing, [](AppliedBudget& budget) { budget.owner = "net-team"; });
   failing.violations.push_back(sample::Over("growth_blocks", 2, 1));
   failing.findings.push_back(sample::FrameworkFinding({160, 1}, "gmock-registry"));
+  failing.findings.push_back(FullFinding());
+  failing.mapped_bytes = failing.file_descriptors = failing.threads = 1;
+  failing.left_behind = {"file descriptor 7: /tmp/db"};
+  failing.reach_problem = "the process cannot be stopped";
+  failing.free_errors = {{"freed twice, by free()", sample::PoolFinding(), {}}};
   WindowResult suite = sample::PassingTest("HttpTest");
   suite.kind = WindowKind::kSuite;
   suite.status = TestStatus::kNone;
@@ -74,6 +92,8 @@ RunResult FullRun() {
       {sample::ProgramWindow(), suite, failing, sample::InconclusiveTest("A.B", "timed out")});
   result.arguments = {"--gtest_shuffle"};
   result.reasons = {"timed out"};
+  result.failures = {"net.json:3: expired"};
+  result.warnings = {"net.json:7: not used"};
   result.tracing.drops = {{"map_full", 1}};
   result.tracing.stack_ends = {{"depth_limit", 3}};
   return result;
@@ -120,7 +140,7 @@ TEST(ReportSchemaTest, ListsTheWordOfEveryEnumerator) {
   for (std::uint32_t end = 0; end < kUnwindEndCount; ++end) {
     WindowResult window = sample::FailingTest();
     window.status = static_cast<TestStatus>(end % 6);
-    window.verdict = static_cast<Verdict>(end % 4);
+    window.verdict = static_cast<Verdict>(end % 5);
     window.findings[0].kind = static_cast<AllocationKind>(1 + end % 6);
     window.findings[0].stack_end = static_cast<UnwindEnd>(end);
     result.windows.push_back(window);
@@ -128,10 +148,41 @@ TEST(ReportSchemaTest, ListsTheWordOfEveryEnumerator) {
   EXPECT_THAT(SchemaErrors(Report(result)), IsEmpty());
 }
 
+TEST(ReportSchemaTest, ListsTheWordOfEveryDispositionReachVerdictAndMode) {
+  constexpr int kDispositions = 10;
+  for (int i = 0; i < kDispositions; ++i) {
+    RunResult result = sample::RunOf({sample::FailingTest()});
+    result.verdict = static_cast<Verdict>(i % 5);
+    result.mode = static_cast<GateMode>(i % 3);
+    result.windows[0].findings[0].disposition = static_cast<Disposition>(i);
+    result.windows[0].findings[0].reach = static_cast<Reach>(i % 4);
+    EXPECT_THAT(SchemaErrors(Report(result)), IsEmpty()) << i;
+  }
+}
+
+TEST(ReportSchemaTest, ListsEveryMetric) {
+  AppliedBudget budget;
+  const AppliedLimit none = {0, {"net.json", 3, ""}};
+  for (const AmountQuantity& quantity : kAmountQuantities) budget.*quantity.applied = {none, none};
+  for (const NumberQuantity& quantity : kNumberQuantities) budget.*quantity.applied = none;
+  Measured measured;
+  measured.outstanding = measured.lost = measured.retained = measured.growth = {1, 1};
+  measured.allocated = {1, 1};
+  measured.peak_bytes = 1;
+  measured.mapped_bytes = measured.file_descriptors = measured.threads = 1;
+  RunResult result = sample::RunOf({sample::FailingTest(), sample::FailingTest("A.B")});
+  result.windows[0].violations = Judge(measured, budget);
+  result.windows[1].violations = {sample::Over("steady_bytes", 1, 0),
+                                  sample::Over("steady_blocks", 1, 0)};
+
+  EXPECT_THAT(result.windows[0].violations, SizeIs(14));
+  EXPECT_THAT(SchemaErrors(Report(result)), IsEmpty());
+}
+
 TEST(ReportSchemaTest, KnowsNoOtherKeys) {
   for (const char* const place :
        {"", "/program", "/tracing", "/windows/2", "/windows/2/growth", "/windows/2/violations/0",
-        "/windows/2/findings/0", "/windows/2/findings/0/stack/0"}) {
+        "/windows/2/findings/0", "/windows/2/findings/0/stack/0", "/windows/2/free_errors/0"}) {
     nlohmann::json report = Report(FullRun());
     report.at(nlohmann::json::json_pointer(place))["surprise"] = 1;
     EXPECT_THAT(SchemaErrors(report), Not(IsEmpty())) << place;
@@ -149,9 +200,11 @@ TEST(ReportSchemaTest, RequiresEachKeyOfTheReport) {
 
 TEST(ReportSchemaTest, KnowsNoOtherWords) {
   for (const char* const place :
-       {"/schema", "/verdict", "/tracing/boundaries", "/windows/2/kind", "/windows/2/test_result",
-        "/windows/2/verdict", "/windows/2/violations/0/metric", "/windows/2/findings/0/kind",
-        "/windows/2/findings/0/stack_end", "/windows/2/findings/0/stack/0/offset"}) {
+       {"/schema", "/verdict", "/mode", "/windows/2/findings/2/disposition",
+        "/windows/2/findings/2/reach", "/tracing/boundaries", "/windows/2/kind",
+        "/windows/2/test_result", "/windows/2/verdict", "/windows/2/violations/0/metric",
+        "/windows/2/findings/0/kind", "/windows/2/findings/0/stack_end",
+        "/windows/2/findings/0/stack/0/offset"}) {
     nlohmann::json report = Report(FullRun());
     report.at(nlohmann::json::json_pointer(place)) = "surprise";
     EXPECT_THAT(SchemaErrors(report), Not(IsEmpty())) << place;

@@ -59,17 +59,38 @@ inline Finding PoolFinding(Amount amount = {64, 1}) {
   return finding;
 }
 
+inline Finding LostFinding(Amount amount = {64, 1}) {
+  Finding finding = PoolFinding(amount);
+  finding.reach = Reach::kLost;
+  return finding;
+}
+
+inline Finding RetainedFinding(Disposition disposition, Amount amount = {64, 1}) {
+  Finding finding = PoolFinding(amount);
+  finding.reach = Reach::kRetained;
+  finding.disposition = disposition;
+  return finding;
+}
+
 inline Finding FrameworkFinding(Amount amount, std::string rule) {
   Finding finding;
   finding.amount = amount;
   finding.framework_rule = std::move(rule);
+  finding.disposition = Disposition::kFramework;
   finding.stack = {FrameOf("testing::internal::MockRegistry::Add()"), FrameOf("main")};
   return finding;
 }
 
+// Of a quantity whose whole amount is `amount`. A limit that a file sets is net's.
 inline Violation Over(std::string metric, std::int64_t actual, std::int64_t limit,
-                      LimitSource source = {}) {
-  return {std::move(metric), actual, {limit, std::move(source)}};
+                      LimitSource source = {}, Amount amount = {128, 2}) {
+  Violation violation;
+  violation.metric = std::move(metric);
+  violation.actual = actual;
+  violation.component = source.file.empty() ? "" : "net";
+  violation.limit = {limit, std::move(source)};
+  violation.amount = amount;
+  return violation;
 }
 
 inline WindowResult PassingTest(std::string name, int iteration = 1) {
@@ -109,11 +130,24 @@ inline WindowResult FailingTest(std::string name = "HttpTest.KeepAlive", int ite
   return window;
 }
 
-// Over the default budget; no file covers it.
+// Fails by the default policy; no file covers it.
 inline WindowResult FailingUncoveredTest(std::string name = "HttpTest.KeepAlive") {
   WindowResult window = FailingTest(std::move(name));
   window.budget = NoBudget();
-  window.violations = {Over("outstanding_bytes", 128, 0), Over("outstanding_blocks", 2, 0)};
+  window.lost = {128, 2};
+  window.violations = {Over("lost_bytes", 128, 0), Over("lost_blocks", 2, 0)};
+  window.findings = {LostFinding({128, 2})};
+  return window;
+}
+
+// It retains blocks that no repetition could confirm.
+inline WindowResult UnconfirmedTest(std::string name = "HttpTest.KeepAlive") {
+  WindowResult window = PassingTest(std::move(name));
+  window.verdict = Verdict::kUnconfirmed;
+  window.outstanding = window.retained = {64, 1};
+  window.findings = {RetainedFinding(Disposition::kUnconfirmed)};
+  window.findings[0].explanation = "it hung when run alone";
+  window.reason = "64 B in 1 block retained by net::Pool::Grow: it hung when run alone";
   return window;
 }
 
@@ -150,8 +184,11 @@ inline RunResult RunOf(std::vector<WindowResult> windows,
   result.windows = std::move(windows);
   result.wall = std::chrono::milliseconds(2310);
   result.gating = std::chrono::milliseconds(41);
-  for (const WindowResult& window : result.windows) {
-    if (window.verdict == Verdict::kOverBudget) result.verdict = Verdict::kOverBudget;
+  for (WindowResult& window : result.windows) {
+    if (window.verdict != Verdict::kOverBudget) continue;
+    result.verdict = Verdict::kOverBudget;
+    window.was_failed_inside =
+        window.kind == WindowKind::kTest && window.status != TestStatus::kCrashed;
   }
   if (result.verdict == Verdict::kOverBudget) result.exit_code = 1;
   return result;

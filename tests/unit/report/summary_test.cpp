@@ -116,18 +116,19 @@ TEST(SummaryTest, NeverReadsAsAPassWhenTheRunIsInconclusive) {
 TEST(SummaryTest, ListsFailingWindowsByComponent) {
   WindowResult disk = FailingTest("DiskTest.Reopen");
   sample::ChangeBudget(disk, [](AppliedBudget& budget) { budget.component = "storage"; });
-  disk.outstanding = {48, 1};
+  disk.violations[0].component = "storage";
+  disk.violations[0].amount = {48, 1};
 
   EXPECT_THAT(Summary(RunOf({disk, FailingTest(), FailingUncoveredTest("A.B")})),
               EndsWith("s\n"
-                       "  -        128 B in 2 blocks outstanding  budget 0 B  A.B\n"
+                       "  -        128 B in 2 blocks lost         budget 0 B  A.B\n"
                        "  net      128 B in 2 blocks outstanding  budget 0 B  HttpTest.KeepAlive\n"
                        "  storage  48 B in 1 block outstanding    budget 0 B  DiskTest.Reopen\n"));
 }
 
 TEST(SummaryTest, ListsOutstandingAndGrowthOfOneWindow) {
   WindowResult window = FailingTest();
-  window.violations.push_back(sample::Over("growth_bytes", 128, 64));
+  window.violations.push_back(sample::Over("growth_bytes", 128, 64, {"net.json", 3, ""}));
 
   EXPECT_THAT(
       Summary(RunOf({window})),
@@ -136,13 +137,88 @@ TEST(SummaryTest, ListsOutstandingAndGrowthOfOneWindow) {
 
 TEST(SummaryTest, ListsATestThatFailsInManyIterationsOnceByItsLargest) {
   WindowResult larger = FailingTest("A.B", 3);
-  larger.outstanding = {256, 4};
+  larger.outstanding = larger.violations[0].amount = {256, 4};
 
   const std::string text = Summary(RunOf({FailingTest("A.B", 2), larger, FailingTest("A.B", 4)}));
 
   EXPECT_THAT(text, HasSubstr("\n  net  256 B in 4 blocks outstanding  budget 0 B  "
                               "A.B in 3 iterations, the first #2\n"));
   EXPECT_EQ(Lines(text), 2);
+}
+
+TEST(SummaryTest, ListsOthersCodeUnderTheirComponent) {
+  WindowResult window = FailingTest();
+  window.violations[0].component = "pool";
+
+  EXPECT_THAT(
+      Summary(RunOf({window})),
+      EndsWith("\n  pool  128 B in 2 blocks outstanding  budget 0 B  HttpTest.KeepAlive\n"));
+}
+
+TEST(SummaryTest, ListsATestThatFailsByAFreeingErrorAlone) {
+  WindowResult window = FailingTest();
+  window.violations.clear();
+  window.free_errors = {{"freed twice, by free()", {}, {}}};
+
+  EXPECT_THAT(Summary(RunOf({window})),
+              EndsWith("\n  net  1 freeing error  never allowed  HttpTest.KeepAlive\n"));
+}
+
+TEST(SummaryTest, TellsWhyATestIsUnconfirmed) {
+  const std::string text = Summary(RunOf({sample::UnconfirmedTest("A.B")}));
+
+  EXPECT_THAT(text, StartsWith("leakgate: 1 test: 1 unconfirmed; "));
+  EXPECT_THAT(text, EndsWith("\n  unconfirmed: 64 B in 1 block retained by net::Pool::Grow: it "
+                             "hung when run alone (A.B)\n"));
+}
+
+TEST(SummaryTest, TellsWhatIsLeftBehindAndPasses) {
+  WindowResult window = PassingTest("A.B");
+  window.findings = {sample::RetainedFinding(Disposition::kOneTime)};
+
+  EXPECT_THAT(Summary(RunOf({window})),
+              EndsWith("\n  not counted: 1 one-time initialisation; the JSON report has each\n"));
+}
+
+TEST(SummaryTest, TellsHowLongItConfirmed) {
+  RunResult result = RunOf({PassingTest("A.B")});
+  result.confirming = std::chrono::milliseconds(120);
+
+  EXPECT_THAT(Summary(result), HasSubstr("; gating took 41 ms and confirming 120 ms of 2.31 s\n"));
+}
+
+TEST(SummaryTest, TellsEntriesThatFailAndThatAreWarnedOf) {
+  RunResult result = RunOf({PassingTest("A.B")});
+  result.verdict = Verdict::kOverBudget;
+  result.failures = {"net.json:3: expired"};
+  result.warnings = {"net.json:7: not used"};
+
+  EXPECT_THAT(Summary(result),
+              EndsWith("\n  over budget: net.json:3: expired\n  warning: net.json:7: not used\n"));
+}
+
+TEST(SummaryTest, SaysThatARunThatOnlyWarnsGatesNothing) {
+  RunResult result = RunOf({PassingTest("A.B")});
+  result.mode = GateMode::kWarnOnly;
+
+  EXPECT_THAT(Summary(result),
+              EndsWith("\n  --warn-only: this run gates nothing, whatever it found\n"));
+}
+
+TEST(SummaryTest, SaysWhatFailsAStrictRunWhereNoWindowDoes) {
+  RunResult result = RunOf({sample::UnconfirmedTest()});
+  result.mode = GateMode::kStrict;
+  result.verdict = Verdict::kOverBudget;
+
+  EXPECT_THAT(Summary(result),
+              EndsWith("\n  --strict: what is unconfirmed or unused fails the run\n"));
+}
+
+TEST(SummaryTest, DoesNotBlameStrictnessForAWindowThatFails) {
+  RunResult result = RunOf({FailingTest()});
+  result.mode = GateMode::kStrict;
+
+  EXPECT_THAT(Summary(result), Not(HasSubstr("--strict")));
 }
 
 TEST(SummaryTest, NumbersTheIterationOfATestThatFailsOnce) {
@@ -221,6 +297,7 @@ TEST(SummaryTest, TellsHowAProgramEndedThatDidNotExitWithZero) {
 TEST(SummaryTest, EscapesControlCharactersWhereverTheyComeFrom) {
   WindowResult failing = FailingTest("Evil\x1b.Test");
   sample::ChangeBudget(failing, [](AppliedBudget& budget) { budget.component = "net\x1b"; });
+  failing.violations[0].component = "net\x1b";
   RunResult result = RunOf({failing, InconclusiveTest("B\x1b.C", "why\x1b")});
   result.tracing.drops = {{"map\x1b", 1}};
 

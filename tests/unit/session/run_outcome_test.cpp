@@ -46,6 +46,63 @@ TEST(OverallVerdictTest, PutsOverBudgetAboveInconclusive) {
             Verdict::kOverBudget);
 }
 
+TEST(OverallVerdictTest, IsUnconfirmedWhereOneWindowIsAndAllElseIsMeasured) {
+  EXPECT_EQ(OverallVerdict(
+                RunWith({TestWindow("a", Verdict::kPass), TestWindow("b", Verdict::kUnconfirmed)})),
+            Verdict::kUnconfirmed);
+}
+
+TEST(OverallVerdictTest, PutsInconclusiveAboveUnconfirmed) {
+  EXPECT_EQ(OverallVerdict(RunWith(
+                {TestWindow("a", Verdict::kUnconfirmed), TestWindow("b", Verdict::kInconclusive)})),
+            Verdict::kInconclusive);
+}
+
+TEST(OverallVerdictTest, FailsForAnEntryThatHasExpired) {
+  RunResult result = RunWith({TestWindow("a", Verdict::kPass)});
+  result.failures = {"net.json:3: expired"};
+  EXPECT_EQ(OverallVerdict(result), Verdict::kOverBudget);
+}
+
+RunResult InMode(GateMode mode, Verdict verdict, const std::vector<std::string>& warnings = {}) {
+  RunResult result = RunWith({TestWindow("a", verdict)});
+  result.mode = mode;
+  result.warnings = warnings;
+  result.verdict = OverallVerdict(result);
+  return result;
+}
+
+TEST(StrictnessTest, FailsWhatIsUnconfirmed) {
+  EXPECT_EQ(InMode(GateMode::kStrict, Verdict::kUnconfirmed).verdict, Verdict::kOverBudget);
+}
+
+TEST(StrictnessTest, FailsWhatIsWarnedOf) {
+  EXPECT_EQ(InMode(GateMode::kStrict, Verdict::kPass, {"not used"}).verdict, Verdict::kOverBudget);
+  EXPECT_EQ(InMode(GateMode::kGate, Verdict::kPass, {"not used"}).verdict, Verdict::kPass);
+}
+
+TEST(StrictnessTest, PassesWhatPasses) {
+  EXPECT_EQ(InMode(GateMode::kStrict, Verdict::kPass).verdict, Verdict::kPass);
+}
+
+TEST(WarnOnlyTest, KeepsTheVerdictAndExitsWithZero) {
+  for (const Verdict verdict : {Verdict::kOverBudget, Verdict::kInconclusive}) {
+    const RunResult result = InMode(GateMode::kWarnOnly, verdict);
+    EXPECT_EQ(result.verdict, verdict);
+    EXPECT_EQ(FinalExitCode(result), 0);
+  }
+}
+
+TEST(WarnOnlyTest, KeepsTheProgramsOwnExitCode) {
+  RunResult result = InMode(GateMode::kWarnOnly, Verdict::kOverBudget);
+  result.program.exit_code = 7;
+  EXPECT_EQ(FinalExitCode(result), 7);
+}
+
+TEST(UnconfirmedRunTest, ExitsWithZero) {
+  EXPECT_EQ(FinalExitCode(InMode(GateMode::kGate, Verdict::kUnconfirmed)), 0);
+}
+
 struct ExitCase {
   Verdict verdict;
   ProgramExit program;

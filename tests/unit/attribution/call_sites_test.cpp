@@ -1,0 +1,105 @@
+#include "runner/attribution/call_sites.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/attribution/frames.h"
+
+namespace leakgate {
+namespace {
+
+Frame At(const std::string& function, const std::string& file, int line) {
+  Frame frame = In(function);
+  frame.file = file;
+  frame.line = line;
+  return frame;
+}
+
+Frame Nameless(std::uint64_t offset) {
+  Frame frame = In("");
+  frame.module_offset = offset;
+  return frame;
+}
+
+// As the call site of a stack: looked at and attributed.
+Finding SiteOf(std::vector<Frame> frames, UnwindEnd end = UnwindEnd::kOutermost) {
+  CallSites sites([&](std::uint32_t) { return ResolvedStack{frames, end}; });
+  return sites.Of(1).finding;
+}
+
+std::string KeyOf(std::vector<Frame> frames, UnwindEnd end = UnwindEnd::kOutermost) {
+  return CallSiteKey(SiteOf(std::move(frames), end));
+}
+
+TEST(CallSitesTest, LookAtEachStackOnce) {
+  int looks = 0;
+  CallSites sites([&](std::uint32_t) {
+    ++looks;
+    return ResolvedStack{{In("net::Grow()")}, UnwindEnd::kOutermost};
+  });
+
+  const CallSite& first = sites.Of(1);
+
+  EXPECT_EQ(&sites.Of(1), &first);
+  EXPECT_EQ(looks, 1);
+}
+
+TEST(CallSitesTest, KeepHowTheStackEnds) {
+  EXPECT_EQ(SiteOf({In("net::Grow()")}, UnwindEnd::kDepthLimit).stack_end, UnwindEnd::kDepthLimit);
+}
+
+TEST(CallSiteKeyTest, IsTheUsersFrameWhoeverCallsIt) {
+  EXPECT_EQ(KeyOf({InLibc("strdup"), At("net::Grow()", "pool.cc", 8), In("A_B_Test::TestBody()")}),
+            KeyOf({At("net::Grow()", "pool.cc", 8), In("A_C_Test::TestBody()"), In("main")}));
+}
+
+TEST(CallSiteKeyTest, IsTheSameAtAnyAddressOfALine) {
+  Frame elsewhere = At("net::Grow()", "pool.cc", 8);
+  elsewhere.module_offset = 0x1234;
+
+  EXPECT_EQ(KeyOf({elsewhere}), KeyOf({At("net::Grow()", "pool.cc", 8)}));
+}
+
+TEST(CallSiteKeyTest, DiffersByFunctionFileAndLine) {
+  const std::string key = KeyOf({At("net::Grow()", "pool.cc", 8)});
+
+  EXPECT_NE(KeyOf({At("net::Shrink()", "pool.cc", 8)}), key);
+  EXPECT_NE(KeyOf({At("net::Grow()", "cache.cc", 8)}), key);
+  EXPECT_NE(KeyOf({At("net::Grow()", "pool.cc", 9)}), key);
+}
+
+TEST(CallSiteKeyTest, DiffersByAddressWhereTheFunctionHasNoName) {
+  EXPECT_NE(KeyOf({Nameless(1)}), KeyOf({Nameless(2)}));
+}
+
+TEST(CallSiteKeyTest, IsTheWholeStackWhereNoFrameIsTheUsers) {
+  const std::string key = KeyOf({InLibc("a"), InLibc("b")});
+
+  EXPECT_NE(KeyOf({InLibc("a"), InLibc("c")}), key);
+  EXPECT_NE(KeyOf({InLibc("a"), InLibc("b")}, UnwindEnd::kDepthLimit), key);
+  EXPECT_EQ(KeyOf({InLibc("a"), InLibc("b")}), key);
+}
+
+TEST(DescribeCallSiteTest, NamesTheUsersFunctionAndItsLine) {
+  EXPECT_EQ(DescribeCallSite(SiteOf({InLibc("strdup"), At("net::Pool::Grow(int)", "pool.cc", 8)})),
+            "net::Pool::Grow (pool.cc:8)");
+}
+
+TEST(DescribeCallSiteTest, NamesTheFunctionAloneWhereItsFileIsNotKnown) {
+  EXPECT_EQ(DescribeCallSite(SiteOf({In("net::Pool::Grow(int)")})), "net::Pool::Grow");
+}
+
+TEST(DescribeCallSiteTest, NamesThePlaceInTheModuleWhereThereIsNoFunction) {
+  EXPECT_EQ(DescribeCallSite(SiteOf({Nameless(0x1a2b)})), "/src/build/net_test+0x1a2b");
+}
+
+TEST(DescribeCallSiteTest, NamesTheInnermostFrameWhereNoneIsTheUsers) {
+  EXPECT_EQ(DescribeCallSite(SiteOf({InLibc("a"), InLibc("b")})), "a");
+}
+
+TEST(DescribeCallSiteTest, SaysThatNothingIsKnownOfAnEmptyStack) {
+  EXPECT_EQ(DescribeCallSite(SiteOf({})), "an unknown call site");
+}
+
+}  // namespace
+}  // namespace leakgate
