@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "runner/attribution/call_sites.h"
 #include "runner/attribution/group_findings.h"
@@ -77,11 +78,17 @@ RepetitionResult Confirmation::RepeatFor(const WindowResult& window,
   const auto left = std::chrono::duration_cast<milliseconds>(limits_.run - spent_);
   if (left <= milliseconds(0)) return {"no time was left to repeat it (--confirm-run-timeout)", {}};
   if (setup_.is_cancelled()) return {"its repetitions were interrupted", {}};
-  return Repeat(setup_, {.test = window.name,
-                         .repetitions = repetitions,
-                         .timeout = std::min(limits_.test, left),
-                         .call_sites = call_sites,
-                         .may_fail = window.status != TestStatus::kPassed});
+  // What the runner lacks to repeat a test (descriptors, threads, memory) is said of
+  // that test, and does not end the run.
+  try {
+    return Repeat(setup_, {.test = window.name,
+                           .repetitions = repetitions,
+                           .timeout = std::min(limits_.test, left),
+                           .call_sites = call_sites,
+                           .may_fail = window.status != TestStatus::kPassed});
+  } catch (const std::exception& error) {
+    return {fmt::format("it could not be repeated: {}", error.what()), {}};
+  }
 }
 
 Confirmation::Outcome Confirmation::Ask(const WindowResult& window,

@@ -36,13 +36,17 @@ TEST(BudgetInitTest, OverwritesNothing) {
 }
 
 constexpr const char* kLoose = R"({ "component": "tests",
-  "limits": {"test": {"outstanding": {"bytes":   "1 MiB"}}},
+  "limits": {"test": {"outstanding": {"bytes":   "1 MiB"}},
+             "suite": {"outstanding": {"bytes": "1 MiB"}},
+             "program": {"outstanding": {"bytes": "1 MiB"}}},
   "overrides": [{"tests": ["Net.Leaks100Bytes"], "reason": "keeps",
                  "limits": {"test": {"outstanding": {"bytes": "1 KiB"}}}}],
   "allowances": [{"stack": ["nobody"], "reason": "unused"}] })";
 
 constexpr const char* kTight = R"({ "component": "tests",
-  "limits": {"test": {"outstanding": {"bytes":   "1 MiB"}}},
+  "limits": {"test": {"outstanding": {"bytes":   "1 MiB"}},
+             "suite": {"outstanding": {"bytes": "1 MiB"}},
+             "program": {"outstanding": {"bytes": "1 MiB"}}},
   "overrides": [{"tests": ["Net.Leaks100Bytes"], "reason": "keeps",
                  "limits": {"test": {"outstanding": {"bytes": 100}}}}],
   "allowances": [] })";

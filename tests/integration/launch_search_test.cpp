@@ -92,7 +92,7 @@ TEST(LaunchSearchTest, GatesTheTestsThatAnotherUserRuns) {
   const CommandResult result =
       RunCommand({copy.Leakgate(), "run", "--", "setpriv", "--reuid=65534", "--clear-groups",
                   copy.Add(FixturePath("launch_suite")), "--gtest_filter=*.Leaks"});
-  EXPECT_THAT(result.standard_error, HasSubstr("100 B in 1 block outstanding"));
+  EXPECT_THAT(result.standard_error, HasSubstr("100 B in 1 block retained"));
 }
 
 // The process that is gated is the script's; its child is another.

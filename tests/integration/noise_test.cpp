@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
             Framework("TimeZone", "libc.time-zone"), Noise("Iconv", "one_time"),
             Framework("StdinsBuffer", "libc.stdio-buffer", "ClosedFile"), Noise("ClosedFile", ""),
             Framework("Messages", "libc.messages"), Framework("LibraryThatStays", "libc.loader"),
-            Noise("Getaddrinfo", ""), Framework("Mocks", "gmock.mocks"),
+            Noise("Getaddrinfo", ""), Framework("Mocks", "gmock.reactions"),
             Framework("Results", "gtest.results"), Framework("DeathTest", "gtest.death-tests"),
             Noise("EnvironmentsTearDown", "released_later", "freed before the iteration ended"),
             Noise("ThreadLocal", "one_time"), Noise("ThreadThatFreesLater", ""),

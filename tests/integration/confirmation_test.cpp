@@ -1,0 +1,171 @@
+// Retained blocks are confirmed by repeating the test, or stay unconfirmed and say
+// why.
+#include <gmock/gmock.h>
+
+#include "tests/integration/both_modes.h"
+#include "tests/integration/findings.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+using Options = std::vector<std::string>;
+
+class ConfirmationTest : public BothModes {
+ protected:
+  static GatedRun Run(const std::string& test, const Options& options = {},
+                      const Options& environment = {}) {
+    return RunByDefault({Fixture("policy"), "--gtest_filter=Repeated." + test}, options,
+                        {.environment = environment});
+  }
+  static void ExpectUnconfirmed(const GatedRun& run, const std::string& test,
+                                const std::string& why) {
+    const nlohmann::json window = run.Test("Repeated." + test);
+    EXPECT_EQ(window["verdict"], "unconfirmed");
+    EXPECT_THAT(window.value("reason", ""), HasSubstr(why));
+    EXPECT_THAT(TextsOf(window, "disposition"), Contains("unconfirmed"));
+    EXPECT_THAT(run.command.standard_error, HasSubstr(why));
+    EXPECT_EQ(run.command.exit_code, 0);
+  }
+};
+
+TEST_P(ConfirmationTest, WhatGrowsEachTimeFailsTheRunAfterTheProgram) {
+  const GatedRun run = Run("LeavesOneEachTime");
+  const nlohmann::json window = run.Test("Repeated.LeavesOneEachTime");
+
+  EXPECT_EQ(window["verdict"], "over_budget");
+  EXPECT_EQ(window["test_result"], "passed");
+  EXPECT_THAT(TextsOf(window, "disposition"), Contains("steady"));
+  EXPECT_EQ(run.report["program"]["exit_code"], 0);
+  EXPECT_EQ(run.command.exit_code, 1);
+  EXPECT_THAT(run.command.standard_error, HasSubstr("repeated: +1 +1 +1 +1 +1 blocks"));
+}
+
+TEST_P(ConfirmationTest, WhatIsMadeOncePasses) {
+  const GatedRun run = Run("LeavesOneOnce");
+  const nlohmann::json window = run.Test("Repeated.LeavesOneOnce");
+
+  EXPECT_EQ(window["verdict"], "pass");
+  EXPECT_EQ(UsersFindings(window)[0]["series"], nlohmann::json({0, 0, 0, 0, 0}));
+  EXPECT_EQ(run.command.exit_code, 0);
+}
+
+TEST_P(ConfirmationTest, InlineFailsTheTestInsideGoogleTestForTheListener) {
+  const TemporaryDirectory directory;
+  const std::string xml = directory.File("out.xml");
+  const GatedRun run = RunByDefault(
+      {Fixture("policy"), "--gtest_filter=Repeated.LeavesOneEachTime", "--gtest_output=xml:" + xml},
+      {"--confirm=inline"});
+
+  EXPECT_EQ(run.Test("Repeated.LeavesOneEachTime")["verdict"], "over_budget");
+  EXPECT_THAT(ReadFile(xml), HasSubstr(IsListener() ? "failures=\"1\"" : "failures=\"0\""));
+  EXPECT_EQ(run.report["program"]["exit_code"], IsListener() ? 1 : 0);
+  EXPECT_EQ(run.command.exit_code, 1);
+}
+
+TEST_P(ConfirmationTest, InlinePassesWhatIsMadeOnce) {
+  EXPECT_EQ(Run("LeavesOneOnce", {"--confirm=inline"}).Test("Repeated.LeavesOneOnce")["verdict"],
+            "pass");
+}
+
+TEST_P(ConfirmationTest, OffLeavesItUnconfirmed) {
+  ExpectUnconfirmed(Run("LeavesOneEachTime", {"--confirm=off"}), "LeavesOneEachTime",
+                    "confirmation is off");
+}
+
+TEST_P(ConfirmationTest, FileMaySayWhen) {
+  const TemporaryDirectory directory;
+  const std::string budget =
+      directory.Write("a.leakgate.json", R"({"component": "a", "confirm": "off"})");
+  const GatedRun run = Run("LeavesOneEachTime", {"--budgets", budget});
+
+  EXPECT_EQ(run.Test("Repeated.LeavesOneEachTime")["verdict"], "unconfirmed");
+}
+
+TEST_P(ConfirmationTest, StrictFailsWhatIsUnconfirmed) {
+  const GatedRun run = Run("LeavesOneEachTime", {"--confirm=off", "--strict"});
+
+  EXPECT_EQ(run.command.exit_code, 1);
+  EXPECT_EQ(run.report["verdict"], "failed");
+  EXPECT_THAT(run.command.standard_error, HasSubstr("--strict"));
+}
+
+TEST_P(ConfirmationTest, WarnOnlyFailsNothingAndSaysSo) {
+  const GatedRun run =
+      RunByDefault({Fixture("policy"), "--gtest_filter=Reach.LosesAChain"}, {"--warn-only"});
+
+  EXPECT_EQ(run.Test("Reach.LosesAChain")["verdict"], "over_budget");
+  EXPECT_EQ(run.Test("Reach.LosesAChain")["test_result"], "passed");
+  EXPECT_EQ(run.command.exit_code, 0);
+  EXPECT_THAT(run.command.standard_error, HasSubstr("this run gates nothing"));
+}
+
+TEST_P(ConfirmationTest, SaysThatTheRepetitionsWereKilled) {
+  ExpectUnconfirmed(Run("Aborts"), "Aborts", "signal 6 killed it when repeated");
+}
+
+TEST_P(ConfirmationTest, SaysThatARepetitionFailed) {
+  ExpectUnconfirmed(Run("Fails"), "Fails", "it did not pass when run alone, in repetition 2");
+}
+
+TEST_P(ConfirmationTest, SaysThatTheRepetitionsTookTooLong) {
+  ExpectUnconfirmed(Run("Hangs", {"--confirm-test-timeout", "1"}), "Hangs",
+                    "its repetitions took longer than 1 s");
+}
+
+TEST_P(ConfirmationTest, SpendsNoMoreThanTheRunsTimeOnAll) {
+  const GatedRun run =
+      RunByDefault({Fixture("policy"), "--gtest_filter=Repeated.LeavesOneEachTime:Repeated.Hangs"},
+                   {"--confirm-run-timeout", "0.6"});
+
+  EXPECT_EQ(run.Test("Repeated.LeavesOneEachTime")["verdict"], "over_budget");
+  EXPECT_EQ(run.Test("Repeated.Hangs")["verdict"], "unconfirmed");
+  EXPECT_LT(run.report["confirming_seconds"], 3.0);
+}
+
+TEST_P(ConfirmationTest, RepetitionsSeeNoneOfTheUsersTestVariables) {
+  const TemporaryDirectory directory;
+  const TemporaryDirectory scratch;
+  const std::string told = directory.File("told");
+  const std::string xml = directory.File("out.xml");
+  const GatedRun run =
+      Run("TellsItsEnvironment", {},
+          {"FIXTURE_FILE=" + told, "GTEST_TOTAL_SHARDS=1", "GTEST_SHARD_INDEX=0",
+           "GTEST_OUTPUT=xml:" + xml, "XML_OUTPUT_FILE=" + xml, "TEST_TMPDIR=" + scratch.path()});
+  const std::string text = ReadFile(told);
+  const std::size_t second = text.find('\n', text.find("TEST_TMPDIR ")) + 1;
+
+  EXPECT_EQ(run.Test("Repeated.TellsItsEnvironment")["verdict"], "over_budget");
+  EXPECT_THAT(text.substr(second), StartsWith("GTEST_TOTAL_SHARDS unset\nGTEST_OUTPUT unset\n"
+                                              "XML_OUTPUT_FILE unset\nTEST_TMPDIR " +
+                                              scratch.path() + "/leakgate-"));
+  EXPECT_THAT(ReadFile(xml), HasSubstr("tests=\"1\""));
+}
+
+TEST_P(ConfirmationTest, RemovesTheScratchDirectoryOfTheRepetitions) {
+  const TemporaryDirectory directory;
+  const TemporaryDirectory scratch;
+  Run("TellsItsEnvironment", {},
+      {"FIXTURE_FILE=" + directory.File("told"), "TEST_TMPDIR=" + scratch.path()});
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(scratch.path())) {
+    names.push_back(entry.path().filename());
+  }
+  EXPECT_THAT(names, ElementsAre("left"));  // by the program's own run
+}
+
+LEAKGATE_IN_BOTH_MODES(ConfirmationTest);
+
+TEST(ConfirmationUnderAnotherMainTest, SaysThatNoTestRan) {
+  const GatedRun run = RunByDefault({FixturePath("filtering_main")});
+
+  EXPECT_EQ(run.Test("Filtered.Leaks")["verdict"], "unconfirmed");
+  EXPECT_THAT(run.command.standard_error, HasSubstr("no test ran when it was run alone"));
+}
+
+}  // namespace
+}  // namespace leakgate::test
