@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fetches a real suite's source from Debian and builds its tests, untouched.
 
-Beside each test binary B stands B_listener, the same sources with leakgate's
+Beside each test binary B stands B_listener, the same objects with leakgate's
 listener linked in, and for one of them B_planted, with SUITE_planted.patch
 applied to a copy of its source. Does nothing that was done before.
 

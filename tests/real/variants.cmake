@@ -1,6 +1,6 @@
 # Read by a real suite's own project(), by way of CMAKE_PROJECT_INCLUDE: its
 # files stay as they are. Beside each test binary B of LEAKGATE_VARIANTS_OF it
-# adds B_listener, the same sources with leakgate's listener; B_planted for the
+# adds B_listener, the same objects with leakgate's listener; B_planted for the
 # one whose source was changed by a patch; and B_plants for those of which a
 # source has a copy with leaks in it below LEAKGATE_PLANTS.
 if(NOT PROJECT_IS_TOP_LEVEL)
@@ -10,8 +10,7 @@ cmake_policy(VERSION 3.25)  # for what follows, not for the suite
 set(leakgate_here ${CMAKE_CURRENT_LIST_DIR})
 
 # The same target over again, of other sources.
-function(leakgate_add_variant target name)
-  _add_executable(${name} ${ARGN})
+function(leakgate_copy_properties target name)
   foreach(property LINK_LIBRARIES COMPILE_DEFINITIONS COMPILE_OPTIONS COMPILE_FLAGS COMPILE_FEATURES
           INCLUDE_DIRECTORIES CXX_STANDARD LINK_FLAGS LINK_OPTIONS)
     get_target_property(value ${target} ${property})
@@ -19,16 +18,34 @@ function(leakgate_add_variant target name)
       set_property(TARGET ${name} PROPERTY ${property} "${value}")
     endif()
   endforeach()
+endfunction()
+
+# The same target over again, of other sources.
+function(leakgate_add_variant target name)
+  _add_executable(${name} ${ARGN})
+  leakgate_copy_properties(${target} ${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 endfunction()
 
-function(leakgate_add_listener_variant target)
+# Compiled once, as the first of the suite's targets is.
+function(leakgate_add_listener target)
+  if(TARGET leakgate_suite_listener)
+    return()
+  endif()
   set(plugin ${leakgate_here}/../../plugin)
-  set(added ${leakgate_here}/append_listener.cpp ${plugin}/listener/listener.cpp)
+  set(sources ${leakgate_here}/append_listener.cpp ${plugin}/listener/listener.cpp)
   # The suite itself keeps its own standard: some have more tests in a newer one.
-  set_source_files_properties(${added} PROPERTIES
-    COMPILE_OPTIONS "-std=gnu++14;-I${plugin}/include")
-  leakgate_add_variant(${target} ${target}_listener ${ARGN} ${added})
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "-std=gnu++14;-I${plugin}/include")
+  add_library(leakgate_suite_listener OBJECT ${sources})
+  leakgate_copy_properties(${target} leakgate_suite_listener)
+endfunction()
+
+# Of the very objects of `target`.
+function(leakgate_add_listener_variant target)
+  leakgate_add_listener(${target})
+  leakgate_add_variant(${target} ${target}_listener
+    $<TARGET_OBJECTS:${target}> $<TARGET_OBJECTS:leakgate_suite_listener>)
+  set_target_properties(${target}_listener PROPERTIES LINKER_LANGUAGE CXX)
   set_property(TARGET ${target}_listener APPEND PROPERTY LINK_LIBRARIES ${CMAKE_DL_LIBS})
 endfunction()
 
@@ -58,7 +75,7 @@ function(leakgate_add_variants target)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
     list(APPEND sources ${source})
   endforeach()
-  leakgate_add_listener_variant(${target} ${sources})
+  leakgate_add_listener_variant(${target})
   leakgate_add_changed_variant(${target} planted ${LEAKGATE_PLANTED} ${sources})
   leakgate_add_changed_variant(${target} plants ${LEAKGATE_PLANTS} ${sources})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
