@@ -26,6 +26,8 @@ bool IsCandidateBlock(const KnownBlock& block) {
   return IsCandidate(EvidenceOf({block}), 0, sites);
 }
 
+bool EveryStack(std::uint32_t) { return true; }
+
 TEST(CandidateTest, IsWhatIsTheUsersAndOpen) {
   EXPECT_TRUE(IsCandidateBlock({.disposition = Disposition::kOutstanding}));
   EXPECT_TRUE(IsCandidateBlock({.disposition = Disposition::kUnconfirmed}));
@@ -76,10 +78,17 @@ TEST(ReplacedTest, LeavesWhatIsAllowedAllowed) {
 
 TEST(LeaveOpenTest, LeavesWhatIsRetainedToARepetition) {
   WindowEvidence evidence = EvidenceOf({{.reach = Reach::kRetained}, {.reach = Reach::kUnknown}});
-  LeaveOpen(evidence);
+  LeaveOpen(EveryStack, evidence);
 
   EXPECT_THAT(DispositionsOf(evidence),
               ElementsAre(Disposition::kUnconfirmed, Disposition::kUnconfirmed));
+}
+
+TEST(LeaveOpenTest, LeavesNothingOpenWhoseBudgetIsLiteral) {
+  WindowEvidence evidence = EvidenceOf({{.reach = Reach::kRetained}});
+  LeaveOpen([](std::uint32_t) { return false; }, evidence);
+
+  EXPECT_THAT(DispositionsOf(evidence), ElementsAre(Disposition::kOutstanding));
 }
 
 TEST(LeaveOpenTest, LeavesNothingOpenThatIsLostOrDecided) {
@@ -87,7 +96,7 @@ TEST(LeaveOpenTest, LeavesNothingOpenThatIsLostOrDecided) {
       EvidenceOf({{.reach = Reach::kLost},
                   {.reach = Reach::kIndirectlyLost},
                   {.reach = Reach::kRetained, .disposition = Disposition::kReplaced}});
-  LeaveOpen(evidence);
+  LeaveOpen(EveryStack, evidence);
 
   EXPECT_THAT(
       DispositionsOf(evidence),
