@@ -80,7 +80,8 @@ LiveBlock BlockAt(const Stretch& stretch, std::uint64_t at, std::uint32_t word,
           start.kind,
           start.stack,
           context.window,
-          context.thread};
+          context.thread,
+          context.allowance};
 }
 
 constexpr std::uint64_t kWordsPerHeapPage = kHeapPageBytes >> kGranuleShift;
