@@ -44,7 +44,7 @@ class CallSites {
 };
 
 // What tells a call site from another, in any process: the user's own frame; the
-// whole stack where no frame is the user's.
+// whole stack where no frame is the user's, or main alone.
 [[nodiscard]] std::string CallSiteKey(const Finding& finding);
 
 // The same in words: "net::Pool::Grow (src/net/pool.cc:88)".
