@@ -51,9 +51,10 @@ TEST_P(ThreadOriginsTest, ThreadsThatAllocateNothingAreAsEver) {
   for (const std::string test : {"ThreadThatAllocatesNothingIsAsItWould",
                                  "ThreadThatExitsInTheMiddle", "ThreadThatCannotBeMade"}) {
     const nlohmann::json window =
-        RunTests("thread_origins", "Origins." + test).Test("Origins." + test);
+        RunByDefault({Fixture("thread_origins"), "--gtest_filter=Origins." + test})
+            .Test("Origins." + test);
     EXPECT_EQ(window["test_result"], "passed") << test;
-    EXPECT_EQ(OutcomeOf(window), Pass()) << test;
+    EXPECT_EQ(window["verdict"], "pass") << test;  // the loader may keep what it loaded
   }
 }
 
