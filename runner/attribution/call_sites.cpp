@@ -66,8 +66,12 @@ const CallSite& CallSites::Of(std::uint32_t stack) {
   return known->second;
 }
 
+// All that GoogleTest does is within main. It is the first of the user's where a
+// test's last call was compiled to a jump, and then tells nothing apart.
 std::string CallSiteKey(const Finding& finding) {
-  return finding.user_frame ? FrameText(finding.stack[*finding.user_frame]) : StackText(finding);
+  if (!finding.user_frame) return StackText(finding);
+  const Frame& frame = finding.stack[*finding.user_frame];
+  return frame.function == "main" ? StackText(finding) : FrameText(frame);
 }
 
 std::string AllocationPathKey(const Finding& finding) {

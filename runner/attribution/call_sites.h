@@ -44,7 +44,7 @@ class CallSites {
 };
 
 // What tells a call site from another, in any process: the user's own frame; the
-// whole stack where no frame is the user's.
+// whole stack where no frame is the user's, or main alone.
 [[nodiscard]] std::string CallSiteKey(const Finding& finding);
 
 // Likewise, with how it came to allocate: the frames from the innermost to the

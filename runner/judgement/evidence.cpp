@@ -15,7 +15,8 @@ CountByCallSite FreedIn(const std::vector<EarlierFreeCopy>& frees, std::uint32_t
                         CallSites& sites) {
   CountByCallSite freed;
   for (const EarlierFreeCopy& free : frees) {
-    if (free.window == window) ++freed[AllocationPathKey(sites.Of(free.stack).finding)];
+    const Finding& site = sites.Of(free.stack).finding;
+    if (free.window == window && IsUsers(site)) ++freed[AllocationPathKey(site)];
   }
   return freed;
 }

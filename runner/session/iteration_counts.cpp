@@ -93,8 +93,9 @@ std::map<std::string, std::vector<std::int64_t>> IterationCounts::SeriesOf(
   CallSites sites([&](std::uint32_t stack) { return SymboliseStack(region(), stack, symbolizer); });
   std::map<std::string, std::vector<std::int64_t>> series;
   for (const std::uint32_t stack : StacksThatMatter()) {
-    const std::string key = CallSiteKey(sites.Of(stack).finding);
-    if (!call_sites.contains(key)) continue;
+    const Finding& site = sites.Of(stack).finding;
+    const std::string key = CallSiteKey(site);
+    if (!IsUsers(site) || !call_sites.contains(key)) continue;
     std::vector<std::int64_t>& net = series[key];
     net.resize(counts_.size() - 1);
     for (std::size_t i = 1; i < counts_.size(); ++i) {

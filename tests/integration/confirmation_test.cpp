@@ -54,6 +54,14 @@ TEST_P(ConfirmationTest, WhatIsMadeOncePasses) {
   EXPECT_EQ(run.command.exit_code, 0);
 }
 
+// gmock, too, keeps a block for each mock that is made on that line.
+TEST_P(ConfirmationTest, CountsNoneOfTheFrameworksBlocksOnTheSameLine) {
+  const nlohmann::json window =
+      RunByDefault({Fixture("noise"), "--gtest_filter=Leak.UnusedMock"}).Test("Leak.UnusedMock");
+
+  EXPECT_EQ(UsersFindings(window)[0]["series"], nlohmann::json({1, 1, 1, 1, 1}));
+}
+
 TEST_P(ConfirmationTest, InlineFailsTheTestInsideGoogleTestForTheListener) {
   const TemporaryDirectory directory;
   const std::string xml = directory.File("out.xml");

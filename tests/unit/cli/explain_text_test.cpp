@@ -65,7 +65,7 @@ TEST(ExplainTextTest, TellsWhatBecameOfEachOverride) {
   {"tests": ["A.*"], "limits": {"test": {"threads": 2}}, "reason": "one"},
   {"tests": ["B.*"], "limits": {"test": {"threads": 3}}, "reason": "two"},
   {"tests": ["A.*"], "free_by": "suite", "reason": "three", "expires": "2026-03-09"},
-  {"tests": ["A.*"], "limits": {"suite": {"threads": 4}}, "reason": "four"},
+  {"tests": ["A.*"], "limits": {"suite": {"peak": {"bytes": 4}}}, "reason": "four"},
   {"tests": ["*"], "limits": {"test": {"threads": 5}}, "free_by": "program", "reason": "five",
    "expires": "2026-12-31"}]})")},
               {"A.One", ""});

@@ -23,7 +23,7 @@ TEST(RepetitionEnvironmentTest, LosesWhatTestRunnersSet) {
 
 TEST(RepetitionEnvironmentTest, KeepsTheRestInItsOrder) {
   EXPECT_THAT(WithoutTestVariables({"PATH=/bin", "GTEST_COLOR=no", "MY_TEST_DIR=/tmp", "LANG="}),
-              ElementsAre("PATH=/bin", "MY_TEST_DIR=/tmp", "LANG="));
+              ElementsAre("PATH=/bin", "GTEST_COLOR=no", "MY_TEST_DIR=/tmp", "LANG="));
 }
 
 class SelectingArgumentTest : public testing::TestWithParam<const char*> {};
