@@ -42,7 +42,7 @@ TEST(FailureTextTest, ListsWhatDoesNotCountInALineEach) {
 
   EXPECT_THAT(FailureText(window, kPlain),
               HasSubstr("\n  not counted: 72 B in 1 block by net::Pool::Grow "
-                        "(/home/me/project/src/net/pool.cc:88): retained, bounded\n"));
+                        "(src/net/pool.cc:88): retained, bounded\n"));
 }
 
 TEST(FailureTextTest, BeginsWithFreeingErrorsAndShowsBothStacks) {
