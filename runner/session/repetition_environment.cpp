@@ -15,18 +15,10 @@ constexpr std::array<std::string_view, 5> kRunnerPrefixes = {
     "TEST_", "TESTBRIDGE_", "XML_OUTPUT_FILE=", "GTEST_TOTAL_SHARDS=", "GTEST_SHARD_"};
 
 // GoogleTest's flags that choose, repeat, order or report tests, or end the run.
-constexpr std::array<std::string_view, 12> kFlags = {"filter",
-                                                     "repeat",
-                                                     "shuffle",
-                                                     "random_seed",
-                                                     "output",
-                                                     "list_tests",
-                                                     "stream_result_to",
-                                                     "break_on_failure",
-                                                     "fail_fast",
-                                                     "flagfile",
-                                                     "brief",
-                                                     "throw_on_failure"};
+constexpr std::array<std::string_view, 12> kFlags = {
+    "filter",     "repeat",           "shuffle",          "random_seed", "output",
+    "list_tests", "stream_result_to", "break_on_failure", "fail_fast",   "flagfile",
+    "brief",      "throw_on_failure"};
 
 bool IsKnownFlag(std::string_view flag) {
   return std::find(kFlags.begin(), kFlags.end(), flag) != kFlags.end();

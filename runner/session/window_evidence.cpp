@@ -118,7 +118,8 @@ std::string TellReach(const EvidenceRequest& request, Variables& variables, Hold
                                             .region = request.region,
                                             .candidates = candidates,
                                             .variables = variables,
-                                            .holders = holders});
+                                            .holders = holders,
+                                            .asking_tid = request.asking_tid});
   if (!reaches) return reaches.error().message;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     facts[i]->reach = (*reaches)[i].reach;

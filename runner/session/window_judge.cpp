@@ -243,7 +243,8 @@ void WindowJudge::FindLostOfProgram(int asking_tid) {
                                             .region = region_,
                                             .candidates = evidence->blocks,
                                             .variables = around_.variables,
-                                            .holders = HolderWish::kLeaveOut});
+                                            .holders = HolderWish::kLeaveOut,
+                                            .asking_tid = asking_tid});
   if (!reaches) return;
   for (std::size_t i = 0; i < reaches->size(); ++i) {
     const Reach reach = (*reaches)[i].reach;

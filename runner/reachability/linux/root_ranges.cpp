@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
 // What leaf functions may use below their stack pointer.
-constexpr std::uint64_t kRedZoneBytes = 128;
 // More than glibc's thread descriptor has.
 constexpr std::uint64_t kDescriptorBytes = 4096;
 

@@ -45,6 +45,9 @@ struct RootRange {
 [[nodiscard]] std::vector<MappedModule> FindModules(const std::vector<MappedRange>& maps,
                                                     const ProcessMemory& memory);
 
+// What a function that calls no other may use below its stack pointer (System V ABI).
+inline constexpr std::uint64_t kRedZoneBytes = 128;
+
 struct RootSources {
   const std::vector<MappedRange>& maps;
   const std::vector<MappedModule>& modules;

@@ -75,6 +75,15 @@ class Holders {
   std::map<std::pair<std::uint64_t, int>, std::string> names_;
 };
 
+// The asking thread waits in a system call of the agent's: unlike others, it has
+// nothing below its stack pointer, where words of the test's own frames are left.
+std::vector<FrozenThread> WithoutDeadWords(std::vector<FrozenThread> threads, int asking_tid) {
+  for (FrozenThread& thread : threads) {
+    if (thread.tid == asking_tid) thread.stack_pointer += kRedZoneBytes;
+  }
+  return threads;
+}
+
 Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
   Expected<FrozenProcess> process = FrozenProcess::Freeze(request.pid);
   if (!process) return Unexpected(process.error());
@@ -83,6 +92,8 @@ Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
   const Expected<std::vector<MappedRange>> maps = ReadMaps(request.pid);
   if (!maps) return Unexpected(maps.error());
 
+  const std::vector<FrozenThread> threads =
+      WithoutDeadWords(process->threads(), request.asking_tid);
   ProcessMemory memory(request.pid);
   const std::vector<std::uint32_t> numbers = NumbersOf(request.candidates, heap->blocks);
   ReachMarker marker(
@@ -91,12 +102,12 @@ Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
   const std::vector<MappedModule> modules = FindModules(*maps, memory);
   const std::vector<OwnRange> own_ranges = request.region.OwnRanges();
   const std::vector<RootRange> roots =
-      FindRoots({*maps, modules, process->threads(), *heap, own_ranges, memory});
-  MarkFrom(roots, process->threads(), memory, marker);
+      FindRoots({*maps, modules, threads, *heap, own_ranges, memory});
+  MarkFrom(roots, threads, memory, marker);
   const std::vector<Reach> conclusion = marker.Conclude();
   process->Thaw();
 
-  const RootNamer namer(*maps, modules, process->threads(), request.variables);
+  const RootNamer namer(*maps, modules, threads, request.variables);
   Holders holders(heap->blocks, marker, namer);
   std::vector<BlockReach> reaches(numbers.size());
   std::set<std::uint32_t> told_stacks;

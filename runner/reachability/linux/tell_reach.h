@@ -26,6 +26,7 @@ struct ReachRequest {
   std::span<const LiveBlock> candidates;  // in any order
   Variables& variables;                   // to name holders by
   HolderWish holders = HolderWish::kTell;
+  int asking_tid = 0;  // of the thread that waits in the agent for an answer; 0: none
 };
 
 // One for each candidate, in their order; kUnknown for one that is no longer live.
