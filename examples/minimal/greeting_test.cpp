@@ -3,11 +3,17 @@
 #include <memory>
 #include <string>
 
-std::string* Greet(const std::string& name) { return new std::string("Good morning, " + name); }
+struct Greeting {
+  std::string name;
+  std::string text;
+  int times = 0;
+};
+
+Greeting* Greet(const std::string& name) { return new Greeting{name, "Good morning, " + name}; }
 
 TEST(Greeting, IsOwned) {
-  const std::unique_ptr<std::string> greeting(Greet("Ada"));
-  EXPECT_EQ("Good morning, Ada", *greeting);
+  const std::unique_ptr<Greeting> greeting(Greet("Ada"));
+  EXPECT_EQ("Good morning, Ada", greeting->text);
 }
 
-TEST(Greeting, IsForgotten) { EXPECT_EQ("Good morning, Ada", *Greet("Ada")); }
+TEST(Greeting, IsForgotten) { EXPECT_EQ("Good morning, Ada", Greet("Ada")->text); }

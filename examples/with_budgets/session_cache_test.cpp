@@ -3,15 +3,18 @@
 #include <map>
 #include <string>
 
-// Lives as long as the program, on purpose.
-std::map<std::string, int>& Sessions() {
-  static auto* const sessions = new std::map<std::string, int>;
+// Lives as long as the program, on purpose, and forgets no session.
+std::map<int, int>& Sessions() {
+  static auto* const sessions = new std::map<int, int>;
   return *sessions;
 }
 
-TEST(SessionCache, KeepsWhatWasOpened) {
-  Sessions()["example.org"] = 1;
-  EXPECT_EQ(1, Sessions()["example.org"]);
+int Open() {
+  const int number = static_cast<int>(Sessions().size());
+  Sessions()[number] = 1;
+  return number;
 }
+
+TEST(SessionCache, KeepsWhatWasOpened) { EXPECT_EQ(1, Sessions()[Open()]); }
 
 TEST(SessionCache, IsSharedByAllCallers) { EXPECT_EQ(&Sessions(), &Sessions()); }
