@@ -21,10 +21,6 @@ RepetitionSetup With(RepetitionSetup setup, std::function<bool()> is_cancelled) 
   return setup;
 }
 
-bool EndsRunner(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-}
-
 }  // namespace
 
 RunConfirmations::RunConfirmations(const RepetitionSetup& setup)
@@ -57,7 +53,7 @@ Confirm RunConfirmations::ConfirmOf(const WindowResult& window) const {
 
 bool RunConfirmations::IsInterrupted(const BlockedSignals& signals) {
   while (const std::optional<siginfo_t> signal = signals.Take(std::chrono::milliseconds(0))) {
-    was_interrupted_ = was_interrupted_ || EndsRunner(signal->si_signo);
+    was_interrupted_ = was_interrupted_ || AsksToEnd(signal->si_signo);
   }
   return was_interrupted_;
 }

@@ -1,6 +1,7 @@
 #include "runner/session/run_session.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <iterator>
@@ -8,6 +9,7 @@
 #include "common/control_protocol.h"
 #include "runner/attribution/frame_origin.h"
 #include "runner/budget/date.h"
+#include "runner/report/program_exit_text.h"
 #include "runner/session/generations.h"
 #include "runner/session/gtest_output.h"
 #include "runner/session/linux/control_server.h"
@@ -136,10 +138,13 @@ class Session {
     return result;
   }
 
-  // Empty: tests may be repeated.
+  // Empty: tests may be repeated. Those of a program that crashed, too: it was
+  // another test that crashed.
   std::string WhyNotRepeated(const RunResult& result) const {
     if (has_timed_out_) return "the run's timeout was reached";
-    return result.program.signal ? "the program was killed" : "";
+    const std::optional<int> signal = result.program.signal;
+    if (!signal || (*signal != SIGKILL && !AsksToEnd(*signal))) return "";
+    return "the program " + ProgramExitText(result.program);
   }
 
   void CollectWindows(RunResult& result) const {

@@ -2,6 +2,8 @@
 // why.
 #include <gmock/gmock.h>
 
+#include <csignal>
+
 #include "tests/integration/both_modes.h"
 #include "tests/integration/findings.h"
 
@@ -133,6 +135,25 @@ TEST_P(ConfirmationTest, SpendsNoMoreThanTheRunsTimeOnAll) {
   EXPECT_EQ(run.Test("Repeated.LeavesOneEachTime")["verdict"], "over_budget");
   EXPECT_EQ(run.Test("Repeated.Hangs")["verdict"], "unconfirmed");
   EXPECT_LT(run.report["confirming_seconds"], 3.0);
+}
+
+TEST_P(ConfirmationTest, RepeatsTestsOfAProgramThatCrashedLater) {
+  const GatedRun run = Run("LeavesOneEachTime:Ends.ByAbort");
+  const nlohmann::json window = run.Test("Repeated.LeavesOneEachTime");
+
+  EXPECT_EQ(window["verdict"], "over_budget");
+  EXPECT_EQ(UsersFindings(window)[0]["series"], nlohmann::json({1, 1, 1, 1, 1}));
+  EXPECT_EQ(run.command.exit_code, 128 + SIGABRT);
+}
+
+TEST_P(ConfirmationTest, RepeatsNoTestOfAProgramThatWasToldToEnd) {
+  const GatedRun run = Run("LeavesOneEachTime:Ends.WhenTold");
+  const nlohmann::json window = run.Test("Repeated.LeavesOneEachTime");
+
+  EXPECT_EQ(window["verdict"], "unconfirmed");
+  EXPECT_THAT(window.value("reason", ""),
+              HasSubstr("the program was killed by signal 15 (SIGTERM)"));
+  EXPECT_EQ(run.command.exit_code, 128 + SIGTERM);
 }
 
 TEST_P(ConfirmationTest, RepetitionsSeeNoneOfTheUsersTestVariables) {

@@ -30,6 +30,11 @@ class BlockedSignals {
   sigset_t original_;
 };
 
+// Whether its sender wants whatever gets it to end, without having found fault with it.
+[[nodiscard]] inline bool AsksToEnd(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
 // Whether a process sent it. Otherwise the kernel did: a terminal, an alarm.
 [[nodiscard]] inline bool WasSentByProcess(const siginfo_t& signal) { return signal.si_code <= 0; }
 
