@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "runner/report/json_words.h"
+#include "runner/report/json_writer.h"
 
 namespace leakgate {
 namespace {
@@ -134,7 +135,7 @@ Json Value(const ProgramExit& program) {
 
 }  // namespace
 
-std::string ToJson(const RunResult& result) {
+Json ToRunReport(const RunResult& result) {
   Json json;
   json["schema"] = "leakgate-report-2";
   json["binary"] = result.binary;
@@ -151,7 +152,15 @@ std::string ToJson(const RunResult& result) {
   json["gating_seconds"] = Seconds(result.gating);
   json["confirming_seconds"] = Seconds(result.confirming);
   json["windows"] = Values(result.windows);
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return json;
+}
+
+std::string ToJson(const RunResult& result) {
+  std::ostringstream text;
+  const ReportWriter writer = NewJsonWriter(text);
+  writer.add(ToRunReport(result));
+  writer.finish();
+  return text.str();
 }
 
 }  // namespace leakgate
