@@ -3,35 +3,14 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <sstream>
 
 #include "runner/cli/agent_location.h"
 #include "runner/cli/framework_text.h"
 #include "runner/cli/terminal.h"
-#include "runner/report/json_report.h"
-#include "runner/report/report_writer.h"
+#include "runner/cli/write_reports.h"
 #include "runner/report/text_report.h"
 
 namespace leakgate {
-namespace {
-
-// All reports are tried; the first failure is the command's.
-Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result) {
-  if (reports.empty()) return {};
-  const nlohmann::ordered_json run = ToRunReport(result);
-  Expected<void> outcome;
-  for (const ReportRequest& report : reports) {
-    std::ostringstream text;
-    const ReportWriter writer = NewReportWriter(report.format, text);
-    writer.add(run);
-    writer.finish();
-    const Expected<void> written = WriteFileAtomically(report.path, text.str());
-    if (!written && outcome) outcome = written;
-  }
-  return outcome;
-}
-
-}  // namespace
 
 Expected<int> Execute(RunCommand command) {
   command.request.agent = FindAgent();
