@@ -55,11 +55,11 @@ Options:
   --strict               What is unconfirmed, and an allowance that nothing
                          used, fail the run
   --warn-only            Report, and fail nothing
-  --report FORMAT=FILE   Write a report. Formats: json. Repeatable. FILE may hold
-                         {pid}, {binary}, {shard}, {outputs} and {env:NAME}, so
-                         that many jobs write apart
-  --baseline REPORT      Fail only for what this earlier JSON report has not, of
-                         one run or merged. What it has is known, and told so
+  --report FORMAT=FILE   Write a report. Formats: json. Repeatable. FILE may
+                         hold {pid}, {binary}, {shard}, {outputs} and
+                         {env:NAME}, so that many jobs write apart
+  --baseline REPORT      Fail only for what this earlier JSON report, of one run
+                         or merged, has not. What it has is counted as known
   --timeout SECONDS      After so long, end the program and all that it started.
                          Fractions are allowed: 0.5
   --stack-depth FRAMES   Record at most so many frames of a stack, 1 to 1024.

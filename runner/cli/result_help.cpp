@@ -15,8 +15,8 @@ all such reports (*.json) below it.
 
 Options:
   -o, --output FILE      Write the merged report; as --report json=FILE
-  --report FORMAT=FILE   Write a report of all runs. Formats: as of leakgate run.
-                         Repeatable
+  --report FORMAT=FILE   Write a report of all runs, in a format of leakgate
+                         run's. Repeatable
   --expect N             Inconclusive if there are fewer than N runs. What
                          GTEST_TOTAL_SHARDS told of each run is checked anyway
   -h, --help             This text
@@ -39,8 +39,8 @@ Usage:
   leakgate history show DB [--component NAME] [--test NAME] [--json]
   leakgate history trend DB [--component|--test|--call-site] [--json]
 
-A RESULT is as of leakgate merge. One that DB has already is left alone, so a job
-that is run again does no harm. DB is made where there is none.
+A RESULT is as of leakgate merge. One that DB has already is left alone, so that
+adding it again does no harm. DB is made where there is none.
 
 Options:
   --commit SHA       What was tested. Default: not known

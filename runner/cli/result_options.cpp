@@ -141,7 +141,9 @@ Expected<Command> ParseResultCommandLine(const std::vector<std::string>& argumen
   Parser parser(raw);
   SplitArguments split = Split(arguments);
   // Nothing is run, so what follows two dashes is a path as any other.
-  split.options.insert(split.options.end(), split.program.begin(), split.program.end());
+  for (const std::string& path : split.program) {
+    split.options.push_back(path.starts_with('-') ? "./" + path : path);
+  }
   std::reverse(split.options.begin(), split.options.end());  // as CLI11 wants them
   try {
     parser.app.parse(split.options);

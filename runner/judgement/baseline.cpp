@@ -28,8 +28,10 @@ std::string NameOf(const Frame& frame) {
   return frame.module.substr(frame.module.rfind('/') + 1);
 }
 
+// Not what is around every program.
 bool IsUsersOwn(const Frame& frame) {
-  return OriginOf(frame) == FrameOrigin::kUser && frame.function != "main";
+  return OriginOf(frame) == FrameOrigin::kUser && frame.function != "main" &&
+         frame.function != "_start";
 }
 
 // What the baseline counted together: all that could count.

@@ -1,6 +1,9 @@
+// Millions of short texts are hashed: without a call for each.
+#define XXH_INLINE_ALL
 #include "runner/merge/json_scanner.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <array>
 #include <charconv>
@@ -81,10 +84,21 @@ std::optional<Utf8Sequence> SequenceOf(unsigned char first) {
 
 }  // namespace
 
+struct JsonScanner::TextHash {
+  TextHash() = default;
+  ~TextHash() { XXH3_freeState(state); }
+  TextHash(const TextHash&) = delete;
+  TextHash& operator=(const TextHash&) = delete;
+
+  XXH3_state_t* state = XXH3_createState();
+};
+
+JsonScanner::~JsonScanner() = default;
+
 JsonScanner::JsonScanner(Read read)
-    : read_(std::move(read)), buffer_(kBufferBytes), text_(XXH3_createState()) {
+    : read_(std::move(read)), buffer_(kBufferBytes), text_(std::make_unique<TextHash>()) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  Fill();
+  while (end_ < kByteOrderMark.size() && Fill()) continue;
   if (std::string_view(buffer_.data(), end_).starts_with(kByteOrderMark)) {
     position_ = keep_ = kByteOrderMark.size();
   }
@@ -99,7 +113,7 @@ Digest JsonScanner::Combine(const Digest& a, const Digest& b) {
 // Drops what lies before the token that is being read.
 bool JsonScanner::Fill() {
   if (in_text_) {
-    XXH3_128bits_update(text_.get(), buffer_.data() + hashed_, keep_ - hashed_);
+    XXH3_128bits_update(text_->state, buffer_.data() + hashed_, keep_ - hashed_);
     hashed_ = 0;
   }
   std::memmove(buffer_.data(), buffer_.data() + keep_, end_ - keep_);
@@ -474,16 +488,16 @@ bool JsonScanner::AtEnd() {
 
 std::uint64_t JsonScanner::BeginText() {
   Peek();
-  XXH3_128bits_reset(text_.get());
+  XXH3_128bits_reset(text_->state);
   in_text_ = true;
   hashed_ = position_;
   return offset();
 }
 
 Digest JsonScanner::EndText() {
-  XXH3_128bits_update(text_.get(), buffer_.data() + hashed_, position_ - hashed_);
+  XXH3_128bits_update(text_->state, buffer_.data() + hashed_, position_ - hashed_);
   in_text_ = false;
-  const XXH128_hash_t hash = XXH3_128bits_digest(text_.get());
+  const XXH128_hash_t hash = XXH3_128bits_digest(text_->state);
   return {hash.low64, hash.high64};
 }
 

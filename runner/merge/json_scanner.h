@@ -7,8 +7,6 @@
 // The first problem ends it: all that is asked then is false, and problem() tells.
 #pragma once
 
-#include <xxhash.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -42,6 +40,7 @@ class JsonScanner {
   };
 
   explicit JsonScanner(Read read);
+  ~JsonScanner();
 
   // The type of the next value; nothing where none begins.
   std::optional<JsonType> Peek();
@@ -120,12 +119,10 @@ class JsonScanner {
   bool WrongType(std::string_view wanted);
   bool Fail(std::uint64_t offset, std::string text);
   bool CutOff();
-  bool IsAt(std::size_t index) { return index < end_ || FillTo(index); }
+  bool IsAt(std::size_t& index) { return index < end_ || FillTo(index); }
   bool FillTo(std::size_t& index);
 
-  struct FreeState {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
+  struct TextHash;
 
   Read read_;
   std::vector<char> buffer_;
@@ -136,7 +133,7 @@ class JsonScanner {
   std::uint64_t base_ = 0;   // of the buffer, in the text
   std::uint64_t value_ = 0;  // the offset of the value that was read last
   bool in_text_ = false;
-  std::unique_ptr<XXH3_state_t, FreeState> text_;
+  std::unique_ptr<TextHash> text_;
   int depth_ = 0;
   std::string scratch_;  // a string with escapes
   Digest digest_;

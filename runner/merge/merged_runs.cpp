@@ -1,6 +1,7 @@
 #include "runner/merge/merged_runs.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -46,7 +47,7 @@ std::string FlakyText(const std::string& binary, const std::string& test, std::u
 }
 
 std::string Name(const RunOutline& run) {
-  if (!run.shard) return run.binary;
+  if (!run.shard || run.shard->total == 1) return run.binary;
   return fmt::format("{}, shard {} of {}", run.binary, run.shard->index + 1, run.shard->total);
 }
 

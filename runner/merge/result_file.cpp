@@ -1,6 +1,7 @@
 #include "runner/merge/result_file.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <random>
+#include <streambuf>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -45,15 +46,50 @@ fs::path TemporaryBeside(const fs::path& target) {
   return target.parent_path() / fmt::format(".leakgate-{:08x}{:08x}.tmp", random(), random());
 }
 
-// 0 or the error's number. The file must be new.
-int CreateEmpty(const fs::path& path) {
-  std::FILE* const file = std::fopen(path.c_str(), "wbx");
-  if (file == nullptr) return errno;
-  std::fclose(file);
-  return 0;
-}
-
 }  // namespace
+
+class AtomicFile::Buffer : public std::streambuf {
+ public:
+  Buffer(const fs::path& path, const char* mode) : file_(std::fopen(path.c_str(), mode)) {
+    if (file_ == nullptr) error_ = errno;
+  }
+  ~Buffer() override { Close(); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  // 0, or the number of the first error.
+  [[nodiscard]] int error() const { return error_; }
+
+  // Writes what is still buffered.
+  void Close() {
+    if (file_ != nullptr && std::fclose(std::exchange(file_, nullptr)) != 0) Fail();
+  }
+
+ protected:
+  int_type overflow(int_type byte) override {
+    if (traits_type::eq_int_type(byte, traits_type::eof())) return traits_type::not_eof(byte);
+    const char one = traits_type::to_char_type(byte);
+    return xsputn(&one, 1) == 1 ? byte : traits_type::eof();
+  }
+  std::streamsize xsputn(const char* bytes, std::streamsize count) override {
+    if (file_ == nullptr || error_ != 0) return 0;
+    errno = 0;
+    const std::size_t written = std::fwrite(bytes, 1, static_cast<std::size_t>(count), file_);
+    if (written != static_cast<std::size_t>(count)) Fail();
+    return static_cast<std::streamsize>(written);
+  }
+
+ private:
+  void Fail() {
+    if (error_ == 0) error_ = errno == 0 ? EIO : errno;
+  }
+
+  std::FILE* file_;
+  int error_ = 0;
+};
+
+AtomicFile::AtomicFile() = default;
+AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
 
 Expected<AtomicFile> AtomicFile::Create(const fs::path& path) {
   std::error_code unknown;
@@ -70,32 +106,27 @@ Expected<AtomicFile> AtomicFile::Create(const fs::path& path) {
     if (!directory.empty() && !fs::is_directory(directory, unknown)) {
       return CannotWrite(path, "its directory does not exist", "create it first");
     }
-    const fs::path temporary = TemporaryBeside(file.target_);
-    if (const int error = CreateEmpty(temporary); error != 0) {
-      return CannotWrite(path, Cause(error), kRemedy);
-    }
-    file.temporary_ = temporary;
+    file.temporary_ = TemporaryBeside(file.target_);
   }
-  errno = 0;
-  file.out_ = std::make_unique<std::ofstream>(is_direct ? path : file.temporary_,
-                                              std::ios::binary | std::ios::app);
-  if (*file.out_) return file;
-  return CannotWrite(path, Cause(errno), is_direct ? kDirectRemedy : kRemedy);
+  file.buffer_ = is_direct ? std::make_unique<Buffer>(path, "ab")
+                           : std::make_unique<Buffer>(file.temporary_, "wbx");
+  if (const int error = file.buffer_->error(); error != 0) {
+    return CannotWrite(path, Cause(error), is_direct ? kDirectRemedy : kRemedy);
+  }
+  file.out_ = std::make_unique<std::ostream>(file.buffer_.get());
+  return file;
 }
 
 AtomicFile::~AtomicFile() {
   if (temporary_.empty() || !out_) return;  // in its place, or moved from
-  out_.reset();
   std::error_code ignored;
   fs::remove(temporary_, ignored);
 }
 
 Expected<void> AtomicFile::Commit() {
-  errno = 0;
-  out_->close();  // writes what is still buffered
+  buffer_->Close();
   const bool is_direct = temporary_.empty();
-  if (!*out_) {
-    const int error = errno == 0 ? EIO : errno;
+  if (const int error = buffer_->error(); error != 0) {
     return CannotWrite(path_, Cause(error), is_direct ? kDirectRemedy : kRemedy);
   }
   if (is_direct) return {};

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <ostream>
 #include <string_view>
@@ -19,7 +18,7 @@ class AtomicFile {
  public:
   [[nodiscard]] static Expected<AtomicFile> Create(const std::filesystem::path& path);
   ~AtomicFile();
-  AtomicFile(AtomicFile&&) = default;
+  AtomicFile(AtomicFile&&) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -31,12 +30,15 @@ class AtomicFile {
   [[nodiscard]] Expected<void> Commit();
 
  private:
-  AtomicFile() = default;
+  class Buffer;  // remembers why it could not write
+
+  AtomicFile();
 
   std::filesystem::path path_;       // as typed
   std::filesystem::path target_;     // links followed
   std::filesystem::path temporary_;  // empty: written directly
-  std::unique_ptr<std::ofstream> out_;
+  std::unique_ptr<Buffer> buffer_;
+  std::unique_ptr<std::ostream> out_;  // to the buffer
 };
 
 // The same of a text that there is.
