@@ -13,8 +13,6 @@
 namespace leakgate {
 namespace {
 
-constexpr std::size_t kBufferBytes = 1 << 18;
-
 // Bytes that a string holds as they are, one by one.
 constexpr auto kIsPlain = [] {
   std::array<bool, 256> plain{};
@@ -95,8 +93,8 @@ struct JsonScanner::TextHash {
 
 JsonScanner::~JsonScanner() = default;
 
-JsonScanner::JsonScanner(Read read)
-    : read_(std::move(read)), buffer_(kBufferBytes), text_(std::make_unique<TextHash>()) {
+JsonScanner::JsonScanner(Read read, std::size_t buffer_bytes)
+    : read_(std::move(read)), buffer_(buffer_bytes), text_(std::make_unique<TextHash>()) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   while (end_ < kByteOrderMark.size() && Fill()) continue;
   if (std::string_view(buffer_.data(), end_).starts_with(kByteOrderMark)) {

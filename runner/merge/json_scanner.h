@@ -39,7 +39,7 @@ class JsonScanner {
     bool is_cut_off = false;   // the text ends too early
   };
 
-  explicit JsonScanner(Read read);
+  explicit JsonScanner(Read read, std::size_t buffer_bytes = kBufferBytes);
   ~JsonScanner();
 
   // The type of the next value; nothing where none begins.
@@ -96,6 +96,7 @@ class JsonScanner {
   bool Refuse(std::string text);
   [[nodiscard]] const std::optional<Problem>& problem() const { return problem_; }
 
+  static constexpr std::size_t kBufferBytes = 1 << 18;
   // Arrays and objects may be nested this deep.
   static constexpr int kMostDepth = 64;
 

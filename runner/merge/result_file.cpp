@@ -15,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kFirstLook = 4096;  // the schema is at the beginning, as a rule
+
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
@@ -37,8 +39,8 @@ Expected<File> Open(const fs::path& path) {
                                 path.string(), std::generic_category().message(errno)));
 }
 
-JsonScanner ScannerOf(std::FILE* file) {
-  return JsonScanner([file](char* to, std::size_t size) { return std::fread(to, 1, size, file); });
+JsonScanner::Read ReadFrom(std::FILE* file) {
+  return [file](char* to, std::size_t size) { return std::fread(to, 1, size, file); };
 }
 
 // "FILE:LINE:COLUMN: ...", as editors count.
@@ -106,7 +108,7 @@ Expected<ResultKind> KindOfSchema(const fs::path& file, const std::string& schem
 Expected<ResultKind> KindOf(const fs::path& path) {
   const Expected<File> file = Open(path);
   if (!file) return Unexpected(file.error());
-  JsonScanner scanner = ScannerOf(file->get());
+  JsonScanner scanner(ReadFrom(file->get()), kFirstLook);
   const std::optional<JsonType> type = scanner.Peek();
   if (type && *type != JsonType::kObject) return ResultKind::kOther;
   std::optional<std::string> schema;
@@ -132,7 +134,7 @@ Expected<void> ScanResults(const fs::path& path, const OnRun& on_run) {
   if (!kind) return Unexpected(kind.error());
   const Expected<File> file = Open(path);
   if (!file) return Unexpected(file.error());
-  JsonScanner scanner = ScannerOf(file->get());
+  JsonScanner scanner(ReadFrom(file->get()));
   // What is no report is read as one, to say where it is not.
   const bool is_merged = *kind == ResultKind::kMerged;
   const bool read = is_merged ? ScanMerged(scanner, path, on_run) : ScanRun(scanner, path, on_run);
