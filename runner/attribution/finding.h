@@ -27,7 +27,11 @@ enum class Disposition {
   kBounded,        // not: the test alone, repeated, left it a few times and then no more
   kSteady,         // yes: the test alone, repeated, left it every time
   kUnconfirmed,    // retained, and no repetition could tell
+  kKnown,          // not: an earlier run, the baseline, has as many blocks of it
 };
+
+// Whether the baseline of `leakgate run --baseline` has a finding.
+enum class BaselineState { kNoBaseline, kKnown, kNew };
 
 struct Finding {
   Amount amount;
@@ -46,6 +50,7 @@ struct Finding {
   std::string component;             // whose code it is, where a budget file says so
   std::string thread;     // of a thread older than the window: its name and origin; else empty
   std::string allowance;  // "FILE:LINE" of the allowance that covers it
+  BaselineState baseline = BaselineState::kNoBaseline;
 };
 
 [[nodiscard]] inline bool IsUsers(const Finding& finding) { return finding.framework_rule.empty(); }

@@ -28,6 +28,7 @@ Finding MakeFinding(const CallSite& site, const LiveBlock& block, const BlockFac
   finding.explanation = facts.explanation;
   finding.thread = facts.thread;
   finding.allowance = facts.allowance;
+  finding.baseline = facts.baseline;
   if (!finding.framework_rule.empty()) finding.disposition = Disposition::kFramework;
   return finding;
 }
@@ -46,6 +47,7 @@ int RankOf(const Finding& finding) {
     case Disposition::kReleasedLater:
     case Disposition::kOneTime:
     case Disposition::kBounded:
+    case Disposition::kKnown:
       return 4;
     case Disposition::kFramework:
       break;

@@ -20,6 +20,7 @@ struct BlockFacts {
   std::string explanation;
   std::string thread;
   std::string allowance;
+  BaselineState baseline = BaselineState::kNoBaseline;
 };
 
 // `facts`: of each block, or none at all. Sorted: the user's own before the

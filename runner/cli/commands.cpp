@@ -1,19 +1,44 @@
 #include "runner/cli/commands.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 
 #include "runner/cli/agent_location.h"
 #include "runner/cli/framework_text.h"
+#include "runner/cli/report_path.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
+#include "runner/merge/read_baseline.h"
 #include "runner/report/text_report.h"
+#include "runner/session/program_environment.h"
 
 namespace leakgate {
+namespace {
+
+// What can be wrong with the files of a run is told before the program starts.
+Expected<void> PrepareFiles(RunCommand& command) {
+  for (ReportRequest& report : command.reports) {
+    Expected<std::filesystem::path> path = ExpandReportPath(
+        report.path,
+        {.pid = ::getpid(), .program = command.request.program, .environment = OwnEnvironment()});
+    if (!path) return Unexpected(path.error());
+    report.path = *std::move(path);
+  }
+  if (command.baseline.empty()) return {};
+  Expected<Baseline> baseline = ReadBaseline(command.baseline);
+  if (!baseline) return Unexpected(baseline.error());
+  command.request.baseline = std::make_shared<const Baseline>(*std::move(baseline));
+  return {};
+}
+
+}  // namespace
 
 Expected<int> Execute(RunCommand command) {
   command.request.agent = FindAgent();
+  const Expected<void> prepared = PrepareFiles(command);
+  if (!prepared) return Unexpected(prepared.error());
   const Expected<RunResult> result = Run(command.request);
   if (!result) return Unexpected(result.error());
 

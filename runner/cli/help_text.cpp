@@ -9,6 +9,8 @@ Usage:
   leakgate run [OPTIONS] -- BINARY [ARGS...]
   leakgate explain TEST [--budgets FILE|DIR] [-- BINARY [ARGS...]]
   leakgate budget schema|check|init|ratchet ...
+  leakgate merge [OPTIONS] RESULT...
+  leakgate history add|show|trend DB ...
   leakgate framework
 
 Commands:
@@ -16,6 +18,8 @@ Commands:
                allocated than its budget allows
   explain      Tell which budget applies to a test, and why
   budget       Write, check and tighten budget files
+  merge        Make one result of many: shards, repeats, jobs
+  history      Keep results over time, and show trends
   framework    Show what is counted as the test framework's own memory
 
 Options:
@@ -52,7 +56,11 @@ Options:
                          used, fail the run
   --warn-only            Report, and fail nothing
   --report FORMAT=FILE   Write a report. Formats: json, junit, sarif, github,
-                         gitlab, markdown, folded, pprof, speedscope. Repeatable
+                         gitlab, markdown, folded, pprof, speedscope. Repeatable.
+                         FILE may hold {pid}, {binary}, {shard}, {outputs} and
+                         {env:NAME}, so that many jobs write apart
+  --baseline REPORT      Fail only for what this earlier JSON report, of one run
+                         or merged, has not. What it has is counted as known
   --timeout SECONDS      After so long, end the program and all that it started.
                          Fractions are allowed: 0.5
   --stack-depth FRAMES   Record at most so many frames of a stack, 1 to 1024.

@@ -23,6 +23,7 @@ bool MakesFail(const Finding& finding) {
     case Disposition::kAllowed:
     case Disposition::kOtherThread:
     case Disposition::kReleasedLater:
+    case Disposition::kKnown:
       return false;
     case Disposition::kSteady:
       return true;

@@ -9,6 +9,7 @@
 
 #include "runner/cli/budget_options.h"
 #include "runner/cli/help_text.h"
+#include "runner/cli/result_options.h"
 #include "runner/cli/split_arguments.h"
 #include "runner/cli/version.h"
 
@@ -19,6 +20,7 @@ namespace {
 struct RawRun {
   std::vector<std::string> budgets;
   std::vector<std::string> reports;
+  std::string baseline;
   std::optional<std::string> timeout;
   std::optional<std::string> stack_depth;
   std::optional<std::string> confirm;
@@ -35,6 +37,7 @@ void AddRunOptions(CLI::App& run, RawRun& raw) {
   run.add_option("--report", raw.reports)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  run.add_option("--baseline", raw.baseline);
   run.add_option("--timeout", raw.timeout);
   run.add_option("--stack-depth", raw.stack_depth);
   run.add_option("--confirm", raw.confirm);
@@ -111,6 +114,7 @@ Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::strin
   command.request.program = program.front();
   command.request.arguments.assign(program.begin() + 1, program.end());
   command.request.budgets.assign(raw.budgets.begin(), raw.budgets.end());
+  command.baseline = raw.baseline;
   if (raw.timeout) {
     const Expected<std::chrono::milliseconds> timeout = ParseTimeout("--timeout", *raw.timeout);
     if (!timeout) return Unexpected(timeout.error());
@@ -154,6 +158,7 @@ std::string OneLine(std::string text) {
 
 Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
   if (IsBudgetCommandLine(arguments)) return ParseBudgetCommandLine(arguments);
+  if (IsResultCommandLine(arguments)) return ParseResultCommandLine(arguments);
   CLI::App app;
   app.set_version_flag("--version", VersionText());
   app.require_subcommand(0, 1);

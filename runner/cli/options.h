@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "runner/cli/budget_commands.h"
+#include "runner/cli/history_command.h"
+#include "runner/cli/merge_command.h"
 #include "runner/report/report_file.h"
 #include "runner/session/run_session.h"
 #include "runner/util/expected.h"
@@ -14,8 +16,9 @@
 namespace leakgate {
 
 struct RunCommand {
-  RunRequest request;  // its `agent` is left empty
-  std::vector<ReportRequest> reports;
+  RunRequest request;                  // its `agent` and `baseline` are left empty
+  std::vector<ReportRequest> reports;  // their paths may hold placeholders
+  std::filesystem::path baseline;      // an earlier report; empty: none
 };
 
 // Prints the list of what counts as the framework's own.
@@ -27,7 +30,8 @@ struct PrintCommand {
 };
 
 using Command = std::variant<RunCommand, FrameworkCommand, PrintCommand, BudgetCheckCommand,
-                             BudgetInitCommand, BudgetRatchetCommand, ExplainCommand>;
+                             BudgetInitCommand, BudgetRatchetCommand, ExplainCommand, MergeCommand,
+                             HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand>;
 
 // A usage error names the argument and the remedy.
 [[nodiscard]] Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments);

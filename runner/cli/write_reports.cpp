@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
 #include "runner/cli/version.h"
 #include "runner/report/json_report.h"
@@ -20,6 +19,16 @@ bool IsStepSummary(const std::filesystem::path& path) {
   return !summary.empty() && path == summary;
 }
 
+Expected<void> WriteReport(const ReportRequest& report, const nlohmann::ordered_json& run,
+                           const ReportSurroundings& surroundings) {
+  Expected<AtomicFile> file = OpenReport(report);
+  if (!file) return Unexpected(file.error());
+  const ReportWriter writer = NewReportWriter(report.format, file->out(), surroundings);
+  writer.add(run);
+  writer.finish();
+  return file->Commit();
+}
+
 }  // namespace
 
 ReportSurroundings SurroundingsOfThisProcess() {
@@ -31,19 +40,18 @@ ReportSurroundings SurroundingsOfThisProcess() {
   return {std::filesystem::current_path(error).string(), VersionNumber()};
 }
 
+Expected<AtomicFile> OpenReport(const ReportRequest& report) {
+  const bool appends = report.format == ReportFormat::kMarkdown && IsStepSummary(report.path);
+  return appends ? AtomicFile::Append(report.path) : AtomicFile::Create(report.path);
+}
+
 Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result) {
   if (reports.empty()) return {};
   const nlohmann::ordered_json run = ToRunReport(result);
   const ReportSurroundings surroundings = SurroundingsOfThisProcess();
   Expected<void> outcome;
   for (const ReportRequest& report : reports) {
-    std::ostringstream text;
-    const ReportWriter writer = NewReportWriter(report.format, text, surroundings);
-    writer.add(run);
-    writer.finish();
-    const bool appends = report.format == ReportFormat::kMarkdown && IsStepSummary(report.path);
-    const Expected<void> written = appends ? AppendToFile(report.path, text.str())
-                                           : WriteFileAtomically(report.path, text.str());
+    const Expected<void> written = WriteReport(report, run, surroundings);
     if (!written && outcome) outcome = written;
   }
   return outcome;

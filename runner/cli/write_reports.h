@@ -14,8 +14,10 @@ namespace leakgate {
 // current directory; leakgate's version.
 [[nodiscard]] ReportSurroundings SurroundingsOfThisProcess();
 
-// Writes them all; the first failure is the result. Markdown for $GITHUB_STEP_SUMMARY is
-// appended, as the other steps' is.
+// Markdown for $GITHUB_STEP_SUMMARY is appended, as the other steps' is.
+[[nodiscard]] Expected<AtomicFile> OpenReport(const ReportRequest& report);
+
+// Writes them all; the first failure is the result.
 [[nodiscard]] Expected<void> WriteReports(const std::vector<ReportRequest>& reports,
                                           const RunResult& result);
 

@@ -17,6 +17,7 @@ bool CountsLiterally(const Finding& finding) {
     case Disposition::kAllowed:
     case Disposition::kOtherThread:
     case Disposition::kReleasedLater:
+    case Disposition::kKnown:
       return false;
     case Disposition::kOutstanding:
     case Disposition::kReplaced:
@@ -109,6 +110,29 @@ bool IsGated(const WindowResult& window) {
                      [](const auto& budget) { return leakgate::IsGated(*budget); });
 }
 
+// Findings are known one by one; what is told by a number alone, by that number.
+bool IsOfFindings(const Violation& violation) {
+  return violation.metric.starts_with("outstanding_") || violation.metric.starts_with("lost_") ||
+         violation.metric.starts_with("retained_") || violation.metric.starts_with("steady_");
+}
+
+void SetKnownViolationsApart(WindowResult& window) {
+  window.known_violations.clear();
+  std::erase_if(window.violations, [&](const Violation& violation) {
+    const auto known = window.baseline_excess.find(violation.metric);
+    const bool is_known = known != window.baseline_excess.end() && !IsOfFindings(violation) &&
+                          violation.actual <= known->second;
+    if (is_known) window.known_violations.push_back(violation);
+    return is_known;
+  });
+}
+
+bool HasNewFreeErrors(const WindowResult& window) {
+  return std::any_of(
+      window.free_errors.begin(), window.free_errors.end(),
+      [](const FreeErrorResult& error) { return error.baseline != BaselineState::kKnown; });
+}
+
 std::string WhyUnconfirmed(const WindowResult& window) {
   for (const Finding& finding : window.findings) {
     const bool tells = IsToBeConfirmed(window, finding) && !finding.explanation.empty();
@@ -136,7 +160,8 @@ bool IsToBeConfirmed(const WindowResult& window, const Finding& finding) {
 }
 
 void SumFindings(WindowResult& window) {
-  window.outstanding = window.lost = window.retained = window.allowed = window.framework = {};
+  window.outstanding = window.lost = window.retained = window.allowed = window.known =
+      window.framework = {};
   for (const Finding& finding : window.findings) {
     if (!IsUsers(finding)) {
       window.framework += finding.amount;
@@ -146,6 +171,7 @@ void SumFindings(WindowResult& window) {
     if (IsLost(finding.reach)) window.lost += finding.amount;
     if (finding.reach == Reach::kRetained) window.retained += finding.amount;
     if (finding.disposition == Disposition::kAllowed) window.allowed += finding.amount;
+    if (finding.disposition == Disposition::kKnown) window.known += finding.amount;
   }
 }
 
@@ -155,11 +181,12 @@ void DecideVerdict(WindowResult& window) {
   window.reason.clear();
   JudgeBy(*window.budget, window);
   for (const auto& budget : window.code_budgets) JudgeBy(*budget, window);
+  SetKnownViolationsApart(window);
 
   const bool is_open =
       std::any_of(window.findings.begin(), window.findings.end(),
                   [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
-  if (!window.violations.empty() || !window.free_errors.empty()) {
+  if (!window.violations.empty() || HasNewFreeErrors(window)) {
     window.verdict = Verdict::kOverBudget;
   } else if (is_open) {
     window.verdict = Verdict::kUnconfirmed;

@@ -37,8 +37,8 @@ void AddRows(std::vector<Row>& rows, const RepeatedFailure& failure) {
     rows.push_back({Printable(component.empty() ? "-" : component), std::move(amount),
                     std::move(budget), Printable(name)});
   };
-  if (!window.free_errors.empty()) {
-    const auto count = static_cast<std::int64_t>(window.free_errors.size());
+  const std::int64_t count = CountNewFreeErrors(window);
+  if (count != 0) {
     add(window.budget->component, FormatCount(count, "freeing error"), "never allowed");
   }
   for (const Excess& excess : Excesses(window)) {

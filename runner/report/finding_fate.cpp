@@ -52,6 +52,8 @@ std::string_view DispositionWords(Disposition disposition) {
       return "grows";
     case Disposition::kUnconfirmed:
       return "unconfirmed";
+    case Disposition::kKnown:
+      return "known from baseline";
   }
   return "";
 }

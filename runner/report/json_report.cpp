@@ -48,9 +48,15 @@ Json Value(const Violation& violation) {
           {"component", TextOrNull(violation.component)}};
 }
 
+void AddBaseline(BaselineState state, Json& json) {
+  if (state != BaselineState::kNoBaseline) json["baseline"] = Word(state);
+}
+
 Json Value(const FreeErrorResult& error) {
-  return {
+  Json json = {
       {"text", error.text}, {"freed_at", Value(error.freed_at)}, {"made_at", Value(error.made_at)}};
+  AddBaseline(error.baseline, json);
+  return json;
 }
 
 // Always an array, also of none.
@@ -66,6 +72,7 @@ Json Value(const Finding& finding) {
   json["kind"] = Word(finding.kind);
   if (!finding.framework_rule.empty()) json["framework_rule"] = finding.framework_rule;
   json["disposition"] = Word(finding.disposition);
+  AddBaseline(finding.baseline, json);
   if (!finding.explanation.empty()) json["explanation"] = finding.explanation;
   if (finding.reach != Reach::kUnknown) json["reach"] = Word(finding.reach);
   if (!finding.holder.empty()) json["holder"] = finding.holder;
@@ -103,6 +110,7 @@ Json Value(const WindowResult& window, std::chrono::nanoseconds run_begin) {
   json["lost"] = Value(window.lost);
   json["retained"] = Value(window.retained);
   json["allowed"] = Value(window.allowed);
+  if (window.known != Amount{}) json["known"] = Value(window.known);
   json["framework"] = Value(window.framework);
   json["growth"] = Value(window.growth);
   json["allocated"] = Value(window.allocated);
@@ -114,6 +122,7 @@ Json Value(const WindowResult& window, std::chrono::nanoseconds run_begin) {
   if (!window.left_behind.empty()) json["left_behind"] = window.left_behind;
   if (!window.reach_problem.empty()) json["reach_problem"] = window.reach_problem;
   json["violations"] = Values(window.violations);
+  if (!window.known_violations.empty()) json["known_violations"] = Values(window.known_violations);
   if (!window.free_errors.empty()) json["free_errors"] = Values(window.free_errors);
   json["findings"] = Values(window.findings);
   return json;
@@ -147,6 +156,10 @@ Json ToRunReport(const RunResult& result) {
   json["exit_code"] = result.exit_code;
   json["program"] = Value(result.program);
   json["mode"] = Word(result.mode);
+  if (result.shard) {
+    json["shard"] = {{"index", result.shard->index}, {"total", result.shard->total}};
+  }
+  if (!result.baseline.empty()) json["baseline"] = result.baseline;
   json["reasons"] = result.reasons;
   json["failures"] = result.failures;
   json["warnings"] = result.warnings;

@@ -104,9 +104,13 @@ const char* Word(Disposition disposition) {
       return "steady";
     case Disposition::kUnconfirmed:
       return "unconfirmed";
+    case Disposition::kKnown:
+      return "known";
   }
   return "outstanding";
 }
+
+const char* Word(BaselineState state) { return state == BaselineState::kKnown ? "known" : "new"; }
 
 const char* Word(Reach reach) {
   switch (reach) {

@@ -19,7 +19,8 @@ namespace leakgate {
 [[nodiscard]] const char* Word(Verdict verdict);        // of a window
 [[nodiscard]] const char* Word(Disposition disposition);
 [[nodiscard]] const char* Word(Reach reach);
-[[nodiscard]] const char* Word(TestStatus status);  // "passed", ...; REQUIRES: not kNone
+[[nodiscard]] const char* Word(BaselineState state);  // "known", "new"; REQUIRES: a baseline
+[[nodiscard]] const char* Word(TestStatus status);    // "passed", ...; REQUIRES: not kNone
 [[nodiscard]] const char* Word(GateMode mode);
 [[nodiscard]] const char* RunWord(Verdict verdict);  // of the run: "pass", "failed", ...
 

@@ -12,6 +12,10 @@ std::string Text(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
+constexpr std::string_view kBegin = "{\"schema\": \"leakgate-merged-1\", \"runs\": [\n";
+constexpr std::string_view kBetween = ",\n";
+constexpr std::string_view kEnd = "]}\n";
+
 class JsonWriter {
  public:
   explicit JsonWriter(std::ostream& out) : out_(out) {}
@@ -29,15 +33,13 @@ class JsonWriter {
     if (only_) {
       out_ << Text(*only_) << '\n';
     } else {
-      out_ << (is_open_ ? "\n" : kBegin) << "]}\n";
+      out_ << (is_open_ ? "\n" : kBegin) << kEnd;
     }
   }
 
  private:
-  static constexpr const char* kBegin = "{\"schema\": \"leakgate-merged-1\", \"runs\": [\n";
-
   void Append(const Json& run) {
-    out_ << (is_open_ ? ",\n" : kBegin) << Text(run);
+    out_ << (is_open_ ? kBetween : kBegin) << Text(run);
     is_open_ = true;
   }
 
@@ -48,6 +50,25 @@ class JsonWriter {
 };
 
 }  // namespace
+
+JsonTextWriter::JsonTextWriter(std::ostream& out, std::size_t runs)
+    : out_(out), is_merged_(runs != 1) {
+  if (is_merged_) out_ << kBegin;
+}
+
+void JsonTextWriter::BeginRun() {
+  if (!is_first_) out_ << kBetween;
+  is_first_ = false;
+}
+
+void JsonTextWriter::Write(std::string_view piece) {
+  out_.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+}
+
+void JsonTextWriter::Finish() {
+  if (!is_first_) out_ << '\n';
+  if (is_merged_) out_ << kEnd;
+}
 
 ReportWriter NewJsonWriter(std::ostream& out) {
   const auto writer = std::make_shared<JsonWriter>(out);

@@ -1,11 +1,11 @@
-// Reports as files: what the command line asks for, and writing it so that no
-// reader ever finds half a report.
+// Reports as files: what the command line asks for.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "runner/report/atomic_file.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {
@@ -34,14 +34,5 @@ struct ReportRequest {
 
 // "json=FILE". A usage error says what is wrong and which formats there are.
 [[nodiscard]] Expected<ReportRequest> ParseReportRequest(std::string_view request);
-
-// Replaces the file at `path` by `text` in one step, or leaves it as it was. A
-// symbolic link is followed. What is no regular file (a FIFO, a terminal) and
-// /dev/stdout and its like are appended to directly.
-[[nodiscard]] Expected<void> WriteFileAtomically(const std::filesystem::path& path,
-                                                 std::string_view text);
-
-// Adds `text` to the file at `path`, which others write to as well.
-[[nodiscard]] Expected<void> AppendToFile(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace leakgate

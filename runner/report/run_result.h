@@ -28,6 +28,7 @@ struct FreeErrorResult {
   std::string text;  // "new[] freed by free()", "freed twice"
   Finding freed_at;  // the stack that freed
   Finding made_at;   // that allocated; no stack if not known
+  BaselineState baseline = BaselineState::kNoBaseline;
 };
 
 struct WindowResult {
@@ -46,6 +47,7 @@ struct WindowResult {
   Amount lost;      // of outstanding, as far as it was asked
   Amount retained;  // likewise
   Amount allowed;   // of outstanding: covered by allowances
+  Amount known;     // of outstanding: what the baseline has
   Amount framework;
   Amount growth;
   Amount allocated;
@@ -66,7 +68,19 @@ struct WindowResult {
   std::vector<std::string> left_behind;  // the same by name: "descriptor 7: /tmp/db"
   std::vector<FreeErrorResult> free_errors;
   std::string reach_problem;  // why it could not be told what is lost; empty: it was told
+  // The most that the baseline had of each metric that was over its limit there.
+  std::map<std::string, std::int64_t> baseline_excess;
+  std::vector<Violation> known_violations;  // what baseline_excess excuses
 };
+
+// Those that the baseline has are none of a run's own.
+inline std::int64_t CountNewFreeErrors(const WindowResult& window) {
+  std::int64_t count = 0;
+  for (const FreeErrorResult& error : window.free_errors) {
+    if (error.baseline != BaselineState::kKnown) ++count;
+  }
+  return count;
+}
 
 struct ProgramExit {
   std::optional<int> exit_code;  // one of the two is set
@@ -96,11 +110,21 @@ enum class GateMode {
   kWarnOnly,  // nothing fails; each run says so
 };
 
+// Of the tests that several processes share out, by GTEST_TOTAL_SHARDS.
+struct Shard {
+  int index = 0;  // from 0
+  int total = 1;
+
+  friend bool operator==(const Shard&, const Shard&) = default;
+};
+
 struct RunResult {
   std::string binary;
   std::vector<std::string> arguments;
   Verdict verdict = Verdict::kPass;
   GateMode mode = GateMode::kGate;
+  std::optional<Shard> shard;
+  std::string baseline;               // the report whose findings do not fail; empty: none
   std::vector<std::string> reasons;   // why inconclusive, one line each; empty otherwise
   std::vector<std::string> failures;  // besides the windows': expired entries, a line each
   std::vector<std::string> warnings;  // entries that nothing used, a line each

@@ -151,15 +151,30 @@ std::string PassedLine(const RunResult& result) {
   return fates.empty() ? "" : Line("not counted: " + fates + "; the JSON report has each");
 }
 
+std::int64_t CountKnown(const WindowResult& window) {
+  const auto known = [](const auto& one) { return one.baseline == BaselineState::kKnown; };
+  return std::count_if(window.findings.begin(), window.findings.end(), known) +
+         std::count_if(window.free_errors.begin(), window.free_errors.end(), known) +
+         static_cast<std::int64_t>(window.known_violations.size());
+}
+
+std::string BaselineLine(const RunResult& result) {
+  if (result.baseline.empty()) return "";
+  std::int64_t known = 0;
+  for (const WindowResult& window : result.windows) known += CountKnown(window);
+  return Line(fmt::format("{} known from baseline ({})", known, result.baseline));
+}
+
 }  // namespace
 
 std::string SummaryText(const RunResult& result, const TextStyle& style) {
   const std::vector<RepeatedFailure> failures = CollectFailures(result);
   return UnshownFailures(failures, result, style) + AnswerLine(result, style.colour) +
          FailureTable(failures) + ReasonLines(result, Verdict::kInconclusive, result.reasons) +
-         ReasonLines(result, Verdict::kUnconfirmed, {}) + PassedLine(result) + ReachLines(result) +
-         EntryLines(result) + ModeLine(result) + ReasonLines(result, Verdict::kNotGated, {}) +
-         DropsLine(result.tracing) + ProgramExitLine(result);
+         ReasonLines(result, Verdict::kUnconfirmed, {}) + PassedLine(result) +
+         BaselineLine(result) + ReachLines(result) + EntryLines(result) + ModeLine(result) +
+         ReasonLines(result, Verdict::kNotGated, {}) + DropsLine(result.tracing) +
+         ProgramExitLine(result);
 }
 
 }  // namespace leakgate

@@ -30,8 +30,8 @@ std::string WhoseBudget(const Excess& excess, const AppliedBudget& budget) {
 std::string AnswerText(const WindowResult& window, Colour colour) {
   std::string text;
   std::string lead = "leakgate: ";
-  if (!window.free_errors.empty()) {
-    const auto count = static_cast<std::int64_t>(window.free_errors.size());
+  const std::int64_t count = CountNewFreeErrors(window);
+  if (count != 0) {
     text = Paint(lead + FormatCount(count, "freeing error"), Emphasis::kBad, colour) + '\n';
     lead = "  and ";
   }
@@ -107,6 +107,7 @@ std::string FrameworkText(const WindowResult& window, Colour colour) {
 std::string FreeErrorsText(const WindowResult& window, const TextStyle& style) {
   std::string text;
   for (const FreeErrorResult& error : window.free_errors) {
+    if (error.baseline == BaselineState::kKnown) continue;
     text += "  " + Paint(Printable(error.text), Emphasis::kHeading, style.colour) + '\n';
     text += StackText(error.freed_at, style);
     if (error.made_at.stack.empty()) continue;

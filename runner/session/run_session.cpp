@@ -22,6 +22,7 @@
 #include "runner/session/run_confirmations.h"
 #include "runner/session/run_outcome.h"
 #include "runner/session/run_reasons.h"
+#include "runner/session/shard.h"
 #include "runner/session/unused_allowances.h"
 
 namespace leakgate {
@@ -63,7 +64,8 @@ class Session {
                       variables_,
                       prepared.program.filename().string(),
                       [this](WindowResult& window) { confirmations_->ConfirmNow(window); },
-                      request.mode},
+                      request.mode,
+                      request.baseline.get()},
         generations_(surroundings_, BoundariesOf(prepared.framework), request.stack_depth),
         processes_(surroundings_, generations_, request.stack_depth) {}
 
@@ -137,6 +139,8 @@ class Session {
     result.binary = request_.program;
     result.arguments = request_.arguments;
     result.mode = request_.mode;
+    result.shard = ShardOf(OwnEnvironment());
+    if (request_.baseline) result.baseline = request_.baseline->path;
     result.program = {status.exit_code, status.signal};
     result.failures = prepared_.budgets.Expired(Today());
     CollectWindows(result);

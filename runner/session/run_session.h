@@ -7,12 +7,14 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/region_layout.h"
 #include "runner/budget/budget_file.h"
+#include "runner/judgement/baseline.h"
 #include "runner/report/run_result.h"
 #include "runner/util/expected.h"
 
@@ -34,6 +36,7 @@ struct RunRequest {
   std::optional<Confirm> confirm;                  // for all; none: as budget files say, else after
   ConfirmationLimits confirmation;
   GateMode mode = GateMode::kGate;
+  std::shared_ptr<const Baseline> baseline;  // none: all that is found is new
 };
 
 // The result carries the exit code. An error means that the program did not

@@ -119,6 +119,9 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   }
   if (window.kind == WindowKind::kTest) {
     MarkReplaced(TakeEarlierFrees(), window.id, sites_, *evidence);
+  }
+  if (around_.baseline != nullptr) MarkKnown(BaselineOf(result), sites_, *evidence);
+  if (window.kind == WindowKind::kTest) {
     LeaveOpen([&](std::uint32_t stack) { return UsesDefaultPolicy(charges.BudgetOf(stack)); },
               *evidence);
   }
@@ -161,8 +164,15 @@ void WindowJudge::Allow(std::uint32_t window, CodeCharges& charges, WindowEviden
   AllowExpected(region_, window, sites_, evidence);
 }
 
+const BaselineWindow* WindowJudge::BaselineOf(const WindowResult& result) const {
+  const auto& windows = around_.baseline->windows;
+  const auto known = windows.find(WindowIdentity(result.kind, result.name));
+  return known == windows.end() ? nullptr : &known->second;
+}
+
 void WindowJudge::AddFreeErrors(std::uint32_t window, WindowResult& result) {
   result.free_errors = FreeErrorsOf(region_, window, sites_);
+  if (around_.baseline != nullptr) MarkKnown(BaselineOf(result), result);
 }
 
 void WindowJudge::AddResources(std::uint32_t window, WindowResult& result) {
@@ -195,7 +205,7 @@ void WindowJudge::Conclude(const WindowEvidence& evidence, WindowResult& result)
 void WindowJudge::Defer(WindowResult& result) const {
   const bool waits = result.kind == WindowKind::kTest && result.budget->free_by != FreeBy::kTest &&
                      result.verdict == Verdict::kOverBudget && result.lost == Amount{} &&
-                     result.free_errors.empty();
+                     CountNewFreeErrors(result) == 0;
   if (!waits) return;
   result.verdict = Verdict::kUnconfirmed;
   result.reason = "what it left behind may be freed later, and the program did not get that far";

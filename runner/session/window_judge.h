@@ -17,6 +17,7 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/budget/budget_set.h"
+#include "runner/judgement/baseline.h"
 #include "runner/judgement/code_charges.h"
 #include "runner/report/run_result.h"
 #include "runner/session/linux/process_resources.h"
@@ -39,6 +40,7 @@ struct JudgeSurroundings {
   std::string binary_name;
   ConfirmInline confirm_inline = nullptr;  // none: windows stay unconfirmed for now
   GateMode mode = GateMode::kGate;
+  const Baseline* baseline = nullptr;  // of `leakgate run --baseline`
 };
 
 // The child process that a region is of, where it is not the program under test: its one
@@ -99,6 +101,7 @@ class WindowJudge {
   EvidenceRequest RequestFor(std::uint32_t window, int asking_tid) const;
   CodeCharges ChargesOf(WindowKind kind, const WindowResult& result);
   void Allow(std::uint32_t window, CodeCharges& charges, WindowEvidence& evidence);
+  const BaselineWindow* BaselineOf(const WindowResult& result) const;
   void AddFreeErrors(std::uint32_t window, WindowResult& result);
   void AddResources(std::uint32_t window, WindowResult& result);
   void Conclude(const WindowEvidence& evidence, WindowResult& result);

@@ -216,9 +216,10 @@ INSTANTIATE_TEST_SUITE_P(, HelpTest,
 TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
   const Expected<Command> command = ParseCommandLine({"run", "--help"});
   const std::string text = std::get<PrintCommand>(command.value()).text;
-  for (const char* word : {"--budgets", "--report", "--timeout", "--stack-depth",
-                           "--confirm=", "--confirm-test-timeout", "--confirm-run-timeout",
-                           "--strict", "--warn-only", "  0 ", "  1 ", "  2 ", "  3 "}) {
+  for (const char* word :
+       {"--budgets", "--report", "--timeout", "--stack-depth",
+        "--confirm=", "--confirm-test-timeout", "--confirm-run-timeout", "--strict", "--warn-only",
+        "--baseline", "{env:NAME}", "  0 ", "  1 ", "  2 ", "  3 "}) {
     EXPECT_THAT(text, HasSubstr(word));
   }
 }

@@ -159,7 +159,10 @@ TEST_F(ReportFileTest, AddsToAFileThatOthersWriteTo) {
   const fs::path path = directory_ / "summary.md";
   std::ofstream(path) << "before\n";
 
-  ASSERT_TRUE(AppendToFile(path, "report\n").has_value());
+  Expected<AtomicFile> file = AtomicFile::Append(path);
+  ASSERT_TRUE(file);
+  file->out() << "report\n";
+  ASSERT_TRUE(file->Commit());
 
   EXPECT_EQ(Read(path), "before\nreport\n");
 }

@@ -1,0 +1,134 @@
+#include "runner/cli/history_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runner/report/quantity_text.h"
+#include "runner/report/style.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Dump(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json ToJson(const HistoryOccasion& occasion) {
+  return {{"commit", TextOrNull(occasion.commit)}, {"time", occasion.time}};
+}
+
+std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
+
+// "3f2a (2026-01-31T12:00:00Z)".
+std::string Text(const HistoryOccasion& occasion) {
+  if (occasion.commit.empty()) return occasion.time;
+  return fmt::format("{} ({})", occasion.commit, occasion.time);
+}
+
+std::vector<std::string> Lines(const std::string& path) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find('\n', begin), path.size());
+    lines.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string HistoryText(const HistoryView& view) {
+  std::string text = fmt::format(
+      "leakgate: {}, {}\n", FormatCount(static_cast<std::int64_t>(view.findings.size()), "finding"),
+      FormatCount(static_cast<std::int64_t>(view.flaky.size()), "flaky test"));
+  for (const SeenFinding& seen : view.findings) {
+    const HistoryFinding& finding = seen.finding;
+    text += "  " +
+            Printable(fmt::format("{}  {}  {}  {}", OrDash(finding.component),
+                                  FormatAmount({finding.bytes, finding.blocks}), finding.test,
+                                  finding.call_site)) +
+            '\n';
+    text += "    " +
+            Printable(fmt::format("first seen at {}, last at {}, in {}", Text(seen.first),
+                                  Text(seen.last), FormatCount(seen.runs, "run"))) +
+            '\n';
+  }
+  for (const FlakyTest& test : view.flaky) {
+    text +=
+        "  " +
+        Printable(fmt::format("flaky: {} ({}): {} pass, {} over budget, the last at {}", test.test,
+                              test.binary, test.passed, test.failed, Text(test.last_failed))) +
+        '\n';
+  }
+  return text;
+}
+
+std::string HistoryJson(const HistoryView& view) {
+  Json findings = Json::array();
+  for (const SeenFinding& seen : view.findings) {
+    const HistoryFinding& finding = seen.finding;
+    findings.push_back({{"test", finding.test},
+                        {"component", TextOrNull(finding.component)},
+                        {"call_site", finding.call_site},
+                        {"path", Lines(finding.path)},
+                        {"bytes", finding.bytes},
+                        {"blocks", finding.blocks},
+                        {"first", ToJson(seen.first)},
+                        {"last", ToJson(seen.last)},
+                        {"runs", seen.runs}});
+  }
+  Json flaky = Json::array();
+  for (const FlakyTest& test : view.flaky) {
+    flaky.push_back({{"binary", test.binary},
+                     {"test", test.test},
+                     {"component", TextOrNull(test.component)},
+                     {"passed", test.passed},
+                     {"failed", test.failed},
+                     {"last", ToJson(test.last_failed)}});
+  }
+  return Dump({{"schema", "leakgate-history-1"}, {"findings", findings}, {"flaky", flaky}});
+}
+
+std::string TrendText(const std::vector<TrendPoint>& points) {
+  if (points.empty()) return "leakgate: nothing yet; add results: leakgate history add\n";
+  std::string text;
+  const TrendPoint* last = nullptr;
+  for (const TrendPoint& point : points) {
+    if (last == nullptr || last->subject != point.subject) {
+      text += Printable(OrDash(point.subject)) + '\n';
+      last = nullptr;
+    }
+    text += "  " + Printable(Text(point.occasion)) + "  " +
+            FormatAmount({point.outstanding_bytes, point.outstanding_blocks}) + " outstanding";
+    if (last != nullptr && last->outstanding_bytes != point.outstanding_bytes) {
+      const std::int64_t change = point.outstanding_bytes - last->outstanding_bytes;
+      text += fmt::format(" ({}{})", change > 0 ? "+" : "", FormatBytes(change));
+    }
+    if (point.peak_bytes != 0) text += ", peak " + FormatBytes(point.peak_bytes);
+    text += '\n';
+    last = &point;
+  }
+  return text;
+}
+
+std::string TrendJson(const std::vector<TrendPoint>& points, const std::string& subject) {
+  Json values = Json::array();
+  for (const TrendPoint& point : points) {
+    Json value = {{subject, TextOrNull(point.subject)},
+                  {"commit", TextOrNull(point.occasion.commit)},
+                  {"time", point.occasion.time},
+                  {"outstanding",
+                   {{"bytes", point.outstanding_bytes}, {"blocks", point.outstanding_blocks}}}};
+    if (subject != "call_site") value["peak_live_bytes"] = point.peak_bytes;
+    values.push_back(std::move(value));
+  }
+  return Dump({{"schema", "leakgate-trend-1"}, {"by", subject}, {"points", values}});
+}
+
+}  // namespace leakgate

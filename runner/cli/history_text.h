@@ -1,0 +1,23 @@
+// What `leakgate history` prints, for people and for machines. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runner/history/history.h"
+
+namespace leakgate {
+
+struct HistoryView {
+  std::vector<SeenFinding> findings;
+  std::vector<FlakyTest> flaky;
+};
+
+[[nodiscard]] std::string HistoryText(const HistoryView& view);
+[[nodiscard]] std::string HistoryJson(const HistoryView& view);
+[[nodiscard]] std::string TrendText(const std::vector<TrendPoint>& points);
+// `subject`: what the points are of: "component", "test", "call_site".
+[[nodiscard]] std::string TrendJson(const std::vector<TrendPoint>& points,
+                                    const std::string& subject);
+
+}  // namespace leakgate

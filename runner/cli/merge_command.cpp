@@ -1,0 +1,104 @@
+#include "runner/cli/merge_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "runner/cli/terminal.h"
+#include "runner/cli/write_reports.h"
+#include "runner/merge/find_results.h"
+#include "runner/merge/merge_verdict.h"
+#include "runner/report/json_writer.h"
+#include "runner/report/report_writer.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The reports in the making. JSON is copied; for the others each run is taken apart.
+class MergedReports {
+ public:
+  Expected<void> Open(const std::vector<ReportRequest>& reports, std::size_t runs) {
+    files_.reserve(reports.size());
+    for (const ReportRequest& report : reports) {
+      Expected<AtomicFile> file = OpenReport(report);
+      if (!file) return Unexpected(file.error());
+      files_.push_back(*std::move(file));
+      std::ostream& out = files_.back().out();
+      if (report.format == ReportFormat::kJson) {
+        texts_.emplace_back(out, runs);
+      } else {
+        writers_.push_back(NewReportWriter(report.format, out, surroundings_));
+      }
+    }
+    return {};
+  }
+
+  Expected<void> Add(const RunPlace& place) {
+    std::string whole;
+    for (JsonTextWriter& text : texts_) text.BeginRun();
+    const Expected<void> read = ReadRunText(place, [&](std::string_view piece) {
+      for (JsonTextWriter& text : texts_) text.Write(piece);
+      if (!writers_.empty()) whole += piece;
+    });
+    if (!read || writers_.empty()) return read;
+    const auto run = nlohmann::ordered_json::parse(whole);
+    for (const ReportWriter& writer : writers_) writer.add(run);
+    return {};
+  }
+
+  Expected<void> Commit() {
+    for (JsonTextWriter& text : texts_) text.Finish();
+    for (const ReportWriter& writer : writers_) writer.finish();
+    Expected<void> outcome;
+    for (AtomicFile& file : files_) {
+      const Expected<void> written = file.Commit();
+      if (!written && outcome) outcome = written;
+    }
+    return outcome;
+  }
+
+ private:
+  const ReportSurroundings surroundings_ = SurroundingsOfThisProcess();
+  std::vector<AtomicFile> files_;
+  std::vector<JsonTextWriter> texts_;
+  std::vector<ReportWriter> writers_;
+};
+
+std::vector<fs::path> PathsOf(const std::vector<ReportRequest>& reports) {
+  std::vector<fs::path> paths;
+  for (const ReportRequest& report : reports) paths.push_back(report.path);
+  return paths;
+}
+
+Expected<void> WriteReports(const MergeCommand& command, const MergedRuns& runs) {
+  if (command.reports.empty()) return {};
+  MergedReports reports;
+  if (Expected<void> opened = reports.Open(command.reports, runs.size()); !opened) return opened;
+  for (const MergedRun* run : runs.Sorted()) {
+    if (Expected<void> added = reports.Add(run->place); !added) return added;
+  }
+  return reports.Commit();
+}
+
+}  // namespace
+
+Expected<int> Execute(const MergeCommand& command) {
+  const Expected<FoundResults> found = FindResults(command.results, PathsOf(command.reports));
+  if (!found) return Unexpected(found.error());
+  MergedRuns runs;
+  for (const fs::path& file : found->files) {
+    const Expected<void> scanned = ScanResults(
+        file, [&](RunOutline&& run, const RunPlace& place) { runs.Add(std::move(run), place); });
+    if (!scanned) return Unexpected(scanned.error());
+  }
+  const Expected<void> written = WriteReports(command, runs);
+  if (!written) return Unexpected(written.error());
+  const MergeVerdict verdict = VerdictOn(runs, command.expected);
+  Print(stderr, MergeSummary(runs, verdict, found->warnings, StyleOfStandardError().colour));
+  return static_cast<int>(verdict.exit_code);
+}
+
+}  // namespace leakgate

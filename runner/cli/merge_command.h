@@ -1,0 +1,25 @@
+// `leakgate merge`: what was asked for, and doing it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "runner/report/report_file.h"
+#include "runner/util/expected.h"
+
+namespace leakgate {
+
+// Makes one result of many: of shards, repeats and jobs.
+struct MergeCommand {
+  std::vector<std::filesystem::path> results;  // files and directories
+  std::vector<ReportRequest> reports;
+  std::optional<std::int64_t> expected;  // that many runs, or it is inconclusive
+};
+
+// Prints the summary to standard error, and returns the merged verdict's exit code.
+// After an error nothing has been written.
+[[nodiscard]] Expected<int> Execute(const MergeCommand& command);
+
+}  // namespace leakgate

@@ -1,0 +1,192 @@
+// Real runs, merged: shards, jobs that ran side by side, and a history of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/support/leakgate_run.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+CommandResult Leakgate(std::vector<std::string> arguments, const CommandOptions& options = {}) {
+  arguments.insert(arguments.begin(), LeakgatePath());
+  return RunCommand(arguments, options);
+}
+
+// One shard of a fixture, written to a file of its own.
+CommandResult RunShard(const TemporaryDirectory& directory, const std::string& fixture, int index,
+                       int total, const std::string& filter = "*") {
+  return Leakgate(
+      {"run", "--confirm=off", "--report", "json=" + directory.File("{binary}-{shard}.json"), "--",
+       FixturePath(fixture), "--gtest_filter=" + filter},
+      {.environment = {"GTEST_TOTAL_SHARDS=" + std::to_string(total),
+                       "GTEST_SHARD_INDEX=" + std::to_string(index)}});
+}
+
+TEST(MergeTest, AllShardsComeToWhatOneRunDoes) {
+  const TemporaryDirectory directory;
+  for (int i = 0; i < 3; ++i) (void)RunShard(directory, "kinds_listener", i, 3);
+  const TemporaryDirectory whole;
+  (void)RunShard(whole, "kinds_listener", 0, 1);
+
+  const std::string merged = directory.File("merged.json");
+  const CommandResult shards = Leakgate({"merge", directory.path(), "-o", merged});
+  const CommandResult one = Leakgate({"merge", whole.path()});
+  EXPECT_EQ(shards.exit_code, one.exit_code) << shards.standard_error << one.standard_error;
+  const auto tests_of = [](const std::string& text) {
+    const std::size_t begin = text.find("; ");
+    return text.substr(begin, text.find(" over budget", begin) - begin);
+  };
+  EXPECT_EQ(tests_of(shards.standard_error), tests_of(one.standard_error));
+  const auto report = nlohmann::json::parse(ReadFile(merged));
+  EXPECT_EQ(report["schema"], "leakgate-merged-1");
+  ASSERT_EQ(report["runs"].size(), 3u);
+  EXPECT_EQ(report["runs"][2]["shard"], nlohmann::json({{"index", 2}, {"total", 3}}));
+}
+
+TEST(MergeTest, AMissingShardIsInconclusive) {
+  const TemporaryDirectory directory;
+  (void)RunShard(directory, "policy_listener", 0, 2, "Resources.LeavesNothing");
+  const CommandResult merged = Leakgate({"merge", directory.path()});
+  EXPECT_EQ(merged.exit_code, 3) << merged.standard_error;
+  EXPECT_THAT(merged.standard_error, HasSubstr("inconclusive: of the 2 shards of "));
+  EXPECT_THAT(merged.standard_error, HasSubstr("no result of 2"));
+}
+
+TEST(MergeTest, TheOrderAndRepetitionOfResultsDoNotMatter) {
+  const TemporaryDirectory directory;
+  for (int i = 0; i < 3; ++i) (void)RunShard(directory, "kinds_listener", i, 3);
+  const auto file = [&](int i) {
+    return directory.File("kinds_listener-" + std::to_string(i) + ".json");
+  };
+  const TemporaryDirectory out;
+  (void)Leakgate({"merge", file(0), file(1), file(2), "-o", out.File("a")});
+  (void)Leakgate({"merge", file(2), file(0), file(1), file(0), "-o", out.File("b")});
+  (void)Leakgate({"merge", file(1), out.File("a"), "-o", out.File("c")});
+  EXPECT_THAT(ReadFile(out.File("a")), HasSubstr("leakgate-merged-1"));
+  EXPECT_EQ(ReadFile(out.File("a")), ReadFile(out.File("b")));
+  EXPECT_EQ(ReadFile(out.File("a")), ReadFile(out.File("c")));
+}
+
+TEST(MergeTest, ACutOffResultIsAnErrorAndNothingIsWritten) {
+  const TemporaryDirectory directory;
+  (void)RunShard(directory, "kinds_listener", 0, 1);
+  const std::string text = ReadFile(directory.File("kinds_listener-0.json"));
+  const std::string cut = directory.Write("cut.json", text.substr(0, text.size() / 2));
+  const std::string output = directory.Write("merged.json", "old");
+  const CommandResult merged = Leakgate({"merge", cut, "-o", output});
+  EXPECT_EQ(merged.exit_code, 2);
+  EXPECT_THAT(merged.standard_error,
+              testing::ContainsRegex("cut.json:[0-9]+:[0-9]+: the file was cut off"));
+  EXPECT_EQ(ReadFile(output), "old");
+}
+
+TEST(MergeTest, NoResultsAreNoPass) {
+  const TemporaryDirectory directory;
+  const CommandResult merged = Leakgate({"merge", directory.path()});
+  EXPECT_EQ(merged.exit_code, 3);
+  EXPECT_THAT(merged.standard_error, HasSubstr("inconclusive; no runs"));
+}
+
+TEST(MergeTest, ShardsThatGnuParallelRunsSideBySideWriteApart) {
+  if (std::system("command -v parallel >/dev/null") != 0) GTEST_SKIP() << "no GNU parallel here";
+  const TemporaryDirectory directory;
+  const std::string script = std::string(LEAKGATE_SOURCE_DIR) + "/examples/many_jobs/parallel";
+  const CommandResult parallel =
+      RunCommand({script, "4", directory.path(), FixturePath("kinds_listener")},
+                 {.environment = {"LEAKGATE=" + LeakgatePath()}});
+  EXPECT_EQ(parallel.exit_code, 1) << parallel.standard_error;
+  EXPECT_THAT(parallel.standard_error, HasSubstr("leakgate: 4 runs of 1 binary; "));
+  EXPECT_THAT(parallel.standard_error, Not(HasSubstr("no result of")));
+}
+
+TEST(MergeTest, ShardsOfASlurmArrayWriteApart) {
+  if (std::system("command -v sbatch >/dev/null && sinfo >/dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "no Slurm here";
+  }
+  const TemporaryDirectory directory;
+  const std::string script = std::string(LEAKGATE_SOURCE_DIR) + "/examples/many_jobs/slurm";
+  const CommandResult slurm =
+      RunCommand({"sbatch", "--wait", "--array=0-3", "--output=" + directory.File("%a.txt"), script,
+                  directory.path(), FixturePath("kinds_listener")},
+                 {.environment = {"LEAKGATE=" + LeakgatePath()}});
+  EXPECT_NE(slurm.exit_code, -1);
+  const CommandResult merged = Leakgate({"merge", directory.path(), "--expect", "4"});
+  EXPECT_EQ(merged.exit_code, 1) << slurm.standard_error << merged.standard_error;
+}
+
+// What Slurm tells a job of an array, without Slurm.
+TEST(MergeTest, AJobOfAnArrayTakesItsShardFromSlurmsVariables) {
+  const TemporaryDirectory directory;
+  const std::string script = std::string(LEAKGATE_SOURCE_DIR) + "/examples/many_jobs/slurm";
+  for (const char* task : {"10", "11"}) {
+    (void)RunCommand({script, directory.path(), FixturePath("kinds_listener")},
+                     {.environment = {"LEAKGATE=" + LeakgatePath(), "SLURM_ARRAY_JOB_ID=7",
+                                      std::string("SLURM_ARRAY_TASK_ID=") + task,
+                                      "SLURM_ARRAY_TASK_MIN=10", "SLURM_ARRAY_TASK_COUNT=2"}});
+  }
+  const CommandResult merged = Leakgate({"merge", directory.path(), "--expect", "2"});
+  EXPECT_EQ(merged.exit_code, 1) << merged.standard_error;
+  EXPECT_THAT(merged.standard_error, HasSubstr("leakgate: 2 runs of 1 binary; "));
+}
+
+TEST(MergeTest, BazelRunsTestsBehindLeakgate) {
+  if (std::system("command -v bazel >/dev/null") != 0) GTEST_SKIP() << "no Bazel here";
+  const TemporaryDirectory directory;
+  directory.Write("WORKSPACE", "");
+  directory.Write("test.sh", "#!/bin/sh\nexec " + FixturePath("kinds_listener") + " \"$@\"\n");
+  (void)RunCommand({"chmod", "+x", directory.File("test.sh")});
+  directory.Write("BUILD", "sh_test(name = \"kinds\", srcs = [\"test.sh\"], shard_count = 2)\n");
+  const CommandResult bazel =
+      RunCommand({"bazel", "test", "//:kinds",
+                  "--run_under=" + LeakgatePath() + " run --report json={outputs}/{shard}.json --"},
+                 {.directory = directory.path(), .timeout = std::chrono::seconds(280)});
+  const CommandResult merged = Leakgate({"merge", directory.File("bazel-testlogs")});
+  EXPECT_EQ(merged.exit_code, 1) << bazel.standard_error << merged.standard_error;
+}
+
+// What Bazel tells a test, without Bazel.
+TEST(MergeTest, AReportGoesToBazelsUndeclaredOutputs) {
+  const TemporaryDirectory directory;
+  const CommandResult run = Leakgate(
+      {"run", "--confirm=off", "--report", "json={outputs}/{binary}-{shard}.json", "--",
+       FixturePath("kinds_listener")},
+      {.environment = {"TEST_UNDECLARED_OUTPUTS_DIR=" + directory.path(), "TEST_TOTAL_SHARDS=2",
+                       "TEST_SHARD_INDEX=1", "GTEST_TOTAL_SHARDS=2", "GTEST_SHARD_INDEX=1",
+                       "GTEST_SHARD_STATUS_FILE=" + directory.File("status"),
+                       "XML_OUTPUT_FILE=" + directory.File("test.xml")}});
+  EXPECT_EQ(run.exit_code, 1) << run.standard_error;
+  const auto report = nlohmann::json::parse(ReadFile(directory.File("kinds_listener-1.json")));
+  EXPECT_EQ(report["shard"]["index"], 1);
+  EXPECT_THAT(ReadFile(directory.File("test.xml")), HasSubstr("<testsuites"));
+}
+
+TEST(MergeTest, AHistoryKeepsTheRunsOfEachCommitOnce) {
+  const TemporaryDirectory directory;
+  (void)RunShard(directory, "kinds_listener", 0, 1);
+  const std::string report = directory.File("kinds_listener-0.json");
+  const std::string history = directory.File("leaks.sqlite");
+  for (int i = 0; i < 2; ++i) {
+    const CommandResult added = Leakgate(
+        {"history", "add", history, report, "--commit", "3f2a", "--time", "2026-01-31T12:00:00Z"});
+    EXPECT_EQ(added.exit_code, 0) << added.standard_error;
+    EXPECT_THAT(added.standard_error,
+                HasSubstr(i == 0 ? ": 1; there already: 0" : ": 0; there already: 1"));
+  }
+  const auto shown = nlohmann::json::parse(
+      Leakgate({"history", "show", history, "--test", "Kinds.Malloc", "--json"}).standard_output);
+  ASSERT_EQ(shown["findings"].size(), 1u);
+  EXPECT_EQ(shown["findings"][0]["bytes"], 100);
+  EXPECT_EQ(shown["findings"][0]["first"]["commit"], "3f2a");
+  EXPECT_THAT(
+      Leakgate({"history", "trend", history, "--test"}).standard_output,
+      HasSubstr("Kinds.Malloc\n  3f2a (2026-01-31T12:00:00Z)  100 B in 1 block outstanding"));
+  EXPECT_EQ(Leakgate({"history", "add", report, report}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace leakgate::test

@@ -1,0 +1,47 @@
+#include "runner/cli/report_path.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace leakgate {
+namespace {
+
+using testing::HasSubstr;
+
+const ReportSurroundings kShard = {
+    .pid = 42,
+    .program = "build/net_test",
+    .environment = {"GTEST_SHARD_INDEX=3", "TEST_UNDECLARED_OUTPUTS_DIR=/out", "JOB=j7", "NONE="}};
+
+std::string Expanded(const std::string& path, const ReportSurroundings& surroundings = kShard) {
+  const auto expanded = ExpandReportPath(path, surroundings);
+  return expanded ? expanded->string() : "error: " + expanded.error().message;
+}
+
+TEST(ReportPathTest, NamesWhatTellsOneJobFromAnother) {
+  EXPECT_EQ(Expanded("{outputs}/{binary}-{shard}-{pid}-{env:JOB}.json"),
+            "/out/net_test-3-42-j7.json");
+}
+
+TEST(ReportPathTest, LeavesOtherPathsAlone) {
+  EXPECT_EQ(Expanded("reports/leaks.json"), "reports/leaks.json");
+  EXPECT_EQ(Expanded("a}b{{c}.json"), "a}b{c}.json");
+}
+
+TEST(ReportPathTest, HasAValueWhereNobodyShardsOrCollectsOutputs) {
+  EXPECT_EQ(Expanded("{outputs}/{shard}.json", {.pid = 1, .program = "x", .environment = {}}),
+            "./0.json");
+}
+
+TEST(ReportPathTest, NamesAVariableThatIsNotSet) {
+  EXPECT_THAT(Expanded("{env:MISSING}.json"), HasSubstr("the environment has no MISSING"));
+  EXPECT_THAT(Expanded("{env:NONE}.json"), HasSubstr("the environment has no NONE"));
+}
+
+TEST(ReportPathTest, NamesAPlaceholderThatThereIsNot) {
+  EXPECT_THAT(Expanded("{host}.json"), HasSubstr("no placeholder '{host}'"));
+  EXPECT_THAT(Expanded("{pid.json"), HasSubstr("a '{' without a '}'"));
+}
+
+}  // namespace
+}  // namespace leakgate

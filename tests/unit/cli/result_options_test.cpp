@@ -1,0 +1,88 @@
+#include "runner/cli/result_options.h"
+
+#include <gmock/gmock.h>
+
+namespace leakgate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <typename Wanted>
+Wanted Parse(const std::vector<std::string>& arguments) {
+  const Expected<Command> command = ParseCommandLine(arguments);
+  if (!command) ADD_FAILURE() << command.error().message;
+  return std::get<Wanted>(command.value());
+}
+
+std::string ErrorOf(const std::vector<std::string>& arguments) {
+  const Expected<Command> command = ParseCommandLine(arguments);
+  if (command) return "no error";
+  EXPECT_EQ(command.error().exit_code, ExitCode::kUsage);
+  return command.error().message;
+}
+
+TEST(ResultOptionsTest, MergesResultsIntoReports) {
+  const auto merge = Parse<MergeCommand>(
+      {"merge", "a.json", "dir", "-o", "m.json", "--report", "json=n.json", "--expect", "4"});
+  EXPECT_THAT(merge.results, ElementsAre("a.json", "dir"));
+  EXPECT_THAT(merge.reports, ElementsAre(ReportRequest{ReportFormat::kJson, "m.json"},
+                                         ReportRequest{ReportFormat::kJson, "n.json"}));
+  EXPECT_EQ(merge.expected, 4);
+  EXPECT_EQ(Parse<MergeCommand>({"merge", "a", "--expect-shards", "2"}).expected, 2);
+}
+
+TEST(ResultOptionsTest, TakesAResultForAPathWhateverItBeginsWith) {
+  EXPECT_THAT(Parse<MergeCommand>({"merge", "--", "-a.json"}).results, ElementsAre("./-a.json"));
+}
+
+TEST(ResultOptionsTest, SaysWhatIsWrongWithAMerge) {
+  EXPECT_THAT(ErrorOf({"merge"}), HasSubstr("no results to merge"));
+  EXPECT_THAT(ErrorOf({"merge", "a", "--expect", "0"}), HasSubstr("--expect '0'"));
+  EXPECT_THAT(ErrorOf({"merge", "a", "--expect", "4x"}), HasSubstr("--expect '4x'"));
+  EXPECT_THAT(ErrorOf({"merge", "a", "--report", "m.json"}), HasSubstr("names no file"));
+  EXPECT_THAT(ErrorOf({"merge", "a", "--surprise"}), HasSubstr("--surprise"));
+}
+
+TEST(ResultOptionsTest, AddsToAHistory) {
+  const auto add = Parse<HistoryAddCommand>({"history", "add", "h.sqlite", "a.json", "b.json",
+                                             "--commit", "3f2a", "--time", "2026-01-31T12:00:00Z"});
+  EXPECT_EQ(add.database, "h.sqlite");
+  EXPECT_THAT(add.results, ElementsAre("a.json", "b.json"));
+  EXPECT_EQ(add.commit, "3f2a");
+  EXPECT_EQ(add.time, "2026-01-31T12:00:00Z");
+}
+
+TEST(ResultOptionsTest, ShowsAHistoryAndItsTrends) {
+  const auto show = Parse<HistoryShowCommand>({"history", "show", "h", "--component", "net"});
+  EXPECT_EQ(show.component, "net");
+  EXPECT_EQ(show.test, std::nullopt);
+  const auto trend = Parse<HistoryTrendCommand>({"history", "trend", "h", "--call-site", "--json"});
+  EXPECT_EQ(trend.of, TrendOf::kCallSite);
+  EXPECT_EQ(trend.output, HistoryOutput::kJson);
+  EXPECT_EQ(Parse<HistoryTrendCommand>({"history", "trend", "h"}).of, TrendOf::kComponent);
+}
+
+TEST(ResultOptionsTest, SaysWhatIsWrongWithAHistory) {
+  EXPECT_THAT(ErrorOf({"history"}), HasSubstr("there are add, show and trend"));
+  EXPECT_THAT(ErrorOf({"history", "show"}), HasSubstr("no history"));
+  EXPECT_THAT(ErrorOf({"history", "add", "h"}), HasSubstr("no results to add"));
+  EXPECT_THAT(ErrorOf({"history", "trend", "h", "--test", "--component"}),
+              HasSubstr("exclude each other"));
+}
+
+TEST(ResultOptionsTest, HelpNamesEveryOptionAndFitsATerminal) {
+  const std::string merge = Parse<PrintCommand>({"merge", "--help"}).text;
+  for (const char* word : {"-o", "--report", "--expect", "  0 ", "  1 ", "  2 ", "  3 "}) {
+    EXPECT_THAT(merge, HasSubstr(word));
+  }
+  const std::string history = Parse<PrintCommand>({"history", "add", "--help"}).text;
+  for (const char* word :
+       {"--commit", "--time", "--component", "--test", "--call-site", "--json"}) {
+    EXPECT_THAT(history, HasSubstr(word));
+  }
+  EXPECT_THAT(merge + history, testing::Not(testing::ContainsRegex("[^\n]{81}")));
+}
+
+}  // namespace
+}  // namespace leakgate

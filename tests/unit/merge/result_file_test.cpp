@@ -1,0 +1,149 @@
+// Files of results, good ones and hostile ones.
+#include "runner/merge/result_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/merge/reports.h"
+
+namespace leakgate {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ResultFileTest : public merging::ReportsTest {
+ protected:
+  Expected<std::vector<RunOutline>> Scan(const std::string& text) const {
+    std::vector<RunOutline> runs;
+    const Expected<void> scanned =
+        ScanResults(Write("report.json", text),
+                    [&](RunOutline&& run, const RunPlace&) { runs.push_back(std::move(run)); });
+    if (!scanned) return Unexpected(scanned.error());
+    return runs;
+  }
+  // What is said of `text`, behind the file's name.
+  std::string ErrorOf(const std::string& text) const {
+    const auto runs = Scan(text);
+    if (runs) return "no error";
+    EXPECT_EQ(runs.error().exit_code, ExitCode::kUsage);
+    const std::string file = (directory_ / "report.json").string();
+    EXPECT_THAT(runs.error().message, StartsWith(file));
+    return runs.error().message.substr(file.size());
+  }
+};
+
+std::string Replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), by);
+}
+
+TEST_F(ResultFileTest, ReadsWhatMergingAsksOfARun) {
+  RunResult run = merging::FailingRun();
+  run.arguments = {"--gtest_filter=Http*"};
+  run.shard = Shard{1, 4};
+  const auto runs = Scan(ToJson(run));
+  ASSERT_TRUE(runs) << runs.error().message;
+  ASSERT_EQ(runs->size(), 1u);
+  const RunOutline& read = runs->front();
+  EXPECT_EQ(read.binary, "build/http_test");
+  EXPECT_EQ(read.arguments, run.arguments);
+  EXPECT_EQ(read.verdict, Verdict::kOverBudget);
+  EXPECT_EQ(read.exit_code, 1);
+  EXPECT_EQ(read.shard, (Shard{1, 4}));
+  ASSERT_EQ(read.windows.size(), 1u);
+  EXPECT_EQ(read.windows[0].name, "HttpTest.KeepAlive");
+  EXPECT_EQ(read.windows[0].outstanding, run.windows[0].outstanding);
+  EXPECT_EQ(read.windows[0].violations.size(), run.windows[0].violations.size());
+}
+
+TEST_F(ResultFileTest, ReadsEachRunOfAMergedReport) {
+  const auto runs = Scan(merging::MergedText({merging::PassingRun("a"), merging::PassingRun("b")}));
+  ASSERT_TRUE(runs) << runs.error().message;
+  ASSERT_EQ(runs->size(), 2u);
+  EXPECT_EQ((*runs)[1].binary, "b");
+}
+
+TEST_F(ResultFileTest, ARunIsTheSameOnItsOwnAndInAMergedReport) {
+  const auto alone = Scan(ToJson(merging::FailingRun()));
+  const auto merged = Scan(merging::MergedText({merging::PassingRun(), merging::FailingRun()}));
+  ASSERT_TRUE(alone && merged);
+  EXPECT_EQ(alone->front().content, merged->back().content);
+  EXPECT_NE(alone->front().content, merged->front().content);
+}
+
+TEST_F(ResultFileTest, NamesThePlaceOfAWrongValue) {
+  const std::string text = ToJson(merging::PassingRun());
+  EXPECT_THAT(ErrorOf(Replaced(text, "\"verdict\": \"pass\"", "\"verdict\": 7")),
+              HasSubstr(":5:13: a string is expected here"));
+  EXPECT_THAT(ErrorOf(Replaced(text, "\"verdict\": \"pass\"", "\"verdict\": \"fine\"")),
+              HasSubstr(":5:13: 'fine' is no word"));
+  EXPECT_THAT(ErrorOf(Replaced(text, "\"exit_code\": 0", "\"exit_code\": 1e99")),
+              HasSubstr("a whole number"));
+  EXPECT_THAT(ErrorOf(Replaced(text, "\"exit_code\": 0", "\"exit_code\": -1")),
+              HasSubstr("a number from 0 on"));
+  EXPECT_THAT(ErrorOf(Replaced(text, "\"windows\": [", "\"windows\": {")), HasSubstr("an array"));
+}
+
+TEST_F(ResultFileTest, NamesAKeyThatIsMissingOrStandsTwice) {
+  const std::string text = ToJson(merging::PassingRun());
+  EXPECT_THAT(ErrorOf(Replaced(text, "\"exit_code\": 0,\n \"program\"", "\"program\"")),
+              HasSubstr("lacks \"exit_code\""));
+  EXPECT_THAT(ErrorOf(Replaced(text, "\"verdict\": \"pass\"",
+                               "\"verdict\": \"failed\", \"verdict\": \"pass\"")),
+              HasSubstr("\"verdict\" stands twice"));
+}
+
+TEST_F(ResultFileTest, NamesAnotherVersionOfTheSchema) {
+  const std::string text = ToJson(merging::PassingRun());
+  EXPECT_THAT(ErrorOf(Replaced(text, "report-2", "report-9")),
+              HasSubstr(":2:12: the schema 'leakgate-report-9' is neither leakgate-report-2"));
+  EXPECT_THAT(ErrorOf("{\"schema\": \"leakgate-merged-7\"}"), HasSubstr("leakgate-merged-7"));
+}
+
+TEST_F(ResultFileTest, SaysOfOtherFilesThatTheyAreNoReports) {
+  EXPECT_THAT(ErrorOf("[1, 2]"), HasSubstr("not a report of leakgate's"));
+  EXPECT_THAT(ErrorOf("{\"version\": 1}"), HasSubstr("not a report of leakgate's"));
+  EXPECT_THAT(ErrorOf("<xml/>"), HasSubstr(":1:1: not a report of leakgate's"));
+}
+
+TEST_F(ResultFileTest, SaysOfAFileThatWasCutOffAnywhereWhereItEnds) {
+  for (const std::string& text :
+       {ToJson(merging::FailingRun()),
+        merging::MergedText({merging::FailingRun(), merging::PassingRun()})}) {
+    for (std::size_t size = 0; size < text.size() - 1; size += 1 + size / 97) {
+      EXPECT_THAT(ErrorOf(text.substr(0, size)), HasSubstr("cut off")) << size;
+    }
+  }
+}
+
+TEST_F(ResultFileTest, RefusesAMergedReportWithoutRunsAndTextBehindIt) {
+  EXPECT_THAT(ErrorOf("{\"schema\": \"leakgate-merged-1\"}"), HasSubstr("lacks \"runs\""));
+  EXPECT_THAT(ErrorOf(ToJson(merging::PassingRun()) + "x"), HasSubstr("after the end"));
+}
+
+TEST_F(ResultFileTest, SurvivesEveryByteThatIsChanged) {
+  const std::string text = ToJson(merging::FailingRun());
+  for (std::size_t i = 0; i < text.size(); i += 7) {
+    for (const char byte : {'\0', '"', '{', '9', '\xFF', '\\'}) {
+      std::string hostile = text;
+      hostile[i] = byte;
+      (void)Scan(hostile);  // an error or not, and no crash
+    }
+  }
+}
+
+TEST_F(ResultFileTest, TellsAFileThatChangedWhileItWasMerged) {
+  RunPlace place;
+  const auto path = Write("report.json", ToJson(merging::PassingRun()));
+  ASSERT_TRUE(ScanResults(path, [&](RunOutline&&, const RunPlace& at) { place = at; }));
+  EXPECT_TRUE(ReadRunText(place, [](std::string_view) {}));
+  Write("report.json", Replaced(ToJson(merging::PassingRun()), "http", "sftp"));
+  const Expected<void> read = ReadRunText(place, [](std::string_view) {});
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("changed while it was merged"));
+}
+
+}  // namespace
+}  // namespace leakgate
