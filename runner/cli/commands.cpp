@@ -8,9 +8,11 @@
 #include "runner/cli/agent_location.h"
 #include "runner/cli/framework_text.h"
 #include "runner/cli/terminal.h"
+#include "runner/report/ctest_measurements.h"
 #include "runner/report/json_report.h"
 #include "runner/report/report_writer.h"
 #include "runner/report/text_report.h"
+#include "runner/session/run_outcome.h"
 
 namespace leakgate {
 namespace {
@@ -31,6 +33,13 @@ Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const Run
   return outcome;
 }
 
+// The report keeps the run's own exit code: whoever merges reports goes by that.
+int ExitCodeToTell(const RunResult& result, std::optional<int> skip_exit_code) {
+  if (!skip_exit_code) return result.exit_code;
+  if (result.exit_code == 0 && RanNoTestToItsEnd(result)) return *skip_exit_code;
+  return result.exit_code == *skip_exit_code ? 1 : result.exit_code;
+}
+
 }  // namespace
 
 Expected<int> Execute(RunCommand command) {
@@ -39,8 +48,9 @@ Expected<int> Execute(RunCommand command) {
   if (!result) return Unexpected(result.error());
 
   Print(stderr, SummaryText(*result, StyleOfStandardError()));
+  if (command.prints_measurements) Print(stdout, CTestMeasurementsText(*result));
   const Expected<void> written = WriteReports(command.reports, *result);
-  if (written) return result->exit_code;
+  if (written) return ExitCodeToTell(*result, command.skip_exit_code);
   if (result->exit_code == 0) return Unexpected(written.error());
   Print(stderr, fmt::format("leakgate: {}\n", written.error().message));
   return result->exit_code;

@@ -16,6 +16,8 @@ namespace leakgate {
 struct RunCommand {
   RunRequest request;  // its `agent` is left empty
   std::vector<ReportRequest> reports;
+  std::optional<int> skip_exit_code;  // instead of 0, where every test was skipped
+  bool prints_measurements = false;   // of CTest, on standard output
 };
 
 // Prints the list of what counts as the framework's own.
