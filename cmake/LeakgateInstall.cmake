@@ -23,4 +23,6 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/leakgateConfigVersion.cma
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/leakgateConfig.cmake
               ${PROJECT_BINARY_DIR}/leakgateConfigVersion.cmake
+              cmake/LeakgateTests.cmake cmake/LeakgateDiscover.cmake cmake/LeakgateText.cmake
+              cmake/LeakgateBegin.cmake
         DESTINATION lib/cmake/leakgate)
