@@ -22,7 +22,7 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-inline constexpr std::uint32_t kLayoutVersion = 5;
+inline constexpr std::uint32_t kLayoutVersion = 6;
 
 // How many frames of a stack are recorded: what the agent has room for, and
 // what the runner asks for unless told otherwise.
@@ -152,7 +152,7 @@ static_assert(sizeof(Mailbox) == 0x1'0000);
 
 // One window. `live_*` is what shards have handed over; the rest of a window's
 // count is still in the shards whose `window` it is.
-struct alignas(64) WindowRecord {
+struct WindowRecord {
   std::atomic<std::uint32_t> state;  // WindowState; release, after the fields below
   std::uint32_t kind;                // WindowKind
   std::uint32_t parent;              // the window it was opened in
@@ -166,8 +166,10 @@ struct alignas(64) WindowRecord {
   Totals begin;
   Totals end;                                  // valid once closed
   std::atomic<std::uint64_t> peak_live_bytes;  // of the whole process; see kPeakStepBytes
+  std::uint64_t begin_time_ns;                 // CLOCK_MONOTONIC
+  std::uint64_t end_time_ns;                   // valid once closed
 };
-static_assert(sizeof(WindowRecord) == 128);
+static_assert(sizeof(WindowRecord) == 144);
 
 // Made when the thread begins; where its creation was not seen, when it first allocates.
 struct ThreadRecord {

@@ -48,7 +48,11 @@ struct WindowResult {
   Amount framework;
   Amount growth;
   Amount allocated;
-  std::int64_t peak_live_bytes = 0;   // of the process, while the window was open
+  std::int64_t peak_live_bytes = 0;      // of the process, while the window was open
+  std::int64_t live_bytes_at_begin = 0;  // of the process
+  std::int64_t live_bytes_at_end = 0;
+  std::chrono::nanoseconds begin{};   // by the steady clock
+  std::chrono::nanoseconds end{};     // likewise; of a window that is still open, now
   std::vector<Violation> violations;  // empty unless over budget
   std::vector<Finding> findings;      // the user's own first, each group by bytes, descending
   // Budgets of components whose code allocated some of it, other than `budget`'s.
@@ -103,6 +107,7 @@ struct RunResult {
   ProgramExit program;
   TracingResult tracing;
   std::vector<WindowResult> windows;  // in the order in which they were opened
+  std::chrono::nanoseconds begin{};   // by the steady clock, as the windows'
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds
       gating{};  // of `wall`: spent judging while the program waited, and after

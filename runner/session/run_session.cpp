@@ -134,6 +134,7 @@ class Session {
     result.verdict = OverallVerdict(result);
     result.exit_code =
         has_timed_out_ ? static_cast<int>(ExitCode::kInconclusive) : FinalExitCode(result);
+    result.begin = begin_.time_since_epoch();
     result.wall = Clock::now() - begin_;
     return result;
   }

@@ -89,6 +89,8 @@ WindowCopy RegionReader::Window(std::uint32_t id) const {
   copy.begin = CopyOf(&shared->begin);
   copy.end = CopyOf(&shared->end);
   copy.peak_live_bytes = Load(shared->peak_live_bytes);
+  copy.begin_time_ns = CopyOf(&shared->begin_time_ns);
+  copy.end_time_ns = CopyOf(&shared->end_time_ns);
   return copy;
 }
 

@@ -34,7 +34,9 @@ struct WindowCopy {
   Totals begin{};
   Totals end{};
   std::uint64_t peak_live_bytes =
-      0;  // of the process; too low by less than kPeakStepBytes a thread
+      0;                            // of the process; too low by less than kPeakStepBytes a thread
+  std::uint64_t begin_time_ns = 0;  // CLOCK_MONOTONIC
+  std::uint64_t end_time_ns = 0;    // once closed
 };
 
 // How the stacks of a region were told, as counts.
