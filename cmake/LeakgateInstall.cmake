@@ -10,7 +10,7 @@ install(DIRECTORY plugin/include/leakgate DESTINATION include COMPONENT dev)
 install(FILES plugin/listener/listener.cpp plugin/listener/gtest_main.cpp
         DESTINATION share/leakgate/listener COMPONENT dev)
 install(FILES LICENSE DESTINATION share/doc/leakgate-dev COMPONENT dev)
-install(TARGETS leakgate_listener leakgate_gtest_main EXPORT leakgate)
+install(TARGETS leakgate_allowance leakgate_listener leakgate_gtest_main EXPORT leakgate)
 if(LEAKGATE_BUILD_RUNNER)
   install(TARGETS leakgate EXPORT leakgate RUNTIME DESTINATION bin COMPONENT runner)
   install(TARGETS leakgate_agent LIBRARY DESTINATION lib COMPONENT runner)
