@@ -119,11 +119,56 @@ function(_leakgate_split_properties out_code out_fixtures out_environment)
   set(${out_environment} "${environment}" PARENT_SCOPE)
 endfunction()
 
+# What to call the test in CTest: a name that none of those before it has.
+function(_leakgate_unique_name out_name suite test line)
+  foreach(param type_param value_param)
+    _leakgate_attribute(${param} "${line}" ${param})
+    _leakgate_plain(${param} "${${param}}" " ")
+  endforeach()
+  _leakgate_plain(suite "${suite}" " ")
+  _leakgate_plain(test "${test}" " ")
+  _leakgate_pretty_name(name "${suite}" "${test}" "${type_param}" "${value_param}")
+  string(MD5 key "${name}")
+  if(DEFINED named_${key})  # two values that read alike
+    set(name "${TEST_PREFIX}${suite}.${test}${TEST_SUFFIX}")
+  endif()
+  set(named_${key} TRUE PARENT_SCOPE)
+  set(${out_name} "${name}" PARENT_SCOPE)
+endfunction()
+
+# The code that adds one test. `full_name` is GoogleTest's. Reads what
+# leakgate_write_tests has quoted for all tests.
+function(_leakgate_test_code out_code name full_name)
+  # ':' and '-' mean something in a filter; '?' is any one character.
+  string(REGEX REPLACE "[:-]" "?" filter "${full_name}")
+  _leakgate_quote(filter "--gtest_filter=${filter}")
+  _leakgate_file_name(file "${full_name}" "")
+  _leakgate_quote(result "${results}/${file}.json")
+  _leakgate_quote(report "json=${results}/${file}.json")
+  _leakgate_quote(name "${name}")
+  set(xml "")
+  if(NOT "${XML_OUTPUT_DIR}" STREQUAL "")
+    _leakgate_quote(xml "--gtest_output=xml:${XML_OUTPUT_DIR}/${TEST_PREFIX}${file}${TEST_SUFFIX}.xml")
+  endif()
+  set(disabled "")
+  if("${full_name}" MATCHES "(^|[/.])DISABLED_")
+    set(disabled " DISABLED TRUE")
+  endif()
+  string(CONCAT code
+    "add_test(${name} ${runner_text} run${run_options} --report ${report} -- ${executable_text} "
+    "${filter} --gtest_also_run_disabled_tests ${xml}${extra_args})\n"
+    "set_tests_properties(${name} PROPERTIES WORKING_DIRECTORY ${WORKING_DIRECTORY_text} "
+    "SKIP_RETURN_CODE 77 FIXTURES_REQUIRED ${fixtures_text} "
+    "ENVIRONMENT_MODIFICATION ${environment_text} ATTACHED_FILES_ON_FAIL ${result}${disabled}"
+    "${properties})\n")
+  set(${out_code} "${code}" PARENT_SCOPE)
+endfunction()
+
 function(leakgate_write_tests settings)
   include("${settings}")
   _leakgate_list_tests(lines)
   _leakgate_split_properties(properties fixtures environment)
-  _leakgate_quote_list(options "${OPTIONS}")
+  _leakgate_quote_list(run_options "${options}")
   _leakgate_quote_list(extra_args "${EXTRA_ARGS}")
   foreach(name runner executable fixtures environment WORKING_DIRECTORY results)
     _leakgate_quote(${name}_text "${${name}}")
@@ -134,56 +179,21 @@ function(leakgate_write_tests settings)
   set(names "")
   foreach(line IN LISTS lines)
     if("${line}" MATCHES "^ *<testsuite ")
-      _leakgate_attribute(raw_suite "${line}" name)
-      continue()
-    elseif(NOT "${line}" MATCHES "^ *<testcase ")
+      _leakgate_attribute(suite "${line}" name)
+    endif()
+    if(NOT "${line}" MATCHES "^ *<testcase ")
       continue()
     endif()
-    _leakgate_attribute(raw_test "${line}" name)
-    # Two tests of one name run together, as GoogleTest selects by name.
-    string(MD5 key "${raw_suite}.${raw_test}")
-    if(DEFINED seen_${key})
+    _leakgate_attribute(test "${line}" name)
+    string(MD5 key "${suite}.${test}")
+    if(DEFINED seen_${key})  # GoogleTest selects by name: the first runs them both
       continue()
     endif()
     set(seen_${key} TRUE)
-
-    # ':' and '-' mean something in a filter; '?' is any one character.
-    _leakgate_plain(full_name "${raw_suite}.${raw_test}" "?")
-    string(REGEX REPLACE "[:-]" "?" filter "${full_name}")
-    _leakgate_quote(filter "--gtest_filter=${filter}")
-
-    _leakgate_attribute(type_param "${line}" type_param)
-    _leakgate_attribute(value_param "${line}" value_param)
-    foreach(part raw_suite raw_test type_param value_param)
-      _leakgate_plain(plain_${part} "${${part}}" " ")
-    endforeach()
-    _leakgate_pretty_name(name "${plain_raw_suite}" "${plain_raw_test}" "${plain_type_param}"
-                          "${plain_value_param}")
-    string(MD5 key "${name}")
-    if(DEFINED named_${key})  # two values that read alike
-      set(name "${TEST_PREFIX}${plain_raw_suite}.${plain_raw_test}${TEST_SUFFIX}")
-    endif()
-    set(named_${key} TRUE)
-    _leakgate_quote(name_text "${name}")
-
-    _leakgate_file_name(file "${full_name}" "")
-    _leakgate_quote(result "${results}/${file}.json")
-    _leakgate_quote(report "json=${results}/${file}.json")
-    set(xml "")
-    if(NOT "${XML_OUTPUT_DIR}" STREQUAL "")
-      _leakgate_quote(xml "--gtest_output=xml:${XML_OUTPUT_DIR}/${TEST_PREFIX}${file}${TEST_SUFFIX}.xml")
-    endif()
-    set(disabled "")
-    if("${full_name}" MATCHES "(^|[/.])DISABLED_")
-      set(disabled " DISABLED TRUE")
-    endif()
-    string(APPEND code
-      "add_test(${name_text} ${runner_text} run${options} --report ${report} -- ${executable_text} "
-      "${filter} --gtest_also_run_disabled_tests ${xml}${extra_args})\n"
-      "set_tests_properties(${name_text} PROPERTIES WORKING_DIRECTORY ${WORKING_DIRECTORY_text} "
-      "SKIP_RETURN_CODE 77 FIXTURES_REQUIRED ${fixtures_text} "
-      "ENVIRONMENT_MODIFICATION ${environment_text} ATTACHED_FILES_ON_FAIL ${result}${disabled}"
-      "${properties})\n")
+    _leakgate_unique_name(name "${suite}" "${test}" "${line}")
+    _leakgate_plain(full_name "${suite}.${test}" "?")
+    _leakgate_test_code(test_code "${name}" "${full_name}")
+    string(APPEND code "${test_code}")
     string(LENGTH "${code}" length)
     if(length GREATER 50000)  # appending to a long string copies it
       file(APPEND "${tests_file}" "${code}")
@@ -201,7 +211,7 @@ endfunction()
 
 # Whether there are tests to include. Before that they are found, where the mode is
 # PRE_TEST and the binary, or how it is to be run, is newer than the list of them.
-function(leakgate_include_tests settings tests mode out_is_built)
+function(leakgate_update_tests settings tests mode out_is_built)
   set(is_built FALSE)
   if(EXISTS "${settings}")
     include("${settings}")

@@ -104,6 +104,61 @@ function(leakgate_add_test)
     SKIP_RETURN_CODE 77 FIXTURES_REQUIRED leakgate ATTACHED_FILES_ON_FAIL "${result}")
 endfunction()
 
+# Sets in the caller what it was not given.
+macro(_leakgate_default name value)
+  if("${arg_${name}}" STREQUAL "")
+    set(arg_${name} "${value}")
+  endif()
+endmacro()
+
+# The arguments of one discovery as a file that sets them, for LeakgateDiscover.cmake.
+# Reads the arg_* of leakgate_discover_tests; behind the first argument, names and
+# values besides them.
+function(_leakgate_settings_text out_text)
+  set(text "")
+  foreach(name EXTRA_ARGS PROPERTIES TEST_PREFIX TEST_SUFFIX TEST_FILTER TEST_LIST NO_PRETTY_TYPES
+               NO_PRETTY_VALUES WORKING_DIRECTORY DISCOVERY_TIMEOUT XML_OUTPUT_DIR)
+    _leakgate_quote(value "${arg_${name}}")
+    string(APPEND text "set(${name} ${value})\n")
+  endforeach()
+  cmake_parse_arguments(PARSE_ARGV 1 more "" "executable;runner;results;tests_file;cmake" "options")
+  foreach(name executable runner results tests_file cmake options)
+    _leakgate_quote(value "${more_${name}}")
+    string(APPEND text "set(${name} ${value})\n")
+  endforeach()
+  set(${out_text} "${text}" PARENT_SCOPE)
+endfunction()
+
+# What ctest reads: the tests, or that there are none because nothing is built.
+function(_leakgate_include_for_ctest target script base config mode)
+  _leakgate_quote(script "${script}")
+  _leakgate_quote(not_built "${target}_NOT_BUILT")
+  file(WRITE "${base}-include.cmake"
+    "set(leakgate_tests \"${base}-tests${config}.cmake\")\n"
+    "include(${script})\n"
+    "leakgate_update_tests(\"${base}-settings${config}.cmake\" \"\${leakgate_tests}\" ${mode} leakgate_is_built)\n"
+    "if(leakgate_is_built)\n"
+    "  include(\"\${leakgate_tests}\")\n"
+    "else()\n"
+    "  add_test(${not_built} ${not_built})\n"
+    "endif()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${base}-include.cmake")
+endfunction()
+
+function(_leakgate_check_target target mode)
+  if(NOT TARGET "${target}")
+    message(FATAL_ERROR "leakgate_discover_tests: ${target} is no target")
+  endif()
+  if(NOT mode MATCHES "^(POST_BUILD|PRE_TEST)$")
+    message(FATAL_ERROR "leakgate_discover_tests: unknown DISCOVERY_MODE ${mode}; write POST_BUILD or PRE_TEST")
+  endif()
+  get_target_property(emulator ${target} CROSSCOMPILING_EMULATOR)
+  if(emulator)
+    message(FATAL_ERROR "leakgate_discover_tests: ${target} runs in an emulator, where leakgate cannot "
+                        "trace it; use gtest_discover_tests")
+  endif()
+endfunction()
+
 # The tests are found by LeakgateDiscover.cmake, once the binary is built, or when
 # ctest reads what is included here.
 function(leakgate_discover_tests target)
@@ -112,26 +167,12 @@ function(leakgate_discover_tests target)
     "CONFIRM;TEST_PREFIX;TEST_SUFFIX;WORKING_DIRECTORY;TEST_LIST;DISCOVERY_TIMEOUT;XML_OUTPUT_DIR;DISCOVERY_MODE"
     "BUDGETS;LEAKGATE_ARGS;EXTRA_ARGS;PROPERTIES;TEST_FILTER")
   _leakgate_check_arguments(leakgate_discover_tests "${arg_UNPARSED_ARGUMENTS}" "${arg_CONFIRM}")
-  if(NOT TARGET "${target}")
-    message(FATAL_ERROR "leakgate_discover_tests: ${target} is no target")
-  endif()
-  get_target_property(emulator ${target} CROSSCOMPILING_EMULATOR)
-  if(emulator)
-    message(FATAL_ERROR "leakgate_discover_tests: ${target} runs in an emulator, where leakgate cannot "
-                        "trace it; use gtest_discover_tests")
-  endif()
-  foreach(name_and_default "DISCOVERY_MODE=${CMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE}"
-                           "DISCOVERY_MODE=POST_BUILD" "DISCOVERY_TIMEOUT=60"
-                           "WORKING_DIRECTORY=${CMAKE_CURRENT_BINARY_DIR}" "TEST_LIST=${target}_TESTS")
-    string(REGEX MATCH "^([A-Z_]+)=(.*)$" matched "${name_and_default}")
-    if("${arg_${CMAKE_MATCH_1}}" STREQUAL "")
-      set(arg_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
-    endif()
-  endforeach()
-  if(NOT arg_DISCOVERY_MODE MATCHES "^(POST_BUILD|PRE_TEST)$")
-    message(FATAL_ERROR "leakgate_discover_tests: unknown DISCOVERY_MODE: ${arg_DISCOVERY_MODE}")
-  endif()
-
+  _leakgate_default(DISCOVERY_MODE "${CMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE}")
+  _leakgate_default(DISCOVERY_MODE POST_BUILD)
+  _leakgate_default(DISCOVERY_TIMEOUT 60)
+  _leakgate_default(WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  _leakgate_default(TEST_LIST "${target}_TESTS")
+  _leakgate_check_target("${target}" "${arg_DISCOVERY_MODE}")
   _leakgate_find_runner(runner ${target})
   _leakgate_results_folder(results)
   _leakgate_run_options(options "${arg_BUDGETS}" "${arg_CONFIRM}" "${arg_MEASUREMENTS}"
@@ -139,64 +180,36 @@ function(leakgate_discover_tests target)
 
   # A target may be discovered more than once, with other arguments.
   get_property(count TARGET ${target} PROPERTY LEAKGATE_DISCOVERIES)
-  math(EXPR count "${count} + 1" OUTPUT_FORMAT DECIMAL)
+  math(EXPR count "${count} + 1")
   set_property(TARGET ${target} PROPERTY LEAKGATE_DISCOVERIES ${count})
-  set(nth "")
-  if(count GREATER 1)
-    set(nth "@${count}")
-  endif()
   set(base "${CMAKE_CURRENT_BINARY_DIR}/${target}-leakgate-${count}")
+  string(APPEND results "/${target}")
+  if(count GREATER 1)
+    string(APPEND results "@${count}")
+  endif()
   set(config "")
+  set(config_for_ctest "")
   get_property(is_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(is_multi_config)
     set(config "-$<CONFIG>")
+    set(config_for_ctest "-\${CTEST_CONFIGURATION_TYPE}")
   endif()
+
   set(tests_file "${base}-tests${config}.cmake")
   set(settings_file "${base}-settings${config}.cmake")
-
-  set(settings "")
-  foreach(pair "executable=$<TARGET_FILE:${target}>" "runner=${runner}" "cmake=${CMAKE_COMMAND}"
-               "results=${results}/${target}${nth}" "tests_file=${tests_file}")
-    string(REGEX MATCH "^([a-z_]+)=(.*)$" matched "${pair}")
-    _leakgate_quote(value "${CMAKE_MATCH_2}")
-    string(APPEND settings "set(${CMAKE_MATCH_1} ${value})\n")
-  endforeach()
-  set(arg_OPTIONS "${options}")
-  foreach(name OPTIONS EXTRA_ARGS PROPERTIES TEST_PREFIX TEST_SUFFIX TEST_FILTER TEST_LIST
-               NO_PRETTY_TYPES NO_PRETTY_VALUES WORKING_DIRECTORY DISCOVERY_TIMEOUT XML_OUTPUT_DIR)
-    _leakgate_quote(value "${arg_${name}}")
-    string(APPEND settings "set(${name} ${value})\n")
-  endforeach()
+  _leakgate_settings_text(settings executable "$<TARGET_FILE:${target}>" runner "${runner}"
+    results "${results}" tests_file "${tests_file}" cmake "${CMAKE_COMMAND}" options ${options})
   file(GENERATE OUTPUT "${settings_file}" CONTENT "${settings}" TARGET ${target})
 
   set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/LeakgateDiscover.cmake")
   if(arg_DISCOVERY_MODE STREQUAL "POST_BUILD")
     # The settings are part of the command, so that a change of theirs runs it again.
     string(MD5 hash "${settings}")
-    add_custom_command(TARGET ${target} POST_BUILD
-      BYPRODUCTS "${tests_file}"
+    add_custom_command(TARGET ${target} POST_BUILD BYPRODUCTS "${tests_file}"
       COMMAND "${CMAKE_COMMAND}" -D "SETTINGS=${settings_file}" -D "SETTINGS_HASH=${hash}" -P "${script}"
       VERBATIM)
   endif()
-
-  set(include_file "${base}-include.cmake")
-  if(is_multi_config)
-    set(config "-\${CTEST_CONFIGURATION_TYPE}")
-  endif()
-  _leakgate_quote(script_text "${script}")
-  _leakgate_quote(target_text "${target}")
-  file(WRITE "${include_file}"
-    "set(leakgate_settings \"${base}-settings${config}.cmake\")\n"
-    "set(leakgate_tests \"${base}-tests${config}.cmake\")\n"
-    "set(leakgate_target ${target_text})\n"
-    "include(${script_text})\n"
-    "leakgate_include_tests(\"\${leakgate_settings}\" \"\${leakgate_tests}\" ${arg_DISCOVERY_MODE} leakgate_is_built)\n"
-    "if(leakgate_is_built)\n"
-    "  include(\"\${leakgate_tests}\")\n"
-    "else()\n"
-    "  add_test(\${leakgate_target}_NOT_BUILT \${leakgate_target}_NOT_BUILT)\n"
-    "endif()\n")
-  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${include_file}")
+  _leakgate_include_for_ctest(${target} "${script}" "${base}" "${config_for_ctest}" ${arg_DISCOVERY_MODE})
 endfunction()
 
 cmake_policy(POP)

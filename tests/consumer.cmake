@@ -15,10 +15,10 @@ leakgate_add_consumer_test(find_package -DTREE=${PROJECT_BINARY_DIR})
 add_test(NAME consumer.discover
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/consumer/discover/check.py
           --leakgate $<TARGET_FILE:leakgate> --build ${PROJECT_BINARY_DIR}/consumer/discover)
-set_tests_properties(consumer.discover PROPERTIES TIMEOUT 300)
+set_tests_properties(consumer.discover PROPERTIES TIMEOUT 600 PROCESSORS 2)
 
 # What cpack makes, unpacked and used.
 add_test(NAME consumer.packages
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/consumer/packages.py
           --tree ${PROJECT_BINARY_DIR} --scratch ${PROJECT_BINARY_DIR}/consumer/packages)
-set_tests_properties(consumer.packages PROPERTIES TIMEOUT 300)
+set_tests_properties(consumer.packages PROPERTIES TIMEOUT 600 PROCESSORS 2)

@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[2]
 
 NAMES = {
-    "Plain.Passes": "passed", "Plain.Never": "disabled", "Suite.Never": "disabled",
+    "Plain.Passes": "passed", "Plain.Skips": "skipped", "Plain.Never": "disabled", "Suite.Never": "disabled",
     "Typed/an int; [really].Runs": "passed", "Typed/.Runs": "passed",
     "My/Pattern.Runs<int>": "passed", "My/Pattern.Runs<char>": "passed",
     'Of/Values.AreTold/"plain"': "passed", 'Of/Values.AreTold/"two words"': "passed",
@@ -33,7 +33,7 @@ NAMES = {
 }
 # Found by ctest itself, with a filter, a prefix and a suffix, and the numbers of types and values.
 FOUND_LATE = {
-    "plain Plain.Passes (2)": "passed", "plain Plain.Never (2)": "disabled",
+    "plain Plain.Passes (2)": "passed", "plain Plain.Skips (2)": "skipped", "plain Plain.Never (2)": "disabled",
     "plain My/Pattern.Runs<0> (2)": "passed", "plain My/Pattern.Runs<1> (2)": "passed",
     **{f"plain Of/Values.AreTold/{number} (2)": "passed" for number in range(11)},
 }
@@ -46,7 +46,20 @@ BEHAVIOUR = {
 }
 ADDED = {"shard 0": "passed", "shard 1": "passed", "empty_shard": "skipped", "command": "passed",
          "whole_binary": "failed"}
-FIXTURES = {"leakgate.begin": "passed", "own.setup": "passed"}
+GATE = {"leakgate.begin": "passed"}
+# A line of CMakeLists.txt, and what CMake says of it.
+MISTAKES = {
+    "leakgate_discover_tests(nothing)": "leakgate_discover_tests: nothing is no target",
+    "leakgate_discover_tests(t BUDGET x)": "leakgate_discover_tests: unknown arguments: BUDGET;x",
+    "leakgate_discover_tests(t CONFIRM soon)": "CONFIRM soon: no such way; write CONFIRM after, inline or off",
+    "leakgate_discover_tests(t DISCOVERY_MODE LATE)": "unknown DISCOVERY_MODE LATE; write POST_BUILD or PRE_TEST",
+    "leakgate_discover_tests(emulated)": "emulated runs in an emulator, where leakgate cannot trace it",
+    "leakgate_add_test(NAME a)": "leakgate_add_test: NAME and COMMAND are required",
+    "leakgate_add_test(NAME a COMMAND t CONFIRM no)": "leakgate_add_test: CONFIRM no: no such way",
+    "set(LEAKGATE_EXECUTABLE \"\")\nleakgate_add_test(NAME a COMMAND t)":
+        "leakgate's runner is not part of this build (LEAKGATE_BUILD_RUNNER=OFF): set LEAKGATE_EXECUTABLE",
+}
+FIXTURES = {**GATE, "own.setup": "passed"}
 
 problems = 0
 
@@ -121,6 +134,25 @@ def has_attachment(build: pathlib.Path, test: str) -> bool:
     return any(entry.get("type") == "file" for found in tests for entry in found.iter("NamedMeasurement"))
 
 
+def check_mistakes(folder: pathlib.Path) -> None:
+    """CMake says each in a message of ours, which it breaks into lines."""
+    folder.mkdir()
+    for lines, message in MISTAKES.items():
+        (folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(mistakes LANGUAGES NONE)\nadd_custom_target(t)\n"
+            "add_custom_target(emulated)\nset_target_properties(emulated PROPERTIES CROSSCOMPILING_EMULATOR qemu)\n"
+            f"set(LEAKGATE_EXECUTABLE leakgate)\ninclude({CHECKOUT}/cmake/LeakgateTests.cmake)\n{lines}\n")
+        done = run("cmake", "-S", folder, "-B", folder / "build")
+        said = " ".join(done.stderr.split())
+        expect(f"a mistake: {lines.splitlines()[-1]}", (done.returncode, message in said or said), (1, True))
+
+    settings = folder / "settings.cmake"
+    settings.write_text(f"set(executable /bin/true)\nset(cmake cmake)\nset(WORKING_DIRECTORY {folder})\n"
+                        f"set(DISCOVERY_TIMEOUT 5)\nset(tests_file {folder}/tests.cmake)\n")
+    done = run("cmake", "-D", f"SETTINGS={settings}", "-P", CHECKOUT / "cmake/LeakgateDiscover.cmake")
+    expect("a binary without GoogleTest", (done.returncode, "it must use GoogleTest" in done.stderr), (1, True))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--leakgate", type=pathlib.Path, required=True)
@@ -129,6 +161,7 @@ def main() -> None:
     shutil.rmtree(options.build, ignore_errors=True)
     project = Project(options.build, options.leakgate.resolve())
     project.make()
+    check_mistakes(options.build / "mistakes")
     everything = {**NAMES, **FOUND_LATE, **BEHAVIOUR, **ADDED, **FIXTURES}
 
     stale = options.build / "leakgate-results/names_test/Gone.Test.json"
@@ -150,19 +183,19 @@ def main() -> None:
     expect("the result of a test that fails is attached", has_attachment(options.build, "Behaviour.Leaks"), True)
     expect("that of one that passes is not", has_attachment(options.build, "Behaviour.Passes"), False)
 
-    failed = {name: state for name, state in everything.items() if state == "failed"}
+    failed = {name: state for name, state in everything.items() if state == "failed" and name not in FIXTURES}
     expect("--rerun-failed", project.ctest("--rerun-failed"), {**failed, **FIXTURES})
     expect("its results alone", len(project.results()), len(failed))
     expect("--repeat until-fail:3", project.ctest("--repeat", "until-fail:3", "-R", "Behaviour.(Passes|Skips$)"),
-           {"Behaviour.Passes": "passed", "Behaviour.Skips": "skipped", **FIXTURES})
+           {"Behaviour.Passes": "passed", "Behaviour.Skips": "skipped", **GATE, "own.setup": "passed"})
     expect("a label", project.ctest("-L", "all of it", "-j2"), {**BEHAVIOUR, **FIXTURES})
     expect("GoogleTest's shards in the environment share out no single test",
            project.ctest("-R", "^Plain.Passes$", GTEST_TOTAL_SHARDS="2", GTEST_SHARD_INDEX="1"),
-           {"Plain.Passes": "passed", "leakgate.begin": "passed"})
+           {"Plain.Passes": "passed", **GATE})
 
     project.make("-DDISCOVER_MORE=ON")
     expect("a test that is new, in both ways of discovery", project.ctest("-R", "Plain.IsNew"),
-           {"Plain.IsNew": "passed", "plain Plain.IsNew (2)": "passed", "leakgate.begin": "passed"})
+           {"Plain.IsNew": "passed", "plain Plain.IsNew (2)": "passed", **GATE})
     listed = run("ctest", "--test-dir", options.build, "-N", "-V", "-R", "Behaviour.Passes").stdout
     expect("arguments that are new, of a binary that is not", "--gtest_random_seed=7" in listed, True)
     (options.build / "names_test").unlink()

@@ -8,6 +8,7 @@
 static int* volatile made = nullptr;
 
 TEST(Plain, Passes) {}
+TEST(Plain, Skips) { GTEST_SKIP(); }
 TEST(Plain, DISABLED_Never) { made = new int(1), made = nullptr; }
 #if DISCOVER_MORE
 TEST(Plain, IsNew) {}
