@@ -49,7 +49,9 @@ enum class ProgramEnd : std::uint32_t {
   kImmediate = 2,  // _exit, _Exit or quick_exit
 };
 
-enum class WindowKind : std::uint32_t { kProgram = 1, kSuite = 2, kTest = 3 };
+// kProcess: what the runner calls the program window of a child that a budget file
+// names. No region holds it.
+enum class WindowKind : std::uint32_t { kProgram = 1, kSuite = 2, kTest = 3, kProcess = 4 };
 enum class WindowState : std::uint32_t { kUnused = 0, kOpen = 1, kClosed = 2 };
 
 // kNotPassed: GoogleTest's stream of events does not tell failed from skipped.
@@ -63,9 +65,10 @@ enum class TestResult : std::uint32_t {
 
 // What the agent asks the runner (Mailbox::question), and waits for.
 enum class Question : std::uint32_t {
-  kJudge = 0,         // a window has ended: is it within budget?
-  kTestBegins = 1,    // asked only with kAskAtTestBegin
-  kIterationEnds = 2  // all tear-down is done; asked only with kAskAtIterationEnd
+  kJudge = 0,          // a window has ended: is it within budget?
+  kTestBegins = 1,     // asked only with kAskAtTestBegin
+  kIterationEnds = 2,  // all tear-down is done; asked only with kAskAtIterationEnd
+  kProcessEnds = 3     // in order: main has returned, or exit is called; see kAskAtProcessEnd
 };
 
 // What else the runner wants to be asked: bits of RegionHeader::asks.
@@ -73,6 +76,9 @@ inline constexpr std::uint32_t kAskAtTestBegin = 1;
 inline constexpr std::uint32_t kAskAtIterationEnd = 2;
 inline constexpr std::uint32_t kAskAtTestEnd = 4;   // also where nothing is outstanding
 inline constexpr std::uint32_t kAskAtSuiteEnd = 8;  // likewise
+// Set before the process gets the region, and only in that of a child that a budget file
+// names: it runs no tests of its own.
+inline constexpr std::uint32_t kAskAtProcessEnd = 16;
 
 // A string in the region's text: offset and length in bytes.
 struct TextRef {

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "plugin/agent/counters.h"
+#include "plugin/agent/exec_notices.h"
+#include "plugin/agent/linux/syscall.h"
 
 namespace leakgate::agent {
 namespace {
@@ -84,6 +86,7 @@ void LeaveWindow(std::uint32_t window, TestResult result) {
 }  // namespace
 
 void SetCurrentWindow(std::uint32_t window) {
+  NoteWindowForExecs(window);
   g_region.header().current_window.store(window, std::memory_order_release);
   RaiseEpoch();
 }
@@ -160,6 +163,14 @@ void SettleWindows(Recording recording) {
   if (!IsOpen(opening)) return;
   MarkBegin(g_region.windows()[opening]);
   AnnounceWindow(opening);
+}
+
+void AnnounceProcessEnd() {
+  static constinit std::atomic<bool> has_asked{false};
+  if (!RunnerAsks(kAskAtProcessEnd) || CurrentPid() != g_region.header().pid) return;
+  if (has_asked.exchange(true, std::memory_order_relaxed)) return;
+  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  AskRunner({Question::kProcessEnds, window, 1});
 }
 
 void SettleBeforeEnd() {

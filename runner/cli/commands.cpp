@@ -3,35 +3,17 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <sstream>
 
 #include "runner/cli/agent_location.h"
 #include "runner/cli/framework_text.h"
 #include "runner/cli/terminal.h"
+#include "runner/cli/write_reports.h"
 #include "runner/report/ctest_measurements.h"
-#include "runner/report/json_report.h"
-#include "runner/report/report_writer.h"
 #include "runner/report/text_report.h"
 #include "runner/session/run_outcome.h"
 
 namespace leakgate {
 namespace {
-
-// All reports are tried; the first failure is the command's.
-Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result) {
-  if (reports.empty()) return {};
-  const nlohmann::ordered_json run = ToRunReport(result);
-  Expected<void> outcome;
-  for (const ReportRequest& report : reports) {
-    std::ostringstream text;
-    const ReportWriter writer = NewReportWriter(report.format, text);
-    writer.add(run);
-    writer.finish();
-    const Expected<void> written = WriteFileAtomically(report.path, text.str());
-    if (!written && outcome) outcome = written;
-  }
-  return outcome;
-}
 
 // The report keeps the run's own exit code: whoever merges reports goes by that.
 int ExitCodeToTell(const RunResult& result, std::optional<int> skip_exit_code) {
@@ -53,7 +35,7 @@ Expected<int> Execute(RunCommand command) {
   if (written) return ExitCodeToTell(*result, command.skip_exit_code);
   if (result->exit_code == 0) return Unexpected(written.error());
   Print(stderr, fmt::format("leakgate: {}\n", written.error().message));
-  return result->exit_code;
+  return ExitCodeToTell(*result, command.skip_exit_code);
 }
 
 Expected<int> Execute(const FrameworkCommand&) {

@@ -51,7 +51,8 @@ Options:
   --strict               What is unconfirmed, and an allowance that nothing
                          used, fail the run
   --warn-only            Report, and fail nothing
-  --report FORMAT=FILE   Write a report. Formats: json. Repeatable
+  --report FORMAT=FILE   Write a report. Formats: json, junit, sarif, github,
+                         gitlab, markdown, folded, pprof, speedscope. Repeatable
   --timeout SECONDS      After so long, end the program and all that it started.
                          Fractions are allowed: 0.5
   --stack-depth FRAMES   Record at most so many frames of a stack, 1 to 1024.

@@ -10,4 +10,6 @@ std::string VersionText() {
   return fmt::format("leakgate {} (region layout {})", LEAKGATE_VERSION, kLayoutVersion);
 }
 
+std::string VersionNumber() { return LEAKGATE_VERSION; }
+
 }  // namespace leakgate

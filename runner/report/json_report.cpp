@@ -82,6 +82,7 @@ Json Value(const Finding& finding) {
 void AddIdentity(const WindowResult& window, Json& json) {
   json["kind"] = Word(window.kind);
   json["name"] = window.name;
+  if (!window.started_by.empty()) json["started_by"] = window.started_by;
   json["iteration"] = window.iteration;
   const bool has_result = window.kind == WindowKind::kTest && window.status != TestStatus::kNone;
   if (has_result) json["test_result"] = Word(window.status);

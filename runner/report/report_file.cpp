@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <random>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace leakgate {
 namespace {
@@ -74,9 +76,30 @@ Expected<void> WriteThenRename(const fs::path& path, const fs::path& target,
                      "make its directory writable with room for it, or name another file");
 }
 
-std::string KnownFormats() { return "json"; }
+struct NamedFormat {
+  std::string_view name;
+  ReportFormat format;
+};
+
+constexpr std::array kFormats = {
+    NamedFormat{"json", ReportFormat::kJson},
+    NamedFormat{"junit", ReportFormat::kJunit},
+    NamedFormat{"sarif", ReportFormat::kSarif},
+    NamedFormat{"github", ReportFormat::kGithub},
+    NamedFormat{"gitlab", ReportFormat::kGitlab},
+    NamedFormat{"markdown", ReportFormat::kMarkdown},
+    NamedFormat{"folded", ReportFormat::kFolded},
+    NamedFormat{"pprof", ReportFormat::kPprof},
+    NamedFormat{"speedscope", ReportFormat::kSpeedscope},
+};
 
 }  // namespace
+
+std::string KnownFormats() {
+  std::vector<std::string_view> names;
+  for (const NamedFormat& format : kFormats) names.push_back(format.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 Expected<ReportRequest> ParseReportRequest(std::string_view request) {
   const std::size_t equals = request.find('=');
@@ -85,11 +108,13 @@ Expected<ReportRequest> ParseReportRequest(std::string_view request) {
         "report '{}' names no file; write FORMAT=FILE, for example json=leakgate.json", request));
   }
   const std::string_view format = request.substr(0, equals);
-  if (format != "json") {
+  const auto known = std::find_if(kFormats.begin(), kFormats.end(),
+                                  [&](const NamedFormat& it) { return it.name == format; });
+  if (known == kFormats.end()) {
     return UsageError(fmt::format("report '{}': unknown format '{}'; known: {}", request, format,
                                   KnownFormats()));
   }
-  return ReportRequest{ReportFormat::kJson, fs::path(request.substr(equals + 1))};
+  return ReportRequest{known->format, fs::path(request.substr(equals + 1))};
 }
 
 Expected<void> WriteFileAtomically(const fs::path& path, std::string_view text) {
@@ -105,6 +130,10 @@ Expected<void> WriteFileAtomically(const fs::path& path, std::string_view text) 
     return CannotWrite(path, "its directory does not exist", "create it first");
   }
   return WriteThenRename(path, target, text);
+}
+
+Expected<void> AppendToFile(const fs::path& path, std::string_view text) {
+  return WriteDirectly(path, text);
 }
 
 }  // namespace leakgate

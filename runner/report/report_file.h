@@ -3,13 +3,24 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "runner/util/expected.h"
 
 namespace leakgate {
 
-enum class ReportFormat { kJson };
+enum class ReportFormat {
+  kJson,
+  kJunit,
+  kSarif,
+  kGithub,
+  kGitlab,
+  kMarkdown,
+  kFolded,
+  kPprof,
+  kSpeedscope,
+};
 
 struct ReportRequest {
   ReportFormat format = ReportFormat::kJson;
@@ -17,6 +28,9 @@ struct ReportRequest {
 
   friend bool operator==(const ReportRequest&, const ReportRequest&) = default;
 };
+
+// "json, junit, ..., speedscope".
+[[nodiscard]] std::string KnownFormats();
 
 // "json=FILE". A usage error says what is wrong and which formats there are.
 [[nodiscard]] Expected<ReportRequest> ParseReportRequest(std::string_view request);
@@ -26,5 +40,8 @@ struct ReportRequest {
 // /dev/stdout and its like are appended to directly.
 [[nodiscard]] Expected<void> WriteFileAtomically(const std::filesystem::path& path,
                                                  std::string_view text);
+
+// Adds `text` to the file at `path`, which others write to as well.
+[[nodiscard]] Expected<void> AppendToFile(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace leakgate

@@ -1,13 +1,38 @@
 #include "runner/report/report_writer.h"
 
+#include "runner/report/formats/folded_writer.h"
+#include "runner/report/formats/github_writer.h"
+#include "runner/report/formats/gitlab_writer.h"
+#include "runner/report/formats/junit_writer.h"
+#include "runner/report/formats/markdown_writer.h"
+#include "runner/report/formats/pprof_writer.h"
+#include "runner/report/formats/sarif_writer.h"
+#include "runner/report/formats/speedscope_writer.h"
 #include "runner/report/json_writer.h"
 
 namespace leakgate {
 
-ReportWriter NewReportWriter(ReportFormat format, std::ostream& out) {
+ReportWriter NewReportWriter(ReportFormat format, std::ostream& out,
+                             const ReportSurroundings& surroundings) {
   switch (format) {
     case ReportFormat::kJson:
       return NewJsonWriter(out);
+    case ReportFormat::kJunit:
+      return NewJunitWriter(out, surroundings);
+    case ReportFormat::kSarif:
+      return NewSarifWriter(out, surroundings);
+    case ReportFormat::kGithub:
+      return NewGithubWriter(out, surroundings);
+    case ReportFormat::kGitlab:
+      return NewGitlabWriter(out, surroundings);
+    case ReportFormat::kMarkdown:
+      return NewMarkdownWriter(out, surroundings);
+    case ReportFormat::kFolded:
+      return NewFoldedWriter(out, surroundings);
+    case ReportFormat::kPprof:
+      return NewPprofWriter(out, surroundings);
+    case ReportFormat::kSpeedscope:
+      return NewSpeedscopeWriter(out, surroundings);
   }
   return NewJsonWriter(out);
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <string>
 
 #include "runner/report/report_file.h"
 
@@ -20,7 +21,15 @@ struct ReportWriter {
   std::function<void()> finish;
 };
 
+// What a report tells of its surroundings: values, so that the same runs give the same
+// bytes wherever they are written.
+struct ReportSurroundings {
+  std::string source_root;  // absolute; files below it are named from there. Empty: none
+  std::string version;      // leakgate's own, "0.1.0"
+};
+
 // Writes to `out`, which must outlive it. The same runs give the same bytes.
-[[nodiscard]] ReportWriter NewReportWriter(ReportFormat format, std::ostream& out);
+[[nodiscard]] ReportWriter NewReportWriter(ReportFormat format, std::ostream& out,
+                                           const ReportSurroundings& surroundings = {});
 
 }  // namespace leakgate

@@ -32,7 +32,8 @@ struct FreeErrorResult {
 
 struct WindowResult {
   WindowKind kind = WindowKind::kTest;
-  std::string name;  // "Suite.Test", "Suite", or the binary's file name
+  std::string name;        // "Suite.Test", "Suite", or the binary's file name
+  std::string started_by;  // the test that was running when a process was started; may be empty
   int iteration = 1;
   std::string source_file;  // of the test; empty if not known
   int source_line = 0;      // of the test's definition; 0 if not known

@@ -47,6 +47,8 @@ std::uint32_t RegionReader::WindowCount() const {
   return LoadCount(Header().window_count, kMaxWindows);
 }
 
+std::uint32_t RegionReader::CurrentWindow() const { return Load(Header().current_window); }
+
 std::uint64_t RegionReader::Drops(DropReason reason) const {
   return Load(Header().drops[static_cast<std::uint32_t>(reason)]);
 }

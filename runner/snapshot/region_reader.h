@@ -121,6 +121,7 @@ class RegionReader {
   [[nodiscard]] BoundarySource Boundaries() const;
   [[nodiscard]] ProgramEnd End() const;
   [[nodiscard]] std::uint32_t WindowCount() const;  // ids from 1 to less than this
+  [[nodiscard]] std::uint32_t CurrentWindow() const;
   [[nodiscard]] std::uint64_t Drops(DropReason reason) const;
   [[nodiscard]] std::uint64_t StackEnds(UnwindEnd end) const;
 

@@ -43,7 +43,41 @@ TEST(LaunchReportsTest, AnUnknownFormatIsAnErrorBeforeTheProgramRuns) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.standard_output, "");
   EXPECT_EQ(result.standard_error,
-            "leakgate: report 'yaml=r': unknown format 'yaml'; known: json\n");
+            "leakgate: report 'yaml=r': unknown format 'yaml'; known: json, junit, sarif, github, "
+            "gitlab, markdown, folded, pprof, speedscope\n");
+}
+
+TEST(LaunchReportsTest, EachFormatIsWrittenAtOnce) {
+  const TemporaryDirectory directory;
+  std::vector<std::string> options;
+  for (const std::string format : {"json", "junit", "sarif", "github", "gitlab", "markdown",
+                                   "folded", "pprof", "speedscope"}) {
+    options.insert(options.end(), {"--report", format + "=" + directory.File(format)});
+  }
+  RunCommand(Gated({FixturePath("features")}, options));
+  EXPECT_THAT(ReadFile(directory.File("junit")), HasSubstr("<testcase "));
+  EXPECT_THAT(ReadFile(directory.File("sarif")), HasSubstr("\"leakgate.lost\""));
+  EXPECT_THAT(ReadFile(directory.File("github")), HasSubstr("::error file="));
+  EXPECT_THAT(ReadFile(directory.File("gitlab")), HasSubstr("\"check_name\""));
+  EXPECT_THAT(ReadFile(directory.File("markdown")), HasSubstr("## leakgate: over budget"));
+  EXPECT_THAT(ReadFile(directory.File("folded")), HasSubstr(";main;"));
+  EXPECT_THAT(ReadFile(directory.File("pprof")), testing::StartsWith("\x1f\x8b"));
+  EXPECT_THAT(ReadFile(directory.File("speedscope")), HasSubstr("\"sampled\""));
+}
+
+TEST(LaunchReportsTest, MarkdownForTheStepSummaryIsAddedToIt) {
+  const TemporaryDirectory directory;
+  const std::string summary = directory.Write("summary", "an earlier step\n");
+  RunCommand(Gated({"true"}, {"--report", "markdown=" + summary}),
+             {.environment = {"GITHUB_STEP_SUMMARY=" + summary}});
+  EXPECT_THAT(ReadFile(summary), testing::StartsWith("an earlier step\n## leakgate: "));
+}
+
+TEST(LaunchReportsTest, PathsAreRelativeToTheCheckoutOfTheCiService) {
+  const TemporaryDirectory directory;
+  RunCommand(Gated({FixturePath("features")}, {"--report", "github=" + directory.File("r")}),
+             {.environment = {"GITHUB_WORKSPACE=" LEAKGATE_SOURCE_DIR "/tests"}});
+  EXPECT_THAT(ReadFile(directory.File("r")), HasSubstr("file=fixtures/features.cpp,line="));
 }
 
 TEST(LaunchReportsTest, OnlyTheReportIsLeftInItsDirectory) {

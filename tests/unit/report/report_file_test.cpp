@@ -33,7 +33,20 @@ TEST(ReportRequestTest, NamesTheKnownFormatsForAnUnknownOne) {
 
   ASSERT_FALSE(request.has_value());
   EXPECT_EQ(request.error().exit_code, ExitCode::kUsage);
-  EXPECT_EQ(request.error().message, "report 'yaml=out.yaml': unknown format 'yaml'; known: json");
+  EXPECT_EQ(request.error().message,
+            "report 'yaml=out.yaml': unknown format 'yaml'; known: json, junit, sarif, github, "
+            "gitlab, markdown, folded, pprof, speedscope");
+}
+
+TEST(ReportRequestTest, KnowsEachFormat) {
+  EXPECT_EQ(ParseReportRequest("junit=a")->format, ReportFormat::kJunit);
+  EXPECT_EQ(ParseReportRequest("sarif=a")->format, ReportFormat::kSarif);
+  EXPECT_EQ(ParseReportRequest("github=a")->format, ReportFormat::kGithub);
+  EXPECT_EQ(ParseReportRequest("gitlab=a")->format, ReportFormat::kGitlab);
+  EXPECT_EQ(ParseReportRequest("markdown=a")->format, ReportFormat::kMarkdown);
+  EXPECT_EQ(ParseReportRequest("folded=a")->format, ReportFormat::kFolded);
+  EXPECT_EQ(ParseReportRequest("pprof=a")->format, ReportFormat::kPprof);
+  EXPECT_EQ(ParseReportRequest("speedscope=a")->format, ReportFormat::kSpeedscope);
 }
 
 TEST(ReportRequestTest, AsksForTheFileWhereThereIsNone) {
@@ -139,6 +152,15 @@ TEST_F(ReportFileTest, AppendsToWhatIsOpenAsADescriptor) {
   std::fclose(open_file);
 
   EXPECT_TRUE(written.has_value());
+  EXPECT_EQ(Read(path), "before\nreport\n");
+}
+
+TEST_F(ReportFileTest, AddsToAFileThatOthersWriteTo) {
+  const fs::path path = directory_ / "summary.md";
+  std::ofstream(path) << "before\n";
+
+  ASSERT_TRUE(AppendToFile(path, "report\n").has_value());
+
   EXPECT_EQ(Read(path), "before\nreport\n");
 }
 

@@ -1,0 +1,22 @@
+// The report files that the command line asks for, and what they tell of where they
+// were written.
+#pragma once
+
+#include <vector>
+
+#include "runner/report/report_file.h"
+#include "runner/report/report_writer.h"
+#include "runner/report/run_result.h"
+
+namespace leakgate {
+
+// The checkout that a CI service names ($GITHUB_WORKSPACE, $CI_PROJECT_DIR), else the
+// current directory; leakgate's version.
+[[nodiscard]] ReportSurroundings SurroundingsOfThisProcess();
+
+// Writes them all; the first failure is the result. Markdown for $GITHUB_STEP_SUMMARY is
+// appended, as the other steps' is.
+[[nodiscard]] Expected<void> WriteReports(const std::vector<ReportRequest>& reports,
+                                          const RunResult& result);
+
+}  // namespace leakgate

@@ -1,0 +1,51 @@
+#include "runner/report/formats/folded_writer.h"
+
+#include <algorithm>
+#include <map>
+
+#include "runner/report/formats/make_writer.h"
+#include "runner/report/formats/outstanding_stacks.h"
+
+namespace leakgate {
+namespace {
+
+// A semicolon parts frames, so none may have one.
+std::string FoldedName(std::string name) {
+  std::replace(name.begin(), name.end(), ';', ':');
+  return name;
+}
+
+std::string FoldedStack(const WindowResult& window, const Finding& finding) {
+  std::string line = FoldedName(RootName(window));
+  for (auto frame = finding.stack.rbegin(); frame != finding.stack.rend(); ++frame) {
+    line += ";" + FoldedName(ProfileFrameName(*frame));
+  }
+  return line;
+}
+
+class FoldedWriter {
+ public:
+  FoldedWriter(std::ostream& out, const ReportSurroundings&) : out_(out) {}
+
+  void Add(const RunResult& run) {
+    VisitOutstanding(run, [&](const WindowResult& window, const Finding& finding) {
+      if (finding.amount.bytes > 0) bytes_[FoldedStack(window, finding)] += finding.amount.bytes;
+    });
+  }
+
+  void Finish() {
+    for (const auto& [stack, bytes] : bytes_) out_ << stack << ' ' << bytes << '\n';
+  }
+
+ private:
+  std::ostream& out_;
+  std::map<std::string, std::int64_t> bytes_;
+};
+
+}  // namespace
+
+ReportWriter NewFoldedWriter(std::ostream& out, const ReportSurroundings& surroundings) {
+  return MakeWriter<FoldedWriter>(out, surroundings);
+}
+
+}  // namespace leakgate

@@ -1,0 +1,86 @@
+#include "runner/report/formats/github_writer.h"
+
+#include <fmt/format.h>
+
+#include "runner/report/formats/issue.h"
+#include "runner/report/formats/make_writer.h"
+#include "runner/report/formats/report_text.h"
+
+namespace leakgate {
+namespace {
+
+// As GitHub's own toolkit escapes what follows the second "::".
+std::string EscapedMessage(std::string_view text) {
+  std::string escaped;
+  for (const char c : PrintableLines(text)) {
+    const bool is_special = c == '%' || c == '\n' || c == '\r';
+    escaped +=
+        is_special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return escaped;
+}
+
+// And what stands before it.
+std::string EscapedProperty(std::string_view text) {
+  std::string escaped;
+  for (const char c : EscapedMessage(text)) {
+    escaped += c == ':' ? "%3A" : c == ',' ? "%2C" : std::string(1, c);
+  }
+  return escaped;
+}
+
+const char* CommandOf(Level level) {
+  switch (level) {
+    case Level::kError:
+      return "error";
+    case Level::kWarning:
+      return "warning";
+    case Level::kNote:
+      return "notice";
+  }
+  return "error";
+}
+
+std::string Command(Level level, const FilePosition& position, std::string_view title,
+                    std::string_view message) {
+  std::string properties;
+  if (!position.file.empty()) properties += "file=" + EscapedProperty(position.file) + ",";
+  if (position.line > 0) properties += fmt::format("line={},", position.line);
+  properties += "title=" + EscapedProperty(title);
+  return fmt::format("::{} {}::{}\n", CommandOf(level), properties, EscapedMessage(message));
+}
+
+class GithubWriter {
+ public:
+  GithubWriter(std::ostream& out, const ReportSurroundings& surroundings)
+      : out_(out), root_(surroundings.source_root) {}
+
+  void Add(const RunResult& run) {
+    VisitIssues(run, root_, [&](const Issue& issue) {
+      if (issue.is_allowed) return;
+      out_ << Command(issue.level, issue.position, RuleTitle(issue.rule),
+                      issue.title + (issue.details.empty() ? "" : "\n" + issue.details));
+    });
+    const bool fails = run.mode != GateMode::kWarnOnly;
+    for (const Doubt& doubt : Doubts(run)) {
+      const FilePosition position =
+          doubt.window == nullptr ? FilePosition{} : PositionOf(*doubt.window, root_);
+      out_ << Command(fails ? Level::kError : Level::kWarning, position, "Inconclusive",
+                      "inconclusive: " + doubt.text);
+    }
+  }
+
+  void Finish() {}
+
+ private:
+  std::ostream& out_;
+  std::string root_;
+};
+
+}  // namespace
+
+ReportWriter NewGithubWriter(std::ostream& out, const ReportSurroundings& surroundings) {
+  return MakeWriter<GithubWriter>(out, surroundings);
+}
+
+}  // namespace leakgate

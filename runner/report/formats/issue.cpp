@@ -1,0 +1,331 @@
+#include "runner/report/formats/issue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "runner/report/excess.h"
+#include "runner/report/finding_fate.h"
+#include "runner/report/finding_text.h"
+#include "runner/report/json_words.h"
+#include "runner/report/quantity_text.h"
+#include "runner/report/remedy.h"
+#include "runner/report/style.h"
+#include "runner/report/window_name.h"
+
+namespace leakgate {
+namespace {
+
+struct RuleText {
+  std::string_view id;
+  std::string_view title;
+  std::string_view help;
+};
+
+constexpr std::array<RuleText, kRuleCount> kRules = {{
+    {"leakgate.lost", "Lost memory",
+     "Memory that a test allocated and nothing leads to any more. Free it, or own it by a smart "
+     "pointer or container."},
+    {"leakgate.steady", "Memory that grows with each repetition",
+     "Memory that is still reachable, and of which the test, repeated alone, leaves more each "
+     "time. "
+     "Free it, bound the cache, or allow it in the component's budget file."},
+    {"leakgate.outstanding", "Outstanding memory over budget",
+     "Memory that a test allocated and had not freed at its end, more than the budget file of its "
+     "component allows."},
+    {"leakgate.over_limit", "A limit of the budget is exceeded",
+     "A limit on something other than outstanding blocks, such as peak memory, mappings, file "
+     "descriptors or threads."},
+    {"leakgate.unconfirmed", "Retained memory that could not be told from a leak",
+     "Memory that is still reachable, and the test could not be repeated alone to tell whether it "
+     "grows. With --strict it fails the run."},
+    {"leakgate.mismatched_free", "Memory freed by the wrong function",
+     "Memory was freed by another family of functions than allocated it, such as new[] by free()."},
+    {"leakgate.double_free", "Memory freed twice", "A block was freed that had been freed before."},
+    {"leakgate.budget_entry", "A budget file's entry is out of date",
+     "An override or an allowance has expired, or nothing used it. Remove it, or renew it."},
+}};
+
+const RuleText& TextOf(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
+
+// What a limit that a file sets counts, whatever became of it afterwards.
+bool CountsToTheLetter(const Finding& finding) {
+  switch (finding.disposition) {
+    case Disposition::kOutstanding:
+    case Disposition::kSteady:
+    case Disposition::kUnconfirmed:
+    case Disposition::kReplaced:
+    case Disposition::kOneTime:
+    case Disposition::kBounded:
+      return IsUsers(finding);
+    case Disposition::kFramework:
+    case Disposition::kAllowed:
+    case Disposition::kOtherThread:
+    case Disposition::kReleasedLater:
+      break;
+  }
+  return false;
+}
+
+bool IsChargedTo(const std::string& component, const Finding& finding, const WindowResult& window) {
+  const std::string& owner =
+      finding.component.empty() ? window.budget->component : finding.component;
+  return owner == component;
+}
+
+// True if `finding` is a part of what exceeds the limit.
+bool Explains(const Finding& finding, const Violation& violation, const WindowResult& window) {
+  if (!IsChargedTo(violation.component, finding, window)) return false;
+  if (IsOf(violation, "steady")) return finding.disposition == Disposition::kSteady;
+  const bool is_default = violation.limit.source.file.empty();
+  const bool counts =
+      is_default ? finding.disposition == Disposition::kOutstanding : CountsToTheLetter(finding);
+  if (IsOf(violation, "lost")) return counts && IsLost(finding.reach);
+  if (IsOf(violation, "retained")) return counts && finding.reach == Reach::kRetained;
+  return IsOf(violation, "outstanding") && counts;
+}
+
+Rule RuleOf(const Violation& violation) {
+  if (IsOf(violation, "lost")) return Rule::kLost;
+  if (IsOf(violation, "steady")) return Rule::kSteady;
+  const bool is_of_blocks = IsOf(violation, "outstanding") || IsOf(violation, "retained");
+  return is_of_blocks ? Rule::kOutstanding : Rule::kOverLimit;
+}
+
+std::string_view WordsOf(Rule rule) {
+  if (rule == Rule::kLost) return "lost";
+  if (rule == Rule::kSteady) return "retained, more with each repetition,";
+  return "outstanding";
+}
+
+// "HttpTest.Get: 128 B in 2 blocks lost, budget 0 B (net.json:14)", of each limit that is
+// exceeded, of the component of `of`.
+std::string BudgetLines(const WindowResult& window, const Violation& of) {
+  std::string text;
+  for (const Excess& excess : Excesses(window)) {
+    if (excess.component != of.component) continue;
+    text += Printable(fmt::format("{}: {}, {} ({})", WindowName(window), excess.amount,
+                                  excess.budget, fmt::join(excess.sources, ", ")));
+    text += '\n';
+  }
+  return text;
+}
+
+std::string Quantity(const Finding& finding) { return FormatAmount(finding.amount); }
+
+// Visits what one window holds, each thing once.
+class WindowIssues {
+ public:
+  WindowIssues(const RunResult& run, const WindowResult& window, const std::string& root,
+               const std::function<void(const Issue&)>& visit)
+      : run_(run), window_(window), root_(root), visit_(visit) {}
+
+  void Visit() {
+    for (const FreeErrorResult& error : window_.free_errors) VisitError(error);
+    std::vector<bool> is_explained(window_.violations.size());
+    for (const Finding& finding : window_.findings) VisitFinding(finding, is_explained);
+    VisitLimits(is_explained);
+  }
+
+ private:
+  Level FailingLevel() const {
+    return run_.mode == GateMode::kWarnOnly ? Level::kWarning : Level::kError;
+  }
+
+  std::string InWindow() const { return " in " + Printable(WindowName(window_)); }
+
+  void VisitError(const FreeErrorResult& error) {
+    Issue issue =
+        New(error.text.starts_with("freed twice") ? Rule::kDoubleFree : Rule::kMismatchedFree);
+    issue.error = &error;
+    issue.finding = &error.freed_at;
+    issue.title = Printable(error.text) + InWindow();
+    issue.details = StackText(error.freed_at, Style());
+    if (!error.made_at.stack.empty()) {
+      issue.details += "  allocated at\n" + StackText(error.made_at, Style());
+    }
+    Place(issue, PositionOf(error.freed_at, root_));
+    issue.fingerprint = SymbolicFingerprint(std::string(RuleId(issue.rule)), error.freed_at);
+    visit_(issue);
+  }
+
+  void VisitFinding(const Finding& finding, std::vector<bool>& is_explained) {
+    const Violation* first = nullptr;
+    for (std::size_t i = 0; i < window_.violations.size(); ++i) {
+      if (!Explains(finding, window_.violations[i], window_)) continue;
+      is_explained[i] = true;
+      if (first == nullptr) first = &window_.violations[i];
+    }
+    if (first != nullptr) return VisitCounted(finding, *first);
+    if (finding.disposition == Disposition::kUnconfirmed) return VisitUnconfirmed(finding);
+    if (finding.disposition == Disposition::kAllowed) VisitAllowed(finding);
+  }
+
+  void VisitCounted(const Finding& finding, const Violation& violation) {
+    Issue issue = New(RuleOf(violation));
+    issue.title = fmt::format("{} {} {}", Quantity(finding), WordsOf(issue.rule), By(finding));
+    issue.details = BudgetLines(window_, violation);
+    Finish(issue, finding);
+    issue.details += "  " + Printable(RemedyText(window_)) + '\n';
+    visit_(issue);
+  }
+
+  void VisitUnconfirmed(const Finding& finding) {
+    Issue issue = New(Rule::kUnconfirmed);
+    if (run_.mode != GateMode::kStrict) issue.level = Level::kNote;
+    issue.title = fmt::format("{} retained, unconfirmed, {}", Quantity(finding), By(finding));
+    Finish(issue, finding);
+    visit_(issue);
+  }
+
+  void VisitAllowed(const Finding& finding) {
+    Issue issue = New(IsLost(finding.reach) ? Rule::kLost : Rule::kOutstanding);
+    issue.level = Level::kNote;
+    issue.is_allowed = true;
+    issue.title =
+        fmt::format("{} {}, allowed, {}", Quantity(finding), WordsOf(issue.rule), By(finding));
+    Finish(issue, finding);
+    visit_(issue);
+  }
+
+  // The limits that no finding explains, a quantity at a time.
+  void VisitLimits(const std::vector<bool>& is_explained) {
+    const std::vector<Excess> excesses = Excesses(window_);
+    std::size_t excess = 0;
+    for (std::size_t i = 0; i < window_.violations.size(); ++i) {
+      const Violation& violation = window_.violations[i];
+      const bool goes_on = i != 0 && IsOf(window_.violations[i - 1], QuantityOf(violation)) &&
+                           window_.violations[i - 1].component == violation.component;
+      if (goes_on) continue;
+      const Excess& text = excesses.at(excess++);
+      if (!is_explained[i]) VisitLimit(violation, text);
+    }
+  }
+
+  void VisitLimit(const Violation& violation, const Excess& excess) {
+    Issue issue = New(RuleOf(violation));
+    issue.title = Printable(excess.amount) + InWindow() + Printable(", " + excess.budget);
+    issue.details = BudgetLines(window_, violation);
+    for (const std::string& left : window_.left_behind) {
+      issue.details += Printable("left behind: " + left) + '\n';
+    }
+    issue.details += Printable(RemedyText(window_)) + '\n';
+    Place(issue, {});
+    issue.fingerprint = FingerprintOf(
+        {std::string(RuleId(issue.rule)), std::string(QuantityOf(violation)), window_.name});
+    visit_(issue);
+  }
+
+  Issue New(Rule rule) const {
+    Issue issue;
+    issue.rule = rule;
+    issue.level = FailingLevel();
+    issue.window = &window_;
+    return issue;
+  }
+
+  TextStyle Style() const { return {Colour::kOff, root_}; }
+
+  // "by net::Pool::Grow in HttpTest.KeepAlive".
+  std::string By(const Finding& finding) const {
+    const Frame* const site = CallSiteOf(finding);
+    return Printable("by " + (site == nullptr ? "an unknown call site" : FrameName(*site))) +
+           InWindow();
+  }
+
+  // What all issues of findings have.
+  void Finish(Issue& issue, const Finding& finding) const {
+    issue.finding = &finding;
+    issue.details += FindingText(finding, Style());
+    if (!finding.allowance.empty()) {
+      const std::string place = WithRelativePaths(finding.allowance, root_);
+      issue.details += "  " + Printable("allowed by " + place) + '\n';
+    }
+    Place(issue, PositionOf(finding, root_));
+    issue.fingerprint = SymbolicFingerprint(std::string(RuleId(issue.rule)), finding);
+  }
+
+  void Place(Issue& issue, const FilePosition& position) const {
+    issue.position = position.file.empty() ? PositionOf(window_, root_) : position;
+  }
+
+  const RunResult& run_;
+  const WindowResult& window_;
+  const std::string& root_;
+  const std::function<void(const Issue&)>& visit_;
+};
+
+// A line such as "net.json:3: the allowance ..." tells its place itself.
+struct PlacedLine {
+  FilePosition position;
+  std::string text;  // without the place
+};
+
+PlacedLine Split(const std::string& line, const std::string& root) {
+  const std::size_t end = line.find(": ");
+  const std::size_t colon = end == std::string::npos ? end : line.rfind(':', end - 1);
+  if (colon == std::string::npos || colon == 0) return {{}, line};
+  FilePosition position = {RelativePath(line.substr(0, colon), root), 0};
+  const char* const last = line.data() + end;
+  const auto [rest, error] = std::from_chars(line.data() + colon + 1, last, position.line);
+  if (error != std::errc() || rest != last) return {{}, line};
+  return {position, line.substr(end + 2)};
+}
+
+Issue EntryIssue(const std::string& line, Level level, const std::string& root) {
+  const PlacedLine placed = Split(line, root);
+  Issue issue;
+  issue.rule = Rule::kBudgetEntry;
+  issue.level = level;
+  issue.title = Printable(line);
+  issue.position = placed.position;
+  issue.fingerprint =
+      FingerprintOf({std::string(RuleId(issue.rule)), placed.position.file, placed.text});
+  return issue;
+}
+
+}  // namespace
+
+std::string_view RuleId(Rule rule) { return TextOf(rule).id; }
+std::string_view RuleTitle(Rule rule) { return TextOf(rule).title; }
+std::string_view RuleHelp(Rule rule) { return TextOf(rule).help; }
+
+void VisitIssues(const RunResult& run, const std::string& root,
+                 const std::function<void(const Issue&)>& visit) {
+  std::set<std::string> seen;
+  std::map<std::string, int> ordinals;  // in one iteration of one window
+  const auto visit_once = [&](Issue issue) {
+    issue.ordinal = ++ordinals[issue.fingerprint];
+    const std::string name = issue.window == nullptr ? "" : PlainWindowName(*issue.window);
+    const std::string key = fmt::format("{}:{} {}", issue.fingerprint, issue.ordinal, name);
+    if (seen.insert(key).second) visit(issue);
+  };
+  for (const WindowResult& window : run.windows) {
+    ordinals.clear();
+    WindowIssues(run, window, root, visit_once).Visit();
+  }
+  const bool fails_nothing = run.mode == GateMode::kWarnOnly;
+  for (const std::string& line : run.failures) {
+    visit_once(EntryIssue(line, fails_nothing ? Level::kWarning : Level::kError, root));
+  }
+  for (const std::string& line : run.warnings) {
+    visit_once(
+        EntryIssue(line, run.mode == GateMode::kStrict ? Level::kError : Level::kWarning, root));
+  }
+}
+
+std::vector<Doubt> Doubts(const RunResult& run) {
+  std::vector<Doubt> doubts;
+  for (const std::string& reason : run.reasons) doubts.push_back({Printable(reason), nullptr});
+  for (const WindowResult& window : run.windows) {
+    if (window.verdict != Verdict::kInconclusive) continue;
+    doubts.push_back({Printable(WindowName(window) + ": " + window.reason), &window});
+  }
+  return doubts;
+}
+
+}  // namespace leakgate

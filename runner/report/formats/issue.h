@@ -1,0 +1,65 @@
+// An issue: one thing that a run holds against the code, at one place. Annotations,
+// code scanning and code quality show a run as a list of these.
+//
+// A window over budget is as many issues as it has findings that count; where no
+// finding explains a limit that is exceeded (the peak, descriptors), one for the
+// limit, at the test's definition.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runner/report/formats/call_site.h"
+#include "runner/report/run_result.h"
+
+namespace leakgate {
+
+enum class Rule {
+  kLost,
+  kSteady,
+  kOutstanding,  // over a limit on what may be outstanding or retained
+  kOverLimit,    // over another limit
+  kUnconfirmed,
+  kMismatchedFree,
+  kDoubleFree,
+  kBudgetEntry,  // an override or allowance that expired, or that nothing used
+};
+inline constexpr int kRuleCount = 8;
+
+[[nodiscard]] std::string_view RuleId(Rule rule);     // "leakgate.lost"
+[[nodiscard]] std::string_view RuleTitle(Rule rule);  // "Lost memory"
+[[nodiscard]] std::string_view RuleHelp(Rule rule);   // one or two sentences
+
+// kError fails the run, kWarning would if it were not told to fail nothing.
+enum class Level { kError, kWarning, kNote };
+
+struct Issue {
+  Rule rule = Rule::kLost;
+  Level level = Level::kError;
+  const WindowResult* window = nullptr;    // nullptr: of the run
+  const Finding* finding = nullptr;        // its stack; nullptr: none tells
+  const FreeErrorResult* error = nullptr;  // of a freeing error
+  std::string title;                       // one line: amount, what, in which test
+  std::string details;                     // lines: budget, holder, stack, remedy; may be empty
+  FilePosition position;                   // file empty: nowhere
+  std::string fingerprint;                 // symbolic: of the rule and the call site
+  int ordinal = 1;                         // among those of the same window and fingerprint
+  bool is_allowed = false;                 // an allowance covers it: it fails nothing
+};
+
+// Calls `visit` with each issue of `run` once, in the order of the run: in several
+// iterations of a test the first tells. Texts are printable, paths relative to `root`.
+// The pointers are into `run`.
+void VisitIssues(const RunResult& run, const std::string& root,
+                 const std::function<void(const Issue&)>& visit);
+
+// Why the run, or one of its windows, is inconclusive.
+struct Doubt {
+  std::string text;                      // one line, printable
+  const WindowResult* window = nullptr;  // nullptr: of the run
+};
+[[nodiscard]] std::vector<Doubt> Doubts(const RunResult& run);
+
+}  // namespace leakgate

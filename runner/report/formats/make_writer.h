@@ -1,0 +1,19 @@
+// A ReportWriter from a class with Add(RunResult) and Finish(), constructed with the
+// stream and the surroundings.
+#pragma once
+
+#include <memory>
+
+#include "runner/report/read_run_report.h"
+#include "runner/report/report_writer.h"
+
+namespace leakgate {
+
+template <typename Writer>
+ReportWriter MakeWriter(std::ostream& out, const ReportSurroundings& surroundings) {
+  const auto writer = std::make_shared<Writer>(out, surroundings);
+  return {.add = [writer](const nlohmann::ordered_json& run) { writer->Add(ReadRunReport(run)); },
+          .finish = [writer] { writer->Finish(); }};
+}
+
+}  // namespace leakgate

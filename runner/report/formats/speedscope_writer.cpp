@@ -1,0 +1,92 @@
+#include "runner/report/formats/speedscope_writer.h"
+
+#include <map>
+#include <tuple>
+
+#include "runner/report/formats/call_site.h"
+#include "runner/report/formats/make_writer.h"
+#include "runner/report/formats/outstanding_stacks.h"
+#include "runner/report/style.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class SpeedscopeWriter {
+ public:
+  SpeedscopeWriter(std::ostream& out, const ReportSurroundings& surroundings)
+      : out_(out), surroundings_(surroundings) {}
+
+  void Add(const RunResult& run) {
+    VisitOutstanding(run, [&](const WindowResult& window, const Finding& finding) {
+      amounts_[Sample(window, finding)] += finding.amount;
+    });
+  }
+
+  void Finish() {
+    Json report = {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
+                   {"exporter", "leakgate " + surroundings_.version},
+                   {"name", "outstanding memory"},
+                   {"activeProfileIndex", 0},
+                   {"shared", {{"frames", frames_}}}};
+    report["profiles"] = Json::array(
+        {Profile("bytes outstanding", "bytes", [](Amount amount) { return amount.bytes; }),
+         Profile("blocks outstanding", "none", [](Amount amount) { return amount.blocks; })});
+    out_ << report.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+  }
+
+ private:
+  using Indices = std::vector<std::size_t>;
+
+  // The outermost frame first, as speedscope has it.
+  Indices Sample(const WindowResult& window, const Finding& finding) {
+    Indices sample = {IndexOf(RootName(window), {})};
+    for (auto frame = finding.stack.rbegin(); frame != finding.stack.rend(); ++frame) {
+      Finding alone;
+      alone.stack = {*frame};
+      sample.push_back(
+          IndexOf(ProfileFrameName(*frame), PositionOf(alone, surroundings_.source_root)));
+    }
+    return sample;
+  }
+
+  std::size_t IndexOf(const std::string& name, const FilePosition& position) {
+    const auto key = std::make_tuple(name, position.file, position.line);
+    const auto [known, is_new] = indices_.emplace(key, indices_.size());
+    if (is_new) {
+      Json frame = {{"name", name}};
+      if (!position.file.empty()) frame["file"] = Printable(position.file);
+      if (position.line > 0) frame["line"] = position.line;
+      frames_.push_back(std::move(frame));
+    }
+    return known->second;
+  }
+
+  Json Profile(const char* name, const char* unit, std::int64_t (*weigh)(Amount)) const {
+    Json samples = Json::array();
+    Json weights = Json::array();
+    std::int64_t total = 0;
+    for (const auto& [sample, amount] : amounts_) {
+      samples.push_back(sample);
+      weights.push_back(weigh(amount));
+      total += weigh(amount);
+    }
+    return {{"type", "sampled"}, {"name", name},       {"unit", unit},      {"startValue", 0},
+            {"endValue", total}, {"samples", samples}, {"weights", weights}};
+  }
+
+  std::ostream& out_;
+  ReportSurroundings surroundings_;
+  Json frames_ = Json::array();
+  std::map<std::tuple<std::string, std::string, int>, std::size_t> indices_;
+  std::map<Indices, Amount> amounts_;
+};
+
+}  // namespace
+
+ReportWriter NewSpeedscopeWriter(std::ostream& out, const ReportSurroundings& surroundings) {
+  return MakeWriter<SpeedscopeWriter>(out, surroundings);
+}
+
+}  // namespace leakgate

@@ -1,0 +1,230 @@
+#include "runner/report/formats/issue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/report/formats/written.h"
+
+namespace leakgate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// What of an issue outlives the run's values.
+std::vector<Issue> Issues(const RunResult& run) {
+  std::vector<Issue> issues;
+  VisitIssues(run, sample::kProject, [&](const Issue& issue) { issues.push_back(issue); });
+  return issues;
+}
+
+std::vector<Rule> Rules(const std::vector<Issue>& issues) {
+  std::vector<Rule> rules;
+  for (const Issue& issue : issues) rules.push_back(issue.rule);
+  return rules;
+}
+
+TEST(IssueTest, IsOneForEachFindingThatCounts) {
+  WindowResult window = sample::FailingUncoveredTest();
+  window.findings.push_back(sample::RetainedFinding(Disposition::kOneTime));
+  window.findings.push_back(sample::FrameworkFinding({160, 1}, "gmock-registry"));
+  const RunResult run = sample::RunOf({window});
+
+  const std::vector<Issue> issues = Issues(run);
+
+  ASSERT_THAT(issues, SizeIs(1));
+  EXPECT_EQ(issues[0].rule, Rule::kLost);
+  EXPECT_EQ(issues[0].level, Level::kError);
+  EXPECT_EQ(issues[0].title, "128 B in 2 blocks lost by net::Pool::Grow in HttpTest.KeepAlive");
+  EXPECT_EQ(issues[0].position, (FilePosition{"src/net/pool.cc", 88}));
+  EXPECT_THAT(issues[0].details, HasSubstr("budget 0 B (default policy)\n"));
+  EXPECT_THAT(issues[0].details, HasSubstr("  > net::Pool::Grow(unsigned long)"));
+  EXPECT_THAT(issues[0].details, HasSubstr("fix it, or allow it in"));
+}
+
+TEST(IssueTest, HasARuleForEachThingThatARunHoldsAgainstTheCode) {
+  EXPECT_THAT(
+      Rules(Issues(sample::RunOfEverything())),
+      ElementsAre(Rule::kLost, Rule::kOutstanding /* allowed */, Rule::kSteady, Rule::kOutstanding,
+                  Rule::kOverLimit, Rule::kOutstanding /* suite */, Rule::kMismatchedFree,
+                  Rule::kDoubleFree, Rule::kUnconfirmed, Rule::kOutstanding /* program */,
+                  Rule::kBudgetEntry, Rule::kBudgetEntry));
+}
+
+TEST(IssueTest, NothingIsHeldAgainstARunThatPassed) {
+  EXPECT_THAT(Issues(sample::PassingRun()), IsEmpty());
+}
+
+TEST(IssueTest, ALimitThatNoFindingExplainsIsOneAtTheTestsDefinition) {
+  WindowResult window = sample::FailingTest();
+  window.source_file = "/home/me/project/tests/http_test.cc";
+  window.source_line = 25;
+  window.findings.clear();
+  window.violations = {sample::Over("threads", 3, 1, {"net.json", 7, ""})};
+  window.left_behind = {"thread 7: worker"};
+  const RunResult run = sample::RunOf({window});
+
+  const std::vector<Issue> issues = Issues(run);
+
+  ASSERT_THAT(issues, SizeIs(1));
+  EXPECT_EQ(issues[0].rule, Rule::kOverLimit);
+  EXPECT_EQ(issues[0].title, "3 threads left running in HttpTest.KeepAlive, budget 1");
+  EXPECT_EQ(issues[0].position, (FilePosition{"tests/http_test.cc", 25}));
+  EXPECT_THAT(issues[0].details, HasSubstr("left behind: thread 7: worker\n"));
+}
+
+TEST(IssueTest, AViolationWithoutFindingsIsNeverSilent) {
+  WindowResult window = sample::FailingTest();
+  window.findings.clear();
+  EXPECT_THAT(Rules(Issues(sample::RunOf({window}))), ElementsAre(Rule::kOutstanding));
+}
+
+TEST(IssueTest, ALimitThatAFileSetsCountsWhatTheDefaultPolicyForgives) {
+  WindowResult window = sample::FailingTest();
+  window.findings = {sample::RetainedFinding(Disposition::kOneTime),
+                     sample::RetainedFinding(Disposition::kReleasedLater)};
+  EXPECT_THAT(Rules(Issues(sample::RunOf({window}))), ElementsAre(Rule::kOutstanding));
+}
+
+TEST(IssueTest, CodeIsChargedToTheComponentWhoseLimitItExceeds) {
+  WindowResult window = sample::FailingUncoveredTest();
+  window.violations = {sample::Over("lost_bytes", 64, 0)};
+  window.violations[0].component = "disk";
+  window.findings = {sample::LostFinding(), sample::LostFinding()};
+  window.findings[1].component = "disk";
+  const RunResult run = sample::RunOf({window});
+
+  const std::vector<Issue> issues = Issues(run);
+
+  ASSERT_THAT(issues, SizeIs(1));
+  EXPECT_EQ(issues[0].finding, &run.windows[0].findings[1]);
+}
+
+TEST(IssueTest, TheIterationsOfATestAreOneIssue) {
+  EXPECT_THAT(Issues(sample::RunOf({sample::FailingTest("A.B", 1), sample::FailingTest("A.B", 2)})),
+              SizeIs(1));
+}
+
+TEST(IssueTest, TwoCallSitesOfOneFunctionAreTwoIssues) {
+  WindowResult window = sample::FailingUncoveredTest();
+  window.findings.push_back(window.findings[0]);
+  window.findings[1].stack[2].line = 90;
+
+  const std::vector<Issue> issues = Issues(sample::RunOf({window}));
+
+  ASSERT_THAT(issues, SizeIs(2));
+  EXPECT_EQ(issues[0].fingerprint, issues[1].fingerprint);
+  EXPECT_EQ(issues[0].ordinal, 1);
+  EXPECT_EQ(issues[1].ordinal, 2);
+}
+
+TEST(IssueTest, FailsNothingWhereTheRunFailsNothing) {
+  RunResult run = sample::RunOf({sample::FailingTest()});
+  run.mode = GateMode::kWarnOnly;
+  EXPECT_EQ(Issues(run).at(0).level, Level::kWarning);
+}
+
+TEST(IssueTest, WhatIsUnconfirmedFailsOnlyWhenStrict) {
+  RunResult run = sample::RunOf({sample::UnconfirmedTest()});
+  EXPECT_EQ(Issues(run).at(0).level, Level::kNote);
+  run.mode = GateMode::kStrict;
+  EXPECT_EQ(Issues(run).at(0).level, Level::kError);
+}
+
+TEST(IssueTest, WhatNothingUsedFailsOnlyWhenStrict) {
+  RunResult run = sample::RunOf({});
+  run.warnings = {"/home/me/project/net.json:7: nothing used this"};
+  EXPECT_EQ(Issues(run).at(0).level, Level::kWarning);
+  EXPECT_EQ(Issues(run).at(0).position, (FilePosition{"net.json", 7}));
+  run.mode = GateMode::kStrict;
+  EXPECT_EQ(Issues(run).at(0).level, Level::kError);
+}
+
+TEST(IssueTest, AnEntryIsTheSameWhenItsLineHasMoved) {
+  RunResult run = sample::RunOf({});
+  run.failures = {"net.json:3: it expired", "net.json:33: it expired", "other.json:3: it expired"};
+  const std::vector<Issue> issues = Issues(run);
+  EXPECT_EQ(issues.at(0).fingerprint, issues.at(1).fingerprint);
+  EXPECT_NE(issues.at(0).fingerprint, issues.at(2).fingerprint);
+}
+
+TEST(IssueTest, DoubtsAreTheRunsAndTheWindows) {
+  const RunResult run = sample::RunOfEverything();
+  std::vector<std::string> texts;
+  for (const Doubt& doubt : Doubts(run)) texts.push_back(doubt.text);
+  EXPECT_THAT(texts, ElementsAre("2 allocations were not recorded",
+                                 "PoolTest.Crashes: the program ended while the test ran",
+                                 "PoolTest.Full: the map was full"));
+}
+
+// Built elsewhere, after lines were added above.
+Finding Moved() {
+  Finding finding = sample::LostFinding({256, 4});
+  for (Frame& frame : finding.stack) {
+    frame.module_offset += 0x100;
+    if (!frame.file.starts_with("/home")) continue;
+    frame.line += 10;
+    frame.module = "/elsewhere/http_test";
+    frame.file = "/elsewhere" + frame.file;
+  }
+  return finding;
+}
+
+TEST(FingerprintTest, StaysWhenLinesFilesAddressesAndAmountsChange) {
+  EXPECT_EQ(SymbolicFingerprint("lost", sample::LostFinding()),
+            SymbolicFingerprint("lost", Moved()));
+}
+
+TEST(FingerprintTest, StaysWhenTheStandardLibraryOrGoogleTestChanges) {
+  Finding finding = sample::LostFinding();
+  finding.stack.erase(finding.stack.begin());
+  finding.user_frame = 1;
+  finding.stack.pop_back();
+  EXPECT_EQ(SymbolicFingerprint("lost", finding),
+            SymbolicFingerprint("lost", sample::LostFinding()));
+}
+
+TEST(FingerprintTest, StaysWhenAParameterOrATemplateArgumentChanges) {
+  Finding finding = sample::LostFinding();
+  finding.stack[2].function = "net::Pool::Grow(int)";
+  EXPECT_EQ(SymbolicFingerprint("lost", finding),
+            SymbolicFingerprint("lost", sample::LostFinding()));
+}
+
+TEST(FingerprintTest, TellsFunctionsAndRulesApart) {
+  Finding other = sample::LostFinding();
+  other.stack[2].function = "net::Pool::Shrink(unsigned long)";
+  const std::string fingerprint = SymbolicFingerprint("lost", sample::LostFinding());
+  EXPECT_NE(SymbolicFingerprint("lost", other), fingerprint);
+  EXPECT_NE(SymbolicFingerprint("steady", sample::LostFinding()), fingerprint);
+  EXPECT_THAT(fingerprint, SizeIs(16));
+}
+
+TEST(FingerprintTest, OfWhatHasNoNameIsItsModule) {
+  Finding finding;
+  finding.stack = {sample::NamelessFrame("/usr/lib/libz.so.1", 0x10)};
+  Finding moved;
+  moved.stack = {sample::NamelessFrame("/opt/lib/libz.so.1", 0x99)};
+  EXPECT_EQ(SymbolicFingerprint("lost", finding), SymbolicFingerprint("lost", moved));
+}
+
+TEST(CallSiteTest, IsTheNextFrameOutwardsWithAFile) {
+  Finding finding = sample::LostFinding();
+  finding.stack[2].file.clear();
+  EXPECT_EQ(PositionOf(finding, sample::kProject), (FilePosition{"src/net/client.cc", 41}));
+  finding.stack.clear();
+  finding.user_frame.reset();
+  EXPECT_EQ(PositionOf(finding, sample::kProject), FilePosition{});
+}
+
+TEST(CallSiteTest, IsTheInnermostFrameWhereNoneIsTheUsers) {
+  Finding finding;
+  finding.stack = {sample::NamelessFrame("/usr/lib/libz.so.1", 0x10)};
+  EXPECT_EQ(FrameName(*CallSiteOf(finding)), "libz.so.1+0x10");
+  EXPECT_EQ(CallSiteOf(Finding{}), nullptr);
+}
+
+}  // namespace
+}  // namespace leakgate
