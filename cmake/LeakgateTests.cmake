@@ -59,8 +59,9 @@ function(_leakgate_run_options out_options budgets confirm measurements leakgate
 endfunction()
 
 # The folder of all results. The test leakgate.begin, which runs before all others
-# that are selected, empties it: what an earlier run left there does not count.
-function(_leakgate_results_folder out_folder)
+# that are selected, empties it: what an earlier run left there does not count. The
+# test leakgate.summary, which runs after them, merges what they wrote.
+function(_leakgate_results_folder out_folder runner)
   set(folder "${CMAKE_BINARY_DIR}/leakgate-results")
   get_property(has_begin GLOBAL PROPERTY LEAKGATE_HAS_BEGIN)
   if(NOT has_begin)
@@ -69,6 +70,11 @@ function(_leakgate_results_folder out_folder)
     add_test(NAME leakgate.begin COMMAND ${CMAKE_COMMAND} "-DRESULTS=${folder}"
              -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/LeakgateBegin.cmake")
     set_tests_properties(leakgate.begin PROPERTIES FIXTURES_SETUP leakgate)
+    set(summary "${CMAKE_BINARY_DIR}/leakgate-summary")
+    add_test(NAME leakgate.summary COMMAND "${runner}" merge "${folder}"
+             --report "json=${summary}.json" --report "html=${summary}.html")
+    set_tests_properties(leakgate.summary PROPERTIES
+      FIXTURES_CLEANUP leakgate ATTACHED_FILES "${summary}.html")
   endif()
   set(${out_folder} "${folder}" PARENT_SCOPE)
 endfunction()
@@ -82,7 +88,7 @@ function(leakgate_add_test)
   endif()
   list(GET arg_COMMAND 0 program)
   _leakgate_find_runner(runner "${program}")
-  _leakgate_results_folder(results)
+  _leakgate_results_folder(results "${runner}")
   _leakgate_run_options(options "${arg_BUDGETS}" "${arg_CONFIRM}" "${arg_MEASUREMENTS}"
                         "${arg_LEAKGATE_ARGS}")
   if(TARGET "${program}")
@@ -174,7 +180,7 @@ function(leakgate_discover_tests target)
   _leakgate_default(TEST_LIST "${target}_TESTS")
   _leakgate_check_target("${target}" "${arg_DISCOVERY_MODE}")
   _leakgate_find_runner(runner ${target})
-  _leakgate_results_folder(results)
+  _leakgate_results_folder(results "${runner}")
   _leakgate_run_options(options "${arg_BUDGETS}" "${arg_CONFIRM}" "${arg_MEASUREMENTS}"
                         "${arg_LEAKGATE_ARGS}")
 

@@ -46,7 +46,8 @@ BEHAVIOUR = {
 }
 ADDED = {"shard 0": "passed", "shard 1": "passed", "empty_shard": "skipped", "command": "passed",
          "whole_binary": "failed"}
-GATE = {"leakgate.begin": "passed"}
+# The summary is as the worst of the tests that ran.
+GATE = {"leakgate.begin": "passed", "leakgate.summary": "passed"}
 # A line of CMakeLists.txt, and what CMake says of it.
 MISTAKES = {
     "leakgate_discover_tests(nothing)": "leakgate_discover_tests: nothing is no target",
@@ -59,7 +60,7 @@ MISTAKES = {
     "set(LEAKGATE_EXECUTABLE \"\")\nleakgate_add_test(NAME a COMMAND t)":
         "leakgate's runner is not part of this build (LEAKGATE_BUILD_RUNNER=OFF): set LEAKGATE_EXECUTABLE",
 }
-FIXTURES = {**GATE, "own.setup": "passed"}
+FIXTURES = {**GATE, "leakgate.summary": "failed", "own.setup": "passed"}
 
 problems = 0
 
@@ -182,6 +183,10 @@ def main() -> None:
     expect("no measurements unless asked for", measurements(options.build, "Plain.Passes"), {})
     expect("the result of a test that fails is attached", has_attachment(options.build, "Behaviour.Leaks"), True)
     expect("that of one that passes is not", has_attachment(options.build, "Behaviour.Passes"), False)
+
+    summary = json.loads((options.build / "leakgate-summary.json").read_text())
+    expect("all runs are in the summary", len(summary["runs"]), len(ran))
+    expect("the summary is attached", has_attachment(options.build, "leakgate.summary"), True)
 
     failed = {name: state for name, state in everything.items() if state == "failed" and name not in FIXTURES}
     expect("--rerun-failed", project.ctest("--rerun-failed"), {**failed, **FIXTURES})
