@@ -1,26 +1,32 @@
 # What `cmake --install` puts where. The runner finds the agent at ../lib from
 # itself, in the build tree and in a prefix alike, so the two are installed at
 # bin/ and lib/ whatever CMAKE_INSTALL_LIBDIR says.
+#
+# Two components: runner, for who gates binaries as they are; dev, for who builds
+# tests.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY plugin/include/leakgate DESTINATION include)
+install(DIRECTORY plugin/include/leakgate DESTINATION include COMPONENT dev)
 install(FILES plugin/listener/listener.cpp plugin/listener/gtest_main.cpp
-        DESTINATION share/leakgate/listener)
-install(FILES LICENSE DESTINATION share/doc/leakgate)
-install(TARGETS leakgate_listener leakgate_gtest_main EXPORT leakgate)
+        DESTINATION share/leakgate/listener COMPONENT dev)
+install(FILES LICENSE DESTINATION share/doc/leakgate-dev COMPONENT dev)
+install(TARGETS leakgate_allowance leakgate_listener leakgate_gtest_main EXPORT leakgate)
 if(LEAKGATE_BUILD_RUNNER)
-  install(TARGETS leakgate EXPORT leakgate RUNTIME DESTINATION bin)
-  install(TARGETS leakgate_agent LIBRARY DESTINATION lib)
+  install(TARGETS leakgate EXPORT leakgate RUNTIME DESTINATION bin COMPONENT runner)
+  install(TARGETS leakgate_agent LIBRARY DESTINATION lib COMPONENT runner)
+  install(FILES LICENSE DESTINATION share/doc/leakgate COMPONENT runner)
 endif()
 
 # leakgate itself is exported as leakgate::leakgate, for tests to be run under the
 # one that their listener came with.
 install(EXPORT leakgate NAMESPACE leakgate:: DESTINATION lib/cmake/leakgate
-        FILE leakgateTargets.cmake)
+        FILE leakgateTargets.cmake COMPONENT dev)
 configure_package_config_file(cmake/leakgateConfig.cmake.in
   ${PROJECT_BINARY_DIR}/leakgateConfig.cmake INSTALL_DESTINATION lib/cmake/leakgate)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/leakgateConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/leakgateConfig.cmake
               ${PROJECT_BINARY_DIR}/leakgateConfigVersion.cmake
-        DESTINATION lib/cmake/leakgate)
+              cmake/LeakgateTests.cmake cmake/LeakgateDiscover.cmake cmake/LeakgateText.cmake
+              cmake/LeakgateBegin.cmake
+        DESTINATION lib/cmake/leakgate COMPONENT dev)

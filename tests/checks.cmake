@@ -10,3 +10,9 @@ add_test(NAME readme.commands
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/readme_commands.py
           --leakgate $<TARGET_FILE:leakgate> --build ${PROJECT_BINARY_DIR})
 set_tests_properties(readme.commands PROPERTIES TIMEOUT 300)
+
+# The templates for pipelines, run as their systems would.
+add_test(NAME pipelines.templates
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/pipeline_templates.py
+          --leakgate $<TARGET_FILE:leakgate> --build ${PROJECT_BINARY_DIR})
+set_tests_properties(pipelines.templates PROPERTIES TIMEOUT 300)

@@ -11,8 +11,10 @@
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/merge/read_baseline.h"
+#include "runner/report/ctest_measurements.h"
 #include "runner/report/text_report.h"
 #include "runner/session/program_environment.h"
+#include "runner/session/run_outcome.h"
 
 namespace leakgate {
 namespace {
@@ -33,6 +35,13 @@ Expected<void> PrepareFiles(RunCommand& command) {
   return {};
 }
 
+// The report keeps the run's own exit code: whoever merges reports goes by that.
+int ExitCodeToTell(const RunResult& result, std::optional<int> skip_exit_code) {
+  if (!skip_exit_code) return result.exit_code;
+  if (result.exit_code == 0 && RanNoTestToItsEnd(result)) return *skip_exit_code;
+  return result.exit_code == *skip_exit_code ? 1 : result.exit_code;
+}
+
 }  // namespace
 
 Expected<int> Execute(RunCommand command) {
@@ -43,11 +52,12 @@ Expected<int> Execute(RunCommand command) {
   if (!result) return Unexpected(result.error());
 
   Print(stderr, SummaryText(*result, StyleOfStandardError()));
+  if (command.prints_measurements) Print(stdout, CTestMeasurementsText(*result));
   const Expected<void> written = WriteReports(command.reports, *result);
-  if (written) return result->exit_code;
+  if (written) return ExitCodeToTell(*result, command.skip_exit_code);
   if (result->exit_code == 0) return Unexpected(written.error());
   Print(stderr, fmt::format("leakgate: {}\n", written.error().message));
-  return result->exit_code;
+  return ExitCodeToTell(*result, command.skip_exit_code);
 }
 
 Expected<int> Execute(const FrameworkCommand&) {

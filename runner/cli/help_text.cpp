@@ -65,6 +65,12 @@ Options:
                          Fractions are allowed: 0.5
   --stack-depth FRAMES   Record at most so many frames of a stack, 1 to 1024.
                          Default: 256. A stack that is cut says so
+  --skip-exit-code CODE  Exit with CODE, 4 to 127, instead of 0 if no test ran,
+                         or all that did were skipped: 77 for CTest's
+                         SKIP_RETURN_CODE, Meson and Automake. A program that
+                         itself exits with CODE has failed: 1
+  --ctest-measurements   Print on standard output what was outstanding, as
+                         CTest's measurements, which it passes on to CDash
   -h, --help             This text
 
 Exit code: the program's own if that is not 0 (128+n for signal n), else

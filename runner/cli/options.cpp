@@ -26,6 +26,8 @@ struct RawRun {
   std::optional<std::string> confirm;
   std::optional<std::string> confirm_test_timeout;
   std::optional<std::string> confirm_run_timeout;
+  std::optional<std::string> skip_exit_code;
+  bool prints_measurements = false;
   bool is_strict = false;
   bool is_warn_only = false;
 };
@@ -43,6 +45,8 @@ void AddRunOptions(CLI::App& run, RawRun& raw) {
   run.add_option("--confirm", raw.confirm);
   run.add_option("--confirm-test-timeout", raw.confirm_test_timeout);
   run.add_option("--confirm-run-timeout", raw.confirm_run_timeout);
+  run.add_option("--skip-exit-code", raw.skip_exit_code);
+  run.add_flag("--ctest-measurements", raw.prints_measurements);
   run.add_flag("--strict", raw.is_strict);
   run.add_flag("--warn-only", raw.is_warn_only);
 }
@@ -79,6 +83,17 @@ Expected<std::uint32_t> ParseStackDepth(const std::string& text) {
       fmt::format("--stack-depth '{}': not a number of frames from 1 to {}; write for example "
                   "--stack-depth 512",
                   text, kMaxStackDepth));
+}
+
+// 1 to 3 have meanings of leakgate's own, and shells tell signals from 128 on.
+Expected<int> ParseSkipExitCode(const std::string& text) {
+  int code = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, code);
+  if (error == std::errc() && rest == end && code >= 4 && code <= 127) return code;
+  return UsageError(fmt::format(
+      "--skip-exit-code '{}': not a number from 4 to 127; write for example --skip-exit-code 77",
+      text));
 }
 
 Expected<void> ReadGating(const RawRun& raw, RunRequest& request) {
@@ -128,6 +143,12 @@ Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::strin
   if (const Expected<void> read = ReadGating(raw, command.request); !read) {
     return Unexpected(read.error());
   }
+  if (raw.skip_exit_code) {
+    const Expected<int> code = ParseSkipExitCode(*raw.skip_exit_code);
+    if (!code) return Unexpected(code.error());
+    command.skip_exit_code = *code;
+  }
+  command.prints_measurements = raw.prints_measurements;
   for (const std::string& text : raw.reports) {
     Expected<ReportRequest> report = ParseReportRequest(text);
     if (!report) return Unexpected(report.error());

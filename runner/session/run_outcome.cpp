@@ -88,6 +88,18 @@ Verdict OverallVerdict(const RunResult& result) {
   return HasVerdict(result, Verdict::kUnconfirmed) ? Verdict::kUnconfirmed : Verdict::kPass;
 }
 
+bool RanNoTestToItsEnd(const RunResult& result) {
+  if (result.tracing.boundaries == BoundarySource::kNone) return false;
+  return std::all_of(result.windows.begin(), result.windows.end(), [&](const WindowResult& window) {
+    // GoogleTest's stream does not tell a skipped test from a failed one; the
+    // program's exit code does.
+    const bool is_skipped =
+        window.status == TestStatus::kSkipped ||
+        (window.status == TestStatus::kNotPassed && result.program.ShellCode() == 0);
+    return window.kind != WindowKind::kTest || is_skipped;
+  });
+}
+
 int FinalExitCode(const RunResult& result) {
   if (result.program.ShellCode() != 0) return result.program.ShellCode();
   if (result.mode == GateMode::kWarnOnly) return static_cast<int>(ExitCode::kPass);

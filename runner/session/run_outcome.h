@@ -26,6 +26,9 @@ void WithdrawPasses(const std::string& reason, std::vector<WindowResult>& window
 // The overall verdict, from windows and reasons.
 [[nodiscard]] Verdict OverallVerdict(const RunResult& result);
 
+// Of a GoogleTest binary's run: no test ran, or each that did was skipped.
+[[nodiscard]] bool RanNoTestToItsEnd(const RunResult& result);
+
 // The runner's exit code: the program's own, unless it is 0.
 [[nodiscard]] int FinalExitCode(const RunResult& result);
 

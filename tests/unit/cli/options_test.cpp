@@ -131,6 +131,16 @@ TEST(OptionsTest, TakesHowLongAllTestsMayBeRepeated) {
   EXPECT_EQ(run.request.confirmation.test, std::chrono::seconds(60));
 }
 
+TEST(OptionsTest, TakesTheExitCodeOfASkippedRun) {
+  EXPECT_EQ(ParseRun({"run", "--", "a"}).skip_exit_code, std::nullopt);
+  EXPECT_EQ(ParseRun({"run", "--skip-exit-code", "77", "--", "a"}).skip_exit_code, 77);
+}
+
+TEST(OptionsTest, PrintsNoMeasurementsUnlessAskedFor) {
+  EXPECT_FALSE(ParseRun({"run", "--", "a"}).prints_measurements);
+  EXPECT_TRUE(ParseRun({"run", "--ctest-measurements", "--", "a"}).prints_measurements);
+}
+
 struct UsageCase {
   const char* name;
   std::vector<std::string> arguments;
@@ -182,6 +192,14 @@ INSTANTIATE_TEST_SUITE_P(
                   {"run", "--confirm-run-timeout=5m", "--", "a"},
                   "--confirm-run-timeout '5m': not a number of seconds above 0; write for example "
                   "--confirm-run-timeout 60 or --confirm-run-timeout 0.5"},
+        UsageCase{"SkipExitCodeOfAnotherMeaning",
+                  {"run", "--skip-exit-code=3", "--", "a"},
+                  "--skip-exit-code '3': not a number from 4 to 127; write for example "
+                  "--skip-exit-code 77"},
+        UsageCase{"SkipExitCodeOfASignal",
+                  {"run", "--skip-exit-code=128", "--", "a"},
+                  "--skip-exit-code '128': not a number from 4 to 127; write for example "
+                  "--skip-exit-code 77"},
         UsageCase{"ProgramForFramework",
                   {"framework", "--", "a"},
                   "the command 'framework' runs no program; leave out what follows --"}),

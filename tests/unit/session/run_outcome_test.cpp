@@ -184,5 +184,36 @@ TEST(NoteUnendedTest, LeavesTestsThatEndedAlone) {
   EXPECT_EQ(windows[0].verdict, Verdict::kOverBudget);
 }
 
+RunResult StreamedRunWith(const std::vector<WindowResult>& windows) {
+  RunResult result = RunWith(windows);
+  result.tracing.boundaries = BoundarySource::kStream;
+  return result;
+}
+
+TEST(RanNoTestToItsEndTest, IsTrueWhereAllWereSkipped) {
+  EXPECT_TRUE(RanNoTestToItsEnd(
+      StreamedRunWith({TestWindow("a", Verdict::kPass, TestStatus::kSkipped),
+                       TestWindow("b", Verdict::kPass, TestStatus::kNotPassed)})));
+}
+
+TEST(RanNoTestToItsEndTest, IsTrueWhereNoneWasSelected) {
+  EXPECT_TRUE(RanNoTestToItsEnd(StreamedRunWith({})));
+}
+
+TEST(RanNoTestToItsEndTest, IsFalseWhereOnePassed) {
+  EXPECT_FALSE(RanNoTestToItsEnd(StreamedRunWith(
+      {TestWindow("a", Verdict::kPass, TestStatus::kSkipped), TestWindow("b", Verdict::kPass)})));
+}
+
+TEST(RanNoTestToItsEndTest, TakesWhatDidNotPassAsFailedWhereTheProgramFailed) {
+  RunResult result = StreamedRunWith({TestWindow("a", Verdict::kPass, TestStatus::kNotPassed)});
+  result.program.exit_code = 1;
+  EXPECT_FALSE(RanNoTestToItsEnd(result));
+}
+
+TEST(RanNoTestToItsEndTest, IsFalseOfAProgramWithoutGoogleTest) {
+  EXPECT_FALSE(RanNoTestToItsEnd(RunWith({})));
+}
+
 }  // namespace
 }  // namespace leakgate
