@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <system_error>
@@ -74,7 +75,13 @@ Expected<void> WriteThenRename(const fs::path& path, const fs::path& target,
                      "make its directory writable with room for it, or name another file");
 }
 
-std::string KnownFormats() { return "json"; }
+std::optional<ReportFormat> FormatNamed(std::string_view name) {
+  if (name == "json") return ReportFormat::kJson;
+  if (name == "html") return ReportFormat::kHtml;
+  return std::nullopt;
+}
+
+std::string KnownFormats() { return "json, html"; }
 
 }  // namespace
 
@@ -84,12 +91,13 @@ Expected<ReportRequest> ParseReportRequest(std::string_view request) {
     return UsageError(fmt::format(
         "report '{}' names no file; write FORMAT=FILE, for example json=leakgate.json", request));
   }
-  const std::string_view format = request.substr(0, equals);
-  if (format != "json") {
-    return UsageError(fmt::format("report '{}': unknown format '{}'; known: {}", request, format,
-                                  KnownFormats()));
+  const std::string_view name = request.substr(0, equals);
+  const std::optional<ReportFormat> format = FormatNamed(name);
+  if (!format) {
+    return UsageError(
+        fmt::format("report '{}': unknown format '{}'; known: {}", request, name, KnownFormats()));
   }
-  return ReportRequest{ReportFormat::kJson, fs::path(request.substr(equals + 1))};
+  return ReportRequest{*format, fs::path(request.substr(equals + 1))};
 }
 
 Expected<void> WriteFileAtomically(const fs::path& path, std::string_view text) {

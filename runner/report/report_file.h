@@ -9,7 +9,7 @@
 
 namespace leakgate {
 
-enum class ReportFormat { kJson };
+enum class ReportFormat { kJson, kHtml };
 
 struct ReportRequest {
   ReportFormat format = ReportFormat::kJson;

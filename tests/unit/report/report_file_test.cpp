@@ -33,7 +33,7 @@ TEST(ReportRequestTest, NamesTheKnownFormatsForAnUnknownOne) {
 
   ASSERT_FALSE(request.has_value());
   EXPECT_EQ(request.error().exit_code, ExitCode::kUsage);
-  EXPECT_EQ(request.error().message, "report 'yaml=out.yaml': unknown format 'yaml'; known: json");
+  EXPECT_EQ(request.error().message, "report 'yaml=out.yaml': unknown format 'yaml'; known: json, html");
 }
 
 TEST(ReportRequestTest, AsksForTheFileWhereThereIsNone) {
