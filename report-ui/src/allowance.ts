@@ -2,10 +2,16 @@
 import type { Finding, Window } from './model';
 
 // A pattern's strings come from the writer: they are the ones that leakgate itself proposes.
-export function allowanceText(finding: Finding): string {
+export function allowanceText(finding: Finding, window: Window): string {
   if (finding.pattern.length === 0) return '';
   const stack = finding.pattern.map((glob) => JSON.stringify(glob)).join(', ');
-  return `{ "stack": [${stack}], "bytes": ${finding.bytes}, "blocks": ${finding.blocks}, "reason": "..." }`;
+  const entry = `{ "stack": [${stack}], "bytes": ${finding.bytes}, "blocks": ${finding.blocks}, "reason": "..." }`;
+  return hasFile(finding, window) ? entry : `{ "component": "...", "allowances": [${entry}] }`;
+}
+
+// Whether a budget file is there to take it.
+function hasFile(finding: Finding, window: Window): boolean {
+  return finding.component !== '' || window.component !== '' || window.violations.some((violation) => violation.file);
 }
 
 // Where it goes.
@@ -14,7 +20,7 @@ export function allowancePlace(finding: Finding, window: Window): string {
   if (finding.component) return `"allowances" of ${finding.component}'s budget file`;
   if (file) return `"allowances" of ${file}`;
   if (window.component) return `"allowances" of ${window.component}'s budget file`;
-  return '"allowances" of a new NAME.leakgate.json';
+  return 'a new NAME.leakgate.json';
 }
 
 const isNumberMetric = (quantity: string) => quantity === 'file_descriptors' || quantity === 'threads';

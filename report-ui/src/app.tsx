@@ -27,6 +27,8 @@ const KEYS: [string, string][] = [
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches('input:not([type=range]), textarea, select');
 
+let wantsSearch = false; // on the page that is to come
+
 function focusSearch(): void {
   const box = document.getElementById('search') as HTMLInputElement | null;
   if (box) {
@@ -34,8 +36,8 @@ function focusSearch(): void {
     box.select();
     return;
   }
+  wantsSearch = true;
   go('#view=tests');
-  setTimeout(() => document.getElementById('search')?.focus(), 0);
 }
 
 // True if the key meant something.
@@ -125,7 +127,8 @@ function useNewPage(report: Report, route: Route): void {
       return;
     }
     scrollTo(0, 0);
-    document.getElementById('page-title')?.focus({ preventScroll: true });
+    document.getElementById(wantsSearch ? 'search' : 'page-title')?.focus({ preventScroll: true });
+    wantsSearch = false;
   }, [page]);
 }
 

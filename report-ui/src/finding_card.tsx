@@ -58,7 +58,7 @@ function Holder({ holder }: { holder: string }) {
 }
 
 function Allow({ finding, window }: { finding: Finding; window: Window }) {
-  const text = allowanceText(finding);
+  const text = allowanceText(finding, window);
   if (text === '' || finding.rule !== '' || finding.allowance !== '') return null;
   return (
     <div class="allow">

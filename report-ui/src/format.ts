@@ -60,8 +60,11 @@ export const position = (file: string, line: number, parts = 3): string =>
 
 // "net::Pool::Grow(unsigned long)" -> "net::Pool::Grow".
 export function functionName(signature: string): string {
+  // After the parameters: "const", "&", "[clone .cold]".
+  const end = signature.replace(/( const| &{1,2}| noexcept| \[[^\]]*\])+$/, '').length;
+  if (signature[end - 1] !== ')') return signature;
   let depth = 0;
-  for (let at = signature.length - 1; at >= 0; at -= 1) {
+  for (let at = end - 1; at >= 0; at -= 1) {
     const character = signature[at];
     if (character === ')') depth += 1;
     if (character === '(' && --depth === 0) {

@@ -272,7 +272,7 @@ export class Report {
       module: this.string(module),
       offset: this.string(offset),
       isInlined: (flags & INLINED) !== 0,
-      isUsers: (flags & USERS) !== 0,
+      isUsers: (flags & USERS) !== 0 && this.string(func) !== '_start',
     };
     this.frameCache.set(index, frame);
     return frame;

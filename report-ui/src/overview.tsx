@@ -342,15 +342,17 @@ export function Overview({ report }: { report: Report }) {
       <Why report={report} />
       <TrendSection report={report} />
       <div class="columns">
-        <Components report={report} />
+        <div class="column">
+          <Components report={report} />
+          <Runs report={report} />
+          {runs.length === 1 && <RunFacts run={runs[0]} />}
+        </div>
         <Section title="Where it comes from" id="sites" aside={<a href={link({ view: 'flame' })}>flame graph</a>}>
           {sites.length > 0
             ? <CallSiteTable report={report} sites={sites} most={10} caption="Call sites by outstanding bytes" />
             : <p class="quiet">Nothing is outstanding.</p>}
         </Section>
       </div>
-      <Runs report={report} />
-      {runs.length === 1 && <RunFacts run={runs[0]} />}
     </div>
   );
 }

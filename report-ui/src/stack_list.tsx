@@ -12,7 +12,8 @@ interface Group {
 function groupsOf(frames: Frame[], userFrame: number): Group[] {
   const groups: Group[] = [];
   frames.forEach((frame, index) => {
-    const isUsers = frame.isUsers || index === userFrame;
+    // Every stack has a main; it tells something only where it is the call site.
+    const isUsers = (frame.isUsers && frame.func !== 'main') || index === userFrame;
     const last = groups[groups.length - 1];
     if (last && last.isUsers === isUsers) last.frames.push(frame);
     else groups.push({ isUsers, first: index, frames: [frame] });

@@ -11,6 +11,7 @@ import { change, type Route } from './route';
 import { colour, onThemeChange } from './theme';
 import { impactOf, timelineOf, type Timeline } from './timeline_series';
 
+const POWERS_OF_TWO = Array.from({ length: 48 }, (_, exponent) => 2 ** exponent);
 const STRIP = 8; // pixels of the strip of verdicts below the plot
 
 function drawBands(plot: uPlot, timeline: Timeline): void {
@@ -74,8 +75,8 @@ function newPlot(host: HTMLElement, timeline: Timeline, handlers: PlotHandlers):
       stroke: colour('--accent'), width: 1.5, fill: colour('--accent-faint'), points: { show: timeline.x.length < 60, size: 5 },
     }],
     axes: [
-      { ...axis, values: (_, ticks) => ticks.map((tick) => (timeline.isTimed ? format.seconds(tick) : format.grouped(tick))) },
-      { ...axis, size: 70, values: (_, ticks) => ticks.map((tick) => format.bytes(tick)) },
+      { ...axis, size: 28, values: (_, ticks) => ticks.map((tick) => (timeline.isTimed ? format.seconds(tick) : format.grouped(tick))) },
+      { ...axis, size: 70, incrs: POWERS_OF_TWO, values: (_, ticks) => ticks.map((tick) => format.bytes(tick)) },
     ],
     hooks: {
       drawAxes: [(plot) => drawBands(plot, timeline)],
@@ -129,7 +130,7 @@ function Chart({ timeline, interval, onSelect, label }: {
     };
     build();
     const observer = new ResizeObserver(() => {
-      const { clientWidth: width, clientHeight: height } = host.current!;
+      const { clientWidth: width = 0, clientHeight: height = 0 } = host.current ?? {};
       if (plot.current && width > 0 && (width !== plot.current.width || height !== plot.current.height)) {
         plot.current.setSize({ width, height });
         showInterval();
@@ -233,13 +234,13 @@ export function TimelineView({ report, route }: { report: Report; route: Route }
             <Section title="Tests in the interval that left something" id="interval-tests" aside={format.grouped(largest.length)}>
               {largest.length === 0 ? <p class="quiet">None.</p> : (
                 <table class="plain">
-                  <thead><tr><th scope="col">Test</th><th scope="col" class="number">Outstanding</th><th scope="col" class="number">Growth</th></tr></thead>
+                  <thead><tr><th scope="col">Test</th><th scope="col" class="number">Outstanding</th><th scope="col" class="number optional">Growth</th></tr></thead>
                   <tbody>
                     {largest.slice(0, 15).map((test) => (
                       <tr key={test.id}>
-                        <th scope="row" class="named"><VerdictMark verdict={test.verdict} short /> <TestAnchor window={test} /></th>
+                        <th scope="row"><div class="named"><VerdictMark verdict={test.verdict} short /> <TestAnchor window={test} /></div></th>
                         <td class="number">{format.bytes(test.outstanding.bytes)}</td>
-                        <td class="number">{format.signedBytes(test.growth.bytes)}</td>
+                        <td class="number optional">{format.signedBytes(test.growth.bytes)}</td>
                       </tr>
                     ))}
                   </tbody>

@@ -45,19 +45,23 @@ PageTables::PageTables() : nodes_{{0, 0}} {
 }
 
 int PageTables::String(std::string_view text) {
+  const auto known = string_index_.find(text);
+  if (known != string_index_.end()) return known->second;
   return Intern(std::string(text), strings_, string_index_);
 }
 
 int PageTables::Frame(const Json& frame) {
-  const leakgate::Frame plain = ToFrame(frame);
-  const int flags = (plain.inlined ? kInlined : 0) | (IsUserFrame(plain) ? kUsers : 0);
-  const FrameNumbers numbers = {String(plain.function),
-                                String(plain.file),
-                                plain.line,
-                                String(plain.module),
-                                String(TextOf(frame, "offset")),
-                                flags};
-  return Intern(numbers, frames_, frame_index_);
+  const bool is_inlined = MemberOf(frame, "inlined") == true;
+  FrameNumbers numbers = {String(TextOf(frame, "function")), String(TextOf(frame, "file")),
+                          SmallNumberOf(frame, "line"),      String(TextOf(frame, "module")),
+                          String(TextOf(frame, "offset")),   is_inlined ? kInlined : 0};
+  const auto [entry, is_new] = frame_index_.try_emplace(numbers, static_cast<int>(frames_.size()));
+  if (is_new) {
+    // Whose it is follows from the rest, and takes longer.
+    numbers.back() |= IsUserFrame(ToFrame(frame)) ? kUsers : 0;
+    frames_.push_back(numbers);
+  }
+  return entry->second;
 }
 
 int PageTables::Stack(const Json& frames) {

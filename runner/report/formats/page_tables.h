@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -49,14 +50,22 @@ class PageTables {
   static constexpr std::size_t kFrameNumbers = 6;
   using FrameNumbers = std::array<int, kFrameNumbers>;
 
+  // Finds by what it is given, without a copy.
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+
   int Frame(const nlohmann::ordered_json& frame);
   std::vector<int> PatternStrings(const nlohmann::ordered_json& finding);
 
   std::vector<std::string> strings_;
-  std::unordered_map<std::string, int> string_index_;
+  std::unordered_map<std::string, int, TextHash, std::equal_to<>> string_index_;
   std::vector<FrameNumbers> frames_;
-  std::map<FrameNumbers, int> frame_index_;
-  std::vector<std::pair<int, int>> nodes_;  // parent and frame
+  std::map<FrameNumbers, int> frame_index_;  // without kUsers
+  std::vector<std::pair<int, int>> nodes_;   // parent and frame
   std::unordered_map<std::uint64_t, int> node_index_;
   std::vector<std::vector<int>> patterns_;
   std::map<std::vector<int>, int> pattern_index_;
