@@ -124,7 +124,7 @@ function Graph({ root, focus, metric, text, onZoom }: {
 
   const shownNodes = useMemo(() => new Set(placed.map((one) => one.node)), [placed]);
   const active = shownNodes.has(current) ? current : focus;
-  const neighbour = (key: string): Rectangle | undefined => {
+  const neighbour = (active: Rectangle, key: string): Rectangle | undefined => {
     const siblings = active.parent?.children ?? [];
     const at = siblings.indexOf(active);
     if (key === 'ArrowUp') return active.parent ?? undefined;
@@ -140,11 +140,10 @@ function Graph({ root, focus, metric, text, onZoom }: {
       onZoom(root);
       return;
     }
-    const next = neighbour(event.key);
-    if (next && shownNodes.has(next)) {
-      setCurrent(next);
-      setShouldFocus(true);
-    }
+    // From the frame that has the focus: keys may come faster than the page is drawn.
+    const from = nodeAt(root, (event.target as HTMLElement).dataset.path ?? '');
+    const next = neighbour(from, event.key);
+    if (next) host.current?.querySelector<HTMLElement>(`[data-path="${pathOf(next)}"]`)?.focus();
     if (event.key.startsWith('Arrow')) event.preventDefault();
   };
   return (
@@ -157,7 +156,7 @@ function Graph({ root, focus, metric, text, onZoom }: {
           const kind = !node.parent ? 'root' : node.data.isUsers ? `user h${hueOf(node.data.name)}` : 'foreign';
           const name = node.parent ? node.data.name : 'all';
           return (
-            <div key={pathOf(node) || 'root'} role="treeitem" aria-level={row + 1} tabIndex={node === active ? 0 : -1}
+            <div key={pathOf(node) || 'root'} data-path={pathOf(node)} role="treeitem" aria-level={row + 1} tabIndex={node === active ? 0 : -1}
               aria-expanded={node.children ? node === focus || isAbove : undefined} aria-selected={node === focus}
               aria-label={`${name}, ${format.bytes(node.data.total.bytes)}, ${format.percent(node.value ?? 0, root.value ?? 0)}`}
               class={`frame ${kind} ${isAbove ? 'above' : ''} ${matches !== null && !isMatch ? 'missed' : ''} ${isMatch ? 'matched' : ''}`}

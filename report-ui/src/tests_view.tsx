@@ -197,7 +197,9 @@ export function TestsView({ report, route }: { report: Report; route: Route }) {
 
   const focusRow = (index: number) => {
     const row = Math.max(0, Math.min(rows.length - 1, index));
-    wanted.current = row;
+    const anchor = scroller.current?.querySelector<HTMLElement>(`[data-row="${row}"]`);
+    anchor?.focus({ preventScroll: true });
+    wanted.current = anchor ? -1 : row;
     virtualizer.scrollToIndex(row, { align: 'auto' });
     setActive(row);
   };

@@ -24,6 +24,10 @@ TEST(ReportRequestTest, IsAFormatAndAFile) {
   EXPECT_EQ(*request, (ReportRequest{ReportFormat::kJson, "out/leaks.json"}));
 }
 
+TEST(ReportRequestTest, KnowsHtml) {
+  EXPECT_EQ(ParseReportRequest("html=leaks.html")->format, ReportFormat::kHtml);
+}
+
 TEST(ReportRequestTest, TakesAFileNameWithAnEqualsSign) {
   EXPECT_EQ(ParseReportRequest("json=a=b")->path, "a=b");
 }
@@ -33,7 +37,8 @@ TEST(ReportRequestTest, NamesTheKnownFormatsForAnUnknownOne) {
 
   ASSERT_FALSE(request.has_value());
   EXPECT_EQ(request.error().exit_code, ExitCode::kUsage);
-  EXPECT_EQ(request.error().message, "report 'yaml=out.yaml': unknown format 'yaml'; known: json, html");
+  EXPECT_EQ(request.error().message,
+            "report 'yaml=out.yaml': unknown format 'yaml'; known: json, html");
 }
 
 TEST(ReportRequestTest, AsksForTheFileWhereThereIsNone) {
