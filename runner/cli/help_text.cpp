@@ -56,7 +56,8 @@ Options:
                          used, fail the run
   --warn-only            Report, and fail nothing
   --report FORMAT=FILE   Write a report. Formats: json, junit, sarif, github,
-                         gitlab, markdown, folded, pprof, speedscope. Repeatable.
+                         gitlab, markdown, folded, pprof, speedscope, html.
+                         Repeatable.
                          FILE may hold {pid}, {binary}, {shard}, {outputs} and
                          {env:NAME}, so that many jobs write apart
   --baseline REPORT      Fail only for what this earlier JSON report, of one run

@@ -27,6 +27,7 @@ constexpr std::array kFormats = {
     NamedFormat{"folded", ReportFormat::kFolded},
     NamedFormat{"pprof", ReportFormat::kPprof},
     NamedFormat{"speedscope", ReportFormat::kSpeedscope},
+    NamedFormat{"html", ReportFormat::kHtml},
 };
 
 }  // namespace

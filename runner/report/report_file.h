@@ -20,6 +20,7 @@ enum class ReportFormat {
   kFolded,
   kPprof,
   kSpeedscope,
+  kHtml,
 };
 
 struct ReportRequest {

@@ -3,10 +3,12 @@
 #include "runner/report/formats/folded_writer.h"
 #include "runner/report/formats/github_writer.h"
 #include "runner/report/formats/gitlab_writer.h"
+#include "runner/report/formats/html_writer.h"
 #include "runner/report/formats/junit_writer.h"
 #include "runner/report/formats/markdown_writer.h"
 #include "runner/report/formats/pprof_writer.h"
 #include "runner/report/formats/sarif_writer.h"
+#include "runner/report/formats/source_file.h"
 #include "runner/report/formats/speedscope_writer.h"
 #include "runner/report/json_writer.h"
 
@@ -33,6 +35,8 @@ ReportWriter NewReportWriter(ReportFormat format, std::ostream& out,
       return NewPprofWriter(out, surroundings);
     case ReportFormat::kSpeedscope:
       return NewSpeedscopeWriter(out, surroundings);
+    case ReportFormat::kHtml:
+      return NewHtmlWriter(out, {.read_source = ReadSourceFile, .baseline = {}});
   }
   return NewJsonWriter(out);
 }

@@ -24,6 +24,10 @@ TEST(ReportRequestTest, IsAFormatAndAFile) {
   EXPECT_EQ(*request, (ReportRequest{ReportFormat::kJson, "out/leaks.json"}));
 }
 
+TEST(ReportRequestTest, KnowsHtml) {
+  EXPECT_EQ(ParseReportRequest("html=leaks.html")->format, ReportFormat::kHtml);
+}
+
 TEST(ReportRequestTest, TakesAFileNameWithAnEqualsSign) {
   EXPECT_EQ(ParseReportRequest("json=a=b")->path, "a=b");
 }
@@ -35,7 +39,7 @@ TEST(ReportRequestTest, NamesTheKnownFormatsForAnUnknownOne) {
   EXPECT_EQ(request.error().exit_code, ExitCode::kUsage);
   EXPECT_EQ(request.error().message,
             "report 'yaml=out.yaml': unknown format 'yaml'; known: json, junit, sarif, github, "
-            "gitlab, markdown, folded, pprof, speedscope");
+            "gitlab, markdown, folded, pprof, speedscope, html");
 }
 
 TEST(ReportRequestTest, KnowsEachFormat) {
@@ -47,6 +51,7 @@ TEST(ReportRequestTest, KnowsEachFormat) {
   EXPECT_EQ(ParseReportRequest("folded=a")->format, ReportFormat::kFolded);
   EXPECT_EQ(ParseReportRequest("pprof=a")->format, ReportFormat::kPprof);
   EXPECT_EQ(ParseReportRequest("speedscope=a")->format, ReportFormat::kSpeedscope);
+  EXPECT_EQ(ParseReportRequest("html=a")->format, ReportFormat::kHtml);
 }
 
 TEST(ReportRequestTest, AsksForTheFileWhereThereIsNone) {

@@ -1,0 +1,110 @@
+// One finding of a test: what is left, who made it, what holds it, what to do.
+import { allowancePlace, allowanceText } from './allowance';
+import * as format from './format';
+import { counts, type Finding, type Report, type Window } from './model';
+import { CopyButton, Position } from './parts';
+import { StackList } from './stack_list';
+
+const FATES: Record<string, string> = {
+  outstanding: 'counts', steady: 'left by every repetition', unconfirmed: 'retained, could not be confirmed',
+  framework: 'the framework’s own', allowed: 'allowed', other_thread: 'of an older thread', replaced: 'replaces what was freed',
+  released_later: 'freed later', one_time: 'one-time initialisation', bounded: 'bounded cache',
+};
+
+export function SeriesBars({ series }: { series: number[] }) {
+  const largest = Math.max(1, ...series.map(Math.abs));
+  const text = series.map(format.signed).join(' ');
+  return (
+    <div class="series" role="img" aria-label={`Net blocks of each repetition: ${text}`} title={`net blocks of each repetition: ${text}`}>
+      <span class="series-bars" aria-hidden="true">
+        {series.slice(0, 40).map((value, index) => (
+          <span key={index} class={value > 0 ? 'up' : value < 0 ? 'down' : 'zero'}
+            style={{ height: `${Math.max((18 * Math.abs(value)) / largest, 2)}px` }} />
+        ))}
+      </span>
+      <span class="series-text" aria-hidden="true">{text.length > 60 ? `${text.slice(0, 58)}…` : text}</span>
+    </div>
+  );
+}
+
+function Source({ report, file, line }: { report: Report; file: string; line: number }) {
+  const excerpt = report.source(file, line);
+  if (!excerpt) return null;
+  return (
+    <figure class="source">
+      <figcaption><Position file={file} line={line} parts={4} /></figcaption>
+      <pre tabIndex={0} aria-label={`Source around line ${line}`}>
+        {excerpt.lines.map((text, index) => {
+          const number = excerpt.first + index;
+          return (
+            <span key={number} class={number === line ? 'line hit' : 'line'}>
+              <span class="line-number">{number}</span><code>{text || ' '}</code>{'\n'}
+            </span>
+          );
+        })}
+      </pre>
+    </figure>
+  );
+}
+
+function Holder({ holder }: { holder: string }) {
+  const steps = holder.split(' -> ');
+  return (
+    <div class="holder">
+      <span class="label">held by</span>
+      <ol class="chain">{steps.map((step, index) => <li key={index}>{step}</li>)}</ol>
+    </div>
+  );
+}
+
+function Allow({ finding, window }: { finding: Finding; window: Window }) {
+  const text = allowanceText(finding, window);
+  if (text === '' || finding.rule !== '' || finding.allowance !== '') return null;
+  return (
+    <div class="allow">
+      <div class="allow-head">
+        <span class="label">to allow it, in {allowancePlace(finding, window)}</span>
+        <CopyButton text={text} label="Copy the allowance" />
+      </div>
+      <pre tabIndex={0} aria-label="Allowance"><code>{text}</code></pre>
+    </div>
+  );
+}
+
+export function FindingCard({ report, finding, window, title }: {
+  report: Report; finding: Finding; window: Window; title?: string;
+}) {
+  const frames = report.stack(finding.stack);
+  const site = frames[finding.userFrame];
+  const isCounted = finding.rule === '' && counts(finding.disposition);
+  const hasAmount = finding.bytes !== 0 || finding.blocks !== 0;
+  return (
+    <article class={`finding ${isCounted ? 'counted' : 'passed'}`}>
+      <header>
+        <h3>
+          {title && <span>{title} </span>}
+          {hasAmount && <span class="amount">{format.amount(finding)}</span>}
+        </h3>
+        <span class="tags">
+          {finding.kind && hasAmount && <span class="tag mono">{finding.kind}</span>}
+          {finding.reach && <span class={`tag reach-${finding.reach}`}>{format.words(finding.reach)}</span>}
+          {hasAmount && <span class={`tag fate ${isCounted ? 'bad' : ''}`}>{FATES[finding.disposition] ?? format.words(finding.disposition)}</span>}
+          {finding.component && finding.component !== window.component && <span class="tag">code of {finding.component}</span>}
+        </span>
+        {finding.series.length > 0 && <SeriesBars series={finding.series} />}
+      </header>
+      {(finding.explanation || finding.rule || finding.allowance || finding.thread) && (
+        <p class="explanation">
+          {[finding.explanation, finding.rule && `rule: ${finding.rule}`, finding.allowance && `allowance: ${finding.allowance}`, finding.thread && `thread: ${finding.thread}`]
+            .filter(Boolean).join(' · ')}
+        </p>
+      )}
+      {finding.holder && <Holder holder={finding.holder} />}
+      <div class="finding-body">
+        <StackList frames={frames} userFrame={finding.userFrame} end={finding.stackEnd} />
+        {site && <Source report={report} file={site.file} line={site.line} />}
+      </div>
+      {hasAmount && <Allow finding={finding} window={window} />}
+    </article>
+  );
+}

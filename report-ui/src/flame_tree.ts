@@ -1,0 +1,115 @@
+// The tree of the flame graph: outstanding bytes by function, callers above. Pure.
+import { isWanted, type Which } from './call_sites';
+import type { Report, Window } from './model';
+
+export interface FlameNode {
+  name: string;
+  file: string;
+  line: number;
+  module: string;
+  isUsers: boolean;
+  self: Weight;
+  total: Weight;
+  children: FlameNode[];
+}
+
+export interface Weight {
+  bytes: number;
+  blocks: number;
+}
+
+export interface FlameOptions {
+  which: Which;
+  userFramesOnly: boolean;
+  component: string;
+}
+
+interface Building extends FlameNode {
+  byName: Map<string, Building>;
+}
+
+function newNode(name: string, file: string, line: number, module: string, isUsers: boolean): Building {
+  return {
+    name, file, line, module, isUsers,
+    self: { bytes: 0, blocks: 0 },
+    total: { bytes: 0, blocks: 0 },
+    children: [],
+    byName: new Map(),
+  };
+}
+
+// What is wanted, by node of the stacks.
+function weigh(report: Report, windows: Window[], options: FlameOptions): Weight[] {
+  const weights: Weight[] = [];
+  for (const window of windows) {
+    for (const raw of window.findings) {
+      if (!isWanted(report, raw, options.which)) continue;
+      if (options.component !== '') {
+        const own = report.string(raw[11] as number | undefined);
+        if ((own || window.component) !== options.component) continue;
+      }
+      const node = (raw[5] as number | undefined) ?? 0;
+      const weight = (weights[node] ??= { bytes: 0, blocks: 0 });
+      weight.bytes += (raw[0] as number | undefined) ?? 0;
+      weight.blocks += (raw[1] as number | undefined) ?? 0;
+    }
+  }
+  return weights;
+}
+
+// Only what leads to something wanted is built.
+function isNeeded(report: Report, weights: Weight[]): Uint8Array {
+  const needed = new Uint8Array(report.nodeCount);
+  for (let node = report.nodeCount - 1; node > 0; node -= 1) {
+    if (weights[node] === undefined && needed[node] === 0) continue;
+    needed[node] = 1;
+    needed[report.parentOf(node)] = 1;
+  }
+  return needed;
+}
+
+export function flameTree(report: Report, windows: Window[], options: FlameOptions): FlameNode {
+  const weights = weigh(report, windows, options);
+  const needed = isNeeded(report, weights);
+  const root = newNode('all', '', 0, '', false);
+  const built: Building[] = [root];
+  const add = (into: Weight, weight: Weight) => {
+    into.bytes += weight.bytes;
+    into.blocks += weight.blocks;
+  };
+  // Parents come first.
+  for (let node = 1; node < needed.length; node += 1) {
+    if (needed[node] === 0) continue;
+    const parent = built[report.parentOf(node)] ?? root;
+    const frame = report.frame(report.frameIndexOf(node));
+    if (options.userFramesOnly && !frame.isUsers) {
+      built[node] = parent;
+      continue;
+    }
+    const name = frame.func || `${frame.module.slice(frame.module.lastIndexOf('/') + 1) || '?'}+${frame.offset}`;
+    let child = parent.byName.get(name);
+    if (!child) {
+      child = newNode(name, frame.file, frame.line, frame.module, frame.isUsers);
+      parent.byName.set(name, child);
+      parent.children.push(child);
+    }
+    built[node] = child;
+  }
+  weights.forEach((weight, node) => add((built[node] ?? root).self, weight));
+  sum(root);
+  return root;
+}
+
+function sum(root: FlameNode): void {
+  const order: FlameNode[] = [root];
+  for (let at = 0; at < order.length; at += 1) {
+    for (const child of order[at].children) order.push(child);
+  }
+  for (const node of order.reverse()) {
+    node.total = { ...node.self };
+    for (const child of node.children) {
+      node.total.bytes += child.total.bytes;
+      node.total.blocks += child.total.blocks;
+    }
+  }
+}

@@ -1,0 +1,323 @@
+// The report as the page works with it, read from the JSON that html_writer.cpp writes.
+
+export interface Amount {
+  bytes: number;
+  blocks: number;
+}
+
+export const VERDICTS = ['over_budget', 'inconclusive', 'unconfirmed', 'pass', 'not_gated'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+export interface Violation {
+  metric: string;
+  actual: number;
+  limit: number;
+  file: string | null;
+  line: number | null;
+  reason: string | null;
+  component: string | null;
+}
+
+export interface Frame {
+  func: string;
+  file: string;
+  line: number;
+  module: string;
+  offset: string;
+  isInlined: boolean;
+  isUsers: boolean;
+}
+
+export interface Finding {
+  bytes: number;
+  blocks: number;
+  kind: string;
+  disposition: string;
+  reach: string;
+  stack: number; // a node
+  userFrame: number; // -1: none
+  pattern: string[];
+  rule: string;
+  holder: string;
+  explanation: string;
+  component: string;
+  allowance: string;
+  thread: string;
+  stackEnd: string; // '': outermost
+  series: number[];
+}
+
+export interface FreeError {
+  text: string;
+  freedAt: Finding;
+  madeAt: Finding;
+}
+
+// A test, a suite or the program, as one run saw it.
+export interface Window {
+  id: number; // in Report.windows
+  run: number;
+  kind: string;
+  name: string;
+  suite: string; // of a test
+  test: string; // its name without the suite's
+  search: string;
+  iteration: number;
+  result: string;
+  verdict: Verdict;
+  reason: string;
+  sourceFile: string;
+  sourceLine: number;
+  component: string;
+  owner: string;
+  outstanding: Amount;
+  lost: Amount;
+  retained: Amount;
+  allowed: Amount;
+  framework: Amount;
+  growth: Amount;
+  allocated: Amount;
+  peak: number;
+  others: [string, number][]; // mapped bytes, file descriptors, threads
+  leftBehind: string[];
+  reachProblem: string;
+  violations: Violation[];
+  freeErrors: FreeError[];
+  findings: RawFinding[];
+  begin: number | null; // seconds since the program's start
+  end: number | null;
+  liveBegin: number | null;
+  liveEnd: number | null;
+}
+
+// Decoded when it is shown: there may be 50,000.
+export type RawFinding = (number | number[])[];
+
+export interface Run {
+  index: number;
+  binary: string;
+  arguments: string[];
+  verdict: string;
+  exitCode: number;
+  program: { exit_code: number | null; signal: number | null };
+  mode: string;
+  reasons: string[];
+  failures: string[];
+  warnings: string[];
+  tracing: {
+    boundaries: string;
+    generations: number;
+    drops: Record<string, number>;
+    stack_ends: Record<string, number>;
+    stacks: Record<string, number>;
+  };
+  wall: number;
+  gating: number;
+  confirming: number;
+  windows: Window[];
+}
+
+interface RawRun {
+  report: Record<string, any>;
+  windows: Record<string, any>[];
+}
+
+interface RawReport {
+  runs: RawRun[];
+  baseline: RawRun[];
+  strings: string[];
+  frames: number[];
+  stacks: number[];
+  patterns: number[][];
+  sources: (string | number)[][];
+}
+
+const FRAME_NUMBERS = 6;
+const INLINED = 1;
+const USERS = 2;
+
+const amountOf = (pair: number[] | undefined): Amount => ({ bytes: pair?.[0] ?? 0, blocks: pair?.[1] ?? 0 });
+const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
+export class Report {
+  readonly runs: Run[];
+  readonly windows: Window[]; // of all runs
+  readonly tests: Window[]; // of these, the tests
+  readonly baseline: Run[];
+
+  private readonly sources = new Map<string, { first: number; lines: string[] }[]>();
+  private readonly frameCache = new Map<number, Frame>();
+
+  constructor(private readonly raw: RawReport) {
+    let id = 0;
+    const read = (runs: RawRun[]): Run[] =>
+      (runs ?? []).map((run, index) => this.readRun(run, index, () => id++));
+    this.runs = read(raw.runs);
+    this.windows = this.runs.flatMap((run) => run.windows);
+    this.tests = this.windows.filter((window) => window.kind === 'test');
+    this.baseline = read(raw.baseline);
+    for (const [file, first, ...lines] of raw.sources ?? []) {
+      const excerpts = this.sources.get(file as string) ?? [];
+      excerpts.push({ first: first as number, lines: lines as string[] });
+      this.sources.set(file as string, excerpts);
+    }
+  }
+
+  private readRun(raw: RawRun, index: number, nextId: () => number): Run {
+    const report = raw.report ?? {};
+    return {
+      index,
+      binary: String(report.binary ?? ''),
+      arguments: report.arguments ?? [],
+      verdict: String(report.verdict ?? 'inconclusive'),
+      exitCode: report.exit_code ?? 0,
+      program: report.program ?? { exit_code: null, signal: null },
+      mode: report.mode ?? 'gate',
+      reasons: report.reasons ?? [],
+      failures: report.failures ?? [],
+      warnings: report.warnings ?? [],
+      tracing: { boundaries: 'none', generations: 1, drops: {}, stack_ends: {}, stacks: {}, ...report.tracing },
+      wall: report.wall_seconds ?? 0,
+      gating: report.gating_seconds ?? 0,
+      confirming: report.confirming_seconds ?? 0,
+      windows: (raw.windows ?? []).map((window) => this.readWindow(window, index, nextId())),
+    };
+  }
+
+  private readWindow(raw: Record<string, any>, run: number, id: number): Window {
+    const text = (key: string) => this.raw.strings[raw[key] ?? 0] ?? '';
+    const name = String(raw.name ?? '');
+    const kind = text('kind');
+    const dot = kind === 'test' ? name.indexOf('.') : -1;
+    const others: [string, number][] = [];
+    for (const key of ['mapped_bytes', 'file_descriptors', 'threads']) {
+      if (typeof raw[key] === 'number') others.push([key, raw[key]]);
+    }
+    return {
+      id,
+      run,
+      kind,
+      name,
+      suite: dot < 0 ? '' : name.slice(0, dot),
+      test: name.slice(dot + 1),
+      search: name.toLowerCase(),
+      iteration: raw.iteration ?? 1,
+      result: text('test_result'),
+      verdict: (text('verdict') || 'inconclusive') as Verdict,
+      reason: text('reason'),
+      sourceFile: text('source_file'),
+      sourceLine: raw.source_line ?? 0,
+      component: text('component'),
+      owner: text('owner'),
+      outstanding: amountOf(raw.outstanding),
+      lost: amountOf(raw.lost),
+      retained: amountOf(raw.retained),
+      allowed: amountOf(raw.allowed),
+      framework: amountOf(raw.framework),
+      growth: amountOf(raw.growth),
+      allocated: amountOf(raw.allocated),
+      peak: raw.peak_live_bytes ?? 0,
+      others,
+      leftBehind: raw.left_behind ?? [],
+      reachProblem: text('reach_problem'),
+      violations: raw.violations ?? [],
+      freeErrors: (raw.free_errors ?? []).map((error: any) => ({
+        text: error.text,
+        freedAt: this.finding(error.freed_at ?? []),
+        madeAt: this.finding(error.made_at ?? []),
+      })),
+      findings: raw.findings ?? [],
+      begin: numberOrNull(raw.begin_seconds),
+      end: numberOrNull(raw.end_seconds),
+      liveBegin: numberOrNull(raw.live_bytes?.begin),
+      liveEnd: numberOrNull(raw.live_bytes?.end),
+    };
+  }
+
+  string(index: number | undefined): string {
+    return this.raw.strings[index ?? 0] ?? '';
+  }
+
+  finding(raw: RawFinding): Finding {
+    const at = (index: number) => (raw[index] as number | undefined) ?? 0;
+    return {
+      bytes: at(0),
+      blocks: at(1),
+      kind: this.string(at(2)),
+      disposition: this.string(at(3)),
+      reach: this.string(at(4)),
+      stack: at(5),
+      userFrame: at(6) - 1,
+      pattern: (this.raw.patterns[at(7)] ?? []).map((index) => this.string(index)),
+      rule: this.string(at(8)),
+      holder: this.string(at(9)),
+      explanation: this.string(at(10)),
+      component: this.string(at(11)),
+      allowance: this.string(at(12)),
+      thread: this.string(at(13)),
+      stackEnd: this.string(at(14)),
+      series: Array.isArray(raw[15]) ? (raw[15] as number[]) : [],
+    };
+  }
+
+  frame(index: number): Frame {
+    const known = this.frameCache.get(index);
+    if (known) return known;
+    const at = index * FRAME_NUMBERS;
+    const [func, file, line, module, offset, flags] = this.raw.frames.slice(at, at + FRAME_NUMBERS);
+    const frame = {
+      func: this.string(func),
+      file: this.string(file),
+      line,
+      module: this.string(module),
+      offset: this.string(offset),
+      isInlined: (flags & INLINED) !== 0,
+      isUsers: (flags & USERS) !== 0 && this.string(func) !== '_start',
+    };
+    this.frameCache.set(index, frame);
+    return frame;
+  }
+
+  // Nodes of stacks: a parent is always before its children, and 0 is the root.
+  get nodeCount(): number {
+    return this.raw.stacks.length / 2;
+  }
+  parentOf(node: number): number {
+    return this.raw.stacks[2 * node];
+  }
+  frameIndexOf(node: number): number {
+    return this.raw.stacks[2 * node + 1];
+  }
+
+  // Innermost first.
+  stack(node: number): Frame[] {
+    const frames: Frame[] = [];
+    for (let at = node; at > 0; at = this.parentOf(at)) frames.push(this.frame(this.frameIndexOf(at)));
+    return frames;
+  }
+
+  // The call site's frame, as an index; -1 if there is none.
+  userFrameIndex(raw: RawFinding): number {
+    let left = ((raw[6] as number | undefined) ?? 0) - 1;
+    if (left < 0) return -1;
+    let node = (raw[5] as number | undefined) ?? 0;
+    while (left-- > 0 && node > 0) node = this.parentOf(node);
+    return node > 0 ? this.frameIndexOf(node) : -1;
+  }
+
+  source(file: string, line: number): { first: number; lines: string[] } | null {
+    const excerpt = this.sources.get(file)?.find((one) => one.first <= line && line < one.first + one.lines.length);
+    if (!excerpt) return null;
+    const first = Math.max(excerpt.first, line - 4);
+    return { first, lines: excerpt.lines.slice(first - excerpt.first, line + 4 - excerpt.first) };
+  }
+}
+
+// Whether a limit counts it. What is replaced, one-time or bounded counts only where a
+// budget file sets a limit.
+const COUNTED = new Set(['outstanding', 'steady', 'unconfirmed', 'replaced']);
+export const counts = (disposition: string): boolean => COUNTED.has(disposition);
+
+export function readReport(text: string): Report {
+  return new Report(JSON.parse(text) as RawReport);
+}

@@ -1,0 +1,112 @@
+#include "runner/report/formats/page_tables.h"
+
+#include "runner/attribution/stack_pattern.h"
+#include "runner/attribution/user_code.h"
+#include "runner/report/formats/json_access.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// As far as its origin and a pattern for it need.
+Frame ToFrame(const Json& frame) {
+  Frame result;
+  result.function = TextOf(frame, "function");
+  result.file = TextOf(frame, "file");
+  result.line = SmallNumberOf(frame, "line");
+  result.module = TextOf(frame, "module");
+  result.inlined = MemberOf(frame, "inlined") == true;
+  return result;
+}
+
+Finding ToFinding(const Json& finding) {
+  Finding result;
+  for (const Json& frame : MemberOf(finding, "stack")) result.stack.push_back(ToFrame(frame));
+  const std::int64_t user_frame = NumberOf(finding, "user_frame", -1);
+  const bool is_in_stack =
+      user_frame >= 0 && static_cast<std::size_t>(user_frame) < result.stack.size();
+  if (is_in_stack) result.user_frame = static_cast<std::size_t>(user_frame);
+  return result;
+}
+
+template <typename Value, typename Index>
+int Intern(const Value& value, std::vector<Value>& values, Index& index) {
+  const auto [entry, is_new] = index.try_emplace(value, static_cast<int>(values.size()));
+  if (is_new) values.push_back(value);
+  return entry->second;
+}
+
+}  // namespace
+
+PageTables::PageTables() : nodes_{{0, 0}} {
+  String("");
+  Intern({}, patterns_, pattern_index_);
+}
+
+int PageTables::String(std::string_view text) {
+  const auto known = string_index_.find(text);
+  if (known != string_index_.end()) return known->second;
+  return Intern(std::string(text), strings_, string_index_);
+}
+
+int PageTables::Frame(const Json& frame) {
+  const bool is_inlined = MemberOf(frame, "inlined") == true;
+  FrameNumbers numbers = {String(TextOf(frame, "function")), String(TextOf(frame, "file")),
+                          SmallNumberOf(frame, "line"),      String(TextOf(frame, "module")),
+                          String(TextOf(frame, "offset")),   is_inlined ? kInlined : 0};
+  const auto [entry, is_new] = frame_index_.try_emplace(numbers, static_cast<int>(frames_.size()));
+  if (is_new) {
+    // Whose it is follows from the rest, and takes longer.
+    numbers.back() |= IsUserFrame(ToFrame(frame)) ? kUsers : 0;
+    frames_.push_back(numbers);
+  }
+  return entry->second;
+}
+
+int PageTables::Stack(const Json& frames) {
+  int node = 0;
+  if (!frames.is_array()) return node;
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    const std::pair<int, int> next = {node, Frame(*frame)};
+    const std::uint64_t key =
+        static_cast<std::uint64_t>(next.first) << 32U | static_cast<std::uint32_t>(next.second);
+    const auto [entry, is_new] = node_index_.try_emplace(key, static_cast<int>(nodes_.size()));
+    if (is_new) nodes_.push_back(next);
+    node = entry->second;
+  }
+  return node;
+}
+
+std::vector<int> PageTables::PatternStrings(const Json& finding) {
+  std::vector<int> strings;
+  for (const std::string& glob : SuggestPattern(ToFinding(finding))) {
+    strings.push_back(String(glob));
+  }
+  return strings;
+}
+
+int PageTables::Pattern(const Json& finding, int stack) {
+  const auto [entry, is_new] =
+      pattern_of_.try_emplace({stack, NumberOf(finding, "user_frame", -1)}, 0);
+  if (is_new) entry->second = Intern(PatternStrings(finding), patterns_, pattern_index_);
+  return entry->second;
+}
+
+Json PageTables::ToJson() const {
+  Json frames = Json::array();
+  for (const FrameNumbers& frame : frames_) {
+    for (const int number : frame) frames.push_back(number);
+  }
+  Json stacks = Json::array();
+  for (const auto& [parent, frame] : nodes_) {
+    stacks.push_back(parent);
+    stacks.push_back(frame);
+  }
+  return {{"strings", strings_},
+          {"frames", std::move(frames)},
+          {"stacks", std::move(stacks)},
+          {"patterns", patterns_}};
+}
+
+}  // namespace leakgate

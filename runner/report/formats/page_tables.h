@@ -1,0 +1,75 @@
+// What many findings of the HTML report share, each told once: strings, frames, call
+// stacks and the patterns that an allowance would name. Pure; the same calls in the
+// same order give the same tables.
+//
+//   strings   "", "net::Pool::Grow()", "/src/pool.cc", ...      an index stands for each
+//   frames    function, file, line, module, offset, flags, ...  six numbers a frame
+//   stacks    parent, frame, ...                                two numbers a node
+//
+// A stack is a node of a tree whose root, node 0, is outside all: its frame and those
+// of its ancestors are the stack, innermost first. The node of
+//
+//   malloc <- Grow <- TestBody
+//
+// is `malloc` below `Grow` below `TestBody` below the root, so that stacks share their
+// outer frames, and the tree is the flame graph's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace leakgate {
+
+class PageTables {
+ public:
+  PageTables();
+
+  // The index of `text`; "" is 0.
+  int String(std::string_view text);
+  // The node of a run report's "stack", innermost first; 0 for none.
+  int Stack(const nlohmann::ordered_json& frames);
+  // The strings of the pattern that allows a finding, as an index; 0 if it has none.
+  int Pattern(const nlohmann::ordered_json& finding, int stack);
+
+  // Flags of a frame.
+  static constexpr int kInlined = 1;
+  static constexpr int kUsers = 2;  // the user's own code
+
+  // "strings", "frames", "stacks" and "patterns".
+  [[nodiscard]] nlohmann::ordered_json ToJson() const;
+
+ private:
+  static constexpr std::size_t kFrameNumbers = 6;
+  using FrameNumbers = std::array<int, kFrameNumbers>;
+
+  // Finds by what it is given, without a copy.
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+
+  int Frame(const nlohmann::ordered_json& frame);
+  std::vector<int> PatternStrings(const nlohmann::ordered_json& finding);
+
+  std::vector<std::string> strings_;
+  std::unordered_map<std::string, int, TextHash, std::equal_to<>> string_index_;
+  std::vector<FrameNumbers> frames_;
+  std::map<FrameNumbers, int> frame_index_;  // without kUsers
+  std::vector<std::pair<int, int>> nodes_;   // parent and frame
+  std::unordered_map<std::uint64_t, int> node_index_;
+  std::vector<std::vector<int>> patterns_;
+  std::map<std::vector<int>, int> pattern_index_;
+  std::map<std::pair<int, std::int64_t>, int> pattern_of_;  // by stack and user frame
+};
+
+}  // namespace leakgate

@@ -1,0 +1,62 @@
+// 5,000 tests with 50,000 findings: quick to open, to filter and to walk through. The
+// limit of a second is what is promised; what a slow machine takes is told as well.
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { launch, open } from './browser.mjs';
+import * as sample from './sample.mjs';
+
+const LIMIT_MS = Number(process.env.LEAKGATE_UI_LIMIT_MS ?? 2500); // generous: other work may run
+let browser;
+let path;
+before(async () => {
+  browser = await launch();
+  path = sample.report([sample.largeRun()]);
+});
+after(() => browser.close());
+
+// Until the browser has drawn what came of `act`.
+const drawn = (page, act, argument) => page.evaluate(async ([source, value]) => {
+  const begin = performance.now();
+  new Function('value', source)(value);
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+  return performance.now() - begin;
+}, [act, argument]);
+
+test('opens, filters and changes views quickly', async () => {
+  const figures = { 'size MB': (statSync(path).size / 1e6).toFixed(1) };
+  const { page, close } = await open(browser, path, '#view=tests', { bypassCSP: true });
+  await page.waitForTimeout(300);
+  await page.reload();
+  const opening = await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => {
+    const [navigation] = performance.getEntriesByType('navigation');
+    const paint = performance.getEntriesByType('paint').find((one) => one.name === 'first-contentful-paint');
+    done(Math.max(navigation.loadEventEnd, paint?.startTime ?? 0));
+  }, 50))));
+  figures['open ms'] = Math.round(opening);
+  const type = 'const box = document.getElementById("search"); box.value = value; box.dispatchEvent(new Event("input", { bubbles: true }))';
+  figures['filter ms'] = Math.round(await drawn(page, type, 'number123'));
+  assert.match(await page.locator('.result').textContent(), /11 of 5,000 tests/);
+  figures['unfilter ms'] = Math.round(await drawn(page, type, ''));
+  figures['sort ms'] = Math.round(await drawn(page, 'document.querySelector(".c-outstanding button").click()'));
+  for (const view of ['', 'view=timeline', 'view=flame', 'test=Suite0.TestNumber0']) {
+    figures[`${view.replace(/^\w+=/, '') || 'overview'} ms`] = Math.round(await drawn(page, 'location.hash = value; dispatchEvent(new Event("hashchange"))', view));
+    await page.waitForTimeout(50);
+  }
+  assert.ok((await page.locator('tr').count()) < 200);
+  console.log(`html_report: ${Object.entries(figures).map(([name, value]) => `${name} ${value}`).join(', ')}`);
+  for (const [name, value] of Object.entries(figures)) {
+    if (name.endsWith(' ms')) assert.ok(value < LIMIT_MS, `${name}: ${value}`);
+  }
+  await close();
+});
+
+test('only the rows in view are in the page, wherever it is scrolled', async () => {
+  const { page, close } = await open(browser, path, '#view=tests&sort=name');
+  assert.ok((await page.locator('.grid tbody tr').count()) < 80);
+  await page.locator('.grid tbody a').first().focus();
+  await page.keyboard.press('End');
+  await page.waitForFunction(() => document.activeElement.closest('tr')?.getAttribute('aria-rowindex') === '5001');
+  assert.ok((await page.locator('.grid tbody tr').count()) < 80);
+  await close();
+});

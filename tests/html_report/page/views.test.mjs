@@ -1,0 +1,154 @@
+// What the views show, and what clicks and typing do.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { launch, names, open, status } from './browser.mjs';
+import * as sample from './sample.mjs';
+
+let browser;
+let path;
+before(async () => {
+  browser = await launch();
+  path = sample.report([sample.usualRun()]);
+});
+after(() => browser.close());
+
+const opened = (fragment, options) => open(browser, path, fragment, options);
+
+test('the overview begins with the verdict and why', async () => {
+  const { page, close } = await opened('');
+  assert.equal(await page.locator('h1').textContent(), '3 of 31 tests are over budget');
+  assert.match(await page.locator('.why').textContent(), /DiskTest\.Case3.*outstanding 64 B of 0 B/);
+  assert.deepEqual(await page.locator('#components').evaluate((head) =>
+    [...head.closest('section').querySelectorAll('tbody th')].map((cell) => cell.textContent)), ['net', 'disk']);
+  await page.locator('.why a').first().click();
+  assert.equal(await page.locator('h1').textContent(), 'DiskTest.Case3');
+  await close();
+});
+
+test('a baseline tells what has changed', async () => {
+  const better = sample.run([sample.test('HttpTest.Case3'), sample.failing('HttpTest.Case1')]);
+  const { page, close } = await open(browser, sample.report([sample.usualRun()], { baseline: [better] }));
+  const trend = page.locator('section:has(#trend)');
+  assert.match(await trend.textContent(), /29 tests new, 0 gone/);
+  assert.match(await trend.textContent(), /Newly over budget 3.*HttpTest\.Case3/);
+  assert.match(await trend.textContent(), /No longer over budget 1HttpTest\.Case1/);
+  await close();
+});
+
+test('typing searches, and clearing shows all again', async () => {
+  const { page, close } = await opened('#view=tests');
+  await page.fill('#search', 'pool case3');
+  assert.deepEqual(await names(page), ['PoolTest.Case3']);
+  assert.match(await status(page), /1 of 31 tests/);
+  await page.click('text=clear');
+  assert.match(await status(page), /^31 tests/);
+  await close();
+});
+
+test('verdicts, components and suites filter together', async () => {
+  const { page, close } = await opened('#view=tests');
+  await page.click('.chip:has-text("over budget")');
+  assert.deepEqual((await names(page)).sort(), ['DiskTest.Case3', 'HttpTest.Case3', 'PoolTest.Case3']);
+  await page.selectOption('select >> nth=0', 'net');
+  assert.equal((await names(page)).length, 2);
+  await page.selectOption('select >> nth=1', 'HttpTest');
+  assert.deepEqual(await names(page), ['HttpTest.Case3']);
+  await page.click('.chip:has-text("inconclusive")');
+  assert.equal((await names(page)).length, 2);
+  await close();
+});
+
+test('a column sorts down, up, and as before', async () => {
+  const { page, close } = await opened('#view=tests');
+  const head = page.locator('th.c-outstanding');
+  await head.locator('button').click();
+  assert.equal(await head.getAttribute('aria-sort'), 'descending');
+  assert.deepEqual((await names(page)).slice(0, 3), ['DiskTest.Case3', 'PoolTest.Case3', 'HttpTest.Case3']);
+  await head.locator('button').click();
+  assert.equal(await head.getAttribute('aria-sort'), 'ascending');
+  assert.equal((await names(page))[0], 'HttpTest.Case0');
+  await head.locator('button').click();
+  assert.equal(await head.getAttribute('aria-sort'), 'none');
+  await close();
+});
+
+test('an interval of the timeline tells what its tests left', async () => {
+  const { page, close } = await opened('#view=timeline');
+  const fact = async (name) => (await page.locator(`.impact .fact:has(dt:text("${name}")) dd`).textContent());
+  assert.match(await fact('Tests in the interval'), /^31/);
+  const plot = await page.locator('.chart .u-over').boundingBox();
+  await page.mouse.move(plot.x + 2, plot.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(plot.x + plot.width * 0.1, plot.y + 60, { steps: 4 });
+  await page.mouse.up();
+  const tests = Number.parseInt(await fact('Tests in the interval'), 10);
+  assert.ok(tests >= 3 && tests <= 5, `${tests} tests`);
+  assert.match(await fact('Impacting: outstanding'), /^272 B2 blocks/); // 4 * 64 B, and 16 B
+  assert.match(page.url(), /from=1&to=[345]/);
+  await page.locator('#from').focus();
+  for (let times = 0; times < 4; times += 1) await page.keyboard.press('ArrowRight');
+  assert.match(await fact('Impacting: outstanding'), /^0 B/);
+  await page.click('text=Whole run');
+  assert.match(await fact('Tests in the interval'), /^31/);
+  await close();
+});
+
+test('without times the timeline is in the tests’ order', async () => {
+  const { page, close } = await open(browser, sample.report([sample.run([sample.test('A.A'), sample.failing('A.B')])]), '#view=timeline');
+  assert.match(await page.locator('.page-head').textContent(), /Growth of the tests, accumulated, over tests in their order/);
+  await close();
+});
+
+test('the flame graph zooms where it is clicked, and searches', async () => {
+  const { page, close } = await opened('#view=flame');
+  const widthOf = (name) => page.locator(`.frame[aria-label^="${name}"]`).first().evaluate((frame) => frame.offsetWidth);
+  const all = await page.locator('.frame.root').evaluate((frame) => frame.offsetWidth);
+  assert.ok((await widthOf('net::Pool::Grow')) < all - 2);
+  await page.locator('.frame[aria-label^="net::Pool::Grow"]').first().click();
+  assert.match(page.url(), /zoom=/);
+  assert.equal(await widthOf('net::Pool::Grow'), all);
+  await page.click('text=zoom out');
+  assert.ok((await widthOf('net::Pool::Grow')) < all - 2);
+  await page.fill('#search', 'pool::grow');
+  assert.match(await status(page), /: 98 % match/);
+  assert.equal(await page.locator('.frame.matched').count(), 1);
+  assert.equal(await page.locator('.frame:has-text("operator new")').count(), 0);
+  await page.click('text=all frames');
+  assert.equal(await page.locator('.frame:has-text("operator new")').count(), 1);
+  await close();
+});
+
+test('a test’s page shows the findings, the limit and what allows it', async () => {
+  const { page, close } = await opened('#test=HttpTest.Case3', { permissions: ['clipboard-read', 'clipboard-write'] });
+  assert.match(await page.locator('section:has(#limits)').textContent(), /budgets\/net\.leakgate\.json:14/);
+  const card = page.locator('.finding').first();
+  assert.match(await card.locator('.call-site').textContent(), /net::Pool::Grow\(unsigned long\)/);
+  assert.deepEqual(await card.locator('.chain li').allTextContents(), ['g_pool (pool.cc:12)', 'std::vector node']);
+  assert.equal(await card.locator('.series-bars span').count(), 4);
+  assert.equal(await card.locator('.folded details').first().evaluate((details) => details.open), false);
+  const allowance = '{ "stack": ["net::Pool::Grow"], "bytes": 256, "blocks": 1, "reason": "..." }';
+  assert.equal(await card.locator('.allow pre').textContent(), allowance);
+  await card.locator('.copy').click();
+  await card.locator('.copy.done').waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), allowance);
+  await close();
+});
+
+test('the source around the user’s frame is shown where the file is there', async () => {
+  const here = new URL(import.meta.url).pathname;
+  const stack = [sample.frame('net::Pool::Grow()', here, 2)];
+  const one = sample.failing('A.B', { findings: [sample.finding({ stack, user_frame: 0 })] });
+  const { page, close } = await open(browser, sample.report([sample.run([one])]), '#test=A.B');
+  assert.match(await page.locator('.source .hit').textContent(), /^2import assert/);
+  await close();
+});
+
+test('several runs are told apart', async () => {
+  const one = sample.run([sample.failing('A.Same')]);
+  const two = sample.run([sample.test('A.Same'), sample.test('A.Other')], { binary: 'build/other_test' });
+  const { page, close } = await open(browser, sample.report([one, two]), '#test=A.Same&run=2');
+  assert.match(await page.locator('.hero').textContent(), /pass.*run 2, other_test/);
+  await page.goto(`${page.url().split('#')[0]}#view=tests&run=2`);
+  assert.equal((await names(page)).length, 2);
+  await close();
+});

@@ -1,0 +1,139 @@
+#include "runner/report/formats/html_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runner/report/formats/html_template.h"
+#include "tests/unit/report/formats/page.h"
+
+namespace leakgate {
+namespace {
+
+using page::FindingOf;
+using page::FrameNamed;
+using page::Json;
+using page::ReportIn;
+using page::RunOf;
+using page::WindowOf;
+using page::Written;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+TEST(HtmlTemplateTest, HasOnePlaceForTheReport) {
+  const std::string_view page = HtmlTemplate();
+  const std::size_t mark = page.find(kHtmlReportMark);
+
+  ASSERT_NE(mark, std::string_view::npos);
+  EXPECT_EQ(page.find(kHtmlReportMark, mark + 1), std::string_view::npos);
+  EXPECT_TRUE(page.starts_with("<!doctype html>"));
+}
+
+TEST(HtmlWriterTest, IsTheTemplateWithTheReportInIt) {
+  const std::string html = Written({RunOf({})});
+
+  EXPECT_TRUE(html.starts_with("<!doctype html>"));
+  EXPECT_TRUE(html.ends_with("</html>\n"));
+  EXPECT_THAT(html, Not(HasSubstr(std::string(kHtmlReportMark))));
+  EXPECT_THAT(ReportIn(html)["runs"], SizeIs(1));
+}
+
+TEST(HtmlWriterTest, WritesNoRunAsAReportOfNone) {
+  const Json report = ReportIn(Written({}));
+
+  EXPECT_EQ(report["runs"], Json::array());
+  EXPECT_EQ(report["baseline"], Json::array());
+}
+
+TEST(HtmlWriterTest, GivesTheSameBytesForTheSameRuns) {
+  const Json run = RunOf({WindowOf("A.B", {FindingOf({FrameNamed("f()"), FrameNamed("main")})})});
+
+  EXPECT_EQ(Written({run, run}), Written({run, run}));
+}
+
+TEST(HtmlWriterTest, CannotBeEndedEarlyByAName) {
+  const std::string name = "A.</script><!--<script>\xE2\x80\xA8\xE2\x80\xA9";
+  const std::string html = Written({RunOf({WindowOf(name, {FindingOf({FrameNamed(name)})})})});
+
+  EXPECT_THAT(page::ScriptText(html), Not(HasSubstr("<")));
+  EXPECT_THAT(page::ScriptText(html), Not(HasSubstr("\xE2\x80\xA8")));
+  EXPECT_EQ(ReportIn(html)["runs"][0]["windows"][0]["name"], name);
+}
+
+TEST(HtmlWriterTest, ReplacesWhatIsNotUtf8) {
+  const std::string html = Written({RunOf({WindowOf("A.\xFF", {})})});
+
+  EXPECT_EQ(ReportIn(html)["runs"][0]["windows"][0]["name"], "A.\xEF\xBF\xBD");
+}
+
+TEST(HtmlWriterTest, KeepsTheKeysOfARunAndLeavesAmountsOfNothingOut) {
+  const Json run = ReportIn(Written({RunOf({WindowOf("A.B", {})})}))["runs"][0];
+
+  EXPECT_EQ(run["report"], Json({{"schema", "leakgate-report-2"}, {"binary", "t"}}));
+  EXPECT_EQ(run["windows"][0]["outstanding"], Json({64, 1}));
+  EXPECT_FALSE(run["windows"][0].contains("lost"));
+  EXPECT_FALSE(run["windows"][0].contains("findings"));
+}
+
+TEST(HtmlWriterTest, PassesKeysOnThatItDoesNotKnow) {
+  Json window = WindowOf("A.B", {});
+  window["begin_seconds"] = 0.5;
+  window["live_bytes"] = {{"begin", 10}, {"end", 20}};
+  const Json written = ReportIn(Written({RunOf({window})}))["runs"][0]["windows"][0];
+
+  EXPECT_EQ(written["begin_seconds"], 0.5);
+  EXPECT_EQ(written["live_bytes"]["end"], 20);
+}
+
+TEST(HtmlWriterTest, TellsAFindingByNumbersWithoutTrailingZeros) {
+  const Json report =
+      ReportIn(Written({RunOf({WindowOf("A.B", {FindingOf({FrameNamed("f()")})})})}));
+  const Json& finding = report["runs"][0]["windows"][0]["findings"][0];
+  const Json& strings = report["strings"];
+
+  ASSERT_THAT(finding, SizeIs(8));
+  EXPECT_EQ(finding[0], 64);
+  EXPECT_EQ(finding[1], 1);
+  EXPECT_EQ(strings[finding[2].get<std::size_t>()], "new");
+  EXPECT_EQ(strings[finding[3].get<std::size_t>()], "outstanding");
+  EXPECT_EQ(finding[4], 0);  // reach
+  EXPECT_EQ(finding[5], 1);  // the one node of the stacks
+  EXPECT_EQ(finding[6], 1);  // the user's frame, counted from 1
+  const Json& pattern = report["patterns"][finding[7].get<std::size_t>()];
+  ASSERT_THAT(pattern, SizeIs(1));
+  EXPECT_EQ(strings[pattern[0].get<std::size_t>()], "f");
+}
+
+TEST(HtmlWriterTest, WritesTheBaselineBesideTheRuns) {
+  const Json report = ReportIn(
+      Written({RunOf({})}, {.read_source = {}, .baseline = {RunOf({WindowOf("A.B", {})})}}));
+
+  ASSERT_THAT(report["baseline"], SizeIs(1));
+  EXPECT_EQ(report["baseline"][0]["windows"][0]["name"], "A.B");
+}
+
+TEST(HtmlWriterTest, QuotesTheLinesAroundTheUsersFrame) {
+  const ReadSource read = [](const std::string& file) -> std::optional<std::string> {
+    EXPECT_EQ(file, "/src/pool.cc");
+    std::string text;
+    for (int line = 1; line <= 100; ++line) text += "line " + std::to_string(line) + "\n";
+    return text;
+  };
+  const Json run = RunOf({WindowOf("A.B", {FindingOf({FrameNamed("f()")})})});
+  const Json sources = ReportIn(Written({run}, {.read_source = read, .baseline = {}}))["sources"];
+
+  ASSERT_THAT(sources, SizeIs(1));
+  EXPECT_EQ(sources[0][0], "/src/pool.cc");
+  EXPECT_EQ(sources[0][1], 84);
+  EXPECT_EQ(sources[0][6], "line 88");
+}
+
+TEST(HtmlWriterTest, TakesARunOfWrongTypesForAnEmptyOne) {
+  const Json broken = {{"binary", 3},
+                       {"windows", {3, {{"name", Json::array()}, {"findings", {{{"stack", 3}}}}}}}};
+
+  EXPECT_THAT(ReportIn(Written({broken, Json("no run")}))["runs"], SizeIs(2));
+}
+
+}  // namespace
+}  // namespace leakgate
