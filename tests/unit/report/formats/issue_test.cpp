@@ -81,6 +81,13 @@ TEST(IssueTest, AViolationWithoutFindingsIsNeverSilent) {
   EXPECT_THAT(Rules(Issues(sample::RunOf({window}))), ElementsAre(Rule::kOutstanding));
 }
 
+TEST(IssueTest, WhatIsLostAndGrowsIsOneIssue) {
+  WindowResult window = sample::FailingUncoveredTest();
+  window.findings[0].disposition = Disposition::kSteady;
+  window.violations.push_back(sample::Over("steady_bytes", 128, 0));
+  EXPECT_THAT(Rules(Issues(sample::RunOf({window}))), ElementsAre(Rule::kLost));
+}
+
 TEST(IssueTest, ALimitThatAFileSetsCountsWhatTheDefaultPolicyForgives) {
   WindowResult window = sample::FailingTest();
   window.findings = {sample::RetainedFinding(Disposition::kOneTime),
