@@ -69,12 +69,13 @@ std::string_view WordsOf(Rule rule) {
 
 // "HttpTest.Get: 128 B in 2 blocks lost, budget 0 B (net.json:14)", of each limit that is
 // exceeded, of the component of `of`.
-std::string BudgetLines(const WindowResult& window, const Violation& of) {
+std::string BudgetLines(const WindowResult& window, const Violation& of, const std::string& root) {
   std::string text;
   for (const Excess& excess : Excesses(window)) {
     if (excess.component != of.component) continue;
-    text += Printable(fmt::format("{}: {}, {} ({})", WindowName(window), excess.amount,
-                                  excess.budget, fmt::join(excess.sources, ", ")));
+    const std::string line = fmt::format("{}: {}, {} ({})", WindowName(window), excess.amount,
+                                         excess.budget, fmt::join(excess.sources, ", "));
+    text += Printable(WithRelativePaths(line, root));
     text += '\n';
   }
   return text;
@@ -133,7 +134,7 @@ class WindowIssues {
   void VisitCounted(const Finding& finding, const Violation& violation) {
     Issue issue = New(RuleOf(violation));
     issue.title = fmt::format("{} {} {}", Quantity(finding), WordsOf(issue.rule), By(finding));
-    issue.details = BudgetLines(window_, violation);
+    issue.details = BudgetLines(window_, violation, root_);
     Finish(issue, finding);
     issue.details += "  " + Printable(RemedyText(window_)) + '\n';
     visit_(issue);
@@ -174,7 +175,7 @@ class WindowIssues {
   void VisitLimit(const Violation& violation, const Excess& excess) {
     Issue issue = New(RuleOf(violation));
     issue.title = Printable(excess.amount) + InWindow() + Printable(", " + excess.budget);
-    issue.details = BudgetLines(window_, violation);
+    issue.details = BudgetLines(window_, violation, root_);
     for (const std::string& left : window_.left_behind) {
       issue.details += Printable("left behind: " + left) + '\n';
     }

@@ -75,6 +75,13 @@ TEST(IssueTest, ALimitThatNoFindingExplainsIsOneAtTheTestsDefinition) {
   EXPECT_THAT(issues[0].details, HasSubstr("left behind: thread 7: worker\n"));
 }
 
+TEST(IssueTest, TellsTheBudgetFileFromTheRoot) {
+  WindowResult window = sample::FailingTest();
+  window.violations[0].limit.source.file = "/home/me/project/budgets/net.leakgate.json";
+  EXPECT_THAT(Issues(sample::RunOf({window})).at(0).details,
+              HasSubstr("budget 0 B (budgets/net.leakgate.json:14)\n"));
+}
+
 TEST(IssueTest, AViolationWithoutFindingsIsNeverSilent) {
   WindowResult window = sample::FailingTest();
   window.findings.clear();
