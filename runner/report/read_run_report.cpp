@@ -108,9 +108,10 @@ Amount AmountOver(const Violation& violation, const WindowResult& window) {
   for (const Finding& finding : window.findings) {
     const std::string& owner =
         finding.component.empty() ? window.budget->component : finding.component;
-    const bool is_of = IsOf(violation, "steady") ? finding.disposition == Disposition::kSteady
-                       : IsOf(violation, "lost") ? IsLost(finding.reach)
-                                                 : IsUsers(finding);
+    const bool is_of = IsOf(violation, "steady")     ? finding.disposition == Disposition::kSteady
+                       : IsOf(violation, "lost")     ? IsLost(finding.reach)
+                       : IsOf(violation, "retained") ? !IsLost(finding.reach)
+                                                     : IsUsers(finding);
     if (is_of && owner == violation.component) amount += finding.amount;
   }
   return amount;

@@ -54,7 +54,7 @@ TEST(LaunchReportsTest, EachFormatIsWrittenAtOnce) {
                                    "folded", "pprof", "speedscope"}) {
     options.insert(options.end(), {"--report", format + "=" + directory.File(format)});
   }
-  RunCommand(Gated({FixturePath("features")}, options));
+  RunCommand(Gated({FixturePath("features_untouched")}, options));
   EXPECT_THAT(ReadFile(directory.File("junit")), HasSubstr("<testcase "));
   EXPECT_THAT(ReadFile(directory.File("sarif")), HasSubstr("\"leakgate.lost\""));
   EXPECT_THAT(ReadFile(directory.File("github")), HasSubstr("::error file="));
@@ -75,8 +75,9 @@ TEST(LaunchReportsTest, MarkdownForTheStepSummaryIsAddedToIt) {
 
 TEST(LaunchReportsTest, PathsAreRelativeToTheCheckoutOfTheCiService) {
   const TemporaryDirectory directory;
-  RunCommand(Gated({FixturePath("features")}, {"--report", "github=" + directory.File("r")}),
-             {.environment = {"GITHUB_WORKSPACE=" LEAKGATE_SOURCE_DIR "/tests"}});
+  RunCommand(
+      Gated({FixturePath("features_untouched")}, {"--report", "github=" + directory.File("r")}),
+      {.environment = {"GITHUB_WORKSPACE=" LEAKGATE_SOURCE_DIR "/tests"}});
   EXPECT_THAT(ReadFile(directory.File("r")), HasSubstr("file=fixtures/features.cpp,line="));
 }
 

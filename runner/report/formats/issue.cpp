@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 #include <set>
@@ -20,39 +19,7 @@
 namespace leakgate {
 namespace {
 
-struct RuleText {
-  std::string_view id;
-  std::string_view title;
-  std::string_view help;
-};
-
-constexpr std::array<RuleText, kRuleCount> kRules = {{
-    {"leakgate.lost", "Lost memory",
-     "Memory that a test allocated and nothing leads to any more. Free it, or own it by a smart "
-     "pointer or container."},
-    {"leakgate.steady", "Memory that grows with each repetition",
-     "Memory that is still reachable, and of which the test, repeated alone, leaves more each "
-     "time. "
-     "Free it, bound the cache, or allow it in the component's budget file."},
-    {"leakgate.outstanding", "Outstanding memory over budget",
-     "Memory that a test allocated and had not freed at its end, more than the budget file of its "
-     "component allows."},
-    {"leakgate.over_limit", "A limit of the budget is exceeded",
-     "A limit on something other than outstanding blocks, such as peak memory, mappings, file "
-     "descriptors or threads."},
-    {"leakgate.unconfirmed", "Retained memory that could not be told from a leak",
-     "Memory that is still reachable, and the test could not be repeated alone to tell whether it "
-     "grows. With --strict it fails the run."},
-    {"leakgate.mismatched_free", "Memory freed by the wrong function",
-     "Memory was freed by another family of functions than allocated it, such as new[] by free()."},
-    {"leakgate.double_free", "Memory freed twice", "A block was freed that had been freed before."},
-    {"leakgate.budget_entry", "A budget file's entry is out of date",
-     "An override or an allowance has expired, or nothing used it. Remove it, or renew it."},
-}};
-
-const RuleText& TextOf(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
-
-// What a limit that a file sets counts, whatever became of it afterwards.
+// What a limit counts, whatever became of it afterwards (judgement/window_verdict.h).
 bool CountsToTheLetter(const Finding& finding) {
   switch (finding.disposition) {
     case Disposition::kOutstanding:
@@ -81,12 +48,10 @@ bool IsChargedTo(const std::string& component, const Finding& finding, const Win
 bool Explains(const Finding& finding, const Violation& violation, const WindowResult& window) {
   if (!IsChargedTo(violation.component, finding, window)) return false;
   if (IsOf(violation, "steady")) return finding.disposition == Disposition::kSteady;
-  const bool is_default = violation.limit.source.file.empty();
-  const bool counts =
-      is_default ? finding.disposition == Disposition::kOutstanding : CountsToTheLetter(finding);
-  if (IsOf(violation, "lost")) return counts && IsLost(finding.reach);
-  if (IsOf(violation, "retained")) return counts && finding.reach == Reach::kRetained;
-  return IsOf(violation, "outstanding") && counts;
+  if (!CountsToTheLetter(finding)) return false;
+  if (IsOf(violation, "lost")) return IsLost(finding.reach);
+  if (IsOf(violation, "retained")) return !IsLost(finding.reach);
+  return IsOf(violation, "outstanding");
 }
 
 Rule RuleOf(const Violation& violation) {
@@ -104,12 +69,13 @@ std::string_view WordsOf(Rule rule) {
 
 // "HttpTest.Get: 128 B in 2 blocks lost, budget 0 B (net.json:14)", of each limit that is
 // exceeded, of the component of `of`.
-std::string BudgetLines(const WindowResult& window, const Violation& of) {
+std::string BudgetLines(const WindowResult& window, const Violation& of, const std::string& root) {
   std::string text;
   for (const Excess& excess : Excesses(window)) {
     if (excess.component != of.component) continue;
-    text += Printable(fmt::format("{}: {}, {} ({})", WindowName(window), excess.amount,
-                                  excess.budget, fmt::join(excess.sources, ", ")));
+    const std::string line = fmt::format("{}: {}, {} ({})", WindowName(window), excess.amount,
+                                         excess.budget, fmt::join(excess.sources, ", "));
+    text += Printable(WithRelativePaths(line, root));
     text += '\n';
   }
   return text;
@@ -168,7 +134,7 @@ class WindowIssues {
   void VisitCounted(const Finding& finding, const Violation& violation) {
     Issue issue = New(RuleOf(violation));
     issue.title = fmt::format("{} {} {}", Quantity(finding), WordsOf(issue.rule), By(finding));
-    issue.details = BudgetLines(window_, violation);
+    issue.details = BudgetLines(window_, violation, root_);
     Finish(issue, finding);
     issue.details += "  " + Printable(RemedyText(window_)) + '\n';
     visit_(issue);
@@ -209,7 +175,7 @@ class WindowIssues {
   void VisitLimit(const Violation& violation, const Excess& excess) {
     Issue issue = New(RuleOf(violation));
     issue.title = Printable(excess.amount) + InWindow() + Printable(", " + excess.budget);
-    issue.details = BudgetLines(window_, violation);
+    issue.details = BudgetLines(window_, violation, root_);
     for (const std::string& left : window_.left_behind) {
       issue.details += Printable("left behind: " + left) + '\n';
     }
@@ -289,10 +255,6 @@ Issue EntryIssue(const std::string& line, Level level, const std::string& root) 
 }
 
 }  // namespace
-
-std::string_view RuleId(Rule rule) { return TextOf(rule).id; }
-std::string_view RuleTitle(Rule rule) { return TextOf(rule).title; }
-std::string_view RuleHelp(Rule rule) { return TextOf(rule).help; }
 
 void VisitIssues(const RunResult& run, const std::string& root,
                  const std::function<void(const Issue&)>& visit) {

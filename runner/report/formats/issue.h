@@ -8,29 +8,13 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "runner/report/formats/call_site.h"
+#include "runner/report/formats/rule.h"
 #include "runner/report/run_result.h"
 
 namespace leakgate {
-
-enum class Rule {
-  kLost,
-  kSteady,
-  kOutstanding,  // over a limit on what may be outstanding or retained
-  kOverLimit,    // over another limit
-  kUnconfirmed,
-  kMismatchedFree,
-  kDoubleFree,
-  kBudgetEntry,  // an override or allowance that expired, or that nothing used
-};
-inline constexpr int kRuleCount = 8;
-
-[[nodiscard]] std::string_view RuleId(Rule rule);     // "leakgate.lost"
-[[nodiscard]] std::string_view RuleTitle(Rule rule);  // "Lost memory"
-[[nodiscard]] std::string_view RuleHelp(Rule rule);   // one or two sentences
 
 // kError fails the run, kWarning would if it were not told to fail nothing.
 enum class Level { kError, kWarning, kNote };

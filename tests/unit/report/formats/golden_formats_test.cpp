@@ -1,4 +1,5 @@
 // Each format as a whole, as its reader gets to see it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/report/formats/written.h"
@@ -37,6 +38,26 @@ TEST(GoldenFormatsTest, TheSameRunGivesTheSameBytes) {
         ReportFormat::kMarkdown, ReportFormat::kFolded, ReportFormat::kPprof,
         ReportFormat::kSpeedscope}) {
     EXPECT_EQ(Everything(format), Everything(format));
+  }
+}
+
+TEST(StreamingTest, ARunIsWrittenWhenItIsAddedWhereTheFormatAllowsIt) {
+  for (const ReportFormat format :
+       {ReportFormat::kJunit, ReportFormat::kSarif, ReportFormat::kGithub, ReportFormat::kGitlab}) {
+    std::ostringstream out;
+    const ReportWriter writer = NewReportWriter(format, out, sample::kSurroundings);
+    writer.add(ToRunReport(sample::RunOfEverything()));
+    EXPECT_THAT(out.str(), testing::HasSubstr("net::SessionCache::Put"));
+    writer.finish();
+  }
+}
+
+TEST(StreamingTest, PassingRunsAddNothingWhereOnlyFindingsAreTold) {
+  for (const ReportFormat format :
+       {ReportFormat::kGithub, ReportFormat::kGitlab, ReportFormat::kFolded, ReportFormat::kPprof,
+        ReportFormat::kSpeedscope}) {
+    const std::vector<RunResult> many(50, sample::PassingRun());
+    EXPECT_EQ(sample::Written(format, many), sample::Written(format, {sample::PassingRun()}));
   }
 }
 

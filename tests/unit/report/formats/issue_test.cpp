@@ -75,10 +75,24 @@ TEST(IssueTest, ALimitThatNoFindingExplainsIsOneAtTheTestsDefinition) {
   EXPECT_THAT(issues[0].details, HasSubstr("left behind: thread 7: worker\n"));
 }
 
+TEST(IssueTest, TellsTheBudgetFileFromTheRoot) {
+  WindowResult window = sample::FailingTest();
+  window.violations[0].limit.source.file = "/home/me/project/budgets/net.leakgate.json";
+  EXPECT_THAT(Issues(sample::RunOf({window})).at(0).details,
+              HasSubstr("budget 0 B (budgets/net.leakgate.json:14)\n"));
+}
+
 TEST(IssueTest, AViolationWithoutFindingsIsNeverSilent) {
   WindowResult window = sample::FailingTest();
   window.findings.clear();
   EXPECT_THAT(Rules(Issues(sample::RunOf({window}))), ElementsAre(Rule::kOutstanding));
+}
+
+TEST(IssueTest, WhatIsLostAndGrowsIsOneIssue) {
+  WindowResult window = sample::FailingUncoveredTest();
+  window.findings[0].disposition = Disposition::kSteady;
+  window.violations.push_back(sample::Over("steady_bytes", 128, 0));
+  EXPECT_THAT(Rules(Issues(sample::RunOf({window}))), ElementsAre(Rule::kLost));
 }
 
 TEST(IssueTest, ALimitThatAFileSetsCountsWhatTheDefaultPolicyForgives) {

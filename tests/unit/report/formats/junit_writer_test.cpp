@@ -81,7 +81,7 @@ TEST_F(JunitTest, HasTheFiguresAsProperties) {
   EXPECT_EQ(Property(test, "leakgate.owner"), "me");
   EXPECT_EQ(Property(test, "leakgate.outstanding_bytes"), "128");
   EXPECT_EQ(Property(test, "leakgate.lost_blocks"), "2");
-  EXPECT_EQ(Property(test, "leakgate.retained_bytes"), "0");
+  EXPECT_EQ(Property(test, "leakgate.retained_bytes"), "");  // there are none
   EXPECT_EQ(Property(test, "leakgate.peak_live_bytes"), "4096");
 }
 
