@@ -165,6 +165,9 @@ class BudgetSet {
   [[nodiscard]] bool LimitsResources() const;
   [[nodiscard]] bool DefersToSuites() const;
 
+  // The file name of the program under test.
+  const std::string& binary_name() const { return binary_name_; }
+
   // The files that apply to the binary. They live as long as the set.
   [[nodiscard]] std::vector<const BudgetFile*> Files() const;
 

@@ -43,6 +43,18 @@ void AddUnmatchedOf(const BudgetFile& file, const std::vector<TestId>& tests,
   }
 }
 
+// A pattern without wildcards, that can mean nothing but the binary.
+void AddSelfNamed(const BudgetFile& file, const std::string& binary_name,
+                  std::vector<std::string>& warnings) {
+  for (const ProcessPattern& pattern : file.processes) {
+    if (pattern.glob != binary_name) continue;
+    warnings.push_back(
+        fmt::format("{}:{}: processes: {} is the binary itself, whose death tests are not meant; "
+                    "name what its tests start",
+                    file.path.string(), pattern.line, Quoted(pattern.glob)));
+  }
+}
+
 std::string Counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -67,7 +79,10 @@ BudgetProblems CheckAgainstTests(const BudgetSet& budgets, const std::vector<Tes
   if (const auto program = budgets.ForProgram(); !program) {
     problems.errors.push_back(program.error().message);
   }
-  for (const BudgetFile* file : budgets.Files()) AddUnmatchedOf(*file, tests, problems.warnings);
+  for (const BudgetFile* file : budgets.Files()) {
+    AddUnmatchedOf(*file, tests, problems.warnings);
+    AddSelfNamed(*file, budgets.binary_name(), problems.warnings);
+  }
   return problems;
 }
 

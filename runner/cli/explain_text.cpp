@@ -102,7 +102,7 @@ std::string OverridesText(const BudgetFile& file, const std::string& test,
       state = fmt::format("expired on {}", DateText(*it->expires));
     } else {
       const std::vector<std::string> effects = EffectsOf(*it, later);
-      state = effects.empty() ? "matches, but is for suites"
+      state = effects.empty() ? "matches, but is for suites or processes"
                               : fmt::format("{}", fmt::join(effects, ", "));
       state += ExpiryText(it->expires) + ReasonOf(it->reason);
       later.push_back(&*it);
@@ -167,6 +167,19 @@ std::string ThreadsText(const AppliedBudget& budget) {
              : "charged with what all threads of the process allocate meanwhile\n";
 }
 
+// Which processes that the test starts are judged, and by what.
+std::string ProcessesText(const BudgetFile& file, const std::string& test,
+                          std::chrono::year_month_day today) {
+  std::string text;
+  for (const ProcessPattern& pattern : file.processes) {
+    text += fmt::format("  {:<31}         {}:{}\n", pattern.glob, file.path.string(), pattern.line);
+  }
+  if (text.empty()) return "";
+  const AppliedBudget budget = ApplyLimits(file, {WindowKind::kProcess, {test}, today});
+  return "processes that it starts, each judged at its end:\n" + text + "their " +
+         LimitsText(budget);
+}
+
 }  // namespace
 
 Expected<std::string> ExplainText(const BudgetSet& budgets, const TestId& test,
@@ -179,6 +192,7 @@ Expected<std::string> ExplainText(const BudgetSet& budgets, const TestId& test,
   text += FilesText(candidates, test) + LimitsText(*budget);
   if (!candidates.empty()) text += OverridesText(*candidates.front().file, test.name, today);
   text += AllowancesText(*budget) + PolicyText(*budget) + ThreadsText(*budget);
+  if (!candidates.empty()) text += ProcessesText(*candidates.front().file, test.name, today);
   for (const BudgetFile* owner : budgets.CodeOwners()) {
     text += fmt::format("what code of {} allocates in it is charged to {}\n", owner->component,
                         owner->path.string());

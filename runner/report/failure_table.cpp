@@ -83,6 +83,10 @@ std::string FailureTable(std::vector<RepeatedFailure> failures) {
 }
 
 std::string IterationsText(const RepeatedFailure& failure) {
+  // One test may start many that are alike.
+  if (failure.first->kind == WindowKind::kProcess && failure.iterations > 1) {
+    return fmt::format(" in {} processes", failure.iterations);
+  }
   const int first = failure.first->iteration;
   if (failure.iterations == 1) return first == 1 ? "" : fmt::format(" #{}", first);
   return fmt::format(" in {}, the first #{}", FormatCount(failure.iterations, "iteration"), first);

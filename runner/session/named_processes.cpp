@@ -96,11 +96,22 @@ void NamedProcesses::Forget(int pid) {
   if (last != starts_.rend()) starts_.erase(std::next(last).base());
 }
 
+// The image of `pid` that is traced now; none if it has ended, or is another's.
+NamedProcesses::Start* NamedProcesses::Running(int pid) const {
+  const auto last = std::find_if(starts_.rbegin(), starts_.rend(), [&](const auto& start) {
+    return start->pid == pid && start->process != nullptr && !IsOver(*start);
+  });
+  return last == starts_.rend() ? nullptr : last->get();
+}
+
 void NamedProcesses::OnExec(int sender, const ExecNotice& notice) {
   const int pid = notice.pid == 0 ? sender : notice.pid;
   if (pid == program_.pid()) return;  // the program under test, in another image
   const std::lock_guard lock(mutex_);
-  if (notice.event == static_cast<std::uint32_t>(ExecEvent::kFailed)) return Forget(pid);
+  const bool starts = notice.event == static_cast<std::uint32_t>(ExecEvent::kStarts);
+  Start* const earlier = notice.pid == 0 ? Running(pid) : nullptr;
+  if (earlier != nullptr) earlier->child.has_executed = starts;
+  if (!starts) return Forget(pid);
 
   const std::uint32_t window = notice.window != 0 ? notice.window : program_.CurrentWindow().id;
   windows_[pid] = window;
@@ -119,11 +130,8 @@ HelloReply NamedProcesses::OnHello(int pid) {
   }
   if (!around_.budgets.NamesProcesses()) return {};
   const std::lock_guard lock(mutex_);
-  for (const auto& start : starts_) {
-    if (start->pid == pid && start->process != nullptr && !HasEnded(start->end)) {
-      start->child.has_executed = true;
-    }
-  }
+  if (Start* const earlier = Running(pid))
+    earlier->is_replaced = earlier->child.has_executed = true;
   const auto known = windows_.find(pid);
   const std::uint32_t window =
       known != windows_.end() ? known->second : program_.CurrentWindow().id;
@@ -156,9 +164,7 @@ void NamedProcesses::Trace(Start& start) {
                                                   &start.child);
 }
 
-bool NamedProcesses::IsOver(const Start& start) {
-  return start.child.has_executed || HasEnded(start.end);
-}
+bool NamedProcesses::IsOver(const Start& start) { return start.is_replaced || HasEnded(start.end); }
 
 void NamedProcesses::Judge(Start& start) {
   const RegionReader& region = start.process->region();

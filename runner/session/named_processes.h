@@ -61,6 +61,7 @@ class NamedProcesses {
     bool is_noted = false;   // by who started it
     bool has_asked = false;  // to be traced
     bool leaves_agent = false;
+    bool is_replaced = false;                // another image of the PID has asked
     std::string problem;                     // why it was not traced; empty: it was, or see above
     std::unique_ptr<TracedProcess> process;  // until it is judged
     UniqueFd end;
@@ -70,6 +71,7 @@ class NamedProcesses {
   void SetWindow(Start& start, std::uint32_t window) const;
   Start& FindOrAdd(int pid, const std::string& path, bool Start::*told, std::uint32_t window);
   void Forget(int pid);
+  Start* Running(int pid) const;
   void Trace(Start& start);
   void Judge(Start& start);
   void JudgeEnded(std::size_t most_left);

@@ -13,7 +13,8 @@ namespace leakgate {
 namespace {
 
 constexpr const char* kNotInOrder = "it was killed, or ended without exit or a return from main";
-constexpr const char* kHasExecuted = "it executed another program in its place";
+constexpr const char* kHasExecuted =
+    "it executed another program in its place, and so had no end of its own";
 
 // Whether anything hangs on which blocks are lost.
 bool AsksForReach(const AppliedBudget& budget) {
@@ -288,7 +289,8 @@ std::string WindowJudge::FindLostOfProgram(int asking_tid) {
 
 void WindowJudge::EndProcess(int asking_tid) { why_lost_unknown_ = FindLostOfProgram(asking_tid); }
 
-// Where what is lost would fail it, and was not told: no pass.
+// Where what is lost would fail it, and was not told: no pass. One that executes another
+// program in its place does not come to an end.
 void WindowJudge::DoubtChild(WindowResult& result) const {
   const bool may_pass = result.verdict == Verdict::kPass || result.verdict == Verdict::kNotGated;
   if (!may_pass || why_lost_unknown_.empty()) return;
@@ -297,11 +299,13 @@ void WindowJudge::DoubtChild(WindowResult& result) const {
         return IsUsers(finding) && finding.disposition == Disposition::kOutstanding;
       });
   if (!has_any || !AsksForReach(*result.budget)) return;
-  result.verdict = Verdict::kInconclusive;
-  result.reason = fmt::format(
-      "what it lost could not be told: {}; end it in order, or limit \"outstanding\" in "
-      "\"limits\": {{\"process\": ...}}",
-      child_->has_executed ? kHasExecuted : why_lost_unknown_);
+  result.verdict = child_->has_executed ? Verdict::kNotGated : Verdict::kInconclusive;
+  result.reason = child_->has_executed
+                      ? kHasExecuted
+                      : fmt::format(
+                            "what it lost could not be told: {}; end it in order, or limit "
+                            "\"outstanding\" in \"limits\": {{\"process\": ...}}",
+                            why_lost_unknown_);
 }
 
 void WindowJudge::RecallLost(WindowEvidence& evidence) const {

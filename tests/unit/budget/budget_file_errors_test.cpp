@@ -42,8 +42,8 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{
             "MisspeltAtTheTop", Member(R"("test": ["A.*"])"),
             R"(2:1: unknown key "test"; did you mean "tests"? Known: "$schema", "component", )"
-            R"("owner", "tests", "binaries", "code", "free_by", "confirm", "threads", "limits", )"
-            R"("overrides" and "allowances")"},
+            R"("owner", "tests", "binaries", "code", "processes", "free_by", "confirm", "threads", )"
+            R"("limits", "overrides" and "allowances")"},
         ErrorCase{"UnknownInAWindow", Member(R"("limits": {"test": {"leaked": {"bytes": 0}}})"),
                   R"(2:21: limits.test: unknown key "leaked"; remove it. Known: "outstanding", )"
                   R"("lost", "retained", "growth", "allocated", "peak", "mapped", )"
@@ -54,8 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{
             "UnknownWithALineBreak", Member(R"("a\nlong story": 1)"),
             R"(2:1: unknown key "a\nlong story"; remove it. Known: "$schema", "component", )"
-            R"("owner", "tests", "binaries", "code", "free_by", "confirm", "threads", "limits", )"
-            R"("overrides" and "allowances")"},
+            R"("owner", "tests", "binaries", "code", "processes", "free_by", "confirm", "threads", )"
+            R"("limits", "overrides" and "allowances")"},
         ErrorCase{"UnknownInAnOverride", OverrideOf(R"({"because": "x"})"),
                   R"(2:16: overrides[0]: unknown key "because"; remove it. Known: "tests", )"
                   R"("limits", "free_by", "reason", "owner", "issue" and "expires")"},
@@ -85,6 +85,15 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"Binaries", Member(R"("binaries": true)"),
                   R"(2:13: binaries: expected an array of strings, found true; write one such as )"
                   R"(["net_*"])"},
+        ErrorCase{"Processes", Member(R"("processes": [])"),
+                  R"(2:14: processes: is empty; write a list such as ["helper*"])"},
+        ErrorCase{"ProcessPattern", Member(R"("processes": ["a", " "])"),
+                  R"(2:20: processes[1]: is empty; write a string such as "helper*")"},
+        ErrorCase{"ProcessPath", Member("\"processes\": [\"a\",\n\"./bin/b*\"]"),
+                  R"(3:1: processes[1]: a file name has no '/'; write "b*")"},
+        ErrorCase{"ProcessThreads", Member(R"("limits": {"process": {"threads": 1}})"),
+                  R"(2:24: limits.process.threads: is measured for tests only; move it to the )"
+                  R"(limits of "test")"},
         ErrorCase{"Limits", Member(R"("limits": [])"),
                   R"(2:11: limits: expected an object, found an array; write one such as )"
                   R"({"test": {"outstanding": {"bytes": "64 KiB"}}})"},
@@ -155,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"BinaryPattern", Member(R"("binaries": [""])"),
                   R"(2:14: binaries[0]: is empty; write a string such as "net_*")"},
         ErrorCase{"Limits", Member(R"("limits": {})"),
-                  R"(2:11: limits: is empty; it needs "test", "suite" or "program")"},
+                  R"(2:11: limits: is empty; it needs "test", "suite", "program" or "process")"},
         ErrorCase{"Window", Member(R"("limits": {"suite": {}})"),
                   R"(2:21: limits.suite: is empty; it needs "outstanding", "lost", )"
                   R"("retained", "growth", "allocated", "peak", "mapped", )"
@@ -185,10 +194,10 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"WithAnEmptyPattern", OverrideOf(R"({"tests": [""]})"),
                   R"(2:26: overrides[0].tests[0]: is empty; write a string such as "HttpTest.*")"},
         ErrorCase{"WithNoLimits", OverrideOf(R"({"limits": {}})"),
-                  R"(2:26: overrides[0].limits: is empty; it needs "test" or "suite")"},
+                  R"(2:26: overrides[0].limits: is empty; it needs "test", "suite" or "process")"},
         ErrorCase{"OfTheProgram", OverrideOf("{\"limits\": {\n\"program\": {}}}"),
-                  R"(3:1: overrides[0].limits.program: an override limits tests and suites only; )"
-                  R"(move it to the "limits" of the file)"},
+                  R"(3:1: overrides[0].limits.program: an override limits tests, suites and )"
+                  R"(the processes that tests start; move it to the "limits" of the file)"},
         ErrorCase{"TheSecondOfTwo",
                   OverrideOf(R"({"tests": ["A.*"], )" + kGoodLimits + ", \"reason\": \"x\"},\n{}"),
                   R"(3:1: overrides[1].tests: missing; add "tests": ["HttpTest.*"])"}),

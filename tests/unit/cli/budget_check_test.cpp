@@ -47,6 +47,13 @@ TEST(CheckAgainstTestsTest, TellsAConflictOnce) {
   EXPECT_THAT(problems.errors, ElementsAre(testing::HasSubstr("both cover A.One")));
 }
 
+TEST(CheckAgainstTestsTest, WarnsOfAProcessThatIsTheBinaryItself) {
+  const BudgetSet set({Parse("a.json", R"("processes": ["*", "net_test"])")}, "net_test");
+  EXPECT_THAT(CheckAgainstTests(set, kTests).warnings,
+              ElementsAre("a.json:2: processes: \"net_test\" is the binary itself, whose death "
+                          "tests are not meant; name what its tests start"));
+}
+
 TEST(CheckAgainstTestsTest, WarnsOfPatternsThatMatchNoTest) {
   const BudgetSet set({Parse("a.json", R"("tests": ["A.*", "B.*"],
     "overrides": [{"tests": ["C.*"], "free_by": "suite", "reason": "x"}],

@@ -69,12 +69,13 @@ TEST(ExplainTextTest, TellsWhatBecameOfEachOverride) {
   {"tests": ["*"], "limits": {"test": {"threads": 5}}, "free_by": "program", "reason": "five",
    "expires": "2026-12-31"}]})")},
               {"A.One", ""});
-  EXPECT_THAT(text, HasSubstr("  net.leakgate.json:2: loses threads to line 6  \"one\"\n"
-                              "  net.leakgate.json:3: does not match: B.*\n"
-                              "  net.leakgate.json:4: expired on 2026-03-09\n"
-                              "  net.leakgate.json:5: matches, but is for suites  \"four\"\n"
-                              "  net.leakgate.json:6: sets threads, sets free_by; until "
-                              "2026-12-31  \"five\"\n"));
+  EXPECT_THAT(text,
+              HasSubstr("  net.leakgate.json:2: loses threads to line 6  \"one\"\n"
+                        "  net.leakgate.json:3: does not match: B.*\n"
+                        "  net.leakgate.json:4: expired on 2026-03-09\n"
+                        "  net.leakgate.json:5: matches, but is for suites or processes  \"four\"\n"
+                        "  net.leakgate.json:6: sets threads, sets free_by; until "
+                        "2026-12-31  \"five\"\n"));
   EXPECT_THAT(text, HasSubstr("judged at the program's end"));
 }
 
@@ -105,6 +106,18 @@ TEST(FindTestTest, ProposesTheNearestName) {
             "no test 'HttpTest.Gte' in the binary; did you mean 'HttpTest.Get'?");
   EXPECT_EQ(FindTest("X.Y", tests).error().message,
             "no test 'X.Y' in the binary; list them with --gtest_list_tests");
+}
+
+TEST(ExplainTextTest, TellsTheProcessesThatAreJudgedAndTheirLimits) {
+  const std::string text =
+      Explain({Parse("net.leakgate.json", R"({"component": "net", "processes": ["helper*",
+  "server"],
+  "limits": {"process": {"outstanding": {"bytes": 64}}}})")},
+              {"A.One", ""});
+  EXPECT_THAT(text, HasSubstr("processes that it starts, each judged at its end:\n"));
+  EXPECT_THAT(text, HasSubstr("  helper* "));
+  EXPECT_THAT(text, HasSubstr(" net.leakgate.json:2\ntheir limits:\n"));
+  EXPECT_THAT(text, HasSubstr(" net.leakgate.json:3\n"));
 }
 
 }  // namespace

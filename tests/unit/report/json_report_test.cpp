@@ -45,6 +45,15 @@ TEST(JsonReportTest, TellsWhatWasRun) {
   EXPECT_EQ(Parsed(result).at("arguments"), json({"--gtest_filter=A.*"}));
 }
 
+TEST(JsonReportTest, NamesTheTestThatStartedAProcess) {
+  WindowResult window = FailingTest("http_server");
+  window.kind = WindowKind::kProcess;
+  EXPECT_EQ(WindowJson(window).at("kind"), "process");
+  EXPECT_FALSE(WindowJson(window).contains("started_by"));
+  window.started_by = "A.B";
+  EXPECT_EQ(WindowJson(window).at("started_by"), "A.B");
+}
+
 TEST(JsonReportTest, NamesEachVerdictOfARun) {
   RunResult result;
   EXPECT_EQ(Parsed(result).at("verdict"), "pass");

@@ -61,6 +61,25 @@ TEST(RemedyTest, OfASuiteIsAnOverrideOfAllItsTests) {
   EXPECT_EQ(budget.overrides.at(0).limits.suite.outstanding.bytes->value, 128);
 }
 
+TEST(RemedyTest, OfAProcessIsAnOverrideOfTheTestThatStartedIt) {
+  WindowResult window = FailingTest("http_server");
+  window.kind = WindowKind::kProcess;
+  window.started_by = "A.B";
+  const BudgetFile budget =
+      Parse(R"({"component": "net", "overrides": [)" + RemedyJson(window) + "]}");
+
+  EXPECT_EQ(budget.overrides.at(0).tests.at(0), "A.B");
+  EXPECT_EQ(budget.overrides.at(0).limits.process.outstanding.bytes->value, 128);
+}
+
+TEST(RemedyTest, OfAProcessThatNoTestStartedIsTheLimitsOfTheFile) {
+  WindowResult window = FailingTest("http_server");
+  window.kind = WindowKind::kProcess;
+  const BudgetFile budget = Parse(R"({"component": "net", "limits": )" + RemedyJson(window) + "}");
+
+  EXPECT_EQ(budget.limits.process.outstanding.bytes->value, 128);
+}
+
 TEST(RemedyTest, OfTheProgramIsTheLimitsOfTheFile) {
   const BudgetFile budget =
       Parse(R"({"component": "net", "limits": )" + RemedyJson(FailingProgram()) + "}");

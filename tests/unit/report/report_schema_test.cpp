@@ -138,6 +138,13 @@ TEST(ReportSchemaTest, ListsTheWordOfEveryDispositionReachVerdictAndMode) {
   }
 }
 
+TEST(ReportSchemaTest, TakesTheWindowOfAProcess) {
+  RunResult result = sample::RunOf({sample::FailingTest("http_server")});
+  result.windows[0].kind = WindowKind::kProcess;
+  result.windows[0].started_by = "A.B";
+  EXPECT_THAT(SchemaErrors(Report(result)), IsEmpty());
+}
+
 TEST(ReportSchemaTest, ListsEveryMetric) {
   AppliedBudget budget;
   const AppliedLimit none = {0, {"net.json", 3, ""}};

@@ -62,6 +62,26 @@ TEST(SummaryTest, MentionsTheFrameworkShortlyIfItKeptAnything) {
   EXPECT_EQ(Lines(text), 1);
 }
 
+WindowResult FailingProcess(const std::string& started_by) {
+  WindowResult window = FailingTest("http_server");
+  window.kind = WindowKind::kProcess;
+  window.started_by = started_by;
+  window.was_failed_inside = false;
+  return window;
+}
+
+TEST(SummaryTest, NamesAProcessByTheTestThatStartedIt) {
+  const std::string text = Summary(RunOf({FailingProcess("A.B"), FailingProcess("")}));
+  EXPECT_THAT(text, HasSubstr("Failure in process http_server of A.B\n"));
+  EXPECT_THAT(text, HasSubstr("Failure in process http_server\n"));
+  EXPECT_THAT(text, HasSubstr("; 2 processes over budget;"));
+}
+
+TEST(SummaryTest, TellsProcessesThatAreAlikeOnce) {
+  const std::string text = Summary(RunOf({FailingProcess("A.B"), FailingProcess("A.B")}));
+  EXPECT_THAT(text, HasSubstr("process http_server of A.B in 2 processes\n"));
+}
+
 TEST(SummaryTest, CountsEachVerdict) {
   EXPECT_THAT(Summary(RunOf({PassingTest("A.B"), FailingTest(), InconclusiveTest("A.D", "why"),
                              InconclusiveTest("A.E", "why")})),
