@@ -6,8 +6,12 @@
 // is closed at once: from then on the two meet in the region alone, so a test
 // that closes every descriptor, or changes root, does no harm.
 //
-// Each end checks the other's credentials (SO_PEERCRED). The PID that counts is
-// the one the kernel gives, never one that is sent.
+// With kTellOfExecs in the Answer, traced or not, the process tells of each program
+// that it is about to execute: an ExecNotice on a connection of its own, which nobody
+// answers. Fork children, which have no agent that starts, tell by what they inherit.
+//
+// Each end checks the other's credentials (SO_PEERCRED). The PID that is given a region
+// is the one the kernel tells, never one that is sent.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +22,7 @@ namespace leakgate {
 inline constexpr char kControlVariable[] = "LEAKGATE_CONTROL";
 
 inline constexpr std::uint32_t kControlMagic = 0x6b67'6c31;
+inline constexpr std::uint32_t kExecMagic = 0x6b67'6c32;
 
 struct Hello {
   std::uint32_t magic;
@@ -27,11 +32,34 @@ static_assert(sizeof(Hello) == 8);
 
 enum class ControlAction : std::uint32_t { kStayOff = 0, kTrace = 1 };
 
+// What else the runner wants of a process: bits of Answer::wants.
+inline constexpr std::uint32_t kTellOfExecs = 1;
+
 struct Answer {
   std::uint32_t magic;
   std::uint32_t action;  // ControlAction
+  std::uint32_t wants;   // bits
+  std::uint32_t window;  // of the program under test: in which the process was started
 };
-static_assert(sizeof(Answer) == 8);
+static_assert(sizeof(Answer) == 16);
+
+enum class ExecEvent : std::uint32_t {
+  kStarts = 1,  // is about to execute; in a child of posix_spawn: has executed
+  kFailed = 2,  // what was about to did not
+};
+
+struct ExecNotice {
+  static constexpr std::uint32_t kPathCapacity = 4096;
+
+  std::uint32_t magic;  // kExecMagic
+  std::uint32_t event;  // ExecEvent
+  std::int32_t pid;     // of the process that executes; 0: the sender
+  std::uint32_t window;
+  std::uint32_t leaves_agent;  // 1: the new program's environment does not have the agent preloaded
+  std::uint32_t path_length;   // bytes of `path` that are sent
+  char path[kPathCapacity];    // of the file, absolute
+};
+static_assert(sizeof(ExecNotice) == 24 + ExecNotice::kPathCapacity);
 
 // Where the agent has GoogleTest stream its events, by the answer to getenv: a
 // host that is none, and that the agent is itself (plugin/agent/stream_boundaries.h).

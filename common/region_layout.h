@@ -22,7 +22,7 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-inline constexpr std::uint32_t kLayoutVersion = 5;
+inline constexpr std::uint32_t kLayoutVersion = 6;
 
 // How many frames of a stack are recorded: what the agent has room for, and
 // what the runner asks for unless told otherwise.
@@ -49,7 +49,9 @@ enum class ProgramEnd : std::uint32_t {
   kImmediate = 2,  // _exit, _Exit or quick_exit
 };
 
-enum class WindowKind : std::uint32_t { kProgram = 1, kSuite = 2, kTest = 3 };
+// kProcess: what the runner calls the program window of a child that a budget file
+// names. No region holds it.
+enum class WindowKind : std::uint32_t { kProgram = 1, kSuite = 2, kTest = 3, kProcess = 4 };
 enum class WindowState : std::uint32_t { kUnused = 0, kOpen = 1, kClosed = 2 };
 
 // kNotPassed: GoogleTest's stream of events does not tell failed from skipped.
@@ -63,9 +65,10 @@ enum class TestResult : std::uint32_t {
 
 // What the agent asks the runner (Mailbox::question), and waits for.
 enum class Question : std::uint32_t {
-  kJudge = 0,         // a window has ended: is it within budget?
-  kTestBegins = 1,    // asked only with kAskAtTestBegin
-  kIterationEnds = 2  // all tear-down is done; asked only with kAskAtIterationEnd
+  kJudge = 0,          // a window has ended: is it within budget?
+  kTestBegins = 1,     // asked only with kAskAtTestBegin
+  kIterationEnds = 2,  // all tear-down is done; asked only with kAskAtIterationEnd
+  kProcessEnds = 3     // in order: main has returned, or exit is called; see kAskAtProcessEnd
 };
 
 // What else the runner wants to be asked: bits of RegionHeader::asks.
@@ -73,6 +76,9 @@ inline constexpr std::uint32_t kAskAtTestBegin = 1;
 inline constexpr std::uint32_t kAskAtIterationEnd = 2;
 inline constexpr std::uint32_t kAskAtTestEnd = 4;   // also where nothing is outstanding
 inline constexpr std::uint32_t kAskAtSuiteEnd = 8;  // likewise
+// Set before the process gets the region, and only in that of a child that a budget file
+// names: it runs no tests of its own.
+inline constexpr std::uint32_t kAskAtProcessEnd = 16;
 
 // A string in the region's text: offset and length in bytes.
 struct TextRef {
@@ -152,7 +158,7 @@ static_assert(sizeof(Mailbox) == 0x1'0000);
 
 // One window. `live_*` is what shards have handed over; the rest of a window's
 // count is still in the shards whose `window` it is.
-struct alignas(64) WindowRecord {
+struct WindowRecord {
   std::atomic<std::uint32_t> state;  // WindowState; release, after the fields below
   std::uint32_t kind;                // WindowKind
   std::uint32_t parent;              // the window it was opened in
@@ -166,8 +172,10 @@ struct alignas(64) WindowRecord {
   Totals begin;
   Totals end;                                  // valid once closed
   std::atomic<std::uint64_t> peak_live_bytes;  // of the whole process; see kPeakStepBytes
+  std::uint64_t begin_time_ns;                 // CLOCK_MONOTONIC
+  std::uint64_t end_time_ns;                   // valid once closed
 };
-static_assert(sizeof(WindowRecord) == 128);
+static_assert(sizeof(WindowRecord) == 144);
 
 // Made when the thread begins; where its creation was not seen, when it first allocates.
 struct ThreadRecord {

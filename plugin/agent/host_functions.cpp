@@ -75,9 +75,17 @@ void ResolveDelete(void* where) {
 void ResolveOthers() {
   Resolve(g_host.pthread_create, "pthread_create");
   Resolve(g_host.dlclose, "dlclose");
+  Resolve(g_host.libc_start_main, "__libc_start_main");
+  Resolve(g_host.exit, "exit");
   Resolve(g_host.exit_now, "_exit");
   Resolve(g_host.exit_now_c, "_Exit");
   Resolve(g_host.quick_exit, "quick_exit");
+  Resolve(g_host.execve, "execve");
+  Resolve(g_host.execvpe, "execvpe");
+  Resolve(g_host.fexecve, "fexecve");
+  Resolve(g_host.execveat, "execveat");
+  Resolve(g_host.posix_spawn, "posix_spawn");
+  Resolve(g_host.posix_spawnp, "posix_spawnp");
   Resolve(g_host.getenv, "getenv");
   Resolve(g_host.write, "write");
   Resolve(g_host.close, "close");

@@ -5,6 +5,7 @@
 
 #include <netdb.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -58,9 +59,20 @@ struct HostFunctions {
 
   int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   int (*dlclose)(void*);
+  int (*libc_start_main)(int (*)(int, char**, char**), int, char**, void (*)(), void (*)(),
+                         void (*)(), void*);
+  void (*exit)(int);
   void (*exit_now)(int);    // _exit
   void (*exit_now_c)(int);  // _Exit
   void (*quick_exit)(int);
+  int (*execve)(const char*, char* const*, char* const*);
+  int (*execvpe)(const char*, char* const*, char* const*);
+  int (*fexecve)(int, char* const*, char* const*);
+  int (*execveat)(int, const char*, char* const*, char* const*, int);
+  int (*posix_spawn)(pid_t*, const char*, const posix_spawn_file_actions_t*,
+                     const posix_spawnattr_t*, char* const*, char* const*);
+  int (*posix_spawnp)(pid_t*, const char*, const posix_spawn_file_actions_t*,
+                      const posix_spawnattr_t*, char* const*, char* const*);
   char* (*getenv)(const char*);
   ssize_t (*write)(int, const void*, std::size_t);
   int (*close)(int);

@@ -1,4 +1,4 @@
-// Ends of the process that skip its exit handlers, and the unloading of modules.
+// Ends of the process, and the unloading of modules.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -18,12 +18,46 @@ void NoteImmediateEnd() {
   if (CurrentRoute() != Route::kTrace) return;
   leakgate::RegionHeader& header = g_region.header();
   if (CurrentPid() != header.pid) return;
+  AnnounceProcessEnd();
   SettleBeforeEnd();
   header.program_end.store(static_cast<std::uint32_t>(leakgate::ProgramEnd::kImmediate),
                            std::memory_order_release);
 }
 
+using Main = int (*)(int, char**, char**);
+
+constinit Main g_main = nullptr;
+
+// The last moment at which what the program still holds is held: exit handlers come next.
+int MainAndItsEnd(int count, char** arguments, char** environment) {
+  const int status = g_main(count, arguments, environment);
+  AnnounceProcessEnd();
+  return status;
+}
+
+bool IsNamedProcess() {
+  return CurrentRoute() == Route::kTrace &&
+         (g_region.header().asks.load(std::memory_order_relaxed) & leakgate::kAskAtProcessEnd) != 0;
+}
+
 }  // namespace
+
+// Called by the program's first instructions. Only a child that a budget file names gets
+// a frame of the agent's around its main.
+LEAKGATE_EXPORT int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
+                                      void (*fini)(), void (*loader_fini)(), void* stack_end) {
+  if (IsNamedProcess()) {
+    g_main = main;
+    main = MainAndItsEnd;
+  }
+  return g_host.libc_start_main(main, count, arguments, init, fini, loader_fini, stack_end);
+}
+
+LEAKGATE_EXPORT void exit(int status) noexcept {
+  if (CurrentRoute() == Route::kTrace) AnnounceProcessEnd();
+  g_host.exit(status);
+  __builtin_unreachable();
+}
 
 LEAKGATE_EXPORT void _exit(int status) {
   NoteImmediateEnd();

@@ -24,13 +24,20 @@ std::string_view ViewOf(const char* text) {
   return text == nullptr ? std::string_view{} : std::string_view{text, std::strlen(text)};
 }
 
+// A child that a budget file names has one window, the whole of it: tests that it may run
+// are the program's under test alone.
+bool HasTestWindows() {
+  return (g_region.header().asks.load(std::memory_order_relaxed) & leakgate::kAskAtProcessEnd) == 0;
+}
+
 void AttachListener() {
+  if (!HasTestWindows()) return;
   g_region.header().boundaries.store(static_cast<std::uint32_t>(BoundarySource::kListener),
                                      std::memory_order_relaxed);
 }
 
 unsigned Open(const LeakgateWindow* window) {
-  if (!IsTracing()) return 0;
+  if (!IsTracing() || !HasTestWindows()) return 0;
   const std::uint32_t opened = OpenWindow({.kind = static_cast<WindowKind>(window->kind),
                                            .name = ViewOf(window->name),
                                            .file = ViewOf(window->file),

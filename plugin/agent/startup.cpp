@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "common/control_protocol.h"
+#include "plugin/agent/exec_notices.h"
 #include "plugin/agent/host_functions.h"
 #include "plugin/agent/linux/control_client.h"
 #include "plugin/agent/linux/glibc_chunk.h"
@@ -91,10 +92,11 @@ void StartTracing(int region_fd) {
 void Start() {
   ResolveHostFunctions();
   const char* const control = InitialEnvironment(kControlVariable);
-  const int region_fd = control == nullptr ? -1 : RequestRegion(control);
+  const ControlReply reply = control == nullptr ? ControlReply{} : AskToBeTraced(control);
   // Started, before the canary asks for its route.
   g_stage.store(Stage::kStarted, std::memory_order_release);
-  if (region_fd >= 0) StartTracing(region_fd);
+  if (reply.region_fd >= 0) StartTracing(reply.region_fd);
+  if ((reply.wants & kTellOfExecs) != 0) StartExecNotices(control, reply.window);
 }
 
 __attribute__((constructor)) void OnLoad() { (void)CurrentRoute(); }

@@ -1,8 +1,12 @@
 #include "plugin/agent/windows.h"
 
+#include <time.h>
+
 #include <utility>
 
 #include "plugin/agent/counters.h"
+#include "plugin/agent/exec_notices.h"
+#include "plugin/agent/linux/syscall.h"
 
 namespace leakgate::agent {
 namespace {
@@ -26,6 +30,24 @@ bool IsOpen(std::uint32_t window) {
              static_cast<std::uint32_t>(WindowState::kOpen);
 }
 
+// By the C library, which needs no system call for it.
+std::uint64_t MonotonicTime() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void MarkBegin(WindowRecord& record) {
+  record.begin = SumTotals();
+  record.begin_time_ns = MonotonicTime();
+}
+
+void MarkEnd(WindowRecord& record) {
+  record.end = SumTotals();
+  record.end_time_ns = MonotonicTime();
+}
+
 // Nothing outstanding is a pass without asking, as long as the count is sure.
 bool NeedsJudging(const WindowSum& sum) { return !sum.is_exact || sum.blocks != 0; }
 
@@ -40,7 +62,7 @@ bool IsAskedFor(const WindowRecord& record) {
 
 RunnerVerdict CountAndJudge(std::uint32_t window) {
   WindowRecord& record = g_region.windows()[window];
-  record.end = SumTotals();
+  MarkEnd(record);
   RaisePeak(window, LiveBytes(record.end));
   RaisePeak(record.parent, record.peak_live_bytes.load(std::memory_order_relaxed));
   const WindowSum sum = SumWindow(window);
@@ -64,6 +86,7 @@ void LeaveWindow(std::uint32_t window, TestResult result) {
 }  // namespace
 
 void SetCurrentWindow(std::uint32_t window) {
+  NoteWindowForExecs(window);
   g_region.header().current_window.store(window, std::memory_order_release);
   RaiseEpoch();
 }
@@ -82,7 +105,7 @@ std::uint32_t OpenWindow(const WindowStart& start) {
   record.line = start.line;
   record.name = AddText(start.name);
   record.file = AddFile(start.file);
-  record.begin = SumTotals();
+  MarkBegin(record);
   record.peak_live_bytes.store(LiveBytes(record.begin), std::memory_order_relaxed);
   record.state.store(static_cast<std::uint32_t>(WindowState::kOpen), std::memory_order_release);
   header.window_count.store(id + 1, std::memory_order_release);
@@ -138,8 +161,16 @@ void SettleWindows(Recording recording) {
   if (IsOpen(closing)) CountAndJudge(closing);
   if (iteration != 0) TellIterationEnd(iteration);
   if (!IsOpen(opening)) return;
-  g_region.windows()[opening].begin = SumTotals();
+  MarkBegin(g_region.windows()[opening]);
   AnnounceWindow(opening);
+}
+
+void AnnounceProcessEnd() {
+  static constinit std::atomic<bool> has_asked{false};
+  if (!RunnerAsks(kAskAtProcessEnd) || CurrentPid() != g_region.header().pid) return;
+  if (has_asked.exchange(true, std::memory_order_relaxed)) return;
+  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  AskRunner({Question::kProcessEnds, window, 1});
 }
 
 void SettleBeforeEnd() {

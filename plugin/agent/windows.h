@@ -51,6 +51,11 @@ void OpenWindowUnsettled(Recording recording, std::uint32_t window);
 void CloseWindowUnsettled(Recording recording, std::uint32_t window, TestResult result);
 void EndIterationUnsettled(Recording recording, std::uint32_t iteration);
 
+// A child that a budget file names is about to end in order: has the runner look at what
+// is lost, before static destructors take away what leads to it. Nothing elsewhere, nor a
+// second time, nor in a vfork child. REQUIRES: tracing.
+void AnnounceProcessEnd();
+
 // Marks the thread if windows wait to be settled. Call last, once recording is over.
 void NoteUnsettled();
 // Settles what waits; nothing most times.

@@ -1,16 +1,20 @@
 #include "runner/budget/budget_file.h"
 
+#include <fmt/format.h>
+
 #include "runner/budget/json_fields.h"
 #include "runner/budget/located_json.h"
 #include "runner/budget/read_exceptions.h"
 #include "runner/budget/read_limits.h"
 #include "runner/budget/read_terms.h"
+#include "runner/budget/wording.h"
 
 namespace leakgate {
 namespace {
 
 constexpr std::string_view kComponentExample = R"("net")";
 constexpr std::string_view kBinariesExample = R"("net_*")";
+constexpr std::string_view kProcessesExample = R"("helper*")";
 constexpr std::string_view kPathsExample = R"("src/net/*")";
 constexpr std::string_view kFunctionsExample = R"("net::*")";
 constexpr std::string_view kModulesExample = R"("libnet.so*")";
@@ -24,6 +28,24 @@ Expected<std::string> ReadComponent(const LocatedValue& value, const JsonPlace& 
 
 Expected<std::vector<std::string>> ReadBinaries(const LocatedValue& value, const JsonPlace& place) {
   return ReadTexts(value, place, kBinariesExample);
+}
+
+Expected<std::vector<ProcessPattern>> ReadProcesses(const LocatedValue& value,
+                                                    const JsonPlace& place) {
+  const Expected<std::vector<std::string>> globs = ReadTexts(value, place, kProcessesExample);
+  if (!globs) return Unexpected(globs.error());
+  std::vector<ProcessPattern> patterns;
+  for (const std::string& glob : *globs) {
+    const LocatedValue& element = value.elements[patterns.size()];
+    const std::size_t slash = glob.rfind('/');
+    if (slash != std::string::npos) {
+      return place.Element(patterns.size())
+          .ErrorAt(element,
+                   fmt::format("a file name has no '/'; write {}", Quoted(glob.substr(slash + 1))));
+    }
+    patterns.push_back({glob, element.line});
+  }
+  return patterns;
 }
 
 Expected<std::vector<std::string>> ReadPaths(const LocatedValue& value, const JsonPlace& place) {
@@ -61,6 +83,7 @@ std::vector<JsonField> FieldsOf(BudgetFile& budget) {
           {"tests", Into(budget.tests, ReadTests)},
           {"binaries", Into(budget.binaries, ReadBinaries)},
           {"code", Into(budget.code, ReadCode)},
+          {"processes", Into(budget.processes, ReadProcesses)},
           {"free_by", Into(budget.free_by, ReadFreeBy)},
           {"confirm", Into(budget.confirm, ReadConfirm)},
           {"threads", Into(budget.thread_scope, ReadThreadScope)},
@@ -77,6 +100,8 @@ const WindowLimits& ScopedLimits::For(WindowKind kind) const {
       return test;
     case WindowKind::kSuite:
       return suite;
+    case WindowKind::kProcess:
+      return process;
     case WindowKind::kProgram:
       break;
   }

@@ -46,6 +46,7 @@ struct ScopedLimits {
   WindowLimits test;
   WindowLimits suite;
   WindowLimits program;
+  WindowLimits process;  // of each child process that the file names
 
   [[nodiscard]] const WindowLimits& For(WindowKind kind) const;
 };
@@ -97,6 +98,14 @@ struct CodePatterns {
 // The component whose budget is for code that no other one owns.
 inline constexpr const char* kUnowned = "unowned";
 
+// Child processes that tests start, by the file names of their images.
+struct ProcessPattern {
+  std::string glob;
+  int line = 0;
+
+  friend bool operator==(const ProcessPattern&, const ProcessPattern&) = default;
+};
+
 struct BudgetFile {
   std::filesystem::path path;  // as given, for messages
   std::string component;
@@ -105,6 +114,7 @@ struct BudgetFile {
                                       // `code`, none
   std::vector<std::string> binaries;  // glob patterns of file names; empty: every binary
   CodePatterns code;
+  std::vector<ProcessPattern> processes;
   std::optional<FreeBy> free_by;
   std::optional<Confirm> confirm;
   std::optional<ThreadScope> thread_scope;

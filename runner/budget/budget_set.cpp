@@ -62,6 +62,23 @@ Unexpected ProgramConflict(const BudgetFile& first, const BudgetFile& second,
                   first.path.string(), FirstLimit(first.limits.program).value().line, binary_name));
 }
 
+// The length of the longest pattern of `file` that matches `image`; 0: none does.
+std::size_t LongestMatch(const BudgetFile& file, const std::string& image) {
+  std::size_t longest = 0;
+  for (const ProcessPattern& pattern : file.processes) {
+    if (MatchesGlob(pattern.glob, image)) longest = std::max(longest, pattern.glob.size());
+  }
+  return longest;
+}
+
+Unexpected ProcessConflict(const std::string& image, const BudgetFile& first,
+                           const BudgetFile& second) {
+  return UsageError(
+      fmt::format("{} and {}: both name the process {}, by patterns of the same length; write its "
+                  "name out in \"processes\" of one of them",
+                  first.path.string(), second.path.string(), image));
+}
+
 }  // namespace
 
 bool UsesDefaultPolicy(const AppliedBudget& budget) {
@@ -155,6 +172,40 @@ Expected<AppliedBudget> BudgetSet::ForProgram() const {
   return ApplyLimits(*limiting, {WindowKind::kProgram, {}, today_});
 }
 
+bool BudgetSet::NamesProcesses() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return !entry.file.processes.empty(); });
+}
+
+bool BudgetSet::NamesProcess(const std::string& image) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return LongestMatch(entry.file, image) != 0; });
+}
+
+Expected<AppliedBudget> BudgetSet::ForProcess(const std::string& image,
+                                              const TestId& started_by) const {
+  BudgetedWindow window{WindowKind::kProcess, {}, today_};
+  if (!started_by.name.empty()) {
+    window.tests = {started_by.name};
+    const Expected<const BudgetFile*> own = Winner(started_by);
+    if (!own) return Unexpected(own.error());
+    if (*own != nullptr && LongestMatch(**own, image) != 0) return ApplyLimits(**own, window);
+  }
+  const BudgetFile* winner = nullptr;
+  const BudgetFile* rival = nullptr;
+  std::size_t longest = 0;
+  for (const Entry& entry : entries_) {
+    const std::size_t length = LongestMatch(entry.file, image);
+    if (length == 0 || length < longest) continue;
+    rival = length == longest ? winner : nullptr;
+    winner = &entry.file;
+    longest = length;
+  }
+  if (winner == nullptr) return AppliedBudget{};
+  if (rival != nullptr) return ProcessConflict(image, *rival, *winner);
+  return ApplyLimits(*winner, window);
+}
+
 std::vector<const BudgetFile*> BudgetSet::CodeOwners() const {
   std::vector<const BudgetFile*> owners;
   for (const Entry& entry : entries_) {
@@ -173,6 +224,36 @@ std::vector<std::string> BudgetSet::Expired(std::chrono::year_month_day today) c
   std::vector<std::string> lines;
   for (const Entry& entry : entries_) {
     for (std::string& line : ExpiredEntries(entry.file, today)) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<std::string> BudgetSet::UnseenProcesses(const std::vector<TestId>& tests,
+                                                    const std::set<std::string>& seen) const {
+  std::set<const BudgetFile*> covering;
+  for (const TestId& test : tests) {
+    const Expected<const BudgetFile*> winner = Winner(test);
+    if (winner) covering.insert(*winner);
+  }
+  std::vector<std::string> lines;
+  for (const Entry& entry : entries_) {
+    const bool is_of_every_run =
+        entry.file.tests.empty() && (CoversCodeOnly(entry.file) || tests.empty());
+    if (!is_of_every_run && !covering.contains(&entry.file)) continue;
+    for (const ProcessPattern& pattern : entry.file.processes) {
+      const bool is_seen = std::any_of(seen.begin(), seen.end(), [&](const std::string& image) {
+        return MatchesGlob(pattern.glob, image);
+      });
+      if (is_seen) continue;
+      const bool is_itself = MatchesGlob(pattern.glob, binary_name_);
+      lines.push_back(fmt::format(
+          "{}:{}: no process \"{}\" was started, so none was judged; {}", entry.file.path.string(),
+          pattern.line, pattern.glob,
+          is_itself ? "the program under test has that name, but neither it nor its death tests "
+                      "are meant: name what its tests start"
+                    : "correct the name (that of the executable file, links resolved; of a "
+                      "script, its interpreter's), or have the tests run that start it"));
+    }
   }
   return lines;
 }

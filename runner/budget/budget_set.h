@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -122,6 +123,16 @@ class BudgetSet {
   // aside. Error: two files set program limits.
   [[nodiscard]] Expected<AppliedBudget> ForProgram() const;
 
+  // Whether any file names child processes; those whose image has the file name `image`.
+  [[nodiscard]] bool NamesProcesses() const;
+  [[nodiscard]] bool NamesProcess(const std::string& image) const;
+
+  // The budget of a child process that a file names: of the file that covers the test
+  // that started it (no name: none did), if that names it; else of the file with the
+  // longest pattern. Error: two files have patterns that are as long.
+  [[nodiscard]] Expected<AppliedBudget> ForProcess(const std::string& image,
+                                                   const TestId& started_by) const;
+
   // The files that are charged with what their code allocates in any test: those
   // with `code`, and that of `kUnowned`. They live as long as the set.
   [[nodiscard]] std::vector<const BudgetFile*> CodeOwners() const;
@@ -135,6 +146,12 @@ class BudgetSet {
   // `today`: "FILE:LINE: the allowance for ... expired on ...; remedy". A run
   // under one must fail.
   [[nodiscard]] std::vector<std::string> Expired(std::chrono::year_month_day today) const;
+
+  // A line for each pattern of processes that is not among `seen`, of the files that cover
+  // any of `tests`, which have run: "FILE:LINE: no process matched ...; remedy". Files that
+  // cover no test by name are of every run.
+  [[nodiscard]] std::vector<std::string> UnseenProcesses(const std::vector<TestId>& tests,
+                                                         const std::set<std::string>& seen) const;
 
   // Checks before launch that no two files claim one of `tests`, and ForProgram.
   [[nodiscard]] Expected<void> Check(const std::vector<TestId>& tests) const;

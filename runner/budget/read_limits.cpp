@@ -67,7 +67,8 @@ Expected<ScopedLimits> ReadLimits(const LocatedValue& value, const JsonPlace& pl
       ReadNonEmptyObject(value, place,
                          {{"test", Into(limits.test, ReadWindow)},
                           {"suite", Into(limits.suite, ReadOuterWindow)},
-                          {"program", Into(limits.program, ReadOuterWindow)}},
+                          {"program", Into(limits.program, ReadOuterWindow)},
+                          {"process", Into(limits.process, ReadOuterWindow)}},
                          kLimitsExample);
   if (!read) return Unexpected(read.error());
   return limits;
@@ -78,13 +79,16 @@ Expected<ScopedLimits> ReadOverrideLimits(const LocatedValue& value, const JsonP
     if (member.key != "program") continue;
     return place.Member(member.key)
         .ErrorAt(member,
-                 "an override limits tests and suites only; move it to the \"limits\" of the file");
+                 "an override limits tests, suites and the processes that tests start; move it "
+                 "to the \"limits\" of the file");
   }
   ScopedLimits limits;
-  const Expected<void> read = ReadNonEmptyObject(
-      value, place,
-      {{"test", Into(limits.test, ReadWindow)}, {"suite", Into(limits.suite, ReadOuterWindow)}},
-      kLimitsExample);
+  const Expected<void> read =
+      ReadNonEmptyObject(value, place,
+                         {{"test", Into(limits.test, ReadWindow)},
+                          {"suite", Into(limits.suite, ReadOuterWindow)},
+                          {"process", Into(limits.process, ReadOuterWindow)}},
+                         kLimitsExample);
   if (!read) return Unexpected(read.error());
   return limits;
 }

@@ -68,7 +68,9 @@ class UsageCounter {
   BudgetUsage Count() && {
     for (const WindowResult& window : result_.windows) {
       CountAllowances(window);
-      if (window.kind != WindowKind::kProgram) CountOverrides(window);
+      const bool is_of_tests =
+          window.kind == WindowKind::kTest || window.kind == WindowKind::kSuite;
+      if (is_of_tests) CountOverrides(window);
     }
     return std::move(usage_);
   }

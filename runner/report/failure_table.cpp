@@ -15,7 +15,7 @@ namespace {
 using Row = std::array<std::string, 4>;  // component, amount, budget, test
 
 bool IsSame(const WindowResult& a, const WindowResult& b) {
-  return a.kind == b.kind && a.name == b.name;
+  return a.kind == b.kind && a.name == b.name && a.started_by == b.started_by;
 }
 
 void Add(std::vector<RepeatedFailure>& failures, const WindowResult& window) {

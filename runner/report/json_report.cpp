@@ -24,7 +24,6 @@ double Seconds(std::chrono::nanoseconds duration) {
 }
 
 Json Value(const Finding& finding);
-Json Value(const WindowResult& window);
 
 Json Value(const Amount& amount) { return {{"bytes", amount.bytes}, {"blocks", amount.blocks}}; }
 
@@ -90,6 +89,7 @@ Json Value(const Finding& finding) {
 void AddIdentity(const WindowResult& window, Json& json) {
   json["kind"] = Word(window.kind);
   json["name"] = window.name;
+  if (!window.started_by.empty()) json["started_by"] = window.started_by;
   json["iteration"] = window.iteration;
   const bool has_result = window.kind == WindowKind::kTest && window.status != TestStatus::kNone;
   if (has_result) json["test_result"] = Word(window.status);
@@ -101,9 +101,11 @@ void AddIdentity(const WindowResult& window, Json& json) {
   json["owner"] = TextOrNull(window.budget->owner);
 }
 
-Json Value(const WindowResult& window) {
+Json Value(const WindowResult& window, std::chrono::nanoseconds run_begin) {
   Json json;
   AddIdentity(window, json);
+  json["begin_seconds"] = Seconds(window.begin - run_begin);
+  json["end_seconds"] = Seconds(window.end - run_begin);
   json["outstanding"] = Value(window.outstanding);
   json["lost"] = Value(window.lost);
   json["retained"] = Value(window.retained);
@@ -112,6 +114,7 @@ Json Value(const WindowResult& window) {
   json["framework"] = Value(window.framework);
   json["growth"] = Value(window.growth);
   json["allocated"] = Value(window.allocated);
+  json["live_bytes"] = {{"begin", window.live_bytes_at_begin}, {"end", window.live_bytes_at_end}};
   json["peak_live_bytes"] = window.peak_live_bytes;
   if (window.mapped_bytes) json["mapped_bytes"] = *window.mapped_bytes;
   if (window.file_descriptors) json["file_descriptors"] = *window.file_descriptors;
@@ -164,7 +167,10 @@ Json ToRunReport(const RunResult& result) {
   json["wall_seconds"] = Seconds(result.wall);
   json["gating_seconds"] = Seconds(result.gating);
   json["confirming_seconds"] = Seconds(result.confirming);
-  json["windows"] = Values(result.windows);
+  json["windows"] = Json::array();
+  for (const WindowResult& window : result.windows) {
+    json["windows"].push_back(Value(window, result.begin));
+  }
   return json;
 }
 

@@ -60,6 +60,8 @@ const char* Word(WindowKind kind) {
       return "suite";
     case WindowKind::kTest:
       return "test";
+    case WindowKind::kProcess:
+      return "process";
   }
   return "program";
 }

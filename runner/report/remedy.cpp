@@ -108,14 +108,22 @@ std::string AllowancesJson(const WindowResult& window) {
 }
 
 std::string OverrideJson(const WindowResult& window) {
-  const std::string pattern = window.kind == WindowKind::kSuite ? window.name + ".*" : window.name;
+  std::string pattern = window.name;
+  if (window.kind == WindowKind::kSuite) pattern += ".*";
+  if (window.kind == WindowKind::kProcess) pattern = window.started_by;
   return fmt::format(R"({{ "tests": [{}], "limits": {}, "reason": "..." }})", Quoted(pattern),
                      LimitsJson(window));
 }
 
+// No test's, so that no override names it.
+bool IsOfTheFile(const WindowResult& window) {
+  if (window.kind == WindowKind::kProcess) return window.started_by.empty();
+  return window.kind == WindowKind::kProgram;
+}
+
 std::string_view Section(const WindowResult& window) {
   if (AnyByDefault(window)) return "allowances";
-  return window.kind == WindowKind::kProgram ? "limits" : "overrides";
+  return IsOfTheFile(window) ? "limits" : "overrides";
 }
 
 // The budget file that the entry goes to, as far as anything tells.
@@ -140,7 +148,7 @@ std::string Place(const WindowResult& window) {
 
 std::string EntryJson(const WindowResult& window) {
   if (AnyByDefault(window)) return AllowancesJson(window);
-  return window.kind == WindowKind::kProgram ? LimitsJson(window) : OverrideJson(window);
+  return IsOfTheFile(window) ? LimitsJson(window) : OverrideJson(window);
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ struct FreeErrorResult {
 
 struct WindowResult {
   WindowKind kind = WindowKind::kTest;
-  std::string name;  // "Suite.Test", "Suite", or the binary's file name
+  std::string name;        // "Suite.Test", "Suite", or the binary's file name
+  std::string started_by;  // the test that was running when a process was started; may be empty
   int iteration = 1;
   std::string source_file;  // of the test; empty if not known
   int source_line = 0;      // of the test's definition; 0 if not known
@@ -50,7 +51,11 @@ struct WindowResult {
   Amount framework;
   Amount growth;
   Amount allocated;
-  std::int64_t peak_live_bytes = 0;   // of the process, while the window was open
+  std::int64_t peak_live_bytes = 0;      // of the process, while the window was open
+  std::int64_t live_bytes_at_begin = 0;  // of the process
+  std::int64_t live_bytes_at_end = 0;
+  std::chrono::nanoseconds begin{};   // by the steady clock
+  std::chrono::nanoseconds end{};     // likewise; of a window that is still open, now
   std::vector<Violation> violations;  // empty unless over budget
   std::vector<Finding> findings;      // the user's own first, each group by bytes, descending
   // Budgets of components whose code allocated some of it, other than `budget`'s.
@@ -127,6 +132,7 @@ struct RunResult {
   ProgramExit program;
   TracingResult tracing;
   std::vector<WindowResult> windows;  // in the order in which they were opened
+  std::chrono::nanoseconds begin{};   // by the steady clock, as the windows'
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds
       gating{};  // of `wall`: spent judging while the program waited, and after

@@ -67,11 +67,19 @@ bool HasTests(const RunResult& result) {
                      [](const WindowResult& window) { return window.kind == WindowKind::kTest; });
 }
 
-void AddSuites(const RunResult& result, Colour colour, std::vector<std::string>& parts) {
+std::string ProcessesText(std::int64_t count) {
+  return fmt::format("{} process{}", count, count == 1 ? "" : "es");
+}
+
+// Suites, or child processes.
+void AddBad(const RunResult& result, WindowKind kind, Colour colour,
+            std::vector<std::string>& parts) {
   for (const Verdict verdict : {Verdict::kOverBudget, Verdict::kInconclusive}) {
-    const std::int64_t count = Count(result, WindowKind::kSuite, verdict);
+    const std::int64_t count = Count(result, kind, verdict);
     if (count == 0) continue;
-    const std::string text = FormatCount(count, "suite") + ' ' + std::string(VerdictWords(verdict));
+    const std::string text = fmt::format(
+        "{} {}", kind == WindowKind::kSuite ? FormatCount(count, "suite") : ProcessesText(count),
+        VerdictWords(verdict));
     parts.push_back(PaintVerdict(text, verdict, colour));
   }
 }
@@ -124,7 +132,8 @@ std::string CountsText(const RunResult& result, Colour colour) {
       result.verdict == Verdict::kInconclusive && !AnyWindow(result, Verdict::kInconclusive);
   if (unexplained) parts.push_back(Paint("inconclusive", Emphasis::kUncertain, colour));
   parts.push_back(Subject(result, colour));
-  AddSuites(result, colour, parts);
+  AddBad(result, WindowKind::kSuite, colour, parts);
+  AddBad(result, WindowKind::kProcess, colour, parts);
   AddProgram(result, colour, parts);
   return fmt::format("{}", fmt::join(parts, "; "));
 }

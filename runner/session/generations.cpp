@@ -23,6 +23,14 @@ Expected<int> Generations::StartNext(int pid) {
   return processes_.back()->region_fd();
 }
 
+WindowCopy Generations::Window(std::uint32_t id) const {
+  return processes_.empty() ? WindowCopy{} : processes_.back()->region().Window(id);
+}
+
+WindowCopy Generations::CurrentWindow() const {
+  return processes_.empty() ? WindowCopy{} : Window(processes_.back()->region().CurrentWindow());
+}
+
 std::string RunningTest(const Generations& generations) {
   if (generations.processes().empty()) return "";
   const RegionReader& region = generations.processes().back()->region();

@@ -35,6 +35,13 @@ class Generations {
   // Why an image could not be traced.
   const std::vector<std::string>& errors() const { return errors_; }
 
+  int pid() const { return enabled_pid_.load(std::memory_order_acquire); }
+  // The window that is current in the last image; its copy. Control server's thread.
+  [[nodiscard]] WindowCopy CurrentWindow() const;
+  [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
+  // To be locked while anything is judged.
+  std::mutex& judging() { return judging_; }
+
  private:
   [[nodiscard]] Expected<int> StartNext(int pid);
 

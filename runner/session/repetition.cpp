@@ -135,7 +135,8 @@ std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request,
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
   CountedImages images(setup.prepared, setup.request.stack_depth);
-  auto server = ControlServer::Start([&](int pid) { return images.RegionFor(pid); });
+  auto server = ControlServer::Start(
+      {.on_hello = [&](int pid) { return HelloReply{.region_fd = images.RegionFor(pid)}; }});
   if (!server) return {server.error().message, {}};
   const ScratchDirectory scratch = ScratchDirectory::BesideTestTmpdir();
   auto environment = ProgramEnvironment(EnvironmentFor(request, scratch),

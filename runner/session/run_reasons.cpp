@@ -5,19 +5,6 @@
 namespace leakgate {
 namespace {
 
-std::string AgentFailureText(AgentFailure failure) {
-  switch (failure) {
-    case AgentFailure::kNoMemory:
-      return "the agent could not map its tables; raise the limit on address space (ulimit -v)";
-    case AgentFailure::kCanaryUnseen:
-      return "a trial allocation was not recorded: the program's malloc is not the agent's; link "
-             "no allocator into the executable, and preload none in front of the agent";
-    case AgentFailure::kNone:
-      break;
-  }
-  return "the agent did not start; has it the address space for its tables (ulimit -v)?";
-}
-
 // Of the last image only: an earlier one ended in the next one's exec.
 std::string DoubtAboutEnd(const RegionReader& last, const ProgramExit& program) {
   if (last.State() != AgentState::kTracing) {
@@ -30,6 +17,19 @@ std::string DoubtAboutEnd(const RegionReader& last, const ProgramExit& program) 
 }
 
 }  // namespace
+
+std::string AgentFailureText(AgentFailure failure) {
+  switch (failure) {
+    case AgentFailure::kNoMemory:
+      return "the agent could not map its tables; raise the limit on address space (ulimit -v)";
+    case AgentFailure::kCanaryUnseen:
+      return "a trial allocation was not recorded: the program's malloc is not the agent's; link "
+             "no allocator into the executable, and preload none in front of the agent";
+    case AgentFailure::kNone:
+      break;
+  }
+  return "the agent did not start; has it the address space for its tables (ulimit -v)?";
+}
 
 std::vector<std::string> ReasonsForDoubt(const Generations& generations, const RunResult& result) {
   std::vector<std::string> reasons = generations.errors();

@@ -11,6 +11,9 @@
 
 namespace leakgate {
 
+// Why the agent did not start to trace, and what to do.
+[[nodiscard]] std::string AgentFailureText(AgentFailure failure);
+
 // From what the images left behind, how the program ended and what was dropped.
 // REQUIRES: `result` has its program and tracing filled in.
 [[nodiscard]] std::vector<std::string> ReasonsForDoubt(const Generations& generations,

@@ -16,6 +16,7 @@
 #include "runner/session/linux/launcher.h"
 #include "runner/session/linux/process_tree.h"
 #include "runner/session/linux/program_watch.h"
+#include "runner/session/named_processes.h"
 #include "runner/session/preparation.h"
 #include "runner/session/program_environment.h"
 #include "runner/session/run_confirmations.h"
@@ -29,9 +30,25 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// For child processes that are ending as the program ends.
+constexpr std::chrono::seconds kChildPatience(2);
+
 BoundarySource BoundariesOf(TestFramework framework) {
   return framework == TestFramework::kGoogleTestListener ? BoundarySource::kListener
                                                          : BoundarySource::kStream;
+}
+
+void AddLines(std::vector<std::string> lines, std::vector<std::string>& to) {
+  std::move(lines.begin(), lines.end(), std::back_inserter(to));
+}
+
+std::vector<TestId> TestsThatRan(const RunResult& result) {
+  std::vector<TestId> tests;
+  for (const WindowResult& window : result.windows) {
+    const bool has_run = window.kind == WindowKind::kTest && window.status != TestStatus::kSkipped;
+    if (has_run) tests.push_back({window.name, window.source_file});
+  }
+  return tests;
 }
 
 // From launch to result. Its steps, in order, are those of Run.
@@ -49,7 +66,8 @@ class Session {
                       [this](WindowResult& window) { confirmations_->ConfirmNow(window); },
                       request.mode,
                       request.baseline.get()},
-        generations_(surroundings_, BoundariesOf(prepared.framework), request.stack_depth) {}
+        generations_(surroundings_, BoundariesOf(prepared.framework), request.stack_depth),
+        processes_(surroundings_, generations_, request.stack_depth) {}
 
   Expected<RunResult> Run() {
     const BlockedSignals signals;
@@ -60,7 +78,10 @@ class Session {
                                            .symbolizer = symbolizer_,
                                            .is_cancelled = nullptr});
     GroupWitness witness(signals.blocked());
-    auto server = ControlServer::Start([this](int pid) { return generations_.RegionFor(pid); });
+    auto server = ControlServer::Start(
+        {.on_hello = [this](int pid) { return processes_.OnHello(pid); },
+         .on_exec = [this](int sender,
+                           const ExecNotice& notice) { processes_.OnExec(sender, notice); }});
     if (!server) return Unexpected(server.error());
 
     auto process = Launch((*server)->name(), signals);
@@ -74,6 +95,7 @@ class Session {
     ProgramWatch watch(**process, signals, witness);
     const ProgramStatus status = WaitForEnd(watch, (*process)->pid(), (*server)->name());
     confirmations_->ProgramHasEnded();
+    processes_.AwaitEnds(kChildPatience);
     server->reset();  // no further region
     return Conclude(status, signals);
   }
@@ -127,6 +149,11 @@ class Session {
     if (has_timed_out_) {
       result.reasons.push_back(TimeoutReason(generations_, *request_.timeout));
     }
+    AddLines(processes_.Doubts(), result.reasons);
+    if (RunsAllTests(request_.arguments) && !has_timed_out_ && !result.program.signal) {
+      AddLines(prepared_.budgets.UnseenProcesses(TestsThatRan(result), processes_.Images()),
+               result.reasons);
+    }
     if (RunsAllTests(request_.arguments)) {
       result.warnings = UnusedAllowances(prepared_.budgets, result.windows);
     }
@@ -138,6 +165,7 @@ class Session {
     result.verdict = OverallVerdict(result);
     result.exit_code =
         has_timed_out_ ? static_cast<int>(ExitCode::kInconclusive) : FinalExitCode(result);
+    result.begin = begin_.time_since_epoch();
     result.wall = Clock::now() - begin_;
     return result;
   }
@@ -151,7 +179,7 @@ class Session {
     return "the program " + ProgramExitText(result.program);
   }
 
-  void CollectWindows(RunResult& result) const {
+  void CollectWindows(RunResult& result) {
     result.tracing.generations = static_cast<int>(generations_.processes().size());
     for (const auto& process : generations_.processes()) {
       std::vector<WindowResult> windows = process->Finish();
@@ -164,6 +192,7 @@ class Session {
       result.gating += process->judged();
     }
     NoteUnended(result.program, result.windows);
+    processes_.Conclude(result);
     const auto output = FindGtestOutput(request_.program, request_.arguments, OwnEnvironment());
     if (output) RefineStatuses(ReadGtestOutput(*output, file_begin_), result.windows);
   }
@@ -175,6 +204,7 @@ class Session {
   Variables variables_{IsRuntimeModule};
   JudgeSurroundings surroundings_;
   Generations generations_;
+  NamedProcesses processes_;
   bool has_timed_out_ = false;
   std::optional<RunConfirmations> confirmations_;  // from launch on
   const Clock::time_point begin_ = Clock::now();

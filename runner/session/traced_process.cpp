@@ -46,9 +46,10 @@ class Stopwatch {
 }  // namespace
 
 TracedProcess::TracedProcess(std::unique_ptr<RegionFile> region,
-                             const JudgeSurroundings& surroundings, std::mutex& judging)
+                             const JudgeSurroundings& surroundings, std::mutex& judging,
+                             const ChildProcess* child)
     : region_(std::move(region)),
-      judge_(*region_, surroundings),
+      judge_(*region_, surroundings, child),
       judging_(judging),
       mode_(surroundings.mode),
       server_(region_->mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {}
@@ -62,6 +63,8 @@ void TracedProcess::Answer(Mailbox& mailbox) {
       return judge_.NoteBegin(mailbox.window);
     case Question::kIterationEnds:
       return judge_.EndIteration(mailbox.tid, results_);
+    case Question::kProcessEnds:
+      return judge_.EndProcess(mailbox.tid);
     case Question::kJudge:
       break;
   }

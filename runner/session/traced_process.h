@@ -22,9 +22,9 @@ namespace leakgate {
 
 class TracedProcess {
  public:
-  // `judging` is locked while a window is judged: symbols are shared.
+  // `judging` is locked while a window is judged: symbols are shared. `child` as WindowJudge's.
   TracedProcess(std::unique_ptr<RegionFile> region, const JudgeSurroundings& surroundings,
-                std::mutex& judging);
+                std::mutex& judging, const ChildProcess* child = nullptr);
   TracedProcess(const TracedProcess&) = delete;
   TracedProcess& operator=(const TracedProcess&) = delete;
 

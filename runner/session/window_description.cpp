@@ -1,6 +1,7 @@
 #include "runner/session/window_description.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace leakgate {
 namespace {
@@ -18,6 +19,15 @@ Amount Allocated(const Totals& begin, const Totals& end) {
 
 Amount Freed(const Totals& begin, const Totals& end) {
   return Between(begin.freed_bytes, end.freed_bytes, begin.freed_blocks, end.freed_blocks);
+}
+
+std::chrono::nanoseconds Now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+// What the agent wrote; never later than now, whatever it wrote.
+std::chrono::nanoseconds TimeOf(std::uint64_t steady_ns) {
+  const std::chrono::nanoseconds now = Now();
+  const auto limit = static_cast<std::uint64_t>(now.count());
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(steady_ns, limit)));
 }
 
 }  // namespace
@@ -54,11 +64,17 @@ WindowResult Describe(const WindowCopy& window, const RegionReader& region,
     result.source_line = source->second.line;
   }
   // A window that is still open, the program's too, ends now.
-  const Totals end = window.state == WindowState::kClosed ? window.end : region.CurrentTotals();
+  const bool is_closed = window.state == WindowState::kClosed;
+  const Totals end = is_closed ? window.end : region.CurrentTotals();
   result.allocated = Allocated(window.begin, end);
   result.growth = result.allocated - Freed(window.begin, end);
   const std::uint64_t live_bytes = end.allocated_bytes - end.freed_bytes;
   result.peak_live_bytes = static_cast<std::int64_t>(std::max(window.peak_live_bytes, live_bytes));
+  result.live_bytes_at_begin =
+      static_cast<std::int64_t>(window.begin.allocated_bytes - window.begin.freed_bytes);
+  result.live_bytes_at_end = static_cast<std::int64_t>(live_bytes);
+  result.end = is_closed ? TimeOf(window.end_time_ns) : Now();
+  result.begin = std::min(TimeOf(window.begin_time_ns), result.end);
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "runner/session/window_judge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -9,6 +11,9 @@
 
 namespace leakgate {
 namespace {
+
+constexpr const char* kNotInOrder = "it was killed, or ended without exit or a return from main";
+constexpr const char* kHasExecuted = "it executed another program in its place";
 
 // Whether anything hangs on which blocks are lost.
 bool AsksForReach(const AppliedBudget& budget) {
@@ -23,24 +28,40 @@ bool AnyAsksForReach(const WindowEvidence& evidence, CodeCharges& charges) {
 
 }  // namespace
 
-WindowJudge::WindowJudge(RegionFile& file, const JudgeSurroundings& surroundings)
+WindowJudge::WindowJudge(RegionFile& file, const JudgeSurroundings& surroundings,
+                         const ChildProcess* child)
     : file_(file),
       region_(file.reader()),
       around_(surroundings),
+      child_(child),
       sites_([this](std::uint32_t stack) {
         return SymboliseStack(region_, stack, around_.symbolizer);
       }) {
+  if (child_ != nullptr) {
+    why_lost_unknown_ = kNotInOrder;
+    file_.Ask(kAskAtProcessEnd);
+    return;
+  }
   file_.Ask(kAskAtIterationEnd);
   if (around_.budgets.LimitsResources()) file_.Ask(kAskAtTestBegin | kAskAtTestEnd);
   if (around_.budgets.DefersToSuites()) file_.Ask(kAskAtSuiteEnd);
 }
 
 WindowResult WindowJudge::DescribeWindow(const WindowCopy& window) const {
-  return Describe(window, region_, around_.sources, around_.binary_name);
+  WindowResult result = Describe(window, region_, around_.sources, around_.binary_name);
+  if (child_ == nullptr) return result;
+  result.kind = WindowKind::kProcess;
+  result.name = child_->image;
+  result.started_by = child_->started_by;
+  result.iteration = child_->iteration;
+  return result;
 }
 
 Expected<AppliedBudget> WindowJudge::BudgetOf(const WindowCopy& window,
                                               const WindowResult& described) const {
+  if (child_ != nullptr) {
+    return around_.budgets.ForProcess(child_->image, {child_->started_by, child_->test_file});
+  }
   if (window.kind == WindowKind::kProgram) return around_.budgets.ForProgram();
   if (window.kind == WindowKind::kTest) {
     return around_.budgets.ForTest({described.name, described.source_file});
@@ -89,7 +110,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   AddFreeErrors(window.id, result);
   AddResources(window.id, result);
   NameThreads(request, result.budget->thread_scope, sites_, *evidence);
-  CodeCharges charges = ChargesOf(window.kind, result);
+  CodeCharges charges = ChargesOf(result.kind, result);
   Allow(window.id, charges, *evidence);
   if (window.kind == WindowKind::kProgram) RecallLost(*evidence);
   if (moment.asking_tid != 0 && AnyAsksForReach(*evidence, charges)) {
@@ -106,6 +127,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   }
   Conclude(*evidence, result);
   result.growth = result.growth - result.framework;
+  if (child_ != nullptr) DoubtChild(result);
   Defer(result);
   if (result.verdict == Verdict::kUnconfirmed) {
     open_[window.id] = *std::move(evidence);
@@ -130,6 +152,7 @@ EvidenceRequest WindowJudge::RequestFor(std::uint32_t window, int asking_tid) co
 CodeCharges WindowJudge::ChargesOf(WindowKind kind, const WindowResult& result) {
   std::vector<std::string> tests;
   if (kind == WindowKind::kTest) tests.push_back(result.name);
+  if (!result.started_by.empty()) tests.push_back(result.started_by);
   return CodeCharges(around_.budgets, kind, std::move(tests), result.budget, sites_);
 }
 
@@ -243,11 +266,11 @@ void WindowJudge::JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std
 
 // What is lost before the program's own end; what static destructors leave is not
 // looked at.
-void WindowJudge::FindLostOfProgram(int asking_tid) {
+std::string WindowJudge::FindLostOfProgram(int asking_tid) {
   constexpr std::uint32_t kProgramWindow = 1;
   lost_of_program_.clear();
   const auto evidence = GatherEvidence(RequestFor(kProgramWindow, asking_tid));
-  if (!evidence) return;
+  if (!evidence) return evidence.error().message;
   // Whose they are is asked of the lost ones alone: there are many, and few are lost.
   const auto reaches = leakgate::TellReach({.pid = file_.pid(),
                                             .region = region_,
@@ -255,11 +278,30 @@ void WindowJudge::FindLostOfProgram(int asking_tid) {
                                             .variables = around_.variables,
                                             .holders = HolderWish::kLeaveOut,
                                             .asking_tid = asking_tid});
-  if (!reaches) return;
+  if (!reaches) return reaches.error().message;
   for (std::size_t i = 0; i < reaches->size(); ++i) {
     const Reach reach = (*reaches)[i].reach;
     if (IsLost(reach)) lost_of_program_.push_back({evidence->blocks[i], reach});
   }
+  return "";
+}
+
+void WindowJudge::EndProcess(int asking_tid) { why_lost_unknown_ = FindLostOfProgram(asking_tid); }
+
+// Where what is lost would fail it, and was not told: no pass.
+void WindowJudge::DoubtChild(WindowResult& result) const {
+  const bool may_pass = result.verdict == Verdict::kPass || result.verdict == Verdict::kNotGated;
+  if (!may_pass || why_lost_unknown_.empty()) return;
+  const bool has_any =
+      std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& finding) {
+        return IsUsers(finding) && finding.disposition == Disposition::kOutstanding;
+      });
+  if (!has_any || !AsksForReach(*result.budget)) return;
+  result.verdict = Verdict::kInconclusive;
+  result.reason = fmt::format(
+      "what it lost could not be told: {}; end it in order, or limit \"outstanding\" in "
+      "\"limits\": {{\"process\": ...}}",
+      child_->has_executed ? kHasExecuted : why_lost_unknown_);
 }
 
 void WindowJudge::RecallLost(WindowEvidence& evidence) const {

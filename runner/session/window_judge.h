@@ -5,6 +5,7 @@
 //   Judge         at a window's end, while the process waits, or after its end
 //   EndSuite      a suite is torn down
 //   EndIteration  all tear-down is done: what has been freed since is no leak
+//   EndProcess    a child process is about to end in order
 //   EndProgram    the process has gone
 #pragma once
 
@@ -42,6 +43,16 @@ struct JudgeSurroundings {
   const Baseline* baseline = nullptr;  // of `leakgate run --baseline`
 };
 
+// The child process that a region is of, where it is not the program under test: its one
+// window is of the kind kProcess.
+struct ChildProcess {
+  std::string image;       // the file name
+  std::string started_by;  // the test that was running, "Suite.Test"; empty if none was
+  std::string test_file;   // that test's source; empty if not known
+  int iteration = 1;
+  bool has_executed = false;  // another program, and so did not end in order
+};
+
 // While the process waits: the thread that asks. 0: it has gone.
 struct JudgeMoment {
   int asking_tid = 0;
@@ -49,7 +60,9 @@ struct JudgeMoment {
 
 class WindowJudge {
  public:
-  WindowJudge(RegionFile& region, const JudgeSurroundings& surroundings);
+  // `child` outlives it; nullptr: the region is of the program under test.
+  WindowJudge(RegionFile& region, const JudgeSurroundings& surroundings,
+              const ChildProcess* child = nullptr);
 
   // The result of `window` as its live blocks are now.
   [[nodiscard]] WindowResult Judge(const WindowCopy& window, const JudgeMoment& moment);
@@ -63,6 +76,9 @@ class WindowJudge {
   // Judges the windows that are still open to doubt once more. `results` by
   // window id.
   void EndIteration(int asking_tid, std::map<std::uint32_t, WindowResult>& results);
+
+  // Tells what is lost, while what the process holds is still held.
+  void EndProcess(int asking_tid);
 
   // The same of the tests of a suite that has been torn down, and of those that
   // may free until the program's end.
@@ -92,12 +108,16 @@ class WindowJudge {
   void Defer(WindowResult& result) const;
   void JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std::string_view when,
                   const WhichWindows& which);
-  void FindLostOfProgram(int asking_tid);
+  // Why it could not be told; empty: it was.
+  std::string FindLostOfProgram(int asking_tid);
   void RecallLost(WindowEvidence& evidence) const;
+  void DoubtChild(WindowResult& result) const;
 
   RegionFile& file_;
   const RegionReader& region_;
   const JudgeSurroundings& around_;
+  const ChildProcess* const child_;
+  std::string why_lost_unknown_;  // of a child; empty: what is lost was told
   std::shared_ptr<const AppliedBudget> last_budget_ = NoBudget();
   CallSites sites_;
   std::map<std::uint32_t, WindowEvidence> open_;         // of windows whose verdict is open

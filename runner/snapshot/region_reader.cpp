@@ -47,6 +47,8 @@ std::uint32_t RegionReader::WindowCount() const {
   return LoadCount(Header().window_count, kMaxWindows);
 }
 
+std::uint32_t RegionReader::CurrentWindow() const { return Load(Header().current_window); }
+
 std::uint64_t RegionReader::Drops(DropReason reason) const {
   return Load(Header().drops[static_cast<std::uint32_t>(reason)]);
 }
@@ -89,6 +91,8 @@ WindowCopy RegionReader::Window(std::uint32_t id) const {
   copy.begin = CopyOf(&shared->begin);
   copy.end = CopyOf(&shared->end);
   copy.peak_live_bytes = Load(shared->peak_live_bytes);
+  copy.begin_time_ns = CopyOf(&shared->begin_time_ns);
+  copy.end_time_ns = CopyOf(&shared->end_time_ns);
   return copy;
 }
 

@@ -34,7 +34,9 @@ struct WindowCopy {
   Totals begin{};
   Totals end{};
   std::uint64_t peak_live_bytes =
-      0;  // of the process; too low by less than kPeakStepBytes a thread
+      0;                            // of the process; too low by less than kPeakStepBytes a thread
+  std::uint64_t begin_time_ns = 0;  // CLOCK_MONOTONIC
+  std::uint64_t end_time_ns = 0;    // once closed
 };
 
 // How the stacks of a region were told, as counts.
@@ -119,6 +121,7 @@ class RegionReader {
   [[nodiscard]] BoundarySource Boundaries() const;
   [[nodiscard]] ProgramEnd End() const;
   [[nodiscard]] std::uint32_t WindowCount() const;  // ids from 1 to less than this
+  [[nodiscard]] std::uint32_t CurrentWindow() const;
   [[nodiscard]] std::uint64_t Drops(DropReason reason) const;
   [[nodiscard]] std::uint64_t StackEnds(UnwindEnd end) const;
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "runner/symbols/debug_units.h"
 #include "runner/symbols/demangle.h"
 #include "runner/symbols/qualified_name.h"
 
@@ -113,18 +114,12 @@ std::optional<Dwarf_Word> Number(Dwarf_Die* die, unsigned attribute) {
 DebugFunctions::DebugFunctions(Dwfl_Module* module) {
   Dwarf* const dwarf = dwfl_module_getdwarf(module, &bias_);
   if (dwarf == nullptr) return;
-  Dwarf_CU* cu = nullptr;
-  std::uint8_t type = 0;
-  Dwarf_Die die;
-  Dwarf_Die split;
-  while (dwarf_get_units(dwarf, cu, &cu, nullptr, &type, &die, &split) == 0) {
-    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
-    const bool has_split = type == DW_UT_skeleton && split.addr != nullptr;
-    Unit& unit =
-        units_.emplace_back(Unit{die, has_split ? split : die, Text(&die, DW_AT_comp_dir)});
+  ForEachUnit(dwarf, [&](Dwarf_Die die, const Dwarf_Die& details) {
+    Unit& unit = units_.emplace_back(Unit{die, details, Text(&die, DW_AT_comp_dir)});
     ForEachRange(
         &die, [&](Dwarf_Addr begin, Dwarf_Addr end) { unit_by_address_.Add(begin, end, &unit); });
-  }
+    return true;
+  });
   unit_by_address_.Seal();
 }
 

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "runner/symbols/debug_units.h"
+
 namespace leakgate {
 namespace {
 
@@ -56,16 +58,10 @@ void DebugVariables::Read() {
   Dwarf* const dwarf = dwfl_module_getdwarf(module_, &bias_);
   if (dwarf == nullptr) return;
   const Clock::time_point deadline = Clock::now() + kPatience;
-  Dwarf_CU* cu = nullptr;
-  std::uint8_t type = 0;
-  Dwarf_Die die;
-  Dwarf_Die split;
-  while (dwarf_get_units(dwarf, cu, &cu, nullptr, &type, &die, &split) == 0) {
-    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
-    const bool has_split = type == DW_UT_skeleton && split.addr != nullptr;
-    ReadScope(has_split ? &split : &die, 0, deadline);
-    if (Clock::now() > deadline) return;
-  }
+  ForEachUnit(dwarf, [&](const Dwarf_Die&, Dwarf_Die details) {
+    ReadScope(&details, 0, deadline);
+    return Clock::now() <= deadline;
+  });
 }
 
 void DebugVariables::ReadScope(Dwarf_Die* scope, int depth, Clock::time_point deadline) {

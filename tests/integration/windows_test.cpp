@@ -49,6 +49,27 @@ TEST_P(WindowsTest, ProgramsGrowthHoldsThatOfItsSuites) {
   EXPECT_EQ(Run().Window("program", "windows_" + GetParam())["growth"], Amount(240, 2));
 }
 
+TEST_P(WindowsTest, TellsWhatTheProcessHadLiveAtBothEnds) {
+  const nlohmann::json live = Test("FreesAnEarlierBlock")["live_bytes"];
+
+  EXPECT_EQ(live["end"].get<long>() - live["begin"].get<long>(), -1000);
+}
+
+TEST_P(WindowsTest, TestsFollowEachOtherWithinTheSuitesTime) {
+  const GatedRun run = Run();
+  const nlohmann::json suite = run.Window("suite", "Amounts");
+  double before = suite["begin_seconds"];
+  EXPECT_GT(before, run.Window("program", "windows_" + GetParam())["begin_seconds"]);
+  for (const char* name : {"AllocatesAndFrees", "Replaces", "FreesAnEarlierBlock"}) {
+    const nlohmann::json test = run.Test("Amounts." + std::string(name));
+    EXPECT_GE(test["begin_seconds"], before) << name;
+    EXPECT_GT(test["end_seconds"], test["begin_seconds"]) << name;
+    before = test["end_seconds"];
+  }
+  EXPECT_GE(suite["end_seconds"], before);
+  EXPECT_LE(suite["end_seconds"], run.report["wall_seconds"]);
+}
+
 LEAKGATE_IN_BOTH_MODES(WindowsTest);
 
 // The stream's own strings come on top in the other mode.

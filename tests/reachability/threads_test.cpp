@@ -56,6 +56,15 @@ std::string Frozen(int pid, Look look) {
   return error;
 }
 
+// That ends the program within a second.
+std::optional<int> EndingSignal(TracedProgram& program) {
+  for (int i = 0; i < 1000; ++i) {
+    std::this_thread::sleep_for(milliseconds(1));
+    if (const auto status = program.process().Poll()) return status->signal;
+  }
+  return std::nullopt;
+}
+
 TEST(FreezeTest, StopsAllOfManyThreads) {
   TracedProgram program(FixturePath("reachability"), {"500"});
   std::size_t threads = 0;
@@ -93,26 +102,14 @@ TEST(FreezeTest, ASignalThatArrivesMeanwhileIsTaken) {
   TracedProgram program(FixturePath("reachability"));
   EXPECT_EQ(Frozen(program.pid(), [&](const FrozenProcess&) { ::kill(program.pid(), SIGTERM); }),
             "");
-  std::optional<ProgramStatus> status;
-  for (int i = 0; i < 1000 && !status; ++i) {
-    std::this_thread::sleep_for(milliseconds(1));
-    status = program.process().Poll();
-  }
-  ASSERT_TRUE(status);
-  EXPECT_EQ(status->signal, SIGTERM);
+  EXPECT_EQ(EndingSignal(program), SIGTERM);
 }
 
 TEST(FreezeTest, AProgramThatIsKilledMeanwhileEnds) {
   TracedProgram program(FixturePath("reachability"), {"20"});
   EXPECT_EQ(Frozen(program.pid(), [&](const FrozenProcess&) { ::kill(program.pid(), SIGKILL); }),
             "");
-  std::optional<ProgramStatus> status;
-  for (int i = 0; i < 1000 && !status; ++i) {
-    std::this_thread::sleep_for(milliseconds(1));
-    status = program.process().Poll();
-  }
-  ASSERT_TRUE(status);
-  EXPECT_EQ(status->signal, SIGKILL);
+  EXPECT_EQ(EndingSignal(program), SIGKILL);
 }
 
 TEST(FreezeTest, ASecondLookAtAProgramIsLikeTheFirst) {

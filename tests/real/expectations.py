@@ -15,8 +15,11 @@ FALSE_ALARM = "false alarm"
 UNCONFIRMED = "unconfirmed"
 
 
-def expected_of(suite: Suite) -> list[dict]:
-    return json.loads((HERE / "expected.json").read_text()).get(suite.name, [])
+def expected_of(suite: Suite, mode: str = "") -> list[dict]:
+    """In that mode, or in any."""
+    left_out = suite.not_alone if mode == "ctest" else ()
+    entries = json.loads((HERE / "expected.json").read_text()).get(suite.name, [])
+    return [entry for entry in entries if entry["binary"] not in left_out]
 
 
 def reference_leaks(suite: Suite) -> list[dict]:
@@ -36,7 +39,7 @@ def missed(suite: Suite, outcome: Outcome) -> list[dict]:
 
 
 def unexpected(suite: Suite, outcome: Outcome) -> list[str]:
-    known = {(entry["binary"], entry["test"], entry["site"]) for entry in expected_of(suite)
+    known = {(entry["binary"], entry["test"], entry["site"]) for entry in expected_of(suite, outcome.mode)
              if entry["judged"] != UNCONFIRMED}
     return [f"{test.binary}: {test.name} is over budget by {site}, and expected.json does not say why"
             for test in outcome.over_budget for site in sorted(test.sites) if (*test.key, site) not in known]
@@ -45,12 +48,12 @@ def unexpected(suite: Suite, outcome: Outcome) -> list[str]:
 def absent(suite: Suite, outcome: Outcome) -> list[str]:
     found = {(*test.key, site) for test in outcome.over_budget for site in test.sites}
     return [f"{entry['binary']}: {entry['test']} is not over budget by {entry['site']}, as expected.json says"
-            for entry in expected_of(suite)
+            for entry in expected_of(suite, outcome.mode)
             if entry["judged"] != UNCONFIRMED and (entry["binary"], entry["test"], entry["site"]) not in found]
 
 
 def other_verdicts(suite: Suite, outcome: Outcome) -> list[str]:
-    known = {(entry["binary"], entry["test"]) for entry in expected_of(suite) if entry["judged"] == UNCONFIRMED}
+    known = {(entry["binary"], entry["test"]) for entry in expected_of(suite, outcome.mode) if entry["judged"] == UNCONFIRMED}
     found = {test.key for test in outcome.tests if test.verdict == UNCONFIRMED}
     problems = [f"{test.binary}: {test.name} is {test.verdict}" for test in outcome.tests
                 if test.verdict not in ("pass", "over_budget", UNCONFIRMED)]
@@ -62,7 +65,8 @@ def other_verdicts(suite: Suite, outcome: Outcome) -> list[str]:
 
 def differences(suite: Suite, outcome: Outcome) -> list[str]:
     problems = list(outcome.problems)
-    if len(outcome.tests) != suite.tests:
+    # Through CTest there is a list of what must run.
+    if outcome.mode != "ctest" and len(outcome.tests) != suite.tests:
         problems.append(f"{len(outcome.tests)} tests ran, not {suite.tests}")
     problems += other_verdicts(suite, outcome) + unexpected(suite, outcome) + absent(suite, outcome)
     problems += [f"{leak['binary']}: {leak['test']}: missed what {leak['tool']} finds: "

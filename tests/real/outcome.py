@@ -25,6 +25,7 @@ class Test:
 
 @dataclasses.dataclass
 class Outcome:
+    mode: str
     tests: list[Test]
     problems: list[str]  # of measuring, not of what was measured
 
@@ -55,13 +56,14 @@ def problems_of(suite: Suite, binary: str, mode: str, report: dict) -> list[str]
         problems.append(f"{binary}: drops: {report['tracing']['drops']}")
     own = report["program"]["exit_code"]
     # With the listener it is the program itself that fails for a test over budget.
-    if own != 0 and binary not in suite.ends_badly and not (mode == "listener" and own == 1 == report["exit_code"]):
+    ends_badly = suite.ends_badly + (suite.fails_alone if mode == "ctest" else ())
+    if own != 0 and binary not in ends_badly and not (mode == "listener" and own == 1 == report["exit_code"]):
         problems.append(f"{binary}: ended with {report['program']}, reasons: {report['reasons']}")
     return problems
 
 
 def outcome_of(suite: Suite, mode: str, reports: list[tuple[str, dict]]) -> Outcome:
-    return Outcome([test_of(suite, binary, window) for binary, report in reports for window in tests_of(report)],
+    return Outcome(mode, [test_of(suite, binary, window) for binary, report in reports for window in tests_of(report)],
                    [problem for binary, report in reports for problem in problems_of(suite, binary, mode, report)])
 
 

@@ -24,6 +24,8 @@ class Suite:
     subdirectory: str = ""  # of the source, where the CMakeLists.txt to build is
     arguments: tuple[str, ...] = ()  # of each of its binaries
     ends_badly: tuple[str, ...] = ()  # binaries whose own main aborts or fails after the tests, gated or not
+    fails_alone: tuple[str, ...] = ()  # binaries of which some tests fail or abort when run alone, gated or not
+    not_alone: tuple[str, ...] = ()  # binaries whose tests cannot be run one by one at all
 
     @property
     def source(self) -> pathlib.Path:
@@ -144,6 +146,10 @@ SUITES = {
                       "gmock-nice-strict_test", "gmock-port_test",
                       "gmock-spec-builders_test", "gmock_ex_test", "gmock_stress_test", "gmock_test"),
             tests=1528,
+            needs_order=True,
+            fails_alone=("googletest-param-test-test", "gtest-unittest-api_test"),
+            # Its main runs the tests itself, prints more than their list, and aborts where one is missing.
+            not_alone=("googletest-listener-test",),
         ),
     )
 }

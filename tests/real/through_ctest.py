@@ -34,7 +34,8 @@ def gate_through_ctest(suite: Suite, leakgate: str) -> Outcome:
     folder = ROOT / "ctest" / suite.name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    tests = [(binary, test) for binary in suite.binaries for test in list_tests(suite, binary)]
+    tests = [(binary, test) for binary in suite.binaries if binary not in suite.not_alone
+             for test in list_tests(suite, binary)]
     with scratch_folder() as scratch:
         lines, reports = [], []
         for number, (binary, test) in enumerate(tests):
@@ -58,6 +59,8 @@ def collected(suite: Suite, folder: pathlib.Path, reports: list[tuple[str, str, 
     read = [(binary, test, json.loads(report.read_text())) for binary, test, report in reports if report.exists()]
     outcome = outcome_of(suite, "ctest", [(binary, report) for binary, _, report in read])
     outcome.problems += missing
+    ran = {test.key for test in outcome.tests}
+    outcome.problems += [f"{binary}:{test} did not run" for binary, test, _ in read if (binary, test) not in ran]
     # CTest must see what the report says.
     outcome.problems += [
         f"{binary}:{test}: exit code {report['exit_code']}, and CTest says otherwise"

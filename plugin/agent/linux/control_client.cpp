@@ -43,15 +43,20 @@ class Socket {
     return peer.uid == 0 || peer.uid == static_cast<uid_t>(RawSyscall(SYS_geteuid));
   }
 
-  bool Send(const Hello& hello) {
+  bool Send(const void* message, std::size_t bytes) {
     constexpr long kFlags = MSG_NOSIGNAL;
-    return RawSyscall(SYS_sendto, fd_, Word(&hello), sizeof(hello), kFlags) == sizeof(hello);
+    const auto count = static_cast<long>(bytes);
+    return RawSyscall(SYS_sendto, fd_, Word(message), count, kFlags) == count;
+  }
+
+  void SetPatience(int option, long seconds) {
+    const timeval patience{seconds, 0};
+    RawSyscall(SYS_setsockopt, fd_, SOL_SOCKET, option, Word(&patience), sizeof(patience));
   }
 
   // The descriptor that came with `answer`, or -1.
   int Receive(Answer& answer) {
-    const timeval patience{10, 0};
-    RawSyscall(SYS_setsockopt, fd_, SOL_SOCKET, SO_RCVTIMEO, Word(&patience), sizeof(patience));
+    SetPatience(SO_RCVTIMEO, 10);
     iovec part{&answer, sizeof(answer)};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
@@ -78,15 +83,24 @@ class Socket {
 
 }  // namespace
 
-int RequestRegion(const char* name) {
+ControlReply AskToBeTraced(const char* name) {
   Socket socket;
-  if (!socket.Connect(name) || !socket.PeerIsTrusted()) return -1;
-  if (!socket.Send({kControlMagic, kLayoutVersion})) return -1;
+  if (!socket.Connect(name) || !socket.PeerIsTrusted()) return {};
+  const Hello hello{kControlMagic, kLayoutVersion};
+  if (!socket.Send(&hello, sizeof(hello))) return {};
 
   Answer answer{};
   const int fd = socket.Receive(answer);
-  if (answer.magic != kControlMagic) return -1;
-  return answer.action == static_cast<std::uint32_t>(ControlAction::kTrace) ? fd : -1;
+  if (answer.magic != kControlMagic) return {};
+  const bool is_traced = answer.action == static_cast<std::uint32_t>(ControlAction::kTrace);
+  return {.region_fd = is_traced ? fd : -1, .wants = answer.wants, .window = answer.window};
+}
+
+void SendExecNotice(const char* name, const ExecNotice& notice) {
+  Socket socket;
+  socket.SetPatience(SO_SNDTIMEO, 2);  // of connect, too
+  if (!socket.Connect(name) || !socket.PeerIsTrusted()) return;
+  socket.Send(&notice, offsetof(ExecNotice, path) + notice.path_length);
 }
 
 }  // namespace leakgate::agent

@@ -10,8 +10,6 @@
 #include <random>
 #include <thread>
 
-#include "plugin/agent/on_switch.h"
-#include "plugin/agent/windows.h"
 #include "tests/unit/agent/traced_region.h"
 
 namespace leakgate::test {
@@ -19,31 +17,8 @@ namespace {
 
 using ::testing::IsEmpty;
 
-class RecorderTest : public ::testing::Test {
+class RecorderTest : public RecordingTest {
  protected:
-  static void SetUpTestSuite() {
-    TracedRegion();
-    static const bool is_started = agent::StartThreads() && agent::SwitchOn();
-    ASSERT_TRUE(is_started);
-  }
-
-  static const RegionReader& Reader() { return TracedRegion().reader(); }
-
-  static std::uint32_t OpenWindow() {
-    return agent::OpenWindow({.kind = WindowKind::kTest, .name = "Some.Test", .file = {}});
-  }
-
-  // Closes it without asking: there is no runner to ask.
-  static void LeaveWindow(std::uint32_t window) {
-    agent::SetCurrentWindow(Reader().Window(window).parent);
-  }
-
-  static void* At(std::uint64_t address) { return reinterpret_cast<void*>(address); }
-
-  __attribute__((noinline)) static void Allocate(std::uint64_t address, std::uint64_t bytes) {
-    agent::RecordAllocation(At(address), bytes, AllocationKind::kMalloc, LEAKGATE_CALLER_FRAME());
-  }
-
   __attribute__((noinline)) static std::optional<agent::FreedBlock> Free(
       std::uint64_t address, FreeKind kind = FreeKind::kFree) {
     return agent::RecordFree(At(address), {kind, LEAKGATE_CALLER_FRAME()});

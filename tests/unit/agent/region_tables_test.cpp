@@ -6,10 +6,7 @@
 
 #include <thread>
 
-#include "plugin/agent/on_switch.h"
-#include "plugin/agent/recorder.h"
 #include "plugin/agent/thread_start.h"
-#include "plugin/agent/windows.h"
 #include "tests/unit/agent/traced_region.h"
 
 namespace leakgate::test {
@@ -18,27 +15,9 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class RegionTablesTest : public ::testing::Test {
+class RegionTablesTest : public RecordingTest {
  protected:
-  static void SetUpTestSuite() {
-    TracedRegion();
-    static const bool is_started = agent::StartThreads() && agent::SwitchOn();
-    ASSERT_TRUE(is_started);
-  }
-
-  static const RegionReader& Reader() { return TracedRegion().reader(); }
   static RegionHeader& Header() { return agent::g_region.header(); }
-  static std::uint32_t OpenWindow() {
-    return agent::OpenWindow({.kind = WindowKind::kTest, .name = "Some.Test", .file = {}});
-  }
-  static void LeaveWindow(std::uint32_t window) {
-    agent::SetCurrentWindow(Reader().Window(window).parent);
-  }
-
-  static void* At(std::uint64_t address) { return reinterpret_cast<void*>(address); }
-  __attribute__((noinline)) static void Allocate(std::uint64_t address, std::uint64_t bytes) {
-    agent::RecordAllocation(At(address), bytes, AllocationKind::kMalloc, LEAKGATE_CALLER_FRAME());
-  }
   __attribute__((noinline)) static std::optional<agent::FreedBlock> Free(std::uint64_t address) {
     return agent::RecordFree(At(address), {FreeKind::kFree, LEAKGATE_CALLER_FRAME()});
   }

@@ -2,12 +2,17 @@
 // process. One for the whole test program: the agent knows no second.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include "plugin/agent/counters.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/live_map.h"
 #include "plugin/agent/module_table.h"
+#include "plugin/agent/on_switch.h"
+#include "plugin/agent/recorder.h"
 #include "plugin/agent/region.h"
 #include "plugin/agent/stack_table.h"
+#include "plugin/agent/windows.h"
 #include "runner/session/linux/region_file.h"
 
 namespace leakgate::test {
@@ -31,5 +36,32 @@ inline RegionFile& TracedRegion() {
   }();
   return *region;
 }
+
+// Tests that record in it, as the agent does in a process.
+class RecordingTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    TracedRegion();
+    static const bool is_started = agent::StartThreads() && agent::SwitchOn();
+    ASSERT_TRUE(is_started);
+  }
+
+  static const RegionReader& Reader() { return TracedRegion().reader(); }
+
+  static std::uint32_t OpenWindow() {
+    return agent::OpenWindow({.kind = WindowKind::kTest, .name = "Some.Test", .file = {}});
+  }
+
+  // Closes it without asking: there is no runner to ask.
+  static void LeaveWindow(std::uint32_t window) {
+    agent::SetCurrentWindow(Reader().Window(window).parent);
+  }
+
+  static void* At(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
+  __attribute__((noinline)) static void Allocate(std::uint64_t address, std::uint64_t bytes) {
+    agent::RecordAllocation(At(address), bytes, AllocationKind::kMalloc, LEAKGATE_CALLER_FRAME());
+  }
+};
 
 }  // namespace leakgate::test

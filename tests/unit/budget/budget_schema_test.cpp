@@ -2,36 +2,19 @@
 // schema cannot say: those budgets are listed apart.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
-// clang-format off: the adapter needs nlohmann/json first
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validator.hpp>
-#pragma GCC diagnostic pop
-// clang-format on
-
 #include <fstream>
 #include <iterator>
 
 #include "runner/budget/budget_file.h"
 #include "runner/budget/schema_text.h"
+#include "tests/support/json_schema.h"
 
 namespace leakgate {
 namespace {
 
 bool SchemaAccepts(const std::string& budget) {
-  using Adapter = valijson::adapters::NlohmannJsonAdapter;
-  const auto schema_json = nlohmann::json::parse(BudgetSchemaText());
-  const auto json = nlohmann::json::parse(budget);
-  valijson::Schema schema;
-  valijson::SchemaParser().populateSchema(Adapter(schema_json), schema);
-  return valijson::Validator().validate(schema, Adapter(json), nullptr);
+  const auto schema = nlohmann::json::parse(BudgetSchemaText());
+  return test::SchemaErrors(nlohmann::json::parse(budget), schema).empty();
 }
 
 bool ReaderAccepts(const std::string& budget) {

@@ -56,6 +56,22 @@ TEST(JsonReportTest, NamesEachVerdictOfARun) {
   EXPECT_EQ(Parsed(result).at("verdict"), "unconfirmed");
 }
 
+TEST(JsonReportTest, TellsWhenAWindowWasAndWhatWasLiveThen) {
+  using namespace std::chrono_literals;
+  WindowResult window = FailingTest();
+  window.begin = 1500ms;
+  window.end = 1750ms;
+  window.live_bytes_at_begin = 100;
+  window.live_bytes_at_end = 164;
+  RunResult result = RunOf({window});
+  result.begin = 1s;
+  const json written = Parsed(result).at("windows").at(0);
+
+  EXPECT_EQ(written.at("begin_seconds"), 0.5);
+  EXPECT_EQ(written.at("end_seconds"), 0.75);
+  EXPECT_EQ(written.at("live_bytes"), json({{"begin", 100}, {"end", 164}}));
+}
+
 TEST(JsonReportTest, NamesEachMode) {
   RunResult result;
   EXPECT_EQ(Parsed(result).at("mode"), "gate");

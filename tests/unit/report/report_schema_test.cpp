@@ -3,26 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
-// clang-format off: the adapter needs nlohmann/json first
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#pragma GCC diagnostic ignored "-Wshadow"
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
-#pragma GCC diagnostic pop
-// clang-format on
-
 #include <fstream>
 #include <sstream>
 
 #include "runner/budget/quantities.h"
 #include "runner/report/json_report.h"
+#include "tests/support/json_schema.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {
@@ -40,22 +26,8 @@ std::string ReadDocument(const std::string& name) {
   return text.str();
 }
 
-// What is wrong with `report` by the published schema.
 std::vector<std::string> SchemaErrors(const nlohmann::json& report) {
-  using Adapter = valijson::adapters::NlohmannJsonAdapter;
-  const auto schema_json = nlohmann::json::parse(ReadDocument("leakgate-report-2.schema.json"));
-  valijson::Schema schema;
-  valijson::SchemaParser().populateSchema(Adapter(schema_json), schema);
-
-  valijson::ValidationResults results;
-  valijson::Validator().validate(schema, Adapter(report), &results);
-  std::vector<std::string> errors;
-  for (const valijson::ValidationResults::Error& error : results) {
-    std::string place;
-    for (const std::string& part : error.context) place += part;
-    errors.push_back(place + ": " + error.description);
-  }
-  return errors;
+  return test::SchemaFileErrors(report, "docs/leakgate-report-2.schema.json");
 }
 
 nlohmann::json Report(const RunResult& result) { return nlohmann::json::parse(ToJson(result)); }

@@ -1,0 +1,23 @@
+// What the kernel tells of another process, and of the file that it executes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "runner/util/linux/unique_fd.h"
+
+namespace leakgate {
+
+// The file that `pid` executes, links resolved; empty if it has gone.
+[[nodiscard]] std::string ImageOf(int pid);
+
+// The file that the kernel executes for `path`: links resolved; a script's interpreter.
+[[nodiscard]] std::string ImageBehind(const std::string& path);
+
+[[nodiscard]] bool HasArgument(int pid, std::string_view prefix);
+
+// Readable once `pid` has ended; none if the kernel cannot tell.
+[[nodiscard]] UniqueFd WatchEnd(int pid);
+[[nodiscard]] bool HasEnded(const UniqueFd& watch);
+
+}  // namespace leakgate
