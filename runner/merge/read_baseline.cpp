@@ -64,7 +64,7 @@ void AddWindow(const Json& window, BaselineWindow& known) {
 }
 
 WindowKind KindOf(const std::string& word) {
-  for (const WindowKind kind : {WindowKind::kTest, WindowKind::kSuite}) {
+  for (const WindowKind kind : {WindowKind::kTest, WindowKind::kSuite, WindowKind::kProcess}) {
     if (word == Word(kind)) return kind;
   }
   return WindowKind::kProgram;

@@ -141,8 +141,8 @@ class Needed {
 };
 
 bool ReadWindow(JsonScanner& scanner, WindowOutline& window) {
-  static constexpr std::array kKinds = {WindowKind::kTest, WindowKind::kSuite,
-                                        WindowKind::kProgram};
+  static constexpr std::array kKinds = {WindowKind::kTest, WindowKind::kSuite, WindowKind::kProgram,
+                                        WindowKind::kProcess};
   static constexpr std::array kVerdicts = {Verdict::kPass, Verdict::kOverBudget,
                                            Verdict::kInconclusive, Verdict::kUnconfirmed,
                                            Verdict::kNotGated};

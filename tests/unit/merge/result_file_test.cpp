@@ -73,6 +73,17 @@ TEST_F(ResultFileTest, ARunIsTheSameOnItsOwnAndInAMergedReport) {
   EXPECT_NE(alone->front().content, merged->front().content);
 }
 
+TEST_F(ResultFileTest, ReadsWindowsOfEveryKind) {
+  RunResult run = merging::PassingRun();
+  for (const WindowKind kind : {WindowKind::kProgram, WindowKind::kSuite, WindowKind::kProcess}) {
+    run.windows.push_back(run.windows[0]);
+    run.windows.back().kind = kind;
+  }
+  const auto runs = Scan(ToJson(run));
+  ASSERT_TRUE(runs) << runs.error().message;
+  EXPECT_EQ(runs->front().windows[3].kind, WindowKind::kProcess);
+}
+
 TEST_F(ResultFileTest, NamesThePlaceOfAWrongValue) {
   const std::string text = ToJson(merging::PassingRun());
   EXPECT_THAT(ErrorOf(Replaced(text, "\"verdict\": \"pass\"", "\"verdict\": 7")),
