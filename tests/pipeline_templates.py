@@ -118,7 +118,7 @@ def problems_of(job: Job, binary: pathlib.Path, leakgate: pathlib.Path, expected
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--leakgate", type=pathlib.Path, required=True)
+    parser.add_argument("--leakgate", type=lambda text: pathlib.Path(text).resolve(), required=True)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     options = parser.parse_args()
     failed = False
