@@ -8,7 +8,7 @@ import { StackList } from './stack_list';
 const FATES: Record<string, string> = {
   outstanding: 'counts', steady: 'left by every repetition', unconfirmed: 'retained, could not be confirmed',
   framework: 'the framework’s own', allowed: 'allowed', other_thread: 'of an older thread', replaced: 'replaces what was freed',
-  released_later: 'freed later', one_time: 'one-time initialisation', bounded: 'bounded cache',
+  released_later: 'freed later', known: 'known from the baseline', one_time: 'one-time initialisation', bounded: 'bounded cache',
 };
 
 export function SeriesBars({ series }: { series: number[] }) {
@@ -89,6 +89,8 @@ export function FindingCard({ report, finding, window, title }: {
           {finding.kind && hasAmount && <span class="tag mono">{finding.kind}</span>}
           {finding.reach && <span class={`tag reach-${finding.reach}`}>{format.words(finding.reach)}</span>}
           {hasAmount && <span class={`tag fate ${isCounted ? 'bad' : ''}`}>{FATES[finding.disposition] ?? format.words(finding.disposition)}</span>}
+          {finding.baseline === 'new' && <span class="tag">new since the baseline</span>}
+          {finding.baseline === 'known' && finding.disposition !== 'known' && <span class="tag">known from the baseline</span>}
           {finding.component && finding.component !== window.component && <span class="tag">code of {finding.component}</span>}
         </span>
         {finding.series.length > 0 && <SeriesBars series={finding.series} />}

@@ -152,3 +152,14 @@ test('several runs are told apart', async () => {
   assert.equal((await names(page)).length, 2);
   await close();
 });
+
+test('what the run’s own baseline has is told apart', async () => {
+  const one = sample.failing('A.B', {
+    known: sample.amount(16), known_violations: [sample.violation({ metric: 'growth_bytes' })],
+    findings: [sample.finding({ baseline: 'new' }), sample.finding({ bytes: 16, disposition: 'known', baseline: 'known', stack: sample.poolStack.slice(1) })],
+  });
+  const { page, close } = await open(browser, sample.report([sample.run([one], { baseline: 'before.json' })]), '#test=A.B');
+  assert.deepEqual(await page.locator('.tag').allTextContents(), ['new', 'counts', 'new since the baseline', 'new', 'known from the baseline']);
+  assert.match(await page.locator('section:has(#known-limits)').textContent(), /growth bytes/);
+  await close();
+});
