@@ -1,7 +1,7 @@
 // One finding of a test: what is left, who made it, what holds it, what to do.
 import { allowancePlace, allowanceText } from './allowance';
 import * as format from './format';
-import { counts, type Finding, type Report, type Window } from './model';
+import { counts, type Amount, type Finding, type Report, type Window } from './model';
 import { CopyButton, Position } from './parts';
 import { StackList } from './stack_list';
 
@@ -57,13 +57,13 @@ function Holder({ holder }: { holder: string }) {
   );
 }
 
-function Allow({ finding, window }: { finding: Finding; window: Window }) {
-  const text = allowanceText(finding, window);
-  if (text === '' || finding.rule !== '' || finding.allowance !== '') return null;
+function Allow({ finding, window, total }: { finding: Finding; window: Window; total: Amount }) {
+  const text = allowanceText(finding, window, total);
+  const isAll = total.bytes !== finding.bytes || total.blocks !== finding.blocks;
   return (
     <div class="allow">
       <div class="allow-head">
-        <span class="label">to allow it, in {allowancePlace(finding, window)}</span>
+        <span class="label">to allow {isAll ? 'all of this call site' : 'it'}, in {allowancePlace(finding, window)}</span>
         <CopyButton text={text} label="Copy the allowance" />
       </div>
       <pre tabIndex={0} aria-label="Allowance"><code>{text}</code></pre>
@@ -71,8 +71,8 @@ function Allow({ finding, window }: { finding: Finding; window: Window }) {
   );
 }
 
-export function FindingCard({ report, finding, window, title }: {
-  report: Report; finding: Finding; window: Window; title?: string;
+export function FindingCard({ report, finding, window, title, total, withSource = true }: {
+  report: Report; finding: Finding; window: Window; title?: string; total?: Amount; withSource?: boolean;
 }) {
   const frames = report.stack(finding.stack);
   const site = frames[finding.userFrame];
@@ -104,9 +104,9 @@ export function FindingCard({ report, finding, window, title }: {
       {finding.holder && <Holder holder={finding.holder} />}
       <div class="finding-body">
         <StackList frames={frames} userFrame={finding.userFrame} end={finding.stackEnd} />
-        {site && <Source report={report} file={site.file} line={site.line} />}
+        {site && withSource && <Source report={report} file={site.file} line={site.line} />}
       </div>
-      {hasAmount && <Allow finding={finding} window={window} />}
+      {total && <Allow finding={finding} window={window} total={total} />}
     </article>
   );
 }

@@ -1,6 +1,6 @@
 // A window's own page: what was measured against which limits, and each finding.
 import { useMemo, useState } from 'preact/hooks';
-import { overrideText } from './allowance';
+import { allowanceTotals, overrideText } from './allowance';
 import { FindingCard } from './finding_card';
 import * as format from './format';
 import { counts, type Report, type Violation, type Window } from './model';
@@ -95,12 +95,24 @@ function Findings({ report, window }: { report: Report; window: Window }) {
     return window.findings.map((raw) => report.finding(raw))
       .sort((a, b) => isCounted(a.disposition, a.rule) - isCounted(b.disposition, b.rule) || b.bytes - a.bytes);
   }, [window]);
+  const totals = useMemo(() => allowanceTotals(findings), [findings]);
+  // The same lines need not be read twice.
+  const withSource = useMemo(() => {
+    const seen = new Set<string>();
+    return findings.map((finding) => {
+      const frame = report.stack(finding.stack)[finding.userFrame];
+      const place = `${frame?.file}:${frame?.line}`;
+      return seen.size !== seen.add(place).size;
+    });
+  }, [findings]);
   const counted = findings.filter((finding) => finding.rule === '' && counts(finding.disposition)).length;
   if (findings.length === 0) return <p class="quiet">Nothing that it allocated was left.</p>;
   const left = findings.length - most;
   return (
     <Section title="Findings" id="findings" aside={`${format.grouped(counted)} of ${format.grouped(findings.length)} count`}>
-      {findings.slice(0, most).map((finding, index) => <FindingCard key={index} report={report} finding={finding} window={window} />)}
+      {findings.slice(0, most).map((finding, index) => (
+        <FindingCard key={index} report={report} finding={finding} window={window} total={totals.get(finding)} withSource={withSource[index]} />
+      ))}
       {left > 0 && (
         <button type="button" class="button wide" onClick={() => setMost(most + 4 * STEP)}>Show {format.grouped(Math.min(left, 4 * STEP))} of {format.count(left, 'more finding')}</button>
       )}

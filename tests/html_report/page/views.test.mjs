@@ -134,6 +134,14 @@ test('a test’s page shows the findings, the limit and what allows it', async (
   await close();
 });
 
+test('findings of one call site are allowed together, and others not at all', async () => {
+  const findings = [sample.finding(), sample.finding({ bytes: 16, kind: 'malloc' }), sample.finding({ bytes: 8, disposition: 'one_time' })];
+  const { page, close } = await open(browser, sample.report([sample.run([sample.failing('A.B', { findings })])]), '#test=A.B');
+  assert.deepEqual(await page.locator('.finding .allow pre').allTextContents(),
+    ['{ "stack": ["net::Pool::Grow"], "bytes": 80, "blocks": 2, "reason": "..." }']);
+  await close();
+});
+
 test('the source around the user’s frame is shown where the file is there', async () => {
   const here = new URL(import.meta.url).pathname;
   const stack = [sample.frame('net::Pool::Grow()', here, 2)];
