@@ -1,12 +1,28 @@
 // What to write into a budget file, ready to paste. Pure.
-import type { Finding, Window } from './model';
+import { counts, type Amount, type Finding, type Window } from './model';
 
 // A pattern's strings come from the writer: they are the ones that leakgate itself proposes.
-export function allowanceText(finding: Finding, window: Window): string {
+export function allowanceText(finding: Finding, window: Window, total: Amount): string {
   if (finding.pattern.length === 0) return '';
   const stack = finding.pattern.map((glob) => JSON.stringify(glob)).join(', ');
-  const entry = `{ "stack": [${stack}], "bytes": ${finding.bytes}, "blocks": ${finding.blocks}, "reason": "..." }`;
+  const entry = `{ "stack": [${stack}], "bytes": ${total.bytes}, "blocks": ${total.blocks}, "reason": "..." }`;
   return hasFile(finding, window) ? entry : `{ "component": "...", "allowances": [${entry}] }`;
+}
+
+// One entry allows all findings of a call site: with the first of them, what they come to.
+// What does not count needs none.
+export function allowanceTotals(findings: Finding[]): Map<Finding, Amount> {
+  const totals = new Map<Finding, Amount>();
+  const firsts = new Map<string, Finding>();
+  for (const finding of findings) {
+    if (finding.pattern.length === 0 || finding.rule !== '' || !counts(finding.disposition)) continue;
+    const key = JSON.stringify([finding.component, finding.pattern]);
+    const first = firsts.get(key) ?? finding;
+    firsts.set(key, first);
+    const total = totals.get(first) ?? { bytes: 0, blocks: 0 };
+    totals.set(first, { bytes: total.bytes + finding.bytes, blocks: total.blocks + finding.blocks });
+  }
+  return totals;
 }
 
 // Whether a budget file is there to take it.

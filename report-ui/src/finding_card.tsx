@@ -1,14 +1,14 @@
 // One finding of a test: what is left, who made it, what holds it, what to do.
 import { allowancePlace, allowanceText } from './allowance';
 import * as format from './format';
-import { counts, type Finding, type Report, type Window } from './model';
+import { counts, type Amount, type Finding, type Report, type Window } from './model';
 import { CopyButton, Position } from './parts';
 import { StackList } from './stack_list';
 
 const FATES: Record<string, string> = {
   outstanding: 'counts', steady: 'left by every repetition', unconfirmed: 'retained, could not be confirmed',
   framework: 'the framework’s own', allowed: 'allowed', other_thread: 'of an older thread', replaced: 'replaces what was freed',
-  released_later: 'freed later', one_time: 'one-time initialisation', bounded: 'bounded cache',
+  released_later: 'freed later', known: 'known from the baseline', one_time: 'one-time initialisation', bounded: 'bounded cache',
 };
 
 export function SeriesBars({ series }: { series: number[] }) {
@@ -57,13 +57,13 @@ function Holder({ holder }: { holder: string }) {
   );
 }
 
-function Allow({ finding, window }: { finding: Finding; window: Window }) {
-  const text = allowanceText(finding, window);
-  if (text === '' || finding.rule !== '' || finding.allowance !== '') return null;
+function Allow({ finding, window, total }: { finding: Finding; window: Window; total: Amount }) {
+  const text = allowanceText(finding, window, total);
+  const isAll = total.bytes !== finding.bytes || total.blocks !== finding.blocks;
   return (
     <div class="allow">
       <div class="allow-head">
-        <span class="label">to allow it, in {allowancePlace(finding, window)}</span>
+        <span class="label">to allow {isAll ? 'all of this call site' : 'it'}, in {allowancePlace(finding, window)}</span>
         <CopyButton text={text} label="Copy the allowance" />
       </div>
       <pre tabIndex={0} aria-label="Allowance"><code>{text}</code></pre>
@@ -71,8 +71,8 @@ function Allow({ finding, window }: { finding: Finding; window: Window }) {
   );
 }
 
-export function FindingCard({ report, finding, window, title }: {
-  report: Report; finding: Finding; window: Window; title?: string;
+export function FindingCard({ report, finding, window, title, total, withSource = true }: {
+  report: Report; finding: Finding; window: Window; title?: string; total?: Amount; withSource?: boolean;
 }) {
   const frames = report.stack(finding.stack);
   const site = frames[finding.userFrame];
@@ -89,6 +89,8 @@ export function FindingCard({ report, finding, window, title }: {
           {finding.kind && hasAmount && <span class="tag mono">{finding.kind}</span>}
           {finding.reach && <span class={`tag reach-${finding.reach}`}>{format.words(finding.reach)}</span>}
           {hasAmount && <span class={`tag fate ${isCounted ? 'bad' : ''}`}>{FATES[finding.disposition] ?? format.words(finding.disposition)}</span>}
+          {finding.baseline === 'new' && <span class="tag">new since the baseline</span>}
+          {finding.baseline === 'known' && finding.disposition !== 'known' && <span class="tag">known from the baseline</span>}
           {finding.component && finding.component !== window.component && <span class="tag">code of {finding.component}</span>}
         </span>
         {finding.series.length > 0 && <SeriesBars series={finding.series} />}
@@ -102,9 +104,9 @@ export function FindingCard({ report, finding, window, title }: {
       {finding.holder && <Holder holder={finding.holder} />}
       <div class="finding-body">
         <StackList frames={frames} userFrame={finding.userFrame} end={finding.stackEnd} />
-        {site && <Source report={report} file={site.file} line={site.line} />}
+        {site && withSource && <Source report={report} file={site.file} line={site.line} />}
       </div>
-      {hasAmount && <Allow finding={finding} window={window} />}
+      {total && <Allow finding={finding} window={window} total={total} />}
     </article>
   );
 }

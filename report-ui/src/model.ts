@@ -45,6 +45,7 @@ export interface Finding {
   thread: string;
   stackEnd: string; // '': outermost
   series: number[];
+  baseline: string; // 'known' or 'new' against the run's own baseline; '': there is none
 }
 
 export interface FreeError {
@@ -74,6 +75,7 @@ export interface Window {
   lost: Amount;
   retained: Amount;
   allowed: Amount;
+  known: Amount; // of outstanding: what the run's own baseline has
   framework: Amount;
   growth: Amount;
   allocated: Amount;
@@ -82,6 +84,7 @@ export interface Window {
   leftBehind: string[];
   reachProblem: string;
   violations: Violation[];
+  knownViolations: Violation[];
   freeErrors: FreeError[];
   findings: RawFinding[];
   begin: number | null; // seconds since the program's start
@@ -96,6 +99,7 @@ export type RawFinding = (number | number[])[];
 export interface Run {
   index: number;
   binary: string;
+  baseline: string; // the report that it was compared with, as named
   arguments: string[];
   verdict: string;
   exitCode: number;
@@ -168,6 +172,7 @@ export class Report {
     return {
       index,
       binary: String(report.binary ?? ''),
+      baseline: typeof report.baseline === 'string' ? report.baseline : '',
       arguments: report.arguments ?? [],
       verdict: String(report.verdict ?? 'inconclusive'),
       exitCode: report.exit_code ?? 0,
@@ -213,6 +218,7 @@ export class Report {
       lost: amountOf(raw.lost),
       retained: amountOf(raw.retained),
       allowed: amountOf(raw.allowed),
+      known: amountOf(raw.known),
       framework: amountOf(raw.framework),
       growth: amountOf(raw.growth),
       allocated: amountOf(raw.allocated),
@@ -221,6 +227,7 @@ export class Report {
       leftBehind: raw.left_behind ?? [],
       reachProblem: text('reach_problem'),
       violations: raw.violations ?? [],
+      knownViolations: raw.known_violations ?? [],
       freeErrors: (raw.free_errors ?? []).map((error: any) => ({
         text: error.text,
         freedAt: this.finding(error.freed_at ?? []),
@@ -257,6 +264,7 @@ export class Report {
       thread: this.string(at(13)),
       stackEnd: this.string(at(14)),
       series: Array.isArray(raw[15]) ? (raw[15] as number[]) : [],
+      baseline: this.string(at(16)),
     };
   }
 

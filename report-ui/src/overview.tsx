@@ -293,6 +293,7 @@ function RunFacts({ run }: { run: Run }) {
       <dl class="facts">
         <Fact name="Program"><code>{run.binary}</code></Fact>
         {run.arguments.length > 0 && <Fact name="Arguments"><code>{run.arguments.join(' ')}</code></Fact>}
+        {run.baseline && <Fact name="Baseline"><code>{run.baseline}</code></Fact>}
         <Fact name="Mode">{format.words(run.mode)}, exit code {run.exitCode}{endOf(run) && `; ${endOf(run)}`}</Fact>
         <Fact name="Boundaries">{tracing.boundaries}{tracing.generations > 1 && `, ${tracing.generations} generations`}</Fact>
         <Fact name="Drops">{hasDrops ? <span class="bad">{numbersText(tracing.drops)}</span> : 'none'}</Fact>
@@ -335,6 +336,7 @@ export function Overview({ report }: { report: Report }) {
         <Fact name="Lost" note={format.count(sumOf(own, (w) => w.lost.blocks), 'block')}>{format.bytes(sumOf(own, (w) => w.lost.bytes))}</Fact>
         <Fact name="Retained" note={format.count(sumOf(own, (w) => w.retained.blocks), 'block')}>{format.bytes(sumOf(own, (w) => w.retained.bytes))}</Fact>
         <Fact name="Allowed" note={format.count(sumOf(own, (w) => w.allowed.blocks), 'block')}>{format.bytes(sumOf(own, (w) => w.allowed.bytes))}</Fact>
+        {runs.some((run) => run.baseline !== '') && <Fact name="Known" note="from the baseline">{format.bytes(sumOf(own, (w) => w.known.bytes))}</Fact>}
         <Fact name="Framework’s own" note="not judged">{format.bytes(sumOf(windows, (w) => w.framework.bytes))}</Fact>
         <Fact name="Time" note={`${format.seconds(gating)} judging${confirming > 0 ? `, ${format.seconds(confirming)} confirming` : ''}`}>{format.seconds(wall)}</Fact>
       </dl>

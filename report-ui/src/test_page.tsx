@@ -1,6 +1,6 @@
 // A window's own page: what was measured against which limits, and each finding.
 import { useMemo, useState } from 'preact/hooks';
-import { overrideText } from './allowance';
+import { allowanceTotals, overrideText } from './allowance';
 import { FindingCard } from './finding_card';
 import * as format from './format';
 import { counts, type Report, type Violation, type Window } from './model';
@@ -19,11 +19,11 @@ export function findWindow(report: Report, route: Route): Window | undefined {
   return named.find((window) => (run < 0 || window.run === run) && window.iteration === iteration) ?? named[0];
 }
 
-function Limits({ violations }: { violations: Violation[] }) {
+function Limits({ violations, title, id }: { violations: Violation[]; title: string; id: string }) {
   if (violations.length === 0) return null;
   return (
-    <Section title="The limits it is over" id="limits">
-      <div class="scroll-x" tabIndex={0} role="region" aria-labelledby="limits">
+    <Section title={title} id={id}>
+      <div class="scroll-x" tabIndex={0} role="region" aria-labelledby={id}>
         <table class="plain">
           <thead><tr><th scope="col">Metric</th><th scope="col" class="number">Measured</th><th scope="col" class="number">Limit</th>
             <th scope="col">Set by</th><th scope="col">Reason</th></tr></thead>
@@ -52,7 +52,7 @@ function Limits({ violations }: { violations: Violation[] }) {
 function Numbers({ window, before }: { window: Window; before: Window | null }) {
   const change = (now: number, then: number | undefined) =>
     then === undefined || then === now ? '' : `, baseline ${format.bytes(then)}`;
-  const fact = (name: string, of: 'outstanding' | 'lost' | 'retained' | 'allowed' | 'framework' | 'allocated') => (
+  const fact = (name: string, of: 'outstanding' | 'lost' | 'retained' | 'allowed' | 'known' | 'framework' | 'allocated') => (
     <Fact name={name} note={format.count(window[of].blocks, 'block') + change(window[of].bytes, before?.[of].bytes)}>
       {format.bytes(window[of].bytes)}
     </Fact>
@@ -63,6 +63,7 @@ function Numbers({ window, before }: { window: Window; before: Window | null }) 
       {fact('Lost', 'lost')}
       {fact('Retained', 'retained')}
       {fact('Allowed', 'allowed')}
+      {window.known.blocks !== 0 && fact('Known', 'known')}
       <Fact name="Growth" note={`${format.signed(window.growth.blocks)} blocks`}>{format.signedBytes(window.growth.bytes)}</Fact>
       {fact('Framework’s own', 'framework')}
       {fact('Allocated', 'allocated')}
@@ -94,12 +95,24 @@ function Findings({ report, window }: { report: Report; window: Window }) {
     return window.findings.map((raw) => report.finding(raw))
       .sort((a, b) => isCounted(a.disposition, a.rule) - isCounted(b.disposition, b.rule) || b.bytes - a.bytes);
   }, [window]);
+  const totals = useMemo(() => allowanceTotals(findings), [findings]);
+  // The same lines need not be read twice.
+  const withSource = useMemo(() => {
+    const seen = new Set<string>();
+    return findings.map((finding) => {
+      const frame = report.stack(finding.stack)[finding.userFrame];
+      const place = `${frame?.file}:${frame?.line}`;
+      return seen.size !== seen.add(place).size;
+    });
+  }, [findings]);
   const counted = findings.filter((finding) => finding.rule === '' && counts(finding.disposition)).length;
   if (findings.length === 0) return <p class="quiet">Nothing that it allocated was left.</p>;
   const left = findings.length - most;
   return (
     <Section title="Findings" id="findings" aside={`${format.grouped(counted)} of ${format.grouped(findings.length)} count`}>
-      {findings.slice(0, most).map((finding, index) => <FindingCard key={index} report={report} finding={finding} window={window} />)}
+      {findings.slice(0, most).map((finding, index) => (
+        <FindingCard key={index} report={report} finding={finding} window={window} total={totals.get(finding)} withSource={withSource[index]} />
+      ))}
       {left > 0 && (
         <button type="button" class="button wide" onClick={() => setMost(most + 4 * STEP)}>Show {format.grouped(Math.min(left, 4 * STEP))} of {format.count(left, 'more finding')}</button>
       )}
@@ -159,7 +172,8 @@ export function TestPage({ report, route }: { report: Report; route: Route }) {
         <Neighbours report={report} window={window} />
       </header>
       <Numbers window={window} before={before} />
-      <Limits violations={window.violations} />
+      <Limits violations={window.violations} title="The limits it is over" id="limits" />
+      <Limits violations={window.knownViolations} title="Over, but not by more than in the baseline" id="known-limits" />
       <Override window={window} />
       {window.reachProblem && <p class="notice-line">What is lost could not be told: {window.reachProblem}</p>}
       {window.leftBehind.length > 0 && (

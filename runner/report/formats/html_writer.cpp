@@ -160,6 +160,7 @@ class HtmlWriter {
         Text(finding, "thread"),
         is_complete ? 0 : Text(finding, "stack_end"),
         series.is_array() ? series : Json(0),
+        Text(finding, "baseline"),
     });
   }
 

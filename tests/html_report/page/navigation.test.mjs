@@ -57,6 +57,7 @@ test('the keyboard alone searches, opens, walks on and comes back', async () => 
   assert.equal(await title(page), 'Timeline');
   await press('4');
   assert.equal(await title(page), 'Flame graph');
+  await page.waitForFunction(() => document.activeElement.id === 'page-title');
   await page.locator('.frame.root').focus();
   await press('ArrowDown', 'ArrowDown', 'Enter');
   assert.match(page.url(), /zoom=0\.0/);

@@ -134,6 +134,14 @@ test('a test’s page shows the findings, the limit and what allows it', async (
   await close();
 });
 
+test('findings of one call site are allowed together, and others not at all', async () => {
+  const findings = [sample.finding(), sample.finding({ bytes: 16, kind: 'malloc' }), sample.finding({ bytes: 8, disposition: 'one_time' })];
+  const { page, close } = await open(browser, sample.report([sample.run([sample.failing('A.B', { findings })])]), '#test=A.B');
+  assert.deepEqual(await page.locator('.finding .allow pre').allTextContents(),
+    ['{ "stack": ["net::Pool::Grow"], "bytes": 80, "blocks": 2, "reason": "..." }']);
+  await close();
+});
+
 test('the source around the user’s frame is shown where the file is there', async () => {
   const here = new URL(import.meta.url).pathname;
   const stack = [sample.frame('net::Pool::Grow()', here, 2)];
@@ -150,5 +158,16 @@ test('several runs are told apart', async () => {
   assert.match(await page.locator('.hero').textContent(), /pass.*run 2, other_test/);
   await page.goto(`${page.url().split('#')[0]}#view=tests&run=2`);
   assert.equal((await names(page)).length, 2);
+  await close();
+});
+
+test('what the run’s own baseline has is told apart', async () => {
+  const one = sample.failing('A.B', {
+    known: sample.amount(16), known_violations: [sample.violation({ metric: 'growth_bytes' })],
+    findings: [sample.finding({ baseline: 'new' }), sample.finding({ bytes: 16, disposition: 'known', baseline: 'known', stack: sample.poolStack.slice(1) })],
+  });
+  const { page, close } = await open(browser, sample.report([sample.run([one], { baseline: 'before.json' })]), '#test=A.B');
+  assert.deepEqual(await page.locator('.tag').allTextContents(), ['new', 'counts', 'new since the baseline', 'new', 'known from the baseline']);
+  assert.match(await page.locator('section:has(#known-limits)').textContent(), /growth bytes/);
   await close();
 });
