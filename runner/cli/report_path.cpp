@@ -8,7 +8,7 @@
 namespace leakgate {
 namespace {
 
-std::optional<std::string> Variable(const ReportSurroundings& surroundings, std::string_view name) {
+std::optional<std::string> Variable(const RunNaming& surroundings, std::string_view name) {
   for (const std::string& variable : surroundings.environment) {
     const std::size_t equals = variable.find('=');
     if (std::string_view(variable).substr(0, equals) == name && equals != std::string::npos) {
@@ -19,7 +19,7 @@ std::optional<std::string> Variable(const ReportSurroundings& surroundings, std:
 }
 
 Expected<std::string> ValueOf(std::string_view name, const std::filesystem::path& path,
-                              const ReportSurroundings& surroundings) {
+                              const RunNaming& surroundings) {
   constexpr std::string_view kVariable = "env:";
   if (name == "pid") return std::to_string(surroundings.pid);
   if (name == "binary") return std::filesystem::path(surroundings.program).filename().string();
@@ -42,7 +42,7 @@ Expected<std::string> ValueOf(std::string_view name, const std::filesystem::path
 }  // namespace
 
 Expected<std::filesystem::path> ExpandReportPath(const std::filesystem::path& path,
-                                                 const ReportSurroundings& surroundings) {
+                                                 const RunNaming& surroundings) {
   const std::string text = path.string();
   std::string expanded;
   for (std::size_t at = 0; at < text.size();) {

@@ -11,7 +11,7 @@
 namespace leakgate {
 
 // What tells one run from another.
-struct ReportSurroundings {
+struct RunNaming {
   int pid = 0;                           // leakgate's own
   std::string program;                   // as typed
   std::vector<std::string> environment;  // NAME=VALUE
@@ -22,6 +22,6 @@ struct ReportSurroundings {
 // {env:NAME}. Two opening braces are one, as they are. A usage error names a placeholder
 // that there is not, or a variable that is not set.
 [[nodiscard]] Expected<std::filesystem::path> ExpandReportPath(
-    const std::filesystem::path& path, const ReportSurroundings& surroundings);
+    const std::filesystem::path& path, const RunNaming& surroundings);
 
 }  // namespace leakgate

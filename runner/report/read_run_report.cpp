@@ -42,6 +42,11 @@ std::optional<T> Optional(const Json& object, const char* key) {
   return found->template get<T>();
 }
 
+std::chrono::nanoseconds Duration(const Json& json, const char* key) {
+  const std::chrono::duration<double> seconds(ValueOr(json, key, 0.0));
+  return std::chrono::round<std::chrono::nanoseconds>(seconds);
+}
+
 std::string Text(const Json& object, const char* key) {
   return ValueOr<std::string>(object, key, "");
 }
@@ -68,6 +73,12 @@ Frame FrameOf(const Json& json) {
   return frame;
 }
 
+BaselineState BaselineOf(const Json& json) {
+  const std::string word = Text(json, "baseline");
+  return word.empty() ? BaselineState::kNoBaseline
+                      : EnumeratorOf(word, BaselineState::kKnown, BaselineState::kNew);
+}
+
 Finding FindingOf(const Json& json) {
   Finding finding;
   finding.amount = AmountOf(json);
@@ -85,12 +96,13 @@ Finding FindingOf(const Json& json) {
       reach.empty() ? Reach::kUnknown : EnumeratorOf(reach, Reach::kUnknown, Reach::kRetained);
   finding.holder = Text(json, "holder");
   finding.disposition = EnumeratorOf(json.at("disposition").get<std::string>(),
-                                     Disposition::kOutstanding, Disposition::kUnconfirmed);
+                                     Disposition::kOutstanding, Disposition::kKnown);
   finding.explanation = Text(json, "explanation");
   finding.series = ValueOr<std::vector<std::int64_t>>(json, "series", {});
   finding.component = Text(json, "component");
   finding.thread = Text(json, "thread");
   finding.allowance = Text(json, "allowance");
+  finding.baseline = BaselineOf(json);
   return finding;
 }
 
@@ -153,13 +165,14 @@ void AddCodeBudgets(WindowResult& window) {
 
 FreeErrorResult FreeErrorOf(const Json& json) {
   return {json.at("text").get<std::string>(), FindingOf(json.at("freed_at")),
-          FindingOf(json.at("made_at"))};
+          FindingOf(json.at("made_at")), BaselineOf(json)};
 }
 
 void ReadIdentity(const Json& json, WindowResult& window) {
   window.kind =
-      EnumeratorOf(json.at("kind").get<std::string>(), WindowKind::kProgram, WindowKind::kTest);
+      EnumeratorOf(json.at("kind").get<std::string>(), WindowKind::kProgram, WindowKind::kProcess);
   window.name = json.at("name").get<std::string>();
+  window.started_by = Text(json, "started_by");
   window.iteration = ValueOr(json, "iteration", 1);
   const std::string status = Text(json, "test_result");
   if (!status.empty()) {
@@ -183,9 +196,16 @@ WindowResult WindowOf(const Json& json) {
   window.lost = AmountOf(json.at("lost"));
   window.retained = AmountOf(json.at("retained"));
   window.allowed = AmountOf(json.at("allowed"));
+  if (json.contains("known")) window.known = AmountOf(json.at("known"));
   window.framework = AmountOf(json.at("framework"));
   window.growth = AmountOf(json.at("growth"));
   window.allocated = AmountOf(json.at("allocated"));
+  window.begin = Duration(json, "begin_seconds");
+  window.end = Duration(json, "end_seconds");
+  if (const auto live = json.find("live_bytes"); live != json.end()) {
+    window.live_bytes_at_begin = live->at("begin").get<std::int64_t>();
+    window.live_bytes_at_end = live->at("end").get<std::int64_t>();
+  }
   window.peak_live_bytes = ValueOr<std::int64_t>(json, "peak_live_bytes", 0);
   window.mapped_bytes = Optional<std::int64_t>(json, "mapped_bytes");
   window.file_descriptors = Optional<std::int64_t>(json, "file_descriptors");
@@ -194,6 +214,9 @@ WindowResult WindowOf(const Json& json) {
   window.reach_problem = Text(json, "reach_problem");
   for (const Json& violation : json.at("violations")) {
     window.violations.push_back(ViolationOf(violation));
+  }
+  for (const Json& violation : ValueOr<Json>(json, "known_violations", Json::array())) {
+    window.known_violations.push_back(ViolationOf(violation));
   }
   for (const Json& error : ValueOr<Json>(json, "free_errors", Json::array())) {
     window.free_errors.push_back(FreeErrorOf(error));
@@ -224,11 +247,6 @@ TracingResult TracingOf(const Json& json) {
   return tracing;
 }
 
-std::chrono::nanoseconds Duration(const Json& json, const char* key) {
-  const std::chrono::duration<double> seconds(ValueOr(json, key, 0.0));
-  return std::chrono::round<std::chrono::nanoseconds>(seconds);
-}
-
 }  // namespace
 
 RunResult ReadRunReport(const Json& run) {
@@ -238,6 +256,10 @@ RunResult ReadRunReport(const Json& run) {
   result.verdict = RunVerdictOf(run.at("verdict").get<std::string>());
   result.mode =
       EnumeratorOf(run.at("mode").get<std::string>(), GateMode::kGate, GateMode::kWarnOnly);
+  if (const auto shard = run.find("shard"); shard != run.end()) {
+    result.shard = {shard->at("index").get<int>(), shard->at("total").get<int>()};
+  }
+  result.baseline = Text(run, "baseline");
   result.reasons = run.at("reasons").get<std::vector<std::string>>();
   result.failures = run.at("failures").get<std::vector<std::string>>();
   result.warnings = run.at("warnings").get<std::vector<std::string>>();

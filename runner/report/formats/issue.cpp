@@ -33,6 +33,7 @@ bool CountsToTheLetter(const Finding& finding) {
     case Disposition::kAllowed:
     case Disposition::kOtherThread:
     case Disposition::kReleasedLater:
+    case Disposition::kKnown:
       break;
   }
   return false;
@@ -91,7 +92,9 @@ class WindowIssues {
       : run_(run), window_(window), root_(root), visit_(visit) {}
 
   void Visit() {
-    for (const FreeErrorResult& error : window_.free_errors) VisitError(error);
+    for (const FreeErrorResult& error : window_.free_errors) {
+      if (error.baseline != BaselineState::kKnown) VisitError(error);
+    }
     std::vector<bool> is_explained(window_.violations.size());
     for (const Finding& finding : window_.findings) VisitFinding(finding, is_explained);
     VisitLimits(is_explained);

@@ -22,6 +22,10 @@ std::string CaseNameOf(const WindowResult& window) {
       window.iteration > 1 ? " #" + std::to_string(window.iteration) : std::string();
   if (window.kind == WindowKind::kSuite) return "(suite)" + iteration;
   if (window.kind == WindowKind::kProgram) return "(program)" + iteration;
+  if (window.kind == WindowKind::kProcess) {
+    return (window.started_by.empty() ? "(process)" : "(process) of " + window.started_by) +
+           iteration;
+  }
   const std::size_t dot = window.name.find('.');
   return (dot == std::string::npos ? window.name : window.name.substr(dot + 1)) + iteration;
 }
@@ -47,7 +51,9 @@ void AddProperties(JunitCase& test, const WindowResult& window) {
 // "128 B in 2 blocks lost, budget 0 B; ...".
 std::string OverBudgetMessage(const WindowResult& window) {
   std::vector<std::string> parts;
-  for (const FreeErrorResult& error : window.free_errors) parts.push_back(error.text);
+  for (const FreeErrorResult& error : window.free_errors) {
+    if (error.baseline != BaselineState::kKnown) parts.push_back(error.text);
+  }
   for (const Excess& excess : Excesses(window)) {
     parts.push_back(fmt::format("{}, {}", excess.amount, excess.budget));
   }
@@ -127,6 +133,9 @@ JunitCase CaseOf(const WindowResult& window, const RunResult& run, const std::st
   test.suite = SuiteOf(window);
   test.name = CaseNameOf(window);
   test.position = PositionOf(window, root);
+  if (window.kind == WindowKind::kTest) {
+    test.seconds = std::chrono::duration<double>(window.end - window.begin).count();
+  }
   AddProperties(test, window);
   SetByGoogleTest(test, window, run);
   SetByGate(test, window, run, {Colour::kOff, root});

@@ -17,6 +17,7 @@ struct JunitCase {
   std::string suite;
   std::string name;
   FilePosition position;  // where the test is defined
+  double seconds = 0;     // that it took; of a suite or the program 0: its tests have it
   JunitOutcome outcome = JunitOutcome::kPassed;
   std::string type;     // of a failure or an error: "leakgate.over_budget"
   std::string message;  // of the same, one line

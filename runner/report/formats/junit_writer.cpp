@@ -37,7 +37,8 @@ std::string PropertiesElement(const JunitCase& test) {
 
 std::string CaseElement(const JunitCase& test) {
   std::string opening = "  <testcase" + Attribute("classname", test.suite) +
-                        Attribute("name", test.name) + Attribute("time", "0");
+                        Attribute("name", test.name) +
+                        Attribute("time", fmt::format("{:.3f}", test.seconds));
   if (!test.position.file.empty()) opening += Attribute("file", test.position.file);
   if (test.position.line != 0) opening += Attribute("line", std::to_string(test.position.line));
   std::string content = PropertiesElement(test) + OutcomeElement(test);

@@ -8,12 +8,12 @@ namespace {
 
 using testing::HasSubstr;
 
-const ReportSurroundings kShard = {
+const RunNaming kShard = {
     .pid = 42,
     .program = "build/net_test",
     .environment = {"GTEST_SHARD_INDEX=3", "TEST_UNDECLARED_OUTPUTS_DIR=/out", "JOB=j7", "NONE="}};
 
-std::string Expanded(const std::string& path, const ReportSurroundings& surroundings = kShard) {
+std::string Expanded(const std::string& path, const RunNaming& surroundings = kShard) {
   const auto expanded = ExpandReportPath(path, surroundings);
   return expanded ? expanded->string() : "error: " + expanded.error().message;
 }

@@ -22,9 +22,9 @@ TEST(ReadRunReportTest, GivesBackWhatWasWritten) {
 
 TEST(ReadRunReportTest, GivesBackEveryWord) {
   RunResult run = sample::RunOf({});
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 11; ++i) {
     WindowResult window = sample::FailingTest();
-    window.kind = static_cast<WindowKind>(1 + i % 3);
+    window.kind = static_cast<WindowKind>(1 + i % 4);
     window.status =
         window.kind == WindowKind::kTest ? static_cast<TestStatus>(1 + i % 5) : TestStatus::kNone;
     window.verdict = static_cast<Verdict>(i % 5);
@@ -32,6 +32,7 @@ TEST(ReadRunReportTest, GivesBackEveryWord) {
     window.findings[0].stack_end = static_cast<UnwindEnd>(i % 7);
     window.findings[0].disposition = static_cast<Disposition>(i);
     window.findings[0].reach = static_cast<Reach>(i % 4);
+    window.findings[0].baseline = static_cast<BaselineState>(i % 3);
     run.windows.push_back(window);
     run.verdict = static_cast<Verdict>(i % 3);
     run.mode = static_cast<GateMode>(i % 3);
@@ -39,6 +40,26 @@ TEST(ReadRunReportTest, GivesBackEveryWord) {
     const nlohmann::ordered_json report = ToRunReport(run);
     EXPECT_EQ(ToRunReport(ReadRunReport(report)), report) << i;
   }
+}
+
+TEST(ReadRunReportTest, GivesBackWhatFewWindowsHave) {
+  using namespace std::chrono_literals;
+  WindowResult window = sample::FailingTest();
+  window.kind = WindowKind::kProcess;
+  window.status = TestStatus::kNone;
+  window.started_by = "HttpTest.KeepAlive";
+  window.known = {48, 2};
+  window.known_violations = window.violations;
+  window.begin = 1500ms;
+  window.end = 1750ms;
+  window.live_bytes_at_begin = 100;
+  window.live_bytes_at_end = 164;
+  RunResult run = sample::RunOf({window});
+  run.shard = Shard{.index = 2, .total = 5};
+  run.baseline = "main.json";
+  const nlohmann::ordered_json report = ToRunReport(run);
+
+  EXPECT_EQ(ToRunReport(ReadRunReport(report)), report);
 }
 
 TEST(ReadRunReportTest, KnowsTheWholeAmountOfAViolatedQuantity) {
