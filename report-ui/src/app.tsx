@@ -1,5 +1,5 @@
 // The frame around the views: head, navigation, keys.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FlameView } from './flame_view';
 import * as format from './format';
 import type { Report } from './model';
@@ -60,7 +60,8 @@ function actOn(event: KeyboardEvent, route: Route, help: HTMLDialogElement | nul
 function useKeys(route: Route, help: { current: HTMLDialogElement | null }): void {
   const latest = useRef(route);
   latest.current = route;
-  useEffect(() => {
+  // Before the first picture, so that no key is lost.
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       if (isTyping(event.target) || help.current?.open) return;
@@ -121,7 +122,7 @@ function useNewPage(report: Report, route: Route): void {
   const page = route.view === 'test' ? route.text : route.view;
   const isFirst = useRef(true);
   useEffect(() => { document.title = titleOf(report, route); }, [route.text]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isFirst.current) {
       isFirst.current = false;
       return;

@@ -1,6 +1,6 @@
 // Where the page is: the URL's fragment, so that every view has a link and the browser's
 // back button works. "#test=HttpTest.KeepAlive", "#view=tests&q=http&verdict=over_budget".
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 export type View = 'overview' | 'tests' | 'timeline' | 'flame' | 'test';
 const VIEWS: View[] = ['overview', 'tests', 'timeline', 'flame'];
@@ -53,7 +53,7 @@ export function change(values: Record<string, string | number>, step: Step = 'pu
 
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => parse(location.hash));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listener = () => setRoute(parse(location.hash));
     listeners.add(listener);
     return () => void listeners.delete(listener);
