@@ -19,8 +19,8 @@ struct RunCommand {
   RunRequest request;                  // its `agent` and `baseline` are left empty
   std::vector<ReportRequest> reports;  // their paths may hold placeholders
   std::filesystem::path baseline;      // an earlier report; empty: none
-  std::optional<int> skip_exit_code;  // instead of 0, where every test was skipped
-  bool prints_measurements = false;   // of CTest, on standard output
+  std::optional<int> skip_exit_code;   // instead of 0, where every test was skipped
+  bool prints_measurements = false;    // of CTest, on standard output
 };
 
 // Prints the list of what counts as the framework's own.

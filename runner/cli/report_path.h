@@ -21,7 +21,7 @@ struct RunNaming {
 // or 0), {outputs} (TEST_UNDECLARED_OUTPUTS_DIR, or the current directory) and
 // {env:NAME}. Two opening braces are one, as they are. A usage error names a placeholder
 // that there is not, or a variable that is not set.
-[[nodiscard]] Expected<std::filesystem::path> ExpandReportPath(
-    const std::filesystem::path& path, const RunNaming& surroundings);
+[[nodiscard]] Expected<std::filesystem::path> ExpandReportPath(const std::filesystem::path& path,
+                                                               const RunNaming& surroundings);
 
 }  // namespace leakgate

@@ -35,7 +35,8 @@ TracedProgram::TracedProgram(const std::string& program,
   const InheritedState inherited = InheritedState::Take();
   sigset_t no_signals;
   ::sigemptyset(&no_signals);
-  server_ = ValueOf(ControlServer::Start([this](int pid) { return RegionFor(pid); }));
+  server_ = ValueOf(
+      ControlServer::Start({.on_hello = [this](int pid) { return HelloReply{RegionFor(pid)}; }}));
   const LaunchRequest request{
       .program = program,
       .name = program,
