@@ -44,9 +44,7 @@ class MergedReports {
       if (!writers_.empty()) whole += piece;
     });
     if (!read || writers_.empty()) return read;
-    const auto run = nlohmann::ordered_json::parse(whole);
-    for (const ReportWriter& writer : writers_) writer.add(run);
-    return {};
+    return AddToOthers(place, whole);
   }
 
   Expected<void> Commit() {
@@ -61,6 +59,20 @@ class MergedReports {
   }
 
  private:
+  Expected<void> AddToOthers(const RunPlace& place, const std::string& text) {
+    try {
+      const auto run = nlohmann::ordered_json::parse(text);
+      for (const ReportWriter& writer : writers_) writer.add(run);
+      return {};
+    } catch (const nlohmann::json::exception& error) {
+      // "[json.exception.out_of_range.403] key 'x' not found": what follows the number.
+      const std::string_view what = error.what();
+      return UsageError(
+          fmt::format("{}: the run report at byte {} is not whole: {}; run again what wrote it",
+                      place.file.string(), place.offset, what.substr(what.find(' ') + 1)));
+    }
+  }
+
   const ReportSurroundings surroundings_ = SurroundingsOfThisProcess();
   std::vector<AtomicFile> files_;
   std::vector<JsonTextWriter> texts_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "tests/support/leakgate_run.h"
 
@@ -55,6 +56,23 @@ TEST(MergeTest, AMissingShardIsInconclusive) {
   EXPECT_EQ(merged.exit_code, 3) << merged.standard_error;
   EXPECT_THAT(merged.standard_error, HasSubstr("inconclusive: of the 2 shards of "));
   EXPECT_THAT(merged.standard_error, HasSubstr("no result of 2"));
+}
+
+TEST(MergeTest, SaysWhichReportIsNotWholeAndWritesNothing) {
+  const TemporaryDirectory directory;
+  (void)RunShard(directory, "policy_listener", 0, 1, "Resources.LeavesNothing");
+  const std::string name = directory.File("policy_listener-0.json");
+  auto report = nlohmann::ordered_json::parse(ReadFile(name));
+  report["windows"][0].erase("findings");
+  const std::string broken = directory.Write("broken.json", report.dump());
+  const std::string junit = directory.File("out.xml");
+  const CommandResult merged = Leakgate({"merge", broken, "--report", "junit=" + junit});
+
+  EXPECT_EQ(merged.exit_code, 2);
+  EXPECT_THAT(merged.standard_error,
+              HasSubstr("broken.json: the run report at byte 0 is not whole: key 'findings' not "
+                        "found; run again what wrote it"));
+  EXPECT_FALSE(std::filesystem::exists(junit));
 }
 
 TEST(MergeTest, TheOrderAndRepetitionOfResultsDoNotMatter) {
