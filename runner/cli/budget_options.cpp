@@ -7,6 +7,7 @@
 
 #include "runner/budget/schema_text.h"
 #include "runner/cli/budget_help.h"
+#include "runner/cli/one_line.h"
 #include "runner/cli/split_arguments.h"
 
 namespace leakgate {
@@ -118,11 +119,6 @@ Expected<Command> MakeExplain(const RawBudget& raw, const ProgramLine& program) 
     return UsageError("no test to explain; name it: leakgate explain Suite.Test --budgets DIR");
   }
   return Command(ExplainCommand{raw.test, Paths(raw.budgets.begin(), raw.budgets.end()), program});
-}
-
-std::string OneLine(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "runner/cli/budget_options.h"
 #include "runner/cli/help_text.h"
+#include "runner/cli/one_line.h"
 #include "runner/cli/result_options.h"
 #include "runner/cli/split_arguments.h"
 #include "runner/cli/version.h"
@@ -168,11 +169,6 @@ std::string StrayArgumentText(const std::string& argument, bool is_run) {
       "unexpected argument '{0}'; the program goes after two dashes: leakgate run "
       "-- {0}",
       argument);
-}
-
-std::string OneLine(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runner/cli/one_line.h"
 #include "runner/cli/result_help.h"
 #include "runner/cli/split_arguments.h"
 
@@ -123,11 +124,6 @@ Expected<Command> MakeHistory(const Parser& parser, const RawResults& raw) {
   }
   return Command(HistoryAddCommand{raw.database, Paths(raw.results.begin(), raw.results.end()),
                                    raw.commit, raw.time});
-}
-
-std::string OneLine(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
 }
 
 }  // namespace

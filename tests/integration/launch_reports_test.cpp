@@ -44,14 +44,14 @@ TEST(LaunchReportsTest, AnUnknownFormatIsAnErrorBeforeTheProgramRuns) {
   EXPECT_EQ(result.standard_output, "");
   EXPECT_EQ(result.standard_error,
             "leakgate: report 'yaml=r': unknown format 'yaml'; known: json, junit, sarif, github, "
-            "gitlab, markdown, folded, pprof, speedscope\n");
+            "gitlab, markdown, folded, pprof, speedscope, html\n");
 }
 
 TEST(LaunchReportsTest, EachFormatIsWrittenAtOnce) {
   const TemporaryDirectory directory;
   std::vector<std::string> options;
   for (const std::string format : {"json", "junit", "sarif", "github", "gitlab", "markdown",
-                                   "folded", "pprof", "speedscope"}) {
+                                   "folded", "pprof", "speedscope", "html"}) {
     options.insert(options.end(), {"--report", format + "=" + directory.File(format)});
   }
   RunCommand(Gated({FixturePath("features_untouched")}, options));

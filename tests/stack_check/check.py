@@ -31,7 +31,7 @@ def run(leakgate: str, command: list[str], folder: str | None = None,
     with (tempfile.TemporaryDirectory(prefix="leakgate-checks-") as found,
           tempfile.TemporaryDirectory(prefix="leakgate-real-", dir=memory) as scratch):
         done = subprocess.run(
-            [leakgate, "run", "--", *command], cwd=folder or scratch, check=False, text=True,
+            [leakgate, "run", "--confirm=off", "--", *command], cwd=folder or scratch, check=False, text=True,
             errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             env={**os.environ, "TEST_TMPDIR": scratch, "LEAKGATE_STACK_CHECKS": found})
         if must_pass and done.returncode != 0:
