@@ -3,8 +3,9 @@
 
 A message is a string literal in the sources of three words or more (one, inside an error):
 anywhere inside UsageError(..), InconclusiveError(..) or Error{..}, and all those of the files
-that tell why a run is inconclusive, unconfirmed or warned of (SOURCES). What is no message is
-named in OTHER_FILES and OTHER_TEXTS, so that a new one cannot go without an entry.
+that tell why a run is inconclusive, unconfirmed or warned of (SOURCES); and each FATAL_ERROR of
+the CMake package. What is no message is named in OTHER_FILES and OTHER_TEXTS, so that a new one
+cannot go without an entry.
 
 An entry is a code span in the first cell of a table's row, with words in the place of "{}".
 For messages about budget files, the tables of docs/budgets.md count, too. An entry that no source
@@ -106,6 +107,11 @@ def messages() -> dict[str, str]:
                     continue
                 if words_in(text) >= (1 if is_error else 3) and (is_error or is_source):
                     found.setdefault(text, f"{name}:{line}")
+    for path in sorted((ROOT / "cmake").glob("*.cmake")):
+        for arguments in re.findall(r'FATAL_ERROR((?:\s*"[^"]*")+)\)', path.read_text()):
+            text = "".join(re.findall(r'"([^"]*)"', arguments))
+            text = re.sub(r"\$\{\w+\}", "{}", text.removesuffix("\\n${output}"))
+            found.setdefault(text, str(path.relative_to(ROOT)))
     for text, name in FURTHER.items():
         if any(text == literal for literal, _, _ in literals_of((ROOT / name).read_text())):
             found.setdefault(text, name)
