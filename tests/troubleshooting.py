@@ -115,9 +115,10 @@ def messages() -> dict[str, str]:
     for text, name in FURTHER.items():
         if any(text == literal for literal, _, _ in literals_of((ROOT / name).read_text())):
             found.setdefault(text, name)
-    drops = re.search(r"kDropWords = \{(.*?)\}", (ROOT / "runner/session/run_outcome.cpp").read_text(), re.S)
-    for word in re.findall(r'"(\w+)"', drops[1]):
-        found.setdefault(word, "runner/session/run_outcome.cpp")
+    outcome = (ROOT / "runner/session/run_outcome.cpp").read_text()
+    for words in re.findall(r"k(?:Drop|End)Words = \{(.*?)\}", outcome, re.S):
+        for word in set(re.findall(r'"(\w+)"', words)) - {"outermost"}:  # which is complete
+            found.setdefault(word, "runner/session/run_outcome.cpp")
     return found
 
 
