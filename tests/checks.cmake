@@ -11,6 +11,10 @@ add_test(NAME readme.commands
           --leakgate $<TARGET_FILE:leakgate> --build ${PROJECT_BINARY_DIR})
 set_tests_properties(readme.commands PROPERTIES TIMEOUT 300)
 
+# Every message that leakgate can print has its entry in the documents.
+add_test(NAME docs.troubleshooting
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/troubleshooting.py)
+
 # The templates for pipelines, run as their systems would.
 add_test(NAME pipelines.templates
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/pipeline_templates.py

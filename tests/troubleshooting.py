@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Looks for an entry in docs/troubleshooting.md for each message that leakgate can print.
+
+A message is a string literal in the sources of three words or more (one, inside an error):
+anywhere inside UsageError(..), InconclusiveError(..) or Error{..}, and all those of the files
+that tell why a run is inconclusive, unconfirmed or warned of (SOURCES); and each FATAL_ERROR of
+the CMake package. What is no message is named in OTHER_FILES and OTHER_TEXTS, so that a new one
+cannot go without an entry.
+
+An entry is a code span in the first cell of a table's row, with words in the place of "{}".
+For messages about budget files, the tables of docs/budgets.md count, too. An entry that no source
+prints any more is a fault as well.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
+SOURCES = ["runner/budget", "runner/cli", "runner/judgement", "runner/main.cpp", "runner/merge",
+           "runner/reachability", "runner/report/atomic_file.cpp", "runner/report/finding_text.cpp",
+           "runner/report/report_file.cpp", "runner/report/summary.cpp", "runner/session",
+           "plugin/listener"]
+# What they print is what was asked for, not a message.
+OTHER_FILES = {"help_text.cpp", "budget_help.cpp", "result_help.cpp", "explain_text.cpp",
+               "framework_text.cpp", "history_text.cpp", "root_namer.cpp", "holder.cpp",
+               "process_resources.cpp", "initial_budget.cpp", "version.cpp"}
+OTHER_TEXTS = {
+    # a call site, a block, or why one passes
+    "an unknown call site", "no call stack was recorded", "more than {} permits: {} for {}",
+    "{} here, {} in the baseline", "{} of this call site freed meanwhile",
+    "freed by its suite's tear-down", "freed before the iteration ended", "freed by the program's end",
+    "freed twice, by {}", "{} B allocated by {} and freed by {}",
+    # parts of a message that has its entry
+    "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",
+    "missing closing quote", "must be escaped", "unexpected end of input", "expected end of input",
+    "a whole number", "make it writable or name another file",
+    "make its directory writable with room for it, or name another file", "name a file in it",
+    "create it first", "list them with --gtest_list_tests",
+    "{}:{}: the override for {}", "{}:{}: the allowance for {}",
+    "the program under test has that name, but neither it nor its death tests are meant: "
+    "name what its tests start",
+    "correct the name (that of the executable file, links resolved; of a script, its interpreter's), "
+    "or have the tests run that start it",
+    # figures and results
+    "framework {} not counted", "leakgate: {}; gating took {}{} of {}{}", "the JSON report has each",
+    "{} given again, counted once", "{} more, which the runs name", "and more tests",
+    "and more over budget; the merged report has each",
+    "{} known from baseline ({})", "{}:{}: {} removed: nothing used it", "ok: component {}, {}, {}",
+    "leakgate: budget files: {}, errors: {}, warnings: {}",
+    "leakgate: runs added to {}: {}; there already: {}",
+}
+# Messages of few words, or in files that print much else.
+FURTHER = {"internal error: {}": "runner/main.cpp", "not recorded: {}": "runner/report/summary.cpp",
+           "no test boundaries, program window only": "runner/report/verdict_counts.cpp"}
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\''
+                   r'|(?P<word>\w+)|(?P<space>\s+)|.', re.S)
+ERRORS = {"UsageError", "InconclusiveError", "Error"}
+
+
+def unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), text).strip(" \n;")
+
+
+def literals_of(source: str) -> list[tuple[str, int, bool]]:
+    """Each string literal, with its line, and whether it is inside an error."""
+    found, parts, line, depth, error_depths, last_word = [], [], 0, 0, [], ""
+    for token in TOKEN.finditer(source):
+        if token["text"] is not None:
+            line = line if parts else source.count("\n", 0, token.start()) + 1
+            parts.append(token["text"])
+            continue
+        if token["space"] or token[0].startswith(("//", "/*")):
+            continue
+        if parts:
+            found.append((unescaped("".join(parts)), line, bool(error_depths)))
+            parts = []
+        if token[0] in "({":
+            depth += 1
+            if last_word in ERRORS:
+                error_depths.append(depth)
+        elif token[0] in ")}":
+            if error_depths and error_depths[-1] == depth:
+                error_depths.pop()
+            depth -= 1
+        last_word = token["word"] or ""
+    return found
+
+
+def words_in(text: str) -> int:
+    return len(re.findall(r"[A-Za-z]{2,}", re.sub(r"\{[^{}]*\}|%\w", " ", text)))
+
+
+def messages() -> dict[str, str]:
+    """Each message, and where it stands."""
+    found = {}
+    for top in ("runner", "plugin"):
+        for path in sorted((ROOT / top).rglob("*")):
+            name = str(path.relative_to(ROOT))
+            if path.suffix not in (".cpp", ".h"):
+                continue
+            is_source = path.name not in OTHER_FILES and any(
+                name == folder or name.startswith(folder + "/") for folder in SOURCES)
+            for text, line, is_error in literals_of(path.read_text()):
+                if text in OTHER_TEXTS or " " not in text or "%%" in text:
+                    continue
+                if words_in(text) >= (1 if is_error else 3) and (is_error or is_source):
+                    found.setdefault(text, f"{name}:{line}")
+    for path in sorted((ROOT / "cmake").glob("*.cmake")):
+        for arguments in re.findall(r'FATAL_ERROR((?:\s*"[^"]*")+)\)', path.read_text()):
+            text = "".join(re.findall(r'"([^"]*)"', arguments))
+            text = re.sub(r"\$\{\w+\}", "{}", text.removesuffix("\\n${output}"))
+            found.setdefault(text, str(path.relative_to(ROOT)))
+    for text, name in FURTHER.items():
+        if any(text == literal for literal, _, _ in literals_of((ROOT / name).read_text())):
+            found.setdefault(text, name)
+    outcome = (ROOT / "runner/session/run_outcome.cpp").read_text()
+    for words in re.findall(r"k(?:Drop|End)Words = \{(.*?)\}", outcome, re.S):
+        for word in set(re.findall(r'"(\w+)"', words)) - {"outermost"}:  # which is complete
+            found.setdefault(word, "runner/session/run_outcome.cpp")
+    return found
+
+
+def entries_of(page: str) -> list[str]:
+    rows = re.findall(r"^\| *(.*?) *\|", (ROOT / page).read_text(), flags=re.M)
+    spans = [span for row in rows for span in re.findall(r"``(.+?)``|`([^`]+)`", row)]
+    cells = [double or single for double, single in spans]
+    if page == PAGES[0]:
+        return [cell.strip() for cell in cells]
+    text = (ROOT / page).read_text()
+    return [*cells, *re.findall(r"`([^`\n]+)` \|$", text, flags=re.M)]
+
+
+def pattern_of(message: str) -> re.Pattern[str]:
+    """What an entry for the message must hold: words where the message has "{}"."""
+    text = message.replace("{{", "\0").replace("}}", "\1")
+    pieces = re.split(r"\{[^{}]*\}|%s", text)
+    pieces = [re.escape(piece.replace("\0", "{").replace("\1", "}")) for piece in pieces]
+    return re.compile(".*?".join(pieces))
+
+
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__,
+                            formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    known = {message: pattern_of(message) for message in messages()}
+    entries = {page: entries_of(page) for page in PAGES}
+    all_entries = [entry for page in PAGES for entry in entries[page]]
+    problems = [f'{where}: no entry in {PAGES[0]} for "{message}"'
+                for message, where in messages().items()
+                if not any(known[message].search(entry) for entry in all_entries)]
+    problems += [f'{PAGES[0]}: nothing prints "{entry}"' for entry in entries[PAGES[0]]
+                 if not any(pattern.search(entry) for pattern in known.values())]
+    print(f"troubleshooting: {len(known)} messages, {len(entries[PAGES[0]])} entries, {len(problems)} problems")
+    for problem in problems:
+        print(f"  {problem}")
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
