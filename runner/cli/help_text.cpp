@@ -27,7 +27,7 @@ Commands:
 
 Options:
   -h, --help   This text; after a command, that command's
-  --version    The version
+  --version    The version, and how it was built
 
 Example:
   leakgate run --report json=leaks.json -- ./net_test --gtest_filter='Http*'

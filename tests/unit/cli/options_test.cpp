@@ -240,9 +240,12 @@ TEST(OptionsTest, HelpOfDoctorFitsATerminalAndNamesEveryMarkAndExitCode) {
   EXPECT_THAT(text, testing::Not(testing::ContainsRegex("[^\n]{81}")));
 }
 
-TEST(OptionsTest, PrintsTheVersion) {
+TEST(OptionsTest, PrintsTheVersionInItsFirstLineThenHowItWasBuilt) {
   const Expected<Command> command = ParseCommandLine({"--version"});
-  EXPECT_THAT(std::get<PrintCommand>(command.value()).text, testing::StartsWith("leakgate "));
+  EXPECT_THAT(std::get<PrintCommand>(command.value()).text,
+              testing::MatchesRegex("leakgate [0-9.]+ \\(region layout [0-9]+\\)\n"
+                                    "build: [^,\n]+, (GCC|Clang) [^\n]+\n"
+                                    "libraries: elfutils 0[.][0-9]+, Boost [^\n]+\n"));
 }
 
 class HelpTest : public testing::TestWithParam<std::vector<std::string>> {};
