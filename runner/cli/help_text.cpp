@@ -7,6 +7,7 @@ std::string HelpText() {
 
 Usage:
   leakgate run [OPTIONS] -- BINARY [ARGS...]
+  leakgate doctor BINARY
   leakgate explain TEST [--budgets FILE|DIR] [-- BINARY [ARGS...]]
   leakgate budget schema|check|init|ratchet ...
   leakgate merge [OPTIONS] RESULT...
@@ -16,6 +17,8 @@ Usage:
 Commands:
   run          Run a test binary, and fail each test that leaves more memory
                allocated than its budget allows
+  doctor       Tell whether a test binary can be gated here, and if not what to
+               do
   explain      Tell which budget applies to a test, and why
   budget       Write, check and tighten budget files
   merge        Make one result of many: shards, repeats, jobs
@@ -24,7 +27,7 @@ Commands:
 
 Options:
   -h, --help   This text; after a command, that command's
-  --version    The version
+  --version    The version, and how it was built
 
 Example:
   leakgate run --report json=leaks.json -- ./net_test --gtest_filter='Http*'
@@ -79,6 +82,29 @@ Exit code: the program's own if that is not 0 (128+n for signal n), else
   1   a window is over budget
   2   bad command line or budget file, or no such program
   3   inconclusive: refused, not measured in full, or timed out
+)";
+}
+
+std::string DoctorHelpText() {
+  return R"(Tell whether a test binary can be gated here, and if not what to do. None of its
+code runs: it is started suspended, and ended before its first instruction.
+
+Usage:
+  leakgate doctor BINARY
+  leakgate doctor -- BINARY [ARGS...]
+
+Each line is of one thing:
+  ok     as it should be
+  warn   it can be gated, but a report will say less
+  no     it cannot be gated
+
+Options:
+  -h, --help   This text
+
+Exit code:
+  0   it can be gated
+  2   bad command line, or no such program
+  3   it cannot be gated
 )";
 }
 

@@ -1,4 +1,4 @@
-// What `leakgate --help` and `leakgate run --help` say.
+// What `leakgate --help`, `leakgate run --help` and `leakgate doctor --help` say.
 #pragma once
 
 #include <string>
@@ -7,5 +7,6 @@ namespace leakgate {
 
 [[nodiscard]] std::string HelpText();
 [[nodiscard]] std::string RunHelpText();
+[[nodiscard]] std::string DoctorHelpText();
 
 }  // namespace leakgate

@@ -158,13 +158,23 @@ Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::strin
   return Command(std::move(command));
 }
 
-// What the parser could not place: the first such argument tells the mistake.
-std::string StrayArgumentText(const std::string& argument, bool is_run) {
-  if (argument.starts_with("-")) {
-    return fmt::format("unknown option '{}'; see leakgate{} --help", argument,
-                       is_run ? " run" : "");
+Expected<Command> MakeDoctorCommand(std::vector<std::string> named,
+                                    const std::vector<std::string>& behind_dashes) {
+  named.insert(named.end(), behind_dashes.begin(), behind_dashes.end());
+  if (named.empty() || named.front().empty()) {
+    return UsageError("no program to examine; name the test binary: leakgate doctor BINARY");
   }
-  if (!is_run) return fmt::format("unknown command '{}'; see leakgate --help", argument);
+  return Command(DoctorCommand{named.front(), {named.begin() + 1, named.end()}});
+}
+
+// What the parser could not place: the first such argument tells the mistake.
+// `command`: "run", or none.
+std::string StrayArgumentText(const std::string& argument, const std::string& command) {
+  if (argument.starts_with("-")) {
+    return fmt::format("unknown option '{}'; see leakgate{}{} --help", argument,
+                       command.empty() ? "" : " ", command);
+  }
+  if (command != "run") return fmt::format("unknown command '{}'; see leakgate --help", argument);
   return fmt::format(
       "unexpected argument '{0}'; the program goes after two dashes: leakgate run "
       "-- {0}",
@@ -183,6 +193,9 @@ Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
   RawRun raw;
   CLI::App* const run = app.add_subcommand("run")->allow_extras();
   AddRunOptions(*run, raw);
+  CLI::App* const doctor = app.add_subcommand("doctor")->allow_extras();
+  std::vector<std::string> examined;
+  doctor->add_option("binary", examined);
   CLI::App* const framework = app.add_subcommand("framework")->allow_extras();
 
   SplitArguments split = Split(arguments);
@@ -192,13 +205,18 @@ Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForVersion& version) {
     return Command(PrintCommand{std::string(version.what()) + "\n"});
   } catch (const CLI::CallForHelp&) {
+    if (doctor->parsed()) return Command(PrintCommand{DoctorHelpText()});
     return Command(PrintCommand{run->parsed() ? RunHelpText() : HelpText()});
   } catch (const CLI::ParseError& error) {
     return UsageError(fmt::format("{}; see leakgate --help", OneLine(error.what())));
   }
   const std::vector<std::string> stray = app.remaining(true);
-  if (!stray.empty()) return UsageError(StrayArgumentText(stray.front(), run->parsed()));
+  if (!stray.empty()) {
+    const std::string command = run->parsed() ? "run" : doctor->parsed() ? "doctor" : "";
+    return UsageError(StrayArgumentText(stray.front(), command));
+  }
   if (run->parsed()) return MakeRunCommand(raw, split.program);
+  if (doctor->parsed()) return MakeDoctorCommand(std::move(examined), split.program);
   if (!framework->parsed()) {
     return UsageError(
         "no command; to run a test binary: leakgate run -- BINARY; see leakgate --help");

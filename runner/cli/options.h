@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runner/cli/budget_commands.h"
+#include "runner/cli/doctor_command.h"
 #include "runner/cli/history_command.h"
 #include "runner/cli/merge_command.h"
 #include "runner/report/report_file.h"
@@ -31,9 +32,10 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<RunCommand, FrameworkCommand, PrintCommand, BudgetCheckCommand,
-                             BudgetInitCommand, BudgetRatchetCommand, ExplainCommand, MergeCommand,
-                             HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand>;
+using Command =
+    std::variant<RunCommand, DoctorCommand, FrameworkCommand, PrintCommand, BudgetCheckCommand,
+                 BudgetInitCommand, BudgetRatchetCommand, ExplainCommand, MergeCommand,
+                 HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand>;
 
 // A usage error names the argument and the remedy.
 [[nodiscard]] Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments);

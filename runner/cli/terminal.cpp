@@ -6,22 +6,18 @@
 #include <filesystem>
 
 namespace leakgate {
-namespace {
+void Print(std::FILE* stream, const std::string& text) { std::fputs(text.c_str(), stream); }
 
 // https://no-color.org: any value but the empty one.
-Colour ColourOfStandardError() {
+Colour ColourOf(std::FILE* stream) {
   const char* const no_color = std::getenv("NO_COLOR");
   const bool is_forbidden = no_color != nullptr && *no_color != '\0';
-  return ::isatty(STDERR_FILENO) != 0 && !is_forbidden ? Colour::kOn : Colour::kOff;
+  return ::isatty(::fileno(stream)) != 0 && !is_forbidden ? Colour::kOn : Colour::kOff;
 }
-
-}  // namespace
-
-void Print(std::FILE* stream, const std::string& text) { std::fputs(text.c_str(), stream); }
 
 TextStyle StyleOfStandardError() {
   std::error_code error;
-  return {ColourOfStandardError(), std::filesystem::current_path(error).string()};
+  return {ColourOf(stderr), std::filesystem::current_path(error).string()};
 }
 
 }  // namespace leakgate

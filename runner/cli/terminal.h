@@ -12,6 +12,7 @@ namespace leakgate {
 void Print(std::FILE* stream, const std::string& text);
 
 // Colour on a terminal, unless NO_COLOR forbids it.
+[[nodiscard]] Colour ColourOf(std::FILE* stream);
 [[nodiscard]] TextStyle StyleOfStandardError();
 
 }  // namespace leakgate

@@ -5,7 +5,8 @@
 
 namespace leakgate {
 
-// "leakgate 0.1.0 (region layout 1)"
+// "leakgate 0.1.0 (region layout 1)", then lines of how it was built: build type and
+// compiler, libraries. No trailing newline.
 [[nodiscard]] std::string VersionText();
 
 // "0.1.0"

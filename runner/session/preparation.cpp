@@ -12,15 +12,6 @@
 namespace leakgate {
 namespace {
 
-Expected<void> RequireAgent(const std::filesystem::path& agent) {
-  std::error_code error;
-  if (std::filesystem::exists(agent, error)) return {};
-  return InconclusiveError(fmt::format(
-      "{}: the agent is missing, so nothing can be traced; reinstall leakgate, or build "
-      "the target leakgate_agent",
-      agent.string()));
-}
-
 // A script shows its real image only once it is stopped at exec, and so does a
 // program that cannot be read.
 TestFramework FrameworkOf(const std::filesystem::path& program) {
@@ -39,16 +30,25 @@ bool OwnsStream(const std::vector<std::string>& arguments,
                      starts_with("GTEST_STREAM_RESULT_TO="));
 }
 
-// Where the listener does not tell the boundaries, GoogleTest's one stream does.
-Expected<void> RequireFreeStream(const RunRequest& request, TestFramework framework) {
+}  // namespace
+
+Expected<void> RequireAgent(const std::filesystem::path& agent) {
+  std::error_code error;
+  if (std::filesystem::exists(agent, error)) return {};
+  return InconclusiveError(fmt::format(
+      "{}: the agent is missing, so nothing can be traced; reinstall leakgate, or build "
+      "the target leakgate_agent",
+      agent.string()));
+}
+
+Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,
+                                 TestFramework framework) {
   if (framework == TestFramework::kGoogleTestListener) return {};
-  if (!OwnsStream(request.arguments, OwnEnvironment())) return {};
+  if (!OwnsStream(arguments, OwnEnvironment())) return {};
   return UsageError(
       "GoogleTest's stream of results (--gtest_stream_result_to, GTEST_STREAM_RESULT_TO) is how "
       "leakgate learns where tests begin; leave it out, or link leakgate::listener");
 }
-
-}  // namespace
 
 Expected<Preparation> Prepare(const RunRequest& request) {
   const Expected<std::filesystem::path> program = FindProgram(request.program);
@@ -56,7 +56,7 @@ Expected<Preparation> Prepare(const RunRequest& request) {
   const Expected<void> agent = RequireAgent(request.agent);
   if (!agent) return Unexpected(agent.error());
   const TestFramework framework = FrameworkOf(*program);
-  const Expected<void> stream = RequireFreeStream(request, framework);
+  const Expected<void> stream = RequireFreeStream(request.arguments, framework);
   if (!stream) return Unexpected(stream.error());
 
   Expected<std::vector<BudgetFile>> files = std::vector<BudgetFile>();

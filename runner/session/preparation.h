@@ -22,4 +22,10 @@ struct Preparation {
 // events that the user has already pointed elsewhere.
 [[nodiscard]] Expected<Preparation> Prepare(const RunRequest& request);
 
+// Its parts that `leakgate doctor` asks, too. The agent's library is there.
+[[nodiscard]] Expected<void> RequireAgent(const std::filesystem::path& agent);
+// Where the listener does not tell the boundaries, GoogleTest's one stream does.
+[[nodiscard]] Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,
+                                               TestFramework framework);
+
 }  // namespace leakgate

@@ -2,6 +2,7 @@
 // -gsplit-dwarf put into a file of its own.
 #pragma once
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 
 #include <cstdint>

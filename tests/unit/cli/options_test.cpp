@@ -178,6 +178,12 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"EmptyProgram",
                   {"run", "--", ""},
                   "no program to run; write it after two dashes: leakgate run -- BINARY"},
+        UsageCase{"NoProgramToExamine",
+                  {"doctor"},
+                  "no program to examine; name the test binary: leakgate doctor BINARY"},
+        UsageCase{"UnknownOptionOfDoctor",
+                  {"doctor", "--deep", "./a"},
+                  "unknown option '--deep'; see leakgate doctor --help"},
         UsageCase{"StrictAndWarnOnly",
                   {"run", "--strict", "--warn-only", "--", "a"},
                   "--strict and --warn-only contradict each other; leave one out"},
@@ -211,9 +217,35 @@ TEST(OptionsTest, NamesAnOptionThatLacksItsValue) {
   EXPECT_THAT(command.error().message, HasSubstr("--report"));
 }
 
-TEST(OptionsTest, PrintsTheVersion) {
+TEST(OptionsTest, TakesTheProgramToExamineBeforeOrBehindTheDashes) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"doctor", "./a"}, {"doctor", "--", "./a"}}) {
+    const Expected<Command> command = ParseCommandLine(arguments);
+    EXPECT_EQ(std::get<DoctorCommand>(command.value()).program, "./a");
+  }
+}
+
+TEST(OptionsTest, TakesTheArgumentsOfTheProgramToExamine) {
+  const Expected<Command> command = ParseCommandLine({"doctor", "--", "./a", "--x"});
+  EXPECT_THAT(std::get<DoctorCommand>(command.value()).arguments, ElementsAre("--x"));
+}
+
+TEST(OptionsTest, HelpOfDoctorFitsATerminalAndNamesEveryMarkAndExitCode) {
+  const Expected<Command> command = ParseCommandLine({"doctor", "--help"});
+  const std::string text = std::get<PrintCommand>(command.value()).text;
+  for (const char* word :
+       {"leakgate doctor BINARY", "--help", "  ok ", "  warn ", "  no ", "  0 ", "  2 ", "  3 "}) {
+    EXPECT_THAT(text, HasSubstr(word));
+  }
+  EXPECT_THAT(text, testing::Not(testing::ContainsRegex("[^\n]{81}")));
+}
+
+TEST(OptionsTest, PrintsTheVersionInItsFirstLineThenHowItWasBuilt) {
   const Expected<Command> command = ParseCommandLine({"--version"});
-  EXPECT_THAT(std::get<PrintCommand>(command.value()).text, testing::StartsWith("leakgate "));
+  EXPECT_THAT(std::get<PrintCommand>(command.value()).text,
+              testing::MatchesRegex("leakgate [0-9.]+ \\(region layout [0-9]+\\)\n"
+                                    "build: [^,\n]+, (GCC|Clang) [^\n]+\n"
+                                    "libraries: elfutils 0[.][0-9]+, Boost [^\n]+\n"));
 }
 
 class HelpTest : public testing::TestWithParam<std::vector<std::string>> {};

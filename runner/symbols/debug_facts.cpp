@@ -1,0 +1,71 @@
+#include "runner/symbols/debug_facts.h"
+
+#include <elfutils/libdwelf.h>
+#include <gelf.h>
+
+#include "runner/symbols/debug_units.h"
+#include "runner/symbols/module_file.h"
+
+namespace leakgate {
+namespace {
+
+bool HasSymbolTable(Elf* elf) {
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) != nullptr && header.sh_type == SHT_SYMTAB) return true;
+  }
+  return false;
+}
+
+bool HasUnwindTable(Elf* elf) {
+  std::size_t count = 0;
+  if (elf_getphdrnum(elf, &count) != 0) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr) return false;
+    if (segment.p_type == PT_GNU_EH_FRAME) return true;
+  }
+  return false;
+}
+
+bool HasLines(Dwarf* dwarf) {
+  bool found = false;
+  ForEachUnit(dwarf, [&found](Dwarf_Die& unit, Dwarf_Die&) {
+    Dwarf_Lines* lines = nullptr;
+    std::size_t count = 0;
+    found = dwarf_getsrclines(&unit, &lines, &count) == 0 && count > 0;
+    return !found;
+  });
+  return found;
+}
+
+std::string SeparateFile(Dwfl_Module* module) {
+  const char* debug_file = nullptr;
+  dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &debug_file);
+  return debug_file == nullptr ? "" : debug_file;
+}
+
+}  // namespace
+
+DebugFacts ReadDebugFacts(const std::filesystem::path& file) {
+  DebugFacts facts;
+  const OpenedModule opened = OpenDwfl(file.string(), DebugSource::kAnyFile);
+  if (opened.module == nullptr) return facts;
+  GElf_Addr bias = 0;
+  Elf* const elf = dwfl_module_getelf(opened.module, &bias);
+  if (elf == nullptr) return facts;
+  facts.has_symbols = HasSymbolTable(elf);
+  facts.has_unwind_table = HasUnwindTable(elf);
+  GElf_Word checksum = 0;
+  const char* const link = dwelf_elf_gnu_debuglink(elf, &checksum);
+  if (link != nullptr) facts.debug_link = link;
+
+  Dwarf* const dwarf = dwfl_module_getdwarf(opened.module, &bias);
+  if (dwarf == nullptr) return facts;
+  facts.has_lines = HasLines(dwarf);
+  facts.separate_file = SeparateFile(opened.module);
+  facts.has_symbols = facts.has_symbols || HasSymbolTable(dwarf_getelf(dwarf));
+  return facts;
+}
+
+}  // namespace leakgate
