@@ -33,7 +33,8 @@ def judged(suite: Suite, outcome: Outcome, judgement: str) -> int:
 
 def row(suite: Suite, mode: str, outcome: Outcome) -> str:
     leaks = reference_leaks(suite)
-    cells = (suite.name, mode, len(suite.binaries), len(outcome.tests), outcome.candidates, outcome.count("pass"),
+    left_out = len(suite.not_alone) if mode == "ctest" else 0
+    cells = (suite.name, mode, len(suite.binaries) - left_out, len(outcome.tests), outcome.candidates, outcome.count("pass"),
              outcome.count("unconfirmed"), len(outcome.over_budget), judged(suite, outcome, REAL_LEAK), judged(suite, outcome, FALSE_ALARM),
              f"{len(leaks) - len(missed(suite, outcome))} of {len(leaks)}")
     return f"| {' | '.join(str(cell) for cell in cells)} |"
