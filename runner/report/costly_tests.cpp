@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kFewTests = 20;  // whose times a person sees at a glance
 constexpr std::size_t kMostThatStandOut = 3;
 constexpr std::size_t kMostListed = 10;
+constexpr std::int64_t kShortNanoseconds = 50'000;
 constexpr std::int64_t kLongNanoseconds = 1'000'000'000;
 constexpr std::int64_t kMuchMemory = 16 << 20;
 constexpr std::int64_t kTimesTheUsual = 10;
@@ -25,7 +26,11 @@ struct Cost {
 };
 using Costs = std::vector<Cost>;  // the highest first; equals in the order of the run
 
-std::int64_t TimeOf(const WindowResult& test) { return (test.end - test.begin).count(); }
+// None of what would read as 0.0 ms.
+std::int64_t TimeOf(const WindowResult& test) {
+  const std::int64_t time = (test.end - test.begin).count();
+  return time < kShortNanoseconds ? 0 : time;
+}
 
 // What the test added to what was live when it began.
 std::int64_t PeakOf(const WindowResult& test) {

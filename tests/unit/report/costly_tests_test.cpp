@@ -70,6 +70,12 @@ TEST(CostlyTestsTest, AreListedOfAnySuiteForWhoAsks) {
   EXPECT_EQ(Slowest(result), "slowest: A.C 3 ms, A.B 2 ms");
 }
 
+TEST(CostlyTestsTest, LeaveOutTestsThatTakeNoTimeToSpeakOf) {
+  WindowResult test = Costing("A.B", milliseconds(0));
+  test.end += std::chrono::microseconds(40);
+  EXPECT_EQ(Slowest(RunOf({test})), "");
+}
+
 TEST(CostlyTestsTest, AreNoneWhereNoTestRan) {
   EXPECT_EQ(Slowest(RunOf({sample::ProgramWindow()})), "");
   EXPECT_EQ(SlowestThatStandOut(RunOf({})), "");
