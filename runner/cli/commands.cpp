@@ -51,7 +51,7 @@ Expected<int> Execute(RunCommand command) {
   const Expected<RunResult> result = Run(command.request);
   if (!result) return Unexpected(result.error());
 
-  Print(stderr, SummaryText(*result, StyleOfStandardError()));
+  Print(stderr, SummaryText(*result, StyleOfStandardError(), command.detail));
   if (command.prints_measurements) Print(stdout, CTestMeasurementsText(*result));
   const Expected<void> written = WriteReports(command.reports, *result);
   if (written) return ExitCodeToTell(*result, command.skip_exit_code);

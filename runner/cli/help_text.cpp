@@ -75,6 +75,11 @@ Options:
                          itself exits with CODE has failed: 1
   --ctest-measurements   Print on standard output what was outstanding, as
                          CTest's measurements, which it passes on to CDash
+  -q, --quiet            Of the summary, only what is not a pass; nothing if all
+                         pass. Errors are told anyway
+  -v, --verbose          Also what passed and by what evidence (replaced, freed
+                         later, one-time ...), and the slowest and the heaviest
+                         tests. Without it, those that stand out
   -h, --help             This text
 
 Exit code: the program's own if that is not 0 (128+n for signal n), else

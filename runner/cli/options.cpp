@@ -31,6 +31,8 @@ struct RawRun {
   bool prints_measurements = false;
   bool is_strict = false;
   bool is_warn_only = false;
+  bool is_quiet = false;
+  bool is_verbose = false;
 };
 
 void AddRunOptions(CLI::App& run, RawRun& raw) {
@@ -50,6 +52,8 @@ void AddRunOptions(CLI::App& run, RawRun& raw) {
   run.add_flag("--ctest-measurements", raw.prints_measurements);
   run.add_flag("--strict", raw.is_strict);
   run.add_flag("--warn-only", raw.is_warn_only);
+  run.add_flag("-q,--quiet", raw.is_quiet);
+  run.add_flag("-v,--verbose", raw.is_verbose);
 }
 
 Expected<std::chrono::milliseconds> ParseTimeout(std::string_view option, const std::string& text) {
@@ -122,6 +126,14 @@ Expected<void> ReadGating(const RawRun& raw, RunRequest& request) {
   return read_timeout("--confirm-run-timeout", raw.confirm_run_timeout, request.confirmation.run);
 }
 
+Expected<SummaryDetail> ReadDetail(const RawRun& raw) {
+  if (raw.is_quiet && raw.is_verbose) {
+    return UsageError("--quiet and --verbose contradict each other; leave one out");
+  }
+  if (raw.is_quiet) return SummaryDetail::kQuiet;
+  return raw.is_verbose ? SummaryDetail::kVerbose : SummaryDetail::kNormal;
+}
+
 Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::string>& program) {
   if (program.empty() || program.front().empty()) {
     return UsageError("no program to run; write it after two dashes: leakgate run -- BINARY");
@@ -149,6 +161,9 @@ Expected<Command> MakeRunCommand(const RawRun& raw, const std::vector<std::strin
     if (!code) return Unexpected(code.error());
     command.skip_exit_code = *code;
   }
+  const Expected<SummaryDetail> detail = ReadDetail(raw);
+  if (!detail) return Unexpected(detail.error());
+  command.detail = *detail;
   command.prints_measurements = raw.prints_measurements;
   for (const std::string& text : raw.reports) {
     Expected<ReportRequest> report = ParseReportRequest(text);

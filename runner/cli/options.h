@@ -11,6 +11,7 @@
 #include "runner/cli/history_command.h"
 #include "runner/cli/merge_command.h"
 #include "runner/report/report_file.h"
+#include "runner/report/text_report.h"
 #include "runner/session/run_session.h"
 #include "runner/util/expected.h"
 
@@ -22,6 +23,7 @@ struct RunCommand {
   std::filesystem::path baseline;      // an earlier report; empty: none
   std::optional<int> skip_exit_code;   // instead of 0, where every test was skipped
   bool prints_measurements = false;    // of CTest, on standard output
+  SummaryDetail detail = SummaryDetail::kNormal;
 };
 
 // Prints the list of what counts as the framework's own.

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <map>
 
+#include "runner/report/costly_tests.h"
 #include "runner/report/failure_table.h"
 #include "runner/report/finding_fate.h"
+#include "runner/report/passed_findings.h"
 #include "runner/report/program_exit_text.h"
 #include "runner/report/quantity_text.h"
 #include "runner/report/text_report.h"
@@ -14,8 +16,6 @@
 
 namespace leakgate {
 namespace {
-
-constexpr std::size_t kMostNames = 3;
 
 std::string Line(std::string_view text) { return "  " + Printable(text) + '\n'; }
 
@@ -39,15 +39,6 @@ std::string UnshownFailures(const std::vector<RepeatedFailure>& failures, const 
   return text;
 }
 
-// "A.B, C.D, E.F and 2 more".
-std::string NamesText(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kMostNames);
-  const std::vector<std::string> first(names.begin(), names.begin() + std::ptrdiff_t(shown));
-  std::string text = fmt::format("{}", fmt::join(first, ", "));
-  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
-}
-
 // That no budget limits a suite or the program is usual, and so not worth a line.
 bool IsWorthALine(const WindowResult& window, Verdict verdict) {
   if (window.verdict != verdict || window.reason.empty()) return false;
@@ -68,7 +59,7 @@ std::string ReasonLines(const RunResult& result, Verdict verdict,
   }
   std::string text;
   for (const std::string& reason : reasons) {
-    const std::string where = NamesText(names[reason]);
+    const std::string where = FirstNames(names[reason]);
     text += Line(fmt::format("{}: {}{}", VerdictWords(verdict), reason,
                              where.empty() ? "" : " (" + where + ")"));
   }
@@ -94,6 +85,13 @@ std::string ReachLines(const RunResult& result) {
 std::string EntryLines(const RunResult& result) {
   std::string text;
   for (const std::string& failure : result.failures) text += Line("over budget: " + failure);
+  return text;
+}
+
+// What they hold that nothing used: an error only where the run is strict.
+std::string WarningLines(const RunResult& result, SummaryDetail detail) {
+  if (detail == SummaryDetail::kQuiet && result.mode != GateMode::kStrict) return "";
+  std::string text;
   for (const std::string& warning : result.warnings) text += Line("warning: " + warning);
   return text;
 }
@@ -146,9 +144,24 @@ std::string AnswerLine(const RunResult& result, Colour colour) {
 }
 
 // What is left behind and passes, and why: told, so that it can be doubted.
-std::string PassedLine(const RunResult& result) {
+std::string PassedLines(const RunResult& result, const TextStyle& style, SummaryDetail detail) {
   const std::string fates = PassedFates(result.windows);
-  return fates.empty() ? "" : Line("not counted: " + fates + "; the JSON report has each");
+  if (detail == SummaryDetail::kNormal) {
+    return fates.empty() ? "" : Line("not counted: " + fates + "; the JSON report has each");
+  }
+  const std::string findings = PassedFindingsText(result.windows, style);
+  if (findings.empty()) return "";
+  return Line(fates.empty() ? "not counted:" : "not counted: " + fates + ":") + findings;
+}
+
+std::string CostLines(const RunResult& result, SummaryDetail detail) {
+  const bool shows_all = detail == SummaryDetail::kVerbose;
+  std::string text;
+  for (const std::string& line : {shows_all ? Slowest(result) : SlowestThatStandOut(result),
+                                  shows_all ? Heaviest(result) : HeaviestThatStandOut(result)}) {
+    if (!line.empty()) text += Line(line);
+  }
+  return text;
 }
 
 std::int64_t CountKnown(const WindowResult& window) {
@@ -167,14 +180,21 @@ std::string BaselineLine(const RunResult& result) {
 
 }  // namespace
 
-std::string SummaryText(const RunResult& result, const TextStyle& style) {
+std::string SummaryText(const RunResult& result, const TextStyle& style, SummaryDetail detail) {
+  const bool is_quiet = detail == SummaryDetail::kQuiet;
+  // The program has said itself what it failed for.
+  if (is_quiet && result.verdict == Verdict::kPass) return "";
+
   const std::vector<RepeatedFailure> failures = CollectFailures(result);
-  return UnshownFailures(failures, result, style) + AnswerLine(result, style.colour) +
-         FailureTable(failures) + ReasonLines(result, Verdict::kInconclusive, result.reasons) +
-         ReasonLines(result, Verdict::kUnconfirmed, {}) + PassedLine(result) +
-         BaselineLine(result) + ReachLines(result) + EntryLines(result) + ModeLine(result) +
-         ReasonLines(result, Verdict::kNotGated, {}) + DropsLine(result.tracing) +
-         ProgramExitLine(result);
+  std::string text = UnshownFailures(failures, result, style) + AnswerLine(result, style.colour) +
+                     FailureTable(failures) +
+                     ReasonLines(result, Verdict::kInconclusive, result.reasons) +
+                     ReasonLines(result, Verdict::kUnconfirmed, {});
+  if (!is_quiet) text += PassedLines(result, style, detail) + BaselineLine(result);
+  text += ReachLines(result) + EntryLines(result) + WarningLines(result, detail) + ModeLine(result);
+  if (!is_quiet) text += ReasonLines(result, Verdict::kNotGated, {});
+  text += DropsLine(result.tracing) + ProgramExitLine(result);
+  return is_quiet ? text : text + CostLines(result, detail);
 }
 
 }  // namespace leakgate

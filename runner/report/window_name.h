@@ -3,7 +3,11 @@
 // HttpTest.KeepAlive". Not made printable.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "runner/report/run_result.h"
 
@@ -21,6 +25,16 @@ inline std::string PlainWindowName(const WindowResult& window) {
 inline std::string WindowName(const WindowResult& window) {
   const std::string name = PlainWindowName(window);
   return window.iteration > 1 ? name + " #" + std::to_string(window.iteration) : name;
+}
+
+// Of many names the first few: "A.B, C.D, E.F and 2 more".
+inline std::string FirstNames(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNames = 3;
+  const std::size_t shown = std::min(names.size(), kMostNames);
+  const std::vector<std::string> first(names.begin(), names.begin() + std::ptrdiff_t(shown));
+  std::string text = fmt::format("{}", fmt::join(first, ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
 }
 
 }  // namespace leakgate

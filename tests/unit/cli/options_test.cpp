@@ -136,6 +136,16 @@ TEST(OptionsTest, TakesTheExitCodeOfASkippedRun) {
   EXPECT_EQ(ParseRun({"run", "--skip-exit-code", "77", "--", "a"}).skip_exit_code, 77);
 }
 
+TEST(OptionsTest, TakesHowMuchToTell) {
+  EXPECT_EQ(ParseRun({"run", "--", "a"}).detail, SummaryDetail::kNormal);
+  for (const char* option : {"-q", "--quiet"}) {
+    EXPECT_EQ(ParseRun({"run", option, "--", "a"}).detail, SummaryDetail::kQuiet);
+  }
+  for (const char* option : {"-v", "--verbose"}) {
+    EXPECT_EQ(ParseRun({"run", option, "--", "a"}).detail, SummaryDetail::kVerbose);
+  }
+}
+
 TEST(OptionsTest, PrintsNoMeasurementsUnlessAskedFor) {
   EXPECT_FALSE(ParseRun({"run", "--", "a"}).prints_measurements);
   EXPECT_TRUE(ParseRun({"run", "--ctest-measurements", "--", "a"}).prints_measurements);
@@ -163,11 +173,10 @@ INSTANTIATE_TEST_SUITE_P(
                   {},
                   "no command; to run a test binary: leakgate run -- BINARY; see leakgate --help"},
         UsageCase{"UnknownCommand", {"rnu"}, "unknown command 'rnu'; see leakgate --help"},
-        UsageCase{
-            "UnknownOption", {"--verbose"}, "unknown option '--verbose'; see leakgate --help"},
+        UsageCase{"UnknownOption", {"--loud"}, "unknown option '--loud'; see leakgate --help"},
         UsageCase{"UnknownOptionOfRun",
-                  {"run", "--verbose", "--", "a"},
-                  "unknown option '--verbose'; see leakgate run --help"},
+                  {"run", "--loud", "--", "a"},
+                  "unknown option '--loud'; see leakgate run --help"},
         UsageCase{"NoDashes",
                   {"run", "./a"},
                   "unexpected argument './a'; the program goes after two dashes: leakgate run -- "
@@ -187,6 +196,9 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"StrictAndWarnOnly",
                   {"run", "--strict", "--warn-only", "--", "a"},
                   "--strict and --warn-only contradict each other; leave one out"},
+        UsageCase{"QuietAndVerbose",
+                  {"run", "--quiet", "--verbose", "--", "a"},
+                  "--quiet and --verbose contradict each other; leave one out"},
         UsageCase{"UnknownWayToConfirm",
                   {"run", "--confirm=soon", "--", "a"},
                   "--confirm 'soon': no such way; write --confirm=after, inline or off"},
@@ -266,10 +278,10 @@ INSTANTIATE_TEST_SUITE_P(, HelpTest,
 TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
   const Expected<Command> command = ParseCommandLine({"run", "--help"});
   const std::string text = std::get<PrintCommand>(command.value()).text;
-  for (const char* word :
-       {"--budgets", "--report", "--timeout", "--stack-depth",
-        "--confirm=", "--confirm-test-timeout", "--confirm-run-timeout", "--strict", "--warn-only",
-        "--baseline", "{env:NAME}", "  0 ", "  1 ", "  2 ", "  3 "}) {
+  for (const char* word : {"--budgets", "--report", "--timeout", "--stack-depth", "--confirm=",
+                           "--confirm-test-timeout", "--confirm-run-timeout", "--strict",
+                           "--warn-only", "--baseline", "--quiet", "--verbose", "--skip-exit-code",
+                           "--ctest-measurements", "{env:NAME}", "  0 ", "  1 ", "  2 ", "  3 "}) {
     EXPECT_THAT(text, HasSubstr(word));
   }
 }

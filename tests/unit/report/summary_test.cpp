@@ -34,6 +34,50 @@ TEST(SummaryTest, IsOneLineWhenEverythingPassed) {
             "leakgate: 2 tests: 2 pass; gating took 41 ms of 2.31 s\n");
 }
 
+std::string QuietSummary(const RunResult& result) {
+  return SummaryText(result, {Colour::kOff, sample::kProject}, SummaryDetail::kQuiet);
+}
+
+TEST(SummaryTest, IsNothingWhenQuietAndEverythingPassed) {
+  EXPECT_EQ(QuietSummary(RunOf({ProgramWindow(), PassingTest("A.B")})), "");
+}
+
+TEST(SummaryTest, LeavesOutWhatPassedWhenQuiet) {
+  WindowResult passing = PassingTest("A.B");
+  passing.findings = {sample::RetainedFinding(Disposition::kOneTime)};
+  RunResult result = RunOf({passing, FailingTest()}, BoundarySource::kStream);
+  result.warnings = {"net.leakgate.json:3: nothing used this allowance"};
+
+  const std::string text = QuietSummary(result);
+
+  EXPECT_THAT(text, HasSubstr("Failure in HttpTest.KeepAlive"));
+  EXPECT_THAT(text, HasSubstr("2 tests: 1 pass, 1 over budget"));
+  EXPECT_THAT(text, Not(HasSubstr("not counted: 1 one-time")));
+  EXPECT_THAT(text, Not(HasSubstr("warning: ")));
+}
+
+TEST(SummaryTest, TellsWhyARunIsInconclusiveWhenQuiet) {
+  RunResult result = RunOf({InconclusiveTest("A.B", "why")});
+  result.verdict = Verdict::kInconclusive;
+  EXPECT_THAT(QuietSummary(result), HasSubstr("inconclusive: why (A.B)\n"));
+}
+
+TEST(SummaryTest, TellsWhatPassedAndWhatItCostWhenVerbose) {
+  WindowResult passing = PassingTest("A.B");
+  passing.findings = {sample::RetainedFinding(Disposition::kOneTime)};
+  passing.end = std::chrono::milliseconds(3);
+  passing.peak_live_bytes = 4000;
+
+  const std::string text =
+      SummaryText(RunOf({passing}), {Colour::kOff, sample::kProject}, SummaryDetail::kVerbose);
+
+  EXPECT_THAT(text, EndsWith("  not counted: 1 one-time initialisation:\n"
+                             "    64 B in 1 block by net::Pool::Grow (src/net/pool.cc:88): "
+                             "retained, one-time initialisation (A.B)\n"
+                             "  slowest: A.B 3 ms\n"
+                             "  heaviest: A.B 4000 B at its peak\n"));
+}
+
 TEST(SummaryTest, IsOneLineWhereTheProgramSaysWhyItIsNotGated) {
   WindowResult program = ProgramWindow();
   program.reason = "no budget file sets limits for the program window";
