@@ -71,25 +71,12 @@ std::string FailureLines(const MergedRuns& runs) {
 }
 
 std::string TestsText(const MergedRuns& runs, Colour colour) {
-  const auto paint = [&](const std::string& text, Verdict verdict) {
-    switch (verdict) {
-      case Verdict::kPass:
-        return Paint(text, Emphasis::kGood, colour);
-      case Verdict::kOverBudget:
-        return Paint(text, Emphasis::kBad, colour);
-      case Verdict::kInconclusive:
-      case Verdict::kUnconfirmed:
-        return Paint(text, Emphasis::kUncertain, colour);
-      case Verdict::kNotGated:
-        break;
-    }
-    return text;
-  };
   std::int64_t tests = 0;
   std::vector<std::string> parts;
   for (const auto& [verdict, count] : runs.CountTests()) {
     tests += count;
-    parts.push_back(paint(fmt::format("{} {}", count, VerdictWords(verdict)), verdict));
+    const std::string text = fmt::format("{} {}", count, VerdictWords(verdict));
+    parts.push_back(PaintVerdict(text, verdict, colour));
   }
   if (tests == 0) return "no test ran";
   return fmt::format("{}: {}", FormatCount(tests, "test"), fmt::join(parts, ", "));

@@ -15,21 +15,6 @@ namespace {
 constexpr std::array kVerdicts = {Verdict::kPass, Verdict::kOverBudget, Verdict::kInconclusive,
                                   Verdict::kUnconfirmed, Verdict::kNotGated};
 
-std::string PaintVerdict(const std::string& text, Verdict verdict, Colour colour) {
-  switch (verdict) {
-    case Verdict::kPass:
-      return Paint(text, Emphasis::kGood, colour);
-    case Verdict::kOverBudget:
-      return Paint(text, Emphasis::kBad, colour);
-    case Verdict::kInconclusive:
-    case Verdict::kUnconfirmed:
-      return Paint(text, Emphasis::kUncertain, colour);
-    case Verdict::kNotGated:
-      break;
-  }
-  return text;
-}
-
 std::int64_t Count(const RunResult& result, WindowKind kind, Verdict verdict) {
   return std::count_if(result.windows.begin(), result.windows.end(), [&](const WindowResult& w) {
     return w.kind == kind && w.verdict == verdict;
@@ -109,6 +94,21 @@ bool AnyWindow(const RunResult& result, Verdict verdict) {
 }
 
 }  // namespace
+
+std::string PaintVerdict(const std::string& text, Verdict verdict, Colour colour) {
+  switch (verdict) {
+    case Verdict::kPass:
+      return Paint(text, Emphasis::kGood, colour);
+    case Verdict::kOverBudget:
+      return Paint(text, Emphasis::kBad, colour);
+    case Verdict::kInconclusive:
+    case Verdict::kUnconfirmed:
+      return Paint(text, Emphasis::kUncertain, colour);
+    case Verdict::kNotGated:
+      break;
+  }
+  return text;
+}
 
 std::string_view VerdictWords(Verdict verdict) {
   switch (verdict) {

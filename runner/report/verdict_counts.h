@@ -11,6 +11,9 @@ namespace leakgate {
 // "pass", "over budget", "inconclusive", "not gated".
 [[nodiscard]] std::string_view VerdictWords(Verdict verdict);
 
+// `text` in the colour that tests of that verdict are counted in.
+[[nodiscard]] std::string PaintVerdict(const std::string& text, Verdict verdict, Colour colour);
+
 // The verdicts of the tests, then those of suites and of the program that are
 // not a pass. Says so when no test ran and when there were no test boundaries;
 // an inconclusive run never reads as a pass.
