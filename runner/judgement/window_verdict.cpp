@@ -5,30 +5,11 @@
 #include <algorithm>
 
 #include "runner/attribution/call_sites.h"
+#include "runner/report/finding_fate.h"
 #include "runner/report/quantity_text.h"
 
 namespace leakgate {
 namespace {
-
-// What counts as outstanding where a limit is literal.
-bool CountsLiterally(const Finding& finding) {
-  switch (finding.disposition) {
-    case Disposition::kFramework:
-    case Disposition::kAllowed:
-    case Disposition::kOtherThread:
-    case Disposition::kReleasedLater:
-    case Disposition::kKnown:
-      return false;
-    case Disposition::kOutstanding:
-    case Disposition::kReplaced:
-    case Disposition::kOneTime:
-    case Disposition::kBounded:
-    case Disposition::kSteady:
-    case Disposition::kUnconfirmed:
-      break;
-  }
-  return true;
-}
 
 bool IsChargedTo(const Finding& finding, const WindowResult& window, const AppliedBudget& budget) {
   if (&budget == window.budget.get()) {

@@ -1,4 +1,5 @@
-// What became of a finding's blocks, and how that is known, in words. Pure.
+// What became of a finding's blocks: whether they count, and how that is known, in words.
+// Pure.
 #pragma once
 
 #include <string>
@@ -8,6 +9,9 @@
 #include "runner/report/run_result.h"
 
 namespace leakgate {
+
+// Whether it counts as outstanding where a limit is literal, whatever became of it.
+[[nodiscard]] bool CountsLiterally(const Finding& finding);
 
 // "lost", "retained, repeated: +1 +1 +1 +1 +1 blocks", "one-time, repeated: +0 ..".
 // Empty where nothing is known. Not made printable.

@@ -19,26 +19,6 @@
 namespace leakgate {
 namespace {
 
-// What a limit counts, whatever became of it afterwards (judgement/window_verdict.h).
-bool CountsToTheLetter(const Finding& finding) {
-  switch (finding.disposition) {
-    case Disposition::kOutstanding:
-    case Disposition::kSteady:
-    case Disposition::kUnconfirmed:
-    case Disposition::kReplaced:
-    case Disposition::kOneTime:
-    case Disposition::kBounded:
-      return IsUsers(finding);
-    case Disposition::kFramework:
-    case Disposition::kAllowed:
-    case Disposition::kOtherThread:
-    case Disposition::kReleasedLater:
-    case Disposition::kKnown:
-      break;
-  }
-  return false;
-}
-
 bool IsChargedTo(const std::string& component, const Finding& finding, const WindowResult& window) {
   const std::string& owner =
       finding.component.empty() ? window.budget->component : finding.component;
@@ -49,7 +29,7 @@ bool IsChargedTo(const std::string& component, const Finding& finding, const Win
 bool Explains(const Finding& finding, const Violation& violation, const WindowResult& window) {
   if (!IsChargedTo(violation.component, finding, window)) return false;
   if (IsOf(violation, "steady")) return finding.disposition == Disposition::kSteady;
-  if (!CountsToTheLetter(finding)) return false;
+  if (!CountsLiterally(finding)) return false;
   if (IsOf(violation, "lost")) return IsLost(finding.reach);
   if (IsOf(violation, "retained")) return !IsLost(finding.reach);
   return IsOf(violation, "outstanding");
