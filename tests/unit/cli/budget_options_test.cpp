@@ -2,26 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/unit/cli/parsed_command.h"
+
 namespace leakgate {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-template <typename Wanted>
-Wanted Parse(const std::vector<std::string>& arguments) {
-  const Expected<Command> command = ParseCommandLine(arguments);
-  if (!command) ADD_FAILURE() << command.error().message;
-  return std::get<Wanted>(command.value());
-}
-
-std::string ErrorOf(const std::vector<std::string>& arguments) {
-  const Expected<Command> command = ParseCommandLine(arguments);
-  if (command) return "no error";
-  EXPECT_EQ(command.error().exit_code, ExitCode::kUsage);
-  return command.error().message;
-}
 
 TEST(BudgetOptionsTest, PrintsTheSchema) {
   EXPECT_THAT(Parse<PrintCommand>({"budget", "schema"}).text, HasSubstr("draft-07"));
