@@ -10,11 +10,30 @@ install(DIRECTORY plugin/include/leakgate DESTINATION include COMPONENT dev)
 install(FILES plugin/listener/listener.cpp plugin/listener/gtest_main.cpp
         DESTINATION share/leakgate/listener COMPONENT dev)
 install(FILES LICENSE DESTINATION share/doc/leakgate-dev COMPONENT dev)
-install(TARGETS leakgate_allowance leakgate_listener leakgate_gtest_main EXPORT leakgate)
+install(TARGETS leakgate_calls leakgate_allowance leakgate_listener leakgate_gtest_main EXPORT leakgate)
 if(LEAKGATE_BUILD_RUNNER)
   install(TARGETS leakgate EXPORT leakgate RUNTIME DESTINATION bin COMPONENT runner)
   install(TARGETS leakgate_agent LIBRARY DESTINATION lib COMPONENT runner)
   install(FILES LICENSE DESTINATION share/doc/leakgate COMPONENT runner)
+
+  # Manual pages and shell completion, as leakgate itself writes them.
+  set(written ${PROJECT_BINARY_DIR}/terminal)
+  add_custom_command(OUTPUT ${written}/written
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${written}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${written}
+    COMMAND leakgate man --output ${written}/man1
+    COMMAND leakgate completion bash > ${written}/leakgate
+    COMMAND leakgate completion zsh > ${written}/_leakgate
+    COMMAND leakgate completion fish > ${written}/leakgate.fish
+    COMMAND ${CMAKE_COMMAND} -E touch ${written}/written
+    DEPENDS leakgate COMMENT "Writing manual pages and shell completion" VERBATIM)
+  add_custom_target(leakgate_terminal ALL DEPENDS ${written}/written)
+  install(DIRECTORY ${written}/man1 DESTINATION share/man COMPONENT runner)
+  install(FILES ${written}/leakgate
+          DESTINATION share/bash-completion/completions COMPONENT runner)
+  install(FILES ${written}/_leakgate DESTINATION share/zsh/site-functions COMPONENT runner)
+  install(FILES ${written}/leakgate.fish
+          DESTINATION share/fish/vendor_completions.d COMPONENT runner)
 endif()
 
 # leakgate itself is exported as leakgate::leakgate, for tests to be run under the

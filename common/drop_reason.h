@@ -7,17 +7,19 @@
 namespace leakgate {
 
 enum class DropReason : std::uint32_t {
-  kReentered = 0,           // a signal handler allocated while the agent was recording
-  kAddressRange = 1,        // an address outside the 47 bits that the live map covers
-  kUnaligned = 2,           // an address that is no multiple of 16
-  kContextTableFull = 3,    // too many pairs of a window and a thread that allocated in it
-  kMapFull = 4,             // no chunk of the live map left, or none could be mapped
-  kWindowTableFull = 5,     // a test, suite or iteration too many
-  kTextFull = 6,            // no room left for a name
-  kNoThreadState = 7,       // no memory for a thread's state
-  kAllowanceTableFull = 8,  // an allowance in the program's code too many
+  kReentered = 0,                  // a signal handler allocated while the agent was recording
+  kAddressRange = 1,               // an address outside the 47 bits that the live map covers
+  kUnaligned = 2,                  // an address that is no multiple of 16
+  kContextTableFull = 3,           // too many pairs of a window and a thread that allocated in it
+  kMapFull = 4,                    // no chunk of the live map left, or none could be mapped
+  kWindowTableFull = 5,            // a test, suite or iteration too many
+  kTextFull = 6,                   // no room left for a name
+  kNoThreadState = 7,              // no memory for a thread's state
+  kAllowanceTableFull = 8,         // an allowance in the program's code too many
+  kMappingTableFull = 9,           // a mapping too many
+  kMeasuringWindowTableFull = 10,  // a measuring window of the program's code too many
 };
 
-inline constexpr std::uint32_t kDropReasonCount = 9;
+inline constexpr std::uint32_t kDropReasonCount = 11;
 
 }  // namespace leakgate

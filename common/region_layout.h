@@ -9,20 +9,25 @@
 // at any time. Copy once, check the copy, use the copy.
 //
 //   header | mailbox | windows | threads | shards | contexts | modules | text |
-//   allowances | earlier frees | free errors | own ranges | stacks |
-//   chunk directory | chunks of the live map ...
+//   allowances | earlier frees | free errors | own ranges | mappings |
+//   measuring windows | stacks | freed by | chunk directory | chunks of the live map ...
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
 #include "common/drop_reason.h"
+#include "common/mapping_record.h"
+#include "common/stack_event.h"
 #include "common/unwind_end.h"
 
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-inline constexpr std::uint32_t kLayoutVersion = 6;
+// 8: stack_events, and frees by stack.
+// 7: tracing may begin and end while the process runs (attached_at_ns, kDetached); mappings;
+// measuring windows.
+inline constexpr std::uint32_t kLayoutVersion = 8;
 
 // How many frames of a stack are recorded: what the agent has room for, and
 // what the runner asks for unless told otherwise.
@@ -47,6 +52,7 @@ enum class ProgramEnd : std::uint32_t {
   kUnseen = 0,     // killed, replaced by exec, or ended by a bare system call
   kExit = 1,       // exit handlers ran
   kImmediate = 2,  // _exit, _Exit or quick_exit
+  kDetached = 3,   // it has not: tracing was switched off while it ran
 };
 
 // kProcess: what the runner calls the program window of a child that a budget file
@@ -68,7 +74,10 @@ enum class Question : std::uint32_t {
   kJudge = 0,          // a window has ended: is it within budget?
   kTestBegins = 1,     // asked only with kAskAtTestBegin
   kIterationEnds = 2,  // all tear-down is done; asked only with kAskAtIterationEnd
-  kProcessEnds = 3     // in order: main has returned, or exit is called; see kAskAtProcessEnd
+  kProcessEnds = 3,    // in order: main has returned, or exit is called; see kAskAtProcessEnd
+  kMeasure = 4,        // what has a measuring window outstanding, now?
+  kMeasureAtEnd = 5,   // likewise, at its end
+  kTakeSnapshot = 6    // to the file whose path is in Mailbox::file
 };
 
 // What else the runner wants to be asked: bits of RegionHeader::asks.
@@ -106,6 +115,7 @@ struct alignas(64) RegionHeader {
   std::uint32_t generation;       // counts the execs of this PID, from 1
   std::uint32_t asks_for_stream;  // 1: test boundaries are to come from GoogleTest's stream
   std::uint32_t stack_depth;      // 1 to kMaxStackDepth: where stacks are cut
+  std::uint32_t stack_events;     // bits of common/stack_event.h: whose stacks are recorded
 
   // Written by the runner at any time.
   std::atomic<std::uint32_t> asks;  // kAsk... bits
@@ -128,10 +138,14 @@ struct alignas(64) RegionHeader {
   std::atomic<std::uint32_t> earlier_free_count;  // ever seen; the table may hold fewer
   std::atomic<std::uint32_t> free_error_count;    // likewise
   std::atomic<std::uint32_t> own_range_count;     // likewise
-  std::atomic<std::uint64_t> drops[kDropReasonCount];      // by DropReason
+  std::atomic<std::uint32_t> measuring_window_count;   // measuring window ids in use, 0 included
+  std::atomic<std::uint64_t> drops[kDropReasonCount];  // by DropReason
   std::atomic<std::uint64_t> stack_ends[kUnwindEndCount];  // distinct stacks, by UnwindEnd
+  // When tracing was enabled in the running process (CLOCK_REALTIME): what was allocated
+  // before is not known. 0: traced from its first instruction.
+  std::atomic<std::uint64_t> attached_at_ns;
 };
-static_assert(sizeof(RegionHeader) == 256);
+static_assert(sizeof(RegionHeader) == 320);
 
 // One question at a time from the test thread to the runner, and its answer.
 // The agent writes `window`, raises `request` and waits on `reply` (futexes);
@@ -150,7 +164,10 @@ struct Mailbox {
   std::uint32_t question;   // Question
   std::int32_t tid;         // of the thread that asks
   std::uint32_t iteration;  // that ends
-  std::uint32_t reserved[6];
+  std::uint32_t subject;    // a measuring window; of kTakeSnapshot: the length of the path
+  std::uint32_t text_room;  // of kMeasure..: as much text as the asker takes; 0: none
+  std::int64_t bytes;       // the answer to these; -1: not measured, or not taken
+  std::int64_t blocks;
   char file[kFileCapacity];
   char text[kTextCapacity];
 };
@@ -174,8 +191,9 @@ struct WindowRecord {
   std::atomic<std::uint64_t> peak_live_bytes;  // of the whole process; see kPeakStepBytes
   std::uint64_t begin_time_ns;                 // CLOCK_MONOTONIC
   std::uint64_t end_time_ns;                   // valid once closed
+  std::atomic<std::int64_t> mappings;          // records of mappings committed in it
 };
-static_assert(sizeof(WindowRecord) == 144);
+static_assert(sizeof(WindowRecord) == 152);
 
 // Made when the thread begins; where its creation was not seen, when it first allocates.
 struct ThreadRecord {
@@ -192,13 +210,13 @@ struct ThreadRecord {
 static_assert(sizeof(ThreadRecord) == 64);
 
 // What a live block was allocated in: a window, by a thread, within an allowance
-// of the code's or none. Made by each thread when it first allocates so; more
-// than one may say the same.
+// of the code's or none, while certain measuring windows were open. Made by each
+// thread when it first allocates so; more than one may say the same.
 struct ContextRecord {
   std::uint32_t window;
   std::uint32_t thread;
   std::uint32_t allowance;  // 0: none
-  std::uint32_t reserved;
+  std::uint32_t phase;      // see MeasuringWindowRecord
 };
 static_assert(sizeof(ContextRecord) == 16);
 
@@ -257,16 +275,35 @@ struct OwnRange {
 };
 static_assert(sizeof(OwnRange) == 16);
 
-// Bytes and blocks, counted by one thread.
+// Bytes and blocks, counted by one thread, but for the tallies of frees: by all.
 struct Tally {
   std::atomic<std::uint64_t> bytes;
   std::atomic<std::uint64_t> blocks;
 };
 static_assert(sizeof(Tally) == 16);
 
+// A few lines of the program's own code that are measured (leakgate::Window). Blocks are
+// charged to it beside their window, by numbers called phases: 0 while no measuring window
+// is open, and another one whenever one more is. A measuring window was open in the phases
+// from `first_phase` to less than `end_phase`, whatever else was, on whatever thread.
+struct MeasuringWindowRecord {
+  std::atomic<std::uint32_t> state;  // WindowState; release, after the fields below
+  std::uint32_t window;              // current when it was opened
+  std::uint32_t thread;              // the only one that it measures; 0: all
+  std::uint32_t line;                // where in the code
+  TextRef name;
+  TextRef file;
+  std::uint32_t first_phase;
+  std::uint32_t end_phase;     // valid once closed
+  std::uint64_t drops_before;  // for the agent's own look-ups
+  std::uint64_t reserved[2];
+};
+static_assert(sizeof(MeasuringWindowRecord) == 64);
+
 // One thread's share of the counters. Written by its owner only, with plain
 // stores; they only grow, and a thread that ends leaves them, counts and all,
-// to a later one. What the owner has outstanding in the window `window`:
+// to a later one. What the owner has outstanding in the window `window`, of the phase
+// `phase`:
 //
 //   (allocated - allocated_before) - (freed_here - freed_here_before)
 //
@@ -275,11 +312,11 @@ struct alignas(64) CounterShard {
   std::atomic<std::uint32_t> sequence;
   std::atomic<std::uint32_t> window;
   Tally allocated;
-  Tally freed_here;                     // blocks of the shard's window at that time
+  Tally freed_here;                     // blocks of the shard's window and phase at that time
   std::uint64_t next_peak_check;        // of allocated.bytes: when to look at the peak again
   std::atomic<std::int32_t> owner_tid;  // 0: free to take
-  std::uint32_t reserved0;
-  Tally freed_else;  // blocks of other windows
+  std::atomic<std::uint32_t> phase;
+  Tally freed_else;  // blocks of other windows and phases
   Tally allocated_before;
   Tally freed_here_before;
   // How stacks were told. What is not walked was proved unchanged.
@@ -325,6 +362,11 @@ static_assert(sizeof(StackNode) == 24);
 inline constexpr std::uint32_t kStackRootCount = 16;
 static_assert(kStackRootCount >= kUnwindEndCount);
 
+// With kStacksOfFree, all that has been freed by each stack: a Tally for each node, by its
+// number, so that there is room wherever the stack has a node. Where the stack table is full
+// (UnwindEnd::kTableFull counts that), a free counts for the frames that have nodes; what
+// nobody was seen to free, for kNotTaken's.
+
 // The live map: `address >> kChunkShift` picks a chunk through the directory,
 // the 16-byte granule within it a word (common/live_slot.h).
 inline constexpr std::uint32_t kAddressBits = 47;
@@ -345,6 +387,8 @@ inline constexpr std::uint32_t kMaxAllowances = 1U << 16;
 inline constexpr std::uint32_t kMaxEarlierFrees = 1U << 22;
 inline constexpr std::uint32_t kMaxFreeErrors = 1U << 12;
 inline constexpr std::uint32_t kMaxOwnRanges = 1U << 14;
+inline constexpr std::uint32_t kMaxMappings = 1U << 18;
+inline constexpr std::uint32_t kMaxMeasuringWindows = 1U << 18;
 inline constexpr std::uint32_t kMaxStackNodes = 1U << 23;
 inline constexpr std::uint32_t kMaxChunks = 1U << 12;
 
@@ -362,9 +406,14 @@ inline constexpr std::uint64_t kEarlierFrees =
     kAllowances + kMaxAllowances * sizeof(AllowanceRecord);
 inline constexpr std::uint64_t kFreeErrors = kEarlierFrees + kMaxEarlierFrees * sizeof(EarlierFree);
 inline constexpr std::uint64_t kOwnRanges = kFreeErrors + kMaxFreeErrors * sizeof(FreeError);
-inline constexpr std::uint64_t kStacks = kOwnRanges + kMaxOwnRanges * sizeof(OwnRange);
+inline constexpr std::uint64_t kMappingTotals = kOwnRanges + kMaxOwnRanges * sizeof(OwnRange);
+inline constexpr std::uint64_t kMappings = kMappingTotals + 4096;
+inline constexpr std::uint64_t kMeasuringWindows = kMappings + kMaxMappings * sizeof(MappingRecord);
+inline constexpr std::uint64_t kStacks =
+    kMeasuringWindows + kMaxMeasuringWindows * sizeof(MeasuringWindowRecord);
+inline constexpr std::uint64_t kFreedBy = kStacks + kMaxStackNodes * sizeof(StackNode);
 // Each entry is 0, or the number of a chunk plus one.
-inline constexpr std::uint64_t kDirectory = kStacks + kMaxStackNodes * sizeof(StackNode);
+inline constexpr std::uint64_t kDirectory = kFreedBy + kMaxStackNodes * sizeof(Tally);
 inline constexpr std::uint64_t kChunks = kDirectory + kDirectoryEntries * sizeof(std::uint32_t);
 inline constexpr std::uint64_t kEnd = kChunks + kMaxChunks * kChunkBytes;
 static_assert(kChunks % 4096 == 0 && kShards % 4096 == 0 && kDirectory % 4096 == 0);

@@ -13,8 +13,9 @@ enum class UnwindEnd : std::uint32_t {
   kUnreadableStack = 4,  // a stack slot that could not be read
   kNotAStack = 5,        // the stack pointer did not move towards the caller
   kTableFull = 6,        // no room left in the stack table
+  kNotTaken = 7,         // stacks of this event were not asked for (common/stack_event.h)
 };
 
-inline constexpr std::uint32_t kUnwindEndCount = 7;
+inline constexpr std::uint32_t kUnwindEndCount = 8;
 
 }  // namespace leakgate

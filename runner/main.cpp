@@ -1,22 +1,40 @@
 // The one place where errors are printed and the exit code is chosen.
 #include <fmt/format.h>
 
+#include <boost/system/system_error.hpp>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
+#include "runner/attach/program_environment.h"
 #include "runner/cli/commands.h"
 
 namespace {
 
+// Whether it may ask servers for debug files: nothing else waits for the network.
+bool LooksAtSnapshots(const leakgate::Command& command) {
+  return std::holds_alternative<leakgate::SnapshotShowCommand>(command) ||
+         std::holds_alternative<leakgate::SnapshotDiffCommand>(command) ||
+         std::holds_alternative<leakgate::SnapshotExportCommand>(command);
+}
+
 leakgate::Expected<int> RunMain(const std::vector<std::string>& arguments) {
   leakgate::Expected<leakgate::Command> command = leakgate::ParseCommandLine(arguments);
   if (!command) return leakgate::Unexpected(command.error());
+  if (!LooksAtSnapshots(*command)) leakgate::DoWithout("DEBUGINFOD_URLS");
   return std::visit([](auto& chosen) { return leakgate::Execute(std::move(chosen)); }, *command);
 }
 
 // Never throws: standard error may be closed, or a broken pipe.
 void Print(const std::string& message) {
   std::fputs(fmt::format("leakgate: {}\n", message).c_str(), stderr);
+}
+
+void PrintRefusal(const std::exception& error) {
+  Print(
+      fmt::format("the system does not allow what leakgate needs: {}; raise its limits "
+                  "(ulimit -a), or allow the call in the container",
+                  error.what()));
 }
 
 }  // namespace
@@ -27,6 +45,10 @@ int main(int argc, char** argv) {
     if (exit_code) return *exit_code;
     Print(exit_code.error().message);
     return static_cast<int>(exit_code.error().exit_code);
+  } catch (const std::system_error& error) {
+    PrintRefusal(error);
+  } catch (const boost::system::system_error& error) {  // of Boost.Process
+    PrintRefusal(error);
   } catch (const std::exception& error) {
     Print(fmt::format("internal error: {}", error.what()));
   }

@@ -1,5 +1,6 @@
 #include "plugin/agent/allowances.h"
 
+#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/own_memory.h"
 #include "plugin/agent/spin_lock.h"
 
@@ -96,6 +97,13 @@ std::uint32_t Intern(Recording recording, AllowanceKind kind, const GivenAllowan
 
 }  // namespace
 
+void RestartAllowances() {
+  g_lock.Reset();
+  if (g_index == nullptr) return;
+  ClearPages(g_index, sizeof(Index));
+  NoteOwnMemory(g_index, sizeof(Index));
+}
+
 std::uint32_t BeginAllowance(Recording recording, const GivenAllowance& given) {
   const std::uint32_t before = recording.thread().allowance;
   RestoreAllowance(recording, Intern(recording, AllowanceKind::kScoped, given));
@@ -105,7 +113,9 @@ std::uint32_t BeginAllowance(Recording recording, const GivenAllowance& given) {
 // What the thread allocates next needs another context.
 void RestoreAllowance(Recording recording, std::uint32_t before) {
   ThreadState& thread = recording.thread();
-  thread.allowance = before;
+  // One that was given before tracing was disabled is another region's.
+  const std::uint32_t count = g_region.header().allowance_count.load(std::memory_order_relaxed);
+  thread.allowance = before < count ? before : 0;
   thread.context = 0;
   thread.epoch = 0;
 }

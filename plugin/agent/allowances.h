@@ -23,6 +23,9 @@ struct GivenAllowance {
 std::uint32_t BeginAllowance(Recording recording, const GivenAllowance& given);
 void RestoreAllowance(Recording recording, std::uint32_t before);
 
+// For a new region: nothing has been given there. REQUIRES: no thread records.
+void RestartAllowances();
+
 // The current window means to leave so much.
 void ExpectOutstanding(Recording recording, const GivenAllowance& given);
 

@@ -1,5 +1,7 @@
 #include "plugin/agent/counters.h"
 
+#include "plugin/agent/phases.h"
+
 namespace leakgate::agent {
 namespace {
 
@@ -25,6 +27,11 @@ struct Outstanding {
   std::int64_t blocks;
 };
 
+Outstanding Difference(const Quantity& more, const Quantity& less) {
+  return {static_cast<std::int64_t>(more.bytes - less.bytes),
+          static_cast<std::int64_t>(more.blocks - less.blocks)};
+}
+
 Outstanding OutstandingOf(const CounterShard& shard) {
   const Quantity allocated = Load(shard.allocated);
   const Quantity allocated_before = Load(shard.allocated_before);
@@ -36,10 +43,11 @@ Outstanding OutstandingOf(const CounterShard& shard) {
                                     (freed.blocks - freed_before.blocks))};
 }
 
-void AddToRecord(std::uint32_t window, const Outstanding& outstanding) {
-  WindowRecord& record = g_region.windows()[window & (kMaxWindows - 1)];
+void AddToRecord(const Charge& charge, const Outstanding& outstanding) {
+  WindowRecord& record = g_region.windows()[charge.window & (kMaxWindows - 1)];
   record.live_bytes.fetch_add(outstanding.bytes, std::memory_order_relaxed);
   record.live_blocks.fetch_add(outstanding.blocks, std::memory_order_relaxed);
+  AddToPhase(charge.phase, outstanding.bytes, outstanding.blocks);
 }
 
 std::uint32_t ShardCount() { return g_region.header().shard_count.load(std::memory_order_acquire); }
@@ -74,6 +82,51 @@ WindowSum SumOnce(std::uint32_t window, std::uint32_t count) {
   return sum;
 }
 
+// Sums until no hand-over came in between; not exact if one always did.
+template <typename SumUp>
+WindowSum SumUndisturbed(const SumUp& sum_up) {
+  constexpr int kAttempts = 16;
+  WindowSum sum;
+  for (int i = 0; i < kAttempts; ++i) {
+    const std::uint32_t count = ShardCount();
+    const Sequences before = SumSequences(count);
+    sum = sum_up(count);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const Sequences after = SumSequences(count);
+    sum.is_exact = !before.is_moving && before.sum == after.sum && count == ShardCount();
+    if (sum.is_exact) return sum;
+  }
+  return sum;
+}
+
+// Adds up what the shards of the phases tell.
+template <typename Tell>
+void SumShards(const PhaseRange& phases, std::uint32_t count, WindowSum& sum, const Tell& tell) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const CounterShard& shard = g_region.shards()[i];
+    const std::uint32_t phase = shard.phase.load(std::memory_order_relaxed);
+    if (phase < phases.first || phase >= phases.end) continue;
+    const Outstanding outstanding = tell(shard);
+    sum.bytes += outstanding.bytes;
+    sum.blocks += outstanding.blocks;
+  }
+}
+
+// All that has been freed before all that has been allocated: a block that another thread
+// allocates and frees meanwhile may count, but none that lives on is missed.
+WindowSum SumPhasesOnce(const PhaseRange& phases, std::uint32_t count) {
+  const PhaseCount handed_over = CountOf(phases);
+  WindowSum sum{handed_over.bytes, handed_over.blocks, true};
+  SumShards(phases, count, sum, [](const CounterShard& shard) {
+    return Difference(Load(shard.freed_here_before), Load(shard.freed_here));
+  });
+  std::atomic_thread_fence(std::memory_order_acquire);
+  SumShards(phases, count, sum, [](const CounterShard& shard) {
+    return Difference(Load(shard.allocated), Load(shard.allocated_before));
+  });
+  return sum;
+}
+
 // Its entry; none if the table is full, when the count alone goes on: short of
 // beginning again.
 std::optional<std::uint32_t> NoteEarlierFree(const EarlierFree& freed) {
@@ -93,28 +146,30 @@ std::optional<std::uint32_t> NoteEarlierFree(const EarlierFree& freed) {
 
 }  // namespace
 
-void HandOver(CounterShard& shard, std::uint32_t window) {
+void HandOver(CounterShard& shard, const Charge& charge) {
   const std::uint32_t sequence = shard.sequence.load(std::memory_order_relaxed);
   shard.sequence.store(sequence + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
-  AddToRecord(shard.window.load(std::memory_order_relaxed), OutstandingOf(shard));
+  AddToRecord(ChargeOf(shard), OutstandingOf(shard));
   Store(shard.allocated_before, Load(shard.allocated));
   Store(shard.freed_here_before, Load(shard.freed_here));
-  shard.window.store(window, std::memory_order_relaxed);
+  shard.window.store(charge.window, std::memory_order_relaxed);
+  shard.phase.store(charge.phase, std::memory_order_relaxed);
   // Release pairs with the acquire loads in SumSequences.
   shard.sequence.store(sequence + 2, std::memory_order_release);
 }
 
-CountedFree CountFreeElsewhere(CounterShard& shard, std::uint32_t window, std::uint64_t size_bytes,
+CountedFree CountFreeElsewhere(CounterShard& shard, const Charge& charge, std::uint64_t size_bytes,
                                std::uint32_t stack) {
-  AddToRecord(window, {-static_cast<std::int64_t>(size_bytes), -1});
+  AddToRecord(charge, {-static_cast<std::int64_t>(size_bytes), -1});
   AddBlock(shard.freed_else, size_bytes);
   const std::uint32_t here = shard.window.load(std::memory_order_relaxed);
-  return {window, size_bytes, NoteEarlierFree({stack, here, size_bytes})};
+  if (here == charge.window) return {charge, size_bytes, std::nullopt};
+  return {charge, size_bytes, NoteEarlierFree({stack, here, size_bytes})};
 }
 
 void UndoFree(CounterShard& shard, const CountedFree& counted) {
-  AddToRecord(counted.window, {static_cast<std::int64_t>(counted.size_bytes), 1});
+  AddToRecord(counted.charge, {static_cast<std::int64_t>(counted.size_bytes), 1});
   AddAsOwner(shard.freed_else.bytes, 0 - counted.size_bytes);
   AddAsOwner(shard.freed_else.blocks, ~std::uint64_t{0});
   if (!counted.earlier_free) return;
@@ -137,18 +192,11 @@ void NotePeak(CounterShard& shard) {
 }
 
 WindowSum SumWindow(std::uint32_t window) {
-  constexpr int kAttempts = 16;
-  WindowSum sum;
-  for (int i = 0; i < kAttempts; ++i) {
-    const std::uint32_t count = ShardCount();
-    const Sequences before = SumSequences(count);
-    sum = SumOnce(window, count);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    const Sequences after = SumSequences(count);
-    sum.is_exact = !before.is_moving && before.sum == after.sum && count == ShardCount();
-    if (sum.is_exact) return sum;
-  }
-  return sum;
+  return SumUndisturbed([=](std::uint32_t count) { return SumOnce(window, count); });
+}
+
+WindowSum SumPhases(std::uint32_t first, std::uint32_t end) {
+  return SumUndisturbed([=](std::uint32_t count) { return SumPhasesOnce({first, end}, count); });
 }
 
 Totals SumTotals() {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "common/control_protocol.h"
+#include "plugin/agent/exec_file.h"
 
 namespace leakgate::agent {
 
@@ -19,14 +20,6 @@ void StartExecNotices(const char* control, std::uint32_t window);
 void NoteWindowForExecs(std::uint32_t window);
 
 [[nodiscard]] bool TellsOfExecs();
-
-// A file to be executed, as the functions that execute name it.
-struct ExecFile {
-  const char* path = nullptr;          // as given; nullptr: `directory` itself is the file
-  int directory = -1;                  // that a relative path is in; -1: the current one
-  bool is_searched = false;            // a name without '/' is looked up in PATH
-  char* const* environment = nullptr;  // of the new program
-};
 
 // `pid` executes `file`; 0: this process does. REQUIRES: TellsOfExecs.
 void TellOfExec(ExecEvent event, const ExecFile& file, int pid = 0);

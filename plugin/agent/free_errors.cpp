@@ -48,6 +48,8 @@ bool IsFreedBlock(std::uint64_t address) {
   return !g_host.allocator_is_foreign && IsFreeChunk(address);
 }
 
+void RestartFreeErrors() { g_lock.Reset(); }
+
 void NoteFreeError(const FreeError& error) {
   const SpinGuard guard(g_lock);
   std::atomic<std::uint32_t>& count = g_region.header().free_error_count;

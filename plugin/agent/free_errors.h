@@ -46,6 +46,9 @@ constexpr bool MayFree(FreeKind free_kind, AllocationKind kind) {
 // bookkeeping says. Not known: false.
 [[nodiscard]] bool IsFreedBlock(std::uint64_t address);
 
+// For a new region. REQUIRES: no thread records.
+void RestartFreeErrors();
+
 // Once for each window, kind and pair of stacks. REQUIRES: the thread is recording.
 void NoteFreeError(const FreeError& error);
 

@@ -2,9 +2,12 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <initializer_list>
+
+#include "plugin/agent/linux/call_slots.h"
 
 namespace leakgate::agent {
 
@@ -12,9 +15,12 @@ constinit HostFunctions g_host{};
 
 namespace {
 
+constinit bool g_is_late = false;
+
 template <typename Function>
 void Resolve(Function*& function, const char* name, void* where = RTLD_NEXT) {
-  function = reinterpret_cast<Function*>(dlsym(where, name));
+  const bool is_own_search = g_is_late && where == RTLD_NEXT;
+  function = reinterpret_cast<Function*>(is_own_search ? FindHost(name) : dlsym(where, name));
 }
 
 template <typename Function>
@@ -72,9 +78,37 @@ void ResolveDelete(void* where) {
   Resolve(g_host.op_delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t", where);
 }
 
+void ResolveMmap() {
+  Resolve(g_host.mmap, "mmap");
+  Resolve(g_host.mmap64, "mmap64");
+  Resolve(g_host.munmap, "munmap");
+  Resolve(g_host.mremap, "mremap");
+  Resolve(g_host.mprotect, "mprotect");
+  Resolve(g_host.pkey_mprotect, "pkey_mprotect");
+  Resolve(g_host.shmat, "shmat");
+  Resolve(g_host.shmdt, "shmdt");
+}
+
+void FindAllocator() {
+  const link_map* const allocator = Owner(g_host.malloc);
+  g_host.allocator_is_foreign = !IsNamed(allocator, "libc.so");
+  dl_find_object object;
+  if (allocator == nullptr ||
+      _dl_find_object(reinterpret_cast<void*>(g_host.malloc), &object) != 0) {
+    return;
+  }
+  g_host.allocator_begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
+  g_host.allocator_end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
+}
+
 void ResolveOthers() {
   Resolve(g_host.pthread_create, "pthread_create");
   Resolve(g_host.dlclose, "dlclose");
+  if (g_is_late) {
+    Resolve(g_host.dlopen, "dlopen");
+    Resolve(g_host.dlmopen, "dlmopen");
+    Resolve(g_host.dlsym, "dlsym");
+  }
   Resolve(g_host.libc_start_main, "__libc_start_main");
   Resolve(g_host.exit, "exit");
   Resolve(g_host.exit_now, "_exit");
@@ -95,9 +129,10 @@ void ResolveOthers() {
   Resolve(g_host.freeaddrinfo, "freeaddrinfo");
 }
 
-// One that the program defines comes before the agent's, and does without it.
+// One that the program defines comes before the agent's, and does without it; before the
+// runtime's, where the agent stands in for that alone.
 bool OperatorsAreOurs() {
-  const link_map* const agent = Owner(&ResolveHostFunctions);
+  const link_map* const expected = g_is_late ? Owner(g_host.op_new) : Owner(&ResolveHostFunctions);
   for (const char* const name : {"_Znwm",
                                  "_Znam",
                                  "_ZnwmRKSt9nothrow_t",
@@ -119,8 +154,8 @@ bool OperatorsAreOurs() {
                                  "_ZdlPvSt11align_val_tRKSt9nothrow_t",
                                  "_ZdaPvSt11align_val_tRKSt9nothrow_t"}) {
     void (*first)() = nullptr;
-    Resolve(first, name, RTLD_DEFAULT);
-    if (Owner(first) != agent) return false;
+    Resolve(first, name, g_is_late ? RTLD_NEXT : RTLD_DEFAULT);
+    if (Owner(first) != expected) return false;
   }
   return true;
 }
@@ -137,12 +172,32 @@ OperatorSource FindOperatorSource() {
 
 }  // namespace
 
+// In the order of loading, the C library comes behind the agent only where that was
+// there first.
+bool IsLoadedLate() {
+  const link_map* const libc = Owner(&::getpid);
+  for (const link_map* map = Owner(&ResolveHostFunctions); map != nullptr; map = map->l_next) {
+    if (map == libc) return false;
+  }
+  return libc != nullptr;
+}
+
+void FindOperators() {
+  if (g_host.operators != OperatorSource::kNone) return;
+  ResolveNew(RTLD_NEXT);
+  ResolveDelete(RTLD_NEXT);
+  g_host.operators = FindOperatorSource();
+  g_host.operators_are_ours = OperatorsAreOurs();
+}
+
 void ResolveHostFunctions() {
+  g_is_late = IsLoadedLate();
   ResolveMalloc();
   ResolveNew(RTLD_NEXT);
   ResolveDelete(RTLD_NEXT);
+  ResolveMmap();
   ResolveOthers();
-  g_host.allocator_is_foreign = !IsNamed(Owner(g_host.malloc), "libc.so");
+  FindAllocator();
   g_host.operators = FindOperatorSource();
   g_host.operators_are_ours = OperatorsAreOurs();
   g_host.is_resolved = true;

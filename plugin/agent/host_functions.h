@@ -1,6 +1,7 @@
 // The functions that the agent stands in front of: the next definitions after
 // its own in the program's search order, so that any allocator in a shared
-// library keeps working. Resolved once, before anything is forwarded.
+// library keeps working; where it was loaded late, the first of all but its own.
+// Resolved once, before anything is forwarded.
 #pragma once
 
 #include <netdb.h>
@@ -10,6 +11,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 
 #include "plugin/agent/visibility.h"
@@ -57,8 +59,21 @@ struct HostFunctions {
   void (*op_delete_aligned_nothrow)(void*, std::align_val_t, const std::nothrow_t&);
   void (*op_delete_array_aligned_nothrow)(void*, std::align_val_t, const std::nothrow_t&);
 
+  void* (*mmap)(void*, std::size_t, int, int, int, off_t);
+  void* (*mmap64)(void*, std::size_t, int, int, int, off_t);
+  int (*munmap)(void*, std::size_t);
+  void* (*mremap)(void*, std::size_t, std::size_t, int, ...);
+  int (*mprotect)(void*, std::size_t, int);
+  int (*pkey_mprotect)(void*, std::size_t, int, int);
+  void* (*shmat)(int, const void*, int);
+  int (*shmdt)(const void*);
+
   int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   int (*dlclose)(void*);
+  // Of an agent that was loaded late only.
+  void* (*dlopen)(const char*, int);
+  void* (*dlmopen)(long, const char*, int);
+  void* (*dlsym)(void*, const char*);
   int (*libc_start_main)(int (*)(int, char**, char**), int, char**, void (*)(), void (*)(),
                          void (*)(), void*);
   void (*exit)(int);
@@ -83,11 +98,17 @@ struct HostFunctions {
 
   bool is_resolved = false;
   bool allocator_is_foreign = false;  // malloc is not the C library's
+  std::uint64_t allocator_begin = 0;  // the module that has it
+  std::uint64_t allocator_end = 0;
   OperatorSource operators = OperatorSource::kNone;
   bool operators_are_ours = false;  // the program itself replaces none of them
 };
 
 extern LEAKGATE_INTERNAL HostFunctions g_host;
+
+// The agent was loaded into a process that ran already, behind all that it stands in for:
+// nothing leads to it until slots are redirected (linux/call_slots.h).
+[[nodiscard]] bool IsLoadedLate();
 
 // Fills g_host. The dynamic linker may allocate meanwhile: see bootstrap_heap.h.
 void ResolveHostFunctions();
@@ -95,5 +116,9 @@ void ResolveHostFunctions();
 // For a program that loaded its C++ runtime only later, by dlopen: finds the
 // operators there. They are asked only when memory has run out.
 void ResolveLateOperators();
+
+// Who provides the operators, where nobody did before: a late agent may be enabled when
+// the runtime has been loaded since.
+void FindOperators();
 
 }  // namespace leakgate::agent

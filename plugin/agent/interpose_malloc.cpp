@@ -14,7 +14,7 @@ using leakgate::FreeKind;
 
 namespace {
 
-// Not yet started, or the allocator is foreign.
+// Not yet started, the allocator is foreign, or no stack is to be recorded.
 __attribute__((noinline)) void* MallocOtherwise(std::size_t bytes) {
   const Route route = CurrentRoute();
   if (route == Route::kForward) return g_host.malloc(bytes);
@@ -23,11 +23,15 @@ __attribute__((noinline)) void* MallocOtherwise(std::size_t bytes) {
                 [](std::size_t asked) { return g_host.malloc(asked); });
 }
 
-// The same, and any block that another thread, or an earlier window, allocated.
+// The same, and any block that another thread, or an earlier window, allocated, or whose
+// freeing stack is to be recorded.
 __attribute__((noinline)) void FreeOtherwise(void* block, std::uint64_t caller_pc,
                                              std::uint64_t caller_sp, std::uint64_t caller_fp) {
   if (bootstrap_heap::Owns(block) || CurrentRoute() == Route::kBootstrap) return;
-  if (IsTracing()) RecordFree(block, {FreeKind::kFree, {caller_pc, caller_sp, caller_fp}});
+  const FreeCall call{FreeKind::kFree, {caller_pc, caller_sp, caller_fp}};
+  if (IsTracing() && !(TakesStacksOf(leakgate::kStacksOfFree) && RecordFreeByStack(block, call))) {
+    RecordFree(block, call);
+  }
   const AllocatorGuard guard;
   g_host.free(block);
 }
@@ -43,8 +47,8 @@ LEAKGATE_EXPORT void* malloc(std::size_t bytes) noexcept {
 }
 
 LEAKGATE_EXPORT void free(void* block) noexcept {
-  if (TracesLibcMalloc() ? RecordFreeHere(block, FreeKind::kFree)
-                         : IsOff() && !bootstrap_heap::Owns(block)) {
+  if (TracesLibcFree() ? RecordFreeHere(block, FreeKind::kFree)
+                       : IsOff() && !bootstrap_heap::Owns(block)) {
     return g_host.free(block);
   }
   const CallerFrame caller = LEAKGATE_CALLER();

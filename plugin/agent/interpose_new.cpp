@@ -83,7 +83,7 @@ template <FreeKind kKind, auto kHost, typename... Rest>
 struct Delete {
   __attribute__((always_inline)) static void Free(const CallerFrame& caller, void* block,
                                                   Rest... rest) {
-    if (TracesRuntimeNew() ? RecordFreeHere(block, kKind) : IsOff() && OnlyCallsMalloc()) {
+    if (TracesRuntimeDelete() ? RecordFreeHere(block, kKind) : IsOff() && OnlyCallsMalloc()) {
       return g_host.free(block);
     }
     Otherwise(block, caller.pc, caller.sp, caller.fp, rest...);
@@ -95,7 +95,11 @@ struct Delete {
                                                   Rest... rest) {
     const Route route = CurrentRoute();
     if (g_host.operators == OperatorSource::kProgram) return kHost(block, rest...);
-    if (route == Route::kTrace) RecordFree(block, {kKind, {caller_pc, caller_sp, caller_fp}});
+    const FreeCall call{kKind, {caller_pc, caller_sp, caller_fp}};
+    if (route == Route::kTrace &&
+        !(TakesStacksOf(leakgate::kStacksOfFree) && RecordFreeByStack(block, call))) {
+      RecordFree(block, call);
+    }
     const AllocatorGuard guard;
     if (OnlyCallsMalloc()) return g_host.free(block);
     kHost(block, rest...);

@@ -10,6 +10,7 @@
 #include "common/control_protocol.h"
 #include "plugin/agent/interpose.h"
 #include "plugin/agent/stream_boundaries.h"
+#include "plugin/agent/stream_writer.h"
 
 using namespace leakgate::agent;
 
@@ -37,6 +38,7 @@ void EnsureResolved() { (void)CurrentRoute(); }
 LEAKGATE_EXPORT char* getenv(const char* name) noexcept {
   EnsureResolved();
   char* const value = g_host.getenv(name);
+  if (std::strcmp(name, kAskedAtTestProgramStart) == 0) ReopenStreamWriter();
   if (value != nullptr || std::strcmp(name, leakgate::kStreamVariable) != 0) return value;
   return WantsStream() ? const_cast<char*>(leakgate::kStreamTarget) : nullptr;
 }
@@ -80,5 +82,7 @@ LEAKGATE_EXPORT ssize_t write(int fd, const void* bytes, std::size_t count) {
 
 LEAKGATE_EXPORT int close(int fd) {
   EnsureResolved();
-  return fd == kStreamDescriptor ? 0 : g_host.close(fd);
+  if (__builtin_expect(fd != kStreamDescriptor, 1)) return g_host.close(fd);
+  RememberStreamWriter();
+  return 0;
 }

@@ -12,9 +12,9 @@ LEAKGATE_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attr
   if (CurrentRoute() != Route::kTrace) {
     return g_host.pthread_create(thread, attributes, function, argument);
   }
-  ThreadTicket* const ticket = TakeTicket(function, argument, LEAKGATE_CALLER());
+  ThreadTicket* const ticket = TakeTicket(function, argument, attributes, LEAKGATE_CALLER());
   if (ticket == nullptr) return g_host.pthread_create(thread, attributes, function, argument);
   const int result = g_host.pthread_create(thread, attributes, RunTicket, ticket);
-  if (result != 0) ReturnTicket(ticket);
+  if (result != 0) CancelTicket(ticket);
   return result;
 }

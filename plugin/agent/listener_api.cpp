@@ -1,10 +1,11 @@
-// The agent's C interface to the listener, and to allowances in the program's code
-// (leakgate/agent.h).
+// The agent's C interface to the listener, and to allowances and measuring windows in the
+// program's code (leakgate/agent.h).
 #include <cstring>
 
 #include "leakgate/agent.h"
 #include "plugin/agent/allowances.h"
 #include "plugin/agent/interpose.h"
+#include "plugin/agent/measuring_windows.h"
 #include "plugin/agent/windows.h"
 
 using namespace leakgate::agent;
@@ -102,8 +103,60 @@ void Expect(const LeakgateAllowance* allowance) {
   NoteUnsettled();
 }
 
+unsigned OpenMeasuring(const LeakgateMeasuringWindow* window) {
+  if (!IsTracing() || !CanRecord()) return 0;
+  const RecordingGuard guard;
+  return OpenMeasuringWindow(guard,
+                             {.name = ViewOf(window->name),
+                              .file = ViewOf(window->file),
+                              .line = window->line,
+                              .threads = window->is_for_this_thread != 0 ? MeasuredThreads::kThis
+                                                                         : MeasuredThreads::kAll});
+}
+
+using MeasureFunction = std::optional<Amount> (*)(Recording, std::uint32_t, const TextRoom&);
+
+void MeasureBy(MeasureFunction measure, unsigned window, LeakgateMeasurement& result) {
+  result.is_measured = 0;
+  const TextRoom room{result.text, result.text == nullptr ? 0 : result.text_capacity};
+  if (room.capacity != 0) room.text[0] = '\0';
+  if (!IsTracing() || !CanRecord()) return;
+  const RecordingGuard guard;
+  const std::optional<Amount> amount = measure(guard, window, room);
+  if (!amount) return;
+  result.is_measured = 1;
+  result.bytes = amount->bytes;
+  result.blocks = amount->blocks;
+}
+
+void MeasureOf(unsigned window, LeakgateMeasurement* result) {
+  MeasureBy(Measure, window, *result);
+}
+
+void EndMeasuring(unsigned window, LeakgateMeasurement* result) {
+  MeasureBy(EndMeasuringWindow, window, *result);
+}
+
+int TakeSnapshot(const char* path, char* text, unsigned capacity) {
+  const TextRoom room{text, capacity};
+  if (capacity != 0) text[0] = '\0';
+  if (!IsTracing() || !CanRecord()) return LEAKGATE_SNAPSHOT_NOT_TRACED;
+  const RecordingGuard guard;
+  SettleWindows(guard);
+  switch (AskForSnapshot(ViewOf(path), room)) {
+    case Answered::kYes:
+      return LEAKGATE_SNAPSHOT_TAKEN;
+    case Answered::kWithError:
+      return LEAKGATE_SNAPSHOT_FAILED;
+    case Answered::kNo:
+      break;
+  }
+  return LEAKGATE_SNAPSHOT_NOT_TRACED;
+}
+
 const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener,   Open,         Close,
-                              EndIterationOf,         BeginAllowanceOf, EndAllowance, Expect};
+                              EndIterationOf,         BeginAllowanceOf, EndAllowance, Expect,
+                              OpenMeasuring,          MeasureOf,        EndMeasuring, TakeSnapshot};
 
 }  // namespace
 

@@ -5,13 +5,31 @@
 
 namespace leakgate::agent {
 
-constinit LiveMap::Slot LiveMap::chunks_[kDirectoryEntries] = {};
+alignas(4096) constinit LiveMap::Slot LiveMap::chunks_[kDirectoryEntries] = {};
+constinit LiveMap::Slot LiveMap::places_[kMaxChunks] = {};
 constinit LiveMap g_live_map;
 
-void LiveMap::Start(void* first_chunk) {
-  last_chunk_ = static_cast<Slot>(first_chunk);
-  NoteOwnMemory(first_chunk, kChunkBytes);
+bool LiveMap::Start(int region_fd) {
+  lock_.Reset();
+  const bool is_first = last_chunk_ == nullptr;
+  if (!is_first) ClearPages(chunks_, sizeof(chunks_));
+  void* const first = MapSharedAt(places_[0], region_fd, region_offset::kChunks, kChunkBytes);
+  if (first == nullptr) return false;
+  places_[0] = last_chunk_ = static_cast<Slot>(first);
+  mapped_count_ = 1;
+  NoteOwnMemory(first, kChunkBytes);
   NoteOwnMemory(chunks_, sizeof(chunks_));
+  return true;
+}
+
+void LiveMap::ParkChunks() {
+  for (std::uint32_t i = 0; i < mapped_count_; ++i) Park(places_[i], kChunkBytes);
+  mapped_count_ = 0;
+}
+
+void LiveMap::ForgetChunks() {
+  for (Slot& place : places_) place = nullptr;
+  mapped_count_ = 0;
 }
 
 LiveMap::Slot LiveMap::SlotFor(std::uint64_t address) {
@@ -44,8 +62,12 @@ LiveMap::Slot LiveMap::MapChunk(std::uint64_t directory_index) {
   if (number >= kMaxChunks) return nullptr;
   chunk = last_chunk_;
   if (number != 0) {
-    chunk = static_cast<Slot>(MapFollowing(last_chunk_, kChunkBytes));
-    if (chunk == nullptr) return nullptr;
+    Slot& place = places_[number];
+    void* const mapped = place == nullptr ? MapFollowing(last_chunk_, kChunkBytes)
+                                          : MapFollowingAt(place, last_chunk_, kChunkBytes);
+    if (mapped == nullptr) return nullptr;
+    chunk = place = static_cast<Slot>(mapped);
+    mapped_count_ = number + 1;
     NoteOwnMemory(chunk, kChunkBytes);
   }
 

@@ -32,9 +32,15 @@ class LiveMap {
  public:
   using Slot = std::atomic<std::uint32_t>*;
 
-  // `first_chunk` is the mapping of the region's chunk 0.
-  // REQUIRES: the region is mapped.
-  void Start(void* first_chunk);
+  // Maps the region's chunk 0, where an earlier one was if there was one, and forgets all
+  // of that. False if it cannot. REQUIRES: the region is mapped; no thread records.
+  [[nodiscard]] bool Start(int region_fd);
+
+  // Gives the chunks back, and keeps their addresses for those of the next region.
+  // REQUIRES: no thread records.
+  void ParkChunks();
+  // A fork child's: its parent's chunks were not inherited.
+  void ForgetChunks();
 
   // Where a block at `address` is written, or nullptr, with a drop, if it
   // cannot be.
@@ -124,10 +130,13 @@ class LiveMap {
 
   // Where this process has mapped each chunk, by the directory's index. Sparse;
   // used through std::atomic_ref.
-  static Slot chunks_[kDirectoryEntries];
+  alignas(4096) static Slot chunks_[kDirectoryEntries];
+  // And by its number, of this region or an earlier one.
+  static Slot places_[kMaxChunks];
 
   SpinLock lock_;
   Slot last_chunk_ = nullptr;  // the chunk mapped last
+  std::uint32_t mapped_count_ = 0;
 };
 
 extern LEAKGATE_INTERNAL LiveMap g_live_map;

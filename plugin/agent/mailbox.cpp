@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <ctime>
 
 #include "plugin/agent/linux/syscall.h"
@@ -17,8 +18,14 @@ bool RunnerIsAlive() {
   return RawSyscall(SYS_kill, g_region.header().runner_pid, kNoSignal) != -ESRCH;
 }
 
-void WakeRunner(std::atomic<std::uint32_t>& word) {
+void Wake(std::atomic<std::uint32_t>& word) {
   RawSyscall(SYS_futex, Word(&word), FUTEX_WAKE, INT_MAX);
+}
+
+// The result of the wait: one that ends without cause is no harm.
+long WaitWhile(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+  const timespec patience{1, 0};
+  return RawSyscall(SYS_futex, Word(&word), FUTEX_WAIT, static_cast<long>(value), Word(&patience));
 }
 
 // False if the runner died instead of answering.
@@ -27,35 +34,114 @@ bool WaitForReply(Mailbox& mailbox, std::uint32_t request) {
     // Acquire pairs with the runner's release after it has written the answer.
     const std::uint32_t reply = mailbox.reply.load(std::memory_order_acquire);
     if (reply == request) return true;
-    const timespec patience{1, 0};
-    const long result = RawSyscall(SYS_futex, Word(&mailbox.reply), FUTEX_WAIT,
-                                   static_cast<long>(reply), Word(&patience));
-    if (result == -ETIMEDOUT && !RunnerIsAlive()) return false;
+    if (WaitWhile(mailbox.reply, reply) == -ETIMEDOUT && !RunnerIsAlive()) return false;
   }
 }
+
+// The thread whose turn it is to ask; 0: none.
+constinit std::atomic<std::uint32_t> g_asker{0};
+
+// The mailbox is this thread's, from its question until it has read the answer. Others may
+// wait for long: the runner may repeat a test meanwhile.
+class Turn {
+ public:
+  Turn() : tid_(static_cast<std::uint32_t>(CurrentTid())) {
+    std::uint32_t asker = 0;
+    while (!g_asker.compare_exchange_weak(asker, tid_, std::memory_order_acquire)) {
+      // A signal handler of this thread's would wait for ever.
+      if (asker == tid_) return;
+      if (asker != 0) WaitWhile(g_asker, asker);
+      asker = 0;
+    }
+    is_held_ = true;
+  }
+  ~Turn() {
+    if (!is_held_) return;
+    g_asker.store(0, std::memory_order_release);
+    Wake(g_asker);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  // Whether there is an answer. REQUIRES: the rest of the question has been written.
+  bool Ask(Question question) const {
+    if (!is_held_) return false;
+    Mailbox& mailbox = g_region.mailbox();
+    mailbox.question = static_cast<std::uint32_t>(question);
+    mailbox.tid = static_cast<std::int32_t>(tid_);
+    const std::uint32_t request = mailbox.request.load(std::memory_order_relaxed) + 1;
+    // Release pairs with the acquire of the runner's judge.
+    mailbox.request.store(request, std::memory_order_release);
+    Wake(mailbox.request);
+    return WaitForReply(mailbox, request);
+  }
+
+  bool is_held() const { return is_held_; }
+
+ private:
+  const std::uint32_t tid_;
+  bool is_held_ = false;
+};
 
 std::uint32_t AtMost(std::uint32_t length, std::uint32_t limit) {
   return length < limit ? length : limit;
 }
 
+// Of the last verdict: the next question, another thread's perhaps, takes the mailbox.
+constinit char g_file[Mailbox::kFileCapacity] = {};
+constinit char g_text[Mailbox::kTextCapacity] = {};
+
+std::string_view Keep(const char* text, std::uint32_t length, char* to) {
+  std::memcpy(to, text, length);
+  return {to, length};
+}
+
+void Take(const Mailbox& mailbox, const TextRoom& room) {
+  if (room.capacity == 0) return;
+  const std::uint32_t length = AtMost(AtMost(mailbox.text_length, room.capacity - 1),  //
+                                      Mailbox::kTextCapacity);
+  std::memcpy(room.text, mailbox.text, length);
+  room.text[length] = '\0';
+}
+
 }  // namespace
 
 RunnerVerdict AskRunner(const RunnerQuestion& asked) {
+  const Turn turn;
+  if (!turn.is_held()) return {};
   Mailbox& mailbox = g_region.mailbox();
-  mailbox.question = static_cast<std::uint32_t>(asked.question);
   mailbox.window = asked.window;
   mailbox.iteration = asked.iteration;
-  mailbox.tid = CurrentTid();
-  const std::uint32_t request = mailbox.request.load(std::memory_order_relaxed) + 1;
-  // Release pairs with the acquire of the runner's judge.
-  mailbox.request.store(request, std::memory_order_release);
-  WakeRunner(mailbox.request);
-  if (!WaitForReply(mailbox, request)) return {};
-
-  return {.is_over_budget = mailbox.over_budget != 0,
+  if (!turn.Ask(asked.question) || mailbox.over_budget == 0) return {};
+  return {.is_over_budget = true,
           .line = mailbox.line,
-          .file = {mailbox.file, AtMost(mailbox.file_length, Mailbox::kFileCapacity)},
-          .text = {mailbox.text, AtMost(mailbox.text_length, Mailbox::kTextCapacity)}};
+          .file = Keep(mailbox.file, AtMost(mailbox.file_length, sizeof(g_file)), g_file),
+          .text = Keep(mailbox.text, AtMost(mailbox.text_length, sizeof(g_text)), g_text)};
+}
+
+std::optional<Amount> AskToMeasure(Question question, std::uint32_t measuring_window,
+                                   const TextRoom& room) {
+  const Turn turn;
+  if (!turn.is_held()) return {};
+  Mailbox& mailbox = g_region.mailbox();
+  mailbox.subject = measuring_window;
+  mailbox.text_room = room.capacity;
+  if (!turn.Ask(question) || mailbox.bytes < 0) return {};
+  Take(mailbox, room);
+  return Amount{mailbox.bytes, mailbox.blocks};
+}
+
+Answered AskForSnapshot(std::string_view path, const TextRoom& room) {
+  const Turn turn;
+  if (!turn.is_held()) return Answered::kNo;
+  Mailbox& mailbox = g_region.mailbox();
+  const std::string_view sent = path.substr(0, Mailbox::kFileCapacity);
+  std::memcpy(mailbox.file, sent.data(), sent.size());
+  mailbox.subject = static_cast<std::uint32_t>(sent.size());
+  if (!turn.Ask(Question::kTakeSnapshot) || mailbox.bytes < 0) return Answered::kNo;
+  if (mailbox.text_length == 0) return Answered::kYes;
+  Take(mailbox, room);
+  return Answered::kWithError;
 }
 
 }  // namespace leakgate::agent

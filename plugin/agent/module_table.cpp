@@ -67,6 +67,12 @@ BuildId FindBuildId(std::uint64_t begin, std::uint64_t end, std::uint64_t bias) 
 
 }  // namespace
 
+void ModuleTable::Restart() {
+  lock_.Reset();
+  recent_ = 0;
+  ModulesMayHaveGone();
+}
+
 ModuleView ModuleTable::Find(std::uint64_t pc) {
   dl_find_object object;
   if (_dl_find_object(reinterpret_cast<void*>(pc), &object) != 0) return {};

@@ -27,6 +27,9 @@ class ModuleTable {
   // The module that holds `pc` now.
   ModuleView Find(std::uint64_t pc);
 
+  // For a new region: what was found is not recorded there.
+  void Restart();
+
   // Changes whenever a module may have been unmapped: what was cached about
   // pcs before is to be forgotten.
   std::uint32_t Epoch() const { return epoch_.load(std::memory_order_acquire); }

@@ -18,6 +18,7 @@
 #include "plugin/agent/counters.h"
 #include "plugin/agent/epoch.h"
 #include "plugin/agent/live_map.h"
+#include "plugin/agent/on_switch.h"
 #include "plugin/agent/stack_check.h"
 #include "plugin/agent/thread_state.h"
 
@@ -82,7 +83,7 @@ void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind k
 void* NotePeakOf(void* block);
 
 // A block that the host's allocator just returned; nullptr is not recorded.
-// Returns `block`. REQUIRES: it is aligned to 16.
+// Returns `block`. REQUIRES: it is aligned to 16; stacks of its event are to be recorded.
 __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::size_t size_bytes,
                                                              AllocationKind kind,
                                                              const CallerFrame& caller) {
@@ -105,9 +106,14 @@ __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::s
   return RecordAllocationSlow(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
 }
 
-// The same for any allocator's block.
+// The same where the stack is not to be recorded: the block says so (UnwindEnd::kNotTaken).
+// Returns `block`.
+void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kind);
+
+// The same for any allocator's block, and for either.
 inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, AllocationKind kind,
                                  const CallerFrame& caller) {
+  if (!TakesStacksOf(StackEventOf(kind))) return RecordWithoutStack(block, size_bytes, kind);
   if (LiveMap::Find(reinterpret_cast<std::uint64_t>(block)) != nullptr) {
     return RecordAllocation(block, size_bytes, kind, caller);
   }
@@ -115,9 +121,9 @@ inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, Allocation
 }
 
 // A block about to be freed. REQUIRES: the allocator does not know yet, so no
-// other thread can own the address. True: it was this thread's, of the present
-// window, and is recorded; false: nothing is changed, RecordFree is to do it, also
-// where `kind` must not free the block.
+// other thread can own the address; stacks of frees are not to be recorded. True: it was this
+// thread's, of the present window, and is recorded; false: nothing is changed, RecordFree is to do
+// it, also where `kind` must not free the block.
 __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind kind) {
   ThreadState* const thread = t_thread.ready;
   const LiveMap::Slot slot = LiveMap::FindAligned(reinterpret_cast<std::uint64_t>(block));
@@ -136,14 +142,26 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind 
   return true;
 }
 
+// The context of what this thread allocates now; 0, with a drop, if there is none to be
+// had. Settles windows.
+[[nodiscard]] std::uint32_t ContextNow(Recording recording);
+
 // What was known of a block that was freed, for RestoreBlock.
 struct FreedBlock {
   LiveRecord record;
   CountedFree counted;
+  std::optional<std::uint32_t> freed_by;  // the stack that it is counted for, if for one
 };
 
 // The stack at `caller`, of a call that allocates or does anything else.
 std::uint32_t StackAt(Recording recording, const CallerFrame& caller);
+
+// A block about to be freed where stacks of frees are recorded. The same as RecordFreeHere,
+// besides that the stack must be one that the memo proves. REQUIRES: kStacksOfFree.
+[[nodiscard]] bool RecordFreeByStack(void* block, const FreeCall& call);
+
+// The trial's block, while it is freed: that counts for no stack. Else nullptr.
+extern LEAKGATE_INTERNAL std::atomic<const void*> g_trial_block;
 
 // Any block about to be freed, likewise; no record: nothing. Notes what must not be.
 std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call);

@@ -1,5 +1,6 @@
 // The region as the agent sees it: typed pointers into the shared mapping.
-// Mapped once, at start-up, and never unmapped. A fork child does not inherit
+// Its addresses are the agent's for good: a later region takes an earlier one's place,
+// and meanwhile there is private memory (Park). A fork child does not inherit
 // it (MADV_DONTFORK) and finds tracing switched off (on_switch.h).
 #pragma once
 
@@ -25,8 +26,14 @@ struct Region {
   AllowanceRecord* allowances() const { return &At<AllowanceRecord>(region_offset::kAllowances); }
   EarlierFree* earlier_frees() const { return &At<EarlierFree>(region_offset::kEarlierFrees); }
   FreeError* free_errors() const { return &At<FreeError>(region_offset::kFreeErrors); }
+  MappingTotals& mapping_totals() const { return At<MappingTotals>(region_offset::kMappingTotals); }
+  MappingRecord* mappings() const { return &At<MappingRecord>(region_offset::kMappings); }
   OwnRange* own_ranges() const { return &At<OwnRange>(region_offset::kOwnRanges); }
+  MeasuringWindowRecord* measuring_windows() const {
+    return &At<MeasuringWindowRecord>(region_offset::kMeasuringWindows);
+  }
   StackNode* stacks() const { return &At<StackNode>(region_offset::kStacks); }
+  Tally* freed_by() const { return &At<Tally>(region_offset::kFreedBy); }
   std::atomic<std::uint32_t>* directory() const {
     return &At<std::atomic<std::uint32_t>>(region_offset::kDirectory);
   }

@@ -17,6 +17,9 @@ class SpinLock {
   }
   void Unlock() { locked_.store(false, std::memory_order_release); }
 
+  // A fork child may have inherited it as another thread held it. REQUIRES: nobody does.
+  void Reset() { Unlock(); }
+
  private:
   std::atomic<bool> locked_{false};
 };

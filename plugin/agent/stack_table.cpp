@@ -1,5 +1,6 @@
 #include "plugin/agent/stack_table.h"
 
+#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/own_memory.h"
 
 namespace leakgate::agent {
@@ -46,6 +47,24 @@ class StackTable::Index {
     return index;
   }
 
+  // As it was when it was made, for a new region.
+  void Restart() {
+    const std::uint32_t mask = mask_;
+    ClearPages(this, Bytes());
+    mask_ = mask;
+    NoteOwnMemory(this, Bytes());
+  }
+
+  // Lets go of this one and those retired before it.
+  static void FreeAll(Index* index) {
+    while (index != nullptr) {
+      Index* const before = index->retired_before_;
+      RawSyscall(SYS_munmap, Word(index), static_cast<long>(index->Bytes()));
+      index = before;
+    }
+  }
+  void RetireAfter(Index* before) { retired_before_ = before; }
+
   bool IsFull() const { return used_ > mask_ / 2; }
 
   // The number of the node that is `frame` below `parent`, or 0.
@@ -82,6 +101,8 @@ class StackTable::Index {
  private:
   using Entry = std::atomic<std::uint64_t>;
 
+  std::size_t Bytes() const { return sizeof(Index) + (std::size_t{mask_} + 1) * sizeof(Entry); }
+
   void Add(std::uint32_t hash, std::uint32_t number) {
     std::uint32_t at = hash;
     while (entries_[at & mask_].load(std::memory_order_relaxed) != 0) ++at;
@@ -92,11 +113,20 @@ class StackTable::Index {
 
   std::uint32_t mask_;
   std::uint32_t used_;
+  Index* retired_before_;
   Entry entries_[1];  // mask_ + 1 of them
 };
 
 bool StackTable::Start() {
-  Index* const index = Index::Create(kFirstCapacity);
+  lock_.Reset();
+  Index::FreeAll(retired_);
+  retired_ = nullptr;
+  Index* index = index_.load(std::memory_order_relaxed);
+  if (index != nullptr) {
+    index->Restart();
+  } else {
+    index = Index::Create(kFirstCapacity);
+  }
   index_.store(index, std::memory_order_release);
   g_region.header().stack_node_count.store(kStackRootCount, std::memory_order_relaxed);
   return index != nullptr;
@@ -164,9 +194,12 @@ std::uint32_t StackTable::AddChild(std::uint32_t parent, const TrailFrame& frame
 bool StackTable::AddToIndex(std::uint32_t number) {
   Index* index = index_.load(std::memory_order_relaxed);
   if (index->IsFull()) {
-    index = index->Grown();
-    if (index == nullptr) return false;
-    index_.store(index, std::memory_order_release);
+    Index* const larger = index->Grown();
+    if (larger == nullptr) return false;
+    index_.store(larger, std::memory_order_release);
+    index->RetireAfter(retired_);
+    retired_ = index;
+    index = larger;
   }
   index->Add(number);
   return true;

@@ -26,7 +26,8 @@ class StackTable {
     bool is_new;
   };
 
-  // False if there is no memory for the index.
+  // Begins with the region's empty table. False if there is no memory for the index.
+  // REQUIRES: no thread records.
   [[nodiscard]] bool Start();
 
   // Fills in the nodes of all but the `kept` outer frames of `trail`. If the
@@ -48,6 +49,7 @@ class StackTable {
   bool AddToIndex(std::uint32_t number);
 
   std::atomic<Index*> index_{nullptr};
+  Index* retired_ = nullptr;  // indexes that larger ones have replaced
   SpinLock lock_;
 };
 

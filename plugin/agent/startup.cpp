@@ -1,16 +1,26 @@
 #include "plugin/agent/startup.h"
 
+#include <dlfcn.h>
+#include <time.h>
+
 #include <cstdlib>
+#include <cstring>
 
 #include "common/control_protocol.h"
+#include "plugin/agent/allowances.h"
 #include "plugin/agent/exec_notices.h"
+#include "plugin/agent/free_errors.h"
 #include "plugin/agent/host_functions.h"
 #include "plugin/agent/linux/control_client.h"
 #include "plugin/agent/linux/glibc_chunk.h"
 #include "plugin/agent/linux/initial_stack.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/live_map.h"
+#include "plugin/agent/mapping_table.h"
+#include "plugin/agent/measuring_windows.h"
+#include "plugin/agent/module_table.h"
 #include "plugin/agent/own_memory.h"
+#include "plugin/agent/recorder.h"
 #include "plugin/agent/stack_table.h"
 #include "plugin/agent/thread_state.h"
 #include "plugin/agent/windows.h"
@@ -21,22 +31,51 @@ constinit std::atomic<Stage> g_stage{Stage::kNotStarted};
 
 namespace {
 
-void Fail(AgentFailure failure) {
-  RegionHeader& header = g_region.header();
+void Fail(RegionHeader& header, AgentFailure failure) {
   header.agent_failure.store(static_cast<std::uint32_t>(failure), std::memory_order_relaxed);
   header.agent_state.store(static_cast<std::uint32_t>(AgentState::kFailed),
                            std::memory_order_release);
 }
 
+void Fail(AgentFailure failure) { Fail(g_region.header(), failure); }
+
+// There is room for a page still, mostly: else the region stays as one whose agent has not
+// started.
+void TellOfNoMemory(int fd) {
+  constexpr std::size_t kHeaderBytes = 4096;
+  void* const page = MapShared(fd, 0, kHeaderBytes);
+  if (page == nullptr) return;
+  Fail(*static_cast<RegionHeader*>(page), AgentFailure::kNoMemory);
+  RawSyscall(SYS_munmap, Word(page), kHeaderBytes);
+}
+
+// Where an earlier region was, if there was one.
 bool MapRegion(int fd) {
-  void* const tables = MapShared(fd, 0, region_offset::kChunks);
-  void* const first_chunk = MapShared(fd, region_offset::kChunks, kChunkBytes);
-  if (tables == nullptr) return false;
+  void* const tables = MapSharedAt(g_region.base, fd, 0, region_offset::kChunks);
+  if (tables == nullptr) {
+    TellOfNoMemory(fd);
+    return false;
+  }
   g_region.base = static_cast<char*>(tables);
-  if (first_chunk == nullptr) return false;
   NoteOwnMemory(tables, region_offset::kChunks);
-  g_live_map.Start(first_chunk);
-  return true;
+  return g_live_map.Start(fd);
+}
+
+std::uint64_t WallTime() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// All that is kept from one region to the next.
+bool StartTables() {
+  g_modules.Restart();
+  RestartAllowances();
+  RestartFreeErrors();
+  g_mappings.Restart();
+  RestartMeasuringWindows();
+  return g_stacks.Start() && StartThreads();
 }
 
 void OpenProgramWindow() {
@@ -50,16 +89,43 @@ void OpenProgramWindow() {
   OpenWindow({.kind = WindowKind::kProgram, .name = {}, .file = {}});
 }
 
+constexpr std::size_t kCanaryBytes = 1234;
+
+// What the program's calls of `name` lead to; the agent's own are bound to itself.
+template <typename Function>
+Function* AsTheProgramFinds(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+// As the program would allocate. Where the agent was loaded late, calls are not found by
+// name: then by the C library, whose calls are redirected.
+void* AllocateCanary() {
+  if (!IsLoadedLate()) return AsTheProgramFinds<void*(std::size_t)>("malloc")(kCanaryBytes);
+  char text[kCanaryBytes];
+  std::memset(text, 'c', sizeof(text) - 1);
+  text[sizeof(text) - 1] = '\0';
+  return strdup(text);
+}
+
+void FreeCanary(void* canary) {
+  if (IsLoadedLate()) return free(canary);
+  AsTheProgramFinds<void(void*)>("free")(canary);
+}
+
 // A block allocated as the program would must be seen, and seen to go.
 bool CanaryIsSeen() {
-  constexpr std::size_t kCanaryBytes = 1234;
-  void* volatile const canary = malloc(kCanaryBytes);
+  void* volatile const canary = AllocateCanary();
   const auto address = reinterpret_cast<std::uint64_t>(canary);
   const LiveMap::Slot slot = LiveMap::Find(address);
-  const bool is_seen =
-      slot != nullptr && LiveMap::IsLiveAt(slot) && LiveMap::Read(slot).size_bytes == kCanaryBytes;
-  free(canary);
-  return is_seen && !LiveMap::IsLiveAt(slot);
+  if (slot == nullptr || !LiveMap::IsLiveAt(slot)) return false;
+  const LiveRecord seen = LiveMap::Read(slot);
+  g_trial_block.store(canary, std::memory_order_relaxed);
+  FreeCanary(canary);
+  g_trial_block.store(nullptr, std::memory_order_relaxed);
+  // Another thread may have been given the address since.
+  const bool is_still_there =
+      LiveMap::IsLiveAt(slot) && LiveMap::Read(slot).context == seen.context;
+  return seen.size_bytes == kCanaryBytes && !is_still_there;
 }
 
 // What the trial left in the counters is not the program's.
@@ -71,32 +137,16 @@ void ForgetCanary() {
   }
 }
 
-void StartTracing(int region_fd) {
-  const bool is_mapped = MapRegion(region_fd);
-  CloseDescriptor(region_fd);
-  if (g_region.base == nullptr) return;
-  if (!is_mapped || !g_stacks.Start() || !StartThreads()) return Fail(AgentFailure::kNoMemory);
-
-  OpenProgramWindow();
-  if (!SwitchOn()) return Fail(AgentFailure::kNoMemory);
-  if (!CanaryIsSeen()) {
-    SwitchOff();
-    return Fail(AgentFailure::kCanaryUnseen);
-  }
-  ForgetCanary();
-  if (!g_host.allocator_is_foreign) LearnFreedMark();
-  g_region.header().agent_state.store(static_cast<std::uint32_t>(AgentState::kTracing),
-                                      std::memory_order_release);
-}
-
 void Start() {
   ResolveHostFunctions();
-  const char* const control = InitialEnvironment(kControlVariable);
+  // A late agent is told whom to ask.
+  const char* const control = IsLoadedLate() ? nullptr : InitialEnvironment(kControlVariable);
   const ControlReply reply = control == nullptr ? ControlReply{} : AskToBeTraced(control);
   // Started, before the canary asks for its route.
   g_stage.store(Stage::kStarted, std::memory_order_release);
-  if (reply.region_fd >= 0) StartTracing(reply.region_fd);
+  if (reply.region_fd >= 0) StartTracing(reply.region_fd, TracingBegin::kWithTheProcess);
   if ((reply.wants & kTellOfExecs) != 0) StartExecNotices(control, reply.window);
+  NoteStarted();
 }
 
 __attribute__((constructor)) void OnLoad() { (void)CurrentRoute(); }
@@ -110,6 +160,36 @@ __attribute__((destructor)) void OnUnload() {
 }
 
 }  // namespace
+
+void StartTracing(int region_fd, TracingBegin begin) {
+  const bool is_mapped = MapRegion(region_fd);
+  CloseDescriptor(region_fd);
+  if (g_region.base == nullptr) return;
+  if (!is_mapped || !StartTables()) return Fail(AgentFailure::kNoMemory);
+  if (begin == TracingBegin::kAttached) {
+    g_region.header().attached_at_ns.store(WallTime(), std::memory_order_relaxed);
+  }
+  OpenProgramWindow();
+  if (!SwitchOn(g_region.header().stack_events)) return Fail(AgentFailure::kNoMemory);
+  if (!CanaryIsSeen()) {
+    SwitchOff();
+    return Fail(AgentFailure::kCanaryUnseen);
+  }
+  ForgetCanary();
+  if (!g_host.allocator_is_foreign) LearnFreedMark();
+  g_region.header().agent_state.store(static_cast<std::uint32_t>(AgentState::kTracing),
+                                      std::memory_order_release);
+}
+
+void ReleaseRegion() {
+  g_live_map.ParkChunks();
+  Park(g_region.base, region_offset::kChunks);
+}
+
+void ForgetRegion() {
+  g_live_map.ForgetChunks();
+  g_region.base = nullptr;
+}
 
 Route RouteBeforeStart() {
   Stage expected = Stage::kNotStarted;

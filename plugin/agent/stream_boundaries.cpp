@@ -31,6 +31,11 @@ std::string_view ValueOf(std::string_view line, std::string_view key) {
   return {};
 }
 
+// What an event is comes first in it.
+std::string_view KindOf(std::string_view event) {
+  return event.starts_with("event=") ? ValueOf(event, "event") : std::string_view();
+}
+
 // GoogleTest writes a name as it is, at the end of the event: any '&', '%' and
 // line end in it are the name's own.
 std::string_view NameIn(std::string_view event) {
@@ -89,7 +94,7 @@ void OnTestEnd(Recording recording, std::string_view line) {
 }
 
 void OnLine(Recording recording, std::string_view line) {
-  const std::string_view event = ValueOf(line, "event");
+  const std::string_view event = KindOf(line);
   if (event == "TestIterationStart") return OnIterationStart(line);
   if (event == "TestCaseStart") return OnSuiteStart(recording, line);
   if (event == "TestStart") return OnTestStart(recording, line);

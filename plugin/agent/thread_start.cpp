@@ -2,7 +2,9 @@
 
 #include <atomic>
 
+#include "plugin/agent/on_switch.h"
 #include "plugin/agent/recorder.h"
+#include "plugin/agent/thread_stack.h"
 #include "plugin/agent/windows.h"
 
 namespace leakgate::agent {
@@ -12,6 +14,7 @@ struct ThreadTicket {
   ThreadFunction function;
   void* argument;
   ThreadOrigin origin;
+  std::uint32_t stack_mapping;  // 0: none
 };
 
 namespace {
@@ -31,28 +34,14 @@ ThreadTicket* FindTicket() {
   return nullptr;
 }
 
-ThreadOrigin OriginAt(const CallerFrame& caller) {
-  ThreadOrigin origin;
-  {
-    const RecordingGuard guard;
-    origin.parent = t_thread.state->thread;
-    origin.stack = StackAt(guard, caller);
-    origin.birth_window = g_region.header().current_window.load(std::memory_order_relaxed);
-  }
-  NoteUnsettled();  // what the C library allocates next settles
-  return origin;
-}
-
-}  // namespace
-
-ThreadTicket* TakeTicket(ThreadFunction function, void* argument, const CallerFrame& caller) {
-  if (!CanRecord()) return nullptr;
-  ThreadTicket* const ticket = FindTicket();
-  if (ticket == nullptr) return nullptr;
-  ticket->function = function;
-  ticket->argument = argument;
-  ticket->origin = OriginAt(caller);
-  return ticket;
+void FillOrigin(const pthread_attr_t* attributes, const CallerFrame& caller, ThreadTicket& ticket) {
+  const RecordingGuard guard;
+  SettleWindows(guard);
+  ticket.origin.span = g_span;
+  ticket.origin.parent = t_thread.state->thread;
+  ticket.origin.stack = StackAt(guard, caller);
+  ticket.origin.birth_window = g_region.header().current_window.load(std::memory_order_relaxed);
+  ticket.stack_mapping = AddStackOf(guard, attributes, ticket.origin.stack);
 }
 
 void ReturnTicket(ThreadTicket* ticket) {
@@ -60,13 +49,36 @@ void ReturnTicket(ThreadTicket* ticket) {
   ticket->is_taken.store(false, std::memory_order_release);
 }
 
+}  // namespace
+
+ThreadTicket* TakeTicket(ThreadFunction function, void* argument, const pthread_attr_t* attributes,
+                         const CallerFrame& caller) {
+  if (!CanRecord()) return nullptr;
+  ThreadTicket* const ticket = FindTicket();
+  if (ticket == nullptr) return nullptr;
+  ticket->function = function;
+  ticket->argument = argument;
+  FillOrigin(attributes, caller, *ticket);
+  return ticket;
+}
+
+void CancelTicket(ThreadTicket* ticket) {
+  if (CanRecord()) {
+    const RecordingGuard guard;
+    ForgetStackOf(guard, ticket->stack_mapping);
+  }
+  ReturnTicket(ticket);
+}
+
 void* RunTicket(void* given) {
   auto* const ticket = static_cast<ThreadTicket*>(given);
   const ThreadFunction function = ticket->function;
   void* const argument = ticket->argument;
   const ThreadOrigin origin = ticket->origin;
+  const std::uint32_t stack_mapping = ticket->stack_mapping;
   ReturnTicket(ticket);
   BeginThread(origin);
+  if (IsTracing() && origin.span == g_span) TakeStack(stack_mapping);
   // Called last, so that it takes this frame's place: the thread's stack is as it
   // would be without the agent.
   return function(argument);

@@ -1,7 +1,7 @@
 // What a thread takes along from the one that creates it: where that was, and what it
 // is to run.
 //
-//   creator   TakeTicket   pthread_create(..., RunTicket, ticket)   failed: ReturnTicket
+//   creator   TakeTicket   pthread_create(..., RunTicket, ticket)   failed: CancelTicket
 //   thread    RunTicket    returns the ticket, is registered, runs the host's function
 //
 // Tickets are few and static, taken and returned without a lock: no allocation of the
@@ -9,6 +9,8 @@
 // runner is told of as the agent's own: until the thread begins, its ticket may be all
 // that points to its argument.
 #pragma once
+
+#include <pthread.h>
 
 #include <cstdint>
 
@@ -20,10 +22,12 @@ using ThreadFunction = void* (*)(void*);
 
 struct ThreadTicket;
 
-// For the thread that `caller` creates. nullptr if none is left, or this thread cannot
-// record: then the new one is not told where it comes from.
-ThreadTicket* TakeTicket(ThreadFunction function, void* argument, const CallerFrame& caller);
-void ReturnTicket(ThreadTicket* ticket);
+// For the thread that `caller` creates with `attributes`. nullptr if none is left, or this thread
+// cannot record: then the new one is not told where it comes from.
+ThreadTicket* TakeTicket(ThreadFunction function, void* argument, const pthread_attr_t* attributes,
+                         const CallerFrame& caller);
+// No thread was created.
+void CancelTicket(ThreadTicket* ticket);
 
 // The new thread's function; `ticket` is a ThreadTicket.
 void* RunTicket(void* ticket);

@@ -1,12 +1,11 @@
 #include "plugin/agent/windows.h"
 
-#include <time.h>
-
 #include <utility>
 
 #include "plugin/agent/counters.h"
 #include "plugin/agent/exec_notices.h"
 #include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/monotonic_time.h"
 
 namespace leakgate::agent {
 namespace {
@@ -30,14 +29,6 @@ bool IsOpen(std::uint32_t window) {
              static_cast<std::uint32_t>(WindowState::kOpen);
 }
 
-// By the C library, which needs no system call for it.
-std::uint64_t MonotonicTime() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 void MarkBegin(WindowRecord& record) {
   record.begin = SumTotals();
   record.begin_time_ns = MonotonicTime();
@@ -48,8 +39,11 @@ void MarkEnd(WindowRecord& record) {
   record.end_time_ns = MonotonicTime();
 }
 
-// Nothing outstanding is a pass without asking, as long as the count is sure.
-bool NeedsJudging(const WindowSum& sum) { return !sum.is_exact || sum.blocks != 0; }
+// Nothing outstanding, on the heap or mapped, is a pass without asking, as long as the
+// count is sure.
+bool NeedsJudging(const WindowSum& sum, const WindowRecord& record) {
+  return !sum.is_exact || sum.blocks != 0 || record.mappings.load(std::memory_order_relaxed) != 0;
+}
 
 bool RunnerAsks(std::uint32_t what) {
   return (g_region.header().asks.load(std::memory_order_relaxed) & what) != 0;
@@ -67,7 +61,7 @@ RunnerVerdict CountAndJudge(std::uint32_t window) {
   RaisePeak(record.parent, record.peak_live_bytes.load(std::memory_order_relaxed));
   const WindowSum sum = SumWindow(window);
   record.state.store(static_cast<std::uint32_t>(WindowState::kClosed), std::memory_order_release);
-  if (!NeedsJudging(sum) && !IsAskedFor(record)) return {};
+  if (!NeedsJudging(sum, record) && !IsAskedFor(record)) return {};
   return AskRunner({Question::kJudge, window, record.iteration});
 }
 

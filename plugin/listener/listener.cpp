@@ -23,7 +23,7 @@ const LeakgateAgent* FindAgent() {
   if (symbol == nullptr) return nullptr;
   LeakgateAgentFunction agent = nullptr;
   std::memcpy(&agent, &symbol, sizeof(agent));
-  return agent(LEAKGATE_AGENT_VERSION);
+  return agent(LEAKGATE_AGENT_WITH_WINDOWS);
 }
 
 unsigned ResultOf(const ::testing::TestInfo& test) {

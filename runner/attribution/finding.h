@@ -53,6 +53,10 @@ struct Finding {
   BaselineState baseline = BaselineState::kNoBaseline;
 };
 
+// Whether its blocks are mappings.
+[[nodiscard]] inline bool IsMapped(const Finding& finding) {
+  return finding.kind >= AllocationKind::kMapped;
+}
 [[nodiscard]] inline bool IsUsers(const Finding& finding) { return finding.framework_rule.empty(); }
 [[nodiscard]] inline bool IsLost(Reach reach) {
   return reach == Reach::kLost || reach == Reach::kIndirectlyLost;

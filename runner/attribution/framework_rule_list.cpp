@@ -1,5 +1,5 @@
 // The list itself. Each entry was seen to keep memory, or follows from the
-// source, in GoogleTest 1.12 and glibc 2.36. Raise kFrameworkRulesVersion with
+// source, in GoogleTest 1.12, glibc 2.36 and libc++ 14. Raise kFrameworkRulesVersion with
 // every change, and pair a new entry's test with a user's leak of like shape.
 #include <array>
 
@@ -32,6 +32,8 @@ constexpr std::string_view kMessageCatalogues = "the C library keeps where messa
 constexpr std::string_view kStdio =
     "the C library keeps a buffer for each stream in use; the "
     "stream itself is not its own";
+constexpr std::string_view kExceptions =
+    "libc++ keeps what each thread has thrown for the thread's life";
 constexpr std::string_view kStartUp = "the C and C++ runtime prepare themselves before main";
 
 constexpr std::array kRules = {
@@ -135,6 +137,7 @@ constexpr std::array kRules = {
     FrameworkRule{"libc.messages", kCLibraryCall, "textdomain", kMessageCatalogues},
     FrameworkRule{"libc.messages", kCLibraryCall, "bindtextdomain", kMessageCatalogues},
     FrameworkRule{"libc.stdio-buffer", kCLibraryInternal, "_IO_file_doallocate", kStdio},
+    FrameworkRule{"runtime.exceptions", kCppRuntimeFunction, "__cxa_get_globals", kExceptions},
     FrameworkRule{"runtime.start-up", kRuntimeStartUp, "", kStartUp},
 };
 
@@ -150,6 +153,8 @@ std::string_view Describe(FrameworkMatch match) {
       return "allocated by the C library when the program calls this function";
     case kCLibraryInternal:
       return "allocated by this function within the C library";
+    case kCppRuntimeFunction:
+      return "allocated by this function within the C++ runtime";
     case kRuntimeStartUp:
       return "allocated by the runtime with no other code on the stack";
   }

@@ -57,6 +57,15 @@ bool IsPassThrough(std::string_view name) {
   return std::find(kPassThrough.begin(), kPassThrough.end(), name) != kPassThrough.end();
 }
 
+// As the list has it: libc++ names its own in a namespace of their version.
+std::string WithoutVersion(std::string name) {
+  constexpr std::string_view kVersion = "std::__1::";
+  for (std::size_t at = 0; (at = name.find(kVersion, at)) != std::string::npos;) {
+    name.replace(at, kVersion.size(), "std::");
+  }
+  return name;
+}
+
 // The innermost function that is neither the C++ runtime's nor passes through
 // decides. And it, as all within it, must have called directly: where a call
 // goes through a pointer, a function of the user's may have run and left no
@@ -68,7 +77,7 @@ const FrameworkRule* MatchGoogleTest(Frames stack) {
     if (stack[MachineFrame(stack, index)].calls_through_pointer) return nullptr;
     if (origin == FrameOrigin::kCppRuntime || IsPassThrough(name)) continue;
     if (origin != FrameOrigin::kGoogleTest) return nullptr;
-    return FindRule(FrameworkMatch::kGoogleTestFunction, name);
+    return FindRule(FrameworkMatch::kGoogleTestFunction, WithoutVersion(name));
   }
   return nullptr;
 }
@@ -98,6 +107,17 @@ const FrameworkRule* MatchCLibrary(Frames stack) {
   return FindRule(FrameworkMatch::kCLibraryCall, std::string_view(called).substr(2));
 }
 
+const FrameworkRule* MatchCppRuntime(Frames stack) {
+  for (const Frame& frame : stack) {
+    const bool is_runtime = OriginOfModule(frame.module) == FrameOrigin::kCppRuntime;
+    if (!is_runtime || frame.calls_through_pointer) return nullptr;
+    const FrameworkRule* const rule =
+        FindRule(FrameworkMatch::kCppRuntimeFunction, QualifiedNameOf(frame.function));
+    if (rule != nullptr) return rule;
+  }
+  return nullptr;
+}
+
 bool IsRuntimeFile(const Frame& frame) {
   const FrameOrigin origin = OriginOfModule(frame.module);
   return origin == FrameOrigin::kCLibrary || origin == FrameOrigin::kCppRuntime;
@@ -118,6 +138,7 @@ std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack, U
   const Frames frames = WithoutAgent(stack);
   const FrameworkRule* rule = MatchGoogleTest(frames);
   if (rule == nullptr) rule = MatchCLibrary(frames);
+  if (rule == nullptr) rule = MatchCppRuntime(frames);
   if (rule == nullptr) rule = MatchStartUp(frames, end);
   if (rule == nullptr) return std::nullopt;
   return std::string(rule->name);

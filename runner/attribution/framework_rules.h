@@ -21,13 +21,14 @@
 namespace leakgate {
 
 // Raised whenever a rule is added, removed or changed.
-inline constexpr int kFrameworkRulesVersion = 1;
+inline constexpr int kFrameworkRulesVersion = 2;
 
 // What a rule's `function` is compared with.
 enum class FrameworkMatch {
   kGoogleTestFunction,  // the innermost frame that is not the C or C++ runtime's
   kCLibraryCall,        // the function that the program called in the C library
   kCLibraryInternal,    // the C library's own innermost function
+  kCppRuntimeFunction,  // a function of the C++ runtime's files, with only the runtime within it
   kRuntimeStartUp,      // nothing: the whole stack is the runtime's
 };
 

@@ -36,8 +36,8 @@ struct WindowLimits {
   AmountLimits retained;  // of outstanding: what something still leads to
   AmountLimits growth;
   AmountLimits allocated;                 // freed or not
+  AmountLimits mapped;                    // left mapped; blocks: mappings
   std::optional<Limit> peak_bytes;        // "peak": live bytes of the process
-  std::optional<Limit> mapped_bytes;      // "mapped": left mapped, the heap's own pages aside
   std::optional<Limit> file_descriptors;  // left open
   std::optional<Limit> threads;           // left running
 };

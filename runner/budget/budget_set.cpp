@@ -26,6 +26,12 @@ fs::path Resolve(const fs::path& path) {
   return resolved.has_filename() ? resolved : resolved.parent_path();
 }
 
+// The links in the file's directory are resolved, not the file itself: a link to a
+// file elsewhere stands where the link is.
+fs::path ResolveDirectory(const fs::path& file) {
+  return Resolve(file.has_parent_path() ? file.parent_path() : ".") / file.filename();
+}
+
 bool AppliesTo(const BudgetFile& file, const std::string& binary_name) {
   return file.binaries.empty() ||
          std::any_of(file.binaries.begin(), file.binaries.end(),
@@ -94,9 +100,7 @@ BudgetSet::BudgetSet(std::vector<BudgetFile> files, const fs::path& binary,
     : binary_name_(binary.filename().string()), today_(today) {
   for (BudgetFile& file : files) {
     if (!AppliesTo(file, binary_name_)) continue;
-    // The links in the file's directory are resolved, not the file itself: a
-    // link to a budget elsewhere stands where the link is.
-    fs::path directory = Resolve(file.path.has_parent_path() ? file.path.parent_path() : ".");
+    fs::path directory = ResolveDirectory(file.path).parent_path();
     entries_.push_back({std::move(file), std::move(directory)});
   }
 }
@@ -110,10 +114,15 @@ std::vector<BudgetCandidate> BudgetSet::Candidates(const TestId& test) const {
   if (covering.empty()) return {};
   if (covering.size() == 1) return {{&covering.front()->file, 0}};
 
-  const fs::path source = test.source_file.empty() ? fs::path() : Resolve(test.source_file);
+  const bool has_source = !test.source_file.empty();
+  const fs::path source = has_source ? Resolve(test.source_file) : fs::path();
+  // Where Bazel puts sources beside budgets, it puts links to them.
+  const fs::path link = has_source ? ResolveDirectory(test.source_file) : fs::path();
   std::vector<BudgetCandidate> candidates;
   for (const Entry* entry : covering) {
-    candidates.push_back({&entry->file, Rank(entry->directory, source)});
+    const std::ptrdiff_t depth =
+        std::max(Rank(entry->directory, source), Rank(entry->directory, link));
+    candidates.push_back({&entry->file, depth});
   }
   std::stable_sort(
       candidates.begin(), candidates.end(),
@@ -266,16 +275,27 @@ Expected<void> BudgetSet::Check(const std::vector<TestId>& tests) const {
   return {};
 }
 
-bool BudgetSet::LimitsResources() const {
-  const auto limits = [](const ScopedLimits& scoped) {
-    return scoped.test.mapped_bytes || scoped.test.file_descriptors || scoped.test.threads;
+bool BudgetSet::AnyLimits(bool (*limits)(const WindowLimits&)) const {
+  const auto any = [limits](const ScopedLimits& scoped) {
+    return limits(scoped.test) || limits(scoped.suite) || limits(scoped.program) ||
+           limits(scoped.process);
   };
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     const std::vector<Override>& overrides = entry.file.overrides;
-    return limits(entry.file.limits) ||
+    return any(entry.file.limits) ||
            std::any_of(overrides.begin(), overrides.end(),
-                       [&](const Override& candidate) { return limits(candidate.limits); });
+                       [&](const Override& candidate) { return any(candidate.limits); });
   });
+}
+
+bool BudgetSet::LimitsMapped() const {
+  return AnyLimits(
+      [](const WindowLimits& limits) { return limits.mapped.bytes || limits.mapped.blocks; });
+}
+
+bool BudgetSet::LimitsResources() const {
+  return AnyLimits(
+      [](const WindowLimits& limits) { return limits.file_descriptors || limits.threads; });
 }
 
 bool BudgetSet::DefersToSuites() const {

@@ -71,8 +71,8 @@ struct AppliedBudget {
   AppliedAmountLimits retained;
   AppliedAmountLimits growth;
   AppliedAmountLimits allocated;
+  AppliedAmountLimits mapped;  // blocks: mappings
   std::optional<AppliedLimit> peak_bytes;
-  std::optional<AppliedLimit> mapped_bytes;
   std::optional<AppliedLimit> file_descriptors;
   std::optional<AppliedLimit> threads;
   FreeBy free_by = FreeBy::kTest;
@@ -160,8 +160,9 @@ class BudgetSet {
   // the second is as deep.
   [[nodiscard]] std::vector<BudgetCandidate> Candidates(const TestId& test) const;
 
-  // Whether any file limits descriptors, threads or mappings; lets tests free until
+  // Whether any file limits what is mapped; descriptors or threads; lets tests free until
   // their suite's end.
+  [[nodiscard]] bool LimitsMapped() const;
   [[nodiscard]] bool LimitsResources() const;
   [[nodiscard]] bool DefersToSuites() const;
 
@@ -176,6 +177,8 @@ class BudgetSet {
     BudgetFile file;
     std::filesystem::path directory;  // absolute, links resolved
   };
+
+  [[nodiscard]] bool AnyLimits(bool (*limits)(const WindowLimits&)) const;
 
   // The file that wins `test`; nullptr if none covers it.
   [[nodiscard]] Expected<const BudgetFile*> Winner(const TestId& test) const;

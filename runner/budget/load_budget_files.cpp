@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "runner/budget/budget_file.h"
+#include "runner/util/linux/whole_file.h"
 
 namespace leakgate {
 namespace {
@@ -43,7 +41,9 @@ Expected<std::vector<fs::path>> BudgetsBelow(const fs::path& directory) {
   std::error_code error;
   for (fs::recursive_directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (IsBudgetEntry(*entry)) budgets.push_back(entry->path());
+    if (!IsBudgetEntry(*entry)) continue;
+    // Not "./net/net.leakgate.json".
+    budgets.push_back(directory == "." ? entry->path().lexically_relative(".") : entry->path());
   }
   if (error) return Unreadable(directory, error);
   if (budgets.empty()) {
@@ -99,11 +99,9 @@ Expected<std::vector<fs::path>> FindBudgetFiles(
 }
 
 Expected<std::string> ReadBudgetText(const fs::path& path) {
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (stream.good() || stream.eof()) return text;
-  return Unreadable(path, {errno != 0 ? errno : EIO, std::generic_category()});
+  auto text = ReadWholeFile(path);
+  if (!text) return Unreadable(path, text.error());
+  return *std::move(text);
 }
 
 Expected<std::vector<BudgetFile>> LoadBudgetFiles(

@@ -31,11 +31,11 @@ inline constexpr std::array kAmountQuantities = {
     AmountQuantity{"retained", &WindowLimits::retained, &AppliedBudget::retained},
     AmountQuantity{"growth", &WindowLimits::growth, &AppliedBudget::growth},
     AmountQuantity{"allocated", &WindowLimits::allocated, &AppliedBudget::allocated},
+    AmountQuantity{"mapped", &WindowLimits::mapped, &AppliedBudget::mapped},
 };
 
 inline constexpr std::array kNumberQuantities = {
     NumberQuantity{"peak", &WindowLimits::peak_bytes, &AppliedBudget::peak_bytes, true},
-    NumberQuantity{"mapped", &WindowLimits::mapped_bytes, &AppliedBudget::mapped_bytes, true},
     NumberQuantity{"file_descriptors", &WindowLimits::file_descriptors,
                    &AppliedBudget::file_descriptors, false},
     NumberQuantity{"threads", &WindowLimits::threads, &AppliedBudget::threads, false},

@@ -39,7 +39,7 @@ Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& pl
                           {"growth", Into(window.growth, ReadAmount)},
                           {"allocated", Into(window.allocated, ReadAmount)},
                           {"peak", Into(window.peak_bytes, ReadBytesOnly)},
-                          {"mapped", Into(window.mapped_bytes, ReadBytesOnly)},
+                          {"mapped", Into(window.mapped, ReadAmount)},
                           {"file_descriptors", Into(window.file_descriptors, ReadFileDescriptors)},
                           {"threads", Into(window.threads, ReadThreads)}},
                          kWindowExample);
@@ -47,11 +47,10 @@ Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& pl
   return window;
 }
 
-// What the process has besides its heap is looked at where tests begin and end.
+// Descriptors and threads are counted where tests begin and end.
 Expected<WindowLimits> ReadOuterWindow(const LocatedValue& value, const JsonPlace& place) {
   for (const LocatedMember& member : value.members) {
-    const bool is_of_tests =
-        member.key == "mapped" || member.key == "file_descriptors" || member.key == "threads";
+    const bool is_of_tests = member.key == "file_descriptors" || member.key == "threads";
     if (!is_of_tests) continue;
     return place.Member(member.key)
         .ErrorAt(member, "is measured for tests only; move it to the limits of \"test\"");

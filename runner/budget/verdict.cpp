@@ -42,7 +42,7 @@ std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budg
   violations.Add("growth", measured.growth, budget.growth);
   violations.Add("allocated", measured.allocated, budget.allocated);
   violations.Add("peak_bytes", measured.peak_bytes, budget.peak_bytes);
-  violations.Add("mapped_bytes", measured.mapped_bytes, budget.mapped_bytes);
+  violations.Add("mapped", measured.mapped, budget.mapped);
   violations.Add("file_descriptors", measured.file_descriptors, budget.file_descriptors);
   violations.Add("threads", measured.threads, budget.threads);
   return violations.Take();
@@ -50,8 +50,8 @@ std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budg
 
 bool IsGated(const AppliedBudget& budget) {
   return IsLimited(budget.outstanding) || IsLimited(budget.lost) || IsLimited(budget.retained) ||
-         IsLimited(budget.growth) || IsLimited(budget.allocated) || budget.peak_bytes ||
-         budget.mapped_bytes || budget.file_descriptors || budget.threads;
+         IsLimited(budget.growth) || IsLimited(budget.allocated) || IsLimited(budget.mapped) ||
+         budget.peak_bytes || budget.file_descriptors || budget.threads;
 }
 
 }  // namespace leakgate

@@ -22,9 +22,9 @@ struct Measured {
   Amount growth;
   Amount allocated;
   std::int64_t peak_bytes = 0;
+  Amount mapped;  // blocks: mappings
   // What the process has at the window's end and had not at its begin; nothing
   // where no budget asks.
-  std::optional<std::int64_t> mapped_bytes;
   std::optional<std::int64_t> file_descriptors;
   std::optional<std::int64_t> threads;
 };

@@ -4,16 +4,17 @@
 
 #include <cstdio>
 
+#include "runner/attach/program_environment.h"
 #include "runner/budget/date.h"
 #include "runner/cli/agent_location.h"
 #include "runner/cli/budget_check.h"
 #include "runner/cli/budget_usage.h"
 #include "runner/cli/explain_text.h"
 #include "runner/cli/initial_budget.h"
+#include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/report/report_file.h"
 #include "runner/report/text_report.h"
-#include "runner/session/program_environment.h"
 #include "runner/session/program_search.h"
 #include "runner/session/test_listing.h"
 
@@ -156,7 +157,7 @@ Expected<int> Execute(BudgetInitCommand command) {
     return Unexpected(is_new.error());
   }
   command.request.agent = FindAgent();
-  const Expected<RunResult> result = Run(command.request);
+  const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
   if (!result) return Unexpected(result.error());
   if (result->verdict == Verdict::kInconclusive) {
     Print(stderr, SummaryText(*result, StyleOfStandardError()));
@@ -175,7 +176,7 @@ Expected<int> Execute(BudgetInitCommand command) {
 
 Expected<int> Execute(BudgetRatchetCommand command) {
   command.request.agent = FindAgent();
-  const Expected<RunResult> result = Run(command.request);
+  const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
   if (!result) return Unexpected(result.error());
   if (result->exit_code != kPass) {
     Print(stderr, SummaryText(*result, StyleOfStandardError()));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/cli/progress_mode.h"
 #include "runner/session/run_session.h"
 #include "runner/util/expected.h"
 
@@ -24,6 +25,7 @@ struct BudgetInitCommand {
   std::string component;
   std::filesystem::path output;
   RunRequest request;  // its `agent` is left empty, here and below
+  ProgressMode progress = ProgressMode::kAuto;
 };
 
 enum class RatchetMode {
@@ -35,6 +37,7 @@ enum class RatchetMode {
 struct BudgetRatchetCommand {
   RatchetMode mode = RatchetMode::kWrite;
   RunRequest request;
+  ProgressMode progress = ProgressMode::kAuto;
 };
 
 // Tells which budget applies to a test, and why.

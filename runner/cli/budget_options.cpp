@@ -3,64 +3,19 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
 #include "runner/budget/schema_text.h"
-#include "runner/cli/budget_help.h"
-#include "runner/cli/one_line.h"
-#include "runner/cli/split_arguments.h"
+#include "runner/cli/progress_option.h"
+#include "runner/cli/repeatable_option.h"
 
 namespace leakgate {
 namespace {
 
 using Paths = std::vector<std::filesystem::path>;
 
-// As CLI11 has them, before they are checked.
-struct RawBudget {
-  std::vector<std::string> paths;    // of check
-  std::vector<std::string> budgets;  // of ratchet and explain
-  std::string component;
-  std::string output;
-  bool is_check = false;
-  std::string test;
-};
-
-void AddBudgetsOption(CLI::App& app, RawBudget& raw) {
-  app.add_option("--budgets", raw.budgets)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+void AddBudgetsOption(CLI::App& app, std::vector<std::string>& budgets) {
+  Repeatable(app.add_option("--budgets", budgets, "As for leakgate run. Repeatable"), "FILE|DIR");
 }
-
-// The parser of one command line, and which subcommand it found.
-struct Parser {
-  explicit Parser(RawBudget& raw) {
-    app.require_subcommand(0, 1);
-    budget->require_subcommand(0, 1);
-    check->add_option("paths", raw.paths);
-    init->add_option("--component", raw.component);
-    init->add_option("-o,--output", raw.output);
-    ratchet->add_flag("--check", raw.is_check);
-    AddBudgetsOption(*ratchet, raw);
-    explain->add_option("test", raw.test);
-    AddBudgetsOption(*explain, raw);
-  }
-
-  [[nodiscard]] std::string Help() const {
-    if (explain->parsed()) return ExplainHelpText();
-    if (check->parsed()) return BudgetCheckHelpText();
-    if (init->parsed()) return BudgetInitHelpText();
-    if (ratchet->parsed()) return BudgetRatchetHelpText();
-    return BudgetHelpText();
-  }
-
-  CLI::App app;
-  CLI::App* budget = app.add_subcommand("budget");
-  CLI::App* schema = budget->add_subcommand("schema");
-  CLI::App* check = budget->add_subcommand("check");
-  CLI::App* init = budget->add_subcommand("init");
-  CLI::App* ratchet = budget->add_subcommand("ratchet");
-  CLI::App* explain = app.add_subcommand("explain");
-};
 
 Unexpected NoProgram(std::string_view usage) {
   return UsageError(
@@ -76,75 +31,87 @@ RunRequest RequestOf(const ProgramLine& program) {
   return request;
 }
 
-Expected<Command> MakeCheck(const RawBudget& raw, const ProgramLine& program) {
-  if (raw.paths.empty()) {
+}  // namespace
+
+BudgetOptions::BudgetOptions(CLI::App& app)
+    : budget_(app.add_subcommand("budget")->require_subcommand(0, 1)),
+      schema_(budget_->add_subcommand("schema")),
+      check_(budget_->add_subcommand("check")),
+      init_(budget_->add_subcommand("init")),
+      ratchet_(budget_->add_subcommand("ratchet")),
+      explain_(app.add_subcommand("explain")) {
+  check_->add_option("paths", raw_.paths)->type_name("FILE|DIR");
+  init_->add_option("--component", raw_.component, "Whose tests they are; reports show it")
+      ->type_name("NAME");
+  init_
+      ->add_option("-o,--output", raw_.output, "Default: NAME.leakgate.json. It must not exist yet")
+      ->type_name("FILE");
+  AddProgressOption(*init_, raw_.progress);
+  ratchet_->add_flag("--check", raw_.is_check,
+                     "Change nothing; fail if something could be tightened");
+  AddBudgetsOption(*ratchet_, raw_.budgets);
+  AddProgressOption(*ratchet_, raw_.progress);
+  explain_->add_option("test", raw_.test)->type_name("TEST");
+  AddBudgetsOption(*explain_, raw_.budgets);
+}
+
+Expected<Command> BudgetOptions::MakeCheck(const ProgramLine& program) const {
+  if (raw_.paths.empty()) {
     return UsageError("no budget to check; name a file or a directory: leakgate budget check DIR");
   }
-  return Command(BudgetCheckCommand{Paths(raw.paths.begin(), raw.paths.end()), program});
+  return Command(BudgetCheckCommand{Paths(raw_.paths.begin(), raw_.paths.end()), program});
 }
 
 // A component names a file, too.
-Expected<Command> MakeInit(const RawBudget& raw, const ProgramLine& program) {
-  if (raw.component.find_first_not_of(" \t") == std::string::npos) {
+Expected<Command> BudgetOptions::MakeInit(const ProgramLine& program) const {
+  if (raw_.component.find_first_not_of(" \t") == std::string::npos) {
     return UsageError("no component; name it: leakgate budget init --component NAME -- BINARY");
   }
   if (!HasProgram(program)) return NoProgram("budget init --component NAME");
-  if (!raw.output.empty()) {
-    return Command(BudgetInitCommand{raw.component, raw.output, RequestOf(program)});
+  const Expected<ProgressMode> progress = ParseProgress(raw_.progress);
+  if (!progress) return Unexpected(progress.error());
+  if (!raw_.output.empty()) {
+    return Command(BudgetInitCommand{raw_.component, raw_.output, RequestOf(program), *progress});
   }
-  if (raw.component.find('/') != std::string::npos) {
+  if (raw_.component.find('/') != std::string::npos) {
     return UsageError(
-        fmt::format("--component '{}': has a '/'; name the file with -o FILE", raw.component));
+        fmt::format("--component '{}': has a '/'; name the file with -o FILE", raw_.component));
   }
-  return Command(
-      BudgetInitCommand{raw.component, raw.component + ".leakgate.json", RequestOf(program)});
+  return Command(BudgetInitCommand{raw_.component, raw_.component + ".leakgate.json",
+                                   RequestOf(program), *progress});
 }
 
-Expected<Command> MakeRatchet(const RawBudget& raw, const ProgramLine& program) {
-  if (raw.budgets.empty()) {
+Expected<Command> BudgetOptions::MakeRatchet(const ProgramLine& program) const {
+  if (raw_.budgets.empty()) {
     return UsageError(
         "no budget to tighten; name it: leakgate budget ratchet --budgets DIR -- "
         "BINARY");
   }
   if (!HasProgram(program)) return NoProgram("budget ratchet --budgets DIR");
   BudgetRatchetCommand command;
-  command.mode = raw.is_check ? RatchetMode::kCheck : RatchetMode::kWrite;
+  command.mode = raw_.is_check ? RatchetMode::kCheck : RatchetMode::kWrite;
+  const Expected<ProgressMode> progress = ParseProgress(raw_.progress);
+  if (!progress) return Unexpected(progress.error());
+  command.progress = *progress;
   command.request = RequestOf(program);
-  command.request.budgets.assign(raw.budgets.begin(), raw.budgets.end());
+  command.request.budgets.assign(raw_.budgets.begin(), raw_.budgets.end());
   return Command(std::move(command));
 }
 
-Expected<Command> MakeExplain(const RawBudget& raw, const ProgramLine& program) {
-  if (raw.test.empty()) {
+Expected<Command> BudgetOptions::MakeExplain(const ProgramLine& program) const {
+  if (raw_.test.empty()) {
     return UsageError("no test to explain; name it: leakgate explain Suite.Test --budgets DIR");
   }
-  return Command(ExplainCommand{raw.test, Paths(raw.budgets.begin(), raw.budgets.end()), program});
+  return Command(
+      ExplainCommand{raw_.test, Paths(raw_.budgets.begin(), raw_.budgets.end()), program});
 }
 
-}  // namespace
-
-bool IsBudgetCommandLine(const std::vector<std::string>& arguments) {
-  return !arguments.empty() && (arguments[0] == "budget" || arguments[0] == "explain");
-}
-
-Expected<Command> ParseBudgetCommandLine(const std::vector<std::string>& arguments) {
-  RawBudget raw;
-  Parser parser(raw);
-  SplitArguments split = Split(arguments);
-  std::reverse(split.options.begin(), split.options.end());  // as CLI11 wants them
-  try {
-    parser.app.parse(split.options);
-  } catch (const CLI::CallForHelp&) {
-    return Command(PrintCommand{parser.Help()});
-  } catch (const CLI::ParseError& error) {
-    return UsageError(
-        fmt::format("{}; see leakgate {} --help", OneLine(error.what()), arguments[0]));
-  }
-  if (parser.explain->parsed()) return MakeExplain(raw, split.program);
-  if (parser.check->parsed()) return MakeCheck(raw, split.program);
-  if (parser.init->parsed()) return MakeInit(raw, split.program);
-  if (parser.ratchet->parsed()) return MakeRatchet(raw, split.program);
-  if (parser.schema->parsed()) return Command(PrintCommand{std::string(BudgetSchemaText())});
+Expected<Command> BudgetOptions::Make(const ProgramLine& program) const {
+  if (explain_->parsed()) return MakeExplain(program);
+  if (check_->parsed()) return MakeCheck(program);
+  if (init_->parsed()) return MakeInit(program);
+  if (ratchet_->parsed()) return MakeRatchet(program);
+  if (schema_->parsed()) return Command(PrintCommand{std::string(BudgetSchemaText())});
   return UsageError(
       "no command; there are schema, check, init and ratchet; see leakgate budget "
       "--help");

@@ -37,7 +37,7 @@ void RaiseAll(MeasuredMaxima& maxima, const std::string& scope, const WindowResu
   RaiseAmount(maxima, scope + ".growth", window.growth);
   RaiseAmount(maxima, scope + ".allocated", window.allocated);
   Raise(maxima, scope + ".peak.bytes", window.peak_live_bytes);
-  RaiseNumber(maxima, scope + ".mapped.bytes", window.mapped_bytes);
+  RaiseAmount(maxima, scope + ".mapped", window.mapped);
   RaiseNumber(maxima, scope + ".file_descriptors", window.file_descriptors);
   RaiseNumber(maxima, scope + ".threads", window.threads);
 }
@@ -76,9 +76,15 @@ class UsageCounter {
   }
 
  private:
+  // Blocks and mappings are held against an allowance each by themselves.
   void CountAllowances(const WindowResult& window) {
+    CountAllowances(window.findings);
+    CountAllowances(window.mappings);
+  }
+
+  void CountAllowances(const std::vector<Finding>& findings) {
     std::map<std::string, Amount> covered;
-    for (const Finding& finding : window.findings) {
+    for (const Finding& finding : findings) {
       if (!finding.allowance.empty()) covered[finding.allowance] += finding.amount;
     }
     for (const Allowance& it : file_.allowances) {

@@ -3,24 +3,61 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "runner/attach/program_environment.h"
 #include "runner/cli/agent_location.h"
+#include "runner/cli/command_page.h"
 #include "runner/cli/framework_text.h"
+#include "runner/cli/man_page.h"
+#include "runner/cli/progress_display.h"
 #include "runner/cli/report_path.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/merge/read_baseline.h"
+#include "runner/named_session/run_server.h"
+#include "runner/report/compared_run.h"
 #include "runner/report/ctest_measurements.h"
+#include "runner/report/json_access.h"
+#include "runner/report/quantity_text.h"
+#include "runner/report/style.h"
 #include "runner/report/text_report.h"
-#include "runner/session/program_environment.h"
 #include "runner/session/run_outcome.h"
 
 namespace leakgate {
 namespace {
 
-// What can be wrong with the files of a run is told before the program starts.
-Expected<void> PrepareFiles(RunCommand& command) {
+using RunReports = std::vector<nlohmann::ordered_json>;
+
+// Of those of a baseline the ones of `program`; all where it had another name then.
+RunReports OfProgram(const std::filesystem::path& program, RunReports runs) {
+  const auto others = std::stable_partition(runs.begin(), runs.end(), [&](const auto& run) {
+    return std::filesystem::path(TextOf(run, "binary")).filename() == program.filename();
+  });
+  if (others != runs.begin()) runs.erase(others, runs.end());
+  return runs;
+}
+
+// The baseline judges, and a page compares with it: with what it is before the program
+// starts, since a report may be about to replace it.
+Expected<RunReports> ReadBaselineOf(RunCommand& command) {
+  RunReports compared;
+  if (command.baseline.empty()) return compared;
+  const bool compares =
+      std::any_of(command.reports.begin(), command.reports.end(),
+                  [](const ReportRequest& report) { return report.format == ReportFormat::kHtml; });
+  Expected<Baseline> baseline = ReadBaseline(command.baseline, [&](nlohmann::ordered_json&& run) {
+    if (compares) compared.push_back(ComparedRun(run));
+  });
+  if (!baseline) return Unexpected(baseline.error());
+  command.request.baseline = std::make_shared<const Baseline>(*std::move(baseline));
+  return OfProgram(command.request.program, std::move(compared));
+}
+
+// What can be wrong with the files of a run is told before the program starts. The runs
+// to compare with.
+Expected<RunReports> PrepareFiles(RunCommand& command) {
   for (ReportRequest& report : command.reports) {
     Expected<std::filesystem::path> path = ExpandReportPath(
         report.path,
@@ -28,10 +65,33 @@ Expected<void> PrepareFiles(RunCommand& command) {
     if (!path) return Unexpected(path.error());
     report.path = *std::move(path);
   }
-  if (command.baseline.empty()) return {};
-  Expected<Baseline> baseline = ReadBaseline(command.baseline);
-  if (!baseline) return Unexpected(baseline.error());
-  command.request.baseline = std::make_shared<const Baseline>(*std::move(baseline));
+  if (!command.snapshots.empty()) {
+    auto snapshots = TestSnapshots::Create(command.snapshots, command.snapshot_tests);
+    if (!snapshots) return Unexpected(snapshots.error());
+    command.request.snapshots = *std::move(snapshots);
+  }
+  return ReadBaselineOf(command);
+}
+
+// Which snapshots there are, and how to look at them. Whoever asked for them must know if
+// they are not there.
+Expected<void> TellOfSnapshots(const RunCommand& command) {
+  const TestSnapshots* const snapshots = command.request.snapshots.get();
+  if (snapshots == nullptr) return {};
+  const auto& kept = snapshots->kept();
+  const auto whole = std::find_if(kept.begin(), kept.end(), [](const TestSnapshotPair& pair) {
+    return !pair.begin.empty() && !pair.end.empty();
+  });
+  if (command.detail != SummaryDetail::kQuiet || !kept.empty()) {
+    Print(stderr, fmt::format("leakgate: snapshots of {} in {}\n",
+                              FormatCount(static_cast<std::int64_t>(kept.size()), "test"),
+                              command.snapshots.string()));
+  }
+  if (whole != kept.end()) {
+    Print(stderr, fmt::format("leakgate: to see what {} left: leakgate snapshot diff {} {}\n",
+                              Printable(whole->test), whole->begin.string(), whole->end.string()));
+  }
+  if (!snapshots->problem().empty()) return InconclusiveError(snapshots->problem());
   return {};
 }
 
@@ -46,14 +106,18 @@ int ExitCodeToTell(const RunResult& result, std::optional<int> skip_exit_code) {
 
 Expected<int> Execute(RunCommand command) {
   command.request.agent = FindAgent();
-  const Expected<void> prepared = PrepareFiles(command);
-  if (!prepared) return Unexpected(prepared.error());
-  const Expected<RunResult> result = Run(command.request);
+  command.request.serve = [](RunProcesses processes) {
+    return RunServer::Start(std::move(processes));
+  };
+  const Expected<RunReports> compared = PrepareFiles(command);
+  if (!compared) return Unexpected(compared.error());
+  const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
   if (!result) return Unexpected(result.error());
 
   Print(stderr, SummaryText(*result, StyleOfStandardError(), command.detail));
   if (command.prints_measurements) Print(stdout, CTestMeasurementsText(*result));
-  const Expected<void> written = WriteReports(command.reports, *result);
+  Expected<void> written = WriteReports(command.reports, *result, *compared);
+  if (const Expected<void> told = TellOfSnapshots(command); written) written = told;
   if (written) return ExitCodeToTell(*result, command.skip_exit_code);
   if (result->exit_code == 0) return Unexpected(written.error());
   Print(stderr, fmt::format("leakgate: {}\n", written.error().message));
@@ -67,6 +131,18 @@ Expected<int> Execute(const FrameworkCommand&) {
 
 Expected<int> Execute(const PrintCommand& command) {
   Print(stdout, command.text);
+  return 0;
+}
+
+Expected<int> Execute(const WriteManPagesCommand& command) {
+  std::error_code error;
+  std::filesystem::create_directories(command.directory, error);  // else the first page says why
+  const std::vector<CommandPage> pages = AllPages();
+  for (const CommandPage& page : pages) {
+    const std::filesystem::path path = command.directory / (ManPageName(page) + ".1");
+    const Expected<void> written = WriteFileAtomically(path, ManPage(page, pages));
+    if (!written) return Unexpected(written.error());
+  }
   return 0;
 }
 

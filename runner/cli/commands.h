@@ -9,5 +9,6 @@ namespace leakgate {
 [[nodiscard]] Expected<int> Execute(RunCommand command);
 [[nodiscard]] Expected<int> Execute(const FrameworkCommand& command);
 [[nodiscard]] Expected<int> Execute(const PrintCommand& command);
+[[nodiscard]] Expected<int> Execute(const WriteManPagesCommand& command);
 
 }  // namespace leakgate

@@ -6,6 +6,7 @@
 #include "runner/budget/date.h"
 #include "runner/budget/quantities.h"
 #include "runner/budget/wording.h"
+#include "runner/report/quantity_text.h"
 
 namespace leakgate {
 namespace {
@@ -116,8 +117,8 @@ std::string AllowancesText(const AppliedBudget& budget) {
   std::string text;
   for (const AppliedAllowance& it : budget.allowances) {
     std::vector<std::string> most;
-    if (it.bytes) most.push_back(fmt::format("{} bytes", *it.bytes));
-    if (it.blocks) most.push_back(fmt::format("{} blocks", *it.blocks));
+    if (it.bytes) most.push_back(FormatCount(*it.bytes, "byte"));
+    if (it.blocks) most.push_back(FormatCount(*it.blocks, "block"));
     text +=
         fmt::format("  {}: {}: {}{}{}\n", PlaceOf(it.source), fmt::join(it.stack, " < "),
                     most.empty() ? "any amount" : fmt::format("at most {}", fmt::join(most, ", ")),

@@ -1,116 +1,117 @@
 #include "runner/cli/help_text.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runner/cli/value_words.h"
+
 namespace leakgate {
+namespace {
 
-std::string HelpText() {
-  return R"(leakgate: a leak gate for GoogleTest suites
+constexpr std::size_t kColumns = 80;
+constexpr std::size_t kMostIndent = 25;
 
-Usage:
-  leakgate run [OPTIONS] -- BINARY [ARGS...]
-  leakgate doctor BINARY
-  leakgate explain TEST [--budgets FILE|DIR] [-- BINARY [ARGS...]]
-  leakgate budget schema|check|init|ratchet ...
-  leakgate merge [OPTIONS] RESULT...
-  leakgate history add|show|trend DB ...
-  leakgate framework
-
-Commands:
-  run          Run a test binary, and fail each test that leaves more memory
-               allocated than its budget allows
-  doctor       Tell whether a test binary can be gated here, and if not what to
-               do
-  explain      Tell which budget applies to a test, and why
-  budget       Write, check and tighten budget files
-  merge        Make one result of many: shards, repeats, jobs
-  history      Keep results over time, and show trends
-  framework    Show what is counted as the test framework's own memory
-
-Options:
-  -h, --help   This text; after a command, that command's
-  --version    The version, and how it was built
-
-Example:
-  leakgate run --report json=leaks.json -- ./net_test --gtest_filter='Http*'
-)";
+// `text` in lines of at most kColumns, from `indent` on; the first has begun at `column`.
+std::string Wrapped(const std::string& text, std::size_t indent, std::size_t column) {
+  std::string lines(indent > column ? indent - column : 0, ' ');
+  column = indent;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::size_t length = end - at;
+    if (column > indent && column + 1 + length > kColumns) {
+      lines += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      lines += ' ';
+      ++column;
+    }
+    lines += text.substr(at, length);
+    column += length;
+    at = end + 1;
+  }
+  return lines + '\n';
 }
 
-std::string RunHelpText() {
-  return R"(Run a test binary, and fail each test that leaves more memory allocated than
-its budget allows. The binary needs no rebuild; its input, output, arguments
-and signals are its own. Of any other program the whole run is one window.
-
-Usage:
-  leakgate run [OPTIONS] -- BINARY [ARGS...]
-
-Options:
-  --budgets FILE|DIR     Read a budget file, or all *.leakgate.json below a
-                         directory. Where none limits what a test may leave
-                         outstanding, it fails for what is lost, and for what
-                         is retained and grows when the test is repeated.
-                         Repeatable
-  --confirm=WHEN         When to repeat tests that retain memory: after the
-                         program has ended (default), inline (while the test
-                         waits), or off
-  --confirm-test-timeout SECONDS
-                         For the repetitions of one test. Default: 60
-  --confirm-run-timeout SECONDS
-                         For those of all tests. Default: 300
-  --strict               What is unconfirmed, and an allowance that nothing
-                         used, fail the run
-  --warn-only            Report, and fail nothing
-  --report FORMAT=FILE   Write a report. Formats: json, junit, sarif, github,
-                         gitlab, markdown, folded, pprof, speedscope, html.
-                         Repeatable.
-                         FILE may hold {pid}, {binary}, {shard}, {outputs} and
-                         {env:NAME}, so that many jobs write apart
-  --baseline REPORT      Fail only for what this earlier JSON report, of one run
-                         or merged, has not. What it has is counted as known
-  --timeout SECONDS      After so long, end the program and all that it started.
-                         Fractions are allowed: 0.5
-  --stack-depth FRAMES   Record at most so many frames of a stack, 1 to 1024.
-                         Default: 256. A stack that is cut says so
-  --skip-exit-code CODE  Exit with CODE, 4 to 127, instead of 0 if no test ran,
-                         or all that did were skipped: 77 for CTest's
-                         SKIP_RETURN_CODE, Meson and Automake. A program that
-                         itself exits with CODE has failed: 1
-  --ctest-measurements   Print on standard output what was outstanding, as
-                         CTest's measurements, which it passes on to CDash
-  -q, --quiet            Of the summary, only what is not a pass; nothing if all
-                         pass. Errors are told anyway
-  -v, --verbose          Also what passed and by what evidence (replaced, freed
-                         later, one-time ...), and the slowest and the heaviest
-                         tests. Without it, those that stand out
-  -h, --help             This text
-
-Exit code: the program's own if that is not 0 (128+n for signal n), else
-  0   every window is within its budget; unconfirmed ones are reported
-  1   a window is over budget
-  2   bad command line or budget file, or no such program
-  3   inconclusive: refused, not measured in full, or timed out
-)";
+std::string Paragraphs(const std::vector<std::string>& paragraphs) {
+  std::string text;
+  for (const std::string& paragraph : paragraphs) text += Wrapped(paragraph, 0, 0) + '\n';
+  return text;
 }
 
-std::string DoctorHelpText() {
-  return R"(Tell whether a test binary can be gated here, and if not what to do. None of its
-code runs: it is started suspended, and ended before its first instruction.
+// Terms in a column, their meanings in another.
+std::string Table(const std::vector<Term>& terms, std::size_t gap) {
+  constexpr std::size_t kBegin = 2;
+  std::size_t indent = 0;
+  for (const Term& it : terms) {
+    const std::size_t wanted = kBegin + it.term.size() + gap;
+    if (wanted <= kMostIndent + 1) indent = std::max(indent, std::min(wanted, kMostIndent));
+  }
+  if (indent == 0) indent = kMostIndent;
+  std::string text;
+  for (const Term& it : terms) {
+    text += std::string(kBegin, ' ') + it.term;
+    std::size_t column = kBegin + it.term.size();
+    if (column + 2 > indent) {
+      text += '\n';
+      column = 0;
+    }
+    text += Wrapped(it.meaning, indent, column);
+  }
+  return text;
+}
 
-Usage:
-  leakgate doctor BINARY
-  leakgate doctor -- BINARY [ARGS...]
+std::string Commands(const CommandPage& page, const std::vector<CommandPage>& pages) {
+  if (page.commands.empty()) return "";
+  std::vector<Term> terms;
+  for (const std::string& name : page.commands) {
+    terms.push_back({LastWord(name), PageOf(pages, name).prose.summary});
+  }
+  return "Commands:\n" + Table(terms, 3) + "\nEach has a --help of its own.\n\n";
+}
 
-Each line is of one thing:
-  ok     as it should be
-  warn   it can be gated, but a report will say less
-  no     it cannot be gated
+std::string Options(const CommandPage& page) {
+  std::vector<Term> terms;
+  for (const OptionEntry& option : page.options) {
+    terms.push_back({OptionText(option), option.description});
+  }
+  return "Options:\n" + Table(terms, 3);
+}
 
-Options:
-  -h, --help   This text
+std::string ExitCodes(const CommandProse& prose) {
+  if (prose.exit_lead.empty() && prose.exit_codes.empty()) return "";
+  const std::string lead = prose.exit_lead.empty() ? "" : " " + prose.exit_lead;
+  return '\n' + Wrapped("Exit code:" + lead, 0, 0) + Table(prose.exit_codes, 3);
+}
 
-Exit code:
-  0   it can be gated
-  2   bad command line, or no such program
-  3   it cannot be gated
-)";
+std::string Examples(const std::vector<Example>& examples) {
+  if (examples.empty()) return "";
+  std::string text = examples.size() == 1 ? "\nExample:\n" : "\nExamples:\n";
+  for (const Example& example : examples) {
+    if (!example.says.empty()) text += Wrapped(example.says + ":", 2, 0);
+    text += fmt::format("{}{}\n", example.says.empty() ? "  " : "    ", example.command);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string OptionText(const OptionEntry& option) {
+  std::string text = fmt::format("{}", fmt::join(option.names, ", "));
+  if (option.value.empty()) return text;
+  const bool is_choice = MeaningOf(option.value).kind == ValueKind::kChoice;
+  return text + (is_choice ? "=" : " ") + option.value;
+}
+
+std::string HelpText(const CommandPage& page, const std::vector<CommandPage>& pages) {
+  const CommandProse& prose = page.prose;
+  const std::string lead = prose.name.empty() ? "leakgate: " : "";
+  std::string text = Wrapped(lead + prose.summary + (prose.name.empty() ? "" : "."), 0, 0) + '\n';
+  text += Paragraphs(prose.description) + "Usage:\n";
+  for (const std::string& usage : prose.usages) text += fmt::format("  {}\n", usage);
+  text += '\n' + Paragraphs(prose.notes);
+  if (!prose.terms.empty()) text += prose.terms_lead + ":\n" + Table(prose.terms, 3) + '\n';
+  return text + Commands(page, pages) + Options(page) + ExitCodes(prose) + Examples(prose.examples);
 }
 
 }  // namespace leakgate

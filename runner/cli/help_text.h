@@ -1,12 +1,17 @@
-// What `leakgate --help`, `leakgate run --help` and `leakgate doctor --help` say.
+// What `leakgate --help`, and --help after each command, says.
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "runner/cli/command_page.h"
 
 namespace leakgate {
 
-[[nodiscard]] std::string HelpText();
-[[nodiscard]] std::string RunHelpText();
-[[nodiscard]] std::string DoctorHelpText();
+// `pages`: all, for the summaries of the page's own commands. Pure.
+[[nodiscard]] std::string HelpText(const CommandPage& page, const std::vector<CommandPage>& pages);
+
+// How an option is written: "-o, --output FILE", "--confirm=WHEN". Pure.
+[[nodiscard]] std::string OptionText(const OptionEntry& option);
 
 }  // namespace leakgate

@@ -11,7 +11,7 @@
 #include "runner/cli/terminal.h"
 #include "runner/history/history.h"
 #include "runner/merge/find_results.h"
-#include "runner/merge/result_file.h"
+#include "runner/merge/read_run_reports.h"
 
 namespace leakgate {
 namespace {
@@ -43,13 +43,11 @@ struct Added {
 
 Expected<void> AddRun(const RunOutline& outline, const RunPlace& place,
                       const HistoryOccasion& occasion, History& history, Added& added) {
-  std::string text;
-  const Expected<void> read = ReadRunText(place, [&](std::string_view piece) { text += piece; });
-  if (!read) return read;
+  const auto report = ReadRunReportAt(place);
+  if (!report) return Unexpected(report.error());
   const std::string digest =
       fmt::format("{:016x}{:016x}", outline.content.high, outline.content.low);
-  const Expected<bool> is_new =
-      history.Add(ToHistoryRun(nlohmann::json::parse(text), digest), occasion);
+  const Expected<bool> is_new = history.Add(ToHistoryRun(*report, digest), occasion);
   if (!is_new) return Unexpected(is_new.error());
   ++(*is_new ? added.runs : added.known);
   return {};

@@ -11,7 +11,7 @@
 namespace leakgate {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 bool Counts(const std::string& disposition) {
   return disposition == "outstanding" || disposition == "steady" || disposition == "unconfirmed" ||

@@ -9,6 +9,7 @@
 namespace leakgate {
 
 // `digest`: which run it is. What the report lacks is left empty.
-[[nodiscard]] HistoryRun ToHistoryRun(const nlohmann::json& report, const std::string& digest);
+[[nodiscard]] HistoryRun ToHistoryRun(const nlohmann::ordered_json& report,
+                                      const std::string& digest);
 
 }  // namespace leakgate

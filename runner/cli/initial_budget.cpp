@@ -10,6 +10,7 @@
 #include "runner/attribution/stack_pattern.h"
 #include "runner/budget/date.h"
 #include "runner/budget/wording.h"
+#include "runner/report/finding_fate.h"
 
 namespace leakgate {
 namespace {
@@ -18,23 +19,8 @@ using AmountByPattern = std::map<std::vector<std::string>, Amount>;
 
 // Whether it is a reason for the failure of its window: lost, or grown each time.
 bool MakesFail(const Finding& finding) {
-  switch (finding.disposition) {
-    case Disposition::kFramework:
-    case Disposition::kAllowed:
-    case Disposition::kOtherThread:
-    case Disposition::kReleasedLater:
-    case Disposition::kKnown:
-      return false;
-    case Disposition::kSteady:
-      return true;
-    case Disposition::kOutstanding:
-    case Disposition::kReplaced:
-    case Disposition::kOneTime:
-    case Disposition::kBounded:
-    case Disposition::kUnconfirmed:
-      break;
-  }
-  return IsUsers(finding) && IsLost(finding.reach);
+  if (finding.disposition == Disposition::kSteady) return true;
+  return CountsLiterally(finding) && IsUsers(finding) && IsLost(finding.reach);
 }
 
 AmountByPattern FailingSites(const WindowResult& window) {

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 
+#include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/merge/find_results.h"
 #include "runner/merge/merge_verdict.h"
+#include "runner/merge/read_run_reports.h"
 #include "runner/report/json_writer.h"
 #include "runner/report/report_writer.h"
 
@@ -36,6 +39,14 @@ class MergedReports {
     return {};
   }
 
+  Expected<void> AddBaseline(const fs::path& baseline) {
+    return ReadRunReports(baseline, [this](nlohmann::ordered_json&& run) {
+      for (const ReportWriter& writer : writers_) {
+        if (writer.add_baseline) writer.add_baseline(run);
+      }
+    });
+  }
+
   Expected<void> Add(const RunPlace& place) {
     std::string whole;
     for (JsonTextWriter& text : texts_) text.BeginRun();
@@ -61,7 +72,7 @@ class MergedReports {
  private:
   Expected<void> AddToOthers(const RunPlace& place, const std::string& text) {
     try {
-      const auto run = nlohmann::ordered_json::parse(text);
+      const RunReport run(nlohmann::ordered_json::parse(text));
       for (const ReportWriter& writer : writers_) writer.add(run);
       return {};
     } catch (const nlohmann::json::exception& error) {
@@ -79,35 +90,67 @@ class MergedReports {
   std::vector<ReportWriter> writers_;
 };
 
-std::vector<fs::path> PathsOf(const std::vector<ReportRequest>& reports) {
+// What a directory has besides results: what is about to be written, and the baseline.
+std::vector<fs::path> OtherFiles(const MergeCommand& command) {
   std::vector<fs::path> paths;
-  for (const ReportRequest& report : reports) paths.push_back(report.path);
+  for (const ReportRequest& report : command.reports) paths.push_back(report.path);
+  if (!command.baseline.empty()) paths.push_back(command.baseline);
   return paths;
 }
 
-Expected<void> WriteReports(const MergeCommand& command, const MergedRuns& runs) {
+// Asked by the display's thread: the counts change under it.
+class MergeProgress {
+ public:
+  MergeProgress(RunProgress* shown, ProgressStage stage, std::size_t all) {
+    if (shown == nullptr) return;
+    shown->Follow([done = done_, stage, all = static_cast<std::int64_t>(all)] {
+      return Progress{.stage = stage, .done = done->load(std::memory_order_relaxed), .all = all};
+    });
+  }
+  void Advance() { done_->fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  const std::shared_ptr<std::atomic<std::int64_t>> done_ =
+      std::make_shared<std::atomic<std::int64_t>>(0);
+};
+
+Expected<void> WriteReports(const MergeCommand& command, const MergedRuns& runs,
+                            RunProgress* shown) {
   if (command.reports.empty()) return {};
   MergedReports reports;
   if (Expected<void> opened = reports.Open(command.reports, runs.size()); !opened) return opened;
+  if (!command.baseline.empty()) {
+    if (Expected<void> read = reports.AddBaseline(command.baseline); !read) return read;
+  }
+  MergeProgress progress(shown, ProgressStage::kWriting, runs.size());
   for (const MergedRun* run : runs.Sorted()) {
     if (Expected<void> added = reports.Add(run->place); !added) return added;
+    progress.Advance();
   }
   return reports.Commit();
+}
+
+Expected<void> ReadAndWrite(const MergeCommand& command, const FoundResults& found,
+                            MergedRuns& runs) {
+  ProgressDisplay display(command.progress, TerminalUse::kAlone);
+  MergeProgress progress(display.progress(), ProgressStage::kReading, found.files.size());
+  for (const auto& file : found.files) {
+    Expected<void> scanned = ScanResults(
+        file, [&](RunOutline&& run, const RunPlace& place) { runs.Add(std::move(run), place); });
+    if (!scanned) return scanned;
+    progress.Advance();
+  }
+  return WriteReports(command, runs, display.progress());
 }
 
 }  // namespace
 
 Expected<int> Execute(const MergeCommand& command) {
-  const Expected<FoundResults> found = FindResults(command.results, PathsOf(command.reports));
+  const Expected<FoundResults> found = FindResults(command.results, OtherFiles(command));
   if (!found) return Unexpected(found.error());
   MergedRuns runs;
-  for (const fs::path& file : found->files) {
-    const Expected<void> scanned = ScanResults(
-        file, [&](RunOutline&& run, const RunPlace& place) { runs.Add(std::move(run), place); });
-    if (!scanned) return Unexpected(scanned.error());
-  }
-  const Expected<void> written = WriteReports(command, runs);
-  if (!written) return Unexpected(written.error());
+  const Expected<void> done = ReadAndWrite(command, *found, runs);
+  if (!done) return Unexpected(done.error());
   const MergeVerdict verdict = VerdictOn(runs, command.expected);
   Print(stderr, MergeSummary(runs, verdict, found->warnings, StyleOfStandardError().colour));
   return static_cast<int>(verdict.exit_code);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "runner/cli/progress_mode.h"
 #include "runner/report/report_file.h"
 #include "runner/util/expected.h"
 
@@ -16,6 +17,8 @@ struct MergeCommand {
   std::vector<std::filesystem::path> results;  // files and directories
   std::vector<ReportRequest> reports;
   std::optional<std::int64_t> expected;  // that many runs, or it is inconclusive
+  ProgressMode progress = ProgressMode::kAuto;
+  std::filesystem::path baseline;  // that the page compares with; empty: none
 };
 
 // Prints the summary to standard error, and returns the merged verdict's exit code.

@@ -6,64 +6,13 @@
 #include <algorithm>
 #include <charconv>
 
-#include "runner/cli/one_line.h"
-#include "runner/cli/result_help.h"
-#include "runner/cli/split_arguments.h"
+#include "runner/cli/progress_option.h"
+#include "runner/cli/repeatable_option.h"
 
 namespace leakgate {
 namespace {
 
 using Paths = std::vector<std::filesystem::path>;
-
-// As CLI11 has them, before they are checked.
-struct RawResults {
-  std::vector<std::string> results;
-  std::vector<std::string> reports;
-  std::string output;
-  std::optional<std::string> expected;
-  std::string database;
-  std::string commit;
-  std::optional<std::string> time;
-  std::optional<std::string> component;
-  std::optional<std::string> test;
-  bool by_component = false;
-  bool by_test = false;
-  bool by_call_site = false;
-  bool is_json = false;
-};
-
-struct Parser {
-  explicit Parser(RawResults& raw) {
-    app.require_subcommand(0, 1);
-    history->require_subcommand(0, 1);
-    merge->add_option("results", raw.results);
-    merge->add_option("-o,--output", raw.output);
-    merge->add_option("--expect,--expect-shards", raw.expected);
-    merge->add_option("--report", raw.reports)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    add->add_option("database", raw.database);
-    add->add_option("results", raw.results);
-    add->add_option("--commit", raw.commit);
-    add->add_option("--time", raw.time);
-    show->add_option("database", raw.database);
-    show->add_option("--component", raw.component);
-    show->add_option("--test", raw.test);
-    show->add_flag("--json", raw.is_json);
-    trend->add_option("database", raw.database);
-    trend->add_flag("--component", raw.by_component);
-    trend->add_flag("--test", raw.by_test);
-    trend->add_flag("--call-site", raw.by_call_site);
-    trend->add_flag("--json", raw.is_json);
-  }
-
-  CLI::App app;
-  CLI::App* merge = app.add_subcommand("merge");
-  CLI::App* history = app.add_subcommand("history");
-  CLI::App* add = history->add_subcommand("add");
-  CLI::App* show = history->add_subcommand("show");
-  CLI::App* trend = history->add_subcommand("trend");
-};
 
 Expected<std::int64_t> ParseExpected(const std::string& text) {
   std::int64_t runs = 0;
@@ -74,83 +23,138 @@ Expected<std::int64_t> ParseExpected(const std::string& text) {
       "--expect '{}': not a number of runs above 0; write for example --expect 4", text));
 }
 
-Expected<Command> MakeMerge(const RawResults& raw) {
-  MergeCommand command;
-  command.results = Paths(raw.results.begin(), raw.results.end());
-  if (command.results.empty()) {
-    return UsageError("no results to merge; name reports or directories: leakgate merge RESULTS");
-  }
-  if (raw.expected) {
-    const Expected<std::int64_t> expected = ParseExpected(*raw.expected);
-    if (!expected) return Unexpected(expected.error());
-    command.expected = *expected;
-  }
-  if (!raw.output.empty()) command.reports.push_back({ReportFormat::kJson, raw.output});
-  for (const std::string& text : raw.reports) {
-    Expected<ReportRequest> report = ParseReportRequest(text);
-    if (!report) return Unexpected(report.error());
-    command.reports.push_back(*std::move(report));
-  }
-  return Command(std::move(command));
-}
-
-HistoryOutput OutputOf(const RawResults& raw) {
-  return raw.is_json ? HistoryOutput::kJson : HistoryOutput::kText;
-}
-
-Expected<Command> MakeTrend(const RawResults& raw) {
-  if (raw.by_component + raw.by_test + raw.by_call_site > 1) {
-    return UsageError("--component, --test and --call-site exclude each other; leave two out");
-  }
-  const TrendOf of = raw.by_test        ? TrendOf::kTest
-                     : raw.by_call_site ? TrendOf::kCallSite
-                                        : TrendOf::kComponent;
-  return Command(HistoryTrendCommand{raw.database, of, OutputOf(raw)});
-}
-
-Expected<Command> MakeHistory(const Parser& parser, const RawResults& raw) {
-  if (!parser.add->parsed() && !parser.show->parsed() && !parser.trend->parsed()) {
-    return UsageError("no command; there are add, show and trend; see leakgate history --help");
-  }
-  if (raw.database.empty()) {
-    return UsageError("no history; name its file: leakgate history show leaks.sqlite");
-  }
-  if (parser.trend->parsed()) return MakeTrend(raw);
-  if (parser.show->parsed()) {
-    return Command(HistoryShowCommand{raw.database, raw.component, raw.test, OutputOf(raw)});
-  }
-  if (raw.results.empty()) {
-    return UsageError("no results to add; name them: leakgate history add leaks.sqlite RESULTS");
-  }
-  return Command(HistoryAddCommand{raw.database, Paths(raw.results.begin(), raw.results.end()),
-                                   raw.commit, raw.time});
+// Verdicts are the runs' own: where nothing compares, a baseline would seem to gate.
+Expected<void> CheckBaseline(const MergeCommand& command) {
+  const auto is_page = [](const ReportRequest& report) {
+    return report.format == ReportFormat::kHtml;
+  };
+  if (command.baseline.empty() ||
+      std::any_of(command.reports.begin(), command.reports.end(), is_page))
+    return {};
+  return UsageError(fmt::format(
+      "--baseline {}: only the HTML report of a merge compares; add --report html=FILE, or "
+      "give the baseline to leakgate run, which judges by it",
+      command.baseline.string()));
 }
 
 }  // namespace
 
-bool IsResultCommandLine(const std::vector<std::string>& arguments) {
-  return !arguments.empty() && (arguments[0] == "merge" || arguments[0] == "history");
+ResultOptions::ResultOptions(CLI::App& app)
+    : merge_(app.add_subcommand("merge")),
+      history_(app.add_subcommand("history")->require_subcommand(0, 1)),
+      add_(history_->add_subcommand("add")),
+      show_(history_->add_subcommand("show")),
+      trend_(history_->add_subcommand("trend")) {
+  AddMerge();
+  AddHistory();
 }
 
-Expected<Command> ParseResultCommandLine(const std::vector<std::string>& arguments) {
-  RawResults raw;
-  Parser parser(raw);
-  SplitArguments split = Split(arguments);
-  // Nothing is run, so what follows two dashes is a path as any other.
-  for (const std::string& path : split.program) {
-    split.options.push_back(path.starts_with('-') ? "./" + path : path);
+void ResultOptions::AddMerge() {
+  merge_->add_option("results", raw_.results)->type_name("RESULT");
+  merge_->add_option("-o,--output", raw_.output, "Write the merged report; as --report json=FILE")
+      ->type_name("FILE");
+  Repeatable(
+      merge_->add_option("--report", raw_.reports,
+                         "Write a report of all runs, in a format of leakgate run's. Repeatable"),
+      "FORMAT=FILE");
+  merge_
+      ->add_option("--expect,--expect-shards", raw_.expected,
+                   "Inconclusive if there are fewer than N runs. What GTEST_TOTAL_SHARDS told of "
+                   "each run is checked anyway")
+      ->type_name("N");
+  merge_
+      ->add_option("--baseline", raw_.baseline,
+                   "Compare with this earlier JSON report, of one run or merged, in the HTML "
+                   "report. Verdicts stay the runs' own")
+      ->type_name("REPORT");
+  AddProgressOption(*merge_, raw_.progress);
+}
+
+void ResultOptions::AddHistory() {
+  for (CLI::App* const command : {add_, show_, trend_}) {
+    command->add_option("database", raw_.database)->type_name("DB");
   }
-  std::reverse(split.options.begin(), split.options.end());  // as CLI11 wants them
-  try {
-    parser.app.parse(split.options);
-  } catch (const CLI::CallForHelp&) {
-    return Command(PrintCommand{parser.merge->parsed() ? MergeHelpText() : HistoryHelpText()});
-  } catch (const CLI::ParseError& error) {
-    return UsageError(
-        fmt::format("{}; see leakgate {} --help", OneLine(error.what()), arguments[0]));
+  add_->add_option("results", raw_.results)->type_name("RESULT");
+  add_->add_option("--commit", raw_.commit, "What was tested. Default: not known")
+      ->type_name("SHA");
+  add_->add_option("--time", raw_.time, "When, as 2026-01-31T12:00:00Z. Default: now")
+      ->type_name("TIME");
+  show_->add_option("--component", raw_.component, "Only findings of this component")
+      ->type_name("NAME");
+  show_->add_option("--test", raw_.test, "Only those of this test")->type_name("NAME");
+  trend_->add_flag("--component", raw_.by_component, "By component (default)");
+  trend_->add_flag("--test", raw_.by_test, "By test");
+  trend_->add_flag("--call-site", raw_.by_call_site, "By call site");
+  for (CLI::App* const command : {show_, trend_}) {
+    command->add_flag("--json", raw_.is_json, "For machines");
   }
-  if (parser.merge->parsed()) return MakeMerge(raw);
-  return MakeHistory(parser, raw);
+}
+
+Expected<Command> ResultOptions::MakeMerge() const {
+  MergeCommand command;
+  command.results = Paths(raw_.results.begin(), raw_.results.end());
+  if (command.results.empty()) {
+    return UsageError("no results to merge; name reports or directories: leakgate merge RESULTS");
+  }
+  if (raw_.expected) {
+    const Expected<std::int64_t> expected = ParseExpected(*raw_.expected);
+    if (!expected) return Unexpected(expected.error());
+    command.expected = *expected;
+  }
+  const Expected<ProgressMode> progress = ParseProgress(raw_.progress);
+  if (!progress) return Unexpected(progress.error());
+  command.progress = *progress;
+  if (!raw_.output.empty()) command.reports.push_back({ReportFormat::kJson, raw_.output});
+  for (const std::string& text : raw_.reports) {
+    Expected<ReportRequest> report = ParseReportRequest(text);
+    if (!report) return Unexpected(report.error());
+    command.reports.push_back(*std::move(report));
+  }
+  command.baseline = raw_.baseline;
+  if (Expected<void> checked = CheckBaseline(command); !checked) {
+    return Unexpected(checked.error());
+  }
+  return Command(std::move(command));
+}
+
+HistoryOutput ResultOptions::Output() const {
+  return raw_.is_json ? HistoryOutput::kJson : HistoryOutput::kText;
+}
+
+Expected<Command> ResultOptions::MakeTrend() const {
+  if (raw_.by_component + raw_.by_test + raw_.by_call_site > 1) {
+    return UsageError("--component, --test and --call-site exclude each other; leave two out");
+  }
+  const TrendOf of = raw_.by_test        ? TrendOf::kTest
+                     : raw_.by_call_site ? TrendOf::kCallSite
+                                         : TrendOf::kComponent;
+  return Command(HistoryTrendCommand{raw_.database, of, Output()});
+}
+
+Expected<Command> ResultOptions::MakeHistory() const {
+  if (!add_->parsed() && !show_->parsed() && !trend_->parsed()) {
+    return UsageError("no command; there are add, show and trend; see leakgate history --help");
+  }
+  if (raw_.database.empty()) {
+    return UsageError("no history; name its file: leakgate history show leaks.sqlite");
+  }
+  if (trend_->parsed()) return MakeTrend();
+  if (show_->parsed()) {
+    return Command(HistoryShowCommand{raw_.database, raw_.component, raw_.test, Output()});
+  }
+  if (raw_.results.empty()) {
+    return UsageError("no results to add; name them: leakgate history add leaks.sqlite RESULTS");
+  }
+  return Command(HistoryAddCommand{raw_.database, Paths(raw_.results.begin(), raw_.results.end()),
+                                   raw_.commit, raw_.time});
+}
+
+Expected<Command> ResultOptions::Make() const {
+  return merge_->parsed() ? MakeMerge() : MakeHistory();
+}
+
+bool IsResultCommandLine(const std::vector<std::string>& arguments) {
+  return !arguments.empty() && (arguments[0] == "merge" || arguments[0] == "history");
 }
 
 }  // namespace leakgate

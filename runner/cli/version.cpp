@@ -46,4 +46,6 @@ std::string VersionText() {
 
 std::string VersionNumber() { return LEAKGATE_VERSION; }
 
+std::string BuildDate() { return LEAKGATE_BUILD_DATE; }
+
 }  // namespace leakgate

@@ -12,4 +12,7 @@ namespace leakgate {
 // "0.1.0"
 [[nodiscard]] std::string VersionNumber();
 
+// "2026-11-21", of the build's configuration: the date of manual pages.
+[[nodiscard]] std::string BuildDate();
+
 }  // namespace leakgate

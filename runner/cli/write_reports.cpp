@@ -19,12 +19,21 @@ bool IsStepSummary(const std::filesystem::path& path) {
   return !summary.empty() && path == summary;
 }
 
-Expected<void> WriteReport(const ReportRequest& report, const nlohmann::ordered_json& run,
-                           const ReportSurroundings& surroundings) {
+// What there is to write, the same for each format.
+struct Contents {
+  RunReport run;
+  const std::vector<nlohmann::ordered_json>& baseline;
+  ReportSurroundings surroundings;
+};
+
+Expected<void> WriteReport(const ReportRequest& report, const Contents& contents) {
   Expected<AtomicFile> file = OpenReport(report);
   if (!file) return Unexpected(file.error());
-  const ReportWriter writer = NewReportWriter(report.format, file->out(), surroundings);
-  writer.add(run);
+  const ReportWriter writer = NewReportWriter(report.format, file->out(), contents.surroundings);
+  if (writer.add_baseline) {
+    for (const nlohmann::ordered_json& run : contents.baseline) writer.add_baseline(run);
+  }
+  writer.add(contents.run);
   writer.finish();
   return file->Commit();
 }
@@ -45,13 +54,13 @@ Expected<AtomicFile> OpenReport(const ReportRequest& report) {
   return appends ? AtomicFile::Append(report.path) : AtomicFile::Create(report.path);
 }
 
-Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result) {
+Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result,
+                            const std::vector<nlohmann::ordered_json>& baseline) {
   if (reports.empty()) return {};
-  const nlohmann::ordered_json run = ToRunReport(result);
-  const ReportSurroundings surroundings = SurroundingsOfThisProcess();
+  const Contents contents = {RunReport(ToRunReport(result)), baseline, SurroundingsOfThisProcess()};
   Expected<void> outcome;
   for (const ReportRequest& report : reports) {
-    const Expected<void> written = WriteReport(report, run, surroundings);
+    const Expected<void> written = WriteReport(report, contents);
     if (!written && outcome) outcome = written;
   }
   return outcome;

@@ -17,8 +17,10 @@ namespace leakgate {
 // Markdown for $GITHUB_STEP_SUMMARY is appended, as the other steps' is.
 [[nodiscard]] Expected<AtomicFile> OpenReport(const ReportRequest& report);
 
-// Writes them all; the first failure is the result.
+// Writes them all; the first failure is the result. `baseline`: the run reports to
+// compare with, as ComparedRun leaves them.
 [[nodiscard]] Expected<void> WriteReports(const std::vector<ReportRequest>& reports,
-                                          const RunResult& result);
+                                          const RunResult& result,
+                                          const std::vector<nlohmann::ordered_json>& baseline);
 
 }  // namespace leakgate

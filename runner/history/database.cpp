@@ -89,8 +89,8 @@ Expected<void> Database::Run(const char* sql) const {
 Unexpected Database::Failure() const {
   const std::string cause = sqlite3_errmsg(handle_.get());
   if (sqlite3_errcode(handle_.get()) == SQLITE_NOTADB) return Unusable(path_, "not an SQLite file");
-  return UsageError(fmt::format("{}: {}; the history is as it was; try again, or make room",
-                                path_.string(), cause));
+  return InconclusiveError(fmt::format("{}: {}; the history is as it was; try again, or make room",
+                                       path_.string(), cause));
 }
 
 }  // namespace leakgate

@@ -27,7 +27,12 @@ const CodeCharges::Budget& CodeCharges::Find(std::uint32_t stack) {
 
 void CodeCharges::Charge(WindowResult& window) {
   window.code_budgets.clear();
-  for (Finding& finding : window.findings) {
+  Charge(window.findings, window);
+  Charge(window.mappings, window);
+}
+
+void CodeCharges::Charge(std::vector<Finding>& findings, WindowResult& window) {
+  for (Finding& finding : findings) {
     const Budget& budget = FindFor(finding.stack);
     if (budget == own_) continue;
     finding.component = budget->component;

@@ -36,6 +36,7 @@ class CodeCharges {
  private:
   using Budget = std::shared_ptr<const AppliedBudget>;
 
+  void Charge(std::vector<Finding>& findings, WindowResult& window);
   const Budget& Find(std::uint32_t stack);
   const Budget& FindFor(const std::vector<Frame>& stack);
 

@@ -34,12 +34,17 @@ bool IsRetainedAndCounts(const Finding& finding) {
 }
 bool IsSteady(const Finding& finding) { return finding.disposition == Disposition::kSteady; }
 
-std::vector<const Finding*> FindingsOf(const WindowResult& window, const AppliedBudget& budget) {
+std::vector<const Finding*> Charged(const std::vector<Finding>& findings,
+                                    const WindowResult& window, const AppliedBudget& budget) {
   std::vector<const Finding*> charged;
-  for (const Finding& finding : window.findings) {
+  for (const Finding& finding : findings) {
     if (IsUsers(finding) && IsChargedTo(finding, window, budget)) charged.push_back(&finding);
   }
   return charged;
+}
+
+std::vector<const Finding*> FindingsOf(const WindowResult& window, const AppliedBudget& budget) {
+  return Charged(window.findings, window, budget);
 }
 
 Measured Measure(const WindowResult& window, const AppliedBudget& budget) {
@@ -48,11 +53,11 @@ Measured Measure(const WindowResult& window, const AppliedBudget& budget) {
   measured.outstanding = Sum(charged, CountsLiterally);
   measured.lost = Sum(charged, IsLostAndCounts);
   measured.retained = Sum(charged, IsRetainedAndCounts);
+  measured.mapped = Sum(Charged(window.mappings, window, budget), CountsLiterally);
   if (&budget != window.budget.get()) return measured;
   measured.growth = window.growth;
   measured.allocated = window.allocated;
   measured.peak_bytes = window.peak_live_bytes;
-  measured.mapped_bytes = window.mapped_bytes;
   measured.file_descriptors = window.file_descriptors;
   measured.threads = window.threads;
   return measured;
@@ -142,7 +147,7 @@ bool IsToBeConfirmed(const WindowResult& window, const Finding& finding) {
 
 void SumFindings(WindowResult& window) {
   window.outstanding = window.lost = window.retained = window.allowed = window.known =
-      window.framework = {};
+      window.framework = window.mapped = {};
   for (const Finding& finding : window.findings) {
     if (!IsUsers(finding)) {
       window.framework += finding.amount;
@@ -153,6 +158,9 @@ void SumFindings(WindowResult& window) {
     if (finding.reach == Reach::kRetained) window.retained += finding.amount;
     if (finding.disposition == Disposition::kAllowed) window.allowed += finding.amount;
     if (finding.disposition == Disposition::kKnown) window.known += finding.amount;
+  }
+  for (const Finding& finding : window.mappings) {
+    if (IsUsers(finding) && CountsLiterally(finding)) window.mapped += finding.amount;
   }
 }
 

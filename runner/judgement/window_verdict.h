@@ -10,7 +10,7 @@
 namespace leakgate {
 
 // Fills in the amounts that come from findings (outstanding, lost, retained,
-// allowed, framework), the violations, the verdict and its reason.
+// allowed, framework, mapped), the violations, the verdict and its reason.
 // REQUIRES: the findings' dispositions, and `growth` with the framework's.
 void DecideVerdict(WindowResult& window);
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "runner/merge/result_file.h"
+#include "runner/merge/result_text.h"
 
 namespace leakgate {
 namespace {
@@ -41,7 +42,11 @@ Expected<std::vector<fs::path>> JsonFilesBelow(const fs::path& directory) {
   for (fs::recursive_directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
     std::error_code unknown;
-    if (entry->path().extension() == ".json" && entry->is_regular_file(unknown)) {
+    if (IsArchive(entry->path())) {
+      const Expected<std::vector<fs::path>> members = JsonFilesIn(entry->path());
+      if (!members) return Unexpected(members.error());
+      files.insert(files.end(), members->begin(), members->end());
+    } else if (entry->path().extension() == ".json" && entry->is_regular_file(unknown)) {
       files.push_back(entry->path());
     }
   }
@@ -53,9 +58,11 @@ Expected<std::vector<fs::path>> JsonFilesBelow(const fs::path& directory) {
   return files;
 }
 
-Expected<void> AddDirectory(const fs::path& directory, const std::vector<fs::path>& left_out,
-                            FoundResults& found) {
-  const Expected<std::vector<fs::path>> files = JsonFilesBelow(directory);
+// Of a directory or an archive.
+Expected<void> AddAll(const fs::path& container, const std::vector<fs::path>& left_out,
+                      FoundResults& found) {
+  const Expected<std::vector<fs::path>> files =
+      IsArchive(container) ? JsonFilesIn(container) : JsonFilesBelow(container);
   if (!files) return Unexpected(files.error());
   std::vector<fs::path> others;
   for (const fs::path& file : *files) {
@@ -79,11 +86,11 @@ Expected<FoundResults> FindResults(const std::vector<fs::path>& paths,
   FoundResults found;
   for (const fs::path& path : paths) {
     std::error_code unknown;
-    if (!fs::is_directory(path, unknown)) {
+    if (!fs::is_directory(path, unknown) && !IsArchive(path)) {
       found.files.push_back(path);
       continue;
     }
-    const Expected<void> added = AddDirectory(path, left_out, found);
+    const Expected<void> added = AddAll(path, left_out, found);
     if (!added) return Unexpected(added.error());
   }
   std::sort(found.files.begin(), found.files.end());

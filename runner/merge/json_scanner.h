@@ -8,39 +8,25 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
+
+#include "runner/merge/digest.h"
+#include "runner/merge/json_text.h"
 
 namespace leakgate {
-
-// Of a value's content, or of a text's bytes.
-struct Digest {
-  std::uint64_t low = 0;
-  std::uint64_t high = 0;
-
-  friend bool operator==(const Digest&, const Digest&) = default;
-  friend auto operator<=>(const Digest&, const Digest&) = default;
-};
 
 enum class JsonType { kObject, kArray, kString, kNumber, kBoolean, kNull };
 
 class JsonScanner {
  public:
-  // Up to `size` bytes of the text into `to`; 0 at its end.
-  using Read = std::function<std::size_t(char* to, std::size_t size)>;
+  using Read = JsonText::Read;
+  using Problem = JsonText::Problem;
 
-  struct Problem {
-    std::uint64_t offset = 0;  // of the byte that is wrong
-    std::string text;          // "what is wrong; what to do"
-    bool is_cut_off = false;   // the text ends too early
-  };
-
-  explicit JsonScanner(Read read, std::size_t buffer_bytes = kBufferBytes);
-  ~JsonScanner();
+  explicit JsonScanner(Read read, std::size_t buffer_bytes = kBufferBytes)
+      : text_(std::move(read), buffer_bytes) {}
 
   // The type of the next value; nothing where none begins.
   std::optional<JsonType> Peek();
@@ -90,11 +76,11 @@ class JsonScanner {
   std::uint64_t BeginText();
   Digest EndText();
   // Behind the value that was read last.
-  [[nodiscard]] std::uint64_t offset() const { return base_ + position_; }
+  [[nodiscard]] std::uint64_t offset() const { return text_.offset(); }
 
   // A problem of what the value says that was read last. Always false.
   bool Refuse(std::string text);
-  [[nodiscard]] const std::optional<Problem>& problem() const { return problem_; }
+  [[nodiscard]] const std::optional<Problem>& problem() const { return text_.problem(); }
 
   static constexpr std::size_t kBufferBytes = 1 << 18;
   // Arrays and objects may be nested this deep.
@@ -103,42 +89,19 @@ class JsonScanner {
  private:
   static Digest Combine(const Digest& a, const Digest& b);
 
-  bool Fill();  // false: the text has ended
-  bool Space();
   bool Open(char bracket, std::string_view what);
   bool Close(char bracket, bool is_first);  // true at the end, and after a problem
   bool Key(std::string& key);
   bool Finish(const Digest& digest);
-  bool Quoted(std::string_view& value);
-  bool Escaped(std::string_view& value);
-  bool Escape();
-  bool Hex4(unsigned& unit);
-  bool Utf8(std::size_t& at);
-  bool NumberText(std::string_view& text, bool& is_integer);
   bool Number();
   bool Word(std::string_view word, std::uint64_t tag);
   bool WrongType(std::string_view wanted);
-  bool Fail(std::uint64_t offset, std::string text);
-  bool CutOff();
-  bool IsAt(std::size_t& index) { return index < end_ || FillTo(index); }
-  bool FillTo(std::size_t& index);
 
-  struct TextHash;
-
-  Read read_;
-  std::vector<char> buffer_;
-  std::size_t position_ = 0;  // in the buffer, of what is next
-  std::size_t keep_ = 0;      // the beginning of the token that is being read
-  std::size_t end_ = 0;
-  std::size_t hashed_ = 0;   // up to here the text's bytes are in text_
-  std::uint64_t base_ = 0;   // of the buffer, in the text
+  JsonText text_;
   std::uint64_t value_ = 0;  // the offset of the value that was read last
-  bool in_text_ = false;
-  std::unique_ptr<TextHash> text_;
   int depth_ = 0;
   std::string scratch_;  // a string with escapes
   Digest digest_;
-  std::optional<Problem> problem_;
 };
 
 }  // namespace leakgate

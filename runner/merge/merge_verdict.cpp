@@ -27,6 +27,7 @@ Amount AmountOf(const Violation& violation, const WindowOutline& window) {
   if (quantity == "retained" || quantity == "steady") return window.retained;
   if (quantity == "growth") return window.growth;
   if (quantity == "allocated") return window.allocated;
+  if (quantity == "mapped") return window.mapped;
   return window.outstanding;
 }
 

@@ -4,13 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/merge/report_values.h"
-#include "runner/merge/result_file.h"
 #include "runner/report/json_words.h"
 
 namespace leakgate {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 bool IsAmong(const std::string& word, std::initializer_list<Disposition> dispositions) {
   return std::any_of(dispositions.begin(), dispositions.end(),
@@ -79,18 +78,13 @@ void AddRun(const Json& run, Baseline& baseline) {
 
 }  // namespace
 
-Expected<Baseline> ReadBaseline(const std::filesystem::path& report) {
+Expected<Baseline> ReadBaseline(const std::filesystem::path& report, const OnRunReport& on_run) {
   Baseline baseline{report.string(), {}};
-  std::vector<RunPlace> places;
-  const Expected<void> scanned =
-      ScanResults(report, [&](RunOutline&&, const RunPlace& place) { places.push_back(place); });
-  if (!scanned) return Unexpected(scanned.error());
-  for (const RunPlace& place : places) {
-    std::string text;
-    const Expected<void> read = ReadRunText(place, [&](std::string_view piece) { text += piece; });
-    if (!read) return Unexpected(read.error());
-    AddRun(Json::parse(text), baseline);
-  }
+  const Expected<void> read = ReadRunReports(report, [&](Json&& run) {
+    AddRun(run, baseline);
+    if (on_run) on_run(std::move(run));
+  });
+  if (!read) return Unexpected(read.error());
   return baseline;
 }
 

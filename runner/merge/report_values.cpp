@@ -2,24 +2,7 @@
 
 namespace leakgate {
 
-using Json = nlohmann::json;
-
-const Json& MemberOf(const Json& json, const char* key) {
-  static const Json kNone;
-  if (!json.is_object()) return kNone;
-  const auto found = json.find(key);
-  return found == json.end() ? kNone : *found;
-}
-
-std::string TextOf(const Json& json, const char* key) {
-  const Json& value = MemberOf(json, key);
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
-std::int64_t NumberOf(const Json& json, const char* key) {
-  const Json& value = MemberOf(json, key);
-  return value.is_number_integer() ? value.get<std::int64_t>() : 0;
-}
+using Json = nlohmann::ordered_json;
 
 const Json& ElementsOf(const Json& json, const char* key) {
   static const Json kNone = Json::array();

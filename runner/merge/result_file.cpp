@@ -4,11 +4,11 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <memory>
-#include <system_error>
+#include <utility>
 #include <vector>
+
+#include "runner/merge/result_text.h"
 
 namespace leakgate {
 namespace {
@@ -17,42 +17,20 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kFirstLook = 4096;  // the schema is at the beginning, as a rule
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
-
-Expected<File> Open(const fs::path& path) {
-  std::error_code unknown;
-  const fs::file_status status = fs::status(path, unknown);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    return UsageError(fmt::format(
-        "{}: not a regular file, and results are read twice; write them to a file first",
-        path.string()));
-  }
-  File file(std::fopen(path.c_str(), "rb"));
-  if (file) {
-    std::setvbuf(file.get(), nullptr, _IONBF, 0);  // the scanner has a buffer
-    return file;
-  }
-  return UsageError(fmt::format("{}: cannot be read: {}; name a report, or a directory of reports",
-                                path.string(), std::generic_category().message(errno)));
-}
-
-JsonScanner::Read ReadFrom(std::FILE* file) {
-  return [file](char* to, std::size_t size) { return std::fread(to, 1, size, file); };
+JsonScanner::Read ReadFrom(ResultText& text) {
+  return [&text](char* to, std::size_t size) { return text.Read(to, size); };
 }
 
 // "FILE:LINE:COLUMN: ...", as editors count.
 Unexpected ErrorAt(const fs::path& path, const JsonScanner::Problem& problem) {
   std::uint64_t line = 1;
   std::uint64_t line_begin = 0;
-  if (const Expected<File> file = Open(path)) {
+  if (Expected<ResultText> text = ResultText::Open(path)) {
     std::vector<char> bytes(1 << 16);
     std::uint64_t at = 0;
     while (at < problem.offset) {
       const std::size_t wanted = std::min<std::uint64_t>(bytes.size(), problem.offset - at);
-      const std::size_t count = std::fread(bytes.data(), 1, wanted, file->get());
+      const std::size_t count = text->Read(bytes.data(), wanted);
       if (count == 0) break;
       for (std::size_t i = 0; i < count; ++i) {
         if (bytes[i] != '\n') continue;
@@ -106,9 +84,9 @@ Expected<ResultKind> KindOfSchema(const fs::path& file, const std::string& schem
 }  // namespace
 
 Expected<ResultKind> KindOf(const fs::path& path) {
-  const Expected<File> file = Open(path);
-  if (!file) return Unexpected(file.error());
-  JsonScanner scanner(ReadFrom(file->get()), kFirstLook);
+  Expected<ResultText> text = ResultText::Open(path);
+  if (!text) return Unexpected(text.error());
+  JsonScanner scanner(ReadFrom(*text), kFirstLook);
   const std::optional<JsonType> type = scanner.Peek();
   if (type && *type != JsonType::kObject) return ResultKind::kOther;
   std::optional<std::string> schema;
@@ -118,8 +96,8 @@ Expected<ResultKind> KindOf(const fs::path& path) {
       if (key != "schema") return scanner.Any();
       scanner.Peek();
       offset = scanner.offset();
-      std::string_view text;
-      if (scanner.String(text)) schema = text;
+      std::string_view word;
+      if (scanner.String(word)) schema = word;
       return false;
     });
   }
@@ -132,9 +110,9 @@ Expected<ResultKind> KindOf(const fs::path& path) {
 Expected<void> ScanResults(const fs::path& path, const OnRun& on_run) {
   const Expected<ResultKind> kind = KindOf(path);
   if (!kind) return Unexpected(kind.error());
-  const Expected<File> file = Open(path);
-  if (!file) return Unexpected(file.error());
-  JsonScanner scanner(ReadFrom(file->get()));
+  Expected<ResultText> text = ResultText::Open(path);
+  if (!text) return Unexpected(text.error());
+  JsonScanner scanner(ReadFrom(*text));
   // What is no report is read as one, to say where it is not.
   const bool is_merged = *kind == ResultKind::kMerged;
   const bool read = is_merged ? ScanMerged(scanner, path, on_run) : ScanRun(scanner, path, on_run);
@@ -146,22 +124,20 @@ Expected<void> ScanResults(const fs::path& path, const OnRun& on_run) {
 }
 
 Expected<void> ReadRunText(const RunPlace& place, const OnText& on_text) {
-  const Expected<File> file = Open(place.file);
-  if (!file) return Unexpected(file.error());
+  Expected<ResultText> text = ResultText::Open(place.file, place.offset);
+  if (!text) return Unexpected(text.error());
   std::vector<char> bytes(std::min<std::uint64_t>(place.size, 1 << 18));
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> hash(XXH3_createState(),
                                                                              XXH3_freeState);
   XXH3_128bits_reset(hash.get());
   std::uint64_t left = place.size;
-  if (fseeko(file->get(), static_cast<off_t>(place.offset), SEEK_SET) == 0) {
-    while (left != 0) {
-      const std::size_t wanted = std::min<std::uint64_t>(bytes.size(), left);
-      const std::size_t count = std::fread(bytes.data(), 1, wanted, file->get());
-      if (count == 0) break;
-      XXH3_128bits_update(hash.get(), bytes.data(), count);
-      on_text(std::string_view(bytes.data(), count));
-      left -= count;
-    }
+  while (left != 0) {
+    const std::size_t wanted = std::min<std::uint64_t>(bytes.size(), left);
+    const std::size_t count = text->Read(bytes.data(), wanted);
+    if (count == 0) break;
+    XXH3_128bits_update(hash.get(), bytes.data(), count);
+    on_text(std::string_view(bytes.data(), count));
+    left -= count;
   }
   const XXH128_hash_t digest = XXH3_128bits_digest(hash.get());
   if (left == 0 && Digest{digest.low64, digest.high64} == place.text) return {};

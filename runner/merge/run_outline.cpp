@@ -159,6 +159,8 @@ bool ReadWindow(JsonScanner& scanner, WindowOutline& window) {
     if (key == "retained") return ReadAmount(scanner, window.retained);
     if (key == "growth") return ReadAmount(scanner, window.growth);
     if (key == "allocated") return ReadAmount(scanner, window.allocated);
+    if (key == "mapped_bytes") return scanner.Integer(window.mapped.bytes);
+    if (key == "mapped_blocks") return scanner.Integer(window.mapped.blocks);
     if (key == "violations") {
       return scanner.Array(
           [&] { return ReadViolation(scanner, window.violations.emplace_back()); });

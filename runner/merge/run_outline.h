@@ -22,6 +22,7 @@ struct WindowOutline {
   Amount retained;
   Amount growth;
   Amount allocated;
+  Amount mapped;  // blocks: mappings
   std::vector<Violation> violations;
   std::int64_t free_errors = 0;  // without those of the baseline
 };

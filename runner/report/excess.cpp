@@ -29,7 +29,9 @@ bool LooksEqual(const Violation& violation) {
 
 std::string LimitText(const Violation& violation) {
   const std::int64_t limit = violation.limit.value;
-  if (violation.metric.ends_with("_blocks")) return FormatCount(limit, "block");
+  if (violation.metric.ends_with("_blocks")) {
+    return FormatCount(limit, IsOf(violation, "mapped") ? "mapping" : "block");
+  }
   if (!IsInBytes(violation)) return std::to_string(limit);
   return LooksEqual(violation) ? fmt::format("{} B", limit) : FormatBytes(limit);
 }
@@ -50,9 +52,11 @@ bool AnyLooksEqual(const Violations& violations) {
                      [](const Violation* violation) { return LooksEqual(*violation); });
 }
 
-std::string AmountText(Amount amount, const Violations& violations) {
-  if (!AnyLooksEqual(violations)) return FormatAmount(amount);
-  return fmt::format("{} B in {}", amount.bytes, FormatCount(amount.blocks, "block"));
+std::string AmountText(Amount amount, const Violations& violations, std::string_view noun) {
+  return fmt::format(
+      "{} in {}",
+      AnyLooksEqual(violations) ? fmt::format("{} B", amount.bytes) : FormatBytes(amount.bytes),
+      FormatCount(amount.blocks, noun));
 }
 
 std::string GrowthText(Amount growth, const Violations& violations) {
@@ -71,12 +75,18 @@ std::string WhatIsOver(std::string_view quantity, const Violations& violations) 
   const Violation& first = *violations.front();
   if (quantity == "growth") return GrowthText(first.amount, violations);
   if (quantity == "peak") return BytesText(violations) + " live at the peak";
-  if (quantity == "mapped") return BytesText(violations) + " left mapped";
+  if (quantity == "mapped") {
+    // An older leakgate's report does not tell how many.
+    const std::string mapped = first.amount.blocks == 0
+                                   ? BytesText(violations)
+                                   : AmountText(first.amount, violations, "mapping");
+    return mapped + " left mapped";
+  }
   if (quantity == "file_descriptors") {
     return FormatCount(first.actual, "file descriptor") + " left open";
   }
   if (quantity == "threads") return FormatCount(first.actual, "thread") + " left running";
-  const std::string amount = AmountText(first.amount, violations);
+  const std::string amount = AmountText(first.amount, violations, "block");
   if (quantity == "steady") return amount + " retained, more with each repetition";
   return fmt::format("{} {}", amount, quantity);
 }

@@ -94,7 +94,9 @@ std::string EvidenceLines(const Finding& finding, const TextStyle& style) {
     text += "    " + Paint(Printable(near), Emphasis::kInTheDistance, style.colour) + '\n';
   };
   if (!finding.holder.empty()) add("held by " + finding.holder);
-  if (!finding.thread.empty()) add("allocated by " + finding.thread);
+  if (!finding.thread.empty()) {
+    add((IsMapped(finding) ? "mapped by " : "allocated by ") + finding.thread);
+  }
   if (!finding.component.empty()) add("charged to " + finding.component);
   return text;
 }
@@ -115,6 +117,8 @@ std::string_view WhyCut(UnwindEnd end) {
       return "the stack pointer leads nowhere";
     case UnwindEnd::kTableFull:
       return "the stack table is full";
+    case UnwindEnd::kNotTaken:
+      return "stack not taken (--stacks)";
   }
   return "unknown reason";
 }
@@ -164,8 +168,9 @@ std::string StackText(const Finding& finding, const TextStyle& style) {
 std::string FindingText(const Finding& finding, const TextStyle& style) {
   const std::string fate = FateText(finding);
   const std::string heading =
-      fmt::format("{} · {}{}{}", FormatAmount(finding.amount), Word(finding.kind),
-                  fate.empty() ? "" : " · ", Printable(fate));
+      fmt::format("{} · {}{}{}",
+                  IsMapped(finding) ? FormatMapped(finding.amount) : FormatAmount(finding.amount),
+                  Word(finding.kind), fate.empty() ? "" : " · ", Printable(fate));
   const std::string stack =
       finding.stack.empty() ? "    no call stack was recorded\n" : StackText(finding, style);
   return "  " + Paint(heading, Emphasis::kHeading, style.colour) + '\n' +

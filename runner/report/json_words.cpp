@@ -16,6 +16,14 @@ const char* Word(AllocationKind kind) {
       return "new";
     case AllocationKind::kNewArray:
       return "new[]";
+    case AllocationKind::kMapped:
+      return "mapped";
+    case AllocationKind::kMappedFile:
+      return "mapped file";
+    case AllocationKind::kMappedShared:
+      return "shared memory";
+    case AllocationKind::kThreadStack:
+      return "thread stack";
   }
   return "malloc";
 }
@@ -36,8 +44,38 @@ const char* Word(UnwindEnd end) {
       return "not_a_stack";
     case UnwindEnd::kTableFull:
       return "table_full";
+    case UnwindEnd::kNotTaken:
+      return "not_taken";
   }
   return "unreadable_stack";
+}
+
+const char* Word(DropReason reason) {
+  switch (reason) {
+    case DropReason::kReentered:
+      return "reentered";
+    case DropReason::kAddressRange:
+      return "address_range";
+    case DropReason::kUnaligned:
+      return "unaligned";
+    case DropReason::kContextTableFull:
+      return "context_table_full";
+    case DropReason::kMapFull:
+      return "map_full";
+    case DropReason::kWindowTableFull:
+      return "window_table_full";
+    case DropReason::kTextFull:
+      return "text_full";
+    case DropReason::kNoThreadState:
+      return "no_thread_state";
+    case DropReason::kAllowanceTableFull:
+      return "allowance_table_full";
+    case DropReason::kMappingTableFull:
+      return "mapping_table_full";
+    case DropReason::kMeasuringWindowTableFull:
+      return "measuring_window_table_full";
+  }
+  return "reentered";
 }
 
 const char* Word(BoundarySource source) {

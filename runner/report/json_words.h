@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/allocation_kind.h"
+#include "common/drop_reason.h"
 #include "common/region_layout.h"
 #include "common/unwind_end.h"
 #include "runner/attribution/finding.h"
@@ -14,6 +15,7 @@ namespace leakgate {
 
 [[nodiscard]] const char* Word(AllocationKind kind);    // "malloc", "new[]", ...
 [[nodiscard]] const char* Word(UnwindEnd end);          // "outermost", "depth_limit", ...
+[[nodiscard]] const char* Word(DropReason reason);      // "reentered", "map_full", ...
 [[nodiscard]] const char* Word(BoundarySource source);  // "listener", "stream", "none"
 [[nodiscard]] const char* Word(WindowKind kind);        // "test", "suite", "program"
 [[nodiscard]] const char* Word(Verdict verdict);        // of a window

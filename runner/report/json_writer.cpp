@@ -1,7 +1,7 @@
 #include "runner/report/json_writer.h"
 
 #include <memory>
-#include <optional>
+#include <utility>
 
 namespace leakgate {
 namespace {
@@ -20,13 +20,13 @@ class JsonWriter {
  public:
   explicit JsonWriter(std::ostream& out) : out_(out) {}
 
-  void Add(const Json& run) {
+  void Add(const RunReport& run) {
     if (runs_++ == 0) {
-      only_ = run;
+      only_ = run.json();
       return;
     }
-    if (only_) Append(*std::exchange(only_, std::nullopt));
-    Append(run);
+    if (only_) Append(*std::exchange(only_, nullptr));
+    Append(*run.json());
   }
 
   void Finish() {
@@ -45,7 +45,7 @@ class JsonWriter {
 
   std::ostream& out_;
   int runs_ = 0;
-  std::optional<Json> only_;  // until a second one tells that there are several
+  std::shared_ptr<const Json> only_;  // until a second one tells that there are several
   bool is_open_ = false;
 };
 
@@ -72,7 +72,8 @@ void JsonTextWriter::Finish() {
 
 ReportWriter NewJsonWriter(std::ostream& out) {
   const auto writer = std::make_shared<JsonWriter>(out);
-  return {.add = [writer](const Json& run) { writer->Add(run); },
+  return {.add_baseline = {},
+          .add = [writer](const RunReport& run) { writer->Add(run); },
           .finish = [writer] { writer->Finish(); }};
 }
 

@@ -58,6 +58,8 @@ std::string Describe(const std::vector<Caller>& callers) {
 
 }  // namespace
 
+bool IsOuterFrame(const Frame& frame) { return CallerOf(frame) != Caller::kUser; }
+
 OuterFrames FindOuterFrames(const Finding& finding) {
   const std::size_t first_candidate = finding.user_frame.value_or(0) + 1;
   std::size_t begin = finding.stack.size();

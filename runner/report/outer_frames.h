@@ -19,4 +19,7 @@ struct OuterFrames {
 // the user's own frame; of a stack without one the innermost frame is kept.
 [[nodiscard]] OuterFrames FindOuterFrames(const Finding& finding);
 
+// Whether a frame is no code of the user's, and may be left out at the outer end.
+[[nodiscard]] bool IsOuterFrame(const Frame& frame);
+
 }  // namespace leakgate

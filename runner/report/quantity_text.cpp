@@ -39,6 +39,10 @@ std::string FormatAmount(Amount amount) {
   return FormatBytes(amount.bytes) + " in " + FormatCount(amount.blocks, "block");
 }
 
+std::string FormatMapped(Amount amount) {
+  return FormatBytes(amount.bytes) + " in " + FormatCount(amount.blocks, "mapping");
+}
+
 std::string FormatChange(Amount change) {
   const char* const bytes_sign = change.bytes >= 0 ? "+" : "";
   const char* const blocks_sign = change.blocks >= 0 ? "+" : "";

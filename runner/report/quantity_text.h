@@ -20,6 +20,9 @@ namespace leakgate {
 // "64 B in 1 block".
 [[nodiscard]] std::string FormatAmount(Amount amount);
 
+// The same of mappings: "64.0 KiB in 1 mapping".
+[[nodiscard]] std::string FormatMapped(Amount amount);
+
 // "+64 B (+1 block)", "-8 B (+0 blocks)": a change always has its sign.
 [[nodiscard]] std::string FormatChange(Amount change);
 

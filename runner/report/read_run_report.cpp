@@ -83,10 +83,10 @@ Finding FindingOf(const Json& json) {
   Finding finding;
   finding.amount = AmountOf(json);
   finding.kind = EnumeratorOf(json.at("kind").get<std::string>(), AllocationKind::kMalloc,
-                              AllocationKind::kNewArray);
+                              AllocationKind::kThreadStack);
   for (const Json& frame : json.at("stack")) finding.stack.push_back(FrameOf(frame));
   finding.stack_end = EnumeratorOf(json.at("stack_end").get<std::string>(), UnwindEnd::kOutermost,
-                                   UnwindEnd::kTableFull);
+                                   UnwindEnd::kNotTaken);
   finding.user_frame = Optional<std::size_t>(json, "user_frame");
   const bool is_outside = finding.user_frame && *finding.user_frame >= finding.stack.size();
   if (is_outside) finding.user_frame.reset();
@@ -115,9 +115,11 @@ Amount AmountOver(const Violation& violation, const WindowResult& window) {
     if (IsOf(violation, "retained")) return window.retained;
     if (IsOf(violation, "growth")) return window.growth;
     if (IsOf(violation, "allocated")) return window.allocated;
+    if (IsOf(violation, "mapped")) return window.mapped;
   }
   Amount amount;
-  for (const Finding& finding : window.findings) {
+  const bool is_mapped = IsOf(violation, "mapped");
+  for (const Finding& finding : is_mapped ? window.mappings : window.findings) {
     const std::string& owner =
         finding.component.empty() ? window.budget->component : finding.component;
     const bool is_of = IsOf(violation, "steady")     ? finding.disposition == Disposition::kSteady
@@ -168,6 +170,17 @@ FreeErrorResult FreeErrorOf(const Json& json) {
           FindingOf(json.at("made_at")), BaselineOf(json)};
 }
 
+MeasuringWindowResult MeasuringWindowOf(const Json& json) {
+  MeasuringWindowResult window;
+  window.name = json.at("name").get<std::string>();
+  window.file = Text(json, "file");
+  window.line = ValueOr(json, "line", 0);
+  window.count = json.at("count").get<std::int64_t>();
+  window.open_count = ValueOr<std::int64_t>(json, "open_count", 0);
+  window.outstanding = AmountOf(json.at("outstanding"));
+  return window;
+}
+
 void ReadIdentity(const Json& json, WindowResult& window) {
   window.kind =
       EnumeratorOf(json.at("kind").get<std::string>(), WindowKind::kProgram, WindowKind::kProcess);
@@ -207,7 +220,12 @@ WindowResult WindowOf(const Json& json) {
     window.live_bytes_at_end = live->at("end").get<std::int64_t>();
   }
   window.peak_live_bytes = ValueOr<std::int64_t>(json, "peak_live_bytes", 0);
-  window.mapped_bytes = Optional<std::int64_t>(json, "mapped_bytes");
+  window.mapped = {ValueOr<std::int64_t>(json, "mapped_bytes", 0),
+                   ValueOr<std::int64_t>(json, "mapped_blocks", 0)};
+  window.reserved_bytes = ValueOr<std::int64_t>(json, "reserved_bytes", 0);
+  for (const Json& mapping : ValueOr<Json>(json, "mappings", Json::array())) {
+    window.mappings.push_back(FindingOf(mapping));
+  }
   window.file_descriptors = Optional<std::int64_t>(json, "file_descriptors");
   window.threads = Optional<std::int64_t>(json, "threads");
   window.left_behind = ValueOr<std::vector<std::string>>(json, "left_behind", {});
@@ -222,6 +240,9 @@ WindowResult WindowOf(const Json& json) {
     window.free_errors.push_back(FreeErrorOf(error));
   }
   for (const Json& finding : json.at("findings")) window.findings.push_back(FindingOf(finding));
+  for (const Json& measured : ValueOr<Json>(json, "measuring_windows", Json::array())) {
+    window.measuring_windows.push_back(MeasuringWindowOf(measured));
+  }
   FillAmounts(window);
   AddCodeBudgets(window);
   return window;
@@ -244,6 +265,9 @@ TracingResult TracingOf(const Json& json) {
   tracing.stacks_unprovable = stacks.at("unprovable").get<std::uint64_t>();
   tracing.frames_walked = stacks.at("frames_walked").get<std::uint64_t>();
   tracing.frames_without_rule = stacks.at("frames_without_rule").get<std::uint64_t>();
+  if (const auto mapped = json.find("mapped"); mapped != json.end()) {
+    tracing.mapped = AmountOf(*mapped);
+  }
   return tracing;
 }
 

@@ -61,8 +61,8 @@ std::string AmountJson(Amount amount) {
 std::string ValueJson(const Violation& violation) {
   const bool is_number = violation.metric == "file_descriptors" || violation.metric == "threads";
   if (is_number) return std::to_string(violation.actual);
-  const bool is_bytes = violation.metric == "peak_bytes" || violation.metric == "mapped_bytes";
-  if (is_bytes) return fmt::format(R"({{ "bytes": {} }})", violation.actual);
+  if (violation.metric == "peak_bytes")
+    return fmt::format(R"({{ "bytes": {} }})", violation.actual);
   return AmountJson(violation.amount);
 }
 

@@ -32,11 +32,13 @@ constexpr std::array kFormats = {
 
 }  // namespace
 
-std::string KnownFormats() {
-  std::vector<std::string_view> names;
-  for (const NamedFormat& format : kFormats) names.push_back(format.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+std::vector<std::string> FormatNames() {
+  std::vector<std::string> names;
+  for (const NamedFormat& format : kFormats) names.emplace_back(format.name);
+  return names;
 }
+
+std::string KnownFormats() { return fmt::format("{}", fmt::join(FormatNames(), ", ")); }
 
 Expected<ReportRequest> ParseReportRequest(std::string_view request) {
   const std::size_t equals = request.find('=');

@@ -4,8 +4,9 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "runner/report/atomic_file.h"
+#include "runner/util/atomic_file.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {
@@ -29,6 +30,8 @@ struct ReportRequest {
 
   friend bool operator==(const ReportRequest&, const ReportRequest&) = default;
 };
+
+[[nodiscard]] std::vector<std::string> FormatNames();
 
 // "json, junit, ..., speedscope".
 [[nodiscard]] std::string KnownFormats();

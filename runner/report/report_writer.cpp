@@ -36,7 +36,7 @@ ReportWriter NewReportWriter(ReportFormat format, std::ostream& out,
     case ReportFormat::kSpeedscope:
       return NewSpeedscopeWriter(out, surroundings);
     case ReportFormat::kHtml:
-      return NewHtmlWriter(out, {.read_source = ReadSourceFile, .baseline = {}});
+      return NewHtmlWriter(out, ReadSourceFile);
   }
   return NewJsonWriter(out);
 }

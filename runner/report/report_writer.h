@@ -5,20 +5,29 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 
 #include "runner/report/report_file.h"
+#include "runner/report/run_report.h"
 
 namespace leakgate {
 
 struct ReportWriter {
+  // One run report of the baseline at a time, before all else. Empty where a format
+  // compares nothing.
+  std::function<void(const nlohmann::ordered_json& run)> add_baseline;
   // One run report at a time, in the order that the report is to have; none is kept
   // whole, so that memory does not grow with their number.
-  std::function<void(const nlohmann::ordered_json& run)> add;
+  std::function<void(const RunReport& run)> add;
   // Once, after the last.
   std::function<void()> finish;
+};
+
+// What the memory is that profiles (folded, pprof, speedscope) tell of.
+enum class ProfiledMemory {
+  kOutstanding,  // that a run left
+  kLive,         // that a snapshot holds
 };
 
 // What a report tells of its surroundings: values, so that the same runs give the same
@@ -26,6 +35,7 @@ struct ReportWriter {
 struct ReportSurroundings {
   std::string source_root;  // absolute; files below it are named from there. Empty: none
   std::string version;      // leakgate's own, "0.1.0"
+  ProfiledMemory profiled = ProfiledMemory::kOutstanding;
 };
 
 // Writes to `out`, which must outlive it. The same runs give the same bytes.

@@ -31,6 +31,17 @@ struct FreeErrorResult {
   BaselineState baseline = BaselineState::kNoBaseline;
 };
 
+// Measuring windows of the program's code (leakgate::Window), all of one place in it, that
+// had something outstanding as they ended.
+struct MeasuringWindowResult {
+  std::string name;
+  std::string file;  // where it was opened; empty if not known
+  int line = 0;
+  std::int64_t count = 0;       // of windows
+  std::int64_t open_count = 0;  // of those: that ended with the program only
+  Amount outstanding;           // of all of them
+};
+
 struct WindowResult {
   WindowKind kind = WindowKind::kTest;
   std::string name;        // "Suite.Test", "Suite", or the binary's file name
@@ -60,14 +71,19 @@ struct WindowResult {
   std::vector<Finding> findings;      // the user's own first, each group by bytes, descending
   // Budgets of components whose code allocated some of it, other than `budget`'s.
   std::vector<std::shared_ptr<const AppliedBudget>> code_budgets;
+  // What the program itself mapped in the window and has not unmapped at its end, thread
+  // stacks as well: one finding for each call site, whose blocks are mappings.
+  std::vector<Finding> mappings;
+  Amount mapped;                    // of those: what counts
+  std::int64_t reserved_bytes = 0;  // mapped with PROT_NONE; not among those
   // What the process has at the window's end and had not at its begin; not told
   // where no budget asks.
-  std::optional<std::int64_t> mapped_bytes;
   std::optional<std::int64_t> file_descriptors;
   std::optional<std::int64_t> threads;
   std::vector<std::string> left_behind;  // the same by name: "descriptor 7: /tmp/db"
   std::vector<FreeErrorResult> free_errors;
   std::string reach_problem;  // why it could not be told what is lost; empty: it was told
+  std::vector<MeasuringWindowResult> measuring_windows;  // opened in it, most bytes first
   // The most that the baseline had of each metric that was over its limit there.
   std::map<std::string, std::int64_t> baseline_excess;
   std::vector<Violation> known_violations;  // what baseline_excess excuses
@@ -101,6 +117,7 @@ struct TracingResult {
   std::uint64_t stacks_unprovable = 0;  // of the walked: never to be told by proof
   std::uint64_t frames_walked = 0;
   std::uint64_t frames_without_rule = 0;  // of those: whose unwind rule was not cached
+  Amount mapped;                          // all that was ever mapped, as bytes and calls
 };
 
 // What a verdict does to the exit code.

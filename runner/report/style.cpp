@@ -49,6 +49,17 @@ bool IsAllowedSecondByte(unsigned lead, unsigned second) {
 
 bool IsControl(unsigned byte) { return byte < 0x20 || byte == 0x7F; }
 
+// What turns the direction of the text around it, or ends a line, unseen: U+200E, U+200F,
+// U+2028 to U+202E, U+2066 to U+2069, and U+061C. A name could show as another.
+bool IsDirection(std::string_view character) {
+  if (character == "\xd8\x9c") return true;
+  if (character.size() != 3 || ByteAt(character, 0) != 0xE2) return false;
+  const unsigned second = ByteAt(character, 1);
+  const unsigned third = ByteAt(character, 2);
+  if (second == 0x80) return third == 0x8E || third == 0x8F || (third >= 0xA8 && third <= 0xAE);
+  return second == 0x81 && third >= 0xA6 && third <= 0xA9;
+}
+
 // The length of the printable character at the start of `text`, 0 if there is
 // none. U+0080 to U+009F are control characters, CSI among them.
 std::size_t PrintableLength(std::string_view text) {
@@ -61,7 +72,17 @@ std::size_t PrintableLength(std::string_view text) {
   }
   const unsigned second = ByteAt(text, 1);
   const bool is_c1_control = lead == 0xC2 && second < 0xA0;
-  return is_c1_control || !IsAllowedSecondByte(lead, second) ? 0 : length;
+  if (is_c1_control || IsDirection(text.substr(0, length))) return 0;
+  return IsAllowedSecondByte(lead, second) ? length : 0;
+}
+
+// As far as it is ASCII without control characters: all of most texts.
+std::size_t PlainLength(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size() && ByteAt(text, length) < 0x7F && ByteAt(text, length) >= 0x20) {
+    ++length;
+  }
+  return length;
 }
 
 }  // namespace
@@ -73,7 +94,11 @@ std::string Paint(std::string_view text, Emphasis emphasis, Colour colour) {
 
 std::string Printable(std::string_view text) {
   std::string printable;
-  while (!text.empty()) {
+  for (;;) {
+    const std::size_t plain = PlainLength(text);
+    printable += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const std::size_t length = PrintableLength(text);
     if (length == 0) printable += fmt::format("\\x{:02x}", ByteAt(text, 0));
     printable += text.substr(0, length);

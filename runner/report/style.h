@@ -31,7 +31,8 @@ enum class Emphasis {
 
 [[nodiscard]] std::string Paint(std::string_view text, Emphasis emphasis, Colour colour);
 
-// `text` with control characters and bytes that are no UTF-8 as \xNN.
+// `text` with control characters, those that turn the direction of text, and bytes that are
+// no UTF-8 as \xNN.
 [[nodiscard]] std::string Printable(std::string_view text);
 
 // How many columns `text` takes, if each code point takes one.

@@ -7,6 +7,9 @@
 #include "runner/report/costly_tests.h"
 #include "runner/report/failure_table.h"
 #include "runner/report/finding_fate.h"
+#include "runner/report/finding_text.h"
+#include "runner/report/mapped_text.h"
+#include "runner/report/measurement_text.h"
 #include "runner/report/passed_findings.h"
 #include "runner/report/program_exit_text.h"
 #include "runner/report/quantity_text.h"
@@ -154,6 +157,31 @@ std::string PassedLines(const RunResult& result, const TextStyle& style, Summary
   return Line(fates.empty() ? "not counted:" : "not counted: " + fates + ":") + findings;
 }
 
+// What nothing limits fails nothing: told only to whoever wants to know all.
+std::string MappedLines(const RunResult& result, const TextStyle& style, SummaryDetail detail) {
+  if (detail != SummaryDetail::kVerbose || result.tracing.mapped == Amount{}) return "";
+  Amount left;
+  for (const WindowResult& window : result.windows) left += window.mapped;
+  const std::string sites = MappedSitesText(result.windows, style);
+  return Line(fmt::format("mapped: {} left, of {} by {}{}", FormatMapped(left),
+                          FormatBytes(result.tracing.mapped.bytes),
+                          FormatCount(result.tracing.mapped.blocks, "call"),
+                          sites.empty() ? "" : ":")) +
+         sites;
+}
+
+// What measuring windows had left behind as they ended: no verdict hangs on it.
+std::string MeasuredLines(const RunResult& result, const TextStyle& style) {
+  std::string text;
+  for (const WindowResult& window : result.windows) {
+    for (const MeasuringWindowResult& measured : window.measuring_windows) {
+      const std::string line = WindowName(window) + ": " + MeasuringWindowLine(measured);
+      text += Line(WithRelativePaths(line, style.base_directory));
+    }
+  }
+  return text;
+}
+
 std::string CostLines(const RunResult& result, SummaryDetail detail) {
   const bool shows_all = detail == SummaryDetail::kVerbose;
   std::string text;
@@ -190,10 +218,14 @@ std::string SummaryText(const RunResult& result, const TextStyle& style, Summary
                      FailureTable(failures) +
                      ReasonLines(result, Verdict::kInconclusive, result.reasons) +
                      ReasonLines(result, Verdict::kUnconfirmed, {});
-  if (!is_quiet) text += PassedLines(result, style, detail) + BaselineLine(result);
+  if (!is_quiet) {
+    text += PassedLines(result, style, detail) + MappedLines(result, style, detail) +
+            BaselineLine(result);
+  }
   text += ReachLines(result) + EntryLines(result) + WarningLines(result, detail) + ModeLine(result);
   if (!is_quiet) text += ReasonLines(result, Verdict::kNotGated, {});
   text += DropsLine(result.tracing) + ProgramExitLine(result);
+  if (detail == SummaryDetail::kVerbose) text += MeasuredLines(result, style);
   return is_quiet ? text : text + CostLines(result, detail);
 }
 

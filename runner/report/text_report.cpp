@@ -8,6 +8,8 @@
 #include "runner/report/excess.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
+#include "runner/report/mapped_text.h"
+#include "runner/report/measurement_text.h"
 #include "runner/report/quantity_text.h"
 #include "runner/report/remedy.h"
 #include "runner/report/window_name.h"
@@ -116,7 +118,7 @@ std::string FreeErrorsText(const WindowResult& window, const TextStyle& style) {
   return text;
 }
 
-std::string OtherEvidence(const WindowResult& window) {
+std::string OtherEvidence(const WindowResult& window, const TextStyle& style) {
   std::string text;
   for (const std::string& name : window.left_behind) {
     text += "  " + Printable("left behind: " + name) + '\n';
@@ -124,7 +126,21 @@ std::string OtherEvidence(const WindowResult& window) {
   if (!window.reach_problem.empty()) {
     text += "  " + Printable("what is lost could not be told: " + window.reach_problem) + '\n';
   }
+  for (const MeasuringWindowResult& measured : window.measuring_windows) {
+    const std::string line = MeasuringWindowLine(measured);
+    text += "  " + Printable(WithRelativePaths(line, style.base_directory)) + '\n';
+  }
   return text;
+}
+
+// The first call site of the user's.
+std::optional<SourcePosition> PositionOf(const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    if (!IsUsers(finding) || !finding.user_frame) continue;
+    const Frame& frame = finding.stack[*finding.user_frame];
+    if (!frame.file.empty()) return SourcePosition{frame.file, frame.line};
+  }
+  return std::nullopt;
 }
 
 std::string Headline(const WindowResult& window, const TextStyle& style) {
@@ -144,18 +160,19 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
     const Frame& frame = error.freed_at.stack[*error.freed_at.user_frame];
     if (!frame.file.empty()) return SourcePosition{frame.file, frame.line};
   }
-  for (const Finding* finding : Select(window, IsUsers)) {
-    if (!finding->user_frame) continue;
-    const Frame& frame = finding->stack[*finding->user_frame];
-    if (!frame.file.empty()) return SourcePosition{frame.file, frame.line};
-  }
+  const bool is_of_mapped =
+      !window.violations.empty() &&
+      std::all_of(window.violations.begin(), window.violations.end(),
+                  [](const Violation& violation) { return IsOf(violation, "mapped"); });
+  const auto position = PositionOf(is_of_mapped ? window.mappings : window.findings);
+  if (position) return position;
   if (window.source_file.empty()) return std::nullopt;
   return SourcePosition{window.source_file, window.source_line};
 }
 
 std::string FailureText(const WindowResult& window, const TextStyle& style) {
-  const std::string findings =
-      FreeErrorsText(window, style) + FindingsText(window, style) + OtherEvidence(window);
+  const std::string findings = FreeErrorsText(window, style) + FindingsText(window, style) +
+                               MappedText(window, style) + OtherEvidence(window, style);
   return AnswerText(window, style.colour) + (findings.empty() ? "" : "\n") + findings +
          PassedText(window, style) + FrameworkText(window, style.colour) + "  " +
          Printable(RemedyText(window));

@@ -111,10 +111,15 @@ const Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
   return outcomes_.insert_or_assign(window.name, std::move(outcome)).first->second;
 }
 
+bool Confirmation::IsOpen(const WindowResult& window) {
+  const bool may_be =
+      window.verdict == Verdict::kUnconfirmed || window.verdict == Verdict::kOverBudget;
+  return may_be && !OpenCallSites(window).empty();
+}
+
 void Confirmation::Confirm(WindowResult& window) {
-  if (window.verdict != Verdict::kUnconfirmed && window.verdict != Verdict::kOverBudget) return;
+  if (!IsOpen(window)) return;
   const std::set<std::string> call_sites = OpenCallSites(window);
-  if (call_sites.empty()) return;
   const Outcome& outcome = OutcomeOf(window, call_sites);
   for (Finding& finding : window.findings) {
     if (IsToBeConfirmed(window, finding)) Apply(outcome.result, outcome.is_long, finding);

@@ -23,6 +23,9 @@ class Confirmation {
   Confirmation(RepetitionSetup setup, const ConfirmationLimits& limits)
       : setup_(std::move(setup)), limits_(limits) {}
 
+  // Whether Confirm would.
+  [[nodiscard]] static bool IsOpen(const WindowResult& window);
+
   // Repeats the window's test, and decides its verdict anew. A window whose
   // verdict is not open is left alone.
   void Confirm(WindowResult& window);

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "common/region_layout.h"
+#include "runner/attach/program_environment.h"
 #include "runner/session/linux/inherited_state.h"
 #include "runner/session/linux/launcher.h"
 #include "runner/session/linux/process_image.h"
@@ -11,7 +12,6 @@
 #include "runner/session/linux/signals.h"
 #include "runner/session/linux/stop_rights.h"
 #include "runner/session/preparation.h"
-#include "runner/session/program_environment.h"
 #include "runner/session/program_search.h"
 
 namespace leakgate {

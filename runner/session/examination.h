@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/session/linux/image_inspection.h"
+#include "runner/inspection/linux/image_inspection.h"
 #include "runner/symbols/debug_facts.h"
 #include "runner/util/expected.h"
 

@@ -20,6 +20,7 @@ Expected<int> Generations::StartNext(int pid) {
   if (!region) return Unexpected(region.error());
   processes_.push_back(
       std::make_unique<TracedProcess>(*std::move(region), surroundings_, judging_));
+  latest_.store(processes_.back().get(), std::memory_order_release);  // acquired by latest()
   return processes_.back()->region_fd();
 }
 

@@ -35,6 +35,9 @@ class Generations {
   // Why an image could not be traced.
   const std::vector<std::string>& errors() const { return errors_; }
 
+  // The newest, while the program runs; nullptr: none yet. Any thread.
+  const TracedProcess* latest() const { return latest_.load(std::memory_order_acquire); }
+
   int pid() const { return enabled_pid_.load(std::memory_order_acquire); }
   // The window that is current in the last image; its copy. Control server's thread.
   [[nodiscard]] WindowCopy CurrentWindow() const;
@@ -51,6 +54,7 @@ class Generations {
   std::atomic<int> enabled_pid_{0};
   std::mutex judging_;  // of the surroundings
   std::vector<std::unique_ptr<TracedProcess>> processes_;
+  std::atomic<const TracedProcess*> latest_{nullptr};
   std::vector<std::string> errors_;
 };
 

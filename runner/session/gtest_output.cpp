@@ -1,10 +1,10 @@
 #include "runner/session/gtest_output.h"
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 #include <string_view>
+
+#include "runner/util/linux/whole_file.h"
 
 namespace leakgate {
 namespace {
@@ -99,9 +99,8 @@ TestStatuses ReadGtestOutput(const GtestOutput& output, std::filesystem::file_ti
   std::error_code error;
   const auto written = std::filesystem::last_write_time(output.path, error);
   if (error || written < begin) return {};
-  std::ifstream file(output.path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return ParseGtestOutput(output.format, text);
+  const auto text = ReadWholeFile(output.path);
+  return text ? ParseGtestOutput(output.format, *text) : TestStatuses();
 }
 
 }  // namespace leakgate

@@ -44,14 +44,19 @@ std::int64_t BlocksIn(const std::map<std::uint32_t, std::int64_t>& count, std::u
 
 }  // namespace
 
-IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region)
-    : region_(std::move(region)), server_(region_->mailbox(), [this](Mailbox& mailbox) {
-        AnswerNothing(mailbox);
-        const bool is_end =
-            mailbox.question == static_cast<std::uint32_t>(Question::kIterationEnds);
-        if (is_end) Count(mailbox.tid);
-      }) {
+IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer)
+    : region_(std::move(region)),
+      symbolizer_(symbolizer),
+      code_calls_(region_->reader(), symbolizer),
+      server_(region_->mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {
   region_->Ask(kAskAtIterationEnd);
+}
+
+void IterationCounts::Answer(Mailbox& mailbox) {
+  AnswerNothing(mailbox);
+  if (code_calls_.Answer(mailbox)) return;
+  const bool is_end = mailbox.question == static_cast<std::uint32_t>(Question::kIterationEnds);
+  if (is_end) Count(mailbox.tid);
 }
 
 void IterationCounts::Count(int asking_tid) {
@@ -88,9 +93,10 @@ std::set<std::uint32_t> IterationCounts::StacksThatMatter() const {
 }
 
 std::map<std::string, std::vector<std::int64_t>> IterationCounts::SeriesOf(
-    const std::set<std::string>& call_sites, Symbolizer& symbolizer) {
+    const std::set<std::string>& call_sites) {
   server_.Stop();
-  CallSites sites([&](std::uint32_t stack) { return SymboliseStack(region(), stack, symbolizer); });
+  CallSites sites(
+      [&](std::uint32_t stack) { return SymboliseStack(region(), stack, symbolizer_); });
   std::map<std::string, std::vector<std::int64_t>> series;
   for (const std::uint32_t stack : StacksThatMatter()) {
     const Finding& site = sites.Of(stack).finding;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runner/attribution/call_sites.h"
+#include "runner/session/code_calls.h"
 #include "runner/session/linux/region_file.h"
 #include "runner/session/mailbox_server.h"
 #include "runner/symbols/symbolizer.h"
@@ -18,7 +19,8 @@ namespace leakgate {
 
 class IterationCounts {
  public:
-  explicit IterationCounts(std::unique_ptr<RegionFile> region);
+  // `symbolizer` outlives it, and is its own until the process has gone.
+  IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer);
 
   const RegionReader& region() const { return region_->reader(); }
   int region_fd() const { return region_->fd().get(); }
@@ -29,7 +31,7 @@ class IterationCounts {
   // After the process has gone: net blocks of each iteration but the first, of
   // those of `call_sites` that had a live block at the end of any.
   [[nodiscard]] std::map<std::string, std::vector<std::int64_t>> SeriesOf(
-      const std::set<std::string>& call_sites, Symbolizer& symbolizer);
+      const std::set<std::string>& call_sites);
 
  private:
   using ByStack = std::map<std::uint32_t, std::int64_t>;
@@ -37,8 +39,12 @@ class IterationCounts {
   void Count(int asking_tid);
   std::set<std::uint32_t> StacksThatMatter() const;
 
+  void Answer(Mailbox& mailbox);
+
   std::unique_ptr<RegionFile> region_;
-  std::vector<ByStack> counts_;              // of each iteration
+  Symbolizer& symbolizer_;
+  CodeCalls code_calls_;         // the test's own assertions are to come out as in the suite's run
+  std::vector<ByStack> counts_;  // of each iteration
   std::set<std::uint32_t> stacks_of_tests_;  // seen live in a test's or a suite's window
   MailboxServer server_;                     // last: it uses the others
 };

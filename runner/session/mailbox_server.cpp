@@ -1,8 +1,18 @@
 #include "runner/session/mailbox_server.h"
 
+#include <algorithm>
+
 #include "runner/session/linux/futex.h"
 
 namespace leakgate {
+
+namespace {
+
+constexpr std::chrono::milliseconds kMostPause{5};
+// Who asks wakes the server: hundreds of them cost nothing while nobody does.
+constexpr std::chrono::seconds kLongWait{5};
+
+}  // namespace
 
 MailboxServer::MailboxServer(Mailbox& mailbox, Answer answer)
     : mailbox_(mailbox), answer_(std::move(answer)), thread_([this] { Serve(); }) {}
@@ -10,7 +20,12 @@ MailboxServer::MailboxServer(Mailbox& mailbox, Answer answer)
 void MailboxServer::Stop() {
   if (!thread_.joinable()) return;
   is_stopping_.store(true, std::memory_order_release);
-  WakeAll(mailbox_.request);
+  // It may look at the flag just before, and begin to wait just after it was woken.
+  for (auto pause = std::chrono::microseconds(50);; pause *= 2) {
+    WakeAll(mailbox_.request);
+    if (has_stopped_.load(std::memory_order_acquire)) break;
+    std::this_thread::sleep_for(std::min<std::chrono::microseconds>(pause, kMostPause));
+  }
   thread_.join();
 }
 
@@ -21,7 +36,7 @@ void MailboxServer::Serve() {
     // Acquire pairs with the agent's release once it has written the question.
     const std::uint32_t asked = request.load(std::memory_order_acquire);
     if (asked == answered) {
-      WaitWhile(request, answered, std::chrono::milliseconds(100));
+      WaitWhile(request, answered, kLongWait);
       continue;
     }
     answer_(mailbox_);
@@ -30,6 +45,7 @@ void MailboxServer::Serve() {
     mailbox_.reply.store(asked, std::memory_order_release);
     WakeAll(mailbox_.reply);
   }
+  has_stopped_.store(true, std::memory_order_release);
 }
 
 void AnswerNothing(Mailbox& mailbox) {
@@ -37,6 +53,7 @@ void AnswerNothing(Mailbox& mailbox) {
   mailbox.text_length = 0;
   mailbox.file_length = 0;
   mailbox.line = 0;
+  mailbox.bytes = mailbox.blocks = -1;
 }
 
 }  // namespace leakgate

@@ -30,6 +30,7 @@ class MailboxServer {
   Mailbox& mailbox_;
   Answer answer_;
   std::atomic<bool> is_stopping_{false};
+  std::atomic<bool> has_stopped_{false};
   std::thread thread_;
 };
 

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <thread>
 
-#include "runner/session/linux/image_inspection.h"
+#include "runner/inspection/linux/image_inspection.h"
 #include "runner/session/linux/process_image.h"
 #include "runner/session/run_outcome.h"
 #include "runner/session/run_reasons.h"
@@ -65,7 +65,7 @@ void NamedProcesses::SetWindow(Start& start, std::uint32_t window) const {
   start.child.started_by = is_test ? test.name : "";
   start.child.test_file = is_test ? test.file : "";
   const auto source = around_.sources.find(start.child.started_by);
-  if (start.child.test_file.empty() && source != around_.sources.end()) {
+  if (source != around_.sources.end() && !source->second.file.empty()) {
     start.child.test_file = source->second.file;
   }
 }
@@ -104,22 +104,18 @@ NamedProcesses::Start* NamedProcesses::Running(int pid) const {
   return last == starts_.rend() ? nullptr : last->get();
 }
 
-void NamedProcesses::OnExec(int sender, const ExecNotice& notice) {
-  const int pid = notice.pid == 0 ? sender : notice.pid;
-  if (pid == program_.pid()) return;  // the program under test, in another image
+void NamedProcesses::OnExec(const ToldExec& told) {
+  if (told.pid == program_.pid()) return;  // the program under test, in another image
   const std::lock_guard lock(mutex_);
-  const bool starts = notice.event == static_cast<std::uint32_t>(ExecEvent::kStarts);
-  Start* const earlier = notice.pid == 0 ? Running(pid) : nullptr;
-  if (earlier != nullptr) earlier->child.has_executed = starts;
-  if (!starts) return Forget(pid);
+  Start* const earlier = told.pid == told.sender ? Running(told.pid) : nullptr;
+  if (earlier != nullptr) earlier->child.has_executed = told.starts;
+  if (!told.starts) return Forget(told.pid);
 
-  const std::uint32_t window = notice.window != 0 ? notice.window : program_.CurrentWindow().id;
-  windows_[pid] = window;
-  const std::string path =
-      ImageBehind({notice.path, std::min(notice.path_length, ExecNotice::kPathCapacity)});
-  if (!around_.budgets.NamesProcess(NameOf(path))) return;
-  Start& start = FindOrAdd(pid, path, &Start::is_noted, window);
-  start.leaves_agent = notice.leaves_agent != 0;
+  const std::uint32_t window = told.window != 0 ? told.window : program_.CurrentWindow().id;
+  windows_[told.pid] = window;
+  if (!around_.budgets.NamesProcess(NameOf(told.path))) return;
+  Start& start = FindOrAdd(told.pid, told.path, &Start::is_noted, window);
+  start.leaves_agent = told.leaves_agent;
   SetWindow(start, window);  // who started it knows best
 }
 
@@ -136,7 +132,7 @@ HelloReply NamedProcesses::OnHello(int pid) {
   const std::uint32_t window =
       known != windows_.end() ? known->second : program_.CurrentWindow().id;
   HelloReply reply{.wants = kTellOfExecs, .window = window};
-  const std::string path = ImageOf(pid);
+  const std::string path = ProgramOf(pid);
   if (!around_.budgets.NamesProcess(NameOf(path))) return reply;
   if (HasArgument(pid, kDeathTestFlag)) {
     Forget(pid);
@@ -159,12 +155,13 @@ void NamedProcesses::Trace(Start& start) {
     start.problem = region.error().message;
     return;
   }
-  start.end = WatchEnd(start.pid);
   start.process = std::make_unique<TracedProcess>(*std::move(region), around_, program_.judging(),
                                                   &start.child);
 }
 
-bool NamedProcesses::IsOver(const Start& start) { return start.is_replaced || HasEnded(start.end); }
+bool NamedProcesses::IsOver(const Start& start) {
+  return start.is_replaced || start.process->HasEnded();
+}
 
 void NamedProcesses::Judge(Start& start) {
   const RegionReader& region = start.process->region();
@@ -177,9 +174,9 @@ void NamedProcesses::Judge(Start& start) {
     start.windows = start.process->Finish();
     AddTracing(region, tracing_);
     judged_ += start.process->judged();
+    start.problem = start.process->failure();
   }
   start.process.reset();
-  start.end.Reset();
 }
 
 // Those that have ended, the oldest first, as long as more are left.
@@ -239,6 +236,15 @@ std::vector<std::string> NamedProcesses::Doubts() const {
         fmt::format("the process {}{} could not be judged: {}", start->child.image, by, why));
   }
   return lines;
+}
+
+void NamedProcesses::AddProcesses(std::vector<RunProcess>& processes) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& start : starts_) {
+    if (start->process == nullptr) continue;
+    processes.push_back(start->process->Describe());
+    processes.back().has_ended = IsOver(*start);
+  }
 }
 
 std::set<std::string> NamedProcesses::Images() const {

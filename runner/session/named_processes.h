@@ -10,7 +10,8 @@
 //   system, popen  OnHello alone: the C library does not call what the agent sees
 //   no agent       OnExec alone: it could not be traced, and the run is inconclusive
 //
-// OnHello and OnExec are called on the control server's thread, the rest on the main one.
+// OnHello and OnExec are called on the control server's thread, the rest on the main one
+// unless it says otherwise.
 #pragma once
 
 #include <chrono>
@@ -37,7 +38,7 @@ class NamedProcesses {
 
   // Of the program under test, too.
   [[nodiscard]] HelloReply OnHello(int pid);
-  void OnExec(int sender, const ExecNotice& notice);
+  void OnExec(const ToldExec& told);
 
   // Gives the children that are about to end the time to.
   void AwaitEnds(std::chrono::milliseconds patience);
@@ -48,6 +49,9 @@ class NamedProcesses {
 
   // A line for each child that could not be judged, alike ones together.
   [[nodiscard]] std::vector<std::string> Doubts() const;
+
+  // Adds those that are not judged yet. Any thread.
+  void AddProcesses(std::vector<RunProcess>& processes) const;
 
   // The file names of those that were started, traced or not.
   [[nodiscard]] std::set<std::string> Images() const;
@@ -64,8 +68,7 @@ class NamedProcesses {
     bool is_replaced = false;                // another image of the PID has asked
     std::string problem;                     // why it was not traced; empty: it was, or see above
     std::unique_ptr<TracedProcess> process;  // until it is judged
-    UniqueFd end;
-    std::vector<WindowResult> windows;  // once it is
+    std::vector<WindowResult> windows;       // once it is
   };
 
   void SetWindow(Start& start, std::uint32_t window) const;

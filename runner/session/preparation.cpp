@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "runner/attach/program_environment.h"
 #include "runner/budget/budget_file.h"
-#include "runner/session/program_environment.h"
 #include "runner/session/program_search.h"
 #include "runner/session/test_listing.h"
 

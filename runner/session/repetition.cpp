@@ -8,11 +8,12 @@
 #include <thread>
 
 #include "common/control_protocol.h"
+#include "runner/attach/program_environment.h"
 #include "runner/session/iteration_counts.h"
 #include "runner/session/linux/control_server.h"
 #include "runner/session/linux/launcher.h"
 #include "runner/session/linux/process_tree.h"
-#include "runner/session/program_environment.h"
+#include "runner/session/linux/run_members.h"
 #include "runner/session/scratch_directory.h"
 #include "runner/session/window_description.h"
 
@@ -26,11 +27,12 @@ constexpr std::chrono::milliseconds kPoll(2);
 // The images of the one process; the control server's thread adds to them.
 class CountedImages {
  public:
-  explicit CountedImages(const Preparation& prepared, std::uint32_t stack_depth)
-      : boundaries_(prepared.framework == TestFramework::kGoogleTestListener
+  explicit CountedImages(const RepetitionSetup& setup)
+      : boundaries_(setup.prepared.framework == TestFramework::kGoogleTestListener
                         ? BoundarySource::kListener
                         : BoundarySource::kStream),
-        stack_depth_(stack_depth) {}
+        stack_depth_(setup.request.stack_depth),
+        symbolizer_(setup.symbolizer) {}
 
   void Enable(int pid) { pid_.store(pid, std::memory_order_release); }
 
@@ -42,7 +44,7 @@ class CountedImages {
                                       .boundaries = boundaries_,
                                       .stack_depth = stack_depth_});
     if (!region) return -1;
-    images_.push_back(std::make_unique<IterationCounts>(*std::move(region)));
+    images_.push_back(std::make_unique<IterationCounts>(*std::move(region), symbolizer_));
     return images_.back()->region_fd();
   }
 
@@ -52,6 +54,7 @@ class CountedImages {
  private:
   const BoundarySource boundaries_;
   const std::uint32_t stack_depth_;
+  Symbolizer& symbolizer_;
   std::atomic<int> pid_{0};
   std::vector<std::unique_ptr<IterationCounts>> images_;
 };
@@ -134,9 +137,10 @@ std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request,
 }  // namespace
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
-  CountedImages images(setup.prepared, setup.request.stack_depth);
+  CountedImages images(setup);
   auto server = ControlServer::Start(
-      {.on_hello = [&](int pid) { return HelloReply{.region_fd = images.RegionFor(pid)}; }});
+      {.on_hello = [&](int pid) { return HelloReply{.region_fd = images.RegionFor(pid)}; },
+       .is_served = IsOfThisRun});
   if (!server) return {server.error().message, {}};
   const ScratchDirectory scratch = ScratchDirectory::BesideTestTmpdir();
   auto environment = ProgramEnvironment(EnvironmentFor(request, scratch),
@@ -164,7 +168,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   if (counts == nullptr) return {"it was not traced when repeated", {}};
   problem = ProblemIn(*counts, request, status);
   if (!problem.empty()) return {problem, {}};
-  return {"", counts->SeriesOf(request.call_sites, setup.symbolizer)};
+  return {"", counts->SeriesOf(request.call_sites)};
 }
 
 }  // namespace leakgate

@@ -33,6 +33,8 @@ void RunConfirmations::ConfirmNow(WindowResult& window) {
 
 void RunConfirmations::ConfirmAll(const BlockedSignals& signals, const std::string& why_not,
                                   RunResult& result) {
+  const std::set<std::string> open = why_not.empty() ? OpenTests(result) : std::set<std::string>();
+  std::set<std::string> begun;
   Confirmation after(With(setup_, [&] { return IsInterrupted(signals); }),
                      setup_.request.confirmation);
   for (WindowResult& window : result.windows) {
@@ -41,6 +43,7 @@ void RunConfirmations::ConfirmAll(const BlockedSignals& signals, const std::stri
     } else if (!why_not.empty()) {
       Explain(why_not, window);
     } else {
+      if (open.contains(window.name)) Tell(window.name, open.size(), begun);
       after.Confirm(window);
     }
   }
@@ -49,6 +52,27 @@ void RunConfirmations::ConfirmAll(const BlockedSignals& signals, const std::stri
 
 Confirm RunConfirmations::ConfirmOf(const WindowResult& window) const {
   return setup_.request.confirm.value_or(window.budget->confirm.value_or(Confirm::kAfter));
+}
+
+// A test is repeated once, however many windows of it are open.
+std::set<std::string> RunConfirmations::OpenTests(const RunResult& result) const {
+  std::set<std::string> tests;
+  for (const WindowResult& window : result.windows) {
+    if (ConfirmOf(window) != Confirm::kOff && Confirmation::IsOpen(window)) {
+      tests.insert(window.name);
+    }
+  }
+  return tests;
+}
+
+void RunConfirmations::Tell(const std::string& test, std::size_t all,
+                            std::set<std::string>& begun) const {
+  begun.insert(test);
+  if (setup_.request.progress == nullptr) return;
+  setup_.request.progress->Tell({.stage = ProgressStage::kConfirming,
+                                 .done = static_cast<std::int64_t>(begun.size()),
+                                 .all = static_cast<std::int64_t>(all),
+                                 .current = test});
 }
 
 bool RunConfirmations::IsInterrupted(const BlockedSignals& signals) {

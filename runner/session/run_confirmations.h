@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <set>
 #include <string>
 
 #include "runner/session/confirmation.h"
@@ -29,6 +30,8 @@ class RunConfirmations {
 
  private:
   Confirm ConfirmOf(const WindowResult& window) const;
+  std::set<std::string> OpenTests(const RunResult& result) const;
+  void Tell(const std::string& test, std::size_t all, std::set<std::string>& begun) const;
   bool IsInterrupted(const BlockedSignals& signals);
 
   RepetitionSetup setup_;

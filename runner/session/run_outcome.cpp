@@ -3,18 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+
+#include "runner/report/json_words.h"
 
 namespace leakgate {
 namespace {
-
-constexpr std::array<const char*, kDropReasonCount> kDropWords = {
-    "reentered",         "address_range", "unaligned",       "context_table_full",  "map_full",
-    "window_table_full", "text_full",     "no_thread_state", "allowance_table_full"};
-
-constexpr std::array<const char*, kUnwindEndCount> kEndWords = {
-    "outermost",        "depth_limit", "no_unwind_info", "bad_unwind_info",
-    "unreadable_stack", "not_a_stack", "table_full"};
 
 bool HasVerdict(const RunResult& result, Verdict verdict) {
   return std::any_of(result.windows.begin(), result.windows.end(),
@@ -26,12 +19,14 @@ bool HasVerdict(const RunResult& result, Verdict verdict) {
 void AddTracing(const RegionReader& region, TracingResult& tracing) {
   if (region.Boundaries() != BoundarySource::kNone) tracing.boundaries = region.Boundaries();
   for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
-    const std::uint64_t drops = region.Drops(static_cast<DropReason>(i));
-    if (drops != 0) tracing.drops[kDropWords[i]] += drops;
+    const auto reason = static_cast<DropReason>(i);
+    const std::uint64_t drops = region.Drops(reason);
+    if (drops != 0) tracing.drops[Word(reason)] += drops;
   }
   for (std::uint32_t i = 1; i < kUnwindEndCount; ++i) {  // 0: complete
-    const std::uint64_t stacks = region.StackEnds(static_cast<UnwindEnd>(i));
-    if (stacks != 0) tracing.stack_ends[kEndWords[i]] += stacks;
+    const auto end = static_cast<UnwindEnd>(i);
+    const std::uint64_t stacks = region.StackEnds(end);
+    if (stacks != 0) tracing.stack_ends[Word(end)] += stacks;
   }
   const StackCounts stacks = region.CountStacks();
   const std::uint64_t allocated = region.CurrentTotals().allocated_blocks;
@@ -40,6 +35,7 @@ void AddTracing(const RegionReader& region, TracingResult& tracing) {
   tracing.stacks_unprovable += stacks.unprovable;
   tracing.frames_walked += stacks.frames_walked;
   tracing.frames_without_rule += stacks.rules_made;
+  tracing.mapped += region.MappedInAll();
 }
 
 void RefineStatuses(const TestStatuses& statuses, std::vector<WindowResult>& windows) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 namespace leakgate {
 namespace {
 
@@ -14,6 +16,16 @@ std::string DoubtAboutEnd(const RegionReader& last, const ProgramExit& program) 
   return "the program ended without its exit handlers, or executed another that cannot be traced "
          "(static, or without LD_PRELOAD), so what it left could not be judged; run the test "
          "binary itself";
+}
+
+// What to do about a drop, by its word in reports.
+std::string_view RemedyFor(std::string_view drop) {
+  if (drop == "reentered") return "let signal handlers not allocate";
+  if (drop == "address_range" || drop == "unaligned") return "gate with another allocator";
+  if (drop == "map_full" || drop == "no_thread_state") {
+    return "raise the limit on address space (ulimit -v), or run fewer tests and threads at once";
+  }
+  return "split the run into shards, or repeat less";
 }
 
 }  // namespace
@@ -39,11 +51,25 @@ std::vector<std::string> ReasonsForDoubt(const Generations& generations, const R
         "the agent did not start in the program, so nothing was traced; is it static, or does "
         "it clear LD_PRELOAD?"};
   }
+  for (const auto& process : generations.processes()) {
+    if (process->failure().empty()) continue;
+    reasons.push_back(
+        fmt::format("a test could not be judged: {}; give leakgate more memory and processes "
+                    "(ulimit -v, ulimit -u)",
+                    process->failure()));
+  }
   const std::string doubt = DoubtAboutEnd(generations.processes().back()->region(), result.program);
   if (!doubt.empty()) reasons.push_back(doubt);
   for (const auto& [reason, count] : result.tracing.drops) {
-    reasons.push_back(
-        fmt::format("{} event{} could not be recorded ({})", count, count == 1 ? "" : "s", reason));
+    reasons.push_back(fmt::format("{} event{} could not be recorded ({}); {}", count,
+                                  count == 1 ? "" : "s", reason, RemedyFor(reason)));
+  }
+  // Call sites can no longer be told apart, and one's frees would count for another's blocks.
+  const auto cut = result.tracing.stack_ends.find("table_full");
+  if (cut != result.tracing.stack_ends.end()) {
+    reasons.push_back(fmt::format("{} stack{} could not be recorded in full (stack_table_full); {}",
+                                  cut->second, cut->second == 1 ? "" : "s",
+                                  RemedyFor("stack_table_full")));
   }
   return reasons;
 }

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "common/control_protocol.h"
+#include "runner/attach/program_environment.h"
 #include "runner/attribution/frame_origin.h"
 #include "runner/budget/date.h"
 #include "runner/report/program_exit_text.h"
@@ -16,13 +17,15 @@
 #include "runner/session/linux/launcher.h"
 #include "runner/session/linux/process_tree.h"
 #include "runner/session/linux/program_watch.h"
+#include "runner/session/linux/run_members.h"
 #include "runner/session/named_processes.h"
 #include "runner/session/preparation.h"
-#include "runner/session/program_environment.h"
 #include "runner/session/run_confirmations.h"
 #include "runner/session/run_outcome.h"
 #include "runner/session/run_reasons.h"
+#include "runner/session/running_tests.h"
 #include "runner/session/shard.h"
+#include "runner/session/untraced_tests.h"
 #include "runner/session/unused_allowances.h"
 
 namespace leakgate {
@@ -65,12 +68,14 @@ class Session {
                       prepared.program.filename().string(),
                       [this](WindowResult& window) { confirmations_->ConfirmNow(window); },
                       request.mode,
-                      request.baseline.get()},
+                      request.baseline.get(),
+                      request.snapshots.get()},
         generations_(surroundings_, BoundariesOf(prepared.framework), request.stack_depth),
         processes_(surroundings_, generations_, request.stack_depth) {}
 
   Expected<RunResult> Run() {
     const BlockedSignals signals;
+    const ProgressEnd progress_end(request_.progress);  // before the signals are the runner's again
     confirmations_.emplace(RepetitionSetup{.request = request_,
                                            .prepared = prepared_,
                                            .inherited = inherited_,
@@ -79,9 +84,14 @@ class Session {
                                            .is_cancelled = nullptr});
     GroupWitness witness(signals.blocked());
     auto server = ControlServer::Start(
-        {.on_hello = [this](int pid) { return processes_.OnHello(pid); },
-         .on_exec = [this](int sender,
-                           const ExecNotice& notice) { processes_.OnExec(sender, notice); }});
+        {.on_hello = [this](int pid) { return OnHello(pid); },
+         .is_served = IsOfThisRun,
+         .on_exec =
+             [this](const ToldExec& told) {
+               processes_.OnExec(told);
+               untraced_tests_.OnExec(told);
+             },
+         .on_failure = [this](const std::string& why) { server_failure_ = why; }});
     if (!server) return Unexpected(server.error());
 
     auto process = Launch((*server)->name(), signals);
@@ -89,18 +99,40 @@ class Session {
     const Expected<void> traceable = RequireTraceable(**process);
     if (!traceable) return Unexpected(traceable.error());
     generations_.Enable((*process)->pid());
+    if (request_.serve) service_ = request_.serve([this] { return Processes(); });
     const Expected<void> resumed = (*process)->Resume();
     if (!resumed) return Unexpected(resumed.error());
 
     ProgramWatch watch(**process, signals, witness);
+    ShowProgress(watch);
     const ProgramStatus status = WaitForEnd(watch, (*process)->pid(), (*server)->name());
     confirmations_->ProgramHasEnded();
     processes_.AwaitEnds(kChildPatience);
     server->reset();  // no further region
+    service_.reset();
     return Conclude(status, signals);
   }
 
  private:
+  HelloReply OnHello(int pid) {
+    HelloReply reply = processes_.OnHello(pid);
+    if (pid == generations_.pid()) {
+      tells_of_execs_ = untraced_tests_.Watch(pid);
+    } else if (reply.region_fd < 0) {
+      untraced_tests_.OnHello(pid);
+    }
+    if (tells_of_execs_) reply.wants |= kTellOfExecs;
+    return reply;
+  }
+
+  std::vector<RunProcess> Processes() const {
+    std::vector<RunProcess> processes;
+    const TracedProcess* const program = generations_.latest();
+    if (program != nullptr) processes.push_back(program->Describe());
+    processes_.AddProcesses(processes);
+    return processes;
+  }
+
   Expected<std::unique_ptr<SuspendedProcess>> Launch(const std::string& control_name,
                                                      const BlockedSignals& signals) const {
     auto environment = ProgramEnvironment(OwnEnvironment(), {request_.agent, control_name});
@@ -121,6 +153,15 @@ class Session {
     if (!inspection->refusal) return {};
     return InconclusiveError(
         fmt::format("{}: cannot be traced: {}", image.string(), *inspection->refusal));
+  }
+
+  void ShowProgress(ProgramWatch& watch) {
+    RunProgress* const progress = request_.progress;
+    if (progress == nullptr) return;
+    watch.AroundStop(progress->pause, progress->resume);
+    running_tests_.emplace(
+        generations_, CountTestsToRun(prepared_.sources, request_.arguments, OwnEnvironment()));
+    progress->Follow([this] { return running_tests_->Now(); });
   }
 
   ProgramStatus WaitForEnd(ProgramWatch& watch, int pid, const std::string& control_name) {
@@ -146,10 +187,14 @@ class Session {
     CollectWindows(result);
     confirmations_->ConfirmAll(signals, WhyNotRepeated(result), result);
     result.reasons = ReasonsForDoubt(generations_, result);
+    if (!server_failure_.empty()) {
+      result.reasons.insert(result.reasons.begin(), server_failure_);
+    }
     if (has_timed_out_) {
       result.reasons.push_back(TimeoutReason(generations_, *request_.timeout));
     }
     AddLines(processes_.Doubts(), result.reasons);
+    AddLines(untraced_tests_.Doubts(), result.reasons);
     if (RunsAllTests(request_.arguments) && !has_timed_out_ && !result.program.signal) {
       AddLines(prepared_.budgets.UnseenProcesses(TestsThatRan(result), processes_.Images()),
                result.reasons);
@@ -163,6 +208,7 @@ class Session {
     }
     if (!result.reasons.empty()) WithdrawPasses(result.reasons.front(), result.windows);
     result.verdict = OverallVerdict(result);
+    if (request_.snapshots) request_.snapshots->Conclude(result.windows);
     result.exit_code =
         has_timed_out_ ? static_cast<int>(ExitCode::kInconclusive) : FinalExitCode(result);
     result.begin = begin_.time_since_epoch();
@@ -204,7 +250,12 @@ class Session {
   Variables variables_{IsRuntimeModule};
   JudgeSurroundings surroundings_;
   Generations generations_;
+  std::optional<RunningTests> running_tests_;  // if anybody asks
   NamedProcesses processes_;
+  UntracedTests untraced_tests_;
+  std::shared_ptr<void> service_;  // of others, while the program runs
+  bool tells_of_execs_ = false;
+  std::string server_failure_;  // read once the server has gone
   bool has_timed_out_ = false;
   std::optional<RunConfirmations> confirmations_;  // from launch on
   const Clock::time_point begin_ = Clock::now();

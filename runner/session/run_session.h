@@ -16,6 +16,9 @@
 #include "runner/budget/budget_file.h"
 #include "runner/judgement/baseline.h"
 #include "runner/report/run_result.h"
+#include "runner/session/run_processes.h"
+#include "runner/session/run_progress.h"
+#include "runner/session/test_snapshots.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {
@@ -37,6 +40,9 @@ struct RunRequest {
   ConfirmationLimits confirmation;
   GateMode mode = GateMode::kGate;
   std::shared_ptr<const Baseline> baseline;  // none: all that is found is new
+  std::shared_ptr<TestSnapshots> snapshots;  // none: none are taken
+  RunProgress* progress = nullptr;           // is told how far the run is; none: nobody asks
+  ServeRun serve;                            // none: nobody can ask for its processes
 };
 
 // The result carries the exit code. An error means that the program did not

@@ -6,12 +6,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/process/v2/process.hpp>
 #include <boost/process/v2/stdio.hpp>
 #include <nlohmann/json.hpp>
 
+#include "runner/symbols/compiled_files.h"
 #include "runner/util/linux/unique_fd.h"
 
 namespace leakgate {
@@ -59,6 +61,16 @@ std::string ReadAll(int fd) {
   }
 }
 
+// GoogleTest tells files as the compiler was given them.
+void FindRelativeFiles(const std::filesystem::path& program, TestSources& tests) {
+  const auto is_relative = [](const auto& test) {
+    return !test.second.file.empty() && std::filesystem::path(test.second.file).is_relative();
+  };
+  if (std::none_of(tests.begin(), tests.end(), is_relative)) return;  // spares the reading
+  const CompiledFiles files(program);
+  for (auto& [name, source] : tests) source.file = files.Find(source.file).value_or(source.file);
+}
+
 }  // namespace
 
 TestSources ParseTestList(const std::string& json) {
@@ -91,7 +103,9 @@ TestSources ListTests(const std::filesystem::path& program,
   listing.emplace_back("--gtest_list_tests");
   listing.push_back(fmt::format("--gtest_output=json:/proc/{}/fd/{}", ::getpid(), memory.get()));
   RunSilently(program, listing);
-  return ParseTestList(ReadAll(memory.get()));
+  TestSources tests = ParseTestList(ReadAll(memory.get()));
+  FindRelativeFiles(program, tests);
+  return tests;
 }
 
 }  // namespace leakgate

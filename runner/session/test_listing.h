@@ -13,7 +13,8 @@ namespace leakgate {
 
 // Runs `program` with `arguments` and --gtest_list_tests, untraced and silent.
 // The tests that are not filtered out and not disabled, or none if the program
-// does not list them within a minute.
+// does not list them within a minute. Their files are absolute where debug
+// information tells them so.
 [[nodiscard]] TestSources ListTests(const std::filesystem::path& program,
                                     const std::vector<std::string>& arguments);
 

@@ -1,5 +1,7 @@
 #include "runner/session/traced_process.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -49,23 +51,52 @@ TracedProcess::TracedProcess(std::unique_ptr<RegionFile> region,
                              const JudgeSurroundings& surroundings, std::mutex& judging,
                              const ChildProcess* child)
     : region_(std::move(region)),
+      image_(ImageOf(region_->pid())),
+      arguments_(ArgumentsOf(region_->pid())),
+      end_(WatchEnd(region_->pid())),
       judge_(*region_, surroundings, child),
+      code_calls_(region_->reader(), surroundings.symbolizer),
       judging_(judging),
       mode_(surroundings.mode),
+      snapshots_(child == nullptr ? surroundings.snapshots : nullptr),
       server_(region_->mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {}
 
+RunProcess TracedProcess::Describe() const {
+  return {.pid = region_->pid(),
+          .image = image_,
+          .arguments = arguments_,
+          .has_ended = HasEnded(),
+          .region = UniqueFd(::fcntl(region_fd(), F_DUPFD_CLOEXEC, 0))};
+}
+
+// The process waits, whatever the runner lacks for its answer: memory, or a thread.
 void TracedProcess::Answer(Mailbox& mailbox) {
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
+  try {
+    AnswerWell(mailbox);
+  } catch (const std::exception& error) {
+    AnswerNothing(mailbox);
+    failure_ = error.what();
+  }
+}
+
+void TracedProcess::AnswerWell(Mailbox& mailbox) {
   AnswerNothing(mailbox);
+  if (code_calls_.Answer(mailbox)) return;
   switch (static_cast<Question>(mailbox.question)) {
     case Question::kTestBegins:
+      if (snapshots_ != nullptr) snapshots_->Begin(region(), mailbox.window);
       return judge_.NoteBegin(mailbox.window);
     case Question::kIterationEnds:
-      return judge_.EndIteration(mailbox.tid, results_);
+      judge_.EndIteration(mailbox.tid, results_);
+      return CountOverBudget();
     case Question::kProcessEnds:
       return judge_.EndProcess(mailbox.tid);
     case Question::kJudge:
+    case Question::kMeasure:
+    case Question::kMeasureAtEnd:
+    case Question::kTakeSnapshot:
       break;
   }
   JudgeWindow(mailbox);
@@ -74,10 +105,26 @@ void TracedProcess::Answer(Mailbox& mailbox) {
 void TracedProcess::JudgeWindow(Mailbox& mailbox) {
   const WindowCopy window = region().Window(mailbox.window);
   WindowResult result = judge_.Judge(window, {.asking_tid = mailbox.tid});
+  result.measuring_windows = code_calls_.meter().ResultsOf(window.id);
   if (mode_ != GateMode::kWarnOnly) WriteVerdict(result, mailbox);
   result.was_failed_inside = mailbox.over_budget != 0;
-  if (window.kind == WindowKind::kSuite) judge_.EndSuite(window.id, results_);
+  if (snapshots_ != nullptr) snapshots_->End(region(), window.id, result);
+  if (window.kind == WindowKind::kTest && result.verdict == Verdict::kOverBudget) {
+    over_budget_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (window.kind == WindowKind::kSuite) {
+    judge_.EndSuite(window.id, results_);
+    CountOverBudget();
+  }
   if (window.id != 0) results_.insert_or_assign(window.id, std::move(result));
+}
+
+// Anew, where windows have been judged again.
+void TracedProcess::CountOverBudget() {
+  const auto count = std::count_if(results_.begin(), results_.end(), [](const auto& it) {
+    return it.second.kind == WindowKind::kTest && it.second.verdict == Verdict::kOverBudget;
+  });
+  over_budget_.store(count, std::memory_order_relaxed);
 }
 
 WindowResult TracedProcess::ResultOf(const WindowCopy& window) {
@@ -94,6 +141,7 @@ std::vector<WindowResult> TracedProcess::Finish() {
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
   judge_.EndProgram(results_);
+  code_calls_.meter().EndAll();
   std::vector<WindowResult> windows;
   const std::uint32_t count = region().WindowCount();
   windows.reserve(count);
@@ -101,6 +149,7 @@ std::vector<WindowResult> TracedProcess::Finish() {
     const WindowCopy window = region().Window(id);
     if (window.id == 0 || window.state == WindowState::kUnused) continue;
     windows.push_back(ResultOf(window));
+    windows.back().measuring_windows = code_calls_.meter().ResultsOf(id);
   }
   return windows;
 }

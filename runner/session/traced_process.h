@@ -7,6 +7,7 @@
 //   Finish       the process is gone: what it left is judged too
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -14,8 +15,11 @@
 #include <vector>
 
 #include "runner/report/run_result.h"
+#include "runner/session/code_calls.h"
+#include "runner/session/linux/process_image.h"
 #include "runner/session/linux/region_file.h"
 #include "runner/session/mailbox_server.h"
+#include "runner/session/run_processes.h"
 #include "runner/session/window_judge.h"
 
 namespace leakgate {
@@ -34,20 +38,39 @@ class TracedProcess {
   // After the process has gone: every window's result, in order of opening.
   [[nodiscard]] std::vector<WindowResult> Finish();
 
+  // As others may ask for it. Any thread.
+  [[nodiscard]] RunProcess Describe() const;
+  [[nodiscard]] bool HasEnded() const { return leakgate::HasEnded(end_); }
+
+  // Tests that are over budget, as far as they have been judged. Any thread.
+  std::int64_t over_budget_tests() const { return over_budget_.load(std::memory_order_relaxed); }
+
+  // Why a question was not answered, in words; empty: each was. REQUIRES: Finish.
+  const std::string& failure() const { return failure_; }
+
   // Time spent judging.
   std::chrono::nanoseconds judged() const { return judged_; }
 
  private:
   void Answer(Mailbox& mailbox);
+  void AnswerWell(Mailbox& mailbox);
   void JudgeWindow(Mailbox& mailbox);
+  void CountOverBudget();
   WindowResult ResultOf(const WindowCopy& window);
 
   std::unique_ptr<RegionFile> region_;
+  const std::string image_;
+  const std::vector<std::string> arguments_;
+  const UniqueFd end_;  // readable at the process's end
   WindowJudge judge_;
+  CodeCalls code_calls_;
   std::mutex& judging_;
   const GateMode mode_;
+  TestSnapshots* const snapshots_;                 // none of a child that a budget file names
   std::map<std::uint32_t, WindowResult> results_;  // of windows judged while the process waited
+  std::atomic<std::int64_t> over_budget_{0};
   std::chrono::nanoseconds judged_{};
+  std::string failure_;
   MailboxServer server_;  // last: it uses the others
 };
 

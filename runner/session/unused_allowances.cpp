@@ -15,8 +15,10 @@ namespace {
 std::set<std::string> UsedPlaces(const std::vector<WindowResult>& windows) {
   std::set<std::string> places;
   for (const WindowResult& window : windows) {
-    for (const Finding& finding : window.findings) {
-      if (!finding.allowance.empty()) places.insert(finding.allowance);
+    for (const std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+      for (const Finding& finding : *findings) {
+        if (!finding.allowance.empty()) places.insert(finding.allowance);
+      }
     }
   }
   return places;

@@ -3,22 +3,18 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runner/snapshot/totals_amounts.h"
+
 namespace leakgate {
 namespace {
 
-Amount Between(std::uint64_t bytes_before, std::uint64_t bytes_after, std::uint64_t blocks_before,
-               std::uint64_t blocks_after) {
-  return {static_cast<std::int64_t>(bytes_after - bytes_before),
-          static_cast<std::int64_t>(blocks_after - blocks_before)};
-}
-
 Amount Allocated(const Totals& begin, const Totals& end) {
-  return Between(begin.allocated_bytes, end.allocated_bytes, begin.allocated_blocks,
-                 end.allocated_blocks);
+  return AmountOf(end.allocated_bytes - begin.allocated_bytes,
+                  end.allocated_blocks - begin.allocated_blocks);
 }
 
 Amount Freed(const Totals& begin, const Totals& end) {
-  return Between(begin.freed_bytes, end.freed_bytes, begin.freed_blocks, end.freed_blocks);
+  return AmountOf(end.freed_bytes - begin.freed_bytes, end.freed_blocks - begin.freed_blocks);
 }
 
 std::chrono::nanoseconds Now() { return std::chrono::steady_clock::now().time_since_epoch(); }
@@ -59,7 +55,7 @@ WindowResult Describe(const WindowCopy& window, const RegionReader& region,
   result.source_file = window.file;
   result.source_line = window.line;
   const auto source = sources.find(window.name);
-  if (result.source_file.empty() && source != sources.end()) {
+  if (source != sources.end() && !source->second.file.empty()) {
     result.source_file = source->second.file;
     result.source_line = source->second.line;
   }
@@ -70,8 +66,7 @@ WindowResult Describe(const WindowCopy& window, const RegionReader& region,
   result.growth = result.allocated - Freed(window.begin, end);
   const std::uint64_t live_bytes = end.allocated_bytes - end.freed_bytes;
   result.peak_live_bytes = static_cast<std::int64_t>(std::max(window.peak_live_bytes, live_bytes));
-  result.live_bytes_at_begin =
-      static_cast<std::int64_t>(window.begin.allocated_bytes - window.begin.freed_bytes);
+  result.live_bytes_at_begin = LiveIn(window.begin).bytes;
   result.live_bytes_at_end = static_cast<std::int64_t>(live_bytes);
   result.end = is_closed ? TimeOf(window.end_time_ns) : Now();
   result.begin = std::min(TimeOf(window.begin_time_ns), result.end);

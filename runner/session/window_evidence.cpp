@@ -13,16 +13,17 @@
 namespace leakgate {
 namespace {
 
-bool MayFree(const EvidenceRequest& request, std::uint32_t thread_id) {
-  const ThreadCopy thread = request.region.Thread(thread_id);
-  return thread.tid != request.asking_tid && !thread.has_ended;
+bool MayFree(const RegionReader& region, int asking_tid, std::uint32_t thread_id) {
+  const ThreadCopy thread = region.Thread(thread_id);
+  return thread.tid != asking_tid && !thread.has_ended;
 }
 
-bool HoldsOtherThreadsBlocks(const EvidenceRequest& request, const std::vector<LiveBlock>& blocks) {
+bool HoldsOtherThreadsBlocks(const RegionReader& region, int asking_tid,
+                             const std::vector<LiveBlock>& blocks) {
   std::map<std::uint32_t, bool> may_free;  // by thread
   return std::any_of(blocks.begin(), blocks.end(), [&](const LiveBlock& block) {
     const auto [known, is_new] = may_free.try_emplace(block.thread);
-    if (is_new) known->second = MayFree(request, block.thread);
+    if (is_new) known->second = MayFree(region, asking_tid, block.thread);
     return known->second;
   });
 }
@@ -72,17 +73,23 @@ std::string TextOf(const FreeErrorCopy& error) {
 
 }  // namespace
 
-Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request) {
+Expected<std::vector<LiveBlock>> BlocksAfterAMoment(const RegionReader& region, int asking_tid,
+                                                    const ReadBlocks& read) {
   using std::chrono::microseconds;
   constexpr microseconds kLongestPause(51'200);
-  auto blocks = request.region.LiveBlocks(request.window);
-  if (request.asking_tid != 0) {
-    for (microseconds pause(100); blocks && pause <= kLongestPause; pause *= 2) {
-      if (!HoldsOtherThreadsBlocks(request, *blocks)) break;
-      std::this_thread::sleep_for(pause);
-      blocks = request.region.LiveBlocks(request.window);
-    }
+  auto blocks = read();
+  if (asking_tid == 0) return blocks;
+  for (microseconds pause(100); blocks && pause <= kLongestPause; pause *= 2) {
+    if (!HoldsOtherThreadsBlocks(region, asking_tid, *blocks)) break;
+    std::this_thread::sleep_for(pause);
+    blocks = read();
   }
+  return blocks;
+}
+
+Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request) {
+  auto blocks = BlocksAfterAMoment(request.region, request.asking_tid,
+                                   [&] { return request.region.LiveBlocks(request.window); });
   if (!blocks) return Unexpected(blocks.error());
   WindowEvidence evidence{*std::move(blocks), {}};
   evidence.facts.resize(evidence.blocks.size());

@@ -1,6 +1,9 @@
 // The parts of a window's evidence that ask the region and the process.
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "runner/judgement/evidence.h"
 #include "runner/reachability/linux/tell_reach.h"
 #include "runner/symbols/variables.h"
@@ -16,9 +19,15 @@ struct EvidenceRequest {
   int asking_tid = 0;
 };
 
-// The live blocks of the window. Another thread than the asking one may be about
-// to free what it holds: it is given a moment, more each time, a tenth of a second
-// in all.
+// What `read` tells. Another thread than the asking one may be about to free what it
+// holds: it is given a moment, more each time, a tenth of a second in all. Not if
+// `asking_tid` is 0.
+using ReadBlocks = std::function<Expected<std::vector<LiveBlock>>()>;
+[[nodiscard]] Expected<std::vector<LiveBlock>> BlocksAfterAMoment(const RegionReader& region,
+                                                                  int asking_tid,
+                                                                  const ReadBlocks& read);
+
+// The live blocks of the window, after a moment.
 [[nodiscard]] Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request);
 
 // Says of the blocks of threads older than the window whose they are. With

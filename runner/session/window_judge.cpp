@@ -8,6 +8,7 @@
 #include "runner/judgement/allowances.h"
 #include "runner/judgement/window_verdict.h"
 #include "runner/session/symbolise_stack.h"
+#include "runner/session/window_mappings.h"
 
 namespace leakgate {
 namespace {
@@ -45,6 +46,10 @@ WindowJudge::WindowJudge(RegionFile& file, const JudgeSurroundings& surroundings
   }
   file_.Ask(kAskAtIterationEnd);
   if (around_.budgets.LimitsResources()) file_.Ask(kAskAtTestBegin | kAskAtTestEnd);
+  if (around_.snapshots != nullptr) {
+    const bool takes_every = around_.snapshots->tests() == SnapshotTests::kEvery;
+    file_.Ask(takes_every ? kAskAtTestBegin | kAskAtTestEnd : kAskAtTestBegin);
+  }
   if (around_.budgets.DefersToSuites()) file_.Ask(kAskAtSuiteEnd);
 }
 
@@ -67,10 +72,12 @@ Expected<AppliedBudget> WindowJudge::BudgetOf(const WindowCopy& window,
   if (window.kind == WindowKind::kTest) {
     return around_.budgets.ForTest({described.name, described.source_file});
   }
+  // A suite's tests follow it, up to the next suite: so all suites together read each once.
   std::vector<TestId> tests;
   for (std::uint32_t id = window.id + 1; id < region_.WindowCount(); ++id) {
     const WindowCopy test = region_.Window(id);
-    if (test.parent != window.id || test.kind != WindowKind::kTest) continue;
+    if (test.kind != WindowKind::kTest) break;
+    if (test.parent != window.id) continue;
     tests.push_back({test.name, DescribeWindow(test).source_file});
   }
   return around_.budgets.ForSuite(tests);
@@ -112,7 +119,9 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   AddResources(window.id, result);
   NameThreads(request, result.budget->thread_scope, sites_, *evidence);
   CodeCharges charges = ChargesOf(result.kind, result);
-  Allow(window.id, charges, *evidence);
+  Allow(charges, *evidence);
+  AllowExpected(region_, window.id, sites_, *evidence);
+  AddMappings(request, charges, result);
   if (window.kind == WindowKind::kProgram) RecallLost(*evidence);
   if (moment.asking_tid != 0 && AnyAsksForReach(*evidence, charges)) {
     result.reach_problem =
@@ -157,12 +166,11 @@ CodeCharges WindowJudge::ChargesOf(WindowKind kind, const WindowResult& result) 
   return CodeCharges(around_.budgets, kind, std::move(tests), result.budget, sites_);
 }
 
-void WindowJudge::Allow(std::uint32_t window, CodeCharges& charges, WindowEvidence& evidence) {
+void WindowJudge::Allow(CodeCharges& charges, WindowEvidence& evidence) {
   AllowByScope(region_, sites_, evidence);
   AllowByBudget(
       [&](std::uint32_t stack) -> const AppliedBudget& { return charges.BudgetOf(stack); }, sites_,
       evidence);
-  AllowExpected(region_, window, sites_, evidence);
 }
 
 const BaselineWindow* WindowJudge::BaselineOf(const WindowResult& result) const {
@@ -176,23 +184,28 @@ void WindowJudge::AddFreeErrors(std::uint32_t window, WindowResult& result) {
   if (around_.baseline != nullptr) MarkKnown(BaselineOf(result), result);
 }
 
+// What a test means to leave by leakgate::ExpectOutstanding is on the heap.
+void WindowJudge::AddMappings(const EvidenceRequest& request, CodeCharges& charges,
+                              WindowResult& result) {
+  const bool may_fail = around_.budgets.LimitsMapped();
+  MappedEvidence mapped = GatherMappings(request, may_fail ? Patience::kShort : Patience::kNone);
+  NameThreads(request, result.budget->thread_scope, sites_, mapped.pieces);
+  Allow(charges, mapped.pieces);
+  result.mappings = GroupFindings(mapped.pieces.blocks, mapped.pieces.facts, sites_);
+  result.reserved_bytes = mapped.reserved_bytes;
+  if (request.asking_tid == 0) return;
+  for (std::string& line : NameMappedFiles(request.pid, mapped.pieces)) {
+    result.left_behind.push_back(std::move(line));
+  }
+}
+
 void WindowJudge::AddResources(std::uint32_t window, WindowResult& result) {
   const auto begin = resources_.find(window);
   if (begin == resources_.end()) return;
-  const Expected<HeapCopy> heap = region_.CopyHeap();
-  if (!heap) return;
-  std::vector<std::uint64_t> others = heap->pages;
-  for (const LiveBlock& block : heap->blocks) others.push_back(block.address);
-  for (const OwnRange& range : region_.OwnRanges()) others.push_back(range.begin);
-  for (std::uint32_t id = 1; id < region_.ThreadCount(); ++id) {
-    others.push_back(region_.Thread(id).pointer);
-  }
-  std::sort(others.begin(), others.end());
-  ResourcesLeft left = LeftBetween(begin->second, ReadResources(file_.pid()), others);
+  ResourcesLeft left = LeftBetween(begin->second, ReadResources(file_.pid()));
   resources_.erase(begin);
   result.file_descriptors = left.file_descriptors;
   result.threads = left.threads;
-  result.mapped_bytes = left.mapped_bytes;
   result.left_behind = std::move(left.names);
 }
 
@@ -213,6 +226,7 @@ void WindowJudge::Defer(WindowResult& result) const {
 }
 
 void WindowJudge::NoteBegin(std::uint32_t window) {
+  if (!around_.budgets.LimitsResources()) return;
   resources_[window] = ReadResources(file_.pid());
 }
 
@@ -255,6 +269,10 @@ void WindowJudge::JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std
     // What is freed only as the program ends may have grown all the while.
     if (asking_tid_ != 0 || result->second.budget->free_by != FreeBy::kTest) {
       MarkReleased(live->blocks, when, evidence);
+      if (result->second.budget->free_by != FreeBy::kTest) {
+        CodeCharges charges = ChargesOf(result->second.kind, result->second);
+        AddMappings(RequestFor(window, 0), charges, result->second);
+      }
       if (asking_tid_ != 0) {
         result->second.reach_problem = TellReach(RequestFor(window, asking_tid_), around_.variables,
                                                  HolderWish::kTell, sites_, evidence);

@@ -22,6 +22,7 @@
 #include "runner/report/run_result.h"
 #include "runner/session/linux/process_resources.h"
 #include "runner/session/linux/region_file.h"
+#include "runner/session/test_snapshots.h"
 #include "runner/session/window_description.h"
 #include "runner/session/window_evidence.h"
 #include "runner/symbols/symbolizer.h"
@@ -41,6 +42,7 @@ struct JudgeSurroundings {
   ConfirmInline confirm_inline = nullptr;  // none: windows stay unconfirmed for now
   GateMode mode = GateMode::kGate;
   const Baseline* baseline = nullptr;  // of `leakgate run --baseline`
+  TestSnapshots* snapshots = nullptr;  // of `leakgate run --snapshots`
 };
 
 // The child process that a region is of, where it is not the program under test: its one
@@ -100,9 +102,10 @@ class WindowJudge {
   std::vector<EarlierFreeCopy> TakeEarlierFrees();
   EvidenceRequest RequestFor(std::uint32_t window, int asking_tid) const;
   CodeCharges ChargesOf(WindowKind kind, const WindowResult& result);
-  void Allow(std::uint32_t window, CodeCharges& charges, WindowEvidence& evidence);
+  void Allow(CodeCharges& charges, WindowEvidence& evidence);
   const BaselineWindow* BaselineOf(const WindowResult& result) const;
   void AddFreeErrors(std::uint32_t window, WindowResult& result);
+  void AddMappings(const EvidenceRequest& request, CodeCharges& charges, WindowResult& result);
   void AddResources(std::uint32_t window, WindowResult& result);
   void Conclude(const WindowEvidence& evidence, WindowResult& result);
   void Defer(WindowResult& result) const;

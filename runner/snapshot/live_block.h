@@ -15,6 +15,7 @@ struct LiveBlock {
   std::uint32_t window = 0;  // the window in which it was allocated
   std::uint32_t thread = 0;
   std::uint32_t allowance = 0;  // of the code's, within which it was allocated; 0: none
+  std::uint32_t phase = 0;      // tells the measuring windows that were open; 0: none
 };
 
 }  // namespace leakgate

@@ -55,7 +55,8 @@ LiveBlock BlockAt(const Stretch& stretch, std::uint64_t at, std::uint32_t word,
           start.stack,
           context.window,
           context.thread,
-          context.allowance};
+          context.allowance,
+          context.phase};
 }
 
 constexpr std::uint64_t kWordsPerHeapPage = kHeapPageBytes >> kGranuleShift;
@@ -119,7 +120,9 @@ Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::
   return {};
 }
 
-Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
+// The live blocks whose context is_wanted.
+template <typename IsWanted>
+Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(IsWanted is_wanted) const {
   std::vector<LiveBlock> found;
   found.reserve(LikelyBlocks());
   const auto scan = [&](const Stretch& stretch) {
@@ -128,7 +131,7 @@ Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) 
       if (!IsLiveStart(word)) continue;
       const LiveRest rest = DecodeRest(stretch.words.Load(i + 1));
       const ContextRecord context = Context(rest.context);
-      if (context.window != window) continue;
+      if (!is_wanted(context)) continue;
       found.push_back(BlockAt(stretch, i, word, context));
     }
   };
@@ -136,6 +139,41 @@ Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) 
       [&](std::uint64_t index, std::uint32_t chunk) { return ForEachStretch(index, chunk, scan); });
   if (!scanned) return Unexpected(scanned.error());
   return found;
+}
+
+Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
+  return FindBlocks([=](const ContextRecord& context) { return context.window == window; });
+}
+
+Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(const MeasuringWindowCopy& window) const {
+  return FindBlocks([&](const ContextRecord& context) {
+    return context.phase >= window.first_phase && context.phase < window.end_phase &&
+           (window.thread == 0 || window.thread == context.thread);
+  });
+}
+
+Expected<void> RegionReader::VisitBlocks(const UseBlocks& use) const {
+  constexpr std::size_t kBatch = 8192;
+  std::vector<LiveBlock> batch;
+  batch.reserve(kBatch);
+  Expected<void> outcome;
+  const auto scan = [&](const Stretch& stretch) {
+    for (std::uint64_t i = stretch.begin; i < stretch.end && outcome; ++i) {
+      const std::uint32_t word = stretch.words.Acquire(i);
+      if (!IsLiveStart(word)) continue;
+      const LiveRest rest = DecodeRest(stretch.words.Load(i + 1));
+      batch.push_back(BlockAt(stretch, i, word, Context(rest.context)));
+      if (batch.size() < kBatch) continue;
+      outcome = use(batch);
+      batch.clear();
+    }
+  };
+  const Expected<void> scanned = ForEachChunk([&](std::uint64_t index, std::uint32_t chunk) {
+    Expected<void> done = ForEachStretch(index, chunk, scan);
+    return done ? outcome : done;
+  });
+  if (!scanned) return scanned;
+  return batch.empty() ? Expected<void>() : use(batch);
 }
 
 Expected<HeapCopy> RegionReader::CopyHeap() const {

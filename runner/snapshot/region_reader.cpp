@@ -24,6 +24,16 @@ Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
   return reader;
 }
 
+int RegionReader::Pid() const { return CopyOf(&Header().pid); }
+
+std::uint32_t RegionReader::Generation() const { return CopyOf(&Header().generation); }
+
+std::uint32_t RegionReader::StackDepth() const { return CopyOf(&Header().stack_depth); }
+
+std::uint32_t RegionReader::StackEvents() const {
+  return CopyOf(&Header().stack_events) & kAllStackEvents;
+}
+
 AgentState RegionReader::State() const {
   const auto state = Header().agent_state.load(std::memory_order_acquire);
   return state <= static_cast<std::uint32_t>(AgentState::kFailed) ? static_cast<AgentState>(state)
@@ -42,6 +52,8 @@ BoundarySource RegionReader::Boundaries() const {
 }
 
 ProgramEnd RegionReader::End() const { return static_cast<ProgramEnd>(Load(Header().program_end)); }
+
+std::uint64_t RegionReader::AttachedAtNs() const { return Load(Header().attached_at_ns); }
 
 std::uint32_t RegionReader::WindowCount() const {
   return LoadCount(Header().window_count, kMaxWindows);
@@ -111,6 +123,13 @@ RawStack RegionReader::Stack(std::uint32_t id) const {
     if (at < kUnwindEndCount) stack.end = static_cast<UnwindEnd>(at);
   }
   return stack;
+}
+
+std::optional<StackNodeCopy> RegionReader::Node(std::uint32_t id) const {
+  const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
+  if (id < kStackRootCount || id >= count) return std::nullopt;
+  const StackNode node = CopyOf(At<StackNode>(region_offset::kStacks) + id);
+  return StackNodeCopy{node.pc, node.parent, node.module};
 }
 
 Module RegionReader::ModuleOf(std::uint32_t id) const {

@@ -7,13 +7,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "common/allocation_kind.h"
 #include "common/region_layout.h"
+#include "runner/snapshot/amount.h"
 #include "runner/snapshot/live_block.h"
+#include "runner/snapshot/mapping_copy.h"
 #include "runner/snapshot/module.h"
 #include "runner/util/expected.h"
 #include "runner/util/linux/mapping.h"
@@ -65,6 +69,12 @@ struct EarlierFreeCopy {
   std::uint64_t size_bytes = 0;
 };
 
+// What one stack has freed, of all blocks.
+struct FreedByCopy {
+  std::uint32_t stack = 0;
+  Amount amount;
+};
+
 struct FreeErrorCopy {
   FreeErrorKind kind = FreeErrorKind::kMismatched;
   FreeKind free_kind = FreeKind::kFree;
@@ -88,6 +98,26 @@ struct AllowanceCopy {
   int line = 0;
   std::int64_t bytes = -1;   // -1: no limit
   std::int64_t blocks = -1;  // likewise
+};
+
+// A measuring window of the program's code, copied. Not there: id is 0.
+struct MeasuringWindowCopy {
+  std::uint32_t id = 0;
+  WindowState state = WindowState::kUnused;
+  std::uint32_t window = 0;  // current when it was opened
+  std::uint32_t thread = 0;  // the only one that it measures; 0: all
+  std::string name;
+  std::string file;
+  int line = 0;
+  std::uint32_t first_phase = 0;
+  std::uint32_t end_phase = 0;  // of one that is open: there is none after it yet
+};
+
+// One frame of the tree of stacks.
+struct StackNodeCopy {
+  std::uint64_t pc = 0;
+  std::uint32_t parent = 0;  // the caller's node; below kStackRootCount: how the stack ends
+  std::uint32_t module = 0;
 };
 
 // A call stack as recorded, innermost first.
@@ -116,10 +146,17 @@ class RegionReader {
   // Fails if it is none, or one of another version.
   [[nodiscard]] static Expected<RegionReader> Attach(const UniqueFd& fd);
 
+  [[nodiscard]] int Pid() const;
+  [[nodiscard]] std::uint32_t Generation() const;   // counts the execs of the PID, from 1
+  [[nodiscard]] std::uint32_t StackDepth() const;   // where stacks are cut
+  [[nodiscard]] std::uint32_t StackEvents() const;  // bits: whose stacks are recorded
   [[nodiscard]] AgentState State() const;
   [[nodiscard]] AgentFailure Failure() const;
   [[nodiscard]] BoundarySource Boundaries() const;
   [[nodiscard]] ProgramEnd End() const;
+  // When tracing was enabled in the running process (CLOCK_REALTIME), before which nothing
+  // is known; 0 if it was traced from its first instruction.
+  [[nodiscard]] std::uint64_t AttachedAtNs() const;
   [[nodiscard]] std::uint32_t WindowCount() const;  // ids from 1 to less than this
   [[nodiscard]] std::uint32_t CurrentWindow() const;
   [[nodiscard]] std::uint64_t Drops(DropReason reason) const;
@@ -127,6 +164,8 @@ class RegionReader {
 
   [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
   [[nodiscard]] RawStack Stack(std::uint32_t id) const;
+  // None: there is no such node, or it is no frame.
+  [[nodiscard]] std::optional<StackNodeCopy> Node(std::uint32_t id) const;
   [[nodiscard]] Module ModuleOf(std::uint32_t id) const;
 
   // Ids from 1 to less than the count.
@@ -135,13 +174,24 @@ class RegionReader {
   [[nodiscard]] std::uint32_t AllowanceCount() const;
   [[nodiscard]] AllowanceCopy Allowance(std::uint32_t id) const;
 
+  [[nodiscard]] std::uint32_t MeasuringWindowCount() const;
+  [[nodiscard]] MeasuringWindowCopy MeasuringWindow(std::uint32_t id) const;
+
   // How many there have ever been; the table holds the first kMaxEarlierFrees.
   [[nodiscard]] std::uint32_t EarlierFreeCount() const;
   // Those in the table from an index on, but for any that were taken back.
   [[nodiscard]] std::vector<EarlierFreeCopy> EarlierFrees(std::uint32_t from) const;
+  // Who has freed what up to now, by stack; none unless kStacksOfFree was asked for.
+  [[nodiscard]] std::vector<FreedByCopy> FreedBy() const;
   [[nodiscard]] std::vector<FreeErrorCopy> FreeErrors() const;
   // Memory of the agent's own in the process, which holds no roots.
   [[nodiscard]] std::vector<OwnRange> OwnRanges() const;
+
+  // What the program has mapped itself and not unmapped, and the stacks of its threads;
+  // by address. A range that changes hands meanwhile may be told of twice.
+  [[nodiscard]] std::vector<MappingCopy> Mappings() const;
+  // All that it ever committed, as bytes and calls.
+  [[nodiscard]] Amount MappedInAll() const;
 
   // Everything allocated and freed up to now.
   [[nodiscard]] Totals CurrentTotals() const;
@@ -153,7 +203,17 @@ class RegionReader {
   // address space is short.
   [[nodiscard]] Expected<std::vector<LiveBlock>> LiveBlocks(std::uint32_t window) const;
 
-  // The same of all windows, and where the heap is. Fails likewise. A block of
+  // The same, allocated while a measuring window was open.
+  [[nodiscard]] Expected<std::vector<LiveBlock>> LiveBlocks(
+      const MeasuringWindowCopy& window) const;
+
+  // The live blocks of all windows, by address, some thousands at a time: in memory
+  // that does not grow with them. Ends with the first error that `use` returns. Fails
+  // likewise.
+  using UseBlocks = std::function<Expected<void>(std::span<const LiveBlock> blocks)>;
+  [[nodiscard]] Expected<void> VisitBlocks(const UseBlocks& use) const;
+
+  // The same all at once, and where the heap is. Fails likewise. A block of
   // glibc's that has a mapping of its own makes no page the allocator's: the
   // addresses are anybody's once it is freed.
   [[nodiscard]] Expected<HeapCopy> CopyHeap() const;
@@ -169,6 +229,8 @@ class RegionReader {
   std::string Text(TextRef ref) const;
   std::size_t LikelyBlocks() const;
   ContextRecord Context(std::uint32_t id) const;
+  template <typename IsWanted>
+  Expected<std::vector<LiveBlock>> FindBlocks(IsWanted is_wanted) const;
   template <typename Use>
   Expected<void> ForEachChunk(Use use) const;
   template <typename Use>

@@ -54,6 +54,33 @@ AllowanceCopy RegionReader::Allowance(std::uint32_t id) const {
   return copy;
 }
 
+std::uint32_t RegionReader::MeasuringWindowCount() const {
+  return LoadCount(Header().measuring_window_count, kMaxMeasuringWindows);
+}
+
+MeasuringWindowCopy RegionReader::MeasuringWindow(std::uint32_t id) const {
+  MeasuringWindowCopy copy;
+  if (id == 0 || id >= MeasuringWindowCount()) return copy;
+
+  const auto* const shared = At<MeasuringWindowRecord>(region_offset::kMeasuringWindows) + id;
+  // Acquire pairs with the agent's release: the rest is there.
+  const std::uint32_t state = shared->state.load(std::memory_order_acquire);
+  const bool is_open = state == static_cast<std::uint32_t>(WindowState::kOpen);
+  const bool is_closed = state == static_cast<std::uint32_t>(WindowState::kClosed);
+  if (!is_open && !is_closed) return copy;
+  copy.id = id;
+  copy.state = static_cast<WindowState>(state);
+  copy.window = CopyOf(&shared->window);
+  copy.thread = CopyOf(&shared->thread);
+  copy.name = Text(CopyOf(&shared->name));
+  copy.file = Text(CopyOf(&shared->file));
+  copy.line = static_cast<int>(CopyOf(&shared->line) & 0x7FFF'FFFF);
+  // Phase 0 is nobody's.
+  copy.first_phase = std::max<std::uint32_t>(CopyOf(&shared->first_phase), 1);
+  copy.end_phase = is_open ? UINT32_MAX : CopyOf(&shared->end_phase);
+  return copy;
+}
+
 std::uint32_t RegionReader::EarlierFreeCount() const { return Load(Header().earlier_free_count); }
 
 std::vector<EarlierFreeCopy> RegionReader::EarlierFrees(std::uint32_t from) const {
@@ -67,6 +94,21 @@ std::vector<EarlierFreeCopy> RegionReader::EarlierFrees(std::uint32_t from) cons
     frees.push_back({CopyOf(&shared->stack), window, CopyOf(&shared->size_bytes)});
   }
   return frees;
+}
+
+std::vector<FreedByCopy> RegionReader::FreedBy() const {
+  std::vector<FreedByCopy> freed;
+  if ((StackEvents() & kStacksOfFree) == 0) return freed;
+  const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
+  for (std::uint32_t stack = 0; stack < count; ++stack) {
+    const auto* const shared = At<Tally>(region_offset::kFreedBy) + stack;
+    const std::uint64_t blocks = Load(shared->blocks);
+    if (blocks == 0) continue;
+    freed.push_back(
+        {stack,
+         {static_cast<std::int64_t>(Load(shared->bytes)), static_cast<std::int64_t>(blocks)}});
+  }
+  return freed;
 }
 
 std::vector<FreeErrorCopy> RegionReader::FreeErrors() const {

@@ -2,18 +2,15 @@
 
 #include <dwarf.h>
 
-#include <filesystem>
 #include <optional>
 
 #include "runner/symbols/debug_units.h"
 #include "runner/symbols/demangle.h"
-#include "runner/symbols/qualified_name.h"
+#include "runner/symbols/dwarf_children.h"
+#include "runner/symbols/source_path.h"
 
 namespace leakgate {
 namespace {
-
-// Deeper nesting is not of a compiler's making.
-constexpr int kMostNested = 200;
 
 // Calls `use(begin, end)` for each address range of `die`.
 template <typename Use>
@@ -28,33 +25,22 @@ void ForEachRange(Dwarf_Die* die, Use use) {
   }
 }
 
-// Calls `use(child)` for each child of `die`, until it returns false.
-template <typename Use>
-void ForEachChild(Dwarf_Die* die, Use use) {
-  Dwarf_Die child;
-  if (dwarf_child(die, &child) != 0) return;
-  while (use(child)) {
-    const Dwarf_Off offset = dwarf_dieoffset(&child);
-    if (dwarf_siblingof(&child, &child) != 0) return;
-    if (dwarf_dieoffset(&child) <= offset) return;  // broken: it would not end
-  }
-}
-
 // Types hold declarations, never code.
 bool MayHoldFunctions(int tag) {
   return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_subprogram ||
          tag == DW_TAG_lexical_block;
 }
 
-void CollectFunctions(Dwarf_Die* die, int depth, RangeMap<Dwarf_Die>& functions) {
-  if (depth > kMostNested) return;
-  ForEachChild(die, [&](Dwarf_Die& child) {
+void CollectFunctions(Dwarf_Die* die, Dwarf_Off& reached, int depth,
+                      RangeMap<Dwarf_Die>& functions) {
+  if (depth > kMostNestedEntries) return;
+  ForEachChild(die, reached, [&](Dwarf_Die& child) {
     const int tag = dwarf_tag(&child);
     if (tag == DW_TAG_subprogram) {
       ForEachRange(&child,
                    [&](Dwarf_Addr begin, Dwarf_Addr end) { functions.Add(begin, end, child); });
     }
-    if (MayHoldFunctions(tag)) CollectFunctions(&child, depth + 1, functions);
+    if (MayHoldFunctions(tag)) CollectFunctions(&child, reached, depth + 1, functions);
     return true;
   });
 }
@@ -66,16 +52,17 @@ bool Holds(Dwarf_Die* scope, Dwarf_Addr address) {
 }
 
 // The functions inlined at `address` in `scope`, outermost first.
-bool CollectInlined(Dwarf_Die* scope, Dwarf_Addr address, int depth,
+bool CollectInlined(Dwarf_Die* scope, Dwarf_Addr address, Dwarf_Off& reached, int depth,
                     std::vector<Dwarf_Die>& inlined) {
-  if (depth > kMostNested) return false;
+  if (depth > kMostNestedEntries) return false;
   bool found = false;
-  ForEachChild(scope, [&](Dwarf_Die& child) {
+  ForEachChild(scope, reached, [&](Dwarf_Die& child) {
     const int tag = dwarf_tag(&child);
     if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) return true;
     if (!Holds(&child, address)) return true;
     if (tag == DW_TAG_inlined_subroutine) inlined.push_back(child);
-    found = CollectInlined(&child, address, depth + 1, inlined) || tag == DW_TAG_inlined_subroutine;
+    found = CollectInlined(&child, address, reached, depth + 1, inlined) ||
+            tag == DW_TAG_inlined_subroutine;
     return !found;
   });
   return found;
@@ -87,19 +74,13 @@ std::string Text(Dwarf_Die* die, unsigned attribute) {
   return text != nullptr ? text : "";
 }
 
-DebugFunction Named(Dwarf_Die* die) {
+DebugFunction Named(Dwarf_Die* die, QualifiedNames& names) {
   DebugFunction function;
   function.linkage_name = Text(die, DW_AT_linkage_name);
   if (function.linkage_name.empty()) function.linkage_name = Text(die, DW_AT_MIPS_linkage_name);
   const bool readable = Demangle(function.linkage_name) != function.linkage_name;
-  if (!readable) function.name = QualifiedName(die);
+  if (!readable) function.name = names.Of(*die);
   return function;
-}
-
-std::string Absolute(const char* file, const std::string& directory) {
-  if (file == nullptr) return {};
-  // An absolute `file` replaces the directory.
-  return (std::filesystem::path(directory) / file).lexically_normal().string();
 }
 
 std::optional<Dwarf_Word> Number(Dwarf_Die* die, unsigned attribute) {
@@ -127,7 +108,8 @@ DebugFunctions::DebugFunctions(Dwfl_Module* module) {
 SourcePosition DebugFunctions::LineAt(Unit& unit, Dwarf_Addr address) {
   Dwarf_Line* const line = dwarf_getsrc_die(&unit.lines, address);
   if (line == nullptr) return {};
-  SourcePosition position{Absolute(dwarf_linesrc(line, nullptr, nullptr), unit.directory), 0};
+  SourcePosition position{SourcePath(unit.directory.c_str(), dwarf_linesrc(line, nullptr, nullptr)),
+                          0};
   dwarf_lineno(line, &position.line);
   return position;
 }
@@ -140,14 +122,16 @@ SourcePosition DebugFunctions::CallOf(Unit& unit, Dwarf_Die* inlined) {
   Dwarf_Files* files = nullptr;
   std::size_t count = 0;
   if (index && dwarf_getsrcfiles(&unit.functions, &files, &count) == 0 && *index < count) {
-    position.file = Absolute(dwarf_filesrc(files, *index, nullptr, nullptr), unit.directory);
+    position.file =
+        SourcePath(unit.directory.c_str(), dwarf_filesrc(files, *index, nullptr, nullptr));
   }
   return position;
 }
 
 void DebugFunctions::Read(Unit& unit) {
   if (unit.read) return;
-  CollectFunctions(&unit.functions, 0, unit.by_address);
+  Dwarf_Off reached = dwarf_dieoffset(&unit.functions);
+  CollectFunctions(&unit.functions, reached, 0, unit.by_address);
   unit.by_address.Seal();
   unit.read = true;
 }
@@ -162,14 +146,15 @@ std::vector<DebugFunction> DebugFunctions::At(std::uint64_t address) {
   std::vector<Dwarf_Die> chain;  // outermost first
   if (const Dwarf_Die* const function = unit.by_address.Find(pc); function != nullptr) {
     chain.push_back(*function);
-    CollectInlined(&chain.front(), pc, 0, chain);
+    Dwarf_Off reached = dwarf_dieoffset(&chain.front());
+    CollectInlined(&chain.front(), pc, reached, 0, chain);
   }
 
   SourcePosition position = LineAt(unit, pc);
   if (chain.empty()) return {DebugFunction{{}, {}, position}};
   std::vector<DebugFunction> functions;
   for (auto die = chain.rbegin(); die != chain.rend(); ++die) {
-    DebugFunction& function = functions.emplace_back(Named(&*die));
+    DebugFunction& function = functions.emplace_back(Named(&*die, names_));
     function.position = position;
     position = CallOf(unit, &*die);
   }

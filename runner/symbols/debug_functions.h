@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/symbols/qualified_names.h"
 #include "runner/symbols/range_map.h"
 #include "runner/symbols/source_position.h"
 
@@ -53,6 +54,7 @@ class DebugFunctions {
   Dwarf_Addr bias_ = 0;
   std::deque<Unit> units_;
   RangeMap<Unit*> unit_by_address_;
+  QualifiedNames names_;
 };
 
 }  // namespace leakgate

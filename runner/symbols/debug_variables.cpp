@@ -2,9 +2,8 @@
 
 #include <dwarf.h>
 
-#include <filesystem>
-
 #include "runner/symbols/debug_units.h"
+#include "runner/symbols/source_path.h"
 
 namespace leakgate {
 namespace {
@@ -18,26 +17,29 @@ bool MayHoldVariables(int tag) {
          tag == DW_TAG_lexical_block;
 }
 
-SourcePosition PositionOf(Dwarf_Die die) {
-  SourcePosition position;
-  if (const char* const file = dwarf_decl_file(&die); file != nullptr) {
-    Dwarf_Die unit;
-    Dwarf_Attribute attribute;
-    const char* directory = nullptr;
-    if (dwarf_diecu(&die, &unit, nullptr, nullptr) != nullptr) {
-      directory = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
-    }
-    const std::filesystem::path base = directory != nullptr ? directory : "";
-    position.file = (base / file).lexically_normal().string();
-    dwarf_decl_line(&die, &position.line);
+// The address or number that `operation` puts on the stack. In a unit that -gsplit-dwarf has
+// halved, it stands in a table of the other half.
+std::optional<Dwarf_Word> OperandOf(Dwarf_Attribute* attribute, const Dwarf_Op& operation) {
+  switch (operation.atom) {
+    case DW_OP_addr:
+    case DW_OP_const4u:
+    case DW_OP_const8u:
+      return operation.number;
+    case DW_OP_addrx:
+    case DW_OP_GNU_addr_index:
+    case DW_OP_constx:
+    case DW_OP_GNU_const_index:
+      break;
+    default:
+      return std::nullopt;
   }
-  return position;
-}
-
-SourcePosition Find(const std::unordered_map<std::uint64_t, Dwarf_Die>& variables,
-                    std::uint64_t at) {
-  const auto found = variables.find(at);
-  return found != variables.end() ? PositionOf(found->second) : SourcePosition();
+  Dwarf_Attribute place;
+  Dwarf_Word value = 0;
+  if (dwarf_getlocation_attr(attribute, &operation, &place) != 0) return std::nullopt;
+  if (dwarf_formaddr(&place, &value) != 0 && dwarf_formudata(&place, &value) != 0) {
+    return std::nullopt;
+  }
+  return value;
 }
 
 }  // namespace
@@ -52,13 +54,50 @@ SourcePosition DebugVariables::ThreadLocalPositionAt(std::uint64_t offset) {
   return Find(thread_locals_, offset);
 }
 
+SourcePosition DebugVariables::Find(const std::unordered_map<std::uint64_t, Dwarf_Die>& variables,
+                                    std::uint64_t at) const {
+  const auto found = variables.find(at);
+  if (found == variables.end()) return {};
+  Dwarf_Die die = found->second;
+  SourcePosition position{FileOf(&die), 0};
+  if (!position.file.empty()) dwarf_decl_line(&die, &position.line);
+  return position;
+}
+
+// Not by dwarf_decl_file: it ends the process at a unit that -gsplit-dwarf has halved. The
+// number is one in the table of the unit that has the attribute, which may be another's.
+std::string DebugVariables::FileOf(Dwarf_Die* die) const {
+  Dwarf_Attribute attribute;
+  Dwarf_Word index = 0;
+  if (dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) == nullptr ||
+      dwarf_formudata(&attribute, &index) != 0) {
+    return {};
+  }
+  Dwarf_Die unit;
+  Dwarf_Half version = 0;
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  constexpr int kFirstWithFileZero = 5;
+  if (dwarf_cu_die(attribute.cu, &unit, &version, nullptr, nullptr, nullptr, nullptr, nullptr) ==
+          nullptr ||
+      (index == 0 && version < kFirstWithFileZero) ||
+      dwarf_getsrcfiles(&unit, &files, &count) != 0 || index >= count) {
+    return {};
+  }
+  const auto directory = directories_.find(attribute.cu);
+  return SourcePath(directory != directories_.end() ? directory->second : nullptr,
+                    dwarf_filesrc(files, index, nullptr, nullptr));
+}
+
 void DebugVariables::Read() {
   if (is_read_) return;
   is_read_ = true;
   Dwarf* const dwarf = dwfl_module_getdwarf(module_, &bias_);
   if (dwarf == nullptr) return;
   const Clock::time_point deadline = Clock::now() + kPatience;
-  ForEachUnit(dwarf, [&](const Dwarf_Die&, Dwarf_Die details) {
+  ForEachUnit(dwarf, [&](Dwarf_Die unit, Dwarf_Die details) {
+    Dwarf_Attribute attribute;
+    directories_[details.cu] = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
     ReadScope(&details, 0, deadline);
     return Clock::now() <= deadline;
   });
@@ -86,20 +125,11 @@ void DebugVariables::ReadVariable(Dwarf_Die* die) {
   if (dwarf_attr(die, DW_AT_location, &attribute) == nullptr) return;
   if (dwarf_whatform(&attribute) != DW_FORM_exprloc) return;
   if (dwarf_getlocation(&attribute, &operations, &count) != 0 || count == 0) return;
-  const Dwarf_Op& first = operations[0];
-  if (count == 1 && first.atom == DW_OP_addr) {
-    by_address_.try_emplace(first.number, *die);
-  } else if (count == 1 && (first.atom == DW_OP_addrx || first.atom == DW_OP_GNU_addr_index)) {
-    Dwarf_Attribute place;
-    Dwarf_Addr address = 0;
-    if (dwarf_getlocation_attr(&attribute, &first, &place) == 0 &&
-        dwarf_formaddr(&place, &address) == 0) {
-      by_address_.try_emplace(address, *die);
-    }
-  } else if (count == 2 && (operations[1].atom == DW_OP_GNU_push_tls_address ||
-                            operations[1].atom == DW_OP_form_tls_address)) {
-    thread_locals_.try_emplace(first.number, *die);
-  }
+  const bool is_thread_local = count == 2 && (operations[1].atom == DW_OP_GNU_push_tls_address ||
+                                              operations[1].atom == DW_OP_form_tls_address);
+  if (count != 1 && !is_thread_local) return;
+  const std::optional<Dwarf_Word> place = OperandOf(&attribute, operations[0]);
+  if (place) (is_thread_local ? thread_locals_ : by_address_).try_emplace(*place, *die);
 }
 
 }  // namespace leakgate

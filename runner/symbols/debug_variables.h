@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 
 #include "runner/symbols/debug_functions.h"
@@ -26,6 +27,9 @@ class DebugVariables {
  private:
   using Clock = std::chrono::steady_clock;
 
+  SourcePosition Find(const std::unordered_map<std::uint64_t, Dwarf_Die>& variables,
+                      std::uint64_t at) const;
+  std::string FileOf(Dwarf_Die* die) const;
   void Read();
   void ReadScope(Dwarf_Die* scope, int depth, Clock::time_point deadline);
   void ReadVariable(Dwarf_Die* die);
@@ -35,6 +39,8 @@ class DebugVariables {
   Dwarf_Addr bias_ = 0;
   std::unordered_map<std::uint64_t, Dwarf_Die> by_address_;
   std::unordered_map<std::uint64_t, Dwarf_Die> thread_locals_;
+  // Where each unit was compiled, as its first half says; nullptr: it says nothing.
+  std::unordered_map<Dwarf_CU*, const char*> directories_;
 };
 
 }  // namespace leakgate

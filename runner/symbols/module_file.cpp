@@ -5,18 +5,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <string>
 #include <utility>
 
-#include "common/region_layout.h"
+#include "runner/symbols/build_id.h"
+#include "runner/symbols/debug_servers.h"
 #include "runner/symbols/demangle.h"
 
 namespace leakgate {
 namespace {
 
+int FindDebugFile(Dwfl_Module* module, void** userdata, const char* name, GElf_Addr base,
+                  const char* file, const char* link, GElf_Word checksum, char** found) {
+  const ServerLookup lookup;
+  const int fd =
+      dwfl_standard_find_debuginfo(module, userdata, name, base, file, link, checksum, found);
+  lookup.End(fd < 0 ? ServerLookup::Outcome::kNotFound : ServerLookup::Outcome::kFound);
+  return fd;
+}
+
 const Dwfl_Callbacks kCallbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = FindDebugFile,
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = nullptr,
 };
@@ -29,6 +40,21 @@ int FindNoDebugFile(Dwfl_Module*, void**, const char*, GElf_Addr, const char*, c
 const Dwfl_Callbacks kOwnFileCallbacks = {
     .find_elf = dwfl_build_id_find_elf,
     .find_debuginfo = FindNoDebugFile,
+    .section_address = dwfl_offline_section_address,
+    .debuginfo_path = nullptr,
+};
+
+// `userdata`: the path of the debug file, which is known.
+int OpenKnownDebugFile(Dwfl_Module*, void** userdata, const char*, GElf_Addr, const char*,
+                       const char*, GElf_Word, char** name) {
+  const char* const path = static_cast<const std::string*>(*userdata)->c_str();
+  *name = strdup(path);
+  return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+const Dwfl_Callbacks kKnownDebugFileCallbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = OpenKnownDebugFile,
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = nullptr,
 };
@@ -59,15 +85,7 @@ std::string BuildId(Dwfl_Module* module) {
   const unsigned char* bytes = nullptr;
   GElf_Addr address = 0;
   const int count = dwfl_module_build_id(module, &bytes, &address);
-  std::string text;
-  for (int index = 0; index < count; ++index) text += fmt::format("{:02x}", bytes[index]);
-  return text;
-}
-
-// The agent keeps the beginning of a build-id that is too long for its record.
-bool SameBuildId(const std::string& recorded, const std::string& on_disk) {
-  constexpr std::size_t kRecordedDigits = 2 * sizeof(ModuleRecord::build_id);
-  return recorded == on_disk.substr(0, kRecordedDigits);
+  return HexText(bytes, count);
 }
 
 std::string FunctionName(const DebugFunction& function, const std::string& symbol) {
@@ -79,27 +97,59 @@ std::string FunctionName(const DebugFunction& function, const std::string& symbo
 
 }  // namespace
 
-OpenedModule OpenDwfl(const std::string& path, DebugSource source) {
+OpenedModule OpenDwfl(const std::string& path, DebugSource source, const std::string& debug_path) {
+  const Dwfl_Callbacks* callbacks =
+      source == DebugSource::kAnyFile ? &kCallbacks : &kOwnFileCallbacks;
+  if (!debug_path.empty()) callbacks = &kKnownDebugFileCallbacks;
   OpenedModule opened;
-  opened.dwfl.reset(dwfl_begin(source == DebugSource::kAnyFile ? &kCallbacks : &kOwnFileCallbacks));
+  opened.debug_path = std::make_unique<std::string>(debug_path);
+  opened.dwfl.reset(dwfl_begin(callbacks));
   if (opened.dwfl) opened.module = Report(opened.dwfl.get(), path);
+  if (opened.module == nullptr) return opened;
+  void** userdata = nullptr;
+  dwfl_module_info(opened.module, &userdata, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  *userdata = opened.debug_path.get();
   return opened;
 }
 
-std::unique_ptr<ModuleFile> ModuleFile::Open(const Module& module, DebugSource source) {
-  OpenedModule opened = OpenDwfl(module.path, source);
+std::unique_ptr<ModuleFile> ModuleFile::OpenIfSame(const Module& module, OpenedModule opened) {
   if (opened.module == nullptr) return nullptr;
   GElf_Addr bias = 0;
   Elf* const elf = dwfl_module_getelf(opened.module, &bias);
-  if (elf == nullptr || !SameBuildId(module.build_id, BuildId(opened.module))) return nullptr;
+  const bool is_same = module.build_id == CutAsRecorded(BuildId(opened.module));
+  if (elf == nullptr || !is_same) return nullptr;
   return std::unique_ptr<ModuleFile>(new ModuleFile(std::move(opened), elf));
 }
 
+ModuleFile::OpenResult ModuleFile::Open(const Module& module, DebugSource source,
+                                        SymbolFiles* files) {
+  const bool is_sought = files != nullptr && !module.build_id.empty();
+  const FoundSymbolFiles found = is_sought ? files->Find(module.build_id) : FoundSymbolFiles{};
+  OpenedModule opened = OpenDwfl(module.path, source, found.debug);
+  OpenResult result;
+  if (opened.module != nullptr) result.state = ModuleFileState::kOtherFile;
+  result.file = OpenIfSame(module, std::move(opened));
+  for (const std::string& path : {found.binary, found.debug}) {
+    if (result.file || path.empty()) continue;
+    result.file = OpenIfSame(module, OpenDwfl(path, source, found.debug));
+  }
+  if (!result.file && is_sought) {
+    const FoundSymbolFiles served = Download(module.build_id);
+    for (const std::string& path : {served.binary, served.debug}) {
+      if (result.file || path.empty()) continue;
+      result.file = OpenIfSame(module, OpenDwfl(path, source, served.debug));
+    }
+  }
+  if (result.file) result.state = ModuleFileState::kFound;
+  return result;
+}
+
+// Debug information alone has room for the code, and something else in it.
 ModuleFile::ModuleFile(OpenedModule opened, Elf* elf)
     : opened_(std::move(opened)),
       symbols_(opened_.module),
       debug_functions_(opened_.module),
-      call_targets_(elf) {}
+      call_targets_(HasCode(elf) ? elf : nullptr) {}
 
 std::vector<Frame> ModuleFile::FramesAt(std::uint64_t return_address) {
   // The call itself, not what follows it: that may be another line or function.

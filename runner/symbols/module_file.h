@@ -17,6 +17,8 @@
 #include "runner/symbols/call_target.h"
 #include "runner/symbols/debug_functions.h"
 #include "runner/symbols/frame.h"
+#include "runner/symbols/module_file_state.h"
+#include "runner/symbols/symbol_files.h"
 #include "runner/symbols/symbol_table.h"
 
 namespace leakgate {
@@ -33,17 +35,26 @@ struct OpenedModule {
   struct EndDwfl {
     void operator()(Dwfl* ended) const { dwfl_end(ended); }
   };
+  std::unique_ptr<std::string> debug_path;  // outlives the next
   std::unique_ptr<Dwfl, EndDwfl> dwfl;
   Dwfl_Module* module = nullptr;
 };
 
-[[nodiscard]] OpenedModule OpenDwfl(const std::string& path, DebugSource source);
+// `debug_path`: where its debug information is; empty: to be looked for.
+[[nodiscard]] OpenedModule OpenDwfl(const std::string& path, DebugSource source,
+                                    const std::string& debug_path = "");
 
 class ModuleFile {
  public:
-  // Opens the file at the module's path. Null if it cannot be read or is not
-  // the one that was mapped, by its build-id.
-  [[nodiscard]] static std::unique_ptr<ModuleFile> Open(const Module& module, DebugSource source);
+  struct OpenResult {
+    std::unique_ptr<ModuleFile> file;  // null: it has not been found
+    ModuleFileState state = ModuleFileState::kMissing;
+  };
+
+  // Opens the file at the module's path, or else the one of its build-id that `files`
+  // knows; null: only at its path. Never one of another build-id than was mapped.
+  [[nodiscard]] static OpenResult Open(const Module& module, DebugSource source,
+                                       SymbolFiles* files = nullptr);
 
   // The frames at `return_address`, an address in the file, without the
   // module's name: innermost first, never none.
@@ -51,6 +62,7 @@ class ModuleFile {
 
  private:
   ModuleFile(OpenedModule opened, Elf* elf);
+  static std::unique_ptr<ModuleFile> OpenIfSame(const Module& module, OpenedModule opened);
 
   OpenedModule opened_;  // owns what the others point into
   SymbolTable symbols_;

@@ -1,6 +1,7 @@
 #include "runner/symbols/symbolizer.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@ namespace {
 // nothing to be had from it.
 struct CachedFile {
   std::unique_ptr<ModuleFile> file;
+  ModuleFileState state = ModuleFileState::kMissing;
   std::map<std::uint64_t, std::vector<Frame>> frames_at;
 };
 
@@ -31,6 +33,7 @@ std::vector<Frame> FramesIn(ModuleFile* file, const Module& module, std::uint64_
 
 struct Symbolizer::Caches {
   SymbolsAreEnough symbols_are_enough;
+  std::optional<SymbolFiles> files;  // none: only where they were mapped
   std::map<std::pair<std::string, std::string>, CachedFile> by_path_and_build_id;
 
   DebugSource DebugSourceOf(const Module& module) const {
@@ -41,13 +44,22 @@ struct Symbolizer::Caches {
   CachedFile& For(const Module& module) {
     const auto [entry, is_new] =
         by_path_and_build_id.try_emplace(std::pair(module.path, module.build_id));
-    if (is_new) entry->second.file = ModuleFile::Open(module, DebugSourceOf(module));
+    if (!is_new) return entry->second;
+    ModuleFile::OpenResult opened =
+        ModuleFile::Open(module, DebugSourceOf(module), files ? &*files : nullptr);
+    entry->second.file = std::move(opened.file);
+    entry->second.state = opened.state;
     return entry->second;
   }
 };
 
 Symbolizer::Symbolizer(SymbolsAreEnough symbols_are_enough) : caches_(std::make_unique<Caches>()) {
   caches_->symbols_are_enough = std::move(symbols_are_enough);
+}
+Symbolizer::Symbolizer(SymbolsAreEnough symbols_are_enough,
+                       std::vector<std::filesystem::path> directories)
+    : Symbolizer(std::move(symbols_are_enough)) {
+  caches_->files.emplace(std::move(directories));
 }
 Symbolizer::~Symbolizer() = default;
 Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;
@@ -60,5 +72,7 @@ std::vector<Frame> Symbolizer::Symbolize(const Module& module, std::uint64_t pc)
   if (is_new) entry->second = FramesIn(cached.file.get(), module, return_address);
   return entry->second;
 }
+
+ModuleFileState Symbolizer::StateOf(const Module& module) { return caches_->For(module).state; }
 
 }  // namespace leakgate

@@ -2,8 +2,8 @@
 //
 // The runner calls it, on one thread at a time, for the modules that the agent
 // recorded. Everything comes from the module's file on disk and its separate
-// debug file (by build-id or debuglink; from a debuginfod server only if the
-// user's DEBUGINFOD_URLS names one), never from a process.
+// debug file (by build-id or debuglink; from a server as debug_servers.h says), never
+// from a process.
 //
 // Nothing here fails: what cannot be told is left empty. A file that is gone,
 // cut off, or another one than was mapped (its build-id differs) yields frames
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -18,6 +19,7 @@
 
 #include "runner/snapshot/module.h"
 #include "runner/symbols/frame.h"
+#include "runner/symbols/module_file_state.h"
 
 namespace leakgate {
 
@@ -28,6 +30,9 @@ class Symbolizer {
   using SymbolsAreEnough = std::function<bool(std::string_view path)>;
 
   explicit Symbolizer(SymbolsAreEnough symbols_are_enough = nullptr);
+  // For modules of a process of another time or machine: their files may also be in
+  // `directories`, by build-id, or on a server that DEBUGINFOD_URLS names.
+  Symbolizer(SymbolsAreEnough symbols_are_enough, std::vector<std::filesystem::path> directories);
   ~Symbolizer();
   Symbolizer(Symbolizer&&) noexcept;
   Symbolizer& operator=(Symbolizer&&) noexcept;
@@ -37,6 +42,9 @@ class Symbolizer {
   // the last frame is the function that has the machine code, and it alone has
   // a `called_function`.
   [[nodiscard]] std::vector<Frame> Symbolize(const Module& module, std::uint64_t pc);
+
+  // Whether the module's file has been found.
+  [[nodiscard]] ModuleFileState StateOf(const Module& module);
 
  private:
   struct Caches;

@@ -4,6 +4,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 
@@ -36,11 +37,14 @@ class Socket {
   // A runner of this user's or of root's, and no one else who took the name.
   bool PeerIsTrusted() const {
     ucred peer{};
-    socklen_t bytes = sizeof(peer);
-    const long result =
-        RawSyscall(SYS_getsockopt, fd_, SOL_SOCKET, SO_PEERCRED, Word(&peer), Word(&bytes));
-    if (IsError(result)) return false;
+    if (!ReadPeer(peer)) return false;
     return peer.uid == 0 || peer.uid == static_cast<uid_t>(RawSyscall(SYS_geteuid));
+  }
+
+  // Whoever has launched this process: it judges the process, or ends with it.
+  bool PeerIsParent() const {
+    ucred peer{};
+    return ReadPeer(peer) && peer.pid == static_cast<pid_t>(RawSyscall(SYS_getppid));
   }
 
   bool Send(const void* message, std::size_t bytes) {
@@ -54,9 +58,10 @@ class Socket {
     RawSyscall(SYS_setsockopt, fd_, SOL_SOCKET, option, Word(&patience), sizeof(patience));
   }
 
-  // The descriptor that came with `answer`, or -1.
+  // The descriptor that came with `answer`, or -1. A runner that somebody has stopped is
+  // waited for; an owner of sessions that hangs is not to keep others' programs from beginning.
   int Receive(Answer& answer) {
-    SetPatience(SO_RCVTIMEO, 10);
+    if (!PeerIsParent()) SetPatience(SO_RCVTIMEO, 10);
     iovec part{&answer, sizeof(answer)};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
@@ -64,12 +69,19 @@ class Socket {
     message.msg_iovlen = 1;
     message.msg_control = control;
     message.msg_controllen = sizeof(control);
-    const long got = RawSyscall(SYS_recvmsg, fd_, Word(&message), MSG_CMSG_CLOEXEC);
+    long got = -EINTR;  // as a signal, or a debugger, may have it
+    while (got == -EINTR) got = RawSyscall(SYS_recvmsg, fd_, Word(&message), MSG_CMSG_CLOEXEC);
     if (got != sizeof(answer)) return -1;
     return DescriptorIn(message);
   }
 
  private:
+  bool ReadPeer(ucred& peer) const {
+    socklen_t bytes = sizeof(peer);
+    return !IsError(
+        RawSyscall(SYS_getsockopt, fd_, SOL_SOCKET, SO_PEERCRED, Word(&peer), Word(&bytes)));
+  }
+
   static int DescriptorIn(msghdr& message) {
     const cmsghdr* const header = CMSG_FIRSTHDR(&message);
     if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return -1;
@@ -93,7 +105,10 @@ ControlReply AskToBeTraced(const char* name) {
   const int fd = socket.Receive(answer);
   if (answer.magic != kControlMagic) return {};
   const bool is_traced = answer.action == static_cast<std::uint32_t>(ControlAction::kTrace);
-  return {.region_fd = is_traced ? fd : -1, .wants = answer.wants, .window = answer.window};
+  return {.has_answered = true,
+          .region_fd = is_traced ? fd : -1,
+          .wants = answer.wants,
+          .window = answer.window};
 }
 
 void SendExecNotice(const char* name, const ExecNotice& notice) {

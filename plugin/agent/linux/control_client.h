@@ -7,6 +7,7 @@ namespace leakgate::agent {
 
 // What the runner has answered. Of no runner, or one of another user or version: nothing.
 struct ControlReply {
+  bool has_answered = false;
   int region_fd = -1;  // -1: this process is not traced
   std::uint32_t wants = 0;
   std::uint32_t window = 0;  // of the program under test: in which the process was started

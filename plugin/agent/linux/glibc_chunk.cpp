@@ -21,8 +21,10 @@ std::uint64_t MarkOfFreed(std::size_t bytes) {
   void* const block = g_host.malloc(bytes);
   if (block == nullptr) return 0;
   const auto address = reinterpret_cast<std::uint64_t>(block);
+  const bool stays =
+      (WordAt(address - 8) & kIsMapped) == 0;  // it is where MALLOC_MMAP_THRESHOLD_ is 0
   g_host.free(block);
-  return WordAt(address + 8);
+  return stays ? WordAt(address + 8) : 0;
 }
 
 // The chunk is free and its neighbour says so.

@@ -1,6 +1,7 @@
 #include "plugin/agent/linux/memory_maps.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 
 #include <cstring>
 
@@ -8,51 +9,6 @@
 
 namespace leakgate::agent {
 namespace {
-
-// Reads /proc/self/maps line by line into the caller's buffer.
-class MapsReader {
- public:
-  MapsReader(char* line, std::uint32_t line_bytes) : line_(line), line_bytes_(line_bytes) {
-    fd_ = RawSyscall(SYS_openat, AT_FDCWD, Word("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
-  }
-  ~MapsReader() {
-    if (!IsError(fd_)) CloseDescriptor(static_cast<int>(fd_));
-  }
-  MapsReader(const MapsReader&) = delete;
-  MapsReader& operator=(const MapsReader&) = delete;
-
-  bool NextLine() {
-    std::uint32_t length = 0;
-    for (char byte = 0; ReadByte(byte);) {
-      if (byte == '\n') {
-        line_[length] = '\0';
-        return true;
-      }
-      if (length < line_bytes_ - 1) line_[length++] = byte;
-    }
-    return false;
-  }
-
- private:
-  bool ReadByte(char& byte) {
-    if (at_ == filled_) {
-      if (IsError(fd_)) return false;
-      const long got = RawSyscall(SYS_read, fd_, Word(buffer_), sizeof(buffer_));
-      if (got <= 0) return false;
-      at_ = 0;
-      filled_ = got;
-    }
-    byte = buffer_[at_++];
-    return true;
-  }
-
-  char* line_;
-  std::uint32_t line_bytes_;
-  long fd_ = -1;
-  char buffer_[512];
-  long at_ = 0;
-  long filled_ = 0;
-};
 
 std::uint64_t ParseHex(const char*& at) {
   std::uint64_t value = 0;
@@ -67,22 +23,69 @@ std::uint64_t ParseHex(const char*& at) {
   }
 }
 
+long ParseProtection(const char* perms) {
+  return (perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) |
+         (perms[2] == 'x' ? PROT_EXEC : 0);
+}
+
 // "begin-end perms offset dev inode   path"
 MemoryMapping ParseLine(const char* line) {
   MemoryMapping mapping;
   mapping.begin = ParseHex(line);
   if (*line++ != '-') return {};
   mapping.end = ParseHex(line);
+  if (*line++ != ' ') return {};
+  mapping.protection = ParseProtection(line);
   mapping.path = std::strpbrk(line, "/[");
   return mapping;
 }
 
 }  // namespace
 
+MapsReader::MapsReader(std::span<char> line, std::span<char> buffer)
+    : line_(line),
+      buffer_(buffer),
+      fd_(RawSyscall(SYS_openat, AT_FDCWD, Word("/proc/self/maps"), O_RDONLY | O_CLOEXEC)) {}
+
+MapsReader::~MapsReader() {
+  if (!IsError(fd_)) CloseDescriptor(static_cast<int>(fd_));
+}
+
+bool MapsReader::Next(MemoryMapping& mapping) {
+  if (!NextLine()) return false;
+  mapping = ParseLine(line_.data());
+  return true;
+}
+
+bool MapsReader::NextLine() {
+  std::uint32_t length = 0;
+  for (char byte = 0; ReadByte(byte);) {
+    if (byte == '\n') {
+      line_[length] = '\0';
+      return true;
+    }
+    if (length < line_.size() - 1) line_[length++] = byte;
+  }
+  return false;
+}
+
+bool MapsReader::ReadByte(char& byte) {
+  if (at_ == filled_) {
+    if (IsError(fd_)) return false;
+    const long got =
+        RawSyscall(SYS_read, fd_, Word(buffer_.data()), static_cast<long>(buffer_.size()));
+    if (got <= 0) return false;
+    at_ = 0;
+    filled_ = got;
+  }
+  byte = buffer_[static_cast<std::size_t>(at_++)];
+  return true;
+}
+
 MemoryMapping FindMapping(std::uint64_t address, char* buffer, std::uint32_t buffer_bytes) {
-  MapsReader maps(buffer, buffer_bytes);
-  while (maps.NextLine()) {
-    const MemoryMapping mapping = ParseLine(buffer);
+  char read[512];
+  MapsReader maps({buffer, buffer_bytes}, read);
+  for (MemoryMapping mapping; maps.Next(mapping);) {
     if (address >= mapping.begin && address < mapping.end) return mapping;
   }
   return {};

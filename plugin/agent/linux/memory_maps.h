@@ -1,8 +1,9 @@
-// One line of /proc/self/maps, read without the C library's help: no lock, no
+// The lines of /proc/self/maps, read without the C library's help: no lock, no
 // allocation. Slow: for what is asked once.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace leakgate::agent {
 
@@ -15,11 +16,35 @@ struct PathBuffer {
 struct MemoryMapping {
   std::uint64_t begin = 0;  // both 0 if there is none
   std::uint64_t end = 0;
+  long protection = 0;         // PROT_READ ...
   const char* path = nullptr;  // in the buffer; nullptr for anonymous memory
 };
 
 // The mapping that holds `address`. `buffer` may be of any length; a longer
 // line is cut.
 MemoryMapping FindMapping(std::uint64_t address, char* buffer, std::uint32_t buffer_bytes);
+
+// Reads /proc/self/maps line by line into the caller's buffers: the line at hand, cut
+// where it is longer, and what the kernel hands out at once.
+class MapsReader {
+ public:
+  MapsReader(std::span<char> line, std::span<char> buffer);
+  ~MapsReader();
+  MapsReader(const MapsReader&) = delete;
+  MapsReader& operator=(const MapsReader&) = delete;
+
+  // False at the end.
+  bool Next(MemoryMapping& mapping);
+
+ private:
+  bool NextLine();
+  bool ReadByte(char& byte);
+
+  std::span<char> line_;
+  std::span<char> buffer_;
+  long fd_ = -1;
+  long at_ = 0;
+  long filled_ = 0;
+};
 
 }  // namespace leakgate::agent

@@ -20,13 +20,27 @@ void* MapPrivate(std::size_t bytes) {
 }
 
 void* MapShared(int fd, std::uint64_t offset, std::size_t bytes) {
+  return MapSharedAt(nullptr, fd, offset, bytes);
+}
+
+void* MapSharedAt(void* at, int fd, std::uint64_t offset, std::size_t bytes) {
+  const long flags = MAP_SHARED | MAP_NORESERVE | (at == nullptr ? 0 : MAP_FIXED);
   void* const mapped =
-      MappedOrNull(RawSyscall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_NORESERVE, fd, static_cast<long>(offset)));
+      MappedOrNull(RawSyscall(SYS_mmap, Word(at), static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                              flags, fd, static_cast<long>(offset)));
   if (mapped != nullptr) {
     RawSyscall(SYS_madvise, Word(mapped), static_cast<long>(bytes), MADV_DONTFORK);
   }
   return mapped;
+}
+
+void Park(void* at, std::size_t bytes) {
+  RawSyscall(SYS_mmap, Word(at), static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void ClearPages(void* at, std::size_t bytes) {
+  RawSyscall(SYS_madvise, Word(at), static_cast<long>(bytes), MADV_DONTNEED);
 }
 
 // mremap(2): an old size of 0 makes a second mapping of a shared one. It may be
@@ -40,6 +54,14 @@ void* MapFollowing(void* mapped, std::size_t bytes) {
   char* const following = static_cast<char*>(both) + bytes;
   RawSyscall(SYS_madvise, Word(following), static_cast<long>(bytes), MADV_DONTFORK);
   return following;
+}
+
+void* MapFollowingAt(void* at, void* mapped, std::size_t bytes) {
+  void* const following = MapFollowing(mapped, bytes);
+  if (following == nullptr) return nullptr;
+  return MappedOrNull(RawSyscall(SYS_mremap, Word(following), static_cast<long>(bytes),
+                                 static_cast<long>(bytes), MREMAP_MAYMOVE | MREMAP_FIXED,
+                                 Word(at)));
 }
 
 // rt_sigprocmask(2) copies the new mask before it looks at `how`: a bad `how`

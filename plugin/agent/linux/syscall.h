@@ -41,9 +41,21 @@ void* MapPrivate(std::size_t bytes);
 // `bytes` of `fd` from `offset`, shared and not inherited over fork; nullptr on failure.
 void* MapShared(int fd, std::uint64_t offset, std::size_t bytes);
 
+// The same in the place of what is mapped at `at`, whole pages of the agent's own.
+void* MapSharedAt(void* at, int fd, std::uint64_t offset, std::size_t bytes);
+
+// Gives the memory at `at` back and keeps the addresses: a thread that still reads or
+// writes there does no harm.
+void Park(void* at, std::size_t bytes);
+
 // A second mapping of the file behind `mapped`, a shared mapping of `bytes`,
 // for the `bytes` that follow it in the file. Needs no descriptor. nullptr on failure.
 void* MapFollowing(void* mapped, std::size_t bytes);
+// The same in the place of what is mapped at `at`.
+void* MapFollowingAt(void* at, void* mapped, std::size_t bytes);
+
+// Fills private memory of whole pages with zeros, and gives it back until it is written.
+void ClearPages(void* at, std::size_t bytes);
 
 // True if the eight bytes at `address` can be read.
 bool IsReadable(std::uintptr_t address);

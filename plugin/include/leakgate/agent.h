@@ -9,7 +9,12 @@
 extern "C" {
 #endif
 
-#define LEAKGATE_AGENT_VERSION 2u
+/* What there is in all, and from which version on. Ask for no newer one than you need: an
+ * agent may be older than this header. */
+#define LEAKGATE_AGENT_VERSION 3u
+#define LEAKGATE_AGENT_WITH_WINDOWS 1u
+#define LEAKGATE_AGENT_WITH_ALLOWANCES 2u
+#define LEAKGATE_AGENT_WITH_MEASURING 3u
 #define LEAKGATE_AGENT_SYMBOL "leakgate_agent"
 
 enum { LEAKGATE_WINDOW_SUITE = 2, LEAKGATE_WINDOW_TEST = 3 };
@@ -51,6 +56,29 @@ typedef struct LeakgateAllowance {
 /* What begin_allowance returns where nothing was begun. */
 #define LEAKGATE_NOT_BEGUN 0xFFFFFFFFu
 
+/* A few lines of code that are measured. */
+typedef struct LeakgateMeasuringWindow {
+  const char* name;
+  const char* file; /* where in the code; may be null */
+  unsigned line;
+  int is_for_this_thread; /* 1: what other threads allocate does not count */
+} LeakgateMeasuringWindow;
+
+/* What a measuring window has outstanding. */
+typedef struct LeakgateMeasurement {
+  int is_measured; /* 0: the rest says nothing */
+  long long bytes;
+  long long blocks;
+  char* text;             /* the caller's: the call sites go there, terminated; may be null */
+  unsigned text_capacity; /* the terminator included */
+} LeakgateMeasurement;
+
+enum {
+  LEAKGATE_SNAPSHOT_NOT_TRACED = 0,
+  LEAKGATE_SNAPSHOT_TAKEN = 1,
+  LEAKGATE_SNAPSHOT_FAILED = 2
+};
+
 /* Windows and iterations: all on the thread that runs the tests. */
 typedef struct LeakgateAgent {
   unsigned version;
@@ -70,6 +98,16 @@ typedef struct LeakgateAgent {
   void (*end_allowance)(unsigned before);
   /* The current window means to leave so much. */
   void (*expect_outstanding)(const LeakgateAllowance* allowance);
+
+  /* From here on, since version 3. A measuring window's id, 0 if it is not measured. */
+  unsigned (*open_measuring_window)(const LeakgateMeasuringWindow* window);
+  /* What was allocated while it was open, and is still live. */
+  void (*measure)(unsigned window, LeakgateMeasurement* result);
+  /* The same, at its end, which is now. Where nothing is outstanding, the id is void. */
+  void (*end_measuring_window)(unsigned window, LeakgateMeasurement* result);
+  /* A snapshot file of this process, now: LEAKGATE_SNAPSHOT_... Where it failed, `text` says
+   * why, terminated, in `capacity` bytes at most. */
+  int (*take_snapshot)(const char* path, char* text, unsigned capacity);
 } LeakgateAgent;
 
 /* Null if this process is not traced, or the agent is older than `version`. Versions

@@ -28,7 +28,7 @@ inline const LeakgateAgent* Agent() {
     if (symbol == nullptr) return nullptr;
     LeakgateAgentFunction find = nullptr;
     std::memcpy(&find, &symbol, sizeof(find));
-    return find(LEAKGATE_AGENT_VERSION);
+    return find(LEAKGATE_AGENT_WITH_ALLOWANCES);
   }();
   return agent;
 }

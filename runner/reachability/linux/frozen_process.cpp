@@ -6,14 +6,13 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "runner/reachability/linux/thread_registers.h"
 #include "runner/util/linux/errno_text.h"
+#include "runner/util/linux/process_status.h"
 #include "runner/util/linux/wait_lock.h"
 
 namespace leakgate {
@@ -23,42 +22,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience(2);
 
-// A field of /proc/PID/task/TID/status; empty if the thread has gone.
-std::string StatusField(int pid, int tid, std::string_view field) {
-  std::ifstream file(fmt::format("/proc/{}/task/{}/status", pid, tid));
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(field) || line.size() <= field.size() || line[field.size()] != ':') {
-      continue;
-    }
-    const std::size_t begin = line.find_first_not_of(" \t", field.size() + 1);
-    return begin == std::string::npos ? "" : line.substr(begin);
-  }
-  return {};
-}
-
-bool HasDied(int pid, int tid) {
-  const std::string state = StatusField(pid, tid, "State");
-  return state.empty() || state.front() == 'Z' || state.front() == 'X';
-}
-
 std::string NameOf(int pid, int tid) {
   std::ifstream file(fmt::format("/proc/{}/task/{}/comm", pid, tid));
   std::string name;
   std::getline(file, name);
   return name;
-}
-
-std::vector<int> TasksOf(int pid) {
-  std::vector<int> tasks;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", pid), error), end;
-       !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    int tid = 0;
-    std::from_chars(name.data(), name.data() + name.size(), tid);
-    if (tid > 0) tasks.push_back(tid);
-  }
-  return tasks;
 }
 
 Error SeizeError(int pid, int tid, int error) {

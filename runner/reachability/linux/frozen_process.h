@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,7 +69,7 @@ class FrozenProcess {
   void Release(Held& held);
 
   int pid_;
-  std::unique_lock<std::mutex> waiting_;
+  std::unique_lock<std::shared_mutex> waiting_;
   std::vector<Held> held_;
   std::vector<FrozenThread> threads_;
 };

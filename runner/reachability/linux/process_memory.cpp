@@ -73,6 +73,10 @@ void ProcessMemory::ForEachPart(AddressRange range,
                                 const std::function<void(std::uint64_t, Words)>& use) const {
   constexpr std::uint64_t kMostAtOnce = 1U << 20;
   constexpr std::uint64_t kMostAsked = 1U << 30;  // of the page map at once
+  // A module's data ends where its last variable does.
+  range.begin = (range.begin + kWordBytes - 1) & ~(kWordBytes - 1);
+  range.end &= ~(kWordBytes - 1);
+  if (range.begin >= range.end) return;
   std::vector<std::uint64_t> words(std::min(kMostAtOnce, range.end - range.begin) / kWordBytes);
   for (std::uint64_t begin = range.begin; begin < range.end;) {
     const std::uint64_t end = std::min(range.end, begin + kMostAsked);

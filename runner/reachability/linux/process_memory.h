@@ -33,8 +33,8 @@ class ProcessMemory {
   // bytes that is.
   std::uint64_t Read(AddressRange range, void* to) const;
 
-  // Calls `use(address, words)` for the parts of `range` that hold pages, in order.
-  // The bounds are multiples of 8. Nothing is kept.
+  // Calls `use(address, words)` for the parts of `range` that hold pages, in order: with the
+  // aligned words that lie in it as a whole. Nothing is kept.
   void ForEachPart(AddressRange range, const std::function<void(std::uint64_t, Words)>& use) const;
 
   // The words from `begin`, a multiple of 8, on and before `end`, as many as are in

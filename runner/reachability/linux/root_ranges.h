@@ -12,10 +12,10 @@
 
 #include "common/region_layout.h"
 #include "runner/reachability/linux/frozen_process.h"
-#include "runner/reachability/linux/memory_layout.h"
 #include "runner/reachability/linux/process_memory.h"
 #include "runner/reachability/reach.h"
 #include "runner/snapshot/region_reader.h"
+#include "runner/util/linux/memory_layout.h"
 
 namespace leakgate {
 

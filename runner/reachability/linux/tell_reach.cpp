@@ -1,9 +1,9 @@
 #include "runner/reachability/linux/tell_reach.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "runner/reachability/linux/frozen_process.h"
 #include "runner/reachability/linux/root_namer.h"
@@ -126,9 +126,7 @@ Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
 }  // namespace
 
 Expected<std::vector<BlockReach>> TellReach(const ReachRequest& request) {
-  Expected<std::vector<BlockReach>> told;
-  std::thread([&] { told = LookAt(request); }).join();
-  return told;
+  return std::async(std::launch::async, [&] { return LookAt(request); }).get();
 }
 
 }  // namespace leakgate

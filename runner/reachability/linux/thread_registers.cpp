@@ -2,14 +2,14 @@
 
 #include <elf.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 
 #include <array>
-#include <cerrno>
 #include <cstddef>
 #include <cstring>
+
+#include "runner/util/linux/interrupted_call.h"
 
 #ifndef NT_X86_XSTATE
 #define NT_X86_XSTATE 0x202
@@ -17,34 +17,6 @@
 
 namespace leakgate {
 namespace {
-
-// What the kernel restarts by itself unless a handler runs (include/linux/errno.h).
-constexpr long long kRestartUnlessHandled = 514;
-
-// The calls that a stop ends with EINTR (signal(7)) and that may be made again.
-bool MayBeRestarted(unsigned long long call) {
-  switch (call) {
-    case SYS_epoll_wait:
-    case SYS_epoll_pwait:
-    case SYS_rt_sigtimedwait:
-    case SYS_semop:
-    case SYS_semtimedop:
-    case SYS_msgrcv:
-    case SYS_msgsnd:
-    case SYS_io_getevents:
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-    case SYS_accept:
-    case SYS_accept4:
-      return true;
-    default:
-#ifdef SYS_epoll_pwait2
-      return call == SYS_epoll_pwait2;
-#else
-      return false;
-#endif
-  }
-}
 
 std::size_t ReadSet(int tid, int set, void* to, std::size_t bytes) {
   iovec part{to, bytes};
@@ -76,10 +48,7 @@ std::optional<FrozenThread> ReadRegisters(int tid) {
 void RestartInterruptedCall(int tid) {
   user_regs_struct general{};
   if (ReadSet(tid, NT_PRSTATUS, &general, sizeof(general)) != sizeof(general)) return;
-  const auto result = static_cast<long long>(general.rax);
-  if (static_cast<long long>(general.orig_rax) < 0 || result != -EINTR) return;
-  if (!MayBeRestarted(general.orig_rax)) return;
-  general.rax = static_cast<unsigned long long>(-kRestartUnlessHandled);
+  if (!BeginAgain(general)) return;
   iovec part{&general, sizeof(general)};
   ::ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &part);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runner/report/formats/frame_table.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/outstanding_stacks.h"
 
@@ -15,13 +16,7 @@ std::string FoldedName(std::string name) {
   return name;
 }
 
-std::string FoldedStack(const WindowResult& window, const Finding& finding) {
-  std::string line = FoldedName(RootName(window));
-  for (auto frame = finding.stack.rbegin(); frame != finding.stack.rend(); ++frame) {
-    line += ";" + FoldedName(ProfileFrameName(*frame));
-  }
-  return line;
-}
+std::string FoldedFrame(const Frame& frame) { return ";" + FoldedName(ProfileFrameName(frame)); }
 
 class FoldedWriter {
  public:
@@ -29,7 +24,7 @@ class FoldedWriter {
 
   void Add(const RunResult& run) {
     VisitOutstanding(run, [&](const WindowResult& window, const Finding& finding) {
-      if (finding.amount.bytes > 0) bytes_[FoldedStack(window, finding)] += finding.amount.bytes;
+      if (finding.amount.bytes > 0) bytes_[Stack(window, finding)] += finding.amount.bytes;
     });
   }
 
@@ -38,7 +33,16 @@ class FoldedWriter {
   }
 
  private:
+  std::string Stack(const WindowResult& window, const Finding& finding) {
+    std::string line = FoldedName(RootName(window));
+    for (auto frame = finding.stack.rbegin(); frame != finding.stack.rend(); ++frame) {
+      line += frames_.Of(*frame, FoldedFrame);
+    }
+    return line;
+  }
+
   std::ostream& out_;
+  FrameTable<std::string> frames_;
   std::map<std::string, std::int64_t> bytes_;
 };
 

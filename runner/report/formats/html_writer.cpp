@@ -7,10 +7,11 @@
 #include <string_view>
 #include <utility>
 
+#include "runner/report/compared_run.h"
 #include "runner/report/formats/html_template.h"
-#include "runner/report/formats/json_access.h"
 #include "runner/report/formats/page_tables.h"
 #include "runner/report/formats/script_json.h"
+#include "runner/report/json_access.h"
 
 namespace leakgate {
 namespace {
@@ -45,29 +46,39 @@ std::pair<std::string_view, std::string_view> TemplateHalves() {
 
 class HtmlWriter {
  public:
-  HtmlWriter(std::ostream& out, HtmlInputs inputs) : out_(out), inputs_(std::move(inputs)) {
-    out_ << TemplateHalves().first << "{\"runs\":[\n";
+  HtmlWriter(std::ostream& out, ReadSource read_source)
+      : out_(out), read_source_(std::move(read_source)) {
+    out_ << TemplateHalves().first << "{\"baseline\":[\n";
   }
 
+  void AddBaseline(const Json& run) { WriteNext(ComparedRun(run)); }
+
   void Add(const Json& run) {
-    if (runs_++ != 0) out_ << ",\n";
-    WriteRun(run);
+    EndBaseline();
+    WriteNext(run);
   }
 
   void Finish() {
-    out_ << "],\n\"baseline\":[\n";
-    for (const Json& run : inputs_.baseline) {
-      if (&run != &inputs_.baseline.front()) out_ << ",\n";
-      WriteRun(run);
-    }
+    EndBaseline();
     out_ << ']';
     const Json tables = tables_.ToJson();
     for (const auto& [name, table] : tables.items()) WriteMember(name, table);
-    WriteMember("sources", sources_.Read(inputs_.read_source));
+    WriteMember("sources", sources_.Read(read_source_));
     out_ << '}' << TemplateHalves().second;
   }
 
  private:
+  void EndBaseline() {
+    if (!std::exchange(is_baseline_, false)) return;
+    out_ << "],\n\"runs\":[\n";
+    has_runs_ = false;
+  }
+
+  void WriteNext(const Json& run) {
+    if (std::exchange(has_runs_, true)) out_ << ",\n";
+    WriteRun(run);
+  }
+
   void WriteMember(const std::string& name, const Json& value) {
     out_ << ",\n\"" << name << "\":" << ScriptJson(value);
   }
@@ -99,7 +110,7 @@ class HtmlWriter {
 
   void AddMember(const std::string& key, const Json& value, Json& window) {
     if (value.is_null() || (value.is_array() && value.empty())) return;
-    if (key == "findings") {
+    if (key == "findings" || key == "mappings") {
       window[key] = Findings(value);
     } else if (key == "free_errors") {
       window[key] = FreeErrors(value);
@@ -174,8 +185,9 @@ class HtmlWriter {
   }
 
   std::ostream& out_;
-  HtmlInputs inputs_;
-  int runs_ = 0;
+  ReadSource read_source_;
+  bool is_baseline_ = true;              // what is written now
+  bool has_runs_ = false;                // in the array that is open
   SourceRank rank_ = SourceRank::kThen;  // of the window at hand
   PageTables tables_;
   SourceExcerpts sources_;
@@ -183,9 +195,10 @@ class HtmlWriter {
 
 }  // namespace
 
-ReportWriter NewHtmlWriter(std::ostream& out, HtmlInputs inputs) {
-  const auto writer = std::make_shared<HtmlWriter>(out, std::move(inputs));
-  return {.add = [writer](const Json& run) { writer->Add(run); },
+ReportWriter NewHtmlWriter(std::ostream& out, ReadSource read_source) {
+  const auto writer = std::make_shared<HtmlWriter>(out, std::move(read_source));
+  return {.add_baseline = [writer](const Json& run) { writer->AddBaseline(run); },
+          .add = [writer](const RunReport& run) { writer->Add(*run.json()); },
           .finish = [writer] { writer->Finish(); }};
 }
 

@@ -4,8 +4,8 @@
 // is not the JSON report: 50,000 findings share strings, frames and stacks
 // (page_tables.h), and `report-ui/src/model.ts` reads it.
 //
-//   { "runs": [{ "report": {...}, "windows": [...] }, ...],   as they come
-//     "baseline": [...],                                      likewise, if there is one
+//   { "baseline": [...],                                      as ComparedRun leaves it
+//     "runs": [{ "report": {...}, "windows": [...] }, ...],   as they come
 //     "strings": ..., "frames": ..., "stacks": ..., "patterns": ..., "sources": ... }
 //
 // A window has the keys of a run report's, without amounts that are 0; an amount is
@@ -13,19 +13,12 @@
 // (FindingNumbers in html_writer.cpp).
 #pragma once
 
-#include <vector>
-
 #include "runner/report/formats/source_excerpts.h"
 #include "runner/report/report_writer.h"
 
 namespace leakgate {
 
-struct HtmlInputs {
-  ReadSource read_source;                        // empty: no source lines are shown
-  std::vector<nlohmann::ordered_json> baseline;  // run reports to compare with; may be empty
-};
-
-// Pure, but for what `read_source` does.
-[[nodiscard]] ReportWriter NewHtmlWriter(std::ostream& out, HtmlInputs inputs);
+// Pure, but for what `read_source` does; if that is empty, no source lines are shown.
+[[nodiscard]] ReportWriter NewHtmlWriter(std::ostream& out, ReadSource read_source);
 
 }  // namespace leakgate

@@ -30,6 +30,7 @@ bool Explains(const Finding& finding, const Violation& violation, const WindowRe
   if (!IsChargedTo(violation.component, finding, window)) return false;
   if (IsOf(violation, "steady")) return finding.disposition == Disposition::kSteady;
   if (!CountsLiterally(finding)) return false;
+  if (IsMapped(finding)) return IsOf(violation, "mapped");
   if (IsOf(violation, "lost")) return IsLost(finding.reach);
   if (IsOf(violation, "retained")) return !IsLost(finding.reach);
   return IsOf(violation, "outstanding");
@@ -45,6 +46,7 @@ Rule RuleOf(const Violation& violation) {
 std::string_view WordsOf(Rule rule) {
   if (rule == Rule::kLost) return "lost";
   if (rule == Rule::kSteady) return "retained, more with each repetition,";
+  if (rule == Rule::kOverLimit) return "left mapped";
   return "outstanding";
 }
 
@@ -62,7 +64,9 @@ std::string BudgetLines(const WindowResult& window, const Violation& of, const s
   return text;
 }
 
-std::string Quantity(const Finding& finding) { return FormatAmount(finding.amount); }
+std::string Quantity(const Finding& finding) {
+  return IsMapped(finding) ? FormatMapped(finding.amount) : FormatAmount(finding.amount);
+}
 
 // Visits what one window holds, each thing once.
 class WindowIssues {
@@ -77,6 +81,7 @@ class WindowIssues {
     }
     std::vector<bool> is_explained(window_.violations.size());
     for (const Finding& finding : window_.findings) VisitFinding(finding, is_explained);
+    for (const Finding& finding : window_.mappings) VisitFinding(finding, is_explained);
     VisitLimits(is_explained);
   }
 
@@ -132,7 +137,8 @@ class WindowIssues {
   }
 
   void VisitAllowed(const Finding& finding) {
-    Issue issue = New(IsLost(finding.reach) ? Rule::kLost : Rule::kOutstanding);
+    const Rule heap_rule = IsLost(finding.reach) ? Rule::kLost : Rule::kOutstanding;
+    Issue issue = New(IsMapped(finding) ? Rule::kOverLimit : heap_rule);
     issue.level = Level::kNote;
     issue.is_allowed = true;
     issue.title =

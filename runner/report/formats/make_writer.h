@@ -4,7 +4,6 @@
 
 #include <memory>
 
-#include "runner/report/read_run_report.h"
 #include "runner/report/report_writer.h"
 
 namespace leakgate {
@@ -12,7 +11,8 @@ namespace leakgate {
 template <typename Writer>
 ReportWriter MakeWriter(std::ostream& out, const ReportSurroundings& surroundings) {
   const auto writer = std::make_shared<Writer>(out, surroundings);
-  return {.add = [writer](const nlohmann::ordered_json& run) { writer->Add(ReadRunReport(run)); },
+  return {.add_baseline = {},
+          .add = [writer](const RunReport& run) { writer->Add(run.result()); },
           .finish = [writer] { writer->Finish(); }};
 }
 

@@ -2,7 +2,7 @@
 
 #include "runner/attribution/stack_pattern.h"
 #include "runner/attribution/user_code.h"
-#include "runner/report/formats/json_access.h"
+#include "runner/report/json_access.h"
 
 namespace leakgate {
 namespace {

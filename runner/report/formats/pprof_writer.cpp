@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runner/report/finding_text.h"
+#include "runner/report/formats/frame_table.h"
 #include "runner/report/formats/gzip.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/outstanding_stacks.h"
@@ -75,6 +76,12 @@ struct Line {
   auto operator<=>(const Line&) const = default;
 };
 
+// What a frame comes to.
+struct Place {
+  Line line;
+  std::uint64_t mapping;  // 0: none
+};
+
 // Of one instruction: several lines where functions were inlined there.
 struct Location {
   std::uint64_t mapping;  // 0: none
@@ -92,7 +99,7 @@ struct Sample {
 class PprofWriter {
  public:
   PprofWriter(std::ostream& out, const ReportSurroundings& surroundings)
-      : out_(out), root_(surroundings.source_root) {
+      : out_(out), root_(surroundings.source_root), profiled_(surroundings.profiled) {
     (void)texts_.IdOf("");  // the first one must be
   }
 
@@ -126,12 +133,16 @@ class PprofWriter {
   Sample SampleOf(const WindowResult& window, const Finding& finding) {
     Sample sample;
     Location location = {};
+    const auto place_of = [this](const Frame& frame) {
+      return Place{LineOf(frame), MappingOf(frame)};
+    };
     for (std::size_t i = 0; i < finding.stack.size(); ++i) {
       const Frame& frame = finding.stack[i];
-      location.lines.push_back(LineOf(frame));
+      const Place& place = places_.Of(frame, place_of);
+      location.lines.push_back(place.line);
       const bool goes_on = frame.inlined && i + 1 < finding.stack.size();
       if (goes_on) continue;
-      location.mapping = MappingOf(frame);
+      location.mapping = place.mapping;
       location.address = frame.module_offset;
       sample.locations.push_back(locations_.IdOf(location));
       location = {};
@@ -141,7 +152,7 @@ class PprofWriter {
     };
     label("test", RootName(window));
     label("component", finding.component.empty() ? window.budget->component : finding.component);
-    label("disposition", Word(finding.disposition));
+    if (profiled_ == ProfiledMemory::kOutstanding) label("disposition", Word(finding.disposition));
     return sample;
   }
 
@@ -229,10 +240,12 @@ class PprofWriter {
 
   std::ostream& out_;
   std::string root_;
+  ProfiledMemory profiled_;
   Table<std::string> texts_{0};
   Table<std::uint64_t> mappings_{1};  // by file name
   Table<Function> functions_{1};
   Table<Location> locations_{1};
+  FrameTable<Place> places_;
   std::map<std::uint64_t, std::uint64_t> limits_;  // of mappings: past the last address seen
   std::map<Sample, Amount> amounts_;
 };

@@ -7,6 +7,8 @@ namespace {
 
 constexpr std::string_view kLineSeparators = "\xE2\x80";  // and then A8 or A9
 
+bool MayBeEscaped(char byte) { return byte == '<' || byte == kLineSeparators[0]; }
+
 // How many bytes of `text` the escape at `at` stands for; 0: the byte is as it is.
 std::size_t EscapeAt(std::string_view text, std::size_t at, std::string& escaped) {
   if (text[at] == '<') {
@@ -28,9 +30,13 @@ std::string ScriptJson(const nlohmann::ordered_json& json) {
   std::string escaped;
   escaped.reserve(text.size() + text.size() / 64);
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = EscapeAt(text, at, escaped);
-    if (length == 0) escaped += text[at];
-    at += length == 0 ? 1 : length;
+    std::size_t plain = at;
+    while (plain < text.size() && !MayBeEscaped(text[plain])) ++plain;
+    escaped.append(text, at, plain - at);
+    if (plain == text.size()) break;
+    const std::size_t length = EscapeAt(text, plain, escaped);
+    if (length == 0) escaped += text[plain];
+    at = plain + (length == 0 ? 1 : length);
   }
   return escaped;
 }

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "runner/report/formats/call_site.h"
+#include "runner/report/formats/frame_table.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/outstanding_stacks.h"
 #include "runner/report/style.h"
@@ -25,14 +26,16 @@ class SpeedscopeWriter {
   }
 
   void Finish() {
+    const bool is_live = surroundings_.profiled == ProfiledMemory::kLive;
+    const std::string what = is_live ? "live" : "outstanding";
     Json report = {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
                    {"exporter", "leakgate " + surroundings_.version},
-                   {"name", "outstanding memory"},
+                   {"name", what + " memory"},
                    {"activeProfileIndex", 0},
                    {"shared", {{"frames", frames_}}}};
     report["profiles"] = Json::array(
-        {Profile("bytes outstanding", "bytes", [](Amount amount) { return amount.bytes; }),
-         Profile("blocks outstanding", "none", [](Amount amount) { return amount.blocks; })});
+        {Profile("bytes " + what, "bytes", [](Amount amount) { return amount.bytes; }),
+         Profile("blocks " + what, "none", [](Amount amount) { return amount.blocks; })});
     out_ << report.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
   }
 
@@ -42,13 +45,17 @@ class SpeedscopeWriter {
   // The outermost frame first, as speedscope has it.
   Indices Sample(const WindowResult& window, const Finding& finding) {
     Indices sample = {IndexOf(RootName(window), {})};
+    const auto index_of = [this](const Frame& frame) { return IndexOf(frame); };
     for (auto frame = finding.stack.rbegin(); frame != finding.stack.rend(); ++frame) {
-      Finding alone;
-      alone.stack = {*frame};
-      sample.push_back(
-          IndexOf(ProfileFrameName(*frame), PositionOf(alone, surroundings_.source_root)));
+      sample.push_back(index_of_frame_.Of(*frame, index_of));
     }
     return sample;
+  }
+
+  std::size_t IndexOf(const Frame& frame) {
+    Finding alone;
+    alone.stack = {frame};
+    return IndexOf(ProfileFrameName(frame), PositionOf(alone, surroundings_.source_root));
   }
 
   std::size_t IndexOf(const std::string& name, const FilePosition& position) {
@@ -63,7 +70,7 @@ class SpeedscopeWriter {
     return known->second;
   }
 
-  Json Profile(const char* name, const char* unit, std::int64_t (*weigh)(Amount)) const {
+  Json Profile(const std::string& name, const char* unit, std::int64_t (*weigh)(Amount)) const {
     Json samples = Json::array();
     Json weights = Json::array();
     std::int64_t total = 0;
@@ -80,6 +87,7 @@ class SpeedscopeWriter {
   ReportSurroundings surroundings_;
   Json frames_ = Json::array();
   std::map<std::tuple<std::string, std::string, int>, std::size_t> indices_;
+  FrameTable<std::size_t> index_of_frame_;
   std::map<Indices, Amount> amounts_;
 };
 

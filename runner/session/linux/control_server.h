@@ -3,16 +3,20 @@
 // those that are, and takes what they tell of the programs that they execute.
 //
 // The socket is abstract, so nothing is left behind however the runner ends,
-// and its name random. Only processes of the runner's own user are answered; of
-// any user if the runner is root's.
+// and its name random, but no secret: all users can see it in /proc/net/unix. Only processes
+// of the runner's own user are heard; of any user if the runner is root's. Of these it hears
+// whom `is_served` knows. Nobody who is slow, or silent, holds up another.
 // One thread of its own, from construction to destruction.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "common/control_protocol.h"
 #include "runner/util/expected.h"
@@ -27,11 +31,32 @@ struct HelloReply {
   std::uint32_t window = 0;  // likewise
 };
 
+// What a process executes, as it or its parent tells.
+struct ToldExec {
+  int sender = 0;
+  int pid = 0;                // that executes: the sender, or its child
+  bool starts = false;        // false: what it was about to execute was not
+  bool leaves_agent = false;  // the program's environment does not have the agent preloaded
+  std::uint32_t window = 0;   // of the program under test, in which it started; 0: not known
+  std::string path{};         // of the file that the kernel executes; empty: it was not
+};
+
+// Who has connected, as the kernel tells.
+struct ControlPeer {
+  int pid = 0;
+  unsigned uid = 0;
+};
+
 // Called on the server's thread with a PID that the kernel vouches for, in the order in
 // which the processes have connected.
 struct ControlHandlers {
   std::function<HelloReply(int pid)> on_hello;
-  std::function<void(int sender, const ExecNotice& notice)> on_exec = nullptr;
+  // Whether to hear what `peer` says, on the socket named `name`. Not set: all are heard.
+  std::function<bool(const ControlPeer& peer, const std::string& name)> is_served = nullptr;
+  std::function<void(const ToldExec& told)> on_exec = nullptr;
+  // Nobody is served any more, nor waits: those that connect from now on stay untraced.
+  // `why` is one line that says what to do. At most once, and last of all.
+  std::function<void(const std::string& why)> on_failure = nullptr;
 };
 
 class ControlServer {
@@ -49,12 +74,30 @@ class ControlServer {
  private:
   ControlServer() = default;
   void Serve();
-  // False: nobody waits any more.
-  bool ServeOne();
-  void Serve(const UniqueFd& client);
+  void ServeUntilStopped();
+  void ServeTheLast();
+  // Until somebody connects, speaks or goes; true: until the server is to stop.
+  bool AwaitEvent() const;
+  // As many as there is room for. 0, or why nobody can be accepted, as errno has it.
+  int AcceptAll();
+  bool MayConnect(const ControlPeer& peer) const;
+  // Those that have spoken, or gone, in the order in which they have connected.
+  void ServeClients();
+  void GiveUp(const std::string& why);
+
+  using Clock = std::chrono::steady_clock;
+  struct Client {
+    UniqueFd socket;
+    ControlPeer peer;
+    Clock::time_point since;
+  };
+  enum class Next { kWait, kClose };
+  Next Serve(const Client& client);
 
   std::string name_;
   ControlHandlers handlers_;
+  std::vector<Client> clients_;  // that have not spoken yet
+  bool others_wait_ = false;     // to be accepted, there being no room
   UniqueFd listener_;
   UniqueFd stop_;  // an eventfd: readable when the thread is to end
   std::thread thread_;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <cstdlib>
 
 #include "runner/util/linux/errno_text.h"
+#include "runner/util/linux/unique_fd.h"
 #include "runner/util/linux/wait_lock.h"
 
 namespace leakgate {
@@ -103,9 +105,21 @@ Error LaunchError(const std::filesystem::path& program, const boost::system::err
           ExitCode::kUsage};
 }
 
+// Boost.Process has one for each process that it launches, and does not ask whether it has.
+Expected<void> RequirePidDescriptors() {
+  const UniqueFd own(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  if (own) return {};
+  return InconclusiveError(
+      fmt::format("no process can be watched: pidfd_open: {}; leakgate needs Linux 5.4 or later, "
+                  "and a container that allows the call",
+                  ErrnoText()));
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const LaunchRequest& request) {
+  const Expected<void> can_watch = RequirePidDescriptors();
+  if (!can_watch) return Unexpected(can_watch.error());
   boost::asio::io_context context;
   boost::system::error_code error;
   process::default_process_launcher launcher;

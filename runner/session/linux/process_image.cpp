@@ -9,12 +9,17 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runner/inspection/linux/image_inspection.h"
+#include "runner/util/linux/regular_file.h"
+
 namespace leakgate {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostInterpreters = 4;  // as the kernel: of scripts that interpret scripts
+// As the kernel: of scripts that interpret scripts, and of what it reads of each.
+constexpr int kMostInterpreters = 4;
+constexpr std::size_t kMostOfInterpreter = 256;
 
 std::string Resolve(const std::string& path) {
   std::error_code error;
@@ -24,14 +29,22 @@ std::string Resolve(const std::string& path) {
 
 // "#! /bin/sh -e": "/bin/sh". Empty: it is no script.
 std::string InterpreterOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char mark[2] = {};
-  if (!file.read(mark, sizeof(mark)) || mark[0] != '#' || mark[1] != '!') return "";
-  std::string line;
-  std::getline(file, line);
-  const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
-  const std::size_t end = std::min(line.find_first_of(" \t\r", begin), line.size());
-  return line.substr(begin, end - begin);
+  const UniqueFd file = OpenRegularFile(path);
+  char begin[kMostOfInterpreter];
+  const ssize_t bytes = file ? ::pread(file.get(), begin, sizeof(begin), 0) : 0;
+  std::string_view line(begin, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  if (!line.starts_with("#!")) return "";
+  line = line.substr(2, line.find('\n') - 2);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return std::string(line.substr(0, line.find_first_of(" \t\r")));
+}
+
+// Of the options of glibc's dynamic linker.
+bool TakesValue(std::string_view option) {
+  constexpr std::string_view kOptions[] = {
+      "--library-path",         "--inhibit-rpath",    "--audit", "--preload", "--argv0",
+      "--glibc-hwcaps-prepend", "--glibc-hwcaps-mask"};
+  return std::find(std::begin(kOptions), std::end(kOptions), option) != std::end(kOptions);
 }
 
 }  // namespace
@@ -41,6 +54,19 @@ std::string ImageOf(int pid) {
   std::error_code error;
   std::string image = fs::read_symlink(fmt::format("/proc/{}/exe", pid), error).string();
   if (image.ends_with(kDeleted)) image.resize(image.size() - kDeleted.size());
+  return image;
+}
+
+std::string ProgramOf(int pid) {
+  const std::string image = ImageOf(pid);
+  if (!IsDynamicLinker(image)) return image;
+  const std::vector<std::string> arguments = ArgumentsOf(pid);
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (!arguments[i].starts_with("--")) {
+      return Resolve(fmt::format("/proc/{}/cwd/", pid) / fs::path(arguments[i]));
+    }
+    if (TakesValue(arguments[i])) ++i;
+  }
   return image;
 }
 
@@ -54,13 +80,17 @@ std::string ImageBehind(const std::string& path) {
   return image;
 }
 
-bool HasArgument(int pid, std::string_view prefix) {
+std::vector<std::string> ArgumentsOf(int pid) {
   std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
-  std::string argument;
-  while (std::getline(file, argument, '\0')) {
-    if (argument.starts_with(prefix)) return true;
-  }
-  return false;
+  std::vector<std::string> arguments;
+  for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+  return arguments;
+}
+
+bool HasArgument(int pid, std::string_view prefix) {
+  const std::vector<std::string> arguments = ArgumentsOf(pid);
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [&](const std::string& argument) { return argument.starts_with(prefix); });
 }
 
 UniqueFd WatchEnd(int pid) {

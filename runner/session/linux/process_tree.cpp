@@ -6,13 +6,13 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include "runner/util/linux/whole_file.h"
 
 namespace leakgate {
 namespace {
@@ -22,10 +22,8 @@ struct ProcessFacts {
   bool is_zombie = false;
 };
 
-std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+// Empty if the process has gone.
+std::string ReadAll(const std::string& path) { return ReadWholeFile(path).value_or(""); }
 
 // "pid (name) state parent ...": the name may hold anything, so from its end on.
 ProcessFacts FactsOf(pid_t pid) {
@@ -55,11 +53,6 @@ bool DescendsFrom(pid_t pid, pid_t root, const std::map<pid_t, ProcessFacts>& pr
   return false;
 }
 
-bool CarriesMark(pid_t pid, std::string_view mark) {
-  const std::string environment = ReadAll(fmt::format("/proc/{}/environ", pid));
-  return !mark.empty() && environment.find(mark) != std::string::npos;
-}
-
 std::vector<pid_t> FindTree(pid_t root, const std::string& mark) {
   const std::map<pid_t, ProcessFacts> processes = AllProcesses();
   std::vector<pid_t> found;
@@ -81,5 +74,21 @@ void KillProcessTree(pid_t root, const std::string& mark) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }
+
+bool IsBelow(pid_t pid, pid_t root) {
+  constexpr int kDeepest = 1000;  // parents may change while they are read
+  for (int depth = 0; depth < kDeepest && pid > 1; ++depth) {
+    if (pid == root) return true;
+    pid = ParentOf(pid);
+  }
+  return false;
+}
+
+bool CarriesMark(pid_t pid, const std::string& mark) {
+  const std::string environment = ReadAll(fmt::format("/proc/{}/environ", pid));
+  return !mark.empty() && environment.find(mark) != std::string::npos;
+}
+
+int ParentOf(int pid) { return FactsOf(pid).parent; }
 
 }  // namespace leakgate

@@ -1,4 +1,4 @@
-// Ends a process and everything that it started.
+// A process and everything that it started.
 #pragma once
 
 #include <sys/types.h>
@@ -11,5 +11,14 @@ namespace leakgate {
 // that only this run's programs have) in its environment: those that left the
 // tree. Returns when none is left to be found, or after a second of trying.
 void KillProcessTree(pid_t root, const std::string& mark);
+
+// Whether `pid` is `root` or below it, by its parents as they are now.
+[[nodiscard]] bool IsBelow(pid_t pid, pid_t root);
+
+// Whether `pid` was started with `mark` (as above) in its environment, as far as it can be read.
+[[nodiscard]] bool CarriesMark(pid_t pid, const std::string& mark);
+
+// The process that `pid` is a child of; 0 if it has gone.
+[[nodiscard]] int ParentOf(int pid);
 
 }  // namespace leakgate

@@ -60,7 +60,9 @@ void ProgramWatch::StopIfAsked() {
   if (asked_to_stop_ && Clock::now() - *asked_to_stop_ > kStopPatience) asked_to_stop_.reset();
   if (!asked_to_stop_ || !process_.is_stopped()) return;
   asked_to_stop_.reset();
+  if (before_stop_) before_stop_();
   ::kill(::getpid(), SIGSTOP);
+  if (after_stop_) after_stop_();
 }
 
 }  // namespace leakgate

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 
 #include "runner/session/linux/group_witness.h"
@@ -23,6 +24,13 @@ class ProgramWatch {
   ProgramWatch(SuspendedProcess& process, const BlockedSignals& signals, GroupWitness& witness)
       : process_(process), signals_(signals), witness_(witness) {}
 
+  // `before` is called before the runner stops itself, `after` when it goes on; either may
+  // be empty.
+  void AroundStop(std::function<void()> before, std::function<void()> after) {
+    before_stop_ = std::move(before);
+    after_stop_ = std::move(after);
+  }
+
   // How the program ended; nullopt if it runs on at `deadline`.
   [[nodiscard]] std::optional<ProgramStatus> WaitUntil(std::optional<Clock::time_point> deadline);
 
@@ -35,6 +43,8 @@ class ProgramWatch {
   const BlockedSignals& signals_;
   GroupWitness& witness_;
   std::optional<Clock::time_point> asked_to_stop_;
+  std::function<void()> before_stop_;
+  std::function<void()> after_stop_;
 };
 
 }  // namespace leakgate

@@ -47,6 +47,7 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owne
   header.generation = owner.generation;
   header.asks_for_stream = owner.boundaries == BoundarySource::kStream ? 1 : 0;
   header.stack_depth = owner.stack_depth;
+  header.stack_events = owner.stack_events;
 
   Expected<RegionReader> reader = RegionReader::Attach(file->fd_);
   if (!reader) return Unexpected(reader.error());

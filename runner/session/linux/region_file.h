@@ -18,6 +18,7 @@ struct RegionOwner {
   std::uint32_t generation = 1;  // how often this PID has been traced, this time included
   BoundarySource boundaries = BoundarySource::kStream;  // where they are to come from
   std::uint32_t stack_depth = kDefaultStackDepth;       // where stacks are to be cut
+  std::uint32_t stack_events = kDefaultStackEvents;     // whose are recorded
 };
 
 class RegionFile {

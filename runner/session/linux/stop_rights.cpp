@@ -6,21 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <thread>
+#include <future>
 
 #include "runner/reachability/linux/frozen_process.h"
 #include "runner/util/linux/errno_text.h"
+#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {
-
-// 1, the usual, allows descendants. 0 where the kernel has no such setting.
-int YamaScope() {
-  int scope = 0;
-  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
-  return scope;
-}
 
 [[noreturn]] void WaitToBeKilled() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -35,11 +28,11 @@ Expected<void> TryToStopProcess() {
   if (pid == 0) WaitToBeKilled();
 
   // On a thread of its own, as frozen_process.h advises.
-  Expected<void> stopped;
-  std::thread([&] {
+  const auto freeze = [pid]() -> Expected<void> {
     const Expected<FrozenProcess> process = FrozenProcess::Freeze(pid);
-    if (!process) stopped = Unexpected(process.error());
-  }).join();
+    return process ? Expected<void>() : Unexpected(process.error());
+  };
+  Expected<void> stopped = std::async(std::launch::async, freeze).get();
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, __WALL);
   if (!stopped && YamaScope() > 1) {

@@ -3,13 +3,14 @@
 // polls for the program's end takes this lock first, or comes back later.
 #pragma once
 
-#include <mutex>
+#include <shared_mutex>
 
 namespace leakgate {
 
-// One for the whole process; all threads.
-inline std::mutex& WaitLock() {
-  static std::mutex lock;
+// One for the whole process; all threads. Those who stop processes of their own each, and wait
+// for these alone, may share it.
+inline std::shared_mutex& WaitLock() {
+  static std::shared_mutex lock;
   return lock;
 }
 

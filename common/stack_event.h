@@ -1,0 +1,23 @@
+// The events whose call stacks are recorded: what a session asks for, as Windows' heap tracing
+// is told by -stackwalk. Counting does not depend on it: every block is counted.
+#pragma once
+
+#include <cstdint>
+
+#include "common/allocation_kind.h"
+
+namespace leakgate {
+
+// Bits of RegionHeader::stack_events.
+inline constexpr std::uint32_t kStacksOfAlloc = 1;    // malloc, calloc, memalign, new, new[]
+inline constexpr std::uint32_t kStacksOfRealloc = 2;  // realloc and reallocarray
+inline constexpr std::uint32_t kStacksOfFree = 4;     // whatever frees: realloc, too
+inline constexpr std::uint32_t kAllStackEvents = 7;
+inline constexpr std::uint32_t kDefaultStackEvents = kStacksOfAlloc | kStacksOfRealloc;
+
+// The event that a block of `kind` comes from.
+constexpr std::uint32_t StackEventOf(AllocationKind kind) {
+  return kind == AllocationKind::kRealloc ? kStacksOfRealloc : kStacksOfAlloc;
+}
+
+}  // namespace leakgate

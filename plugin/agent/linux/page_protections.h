@@ -1,0 +1,41 @@
+// Pages that are written for an instant though they are read-only: those where a module
+// keeps the addresses that it calls, which the dynamic linker protects once they are set.
+//
+// All that is mapped is read once, into memory of its own.
+#pragma once
+
+#include <cstdint>
+
+namespace leakgate::agent {
+
+class PageProtections {
+ public:
+  PageProtections() = default;
+  ~PageProtections();
+  PageProtections(const PageProtections&) = delete;
+  PageProtections& operator=(const PageProtections&) = delete;
+
+  // Stores `value` at `slot`, which is aligned, in one store. False if its page cannot be
+  // made writable, or is none. Its protection is as it was once another page's turn comes,
+  // or this goes.
+  [[nodiscard]] bool Store(std::uint64_t* slot, std::uint64_t value);
+
+ private:
+  struct Range {
+    std::uint64_t begin;
+    std::uint64_t end;
+    long protection;
+  };
+
+  [[nodiscard]] bool Read();
+  [[nodiscard]] bool Open(std::uint64_t page, long protection);
+  void Close();
+  const Range* Find(std::uint64_t address) const;
+
+  Range* ranges_ = nullptr;
+  std::uint32_t count_ = 0;
+  std::uint64_t open_page_ = 0;  // made writable; 0: none
+  long open_protection_ = 0;     // that it had
+};
+
+}  // namespace leakgate::agent

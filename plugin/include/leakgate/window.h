@@ -1,0 +1,118 @@
+// What a few lines of code leave behind, measured and in the test's own hands. For C++14
+// and later, with any test framework or none; nothing to link but the dynamic linker's
+// library where dlsym is not the C library's own.
+//
+//   leakgate::Window window("load config");
+//   Load("app.conf");
+//   EXPECT_EQ(window.Outstanding(), leakgate::Nothing());    // names the call sites
+//   EXPECT_EQ(window.Outstanding().blocks, 0);               // or by number
+//
+// A window changes no verdict: what is allocated meanwhile is charged to the test as ever.
+// Where nothing traces (without leakgate, or in a fork child), and where something could not
+// be recorded, nothing is measured: all amounts are 0 then, and is_measured is false.
+#ifndef LEAKGATE_WINDOW_H_
+#define LEAKGATE_WINDOW_H_
+
+#include <ostream>
+
+#include "leakgate/measuring_agent.h"
+
+namespace leakgate {
+// What a window has outstanding: not what GoogleTest, gmock or the C library allocated for
+// themselves, and not what a ScopedAllowance allows. A plain value: no memory hangs on it.
+struct Measurement {
+  bool is_measured;
+  long long bytes;
+  long long blocks;
+  char call_sites[4096];  // text for people, the largest first; empty if there is nothing
+};
+
+// For comparison: what is not measured is equal to it, too.
+inline Measurement Nothing() { return Measurement(); }
+
+inline bool operator==(const Measurement& a, const Measurement& b) {
+  return a.bytes == b.bytes && a.blocks == b.blocks;
+}
+inline bool operator!=(const Measurement& a, const Measurement& b) { return !(a == b); }
+
+// "64 B in 1 block", and its call sites.
+inline std::ostream& operator<<(std::ostream& out, const Measurement& measurement) {
+  if (measurement.blocks == 0) return out << "nothing";
+  out << measurement.bytes << " B in " << measurement.blocks
+      << (measurement.blocks == 1 ? " block" : " blocks");
+  if (measurement.call_sites[0] != '\0') out << '\n' << measurement.call_sites;
+  return out;
+}
+
+// Whose allocations count: every thread's, or those of the thread that opens the window.
+enum class WindowThreads { kAll, kThis };
+
+// Windows may be nested, overlap, and end on another thread than they began on; one object
+// is for one thread at a time.
+class Window {
+ public:
+  explicit Window(const char* name, const char* file = __builtin_FILE(),
+                  unsigned line = __builtin_LINE())
+      : Window(name, WindowThreads::kAll, file, line) {}
+  Window(const char* name, WindowThreads threads, const char* file = __builtin_FILE(),
+         unsigned line = __builtin_LINE()) {
+    const LeakgateAgent* const agent = internal::MeasuringAgent();
+    if (agent == nullptr) return;
+    const LeakgateMeasuringWindow window = {name, file, line,
+                                            threads == WindowThreads::kThis ? 1 : 0};
+    id_ = agent->open_measuring_window(&window);
+    state_ = id_ == 0 ? State::kNotMeasured : State::kOpen;
+  }
+  ~Window() {
+    if (state_ != State::kOpen) return;
+    LeakgateMeasurement ended = {0, 0, 0, nullptr, 0};
+    internal::MeasuringAgent()->end_measuring_window(id_, &ended);
+  }
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  // What was allocated since it was opened, and until its end, and is still live now.
+  // Other threads that hold some of it are given a moment to free it.
+  Measurement Outstanding() const {
+    if (state_ == State::kEmpty) return Measured();
+    if (state_ == State::kNotMeasured) return Nothing();
+    return Ask(internal::MeasuringAgent()->measure);
+  }
+
+  // Ends it, and tells what it has outstanding at its end. Ended before: what is still live.
+  Measurement End() {
+    if (state_ != State::kOpen) return Outstanding();
+    const Measurement measurement = Ask(internal::MeasuringAgent()->end_measuring_window);
+    state_ = !measurement.is_measured  ? State::kNotMeasured
+             : measurement.blocks == 0 ? State::kEmpty
+                                       : State::kEnded;
+    return measurement;
+  }
+
+ private:
+  // kEmpty: it has left nothing behind.
+  enum class State { kNotMeasured, kOpen, kEnded, kEmpty };
+
+  static Measurement Measured() {
+    Measurement measurement = Nothing();
+    measurement.is_measured = true;
+    return measurement;
+  }
+
+  Measurement Ask(void (*ask)(unsigned, LeakgateMeasurement*)) const {
+    Measurement measurement = Nothing();
+    LeakgateMeasurement answer = {0, 0, 0, measurement.call_sites, sizeof(measurement.call_sites)};
+    ask(id_, &answer);
+    measurement.is_measured = answer.is_measured != 0;
+    measurement.bytes = answer.bytes;
+    measurement.blocks = answer.blocks;
+    return measurement;
+  }
+
+  unsigned id_ = 0;
+  State state_ = State::kNotMeasured;
+};
+
+}  // namespace leakgate
+
+#endif  // LEAKGATE_WINDOW_H_

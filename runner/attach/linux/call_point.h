@@ -1,0 +1,51 @@
+// Whether a thread that is held may be made to call the agent where it is: the facts about a
+// real one, for the judgement of safe_point.h.
+//
+// What takes long is read before anything is stopped: Prepare, and NoteMappings.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/attach/linux/held_thread.h"
+#include "runner/attach/linux/target_layout.h"
+#include "runner/attach/linux/target_memory.h"
+#include "runner/attach/linux/target_stack.h"
+#include "runner/util/expected.h"
+#include "runner/util/linux/memory_layout.h"
+
+namespace leakgate {
+
+class CallPoint {
+ public:
+  // `memory` and `layout` must outlive it.
+  [[nodiscard]] static Expected<CallPoint> Prepare(const TargetMemory& memory,
+                                                   const TargetLayout& layout);
+
+  // Where stacks are, shortly before a thread is stopped.
+  void NoteMappings();
+
+  // Why `thread` may not be called on; nothing if it may. An error: no thread ever may.
+  [[nodiscard]] Expected<std::optional<std::string>> WhyNotOn(const HeldThread& thread);
+
+  // Why a call on another thread could wait for `thread` for ever, while that is stopped.
+  [[nodiscard]] std::optional<std::string> WhyHoldsUp(const HeldThread& thread) const;
+
+ private:
+  CallPoint(const TargetMemory& memory, const TargetLayout& layout,
+            std::unique_ptr<StackUnwinder> unwinder)
+      : memory_(&memory), layout_(&layout), unwinder_(std::move(unwinder)) {}
+
+  std::optional<std::string> WhyInUnsafeCode(const user_regs_struct& registers) const;
+  bool HasRoomOnStack(const user_regs_struct& registers, int tid) const;
+  bool IsInRestartableSequence(int tid, std::uint64_t pc) const;
+
+  const TargetMemory* memory_;
+  const TargetLayout* layout_;
+  std::unique_ptr<StackUnwinder> unwinder_;
+  std::vector<MappedRange> maps_;
+};
+
+}  // namespace leakgate

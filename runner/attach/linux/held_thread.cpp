@@ -1,0 +1,189 @@
+#include "runner/attach/linux/held_thread.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <thread>
+
+#include "runner/util/linux/errno_text.h"
+#include "runner/util/linux/process_status.h"
+
+#ifndef NT_X86_XSTATE
+#define NT_X86_XSTATE 0x202
+#endif
+
+namespace leakgate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kPatience(30);  // with one that is sure to stop
+// As large as it gets, with the tiles of AMX.
+constexpr std::size_t kMostVectorBytes = 16384;
+constexpr int kCallStop = SIGTRAP | 0x80;  // with PTRACE_O_TRACESYSGOOD
+
+bool Get(int tid, int set, iovec& part) { return ::ptrace(PTRACE_GETREGSET, tid, set, &part) == 0; }
+
+bool Set(int tid, int set, const void* from, std::size_t bytes) {
+  iovec part{const_cast<void*>(from), bytes};
+  return ::ptrace(PTRACE_SETREGSET, tid, set, &part) == 0;
+}
+
+}  // namespace
+
+Error StopError(int pid, int error) {
+  const std::string tracer = StatusField(pid, pid, "TracerPid");
+  if (!tracer.empty() && tracer != "0") {
+    return {fmt::format("a debugger (PID {}) traces PID {} already; end it, then try again", tracer,
+                        pid)};
+  }
+  if (error == EPERM && YamaScope() > 0) {
+    return {fmt::format(
+        "the kernel does not let PID {} be traced, for /proc/sys/kernel/yama/ptrace_scope is {}; "
+        "run leakgate as root, or set it to 0 (sysctl kernel.yama.ptrace_scope=0)",
+        pid, YamaScope())};
+  }
+  if (error == EPERM || error == ENOSYS) {
+    return {fmt::format(
+        "the kernel does not let PID {} be traced: {}; run leakgate as the process's user or as "
+        "root, and in a container with --cap-add=SYS_PTRACE",
+        pid, ErrnoText(error))};
+  }
+  return {fmt::format("cannot stop a thread of PID {}: {}", pid, ErrnoText(error))};
+}
+
+Expected<std::optional<HeldThread>> HeldThread::Take(int pid, int tid) {
+  if (::ptrace(PTRACE_SEIZE, tid, nullptr, PTRACE_O_TRACESYSGOOD) != 0) {
+    const int error = errno;
+    if (error == ESRCH || HasDied(pid, tid)) return std::nullopt;
+    return Unexpected(StopError(pid, error));
+  }
+  HeldThread thread(pid, tid);
+  ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+  return Expected<std::optional<HeldThread>>(std::move(thread));
+}
+
+bool HeldThread::AwaitStop(std::chrono::milliseconds patience) {
+  const Clock::time_point deadline = Clock::now() + patience;
+  for (;;) {
+    switch (WaitForStop(deadline)) {
+      case ThreadStop::kEvent:
+        // An interruption is told as SIGTRAP; else it is the signal that has stopped it.
+        was_stopped_ = signal_ != SIGTRAP;
+        return true;
+      case ThreadStop::kSignal:
+        // It takes the signal first; the interruption waits behind it.
+        ::ptrace(PTRACE_CONT, tid_, nullptr, signal_);
+        continue;
+      case ThreadStop::kCall:
+        ::ptrace(PTRACE_CONT, tid_, nullptr, 0);
+        continue;
+      case ThreadStop::kGone:
+        Release();
+        return false;
+      case ThreadStop::kTimedOut:
+        return false;
+    }
+  }
+}
+
+std::optional<user_regs_struct> HeldThread::Registers() const {
+  user_regs_struct registers{};
+  iovec part{&registers, sizeof(registers)};
+  if (!Get(tid_, NT_PRSTATUS, part) || part.iov_len != sizeof(registers)) return std::nullopt;
+  return registers;
+}
+
+std::optional<HeldState> HeldThread::State() const {
+  const auto registers = Registers();
+  if (!registers) return std::nullopt;
+  HeldState state;
+  state.registers = *registers;
+  state.vectors.resize(kMostVectorBytes);
+  iovec part{state.vectors.data(), state.vectors.size()};
+  if (!Get(tid_, NT_X86_XSTATE, part)) return std::nullopt;
+  state.vectors.resize(part.iov_len);
+  if (::ptrace(PTRACE_GETSIGMASK, tid_, sizeof(state.blocked_signals), &state.blocked_signals) !=
+      0) {
+    return std::nullopt;
+  }
+  return state;
+}
+
+bool HeldThread::SetRegisters(const user_regs_struct& registers) const {
+  return Set(tid_, NT_PRSTATUS, &registers, sizeof(registers));
+}
+
+bool HeldThread::SetVectors(const std::vector<std::uint8_t>& vectors) const {
+  return Set(tid_, NT_X86_XSTATE, vectors.data(), vectors.size());
+}
+
+bool HeldThread::SetBlockedSignals(std::uint64_t signals) const {
+  return ::ptrace(PTRACE_SETSIGMASK, tid_, sizeof(signals), &signals) == 0;
+}
+
+bool HeldThread::RunToCall(int signal) const {
+  return ::ptrace(PTRACE_SYSCALL, tid_, nullptr, signal) == 0;
+}
+
+ThreadStop HeldThread::Interrupt() {
+  ::ptrace(PTRACE_INTERRUPT, tid_, nullptr, nullptr);
+  ::ptrace(PTRACE_CONT, tid_, nullptr, nullptr);  // where it is stopped
+  return WaitForStop(Clock::now() + kPatience);
+}
+
+// Stops come within microseconds, mostly: sleeping would be most of the time.
+ThreadStop HeldThread::WaitForStop(Clock::time_point deadline) {
+  const Clock::time_point spin_until = Clock::now() + std::chrono::microseconds(300);
+  for (;;) {
+    const ThreadStop stop = LookAt();
+    if (stop != ThreadStop::kTimedOut) return stop;
+    const Clock::time_point now = Clock::now();
+    if (now >= deadline) return ThreadStop::kTimedOut;
+    if (now < spin_until) {
+      std::this_thread::yield();
+    } else {
+      // A first thread that has ended is told of only when all others have.
+      if (HasDied(pid_, tid_)) return ThreadStop::kGone;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+}
+
+// The end of a process is left to its parent; that of any other thread is ours to
+// collect, or the process could not end.
+ThreadStop HeldThread::LookAt() {
+  siginfo_t seen{};
+  const auto id = static_cast<id_t>(tid_);
+  if (::waitid(P_PID, id, &seen, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) != 0) {
+    return ThreadStop::kGone;
+  }
+  if (seen.si_pid == 0) return ThreadStop::kTimedOut;
+  if (seen.si_code != CLD_TRAPPED && seen.si_code != CLD_STOPPED) {
+    if (tid_ != pid_) ::waitpid(tid_, nullptr, __WALL | WNOHANG);
+    return ThreadStop::kGone;
+  }
+  int status = 0;
+  if (::waitpid(tid_, &status, WNOHANG | __WALL) != tid_ || !WIFSTOPPED(status)) {
+    return ThreadStop::kTimedOut;
+  }
+  signal_ = WSTOPSIG(status);
+  if (status >> 16 == PTRACE_EVENT_STOP) return ThreadStop::kEvent;
+  return signal_ == kCallStop ? ThreadStop::kCall : ThreadStop::kSignal;
+}
+
+void HeldThread::Release() {
+  if (tid_ == 0) return;
+  if (::ptrace(PTRACE_DETACH, tid_, nullptr, nullptr) != 0 && tid_ != pid_) {
+    // Not stopped, or killed while it was. A thread that has died must be collected.
+    ::waitpid(tid_, nullptr, __WALL | WNOHANG);
+  }
+  tid_ = 0;
+}
+
+}  // namespace leakgate

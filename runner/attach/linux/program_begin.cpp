@@ -1,0 +1,140 @@
+#include "runner/attach/linux/program_begin.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+
+#include "runner/attach/linux/held_thread.h"
+#include "runner/attach/linux/initial_stack.h"
+#include "runner/attach/linux/refusals.h"
+#include "runner/attach/linux/target_memory.h"
+#include "runner/attach/linux/waiting_threads.h"
+#include "runner/attach/program_environment.h"
+#include "runner/util/linux/memory_layout.h"
+#include "runner/util/linux/process_status.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::uint64_t kMostStackBytes = std::uint64_t{16} << 20;
+constexpr std::size_t kMostVariableBytes = std::size_t{1} << 17;  // MAX_ARG_STRLEN
+
+// Where the kernel has the program begin: in its dynamic linker.
+std::optional<std::uint64_t> EntryOf(const TargetMemory& memory) {
+  const auto linker = AuxiliaryValue(ReadAuxiliary(memory.pid()), AT_BASE);
+  if (!linker || *linker == 0) return std::nullopt;
+  const auto header = memory.Get<Elf64_Ehdr>(*linker);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return std::nullopt;
+  return *linker + header->e_entry;
+}
+
+std::optional<InitialStack> ReadStack(const TargetMemory& memory, std::uint64_t address) {
+  const Expected<std::vector<MappedRange>> maps = ReadMaps(memory.pid());
+  const MappedRange* const range = maps ? FindRange(*maps, address) : nullptr;
+  if (range == nullptr) return std::nullopt;
+  const std::uint64_t bytes = std::min(range->end - address, kMostStackBytes);
+  std::vector<std::uint64_t> words(bytes / sizeof(std::uint64_t));
+  if (!memory.Read(address, words.data(), words.size() * sizeof(words[0]))) return std::nullopt;
+  return ParseInitialStack(address, words);
+}
+
+std::optional<std::string> ReadString(const TargetMemory& memory, std::uint64_t address) {
+  std::string text;
+  char part[256];
+  while (text.size() < kMostVariableBytes) {
+    // Not over the end of the stack, which strings are close to.
+    const std::size_t bytes = sizeof(part) - address % sizeof(part);
+    if (!memory.Read(address, part, bytes)) return std::nullopt;
+    const std::size_t length = ::strnlen(part, bytes);
+    text.append(part, length);
+    if (length < bytes) return text;
+    address += bytes;
+  }
+  return std::nullopt;
+}
+
+// As the normal launch has it; what is there already stays where it is.
+Expected<std::vector<StackVariable>> NewEnvironment(const TargetMemory& memory,
+                                                    const InitialStack& stack,
+                                                    const EnableRequest& request) {
+  std::vector<std::string> inherited;
+  std::map<std::string, std::uint64_t> places;
+  for (const std::uint64_t address : stack.environment) {
+    std::optional<std::string> text = ReadString(memory, address);
+    if (!text) {
+      return InconclusiveError(
+          fmt::format("cannot read the environment of PID {}; try again", request.pid));
+    }
+    places.emplace(*text, address);
+    inherited.push_back(*std::move(text));
+  }
+  auto environment = ProgramEnvironment(inherited, {request.agent, request.control});
+  if (!environment) return Unexpected(environment.error());
+  std::vector<StackVariable> variables;
+  for (std::string& text : *environment) {
+    const auto place = places.find(text);
+    variables.push_back({place == places.end() ? 0 : place->second, std::move(text)});
+  }
+  return variables;
+}
+
+Expected<void> RequirePreloading(const InitialStack& stack, int pid) {
+  if (AuxiliaryValue(stack.auxiliary, AT_SECURE).value_or(0) == 0) return {};
+  return Unexpected(FileRightsError(pid));
+}
+
+Expected<void> LayVariables(const EnableRequest& request, const HeldThread& thread,
+                            const TargetMemory& memory) {
+  const Error is_elsewhere{fmt::format("PID {} has gone on meanwhile; try again", request.pid)};
+  auto registers = thread.Registers();
+  if (!registers || registers->rip != EntryOf(memory)) return Unexpected(is_elsewhere);
+  const std::optional<InitialStack> stack = ReadStack(memory, registers->rsp);
+  if (!stack) {
+    return InconclusiveError(fmt::format(
+        "the stack of PID {} is not as the kernel leaves it at a program's first instruction; "
+        "let it begin, then enable it",
+        request.pid));
+  }
+  const Expected<void> preloads = RequirePreloading(*stack, request.pid);
+  if (!preloads) return preloads;
+  const auto environment = NewEnvironment(memory, *stack, request);
+  if (!environment) return Unexpected(environment.error());
+  const StackBytes built = WithEnvironment(*stack, *environment);
+  registers->rsp = built.address;
+  if (!memory.Write(built.address, built.bytes.data(), built.bytes.size()) ||
+      !thread.SetRegisters(*registers)) {
+    return Unexpected(is_elsewhere);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool IsAtFirstInstruction(int pid) {
+  if (!IsStoppedBySignal(pid) || TasksOf(pid).size() != 1) return false;
+  const Expected<TargetMemory> memory = TargetMemory::Open(pid);
+  const std::optional<WaitingIn> thread = WhatWaits(pid, pid);
+  return memory && thread && thread->pc != 0 && thread->pc == EntryOf(*memory);
+}
+
+Expected<Attachment> EnableAtBegin(const EnableRequest& request) {
+  constexpr std::chrono::seconds kPatience(2);
+  const Expected<void> visible = RequireVisible(request.pid, request.agent);
+  if (!visible) return Unexpected(visible.error());
+  const Expected<TargetMemory> memory = TargetMemory::Open(request.pid);
+  if (!memory) return Unexpected(memory.error());
+  Expected<std::optional<HeldThread>> thread = HeldThread::Take(request.pid, request.pid);
+  if (!thread) return Unexpected(thread.error());
+  if (!*thread || !(*thread)->AwaitStop(kPatience)) {
+    return InconclusiveError(fmt::format("PID {} has ended", request.pid));
+  }
+  const Expected<void> laid = LayVariables(request, **thread, *memory);
+  if (!laid) return Unexpected(laid.error());
+  return Attachment{.origin = AgentOrigin::kPreloaded,
+                    .begin = TracingBegins::kWithTheProgram,
+                    .tid = request.pid};
+}
+
+}  // namespace leakgate

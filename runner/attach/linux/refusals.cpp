@@ -1,0 +1,171 @@
+#include "runner/attach/linux/refusals.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <linux/kcmp.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "runner/attach/linux/held_thread.h"
+#include "runner/attach/linux/initial_stack.h"
+#include "runner/inspection/linux/image_inspection.h"
+#include "runner/util/linux/errno_text.h"
+#include "runner/util/linux/memory_layout.h"
+#include "runner/util/linux/process_status.h"
+
+namespace leakgate {
+namespace {
+
+std::string Field(int pid, std::string_view field) { return StatusField(pid, pid, field); }
+
+int Number(const std::string& text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+Expected<void> RequireAlive(int pid) {
+  const std::string state = Field(pid, "State");
+  if (pid <= 0 || state.empty()) {
+    return UsageError(fmt::format("PID {}: there is no such process", pid));
+  }
+  if (HasDied(pid, pid) && TasksOf(pid).size() < 2) {
+    return InconclusiveError(fmt::format("PID {} has ended", pid));
+  }
+  if (pid == ::getpid()) return UsageError(fmt::format("PID {} is leakgate itself", pid));
+  if (Number(Field(pid, "Tgid")) != pid) {
+    return UsageError(
+        fmt::format("PID {} is a thread of PID {}; name that", pid, Field(pid, "Tgid")));
+  }
+  return {};
+}
+
+Expected<void> RequireFreeOfTracers(int pid) {
+  for (const int tid : TasksOf(pid)) {
+    const std::string tracer = StatusField(pid, tid, "TracerPid");
+    if (!tracer.empty() && tracer != "0") return Unexpected(StopError(pid, EPERM));
+  }
+  return {};
+}
+
+// Filters that whoever started the process has given it serve programs of any kind; those
+// that it gives itself, only what it does itself.
+Expected<void> RequireNoConfinement(int pid) {
+  const std::string mode = Field(pid, "Seccomp");
+  const int filters = Number(Field(pid, "Seccomp_filters"));
+  const int parents = Number(Field(Number(Field(pid, "PPid")), "Seccomp_filters"));
+  const int own = Number(Field(::getpid(), "Seccomp_filters"));
+  if (mode == "1" || filters > std::max(parents, own)) {
+    return InconclusiveError(fmt::format(
+        "PID {} confines itself to a few system calls (seccomp), and the agent's might end it; "
+        "start it with 'leakgate run'",
+        pid));
+  }
+  if (Field(pid, "x86_Thread_features").find("shstk") != std::string::npos) {
+    return InconclusiveError(fmt::format(
+        "PID {} runs with a shadow stack, on which no call can be made from outside; start it "
+        "with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off, or with 'leakgate run'",
+        pid));
+  }
+  return {};
+}
+
+// A vfork child shares its parent's memory, and so would its agent.
+Expected<void> RequireOwnMemory(int pid) {
+  const int parent = Number(Field(pid, "PPid"));
+  if (parent > 0 && ::syscall(SYS_kcmp, parent, pid, KCMP_VM, 0, 0) == 0) {
+    return InconclusiveError(fmt::format(
+        "PID {} has been started by vfork and runs in the memory of PID {}; try again when it has "
+        "executed its program",
+        pid, parent));
+  }
+  return {};
+}
+
+Expected<void> RequireTraceableImage(int pid) {
+  const std::string link = fmt::format("/proc/{}/exe", pid);
+  char target[4096];
+  if (::readlink(link.c_str(), target, sizeof(target)) < 0) {
+    if (errno == ENOENT) {
+      return InconclusiveError(fmt::format("PID {} runs no program: it is the kernel's own", pid));
+    }
+    return Unexpected(StopError(pid, EPERM));
+  }
+  const Expected<ImageInspection> inspection = InspectImage(link);
+  if (!inspection) return Unexpected(inspection.error());
+  if (!inspection->refusal_of_running) return {};
+  return InconclusiveError(
+      fmt::format("PID {} cannot be traced: {}", pid, *inspection->refusal_of_running));
+}
+
+// By the kernel's word to the process: the file, and who may start it, may have changed since.
+Expected<void> RequireNoFileRights(int pid) {
+  if (AuxiliaryValue(ReadAuxiliary(pid), AT_SECURE).value_or(0) == 0) return {};
+  return Unexpected(FileRightsError(pid));
+}
+
+Expected<void> RequireNoSanitizer(int pid) {
+  constexpr std::string_view kSanitizers[] = {"libasan.so", "libtsan.so", "libmsan.so",
+                                              "libhwasan.so", "liblsan.so"};
+  const Expected<std::vector<MappedRange>> maps = ReadMaps(pid);
+  if (!maps) return Unexpected(maps.error());
+  for (const MappedRange& range : *maps) {
+    const std::string_view name = std::string_view(range.name).substr(range.name.rfind('/') + 1);
+    const bool is_sanitizer =
+        std::any_of(std::begin(kSanitizers), std::end(kSanitizers),
+                    [name](std::string_view sanitizer) { return name.starts_with(sanitizer); });
+    if (!is_sanitizer) continue;
+    return InconclusiveError(
+        fmt::format("PID {} has loaded {}, which replaces malloc itself; attach to a process "
+                    "without sanitizers",
+                    pid, name));
+  }
+  return {};
+}
+
+}  // namespace
+
+Error FileRightsError(int pid) {
+  return Error{
+      fmt::format("PID {} runs with its file's rights (set-uid, set-gid or capabilities), and such "
+                  "processes are never traced; start a copy of the file without them",
+                  pid)};
+}
+
+Expected<void> RequireAttachable(int pid) {
+  for (const auto require :
+       {RequireAlive, RequireFreeOfTracers, RequireTraceableImage, RequireNoFileRights,
+        RequireNoSanitizer, RequireNoConfinement, RequireOwnMemory}) {
+    const Expected<void> met = require(pid);
+    if (!met) return met;
+  }
+  return {};
+}
+
+Expected<void> RequireVisible(int pid, const std::filesystem::path& agent) {
+  struct stat ours {};
+  struct stat theirs {};
+  const std::string inside = fmt::format("/proc/{}/root{}", pid, agent.string());
+  if (::stat(agent.c_str(), &ours) != 0) {
+    return InconclusiveError(
+        fmt::format("{}: the agent is missing, so nothing can be traced; "
+                    "reinstall leakgate, or build the target leakgate_agent",
+                    agent.string()));
+  }
+  if (::stat(inside.c_str(), &theirs) != 0 || theirs.st_size != ours.st_size) {
+    return InconclusiveError(fmt::format(
+        "{}: PID {} cannot see that file, for it has another root directory (a container?); put "
+        "the agent there under the same path",
+        agent.string(), pid));
+  }
+  return {};
+}
+
+}  // namespace leakgate

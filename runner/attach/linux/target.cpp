@@ -1,0 +1,197 @@
+#include "runner/attach/linux/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include "common/region_layout.h"
+#include "runner/attach/linux/waiting_threads.h"
+#include "runner/util/linux/process_status.h"
+
+namespace leakgate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kSafePointPatience(2);
+
+}  // namespace
+
+Expected<Target> Target::Open(int pid) {
+  Expected<TargetMemory> memory = TargetMemory::Open(pid);
+  if (!memory) return Unexpected(memory.error());
+  Target target(std::make_unique<TargetMemory>(*std::move(memory)));
+  const Expected<void> read = target.ReadLayout();
+  if (!read) return Unexpected(read.error());
+  return target;
+}
+
+Expected<void> Target::ReadLayout() {
+  Expected<TargetLayout> layout = TargetLayout::Read(*memory_);
+  if (!layout) return Unexpected(layout.error());
+  call_point_.reset();
+  layout_ = std::make_unique<TargetLayout>(*std::move(layout));
+  Expected<CallPoint> call_point = CallPoint::Prepare(*memory_, *layout_);
+  if (!call_point) return Unexpected(call_point.error());
+  call_point_ = *std::move(call_point);
+  return {};
+}
+
+AttachPointCopy Target::Point() const {
+  auto point = ReadAttachPoint(*memory_, layout_->attach_point());
+  if (!point) return {};
+  // What a fork child has of its parent's.
+  const bool is_parents =
+      point->pid != NamespacePid(pid()) && point->state != AttachState::kUnready;
+  if (is_parents) point->state = AttachState::kIdle;
+  return *point;
+}
+
+Expected<void> Target::RequireVersion() const {
+  const auto point = ReadAttachPoint(*memory_, layout_->attach_point());
+  if (!layout_->agent() || (point && point->layout_version == kLayoutVersion)) return {};
+  return InconclusiveError(
+      fmt::format("PID {} carries the agent of another leakgate; start the program anew", pid()));
+}
+
+Expected<void> Target::AtSafePoint(const Calls& calls) {
+  const bool is_stopped = IsStoppedBySignal(pid());
+  if (is_stopped) {
+    const Expected<void> met = RequireNothingHeldUp();
+    if (!met) return met;
+  }
+  const Clock::time_point begin = Clock::now();
+  ThreadProgress progress(pid());
+  why_not_ = "none of its threads could be stopped";
+  while (!progress.IsSpent(kSafePointPatience)) {
+    // A limit of time that is waited for anew: better than nothing, once all else failed.
+    const bool is_patient = Clock::now() - begin < kSafePointPatience / 4;
+    const StopCost most = is_patient ? StopCost::kNone : StopCost::kBeginsAnew;
+    const Expected<bool> done = TryThreads(calls, progress, is_stopped ? StopCost::kShows : most);
+    if (!done) return Unexpected(done.error());
+    if (*done) return {};
+    if (HasEnded()) return InconclusiveError(fmt::format("PID {} has ended", pid()));
+    if (is_stopped && IsStoppedBySignal(pid())) break;  // nothing will change
+    std::this_thread::sleep_for(std::chrono::microseconds(500 + std::rand() % 1000));
+  }
+  return Unexpected(NoSafePoint());
+}
+
+Error Target::NoSafePoint() const {
+  if (IsStoppedBySignal(pid())) {
+    return {
+        fmt::format("PID {0} is stopped in {1}, where nothing can be called; let it go on (kill "
+                    "-CONT {0}), then try again",
+                    pid(), why_not_)};
+  }
+  return {fmt::format(
+      "no safe point in PID {} within {} s: its threads were in {}; try again when it is less "
+      "busy, or start it with 'leakgate run'",
+      pid(), kSafePointPatience.count(), why_not_)};
+}
+
+// While a signal has stopped all threads, what one of them holds is not given back: a call on
+// another would wait for it for ever.
+Expected<void> Target::RequireNothingHeldUp() {
+  const std::vector<int> tasks = TasksOf(pid());
+  for (const int tid : tasks) {
+    if (tasks.size() == 1) break;
+    Expected<std::optional<HeldThread>> thread = stops_.Stop(tid);
+    if (!thread) return Unexpected(thread.error());
+    if (!*thread) continue;
+    const std::optional<std::string> why = call_point_->WhyHoldsUp(**thread);
+    Continue(**thread);
+    if (!why) continue;
+    why_not_ = *why;
+    if (IsStoppedBySignal(pid())) return Unexpected(NoSafePoint());
+  }
+  return {};
+}
+
+Expected<bool> Target::TryThreads(const Calls& calls, ThreadProgress& progress, StopCost most) {
+  while (std::optional<HeldThread> late = stops_.TakeLate()) {
+    progress.NoteLook(late->tid());
+    const Expected<bool> done = TryOn(*std::move(late), calls);
+    if (!done || *done) return done;
+  }
+  for (const int tid : ThreadsToStop(pid(), most)) {
+    if (stops_.IsAwaited(tid) || !progress.HasMoved(tid)) continue;
+    call_point_->NoteMappings();
+    Expected<std::optional<HeldThread>> thread = stops_.Stop(tid);
+    if (!thread) return Unexpected(thread.error());
+    if (!*thread) continue;
+    progress.NoteLook(tid);
+    const Expected<bool> done = TryOn(**std::move(thread), calls);
+    if (!done || *done) return done;
+    if (progress.IsSpent(kSafePointPatience)) break;
+  }
+  return false;
+}
+
+// Whether it is done; an error where it has begun and failed.
+Expected<bool> Target::TryOn(HeldThread thread, const Calls& calls) {
+  const Clock::time_point begin = Clock::now();
+  const Expected<std::optional<std::string>> unsafe = call_point_->WhyNotOn(thread);
+  if (!unsafe) return Unexpected(unsafe.error());
+  if (*unsafe) {
+    why_not_ = **unsafe;
+    Continue(thread);
+    return false;
+  }
+  const int tid = thread.tid();
+  {
+    Expected<RemoteCalls> remote =
+        RemoteCalls::Begin(thread, *memory_, layout_->library(), [this] { stops_.ReleaseLate(); });
+    if (!remote) return Unexpected(remote.error());
+    const Expected<void> called = calls(*remote);
+    if (!called) return Unexpected(called.error());
+  }
+  thread.Release();
+  tid_ = tid;
+  stopped_ += Clock::now() - begin;
+  return true;
+}
+
+Expected<void> Target::CallAgent(std::uint64_t AttachPointCopy::*function, std::string_view text) {
+  const std::uint64_t address = Point().*function;
+  return AtSafePoint([&](RemoteCalls& calls) { return calls.Call(address, text); });
+}
+
+bool Target::AwaitThreadsOutside() {
+  ThreadProgress progress(pid());
+  std::vector<int> inside = TasksOf(pid());
+  for (;;) {
+    std::erase_if(inside, [&](int tid) { return IsOutside(tid, progress); });
+    if (inside.empty()) break;
+    if (progress.IsSpent(kSafePointPatience)) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  stops_.ReleaseLate();
+  return true;
+}
+
+// Not in the agent's code. What waits in a system call elsewhere is; what runs is stopped
+// for a look.
+bool Target::IsOutside(int tid, ThreadProgress& progress) {
+  const std::optional<TargetModule>& agent = layout_->agent();
+  const std::optional<WaitingIn> waiting = WhatWaits(pid(), tid);
+  if (!waiting) return true;  // it has ended
+  if (waiting->pc != 0) return !agent->Has(waiting->pc);
+  if (stops_.IsAwaited(tid)) {
+    stops_.ReleaseLate();
+    return false;
+  }
+  if (!progress.HasMoved(tid)) return false;
+  Expected<std::optional<HeldThread>> thread = stops_.Stop(tid);
+  if (!thread || !*thread) return HasDied(pid(), tid);
+  progress.NoteLook(tid);
+  const auto registers = (*thread)->Registers();
+  Continue(**thread);
+  return registers && !agent->Has(registers->rip);
+}
+
+bool Target::HasEnded() const { return HasDied(pid(), pid()) && TasksOf(pid()).size() < 2; }
+
+}  // namespace leakgate

@@ -1,0 +1,198 @@
+#include "runner/attach/linux/target_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace leakgate {
+namespace {
+
+std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool IsLibc(std::string_view name) {
+  return name.starts_with("libc.so.6") || name.starts_with("libc-2.");
+}
+bool IsLinker(std::string_view name) {
+  return name.starts_with("ld-linux-x86-64") || name.starts_with("ld-2.");
+}
+bool IsAgent(std::string_view name) { return name.starts_with("libleakgate_agent.so"); }
+
+// The first mapping of a file of such a name: where its ELF header is.
+const MappedRange* FindFile(const std::vector<MappedRange>& maps, bool (*is_it)(std::string_view)) {
+  const auto found = std::find_if(maps.begin(), maps.end(), [is_it](const MappedRange& range) {
+    return range.file_offset == 0 && !range.IsAnonymous() && is_it(FileName(range.name));
+  });
+  return found == maps.end() ? nullptr : &*found;
+}
+
+std::optional<TargetModule> ReadFile(const TargetMemory& memory,
+                                     const std::vector<MappedRange>& maps,
+                                     bool (*is_it)(std::string_view)) {
+  const MappedRange* const range = FindFile(maps, is_it);
+  return range == nullptr ? std::nullopt : TargetModule::Read(memory, range->begin);
+}
+
+// What a signal's handler returns to; its bytes are known to debuggers and unwinders
+// alike, and so do not change. 0: not there.
+std::uint64_t FindRestorer(const TargetMemory& memory, const TargetModule& libc,
+                           const std::vector<MappedRange>& maps) {
+  // mov $15, %rax; syscall
+  constexpr std::uint8_t kRestorer[] = {0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05};
+  for (const MappedRange& range : maps) {
+    if (!range.is_executable || !libc.Has(range.begin)) continue;
+    std::vector<std::uint8_t> code(range.end - range.begin);
+    if (!memory.Read(range.begin, code.data(), code.size())) continue;
+    const auto found =
+        std::search(code.begin(), code.end(), std::begin(kRestorer), std::end(kRestorer));
+    if (found != code.end()) return range.begin + static_cast<std::uint64_t>(found - code.begin());
+  }
+  return 0;
+}
+
+// Where a thread's errno is, from its thread pointer: as __errno_location computes it.
+//   mov OFFSET(%rip), %rax; add %fs:0, %rax        or the other way round
+std::optional<std::uint64_t> FindErrno(const TargetMemory& memory, const TargetModule& libc) {
+  using Code = std::array<std::uint8_t, 24>;
+  constexpr std::uint8_t kEndbr[] = {0xF3, 0x0F, 0x1E, 0xFA};
+  constexpr std::uint8_t kLoad[] = {0x48, 0x8B, 0x05};  // and four bytes of offset
+  constexpr std::uint8_t kAddPointer[] = {0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0};
+  constexpr std::uint8_t kLoadPointer[] = {0x64, 0x48, 0x8B, 0x04, 0x25, 0, 0, 0, 0};
+  constexpr std::uint8_t kAdd[] = {0x48, 0x03, 0x05};  // likewise
+  const std::uint64_t function = libc.AddressOf("__errno_location");
+  const auto code = function == 0 ? std::nullopt : memory.Get<Code>(function);
+  if (!code) return std::nullopt;
+
+  std::size_t at = 0;
+  const auto take = [&](const auto& bytes) {
+    const bool is_there = std::equal(std::begin(bytes), std::end(bytes),
+                                     code->begin() + static_cast<std::ptrdiff_t>(at));
+    if (is_there) at += std::size(bytes);
+    return is_there;
+  };
+  take(kEndbr);
+  const bool is_load_first = take(kLoad);
+  if (!is_load_first && !(take(kLoadPointer) && take(kAdd))) return std::nullopt;
+  std::int32_t displacement = 0;
+  std::memcpy(&displacement, &(*code)[at], sizeof(displacement));
+  at += sizeof(displacement);
+  const std::uint64_t slot = function + at + static_cast<std::uint64_t>(std::int64_t{displacement});
+  if (is_load_first && !take(kAddPointer)) return std::nullopt;
+  return memory.Get<std::uint64_t>(slot);
+}
+
+Error UnknownLibrary(int pid, std::string_view what) {
+  return {
+      fmt::format("PID {}: its C library has no {}; leakgate attaches to glibc 2.35 and later: "
+                  "start the program with 'leakgate run'",
+                  pid, what)};
+}
+
+}  // namespace
+
+Expected<TargetLayout> TargetLayout::Read(const TargetMemory& memory) {
+  const int pid = memory.pid();
+  const Expected<std::vector<MappedRange>> maps = ReadMaps(pid);
+  if (!maps) return Unexpected(maps.error());
+  TargetLayout layout;
+  layout.maps_ = *maps;
+  layout.libc_ = ReadFile(memory, *maps, IsLibc);
+  layout.linker_ = ReadFile(memory, *maps, IsLinker);
+  layout.agent_ = ReadFile(memory, *maps, IsAgent);
+  if (!layout.libc_ || !layout.linker_) {
+    return InconclusiveError(fmt::format(
+        "PID {} has not loaded glibc; a program that is statically linked, or has another C "
+        "library, or has only just begun, cannot be attached to",
+        pid));
+  }
+  const TargetModule& libc = *layout.libc_;
+  if (libc.AddressOf("_dl_find_object") == 0) {
+    return Unexpected(UnknownLibrary(pid, "_dl_find_object"));
+  }
+  layout.dlopen_ = libc.AddressOf("dlopen");
+  layout.library_.mmap = libc.AddressOf("mmap");
+  layout.library_.munmap = libc.AddressOf("munmap");
+  layout.library_.restorer = FindRestorer(memory, libc, *maps);
+  const std::optional<std::uint64_t> errno_offset = FindErrno(memory, libc);
+  layout.library_.errno_offset = errno_offset.value_or(0);
+  if (layout.dlopen_ == 0) return Unexpected(UnknownLibrary(pid, "dlopen"));
+  if (layout.library_.mmap == 0 || layout.library_.munmap == 0) {
+    return Unexpected(UnknownLibrary(pid, "mmap"));
+  }
+  if (layout.library_.restorer == 0) return Unexpected(UnknownLibrary(pid, "rt_sigreturn"));
+  if (!errno_offset) return Unexpected(UnknownLibrary(pid, "errno"));
+  if (layout.agent_) layout.attach_point_ = layout.agent_->AddressOf(kAttachSymbol);
+  layout.FindAllocators(memory, *maps);
+  return layout;
+}
+
+void TargetLayout::FindAllocators(const TargetMemory& memory,
+                                  const std::vector<MappedRange>& maps) {
+  for (const MappedRange& range : maps) {
+    if (range.file_offset != 0 || range.IsAnonymous()) continue;
+    if (libc_->Has(range.begin) || linker_->Has(range.begin)) continue;
+    if (agent_ && agent_->Has(range.begin)) continue;
+    const auto module = TargetModule::Read(memory, range.begin, "malloc");
+    if (module && module->AddressOf("malloc") != 0) allocators_.push_back(range.name);
+  }
+}
+
+FrameOwner TargetLayout::OwnerOf(std::uint64_t address) const {
+  if (libc_->Has(address)) return FrameOwner::kCLibrary;
+  if (linker_->Has(address)) return FrameOwner::kDynamicLinker;
+  if (agent_ && agent_->Has(address)) return FrameOwner::kAgent;
+  const MappedRange* const range = FindRange(maps_, address);
+  if (range == nullptr || !range->is_executable) return FrameOwner::kUnknown;
+  if (range->IsAnonymous() && !range->name.starts_with("[v")) return FrameOwner::kUnknown;
+  const bool is_allocator =
+      std::find(allocators_.begin(), allocators_.end(), range->name) != allocators_.end();
+  return is_allocator ? FrameOwner::kAllocator : FrameOwner::kProgram;
+}
+
+std::vector<PlacedFrame> TargetLayout::Place(const TargetStack& stack) const {
+  std::vector<PlacedFrame> placed;
+  placed.reserve(stack.frames.size());
+  for (const StackFrame& frame : stack.frames) {
+    // A return address may be one past its function.
+    const std::uint64_t pc = frame.is_interrupted ? frame.pc : frame.pc - 1;
+    const FrameOwner owner = OwnerOf(pc);
+    placed.push_back(
+        {owner,
+         owner == FrameOwner::kCLibrary ? libc_->NamesAt(pc) : std::vector<std::string_view>(),
+         frame.is_interrupted});
+  }
+  return placed;
+}
+
+bool TargetLayout::StillHolds(const TargetMemory& memory) const {
+  return memory.Get<std::uint32_t>(libc_->begin()).has_value();
+}
+
+std::optional<AttachPointCopy> ReadAttachPoint(const TargetMemory& memory, std::uint64_t address) {
+  // As bytes: the atomics and pointers in it are the other process's.
+  std::array<std::uint8_t, sizeof(AttachPoint)> bytes{};
+  if (address == 0 || !memory.Read(address, bytes.data(), bytes.size())) return std::nullopt;
+  const auto at = [&bytes]<typename T>(std::size_t offset, T) {
+    T value{};
+    std::memcpy(&value, &bytes[offset], sizeof(value));
+    return value;
+  };
+  if (at(offsetof(AttachPoint, magic), std::uint64_t{}) != kAttachMagic) return std::nullopt;
+  AttachPointCopy copy;
+  copy.layout_version = at(offsetof(AttachPoint, layout_version), std::uint32_t{});
+  copy.state = static_cast<AttachState>(at(offsetof(AttachPoint, state), std::uint32_t{}));
+  copy.outcome = static_cast<AttachOutcome>(at(offsetof(AttachPoint, outcome), std::uint32_t{}));
+  copy.pid = at(offsetof(AttachPoint, pid), std::int32_t{});
+  copy.runner_pid = at(offsetof(AttachPoint, runner_pid), std::int32_t{});
+  copy.is_loaded_late = at(offsetof(AttachPoint, is_loaded_late), std::uint32_t{}) != 0;
+  copy.slots_changed = at(offsetof(AttachPoint, slots_changed), std::int32_t{});
+  copy.slots_unresolved = at(offsetof(AttachPoint, slots_unresolved), std::int32_t{});
+  copy.enable = at(offsetof(AttachPoint, enable), std::uint64_t{});
+  copy.redirect_again = at(offsetof(AttachPoint, redirect_again), std::uint64_t{});
+  copy.disable = at(offsetof(AttachPoint, disable), std::uint64_t{});
+  copy.release = at(offsetof(AttachPoint, release), std::uint64_t{});
+  return copy;
+}
+
+}  // namespace leakgate

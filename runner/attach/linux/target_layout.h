@@ -1,0 +1,72 @@
+// What a process has loaded, as far as attaching minds: whose code an address is, where
+// the functions are that are called there, and the agent, if it has one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/attach_point.h"
+#include "runner/attach/linux/remote_calls.h"
+#include "runner/attach/linux/safe_point.h"
+#include "runner/attach/linux/target_memory.h"
+#include "runner/attach/linux/target_module.h"
+#include "runner/attach/linux/target_stack.h"
+#include "runner/util/expected.h"
+#include "runner/util/linux/memory_layout.h"
+
+namespace leakgate {
+
+// An agent's attach point (common/attach_point.h), copied. `pid`: whose state it is.
+struct AttachPointCopy {
+  std::uint32_t layout_version = 0;
+  AttachState state = AttachState::kUnready;
+  AttachOutcome outcome = AttachOutcome::kNone;
+  int pid = 0;
+  int runner_pid = 0;
+  bool is_loaded_late = false;
+  int slots_changed = 0;
+  int slots_unresolved = 0;
+  std::uint64_t enable = 0;  // functions' addresses
+  std::uint64_t redirect_again = 0;
+  std::uint64_t disable = 0;
+  std::uint64_t release = 0;
+};
+
+class TargetLayout {
+ public:
+  // Fails where the C library is not one that is known; says what to do.
+  [[nodiscard]] static Expected<TargetLayout> Read(const TargetMemory& memory);
+
+  const RemoteLibrary& library() const { return library_; }
+  std::uint64_t dlopen() const { return dlopen_; }
+  const std::optional<TargetModule>& agent() const { return agent_; }
+  // Where the agent's attach point is; 0 without an agent, or with one that has none.
+  std::uint64_t attach_point() const { return attach_point_; }
+
+  [[nodiscard]] std::vector<PlacedFrame> Place(const TargetStack& stack) const;
+
+  // No other program has been executed: `memory`, which was opened before, is still there.
+  [[nodiscard]] bool StillHolds(const TargetMemory& memory) const;
+
+ private:
+  TargetLayout() = default;
+  void FindAllocators(const TargetMemory& memory, const std::vector<MappedRange>& maps);
+  FrameOwner OwnerOf(std::uint64_t address) const;
+
+  std::vector<MappedRange> maps_;
+  std::optional<TargetModule> libc_;
+  std::optional<TargetModule> linker_;
+  std::optional<TargetModule> agent_;
+  std::vector<std::string> allocators_;  // files
+  RemoteLibrary library_;
+  std::uint64_t dlopen_ = 0;
+  std::uint64_t attach_point_ = 0;
+};
+
+// The agent's attach point as it is now; none if it is none.
+[[nodiscard]] std::optional<AttachPointCopy> ReadAttachPoint(const TargetMemory& memory,
+                                                             std::uint64_t address);
+
+}  // namespace leakgate

@@ -1,0 +1,33 @@
+#include "runner/attach/linux/target_memory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "runner/attach/linux/held_thread.h"
+#include "runner/util/linux/errno_text.h"
+
+namespace leakgate {
+
+Expected<TargetMemory> TargetMemory::Open(int pid) {
+  UniqueFd fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd && (errno == EACCES || errno == EPERM)) return Unexpected(StopError(pid, EPERM));
+  if (!fd) {
+    return InconclusiveError(
+        fmt::format("cannot reach into the memory of PID {}: {}", pid, ErrnoText()));
+  }
+  return TargetMemory(pid, std::move(fd));
+}
+
+bool TargetMemory::Read(std::uint64_t address, void* to, std::size_t bytes) const {
+  return ::pread(fd_.get(), to, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
+}
+
+bool TargetMemory::Write(std::uint64_t address, const void* from, std::size_t bytes) const {
+  return ::pwrite(fd_.get(), from, bytes, static_cast<off_t>(address)) ==
+         static_cast<ssize_t>(bytes);
+}
+
+}  // namespace leakgate

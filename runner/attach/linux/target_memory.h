@@ -1,0 +1,41 @@
+// The memory of another process, through one descriptor: if the process executes another
+// program meanwhile, nothing of that is read or written, for the descriptor stays with the
+// memory that it was opened on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+
+#include "runner/util/expected.h"
+#include "runner/util/linux/unique_fd.h"
+
+namespace leakgate {
+
+class TargetMemory {
+ public:
+  // Fails if the process has gone, or its memory is not ours to see.
+  [[nodiscard]] static Expected<TargetMemory> Open(int pid);
+
+  int pid() const { return pid_; }
+
+  // All of it, or false.
+  [[nodiscard]] bool Read(std::uint64_t address, void* to, std::size_t bytes) const;
+  [[nodiscard]] bool Write(std::uint64_t address, const void* from, std::size_t bytes) const;
+
+  template <typename T>
+  [[nodiscard]] std::optional<T> Get(std::uint64_t address) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value{};
+    return Read(address, &value, sizeof(value)) ? std::optional<T>(value) : std::nullopt;
+  }
+
+ private:
+  TargetMemory(int pid, UniqueFd fd) : pid_(pid), fd_(std::move(fd)) {}
+
+  int pid_;
+  UniqueFd fd_;
+};
+
+}  // namespace leakgate

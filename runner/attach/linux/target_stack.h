@@ -1,0 +1,48 @@
+// The call stack of a held thread, by the .eh_frame of its modules: with elfutils, from
+// the thread's registers and the process's memory.
+#pragma once
+
+#include <sys/user.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runner/attach/linux/target_memory.h"
+#include "runner/util/expected.h"
+
+struct Dwfl;
+
+namespace leakgate {
+
+struct StackFrame {
+  std::uint64_t pc = 0;         // of an outer frame: where it goes on
+  bool is_interrupted = false;  // the innermost, and any that a signal has interrupted
+};
+
+struct TargetStack {
+  std::vector<StackFrame> frames;  // innermost first
+  bool is_complete = false;        // to where the thread began
+};
+
+class StackUnwinder {
+ public:
+  // Reads what is loaded. `memory` must outlive the unwinder.
+  [[nodiscard]] static Expected<std::unique_ptr<StackUnwinder>> Create(const TargetMemory& memory);
+  ~StackUnwinder();
+  StackUnwinder(const StackUnwinder&) = delete;
+  StackUnwinder& operator=(const StackUnwinder&) = delete;
+
+  [[nodiscard]] TargetStack Unwind(const user_regs_struct& registers);
+
+ private:
+  explicit StackUnwinder(const TargetMemory& memory) : memory_(memory) {}
+
+  struct Callbacks;
+
+  const TargetMemory& memory_;
+  Dwfl* dwfl_ = nullptr;
+  user_regs_struct registers_{};
+};
+
+}  // namespace leakgate

@@ -1,0 +1,24 @@
+// The run reports of a results file as JSON, one by one: of what is larger than memory
+// one run is held.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "runner/merge/result_file.h"
+#include "runner/util/expected.h"
+
+namespace leakgate {
+
+using OnRunReport = std::function<void(nlohmann::ordered_json&& run)>;
+
+// Tells each run of `file`, in its order. Error: as of ScanResults, before any is told;
+// or as of ReadRunReportAt.
+[[nodiscard]] Expected<void> ReadRunReports(const std::filesystem::path& file,
+                                            const OnRunReport& on_run);
+
+// The one that stands at `place`. Error: the file is not what it was.
+[[nodiscard]] Expected<nlohmann::ordered_json> ReadRunReportAt(const RunPlace& place);
+
+}  // namespace leakgate

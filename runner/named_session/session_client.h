@@ -1,0 +1,39 @@
+// What the commands ask of a session's owner. Each call connects anew.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runner/named_session/linux/session_socket.h"
+#include "runner/named_session/session_messages.h"
+
+namespace leakgate {
+
+[[nodiscard]] Expected<SessionStatus> QuerySession(const std::string& name);
+
+// The status after it.
+[[nodiscard]] Expected<SessionStatus> UpdateSession(const std::string& name,
+                                                    const SessionScope& add,
+                                                    const SessionScope& drop);
+
+// Processes that are traced still, since they could not be reached: why, a line each.
+[[nodiscard]] Expected<std::vector<std::string>> StopSession(const std::string& name);
+
+// A process that a session or a run traces now, or has, and its region.
+struct FoundProcess {
+  std::string session;  // empty: a run does
+  int run_pid = 0;      // 0: a session does
+  int pid = 0;
+  ExecutedProgram program;
+  bool has_ended = false;
+  UniqueFd region;
+};
+
+// `pid`'s program of that generation, or, for 0, its newest. A usage error if the session
+// does not trace it.
+[[nodiscard]] Expected<FoundProcess> ProcessOfSession(const std::string& name, int pid,
+                                                      std::uint32_t generation = 0);
+// In whichever of this user's sessions traces it, or runs.
+[[nodiscard]] Expected<FoundProcess> FindProcess(int pid);
+
+}  // namespace leakgate

@@ -1,0 +1,35 @@
+// How far a run or a merge has come, as text. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace leakgate {
+
+enum class ProgressStage {
+  kProgram,     // the program runs, and no test has begun
+  kTests,       // it runs its tests
+  kConfirming,  // tests are repeated
+  kReading,     // results are read
+  kWriting,     // a merged report is written
+};
+
+struct Progress {
+  ProgressStage stage = ProgressStage::kTests;
+  std::int64_t done = 0;              // of what is confirmed, with the one that is under way
+  std::optional<std::int64_t> all{};  // none: not known
+  std::int64_t over_budget = 0;       // tests, so far
+  std::string current{};              // the test that is running; empty: none, or not known
+};
+
+// "leakgate: 1200 of 5000 tests, 2 over budget, 35 s".
+[[nodiscard]] std::string ProgressLine(const Progress& progress, std::chrono::seconds elapsed);
+
+// The same with a bar in front, if all are known, and the running test behind; at most
+// `columns` wide.
+[[nodiscard]] std::string ProgressBar(const Progress& progress, std::chrono::seconds elapsed,
+                                      std::size_t columns);
+
+}  // namespace leakgate

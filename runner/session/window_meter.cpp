@@ -1,0 +1,85 @@
+#include "runner/session/window_meter.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "runner/judgement/allowances.h"
+#include "runner/report/measurement_text.h"
+#include "runner/session/symbolise_stack.h"
+#include "runner/session/window_evidence.h"
+
+namespace leakgate {
+namespace {
+
+void WriteText(const std::vector<Finding>& findings, Mailbox& mailbox) {
+  const std::size_t room = std::min(mailbox.text_room, Mailbox::kTextCapacity);
+  std::error_code error;
+  const TextStyle style{.base_directory = std::filesystem::current_path(error).string()};
+  const std::string text = MeasurementText(findings, style, room);
+  mailbox.text_length = static_cast<std::uint32_t>(text.copy(mailbox.text, room));
+}
+
+}  // namespace
+
+WindowMeter::WindowMeter(const RegionReader& region, Symbolizer& symbolizer)
+    : region_(region), sites_([&region, &symbolizer](std::uint32_t stack) {
+        return SymboliseStack(region, stack, symbolizer);
+      }) {}
+
+void WindowMeter::Answer(Mailbox& mailbox) {
+  const MeasuringWindowCopy window = region_.MeasuringWindow(mailbox.subject);
+  const bool is_end = mailbox.question == static_cast<std::uint32_t>(Question::kMeasureAtEnd);
+  const bool is_read = mailbox.text_room != 0;
+  if (window.id == 0) return;
+  const auto findings = Measure(window, is_read ? mailbox.tid : 0);
+  if (!findings) return;
+  const Amount outstanding = CountedIn(*findings);
+  mailbox.bytes = outstanding.bytes;
+  mailbox.blocks = outstanding.blocks;
+  if (is_read) WriteText(*findings, mailbox);
+  if (is_end) NoteEnd(window, outstanding);
+}
+
+Expected<std::vector<Finding>> WindowMeter::Measure(const MeasuringWindowCopy& window,
+                                                    int asking_tid) {
+  auto blocks = BlocksAfterAMoment(region_, asking_tid, [&] { return region_.LiveBlocks(window); });
+  if (!blocks) return Unexpected(blocks.error());
+  WindowEvidence evidence{*std::move(blocks), {}};
+  evidence.facts.resize(evidence.blocks.size());
+  AllowByScope(region_, sites_, evidence);
+  return GroupFindings(evidence.blocks, evidence.facts, sites_);
+}
+
+void WindowMeter::NoteEnd(const MeasuringWindowCopy& window, Amount outstanding) {
+  if (outstanding.blocks == 0) return;
+  MeasuringWindowResult& result =
+      ended_[Place(window.window, window.name, window.file, window.line)];
+  result.name = window.name;
+  result.file = window.file;
+  result.line = window.line;
+  result.outstanding += outstanding;
+  ++result.count;
+  if (window.state == WindowState::kOpen) ++result.open_count;
+}
+
+void WindowMeter::EndAll() {
+  for (std::uint32_t id = 1; id < region_.MeasuringWindowCount(); ++id) {
+    const MeasuringWindowCopy window = region_.MeasuringWindow(id);
+    if (window.id == 0 || window.state != WindowState::kOpen) continue;
+    const auto findings = Measure(window, 0);
+    if (findings) NoteEnd(window, CountedIn(*findings));
+  }
+}
+
+std::vector<MeasuringWindowResult> WindowMeter::ResultsOf(std::uint32_t window) const {
+  std::vector<MeasuringWindowResult> results;
+  for (const auto& [place, result] : ended_) {
+    if (std::get<0>(place) == window) results.push_back(result);
+  }
+  std::stable_sort(results.begin(), results.end(), [](const auto& a, const auto& b) {
+    return a.outstanding.bytes > b.outstanding.bytes;
+  });
+  return results;
+}
+
+}  // namespace leakgate

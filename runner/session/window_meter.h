@@ -1,0 +1,46 @@
+// Measures the measuring windows of one region (leakgate::Window in the program's code),
+// and keeps what they had outstanding as they ended. No verdict hangs on it. One thread at
+// a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "runner/attribution/call_sites.h"
+#include "runner/report/run_result.h"
+#include "runner/snapshot/region_reader.h"
+#include "runner/symbols/symbolizer.h"
+
+namespace leakgate {
+
+class WindowMeter {
+ public:
+  // Both outlive this.
+  WindowMeter(const RegionReader& region, Symbolizer& symbolizer);
+
+  // Answers Question::kMeasure and kMeasureAtEnd. REQUIRES: AnswerNothing.
+  void Answer(Mailbox& mailbox);
+
+  // The process has gone: those that never ended end now.
+  void EndAll();
+
+  // Of those that were opened while `window` was current.
+  [[nodiscard]] std::vector<MeasuringWindowResult> ResultsOf(std::uint32_t window) const;
+
+ private:
+  // What tells one line of code from another, within a window.
+  using Place = std::tuple<std::uint32_t, std::string, std::string, int>;
+
+  // What is outstanding, by call site. `asking_tid` as in BlocksAfterAMoment.
+  Expected<std::vector<Finding>> Measure(const MeasuringWindowCopy& window, int asking_tid);
+  void NoteEnd(const MeasuringWindowCopy& window, Amount outstanding);
+
+  const RegionReader& region_;
+  CallSites sites_;
+  std::map<Place, MeasuringWindowResult> ended_;
+};
+
+}  // namespace leakgate

@@ -1,0 +1,21 @@
+// What a snapshot says of the process and the machine besides its blocks, as /proc has it.
+#pragma once
+
+#include <string>
+
+#include "runner/snapshot/region_reader.h"
+#include "runner/snapshot_file/snapshot_facts.h"
+
+namespace leakgate {
+
+// The facts of the process that `region` is of. Of one that has gone, `image` and
+// `command_line` are empty: the caller knows them. `moment` is the caller's to say.
+[[nodiscard]] SnapshotFacts DescribeProcess(const RegionReader& region);
+
+// How many threads a process has; 0: it has gone.
+[[nodiscard]] int CountThreads(int pid);
+
+// What the kernel calls a thread that is there; empty if it has gone.
+[[nodiscard]] std::string NameOfThread(int pid, int tid);
+
+}  // namespace leakgate

@@ -1,0 +1,176 @@
+#include "runner/snapshot_file/write_snapshot.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "runner/snapshot_file/snapshot_writer.h"
+#include "runner/snapshot_file/stack_copier.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::uint64_t kMostBlockBytes = 1ULL << kAddressBits;
+constexpr std::uint64_t kMostBytes = 1ULL << 62;  // as a reader takes
+
+std::uint64_t MonotonicNow() {
+  // steady_clock is CLOCK_MONOTONIC, which windows have.
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
+bool IsKind(AllocationKind kind) {
+  return kind >= AllocationKind::kMalloc && kind <= AllocationKind::kNewArray;
+}
+
+// Takes into the file what a block refers to, when it is first referred to.
+class SnapshotCopy {
+ public:
+  SnapshotCopy(const RegionReader& region, const SnapshotRequest& request, SnapshotWriter& writer)
+      : region_(region),
+        request_(request),
+        writer_(writer),
+        stacks_(region, writer),
+        windows_(kMaxWindows),
+        threads_(kMaxThreads) {}
+
+  Expected<void> Add(std::span<const LiveBlock> blocks) {
+    for (LiveBlock block : blocks) {
+      if (!IsKind(block.kind)) block.kind = AllocationKind::kMalloc;
+      block.size_bytes = std::min(block.size_bytes, kMostBlockBytes);
+      bytes_ += block.size_bytes;
+      if (bytes_ > kMostBytes) {
+        return InconclusiveError(
+            "the process has overwritten leakgate's tables: they hold more than an address space; "
+            "look for wild writes, for example with -fsanitize=address");
+      }
+      block.stack = stacks_.Copy(block.stack);
+      block.window = Window(block.window);
+      block.thread = Thread(block.thread);
+      writer_.Add(block);
+    }
+    return {};
+  }
+
+  void Add(const MappingCopy& mapping) {
+    writer_.Add(SnapshotMapping{.address = mapping.address,
+                                .bytes = mapping.size_bytes,
+                                .kind = mapping.kind,
+                                .protection = mapping.protection,
+                                .stack = stacks_.Copy(mapping.stack),
+                                .window = Window(mapping.window),
+                                .thread = Thread(mapping.thread),
+                                .mapped_ns = mapping.time_ns});
+  }
+
+  // What does not fit a reader's sums is the process's scribbling.
+  void Add(const FreedByCopy& freed) {
+    const auto take = [](std::int64_t amount, std::uint64_t& all) {
+      const std::uint64_t taken = std::min(static_cast<std::uint64_t>(amount), kMostBytes - all);
+      all += taken;
+      return taken;
+    };
+    writer_.Add(SnapshotFrees{.stack = stacks_.Copy(freed.stack),
+                              .bytes = take(freed.amount.bytes, freed_.bytes),
+                              .blocks = take(freed.amount.blocks, freed_.blocks)});
+  }
+
+  // The window in the file; 0 if there is no such.
+  std::uint32_t Window(std::uint32_t id) {
+    if (id == 0 || id >= kMaxWindows) return 0;
+    if (windows_[id]) return id;
+    const WindowCopy window = region_.Window(id);
+    if (window.id == 0) return 0;
+    // Windows open inside earlier ones: no cycle, whatever the region says.
+    const std::uint32_t parent = window.parent < id ? Window(window.parent) : 0;
+    windows_[id] = true;
+    writer_.Add(SnapshotWindow{.id = id,
+                               .kind = window.kind,
+                               .state = window.state,
+                               .parent = parent,
+                               .iteration = static_cast<std::uint32_t>(window.iteration),
+                               .test_result = window.test_result,
+                               .begin_ns = window.begin_time_ns,
+                               .end_ns = window.end_time_ns,
+                               .line = static_cast<std::uint32_t>(window.line),
+                               .name = window.name,
+                               .file = window.file});
+    return id;
+  }
+
+ private:
+  std::uint32_t Thread(std::uint32_t id) {
+    if (id == 0 || id >= kMaxThreads) return 0;
+    if (threads_[id]) return id;
+    const ThreadCopy thread = region_.Thread(id);
+    if (thread.tid == 0) return 0;
+    // A thread is made by an earlier one, as above.
+    const std::uint32_t parent = thread.parent < id ? Thread(thread.parent) : 0;
+    threads_[id] = true;
+    const bool is_asked = !thread.has_ended && request_.thread_name;
+    writer_.Add(SnapshotThread{
+        .id = id,
+        .tid = thread.tid,
+        .parent = parent,
+        .origin_stack = thread.origin_stack == 0 ? 0 : stacks_.Copy(thread.origin_stack),
+        .birth_window = Window(thread.birth_window),
+        .has_ended = thread.has_ended,
+        .name = is_asked ? request_.thread_name(thread.tid) : thread.name});
+    return id;
+  }
+
+  const RegionReader& region_;
+  const SnapshotRequest& request_;
+  SnapshotWriter& writer_;
+  StackCopier stacks_;
+  std::vector<bool> windows_;
+  std::vector<bool> threads_;
+  std::uint64_t bytes_ = 0;
+  SnapshotFrees freed_;
+};
+
+// What has been dropped while blocks were copied is told, too: this is asked last.
+SnapshotClosing ClosingOf(const RegionReader& region, std::uint32_t current_window) {
+  SnapshotClosing closing;
+  closing.finished_ns = MonotonicNow();
+  closing.since_begin = region.CurrentTotals();
+  closing.current_window = current_window;
+  closing.window_count = region.WindowCount();
+  closing.thread_count = region.ThreadCount();
+  closing.agent_state = region.State();
+  closing.agent_failure = std::min(region.Failure(), AgentFailure::kCanaryUnseen);
+  closing.program_end = std::min(region.End(), ProgramEnd::kImmediate);
+  closing.boundaries = region.Boundaries();
+  for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
+    closing.drops[i] = region.Drops(static_cast<DropReason>(i));
+  }
+  for (std::uint32_t i = 0; i < kUnwindEndCount; ++i) {
+    closing.stack_ends[i] = region.StackEnds(static_cast<UnwindEnd>(i));
+  }
+  return closing;
+}
+
+}  // namespace
+
+Expected<SnapshotClosing> WriteSnapshot(const RegionReader& region, const SnapshotRequest& request,
+                                        const std::filesystem::path& path) {
+  SnapshotFacts facts = request.facts;
+  facts.taken_ns = MonotonicNow();
+  facts.tracing_begin_ns = region.Window(1).begin_time_ns;
+  Expected<SnapshotWriter> writer = SnapshotWriter::Create(path, facts);
+  if (!writer) return Unexpected(writer.error());
+
+  SnapshotCopy copy(region, request, *writer);
+  const std::uint32_t current = copy.Window(region.CurrentWindow());
+  const Expected<void> copied =
+      region.VisitBlocks([&](std::span<const LiveBlock> blocks) { return copy.Add(blocks); });
+  if (!copied) return Unexpected(copied.error());
+  for (const MappingCopy& mapping : region.Mappings()) copy.Add(mapping);
+  for (const FreedByCopy& freed : region.FreedBy()) copy.Add(freed);
+  return writer->Finish(ClosingOf(region, current));
+}
+
+}  // namespace leakgate

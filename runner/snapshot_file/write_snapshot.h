@@ -1,0 +1,30 @@
+// Copies the live map of a traced process into a snapshot file. The process may run, wait
+// or have gone: only its region is read.
+//
+// Called on any thread, on one at a time for one region. What the process writes into the
+// region meanwhile, or has scribbled on, makes the file wrong about the process, never
+// broken: each value is copied once and checked.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "runner/snapshot/region_reader.h"
+#include "runner/snapshot_file/snapshot_facts.h"
+#include "runner/util/expected.h"
+
+namespace leakgate {
+
+struct SnapshotRequest {
+  SnapshotFacts facts;  // as DescribeProcess has them, and what the caller knows besides
+  // What a thread that has not ended is called; none: not told.
+  std::function<std::string(int tid)> thread_name;
+};
+
+// The file is there only when all of it is. Returns what it came to.
+[[nodiscard]] Expected<SnapshotClosing> WriteSnapshot(const RegionReader& region,
+                                                      const SnapshotRequest& request,
+                                                      const std::filesystem::path& path);
+
+}  // namespace leakgate

@@ -1,0 +1,58 @@
+#include "runner/snapshot_view/block_stream.h"
+
+#include <tuple>
+#include <utility>
+
+namespace leakgate {
+
+Expected<SnapshotFacts> ReadFacts(SnapshotReader& reader) {
+  SnapshotFacts facts;
+  SnapshotVisitor visitor;
+  visitor.facts = [&](SnapshotFacts&& read) { facts = std::move(read); };
+  const Expected<bool> read = reader.ReadPart(visitor);
+  if (!read) return Unexpected(read.error());
+  return facts;
+}
+
+bool AreOneBlock(const LiveBlock& a, const LiveBlock& b) {
+  return std::tie(a.address, a.size_bytes, a.kind, a.stack, a.window, a.thread) ==
+         std::tie(b.address, b.size_bytes, b.kind, b.stack, b.window, b.thread);
+}
+
+BlockStream::BlockStream(SnapshotReader reader, CommonStacks& stacks, SnapshotContents* contents)
+    : reader_(std::move(reader)), stacks_(stacks) {
+  visitor_.nodes = [this](std::span<const SnapshotNode> nodes) { stacks_.Add(nodes); };
+  visitor_.blocks = [this](std::span<const LiveBlock> blocks) {
+    blocks_.assign(blocks.begin(), blocks.end());
+    for (LiveBlock& block : blocks_) block.stack = stacks_.Of(block.stack);
+    return Expected<void>();
+  };
+  visitor_.mapping = [this](SnapshotMapping&& mapping) {
+    mapping.stack = stacks_.Of(mapping.stack);
+    mappings_.push_back(std::move(mapping));
+  };
+  visitor_.closing = [this](SnapshotClosing&& closing) { closing_ = closing; };
+  if (contents == nullptr) return;
+  visitor_.module = [contents](SnapshotModule&& module) {
+    contents->modules[module.id] = std::move(module);
+  };
+  visitor_.window = [contents](SnapshotWindow&& window) {
+    contents->windows[window.id] = std::move(window);
+  };
+  visitor_.thread = [contents](SnapshotThread&& thread) {
+    contents->threads[thread.id] = std::move(thread);
+  };
+}
+
+Expected<void> BlockStream::Fill() {
+  while (at_ == blocks_.size()) {
+    blocks_.clear();
+    at_ = 0;
+    const Expected<bool> read = reader_.ReadPart(visitor_);
+    if (!read) return Unexpected(read.error());
+    if (!*read) break;
+  }
+  return {};
+}
+
+}  // namespace leakgate

@@ -1,0 +1,96 @@
+#include "runner/snapshot_view/export_snapshot.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+namespace leakgate {
+namespace {
+
+struct FormatWord {
+  SnapshotFormat format;
+  std::string_view word;
+};
+
+constexpr std::array kFormatWords = {
+    FormatWord{SnapshotFormat::kFolded, "folded"}, FormatWord{SnapshotFormat::kPprof, "pprof"},
+    FormatWord{SnapshotFormat::kSpeedscope, "speedscope"},
+    FormatWord{SnapshotFormat::kHeaptrack, "heaptrack"}, FormatWord{SnapshotFormat::kJson, "json"}};
+
+// The program as the window of a run, whose findings are the stacks: some at a time, since
+// each has its frames written out.
+class ProgramWindow {
+ public:
+  ProgramWindow(const SnapshotContents& contents, const ReportWriter& writer) : writer_(writer) {
+    run_.windows.emplace_back();
+    WindowResult& window = run_.windows.back();
+    window.kind = WindowKind::kProgram;
+    window.name = std::filesystem::path(contents.facts.image).filename().string();
+  }
+
+  void Add(Finding finding) {
+    std::vector<Finding>& findings = run_.windows.back().findings;
+    findings.push_back(std::move(finding));
+    if (findings.size() == kAtATime) Write();
+  }
+
+  void Write() {
+    writer_.add(RunReport(run_));
+    run_.windows.back().findings.clear();
+  }
+
+ private:
+  static constexpr std::size_t kAtATime = 256;
+
+  const ReportWriter& writer_;
+  RunResult run_;
+};
+
+// Profiles know frames alone.
+Frame FrameOfNoStack() {
+  Frame frame;
+  frame.function = "[stack not taken]";
+  return frame;
+}
+
+void WriteProfile(SnapshotView& view, const ReportWriter& writer) {
+  ProgramWindow window(view.contents(), writer);
+  const std::vector<StackTally>& stacks = view.tally().by_stack();
+  for (std::uint32_t stack = 0; stack < stacks.size(); ++stack) {
+    if (stacks[stack].blocks == 0) continue;
+    Finding finding = view.frames().AsFinding(stack);
+    if (finding.stack_end == UnwindEnd::kNotTaken) finding.stack.push_back(FrameOfNoStack());
+    finding.amount = stacks[stack].amount();
+    finding.component = view.ComponentOf(stack);
+    window.Add(std::move(finding));
+  }
+  window.Write();
+  writer.finish();
+}
+
+ReportFormat AsReport(SnapshotFormat format) {
+  if (format == SnapshotFormat::kPprof) return ReportFormat::kPprof;
+  return format == SnapshotFormat::kSpeedscope ? ReportFormat::kSpeedscope : ReportFormat::kFolded;
+}
+
+}  // namespace
+
+std::optional<SnapshotFormat> ParseSnapshotFormat(std::string_view word) {
+  const auto found = std::find_if(kFormatWords.begin(), kFormatWords.end(),
+                                  [&](const FormatWord& it) { return it.word == word; });
+  if (found == kFormatWords.end()) return std::nullopt;
+  return found->format;
+}
+
+Expected<void> ExportSnapshot(SnapshotView& view, SnapshotFormat format, std::ostream& out,
+                              const ReportSurroundings& surroundings) {
+  if (format == SnapshotFormat::kHeaptrack) return WriteHeaptrack(view, out);
+  if (format == SnapshotFormat::kJson) return WriteSnapshotJson(view, out);
+  ReportSurroundings live = surroundings;
+  live.profiled = ProfiledMemory::kLive;
+  WriteProfile(view, NewReportWriter(AsReport(format), out, live));
+  return {};
+}
+
+}  // namespace leakgate

@@ -1,0 +1,98 @@
+// What is shown of a snapshot: its blocks in groups, the largest first.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/attribution/finding.h"
+#include "runner/budget/budget_set.h"
+#include "runner/snapshot_view/snapshot_ages.h"
+#include "runner/snapshot_view/snapshot_contents.h"
+#include "runner/snapshot_view/snapshot_tally.h"
+#include "runner/snapshot_view/stack_filters.h"
+#include "runner/snapshot_view/stack_frames.h"
+#include "runner/util/expected.h"
+
+namespace leakgate {
+
+enum class GroupBy {
+  kSite,       // the user's own frame
+  kStack,      // the whole stack
+  kModule,     // the file that has the call site
+  kComponent,  // whose code it is, by budget files
+  kThread,
+  kWindow,  // program, suite or test
+  kAge,
+  kKind,
+  kSize,
+  kFreedBy,  // not what is live: what has been freed, by the user's own frame that did so
+};
+
+struct SnapshotGroup {
+  std::string name{};   // not made printable
+  std::string place{};  // "src/net/pool.cc:88"; empty if there is none
+  Amount amount{};
+  // Of sites and stacks: the windows of the earliest and of the latest block; 0: not known.
+  std::uint32_t first_window = 0;
+  std::uint32_t last_window = 0;
+  std::uint32_t stack = 0;  // of sites and stacks: the one that has most; 0: none
+};
+
+// What to look at, and how.
+struct SnapshotQuery {
+  // Each must match a frame of a block's stack: a pattern as budget files have it.
+  std::vector<std::string> filters;
+  std::vector<BudgetFile> budgets;  // what components there are
+  // Earlier snapshots, which tell the blocks' age, and directories of them; none: the windows do.
+  std::vector<std::filesystem::path> since{};
+};
+
+// A snapshot, read and counted. Not movable: its parts refer to each other.
+class SnapshotView {
+ public:
+  explicit SnapshotView(SnapshotQuery query, Symbolizer symbolizer = Symbolizer());
+  SnapshotView(const SnapshotView&) = delete;
+  SnapshotView& operator=(const SnapshotView&) = delete;
+
+  // Once.
+  [[nodiscard]] Expected<void> Read(const std::filesystem::path& file);
+
+  [[nodiscard]] const SnapshotContents& contents() const { return contents_; }
+  [[nodiscard]] const SnapshotTally& tally() const { return tally_; }
+  [[nodiscard]] StackFrames& frames() { return frames_; }
+  [[nodiscard]] bool HasComponents() const { return !query_.budgets.empty(); }
+  [[nodiscard]] const std::vector<std::string>& filters() const { return query_.filters; }
+
+  // By earlier snapshots; nullptr: none were named.
+  [[nodiscard]] const SnapshotAges* ages() const { return ages_.get(); }
+
+  // Whether the blocks of `stack` are asked for.
+  [[nodiscard]] bool Matches(std::uint32_t stack) { return filters_.Match(stack); }
+
+  // All groups, the largest first.
+  [[nodiscard]] std::vector<SnapshotGroup> Groups(GroupBy by);
+
+  // The component that is charged with what `stack` allocated; empty: none.
+  [[nodiscard]] std::string ComponentOf(std::uint32_t stack);
+
+ private:
+  Expected<void> Use(std::span<const LiveBlock> blocks);
+  InnermostAnswer::Answer OwnerOfFrame(const Frame& frame) const;
+
+  SnapshotQuery query_;
+  SnapshotContents contents_;
+  SnapshotTally tally_;
+  std::unique_ptr<SnapshotAges> ages_;
+  Symbolizer symbolizer_;
+  StackFrames frames_;
+  StackFilters filters_;
+  std::optional<BudgetSet> budgets_;  // once the program is known
+  std::vector<const BudgetFile*> owners_;
+  InnermostAnswer owner_of_;  // its index, plus 1
+};
+
+}  // namespace leakgate

@@ -1,0 +1,65 @@
+#include "runner/util/linux/process_status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace leakgate {
+
+std::string StatusField(int pid, int tid, std::string_view field) {
+  std::ifstream file(fmt::format("/proc/{}/task/{}/status", pid, tid));
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(field) || line.size() <= field.size() || line[field.size()] != ':') {
+      continue;
+    }
+    const std::size_t begin = line.find_first_not_of(" \t", field.size() + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return {};
+}
+
+bool HasDied(int pid, int tid) {
+  const std::string state = StatusField(pid, tid, "State");
+  return state.empty() || state.front() == 'Z' || state.front() == 'X';
+}
+
+bool IsStoppedBySignal(int pid) { return StatusField(pid, pid, "State").starts_with('T'); }
+
+std::optional<std::chrono::nanoseconds> TimeOnProcessor(int pid, int tid) {
+  std::int64_t nanoseconds = 0;
+  std::ifstream file(fmt::format("/proc/{}/task/{}/schedstat", pid, tid));
+  if (!(file >> nanoseconds)) return std::nullopt;
+  return std::chrono::nanoseconds(nanoseconds);
+}
+
+std::vector<int> TasksOf(int pid) {
+  std::vector<int> tasks;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", pid), error), end;
+       !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    int tid = 0;
+    std::from_chars(name.data(), name.data() + name.size(), tid);
+    if (tid > 0) tasks.push_back(tid);
+  }
+  return tasks;
+}
+
+int NamespacePid(int pid) {
+  std::istringstream numbers(StatusField(pid, pid, "NSpid"));  // from the outermost inwards
+  int innermost = pid;
+  for (int number = 0; numbers >> number;) innermost = number;
+  return innermost;
+}
+
+int YamaScope() {
+  int scope = 0;
+  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
+  return scope;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,35 @@
+// What /proc tells of another process and its threads.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace leakgate {
+
+// A field of /proc/PID/task/TID/status; empty if the thread has gone.
+[[nodiscard]] std::string StatusField(int pid, int tid, std::string_view field);
+
+// It has ended, though it may not have been collected yet.
+[[nodiscard]] bool HasDied(int pid, int tid);
+
+// A signal has stopped it, and no debugger holds it.
+[[nodiscard]] bool IsStoppedBySignal(int pid);
+
+// How long a thread has had a processor so far; nothing where the kernel does not tell, or
+// the thread has gone.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> TimeOnProcessor(int pid, int tid);
+
+// The threads of `pid`, by number; none if it has gone.
+[[nodiscard]] std::vector<int> TasksOf(int pid);
+
+// The number by which `pid` knows itself: in a container, another.
+[[nodiscard]] int NamespacePid(int pid);
+
+// kernel.yama.ptrace_scope. 1, the usual, allows descendants. 0 where the kernel has no
+// such setting.
+[[nodiscard]] int YamaScope();
+
+}  // namespace leakgate
