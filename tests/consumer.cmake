@@ -22,3 +22,12 @@ add_test(NAME consumer.packages
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/consumer/packages.py
           --tree ${PROJECT_BINARY_DIR} --scratch ${PROJECT_BINARY_DIR}/consumer/packages)
 set_tests_properties(consumer.packages PROPERTIES TIMEOUT 600 PROCESSORS 2)
+
+# The headers that any code may include, by each compiler, as the oldest C++ that they are for.
+foreach(compiler g++ clang++)
+  find_program(LEAKGATE_HEADERS_${compiler} ${compiler} REQUIRED)
+  add_test(NAME consumer.headers.${compiler}
+    COMMAND ${LEAKGATE_HEADERS_${compiler}} -std=c++14 -fsyntax-only -Wall -Wextra -Wpedantic
+            -Wconversion -Wshadow -Werror -I${PROJECT_SOURCE_DIR}/plugin/include
+            ${PROJECT_SOURCE_DIR}/tests/consumer/measures.cpp)
+endforeach()

@@ -18,14 +18,16 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
-SOURCES = ["runner/budget", "runner/cli", "runner/judgement", "runner/main.cpp", "runner/merge",
-           "runner/reachability", "runner/report/atomic_file.cpp", "runner/report/finding_text.cpp",
+SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/inspection", "runner/judgement",
+           "runner/main.cpp", "runner/merge", "runner/reachability", "runner/report/finding_text.cpp",
            "runner/report/report_file.cpp", "runner/report/summary.cpp", "runner/session",
-           "plugin/listener"]
+           "runner/snapshot_file", "runner/util/atomic_file.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
-OTHER_FILES = {"doctor_command.cpp", "examination.cpp", "help_text.cpp", "budget_help.cpp", "result_help.cpp",
+OTHER_FILES = {"doctor_command.cpp", "examination.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
+               "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp", "command_page.cpp",
                "explain_text.cpp", "framework_text.cpp", "history_text.cpp", "root_namer.cpp", "holder.cpp",
-               "process_resources.cpp", "initial_budget.cpp", "version.cpp"}
+               "process_resources.cpp", "initial_budget.cpp", "version.cpp", "session_text.cpp",
+               "snapshot_take_command.cpp"}
 OTHER_TEXTS = {
     # a call site, a block, or why one passes
     "an unknown call site", "no call stack was recorded", "more than {} permits: {} for {}",
@@ -57,6 +59,7 @@ FURTHER = {"internal error: {}": "runner/main.cpp", "not recorded: {}": "runner/
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\''
                    r'|(?P<word>\w+)|(?P<space>\s+)|.', re.S)
 ERRORS = {"UsageError", "InconclusiveError", "Error"}
+HELP = {"add_option", "add_flag", "set_help_flag", "set_version_flag"}  # what they are given, --help prints
 
 
 def unescaped(text: str) -> str:
@@ -64,8 +67,8 @@ def unescaped(text: str) -> str:
 
 
 def literals_of(source: str) -> list[tuple[str, int, bool]]:
-    """Each string literal, with its line, and whether it is inside an error."""
-    found, parts, line, depth, error_depths, last_word = [], [], 0, 0, [], ""
+    """Each string literal that is no help, with its line, and whether it is inside an error."""
+    found, parts, line, depth, error_depths, help_depths, last_word = [], [], 0, 0, [], [], ""
     for token in TOKEN.finditer(source):
         if token["text"] is not None:
             line = line if parts else source.count("\n", 0, token.start()) + 1
@@ -74,15 +77,20 @@ def literals_of(source: str) -> list[tuple[str, int, bool]]:
         if token["space"] or token[0].startswith(("//", "/*")):
             continue
         if parts:
-            found.append((unescaped("".join(parts)), line, bool(error_depths)))
+            if not help_depths:
+                found.append((unescaped("".join(parts)), line, bool(error_depths)))
             parts = []
         if token[0] in "({":
             depth += 1
             if last_word in ERRORS:
                 error_depths.append(depth)
+            if last_word in HELP:
+                help_depths.append(depth)
         elif token[0] in ")}":
             if error_depths and error_depths[-1] == depth:
                 error_depths.pop()
+            if help_depths and help_depths[-1] == depth:
+                help_depths.pop()
             depth -= 1
         last_word = token["word"] or ""
     return found
@@ -115,10 +123,10 @@ def messages() -> dict[str, str]:
     for text, name in FURTHER.items():
         if any(text == literal for literal, _, _ in literals_of((ROOT / name).read_text())):
             found.setdefault(text, name)
-    outcome = (ROOT / "runner/session/run_outcome.cpp").read_text()
-    for words in re.findall(r"k(?:Drop|End)Words = \{(.*?)\}", outcome, re.S):
-        for word in set(re.findall(r'"(\w+)"', words)) - {"outermost"}:  # which is complete
-            found.setdefault(word, "runner/session/run_outcome.cpp")
+    words = (ROOT / "runner/report/json_words.cpp").read_text()
+    for word in set(re.findall(r'case (?:DropReason|UnwindEnd)::\w+:\s*return "(\w+)"', words)):
+        if word != "outermost":  # which is complete
+            found.setdefault(word, "runner/report/json_words.cpp")
     return found
 
 

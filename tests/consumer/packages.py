@@ -13,7 +13,15 @@ import subprocess
 HERE = pathlib.Path(__file__).resolve().parent
 # What some of the runner's libraries are in, as dpkg-shlibdeps finds out.
 NEEDED = {"libboost-filesystem1.81.0", "libc6", "libdw1", "libstdc++6"}
-RUNNER_FILES = {"bin/leakgate", "lib/libleakgate_agent.so", "share/doc/leakgate/LICENSE"}
+COMMANDS = {"", "-run", "-doctor", "-explain", "-budget", "-budget-schema", "-budget-check", "-budget-init",
+            "-budget-ratchet", "-merge", "-history", "-history-add", "-history-show", "-history-trend",
+            "-session", "-session-start", "-session-exec", "-session-update", "-session-query",
+            "-session-list", "-session-stop", "-snapshot", "-snapshot-config", "-snapshot-take",
+            "-snapshot-periodic", "-snapshot-show", "-snapshot-diff", "-snapshot-export", "-framework", "-completion", "-man"}
+RUNNER_FILES = {"bin/leakgate", "lib/libleakgate_agent.so", "share/doc/leakgate/LICENSE",
+                "share/bash-completion/completions/leakgate", "share/zsh/site-functions/_leakgate",
+                "share/fish/vendor_completions.d/leakgate.fish",
+                *(f"share/man/man1/leakgate{command}.1" for command in COMMANDS)}
 DEV_FILES = {"include/leakgate/listener.h", "share/leakgate/listener/gtest_main.cpp",
              "lib/cmake/leakgate/leakgateConfig.cmake", "lib/cmake/leakgate/LeakgateTests.cmake"}
 
@@ -68,7 +76,9 @@ def main() -> None:
 
     root = scratch / "root"
     output_of("dpkg-deb", "-x", runner, root)
-    require("leakgate has the runner and the agent, and no more", files_below(root / "usr") == RUNNER_FILES)
+    require("leakgate has the runner, the agent, pages and completion, and no more", files_below(root / "usr") == RUNNER_FILES)
+    page = output_of("man", "-M", root / "usr/share/man", "leakgate-run", env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+    require("man finds the page of a command", "leakgate-run - run a test binary" in " ".join(page.split()))
     require("leakgate says its version", output_of(root / "usr/bin/leakgate", "--version").startswith("leakgate "))
     output_of("dpkg-deb", "-x", dev, root)
     require("leakgate-dev has what tests are built with", DEV_FILES <= files_below(root / "usr"))

@@ -33,18 +33,19 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::vector<Json> runs;
-  leakgate::HtmlInputs inputs = {.read_source = leakgate::ReadSourceFile, .baseline = {}};
+  std::vector<Json> baseline;
   std::vector<Json>* into = &runs;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     if (arguments[i] == "--baseline") {
-      into = &inputs.baseline;
+      into = &baseline;
       continue;
     }
     for (Json& run : ReadRuns(arguments[i])) into->push_back(std::move(run));
   }
   std::ofstream out(arguments[0], std::ios::binary);
-  const leakgate::ReportWriter writer = leakgate::NewHtmlWriter(out, std::move(inputs));
-  for (const Json& run : runs) writer.add(run);
+  const leakgate::ReportWriter writer = leakgate::NewHtmlWriter(out, leakgate::ReadSourceFile);
+  for (const Json& run : baseline) writer.add_baseline(run);
+  for (Json& run : runs) writer.add(leakgate::RunReport(std::move(run)));
   writer.finish();
   return out.flush() ? 0 : 1;
 }

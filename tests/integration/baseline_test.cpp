@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/integration/both_modes.h"
+#include "tests/support/html_page.h"
 
 namespace leakgate::test {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class BaselineTest : public BothModes {
@@ -18,8 +20,10 @@ class BaselineTest : public BothModes {
     baseline_ = directory_.Write("baseline.json", run.report.dump());
     return run;
   }
-  GatedRun RunAgain(const std::string& filter, const std::string& fixture = "kinds") const {
-    return RunByDefault({Fixture(fixture), "--gtest_filter=" + filter}, {"--baseline", baseline_});
+  GatedRun RunAgain(const std::string& filter, const std::string& fixture = "kinds",
+                    std::vector<std::string> options = {}) const {
+    options.insert(options.end(), {"--baseline", baseline_});
+    return RunByDefault({Fixture(fixture), "--gtest_filter=" + filter}, options);
   }
 
   TemporaryDirectory directory_;
@@ -120,6 +124,47 @@ TEST_P(BaselineTest, WhatIsKnownNeedsNoRepetition) {
   const GatedRun again = RunAgain(test, "policy");
   EXPECT_EQ(again.command.exit_code, 0) << again.command.standard_error;
   EXPECT_EQ(again.report["confirming_seconds"], 0);
+}
+
+// The report replaces the baseline in the same run: the page compares with what it was.
+TEST_P(BaselineTest, ThePageComparesWithTheBaselineEvenIfTheRunReplacesIt) {
+  GatedRun first = RunFirst("Kinds.Malloc");
+  first.report["windows"][0]["name"] = "FromTheBaseline";
+  baseline_ = directory_.Write("baseline.json", first.report.dump());
+  const std::string page = directory_.File("page.html");
+  const CommandResult again = RunCommand(
+      {LeakgatePath(), "run", "--baseline", baseline_, "--report", "json=" + baseline_, "--report",
+       "html=" + page, "--", Fixture("kinds"), "--gtest_filter=Kinds.Malloc"});
+  ASSERT_EQ(again.exit_code, 0) << again.standard_error;
+
+  const nlohmann::json report = ReportInPage(ReadFile(page));
+  ASSERT_EQ(report["baseline"].size(), 1u);
+  EXPECT_EQ(report["baseline"][0]["windows"][0]["name"], "FromTheBaseline");
+  EXPECT_EQ(report["baseline"][0]["windows"].size(), first.report["windows"].size());
+  EXPECT_NE(report["runs"][0]["windows"][0]["name"], "FromTheBaseline");
+  EXPECT_NE(ReadFile(baseline_), first.report.dump());
+}
+
+TEST_P(BaselineTest, OfAMergedBaselineThePageComparesWithTheRunsOfTheProgram) {
+  const GatedRun first = RunFirst("Kinds.Malloc");
+  const GatedRun other = RunByDefault({Fixture("policy"), "--gtest_filter=None"}, {});
+  const std::string a = directory_.Write("a.json", first.report.dump());
+  const std::string b = directory_.Write("b.json", other.report.dump());
+  (void)RunCommand({LeakgatePath(), "merge", a, b, "-o", baseline_});
+  const auto binaries = [&](const std::string& fixture) {
+    const std::string page = directory_.File("page.html");
+    (void)RunAgain("Kinds.Malloc", fixture, {"--report", "html=" + page});
+    std::vector<std::string> names;
+    const nlohmann::json report = ReportInPage(ReadFile(page));
+    for (const nlohmann::json& run : report["baseline"]) {
+      names.push_back(std::filesystem::path(run["report"]["binary"]).filename());
+    }
+    return names;
+  };
+  const std::string kinds = std::filesystem::path(Fixture("kinds")).filename();
+  const std::string policy = std::filesystem::path(Fixture("policy")).filename();
+  EXPECT_THAT(binaries("kinds"), ElementsAre(kinds));
+  EXPECT_THAT(binaries("sizes"), ElementsAre(kinds, policy));  // it has been renamed, it seems
 }
 
 LEAKGATE_IN_BOTH_MODES(BaselineTest);

@@ -7,6 +7,8 @@
 namespace leakgate::test {
 namespace {
 
+using testing::EndsWith;
+
 class BoundariesTest : public BothModes {
  protected:
   static GatedRun Run(const std::string& filter, const std::vector<std::string>& environment = {}) {
@@ -62,6 +64,20 @@ TEST_P(BoundariesTest, KeepsNamesWithEveryCharacter) {
 TEST_P(BoundariesTest, SaysWhoToldTheBoundaries) {
   EXPECT_EQ(Run("Environment.*").report["tracing"]["boundaries"],
             IsListener() ? "listener" : "stream");
+}
+
+TEST_P(BoundariesTest, AreThoseOfEachRunOfAProgramThatRunsItsTestsSeveralTimes) {
+  const GatedRun run = RunGated({Fixture("several_runs")});
+
+  EXPECT_THAT(run.command.standard_output, EndsWith("three runs ended\n"));
+  EXPECT_EQ(OutcomeOf(run.Test("First.Passes")), Pass());
+  EXPECT_EQ(OutcomeOf(run.Test("Second.Leaks")),
+            OverBudget({{100, 1, "malloc", "Second_Leaks_Test::TestBody()",
+                         PlaceOf("several_runs.cpp", "second run")}}));
+  EXPECT_EQ(OutcomeOf(run.Test("Third.Leaks")),
+            OverBudget({{200, 1, "malloc", "Third_Leaks_Test::TestBody()",
+                         PlaceOf("several_runs.cpp", "third run")}}));
+  EXPECT_EQ(run.command.exit_code, 1);
 }
 
 LEAKGATE_IN_BOTH_MODES(BoundariesTest);

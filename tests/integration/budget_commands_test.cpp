@@ -10,11 +10,6 @@ using testing::HasSubstr;
 
 const std::string kProgram = FixturePath("budgeted_untouched");
 
-CommandResult Leakgate(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), LeakgatePath());
-  return RunCommand(arguments);
-}
-
 TEST(BudgetInitTest, WritesAFileUnderWhichTheProgramPasses) {
   const TemporaryDirectory directory;
   const std::string file = directory.File("tests.leakgate.json");

@@ -60,6 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         Image{"clang_msan", "it is built with MemorySanitizer", "without -fsanitize=memory"},
         Image{"own_malloc", "it defines malloc in its own executable", "as a shared library"},
         Image{"own_malloc_stripped", "it defines malloc", "as a shared library"},
+        Image{"ifunc_malloc", "it defines malloc", "as a shared library"},
         Image{"tcmalloc_inside", "it defines malloc", "link the allocator as a shared library"}),
     [](const auto& test) { return std::string(test.param.name); });
 
@@ -72,6 +73,27 @@ TEST_P(LaunchAcceptedTest, IsTraced) {
 INSTANTIATE_TEST_SUITE_P(, LaunchAcceptedTest,
                          testing::Values("dynamic", "gcc_ubsan", "clang_ubsan"));
 
+// Unusual, and traced as any other.
+class LaunchUnusualImageTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(LaunchUnusualImageTest, HasItsLeaksFound) {
+  const GatedRun run = RunGated(Launch(GetParam(), {"--gtest_filter=*.Leaks"}));
+  EXPECT_EQ(run.command.exit_code, 1);
+  EXPECT_EQ(run.Test("Launch.Leaks")["outstanding"]["bytes"], 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(, LaunchUnusualImageTest,
+                         testing::Values("suite_execstack", "suite_bare"));
+
+// A thread's stack of pieces, each from mmap, is walked on and changed in the middle of calls.
+TEST(LaunchSplitStackTest, RunsAsItDoesAloneAndLeavesNothing) {
+  const CommandResult alone = RunCommand(Launch("split_stack"));
+  const GatedRun run = RunGated(Launch("split_stack"));
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
+  EXPECT_EQ(run.command.standard_output, alone.standard_output);
+  EXPECT_TRUE(run.report["tracing"]["drops"].empty()) << run.report["tracing"];
+}
+
 std::string CopyOfDynamic(const TemporaryDirectory& directory) {
   std::filesystem::copy_file(FixturePath("launch_dynamic"), directory.File("copy"));
   return directory.File("copy");
@@ -82,6 +104,24 @@ TEST(LaunchRefusalsTest, OfASetUidFile) {
   const std::string copy = CopyOfDynamic(directory);
   ::chmod(copy.c_str(), 04755);
   ExpectRefusal(RunCommand(Gated({copy})), "it is set-uid or set-gid", "gate a copy without");
+}
+
+// ld.so BINARY
+constexpr char kLinker[] = "/lib64/ld-linux-x86-64.so.2";
+
+TEST(LaunchRefusalsTest, OfTheDynamicLinker) {
+  ExpectRefusal(RunCommand(Gated({kLinker, FixturePath("launch_dynamic")})),
+                "it is the dynamic linker", "name that program itself");
+}
+
+TEST(LaunchRefusalsTest, OfAPassForTestsThatTheDynamicLinkerRuns) {
+  for (const std::string linker : {kLinker, "/lib64/ld-linux-x86-64.so.2 --argv0 suite"}) {
+    const std::string suite = FixturePath("launch_suite");
+    const CommandResult run =
+        RunCommand(Gated({"sh", "-c", linker + " " + suite + " --gtest_filter=*.Passes; exit 0"}));
+    EXPECT_EQ(run.exit_code, 3);
+    EXPECT_THAT(run.standard_error, HasSubstr("the tests of " + suite + " were not gated"));
+  }
 }
 
 TEST(LaunchRefusalsTest, OfASetGidFile) {

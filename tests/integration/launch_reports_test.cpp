@@ -1,5 +1,6 @@
 // Report files of a run: asked for before the program runs, written whole.
 #include <gmock/gmock.h>
+#include <sys/syscall.h>
 
 #include <filesystem>
 
@@ -79,6 +80,20 @@ TEST(LaunchReportsTest, PathsAreRelativeToTheCheckoutOfTheCiService) {
       Gated({FixturePath("features_untouched")}, {"--report", "github=" + directory.File("r")}),
       {.environment = {"GITHUB_WORKSPACE=" LEAKGATE_SOURCE_DIR "/tests"}});
   EXPECT_THAT(ReadFile(directory.File("r")), HasSubstr("file=fixtures/features.cpp,line="));
+}
+
+// As some containers and file systems have it: a new file cannot be named by a link.
+TEST(LaunchReportsTest, AreWrittenWhereNoLinksCanBeMade) {
+  const TemporaryDirectory directory;
+  for (int i = 0; i < 2; ++i) {  // a new one, and in the place of an old one
+    Command command = {FixturePath("hostile_without_call"), std::to_string(SYS_linkat),
+                       std::to_string(EPERM)};
+    const Command gated = Gated({"true"}, {"--report", "json=" + directory.File("r")});
+    command.insert(command.end(), gated.begin(), gated.end());
+    EXPECT_EQ(RunCommand(command).exit_code, 0);
+    EXPECT_THAT(ReadFile(directory.File("r")), HasSubstr("leakgate-report-2"));
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+  }
 }
 
 TEST(LaunchReportsTest, OnlyTheReportIsLeftInItsDirectory) {

@@ -95,13 +95,54 @@ TEST(LaunchSearchTest, GatesTheTestsThatAnotherUserRuns) {
   EXPECT_THAT(result.standard_error, HasSubstr("100 B in 1 block retained"));
 }
 
-// The process that is gated is the script's; its child is another.
-TEST(LaunchSearchTest, SaysThatAScriptsChildIsNotGated) {
-  const GatedRun run =
-      RunGated({"sh", "-c", FixturePath("launch_suite") + " --gtest_filter=*.Leaks; exit 0"});
-  EXPECT_EQ(run.command.exit_code, 0);
+constexpr char kOneTest[] = " --gtest_filter=*.Leaks";
+
+// The process that is gated is the wrapper's; its child is another.
+TEST(LaunchSearchTest, IsInconclusiveWhereAScriptsChildRunsTests) {
+  const std::string suite = FixturePath("launch_suite");
+  const GatedRun run = RunGated({"sh", "-c", "(" + suite + kOneTest + "); exit 0"});
+  EXPECT_EQ(run.command.exit_code, 3);
   EXPECT_THAT(run.command.standard_output, HasSubstr("1 test from 1 test suite ran"));
+  EXPECT_THAT(run.command.standard_error,
+              HasSubstr("the tests of " + suite +
+                        " were not gated: dash started it as another "
+                        "process; run leakgate on the test binary itself (leakgate run -- " +
+                        suite + ")"));
+}
+
+TEST(LaunchSearchTest, IsInconclusiveWhereAWrapperRunsTests) {
+  const GatedRun run =
+      RunGated({"timeout", "60", FixturePath("launch_suite"), "--gtest_filter=*.Leaks"});
+  EXPECT_EQ(run.command.exit_code, 3);
+  EXPECT_THAT(run.command.standard_error, HasSubstr("were not gated: timeout started it"));
+}
+
+TEST(LaunchSearchTest, IsInconclusiveWhereAWrappersTestsRunWithoutTheAgent) {
+  const GatedRun run =
+      RunGated({"sh", "-c", "(env -i " + FixturePath("launch_suite") + kOneTest + "); exit 0"});
+  EXPECT_EQ(run.command.exit_code, 3);
+  EXPECT_THAT(run.command.standard_error, HasSubstr("were not gated: dash started it"));
+}
+
+TEST(LaunchSearchTest, PassesWhereAScriptsChildOnlyListsItsTests) {
+  const GatedRun run =
+      RunGated({"sh", "-c", "(" + FixturePath("launch_suite") + " --gtest_list_tests); exit 0"});
+  EXPECT_EQ(run.command.exit_code, 0);
   EXPECT_THAT(run.command.standard_error, HasSubstr("no test boundaries, program window only"));
+}
+
+TEST(LaunchSearchTest, PassesWhereAnotherLeakgateGatesTheTests) {
+  const GatedRun run = RunGated({"sh", "-c",
+                                 LeakgatePath() + " run -- " + FixturePath("launch_suite") +
+                                     " --gtest_filter=*.Passes; exit 0"});
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
+  EXPECT_THAT(run.command.standard_error, HasSubstr("1 test: 1 pass"));
+}
+
+// What a test does is its own business, until a budget file names the process.
+TEST(LaunchSearchTest, PassesWhereATestRunsATestBinary) {
+  const GatedRun run = RunGated({FixturePath("launch_suite"), "--gtest_filter=*.RunsTests"});
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
 }
 
 }  // namespace

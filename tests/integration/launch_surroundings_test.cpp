@@ -132,7 +132,7 @@ TEST(LaunchSurroundingsTest, SpoilsNoGoogleTestChildThatComesWithoutTheAgent) {
   const CommandResult run =
       RunCommand(Gated({"sh", "-c", "env -u LD_PRELOAD " + suite + " && echo passed"}));
   EXPECT_THAT(run.standard_output, testing::HasSubstr("passed\n"));
-  EXPECT_EQ(run.exit_code, 0) << run.standard_error;
+  EXPECT_EQ(run.exit_code, 3) << run.standard_error;  // it was not gated either
 }
 
 TEST(LaunchSurroundingsTest, KeepsWhatWasPreloadedBehindTheAgent) {

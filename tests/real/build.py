@@ -17,6 +17,9 @@ import sys
 
 from suites import HERE, ROOT, SUITES, Suite
 
+sys.path.insert(0, str(HERE.parent / "support"))
+from own_apt import OwnApt  # noqa: E402: found by the line above
+
 
 def say(text: str) -> None:
     print(f"real: {text}", flush=True)
@@ -26,50 +29,11 @@ def run(*command: object, **options) -> None:
     subprocess.run([str(word) for word in command], check=True, **options)
 
 
-def debian_release() -> tuple[str, str]:
-    """The release's code name, and the mirror that this machine uses for it."""
-    lines = pathlib.Path("/etc/os-release").read_text().splitlines()
-    code_name = dict(line.split("=", 1) for line in lines if "=" in line)["VERSION_CODENAME"]
-    targets = subprocess.run(
-        ["apt-get", "indextargets", "--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"],
-        capture_output=True, text=True, check=False).stdout.splitlines()
-    for release, component, mirror in (line.split() for line in targets):
-        if (release, component) == (code_name, "main"):
-            return code_name, mirror
-    return code_name, "http://deb.debian.org/debian/"
-
-
-def apt_options() -> list[str]:
-    """An apt of our own: its list of sources and all that it writes is below ROOT."""
-    apt = ROOT / "apt"
-    for folder in ("lists/partial", "cache/archives/partial", "parts"):
-        (apt / folder).mkdir(parents=True, exist_ok=True)
-    code_name, mirror = debian_release()
-    (apt / "sources.list").write_text(
-        "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
-        f"{mirror} {code_name} main\n")
-    settings = {
-        "Dir::Etc::SourceList": apt / "sources.list",
-        "Dir::Etc::SourceParts": apt / "parts",
-        "Dir::State::Lists": apt / "lists",
-        "Dir::Cache": apt / "cache",
-        # Its own user may not reach a checkout in somebody's home.
-        "APT::Sandbox::User": "root",
-    }
-    return [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
-
-
 def fetch(suite: Suite) -> None:
     if not suite.package or suite.source.is_dir():
         return
     say(f"fetching the source package {suite.package} from Debian")
-    download = ROOT / "download" / suite.package
-    shutil.rmtree(download, ignore_errors=True)
-    download.mkdir(parents=True)
-    apt = ["apt-get", "-qq", *apt_options()]
-    run(*apt, "update")
-    run(*apt, "source", "--only-source", suite.package, cwd=download, stdout=subprocess.DEVNULL)
-    unpacked = next(path for path in download.iterdir() if path.is_dir())
+    unpacked = OwnApt(ROOT / "apt", "deb-src").source(suite.package, ROOT / "download" / suite.package)
     if suite.prepare:
         run(*suite.prepare, cwd=unpacked)
     suite.source.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 
 #include "plugin/agent/module_table.h"
 #include "plugin/agent/stack_check.h"
+#include "plugin/agent/thread_state.h"
 #include "tests/stack_check/checks.h"
 #include "tests/stack_check/comparison.h"
 #include "tests/stack_check/other_unwinders.h"
@@ -77,9 +78,22 @@ void Check(check::CheckFile& file, const CallerFrame& caller, std::uint32_t stac
   if (check::CountDisagreement(file, disagreement)) WriteOut(disagreement);
 }
 
+// What the other unwinders map for themselves is not the program's.
+class OthersWork {
+ public:
+  OthersWork() : before_(t_thread) { t_thread.Become(Activity::kAllocator); }
+  ~OthersWork() { t_thread = before_; }
+  OthersWork(const OthersWork&) = delete;
+  OthersWork& operator=(const OthersWork&) = delete;
+
+ private:
+  const ThreadHandle before_;
+};
+
 }  // namespace
 
 void CheckStack(const CallerFrame& caller, std::uint32_t stack) {
+  const OthersWork work;
   const int hosts_error = errno;
   if (check::CheckFile* const file = check::Checks()) Check(*file, caller, stack);
   errno = hosts_error;

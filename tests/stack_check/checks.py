@@ -6,7 +6,7 @@ import subprocess
 
 KINDS = ("none", "other_frame", "goes_on", "ends_early", "not_reached")
 ENDS = ("outermost", "depth_limit", "no_unwind_info", "bad_unwind_info", "unreadable_stack",
-        "not_a_stack", "table_full")
+        "not_a_stack", "table_full", "not_taken")
 COUNTS = struct.Struct(f"<6Q{len(ENDS)}Q")
 PLACE = struct.Struct("<QII3Q192s192s192s")
 MAX_PLACES = 256

@@ -1,6 +1,7 @@
 #include "tests/support/leakgate_run.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace leakgate::test {
 
@@ -46,6 +47,14 @@ std::string FixturePath(const std::string& name) {
   return std::string(LEAKGATE_BINARY_DIR) + "/fixtures/" + name;
 }
 
-std::string LeakgatePath() { return std::string(LEAKGATE_BINARY_DIR) + "/bin/leakgate"; }
+CommandResult Leakgate(std::vector<std::string> arguments, const CommandOptions& options) {
+  arguments.insert(arguments.begin(), LeakgatePath());
+  return RunCommand(arguments, options);
+}
+
+std::string LeakgatePath() {
+  const char* const other = std::getenv("LEAKGATE_UNDER_TEST");  // a sanitized build, say
+  return other != nullptr ? other : std::string(LEAKGATE_BINARY_DIR) + "/bin/leakgate";
+}
 
 }  // namespace leakgate::test

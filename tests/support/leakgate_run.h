@@ -32,6 +32,9 @@ GatedRun RunGated(const std::vector<std::string>& program,
                   const std::vector<std::string>& options = {},
                   const CommandOptions& command_options = {});
 
+// `leakgate ARGUMENTS`.
+CommandResult Leakgate(std::vector<std::string> arguments, const CommandOptions& options = {});
+
 // The path of a fixture binary, or of leakgate itself.
 std::string FixturePath(const std::string& name);
 std::string LeakgatePath();

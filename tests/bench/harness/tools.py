@@ -20,12 +20,23 @@ class Tool:
     needs: str = ""  # a command or file without which it is left out
     slowness: int = 1  # fixed workloads are cut by this much
     objects: tuple[int, ...] = ()  # exit codes that say it found something, not that it failed
+    is_by_request: bool = False  # only with --tools
 
     def is_available(self) -> bool:
         return not self.needs or pathlib.Path(self.needs).exists() or bool(shutil.which(self.needs))
 
 
 TCMALLOC = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so"
+
+
+# What a session may take stacks of: as ever; of nothing that the workloads do; of frees, too.
+SESSIONS = ("alloc,realloc", "realloc", "alloc,realloc,free")
+
+
+def in_session(leakgate: str, events: str) -> Tool:
+    script = pathlib.Path(__file__).resolve().parent.parent / "in_session"
+    return Tool("session-" + events.replace(",", "-"), f"a session, stacks of {events}",
+                before=(str(script), leakgate, events), is_by_request=True)
 
 
 def all_tools(leakgate_build: pathlib.Path) -> list[Tool]:
@@ -36,6 +47,7 @@ def all_tools(leakgate_build: pathlib.Path) -> list[Tool]:
         Tool("native", "native"),
         Tool("leakgate", "leakgate", before=(leakgate, "run", "--"), objects=(1,)),
         Tool("off", "leakgate's agent, not enabled", environment=(("LD_PRELOAD", agent),)),
+        *(in_session(leakgate, events) for events in SESSIONS),
         Tool("lsan", "LeakSanitizer", "lsan", ("-fsanitize=leak",), objects=(23,)),
         Tool("lsan-full", "LeakSanitizer, full stacks", "lsan", ("-fsanitize=leak",),
              environment=(("LSAN_OPTIONS", "fast_unwind_on_malloc=0"),), slowness=10,

@@ -14,12 +14,12 @@
 #include <string>
 #include <thread>
 
+#include "runner/attach/program_environment.h"
 #include "runner/cli/agent_location.h"
 #include "runner/session/linux/control_server.h"
 #include "runner/session/linux/launcher.h"
 #include "runner/session/linux/region_file.h"
 #include "runner/session/linux/signals.h"
-#include "runner/session/program_environment.h"
 
 namespace {
 

@@ -20,7 +20,7 @@ let path;
 before(async () => {
   mkdirSync(FOLDER, { recursive: true });
   browser = await launch();
-  path = sample.report([sample.usualRun()]);
+  path = sample.report([sample.usualRun()], { baseline: [sample.earlierRun()] });
 });
 after(() => browser.close());
 

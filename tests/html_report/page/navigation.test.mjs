@@ -60,7 +60,7 @@ test('the keyboard alone searches, opens, walks on and comes back', async () => 
   await page.waitForFunction(() => document.activeElement.id === 'page-title');
   await page.locator('.frame.root').focus();
   await press('ArrowDown', 'ArrowDown', 'Enter');
-  assert.match(page.url(), /zoom=0\.0/);
+  await page.waitForURL(/zoom=0\.0/);
   await press('Escape');
   assert.doesNotMatch(page.url(), /zoom/);
   await press('?');

@@ -32,6 +32,97 @@ test('a baseline tells what has changed', async () => {
   assert.match(await trend.textContent(), /29 tests new, 0 gone/);
   assert.match(await trend.textContent(), /Newly over budget 3.*HttpTest\.Case3/);
   assert.match(await trend.textContent(), /No longer over budget 1HttpTest\.Case1/);
+  assert.equal(await trend.locator('li:has-text("HttpTest.Case1") .number').textContent(), '−64 B');
+  await close();
+});
+
+// A component's cell of a column of the overview.
+const cellOf = async (page, component, column) => {
+  const heads = await page.locator('section:has(#components) thead th').allTextContents();
+  return page.locator(`section:has(#components) tbody tr:has(a:text-is("${component}")) > *`).nth(heads.indexOf(column)).textContent();
+};
+
+test('components are shown against the baseline', async () => {
+  const of = (component, name, bytes, make = sample.test) =>
+    make(name, { component, findings: bytes > 0 ? [sample.finding({ bytes })] : [] });
+  const before = sample.run([
+    of('net', 'A.More', 16), of('net', 'A.Over', 0), of('disk', 'A.Less', 64), of('disk', 'A.Fixed', 32, sample.failing), of('same', 'A.Same', 8),
+  ]);
+  const now = sample.run([
+    of('net', 'A.More', 48), of('net', 'A.Over', 100, sample.failing), of('disk', 'A.Less', 16), of('disk', 'A.Fixed', 0), of('same', 'A.Same', 8),
+    of('fresh', 'A.Fresh', 24),
+  ]);
+  const { page, close } = await open(browser, sample.report([now], { baseline: [before] }));
+  const since = (component) => cellOf(page, component, 'Since the baseline');
+  assert.equal(await since('net'), '+132 B, 1 newly over');
+  assert.equal(await since('disk'), '−80 B, 1 no longer over');
+  assert.equal(await since('same'), 'no change');
+  assert.equal(await since('fresh'), 'not in it');
+  const hidden = await page.locator('section:has(#components) .scroll-x').evaluate((table) => table.scrollWidth - table.clientWidth);
+  assert.ok(hidden <= 0, `${hidden} pixels of the table are hidden`);
+  await close();
+});
+
+test('without a baseline no component is compared', async () => {
+  const { page, close } = await opened('');
+  assert.doesNotMatch(await page.locator('section:has(#components)').textContent(), /baseline/);
+  assert.equal(await page.locator('#trend').count(), 0);
+  await close();
+});
+
+test('what passes since the baseline has it, or was not measured, is not called mended', async () => {
+  const before = sample.run([sample.failing('A.Known'), sample.failing('A.Unsure'), sample.failing('A.Mended')]);
+  const now = sample.run([
+    sample.test('A.Known', { known: sample.amount(64), findings: [sample.finding({ disposition: 'known', baseline: 'known' })] }),
+    sample.test('A.Unsure', { verdict: 'inconclusive', reason: 'it was interrupted' }),
+    sample.test('A.Mended'),
+  ]);
+  const { page, close } = await open(browser, sample.report([now], { baseline: [before] }));
+  const lists = await page.locator('.changes').evaluateAll((all) => all.map((one) => [
+    one.querySelector('h3').textContent, ...[...one.querySelectorAll('a')].map((link) => link.title)]));
+  assert.deepEqual(lists, [
+    ['No longer over budget 1', 'A.Mended'], ['Over budget before, and known 1', 'A.Known'],
+    ['Over budget before, not told now 1', 'A.Unsure'],
+  ]);
+  assert.equal(await cellOf(page, 'net', 'Since the baseline'), '−64 B, 1 no longer over');
+  await close();
+});
+
+test('of a test that ran several times the worst is compared', async () => {
+  const flaky = [sample.run([sample.test('A.B')]), sample.run([sample.failing('A.B')])];
+  const { page, close } = await open(browser, sample.report(flaky, { baseline: [...flaky].reverse() }));
+  assert.match(await page.locator('section:has(#trend)').textContent(), /0 tests new, 0 goneNothing that both ran has changed/);
+  await close();
+});
+
+test('a binary that was renamed is compared by its tests', async () => {
+  const before = sample.run([sample.failing('A.B'), sample.test('A.Gone')], { binary: 'build/old_test' });
+  const { page, close } = await open(browser, sample.report([sample.run([sample.test('A.B')])], { baseline: [before] }));
+  assert.match(await page.locator('section:has(#trend)').textContent(), /0 tests new, 1 goneNo longer over budget 1A\.B/);
+  await page.goto(`${page.url().split('#')[0]}#test=A.B`);
+  assert.match(await page.locator('.hero').textContent(), /baseline: over budget/);
+  await close();
+});
+
+test('one is told in the singular, several in the plural', async () => {
+  const one = sample.failing('A.One', {
+    findings: [sample.finding()], growth: sample.amount(64, 1),
+    violations: [sample.violation({ metric: 'outstanding_blocks', actual: 1 }), sample.violation({ metric: 'lost_blocks', actual: 2, limit: 1 })],
+  });
+  const less = sample.test('A.Less', { growth: sample.amount(-64, -1) });
+  const { page, close } = await open(browser, sample.report([sample.run([one, less])]));
+  assert.match(await page.locator('.why').textContent(), /outstanding 1 block of 0 blocks.*lost 2 blocks of 1 block/);
+  const text = async (fragment) => {
+    await page.goto(`${page.url().split('#')[0]}${fragment}`);
+    return page.locator('main').innerText();
+  };
+  for (const fragment of ['#', '#view=tests', '#view=timeline&from=1&to=1', '#view=flame', '#test=A.One', '#test=A.Less']) {
+    assert.doesNotMatch(await text(fragment), /(^|[^\d.,])[+−-]?1 (blocks|tests|findings|frames|runs|call sites)\b/, fragment);
+  }
+  assert.match(await text('#test=A.One'), /Growth\s+\+64 B\s*\+1 block\b/i);
+  assert.match(await text('#test=A.Less'), /Growth\s+−64 B\s*−1 block\b/i);
+  assert.match(await text('#test=A.One'), /1 of 1 counts/);
+  assert.match(await text('#view=timeline&from=1&to=1'), /\+1 block\b/);
   await close();
 });
 
@@ -76,6 +167,7 @@ test('an interval of the timeline tells what its tests left', async () => {
   const { page, close } = await opened('#view=timeline');
   const fact = async (name) => (await page.locator(`.impact .fact:has(dt:text("${name}")) dd`).textContent());
   assert.match(await fact('Tests in the interval'), /^31/);
+  assert.equal(await fact('Duration'), '3.10 sfrom 0 s');
   const plot = await page.locator('.chart .u-over').boundingBox();
   await page.mouse.move(plot.x + 2, plot.y + 60);
   await page.mouse.down();

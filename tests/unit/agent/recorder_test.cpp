@@ -59,6 +59,136 @@ TEST_F(RecorderTest, KeepsABlockInTheLastGranuleOfAChunk) {
   EXPECT_EQ(live, (std::map<std::uint64_t, std::uint64_t>{{8 * kChunk + 32, 41}}));
 }
 
+// As a session of `--stacks` has it, until the end of the test's scope.
+class StacksOf {
+ public:
+  explicit StacksOf(std::uint32_t events) { EXPECT_TRUE(agent::SwitchOn(events)); }
+  ~StacksOf() { EXPECT_TRUE(agent::SwitchOn()); }
+  StacksOf(const StacksOf&) = delete;
+  StacksOf& operator=(const StacksOf&) = delete;
+};
+
+constexpr auto kNotTaken = static_cast<std::uint32_t>(UnwindEnd::kNotTaken);
+
+__attribute__((noinline)) void AllocateAny(std::uint64_t address, std::uint64_t bytes,
+                                           AllocationKind kind) {
+  agent::RecordAnyAllocation(reinterpret_cast<void*>(address), bytes, kind,
+                             LEAKGATE_CALLER_FRAME());
+}
+
+Amount FreedInAll() {
+  Amount sum;
+  for (std::uint32_t stack = 0; stack < kMaxStackNodes; ++stack) {
+    const Tally& tally = agent::g_region.freed_by()[stack];
+    if (stack > agent::g_region.header().stack_node_count.load()) break;
+    sum += {static_cast<std::int64_t>(tally.bytes.load()),
+            static_cast<std::int64_t>(tally.blocks.load())};
+  }
+  return sum;
+}
+
+TEST_F(RecorderTest, LeavesOutStacksOfEventsThatAreNotAskedFor) {
+  const StacksOf events(kStacksOfRealloc);
+  const std::uint32_t window = OpenWindow();
+  const Totals before = agent::SumTotals();
+  AllocateAny(0x1300'0000, 10, AllocationKind::kNew);  // the long way: its window is new
+  AllocateAny(0x1300'0100, 1000, AllocationKind::kCalloc);
+  AllocateAny(0x1300'0900, 7, AllocationKind::kRealloc);
+  const std::vector<LiveBlock> live = Reader().LiveBlocks(window).value();
+  const Totals after = agent::SumTotals();
+  for (const std::uint64_t address : {0x1300'0000UL, 0x1300'0100UL, 0x1300'0900UL}) Free(address);
+  LeaveWindow(window);
+
+  ASSERT_EQ(live.size(), 3U);
+  EXPECT_EQ(live[0].stack, kNotTaken);
+  EXPECT_EQ(live[1].stack, kNotTaken);
+  EXPECT_EQ(live[1].size_bytes, 1000U);
+  EXPECT_EQ(live[1].kind, AllocationKind::kCalloc);
+  EXPECT_GT(Reader().Stack(live[2].stack).frames.size(), 3U);
+  EXPECT_EQ(after.allocated_blocks - before.allocated_blocks, 3U);
+  EXPECT_EQ(after.allocated_bytes - before.allocated_bytes, 1017U);
+}
+
+TEST_F(RecorderTest, CountsFreesByTheirStack) {
+  const StacksOf events(kAllStackEvents);
+  const Amount before = FreedInAll();
+  const auto allocate_and_free = [](std::uint64_t bytes) {
+    Allocate(0x1301'0000, bytes);
+    return Free(0x1301'0000)->freed_by;
+  };
+  std::optional<std::uint32_t> first;
+  for (int i = 0; i < 3; ++i) first = allocate_and_free(100);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(agent::g_region.freed_by()[*first].blocks.load(), 3U);
+  EXPECT_EQ(agent::g_region.freed_by()[*first].bytes.load(), 300U);
+  EXPECT_EQ(FreedInAll() - before, (Amount{300, 3}));
+}
+
+TEST_F(RecorderTest, TakesACountedFreeBack) {
+  const StacksOf events(kAllStackEvents);
+  Allocate(0x1302'0000, 64);
+  const Amount before = FreedInAll();
+  const auto freed = Free(0x1302'0000);
+  EXPECT_EQ(FreedInAll() - before, (Amount{64, 1}));
+  agent::RestoreBlock(At(0x1302'0000), *freed);
+  EXPECT_EQ(FreedInAll() - before, Amount{});
+  Free(0x1302'0000);
+}
+
+TEST_F(RecorderTest, CountsFreesThatNobodySaw) {
+  const StacksOf events(kAllStackEvents);
+  const std::uint64_t before = agent::g_region.freed_by()[kNotTaken].bytes.load();
+  Allocate(0x1303'0000, 48);
+  Allocate(0x1303'0000, 16);  // so the first has gone
+  EXPECT_EQ(agent::g_region.freed_by()[kNotTaken].bytes.load() - before, 48U);
+  Free(0x1303'0000);
+}
+
+__attribute__((noinline)) std::optional<std::uint32_t> FreeFromANewPlace(std::uint64_t address) {
+  const auto freed = agent::RecordFree(reinterpret_cast<void*>(address),
+                                       {FreeKind::kFree, LEAKGATE_CALLER_FRAME()});
+  return freed ? freed->freed_by : std::nullopt;
+}
+
+// No free is lost where the stack table is full: it counts for the frames that there are, and
+// that they are cut is counted.
+TEST_F(RecorderTest, CountsFreesWhereTheStackTableIsFull) {
+  const StacksOf events(kAllStackEvents);
+  Allocate(0x1304'0000, 80);
+  const Amount before = FreedInAll();
+  const std::uint64_t cut = Reader().StackEnds(UnwindEnd::kTableFull);
+  auto& count = agent::g_region.header().stack_node_count;
+  const std::uint32_t nodes = count.load();
+  count.store(kMaxStackNodes);
+  const std::optional<std::uint32_t> stack = FreeFromANewPlace(0x1304'0000);
+  count.store(nodes);
+  ASSERT_TRUE(stack.has_value());
+  EXPECT_EQ(Reader().StackEnds(UnwindEnd::kTableFull), cut + 1);
+  EXPECT_EQ(FreedInAll() - before, (Amount{80, 1}));
+}
+
+// A server may begin a thread a request: millions of them.
+TEST_F(RecorderTest, MakesNoMoreContextsForThreadsBeyondTheTable) {
+  const std::uint32_t window = OpenWindow();
+  RegionHeader& header = agent::g_region.header();
+  const std::uint32_t threads = header.thread_count.exchange(kMaxThreads - 1);
+  const auto contexts_of_one = [&header] {
+    const std::uint32_t before = header.context_count;
+    std::thread([] {
+      Allocate(0x1000'0000, 24);
+      Free(0x1000'0000);
+    }).join();
+    return header.context_count - before;
+  };
+  contexts_of_one();  // the first may have to make it
+  std::uint32_t made = 0;
+  for (int i = 0; i < 20; ++i) made += contexts_of_one();
+  header.thread_count = threads;
+  LeaveWindow(window);
+
+  EXPECT_EQ(made, 0U);
+}
+
 TEST_F(RecorderTest, CountsADropForAnAddressThatItCannotHold) {
   const std::uint32_t window = OpenWindow();
   const std::uint64_t before = Reader().Drops(DropReason::kUnaligned);

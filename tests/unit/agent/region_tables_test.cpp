@@ -85,7 +85,7 @@ void* NoteWhoRuns(void* argument) {
 // As the interposed pthread_create does.
 __attribute__((noinline)) void RunThread(Started& started) {
   agent::ThreadTicket* const ticket =
-      agent::TakeTicket(NoteWhoRuns, &started, LEAKGATE_CALLER_FRAME());
+      agent::TakeTicket(NoteWhoRuns, &started, nullptr, LEAKGATE_CALLER_FRAME());
   pthread_t thread{};
   ASSERT_EQ(pthread_create(&thread, nullptr, agent::RunTicket, ticket), 0);
   pthread_join(thread, nullptr);

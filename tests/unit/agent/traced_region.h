@@ -23,7 +23,7 @@ inline RegionFile& TracedRegion() {
     auto created = *RegionFile::Create({.pid = agent::CurrentPid()});
     const int fd = created->fd().get();
     agent::g_region.base = static_cast<char*>(agent::MapShared(fd, 0, region_offset::kChunks));
-    agent::g_live_map.Start(agent::MapShared(fd, region_offset::kChunks, kChunkBytes));
+    if (!agent::g_live_map.Start(fd)) throw std::runtime_error("no memory for the live map");
     RegionHeader& header = agent::g_region.header();
     header.window_count = 1;
     header.thread_count = 1;

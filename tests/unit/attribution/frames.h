@@ -53,6 +53,10 @@ inline Frame InLibstdcxx(const std::string& function = "") {
   return InModule("/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30", function);
 }
 
+inline Frame InLibcxxabi(const std::string& function = "") {
+  return InModule("/usr/lib/x86_64-linux-gnu/libc++abi.so.1", function);
+}
+
 inline Frame InAgent() { return InModule("/opt/leakgate/libleakgate_agent.so", "malloc"); }
 
 }  // namespace leakgate

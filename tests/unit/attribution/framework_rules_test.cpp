@@ -160,6 +160,33 @@ TEST(FrameworkRulesTest, MatchesGmocksThreadLocalSequence) {
             "gmock.sequences");
 }
 
+TEST(FrameworkRulesTest, MatchesGoogleTestsThreadLocalsOfLibcxx) {
+  EXPECT_EQ(
+      Match({In("testing::internal::ThreadLocal<std::__1::vector<testing::internal::TraceInfo, "
+                "std::__1::allocator<testing::internal::TraceInfo> > >::"
+                "DefaultValueHolderFactory::MakeNewHolder() const"),
+             kTestBody}),
+      "gtest.traces");
+  EXPECT_EQ(Match({In("testing::internal::ThreadLocal<std::__1::vector<net::Pool, "
+                      "std::__1::allocator<net::Pool> > >::"
+                      "DefaultValueHolderFactory::MakeNewHolder() const"),
+                   kTestBody}),
+            std::nullopt);
+}
+
+TEST(FrameworkRulesTest, MatchesWhatLibcxxKeepsForExceptions) {
+  const Frame throws = InLibcxxabi("__cxa_throw");
+  EXPECT_EQ(Match({InLibcxxabi(""), InLibcxxabi("__cxa_get_globals"), throws, kTestBody}),
+            "runtime.exceptions");
+}
+
+TEST(FrameworkRulesTest, LeavesTheExceptionItself) {
+  EXPECT_EQ(Match({InLibcxxabi(""), InLibcxxabi("__cxa_allocate_exception"), kTestBody}),
+            std::nullopt);
+  EXPECT_EQ(Match({In("__cxa_get_globals()"), kTestBody}), std::nullopt);
+  EXPECT_EQ(Match({kTestBody, InLibcxxabi("__cxa_get_globals")}), std::nullopt);
+}
+
 TEST(FrameworkRulesTest, LeavesAThreadLocalOfTheUsersType) {
   EXPECT_EQ(Match({In("testing::internal::ThreadLocal<net::Pool*>::"
                       "DefaultValueHolderFactory::MakeNewHolder() const"),

@@ -90,7 +90,7 @@ constexpr const char* kJudging = R"({
   "threads": "test",
   "limits": {"test": {
     "lost": {"blocks": 1}, "retained": {"blocks": 2}, "allocated": {"bytes": "1 GiB"},
-    "peak": {"bytes": "1 MiB"}, "mapped": {"bytes": 0},
+    "peak": {"bytes": "1 MiB"}, "mapped": {"bytes": 0, "blocks": 5},
     "file_descriptors": 3, "threads": 4
   }},
   "overrides": [{
@@ -126,7 +126,8 @@ TEST(BudgetFileTest, ReadsEveryQuantity) {
   EXPECT_EQ(test.retained.blocks->value, 2);
   EXPECT_EQ(test.allocated.bytes->value, 1 << 30);
   EXPECT_EQ(test.peak_bytes, (Limit{1 << 20, 9, 23}));
-  EXPECT_EQ(test.mapped_bytes->value, 0);
+  EXPECT_EQ(test.mapped.bytes->value, 0);
+  EXPECT_EQ(test.mapped.blocks->value, 5);
   EXPECT_EQ(test.file_descriptors, (Limit{3, 10, 25}));
   EXPECT_EQ(test.threads->value, 4);
 }

@@ -160,6 +160,19 @@ TEST(BudgetSetTest, ResolvesLinksBeforeItComparesPaths) {
   EXPECT_EQ(ForTest(set, {"A.One", source}).component, "net");
 }
 
+TEST(BudgetSetTest, TakesALinkToASourceForOneThatStandsThere) {
+  const BudgetDirectory temp;
+  temp.Write("workspace/net/a_test.cc", "");
+  fs::create_directories(temp.path() / "runfiles/net");
+  fs::create_symlink(temp.path() / "workspace/net/a_test.cc",
+                     temp.path() / "runfiles/net/a_test.cc");
+  const BudgetSet set({Allowing(1, temp.path() / "runfiles/net/net.leakgate.json"),
+                       Allowing(2, temp.path() / "runfiles/all.leakgate.json")},
+                      "all_tests");
+  const std::string source = (temp.path() / "runfiles/net/a_test.cc").string();
+  EXPECT_EQ(ForTest(set, {"A.One", source}).component, "net");
+}
+
 TEST(BudgetSetTest, RefusesTwoFilesInTheSameDirectory) {
   const BudgetSet set(
       {Allowing(1, "/repo/a.leakgate.json"), Allowing(2, "/repo/b.leakgate.json", "A.*")},

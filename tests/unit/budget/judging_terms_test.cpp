@@ -42,7 +42,7 @@ TEST(QuantitiesTest, AllReachTheBudgetOfATest) {
   EXPECT_EQ(budget.growth.bytes->value, 3);
   EXPECT_EQ(budget.allocated.bytes->value, 4);
   EXPECT_EQ(budget.peak_bytes->value, 5);
-  EXPECT_EQ(budget.mapped_bytes->value, 6);
+  EXPECT_EQ(budget.mapped.bytes->value, 6);
   EXPECT_EQ(budget.file_descriptors->value, 7);
   EXPECT_EQ(budget.threads->value, 8);
   EXPECT_EQ(budget.threads->source.line, 5);

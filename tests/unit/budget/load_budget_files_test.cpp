@@ -68,6 +68,17 @@ TEST(LoadBudgetFilesTest, KeepsPathsAsGiven) {
   EXPECT_EQ(files->front().path, temp.path() / "a/../a/net.leakgate.json");
 }
 
+TEST(LoadBudgetFilesTest, NamesFilesBelowTheCurrentDirectoryAsOneWouldWriteThem) {
+  const BudgetDirectory temp;
+  temp.Write("a/net.leakgate.json", Budget("net"));
+  const fs::path before = fs::current_path();
+  fs::current_path(temp.path());
+  const auto files = FindBudgetFiles({"."});
+  fs::current_path(before);
+  ASSERT_TRUE(files) << files.error().message;
+  EXPECT_THAT(*files, ElementsAre("a/net.leakgate.json"));
+}
+
 TEST(LoadBudgetFilesTest, ReadsTheSameFileOnce) {
   const BudgetDirectory temp;
   const fs::path file = temp.Write("a/net.leakgate.json", Budget("net"));

@@ -34,16 +34,16 @@ Measured MeasuredOf(Amount outstanding, Amount growth) {
   return measured;
 }
 
-// Nothing but `resources`: descriptors, threads and mapped bytes alike.
+// Nothing but `resources`: descriptors and threads alike.
 Measured MeasuredResources(std::optional<std::int64_t> resources) {
   Measured measured;
-  measured.mapped_bytes = measured.file_descriptors = measured.threads = resources;
+  measured.file_descriptors = measured.threads = resources;
   return measured;
 }
 
 AppliedBudget ResourceLimits(std::int64_t limit) {
   AppliedBudget budget;
-  budget.mapped_bytes = budget.file_descriptors = budget.threads = Of(limit);
+  budget.file_descriptors = budget.threads = Of(limit);
   return budget;
 }
 
@@ -90,24 +90,26 @@ TEST(JudgeTest, HoldsEachQuantityAgainstItsOwnLimit) {
   budget.retained = {Of(3), Of(4)};
   budget.allocated = {Of(5), Of(6)};
   budget.peak_bytes = Of(7);
+  budget.mapped = {Of(8), Of(9)};
   Measured measured;
   measured.lost = {10, 20};
   measured.retained = {30, 40};
   measured.allocated = {50, 60};
   measured.peak_bytes = 70;
+  measured.mapped = {80, 90};
 
   EXPECT_THAT(
       Judge(measured, budget),
       ElementsAre(IsViolation("lost_bytes", 10, 1), IsViolation("lost_blocks", 20, 2),
                   IsViolation("retained_bytes", 30, 3), IsViolation("retained_blocks", 40, 4),
                   IsViolation("allocated_bytes", 50, 5), IsViolation("allocated_blocks", 60, 6),
-                  IsViolation("peak_bytes", 70, 7)));
+                  IsViolation("peak_bytes", 70, 7), IsViolation("mapped_bytes", 80, 8),
+                  IsViolation("mapped_blocks", 90, 9)));
 }
 
 TEST(JudgeTest, HoldsResourcesAgainstTheirLimits) {
   EXPECT_THAT(Judge(MeasuredResources(2), ResourceLimits(1)),
-              ElementsAre(IsViolation("mapped_bytes", 2, 1), IsViolation("file_descriptors", 2, 1),
-                          IsViolation("threads", 2, 1)));
+              ElementsAre(IsViolation("file_descriptors", 2, 1), IsViolation("threads", 2, 1)));
 }
 
 TEST(JudgeTest, PassesResourcesThatEqualTheirLimits) {

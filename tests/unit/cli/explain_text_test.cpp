@@ -82,12 +82,12 @@ TEST(ExplainTextTest, TellsWhatBecameOfEachOverride) {
 TEST(ExplainTextTest, TellsTheAllowancesThatApply) {
   const std::string text =
       Explain({Parse("net.leakgate.json", R"({"component": "net", "allowances": [
-  {"stack": ["net::Grow", "net::*"], "bytes": 64, "blocks": 2, "reason": "one pool"},
+  {"stack": ["net::Grow", "net::*"], "bytes": 64, "blocks": 1, "reason": "one pool"},
   {"stack": ["b"], "tests": ["B.*"], "reason": "b"},
   {"stack": ["c"], "reason": "c"}]})")},
               {"A.One", ""});
-  EXPECT_THAT(text, HasSubstr("  net.leakgate.json:2: net::Grow < net::*: at most 64 bytes, 2 "
-                              "blocks  \"one pool\"\n"
+  EXPECT_THAT(text, HasSubstr("  net.leakgate.json:2: net::Grow < net::*: at most 64 bytes, 1 "
+                              "block  \"one pool\"\n"
                               "  net.leakgate.json:4: c: any amount  \"c\"\n"));
   EXPECT_THAT(text, Not(HasSubstr("net.leakgate.json:3")));
 }

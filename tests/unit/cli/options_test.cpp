@@ -146,6 +146,26 @@ TEST(OptionsTest, TakesHowMuchToTell) {
   }
 }
 
+struct ProgressCase {
+  std::vector<std::string> options;
+  ProgressMode mode;
+};
+
+TEST(OptionsTest, ShowsProgressWhereItIsInNobodysWayUnlessTold) {
+  for (const ProgressCase& it : {ProgressCase{{}, ProgressMode::kAuto},
+                                 ProgressCase{{"--progress=auto"}, ProgressMode::kAuto},
+                                 ProgressCase{{"--progress=bar"}, ProgressMode::kBar},
+                                 ProgressCase{{"--progress", "lines"}, ProgressMode::kLines},
+                                 ProgressCase{{"--progress=none"}, ProgressMode::kNone},
+                                 ProgressCase{{"--quiet"}, ProgressMode::kNone},
+                                 ProgressCase{{"-q", "--progress=bar"}, ProgressMode::kBar}}) {
+    std::vector<std::string> arguments = {"run"};
+    arguments.insert(arguments.end(), it.options.begin(), it.options.end());
+    arguments.insert(arguments.end(), {"--", "a"});
+    EXPECT_EQ(ParseRun(arguments).progress, it.mode) << testing::PrintToString(it.options);
+  }
+}
+
 TEST(OptionsTest, PrintsNoMeasurementsUnlessAskedFor) {
   EXPECT_FALSE(ParseRun({"run", "--", "a"}).prints_measurements);
   EXPECT_TRUE(ParseRun({"run", "--ctest-measurements", "--", "a"}).prints_measurements);
@@ -199,6 +219,24 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"QuietAndVerbose",
                   {"run", "--quiet", "--verbose", "--", "a"},
                   "--quiet and --verbose contradict each other; leave one out"},
+        UsageCase{"UnknownWayToShowProgress",
+                  {"run", "--progress=dots", "--", "a"},
+                  "--progress 'dots': no such way; write --progress=auto, bar, lines or none"},
+        UsageCase{"UnknownShell",
+                  {"completion", "tcsh"},
+                  "no completion for the shell 'tcsh'; there is bash, zsh or fish"},
+        UsageCase{"NoShell",
+                  {"completion"},
+                  "no shell; name it: leakgate completion SHELL, which is bash, zsh or fish"},
+        UsageCase{"NoSuchManualPage",
+                  {"man", "budget", "chek"},
+                  "no manual page for 'budget chek'; see leakgate --help"},
+        UsageCase{"ArgumentForFramework",
+                  {"framework", "a"},
+                  "unexpected argument 'a'; see leakgate framework --help"},
+        UsageCase{"ProgramForCompletion",
+                  {"completion", "bash", "--", "a"},
+                  "the command 'completion' runs no program; leave out what follows --"},
         UsageCase{"UnknownWayToConfirm",
                   {"run", "--confirm=soon", "--", "a"},
                   "--confirm 'soon': no such way; write --confirm=after, inline or off"},
@@ -278,10 +316,26 @@ INSTANTIATE_TEST_SUITE_P(, HelpTest,
 TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
   const Expected<Command> command = ParseCommandLine({"run", "--help"});
   const std::string text = std::get<PrintCommand>(command.value()).text;
-  for (const char* word : {"--budgets", "--report", "--timeout", "--stack-depth", "--confirm=",
-                           "--confirm-test-timeout", "--confirm-run-timeout", "--strict",
-                           "--warn-only", "--baseline", "--quiet", "--verbose", "--skip-exit-code",
-                           "--ctest-measurements", "{env:NAME}", "  0 ", "  1 ", "  2 ", "  3 "}) {
+  for (const char* word : {"--budgets",
+                           "--report",
+                           "--timeout",
+                           "--stack-depth",
+                           "--confirm=",
+                           "--confirm-test-timeout",
+                           "--confirm-run-timeout",
+                           "--strict",
+                           "--warn-only",
+                           "--baseline",
+                           "--quiet",
+                           "--verbose",
+                           "--skip-exit-code",
+                           "--ctest-measurements",
+                           "--progress=",
+                           "{env:NAME}",
+                           "  0 ",
+                           "  1 ",
+                           "  2 ",
+                           "  3 "}) {
     EXPECT_THAT(text, HasSubstr(word));
   }
 }

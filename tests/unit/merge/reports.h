@@ -41,7 +41,7 @@ inline RunResult FailingRun(const std::string& binary = "build/http_test") {
 inline std::string MergedText(const std::vector<RunResult>& runs) {
   std::ostringstream text;
   const ReportWriter writer = NewJsonWriter(text);
-  for (const RunResult& run : runs) writer.add(ToRunReport(run));
+  for (const RunResult& run : runs) writer.add(RunReport(ToRunReport(run)));
   writer.finish();
   return text.str();
 }

@@ -1,5 +1,5 @@
 // What /proc/PID/maps says, as values.
-#include "runner/reachability/linux/memory_layout.h"
+#include "runner/util/linux/memory_layout.h"
 
 #include <gmock/gmock.h>
 

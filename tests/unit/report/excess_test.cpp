@@ -134,7 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
                      "budget 1 block"},
         QuantityCase{"allocated_blocks", 2, "128 B in 2 blocks allocated", "budget 1 block"},
         QuantityCase{"peak_bytes", 64, "64 B live at the peak", "budget 1 B"},
-        QuantityCase{"mapped_bytes", 64, "64 B left mapped", "budget 1 B"},
+        QuantityCase{"mapped_bytes", 128, "128 B in 2 mappings left mapped", "budget 1 B"},
+        QuantityCase{"mapped_blocks", 2, "128 B in 2 mappings left mapped", "budget 1 mapping"},
         QuantityCase{"file_descriptors", 2, "2 file descriptors left open", "budget 1"},
         QuantityCase{"threads", 2, "2 threads left running", "budget 1"}));
 
@@ -146,6 +147,12 @@ TEST(ExcessTest, TellsTheSameQuantityOfTwoComponentsApart) {
   ASSERT_THAT(excesses, SizeIs(2));
   EXPECT_EQ(excesses[0].component, "");
   EXPECT_EQ(excesses[1].component, "pool");
+}
+
+TEST(ExcessTest, LeavesOutTheMappingsWhereTheReportDoesNotTellThem) {
+  const WindowResult window = WindowWith({Over("mapped_bytes", 128, 0, {}, {128, 0})});
+
+  EXPECT_EQ(Excesses(window)[0].amount, "128 B left mapped");
 }
 
 TEST(ExcessTest, IsExactForGrowthToo) {

@@ -179,25 +179,45 @@ TEST(JsonReportTest, TellsWhatIsLostRetainedAndAllowed) {
 
 TEST(JsonReportTest, TellsResourcesWhereTheyWereMeasured) {
   WindowResult window = FailingTest();
-  window.mapped_bytes = 4096;
   window.file_descriptors = 0;
   window.threads = 2;
   window.left_behind = {"thread 11 'worker'"};
   window.reach_problem = "the process cannot be stopped";
   const json written = WindowJson(window);
 
-  EXPECT_EQ(written.at("mapped_bytes"), 4096);
   EXPECT_EQ(written.at("file_descriptors"), 0);
   EXPECT_EQ(written.at("threads"), 2);
   EXPECT_EQ(written.at("left_behind"), json({"thread 11 'worker'"}));
   EXPECT_EQ(written.at("reach_problem"), "the process cannot be stopped");
 }
 
+TEST(JsonReportTest, TellsWhatIsMappedByCallSite) {
+  WindowResult window = FailingTest();
+  window.mapped = {4096, 1};
+  window.reserved_bytes = 8192;
+  window.mappings = {sample::PoolFinding()};
+  window.mappings[0].kind = AllocationKind::kMappedFile;
+  const json written = WindowJson(window);
+
+  EXPECT_EQ(written.at("mapped_bytes"), 4096);
+  EXPECT_EQ(written.at("mapped_blocks"), 1);
+  EXPECT_EQ(written.at("reserved_bytes"), 8192);
+  EXPECT_EQ(written.at("mappings").at(0).at("kind"), "mapped file");
+}
+
+TEST(JsonReportTest, TellsThatNothingIsMappedWhereThatIsLimited) {
+  WindowResult window = FailingTest();
+  sample::ChangeBudget(window, [](AppliedBudget& budget) { budget.mapped.bytes = AppliedLimit{}; });
+
+  EXPECT_EQ(WindowJson(window).at("mapped_bytes"), 0);
+}
+
 TEST(JsonReportTest, LeavesOutWhatWasNotMeasured) {
   const json written = WindowJson(FailingTest());
 
-  for (const char* const key : {"mapped_bytes", "file_descriptors", "threads", "left_behind",
-                                "reach_problem", "free_errors"}) {
+  for (const char* const key :
+       {"mapped_bytes", "mapped_blocks", "reserved_bytes", "mappings", "file_descriptors",
+        "threads", "left_behind", "reach_problem", "free_errors", "measuring_windows"}) {
     EXPECT_FALSE(written.contains(key)) << key;
   }
 }
@@ -408,6 +428,10 @@ TEST(JsonReportTest, NamesEachKindOfAllocation) {
   EXPECT_EQ(kind(AllocationKind::kMemalign), "memalign");
   EXPECT_EQ(kind(AllocationKind::kNew), "new");
   EXPECT_EQ(kind(AllocationKind::kNewArray), "new[]");
+  EXPECT_EQ(kind(AllocationKind::kMapped), "mapped");
+  EXPECT_EQ(kind(AllocationKind::kMappedFile), "mapped file");
+  EXPECT_EQ(kind(AllocationKind::kMappedShared), "shared memory");
+  EXPECT_EQ(kind(AllocationKind::kThreadStack), "thread stack");
 }
 
 TEST(JsonReportTest, NamesEachEndOfAStack) {

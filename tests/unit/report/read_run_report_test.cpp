@@ -28,7 +28,7 @@ TEST(ReadRunReportTest, GivesBackEveryWord) {
     window.status =
         window.kind == WindowKind::kTest ? static_cast<TestStatus>(1 + i % 5) : TestStatus::kNone;
     window.verdict = static_cast<Verdict>(i % 5);
-    window.findings[0].kind = static_cast<AllocationKind>(1 + i % 6);
+    window.findings[0].kind = static_cast<AllocationKind>(1 + i % 10);
     window.findings[0].stack_end = static_cast<UnwindEnd>(i % 7);
     window.findings[0].disposition = static_cast<Disposition>(i);
     window.findings[0].reach = static_cast<Reach>(i % 4);
@@ -54,9 +54,15 @@ TEST(ReadRunReportTest, GivesBackWhatFewWindowsHave) {
   window.end = 1750ms;
   window.live_bytes_at_begin = 100;
   window.live_bytes_at_end = 164;
+  window.measuring_windows = {{"load", "src/config.cc", 12, 3, 1, {64, 4}}, {"", "", 0, 1, 0, {}}};
+  window.mappings = window.findings;
+  window.mappings[0].kind = AllocationKind::kThreadStack;
+  window.mapped = {4096, 1};
+  window.reserved_bytes = 8192;
   RunResult run = sample::RunOf({window});
   run.shard = Shard{.index = 2, .total = 5};
   run.baseline = "main.json";
+  run.tracing.mapped = {12288, 2};
   const nlohmann::ordered_json report = ToRunReport(run);
 
   EXPECT_EQ(ToRunReport(ReadRunReport(report)), report);

@@ -166,7 +166,7 @@ TEST(RemedyTest, IsToFixAFreeingError) {
 TEST(RemedyTest, RaisesALimitOnWhatIsANumber) {
   WindowResult window = FailingTest();
   window.violations = {Over("peak_bytes", 4096, 1024, {"net.json", 3, ""}),
-                       Over("mapped_bytes", 8192, 0, {"net.json", 3, ""}),
+                       Over("mapped_bytes", 8192, 0, {"net.json", 3, ""}, {8192, 1}),
                        Over("file_descriptors", 2, 1, {"net.json", 3, ""}),
                        Over("threads", 3, 0, {"net.json", 3, ""})};
 
@@ -175,7 +175,8 @@ TEST(RemedyTest, RaisesALimitOnWhatIsANumber) {
 
   const WindowLimits& limits = budget.overrides.at(0).limits.test;
   EXPECT_EQ(limits.peak_bytes->value, 4096);
-  EXPECT_EQ(limits.mapped_bytes->value, 8192);
+  EXPECT_EQ(limits.mapped.bytes->value, 8192);
+  EXPECT_EQ(limits.mapped.blocks->value, 1);
   EXPECT_EQ(limits.file_descriptors->value, 2);
   EXPECT_EQ(limits.threads->value, 3);
 }

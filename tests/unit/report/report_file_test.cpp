@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -128,6 +129,24 @@ TEST_F(ReportFileTest, FollowsASymbolicLink) {
   ASSERT_TRUE(WriteFileAtomically(directory_ / "link", "new").has_value());
 
   EXPECT_TRUE(fs::is_symlink(directory_ / "link"));
+  EXPECT_EQ(Read(directory_ / "target"), "new");
+}
+
+// As the kernel's fs.protected_symlinks, for who opens a file there.
+TEST_F(ReportFileTest, FollowsNoLinkOfAnotherUsersWhereAllMayWrite) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make another user's link";
+  const fs::path shared = directory_ / "shared";
+  fs::create_directory(shared);
+  std::ofstream(directory_ / "target") << "old";
+  fs::create_symlink("../target", shared / "link");
+  ASSERT_EQ(::lchown((shared / "link").c_str(), 65534, 65534), 0);
+
+  EXPECT_TRUE(WriteFileAtomically(shared / "link", "new").has_value());  // only its owner writes
+
+  ASSERT_EQ(::chmod(shared.c_str(), 01777), 0);
+  const Expected<void> written = WriteFileAtomically(shared / "link", "newer");
+  ASSERT_FALSE(written.has_value());
+  EXPECT_THAT(written.error().message, HasSubstr("another user's link"));
   EXPECT_EQ(Read(directory_ / "target"), "new");
 }
 

@@ -54,9 +54,14 @@ RunResult FullRun() {
   failing.violations.push_back(sample::Over("growth_blocks", 2, 1));
   failing.findings.push_back(sample::FrameworkFinding({160, 1}, "gmock-registry"));
   failing.findings.push_back(FullFinding());
-  failing.mapped_bytes = failing.file_descriptors = failing.threads = 1;
+  failing.file_descriptors = failing.threads = 1;
+  failing.mappings = {sample::PoolFinding()};
+  failing.mappings[0].kind = AllocationKind::kThreadStack;
+  failing.mapped = {4096, 1};
+  failing.reserved_bytes = 8192;
   failing.left_behind = {"file descriptor 7: /tmp/db"};
   failing.reach_problem = "the process cannot be stopped";
+  failing.measuring_windows = {{"load config", "src/config.cc", 12, 3, 1, {64, 4}}};
   failing.free_errors = {
       {"freed twice, by free()", sample::PoolFinding(), {}, BaselineState::kNew}};
   failing.known = {64, 1};
@@ -71,6 +76,7 @@ RunResult FullRun() {
   result.failures = {"net.json:3: expired"};
   result.warnings = {"net.json:7: not used"};
   result.tracing.drops = {{"map_full", 1}};
+  result.tracing.mapped = {4096, 1};
   result.shard = Shard{1, 4};
   result.baseline = "baseline.json";
   result.tracing.stack_ends = {{"depth_limit", 3}};
@@ -152,15 +158,15 @@ TEST(ReportSchemaTest, ListsEveryMetric) {
   for (const NumberQuantity& quantity : kNumberQuantities) budget.*quantity.applied = none;
   Measured measured;
   measured.outstanding = measured.lost = measured.retained = measured.growth = {1, 1};
-  measured.allocated = {1, 1};
+  measured.allocated = measured.mapped = {1, 1};
   measured.peak_bytes = 1;
-  measured.mapped_bytes = measured.file_descriptors = measured.threads = 1;
+  measured.file_descriptors = measured.threads = 1;
   RunResult result = sample::RunOf({sample::FailingTest(), sample::FailingTest("A.B")});
   result.windows[0].violations = Judge(measured, budget);
   result.windows[1].violations = {sample::Over("steady_bytes", 1, 0),
                                   sample::Over("steady_blocks", 1, 0)};
 
-  EXPECT_THAT(result.windows[0].violations, SizeIs(14));
+  EXPECT_THAT(result.windows[0].violations, SizeIs(15));
   EXPECT_THAT(SchemaErrors(Report(result)), IsEmpty());
 }
 

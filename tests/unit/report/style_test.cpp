@@ -24,6 +24,13 @@ TEST(StyleTest, EscapesControlCharactersInTheirTwoByteForm) {
             "\\xc2\\x9b31m");
 }
 
+TEST(StyleTest, EscapesWhatTurnsTheDirectionOfText) {
+  EXPECT_EQ(Printable("a\u202eb"), "a\\xe2\\x80\\xaeb");
+  EXPECT_EQ(Printable("\u2066\u200f\u2028\u061c"),
+            "\\xe2\\x81\\xa6\\xe2\\x80\\x8f\\xe2\\x80\\xa8\\xd8\\x9c");
+  EXPECT_EQ(Printable("\u2010\u2030\u2070"), "\u2010\u2030\u2070");
+}
+
 TEST(StyleTest, KeepsUtf8) { EXPECT_EQ(Printable("Größe · 日本 😀"), "Größe · 日本 😀"); }
 
 TEST(StyleTest, EscapesBytesThatAreNoUtf8) {

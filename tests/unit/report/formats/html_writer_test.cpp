@@ -109,7 +109,20 @@ TEST(HtmlWriterTest, WritesTheBaselineBesideTheRuns) {
       Written({RunOf({})}, {.read_source = {}, .baseline = {RunOf({WindowOf("A.B", {})})}}));
 
   ASSERT_THAT(report["baseline"], SizeIs(1));
+  ASSERT_THAT(report["runs"], SizeIs(1));
   EXPECT_EQ(report["baseline"][0]["windows"][0]["name"], "A.B");
+  EXPECT_EQ(report["baseline"][0]["windows"][0]["outstanding"], Json({64, 1}));
+}
+
+TEST(HtmlWriterTest, LeavesOutTheStacksOfTheBaseline) {
+  const Json before = RunOf({WindowOf("A.B", {FindingOf({FrameNamed("long_ago()")})})});
+  const ReadSource read = [](const std::string&) -> std::optional<std::string> {
+    ADD_FAILURE() << "a source of the baseline was read";
+    return "";
+  };
+
+  EXPECT_THAT(Written({RunOf({})}, {.read_source = read, .baseline = {before, before}}),
+              Not(HasSubstr("long_ago")));
 }
 
 TEST(HtmlWriterTest, QuotesTheLinesAroundTheUsersFrame) {

@@ -75,6 +75,23 @@ TEST(IssueTest, ALimitThatNoFindingExplainsIsOneAtTheTestsDefinition) {
   EXPECT_THAT(issues[0].details, HasSubstr("left behind: thread 7: worker\n"));
 }
 
+TEST(IssueTest, IsAtTheCallSiteOfWhatIsLeftMapped) {
+  WindowResult window = sample::FailingTest();
+  window.mappings = {sample::PoolFinding({128, 2})};
+  window.mappings[0].kind = AllocationKind::kMapped;
+  window.findings[0].disposition = Disposition::kReplaced;  // counts, but not for this limit
+  window.violations = {sample::Over("mapped_bytes", 128, 0, {"net.json", 7, ""})};
+  const RunResult run = sample::RunOf({window});
+
+  const std::vector<Issue> issues = Issues(run);
+
+  ASSERT_THAT(issues, SizeIs(1));
+  EXPECT_EQ(issues[0].rule, Rule::kOverLimit);
+  EXPECT_EQ(issues[0].title,
+            "128 B in 2 mappings left mapped by net::Pool::Grow in HttpTest.KeepAlive");
+  EXPECT_EQ(issues[0].position, (FilePosition{"src/net/pool.cc", 88}));
+}
+
 TEST(IssueTest, TellsTheBudgetFileFromTheRoot) {
   WindowResult window = sample::FailingTest();
   window.violations[0].limit.source.file = "/home/me/project/budgets/net.leakgate.json";

@@ -13,10 +13,16 @@ namespace leakgate::page {
 
 using Json = nlohmann::ordered_json;
 
-inline std::string Written(const std::vector<Json>& runs, HtmlInputs inputs = {}) {
+struct Inputs {
+  ReadSource read_source = {};
+  std::vector<Json> baseline = {};
+};
+
+inline std::string Written(const std::vector<Json>& runs, Inputs inputs = {}) {
   std::ostringstream out;
-  const ReportWriter writer = NewHtmlWriter(out, std::move(inputs));
-  for (const Json& run : runs) writer.add(run);
+  const ReportWriter writer = NewHtmlWriter(out, std::move(inputs.read_source));
+  for (const Json& run : inputs.baseline) writer.add_baseline(run);
+  for (const Json& run : runs) writer.add(RunReport(run));
   writer.finish();
   return out.str();
 }

@@ -17,7 +17,7 @@ inline std::string Written(ReportFormat format, const std::vector<RunResult>& ru
                            const ReportSurroundings& surroundings = kSurroundings) {
   std::ostringstream out;
   const ReportWriter writer = NewReportWriter(format, out, surroundings);
-  for (const RunResult& run : runs) writer.add(ToRunReport(run));
+  for (const RunResult& run : runs) writer.add(RunReport(ToRunReport(run)));
   writer.finish();
   return out.str();
 }

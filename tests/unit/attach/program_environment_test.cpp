@@ -1,6 +1,7 @@
-#include "runner/session/program_environment.h"
+#include "runner/attach/program_environment.h"
 
 #include <gmock/gmock.h>
+#include <stdlib.h>
 
 namespace leakgate {
 namespace {
@@ -37,6 +38,16 @@ TEST(ProgramEnvironmentTest, ReplacesTheControlNameOfALeakgateAroundThisOne) {
 TEST(ProgramEnvironmentTest, LeavesTheUsersStreamOfEventsAlone) {
   EXPECT_THAT(ProgramEnvironment({"GTEST_STREAM_RESULT_TO=host:1"}, kTracing).value(),
               Contains("GTEST_STREAM_RESULT_TO=host:1"));
+}
+
+TEST(OwnEnvironmentTest, HasAtItsPlaceWhatThisProcessDoesWithout) {
+  ::setenv("LEAKGATE_TEST_A", "1", 1);
+  ::setenv("LEAKGATE_TEST_B", "2", 1);
+  ::setenv("LEAKGATE_TEST_C", "3", 1);
+  const std::vector<std::string> before = OwnEnvironment();
+  DoWithout("LEAKGATE_TEST_B");
+  EXPECT_EQ(::getenv("LEAKGATE_TEST_B"), nullptr);
+  EXPECT_EQ(OwnEnvironment(), before);
 }
 
 class UnloadablePathTest : public testing::TestWithParam<const char*> {};

@@ -1,0 +1,102 @@
+// Systems that refuse what the runner or the agent asks for, as containers and old kernels do:
+// a leak is found, or the run is inconclusive. It never passes, hangs or crashes.
+#include <gmock/gmock.h>
+#include <sys/syscall.h>
+
+#include "tests/integration/launch_commands.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::Not;
+
+const Command& LeakingSuite() {
+  static const Command gated =
+      Gated({FixturePath("language_untouched"), "--gtest_filter=*SharedPointersInACycle*"},
+            {"--timeout", "20", "--budgets",
+             std::string(LEAKGATE_SOURCE_DIR) + "/tests/fixtures/literal.leakgate.json"});
+  return gated;
+}
+
+// One line that says why; the exit code is that of a leak, or of what could not be measured.
+void ExpectFoundOrInconclusive(const CommandResult& run) {
+  EXPECT_EQ(run.signal, 0) << run.standard_error;
+  EXPECT_THAT(run.exit_code, AnyOf(1, 3)) << run.standard_error;
+  EXPECT_NE(run.standard_error, "");
+  EXPECT_THAT(run.standard_error, Not(HasSubstr("internal error")));
+}
+
+struct Call {
+  const char* name;
+  int number;
+};
+
+class SystemsWithoutACallTest : public testing::TestWithParam<Call> {
+ protected:
+  static CommandResult RunWithout(int error) {
+    Command command = {FixturePath("hostile_without_call"), std::to_string(GetParam().number),
+                       std::to_string(error)};
+    command.insert(command.end(), LeakingSuite().begin(), LeakingSuite().end());
+    return RunCommand(command);
+  }
+};
+
+TEST_P(SystemsWithoutACallTest, FindsTheLeakOrSaysWhyNot) {
+  ExpectFoundOrInconclusive(RunWithout(EPERM));
+  ExpectFoundOrInconclusive(RunWithout(ENOSYS));
+}
+
+#define LEAKGATE_CALL(name) \
+  Call { #name, SYS_##name }
+INSTANTIATE_TEST_SUITE_P(
+    , SystemsWithoutACallTest,
+    testing::Values(LEAKGATE_CALL(memfd_create), LEAKGATE_CALL(ptrace), LEAKGATE_CALL(pidfd_open),
+                    LEAKGATE_CALL(socket), LEAKGATE_CALL(bind), LEAKGATE_CALL(listen),
+                    LEAKGATE_CALL(connect), LEAKGATE_CALL(accept4), LEAKGATE_CALL(sendmsg),
+                    LEAKGATE_CALL(recvmsg), LEAKGATE_CALL(getsockopt), LEAKGATE_CALL(poll),
+                    LEAKGATE_CALL(process_vm_readv), LEAKGATE_CALL(close_range),
+                    LEAKGATE_CALL(prctl), LEAKGATE_CALL(mremap), LEAKGATE_CALL(mincore),
+                    LEAKGATE_CALL(madvise), LEAKGATE_CALL(fcntl), LEAKGATE_CALL(ftruncate),
+                    LEAKGATE_CALL(eventfd2), LEAKGATE_CALL(timerfd_create),
+                    LEAKGATE_CALL(epoll_create1), LEAKGATE_CALL(waitid), LEAKGATE_CALL(wait4),
+                    LEAKGATE_CALL(getrandom), LEAKGATE_CALL(readlink), LEAKGATE_CALL(statx),
+                    LEAKGATE_CALL(lseek), LEAKGATE_CALL(pipe2), LEAKGATE_CALL(dup2),
+                    LEAKGATE_CALL(setpgid), LEAKGATE_CALL(rt_sigtimedwait), LEAKGATE_CALL(clone),
+                    LEAKGATE_CALL(clone3), LEAKGATE_CALL(prlimit64), LEAKGATE_CALL(getdents64)),
+    [](const auto& test) { return std::string(test.param.name); });
+
+// A pending accept of a process is let go, so it does not wait for ever.
+TEST(SystemsTest, NamesWhatKeepsItFromAnswering) {
+  Command command = {FixturePath("hostile_without_call"), std::to_string(SYS_accept4),
+                     std::to_string(EMFILE)};
+  command.insert(command.end(), LeakingSuite().begin(), LeakingSuite().end());
+  const CommandResult run = RunCommand(command);
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.standard_error, HasSubstr("cannot answer it: Too many open files"));
+}
+
+class SystemsShortOfMemoryTest : public testing::TestWithParam<int> {};
+
+// From less than the runner needs to load, up to enough, in KiB of address space.
+TEST_P(SystemsShortOfMemoryTest, FindsTheLeakOrSaysWhyNot) {
+  const CommandResult run =
+      RunCommand(Behind("ulimit -v " + std::to_string(GetParam()), LeakingSuite()));
+  ExpectFoundOrInconclusive(run);
+}
+INSTANTIATE_TEST_SUITE_P(, SystemsShortOfMemoryTest,
+                         testing::Values(40'000, 60'000, 80'000, 120'000, 160'000, 200'000, 300'000,
+                                         400'000, 500'000, 600'000, 800'000, 1'000'000, 1'200'000,
+                                         1'500'000, 2'000'000, 3'000'000, 4'000'000));
+
+class SystemsShortOfDescriptorsTest : public testing::TestWithParam<int> {};
+
+TEST_P(SystemsShortOfDescriptorsTest, FindsTheLeakOrSaysWhyNot) {
+  ExpectFoundOrInconclusive(
+      RunCommand(Behind("ulimit -n " + std::to_string(GetParam()), LeakingSuite())));
+}
+INSTANTIATE_TEST_SUITE_P(, SystemsShortOfDescriptorsTest, testing::Range(7, 32));
+
+}  // namespace
+}  // namespace leakgate::test

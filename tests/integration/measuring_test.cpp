@@ -1,0 +1,210 @@
+// What the program's own code measures (leakgate::Window) and the snapshots that it takes:
+// in GoogleTest's tests, in a program without any, and without leakgate.
+#include <gmock/gmock.h>
+
+#include "tests/integration/both_modes.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class MeasuringTest : public BothModes {
+ protected:
+  static void ExpectPass(const std::string& test) {
+    const GatedRun run = RunTests("measuring", test);
+    EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_output;
+    EXPECT_EQ(OutcomeOf(run.Test(test)), Pass());
+  }
+  // "load: 64 B in 1, 2 times" of each measuring window.
+  static std::vector<std::string> MeasuredIn(const nlohmann::json& window) {
+    std::vector<std::string> texts;
+    if (!window.contains("measuring_windows")) return texts;
+    for (const nlohmann::json& measured : window["measuring_windows"]) {
+      texts.push_back(measured["name"].get<std::string>() + ": " +
+                      measured["outstanding"]["bytes"].dump() + " B in " +
+                      measured["outstanding"]["blocks"].dump() + ", " + measured["count"].dump() +
+                      " times");
+    }
+    return texts;
+  }
+};
+
+TEST_P(MeasuringTest, FailedAssertionNamesTheCallSite) {
+  const GatedRun run = RunTests("measuring", "Measured.NamesTheCallSiteInItsFailure");
+
+  EXPECT_EQ(run.command.exit_code, 1);
+  EXPECT_THAT(run.command.standard_output,
+              AllOf(HasSubstr("Which is: 801 B in 1 block"), HasSubstr("Make(unsigned long)"),
+                    ContainsRegex("measuring.cpp:[0-9]+"), HasSubstr("Which is: nothing")));
+  // GoogleTest's own failure is no leak.
+  EXPECT_EQ(OutcomeOf(run.Test("Measured.NamesTheCallSiteInItsFailure")), Pass());
+}
+
+TEST_P(MeasuringTest, ReportListsWhatWasOutstandingAtTheEnd) {
+  const GatedRun run = RunTests("measuring", "Measured.TellsBytesAndBlocks:Measured.PassesWhat*");
+
+  const nlohmann::json window = run.Test("Measured.TellsBytesAndBlocks");
+  EXPECT_THAT(MeasuredIn(window), testing::ElementsAre("make three: 60 B in 2, 1 times"));
+  EXPECT_THAT(window["measuring_windows"][0]["file"].get<std::string>(),
+              testing::EndsWith("measuring.cpp"));
+  EXPECT_FALSE(run.Test("Measured.PassesWhatIsFreed").contains("measuring_windows"));
+}
+
+TEST_P(MeasuringTest, TellsBytesAndBlocks) { ExpectPass("Measured.TellsBytesAndBlocks"); }
+TEST_P(MeasuringTest, PassesWhatIsFreed) { ExpectPass("Measured.PassesWhatIsFreed"); }
+TEST_P(MeasuringTest, NestsAndOverlaps) { ExpectPass("Measured.NestsAndOverlaps"); }
+TEST_P(MeasuringTest, CountsEveryThreadOrItsOwn) {
+  ExpectPass("Measured.CountsEveryThreadOrItsOwn");
+}
+TEST_P(MeasuringTest, BeginsAndEndsOnAnyThread) {
+  ExpectPass("Measured.MayBeginAndEndOnAnyThread");
+}
+TEST_P(MeasuringTest, AsksFromManyThreadsAtOnce) {
+  ExpectPass("Measured.AsksFromManyThreadsAtOnce");
+}
+TEST_P(MeasuringTest, LeavesOutWhatIsTheFrameworks) {
+  ExpectPass("Measured.LeavesOutWhatIsTheFrameworks");
+}
+TEST_P(MeasuringTest, IsNotMeasuredInAForkChild) { ExpectPass("Measured.IsNotInAForkChild"); }
+
+TEST_P(MeasuringTest, LeavesOutWhatCodeAllows) {
+  const GatedRun run = RunTests("measuring", "Measured.LeavesOutWhatCodeAllows");
+
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_output;
+  EXPECT_EQ(run.Test("Measured.LeavesOutWhatCodeAllows")["allowed"]["bytes"], 803);
+}
+
+TEST_P(MeasuringTest, ChangesNoVerdict) {
+  const GatedRun run = RunTests("measuring", "Measured.ChangesNoVerdict");
+
+  EXPECT_EQ(run.command.exit_code, 1);
+  const nlohmann::json window = run.Test("Measured.ChangesNoVerdict");
+  EXPECT_EQ(window["verdict"], "over_budget");
+  EXPECT_EQ(window["outstanding"]["bytes"], 804);
+  EXPECT_THAT(MeasuredIn(window), testing::ElementsAre("not looked at: 804 B in 1, 1 times"));
+  EXPECT_THAT(run.command.standard_output + run.command.standard_error,
+              HasSubstr("measured: 804 B in 1 block outstanding at the end of 'not looked at'"));
+}
+
+TEST_P(MeasuringTest, ManyInALoopAreAllMeasured) {
+  const GatedRun run = RunTests("measuring", "Measured.ManyInALoop");
+
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_output;
+  EXPECT_EQ(run.report["tracing"]["drops"], nlohmann::json::object());
+  EXPECT_EQ(MeasuredIn(run.Test("Measured.ManyInALoop")), std::vector<std::string>());
+}
+
+TEST_P(MeasuringTest, MoreThanThereIsRoomForAreInconclusive) {
+  const GatedRun run = RunTests("measuring", "Dropped.TooManyOpen");
+
+  EXPECT_EQ(run.report["verdict"], "inconclusive");
+  EXPECT_GT(run.report["tracing"]["drops"]["measuring_window_table_full"], 0);
+  EXPECT_EQ(run.command.exit_code, 3) << run.command.standard_output;
+}
+
+TEST_P(MeasuringTest, IsMeasuredWhenTheTestIsRepeated) {
+  const GatedRun run =
+      RunByDefault({Fixture("measuring"), "--gtest_filter=Measured.IsMeasuredWhenRepeated"});
+
+  const nlohmann::json window = run.Test("Measured.IsMeasuredWhenRepeated");
+  EXPECT_EQ(window["verdict"], "over_budget") << window["reason"];
+  EXPECT_EQ(window["findings"][0]["disposition"], "steady") << window;
+}
+
+TEST_P(MeasuringTest, BelongsToTheTestThatOpenedIt) {
+  const GatedRun run = RunTests("measuring", "LeftOpen.*");
+
+  EXPECT_THAT(MeasuredIn(run.Test("LeftOpen.ByOneTest")),
+              testing::ElementsAre(StartsWith("left open: ")));
+  EXPECT_EQ(run.Test("LeftOpen.EndedByAnother")["test_result"], "passed");
+  EXPECT_FALSE(run.Test("LeftOpen.EndedByAnother").contains("measuring_windows"));
+  const nlohmann::json last = run.Test("LeftOpen.UntilTheProgramEnds");
+  EXPECT_THAT(MeasuredIn(last), testing::ElementsAre("never ended: 807 B in 1, 1 times"));
+  EXPECT_EQ(last["measuring_windows"][0]["open_count"], 1);
+}
+
+TEST_P(MeasuringTest, VerboseSummaryListsThemAll) {
+  const GatedRun run = RunTests("measuring", "Measured.TellsBytesAndBlocks", {"--verbose"});
+
+  EXPECT_THAT(run.command.standard_error + run.command.standard_output,
+              HasSubstr("Measured.TellsBytesAndBlocks: measured: 60 B in 2 blocks outstanding at "
+                        "the end of 'make three'"));
+}
+
+TEST_P(MeasuringTest, TakesSnapshotsWhereTheCodeSays) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory.File("below"));
+  std::filesystem::create_directory(directory.File("jail"));
+  const GatedRun run = RunGated({Fixture("measuring"), "--gtest_filter=Snapshot.IsTaken*"}, {},
+                                {.directory = directory.path()});
+
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_output;
+  for (const char* const name : {"taken.snapshot", "below/taken.snapshot"}) {
+    EXPECT_THAT(ReadFile(directory.File(name)), StartsWith("leakgate-snapshot-")) << name;
+  }
+  const bool could_jail = run.Test("Snapshot.IsTakenInTheProcessesRoot")["test_result"] == "passed";
+  // The test before it has moved into `below`.
+  EXPECT_EQ(std::filesystem::exists(directory.File("jail/taken.snapshot")), could_jail);
+  const CommandResult shown =
+      RunCommand({LeakgatePath(), "snapshot", "show", directory.File("taken.snapshot")});
+  EXPECT_EQ(shown.exit_code, 0) << shown.standard_error;
+  EXPECT_THAT(shown.standard_output, HasSubstr("808 B"));
+}
+
+TEST_P(MeasuringTest, SaysWhyASnapshotFailed) {
+  const GatedRun run = RunTests("measuring", "Snapshot.SaysWhyItFailed");
+
+  EXPECT_EQ(run.command.exit_code, 1);
+  EXPECT_THAT(run.command.standard_output, HasSubstr("nowhere/taken.snapshot"));
+}
+
+TEST_P(MeasuringTest, NothingIsMeasuredWithoutLeakgate) {
+  const CommandResult result =
+      RunCommand({Fixture("measuring"),
+                  "--gtest_filter=Measured.ManyInALoop:Measured.NestsAndOverlaps:"
+                  "Measured.NamesTheCallSite*:Snapshot.IsTakenWhere*"});
+
+  // What is asserted to be there is not; what is asserted to be gone is.
+  EXPECT_THAT(result.standard_output, HasSubstr("[       OK ] Measured.NamesTheCallSite"));
+  EXPECT_THAT(result.standard_output, HasSubstr("[  FAILED  ] Measured.NestsAndOverlaps"));
+  EXPECT_THAT(result.standard_output, HasSubstr("[  FAILED  ] Snapshot.IsTakenWhereTheCodeSays"));
+}
+
+LEAKGATE_IN_BOTH_MODES(MeasuringTest);
+
+TEST(MeasuringPlainTest, ProgramWithoutTestsIsMeasured) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("plain.snapshot");
+  const GatedRun run = RunByDefault({FixturePath("measuring_plain"), file});
+
+  EXPECT_EQ(run.command.exit_code, 0);
+  EXPECT_THAT(run.command.standard_output,
+              AllOf(HasSubstr("loaded: measured: 811 B in 1 block"), HasSubstr("> Load()"),
+                    HasSubstr("ended: measured: nothing"), HasSubstr("snapshot: 1 \n")));
+  EXPECT_THAT(ReadFile(file), StartsWith("leakgate-snapshot-"));
+}
+
+TEST(MeasuringPlainTest, RunsTheSameWithoutLeakgate) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("plain.snapshot");
+  const CommandResult result = RunCommand({FixturePath("measuring_plain"), file});
+
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.standard_output,
+            "loaded: not measured: nothing\nended: not measured: nothing\nsnapshot: 0 \n");
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST(MeasuringPlainTest, NeedsNoLibraryOfLeakgates) {
+  const CommandResult libraries = RunCommand({"ldd", FixturePath("measuring_plain")});
+
+  EXPECT_THAT(libraries.standard_output, AllOf(HasSubstr("libc.so"), Not(HasSubstr("leakgate"))));
+}
+
+}  // namespace
+}  // namespace leakgate::test

@@ -1,0 +1,171 @@
+// Sessions that trace processes which run already, by PID.
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "tests/support/command.h"
+#include "tests/support/heap_on_request.h"
+#include "tests/support/leakgate_run.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+using Json = nlohmann::json;
+
+class RunningProcessesTest : public testing::Test {
+ protected:
+  ~RunningProcessesTest() override { Leakgate({"session", "stop", session_}); }
+
+  CommandResult Start() const { return Leakgate({"session", "start", session_, "--pid", pid()}); }
+  std::string pid() const { return std::to_string(program_.pid()); }
+  Json Process() const {
+    const Json processes = Json::parse(
+        Leakgate({"session", "query", session_, "--json"}).standard_output)["processes"];
+    EXPECT_THAT(processes, SizeIs(1));
+    return processes.empty() ? Json() : processes[0];
+  }
+
+  const std::string session_ = "running-" + std::to_string(::getpid());
+  HeapOnRequest program_;  // without leakgate
+};
+
+TEST_F(RunningProcessesTest, CountsWhatIsAllocatedFromThenOn) {
+  program_.Keep(100, 1000);
+  const CommandResult started = Start();
+  ASSERT_EQ(started.exit_code, 0) << started.standard_error;
+  program_.Keep(7, 100);
+  program_.Keep(3, 10);
+  program_.Drop(1);
+  const Json process = Process();
+  EXPECT_EQ(process["state"], "tracing");
+  EXPECT_EQ(process["live"]["blocks"], 9);
+  EXPECT_EQ(process["live"]["bytes"], 720);
+  EXPECT_GT(process["attached_seconds"], 0);
+}
+
+// glibc's chunks have 8 bytes of its own, and are multiples of 16. It calls a few in use that
+// were freed and wait in the thread's cache: seven of a size.
+TEST_F(RunningProcessesTest, AgreesWithTheCLibrary) {
+  ASSERT_EQ(Start().exit_code, 0);
+  const std::size_t before = program_.BytesInUse();
+  program_.Keep(5000, 1000);
+  program_.Keep(3000, 24);
+  program_.Drop(1000);
+  const std::size_t in_use = program_.BytesInUse() - before;
+  const auto live = Process()["live"]["bytes"].get<std::size_t>();
+  EXPECT_EQ(live, 5000U * 1000 + 2000U * 24);
+  EXPECT_GE(in_use, live + 7000U * 8);
+  EXPECT_LE(in_use, live + 7000U * 8 + 7U * 32);
+}
+
+// The same by another of its ways of counting, with blocks that have mappings of their own:
+// those are whole pages.
+TEST_F(RunningProcessesTest, AgreesWithMallocInfo) {
+  ASSERT_EQ(Start().exit_code, 0);
+  program_.BytesByMallocInfo();  // makes what it needs
+  const auto live_before = Process()["live"]["bytes"].get<std::size_t>();
+  const std::size_t before = program_.BytesByMallocInfo();
+  program_.Keep(4, 300'000);
+  program_.Keep(5000, 1000);
+  program_.Keep(3000, 24);
+  program_.Drop(1000);
+  const std::size_t in_use = program_.BytesByMallocInfo() - before;
+  const std::size_t live = Process()["live"]["bytes"].get<std::size_t>() - live_before;
+  EXPECT_EQ(live, 4U * 300'000 + 5000U * 1000 + 2000U * 24);
+  constexpr std::size_t kPages = (300'000 / 4096 + 1) * 4096;
+  const std::size_t chunks = live + 7000U * 8 + 4U * (kPages - 300'000);
+  EXPECT_GE(in_use, chunks);
+  EXPECT_LE(in_use, chunks + 7U * 32);
+}
+
+TEST_F(RunningProcessesTest, MindsNoBlockOfBefore) {
+  program_.Keep(100, 1000);
+  ASSERT_EQ(Start().exit_code, 0);
+  program_.Drop(100);
+  EXPECT_EQ(Process()["live"]["blocks"], 0);
+  EXPECT_EQ(program_.End(), 0);
+  EXPECT_EQ(Process()["state"], "ended");
+}
+
+TEST_F(RunningProcessesTest, SaysInASnapshotWhatIsNotKnown) {
+  ASSERT_EQ(Start().exit_code, 0);
+  program_.Keep(5, 50);
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("a.snapshot");
+  ASSERT_EQ(Leakgate({"snapshot", "take", "--pid", pid(), "-o", file}).exit_code, 0);
+  const std::string shown = Leakgate({"snapshot", "show", file}).standard_output;
+  EXPECT_THAT(shown, HasSubstr("250 B in 5 blocks"));
+  EXPECT_THAT(shown, HasSubstr("MISSING    what was allocated before "));
+  EXPECT_THAT(shown, HasSubstr("heap_on_request.cpp:"));
+}
+
+TEST_F(RunningProcessesTest, LetsTheProcessGoOnOnceItIsDropped) {
+  ASSERT_EQ(Start().exit_code, 0);
+  program_.Keep(5, 50);
+  ASSERT_EQ(Leakgate({"session", "update", session_, "--drop-pid", pid()}).exit_code, 0);
+  program_.Keep(5, 50);
+  EXPECT_EQ(Process()["state"], "disabled");
+  EXPECT_EQ(Process()["live"]["blocks"], 5);
+  program_.Drop(10);
+  EXPECT_EQ(program_.End(), 0);
+}
+
+TEST_F(RunningProcessesTest, CanBeEnabledAgain) {
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(
+        Leakgate({"snapshot", "config", "--pid", pid(), "--session", session_, "enable"}).exit_code,
+        0);
+    program_.Keep(4, 10);
+    EXPECT_EQ(Process()["live"]["blocks"], 4);
+    ASSERT_EQ(Leakgate({"snapshot", "config", "--pid", pid(), "--session", session_, "disable"})
+                  .exit_code,
+              0);
+  }
+  program_.Drop(12);
+  EXPECT_EQ(program_.End(), 0);
+}
+
+TEST_F(RunningProcessesTest, IsNoLongerTracedWhenTheSessionStops) {
+  ASSERT_EQ(Start().exit_code, 0);
+  const CommandResult stopped = Leakgate({"session", "stop", session_});
+  EXPECT_EQ(stopped.exit_code, 0);
+  EXPECT_EQ(stopped.standard_error, "");
+  EXPECT_THAT(ReadFile("/proc/" + pid() + "/maps"), Not(HasSubstr("memfd:leakgate")));
+  program_.Keep(5, 50);
+  EXPECT_EQ(program_.End(), 0);
+}
+
+TEST_F(RunningProcessesTest, SaysWhyAProcessCannotBeTraced) {
+  const CommandResult result =
+      Leakgate({"session", "start", session_, "--pid", std::to_string(::getpid()), "--pid", "1"});
+  EXPECT_EQ(result.exit_code, ::geteuid() == 0 ? 3 : 2) << result.standard_error;
+  EXPECT_EQ(Leakgate({"session", "query", session_}).exit_code, 2);
+}
+
+// What a dead owner left goes on; another session takes it over.
+TEST_F(RunningProcessesTest, IsTakenOverFromAnOwnerThatWasKilled) {
+  ASSERT_EQ(Start().exit_code, 0);
+  const Json status =
+      Json::parse(Leakgate({"session", "query", session_, "--json"}).standard_output);
+  ASSERT_EQ(::kill(status["owner_pid"].get<pid_t>(), SIGKILL), 0);
+  while (Leakgate({"session", "query", session_}).exit_code == 0) {
+  }
+  program_.Keep(5, 50);
+
+  const CommandResult list = Leakgate({"session", "list"});
+  EXPECT_THAT(
+      list.standard_output,
+      HasSubstr("PID " + pid() + " (heap_on_request) is traced for an owner that has ended"));
+  EXPECT_EQ(Leakgate({"session", "list", "--clear"}).exit_code, 0);
+  EXPECT_THAT(Leakgate({"session", "list"}).standard_output, Not(HasSubstr("PID " + pid())));
+  EXPECT_THAT(ReadFile("/proc/" + pid() + "/maps"), Not(HasSubstr("memfd:leakgate")));
+
+  ASSERT_EQ(Start().exit_code, 0);
+  program_.Keep(3, 30);
+  EXPECT_EQ(Process()["live"]["blocks"], 3);
+}
+
+}  // namespace
+}  // namespace leakgate::test

@@ -1,0 +1,4 @@
+// A shared library of the suite's own.
+#pragma once
+
+void LeakInLibrary();

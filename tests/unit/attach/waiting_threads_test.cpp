@@ -1,0 +1,62 @@
+#include "runner/attach/linux/waiting_threads.h"
+
+#include <gmock/gmock.h>
+#include <sys/syscall.h>
+
+namespace leakgate {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(WaitingThreadsTest, ReadsWhatTheKernelTells) {
+  const auto waiting =
+      ParseWaiting("232 0x5 0x7ffc10 0x10 0xffffffff 0x0 0x8 0x7ffc00 0x7f0010203040\n");
+  ASSERT_TRUE(waiting);
+  EXPECT_EQ(waiting->call, SYS_epoll_wait);
+  EXPECT_THAT(waiting->arguments, ElementsAre(5, 0x7ffc10, 0x10, 0xffffffff, 0, 8));
+  EXPECT_EQ(waiting->pc, 0x7f0010203040U);
+}
+
+TEST(WaitingThreadsTest, KnowsWhoRuns) {
+  EXPECT_EQ(ParseWaiting("running\n")->call, -1);
+  EXPECT_EQ(ParseWaiting("running")->pc, 0U);
+  const auto stopped = ParseWaiting("-1 0x7ffc00 0x7f0010203040");
+  ASSERT_TRUE(stopped);
+  EXPECT_EQ(stopped->call, -1);
+  EXPECT_EQ(stopped->pc, 0x7f0010203040U);
+}
+
+TEST(WaitingThreadsTest, TakesNothingElse) {
+  EXPECT_EQ(ParseWaiting(""), std::nullopt);
+  EXPECT_EQ(ParseWaiting("232 0x5"), std::nullopt);
+  EXPECT_EQ(ParseWaiting("read 0x5 0x0 0x0 0x0 0x0 0x0 0x0 0x0"), std::nullopt);
+}
+
+StopCost CostOfCall(std::int64_t call, std::array<std::uint64_t, 6> arguments = {}) {
+  return CostOf({.call = call, .arguments = arguments, .pc = 1});
+}
+
+TEST(WaitingThreadsTest, CostsNothingWhereTheKernelGoesOnWaiting) {
+  EXPECT_EQ(CostOfCall(-1), StopCost::kNone);
+  EXPECT_EQ(CostOfCall(SYS_read), StopCost::kNone);
+  EXPECT_EQ(CostOfCall(SYS_futex), StopCost::kNone);
+  EXPECT_EQ(CostOfCall(SYS_clock_nanosleep), StopCost::kNone);
+}
+
+TEST(WaitingThreadsTest, CostsALimitThatBeginsAnew) {
+  EXPECT_EQ(CostOfCall(SYS_epoll_wait, {5, 0, 10, 0xFFFFFFFF}), StopCost::kNone);
+  EXPECT_EQ(CostOfCall(SYS_epoll_wait, {5, 0, 10, 100}), StopCost::kBeginsAnew);
+  EXPECT_EQ(CostOfCall(SYS_rt_sigtimedwait, {1, 0, 0}), StopCost::kNone);
+  EXPECT_EQ(CostOfCall(SYS_rt_sigtimedwait, {1, 0, 0x7ff0}), StopCost::kBeginsAnew);
+  EXPECT_EQ(CostOfCall(SYS_msgrcv), StopCost::kNone);
+}
+
+// connect cannot be made again: it would say that it is under way.
+TEST(WaitingThreadsTest, ShowsWhereACallCannotBeMadeAgain) {
+  EXPECT_EQ(CostOfCall(SYS_connect), StopCost::kShows);
+  EXPECT_EQ(CostOfCall(SYS_vfork), StopCost::kShows);
+  EXPECT_EQ(CostOfCall(9999), StopCost::kShows);
+}
+
+}  // namespace
+}  // namespace leakgate

@@ -1,0 +1,79 @@
+#include "runner/report/mapped_text.h"
+
+#include <gmock/gmock.h>
+
+#include "runner/report/text_report.h"
+#include "tests/unit/report/sample_results.h"
+
+namespace leakgate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+Finding MappedFinding(Amount amount = {4096, 1}) {
+  Finding finding = sample::PoolFinding();
+  finding.amount = amount;
+  finding.kind = AllocationKind::kMappedFile;
+  finding.reach = Reach::kUnknown;
+  return finding;
+}
+
+WindowResult With(std::string name, std::vector<Finding> mappings) {
+  WindowResult window = sample::PassingTest(std::move(name));
+  for (const Finding& mapping : mappings) window.mapped += mapping.amount;
+  window.mappings = std::move(mappings);
+  return window;
+}
+
+std::string TextOf(const WindowResult& window) {
+  return MappedText(window, {Colour::kOff, sample::kProject});
+}
+
+std::string SitesOf(const std::vector<WindowResult>& windows) {
+  return MappedSitesText(windows, {Colour::kOff, sample::kProject});
+}
+
+TEST(MappedTextTest, IsEachCallSiteWhereALimitIsExceeded) {
+  WindowResult window = With("A.B", {MappedFinding()});
+  window.violations = {sample::Over("mapped_bytes", 4096, 0, {"net.json", 7, ""}, {4096, 1})};
+  EXPECT_THAT(TextOf(window), AllOf(HasSubstr("  4096 B in 1 mapping · mapped file\n"),
+                                    HasSubstr("> net::Pool::Grow(unsigned long)")));
+}
+
+TEST(MappedTextTest, LeavesOutWhatIsAllowed) {
+  WindowResult window = With("A.B", {MappedFinding()});
+  window.mappings.push_back(MappedFinding({8192, 1}));
+  window.mappings[1].disposition = Disposition::kAllowed;
+  window.violations = {sample::Over("mapped_blocks", 1, 0, {"net.json", 7, ""}, {4096, 1})};
+  EXPECT_THAT(TextOf(window), Not(HasSubstr("8192")));
+}
+
+TEST(MappedTextTest, IsOneLineWhereSomethingElseFails) {
+  WindowResult window = With("A.B", {MappedFinding()});
+  window.violations = {sample::Over("lost_bytes", 128, 0)};
+  EXPECT_EQ(TextOf(window), "  mapped: 4096 B in 1 mapping, not limited\n");
+  sample::ChangeBudget(window, [](AppliedBudget& budget) { budget.mapped.bytes = AppliedLimit{}; });
+  EXPECT_EQ(TextOf(window), "  mapped: 4096 B in 1 mapping, within its limit\n");
+}
+
+TEST(MappedTextTest, IsNothingWhereNothingIsMapped) { EXPECT_EQ(TextOf(With("A.B", {})), ""); }
+
+TEST(MappedTextTest, IsAtTheCallSiteOfTheMappingWhereNothingElseIsOver) {
+  WindowResult window = sample::FailingTest();
+  window.mappings = {MappedFinding()};
+  window.mappings[0].stack[*window.mappings[0].user_frame].line = 99;
+  EXPECT_EQ(FailurePosition(window)->line, 88);
+  window.violations = {sample::Over("mapped_bytes", 4096, 0)};
+  EXPECT_EQ(FailurePosition(window)->line, 99);
+}
+
+TEST(MappedSitesTextTest, IsOneLineForWhatManyWindowsLeaveAlike) {
+  EXPECT_EQ(SitesOf({With("A.B", {MappedFinding()}), With("A.C", {MappedFinding()})}),
+            "    8192 B in 2 mappings by net::Pool::Grow (src/net/pool.cc:88): mapped file "
+            "(A.B, A.C)\n");
+}
+
+}  // namespace
+}  // namespace leakgate
