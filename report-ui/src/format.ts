@@ -17,20 +17,25 @@ export function bytes(value: number): string {
 
 export const signedBytes = (value: number): string => (value > 0 ? `+${bytes(value)}` : bytes(value));
 export const grouped = (value: number): string => value.toLocaleString('en-US');
+const plural = (value: number, noun: string): string => (value === 1 || value === -1 ? noun : `${noun}s`);
 export const signed = (value: number): string => (value > 0 ? `+${grouped(value)}` : grouped(value).replace('-', '−'));
 
 export function count(value: number, noun: string): string {
-  return `${grouped(value)} ${noun}${value === 1 ? '' : 's'}`;
+  return `${grouped(value)} ${plural(value, noun)}`;
 }
+
+export const signedCount = (value: number, noun: string): string => `${signed(value)} ${plural(value, noun)}`;
 
 export const amount = (value: { bytes: number; blocks: number }): string =>
   `${bytes(value.bytes)} in ${count(value.blocks, 'block')}`;
 
 export function seconds(value: number): string {
+  if (value === 0) return '0 s';
   if (value < 0.001) return `${Math.round(value * 1e6)} µs`;
   if (value < 1) return `${(value * 1000).toFixed(value < 0.1 ? 1 : 0)} ms`;
   if (value < 120) return `${value.toFixed(2)} s`;
-  return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+  const whole = Math.round(value);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
 
 export function percent(part: number, whole: number): string {
@@ -44,7 +49,7 @@ export const words = (identifier: string): string => identifier.replaceAll('_', 
 
 export function metricValue(metric: string, value: number): string {
   if (metric.endsWith('_bytes')) return bytes(value);
-  return grouped(value);
+  return metric.endsWith('_blocks') ? count(value, 'block') : grouped(value);
 }
 
 export const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

@@ -6,7 +6,7 @@ import * as format from './format';
 import { VERDICTS, type Report, type Run, type Violation, type Window } from './model';
 import { Fact, Section, TestAnchor, VerdictMark, testLink } from './parts';
 import { link } from './route';
-import { trendOf, type Change } from './trend';
+import { trendOf, type Change, type Trend } from './trend';
 
 const WORST = ['failed', 'inconclusive', 'unconfirmed', 'pass'];
 
@@ -49,7 +49,6 @@ function ViolationText({ violation }: { violation: Violation }) {
     <>
       <b>{format.words(violation.metric.replace(/_(bytes|blocks)$/, ''))}</b>{' '}
       {format.metricValue(violation.metric, violation.actual)}
-      {violation.metric.endsWith('_blocks') && ' blocks'}
       <span class="dim"> of {format.metricValue(violation.metric, violation.limit)}</span>
     </>
   );
@@ -174,7 +173,20 @@ function componentRows(report: Report): ComponentRow[] {
   return [...rows.values()].sort((a, b) => b.over - a.over || b.unsure - a.unsure || b.outstanding - a.outstanding);
 }
 
-function Components({ report }: { report: Report }) {
+function AgainstBaseline({ trend, component }: { trend: Trend; component: string }) {
+  const change = trend.components.get(component);
+  if (!change) return <span class="dim">–</span>;
+  const texts = [
+    change.bytes !== 0 && format.signedBytes(change.bytes),
+    change.newlyOver > 0 && `${format.grouped(change.newlyOver)} newly over`,
+    change.fixed > 0 && `${format.grouped(change.fixed)} no longer over`,
+  ].filter(Boolean);
+  if (texts.length === 0) return <span class="dim">{change.compared > 0 ? 'no change' : 'not in it'}</span>;
+  const tone = change.newlyOver > 0 ? 'bad' : change.bytes > 0 ? 'uncertain' : 'good';
+  return <span class={tone}>{texts.join(', ')}</span>;
+}
+
+function Components({ report, trend }: { report: Report; trend: Trend | null }) {
   const rows = useMemo(() => componentRows(report), [report]);
   const most = 12;
   return (
@@ -184,9 +196,11 @@ function Components({ report }: { report: Report }) {
           <thead>
             <tr>
               <th scope="col">Component</th><th scope="col" class="optional">Owner</th>
-              <th scope="col" class="number">Tests</th><th scope="col" class="number">Over</th>
+              <th scope="col" class={`number ${trend ? 'optional' : ''}`}>Tests</th><th scope="col" class="number">Over</th>
               <th scope="col" class="number">Outstanding</th>
-              <th scope="col" class="number optional">Allowed</th><th scope="col">Worst against its limit</th>
+              <th scope="col" class="number optional">Allowed</th>
+              {trend && <th scope="col">Since the baseline</th>}
+              <th scope="col">Worst against its limit</th>
             </tr>
           </thead>
           <tbody>
@@ -196,10 +210,11 @@ function Components({ report }: { report: Report }) {
                   {row.name ? <a href={link({ view: 'tests', component: row.name })}>{row.name}</a> : <span class="dim">no budget file</span>}
                 </th>
                 <td class="optional dim">{row.owner || '–'}</td>
-                <td class="number">{format.grouped(row.tests)}</td>
+                <td class={`number ${trend ? 'optional' : ''}`}>{format.grouped(row.tests)}</td>
                 <td class={`number ${row.over > 0 ? 'bad' : 'dim'}`}>{format.grouped(row.over)}</td>
                 <td class="number">{format.bytes(row.outstanding)}</td>
                 <td class="number optional dim">{format.bytes(row.allowed)}</td>
+                {trend && <td><AgainstBaseline trend={trend} component={row.name} /></td>}
                 <td>{row.worst ? <ViolationText violation={row.worst} /> : <span class="good">within</span>}</td>
               </tr>
             ))}
@@ -218,20 +233,20 @@ function ChangeList({ title, changes, tone }: { title: string; changes: Change[]
       <h3>{title} <span class={`badge ${tone}`}>{format.grouped(changes.length)}</span></h3>
       <ul>
         {changes.slice(0, 5).map((change) => (
-          <li key={change.name}>
-            {change.now ? <TestAnchor window={change.now} /> : change.name}
+          <li key={change.now.id}>
+            <TestAnchor window={change.now} />
             <span class="number">{format.signedBytes(change.bytes)}</span>
           </li>
         ))}
       </ul>
+      {changes.length > 5 && <p class="more">and {format.grouped(changes.length - 5)} more</p>}
     </div>
   );
 }
 
-function TrendSection({ report }: { report: Report }) {
-  const trend = useMemo(() => trendOf(report), [report]);
-  if (!trend) return null;
-  const isSame = [trend.newlyOver, trend.fixed, trend.more, trend.less].every((changes) => changes.length === 0);
+function TrendSection({ trend }: { trend: Trend }) {
+  const lists = [trend.newlyOver, trend.fixed, trend.known, trend.untold, trend.more, trend.less];
+  const isSame = lists.every((changes) => changes.length === 0);
   return (
     <Section title="Against the baseline" id="trend"
       aside={`${format.count(trend.added, 'test')} new, ${format.grouped(trend.gone)} gone`}>
@@ -239,6 +254,8 @@ function TrendSection({ report }: { report: Report }) {
       <div class="change-lists">
         <ChangeList title="Newly over budget" changes={trend.newlyOver} tone="bad" />
         <ChangeList title="No longer over budget" changes={trend.fixed} tone="good" />
+        <ChangeList title="Over budget before, and known" changes={trend.known} tone="" />
+        <ChangeList title="Over budget before, not told now" changes={trend.untold} tone="uncertain" />
         <ChangeList title="More outstanding" changes={trend.more} tone="uncertain" />
         <ChangeList title="Less outstanding" changes={trend.less} tone="good" />
       </div>
@@ -311,6 +328,7 @@ export function Overview({ report }: { report: Report }) {
     const counted = callSites(report, windows, 'counted');
     return counted.length > 0 ? counted : callSites(report, windows, 'users');
   }, [report]);
+  const trend = useMemo(() => trendOf(report), [report]);
   const wall = runs.reduce((total, run) => total + run.wall, 0);
   const gating = runs.reduce((total, run) => total + run.gating, 0);
   const confirming = runs.reduce((total, run) => total + run.confirming, 0);
@@ -342,10 +360,11 @@ export function Overview({ report }: { report: Report }) {
       </dl>
       <Notices runs={runs} />
       <Why report={report} />
-      <TrendSection report={report} />
+      {trend && <TrendSection trend={trend} />}
+      {trend && <Components report={report} trend={trend} />}
       <div class="columns">
         <div class="column">
-          <Components report={report} />
+          {!trend && <Components report={report} trend={trend} />}
           <Runs report={report} />
           {runs.length === 1 && <RunFacts run={runs[0]} />}
         </div>

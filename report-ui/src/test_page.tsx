@@ -64,7 +64,7 @@ function Numbers({ window, before }: { window: Window; before: Window | null }) 
       {fact('Retained', 'retained')}
       {fact('Allowed', 'allowed')}
       {window.known.blocks !== 0 && fact('Known', 'known')}
-      <Fact name="Growth" note={`${format.signed(window.growth.blocks)} blocks`}>{format.signedBytes(window.growth.bytes)}</Fact>
+      <Fact name="Growth" note={format.signedCount(window.growth.blocks, 'block')}>{format.signedBytes(window.growth.bytes)}</Fact>
       {fact('Framework’s own', 'framework')}
       {fact('Allocated', 'allocated')}
       <Fact name="Peak live">{format.bytes(window.peak)}</Fact>
@@ -109,7 +109,7 @@ function Findings({ report, window }: { report: Report; window: Window }) {
   if (findings.length === 0) return <p class="quiet">Nothing that it allocated was left.</p>;
   const left = findings.length - most;
   return (
-    <Section title="Findings" id="findings" aside={`${format.grouped(counted)} of ${format.grouped(findings.length)} count`}>
+    <Section title="Findings" id="findings" aside={`${format.grouped(counted)} of ${format.grouped(findings.length)} ${counted === 1 ? 'counts' : 'count'}`}>
       {findings.slice(0, most).map((finding, index) => (
         <FindingCard key={index} report={report} finding={finding} window={window} total={totals.get(finding)} withSource={withSource[index]} />
       ))}

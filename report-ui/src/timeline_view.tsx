@@ -225,7 +225,7 @@ export function TimelineView({ report, route }: { report: Report; route: Route }
             <dl class="tiles">
               <Fact name="Tests in the interval">{format.grouped(impact.tests.length)}</Fact>
               <Fact name="Impacting: outstanding" note={format.count(impact.outstanding.blocks, 'block')}>{format.bytes(impact.outstanding.bytes)}</Fact>
-              <Fact name="Growth" note={`${format.signed(impact.growth.blocks)} blocks`}>{format.signedBytes(impact.growth.bytes)}</Fact>
+              <Fact name="Growth" note={format.signedCount(impact.growth.blocks, 'block')}>{format.signedBytes(impact.growth.bytes)}</Fact>
               {impact.live !== null && <Fact name="Live, end minus begin">{format.signedBytes(impact.live)}</Fact>}
               {timeline.isTimed && interval && <Fact name="Duration" note={`from ${format.seconds(interval[0])}`}>{format.seconds(interval[1] - interval[0])}</Fact>}
             </dl>
