@@ -10,7 +10,9 @@ namespace leakgate::test {
 namespace {
 
 using testing::AllOf;
+using testing::Gt;
 using testing::HasSubstr;
+using testing::Le;
 using testing::SizeIs;
 using Json = nlohmann::json;
 
@@ -81,7 +83,9 @@ query > query.json
 "$LEAKGATE" session list | grep "^$SESSION " > list.txt
 exec 9>&-
 wait $all && echo ended
-"$LEAKGATE" session exec $SESSION -- "$PROGRAM" < /dev/null
+# More than there is room for beside those that ended: the room of connections that were open
+# when the first of them came is theirs, too.
+for i in $(seq 40); do "$LEAKGATE" session exec $SESSION -- "$PROGRAM" < /dev/null; done
 query | tr -d '\n' | grep -o '"state": "[a-z]*"' | sort | uniq -c | sed 's/^ *[0-9]* //' 
 query > later.json
 "$LEAKGATE" session stop $SESSION && echo stopped
@@ -101,7 +105,7 @@ query > later.json
                         " not traced"));
   const Json later = Json::parse(ReadFile(directory_.File("later.json")));
   EXPECT_EQ(later["untraced"], untraced);
-  EXPECT_EQ(later["forgotten"], 1);
+  EXPECT_THAT(later["forgotten"], AllOf(Gt(0), Le(40)));
 }
 
 // Nobody would look at what they record.
