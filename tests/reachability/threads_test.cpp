@@ -2,9 +2,12 @@
 // where it cannot be stopped, that is said.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -160,6 +163,43 @@ TEST(FreezeTest, ASystemCallThatStopsEndIsBegunAgain) {
 }
 
 // The same tests, as a user without any rights of root's.
+// A process of its own that does nothing but use the first processor, until it is killed.
+template <typename Begin>
+pid_t UseTheFirstProcessor(Begin begin) {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  cpu_set_t first;
+  CPU_ZERO(&first);
+  CPU_SET(0, &first);
+  if (::sched_setaffinity(0, sizeof(first), &first) != 0 || !begin()) ::_exit(1);
+  for (;;) {
+  }
+}
+
+// It would stop if it could run.
+TEST(FreezeTest, AThreadThatGetsNoProcessorForSecondsIsWaitedFor) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may put itself before others";
+  const pid_t idle = UseTheFirstProcessor([] {
+    const sched_param none{};
+    return ::sched_setscheduler(0, SCHED_IDLE, &none) == 0;
+  });
+  std::this_thread::sleep_for(milliseconds(100));  // it has had its turn
+  const pid_t busy = UseTheFirstProcessor([] { return ::setpriority(PRIO_PROCESS, 0, -20) == 0; });
+  std::this_thread::sleep_for(milliseconds(100));
+  std::thread relief([busy] {
+    std::this_thread::sleep_for(milliseconds(3000));
+    ::kill(busy, SIGKILL);
+  });
+  std::size_t threads = 0;
+  EXPECT_EQ(Frozen(idle, [&](const FrozenProcess& frozen) { threads = frozen.threads().size(); }),
+            "");
+  EXPECT_EQ(threads, 1U);
+  relief.join();
+  ::kill(idle, SIGKILL);
+  for (const pid_t pid : {idle, busy}) EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
+}
+
 TEST(FreezeTest, WorksAsAnOrdinaryUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "is what all of these tests try";
   const std::vector<std::string> as_nobody = {"setpriv", "--reuid=65534", "--regid=65534",

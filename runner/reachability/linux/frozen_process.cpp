@@ -20,7 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience(2);
+constexpr std::chrono::seconds kPatience(2);            // with a thread that the kernel keeps
+constexpr std::chrono::seconds kProcessorPatience(20);  // with one that waits for its turn to run
 
 std::string NameOf(int pid, int tid) {
   std::ifstream file(fmt::format("/proc/{}/task/{}/comm", pid, tid));
@@ -89,7 +90,7 @@ Expected<bool> FrozenProcess::SeizeNew() {
 }
 
 Expected<void> FrozenProcess::WaitForStops() {
-  const Clock::time_point deadline = Clock::now() + kPatience;
+  const Clock::time_point begin = Clock::now();
   auto pause = std::chrono::microseconds(20);
   for (;;) {
     for (Held& held : held_) {
@@ -99,10 +100,14 @@ Expected<void> FrozenProcess::WaitForStops() {
     const auto running =
         std::find_if(held_.begin(), held_.end(), [](const Held& held) { return !held.is_stopped; });
     if (running == held_.end()) return {};
-    if (Clock::now() >= deadline) {
-      return InconclusiveError(
-          fmt::format("thread {} of PID {} does not stop: the kernel keeps it (state {})",
-                      running->tid, pid_, StatusField(pid_, running->tid, "State")));
+    const Clock::duration waited = Clock::now() - begin;
+    if (waited >= kPatience) {
+      const std::string state = StatusField(pid_, running->tid, "State");
+      if (waited >= kProcessorPatience || !state.starts_with('R')) {
+        return InconclusiveError(
+            fmt::format("thread {} of PID {} does not stop: the kernel keeps it (state {})",
+                        running->tid, pid_, state));
+      }
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, std::chrono::microseconds(1000));

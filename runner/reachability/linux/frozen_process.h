@@ -36,7 +36,8 @@ struct FrozenThread {
 class FrozenProcess {
  public:
   // Fails if a debugger traces the process, if the kernel forbids it, if the
-  // process has gone or a thread does not stop within two seconds; all go on then.
+  // process has gone or a thread does not stop within two seconds, twenty if it only
+  // waits for a processor; all go on then.
   [[nodiscard]] static Expected<FrozenProcess> Freeze(int pid);
 
   ~FrozenProcess() { Thaw(); }
