@@ -284,7 +284,7 @@ class Taker {
 // The run looks for lost blocks by the means by which a process is stopped for a snapshot.
 TEST(RunSnapshotsOfTestsTest, ChangeNoVerdictAndNoFinding) {
   const std::vector<std::string> suite = {
-      FixturePath("policy_listener"), "--gtest_brief=1", "--gtest_repeat=4",
+      FixturePath("policy_listener"), "--gtest_brief=1", "--gtest_repeat=10",
       "--gtest_filter=Reach.LosesAChain:Reach.KeepsInAStaticLocal:Reach.KeepsOnAStack"};
   const std::vector<std::string> options = {"--confirm=off"};
   const Json expected = ResultOf(RunByDefault(suite, options));
@@ -292,7 +292,7 @@ TEST(RunSnapshotsOfTestsTest, ChangeNoVerdictAndNoFinding) {
 
   const TemporaryDirectory directory;
   const Taker taker(suite[0], directory.path());
-  for (int i = 0; i < 2 || (taker.Taken() < 5 && i < 20); ++i) {
+  for (int i = 0; i < 2 || (taker.Taken() < 5 && i < 60); ++i) {
     EXPECT_EQ(ResultOf(RunByDefault(suite, options)), expected);
   }
   EXPECT_GE(taker.Taken(), 5);
