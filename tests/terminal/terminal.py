@@ -85,7 +85,7 @@ class Terminal:
     def text(self):
         return "\n".join(self.lines())
 
-    def wait_for(self, what, holds, seconds=20):
+    def wait_for(self, what, holds, seconds=60):
         """Reads until `holds(self)`."""
         end = time.monotonic() + seconds
         while not holds(self):
