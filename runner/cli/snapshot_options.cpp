@@ -6,6 +6,7 @@
 
 #include "runner/cli/numbers.h"
 #include "runner/cli/repeatable_option.h"
+#include "runner/snapshot_view/group_words.h"
 
 namespace leakgate {
 namespace {

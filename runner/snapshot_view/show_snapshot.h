@@ -12,7 +12,6 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "runner/report/style.h"
 #include "runner/snapshot_view/snapshot_view.h"
@@ -41,9 +40,5 @@ struct ShowOptions {
 
 // What of the process is missing in the snapshot, a line each; none: nothing is.
 [[nodiscard]] std::vector<std::string> MissingFrom(const SnapshotContents& contents);
-
-// "site", "stack", ...: as --group-by has it; none: there is no such.
-[[nodiscard]] std::optional<GroupBy> ParseGroupBy(std::string_view word);
-[[nodiscard]] std::string_view Word(GroupBy by);
 
 }  // namespace leakgate
