@@ -20,6 +20,7 @@
 #include "runner/named_session/linux/session_socket.h"
 #include "runner/named_session/session_messages.h"
 #include "runner/util/linux/errno_text.h"
+#include "runner/util/linux/memory_layout.h"
 
 namespace leakgate {
 namespace {
@@ -111,7 +112,8 @@ class Owner {
     const auto disable = [&] {
       for (std::size_t i = next++; i < pids.size(); i = next++) {
         const Expected<void> disabled = DisableRunning(pids[i]);
-        if (!disabled && processes_.IsTraced(pids[i])) problems[i] = disabled.error().message;
+        if (disabled || HasNoMemory(pids[i]) || !processes_.IsTraced(pids[i])) continue;
+        problems[i] = disabled.error().message;
       }
     };
     // Each waits most of the time until the process has come to a stop.

@@ -10,7 +10,9 @@
 #include <filesystem>
 #include <thread>
 
+#include "runner/attach/linux/target_layout.h"
 #include "runner/util/linux/process_status.h"
+#include "runner/util/linux/unique_fd.h"
 #include "tests/attach/attached_program.h"
 #include "tests/support/leakgate_run.h"
 
@@ -49,6 +51,48 @@ class Child {
 TEST(AttachRefusalTest, NoSuchProcess) {
   EXPECT_THAT(EnableError(0x3FFF'FFFF), HasSubstr("there is no such process"));
   EXPECT_THAT(EnableError(-1), HasSubstr("there is no such process"));
+}
+
+// Closed where another program is executed.
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    read_end = UniqueFd(ends[0]);
+    write_end = UniqueFd(ends[1]);
+  }
+  UniqueFd read_end;
+  UniqueFd write_end;
+};
+
+// What is read of a process that goes is not taken for a C library that is not known.
+TEST(AttachRefusalTest, AProcessThatEndsOrExecutesMeanwhile) {
+  const auto read_after = [](char change) {
+    const Pipe order;
+    Pipe life;
+    const Child child([&] {
+      char byte = 0;
+      (void)!::read(order.read_end.get(), &byte, 1);
+      if (byte == 'x') ::execlp("sleep", "sleep", "60", nullptr);
+      ::_exit(0);
+    });
+    life.write_end.Reset();
+    const auto memory = TargetMemory::Open(child.pid());
+    if (!memory) return memory.error().message;
+    (void)!::write(order.write_end.get(), &change, 1);
+    char byte = 0;
+    (void)!::read(life.read_end.get(), &byte, 1);  // closed: it has executed, or ended
+    const auto layout = TargetLayout::Read(*memory);
+    return layout ? "read" : layout.error().message;
+  };
+  EXPECT_THAT(read_after('x'), HasSubstr("has executed another program meanwhile; try again"));
+  EXPECT_THAT(read_after('e'), HasSubstr(" has ended"));
+}
+
+TEST(AttachRefusalTest, AProcessThatNobodyHasCollectedYet) {
+  const Child child([] { ::_exit(0); });
+  while (!HasDied(child.pid(), child.pid())) std::this_thread::yield();
+  EXPECT_THAT(EnableError(child.pid()), HasSubstr(" has ended"));
 }
 
 TEST(AttachRefusalTest, ItsOwnProcess) {

@@ -138,20 +138,29 @@ TEST_F(RealProgramsTest, ChromiumByName) {
   }
 }
 
-// Attached to again and again while it computes.
+// Attached to again and again while it computes, until that has been often enough.
 TEST_F(RealProgramsTest, PerlByPid) {
-  constexpr const char* kProgram =
-      "my (%seen, $sum); for my $i (1 .. 4000000) { $seen{$i % 1000} = \"text $i\"; "
-      "$sum += length $seen{$i % 1000}; } print \"$sum\\n\";";
-  const std::string expected = RunCommand({"perl", "-e", kProgram}).standard_output;
-  const std::string script = "perl -e '" + std::string(kProgram) + "' > output & p=$!; n=0; " +
-                             "while kill -0 $p 2>/dev/null && [ $n -lt 20 ]; do " + LeakgatePath() +
-                             " session start " + session_ + " --pid $p && " + LeakgatePath() +
-                             " session stop " + session_ +
-                             " && n=$((n + 1)); done 2>/dev/null; wait $p; echo $?; cat output; "
-                             "[ $n -gt 0 ] && echo attached";
-  const CommandResult run = RunCommand({"sh", "-c", script}, {.directory = directory_.path()});
-  EXPECT_EQ(run.standard_output, "0\n" + expected + "attached\n");
+  constexpr const char* kScript = R"sh(
+perl -e 'until (-e "enough") {
+  my (%seen, $sum);
+  for my $i (1 .. 100000) { $seen{$i % 1000} = "text $i"; $sum += length $seen{$i % 1000}; }
+  $sum == 988895 or die "wrong: $sum";
+}
+print "right\n";' > output & program=$!
+times=0
+for try in $(seq 60); do
+  [ $times = 20 ] && break
+  "$LEAKGATE" session start $SESSION --pid $program && "$LEAKGATE" session stop $SESSION &&
+    times=$((times + 1))
+done > told.txt 2>&1
+touch enough
+wait $program
+echo $? $(cat output) $times
+)sh";
+  const CommandResult run = RunCommand(
+      {"sh", "-c", kScript}, {.environment = {"LEAKGATE=" + LeakgatePath(), "SESSION=" + session_},
+                              .directory = directory_.path()});
+  EXPECT_EQ(run.standard_output, "0 right 20\n") << ReadFile(directory_.File("told.txt"));
 }
 
 }  // namespace

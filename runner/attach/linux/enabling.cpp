@@ -130,7 +130,7 @@ Expected<Attachment> EnableOn(const EnableRequest& request) {
   if (!called) return Unexpected(called.error());
   const AttachPointCopy point = target->Point();
   if (point.state != AttachState::kTracing) {
-    const Error error = Unanswered(request.pid, point.outcome);
+    const Error error = target->WhyGone().value_or(Unanswered(request.pid, point.outcome));
     if (point.state == AttachState::kSwitchedOff) (void)Release(request.pid, *target);
     return Unexpected(error);
   }

@@ -94,6 +94,9 @@ Expected<void> RequireTraceableImage(int pid) {
   char target[4096];
   if (::readlink(link.c_str(), target, sizeof(target)) < 0) {
     if (errno == ENOENT) {
+      constexpr int kThreadDaemon = 2;  // "kthreadd", which starts all of the kernel's own
+      const bool is_kernels = pid == kThreadDaemon || Number(Field(pid, "PPid")) == kThreadDaemon;
+      if (!is_kernels) return InconclusiveError(fmt::format("PID {} has ended", pid));
       return InconclusiveError(fmt::format("PID {} runs no program: it is the kernel's own", pid));
     }
     return Unexpected(StopError(pid, EPERM));

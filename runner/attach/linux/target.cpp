@@ -52,6 +52,8 @@ AttachPointCopy Target::Point() const {
 Expected<void> Target::RequireVersion() const {
   const auto point = ReadAttachPoint(*memory_, layout_->attach_point());
   if (!layout_->agent() || (point && point->layout_version == kLayoutVersion)) return {};
+  const std::optional<Error> gone = WhyGone();
+  if (gone) return Unexpected(*gone);
   return InconclusiveError(
       fmt::format("PID {} carries the agent of another leakgate; start the program anew", pid()));
 }

@@ -30,6 +30,9 @@ class Target {
   // What is loaded has changed.
   [[nodiscard]] Expected<void> ReadLayout();
 
+  // The process has ended, or has executed another program; none: neither.
+  [[nodiscard]] std::optional<Error> WhyGone() const { return memory_->WhyGone(); }
+
   // The agent's state; kUnready where there is no agent.
   [[nodiscard]] AttachPointCopy Point() const;
   // Fails where the agent is of another version.

@@ -36,7 +36,7 @@ struct AttachPointCopy {
 
 class TargetLayout {
  public:
-  // Fails where the C library is not one that is known; says what to do.
+  // Fails where the C library is not one that is known, or the process goes; says what to do.
   [[nodiscard]] static Expected<TargetLayout> Read(const TargetMemory& memory);
 
   const RemoteLibrary& library() const { return library_; }
@@ -52,6 +52,7 @@ class TargetLayout {
 
  private:
   TargetLayout() = default;
+  static Expected<TargetLayout> ReadLoaded(const TargetMemory& memory);
   void FindAllocators(const TargetMemory& memory, const std::vector<MappedRange>& maps);
   FrameOwner OwnerOf(std::uint64_t address) const;
 

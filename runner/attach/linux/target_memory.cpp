@@ -4,21 +4,37 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "runner/attach/linux/held_thread.h"
 #include "runner/util/linux/errno_text.h"
+#include "runner/util/linux/memory_layout.h"
 
 namespace leakgate {
 
 Expected<TargetMemory> TargetMemory::Open(int pid) {
   UniqueFd fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
   if (!fd && (errno == EACCES || errno == EPERM)) return Unexpected(StopError(pid, EPERM));
+  if (!fd && (errno == ENOENT || errno == ESRCH)) {
+    return InconclusiveError(fmt::format("PID {} has ended", pid));
+  }
   if (!fd) {
     return InconclusiveError(
         fmt::format("cannot reach into the memory of PID {}: {}", pid, ErrnoText()));
   }
   return TargetMemory(pid, std::move(fd));
+}
+
+std::optional<Error> TargetMemory::WhyGone() const {
+  if (HasNoMemory(pid_)) return Error{fmt::format("PID {} has ended", pid_)};
+  const Expected<std::vector<MappedRange>> maps = ReadMaps(pid_);
+  if (!maps) return std::nullopt;  // not ours to see
+  const bool is_there = std::any_of(maps->begin(), maps->end(), [this](const MappedRange& range) {
+    return range.is_readable && Get<char>(range.begin).has_value();
+  });
+  if (is_there) return std::nullopt;
+  return Error{fmt::format("PID {} has executed another program meanwhile; try again", pid_)};
 }
 
 bool TargetMemory::Read(std::uint64_t address, void* to, std::size_t bytes) const {

@@ -20,6 +20,10 @@ class TargetMemory {
 
   int pid() const { return pid_; }
 
+  // Why nothing can be read any more: the process has ended, or has executed another program;
+  // none while something can. At the end of a process its memory goes before it does.
+  [[nodiscard]] std::optional<Error> WhyGone() const;
+
   // All of it, or false.
   [[nodiscard]] bool Read(std::uint64_t address, void* to, std::size_t bytes) const;
   [[nodiscard]] bool Write(std::uint64_t address, const void* from, std::size_t bytes) const;

@@ -69,6 +69,13 @@ Expected<std::vector<MappedRange>> ReadMaps(int pid) {
   return ranges;
 }
 
+bool HasNoMemory(int pid) {
+  const auto text = ReadWholeFile(fmt::format("/proc/{}/maps", pid));
+  if (text) return text->empty();
+  return text.error() == std::errc::no_such_process ||
+         text.error() == std::errc::no_such_file_or_directory;
+}
+
 const MappedRange* FindRange(const std::vector<MappedRange>& ranges, std::uint64_t address) {
   const auto after = std::upper_bound(
       ranges.begin(), ranges.end(), address,

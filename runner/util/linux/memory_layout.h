@@ -32,6 +32,10 @@ struct MappedRange {
 // Fails if the process has gone.
 [[nodiscard]] Expected<std::vector<MappedRange>> ReadMaps(int pid);
 
+// It has ended, or is just ending: its memory goes before it does. False where that is not
+// ours to see.
+[[nodiscard]] bool HasNoMemory(int pid);
+
 // The range that has `address`, or nullptr. `ranges` by address.
 [[nodiscard]] const MappedRange* FindRange(const std::vector<MappedRange>& ranges,
                                            std::uint64_t address);
