@@ -10,6 +10,16 @@ namespace {
 
 constexpr std::size_t kPluginBytes = 4321;  // tests/fixtures/attach/plugin.cpp
 
+void ExpectItsBlocksAreSeen(AttachedProgram& program) {
+  EXPECT_EQ(program.Ask("malloc 5 203"), "ok");
+  EXPECT_EQ(program.Ask("new 5 305"), "ok");
+  EXPECT_EQ(program.BlocksOf(203), 5U);
+  EXPECT_EQ(program.BlocksOf(305), 5U);
+  EXPECT_EQ(program.Ask("free"), "ok");
+  EXPECT_EQ(program.BlocksOf(203), 0U);
+  EXPECT_EQ(program.BlocksOf(305), 0U);
+}
+
 TEST(AttachedLoadingTest, SeesWhatAModuleLoadedLaterAllocates) {
   AttachedProgram program;
   ASSERT_EQ(program.Enable(), "");
@@ -40,13 +50,7 @@ TEST(AttachedLoadingTest, LeavesAModuleAloneOnceDisabled) {
 TEST(AttachedLoadingTest, SeesCallsThatAreResolvedLater) {
   AttachedProgram program(Carries::kNoAgent, {FixturePath("attach_target_lazy")});
   ASSERT_EQ(program.Enable(), "");
-  EXPECT_EQ(program.Ask("malloc 5 203"), "ok");
-  EXPECT_EQ(program.Ask("new 5 305"), "ok");
-  EXPECT_EQ(program.BlocksOf(203), 5U);
-  EXPECT_EQ(program.BlocksOf(305), 5U);
-  EXPECT_EQ(program.Ask("free"), "ok");
-  EXPECT_EQ(program.BlocksOf(203), 0U);
-  EXPECT_EQ(program.BlocksOf(305), 0U);
+  ExpectItsBlocksAreSeen(program);
 }
 
 // At fixed addresses, with all addresses set and protected before main.
@@ -64,13 +68,7 @@ TEST(AttachedLoadingTest, SeesAnAllocatorInALibrary) {
   AttachedProgram program(Carries::kNoAgent, {FixturePath("attach_target_tcmalloc")});
   ASSERT_EQ(program.Ask("malloc 500 101"), "ok");
   ASSERT_EQ(program.Enable(), "");
-  EXPECT_EQ(program.Ask("malloc 5 203"), "ok");
-  EXPECT_EQ(program.Ask("new 5 305"), "ok");
-  EXPECT_EQ(program.BlocksOf(203), 5U);
-  EXPECT_EQ(program.BlocksOf(305), 5U);
-  EXPECT_EQ(program.Ask("free"), "ok");
-  EXPECT_EQ(program.BlocksOf(203), 0U);
-  EXPECT_EQ(program.BlocksOf(305), 0U);
+  ExpectItsBlocksAreSeen(program);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "runner/attach/linux/call_point.h"
 
+#include <fmt/format.h>
 #include <sys/ptrace.h>
 
 #include "runner/attach/linux/waiting_threads.h"
@@ -28,9 +29,8 @@ Expected<std::optional<std::string>> CallPoint::WhyNotOn(const HeldThread& threa
   const auto registers = thread.Registers();
   if (!registers) return "a thread that ends";
   if (!layout_->StillHolds(*memory_)) {
-    const std::optional<Error> gone = memory_->WhyGone();
-    if (gone) return Unexpected(*gone);
-    return "a thread that ends";
+    return InconclusiveError(
+        fmt::format("PID {} has executed another program meanwhile; try again", memory_->pid()));
   }
   if (!HasRoomOnStack(*registers, thread.tid())) {
     NoteMappings();  // its stack may be new, or have grown

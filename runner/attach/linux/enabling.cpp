@@ -110,47 +110,55 @@ Expected<void> LoadAgent(const EnableRequest& request, Target& target) {
       request.pid, request.agent.string()));
 }
 
+Expected<Attachment> Enable(const EnableRequest& request, Target& target) {
+  if (!target.layout().agent()) {
+    const Expected<void> loaded = LoadAgent(request, target);
+    if (!loaded) return Unexpected(loaded.error());
+  }
+  const Expected<void> version = target.RequireVersion();
+  if (!version) return Unexpected(version.error());
+  const Expected<void> free = RequireNobodyElses(request.pid, target.Point());
+  if (!free) return Unexpected(free.error());
+  const Expected<void> disabled = Disable(request.pid, target);
+  if (!disabled) return Unexpected(disabled.error());
+
+  const Expected<void> called = target.CallAgent(&AttachPointCopy::enable, request.control);
+  if (!called) return Unexpected(called.error());
+  const AttachPointCopy point = target.Point();
+  if (point.state != AttachState::kTracing) {
+    const Error error = Unanswered(request.pid, point.outcome);
+    if (point.state == AttachState::kSwitchedOff) (void)Release(request.pid, target);
+    return Unexpected(error);
+  }
+  const Expected<void> redirected = RedirectLate(target);
+  if (!redirected) return Unexpected(redirected.error());
+  return Attachment{.origin = point.is_loaded_late ? AgentOrigin::kLoaded : AgentOrigin::kPreloaded,
+                    .tid = target.tid(),
+                    .stopped = target.stopped(),
+                    .redirected_calls = point.slots_changed};
+}
+
+Expected<void> DisableAgentOf(int pid, Target& target) {
+  if (!target.layout().agent()) return {};
+  const Expected<void> version = target.RequireVersion();
+  if (!version) return version;
+  const Expected<void> free = RequireNobodyElses(pid, target.Point());
+  if (!free) return free;
+  return Disable(pid, target);
+}
+
 }  // namespace
 
 Expected<Attachment> EnableOn(const EnableRequest& request) {
   Expected<Target> target = Target::Open(request.pid);
   if (!target) return Unexpected(target.error());
-  if (!target->layout().agent()) {
-    const Expected<void> loaded = LoadAgent(request, *target);
-    if (!loaded) return Unexpected(loaded.error());
-  }
-  const Expected<void> version = target->RequireVersion();
-  if (!version) return Unexpected(version.error());
-  const Expected<void> free = RequireNobodyElses(request.pid, target->Point());
-  if (!free) return Unexpected(free.error());
-  const Expected<void> disabled = Disable(request.pid, *target);
-  if (!disabled) return Unexpected(disabled.error());
-
-  const Expected<void> called = target->CallAgent(&AttachPointCopy::enable, request.control);
-  if (!called) return Unexpected(called.error());
-  const AttachPointCopy point = target->Point();
-  if (point.state != AttachState::kTracing) {
-    const Error error = target->WhyGone().value_or(Unanswered(request.pid, point.outcome));
-    if (point.state == AttachState::kSwitchedOff) (void)Release(request.pid, *target);
-    return Unexpected(error);
-  }
-  const Expected<void> redirected = RedirectLate(*target);
-  if (!redirected) return Unexpected(redirected.error());
-  return Attachment{.origin = point.is_loaded_late ? AgentOrigin::kLoaded : AgentOrigin::kPreloaded,
-                    .tid = target->tid(),
-                    .stopped = target->stopped(),
-                    .redirected_calls = point.slots_changed};
+  return UnlessGone(target->memory(), Enable(request, *target));
 }
 
 Expected<void> DisableOn(int pid) {
   Expected<Target> target = Target::Open(pid);
   if (!target) return Unexpected(target.error());
-  if (!target->layout().agent()) return {};
-  const Expected<void> version = target->RequireVersion();
-  if (!version) return version;
-  const Expected<void> free = RequireNobodyElses(pid, target->Point());
-  if (!free) return free;
-  return Disable(pid, *target);
+  return UnlessGone(target->memory(), DisableAgentOf(pid, *target));
 }
 
 }  // namespace leakgate

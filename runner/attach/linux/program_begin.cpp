@@ -128,7 +128,7 @@ Expected<Attachment> EnableAtBegin(const EnableRequest& request) {
   Expected<std::optional<HeldThread>> thread = HeldThread::Take(request.pid, request.pid);
   if (!thread) return Unexpected(thread.error());
   if (!*thread || !(*thread)->AwaitStop(kPatience)) {
-    return InconclusiveError(fmt::format("PID {} has ended", request.pid));
+    return EndedError(request.pid);
   }
   const Expected<void> laid = LayVariables(request, **thread, *memory);
   if (!laid) return Unexpected(laid.error());

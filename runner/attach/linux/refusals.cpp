@@ -37,7 +37,7 @@ Expected<void> RequireAlive(int pid) {
     return UsageError(fmt::format("PID {}: there is no such process", pid));
   }
   if (HasDied(pid, pid) && TasksOf(pid).size() < 2) {
-    return InconclusiveError(fmt::format("PID {} has ended", pid));
+    return EndedError(pid);
   }
   if (pid == ::getpid()) return UsageError(fmt::format("PID {} is leakgate itself", pid));
   if (Number(Field(pid, "Tgid")) != pid) {
@@ -96,7 +96,7 @@ Expected<void> RequireTraceableImage(int pid) {
     if (errno == ENOENT) {
       constexpr int kThreadDaemon = 2;  // "kthreadd", which starts all of the kernel's own
       const bool is_kernels = pid == kThreadDaemon || Number(Field(pid, "PPid")) == kThreadDaemon;
-      if (!is_kernels) return InconclusiveError(fmt::format("PID {} has ended", pid));
+      if (!is_kernels) return EndedError(pid);
       return InconclusiveError(fmt::format("PID {} runs no program: it is the kernel's own", pid));
     }
     return Unexpected(StopError(pid, EPERM));

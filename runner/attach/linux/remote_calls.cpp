@@ -7,6 +7,7 @@
 
 #include "runner/attach/linux/thread_progress.h"
 #include "runner/util/linux/interrupted_call.h"
+#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {
@@ -39,7 +40,7 @@ Expected<RemoteCalls> RemoteCalls::Begin(HeldThread& thread, const TargetMemory&
                                          const RemoteLibrary& library,
                                          std::function<void()> meanwhile) {
   std::optional<HeldState> state = thread.State();
-  if (!state) return InconclusiveError(fmt::format("PID {} has ended", memory.pid()));
+  if (!state) return EndedError(memory.pid());
   if (!thread.was_stopped()) (void)BeginAgain(state->registers);
 
   RemoteCalls calls(thread, memory, library);
@@ -96,7 +97,7 @@ Expected<void> RemoteCalls::MapStack() {
   stack_ = last_result_;
   frame_ = MakeSignalFrame(state_, stack_ + kStackBytes, library_.restorer);
   if (!memory_->Write(frame_.address, frame_.bytes.data(), frame_.bytes.size())) {
-    return InconclusiveError(fmt::format("PID {} has ended", memory_->pid()));
+    return EndedError(memory_->pid());
   }
   return {};
 }
@@ -125,7 +126,7 @@ Expected<void> RemoteCalls::CallOn(const SignalFrame& frame, std::uint64_t funct
   registers.rax = 0;
   registers.rbp = 0;
   if (!thread_->SetRegisters(registers) || !thread_->SetBlockedSignals(~kNotHeldBack)) {
-    return InconclusiveError(fmt::format("PID {} has ended", memory_->pid()));
+    return EndedError(memory_->pid());
   }
   return RunToReturn(frame);
 }
@@ -170,7 +171,7 @@ Expected<void> RemoteCalls::RunToReturn(const SignalFrame& frame) {
       case ThreadStop::kGone:
         break;
     }
-    return InconclusiveError(fmt::format("PID {} has ended", memory_->pid()));
+    return EndedError(memory_->pid());
   }
 }
 
@@ -194,7 +195,7 @@ Expected<void> RemoteCalls::Call(std::uint64_t function, std::string_view text,
   // Below the mapping's first page a call never gets.
   const std::string terminated(text);
   if (!memory_->Write(stack_, terminated.c_str(), terminated.size() + 1)) {
-    return InconclusiveError(fmt::format("PID {} has ended", memory_->pid()));
+    return EndedError(memory_->pid());
   }
   return CallOn(frame_, function, {stack_, number, 0, 0, 0, 0});
 }

@@ -33,7 +33,7 @@ Expected<void> Target::ReadLayout() {
   if (!layout) return Unexpected(layout.error());
   call_point_.reset();
   layout_ = std::make_unique<TargetLayout>(*std::move(layout));
-  Expected<CallPoint> call_point = CallPoint::Prepare(*memory_, *layout_);
+  Expected<CallPoint> call_point = UnlessGone(*memory_, CallPoint::Prepare(*memory_, *layout_));
   if (!call_point) return Unexpected(call_point.error());
   call_point_ = *std::move(call_point);
   return {};
@@ -52,8 +52,6 @@ AttachPointCopy Target::Point() const {
 Expected<void> Target::RequireVersion() const {
   const auto point = ReadAttachPoint(*memory_, layout_->attach_point());
   if (!layout_->agent() || (point && point->layout_version == kLayoutVersion)) return {};
-  const std::optional<Error> gone = WhyGone();
-  if (gone) return Unexpected(*gone);
   return InconclusiveError(
       fmt::format("PID {} carries the agent of another leakgate; start the program anew", pid()));
 }
@@ -74,7 +72,7 @@ Expected<void> Target::AtSafePoint(const Calls& calls) {
     const Expected<bool> done = TryThreads(calls, progress, is_stopped ? StopCost::kShows : most);
     if (!done) return Unexpected(done.error());
     if (*done) return {};
-    if (HasEnded()) return InconclusiveError(fmt::format("PID {} has ended", pid()));
+    if (HasEnded()) return EndedError(pid());
     if (is_stopped && IsStoppedBySignal(pid())) break;  // nothing will change
     std::this_thread::sleep_for(std::chrono::microseconds(500 + std::rand() % 1000));
   }

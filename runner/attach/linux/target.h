@@ -26,12 +26,10 @@ class Target {
   [[nodiscard]] static Expected<Target> Open(int pid);
 
   int pid() const { return memory_->pid(); }
+  const TargetMemory& memory() const { return *memory_; }
   const TargetLayout& layout() const { return *layout_; }
   // What is loaded has changed.
   [[nodiscard]] Expected<void> ReadLayout();
-
-  // The process has ended, or has executed another program; none: neither.
-  [[nodiscard]] std::optional<Error> WhyGone() const { return memory_->WhyGone(); }
 
   // The agent's state; kUnready where there is no agent.
   [[nodiscard]] AttachPointCopy Point() const;

@@ -91,12 +91,8 @@ Error UnknownLibrary(int pid, std::string_view what) {
 
 }  // namespace
 
-// What cannot be read of a process that goes is not what is missing.
 Expected<TargetLayout> TargetLayout::Read(const TargetMemory& memory) {
-  Expected<TargetLayout> layout = ReadLoaded(memory);
-  if (layout) return layout;
-  const std::optional<Error> gone = memory.WhyGone();
-  return gone ? Unexpected(*gone) : Unexpected(layout.error());
+  return UnlessGone(memory, ReadLoaded(memory));
 }
 
 Expected<TargetLayout> TargetLayout::ReadLoaded(const TargetMemory& memory) {

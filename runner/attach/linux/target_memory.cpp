@@ -10,6 +10,7 @@
 #include "runner/attach/linux/held_thread.h"
 #include "runner/util/linux/errno_text.h"
 #include "runner/util/linux/memory_layout.h"
+#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 
@@ -17,7 +18,7 @@ Expected<TargetMemory> TargetMemory::Open(int pid) {
   UniqueFd fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
   if (!fd && (errno == EACCES || errno == EPERM)) return Unexpected(StopError(pid, EPERM));
   if (!fd && (errno == ENOENT || errno == ESRCH)) {
-    return InconclusiveError(fmt::format("PID {} has ended", pid));
+    return EndedError(pid);
   }
   if (!fd) {
     return InconclusiveError(
@@ -27,7 +28,7 @@ Expected<TargetMemory> TargetMemory::Open(int pid) {
 }
 
 std::optional<Error> TargetMemory::WhyGone() const {
-  if (HasNoMemory(pid_)) return Error{fmt::format("PID {} has ended", pid_)};
+  if (HasNoMemory(pid_)) return EndedError(pid_).value();
   const Expected<std::vector<MappedRange>> maps = ReadMaps(pid_);
   if (!maps) return std::nullopt;  // not ours to see
   const bool is_there = std::any_of(maps->begin(), maps->end(), [this](const MappedRange& range) {

@@ -42,4 +42,12 @@ class TargetMemory {
   UniqueFd fd_;
 };
 
+// What failed because the process went meanwhile is told as that.
+template <typename T>
+[[nodiscard]] Expected<T> UnlessGone(const TargetMemory& memory, Expected<T> result) {
+  if (result) return result;
+  const std::optional<Error> gone = memory.WhyGone();
+  return gone ? Unexpected(*gone) : Unexpected(result.error());
+}
+
 }  // namespace leakgate

@@ -105,10 +105,8 @@ Expected<std::unique_ptr<StackUnwinder>> StackUnwinder::Create(const TargetMemor
       ::dwfl_getmodules(unwinder->dwfl_, Callbacks::ReadUnwindTables, nullptr, 0) == 0 &&
       ::dwfl_attach_state(unwinder->dwfl_, nullptr, memory.pid(), &kThreads, unwinder.get());
   if (!is_ready) {
-    const std::string why = ::dwfl_errmsg(-1);
-    if (const std::optional<Error> gone = memory.WhyGone()) return Unexpected(*gone);
     return InconclusiveError(
-        fmt::format("cannot read what PID {} has loaded: {}", memory.pid(), why));
+        fmt::format("cannot read what PID {} has loaded: {}", memory.pid(), ::dwfl_errmsg(-1)));
   }
   return unwinder;
 }

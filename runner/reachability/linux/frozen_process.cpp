@@ -55,7 +55,7 @@ Expected<FrozenProcess> FrozenProcess::Freeze(int pid) {
   FrozenProcess process(pid);
   const Expected<void> seized = process.SeizeAll();
   if (!seized) return Unexpected(seized.error());
-  if (process.threads_.empty()) return InconclusiveError(fmt::format("PID {} has ended", pid));
+  if (process.threads_.empty()) return EndedError(pid);
   return process;
 }
 

@@ -22,6 +22,8 @@ std::string StatusField(int pid, int tid, std::string_view field) {
   return {};
 }
 
+Unexpected EndedError(int pid) { return InconclusiveError(fmt::format("PID {} has ended", pid)); }
+
 bool HasDied(int pid, int tid) {
   const std::string state = StatusField(pid, tid, "State");
   return state.empty() || state.front() == 'Z' || state.front() == 'X';

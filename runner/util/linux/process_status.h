@@ -7,10 +7,15 @@
 #include <string_view>
 #include <vector>
 
+#include "runner/util/expected.h"
+
 namespace leakgate {
 
 // A field of /proc/PID/task/TID/status; empty if the thread has gone.
 [[nodiscard]] std::string StatusField(int pid, int tid, std::string_view field);
+
+// What there is to say of a process that has gone.
+[[nodiscard]] Unexpected EndedError(int pid);
 
 // It has ended, though it may not have been collected yet.
 [[nodiscard]] bool HasDied(int pid, int tid);
