@@ -24,10 +24,11 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
+// 9: snapshots on request come through the mailbox.
 // 8: stack_events, and frees by stack.
 // 7: tracing may begin and end while the process runs (attached_at_ns, kDetached); mappings;
 // measuring windows.
-inline constexpr std::uint32_t kLayoutVersion = 8;
+inline constexpr std::uint32_t kLayoutVersion = 9;
 
 // How many frames of a stack are recorded: what the agent has room for, and
 // what the runner asks for unless told otherwise.
@@ -77,8 +78,14 @@ enum class Question : std::uint32_t {
   kProcessEnds = 3,    // in order: main has returned, or exit is called; see kAskAtProcessEnd
   kMeasure = 4,        // what has a measuring window outstanding, now?
   kMeasureAtEnd = 5,   // likewise, at its end
-  kTakeSnapshot = 6    // to the file whose path is in Mailbox::file
+  kTakeSnapshot = 6,   // of the process, now; the answer is its size
+  kReadSnapshot = 7    // part `subject` of the snapshot that was taken last: see below
 };
+
+// The agent writes the snapshot files that the program's code asks for: the runner is told
+// no path, so it cannot be made to write where only it may. It takes the snapshot into its
+// own memory, and the agent reads it in parts of Mailbox::kTextCapacity bytes each, the last
+// one shorter, in order. The runner forgets it with the last part.
 
 // What else the runner wants to be asked: bits of RegionHeader::asks.
 inline constexpr std::uint32_t kAskAtTestBegin = 1;
@@ -164,9 +171,9 @@ struct Mailbox {
   std::uint32_t question;   // Question
   std::int32_t tid;         // of the thread that asks
   std::uint32_t iteration;  // that ends
-  std::uint32_t subject;    // a measuring window; of kTakeSnapshot: the length of the path
+  std::uint32_t subject;    // a measuring window; of kReadSnapshot: the part, from 0
   std::uint32_t text_room;  // of kMeasure..: as much text as the asker takes; 0: none
-  std::int64_t bytes;       // the answer to these; -1: not measured, or not taken
+  std::int64_t bytes;       // the answer to these; -1: not measured, not taken, or not read
   std::int64_t blocks;
   char file[kFileCapacity];
   char text[kTextCapacity];

@@ -143,7 +143,7 @@ int TakeSnapshot(const char* path, char* text, unsigned capacity) {
   if (!IsTracing() || !CanRecord()) return LEAKGATE_SNAPSHOT_NOT_TRACED;
   const RecordingGuard guard;
   SettleWindows(guard);
-  switch (AskForSnapshot(ViewOf(path), room)) {
+  switch (SaveSnapshot(path, room)) {
     case Answered::kYes:
       return LEAKGATE_SNAPSHOT_TAKEN;
     case Answered::kWithError:

@@ -2,11 +2,14 @@
 
 #include <linux/futex.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
 #include <ctime>
+#include <initializer_list>
 
+#include "plugin/agent/linux/new_file.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/region.h"
 
@@ -104,6 +107,35 @@ void Take(const Mailbox& mailbox, const TextRoom& room) {
   room.text[length] = '\0';
 }
 
+Answered TakeError(const Mailbox& mailbox, const TextRoom& room) {
+  if (mailbox.text_length == 0) return Answered::kNo;
+  Take(mailbox, room);
+  return Answered::kWithError;
+}
+
+// What does not fit is cut.
+void Say(const TextRoom& room, std::initializer_list<std::string_view> parts) {
+  if (room.capacity == 0) return;
+  std::size_t length = 0;
+  for (const std::string_view part : parts) {
+    const std::size_t fits = std::min(part.size(), room.capacity - 1 - length);
+    std::memcpy(room.text + length, part.data(), fits);
+    length += fits;
+  }
+  room.text[length] = '\0';
+}
+
+Answered CannotWrite(const char* path, int error, const TextRoom& room) {
+  // Constant texts, which no locale changes: nothing is allocated and nothing locked.
+  const char* const why = strerrordesc_np(error);
+  Say(room, {"cannot write snapshot ", path == nullptr ? "" : path, ": ",
+             error == NewFile::kNotRegular ? "it is not a regular file"
+             : why == nullptr              ? "for an unknown reason"
+                                           : why,
+             "; make its directory writable with room for it, or name another file"});
+  return Answered::kWithError;
+}
+
 }  // namespace
 
 RunnerVerdict AskRunner(const RunnerQuestion& asked) {
@@ -131,17 +163,25 @@ std::optional<Amount> AskToMeasure(Question question, std::uint32_t measuring_wi
   return Amount{mailbox.bytes, mailbox.blocks};
 }
 
-Answered AskForSnapshot(std::string_view path, const TextRoom& room) {
+Answered SaveSnapshot(const char* path, const TextRoom& room) {
   const Turn turn;
   if (!turn.is_held()) return Answered::kNo;
+  NewFile file(path);
+  // Nothing is asked for what could not be written.
+  if (file.error() != 0) return CannotWrite(path, file.error(), room);
   Mailbox& mailbox = g_region.mailbox();
-  const std::string_view sent = path.substr(0, Mailbox::kFileCapacity);
-  std::memcpy(mailbox.file, sent.data(), sent.size());
-  mailbox.subject = static_cast<std::uint32_t>(sent.size());
-  if (!turn.Ask(Question::kTakeSnapshot) || mailbox.bytes < 0) return Answered::kNo;
-  if (mailbox.text_length == 0) return Answered::kYes;
-  Take(mailbox, room);
-  return Answered::kWithError;
+  if (!turn.Ask(Question::kTakeSnapshot)) return Answered::kNo;
+  if (mailbox.bytes < 0) return TakeError(mailbox, room);
+  std::int64_t left = mailbox.bytes;
+  if (!file.HasRoomFor(left)) return CannotWrite(path, file.error(), room);
+  for (mailbox.subject = 0; left > 0; ++mailbox.subject) {
+    if (!turn.Ask(Question::kReadSnapshot)) return Answered::kNo;
+    const std::uint32_t length = AtMost(mailbox.text_length, Mailbox::kTextCapacity);
+    if (mailbox.bytes < 0 || length == 0) return Answered::kNo;
+    if (!file.Write({mailbox.text, length})) return CannotWrite(path, file.error(), room);
+    left -= length;
+  }
+  return file.PutInPlace() ? Answered::kYes : CannotWrite(path, file.error(), room);
 }
 
 }  // namespace leakgate::agent

@@ -45,8 +45,8 @@ std::optional<Amount> AskToMeasure(Question question, std::uint32_t measuring_wi
 
 enum class Answered { kNo, kYes, kWithError };
 
-// Has a snapshot file written. A path of more than Mailbox::kFileCapacity bytes leads
-// nowhere: it is cut, and the error names what is left of it.
-Answered AskForSnapshot(std::string_view path, const TextRoom& room);
+// Has the runner take a snapshot of this process, and writes it to `path`, which means what
+// it means to the process itself (linux/new_file.h). Where it fails, `room` says why.
+Answered SaveSnapshot(const char* path, const TextRoom& room);
 
 }  // namespace leakgate::agent

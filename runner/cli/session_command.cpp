@@ -35,6 +35,12 @@ Expected<void> RequireOwnProcess(int pid) {
 }
 
 Expected<void> RequireOwnProcesses(const SessionScope& scope) {
+  const bool has_others = scope.users.are_all || !scope.users.uids.empty();
+  if (has_others && ::geteuid() != 0) {
+    return UsageError(
+        "--user: only root's sessions trace other users' processes; start the session as root, or "
+        "as that user");
+  }
   for (const int pid : scope.pids) {
     const Expected<void> checked = RequireOwnProcess(pid);
     if (!checked) return checked;

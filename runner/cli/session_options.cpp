@@ -1,8 +1,10 @@
 #include "runner/cli/session_options.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 #include "runner/cli/numbers.h"
 #include "runner/cli/repeatable_option.h"
@@ -28,6 +30,27 @@ Expected<SessionScope> ScopeOf(const std::vector<std::string>& images,
     scope.pids.insert(*pid);
   }
   return scope;
+}
+
+// A name, a number, or "all".
+Expected<void> AddUser(const std::string& text, SessionUsers& users) {
+  if (text == "all") {
+    users.are_all = true;
+    return {};
+  }
+  unsigned uid = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, uid);
+  if (error != std::errc() || rest != end) {
+    const passwd* const user = ::getpwnam(text.c_str());
+    if (user == nullptr) {
+      return UsageError(fmt::format(
+          "--user {}: no such user; write a user's name or number, or all for every user", text));
+    }
+    uid = user->pw_uid;
+  }
+  users.uids.insert(uid);
+  return {};
 }
 
 }  // namespace
@@ -78,6 +101,10 @@ SessionOptions::SessionOptions(CLI::App& app)
                          "and ? stand for any text and any character. Repeatable"),
       kImage);
   Repeatable(start_->add_option("--pid", raw_.pids, "Trace this process. Repeatable"), "PID");
+  Repeatable(start_->add_option("--user", raw_.users,
+                                "Trace processes of --image that are this user's, too: a name, a "
+                                "number, or all. Only root can. Repeatable"),
+             "USER");
   start_
       ->add_option("--stack-depth", raw_.stack_depth,
                    fmt::format("Record at most so many frames of a stack, 1 to {}. Default: {}",
@@ -123,6 +150,10 @@ Expected<Command> SessionOptions::MakeStart(std::string name, const Texts& progr
   Expected<SessionScope> scope = ScopeOf(raw_.images, raw_.pids);
   if (!scope) return Unexpected(scope.error());
   command.start.scope = *std::move(scope);
+  for (const std::string& user : raw_.users) {
+    const Expected<void> added = AddUser(user, command.start.scope.users);
+    if (!added) return Unexpected(added.error());
+  }
   if (command.start.scope.images.empty() && command.start.scope.pids.empty()) {
     return UsageError(
         "nothing to trace; name images or PIDs: leakgate session start web --image nginx; "

@@ -33,6 +33,7 @@ class SessionOptions {
     Texts names;
     Texts images;
     Texts pids;
+    Texts users;
     Texts dropped_images;
     Texts dropped_pids;
     std::optional<std::string> stack_depth;

@@ -112,6 +112,8 @@ Json ToOrderedJson(const SessionStatus& session) {
           {"stacks", WordsOfStackEvents(session.stack_events)},
           {"images", std::move(images)},
           {"pids", session.scope.pids},
+          {"uids", session.scope.users.uids},
+          {"all_users", session.scope.users.are_all},
           {"forgotten", session.forgotten},
           {"untraced", session.untraced},
           {"processes", std::move(processes)}};

@@ -24,7 +24,6 @@ std::uint64_t DropsOf(const RegionReader& region) {
 
 ProcessStatus StatusOf(const RegionReader& region, ImageLife life) {
   ProcessStatus status;
-  status.pid = region.Pid();
   status.generation = region.Generation();
   status.state = StateOf(region, life);
   if (status.state == ProcessState::kFailed) status.problem = AgentFailureText(region.Failure());

@@ -34,7 +34,7 @@ struct ProcessStatus {
 
 enum class ImageLife { kExecuting, kOver };
 
-// As `region` tells; its program and when it began are not there.
+// As `region` tells; its PID, its program and when it began are not there.
 [[nodiscard]] ProcessStatus StatusOf(const RegionReader& region, ImageLife life);
 
 }  // namespace leakgate

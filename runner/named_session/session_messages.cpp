@@ -69,7 +69,10 @@ ProcessStatus ProcessFromJson(const Json& body) {
 Json ToJson(const SessionScope& scope) {
   Json images = Json::array();
   for (const ImageSelector& image : scope.images) images.push_back(TextOf(image));
-  return {{"images", std::move(images)}, {"pids", scope.pids}};
+  return {{"images", std::move(images)},
+          {"pids", scope.pids},
+          {"uids", scope.users.uids},
+          {"all_users", scope.users.are_all}};
 }
 
 Expected<SessionScope> ScopeFromJson(const Json& body) {
@@ -77,6 +80,8 @@ Expected<SessionScope> ScopeFromJson(const Json& body) {
   std::vector<std::string> images;
   Read(body, "images", images);
   Read(body, "pids", scope.pids);
+  Read(body, "uids", scope.users.uids);
+  Read(body, "all_users", scope.users.are_all);
   for (const std::string& text : images) {
     Expected<ImageSelector> image = ParseImageSelector(text);
     if (!image) return Unexpected(image.error());

@@ -37,13 +37,15 @@ class Owner {
         stack_events_(start.stack_events),
         agent_(start.agent),
         listener_(std::move(listener)),
-        processes_({start.scope.images, {}}, {start.stack_depth, start.stack_events},
-                   OwnDescriptorRoom()),
+        processes_({start.scope.images, {}, start.scope.users},
+                   {start.stack_depth, start.stack_events}, OwnDescriptorRoom()),
         first_pids_(start.scope.pids) {}
 
   Expected<void> Open() {
-    auto server =
-        ControlServer::Start({.on_hello = [this](int pid) { return processes_.OnHello(pid); }});
+    auto server = ControlServer::Start(
+        {.on_hello = [this](int pid) { return processes_.OnHello(pid); },
+         .is_served = [this](const ControlPeer& peer,
+                             const std::string&) { return processes_.MayServe(peer); }});
     if (!server) return Unexpected(server.error());
     control_ = *std::move(server);
     for (const int pid : first_pids_) {

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "runner/session/linux/process_image.h"
 #include "runner/session/run_reasons.h"
+#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {
@@ -16,6 +18,14 @@ std::string NoRoomText(const DescriptorRoom& descriptors) {
                            "is enough for no further process that runs; have some end, or start "
                            "the session with a higher limit (ulimit -Hn)",
                            descriptors.limit)}
+      .message;
+}
+
+std::string OtherUserText(unsigned uid) {
+  return Error{
+      fmt::format("it is another user's (UID {0}), and the session traces only this "
+                  "user's; to trace that user's as well, start the session with --user {0}",
+                  uid)}
       .message;
 }
 
@@ -36,12 +46,32 @@ ProcessStatus StatusOf(const TracedImage& image) {
 
 SessionProcesses::SessionProcesses(SessionScope scope, const StackSettings& stacks,
                                    DescriptorRoom descriptors)
-    : scope_(std::move(scope)), stacks_(stacks), descriptors_(descriptors) {}
+    : wanted_images_(std::move(scope.images)),
+      users_(std::move(scope.users)),
+      stacks_(stacks),
+      descriptors_(descriptors) {
+  for (const int pid : scope.pids) AddPid(pid);
+}
 
-bool SessionProcesses::IsWanted(int pid, const ExecutedProgram& program) const {
-  return scope_.pids.contains(pid) ||
-         std::any_of(scope_.images.begin(), scope_.images.end(),
+bool SessionProcesses::IsNamed(int pid) const {
+  const auto named = wanted_pids_.find(pid);
+  return named != wanted_pids_.end() && named->second == StartTimeOf(pid);
+}
+
+bool SessionProcesses::IsWantedImage(const ExecutedProgram& program) const {
+  return std::any_of(wanted_images_.begin(), wanted_images_.end(),
                      [&](const ImageSelector& image) { return Selects(image, program); });
+}
+
+bool SessionProcesses::MayServe(const ControlPeer& peer) {
+  if (peer.uid == ::geteuid() || users_.Has(peer.uid)) return true;
+  const std::lock_guard lock(mutex_);
+  if (IsNamed(peer.pid)) return true;
+  ExecutedProgram program{ImageOf(peer.pid), ArgumentsOf(peer.pid)};
+  if (!is_closed_ && IsWantedImage(program)) {
+    NoteUntraced(peer.pid, std::move(program), OtherUserText(peer.uid));
+  }
+  return false;
 }
 
 HelloReply SessionProcesses::OnHello(int pid) {
@@ -50,7 +80,7 @@ HelloReply SessionProcesses::OnHello(int pid) {
   for (const auto& image : images_) {
     if (image->pid() == pid) image->NoteReplaced();
   }
-  if (is_closed_ || !IsWanted(pid, program)) return {};
+  if (is_closed_ || (!IsNamed(pid) && !IsWantedImage(program))) return {};
   if (!MakeRoom()) {
     NoteUntraced(pid, std::move(program), NoRoomText(descriptors_));
     return {};
@@ -115,28 +145,32 @@ void SessionProcesses::ForgetOldest() {
 
 void SessionProcesses::AddImage(const ImageSelector& image) {
   const std::lock_guard lock(mutex_);
-  const auto known = std::find(scope_.images.begin(), scope_.images.end(), image);
-  if (known == scope_.images.end()) scope_.images.push_back(image);
+  const auto known = std::find(wanted_images_.begin(), wanted_images_.end(), image);
+  if (known == wanted_images_.end()) wanted_images_.push_back(image);
 }
 
 bool SessionProcesses::DropImage(const ImageSelector& image) {
   const std::lock_guard lock(mutex_);
-  return std::erase(scope_.images, image) != 0;
+  return std::erase(wanted_images_, image) != 0;
 }
 
 void SessionProcesses::AddPid(int pid) {
   const std::lock_guard lock(mutex_);
-  scope_.pids.insert(pid);
+  wanted_pids_[pid] = StartTimeOf(pid);
 }
 
 bool SessionProcesses::DropPid(int pid) {
   const std::lock_guard lock(mutex_);
-  return scope_.pids.erase(pid) != 0;
+  return wanted_pids_.erase(pid) != 0;
 }
 
 SessionScope SessionProcesses::scope() const {
   const std::lock_guard lock(mutex_);
-  return scope_;
+  SessionScope scope{wanted_images_, {}, users_};
+  for (const auto& [pid, start] : wanted_pids_) {
+    if (IsNamed(pid)) scope.pids.insert(pid);
+  }
+  return scope;
 }
 
 std::vector<ProcessStatus> SessionProcesses::Query() const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,10 +22,20 @@
 
 namespace leakgate {
 
+// Whose processes a session traces by their images, besides those of its owner's user. Only
+// root's owner can trace others'. A process that is named by its PID may be anybody's.
+struct SessionUsers {
+  bool are_all = false;
+  std::set<unsigned> uids;
+
+  bool Has(unsigned uid) const { return are_all || uids.contains(uid); }
+};
+
 // What a session is told to trace.
 struct SessionScope {
   std::vector<ImageSelector> images;
   std::set<int> pids;
+  SessionUsers users;
 };
 
 // Of each process's stacks.
@@ -45,13 +56,18 @@ class SessionProcesses {
 
   SessionProcesses(SessionScope scope, const StackSettings& stacks, DescriptorRoom descriptors);
 
+  // Whether to hear what `peer` asks: as SessionUsers says. One that is of a wanted image and
+  // may not be traced is noted as such.
+  [[nodiscard]] bool MayServe(const ControlPeer& peer);
+  // REQUIRES: MayServe.
   [[nodiscard]] HelloReply OnHello(int pid);
 
   // From now on, for programs that start from now on.
   void AddImage(const ImageSelector& image);
   // False: it was not there.
   bool DropImage(const ImageSelector& image);
-  // `pid` gets a region when its agent asks.
+  // `pid` gets a region when its agent asks, until the process ends: one that is given the
+  // same number later is another.
   void AddPid(int pid);
   bool DropPid(int pid);
   [[nodiscard]] SessionScope scope() const;
@@ -72,7 +88,8 @@ class SessionProcesses {
   [[nodiscard]] bool IsTraced(int pid) const;
 
  private:
-  [[nodiscard]] bool IsWanted(int pid, const ExecutedProgram& program) const;
+  [[nodiscard]] bool IsNamed(int pid) const;
+  [[nodiscard]] bool IsWantedImage(const ExecutedProgram& program) const;
   void ForgetOldest();
   [[nodiscard]] bool ForgetOneEnded();
   [[nodiscard]] bool MakeRoom();
@@ -86,7 +103,9 @@ class SessionProcesses {
   };
 
   mutable std::mutex mutex_;  // of all that follows
-  SessionScope scope_;
+  std::vector<ImageSelector> wanted_images_;
+  std::map<int, std::uint64_t> wanted_pids_;  // when each was started
+  const SessionUsers users_;
   const StackSettings stacks_;
   std::list<std::unique_ptr<TracedImage>> images_;  // oldest first
   const DescriptorRoom descriptors_;

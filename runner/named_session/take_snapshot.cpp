@@ -65,7 +65,7 @@ Expected<SnapshotSubject::Taken> SnapshotSubject::Take(const fs::path& path,
 
 Expected<SnapshotClosing> SnapshotSubject::Write(const fs::path& path,
                                                  SnapshotMoment moment) const {
-  SnapshotRequest request{DescribeProcess(*region_), nullptr};
+  SnapshotRequest request{DescribeProcess(*region_, process_->pid), nullptr};
   request.facts.image = process_->program.path;
   request.facts.command_line = process_->program.arguments;
   request.facts.moment = moment;

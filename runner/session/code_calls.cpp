@@ -1,7 +1,5 @@
 #include "runner/session/code_calls.h"
 
-#include "runner/session/linux/snapshot_on_request.h"
-
 namespace leakgate {
 
 bool CodeCalls::Answer(Mailbox& mailbox) {
@@ -11,7 +9,10 @@ bool CodeCalls::Answer(Mailbox& mailbox) {
       meter_.Answer(mailbox);
       return true;
     case Question::kTakeSnapshot:
-      AnswerSnapshot(region_, mailbox);
+      snapshots_.Take(mailbox);
+      return true;
+    case Question::kReadSnapshot:
+      snapshots_.Read(mailbox);
       return true;
     case Question::kJudge:
     case Question::kTestBegins:

@@ -2,15 +2,16 @@
 // measuring window has outstanding, and snapshots. One thread at a time.
 #pragma once
 
+#include "runner/session/linux/requested_snapshot.h"
 #include "runner/session/window_meter.h"
 
 namespace leakgate {
 
 class CodeCalls {
  public:
-  // Both outlive this.
+  // Both outlive this. REQUIRES: `region` is the maker's own reader of it.
   CodeCalls(const RegionReader& region, Symbolizer& symbolizer)
-      : region_(region), meter_(region, symbolizer) {}
+      : meter_(region, symbolizer), snapshots_(region) {}
 
   // False: the question is none of the code's. REQUIRES: AnswerNothing.
   bool Answer(Mailbox& mailbox);
@@ -18,8 +19,8 @@ class CodeCalls {
   WindowMeter& meter() { return meter_; }
 
  private:
-  const RegionReader& region_;
   WindowMeter meter_;
+  RequestedSnapshot snapshots_;
 };
 
 }  // namespace leakgate

@@ -51,7 +51,7 @@ Expected<std::shared_ptr<TestSnapshots>> TestSnapshots::Create(const fs::path& d
 
 fs::path TestSnapshots::Write(const RegionReader& region, const WindowCopy& window,
                               const char* moment) {
-  SnapshotRequest request{DescribeProcess(region), nullptr};
+  SnapshotRequest request{DescribeProcess(region, region.Pid()), nullptr};
   request.thread_name = [pid = request.facts.pid](int tid) { return NameOfThread(pid, tid); };
   request.facts.occasion = fmt::format("{} of {}", moment, window.name);
   // The test's own thread waits for the answer.

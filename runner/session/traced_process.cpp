@@ -97,6 +97,7 @@ void TracedProcess::AnswerWell(Mailbox& mailbox) {
     case Question::kMeasure:
     case Question::kMeasureAtEnd:
     case Question::kTakeSnapshot:
+    case Question::kReadSnapshot:
       break;
   }
   JudgeWindow(mailbox);

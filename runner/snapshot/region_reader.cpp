@@ -15,6 +15,7 @@ Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
   if (!mapping) return Unexpected(mapping.error());
 
   RegionReader reader(fd, *std::move(mapping));
+  reader.pid_ = CopyOf(&reader.Header().pid);
   const std::uint64_t magic = CopyOf(&reader.Header().magic);
   const std::uint32_t version = CopyOf(&reader.Header().layout_version);
   if (magic != kRegionMagic) return InconclusiveError("the region is not leakgate's");
@@ -23,8 +24,6 @@ Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
   }
   return reader;
 }
-
-int RegionReader::Pid() const { return CopyOf(&Header().pid); }
 
 std::uint32_t RegionReader::Generation() const { return CopyOf(&Header().generation); }
 

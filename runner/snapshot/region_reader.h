@@ -146,7 +146,9 @@ class RegionReader {
   // Fails if it is none, or one of another version.
   [[nodiscard]] static Expected<RegionReader> Attach(const UniqueFd& fd);
 
-  [[nodiscard]] int Pid() const;
+  // As it was when the reader attached: true in the runner that made the region, which did
+  // so before the process had it; elsewhere a claim of the process's.
+  int Pid() const { return pid_; }
   [[nodiscard]] std::uint32_t Generation() const;   // counts the execs of the PID, from 1
   [[nodiscard]] std::uint32_t StackDepth() const;   // where stacks are cut
   [[nodiscard]] std::uint32_t StackEvents() const;  // bits: whose stacks are recorded
@@ -238,6 +240,7 @@ class RegionReader {
 
   const UniqueFd* fd_;
   Mapping mapping_;
+  int pid_ = 0;
 };
 
 }  // namespace leakgate

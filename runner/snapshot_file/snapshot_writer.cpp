@@ -15,16 +15,18 @@ constexpr std::size_t kFullBytes = 1U << 20;
 
 }  // namespace
 
-SnapshotWriter::SnapshotWriter(AtomicFile file) : file_(std::move(file)), parts_(file_.out()) {}
+SnapshotWriter::SnapshotWriter(std::ostream& out, const SnapshotFacts& facts) : parts_(out) {
+  ByteWriter record;
+  Encode(facts, record);
+  parts_.Write(PartKind::kFacts, record.bytes());
+}
 
 Expected<SnapshotWriter> SnapshotWriter::Create(const std::filesystem::path& path,
                                                 const SnapshotFacts& facts) {
   Expected<AtomicFile> file = AtomicFile::Create(path, AtomicFile::Content::kSnapshot);
   if (!file) return Unexpected(file.error());
-  SnapshotWriter writer(*std::move(file));
-  ByteWriter record;
-  Encode(facts, record);
-  writer.parts_.Write(PartKind::kFacts, record.bytes());
+  SnapshotWriter writer(file->out(), facts);
+  writer.file_.emplace(*std::move(file));
   return writer;
 }
 
@@ -94,7 +96,8 @@ Expected<SnapshotClosing> SnapshotWriter::Finish(SnapshotClosing closing) {
   record_.Clear();
   Encode(closing, record_);
   parts_.Write(PartKind::kClosing, record_.bytes());
-  const Expected<void> committed = file_.Commit();
+  if (!file_) return closing;
+  const Expected<void> committed = file_->Commit();
   if (!committed) return Unexpected(committed.error());
   return closing;
 }

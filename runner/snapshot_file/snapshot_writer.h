@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "runner/snapshot/live_block.h"
 #include "runner/snapshot_file/block_batch.h"
@@ -23,6 +24,8 @@ class SnapshotWriter {
   // The file is there, and readable by its owner alone, once Finish has put it in place.
   [[nodiscard]] static Expected<SnapshotWriter> Create(const std::filesystem::path& path,
                                                        const SnapshotFacts& facts);
+  // To `out`, which outlives it.
+  SnapshotWriter(std::ostream& out, const SnapshotFacts& facts);
 
   // REQUIRES: each id once.
   void Add(const SnapshotModule& module);
@@ -46,15 +49,13 @@ class SnapshotWriter {
     snapshot_format::ByteWriter bytes;
   };
 
-  explicit SnapshotWriter(AtomicFile file);
-
   template <typename Record>
   void AddRecord(Pending& pending, const Record& record);
   void Flush(Pending& pending);
   void FlushAllButBlocks();
   void FlushBlocks();
 
-  AtomicFile file_;
+  std::optional<AtomicFile> file_;
   snapshot_format::PartWriter parts_;
   Pending modules_{snapshot_format::PartKind::kModules, {}};
   Pending nodes_{snapshot_format::PartKind::kStacks, {}};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -153,24 +154,40 @@ SnapshotClosing ClosingOf(const RegionReader& region, std::uint32_t current_wind
   return closing;
 }
 
-}  // namespace
-
-Expected<SnapshotClosing> WriteSnapshot(const RegionReader& region, const SnapshotRequest& request,
-                                        const std::filesystem::path& path) {
+SnapshotFacts FactsOf(const RegionReader& region, const SnapshotRequest& request) {
   SnapshotFacts facts = request.facts;
   facts.taken_ns = MonotonicNow();
   facts.tracing_begin_ns = region.Window(1).begin_time_ns;
-  Expected<SnapshotWriter> writer = SnapshotWriter::Create(path, facts);
-  if (!writer) return Unexpected(writer.error());
+  return facts;
+}
 
-  SnapshotCopy copy(region, request, *writer);
+Expected<SnapshotClosing> Copy(const RegionReader& region, const SnapshotRequest& request,
+                               SnapshotWriter& writer) {
+  SnapshotCopy copy(region, request, writer);
   const std::uint32_t current = copy.Window(region.CurrentWindow());
   const Expected<void> copied =
       region.VisitBlocks([&](std::span<const LiveBlock> blocks) { return copy.Add(blocks); });
   if (!copied) return Unexpected(copied.error());
   for (const MappingCopy& mapping : region.Mappings()) copy.Add(mapping);
   for (const FreedByCopy& freed : region.FreedBy()) copy.Add(freed);
-  return writer->Finish(ClosingOf(region, current));
+  return writer.Finish(ClosingOf(region, current));
+}
+
+}  // namespace
+
+Expected<SnapshotClosing> WriteSnapshot(const RegionReader& region, const SnapshotRequest& request,
+                                        const std::filesystem::path& path) {
+  Expected<SnapshotWriter> writer = SnapshotWriter::Create(path, FactsOf(region, request));
+  if (!writer) return Unexpected(writer.error());
+  return Copy(region, request, *writer);
+}
+
+Expected<std::string> SnapshotText(const RegionReader& region, const SnapshotRequest& request) {
+  std::ostringstream text;
+  SnapshotWriter writer(text, FactsOf(region, request));
+  const Expected<SnapshotClosing> copied = Copy(region, request, writer);
+  if (!copied) return Unexpected(copied.error());
+  return std::move(text).str();
 }
 
 }  // namespace leakgate

@@ -27,4 +27,8 @@ struct SnapshotRequest {
                                                       const SnapshotRequest& request,
                                                       const std::filesystem::path& path);
 
+// The same, as the text of the file.
+[[nodiscard]] Expected<std::string> SnapshotText(const RegionReader& region,
+                                                 const SnapshotRequest& request);
+
 }  // namespace leakgate

@@ -1,6 +1,11 @@
 // What the program's own code measures (leakgate::Window) and the snapshots that it takes:
 // in GoogleTest's tests, in a program without any, and without leakgate.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "tests/integration/both_modes.h"
 
@@ -187,6 +192,100 @@ TEST(MeasuringPlainTest, ProgramWithoutTestsIsMeasured) {
               AllOf(HasSubstr("loaded: measured: 811 B in 1 block"), HasSubstr("> Load()"),
                     HasSubstr("ended: measured: nothing"), HasSubstr("snapshot: 1 \n")));
   EXPECT_THAT(ReadFile(file), StartsWith("leakgate-snapshot-"));
+}
+
+// A snapshot is written with the process's own rights: the runner's are root's.
+class SnapshotRightsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can change users";
+    std::filesystem::create_directory(others_);
+    std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
+    ASSERT_EQ(::chown(others_.c_str(), kOther, kOther), 0);
+  }
+  // What the program says of a snapshot that it takes to `file` as another user.
+  static std::string TakenTo(const std::string& file) {
+    const GatedRun run = RunByDefault({FixturePath("measuring_plain"), file, "65534"});
+    const std::string& text = run.command.standard_output;
+    const std::size_t at = text.find("snapshot: ");
+    return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);
+  }
+
+  static constexpr uid_t kOther = 65534;
+  const TemporaryDirectory directory_;  // root's
+  const std::string others_ = directory_.File("others");
+};
+
+TEST_F(SnapshotRightsTest, AreNotTheRunnersWhereItMayNotCreateAFile) {
+  const std::string file = directory_.File("taken.snapshot");
+
+  EXPECT_EQ(TakenTo(file), "snapshot: 2 cannot write snapshot " + file +
+                               ": Permission denied; make its directory writable with room for "
+                               "it, or name another file");
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST_F(SnapshotRightsTest, AreNotTheRunnersWhereALinkLeads) {
+  const std::string secret = directory_.File("secret");
+  std::ofstream(secret) << "secret";
+  std::filesystem::permissions(secret, std::filesystem::perms(0600));
+  std::filesystem::create_symlink(secret, others_ + "/link");
+
+  EXPECT_THAT(TakenTo(others_ + "/link"), HasSubstr("Permission denied"));
+  EXPECT_EQ(ReadFile(secret), "secret");
+}
+
+TEST_F(SnapshotRightsTest, AreTheProcessesOwn) {
+  const std::string file = others_ + "/taken.snapshot";
+  ASSERT_EQ(TakenTo(file), "snapshot: 1 ");
+  ASSERT_EQ(TakenTo(file), "snapshot: 1 ");  // it is replaced
+
+  struct stat facts {};
+  ASSERT_EQ(::stat(file.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_uid, kOther);
+  EXPECT_EQ(facts.st_mode & 07777, 0600U);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(others_), {}), 1);  // nothing beside
+  const CommandResult shown = RunCommand({LeakgatePath(), "snapshot", "show", file});
+  EXPECT_EQ(shown.exit_code, 0) << shown.standard_error;
+}
+
+// The kernel would end the process by a signal.
+TEST(MeasuringPlainTest, SaysThatItMayNotWriteAFileOfThatSize) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("plain.snapshot");
+  const CommandResult result =
+      RunCommand({LeakgatePath(), "run", "--", "sh", "-c",
+                  "ulimit -f 1; exec " + FixturePath("measuring_plain") + " " + file});
+
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  EXPECT_THAT(result.standard_output, HasSubstr("File too large"));
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST(MeasuringPlainTest, OverwritesAFileThatALinkLeadsTo) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("real.snapshot");
+  std::ofstream(file) << std::string(1 << 20, 'x');
+  std::filesystem::create_symlink(file, directory.File("link"));
+  const GatedRun run = RunByDefault({FixturePath("measuring_plain"), directory.File("link")});
+
+  EXPECT_THAT(run.command.standard_output, HasSubstr("snapshot: 1 \n"));
+  const CommandResult shown = RunCommand({LeakgatePath(), "snapshot", "show", file});
+  EXPECT_EQ(shown.exit_code, 0) << shown.standard_error;
+  EXPECT_TRUE(std::filesystem::is_symlink(directory.File("link")));
+}
+
+TEST(MeasuringPlainTest, TakesNoSnapshotToAFifoNorADirectory) {
+  const TemporaryDirectory directory;
+  const std::string fifo = directory.File("fifo");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  for (const auto& [path, why] :
+       {std::pair{fifo, "it is not a regular file"}, std::pair{directory.path(), "Is a directory"},
+        std::pair{std::string("/dev/null"), "it is not a regular file"}}) {
+    const GatedRun run = RunByDefault({FixturePath("measuring_plain"), path});
+    EXPECT_THAT(run.command.standard_output,
+                HasSubstr("snapshot: 2 cannot write snapshot " + path + ": " + why));
+  }
 }
 
 TEST(MeasuringPlainTest, RunsTheSameWithoutLeakgate) {

@@ -2,6 +2,7 @@
 // which started it.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <linux/sched.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include "tests/support/command.h"
+#include "tests/support/heap_on_request.h"
 #include "tests/support/leakgate_run.h"
 #include "tests/support/public_copy.h"
 
@@ -224,6 +226,96 @@ TEST_F(NamedSessionsTest, IsItsUsersAlone) {
       {"setpriv", "--reuid=65534", "--clear-groups", copy.Leakgate(), "session", "query", name_});
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.standard_error, HasSubstr("there is no session"));
+}
+
+// Another user finds the control socket's name among the kernel's, and names a program alike.
+class OthersInASessionTest : public NamedSessionsTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can change users";
+  }
+  // Runs the program as user 65534, with what the session's programs are started with.
+  CommandResult RunAsAnother() {
+    const PublicCopy copy;
+    const std::string program = copy.Add(FixturePath("measuring_plain"));
+    const std::string script = "exec setpriv --reuid=65534 --clear-groups " + program;
+    return Exec({"sh", "-c", script});
+  }
+  static testing::Matcher<Json> IsTraced() {
+    return testing::ResultOf([](const Json& it) { return it["state"]; }, "ended");
+  }
+};
+
+TEST_F(OthersInASessionTest, AreNotTracedUnlessTheirUserIsNamed) {
+  ASSERT_EQ(Start({"measuring_plain"}).exit_code, 0);
+  EXPECT_THAT(RunAsAnother().standard_output, HasSubstr("not measured"));
+  ASSERT_THAT(Processes(), SizeIs(1));
+  EXPECT_EQ(Processes()[0]["state"], "failed");
+  EXPECT_THAT(Processes()[0]["problem"], testing::HasSubstr("it is another user's (UID 65534)"));
+}
+
+TEST_F(OthersInASessionTest, AreTracedWhereTheirUserIsNamed) {
+  for (const std::string user : {"65534", "nobody", "all"}) {
+    ASSERT_EQ(Leakgate({"session", "start", name_, "--image", "measuring_plain", "--user", user})
+                  .exit_code,
+              0);
+    EXPECT_THAT(RunAsAnother().standard_output, HasSubstr("loaded: measured")) << user;
+    EXPECT_THAT(Processes(), testing::ElementsAre(IsTraced())) << user;
+    Leakgate({"session", "stop", name_});
+  }
+}
+
+TEST_F(OthersInASessionTest, UserThatDoesNotExistIsAUsageError) {
+  const CommandResult result =
+      Leakgate({"session", "start", name_, "--image", "a", "--user", "no-such-user"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.standard_error, HasSubstr("--user no-such-user: no such user"));
+}
+
+TEST_F(OthersInASessionTest, OnlyRootNamesUsers) {
+  const PublicCopy copy;
+  const CommandResult result =
+      RunCommand({"setpriv", "--reuid=65534", "--clear-groups", copy.Leakgate(), "session", "start",
+                  name_, "--image", "a", "--user", "all"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.standard_error, HasSubstr("only root's sessions trace other users'"));
+}
+
+// A process with exactly that number, which runs `command` with the session's variables.
+int RunAsPid(pid_t pid, const std::vector<std::string>& environment, const char* program) {
+  clone_args arguments{};
+  arguments.exit_signal = SIGCHLD;
+  arguments.set_tid = reinterpret_cast<std::uintptr_t>(&pid);
+  arguments.set_tid_size = 1;
+  const long child = ::syscall(SYS_clone3, &arguments, sizeof(arguments));
+  if (child == 0) {
+    for (const std::string& variable : environment) ::putenv(const_cast<char*>(variable.c_str()));
+    ::execl(program, program, nullptr);
+    ::_exit(127);
+  }
+  int status = -1;
+  if (child > 0) ::waitpid(static_cast<pid_t>(child), &status, 0);
+  return child > 0 ? status : -1;
+}
+
+// A session names a process, not a number: whoever is given the number next is nobody's.
+TEST_F(OthersInASessionTest, ProcessThatIsGivenAnEndedOnesNumberIsNotTraced) {
+  HeapOnRequest program;
+  const pid_t pid = program.pid();
+  ASSERT_EQ(Leakgate({"session", "start", name_, "--pid", std::to_string(pid)}).exit_code, 0);
+  const std::string environment = Exec({"env"}).standard_output;
+  std::vector<std::string> variables;
+  for (const std::string name : {"LD_PRELOAD", "LEAKGATE_CONTROL"}) {
+    const std::size_t at = environment.find(name + "=");
+    ASSERT_NE(at, std::string::npos) << environment;
+    variables.push_back(environment.substr(at, environment.find('\n', at) - at));
+  }
+  EXPECT_EQ(program.End(), 0);
+  ASSERT_THAT(Processes(), SizeIs(1));
+
+  ASSERT_EQ(RunAsPid(pid, variables, FixturePath("measuring_plain").c_str()), 0);
+  EXPECT_THAT(Processes(), SizeIs(1));
+  EXPECT_THAT(Query()["pids"], testing::IsEmpty());
 }
 
 // Tests below a session run as they do without: nobody judges them.

@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "common/control_protocol.h"
@@ -134,6 +135,30 @@ TEST_F(StrangersTest, OfAnotherUserAreNotAnsweredByRoot) {
                  {.environment = {variable}});
   EXPECT_EQ(stranger.exit_code, 0) << stranger.standard_error;
   ExpectAPass();
+}
+
+// A child of the run's under another user names a file that only root may read.
+TEST(StrangersPathsTest, AreOpenedWithTheRightsOfWhoNamesThem) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change users";
+  const TemporaryDirectory directory;
+  const std::string secret = directory.File("secret_tests");
+  fs::copy_file(FixturePath("language_untouched"), secret);
+  fs::permissions(secret, fs::perms(0700));
+  fs::permissions(directory.path(), fs::perms(0755));
+  const std::string script = directory.File("tell.py");
+  std::ofstream(script) << "import os, socket, struct\n"
+                        << "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+                        << "s.connect(chr(0) + os.environ['LEAKGATE_CONTROL'])\n"
+                        << "path = b'" << secret << "'\n"
+                        << "s.send(struct.pack('IIiIII', " << kExecMagic
+                        << ", 1, 0, 0, 1, len(path)) + path)\n";
+  const auto run = [&](const std::string& prefix) {
+    return RunCommand(Gated({"bash", "-c", prefix + "/usr/bin/python3 " + script + " && exit 0"}));
+  };
+  const CommandResult as_another = run("setpriv --reuid=65534 --clear-groups ");
+  EXPECT_EQ(as_another.exit_code, 0) << as_another.standard_error;
+  const CommandResult as_root = run("");
+  EXPECT_EQ(as_root.exit_code, 3) << as_root.standard_error;
 }
 
 // A test binary that is said to run untraced would make the run inconclusive.

@@ -15,6 +15,7 @@
 #include "common/region_layout.h"
 #include "runner/session/linux/process_image.h"
 #include "runner/util/linux/errno_text.h"
+#include "runner/util/linux/file_rights.h"
 #include "runner/util/linux/local_socket.h"
 
 namespace leakgate {
@@ -172,7 +173,7 @@ int ControlServer::AcceptAll() {
     ucred peer{};
     socklen_t bytes = sizeof(peer);
     if (::getsockopt(client.socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) continue;
-    client.peer = {peer.pid, peer.uid};
+    client.peer = {peer.pid, peer.uid, peer.gid};
     client.since = Clock::now();
     if (MayConnect(client.peer)) clients_.push_back(std::move(client));
   }
@@ -214,7 +215,8 @@ ControlServer::Next ControlServer::Serve(const Client& client) {
   if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return Next::kWait;
   message.bytes = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
   if (message.IsNotice() && handlers_.on_exec) {
-    handlers_.on_exec(message.AsExec(client.peer.pid));
+    const FileRights rights(client.peer.uid, client.peer.gid);
+    if (rights.hold()) handlers_.on_exec(message.AsExec(client.peer.pid));
   }
   if (!message.IsHello()) return Next::kClose;
   const bool is_ours = message.AsHello().layout_version == kLayoutVersion;

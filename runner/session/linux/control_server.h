@@ -45,10 +45,12 @@ struct ToldExec {
 struct ControlPeer {
   int pid = 0;
   unsigned uid = 0;
+  unsigned gid = 0;
 };
 
 // Called on the server's thread with a PID that the kernel vouches for, in the order in
-// which the processes have connected.
+// which the processes have connected. What on_exec opens because of what it is told, it opens
+// with the rights of the process that tells (util/linux/file_rights.h).
 struct ControlHandlers {
   std::function<HelloReply(int pid)> on_hello;
   // Whether to hear what `peer` says, on the socket named `name`. Not set: all are heard.

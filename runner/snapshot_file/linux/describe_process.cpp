@@ -48,9 +48,9 @@ std::string ImageOf(int pid) {
 
 }  // namespace
 
-SnapshotFacts DescribeProcess(const RegionReader& region) {
+SnapshotFacts DescribeProcess(const RegionReader& region, int pid) {
   SnapshotFacts facts;
-  facts.pid = region.Pid();
+  facts.pid = pid;
   facts.generation = region.Generation();
   facts.stack_depth = region.StackDepth();
   facts.stack_events = region.StackEvents();

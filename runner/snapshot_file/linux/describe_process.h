@@ -8,9 +8,10 @@
 
 namespace leakgate {
 
-// The facts of the process that `region` is of. Of one that has gone, `image` and
-// `command_line` are empty: the caller knows them. `moment` is the caller's to say.
-[[nodiscard]] SnapshotFacts DescribeProcess(const RegionReader& region);
+// The facts of the process `pid`, which `region` is of: the region's own word on that may be
+// the process's. Of one that has gone, `image` and `command_line` are empty: the caller knows
+// them. `moment` is the caller's to say.
+[[nodiscard]] SnapshotFacts DescribeProcess(const RegionReader& region, int pid);
 
 // How many threads a process has; 0: it has gone.
 [[nodiscard]] int CountThreads(int pid);

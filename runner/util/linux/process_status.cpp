@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "runner/util/linux/whole_file.h"
+
 namespace leakgate {
 
 std::string StatusField(int pid, int tid, std::string_view field) {
@@ -27,6 +29,19 @@ Unexpected EndedError(int pid) { return InconclusiveError(fmt::format("PID {} ha
 bool HasDied(int pid, int tid) {
   const std::string state = StatusField(pid, tid, "State");
   return state.empty() || state.front() == 'Z' || state.front() == 'X';
+}
+
+std::uint64_t StartTimeOf(int pid) {
+  const std::string stat = ReadWholeFile(fmt::format("/proc/{}/stat", pid)).value_or("");
+  // The name, field 2, may hold anything: fields are counted from its end on.
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(stat.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 22; ++field) fields >> skipped;
+  std::uint64_t ticks = 0;
+  fields >> ticks;
+  return ticks;
 }
 
 bool IsStoppedBySignal(int pid) { return StatusField(pid, pid, "State").starts_with('T'); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ namespace leakgate {
 
 // It has ended, though it may not have been collected yet.
 [[nodiscard]] bool HasDied(int pid, int tid);
+
+// When it was started, in the kernel's ticks since boot: two processes that have had the same
+// PID differ in it. 0 if it has gone. By field 22 of proc_pid_stat(5).
+[[nodiscard]] std::uint64_t StartTimeOf(int pid);
 
 // A signal has stopped it, and no debugger holds it.
 [[nodiscard]] bool IsStoppedBySignal(int pid);
