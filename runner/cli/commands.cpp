@@ -111,12 +111,14 @@ Expected<int> Execute(RunCommand command) {
   };
   const Expected<RunReports> compared = PrepareFiles(command);
   if (!compared) return Unexpected(compared.error());
+  const Expected<ReadSource> sources = OwnSources(command.source_root);
+  if (!sources) return Unexpected(sources.error());
   const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
   if (!result) return Unexpected(result.error());
 
   Print(stderr, SummaryText(*result, StyleOfStandardError(), command.detail));
   if (command.prints_measurements) Print(stdout, CTestMeasurementsText(*result));
-  Expected<void> written = WriteReports(command.reports, *result, *compared);
+  Expected<void> written = WriteReports(command.reports, *result, *compared, *sources);
   if (const Expected<void> told = TellOfSnapshots(command); written) written = told;
   if (written) return ExitCodeToTell(*result, command.skip_exit_code);
   if (result->exit_code == 0) return Unexpected(written.error());
