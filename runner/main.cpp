@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <boost/system/system_error.hpp>
-#include <cstdio>
 #include <exception>
 #include <system_error>
 
 #include "runner/attach/program_environment.h"
 #include "runner/cli/commands.h"
+#include "runner/cli/terminal.h"
 
 namespace {
 
@@ -25,13 +25,8 @@ leakgate::Expected<int> RunMain(const std::vector<std::string>& arguments) {
   return std::visit([](auto& chosen) { return leakgate::Execute(std::move(chosen)); }, *command);
 }
 
-// Never throws: standard error may be closed, or a broken pipe.
-void Print(const std::string& message) {
-  std::fputs(fmt::format("leakgate: {}\n", message).c_str(), stderr);
-}
-
 void PrintRefusal(const std::exception& error) {
-  Print(
+  leakgate::PrintMessage(
       fmt::format("the system does not allow what leakgate needs: {}; raise its limits "
                   "(ulimit -a), or allow the call in the container",
                   error.what()));
@@ -43,14 +38,14 @@ int main(int argc, char** argv) {
   try {
     const leakgate::Expected<int> exit_code = RunMain({argv + 1, argv + argc});
     if (exit_code) return *exit_code;
-    Print(exit_code.error().message);
+    leakgate::PrintMessage(exit_code.error().message);
     return static_cast<int>(exit_code.error().exit_code);
   } catch (const std::system_error& error) {
     PrintRefusal(error);
   } catch (const boost::system::system_error& error) {  // of Boost.Process
     PrintRefusal(error);
   } catch (const std::exception& error) {
-    Print(fmt::format("internal error: {}", error.what()));
+    leakgate::PrintMessage(fmt::format("internal error: {}", error.what()));
   }
   return static_cast<int>(leakgate::ExitCode::kInconclusive);
 }

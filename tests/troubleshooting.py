@@ -21,7 +21,7 @@ PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
 SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/inspection", "runner/judgement",
            "runner/main.cpp", "runner/merge", "runner/reachability", "runner/report/finding_text.cpp",
            "runner/report/report_file.cpp", "runner/report/summary.cpp", "runner/session",
-           "runner/snapshot_file", "runner/util/atomic_file.cpp", "plugin/listener"]
+           "runner/snapshot_file", "runner/util/atomic_file.cpp", "runner/util/linux/file_place.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
 OTHER_FILES = {"doctor_command.cpp", "examination.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
                "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp", "command_page.cpp",
@@ -51,10 +51,11 @@ OTHER_TEXTS = {
     "and more over budget; the merged report has each",
     "{} known from baseline ({})", "{}:{}: {} removed: nothing used it", "ok: component {}, {}, {}",
     "leakgate: budget files: {}, errors: {}, warnings: {}",
-    "leakgate: runs added to {}: {}; there already: {}",
+    "runs added to {}: {}; there already: {}",
 }
 # Messages of few words, or in files that print much else.
-FURTHER = {"internal error: {}": "runner/main.cpp", "not recorded: {}": "runner/report/summary.cpp",
+FURTHER = {"internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/session_command.cpp",
+           "not recorded: {}": "runner/report/summary.cpp",
            "no test boundaries, program window only": "runner/report/verdict_counts.cpp"}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\''
                    r'|(?P<word>\w+)|(?P<space>\s+)|.', re.S)

@@ -53,9 +53,10 @@ struct CheckReport {
   std::size_t errors = 0;
   std::size_t warnings = 0;
 
+  void Add(std::string_view line) { text += Printable(line) + '\n'; }
   void Add(const BudgetProblems& problems) {
-    for (const std::string& line : problems.errors) text += fmt::format("error: {}\n", line);
-    for (const std::string& line : problems.warnings) text += fmt::format("warning: {}\n", line);
+    for (const std::string& line : problems.errors) Add("error: " + line);
+    for (const std::string& line : problems.warnings) Add("warning: " + line);
     errors += problems.errors.size();
     warnings += problems.warnings.size();
   }
@@ -69,10 +70,10 @@ std::vector<BudgetFile> CheckFiles(const std::vector<fs::path>& paths, CheckRepo
     Expected<BudgetFile> file =
         text ? ParseBudgetFile(path, *text) : Expected<BudgetFile>(Unexpected(text.error()));
     if (!file) {
-      report.Add({.errors = {file.error().message}, .warnings = {}});
+      report.Add(BudgetProblems{.errors = {file.error().message}, .warnings = {}});
       continue;
     }
-    report.text += fmt::format("{}: {}\n", path.string(), DescribeBudget(*file));
+    report.Add(fmt::format("{}: {}", path.string(), DescribeBudget(*file)));
     report.Add(CheckDates(*file, Today()));
     files.push_back(*std::move(file));
   }
@@ -83,9 +84,10 @@ std::vector<BudgetFile> CheckFiles(const std::vector<fs::path>& paths, CheckRepo
 void TellWhatIsLeftOut(const std::vector<BudgetFile>& files) {
   for (const BudgetFile& file : files) {
     if (file.binaries.empty()) continue;
-    Print(stderr, fmt::format("leakgate: {} is for {} only, and left out; name the binary: "
-                              "leakgate explain TEST ... -- BINARY\n",
-                              file.path.string(), fmt::join(file.binaries, ", ")));
+    PrintMessage(
+        fmt::format("{} is for {} only, and left out; name the binary: leakgate explain "
+                    "TEST ... -- BINARY",
+                    file.path.string(), fmt::join(file.binaries, ", ")));
   }
 }
 
@@ -104,7 +106,7 @@ Expected<std::size_t> RatchetFile(const BudgetFile& file, const BudgetUsage& usa
   const Expected<RatchetedBudget> tightened = Ratchet(file.path, *text, usage, unused);
   if (!tightened) return Unexpected(tightened.error());
   for (const std::string& change : tightened->changes) {
-    Print(stderr, fmt::format("leakgate: {}\n", change));
+    PrintMessage(change);
   }
   if (mode == RatchetMode::kWrite && !tightened->changes.empty()) {
     const Expected<void> written = WriteFileAtomically(file.path, tightened->text);
@@ -121,7 +123,7 @@ Expected<std::size_t> RatchetAll(const BudgetRatchetCommand& command, const RunR
   if (!program) return Unexpected(program.error());
   const BudgetSet budgets(*std::move(files), *program);
   const bool ran_all = RanAllTests(command.request.arguments, OwnEnvironment());
-  if (!ran_all) Print(stderr, "leakgate: some of the tests ran: nothing is removed\n");
+  if (!ran_all) PrintMessage("some of the tests ran: nothing is removed");
 
   std::size_t changes = 0;
   for (const BudgetFile* file : budgets.Files()) {
@@ -167,10 +169,10 @@ Expected<int> Execute(BudgetInitCommand command) {
   const Expected<void> written =
       WriteFileAtomically(command.output, InitialBudget(command.component, *result, Today()));
   if (!written) return Unexpected(written.error());
-  Print(stderr,
-        fmt::format("leakgate: wrote {}; fix what it allows, or write why it stays; then: "
-                    "leakgate run --budgets {} -- {}\n",
-                    command.output.string(), command.output.string(), command.request.program));
+  PrintMessage(
+      fmt::format("wrote {}; fix what it allows, or write why it stays; then: leakgate run "
+                  "--budgets {} -- {}",
+                  command.output.string(), command.output.string(), command.request.program));
   return kPass;
 }
 
@@ -180,15 +182,15 @@ Expected<int> Execute(BudgetRatchetCommand command) {
   if (!result) return Unexpected(result.error());
   if (result->exit_code != kPass) {
     Print(stderr, SummaryText(*result, StyleOfStandardError()));
-    Print(stderr, "leakgate: not a green run, so nothing was tightened\n");
+    PrintMessage("not a green run, so nothing was tightened");
     return result->exit_code;
   }
   const Expected<std::size_t> changes = RatchetAll(command, *result);
   if (!changes) return Unexpected(changes.error());
   const bool fails = command.mode == RatchetMode::kCheck && *changes != 0;
-  Print(stderr, fmt::format("leakgate: {}\n", *changes == 0 ? "nothing to tighten"
-                                              : fails       ? "to tighten: run it without --check"
-                                                            : "tightened"));
+  PrintMessage(*changes == 0 ? "nothing to tighten"
+               : fails       ? "to tighten: run it without --check"
+                             : "tightened");
   return fails ? kFail : kPass;
 }
 

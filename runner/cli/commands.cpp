@@ -83,13 +83,13 @@ Expected<void> TellOfSnapshots(const RunCommand& command) {
     return !pair.begin.empty() && !pair.end.empty();
   });
   if (command.detail != SummaryDetail::kQuiet || !kept.empty()) {
-    Print(stderr, fmt::format("leakgate: snapshots of {} in {}\n",
-                              FormatCount(static_cast<std::int64_t>(kept.size()), "test"),
-                              command.snapshots.string()));
+    PrintMessage(fmt::format("snapshots of {} in {}",
+                             FormatCount(static_cast<std::int64_t>(kept.size()), "test"),
+                             command.snapshots.string()));
   }
   if (whole != kept.end()) {
-    Print(stderr, fmt::format("leakgate: to see what {} left: leakgate snapshot diff {} {}\n",
-                              Printable(whole->test), whole->begin.string(), whole->end.string()));
+    PrintMessage(fmt::format("to see what {} left: leakgate snapshot diff {} {}", whole->test,
+                             whole->begin.string(), whole->end.string()));
   }
   if (!snapshots->problem().empty()) return InconclusiveError(snapshots->problem());
   return {};
@@ -111,26 +111,28 @@ Expected<int> Execute(RunCommand command) {
   };
   const Expected<RunReports> compared = PrepareFiles(command);
   if (!compared) return Unexpected(compared.error());
+  const Expected<ReadSource> sources = OwnSources(command.source_root);
+  if (!sources) return Unexpected(sources.error());
   const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
   if (!result) return Unexpected(result.error());
 
   Print(stderr, SummaryText(*result, StyleOfStandardError(), command.detail));
   if (command.prints_measurements) Print(stdout, CTestMeasurementsText(*result));
-  Expected<void> written = WriteReports(command.reports, *result, *compared);
+  Expected<void> written = WriteReports(command.reports, *result, *compared, *sources);
   if (const Expected<void> told = TellOfSnapshots(command); written) written = told;
   if (written) return ExitCodeToTell(*result, command.skip_exit_code);
   if (result->exit_code == 0) return Unexpected(written.error());
-  Print(stderr, fmt::format("leakgate: {}\n", written.error().message));
+  PrintMessage(written.error().message);
   return ExitCodeToTell(*result, command.skip_exit_code);
 }
 
 Expected<int> Execute(const FrameworkCommand&) {
-  Print(stdout, FrameworkRulesText());
+  PrintVerbatim(stdout, FrameworkRulesText());
   return 0;
 }
 
 Expected<int> Execute(const PrintCommand& command) {
-  Print(stdout, command.text);
+  PrintVerbatim(stdout, command.text);
   return 0;
 }
 

@@ -2,14 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/date.h"
 #include "runner/budget/quantities.h"
 #include "runner/budget/wording.h"
 #include "runner/report/quantity_text.h"
+#include "runner/report/style.h"
 
 namespace leakgate {
 namespace {
+
+// On a line of its own, whatever names are in it.
+template <typename... Values>
+std::string Line(fmt::format_string<Values...> format, Values&&... values) {
+  return Printable(fmt::format(format, std::forward<Values>(values)...)) + '\n';
+}
 
 std::string PlaceOf(const LimitSource& source) {
   return fmt::format("{}:{}", source.file, source.line);
@@ -30,12 +39,12 @@ std::string FilesText(const std::vector<BudgetCandidate>& candidates, const Test
   const BudgetFile& winner = *candidates.front().file;
   const std::string owner = winner.owner.empty() ? "" : ", owner " + winner.owner;
   std::string text =
-      fmt::format("file: {} (component {}{})\n", winner.path.string(), winner.component, owner);
+      Line("file: {} (component {}{})", winner.path.string(), winner.component, owner);
   if (candidates.size() == 1) return text + "  the only one that covers it\n";
   for (const BudgetCandidate& it : candidates) {
-    text += fmt::format("  {} {}: {}\n",
-                        &it == &candidates.front() ? "wins: " : "loses:", it.file->path.string(),
-                        RankText(it, !test.source_file.empty()));
+    text += Line("  {} {}: {}",
+                 &it == &candidates.front() ? "wins: " : "loses:", it.file->path.string(),
+                 RankText(it, !test.source_file.empty()));
   }
   return text;
 }
@@ -43,8 +52,8 @@ std::string FilesText(const std::vector<BudgetCandidate>& candidates, const Test
 std::string LimitText(std::string_view keys, const std::optional<AppliedLimit>& limit,
                       std::string_view unit) {
   if (!limit) return "";
-  return fmt::format("  {:<18} {:>12} {:<6}  {}{}\n", keys, limit->value, unit,
-                     PlaceOf(limit->source), ReasonOf(limit->source.reason));
+  return Line("  {:<18} {:>12} {:<6}  {}{}", keys, limit->value, unit, PlaceOf(limit->source),
+              ReasonOf(limit->source.reason));
 }
 
 std::string LimitsText(const AppliedBudget& budget) {
@@ -108,7 +117,7 @@ std::string OverridesText(const BudgetFile& file, const std::string& test,
       state += ExpiryText(it->expires) + ReasonOf(it->reason);
       later.push_back(&*it);
     }
-    text.insert(0, fmt::format("  {}:{}: {}\n", file.path.string(), it->line, state));
+    text.insert(0, Line("  {}:{}: {}", file.path.string(), it->line, state));
   }
   return text.empty() ? "" : "overrides:\n" + text;
 }
@@ -119,10 +128,9 @@ std::string AllowancesText(const AppliedBudget& budget) {
     std::vector<std::string> most;
     if (it.bytes) most.push_back(FormatCount(*it.bytes, "byte"));
     if (it.blocks) most.push_back(FormatCount(*it.blocks, "block"));
-    text +=
-        fmt::format("  {}: {}: {}{}{}\n", PlaceOf(it.source), fmt::join(it.stack, " < "),
-                    most.empty() ? "any amount" : fmt::format("at most {}", fmt::join(most, ", ")),
-                    ExpiryText(it.expires), ReasonOf(it.source.reason));
+    text += Line("  {}: {}: {}{}{}", PlaceOf(it.source), fmt::join(it.stack, " < "),
+                 most.empty() ? "any amount" : fmt::format("at most {}", fmt::join(most, ", ")),
+                 ExpiryText(it.expires), ReasonOf(it.source.reason));
   }
   return text.empty() ? "" : "allowances:\n" + text;
 }
@@ -173,7 +181,7 @@ std::string ProcessesText(const BudgetFile& file, const std::string& test,
                           std::chrono::year_month_day today) {
   std::string text;
   for (const ProcessPattern& pattern : file.processes) {
-    text += fmt::format("  {:<31}         {}:{}\n", pattern.glob, file.path.string(), pattern.line);
+    text += Line("  {:<31}         {}:{}", pattern.glob, file.path.string(), pattern.line);
   }
   if (text.empty()) return "";
   const AppliedBudget budget = ApplyLimits(file, {WindowKind::kProcess, {test}, today});
@@ -188,15 +196,15 @@ Expected<std::string> ExplainText(const BudgetSet& budgets, const TestId& test,
   const Expected<AppliedBudget> budget = budgets.ForTest(test);
   if (!budget) return Unexpected(budget.error());
   const std::vector<BudgetCandidate> candidates = budgets.Candidates(test);
-  std::string text = fmt::format("{}\n", test.name);
-  if (!test.source_file.empty()) text += fmt::format("source: {}\n", test.source_file);
+  std::string text = Line("{}", test.name);
+  if (!test.source_file.empty()) text += Line("source: {}", test.source_file);
   text += FilesText(candidates, test) + LimitsText(*budget);
   if (!candidates.empty()) text += OverridesText(*candidates.front().file, test.name, today);
   text += AllowancesText(*budget) + PolicyText(*budget) + ThreadsText(*budget);
   if (!candidates.empty()) text += ProcessesText(*candidates.front().file, test.name, today);
   for (const BudgetFile* owner : budgets.CodeOwners()) {
-    text += fmt::format("what code of {} allocates in it is charged to {}\n", owner->component,
-                        owner->path.string());
+    text += Line("what code of {} allocates in it is charged to {}", owner->component,
+                 owner->path.string());
   }
   return text;
 }

@@ -103,10 +103,10 @@ Expected<int> Execute(const HistoryAddCommand& command) {
   }
   if (const auto done = history->Commit(); !done) return Unexpected(done.error());
   for (const std::string& warning : found->warnings) {
-    Print(stderr, fmt::format("leakgate: warning: {}\n", warning));
+    PrintMessage(fmt::format("warning: {}", warning));
   }
-  Print(stderr, fmt::format("leakgate: runs added to {}: {}; there already: {}\n",
-                            command.database.string(), added.runs, added.known));
+  PrintMessage(fmt::format("runs added to {}: {}; there already: {}", command.database.string(),
+                           added.runs, added.known));
   return kDone;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runner/cli/terminal.h"
 #include "runner/report/quantity_text.h"
 #include "runner/report/style.h"
 
@@ -13,9 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string Dump(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
+std::string Dump(const Json& json) { return ConsoleJson(json, 1); }
 
 Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 

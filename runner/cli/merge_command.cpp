@@ -12,6 +12,7 @@
 #include "runner/merge/find_results.h"
 #include "runner/merge/merge_verdict.h"
 #include "runner/merge/read_run_reports.h"
+#include "runner/report/formats/source_file.h"
 #include "runner/report/json_writer.h"
 #include "runner/report/report_writer.h"
 
@@ -23,6 +24,10 @@ namespace fs = std::filesystem;
 // The reports in the making. JSON is copied; for the others each run is taken apart.
 class MergedReports {
  public:
+  explicit MergedReports(ReadSource read_source) {
+    surroundings_.read_source = std::move(read_source);
+  }
+
   Expected<void> Open(const std::vector<ReportRequest>& reports, std::size_t runs) {
     files_.reserve(reports.size());
     for (const ReportRequest& report : reports) {
@@ -84,7 +89,7 @@ class MergedReports {
     }
   }
 
-  const ReportSurroundings surroundings_ = SurroundingsOfThisProcess();
+  ReportSurroundings surroundings_ = SurroundingsOfThisProcess();
   std::vector<AtomicFile> files_;
   std::vector<JsonTextWriter> texts_;
   std::vector<ReportWriter> writers_;
@@ -114,10 +119,17 @@ class MergeProgress {
       std::make_shared<std::atomic<std::int64_t>>(0);
 };
 
+// The results name files of the machines that they come from: none of them is read unasked.
+Expected<ReadSource> SourcesOf(const MergeCommand& command) {
+  return command.source_root.empty() ? ReadSource() : SourcesBelow(command.source_root);
+}
+
 Expected<void> WriteReports(const MergeCommand& command, const MergedRuns& runs,
                             RunProgress* shown) {
   if (command.reports.empty()) return {};
-  MergedReports reports;
+  const Expected<ReadSource> sources = SourcesOf(command);
+  if (!sources) return Unexpected(sources.error());
+  MergedReports reports(*sources);
   if (Expected<void> opened = reports.Open(command.reports, runs.size()); !opened) return opened;
   if (!command.baseline.empty()) {
     if (Expected<void> read = reports.AddBaseline(command.baseline); !read) return read;

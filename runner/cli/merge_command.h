@@ -18,7 +18,8 @@ struct MergeCommand {
   std::vector<ReportRequest> reports;
   std::optional<std::int64_t> expected;  // that many runs, or it is inconclusive
   ProgressMode progress = ProgressMode::kAuto;
-  std::filesystem::path baseline;  // that the page compares with; empty: none
+  std::filesystem::path baseline;     // that the page compares with; empty: none
+  std::filesystem::path source_root;  // where the page's sources are; empty: it quotes none
 };
 
 // Prints the summary to standard error, and returns the merged verdict's exit code.

@@ -26,6 +26,7 @@ struct RunCommand {
   RunRequest request;                  // its `agent` and `baseline` are left empty
   std::vector<ReportRequest> reports;  // their paths may hold placeholders
   std::filesystem::path baseline;      // an earlier report; empty: none
+  std::filesystem::path source_root;   // of those that a page quotes; empty: anywhere
   std::filesystem::path snapshots;     // a directory for those of tests; empty: none
   SnapshotTests snapshot_tests = SnapshotTests::kOverBudget;
   std::optional<int> skip_exit_code;  // instead of 0, where every test was skipped

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "runner/cli/terminal.h"
+
 namespace leakgate {
 namespace {
 
@@ -104,7 +106,7 @@ void ProgressDisplay::Tick() {
     return ShowBar(*progress, elapsed);
   }
   if (!progress) return;
-  const std::string line = ProgressLine(*progress, elapsed) + '\n';
+  const std::string line = ConsoleText(ProgressLine(*progress, elapsed) + '\n');
   (void)!::write(STDERR_FILENO, line.data(), line.size());  // at once: others write there, too
 }
 

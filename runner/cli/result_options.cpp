@@ -67,6 +67,11 @@ void ResultOptions::AddMerge() {
                    "Compare with this earlier JSON report, of one run or merged, in the HTML "
                    "report. Verdicts stay the runs' own")
       ->type_name("REPORT");
+  merge_
+      ->add_option("--source-root", raw_.source_root,
+                   "Quote the source lines of files below DIR in the HTML report. Without it, none "
+                   "are: results name files, and may come from anywhere")
+      ->type_name("DIR");
   AddProgressOption(*merge_, raw_.progress);
 }
 
@@ -111,6 +116,7 @@ Expected<Command> ResultOptions::MakeMerge() const {
     command.reports.push_back(*std::move(report));
   }
   command.baseline = raw_.baseline;
+  command.source_root = raw_.source_root;
   if (Expected<void> checked = CheckBaseline(command); !checked) {
     return Unexpected(checked.error());
   }

@@ -26,6 +26,7 @@ class ResultOptions {
     std::string output;
     std::optional<std::string> expected;
     std::string baseline;
+    std::string source_root;
     std::optional<std::string> progress;
     std::string database;
     std::string commit;

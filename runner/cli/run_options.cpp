@@ -79,6 +79,10 @@ RunOptions::RunOptions(CLI::App& app) : run_(app.add_subcommand("run")->allow_ex
                    "Fail only for what this earlier JSON report, of one run or merged, has not. "
                    "What it has is counted as known")
       ->type_name("REPORT");
+  run_->add_option("--source-root", raw_.source_root,
+                   "In the HTML report, quote only source files below DIR. Default: all that debug "
+                   "information names")
+      ->type_name("DIR");
   run_->add_option("--snapshots", raw_.snapshots,
                    "Keep a snapshot of the begin and of the end of each test that is over budget, "
                    "for leakgate snapshot diff. The test waits while its blocks are copied")
@@ -163,6 +167,7 @@ Expected<Command> RunOptions::Make(const std::vector<std::string>& program) cons
   command.request.arguments.assign(program.begin() + 1, program.end());
   command.request.budgets.assign(raw_.budgets.begin(), raw_.budgets.end());
   command.baseline = raw_.baseline;
+  command.source_root = raw_.source_root;
   command.snapshots = raw_.snapshots;
   const Expected<SnapshotTests> snapshot_tests = ReadSnapshotTests();
   if (!snapshot_tests) return Unexpected(snapshot_tests.error());

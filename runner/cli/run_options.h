@@ -25,6 +25,7 @@ class RunOptions {
     std::vector<std::string> budgets;
     std::vector<std::string> reports;
     std::string baseline;
+    std::string source_root;
     std::string snapshots;
     std::optional<std::string> when;
     std::optional<std::string> timeout;

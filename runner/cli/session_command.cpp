@@ -200,7 +200,7 @@ Expected<int> Execute(const SessionStopCommand& command) {
   const Expected<std::vector<std::string>> problems = StopSession(command.name);
   if (!problems) return Unexpected(problems.error());
   for (const std::string& problem : *problems) {
-    Print(stderr, fmt::format("leakgate: still traced: {}\n", Printable(problem)));
+    PrintMessage(fmt::format("still traced: {}", problem));
   }
   return kDone;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "runner/cli/terminal.h"
 #include "runner/report/quantity_text.h"
 #include "runner/snapshot/stack_events.h"
 #include "runner/snapshot/totals_amounts.h"
@@ -119,14 +120,12 @@ Json ToOrderedJson(const SessionStatus& session) {
           {"processes", std::move(processes)}};
 }
 
-std::string Dump(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
+std::string Dump(const Json& json) { return ConsoleJson(json, 1); }
 
 }  // namespace
 
 std::string StartedText(const SessionStatus& session) {
-  const std::string name = session.name;
+  const std::string name = Printable(session.name);
   std::string text =
       fmt::format("leakgate: the session {} traces {}\n", name,
                   Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))));
@@ -141,7 +140,7 @@ std::string StartedText(const SessionStatus& session) {
 }
 
 std::string SessionText(const SessionStatus& session, Colour colour) {
-  std::string text = fmt::format("session {}, owner PID {}, since {}\n", session.name,
+  std::string text = fmt::format("session {}, owner PID {}, since {}\n", Printable(session.name),
                                  session.owner_pid, TimeText(session.begin_seconds));
   text += fmt::format("  traces {}\n",
                       Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))));
@@ -174,9 +173,9 @@ std::string SessionListText(const std::vector<SessionStatus>& sessions,
     text = "no session; start one: leakgate session start NAME --image IMAGE\n";
   }
   for (const SessionStatus& session : sessions) {
-    text += fmt::format("{}  owner PID {}, since {}, {} live{}, traces {}\n", session.name,
-                        session.owner_pid, TimeText(session.begin_seconds), CountLive(session),
-                        UntracedText(session),
+    text += fmt::format("{}  owner PID {}, since {}, {} live{}, traces {}\n",
+                        Printable(session.name), session.owner_pid, TimeText(session.begin_seconds),
+                        CountLive(session), UntracedText(session),
                         Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))));
   }
   for (const RunStatus& run : runs) {

@@ -23,10 +23,7 @@ TextStyle StyleOfStandardOutput() {
   return {ColourOf(stdout), std::filesystem::current_path(error).string()};
 }
 
-void PrintJson(const nlohmann::ordered_json& json) {
-  using Json = nlohmann::ordered_json;
-  Print(stdout, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-}
+void PrintJson(const nlohmann::ordered_json& json) { Print(stdout, ConsoleJson(json, 2)); }
 
 Expected<void> CheckSymbols(const SnapshotReading& reading) {
   for (const std::filesystem::path& directory : reading.symbols) {
@@ -69,9 +66,10 @@ class WithDebugServers {
   ~WithDebugServers() {
     const std::optional<SilentServers>& silent = ServersGivenUp();
     if (!silent) return;
-    Print(stderr, fmt::format("leakgate: no answer in {} s from {}: asked no more, so functions "
-                              "and lines may be missing; see DEBUGINFOD_URLS\n",
-                              silent->patience.count(), Printable(silent->urls)));
+    PrintMessage(
+        fmt::format("no answer in {} s from {}: asked no more, so functions and lines "
+                    "may be missing; see DEBUGINFOD_URLS",
+                    silent->patience.count(), silent->urls));
   }
   WithDebugServers(const WithDebugServers&) = delete;
   WithDebugServers& operator=(const WithDebugServers&) = delete;

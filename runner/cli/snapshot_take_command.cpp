@@ -14,6 +14,7 @@
 #include "runner/session/linux/signals.h"
 #include "runner/snapshot/stack_events.h"
 #include "runner/snapshot/totals_amounts.h"
+#include "runner/util/atomic_file.h"
 
 namespace leakgate {
 namespace {
@@ -58,14 +59,13 @@ class Series {
         last_ ? FormatChange({live.bytes - last_->bytes, live.blocks - last_->blocks}) : "";
     return fmt::format("{:%H:%M:%S}  {}  {}  {}\n", fmt::localtime(std::time(nullptr)),
                        PadRight(FormatAmount(live) + " live", 32), PadRight(growth, 28),
-                       path.string());
+                       Printable(path.string()));
   }
 
   void Keep(const fs::path& path) {
     files_.push_back(path);
     if (files_.size() <= command_.kept) return;
-    std::error_code is_gone;
-    fs::remove(files_.front(), is_gone);
+    RemoveWritten(files_.front());
     files_.pop_front();
   }
 
@@ -121,8 +121,8 @@ Expected<int> Enable(const SnapshotConfigCommand& command) {
   const std::string next =
       command.pid ? fmt::format("leakgate snapshot take --pid {}", *command.pid)
                   : fmt::format("start it: leakgate session exec {} -- COMMAND", command.session);
-  Print(stderr, fmt::format("leakgate: {} is enabled, in the session {}; {}\n",
-                            Printable(NameOf(command)), command.session, next));
+  PrintMessage(
+      fmt::format("{} is enabled, in the session {}; {}", NameOf(command), command.session, next));
   return kDone;
 }
 
@@ -153,7 +153,8 @@ Expected<int> Query(const SnapshotConfigCommand& command) {
   for (const std::string& name : SessionNames()) {
     const Expected<SessionStatus> status = QuerySession(name);
     if (!status || !Names(status->scope, command)) continue;
-    text += fmt::format("{}: enabled, in the session {}\n", Printable(NameOf(command)), name);
+    text += fmt::format("{}: enabled, in the session {}\n", Printable(NameOf(command)),
+                        Printable(name));
   }
   if (text.empty()) text = fmt::format("{}: not enabled\n", Printable(NameOf(command)));
   Print(stdout, text);
@@ -164,13 +165,14 @@ Expected<int> Query(const SnapshotConfigCommand& command) {
 
 std::string TakenText(const fs::path& path, const SnapshotSubject& subject,
                       const SnapshotSubject::Taken& taken) {
-  std::string text = fmt::format("leakgate: {}: {} of PID {}{}", path.string(),
+  const std::string file = Printable(path.string());
+  std::string text = fmt::format("leakgate: {}: {} of PID {}{}", file,
                                  FormatAmount(AmountOf(taken.closing.bytes, taken.closing.blocks)),
                                  subject.process().pid, NotRecordedText(taken.closing));
   if (taken.stopped.count() != 0) {
     text += fmt::format("; it was stopped for {}", FormatDuration(taken.stopped));
   }
-  return text + fmt::format("\n  look at it:  leakgate snapshot show {}\n", path.string());
+  return text + fmt::format("\n  look at it:  leakgate snapshot show {}\n", file);
 }
 
 Expected<int> Execute(const SnapshotTakeCommand& command) {
@@ -196,7 +198,7 @@ Expected<int> Execute(const SnapshotPeriodicCommand& command) {
     if (!taken) return Unexpected(taken.error());
     if (command.most && series.taken() >= *command.most) return kDone;
     if (is_last) {
-      Print(stderr, fmt::format("leakgate: PID {} has ended\n", command.pid));
+      PrintMessage(fmt::format("PID {} has ended", command.pid));
       return kDone;
     }
     const auto signal = signals.Take(command.every);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "runner/cli/version.h"
+#include "runner/report/formats/source_file.h"
 #include "runner/report/json_report.h"
 
 namespace leakgate {
@@ -54,10 +55,16 @@ Expected<AtomicFile> OpenReport(const ReportRequest& report) {
   return appends ? AtomicFile::Append(report.path) : AtomicFile::Create(report.path);
 }
 
+Expected<ReadSource> OwnSources(const std::filesystem::path& root) {
+  return root.empty() ? ReadSource(ReadSourceFile) : SourcesBelow(root);
+}
+
 Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result,
-                            const std::vector<nlohmann::ordered_json>& baseline) {
+                            const std::vector<nlohmann::ordered_json>& baseline,
+                            const ReadSource& read_source) {
   if (reports.empty()) return {};
-  const Contents contents = {RunReport(ToRunReport(result)), baseline, SurroundingsOfThisProcess()};
+  Contents contents = {RunReport(ToRunReport(result)), baseline, SurroundingsOfThisProcess()};
+  contents.surroundings.read_source = read_source;
   Expected<void> outcome;
   for (const ReportRequest& report : reports) {
     const Expected<void> written = WriteReport(report, contents);

@@ -17,10 +17,15 @@ namespace leakgate {
 // Markdown for $GITHUB_STEP_SUMMARY is appended, as the other steps' is.
 [[nodiscard]] Expected<AtomicFile> OpenReport(const ReportRequest& report);
 
+// What `run` itself may quote: all sources, or if `root` is not empty those below it. An error
+// if that is no directory.
+[[nodiscard]] Expected<ReadSource> OwnSources(const std::filesystem::path& root);
+
 // Writes them all; the first failure is the result. `baseline`: the run reports to
 // compare with, as ComparedRun leaves them.
 [[nodiscard]] Expected<void> WriteReports(const std::vector<ReportRequest>& reports,
                                           const RunResult& result,
-                                          const std::vector<nlohmann::ordered_json>& baseline);
+                                          const std::vector<nlohmann::ordered_json>& baseline,
+                                          const ReadSource& read_source);
 
 }  // namespace leakgate

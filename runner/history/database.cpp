@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "runner/util/linux/file_place.h"
+
 namespace leakgate {
 namespace {
 
@@ -11,6 +13,54 @@ Unexpected Unusable(const std::filesystem::path& path, std::string_view cause) {
   return UsageError(
       fmt::format("{}: {}; name a history of leakgate's, or a file that there is not yet",
                   path.string(), cause));
+}
+
+// SQLite writes pages into them, and takes pages from them.
+Expected<void> CheckJournals(const FilePlace& place, const std::filesystem::path& path) {
+  for (const std::string_view suffix : {"-journal", "-wal", "-shm"}) {
+    if (!place.IsStrangersBeside(suffix)) continue;
+    return UsageError(
+        fmt::format("{}: the file beside it that ends in {} is another user's, in a directory that "
+                    "all may write; keep the history elsewhere",
+                    path.string(), suffix));
+  }
+  return {};
+}
+
+// SQLite can only be told a path, and would wait for whoever writes into a FIFO. So the way to
+// the file is walked first; the result has no links, and SQLite is told to follow none. A new
+// file is made here, where it is certain whose it is.
+Expected<std::filesystem::path> PlaceOf(const std::filesystem::path& path, Database::Mode mode) {
+  const bool is_read = mode == Database::Mode::kRead;
+  const auto place =
+      FilePlace::Find(path, is_read ? FilePlace::Use::kRead : FilePlace::Use::kWrite);
+  if (!place) {
+    return UsageError(
+        fmt::format("{}: {}; {}", path.string(), place.error().cause, place.error().remedy));
+  }
+  if (place->occupant() && !S_ISREG(place->occupant()->st_mode)) {
+    return Unusable(path, "not a regular file");
+  }
+  if (const Expected<void> checked = CheckJournals(*place, path); !checked) {
+    return Unexpected(checked.error());
+  }
+  if (!is_read && !place->occupant()) {
+    constexpr mode_t kAsUmaskLets = 0666;
+    const auto made = place->OpenToAppend(kAsUmaskLets);
+    if (!made) return Unusable(path, made.error().cause);
+  }
+  const std::filesystem::path canonical = place->CanonicalPath();
+  if (canonical.empty()) return Unusable(path, "its directory has no name: /proc is not mounted");
+  return canonical;
+}
+
+// A file may come from anywhere: its schema runs nothing, and reads nothing but its tables.
+void Distrust(sqlite3* database) {
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  for (const int trust : {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER,
+                          SQLITE_DBCONFIG_ENABLE_VIEW}) {
+    sqlite3_db_config(database, trust, 0, nullptr);
+  }
 }
 
 }  // namespace
@@ -71,12 +121,14 @@ Statement& Statement::Reset() {
 }
 
 Expected<Database> Database::Open(const std::filesystem::path& path, Mode mode) {
-  const int flags =
-      mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const Expected<std::filesystem::path> place = PlaceOf(path, mode);
+  if (!place) return Unexpected(place.error());
+  const int flags = mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(place->c_str(), &handle, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
   Database database(handle, path);
   if (code != SQLITE_OK) return Unusable(path, sqlite3_errmsg(handle));
+  Distrust(handle);
   sqlite3_busy_timeout(handle, kBusyMilliseconds);
   return database;
 }

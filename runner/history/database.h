@@ -50,6 +50,8 @@ class Database {
  public:
   enum class Mode { kRead, kWrite };  // kWrite: made where there is none
 
+  // Regular files only. What others may have put in the way is refused as for reports
+  // (util/linux/file_place.h), journals included.
   [[nodiscard]] static Expected<Database> Open(const std::filesystem::path& path, Mode mode);
 
   [[nodiscard]] Statement Prepare(std::string_view sql) const {

@@ -63,8 +63,9 @@ Expected<SnapshotSubject::Taken> SnapshotSubject::Take(const fs::path& path,
   return Taken{*closing, stops ? Clock::now() - begin : std::chrono::nanoseconds{}};
 }
 
-Expected<SnapshotClosing> SnapshotSubject::Write(const fs::path& path,
-                                                 SnapshotMoment moment) const {
+Expected<SnapshotClosing> SnapshotSubject::Write(
+    const fs::path& path, SnapshotMoment moment,
+    const std::function<Expected<void>()>& copied) const {
   SnapshotRequest request{DescribeProcess(*region_, process_->pid), nullptr};
   request.facts.image = process_->program.path;
   request.facts.command_line = process_->program.arguments;
@@ -78,10 +79,12 @@ Expected<SnapshotClosing> SnapshotSubject::Write(const fs::path& path,
   if (moment != SnapshotMoment::kEnded) {
     request.thread_name = [pid = process_->pid](int tid) { return NameOfThread(pid, tid); };
   }
+  request.copied = copied;
   return WriteSnapshot(*region_, request, path);
 }
 
-// By the run, if it is a run's: it looks at the process by the same means.
+// By the run, if it is a run's: it looks at the process by the same means. If it let the process
+// go too early, there is no file.
 Expected<SnapshotClosing> SnapshotSubject::WriteStopped(const fs::path& path) const {
   if (process_->run_pid == 0) {
     const Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process_->pid);
@@ -90,12 +93,7 @@ Expected<SnapshotClosing> SnapshotSubject::WriteStopped(const fs::path& path) co
   }
   Expected<RunHold> hold = RunHold::Take(process_->run_pid, process_->pid);
   if (!hold) return Unexpected(hold.error());
-  Expected<SnapshotClosing> closing = Write(path, SnapshotMoment::kStopped);
-  const Expected<void> released = hold->Release();
-  if (!closing || released) return closing;
-  std::error_code is_gone;
-  fs::remove(path, is_gone);
-  return Unexpected(released.error());
+  return Write(path, SnapshotMoment::kStopped, [&] { return hold->Release(); });
 }
 
 std::string UnusedSnapshotName(const fs::path& directory, const FoundProcess& process) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -39,8 +40,9 @@ class SnapshotSubject {
 
  private:
   SnapshotSubject() = default;
-  [[nodiscard]] Expected<SnapshotClosing> Write(const std::filesystem::path& path,
-                                                SnapshotMoment moment) const;
+  [[nodiscard]] Expected<SnapshotClosing> Write(
+      const std::filesystem::path& path, SnapshotMoment moment,
+      const std::function<Expected<void>()>& copied = {}) const;
   [[nodiscard]] Expected<SnapshotClosing> WriteStopped(const std::filesystem::path& path) const;
 
   std::unique_ptr<FoundProcess> process_;

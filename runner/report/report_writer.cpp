@@ -8,7 +8,6 @@
 #include "runner/report/formats/markdown_writer.h"
 #include "runner/report/formats/pprof_writer.h"
 #include "runner/report/formats/sarif_writer.h"
-#include "runner/report/formats/source_file.h"
 #include "runner/report/formats/speedscope_writer.h"
 #include "runner/report/json_writer.h"
 
@@ -36,7 +35,7 @@ ReportWriter NewReportWriter(ReportFormat format, std::ostream& out,
     case ReportFormat::kSpeedscope:
       return NewSpeedscopeWriter(out, surroundings);
     case ReportFormat::kHtml:
-      return NewHtmlWriter(out, ReadSourceFile);
+      return NewHtmlWriter(out, surroundings.read_source);
   }
   return NewJsonWriter(out);
 }

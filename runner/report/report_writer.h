@@ -8,6 +8,7 @@
 #include <ostream>
 #include <string>
 
+#include "runner/report/formats/source_excerpts.h"
 #include "runner/report/report_file.h"
 #include "runner/report/run_report.h"
 
@@ -36,6 +37,9 @@ struct ReportSurroundings {
   std::string source_root;  // absolute; files below it are named from there. Empty: none
   std::string version;      // leakgate's own, "0.1.0"
   ProfiledMemory profiled = ProfiledMemory::kOutstanding;
+  // For the source lines of a page; empty: it quotes none. What others have written names
+  // files, too: whoever sets it says which of them may be read.
+  ReadSource read_source{};
 };
 
 // Writes to `out`, which must outlive it. The same runs give the same bytes.

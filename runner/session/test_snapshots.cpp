@@ -9,6 +9,7 @@
 
 #include "runner/snapshot_file/linux/describe_process.h"
 #include "runner/snapshot_file/write_snapshot.h"
+#include "runner/util/atomic_file.h"
 
 namespace leakgate {
 namespace {
@@ -67,9 +68,8 @@ fs::path TestSnapshots::Write(const RegionReader& region, const WindowCopy& wind
 }
 
 void TestSnapshots::Remove(const TestSnapshotPair& pair) {
-  std::error_code ignored;
   for (const fs::path& file : {pair.begin, pair.end}) {
-    if (!file.empty()) fs::remove(file, ignored);
+    if (!file.empty()) RemoveWritten(file);
   }
 }
 

@@ -170,7 +170,11 @@ Expected<SnapshotClosing> Copy(const RegionReader& region, const SnapshotRequest
   if (!copied) return Unexpected(copied.error());
   for (const MappingCopy& mapping : region.Mappings()) copy.Add(mapping);
   for (const FreedByCopy& freed : region.FreedBy()) copy.Add(freed);
-  return writer.Finish(ClosingOf(region, current));
+  const SnapshotClosing closing = ClosingOf(region, current);
+  if (request.copied) {
+    if (const Expected<void> fits = request.copied(); !fits) return Unexpected(fits.error());
+  }
+  return writer.Finish(closing);
 }
 
 }  // namespace

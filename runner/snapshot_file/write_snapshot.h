@@ -20,6 +20,9 @@ struct SnapshotRequest {
   SnapshotFacts facts;  // as DescribeProcess has them, and what the caller knows besides
   // What a thread that has not ended is called; none: not told.
   std::function<std::string(int tid)> thread_name;
+  // Called once all blocks are copied, before the file is put in its place; an error keeps it
+  // from there. None: nothing is asked.
+  std::function<Expected<void>()> copied{};
 };
 
 // The file is there only when all of it is. Returns what it came to.

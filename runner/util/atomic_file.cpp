@@ -26,57 +26,24 @@ constexpr std::string_view kDirectRemedy = "make it writable or name another fil
 constexpr std::string_view kRemedy =
     "make its directory writable with room for it, or name another file";
 
-// These name what this process has open. Replacing the file behind them would
-// cut off whatever else is written there.
-bool IsOpenFileName(const fs::path& path) {
-  const std::string name = path.lexically_normal().generic_string();
-  return name == "/dev/stdout" || name == "/dev/stderr" || name.starts_with("/dev/fd/") ||
-         name.starts_with("/proc/self/fd/");
+std::FILE* AsFile(UniqueFd file, const char* mode) {
+  if (!file) return nullptr;
+  std::FILE* const opened = ::fdopen(file.get(), mode);
+  if (opened != nullptr) (void)file.Release();
+  return opened;
 }
 
-bool IsWrittenDirectly(const fs::path& path) {
-  std::error_code unknown;
-  const fs::file_status status = fs::status(path, unknown);
-  return IsOpenFileName(path) || (fs::exists(status) && !fs::is_regular_file(status));
-}
-
-// A link that somebody else has put where all may write, /tmp above all: the same as the
-// kernel's fs.protected_symlinks keeps programs from following when they open a file.
-bool IsStrangersLink(const fs::path& path) {
-  struct stat link {};
-  struct stat directory {};
-  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (::lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return false;
-  if (::stat(parent.c_str(), &directory) != 0) return false;
-  constexpr mode_t kForAll = S_ISVTX | S_IWOTH;
-  return (directory.st_mode & kForAll) == kForAll && link.st_uid != ::geteuid() &&
-         link.st_uid != directory.st_uid;
-}
-
-std::FILE* AsFile(int fd) {
-  if (fd < 0) return nullptr;
-  std::FILE* const file = ::fdopen(fd, "wb");
-  if (file == nullptr) ::close(fd);
-  return file;
-}
-
-// From its first moment on nobody may open it whom it is not for.
-std::FILE* CreateNew(const fs::path& path, fs::perms permissions) {
-  constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-  return AsFile(::open(path.c_str(), kNew, static_cast<mode_t>(permissions)));
-}
-
-fs::perms PermissionsOf(AtomicFile::Content content) {
-  constexpr fs::perms kOwner = fs::perms::owner_read | fs::perms::owner_write;
-  constexpr fs::perms kOthers = fs::perms::group_read | fs::perms::group_write |
-                                fs::perms::others_read | fs::perms::others_write;
+// Of a new file.
+mode_t ModeOf(AtomicFile::Content content) {
+  constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
+  constexpr mode_t kOthers = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
   return content == AtomicFile::Content::kSnapshot ? kOwner : kOwner | kOthers;
 }
 
 // Short whatever the report's own name, which may be as long as names can be.
-fs::path TemporaryBeside(const fs::path& target) {
+std::string TemporaryName() {
   std::random_device random;
-  return target.parent_path() / fmt::format(".leakgate-{:08x}{:08x}.tmp", random(), random());
+  return fmt::format(".leakgate-{:08x}{:08x}.tmp", random(), random());
 }
 
 }  // namespace
@@ -135,41 +102,36 @@ Unexpected AtomicFile::CannotWrite(const std::string& cause, std::string_view re
       fmt::format("cannot write {} {}: {}; {}", content, path_.string(), cause, remedy));
 }
 
-Expected<AtomicFile> AtomicFile::Create(const fs::path& path, Content content) {
+Expected<AtomicFile> AtomicFile::Find(const fs::path& path, Content content) {
   AtomicFile file;
   file.content_ = content;
-  file.path_ = file.target_ = path;
-  std::error_code unknown;
-  if (fs::is_directory(path, unknown)) {
-    return file.CannotWrite("it is a directory", "name a file in it");
-  }
-  if (IsStrangersLink(path)) {
-    return file.CannotWrite("it is another user's link, in a directory that all may write",
-                            "write it elsewhere");
-  }
-  if (!IsWrittenDirectly(path)) {
-    const fs::path resolved = fs::weakly_canonical(path, unknown);
-    if (!unknown) file.target_ = resolved;
-    const fs::path directory = file.target_.parent_path();
-    if (!directory.empty() && !fs::is_directory(directory, unknown)) {
-      return file.CannotWrite("its directory does not exist", "create it first");
-    }
-    file.temporary_ = TemporaryBeside(file.target_);
-  }
-  if (Expected<void> opened = file.Open(); !opened) return Unexpected(opened.error());
+  file.path_ = path;
+  tl::expected<FilePlace, PlaceProblem> place = FilePlace::Find(path);
+  if (!place) return file.CannotWrite(place.error().cause, place.error().remedy);
+  file.place_ = *std::move(place);
+  return file;
+}
+
+Expected<AtomicFile> AtomicFile::Create(const fs::path& path, Content content) {
+  Expected<AtomicFile> file = Find(path, content);
+  if (!file) return file;
+  if (!file->place_.IsWrittenDirectly()) file->temporary_ = TemporaryName();
+  if (Expected<void> opened = file->Open(); !opened) return Unexpected(opened.error());
   return file;
 }
 
 Expected<AtomicFile> AtomicFile::Append(const fs::path& path) {
-  AtomicFile file;
-  file.path_ = file.target_ = path;
-  if (Expected<void> opened = file.Open(); !opened) return Unexpected(opened.error());
+  Expected<AtomicFile> file = Find(path, Content::kReport);
+  if (!file) return file;
+  if (Expected<void> opened = file->Open(); !opened) return Unexpected(opened.error());
   return file;
 }
 
 Expected<void> AtomicFile::Open() {
-  std::FILE* const file = is_direct() ? std::fopen(path_.c_str(), "abe") : OpenBeside();
-  buffer_ = std::make_unique<Buffer>(file);
+  tl::expected<UniqueFd, PlaceProblem> opened =
+      is_direct() ? place_.OpenToAppend(ModeOf(content_)) : OpenBeside();
+  if (!opened) return CannotWrite(opened.error().cause, opened.error().remedy);
+  buffer_ = std::make_unique<Buffer>(AsFile(*std::move(opened), is_direct() ? "ab" : "wb"));
   if (const int error = buffer_->error(); error != 0) {
     return CannotWrite(Cause(error), is_direct() ? kDirectRemedy : kRemedy);
   }
@@ -178,17 +140,20 @@ Expected<void> AtomicFile::Open() {
 }
 
 // Without a name where the file system can: a writer that is killed leaves nothing then.
-std::FILE* AtomicFile::OpenBeside() {
-  const fs::perms permissions = PermissionsOf(content_);
-  UniqueFd unnamed = OpenUnnamedFile(target_.parent_path(), permissions);
-  is_named_ = !unnamed;
-  return is_named_ ? CreateNew(temporary_, permissions) : AsFile(unnamed.Release());
+UniqueFd AtomicFile::OpenBeside() {
+  const mode_t mode = ModeOf(content_);
+  UniqueFd file = OpenUnnamedFile(place_.directory(), mode);
+  is_named_ = !file;
+  if (is_named_) file = CreateNewFile(place_.directory(), temporary_, mode);
+  // A snapshot is for its owner alone, whatever it replaces.
+  const bool keeps_rights = file && place_.occupant() && content_ == Content::kReport;
+  if (keeps_rights) TakeRightsOf(*place_.occupant(), file.get());
+  return file;
 }
 
 AtomicFile::~AtomicFile() {
   if (!is_named_ || temporary_.empty() || !out_) return;  // in its place, or moved from
-  std::error_code ignored;
-  fs::remove(temporary_, ignored);
+  ::unlinkat(place_.directory(), temporary_.c_str(), 0);
 }
 
 Expected<void> AtomicFile::Commit() {
@@ -206,19 +171,20 @@ Expected<void> AtomicFile::Commit() {
 
 // Only what has a name can replace another file.
 std::error_code AtomicFile::Place() {
+  const int directory = place_.directory();
   std::error_code failure;
   if (!is_named_) {
-    failure = NameFile(buffer_->descriptor(), target_);
+    failure = NameFile(buffer_->descriptor(), directory, place_.name());
     if (!failure) return failure;
-    if (failure == std::errc::file_exists) failure = NameFile(buffer_->descriptor(), temporary_);
-    is_named_ = true;
-    if (failure) {
-      failure = CopyToNewFile(buffer_->descriptor(), temporary_, PermissionsOf(content_));
+    if (failure == std::errc::file_exists) {
+      failure = NameFile(buffer_->descriptor(), directory, temporary_);
     }
+    is_named_ = true;
+    if (failure) failure = CopyToNewFile(buffer_->descriptor(), directory, temporary_);
     if (failure) return failure;
   }
-  fs::rename(temporary_, target_, failure);
-  return failure;
+  const int renamed = ::renameat(directory, temporary_.c_str(), directory, place_.name().c_str());
+  return renamed == 0 ? failure : std::error_code(errno, std::generic_category());
 }
 
 Expected<void> WriteFileAtomically(const fs::path& path, std::string_view text) {
@@ -226,6 +192,11 @@ Expected<void> WriteFileAtomically(const fs::path& path, std::string_view text) 
   if (!file) return Unexpected(file.error());
   file->out().write(text.data(), static_cast<std::streamsize>(text.size()));
   return file->Commit();
+}
+
+void RemoveWritten(const fs::path& path) {
+  std::error_code is_gone;
+  if (fs::is_regular_file(fs::symlink_status(path, is_gone))) fs::remove(path, is_gone);
 }
 
 }  // namespace leakgate

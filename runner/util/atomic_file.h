@@ -11,13 +11,15 @@
 #include <system_error>
 
 #include "runner/util/expected.h"
+#include "runner/util/linux/file_place.h"
 
 namespace leakgate {
 
 // Without Commit, whatever ends the writing, the file stays as it was; and nothing else is
 // left, even of a writer that is killed, where the file system has files without names. A symbolic
 // link is followed. What is no regular file (a FIFO, a terminal) and /dev/stdout
-// and its like are appended to directly.
+// and its like are appended to directly. Where others may have put something in the way, that is
+// an error (linux/file_place.h). A report that is replaced hands on its mode and owner.
 class AtomicFile {
  public:
   // What messages call it, and who may read it.
@@ -47,17 +49,20 @@ class AtomicFile {
 
   AtomicFile();
 
+  // Not open yet.
+  [[nodiscard]] static Expected<AtomicFile> Find(const std::filesystem::path& path,
+                                                 Content content);
   [[nodiscard]] bool is_direct() const { return temporary_.empty(); }
   [[nodiscard]] Expected<void> Open();
-  [[nodiscard]] std::FILE* OpenBeside();
+  [[nodiscard]] UniqueFd OpenBeside();
   [[nodiscard]] std::error_code Place();
   [[nodiscard]] Unexpected CannotWrite(const std::string& cause, std::string_view remedy) const;
 
   Content content_ = Content::kReport;
-  std::filesystem::path path_;       // as typed
-  std::filesystem::path target_;     // links followed
-  std::filesystem::path temporary_;  // empty: written directly
-  bool is_named_ = false;            // as `temporary_`, already
+  std::filesystem::path path_;  // as typed
+  FilePlace place_;
+  std::string temporary_;  // a name beside it; empty: written directly
+  bool is_named_ = false;  // as `temporary_`, already
   std::unique_ptr<Buffer> buffer_;
   std::unique_ptr<std::ostream> out_;  // to the buffer
 };
@@ -65,5 +70,8 @@ class AtomicFile {
 // The same of a text that there is.
 [[nodiscard]] Expected<void> WriteFileAtomically(const std::filesystem::path& path,
                                                  std::string_view text);
+
+// Removes a file that Commit has put in its place; never a FIFO or device that was written to.
+void RemoveWritten(const std::filesystem::path& path);
 
 }  // namespace leakgate

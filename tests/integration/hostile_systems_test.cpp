@@ -77,6 +77,18 @@ TEST(SystemsTest, NamesWhatKeepsItFromAnswering) {
   EXPECT_THAT(run.standard_error, HasSubstr("cannot answer it: Too many open files"));
 }
 
+TEST(SystemsTest, NamesProcWhereItIsNotMounted) {
+  Command command = {"unshare", "--mount", "bash", "-c", "mount -t tmpfs none /proc && exec \"$@\"",
+                     "bash"};
+  command.emplace_back("true");
+  if (RunCommand(command).exit_code != 0) GTEST_SKIP() << "nothing can be mounted here";
+  command.pop_back();
+  command.insert(command.end(), LeakingSuite().begin(), LeakingSuite().end());
+  const CommandResult run = RunCommand(command);
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.standard_error, HasSubstr("leakgate: /proc is not mounted"));
+}
+
 class SystemsShortOfMemoryTest : public testing::TestWithParam<int> {};
 
 // From less than the runner needs to load, up to enough, in KiB of address space.

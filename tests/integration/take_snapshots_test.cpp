@@ -1,10 +1,12 @@
 // `leakgate snapshot config|take|periodic`: snapshots of processes that run.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
+#include "tests/integration/launch_commands.h"
 #include "tests/support/command.h"
 #include "tests/support/heap_on_request.h"
 #include "tests/support/leakgate_run.h"
@@ -181,6 +183,23 @@ TEST_F(TakeSnapshotsTest, AreEnabledAndDisabledByName) {
   EXPECT_THAT(config("query").standard_output, HasSubstr("in the session " + session + "\n"));
   EXPECT_EQ(config("disable").exit_code, 0);
   EXPECT_EQ(Leakgate({"session", "query", session}).exit_code, 2);  // it went with its last
+}
+
+// The user's own, which nobody reads: it waits for a reader, and for no longer than it may.
+TEST_F(TakeSnapshotsTest, EndWhenAskedToThoughNobodyReadsTheFifo) {
+  const std::string pid = std::to_string(program_.pid());
+  const std::string fifo = File("heap_on_request-" + pid + "-0001.snapshot");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  RunningCommand periodic({LeakgatePath(), "snapshot", "periodic", "--pid", pid, "-o",
+                           directory_.path(), "--every", "1"});
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  EXPECT_FALSE(IsGone(periodic.pid()));
+  ::kill(periodic.pid(), SIGTERM);
+  for (int i = 0; i < 3000 && !IsGone(periodic.pid()); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(IsGone(periodic.pid()));
+  EXPECT_TRUE(std::filesystem::is_fifo(fifo));
 }
 
 }  // namespace

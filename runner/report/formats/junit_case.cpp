@@ -7,6 +7,7 @@
 #include "runner/report/excess.h"
 #include "runner/report/json_words.h"
 #include "runner/report/program_exit_text.h"
+#include "runner/report/style.h"
 #include "runner/report/text_report.h"
 
 namespace leakgate {
@@ -109,15 +110,17 @@ void SetByGate(JunitCase& test, const WindowResult& window, const RunResult& run
     test.text = FailureTextWithHeadline(window, style);
     if (FailedBesides(window, run)) test.text += "\n\nThe test failed in GoogleTest, too.";
   } else if (window.verdict == Verdict::kInconclusive) {
+    const std::string reason = Printable(window.reason);
     if (!gates || test.outcome == JunitOutcome::kError) {
-      test.output = "inconclusive: " + window.reason;
+      test.output = "inconclusive: " + reason;
       return;
     }
-    Set(test, JunitOutcome::kError, "leakgate.inconclusive", window.reason);
+    Set(test, JunitOutcome::kError, "leakgate.inconclusive", reason);
   } else if (window.verdict == Verdict::kUnconfirmed) {
-    test.output = "unconfirmed: " + window.reason;
+    const std::string reason = Printable(window.reason);
+    test.output = "unconfirmed: " + reason;
     if (run.mode == GateMode::kStrict) {
-      Set(test, JunitOutcome::kFailed, "leakgate.unconfirmed", window.reason);
+      Set(test, JunitOutcome::kFailed, "leakgate.unconfirmed", reason);
     }
   }
 }
@@ -154,8 +157,10 @@ std::vector<JunitCase> CasesOfRun(const RunResult& run) {
     JunitCase test;
     test.suite = FileName(run.binary);
     test.name = "(run: " + type.substr(type.find('.') + 1) + ")";
-    Set(test, outcome, type, lines.front());
-    test.text = fmt::format("{}", fmt::join(lines, "\n"));
+    Set(test, outcome, type, Printable(lines.front()));
+    for (const std::string& line : lines) {
+      test.text += (test.text.empty() ? "" : "\n") + Printable(line);
+    }
     cases.push_back(std::move(test));
   };
   add(JunitOutcome::kError, "leakgate.inconclusive", run.reasons);

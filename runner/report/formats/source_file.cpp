@@ -1,22 +1,75 @@
 #include "runner/report/formats/source_file.h"
 
-#include <filesystem>
-#include <fstream>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
 #include <system_error>
 
-namespace leakgate {
+#include "runner/util/linux/regular_file.h"
 
-std::optional<std::string> ReadSourceFile(const std::string& file) {
-  constexpr std::uintmax_t kMostBytes = 4UL * 1024 * 1024;
-  std::error_code unknown;
-  if (!std::filesystem::is_regular_file(file, unknown)) return std::nullopt;
-  const std::uintmax_t size = std::filesystem::file_size(file, unknown);
-  if (unknown || size > kMostBytes) return std::nullopt;
-  std::string text(static_cast<std::size_t>(size), '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!stream) return std::nullopt;
-  return text;
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What files with code end in, of all languages whose compilers write DWARF.
+constexpr std::array<std::string_view, 47> kSourceEndings = {
+    ".c",   ".C",   ".cc",  ".cp",  ".cpp",   ".CPP", ".cxx",  ".c++", ".h",   ".H",
+    ".hh",  ".hp",  ".hpp", ".HPP", ".hxx",   ".h++", ".inl",  ".ipp", ".ixx", ".tpp",
+    ".txx", ".tcc", ".inc", ".def", ".cppm",  ".ccm", ".cxxm", ".mpp", ".cu",  ".cuh",
+    ".m",   ".mm",  ".s",   ".S",   ".asm",   ".y",   ".yy",   ".l",   ".ll",  ".rs",
+    ".go",  ".d",   ".f",   ".f90", ".swift", ".zig", ".pyx"};
+
+bool IsCalledLikeASource(const fs::path& name) {
+  return std::find(kSourceEndings.begin(), kSourceEndings.end(), name.extension()) !=
+         kSourceEndings.end();
+}
+
+// `root` is as the kernel names it; empty: everything is below it.
+bool IsBelow(const std::string& name, const std::string& root) {
+  return root.empty() || root == "/" || name.starts_with(root + "/");
+}
+
+// All that is in it; nullopt for more than a source has.
+std::optional<std::string> ReadText(const UniqueFd& file) {
+  constexpr std::size_t kMostBytes = 4UL * 1024 * 1024;
+  std::string text;
+  std::array<char, 1 << 14> part;
+  for (;;) {
+    const ssize_t count = ::read(file.get(), part.data(), part.size());
+    if (count == 0) return text;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 || text.size() + static_cast<std::size_t>(count) > kMostBytes) {
+      return std::nullopt;
+    }
+    text.append(part.data(), static_cast<std::size_t>(count));
+  }
+}
+
+std::optional<std::string> ReadBelow(const std::string& root, const std::string& file) {
+  const UniqueFd opened = OpenRegularFileIf(
+      (fs::path(root) / file).string(),
+      [&](const std::string& name) { return IsBelow(name, root) && IsCalledLikeASource(name); });
+  return opened ? ReadText(opened) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> ReadSourceFile(const std::string& file) { return ReadBelow("", file); }
+
+Expected<ReadSource> SourcesBelow(const fs::path& root) {
+  std::error_code error;
+  const fs::path canonical = fs::canonical(root, error);
+  if (error || !fs::is_directory(canonical, error)) {
+    return UsageError(
+        fmt::format("--source-root {}: no such directory; correct the path", root.string()));
+  }
+  return ReadSource(
+      [root = canonical.string()](const std::string& file) { return ReadBelow(root, file); });
 }
 
 }  // namespace leakgate

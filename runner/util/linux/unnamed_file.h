@@ -2,24 +2,32 @@
 // however that ends, kill -9 included.
 #pragma once
 
-#include <filesystem>
+#include <sys/stat.h>
+
+#include <string>
 #include <system_error>
 
 #include "runner/util/linux/unique_fd.h"
 
 namespace leakgate {
 
-// To write to, for a file in `directory` (empty: the current one). None where the file system
-// has no such files, or where they could not be named later (no /proc).
-[[nodiscard]] UniqueFd OpenUnnamedFile(const std::filesystem::path& directory,
-                                       std::filesystem::perms permissions);
+// To write to, for a file in `directory`, which is open. None where the file system has no such
+// files, or where they could not be named later (no /proc).
+[[nodiscard]] UniqueFd OpenUnnamedFile(int directory, mode_t mode);
 
 // Gives what is open as `fd` its first name. std::errc::file_exists if that is taken.
-// REQUIRES: `path` is in the directory that the file was opened in.
-[[nodiscard]] std::error_code NameFile(int fd, const std::filesystem::path& path);
+// REQUIRES: `directory` is the one that the file was opened in.
+[[nodiscard]] std::error_code NameFile(int fd, int directory, const std::string& name);
 
-// For where that is forbidden: what is open as `fd`, in a new file.
-[[nodiscard]] std::error_code CopyToNewFile(int fd, const std::filesystem::path& path,
-                                            std::filesystem::perms permissions);
+// To write to: a file that was not there. From its first moment on nobody may open it whom it is
+// not for.
+[[nodiscard]] UniqueFd CreateNewFile(int directory, const std::string& name, mode_t mode);
+
+// For where naming is forbidden: what is open as `fd`, with its rights, in a new file.
+[[nodiscard]] std::error_code CopyToNewFile(int fd, int directory, const std::string& name);
+
+// Gives what is open as `fd` the mode of the file that it is to replace, and as far as may be
+// its owner and group.
+void TakeRightsOf(const struct stat& replaced, int fd);
 
 }  // namespace leakgate

@@ -38,6 +38,12 @@ class HistoryTest : public merging::ReportsTest {
     ASSERT_TRUE(history.Add(run, {commit, time}));
     ASSERT_TRUE(history.Commit());
   }
+  void ChangeAsAStranger(const char* sql) const {
+    sqlite3* stranger = nullptr;
+    EXPECT_EQ(sqlite3_open(file_.c_str(), &stranger), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(stranger, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(stranger);
+  }
   std::string ErrorOf(Database::Mode mode) const {
     const Expected<History> history = History::Open(file_, mode);
     if (history) return "no error";
@@ -168,6 +174,28 @@ TEST_F(HistoryTest, RefusesAHistoryOfALaterLeakgate) {
 TEST_F(HistoryTest, AHistoryThatIsReadMustBeThere) {
   EXPECT_THAT(ErrorOf(Database::Mode::kRead), HasSubstr("unable to open"));
   EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
+// The file may be somebody else's, and SQLite executes what a schema says.
+TEST_F(HistoryTest, LetsNoFileChangeItsOwnSchema) {
+  (void)Open();
+  const Expected<Database> database = Database::Open(file_, Database::Mode::kWrite);
+  EXPECT_FALSE(database->Run("PRAGMA writable_schema = ON; DELETE FROM sqlite_master"));
+}
+
+TEST_F(HistoryTest, ReadsNoViews) {
+  (void)Open();
+  ChangeAsAStranger(
+      "DROP TABLE findings; CREATE VIEW findings AS SELECT 1 AS run, 'a' AS test, 'b' AS "
+      "component, 'c' AS call_site, 'd' AS path, 1 AS bytes, 1 AS blocks");
+  EXPECT_FALSE(Open().Findings(std::nullopt, std::nullopt));
+}
+
+TEST_F(HistoryTest, FiresNoTriggers) {
+  (void)Open();
+  ChangeAsAStranger("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END");
+  Add(RunOf("1", "over_budget", 1), "aaa", "2026-01-01T00:00:00Z");
+  EXPECT_THAT(*Open().Findings(std::nullopt, std::nullopt), SizeIs(1));
 }
 
 TEST_F(HistoryTest, SurvivesAFileThatWasCutOff) {

@@ -150,6 +150,78 @@ TEST_F(ReportFileTest, FollowsNoLinkOfAnotherUsersWhereAllMayWrite) {
   EXPECT_EQ(Read(directory_ / "target"), "new");
 }
 
+// From the check on, whoever may rename the directory on the way changes nothing.
+TEST_F(ReportFileTest, GoesToTheDirectoryThatWasThereAtFirst) {
+  fs::create_directory(directory_ / "right");
+  fs::create_directory(directory_ / "wrong");
+  Expected<AtomicFile> file = AtomicFile::Create(directory_ / "right" / "report.json");
+  ASSERT_TRUE(file);
+  fs::rename(directory_ / "right", directory_ / "moved");
+  fs::create_directory_symlink("wrong", directory_ / "right");
+  file->out() << "{}";
+
+  ASSERT_TRUE(file->Commit());
+  EXPECT_TRUE(fs::is_empty(directory_ / "wrong"));
+  EXPECT_EQ(Read(directory_ / "moved" / "report.json"), "{}");
+}
+
+TEST_F(ReportFileTest, FollowsNoLinksForEver) {
+  fs::create_symlink("round", directory_ / "round");
+  const Expected<void> written = WriteFileAtomically(directory_ / "round" / "report.json", "{}");
+
+  ASSERT_FALSE(written);
+  EXPECT_THAT(written.error().message, HasSubstr("Too many levels of symbolic links"));
+}
+
+TEST_F(ReportFileTest, WantsAnEntryThatIsNoDirectory) {
+  fs::create_directory(directory_ / "sub");
+  for (const char* const name : {"sub/", "sub/.", "sub/.."}) {
+    const Expected<void> written = WriteFileAtomically(directory_ / name, "{}");
+    ASSERT_FALSE(written) << name;
+    EXPECT_THAT(written.error().message, HasSubstr("it is a directory")) << name;
+  }
+  EXPECT_TRUE(WriteFileAtomically(directory_ / "sub/../sub//./report.json", "{}"));
+  EXPECT_EQ(Read(directory_ / "sub/report.json"), "{}");
+}
+
+struct stat FactsOf(const fs::path& path) {
+  struct stat facts {};
+  EXPECT_EQ(::stat(path.c_str(), &facts), 0);
+  return facts;
+}
+
+TEST_F(ReportFileTest, KeepsTheModeOfTheReportThatItReplaces) {
+  const fs::path path = directory_ / "report.json";
+  for (const mode_t mode : {0600U, 0644U, 0666U, 0440U}) {
+    std::ofstream(path) << "old";
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    ASSERT_TRUE(WriteFileAtomically(path, "new"));
+    EXPECT_EQ(FactsOf(path).st_mode & 07777, mode);
+    EXPECT_EQ(Read(path), "new");
+    fs::remove(path);
+  }
+}
+
+TEST_F(ReportFileTest, KeepsTheOwnerWhereRootReplacesIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const fs::path path = directory_ / "report.json";
+  std::ofstream(path) << "old";
+  ASSERT_EQ(::chown(path.c_str(), 65534, 65533), 0);
+  ASSERT_TRUE(WriteFileAtomically(path, "new"));
+  EXPECT_EQ(FactsOf(path).st_uid, 65534u);
+  EXPECT_EQ(FactsOf(path).st_gid, 65533u);
+}
+
+TEST_F(ReportFileTest, KeepsASnapshotForItsOwnerWhateverItReplaces) {
+  const fs::path path = directory_ / "process.snapshot";
+  std::ofstream(path) << "old";
+  ASSERT_EQ(::chmod(path.c_str(), 0666), 0);
+  Expected<AtomicFile> file = AtomicFile::Create(path, AtomicFile::Content::kSnapshot);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(file->Commit());
+  EXPECT_EQ(FactsOf(path).st_mode & 07777, mode_t{0600});
+}
+
 TEST_F(ReportFileTest, WritesIntoAFifoDirectly) {
   const fs::path path = directory_ / "fifo";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
