@@ -8,6 +8,7 @@
 
 #include "runner/attach/program_environment.h"
 #include "runner/cli/commands.h"
+#include "runner/util/linux/signal_end.h"
 
 namespace {
 
@@ -40,6 +41,7 @@ void PrintRefusal(const std::exception& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  leakgate::HandleEndSignals();
   try {
     const leakgate::Expected<int> exit_code = RunMain({argv + 1, argv + argc});
     if (exit_code) return *exit_code;

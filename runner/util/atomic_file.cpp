@@ -182,6 +182,7 @@ std::FILE* AtomicFile::OpenBeside() {
   const fs::perms permissions = PermissionsOf(content_);
   UniqueFd unnamed = OpenUnnamedFile(target_.parent_path(), permissions);
   is_named_ = !unnamed;
+  if (is_named_) partial_ = std::make_unique<PartialFile>(temporary_);
   return is_named_ ? CreateNew(temporary_, permissions) : AsFile(unnamed.Release());
 }
 
@@ -201,6 +202,7 @@ Expected<void> AtomicFile::Commit() {
   const std::error_code failure = Place();
   if (failure) return CannotWrite(failure.message(), kRemedy);
   temporary_.clear();
+  partial_.reset();
   return {};
 }
 
@@ -210,6 +212,7 @@ std::error_code AtomicFile::Place() {
   if (!is_named_) {
     failure = NameFile(buffer_->descriptor(), target_);
     if (!failure) return failure;
+    partial_ = std::make_unique<PartialFile>(temporary_);
     if (failure == std::errc::file_exists) failure = NameFile(buffer_->descriptor(), temporary_);
     is_named_ = true;
     if (failure) {

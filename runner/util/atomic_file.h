@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "runner/util/expected.h"
+#include "runner/util/linux/signal_end.h"
 
 namespace leakgate {
 
@@ -54,10 +55,11 @@ class AtomicFile {
   [[nodiscard]] Unexpected CannotWrite(const std::string& cause, std::string_view remedy) const;
 
   Content content_ = Content::kReport;
-  std::filesystem::path path_;       // as typed
-  std::filesystem::path target_;     // links followed
-  std::filesystem::path temporary_;  // empty: written directly
-  bool is_named_ = false;            // as `temporary_`, already
+  std::filesystem::path path_;            // as typed
+  std::filesystem::path target_;          // links followed
+  std::filesystem::path temporary_;       // empty: written directly
+  bool is_named_ = false;                 // as `temporary_`, already
+  std::unique_ptr<PartialFile> partial_;  // while it is
   std::unique_ptr<Buffer> buffer_;
   std::unique_ptr<std::ostream> out_;  // to the buffer
 };

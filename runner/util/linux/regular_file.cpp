@@ -1,21 +1,125 @@
 #include "runner/util/linux/regular_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <streambuf>
+#include <vector>
 
 namespace leakgate {
+namespace {
 
-UniqueFd OpenRegularFile(const std::string& path) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0) return UniqueFd();
-  if (!S_ISREG(facts.st_mode)) {
-    errno = EINVAL;
-    return UniqueFd();
+constexpr int kTooLarge = 1;  // the other values are those of S_IFMT
+
+const char* KindText(int kind) {
+  switch (kind) {
+    case S_IFDIR:
+      return "a directory";
+    case S_IFIFO:
+      return "a FIFO";
+    case S_IFSOCK:
+      return "a socket";
+    case S_IFCHR:
+    case S_IFBLK:
+      return "a device";
+    default:
+      return "something else";
   }
-  // It may be another by now.
-  return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+}
+
+class UnfitFileCategory : public std::error_category {
+ public:
+  const char* name() const noexcept override { return "unfit file"; }
+  std::string message(int value) const override {
+    if (value == kTooLarge) return "it is too large for what it should be";
+    return fmt::format("it is {}, not a regular file", KindText(value));
+  }
+};
+
+tl::unexpected<std::error_code> Unfit(int value) {
+  static const UnfitFileCategory category;
+  return tl::unexpected(std::error_code(value, category));
+}
+
+tl::unexpected<std::error_code> LastError() {
+  return tl::unexpected(std::error_code(errno, std::generic_category()));
+}
+
+class FileBuffer : public std::streambuf {
+ public:
+  explicit FileBuffer(UniqueFd file) : file_(std::move(file)), bytes_(kBytes) {}
+
+ protected:
+  int_type underflow() override {
+    if (gptr() < egptr()) return traits_type::to_int_type(*gptr());
+    ssize_t count = 0;
+    do {
+      count = ::read(file_.get(), bytes_.data(), bytes_.size());
+    } while (count < 0 && errno == EINTR);
+    // The stream takes it, and is bad from then on.
+    if (count < 0) throw std::ios_base::failure("read", LastError().value());
+    if (count == 0) return traits_type::eof();
+    setg(bytes_.data(), bytes_.data(), bytes_.data() + count);
+    return traits_type::to_int_type(*gptr());
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 1 << 16;
+
+  const UniqueFd file_;
+  std::vector<char> bytes_;
+};
+
+class FileStream : private FileBuffer, public std::istream {
+ public:
+  explicit FileStream(UniqueFd file)
+      : FileBuffer(std::move(file)), std::istream(static_cast<FileBuffer*>(this)) {}
+};
+
+}  // namespace
+
+tl::expected<UniqueFd, std::error_code> OpenRegularFile(const std::filesystem::path& path) {
+  // This opens nothing yet: no device acts, and no FIFO's writer takes it for a reader.
+  const UniqueFd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat facts {};
+  if (!place || ::fstat(place.get(), &facts) != 0) return LastError();
+  if (!S_ISREG(facts.st_mode)) return Unfit(static_cast<int>(facts.st_mode & S_IFMT));
+  // Some of the kernel's regular files have who reads them wait; not without O_NONBLOCK.
+  UniqueFd file(::open(fmt::format("/proc/self/fd/{}", place.get()).c_str(),
+                       O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return LastError();
+  return file;
+}
+
+tl::expected<std::string, std::error_code> ReadToEnd(const UniqueFd& file,
+                                                     std::uint64_t most_bytes) {
+  std::string text;
+  char part[1 << 14];
+  for (;;) {
+    const ssize_t count = ::read(file.get(), part, sizeof(part));
+    if (count == 0) return text;
+    if (count > 0) text.append(part, static_cast<std::size_t>(count));
+    if (count < 0 && errno != EINTR) return LastError();
+    if (text.size() > most_bytes) return Unfit(kTooLarge);
+  }
+}
+
+tl::expected<std::string, std::error_code> ReadRegularFile(const std::filesystem::path& path,
+                                                           std::uint64_t most_bytes) {
+  const auto file = OpenRegularFile(path);
+  if (!file) return tl::unexpected(file.error());
+  return ReadToEnd(*file, most_bytes);
+}
+
+std::unique_ptr<std::istream> StreamOf(UniqueFd file) {
+  return std::make_unique<FileStream>(std::move(file));
+}
+
+bool IsRegularOrMissing(const std::filesystem::path& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode);
 }
 
 }  // namespace leakgate
