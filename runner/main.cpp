@@ -8,6 +8,7 @@
 #include "runner/attach/program_environment.h"
 #include "runner/cli/commands.h"
 #include "runner/cli/terminal.h"
+#include "runner/util/linux/signal_end.h"
 
 namespace {
 
@@ -35,6 +36,7 @@ void PrintRefusal(const std::exception& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  leakgate::HandleEndSignals();
   try {
     const leakgate::Expected<int> exit_code = RunMain({argv + 1, argv + argc});
     if (exit_code) return *exit_code;

@@ -1,5 +1,5 @@
 # ci/checks, each under its own name.
-foreach(check includes exports format links)
+foreach(check includes exports format opens links)
   add_test(NAME checks.${check}
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/ci/checks ${check}
             --agent $<TARGET_FILE:leakgate_agent>)

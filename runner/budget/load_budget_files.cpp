@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "runner/budget/budget_file.h"
-#include "runner/util/linux/whole_file.h"
+#include "runner/util/linux/regular_file.h"
 
 namespace leakgate {
 namespace {
@@ -28,12 +28,10 @@ Unexpected Unreadable(const fs::path& path, const std::error_code& cause) {
                                 path.string(), cause.message()));
 }
 
-// A dangling link counts: the budget that it stands for is missed when read.
+// A dangling link counts, and so does a FIFO: the budget that it stands for is missed when read.
 bool IsBudgetEntry(const fs::directory_entry& entry) {
   std::error_code ignored;
-  return entry.path().filename().string().ends_with(kSuffix) &&
-         (entry.is_regular_file(ignored) ||
-          (entry.is_symlink(ignored) && !entry.is_directory(ignored)));
+  return entry.path().filename().string().ends_with(kSuffix) && !entry.is_directory(ignored);
 }
 
 Expected<std::vector<fs::path>> BudgetsBelow(const fs::path& directory) {
@@ -99,7 +97,8 @@ Expected<std::vector<fs::path>> FindBudgetFiles(
 }
 
 Expected<std::string> ReadBudgetText(const fs::path& path) {
-  auto text = ReadWholeFile(path);
+  constexpr std::uint64_t kMostBytes = 64UL * 1024 * 1024;
+  auto text = ReadRegularFile(path, kMostBytes);
   if (!text) return Unreadable(path, text.error());
   return *std::move(text);
 }

@@ -175,17 +175,17 @@ Expected<int> Execute(const SessionQueryCommand& command) {
 }
 
 Expected<int> Execute(const SessionListCommand& command) {
-  std::vector<SessionStatus> sessions;
-  for (const std::string& name : SessionNames()) {
-    Expected<SessionStatus> status = QuerySession(name);
-    if (status) sessions.push_back(*std::move(status));  // else it has just ended
-  }
+  const Survey survey = SurveySessionsAndRuns();
   const Expected<void> cleared =
       command.orphans == OrphanCare::kClear ? ClearOrphans() : Expected<void>{};
   const std::vector<Orphan> orphans = FindOrphans();
-  const std::vector<RunStatus> runs = QueryRuns();
-  Print(stdout, command.output == SessionOutput::kJson ? SessionListJson(sessions, runs, orphans)
-                                                       : SessionListText(sessions, runs, orphans));
+  Print(stdout, command.output == SessionOutput::kJson
+                    ? SessionListJson(survey.sessions, survey.runs, orphans)
+                    : SessionListText(survey.sessions, survey.runs, orphans));
+  if (!survey.silent.empty()) {
+    Print(stderr, fmt::format("leakgate: not answering: {}; stopped, busy, or another user's?\n",
+                              NamesText(survey.silent)));
+  }
   if (!cleared) return Unexpected(cleared.error());
   return kDone;
 }

@@ -83,11 +83,6 @@ SessionScope ScopeOf(const SnapshotConfigCommand& command) {
   return scope;
 }
 
-bool IsThere(const std::string& session) {
-  const std::vector<std::string> names = SessionNames();
-  return std::find(names.begin(), names.end(), session) != names.end();
-}
-
 std::string NameOf(const SnapshotConfigCommand& command) {
   return command.pid ? fmt::format("PID {}", *command.pid) : TextOf(*command.image);
 }
@@ -106,7 +101,7 @@ Expected<void> RequireStacks(const SnapshotConfigCommand& command) {
 
 Expected<int> Enable(const SnapshotConfigCommand& command) {
   Expected<void> done;
-  if (IsThere(command.session)) {
+  if (IsSessionName(command.session)) {
     const Expected<void> fits = RequireStacks(command);
     if (!fits) return Unexpected(fits.error());
     const auto updated = UpdateSession(command.session, ScopeOf(command), {});
@@ -150,11 +145,11 @@ Expected<int> Query(const SnapshotConfigCommand& command) {
     text =
         fmt::format("{}: enabled, by the run with PID {}\n", NameOf(command), (**of_run).run_pid);
   }
-  for (const std::string& name : SessionNames()) {
-    const Expected<SessionStatus> status = QuerySession(name);
-    if (!status || !Names(status->scope, command)) continue;
+  const Survey survey = SurveySessionsAndRuns();
+  for (const SessionStatus& session : survey.sessions) {
+    if (!Names(session.scope, command)) continue;
     text += fmt::format("{}: enabled, in the session {}\n", Printable(NameOf(command)),
-                        Printable(name));
+                        Printable(session.name));
   }
   if (text.empty()) text = fmt::format("{}: not enabled\n", Printable(NameOf(command)));
   Print(stdout, text);

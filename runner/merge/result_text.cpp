@@ -1,15 +1,17 @@
 #include "runner/merge/result_text.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zip.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <system_error>
+
+#include "runner/util/linux/regular_file.h"
 
 namespace leakgate {
 namespace {
@@ -30,8 +32,12 @@ Unexpected UnreadableArchive(const fs::path& path, const char* cause) {
 }
 
 Expected<Archive> OpenArchive(const fs::path& path) {
+  auto file = OpenRegularFile(path);
+  if (!file) return UnreadableArchive(path, file.error().message().c_str());
   int code = 0;
-  if (zip_t* const archive = zip_open(path.c_str(), ZIP_RDONLY, &code); archive != nullptr) {
+  constexpr int kNoFlags = 0;
+  if (zip_t* const archive = zip_fdopen(file->get(), kNoFlags, &code); archive != nullptr) {
+    (void)file->Release();  // it has taken it
     return Archive(archive, zip_discard);
   }
   zip_error_t error;
@@ -78,22 +84,20 @@ Expected<ResultText> ResultText::Open(const fs::path& path, std::uint64_t begin)
 }
 
 Expected<ResultText> ResultText::OpenFile(const fs::path& path, std::uint64_t begin) {
-  std::error_code unknown;
-  const fs::file_status status = fs::status(path, unknown);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    return UsageError(fmt::format(
-        "{}: not a regular file, and results are read twice; write them to a file first",
-        path.string()));
-  }
-  std::FILE* const opened = std::fopen(path.c_str(), "rb");
-  if (opened == nullptr) return Unreadable(path, std::generic_category().message(errno));
-  const std::shared_ptr<std::FILE> file(opened, std::fclose);
-  std::setvbuf(opened, nullptr, _IONBF, 0);  // who reads it has a buffer
-  if (fseeko(opened, static_cast<off_t>(begin), SEEK_SET) != 0) {
-    return Unreadable(path, std::generic_category().message(errno));
-  }
-  return ResultText(
-      [file](char* to, std::size_t size) { return std::fread(to, 1, size, file.get()); });
+  auto opened = OpenRegularFile(path);
+  if (!opened) return Unreadable(path, opened.error().message());
+  const auto file = std::make_shared<const UniqueFd>(*std::move(opened));
+  return ResultText([file, at = static_cast<off_t>(begin)](char* to, std::size_t size) mutable {
+    std::size_t done = 0;
+    while (done < size) {
+      const ssize_t count = ::pread(file->get(), to + done, size - done, at);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      done += static_cast<std::size_t>(count);
+      at += count;
+    }
+    return done;
+  });
 }
 
 Expected<ResultText> ResultText::OpenMember(const fs::path& path, const std::string& name,

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "runner/named_session/json_members.h"
-#include "runner/named_session/linux/run_socket.h"
 #include "runner/named_session/session_messages.h"
 
 namespace leakgate {
@@ -25,39 +22,39 @@ Expected<SocketMessage> Ask(const UniqueFd& socket, int run_pid, Json request) {
 
 }  // namespace
 
-std::vector<RunStatus> QueryRuns() {
-  std::vector<RunStatus> runs;
-  for (const RunSocket& run : FindRuns()) {
-    const UniqueFd socket = ConnectToRun(run);
-    if (!socket) continue;
-    const Expected<SocketMessage> answer = Ask(socket, run.run_pid, {{"do", "query"}});
-    if (!answer) continue;
-    RunStatus& status = runs.emplace_back(RunStatus{run.run_pid, {}});
-    for (const Json& process : MemberOr(answer->body, "processes", std::vector<Json>())) {
-      status.processes.push_back(ProcessFromJson(process));
-    }
-  }
-  std::sort(runs.begin(), runs.end(),
-            [](const RunStatus& a, const RunStatus& b) { return a.run_pid < b.run_pid; });
-  return runs;
-}
+nlohmann::json RegionQuestion(int pid) { return {{"do", "region"}, {"pid", pid}}; }
 
-Expected<std::optional<RunRegion>> FindInRuns(int pid) {
+Expected<std::optional<RunRegion>> FindInReplies(int pid, const std::vector<RunSocket>& runs,
+                                                 std::span<PeerReply> replies) {
   std::optional<RunRegion> ended;  // whose PID may be another process's by now
   std::optional<Error> silent;
-  for (const RunSocket& run : FindRuns(pid)) {
-    const UniqueFd socket = ConnectToRun(run);
-    if (!socket) continue;
-    Expected<SocketMessage> answer = Ask(socket, run.run_pid, {{"do", "region"}, {"pid", pid}});
-    const bool is_silent = !answer && answer.error().exit_code != ExitCode::kUsage;
-    if (is_silent && run.is_ancestor) silent = answer.error();
-    if (!answer || !answer->fd) continue;
-    RunRegion found{run.run_pid, ProcessFromJson(answer->body), std::move(answer->fd)};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const int run_pid = runs[i].run_pid;
+    if (replies[i].pid != run_pid) continue;  // another user's, or not what it says
+    SocketMessage& message = replies[i].message;
+    // It is the one, and may be at work.
+    if (replies[i].state == PeerReply::State::kSilent && runs[i].is_ancestor) {
+      const UniqueFd socket = ConnectToRun(run_pid);
+      if (!socket) continue;
+      Expected<SocketMessage> answer = Ask(socket, run_pid, RegionQuestion(pid));
+      if (answer) message = *std::move(answer);
+      if (!answer && answer.error().exit_code != ExitCode::kUsage) silent = answer.error();
+    }
+    if (!message.fd) continue;
+    RunRegion found{run_pid, ProcessFromJson(message.body), std::move(message.fd)};
     if (found.status.state != ProcessState::kEnded) return found;
     if (!ended) ended = std::move(found);
   }
   if (!ended && silent) return Unexpected(*silent);
   return ended;
+}
+
+Expected<std::optional<RunRegion>> FindInRuns(int pid) {
+  const std::vector<RunSocket> runs = FindRuns(pid);
+  std::vector<PeerQuestion> questions;
+  for (const RunSocket& run : runs) questions.push_back({run.name, RegionQuestion(pid)});
+  std::vector<PeerReply> replies = AskAll(questions);
+  return FindInReplies(pid, runs, replies);
 }
 
 Expected<void> RequireInNoRun(int pid) {
@@ -71,15 +68,11 @@ Expected<void> RequireInNoRun(int pid) {
 }
 
 Expected<RunHold> RunHold::Take(int run_pid, int pid) {
-  for (const RunSocket& run : FindRuns(pid)) {
-    if (run.run_pid != run_pid) continue;
-    UniqueFd socket = ConnectToRun(run);
-    if (!socket) continue;
-    const Expected<SocketMessage> answer = Ask(socket, run_pid, {{"do", "hold"}, {"pid", pid}});
-    if (!answer) return Unexpected(answer.error());
-    return RunHold(std::move(socket), run_pid);
-  }
-  return InconclusiveError(fmt::format("{} has ended", NameOfRun(run_pid)));
+  UniqueFd socket = ConnectToRun(run_pid);
+  if (!socket) return InconclusiveError(fmt::format("{} has ended", NameOfRun(run_pid)));
+  const Expected<SocketMessage> answer = Ask(socket, run_pid, {{"do", "hold"}, {"pid", pid}});
+  if (!answer) return Unexpected(answer.error());
+  return RunHold(std::move(socket), run_pid);
 }
 
 Expected<void> RunHold::Release() {

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "runner/named_session/linux/message_socket.h"
+#include "runner/named_session/linux/run_socket.h"
 #include "runner/named_session/process_status.h"
 #include "runner/util/expected.h"
 
@@ -16,9 +17,6 @@ struct RunStatus {
   std::vector<ProcessStatus> processes;
 };
 
-// By the runs' PIDs; without those that end meanwhile, or do not answer.
-[[nodiscard]] std::vector<RunStatus> QueryRuns();
-
 struct RunRegion {
   int run_pid = 0;
   ProcessStatus status;
@@ -27,6 +25,11 @@ struct RunRegion {
 
 // None: no run traces `pid`. An error: the run that it descends from does not answer.
 [[nodiscard]] Expected<std::optional<RunRegion>> FindInRuns(int pid);
+// The same where they have been asked with other peers: what `runs` replied.
+[[nodiscard]] nlohmann::json RegionQuestion(int pid);
+[[nodiscard]] Expected<std::optional<RunRegion>> FindInReplies(int pid,
+                                                               const std::vector<RunSocket>& runs,
+                                                               std::span<PeerReply> replies);
 
 // A usage error if a run traces `pid`: whether it is traced is the run's affair.
 [[nodiscard]] Expected<void> RequireInNoRun(int pid);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runner/named_session/linux/session_socket.h"
+#include "runner/named_session/run_client.h"
 #include "runner/named_session/session_messages.h"
 
 namespace leakgate {
@@ -29,11 +30,24 @@ struct FoundProcess {
   UniqueFd region;
 };
 
+// All that this user's sessions and runs say, asked at once. Those that have just ended are
+// left out, and so are other users', but for those that do not answer: their names.
+struct Survey {
+  std::vector<SessionStatus> sessions;
+  std::vector<RunStatus> runs;
+  std::vector<std::string> silent;  // "the session 'a'", "the run with PID 4711"
+};
+[[nodiscard]] Survey SurveySessionsAndRuns();
+
 // `pid`'s program of that generation, or, for 0, its newest. A usage error if the session
 // does not trace it.
 [[nodiscard]] Expected<FoundProcess> ProcessOfSession(const std::string& name, int pid,
                                                       std::uint32_t generation = 0);
-// In whichever of this user's sessions traces it, or runs.
+// In whichever of this user's sessions traces it, or runs. A usage error if none does; it names
+// those that do not answer.
 [[nodiscard]] Expected<FoundProcess> FindProcess(int pid);
+
+// "the session 'a', the run with PID 4711 and 3 more".
+[[nodiscard]] std::string NamesText(const std::vector<std::string>& names);
 
 }  // namespace leakgate

@@ -11,6 +11,7 @@
 #include "runner/session/linux/process_image.h"
 #include "runner/session/run_reasons.h"
 #include "runner/snapshot_file/linux/describe_process.h"
+#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 

@@ -4,7 +4,7 @@
 #include <pugixml.hpp>
 #include <string_view>
 
-#include "runner/util/linux/whole_file.h"
+#include "runner/util/linux/regular_file.h"
 
 namespace leakgate {
 namespace {
@@ -96,10 +96,12 @@ TestStatuses ParseGtestOutput(GtestOutputFormat format, const std::string& text)
 }
 
 TestStatuses ReadGtestOutput(const GtestOutput& output, std::filesystem::file_time_type begin) {
+  constexpr std::uint64_t kMostBytes = 256UL * 1024 * 1024;
   std::error_code error;
   const auto written = std::filesystem::last_write_time(output.path, error);
   if (error || written < begin) return {};
-  const auto text = ReadWholeFile(output.path);
+  // The tests may have put anything there.
+  const auto text = ReadRegularFile(output.path, kMostBytes);
   return text ? ParseGtestOutput(output.format, *text) : TestStatuses();
 }
 

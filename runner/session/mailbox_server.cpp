@@ -8,7 +8,7 @@ namespace leakgate {
 
 namespace {
 
-constexpr std::chrono::milliseconds kMostPause{5};
+constexpr std::chrono::microseconds kMostPause{5000};
 // Who asks wakes the server: hundreds of them cost nothing while nobody does.
 constexpr std::chrono::seconds kLongWait{5};
 
@@ -21,10 +21,10 @@ void MailboxServer::Stop() {
   if (!thread_.joinable()) return;
   is_stopping_.store(true, std::memory_order_release);
   // It may look at the flag just before, and begin to wait just after it was woken.
-  for (auto pause = std::chrono::microseconds(50);; pause *= 2) {
+  for (auto pause = std::chrono::microseconds(50);; pause = std::min(2 * pause, kMostPause)) {
     WakeAll(mailbox_.request);
     if (has_stopped_.load(std::memory_order_acquire)) break;
-    std::this_thread::sleep_for(std::min<std::chrono::microseconds>(pause, kMostPause));
+    std::this_thread::sleep_for(pause);
   }
   thread_.join();
 }

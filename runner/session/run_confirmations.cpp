@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "runner/judgement/window_verdict.h"
+#include "runner/util/linux/signal_end.h"
 
 namespace leakgate {
 namespace {
@@ -31,11 +32,11 @@ void RunConfirmations::ConfirmNow(WindowResult& window) {
   if (ConfirmOf(window) == Confirm::kInline) inline_.Confirm(window);
 }
 
-void RunConfirmations::ConfirmAll(const BlockedSignals& signals, const std::string& why_not,
-                                  RunResult& result) {
+void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result) {
+  EndSignalDeferral signals;
   const std::set<std::string> open = why_not.empty() ? OpenTests(result) : std::set<std::string>();
   std::set<std::string> begun;
-  Confirmation after(With(setup_, [&] { return IsInterrupted(signals); }),
+  Confirmation after(With(setup_, [&] { return was_interrupted_ = signals.WasAskedToEnd(); }),
                      setup_.request.confirmation);
   for (WindowResult& window : result.windows) {
     if (ConfirmOf(window) == Confirm::kOff) {
@@ -73,13 +74,6 @@ void RunConfirmations::Tell(const std::string& test, std::size_t all,
                                  .done = static_cast<std::int64_t>(begun.size()),
                                  .all = static_cast<std::int64_t>(all),
                                  .current = test});
-}
-
-bool RunConfirmations::IsInterrupted(const BlockedSignals& signals) {
-  while (const std::optional<siginfo_t> signal = signals.Take(std::chrono::milliseconds(0))) {
-    was_interrupted_ = was_interrupted_ || AsksToEnd(signal->si_signo);
-  }
-  return was_interrupted_;
 }
 
 }  // namespace leakgate

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "runner/session/confirmation.h"
-#include "runner/session/linux/signals.h"
 
 namespace leakgate {
 
@@ -23,8 +22,8 @@ class RunConfirmations {
   void ProgramHasEnded() { has_ended_.store(true); }
 
   // On the main thread: all windows that are still open, unless `why_not` says why
-  // none can be repeated. A signal to end the runner ends it.
-  void ConfirmAll(const BlockedSignals& signals, const std::string& why_not, RunResult& result);
+  // none can be repeated. A signal to end the runner ends only this, if that does not take long.
+  void ConfirmAll(const std::string& why_not, RunResult& result);
 
   bool was_interrupted() const { return was_interrupted_; }
 
@@ -32,7 +31,6 @@ class RunConfirmations {
   Confirm ConfirmOf(const WindowResult& window) const;
   std::set<std::string> OpenTests(const RunResult& result) const;
   void Tell(const std::string& test, std::size_t all, std::set<std::string>& begun) const;
-  bool IsInterrupted(const BlockedSignals& signals);
 
   RepetitionSetup setup_;
   std::atomic<bool> has_ended_{false};

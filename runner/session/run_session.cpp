@@ -106,11 +106,12 @@ class Session {
     ProgramWatch watch(**process, signals, witness);
     ShowProgress(watch);
     const ProgramStatus status = WaitForEnd(watch, (*process)->pid(), (*server)->name());
+    const OwnEndSignals own_signals(watch.TakeLateRequest());
     confirmations_->ProgramHasEnded();
     processes_.AwaitEnds(kChildPatience);
     server->reset();  // no further region
     service_.reset();
-    return Conclude(status, signals);
+    return Conclude(status);
   }
 
  private:
@@ -175,7 +176,7 @@ class Session {
     return watch.WaitUntil(std::nullopt).value();
   }
 
-  RunResult Conclude(const ProgramStatus& status, const BlockedSignals& signals) {
+  RunResult Conclude(const ProgramStatus& status) {
     RunResult result;
     result.binary = request_.program;
     result.arguments = request_.arguments;
@@ -185,7 +186,7 @@ class Session {
     result.program = {status.exit_code, status.signal};
     result.failures = prepared_.budgets.Expired(Today());
     CollectWindows(result);
-    confirmations_->ConfirmAll(signals, WhyNotRepeated(result), result);
+    confirmations_->ConfirmAll(WhyNotRepeated(result), result);
     result.reasons = ReasonsForDoubt(generations_, result);
     if (!server_failure_.empty()) {
       result.reasons.insert(result.reasons.begin(), server_failure_);

@@ -10,6 +10,7 @@
 #include "runner/snapshot_file/linux/describe_process.h"
 #include "runner/snapshot_file/write_snapshot.h"
 #include "runner/util/atomic_file.h"
+#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <thread>
 
 #include "runner/report/json_words.h"
+#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {
@@ -30,10 +30,7 @@ bool HoldsOtherThreadsBlocks(const RegionReader& region, int asking_tid,
 
 std::string NameOf(int pid, const ThreadCopy& thread) {
   if (thread.has_ended) return thread.name;
-  std::ifstream comm(fmt::format("/proc/{}/task/{}/comm", pid, thread.tid));
-  std::string name;
-  std::getline(comm, name);
-  return name;
+  return NameOfThread(pid, thread.tid);
 }
 
 // Started before the window began, by whoever; the asking thread runs the tests.

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cerrno>
-#include <fstream>
 #include <system_error>
 #include <vector>
 
 #include "runner/snapshot_file/block_batch.h"
 #include "runner/snapshot_file/part_reader.h"
 #include "runner/snapshot_file/records.h"
+#include "runner/util/linux/regular_file.h"
 
 namespace leakgate {
 namespace {
@@ -220,13 +219,14 @@ Expected<SnapshotReader> SnapshotReader::Open(const std::filesystem::path& path)
   if (std::filesystem::is_directory(path, ignored)) {
     return UsageError(fmt::format("{}: a directory; name a snapshot file in it", path.string()));
   }
-  auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
-  if (!*file) {
+  auto file = OpenRegularFile(path);
+  if (!file) {
     return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", path.string(),
-                                  std::generic_category().message(errno)));
+                                  file.error().message()));
   }
-  SnapshotReader reader(*file, path.string());
-  reader.file_ = std::move(file);
+  std::unique_ptr<std::istream> stream = StreamOf(*std::move(file));
+  SnapshotReader reader(*stream, path.string());
+  reader.file_ = std::move(stream);
   return reader;
 }
 

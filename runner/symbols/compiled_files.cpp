@@ -21,10 +21,9 @@ const char* Text(Dwarf_Die& unit, unsigned attribute) {
 CompiledFiles::CompiledFiles(const fs::path& program) {
   const OpenedModule opened = OpenDwfl(fs::absolute(program).string(), DebugSource::kAnyFile);
   if (opened.module == nullptr) return;
-  Dwarf_Addr bias = 0;
-  Dwarf* const dwarf = dwfl_module_getdwarf(opened.module, &bias);
-  if (dwarf == nullptr) return;
-  ForEachUnit(dwarf, [this](Dwarf_Die unit, Dwarf_Die details) {
+  const DebugInformation information = DebugInformationOf(opened.module);
+  if (information.dwarf == nullptr) return;
+  ForEachUnit(information, [this](Dwarf_Die unit, Dwarf_Die details) {
     const char* const name = Text(details, DW_AT_name);
     if (name == nullptr || fs::path(name).is_absolute()) return true;
     const std::string file = SourcePath(Text(unit, DW_AT_comp_dir), name);

@@ -28,9 +28,9 @@ bool HasUnwindTable(Elf* elf) {
   return false;
 }
 
-bool HasLines(Dwarf* dwarf) {
+bool HasLines(const DebugInformation& information) {
   bool found = false;
-  ForEachUnit(dwarf, [&found](Dwarf_Die& unit, Dwarf_Die&) {
+  ForEachUnit(information, [&found](Dwarf_Die& unit, Dwarf_Die&) {
     Dwarf_Lines* lines = nullptr;
     std::size_t count = 0;
     found = dwarf_getsrclines(&unit, &lines, &count) == 0 && count > 0;
@@ -60,11 +60,11 @@ DebugFacts ReadDebugFacts(const std::filesystem::path& file) {
   const char* const link = dwelf_elf_gnu_debuglink(elf, &checksum);
   if (link != nullptr) facts.debug_link = link;
 
-  Dwarf* const dwarf = dwfl_module_getdwarf(opened.module, &bias);
-  if (dwarf == nullptr) return facts;
-  facts.has_lines = HasLines(dwarf);
+  const DebugInformation information = DebugInformationOf(opened.module);
+  if (information.dwarf == nullptr) return facts;
+  facts.has_lines = HasLines(information);
   facts.separate_file = SeparateFile(opened.module);
-  facts.has_symbols = facts.has_symbols || HasSymbolTable(dwarf_getelf(dwarf));
+  facts.has_symbols = facts.has_symbols || HasSymbolTable(dwarf_getelf(information.dwarf));
   return facts;
 }
 

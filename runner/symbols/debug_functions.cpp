@@ -93,9 +93,10 @@ std::optional<Dwarf_Word> Number(Dwarf_Die* die, unsigned attribute) {
 }  // namespace
 
 DebugFunctions::DebugFunctions(Dwfl_Module* module) {
-  Dwarf* const dwarf = dwfl_module_getdwarf(module, &bias_);
-  if (dwarf == nullptr) return;
-  ForEachUnit(dwarf, [&](Dwarf_Die die, const Dwarf_Die& details) {
+  const DebugInformation information = DebugInformationOf(module);
+  bias_ = information.bias;
+  if (information.dwarf == nullptr) return;
+  ForEachUnit(information, [&](Dwarf_Die die, const Dwarf_Die& details) {
     Unit& unit = units_.emplace_back(Unit{die, details, Text(&die, DW_AT_comp_dir)});
     ForEachRange(
         &die, [&](Dwarf_Addr begin, Dwarf_Addr end) { unit_by_address_.Add(begin, end, &unit); });

@@ -92,10 +92,11 @@ std::string DebugVariables::FileOf(Dwarf_Die* die) const {
 void DebugVariables::Read() {
   if (is_read_) return;
   is_read_ = true;
-  Dwarf* const dwarf = dwfl_module_getdwarf(module_, &bias_);
-  if (dwarf == nullptr) return;
+  const DebugInformation information = DebugInformationOf(module_);
+  bias_ = information.bias;
+  if (information.dwarf == nullptr) return;
   const Clock::time_point deadline = Clock::now() + kPatience;
-  ForEachUnit(dwarf, [&](Dwarf_Die unit, Dwarf_Die details) {
+  ForEachUnit(information, [&](Dwarf_Die unit, Dwarf_Die details) {
     Dwarf_Attribute attribute;
     directories_[details.cu] = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
     ReadScope(&details, 0, deadline);

@@ -1,33 +1,22 @@
 #include "runner/symbols/module_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "runner/symbols/build_id.h"
-#include "runner/symbols/debug_servers.h"
 #include "runner/symbols/demangle.h"
+#include "runner/symbols/separate_files.h"
+#include "runner/util/linux/regular_file.h"
 
 namespace leakgate {
 namespace {
 
-int FindDebugFile(Dwfl_Module* module, void** userdata, const char* name, GElf_Addr base,
-                  const char* file, const char* link, GElf_Word checksum, char** found) {
-  const ServerLookup lookup;
-  const int fd =
-      dwfl_standard_find_debuginfo(module, userdata, name, base, file, link, checksum, found);
-  lookup.End(fd < 0 ? ServerLookup::Outcome::kNotFound : ServerLookup::Outcome::kFound);
-  return fd;
-}
-
 const Dwfl_Callbacks kCallbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = FindDebugFile,
+    .find_debuginfo = FindSeparateFile,
     .section_address = dwfl_offline_section_address,
     .debuginfo_path = nullptr,
 };
@@ -47,9 +36,11 @@ const Dwfl_Callbacks kOwnFileCallbacks = {
 // `userdata`: the path of the debug file, which is known.
 int OpenKnownDebugFile(Dwfl_Module*, void** userdata, const char*, GElf_Addr, const char*,
                        const char*, GElf_Word, char** name) {
-  const char* const path = static_cast<const std::string*>(*userdata)->c_str();
-  *name = strdup(path);
-  return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const std::string& path = *static_cast<const std::string*>(*userdata);
+  auto file = OpenRegularFile(path);
+  if (!file) return -1;
+  *name = strdup(path.c_str());
+  return file->Release();
 }
 
 const Dwfl_Callbacks kKnownDebugFileCallbacks = {
@@ -59,24 +50,15 @@ const Dwfl_Callbacks kKnownDebugFileCallbacks = {
     .debuginfo_path = nullptr,
 };
 
-// Opens a regular file, never a pipe or a device that the process named.
-int OpenRegularFile(const std::string& path) {
-  if (path.empty() || path.front() != '/') return -1;  // "[vdso]"
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return -1;
-  struct stat status;
-  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) return fd;
-  close(fd);
-  return -1;
-}
-
 // Adds the file to `dwfl`, its addresses unchanged. Null if it is no ELF file.
 Dwfl_Module* Report(Dwfl* dwfl, const std::string& path) {
-  const int fd = OpenRegularFile(path);
-  if (fd < 0) return nullptr;
+  if (path.empty() || path.front() != '/') return nullptr;  // "[vdso]"
+  auto file = OpenRegularFile(path);
+  if (!file) return nullptr;
   dwfl_report_begin(dwfl);
-  Dwfl_Module* const module = dwfl_report_elf(dwfl, path.c_str(), path.c_str(), fd, 0, true);
-  if (module == nullptr) close(fd);
+  Dwfl_Module* const module =
+      dwfl_report_elf(dwfl, path.c_str(), path.c_str(), file->get(), 0, true);
+  if (module != nullptr) (void)file->Release();  // it has taken it
   dwfl_report_end(dwfl, nullptr, nullptr);
   return module;
 }

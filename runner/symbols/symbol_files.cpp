@@ -2,10 +2,8 @@
 
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gelf.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
@@ -13,6 +11,8 @@
 
 #include "runner/symbols/build_id.h"
 #include "runner/symbols/debug_servers.h"
+#include "runner/symbols/separate_files.h"
+#include "runner/util/linux/regular_file.h"
 #include "runner/util/linux/unique_fd.h"
 
 namespace leakgate {
@@ -49,7 +49,7 @@ bool AsksServers() {
 class ServedModule {
  public:
   explicit ServedModule(const std::string& build_id) {
-    if (!AsksServers() || build_id.empty()) return;
+    if (!AsksServers() || build_id.empty() || !MayLookUp(build_id)) return;
     dwfl_.reset(dwfl_begin(&kCallbacks));
     if (!dwfl_) return;
     dwfl_report_begin(dwfl_.get());
@@ -111,10 +111,10 @@ bool HasCode(Elf* elf) {
 }
 
 void SymbolFiles::AddFile(const fs::path& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const auto fd = OpenRegularFile(path);
   if (!fd) return;
   elf_version(EV_CURRENT);
-  const std::unique_ptr<Elf, EndElf> elf(elf_begin(fd.get(), ELF_C_READ_MMAP, nullptr));
+  const std::unique_ptr<Elf, EndElf> elf(elf_begin(fd->get(), ELF_C_READ_MMAP, nullptr));
   if (!elf || elf_kind(elf.get()) != ELF_K_ELF) return;
   const std::string build_id = CutAsRecorded(BuildIdOf(elf.get()));
   if (build_id.empty()) return;

@@ -139,12 +139,20 @@ Expected<void> AtomicFile::Open() {
   return {};
 }
 
+// From now on a signal that ends this process takes `temporary_` away.
+void AtomicFile::NotePartial() {
+  partial_ = std::make_unique<PartialFile>(place_.directory(), temporary_);
+}
+
 // Without a name where the file system can: a writer that is killed leaves nothing then.
 UniqueFd AtomicFile::OpenBeside() {
   const mode_t mode = ModeOf(content_);
   UniqueFd file = OpenUnnamedFile(place_.directory(), mode);
   is_named_ = !file;
-  if (is_named_) file = CreateNewFile(place_.directory(), temporary_, mode);
+  if (is_named_) {
+    NotePartial();
+    file = CreateNewFile(place_.directory(), temporary_, mode);
+  }
   // A snapshot is for its owner alone, whatever it replaces.
   const bool keeps_rights = file && place_.occupant() && content_ == Content::kReport;
   if (keeps_rights) TakeRightsOf(*place_.occupant(), file.get());
@@ -166,6 +174,7 @@ Expected<void> AtomicFile::Commit() {
   const std::error_code failure = Place();
   if (failure) return CannotWrite(failure.message(), kRemedy);
   temporary_.clear();
+  partial_.reset();
   return {};
 }
 
@@ -176,6 +185,7 @@ std::error_code AtomicFile::Place() {
   if (!is_named_) {
     failure = NameFile(buffer_->descriptor(), directory, place_.name());
     if (!failure) return failure;
+    NotePartial();
     if (failure == std::errc::file_exists) {
       failure = NameFile(buffer_->descriptor(), directory, temporary_);
     }

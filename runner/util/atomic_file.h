@@ -12,6 +12,7 @@
 
 #include "runner/util/expected.h"
 #include "runner/util/linux/file_place.h"
+#include "runner/util/linux/signal_end.h"
 
 namespace leakgate {
 
@@ -55,14 +56,16 @@ class AtomicFile {
   [[nodiscard]] bool is_direct() const { return temporary_.empty(); }
   [[nodiscard]] Expected<void> Open();
   [[nodiscard]] UniqueFd OpenBeside();
+  void NotePartial();
   [[nodiscard]] std::error_code Place();
   [[nodiscard]] Unexpected CannotWrite(const std::string& cause, std::string_view remedy) const;
 
   Content content_ = Content::kReport;
   std::filesystem::path path_;  // as typed
   FilePlace place_;
-  std::string temporary_;  // a name beside it; empty: written directly
-  bool is_named_ = false;  // as `temporary_`, already
+  std::string temporary_;                 // a name beside it; empty: written directly
+  bool is_named_ = false;                 // as `temporary_`, already
+  std::unique_ptr<PartialFile> partial_;  // while it is
   std::unique_ptr<Buffer> buffer_;
   std::unique_ptr<std::ostream> out_;  // to the buffer
 };

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runner/util/linux/whole_file.h"
+#include "runner/util/linux/proc_file.h"
 
 namespace leakgate {
 namespace {
@@ -52,7 +52,7 @@ std::optional<InitialStack> ParseInitialStack(std::uint64_t address,
 }
 
 std::vector<std::uint64_t> ReadAuxiliary(int pid) {
-  const std::string bytes = ReadWholeFile(fmt::format("/proc/{}/auxv", pid)).value_or("");
+  const std::string bytes = ReadProcFile(fmt::format("/proc/{}/auxv", pid)).value_or("");
   std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
   std::copy_n(bytes.data(), words.size() * sizeof(words[0]), reinterpret_cast<char*>(words.data()));
   return words;

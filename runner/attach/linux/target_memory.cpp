@@ -10,12 +10,13 @@
 #include "runner/attach/linux/held_thread.h"
 #include "runner/util/linux/errno_text.h"
 #include "runner/util/linux/memory_layout.h"
+#include "runner/util/linux/proc_file.h"
 #include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 
 Expected<TargetMemory> TargetMemory::Open(int pid) {
-  UniqueFd fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
+  UniqueFd fd = OpenProcFile(pid, "mem", O_RDWR);
   if (!fd && (errno == EACCES || errno == EPERM)) return Unexpected(StopError(pid, EPERM));
   if (!fd && (errno == ENOENT || errno == ESRCH)) {
     return EndedError(pid);

@@ -1,10 +1,11 @@
 #include "runner/attach/linux/target_stack.h"
 
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <filesystem>
+
+#include "runner/util/linux/regular_file.h"
 
 namespace leakgate {
 namespace {
@@ -18,8 +19,8 @@ int FindFile(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base
   const auto* const memory = static_cast<const TargetMemory*>(*data);
   const std::string inside = fmt::format("/proc/{}/root{}", memory->pid(), name);
   if (name[0] == '/' && std::filesystem::exists(inside, error)) {
-    const int fd = ::open(inside.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) return fd;
+    auto file = OpenRegularFile(inside);
+    return file ? file->Release() : -1;
   }
   return ::dwfl_linux_proc_find_elf(module, data, name, base, path, elf);
 }

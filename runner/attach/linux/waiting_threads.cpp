@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <string>
 
 #include "runner/util/linux/interrupted_call.h"
@@ -97,10 +96,9 @@ StopCost CostOf(const WaitingIn& waiting) {
 }
 
 std::optional<WaitingIn> WhatWaits(int pid, int tid) {
-  std::ifstream file(fmt::format("/proc/{}/task/{}/syscall", pid, tid));
-  std::string line;
-  if (!std::getline(file, line)) return std::nullopt;
-  return ParseWaiting(line);
+  const std::string text = ReadTaskFile(pid, tid, "syscall");
+  if (text.empty()) return std::nullopt;
+  return ParseWaiting(std::string_view(text).substr(0, text.find('\n')));
 }
 
 std::vector<int> ThreadsToStop(int pid, StopCost most) {

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "runner/inspection/linux/elf_facts.h"
-#include "runner/util/linux/errno_text.h"
 #include "runner/util/linux/regular_file.h"
 #include "runner/util/linux/unique_fd.h"
 
@@ -110,14 +109,14 @@ bool IsDynamicLinker(const std::filesystem::path& image) {
 }
 
 Expected<ImageInspection> InspectImage(const std::filesystem::path& image) {
-  const UniqueFd fd = OpenRegularFile(image);
+  const auto fd = OpenRegularFile(image);
   if (!fd) {
     return InconclusiveError(
         fmt::format("{}: cannot be read, so it cannot be told whether it can "
                     "be traced: {}; make it readable",
-                    image.string(), ErrnoText()));
+                    image.string(), fd.error().message()));
   }
-  const ElfFacts facts = ReadElfFacts(fd);
+  const ElfFacts facts = ReadElfFacts(*fd);
   ImageInspection inspection;
   inspection.refusal_of_running = RefuseFormat(facts);
   if (!inspection.refusal_of_running) inspection.refusal_of_running = RefuseAllocator(facts);
@@ -125,7 +124,7 @@ Expected<ImageInspection> InspectImage(const std::filesystem::path& image) {
   if (!inspection.refusal) inspection.refusal = RefuseFormat(facts);
   if (!inspection.refusal) inspection.refusal = RefuseRights(image);
   if (!inspection.refusal) inspection.refusal = RefuseAllocator(facts);
-  inspection.framework = FindFramework(FileText(fd), facts);
+  inspection.framework = FindFramework(FileText(*fd), facts);
   return inspection;
 }
 

@@ -1,16 +1,19 @@
 #include "runner/named_session/linux/message_socket.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
+#include <sstream>
 
 #include "runner/util/linux/errno_text.h"
 #include "runner/util/linux/local_socket.h"
+#include "runner/util/linux/proc_file.h"
 
 namespace leakgate {
 namespace {
@@ -35,6 +38,115 @@ void SetPatience(const UniqueFd& socket, std::chrono::seconds patience) {
   const timeval time{patience.count(), 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+}
+
+std::string LineOf(const nlohmann::json& body) {
+  // Bytes that are no text, in a program's arguments, are replaced.
+  return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+// A message as it comes in, in as many parts as it comes.
+class Reception {
+ public:
+  // What recvmsg returned: 0 at the end, below 0 where nothing came (errno).
+  ssize_t ReceivePart(const UniqueFd& socket) {
+    char bytes[16384];
+    Packet packet(bytes, sizeof(bytes));
+    packet.MakeRoom();
+    const ssize_t count = ::recvmsg(socket.get(), packet.get(), MSG_CMSG_CLOEXEC);
+    if (count < 0) return count;
+    if (const int fd = packet.Attached(); fd >= 0) message_.fd = UniqueFd(fd);
+    text_.append(bytes, static_cast<std::size_t>(count));
+    has_ended_ = count == 0 || text_.back() == '\n' || text_.size() > kLongestMessage;
+    return count;
+  }
+  bool has_ended() const { return has_ended_; }
+
+  // None: it is no message. REQUIRES: has_ended.
+  std::optional<SocketMessage> Take() {
+    message_.body = nlohmann::json::parse(text_, nullptr, false);
+    if (!message_.body.is_object()) return std::nullopt;
+    return std::move(message_);
+  }
+
+ private:
+  std::string text_;
+  SocketMessage message_;
+  bool has_ended_ = false;
+};
+
+// One of those that are asked at once.
+class Talk {
+ public:
+  explicit Talk(const PeerQuestion& question) : question_(question) {}
+
+  const UniqueFd& socket() const { return socket_; }
+  bool is_connecting() const { return is_connecting_; }
+  bool is_over() const { return !is_connecting_ && !socket_; }
+  PeerReply& reply() { return reply_; }
+
+  // Whose it is is known before anything is sent.
+  void Connect() {
+    socket_ = ConnectAtOnce(question_.name);
+    is_connecting_ = !socket_ && errno == EAGAIN;
+    reply_.state = is_connecting_ ? PeerReply::State::kSilent : PeerReply::State::kNobody;
+    if (!socket_) return;
+    if (!PeerIsThisUser(socket_)) return socket_.Reset();
+    reply_.pid = PidOfPeer(socket_);
+    reply_.state = PeerReply::State::kSilent;
+    const std::string line = LineOf(question_.body);
+    const ssize_t sent = ::send(socket_.get(), line.data(), line.size(), MSG_NOSIGNAL);
+    if (sent != static_cast<ssize_t>(line.size())) socket_.Reset();
+  }
+
+  // What has come by now.
+  void Receive() {
+    while (!reception_.has_ended()) {
+      if (reception_.ReceivePart(socket_) >= 0) continue;
+      if (errno == EAGAIN || errno == EINTR) return;
+      break;
+    }
+    socket_.Reset();
+    reply_.state = PeerReply::State::kNobody;  // it has broken off
+    std::optional<SocketMessage> message = reception_.Take();
+    if (!message) return;
+    reply_.state = PeerReply::State::kAnswered;
+    reply_.message = *std::move(message);
+  }
+
+ private:
+  const PeerQuestion& question_;
+  UniqueFd socket_;
+  bool is_connecting_ = true;
+  Reception reception_;
+  PeerReply reply_;
+};
+
+// Until one of them has something to read, or `patience` is over.
+void Await(std::vector<Talk>& talks, std::chrono::milliseconds patience) {
+  std::vector<pollfd> waits;
+  for (const Talk& talk : talks) {
+    if (talk.socket()) waits.push_back({talk.socket().get(), POLLIN, 0});
+  }
+  ::poll(waits.data(), waits.size(), static_cast<int>(patience.count()));
+}
+
+// The name in a line of /proc/net/unix, if it is of a stream socket that is listened on:
+// "0000000000000000: 00000002 00000000 00010000 0001 01 12345 @name". Empty: it is not.
+std::string ListeningName(const std::string& line) {
+  std::istringstream fields(line);
+  std::string address;
+  std::string references;
+  std::string protocol;
+  std::string flags;
+  std::string type;
+  std::string state;
+  std::string inode;
+  fields >> address >> references >> protocol >> flags >> type >> state >> inode;
+  if (flags != "00010000" || type != "0001" || state != "01" || fields.get() != ' ') return "";
+  std::string name;
+  std::getline(fields, name);
+  return name;
 }
 
 Unexpected DoesNotAnswer(std::string_view peer) {
@@ -77,9 +189,7 @@ UniqueFd AcceptClient(const UniqueFd& listener) {
 
 Expected<void> SendMessage(const UniqueFd& socket, const SocketMessage& message,
                            std::string_view peer) {
-  // Bytes that are no text, in a program's arguments, are replaced.
-  std::string text =
-      message.body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  std::string text = LineOf(message.body);
   for (std::size_t sent = 0; sent < text.size();) {
     Packet packet(text.data() + sent, text.size() - sent);
     if (sent == 0 && message.fd) packet.Attach(message.fd.get());
@@ -91,35 +201,68 @@ Expected<void> SendMessage(const UniqueFd& socket, const SocketMessage& message,
 }
 
 Expected<SocketMessage> ReceiveMessage(const UniqueFd& socket, std::string_view peer) {
-  SocketMessage message;
-  std::string text;
-  while (text.empty() || text.back() != '\n') {
-    char bytes[16384];
-    Packet packet(bytes, sizeof(bytes));
-    packet.MakeRoom();
-    const ssize_t count = ::recvmsg(socket.get(), packet.get(), MSG_CMSG_CLOEXEC);
-    if (count < 0) return DoesNotAnswer(peer);
-    if (const int fd = packet.Attached(); fd >= 0) message.fd = UniqueFd(fd);
-    text.append(bytes, static_cast<std::size_t>(count));
-    if (count == 0 || text.size() > kLongestMessage) break;
+  Reception reception;
+  while (!reception.has_ended()) {
+    if (reception.ReceivePart(socket) < 0) return DoesNotAnswer(peer);
   }
-  message.body = nlohmann::json::parse(text, nullptr, false);
-  if (message.body.is_object()) return message;
+  std::optional<SocketMessage> message = reception.Take();
+  if (message) return *std::move(message);
   return InconclusiveError(fmt::format("{} broke off; see leakgate session list", peer));
 }
 
 std::vector<std::string> ListeningNames(const std::string& prefix) {
   const std::string start = '@' + prefix;
-  std::ifstream sockets("/proc/net/unix");
+  std::istringstream sockets(ReadProcFile("/proc/net/unix").value_or(""));
   std::vector<std::string> names;
   for (std::string line; std::getline(sockets, line);) {
-    const std::size_t at = line.find(start);
-    // "...: 00000002 00000000 00010000 0001 01 12345 @name": 01 is listening.
-    if (at == std::string::npos || line.find(" 00010000 ") == std::string::npos) continue;
-    names.push_back(line.substr(at + start.size()));
+    const std::string name = ListeningName(line);
+    if (name.starts_with(start)) names.push_back(name.substr(start.size()));
   }
   std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+UniqueFd ConnectAtOnce(const std::string& name) {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const AbstractAddress address(name);
+  if (!socket) return socket;
+  const bool is_connected = ::connect(socket.get(), address.get(), address.size()) == 0;
+  return is_connected ? std::move(socket) : UniqueFd();
+}
+
+void WaitOn(const UniqueFd& socket, std::chrono::seconds patience) {
+  SetPatience(socket, patience);
+  ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
+}
+
+std::vector<PeerReply> AskAll(const std::vector<PeerQuestion>& questions) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kAll(500);
+  // The kernel does not tell when there is room for one more to wait to be accepted.
+  constexpr std::chrono::milliseconds kAgain(20);
+  std::vector<Talk> talks(questions.begin(), questions.end());
+  const Clock::time_point deadline = Clock::now() + kAll;
+  bool is_late = false;
+  for (bool is_over = false; !is_over && !is_late;) {
+    bool is_connecting = false;
+    is_over = true;
+    for (Talk& talk : talks) {
+      if (talk.is_connecting()) talk.Connect();
+      if (talk.socket()) talk.Receive();
+      is_connecting = is_connecting || talk.is_connecting();
+      is_over = is_over && talk.is_over();
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    is_late = left.count() <= 0;
+    if (!is_over && !is_late) Await(talks, is_connecting ? std::min(left, kAgain) : left);
+  }
+  std::vector<PeerReply> replies;
+  for (Talk& talk : talks) {
+    if (talk.socket()) talk.Receive();
+    replies.push_back(std::move(talk.reply()));
+  }
+  return replies;
 }
 
 }  // namespace leakgate

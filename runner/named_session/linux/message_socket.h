@@ -44,7 +44,32 @@ void BePatient(const UniqueFd& socket);
                                          std::string_view peer);
 [[nodiscard]] Expected<SocketMessage> ReceiveMessage(const UniqueFd& socket, std::string_view peer);
 
-// What follows `prefix` in the names of the sockets that are listened on, sorted.
+// What follows `prefix` in the names of the sockets that are listened on, sorted, each once. Any
+// user may choose such names, and a name can pretend to be several: what a name is good for is
+// known once the kernel has connected to it.
 [[nodiscard]] std::vector<std::string> ListeningNames(const std::string& prefix);
+
+// Connected without waiting. None: errno says why; EAGAIN: too many wait there to be accepted.
+[[nodiscard]] UniqueFd ConnectAtOnce(const std::string& name);
+// What is received and sent on it from now on waits, each call for `patience` at most.
+void WaitOn(const UniqueFd& socket, std::chrono::seconds patience);
+
+struct PeerQuestion {
+  std::string name;  // of the socket
+  nlohmann::json body;
+};
+struct PeerReply {
+  enum class State {
+    kNobody,  // it is another user's, or has gone: it was told nothing
+    kSilent,  // it has not answered in time
+    kAnswered,
+  };
+  State state = State::kNobody;
+  int pid = 0;  // whose it is, as PidOfPeer; 0: it is not known
+  SocketMessage message{};
+};
+// Asks all at once, and waits for half a second at most: whoever does not answer holds up
+// nobody. A reply for each question.
+[[nodiscard]] std::vector<PeerReply> AskAll(const std::vector<PeerQuestion>& questions);
 
 }  // namespace leakgate

@@ -1,7 +1,5 @@
 #include "runner/named_session/linux/orphans.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "common/region_layout.h"
 #include "runner/session/linux/process_image.h"
 #include "runner/util/linux/memory_layout.h"
+#include "runner/util/linux/proc_file.h"
 #include "runner/util/linux/process_status.h"
 #include "runner/util/linux/unique_fd.h"
 
@@ -31,7 +30,7 @@ std::optional<std::uint64_t> RegionIn(int pid) {
 
 // Who made the region at `address`; 0 if it is none, or cannot be read.
 int OwnerOf(int pid, std::uint64_t address) {
-  const UniqueFd memory(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd memory = OpenProcFile(pid, "mem");
   std::uint64_t magic = 0;
   std::int32_t owner = 0;
   const auto read = [&](void* to, std::size_t bytes, std::size_t offset) {

@@ -1,9 +1,9 @@
 // Where the commands and a run meet: an abstract socket for each `leakgate run`, by its PID
 // and a random number. What is said there: message_socket.h.
 //
-// Which run traces a process is not in a name: runs are asked one after the other, the
-// process's ancestors first. A name says whose the socket is, and the kernel whether that is
-// true, so one of another user's, or of another PID namespace's, is passed over.
+// Which run traces a process is not in a name: all runs are asked at once, and the process's
+// ancestors first if they take longer. A name says whose the socket is, and the kernel whether
+// that is true, so one of another user's, or of another PID namespace's, is passed over.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@ struct RunSocket {
 // Of this user's runs; those that `pid` descends from, who are likely to trace it, come first.
 [[nodiscard]] std::vector<RunSocket> FindRuns(int pid = 0);
 
-// None: it has ended, or is not what it says.
-[[nodiscard]] UniqueFd ConnectToRun(const RunSocket& run);
+// To the run with that PID; none: it has ended, or is not what it says.
+[[nodiscard]] UniqueFd ConnectToRun(int run_pid);
 
 // "the run with PID 4711".
 [[nodiscard]] std::string NameOfRun(int run_pid);

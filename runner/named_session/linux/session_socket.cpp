@@ -59,6 +59,16 @@ Expected<UniqueFd> ConnectToSession(const std::string& name) {
       fmt::format("the session '{}' is another user's; choose another name", name));
 }
 
-std::vector<std::string> SessionNames() { return ListeningNames(Prefix()); }
+bool IsSessionName(const std::string& name) {
+  return ConnectAtOnce(SessionSocketName(name)) || errno == EAGAIN;
+}
+
+std::vector<std::string> SessionNames() {
+  std::vector<std::string> names = ListeningNames(Prefix());
+  std::erase_if(names, [](const std::string& name) { return !CheckSessionName(name); });
+  return names;
+}
+
+std::string SessionSocketName(const std::string& name) { return Prefix() + name; }
 
 }  // namespace leakgate

@@ -22,7 +22,13 @@ inline constexpr char kSessionOwner[] = "the session's owner";
 // Connected to the session's owner; a usage error if there is no such session.
 [[nodiscard]] Expected<UniqueFd> ConnectToSession(const std::string& name);
 
-// The names of this user's sessions, sorted.
+// Whether somebody has the name.
+[[nodiscard]] bool IsSessionName(const std::string& name);
+
+// What this user's sessions may be called, sorted. Others may have chosen such names, too:
+// who has one is known once it has been connected to.
 [[nodiscard]] std::vector<std::string> SessionNames();
+// The socket's name of each.
+[[nodiscard]] std::string SessionSocketName(const std::string& name);
 
 }  // namespace leakgate

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <thread>
 
 #include "runner/reachability/linux/thread_registers.h"
@@ -22,13 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience(2);            // with a thread that the kernel keeps
 constexpr std::chrono::seconds kProcessorPatience(20);  // with one that waits for its turn to run
-
-std::string NameOf(int pid, int tid) {
-  std::ifstream file(fmt::format("/proc/{}/task/{}/comm", pid, tid));
-  std::string name;
-  std::getline(file, name);
-  return name;
-}
 
 Error SeizeError(int pid, int tid, int error) {
   const std::string tracer = StatusField(pid, tid, "TracerPid");
@@ -141,7 +133,7 @@ void FrozenProcess::LookAt(Held& held) {
   const bool is_ours = status >> 16 == PTRACE_EVENT_STOP;
   held.signal = is_ours ? 0 : WSTOPSIG(status);
   if (is_ours) RestartInterruptedCall(held.tid);
-  thread->name = NameOf(pid_, held.tid);
+  thread->name = NameOfThread(pid_, held.tid);
   threads_.push_back(*std::move(thread));
 }
 

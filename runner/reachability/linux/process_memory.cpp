@@ -1,12 +1,12 @@
 #include "runner/reachability/linux/process_memory.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+
+#include "runner/util/linux/proc_file.h"
 
 namespace leakgate {
 namespace {
@@ -16,14 +16,10 @@ constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 // Of /proc/PID/pagemap: the page is in memory, or swapped out.
 constexpr std::uint64_t kPresent = 1ULL << 63 | 1ULL << 62;
 
-UniqueFd OpenOf(int pid, const char* name) {
-  return UniqueFd(::open(fmt::format("/proc/{}/{}", pid, name).c_str(), O_RDONLY | O_CLOEXEC));
-}
-
 }  // namespace
 
 ProcessMemory::ProcessMemory(int pid)
-    : pid_(pid), memory_(OpenOf(pid, "mem")), pages_(OpenOf(pid, "pagemap")) {}
+    : pid_(pid), memory_(OpenProcFile(pid, "mem")), pages_(OpenProcFile(pid, "pagemap")) {}
 
 std::uint64_t ProcessMemory::Read(AddressRange range, void* to) const {
   std::uint64_t done = 0;

@@ -1,11 +1,10 @@
 #include "runner/report/formats/source_file.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <cstdint>
 #include <string_view>
 #include <system_error>
 
@@ -34,27 +33,15 @@ bool IsBelow(const std::string& name, const std::string& root) {
   return root.empty() || root == "/" || name.starts_with(root + "/");
 }
 
-// All that is in it; nullopt for more than a source has.
-std::optional<std::string> ReadText(const UniqueFd& file) {
-  constexpr std::size_t kMostBytes = 4UL * 1024 * 1024;
-  std::string text;
-  std::array<char, 1 << 14> part;
-  for (;;) {
-    const ssize_t count = ::read(file.get(), part.data(), part.size());
-    if (count == 0) return text;
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 || text.size() + static_cast<std::size_t>(count) > kMostBytes) {
-      return std::nullopt;
-    }
-    text.append(part.data(), static_cast<std::size_t>(count));
-  }
-}
-
 std::optional<std::string> ReadBelow(const std::string& root, const std::string& file) {
-  const UniqueFd opened = OpenRegularFileIf(
-      (fs::path(root) / file).string(),
-      [&](const std::string& name) { return IsBelow(name, root) && IsCalledLikeASource(name); });
-  return opened ? ReadText(opened) : std::nullopt;
+  constexpr std::uint64_t kMostBytes = 4UL * 1024 * 1024;
+  const auto opened = OpenRegularFileIf(fs::path(root) / file, [&](const std::string& name) {
+    return IsBelow(name, root) && IsCalledLikeASource(name);
+  });
+  if (!opened) return std::nullopt;
+  auto text = ReadToEnd(*opened, kMostBytes);
+  if (!text) return std::nullopt;
+  return *std::move(text);
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include "runner/inspection/linux/image_inspection.h"
+#include "runner/util/linux/proc_file.h"
 #include "runner/util/linux/regular_file.h"
 
 namespace leakgate {
@@ -29,9 +30,9 @@ std::string Resolve(const std::string& path) {
 
 // "#! /bin/sh -e": "/bin/sh". Empty: it is no script.
 std::string InterpreterOf(const std::string& path) {
-  const UniqueFd file = OpenRegularFile(path);
+  const auto file = OpenRegularFile(path);
   char begin[kMostOfInterpreter];
-  const ssize_t bytes = file ? ::pread(file.get(), begin, sizeof(begin), 0) : 0;
+  const ssize_t bytes = file ? ::pread(file->get(), begin, sizeof(begin), 0) : 0;
   std::string_view line(begin, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
   if (!line.starts_with("#!")) return "";
   line = line.substr(2, line.find('\n') - 2);
@@ -81,7 +82,7 @@ std::string ImageBehind(const std::string& path) {
 }
 
 std::vector<std::string> ArgumentsOf(int pid) {
-  std::ifstream file(fmt::format("/proc/{}/cmdline", pid), std::ios::binary);
+  std::istringstream file(ReadProcFile(fmt::format("/proc/{}/cmdline", pid)).value_or(""));
   std::vector<std::string> arguments;
   for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
   return arguments;

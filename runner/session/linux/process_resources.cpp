@@ -4,7 +4,8 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+
+#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {
@@ -20,13 +21,6 @@ void ForEachNumber(const std::string& directory, Use use) {
   }
 }
 
-std::string FirstLine(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 }  // namespace
 
 ProcessResources ReadResources(int pid) {
@@ -35,9 +29,8 @@ ProcessResources ReadResources(int pid) {
     std::error_code error;
     resources.file_descriptors[fd] = fs::read_symlink(path, error).string();
   });
-  ForEachNumber(fmt::format("/proc/{}/task", pid), [&](int tid, const fs::path& path) {
-    resources.threads[tid] = FirstLine(path / "comm");
-  });
+  ForEachNumber(fmt::format("/proc/{}/task", pid),
+                [&](int tid, const fs::path&) { resources.threads[tid] = NameOfThread(pid, tid); });
   return resources;
 }
 

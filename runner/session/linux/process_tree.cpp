@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "runner/util/linux/whole_file.h"
+#include "runner/util/linux/proc_file.h"
 
 namespace leakgate {
 namespace {
@@ -23,7 +23,7 @@ struct ProcessFacts {
 };
 
 // Empty if the process has gone.
-std::string ReadAll(const std::string& path) { return ReadWholeFile(path).value_or(""); }
+std::string ReadAll(const std::string& path) { return ReadProcFile(path).value_or(""); }
 
 // "pid (name) state parent ...": the name may hold anything, so from its end on.
 ProcessFacts FactsOf(pid_t pid) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runner/util/linux/signal_end.h"
+
 namespace leakgate {
 namespace {
 
@@ -38,6 +40,16 @@ std::optional<ProgramStatus> ProgramWatch::WaitUntil(std::optional<Clock::time_p
     const std::optional<siginfo_t> signal = signals_.Take(patience);
     if (signal) OnSignal(*signal);
   }
+}
+
+std::optional<int> ProgramWatch::TakeLateRequest() {
+  const sigset_t requests = EndSignals();
+  constexpr timespec kNoPatience{};
+  siginfo_t signal{};
+  while (::sigtimedwait(&requests, &signal, &kNoPatience) > 0) {
+    if (IsForProgramToo(signal)) return signal.si_signo;
+  }
+  return std::nullopt;
 }
 
 void ProgramWatch::OnSignal(const siginfo_t& signal) {

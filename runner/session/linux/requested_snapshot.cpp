@@ -7,6 +7,7 @@
 
 #include "runner/snapshot_file/linux/describe_process.h"
 #include "runner/snapshot_file/write_snapshot.h"
+#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 

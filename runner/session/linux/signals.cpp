@@ -2,6 +2,8 @@
 
 #include <ctime>
 
+#include "runner/util/linux/signal_end.h"
+
 namespace leakgate {
 namespace {
 
@@ -23,5 +25,13 @@ std::optional<siginfo_t> BlockedSignals::Take(std::chrono::milliseconds patience
   if (::sigtimedwait(&blocked_, &signal, &timeout) <= 0) return std::nullopt;
   return signal;
 }
+
+OwnEndSignals::OwnEndSignals(std::optional<int> late) {
+  const sigset_t requests = EndSignals();
+  ::pthread_sigmask(SIG_UNBLOCK, &requests, &blocked_);
+  if (late) ::raise(*late);
+}
+
+OwnEndSignals::~OwnEndSignals() { ::pthread_sigmask(SIG_SETMASK, &blocked_, nullptr); }
 
 }  // namespace leakgate

@@ -30,6 +30,20 @@ class BlockedSignals {
   sigset_t original_;
 };
 
+// From the program's end on: signals that ask to end end the runner itself, whatever it waits
+// for. For as long as it lives, on the main thread. REQUIRES: BlockedSignals.
+class OwnEndSignals {
+ public:
+  // `late`: one that has come already, and is to end it now.
+  explicit OwnEndSignals(std::optional<int> late);
+  ~OwnEndSignals();
+  OwnEndSignals(const OwnEndSignals&) = delete;
+  OwnEndSignals& operator=(const OwnEndSignals&) = delete;
+
+ private:
+  sigset_t blocked_;
+};
+
 // Whether its sender wants whatever gets it to end, without having found fault with it.
 [[nodiscard]] inline bool AsksToEnd(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;

@@ -5,32 +5,24 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "runner/snapshot_file/format.h"
+#include "runner/util/linux/proc_file.h"
 #include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {
 
-// Files of /proc tell no size: the first so many bytes.
-std::string ReadStart(const std::string& path, std::size_t most_bytes) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text(most_bytes, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return text;
-}
-
-std::string FirstLine(const std::string& path) {
-  const std::string text = ReadStart(path, 256);
+std::string BootId() {
+  const std::string text = ReadProcFile("/proc/sys/kernel/random/boot_id").value_or("");
   return text.substr(0, text.find('\n'));
 }
 
 std::vector<std::string> CommandLineOf(int pid) {
   constexpr std::size_t kMostBytes = 1U << 20;
-  const std::string text = ReadStart(fmt::format("/proc/{}/cmdline", pid), kMostBytes);
+  const std::string text =
+      ReadProcFile(fmt::format("/proc/{}/cmdline", pid)).value_or("").substr(0, kMostBytes);
   std::vector<std::string> words;
   for (std::size_t at = 0; at < text.size() && words.size() < snapshot_format::kMostWords;) {
     const std::size_t end = std::min(text.find('\0', at), text.size());
@@ -63,15 +55,11 @@ SnapshotFacts DescribeProcess(const RegionReader& region, int pid) {
     facts.host = machine.nodename;
     facts.kernel = fmt::format("{} {} {}", machine.sysname, machine.release, machine.machine);
   }
-  facts.boot_id = FirstLine("/proc/sys/kernel/random/boot_id");
+  facts.boot_id = BootId();
   facts.leakgate_version = LEAKGATE_VERSION;
   return facts;
 }
 
 int CountThreads(int pid) { return static_cast<int>(TasksOf(pid).size()); }
-
-std::string NameOfThread(int pid, int tid) {
-  return FirstLine(fmt::format("/proc/{}/task/{}/comm", pid, tid));
-}
 
 }  // namespace leakgate

@@ -16,7 +16,4 @@ namespace leakgate {
 // How many threads a process has; 0: it has gone.
 [[nodiscard]] int CountThreads(int pid);
 
-// What the kernel calls a thread that is there; empty if it has gone.
-[[nodiscard]] std::string NameOfThread(int pid, int tid);
-
 }  // namespace leakgate

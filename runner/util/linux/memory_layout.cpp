@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "runner/util/linux/whole_file.h"
+#include "runner/util/linux/proc_file.h"
 
 namespace leakgate {
 namespace {
@@ -61,7 +61,7 @@ std::vector<MappedRange> ParseMaps(std::string_view text) {
 }
 
 Expected<std::vector<MappedRange>> ReadMaps(int pid) {
-  const auto text = ReadWholeFile(fmt::format("/proc/{}/maps", pid));
+  const auto text = ReadProcFile(fmt::format("/proc/{}/maps", pid));
   std::vector<MappedRange> ranges = ParseMaps(text.value_or(""));
   if (ranges.empty()) {
     return InconclusiveError(fmt::format("cannot read /proc/{}/maps: the process has gone", pid));
@@ -70,7 +70,7 @@ Expected<std::vector<MappedRange>> ReadMaps(int pid) {
 }
 
 bool HasNoMemory(int pid) {
-  const auto text = ReadWholeFile(fmt::format("/proc/{}/maps", pid));
+  const auto text = ReadProcFile(fmt::format("/proc/{}/maps", pid));
   if (text) return text->empty();
   return text.error() == std::errc::no_such_process ||
          text.error() == std::errc::no_such_file_or_directory;

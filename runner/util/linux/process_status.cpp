@@ -4,16 +4,25 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
-#include "runner/util/linux/whole_file.h"
+#include "runner/util/linux/proc_file.h"
 
 namespace leakgate {
 
+std::string ReadTaskFile(int pid, int tid, std::string_view name) {
+  return ReadProcFile(fmt::format("/proc/{}/task/{}/{}", pid, tid, name)).value_or("");
+}
+
+std::string NameOfThread(int pid, int tid) {
+  const std::string name = ReadTaskFile(pid, tid, "comm");
+  return name.substr(0, name.find('\n'));
+}
+
 std::string StatusField(int pid, int tid, std::string_view field) {
-  std::ifstream file(fmt::format("/proc/{}/task/{}/status", pid, tid));
+  std::istringstream file(ReadTaskFile(pid, tid, "status"));
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with(field) || line.size() <= field.size() || line[field.size()] != ':') {
       continue;
@@ -32,7 +41,7 @@ bool HasDied(int pid, int tid) {
 }
 
 std::uint64_t StartTimeOf(int pid) {
-  const std::string stat = ReadWholeFile(fmt::format("/proc/{}/stat", pid)).value_or("");
+  const std::string stat = ReadProcFile(fmt::format("/proc/{}/stat", pid)).value_or("");
   // The name, field 2, may hold anything: fields are counted from its end on.
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos) return 0;
@@ -48,7 +57,7 @@ bool IsStoppedBySignal(int pid) { return StatusField(pid, pid, "State").starts_w
 
 std::optional<std::chrono::nanoseconds> TimeOnProcessor(int pid, int tid) {
   std::int64_t nanoseconds = 0;
-  std::ifstream file(fmt::format("/proc/{}/task/{}/schedstat", pid, tid));
+  std::istringstream file(ReadTaskFile(pid, tid, "schedstat"));
   if (!(file >> nanoseconds)) return std::nullopt;
   return std::chrono::nanoseconds(nanoseconds);
 }
@@ -74,9 +83,7 @@ int NamespacePid(int pid) {
 }
 
 int YamaScope() {
-  int scope = 0;
-  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
-  return scope;
+  return std::atoi(ReadProcFile("/proc/sys/kernel/yama/ptrace_scope").value_or("").c_str());
 }
 
 }  // namespace leakgate

@@ -12,6 +12,12 @@
 
 namespace leakgate {
 
+// /proc/PID/task/TID/NAME; empty if the thread has gone.
+[[nodiscard]] std::string ReadTaskFile(int pid, int tid, std::string_view name);
+
+// What the kernel calls a thread that is there; empty if it has gone.
+[[nodiscard]] std::string NameOfThread(int pid, int tid);
+
 // A field of /proc/PID/task/TID/status; empty if the thread has gone.
 [[nodiscard]] std::string StatusField(int pid, int tid, std::string_view field);
 

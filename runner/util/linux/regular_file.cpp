@@ -5,43 +5,133 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
+#include <streambuf>
+#include <vector>
 
 namespace leakgate {
 namespace {
 
-constexpr int kReadOnly = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+// The other values are those of S_IFMT.
+constexpr int kTooLarge = 1;
+constexpr int kNotAccepted = 2;
 
-bool IsRegular(const UniqueFd& file) {
-  struct stat facts {};
-  return file && ::fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode);
+const char* KindText(int kind) {
+  switch (kind) {
+    case S_IFDIR:
+      return "a directory";
+    case S_IFIFO:
+      return "a FIFO";
+    case S_IFSOCK:
+      return "a socket";
+    case S_IFCHR:
+    case S_IFBLK:
+      return "a device";
+    default:
+      return "something else";
+  }
 }
+
+class UnfitFileCategory : public std::error_category {
+ public:
+  const char* name() const noexcept override { return "unfit file"; }
+  std::string message(int value) const override {
+    if (value == kTooLarge) return "it is too large for what it should be";
+    if (value == kNotAccepted) return "its name is not one of those to be read";
+    return fmt::format("it is {}, not a regular file", KindText(value));
+  }
+};
+
+tl::unexpected<std::error_code> Unfit(int value) {
+  static const UnfitFileCategory category;
+  return tl::unexpected(std::error_code(value, category));
+}
+
+tl::unexpected<std::error_code> LastError() {
+  return tl::unexpected(std::error_code(errno, std::generic_category()));
+}
+
+class FileBuffer : public std::streambuf {
+ public:
+  explicit FileBuffer(UniqueFd file) : file_(std::move(file)), bytes_(kBytes) {}
+
+ protected:
+  int_type underflow() override {
+    if (gptr() < egptr()) return traits_type::to_int_type(*gptr());
+    ssize_t count = 0;
+    do {
+      count = ::read(file_.get(), bytes_.data(), bytes_.size());
+    } while (count < 0 && errno == EINTR);
+    // The stream takes it, and is bad from then on.
+    if (count < 0) throw std::ios_base::failure("read", LastError().value());
+    if (count == 0) return traits_type::eof();
+    setg(bytes_.data(), bytes_.data(), bytes_.data() + count);
+    return traits_type::to_int_type(*gptr());
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 1 << 16;
+
+  const UniqueFd file_;
+  std::vector<char> bytes_;
+};
+
+class FileStream : private FileBuffer, public std::istream {
+ public:
+  explicit FileStream(UniqueFd file)
+      : FileBuffer(std::move(file)), std::istream(static_cast<FileBuffer*>(this)) {}
+};
 
 }  // namespace
 
-UniqueFd OpenRegularFile(const std::string& path) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0) return UniqueFd();
-  if (!S_ISREG(facts.st_mode)) {
-    errno = EINVAL;
-    return UniqueFd();
-  }
-  // It may be another by now.
-  return UniqueFd(::open(path.c_str(), kReadOnly));
+tl::expected<UniqueFd, std::error_code> OpenRegularFile(const std::filesystem::path& path) {
+  return OpenRegularFileIf(path, [](const std::string&) { return true; });
 }
 
-UniqueFd OpenRegularFileIf(const std::string& path,
-                           const std::function<bool(const std::string&)>& accepts) {
-  // Nothing is done to the file yet, whatever it is.
-  const UniqueFd found(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  if (!found) return UniqueFd();
-  const std::string link = fmt::format("/proc/self/fd/{}", found.get());
+tl::expected<UniqueFd, std::error_code> OpenRegularFileIf(const std::filesystem::path& path,
+                                                          const AcceptsName& accepts) {
+  // This opens nothing yet: no device acts, and no FIFO's writer takes it for a reader.
+  const UniqueFd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat facts {};
+  if (!place || ::fstat(place.get(), &facts) != 0) return LastError();
+  if (!S_ISREG(facts.st_mode)) return Unfit(static_cast<int>(facts.st_mode & S_IFMT));
+  const std::string link = fmt::format("/proc/self/fd/{}", place.get());
   std::error_code error;
   const std::string name = std::filesystem::read_symlink(link, error);
-  if (!error && IsRegular(found) && accepts(name)) return UniqueFd(::open(link.c_str(), kReadOnly));
-  errno = error ? error.value() : EINVAL;
-  return UniqueFd();
+  if (error) return tl::unexpected(error);
+  if (!accepts(name)) return Unfit(kNotAccepted);
+  // Some of the kernel's regular files have who reads them wait; not without O_NONBLOCK.
+  UniqueFd file(::open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return LastError();
+  return file;
+}
+
+tl::expected<std::string, std::error_code> ReadToEnd(const UniqueFd& file,
+                                                     std::uint64_t most_bytes) {
+  std::string text;
+  char part[1 << 14];
+  for (;;) {
+    const ssize_t count = ::read(file.get(), part, sizeof(part));
+    if (count == 0) return text;
+    if (count > 0) text.append(part, static_cast<std::size_t>(count));
+    if (count < 0 && errno != EINTR) return LastError();
+    if (text.size() > most_bytes) return Unfit(kTooLarge);
+  }
+}
+
+tl::expected<std::string, std::error_code> ReadRegularFile(const std::filesystem::path& path,
+                                                           std::uint64_t most_bytes) {
+  const auto file = OpenRegularFile(path);
+  if (!file) return tl::unexpected(file.error());
+  return ReadToEnd(*file, most_bytes);
+}
+
+std::unique_ptr<std::istream> StreamOf(UniqueFd file) {
+  return std::make_unique<FileStream>(std::move(file));
+}
+
+bool IsRegularOrMissing(const std::filesystem::path& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode);
 }
 
 }  // namespace leakgate

@@ -4,6 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "runner/util/linux/signal_end.h"
+
 namespace leakgate {
 namespace {
 
@@ -51,6 +53,7 @@ void StatusRow::Take(int rows) {
   Write(fmt::format("{}{}{}{}\x1b[1;{}r{}", undo, kNextLine, kUp, kSave, rows - 1, kRestore));
   rows_ = rows;
   shown_.clear();
+  RestoreTerminalAtSignal(fd_, GiveBack());
 }
 
 void StatusRow::Show(const std::string& text) {
@@ -70,11 +73,15 @@ void StatusRow::Show(const std::string& text) {
 void StatusRow::Hide() {
   if (use_ == TerminalUse::kAlone && !shown_.empty()) Write(fmt::format("\r{}", kClearRest));
   if (rows_ != 0) {
-    Write(
-        fmt::format("{}{}{}{}{}{}", kSave, kScrollAll, kPlain, GoTo(rows_), kClearRest, kRestore));
+    Write(GiveBack());
+    RestoreTerminalAtSignal(fd_, "");
   }
   rows_ = 0;
   shown_.clear();
+}
+
+std::string StatusRow::GiveBack() const {
+  return fmt::format("{}{}{}{}{}{}", kSave, kScrollAll, kPlain, GoTo(rows_), kClearRest, kRestore);
 }
 
 // Whoever broke the terminal's other end has no use for the row.

@@ -39,6 +39,7 @@ class StatusRow {
 
  private:
   void Take(int rows);
+  std::string GiveBack() const;  // the row that was taken
   void Write(const std::string& text) const;
 
   const int fd_;

@@ -11,7 +11,7 @@
 
 #include "runner/snapshot_file/linux/describe_process.h"
 #include "runner/util/linux/memory_layout.h"
-#include "runner/util/linux/whole_file.h"
+#include "runner/util/linux/proc_file.h"
 
 namespace leakgate {
 namespace {
@@ -59,10 +59,10 @@ TEST(ProcessTreeTest, BearsThatProcessesGoWhileTheyAreLookedAt) {
 }
 
 TEST(WholeFileTest, HasWhyItCannotBeRead) {
-  EXPECT_EQ(ReadWholeFile("/proc/self/mem").error(), std::errc::io_error);
-  EXPECT_EQ(ReadWholeFile("/proc/self").error(), std::errc::is_a_directory);
-  EXPECT_EQ(ReadWholeFile("/nonexistent").error(), std::errc::no_such_file_or_directory);
-  EXPECT_NE(ReadWholeFile("/proc/self/stat").value(), "");
+  EXPECT_EQ(ReadProcFile("/proc/self/mem").error(), std::errc::io_error);
+  EXPECT_EQ(ReadProcFile("/proc/self").error(), std::errc::is_a_directory);
+  EXPECT_EQ(ReadProcFile("/nonexistent").error(), std::errc::no_such_file_or_directory);
+  EXPECT_NE(ReadProcFile("/proc/self/stat").value(), "");
 }
 
 }  // namespace

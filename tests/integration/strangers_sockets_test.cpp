@@ -1,0 +1,122 @@
+// Sockets of another user's that are called as root's sessions and runs are, and answer nobody:
+// root's commands do without them, in time.
+#include <gmock/gmock.h>
+
+#include "tests/integration/launch_commands.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using Clock = std::chrono::steady_clock;
+
+// Nobody accepts, and no more may wait for it.
+constexpr char kFull[] =
+    "def bind(name):\n"
+    "  s = socket.socket(socket.AF_UNIX)\n"
+    "  s.bind('\\0' + name)\n"
+    "  s.listen(0)\n"
+    "  kept.append(s)\n"
+    "def fill(name):\n"
+    "  bind(name)\n"
+    "  while True:\n"
+    "    c = socket.socket(socket.AF_UNIX)\n"
+    "    c.setblocking(False)\n"
+    "    kept.append(c)\n"
+    "    try: c.connect('\\0' + name)\n"
+    "    except BlockingIOError: return\n";
+
+class StrangersSocketsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can change users";
+  }
+  // A process of another user's that does `work` and stays.
+  static Command Stranger(const std::string& work) {
+    return {"setpriv",
+            "--reuid=65534",
+            "--clear-groups",
+            "/usr/bin/python3",
+            "-c",
+            std::string("import os, socket, sys\nkept = []\n") + kFull + work +
+                "print('ready', os.getpid(), flush=True)\nsys.stdin.read()\n"};
+  }
+  // Far from what each of them would cost if it were waited for.
+  static CommandResult InTime(const Command& arguments) {
+    return Leakgate(arguments, {.timeout = std::chrono::seconds(30)});
+  }
+};
+
+TEST_F(StrangersSocketsTest, HoldUpNoList) {
+  RunningCommand stranger(
+      Stranger("for i in range(5):\n"
+               "  fill('leakgate-session-0-s%d' % i)\n"
+               "  fill('leakgate-run-0-%d-0123456789abcdef' % (i + 1))\n"));
+  stranger.WaitFor("ready");
+  const CommandResult list = InTime({"session", "list"});
+  EXPECT_EQ(list.exit_code, 0);
+  EXPECT_THAT(list.standard_error,
+              AllOf(HasSubstr("leakgate: not answering: "), HasSubstr("the session 's1'")));
+}
+
+TEST_F(StrangersSocketsTest, HoldUpNoSnapshot) {
+  RunningCommand stranger(
+      Stranger("for i in range(5):\n"
+               "  fill('leakgate-session-0-t%d' % i)\n"
+               "  fill('leakgate-run-0-1-%016x' % i)\n"));
+  const std::string pid = stranger.WaitFor("ready");
+  const CommandResult taken = InTime({"snapshot", "take", "--pid", pid});
+  EXPECT_EQ(taken.exit_code, 3);
+  EXPECT_THAT(taken.standard_error, HasSubstr("not answering: the session"));
+  EXPECT_EQ(InTime({"snapshot", "config", "--pid", pid}).exit_code, 0);
+}
+
+TEST_F(StrangersSocketsTest, AreToldNothing) {
+  RunningCommand stranger(
+      Stranger("import threading\n"
+               "bind('leakgate-session-0-listens')\n"
+               "def serve():\n"
+               "  c, _ = kept[0].accept()\n"
+               "  print('heard', len(c.recv(100)), flush=True)\n"
+               "threading.Thread(target=serve, daemon=True).start()\n"));
+  stranger.WaitFor("ready");
+  const CommandResult list = InTime({"session", "list"});
+  EXPECT_THAT(list.standard_output + list.standard_error, Not(HasSubstr("listens")));
+  EXPECT_EQ(stranger.WaitFor("heard"), "0");
+}
+
+// /proc/net/unix has names as they are.
+TEST_F(StrangersSocketsTest, ForgeNoEntry) {
+  RunningCommand stranger(
+      Stranger("bind('a\\n0: 00000002 00000000 00010000 0001 01 9 @leakgate-session-0-forged')\n"
+               "fill('leakgate-session-0-\\x1b[31mred')\n"
+               "fill('leakgate-session-0-x and y')\n"
+               "fill('leakgate-run-0-7-0123456789abcde\\n')\n"));
+  stranger.WaitFor("ready");
+  const CommandResult list = InTime({"session", "list"});
+  EXPECT_EQ(list.exit_code, 0);
+  EXPECT_THAT(list.standard_output + list.standard_error,
+              AllOf(Not(HasSubstr("forged")), Not(HasSubstr("red")), Not(HasSubstr("x and y")),
+                    Not(HasSubstr("PID 7")), Not(HasSubstr("\x1b"))));
+}
+
+// One's own session that has been stopped is named, and holds up nobody either.
+TEST(StoppedSessionsTest, AreNamed) {
+  const std::string name = "stopped-" + std::to_string(::getpid());
+  ASSERT_EQ(Leakgate({"session", "start", name, "--image", "a"}).exit_code, 0);
+  const auto status =
+      nlohmann::json::parse(Leakgate({"session", "query", name, "--json"}).standard_output);
+  const pid_t owner = status["owner_pid"].get<int>();
+  ::kill(owner, SIGSTOP);
+  const CommandResult list = Leakgate({"session", "list"}, {.timeout = std::chrono::seconds(30)});
+  ::kill(owner, SIGCONT);
+  EXPECT_EQ(list.exit_code, 0);
+  EXPECT_THAT(list.standard_output, Not(HasSubstr(name + "  owner")));
+  EXPECT_THAT(list.standard_error, HasSubstr("the session '" + name + "'"));
+  EXPECT_EQ(Leakgate({"session", "stop", name}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace leakgate::test
