@@ -70,7 +70,7 @@ TEST_F(StrangersSocketsTest, HoldUpNoSnapshot) {
   const CommandResult taken = InTime({"snapshot", "take", "--pid", pid});
   EXPECT_EQ(taken.exit_code, 3);
   EXPECT_THAT(taken.standard_error, HasSubstr("not answering: the session"));
-  EXPECT_EQ(InTime({"snapshot", "config", "--pid", pid}).exit_code, 0);
+  EXPECT_EQ(InTime({"snapshot", "config", "--pid", pid, "query"}).exit_code, 0);
 }
 
 TEST_F(StrangersSocketsTest, AreToldNothing) {
