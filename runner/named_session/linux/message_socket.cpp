@@ -88,7 +88,7 @@ class Talk {
   void Connect() {
     socket_ = ConnectAtOnce(question_.name);
     is_connecting_ = !socket_ && errno == EAGAIN;
-    reply_.state = is_connecting_ ? PeerReply::State::kSilent : PeerReply::State::kNobody;
+    reply_.state = is_connecting_ ? PeerReply::State::kClosed : PeerReply::State::kNobody;
     if (!socket_) return;
     if (!PeerIsThisUser(socket_)) return socket_.Reset();
     reply_.pid = PidOfPeer(socket_);

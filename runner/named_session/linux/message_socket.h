@@ -61,7 +61,8 @@ struct PeerQuestion {
 struct PeerReply {
   enum class State {
     kNobody,  // it is another user's, or has gone: it was told nothing
-    kSilent,  // it has not answered in time
+    kClosed,  // nobody could connect in time: whose it is is not known
+    kSilent,  // this user's, and it has not answered in time
     kAnswered,
   };
   State state = State::kNobody;
