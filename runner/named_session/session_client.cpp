@@ -107,7 +107,9 @@ Survey SurveySessionsAndRuns() {
   for (std::size_t i = 0; i < replies.size(); ++i) {
     const PeerReply& reply = replies[i];
     const Json& body = reply.message.body;
-    if (reply.state == PeerReply::State::kSilent) survey.silent.push_back(peers.NameOf(i));
+    const bool is_silent =
+        reply.state == PeerReply::State::kSilent || reply.state == PeerReply::State::kClosed;
+    if (is_silent) survey.silent.push_back(peers.NameOf(i));
     if (reply.state != PeerReply::State::kAnswered || ErrorFromJson(body)) continue;
     if (i < peers.sessions.size()) {
       survey.sessions.push_back(StatusFromJson(body));

@@ -43,8 +43,8 @@ struct Survey {
 // does not trace it.
 [[nodiscard]] Expected<FoundProcess> ProcessOfSession(const std::string& name, int pid,
                                                       std::uint32_t generation = 0);
-// In whichever of this user's sessions traces it, or runs. A usage error if none does; it names
-// those that do not answer.
+// In whichever of this user's sessions traces it, or runs. A usage error if none does, unless one
+// of its sessions does not answer.
 [[nodiscard]] Expected<FoundProcess> FindProcess(int pid);
 
 // "the session 'a', the run with PID 4711 and 3 more".

@@ -82,14 +82,13 @@ class Talk {
 
   const UniqueFd& socket() const { return socket_; }
   bool is_connecting() const { return is_connecting_; }
-  bool is_over() const { return !is_connecting_ && !socket_; }
   PeerReply& reply() { return reply_; }
 
   // Whose it is is known before anything is sent.
   void Connect() {
     socket_ = ConnectAtOnce(question_.name);
     is_connecting_ = !socket_ && errno == EAGAIN;
-    reply_.state = is_connecting_ ? PeerReply::State::kSilent : PeerReply::State::kNobody;
+    reply_.state = is_connecting_ ? PeerReply::State::kClosed : PeerReply::State::kNobody;
     if (!socket_) return;
     if (!PeerIsThisUser(socket_)) return socket_.Reset();
     reply_.pid = PidOfPeer(socket_);
@@ -238,30 +237,28 @@ void WaitOn(const UniqueFd& socket, std::chrono::seconds patience) {
 
 std::vector<PeerReply> AskAll(const std::vector<PeerQuestion>& questions) {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds kAll(500);
+  constexpr std::chrono::milliseconds kToConnect(500);
+  constexpr std::chrono::milliseconds kToAnswer(2000);
   // The kernel does not tell when there is room for one more to wait to be accepted.
   constexpr std::chrono::milliseconds kAgain(20);
   std::vector<Talk> talks(questions.begin(), questions.end());
-  const Clock::time_point deadline = Clock::now() + kAll;
-  bool is_late = false;
-  for (bool is_over = false; !is_over && !is_late;) {
+  const Clock::time_point begin = Clock::now();
+  for (;;) {
     bool is_connecting = false;
-    is_over = true;
+    bool is_asked = false;
     for (Talk& talk : talks) {
       if (talk.is_connecting()) talk.Connect();
       if (talk.socket()) talk.Receive();
       is_connecting = is_connecting || talk.is_connecting();
-      is_over = is_over && talk.is_over();
+      is_asked = is_asked || talk.socket();
     }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    is_late = left.count() <= 0;
-    if (!is_over && !is_late) Await(talks, is_connecting ? std::min(left, kAgain) : left);
+    const auto passed = std::chrono::floor<std::chrono::milliseconds>(Clock::now() - begin);
+    is_connecting = is_connecting && passed < kToConnect;
+    if (!is_connecting && (!is_asked || passed >= kToAnswer)) break;
+    Await(talks, is_connecting ? kAgain : kToAnswer - passed);
   }
   std::vector<PeerReply> replies;
-  for (Talk& talk : talks) {
-    if (talk.socket()) talk.Receive();
-    replies.push_back(std::move(talk.reply()));
-  }
+  for (Talk& talk : talks) replies.push_back(std::move(talk.reply()));
   return replies;
 }
 

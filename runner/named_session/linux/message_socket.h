@@ -61,15 +61,17 @@ struct PeerQuestion {
 struct PeerReply {
   enum class State {
     kNobody,  // it is another user's, or has gone: it was told nothing
-    kSilent,  // it has not answered in time
+    kClosed,  // nobody could connect in time: whose it is is not known
+    kSilent,  // this user's, and it has not answered in time
     kAnswered,
   };
   State state = State::kNobody;
   int pid = 0;  // whose it is, as PidOfPeer; 0: it is not known
   SocketMessage message{};
 };
-// Asks all at once, and waits for half a second at most: whoever does not answer holds up
-// nobody. A reply for each question.
+// Asks all at once. Another user's can hold it up for half a second at most, by letting nobody
+// connect; one of this user's, for two: it may be at work, on a busy machine. A reply for each
+// question.
 [[nodiscard]] std::vector<PeerReply> AskAll(const std::vector<PeerQuestion>& questions);
 
 }  // namespace leakgate

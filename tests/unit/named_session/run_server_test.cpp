@@ -133,7 +133,7 @@ TEST_F(RunServerTest, SaysThatItHoldsNoOther) {
 
 TEST_F(RunServerTest, RefusesWhatOnlyASessionDoes) {
   for (const char* const what : {"stop", "update", "", "x"}) {
-    const UniqueFd socket = ConnectToRun(FindRuns(child_).front());
+    const UniqueFd socket = ConnectToRun(::getpid());
     ASSERT_TRUE(socket);
     ASSERT_TRUE(SendMessage(socket, {{{"do", what}}}, "the run"));
     const auto answer = ReceiveMessage(socket, "the run");
@@ -144,7 +144,7 @@ TEST_F(RunServerTest, RefusesWhatOnlyASessionDoes) {
 
 // The run ends in time whoever is connected.
 TEST_F(RunServerTest, EndsThoughSomebodySaysNothing) {
-  const UniqueFd silent = ConnectToRun(FindRuns(child_).front());
+  const UniqueFd silent = ConnectToRun(::getpid());
   ASSERT_TRUE(silent);
   const auto begin = std::chrono::steady_clock::now();
   server_.reset();
@@ -153,7 +153,7 @@ TEST_F(RunServerTest, EndsThoughSomebodySaysNothing) {
 
 TEST_F(RunServerTest, IsListed) {
   std::vector<ProcessStatus> processes;
-  for (const RunStatus& run : QueryRuns()) {
+  for (const RunStatus& run : SurveySessionsAndRuns().runs) {
     if (run.run_pid == ::getpid()) processes = run.processes;
   }
   ASSERT_THAT(processes, SizeIs(1));
