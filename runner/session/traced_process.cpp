@@ -130,14 +130,23 @@ void TracedProcess::CountOverBudget() {
 WindowResult TracedProcess::ResultOf(const WindowCopy& window) {
   const auto judged = results_.find(window.id);
   if (judged != results_.end()) return std::move(judged->second);
-  if (window.state != WindowState::kClosed || window.kind == WindowKind::kProgram) {
-    return judge_.Judge(window, {});
-  }
+  const bool is_unjudged = window.state != WindowState::kClosed ||
+                           window.kind == WindowKind::kProgram || window.id == unanswered_window_;
+  if (is_unjudged) return judge_.Judge(window, {});
   return judge_.Pass(window);
+}
+
+// A window is closed before its question is seen: killed in between, it was not judged.
+void TracedProcess::NoteUnanswered() {
+  const Mailbox& mailbox = region_->mailbox();
+  const bool is_answered = mailbox.request.load(std::memory_order_acquire) ==
+                           mailbox.reply.load(std::memory_order_relaxed);
+  if (!is_answered) unanswered_window_ = mailbox.window;
 }
 
 std::vector<WindowResult> TracedProcess::Finish() {
   server_.Stop();
+  NoteUnanswered();
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
   judge_.EndProgram(results_);

@@ -73,8 +73,9 @@ void WindowMeter::EndAll() {
 
 std::vector<MeasuringWindowResult> WindowMeter::ResultsOf(std::uint32_t window) const {
   std::vector<MeasuringWindowResult> results;
-  for (const auto& [place, result] : ended_) {
-    if (std::get<0>(place) == window) results.push_back(result);
+  auto ended = ended_.lower_bound(Place(window, "", "", 0));
+  for (; ended != ended_.end() && std::get<0>(ended->first) == window; ++ended) {
+    results.push_back(ended->second);
   }
   std::stable_sort(results.begin(), results.end(), [](const auto& a, const auto& b) {
     return a.outstanding.bytes > b.outstanding.bytes;

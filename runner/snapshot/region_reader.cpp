@@ -24,6 +24,20 @@ Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
   return reader;
 }
 
+bool RegionReader::IsWhole() const {
+  const bool has_header = CopyOf(&Header().magic) == kRegionMagic &&
+                          CopyOf(&Header().layout_version) == kLayoutVersion &&
+                          CopyOf(&Header().region_bytes) == region_offset::kEnd;
+  if (!has_header) return false;
+  const std::uint32_t count = Load(Header().window_count);
+  if (count > kMaxWindows || CurrentWindow() >= std::max(count, 1U)) return false;
+  // A window has begun before it is counted.
+  const auto* const windows = At<WindowRecord>(region_offset::kWindows);
+  return std::all_of(windows + std::min(count, 1U), windows + count, [](const auto& window) {
+    return IsBetween(Load(window.state), WindowState::kOpen, WindowState::kClosed);
+  });
+}
+
 int RegionReader::Pid() const { return CopyOf(&Header().pid); }
 
 std::uint32_t RegionReader::Generation() const { return CopyOf(&Header().generation); }

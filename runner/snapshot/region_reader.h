@@ -146,6 +146,10 @@ class RegionReader {
   // Fails if it is none, or one of another version.
   [[nodiscard]] static Expected<RegionReader> Attach(const UniqueFd& fd);
 
+  // False: the process has written over what must be there, and nothing else can be relied
+  // on either. True is no proof.
+  [[nodiscard]] bool IsWhole() const;
+
   [[nodiscard]] int Pid() const;
   [[nodiscard]] std::uint32_t Generation() const;   // counts the execs of the PID, from 1
   [[nodiscard]] std::uint32_t StackDepth() const;   // where stacks are cut
