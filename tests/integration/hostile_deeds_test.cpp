@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "LimitsItself", "LimitsTheRunner", "ClosesAll", "ClosesEveryNumber",
                     "UnmapsTheRegion", "ProtectsTheRegion", "HidesTheRegion", "ReplacesTheRegion",
                     "WipesTheRegion", "WipesTheHeader", "WipesTheWindows", "FillsTheMailbox",
-                    "SaysItHasEnded", "MapsAHugeRange"),
+                    "SaysItHasEnded", "OpensManyWindows", "MapsAHugeRange"),
     [](const auto& test) { return std::string(test.param); });
 
 TEST(DeedsReportTest, OnAWindowsTableAreToldAsSuch) {
