@@ -63,7 +63,7 @@ void WindowMeter::NoteEnd(const MeasuringWindowCopy& window, Amount outstanding)
 }
 
 void WindowMeter::EndAll() {
-  int left = 1000;  // each is a look at all that is live
+  int left = 100;  // each is a look at all that is live
   for (std::uint32_t id = 1; id < region_.MeasuringWindowCount() && left > 0; ++id) {
     const MeasuringWindowCopy window = region_.MeasuringWindow(id);
     if (window.id == 0 || window.state != WindowState::kOpen) continue;
