@@ -47,22 +47,47 @@ BuildId FindInNotes(const std::uint8_t* notes, std::uint64_t bytes) {
   return {};
 }
 
-// The build-id of the module whose first mapped page holds its ELF header.
-BuildId FindBuildId(std::uint64_t begin, std::uint64_t end, std::uint64_t bias) {
+struct Segments {
+  const ElfW(Phdr) * first = nullptr;
+  std::uint32_t count = 0;
+};
+
+// Of the module whose first mapped page holds its ELF header.
+Segments SegmentsOf(std::uint64_t begin, std::uint64_t end) {
   ElfW(Ehdr) header;
   std::memcpy(&header, reinterpret_cast<const void*>(begin), sizeof(header));
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
   if (header.e_phoff + std::uint64_t{header.e_phnum} * sizeof(ElfW(Phdr)) > end - begin) return {};
+  return {reinterpret_cast<const ElfW(Phdr)*>(begin + header.e_phoff), header.e_phnum};
+}
 
-  const auto* const segments = reinterpret_cast<const ElfW(Phdr)*>(begin + header.e_phoff);
-  for (std::uint32_t i = 0; i < header.e_phnum; ++i) {
-    const std::uint64_t at = bias + segments[i].p_vaddr;
-    if (segments[i].p_type != PT_NOTE || at < begin || at + segments[i].p_memsz > end) continue;
-    const BuildId found =
-        FindInNotes(reinterpret_cast<const std::uint8_t*>(at), segments[i].p_memsz);
+BuildId FindBuildId(std::uint64_t begin, std::uint64_t end, std::uint64_t bias) {
+  const Segments segments = SegmentsOf(begin, end);
+  for (std::uint32_t i = 0; i < segments.count; ++i) {
+    const ElfW(Phdr)& segment = segments.first[i];
+    const std::uint64_t at = bias + segment.p_vaddr;
+    if (segment.p_type != PT_NOTE || at < begin || at + segment.p_memsz > end) continue;
+    const BuildId found = FindInNotes(reinterpret_cast<const std::uint8_t*>(at), segment.p_memsz);
     if (found.length != 0) return found;
   }
   return {};
+}
+
+// The frame descriptions, in the segment that they are in: between two there may be nothing.
+FrameSection SectionOf(const dl_find_object& object) {
+  const auto* const header = static_cast<const std::uint8_t*>(object.dlfo_eh_frame);
+  const auto begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
+  const auto end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
+  const Segments segments = SegmentsOf(begin, end);
+  for (std::uint32_t i = 0; i < segments.count; ++i) {
+    const ElfW(Phdr)& segment = segments.first[i];
+    const auto* const at =
+        reinterpret_cast<const std::uint8_t*>(object.dlfo_link_map->l_addr + segment.p_vaddr);
+    if (segment.p_type != PT_LOAD || header < at || header >= at + segment.p_memsz) continue;
+    return {header, at, at + segment.p_memsz};
+  }
+  return {header, static_cast<const std::uint8_t*>(object.dlfo_map_start),
+          static_cast<const std::uint8_t*>(object.dlfo_map_end)};
 }
 
 }  // namespace
@@ -78,8 +103,7 @@ ModuleView ModuleTable::Find(std::uint64_t pc) {
   if (_dl_find_object(reinterpret_cast<void*>(pc), &object) != 0) return {};
 
   ModuleView view;
-  view.section = {static_cast<const std::uint8_t*>(object.dlfo_eh_frame),
-                  static_cast<const std::uint8_t*>(object.dlfo_map_end)};
+  view.section = SectionOf(object);
   const SpinGuard guard(lock_);
   const ModuleRecord* const modules = g_region.modules();
   if (recent_ != 0 && pc >= modules[recent_].begin && pc < modules[recent_].end &&

@@ -31,16 +31,15 @@ void MailboxServer::Stop() {
 
 void MailboxServer::Serve() {
   const std::atomic<std::uint32_t>& request = mailbox_.request;
-  std::uint32_t answered = 0;
   while (!is_stopping_.load(std::memory_order_acquire)) {
     // Acquire pairs with the agent's release once it has written the question.
     const std::uint32_t asked = request.load(std::memory_order_acquire);
-    if (asked == answered) {
-      WaitWhile(request, answered, kLongWait);
+    // The shared word, not a copy: a wild write to both is no question, and hides none.
+    if (asked == mailbox_.reply.load(std::memory_order_relaxed)) {
+      WaitWhile(request, asked, kLongWait);
       continue;
     }
     answer_(mailbox_);
-    answered = asked;
     // Release pairs with the agent's acquire.
     mailbox_.reply.store(asked, std::memory_order_release);
     WakeAll(mailbox_.reply);

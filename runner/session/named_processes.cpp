@@ -174,7 +174,7 @@ void NamedProcesses::Judge(Start& start) {
     start.windows = start.process->Finish();
     AddTracing(region, tracing_);
     judged_ += start.process->judged();
-    start.problem = start.process->failure();
+    start.problem = region.IsWhole() ? start.process->failure() : DamageText();
   }
   start.process.reset();
 }

@@ -43,6 +43,12 @@ std::string AgentFailureText(AgentFailure failure) {
   return "the agent did not start; has it the address space for its tables (ulimit -v)?";
 }
 
+std::string DamageText() {
+  return "the program has written over the memory that it shares with leakgate, so nothing that "
+         "was "
+         "recorded can be relied on; look for a wild pointer, for example with AddressSanitizer";
+}
+
 std::vector<std::string> ReasonsForDoubt(const Generations& generations, const RunResult& result) {
   std::vector<std::string> reasons = generations.errors();
   if (generations.processes().empty()) {
@@ -52,6 +58,7 @@ std::vector<std::string> ReasonsForDoubt(const Generations& generations, const R
         "it clear LD_PRELOAD?"};
   }
   for (const auto& process : generations.processes()) {
+    if (!process->region().IsWhole()) reasons.push_back(DamageText());
     if (process->failure().empty()) continue;
     reasons.push_back(
         fmt::format("a test could not be judged: {}; give leakgate more memory and processes "

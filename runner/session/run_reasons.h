@@ -14,6 +14,9 @@ namespace leakgate {
 // Why the agent did not start to trace, and what to do.
 [[nodiscard]] std::string AgentFailureText(AgentFailure failure);
 
+// What is said of a region that is not whole (RegionReader::IsWhole).
+[[nodiscard]] std::string DamageText();
+
 // From what the images left behind, how the program ended and what was dropped.
 // REQUIRES: `result` has its program and tracing filled in.
 [[nodiscard]] std::vector<std::string> ReasonsForDoubt(const Generations& generations,

@@ -33,6 +33,10 @@ void WriteVerdict(const WindowResult& result, Mailbox& mailbox) {
   mailbox.line = static_cast<std::uint32_t>(position->line);
 }
 
+// Each is a look at all that is live. The program, a suite and a test are open at most, but
+// for what was written by others than the agent.
+constexpr int kMostJudgedAtEnd = 64;
+
 class Stopwatch {
  public:
   explicit Stopwatch(std::chrono::nanoseconds& total) : total_(total) {}
@@ -131,14 +135,24 @@ void TracedProcess::CountOverBudget() {
 WindowResult TracedProcess::ResultOf(const WindowCopy& window) {
   const auto judged = results_.find(window.id);
   if (judged != results_.end()) return std::move(judged->second);
-  if (window.state != WindowState::kClosed || window.kind == WindowKind::kProgram) {
-    return judge_.Judge(window, {});
-  }
-  return judge_.Pass(window);
+  const bool is_unjudged = window.state != WindowState::kClosed ||
+                           window.kind == WindowKind::kProgram || window.id == unanswered_window_;
+  if (!is_unjudged) return judge_.Pass(window);
+  if (++judged_at_end_ <= kMostJudgedAtEnd) return judge_.Judge(window, {});
+  return judge_.Doubt(window, "too many windows were open at the program's end to judge each");
+}
+
+// A window is closed before its question is seen: killed in between, it was not judged.
+void TracedProcess::NoteUnanswered() {
+  const Mailbox& mailbox = region_->mailbox();
+  const bool is_answered = mailbox.request.load(std::memory_order_acquire) ==
+                           mailbox.reply.load(std::memory_order_relaxed);
+  if (!is_answered) unanswered_window_ = mailbox.window;
 }
 
 std::vector<WindowResult> TracedProcess::Finish() {
   server_.Stop();
+  NoteUnanswered();
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
   judge_.EndProgram(results_);

@@ -57,6 +57,7 @@ class TracedProcess {
   void JudgeWindow(Mailbox& mailbox);
   void CountOverBudget();
   WindowResult ResultOf(const WindowCopy& window);
+  void NoteUnanswered();
 
   std::unique_ptr<RegionFile> region_;
   const std::string image_;
@@ -68,6 +69,8 @@ class TracedProcess {
   const GateMode mode_;
   TestSnapshots* const snapshots_;                 // none of a child that a budget file names
   std::map<std::uint32_t, WindowResult> results_;  // of windows judged while the process waited
+  int judged_at_end_ = 0;                          // windows
+  std::uint32_t unanswered_window_ = 0;  // whose verdict the process asked for as it was killed
   std::atomic<std::int64_t> over_budget_{0};
   std::chrono::nanoseconds judged_{};
   std::string failure_;

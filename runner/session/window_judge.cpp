@@ -105,6 +105,14 @@ WindowResult WindowJudge::Pass(const WindowCopy& window) {
   return result;
 }
 
+WindowResult WindowJudge::Doubt(const WindowCopy& window, std::string reason) {
+  WindowResult result = DescribeWindow(window);
+  if (!FindBudget(window, result)) return result;
+  result.verdict = Verdict::kInconclusive;
+  result.reason = std::move(reason);
+  return result;
+}
+
 WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& moment) {
   WindowResult result = DescribeWindow(window);
   if (!FindBudget(window, result)) return result;

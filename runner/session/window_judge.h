@@ -72,6 +72,9 @@ class WindowJudge {
   // The result of a window that ended with nothing outstanding.
   [[nodiscard]] WindowResult Pass(const WindowCopy& window);
 
+  // The result of a window that is not looked at, for `reason`: inconclusive.
+  [[nodiscard]] WindowResult Doubt(const WindowCopy& window, std::string reason);
+
   // A test begins: what the process has is kept, for budgets that ask.
   void NoteBegin(std::uint32_t window);
 

@@ -63,9 +63,11 @@ void WindowMeter::NoteEnd(const MeasuringWindowCopy& window, Amount outstanding)
 }
 
 void WindowMeter::EndAll() {
-  for (std::uint32_t id = 1; id < region_.MeasuringWindowCount(); ++id) {
+  int left = 100;  // each is a look at all that is live
+  for (std::uint32_t id = 1; id < region_.MeasuringWindowCount() && left > 0; ++id) {
     const MeasuringWindowCopy window = region_.MeasuringWindow(id);
     if (window.id == 0 || window.state != WindowState::kOpen) continue;
+    --left;
     const auto findings = Measure(window, 0);
     if (findings) NoteEnd(window, CountedIn(*findings));
   }
@@ -73,8 +75,9 @@ void WindowMeter::EndAll() {
 
 std::vector<MeasuringWindowResult> WindowMeter::ResultsOf(std::uint32_t window) const {
   std::vector<MeasuringWindowResult> results;
-  for (const auto& [place, result] : ended_) {
-    if (std::get<0>(place) == window) results.push_back(result);
+  auto ended = ended_.lower_bound(Place(window, "", "", 0));
+  for (; ended != ended_.end() && std::get<0>(ended->first) == window; ++ended) {
+    results.push_back(ended->second);
   }
   std::stable_sort(results.begin(), results.end(), [](const auto& a, const auto& b) {
     return a.outstanding.bytes > b.outstanding.bytes;

@@ -25,6 +25,20 @@ Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
   return reader;
 }
 
+bool RegionReader::IsWhole() const {
+  const bool has_header = CopyOf(&Header().magic) == kRegionMagic &&
+                          CopyOf(&Header().layout_version) == kLayoutVersion &&
+                          CopyOf(&Header().region_bytes) == region_offset::kEnd;
+  if (!has_header) return false;
+  const std::uint32_t count = Load(Header().window_count);
+  if (count > kMaxWindows || CurrentWindow() >= std::max(count, 1U)) return false;
+  // A window has begun before it is counted.
+  const auto* const windows = At<WindowRecord>(region_offset::kWindows);
+  return std::all_of(windows + std::min(count, 1U), windows + count, [](const auto& window) {
+    return IsBetween(Load(window.state), WindowState::kOpen, WindowState::kClosed);
+  });
+}
+
 std::uint32_t RegionReader::Generation() const { return CopyOf(&Header().generation); }
 
 std::uint32_t RegionReader::StackDepth() const { return CopyOf(&Header().stack_depth); }

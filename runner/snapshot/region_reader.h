@@ -146,6 +146,10 @@ class RegionReader {
   // Fails if it is none, or one of another version.
   [[nodiscard]] static Expected<RegionReader> Attach(const UniqueFd& fd);
 
+  // False: the process has written over what must be there, and nothing else can be relied
+  // on either. True is no proof.
+  [[nodiscard]] bool IsWhole() const;
+
   // As it was when the reader attached: true in the runner that made the region, which did
   // so before the process had it; elsewhere a claim of the process's.
   int Pid() const { return pid_; }

@@ -41,9 +41,8 @@ TableEntry EntryAt(const std::uint8_t* table, std::uint32_t index) {
   return entry;
 }
 
-// The last entry that begins at or before `relative_pc`, or nullptr's offset if none.
-const std::uint8_t* SearchTable(const std::uint8_t* header, const std::uint8_t* table,
-                                std::uint32_t count, std::int64_t relative_pc) {
+// How many of the entries begin at or before `relative_pc`.
+std::uint32_t CountUpTo(std::int64_t relative_pc, const std::uint8_t* table, std::uint32_t count) {
   std::uint32_t low = 0;
   std::uint32_t high = count;
   while (low < high) {
@@ -54,11 +53,12 @@ const std::uint8_t* SearchTable(const std::uint8_t* header, const std::uint8_t* 
       high = middle;
     }
   }
-  return low == 0 ? nullptr : header + EntryAt(table, low - 1).description;
+  return low;
 }
 
 DescriptionStatus FindRecord(const FrameSection& section, std::uint64_t pc, Record& record) {
-  ByteCursor cursor(section.header, section.module_end);
+  if (!section.Has(section.header, 0)) return DescriptionStatus::kMalformed;
+  ByteCursor cursor(section.header, section.end);
   const auto version = cursor.Read<std::uint8_t>();
   const auto frame_encoding = cursor.Read<std::uint8_t>();
   const auto count_encoding = cursor.Read<std::uint8_t>();
@@ -75,11 +75,12 @@ DescriptionStatus FindRecord(const FrameSection& section, std::uint64_t pc, Reco
   cursor.Skip(std::uint64_t{count} * sizeof(TableEntry));
   if (cursor.failed()) return DescriptionStatus::kMalformed;
 
-  const std::uint8_t* const at =
-      SearchTable(section.header, table, count, static_cast<std::int64_t>(pc - header));
-  if (at == nullptr) return DescriptionStatus::kNone;
-  return ReadRecord(at, section.module_end, record) ? DescriptionStatus::kFound
-                                                    : DescriptionStatus::kMalformed;
+  const std::uint32_t before = CountUpTo(static_cast<std::int64_t>(pc - header), table, count);
+  if (before == 0) return DescriptionStatus::kNone;
+  const std::int32_t at = EntryAt(table, before - 1).description;
+  if (!section.Has(section.header, at)) return DescriptionStatus::kMalformed;
+  return ReadRecord(section.header + at, section.end, record) ? DescriptionStatus::kFound
+                                                              : DescriptionStatus::kMalformed;
 }
 
 // What a CIE's augmentation letters say about it.
@@ -134,11 +135,12 @@ bool ReadCommonEntry(const std::uint8_t* at, const std::uint8_t* limit, FrameDes
   return !cursor.failed();
 }
 
-bool ReadDescription(const Record& record, const std::uint8_t* limit, FrameDescription& found) {
+bool ReadDescription(const FrameSection& section, const Record& record, FrameDescription& found) {
   ByteCursor cursor(record.id_field, record.end);
   const auto distance = cursor.Read<std::uint32_t>();
   if (cursor.failed() || distance == 0) return false;
-  if (!ReadCommonEntry(record.id_field - distance, limit, found)) return false;
+  if (!section.Has(record.id_field, -std::int64_t{distance})) return false;
+  if (!ReadCommonEntry(record.id_field - distance, section.end, found)) return false;
 
   found.pc_begin = cursor.ReadEncoded(found.pointer_encoding);
   constexpr std::uint8_t kFormatOnly = 0x0F;
@@ -158,7 +160,7 @@ DescriptionStatus FindFrameDescription(const FrameSection& section, std::uint64_
   Record record;
   const DescriptionStatus status = FindRecord(section, pc, record);
   if (status != DescriptionStatus::kFound) return status;
-  if (!ReadDescription(record, section.module_end, found)) return DescriptionStatus::kMalformed;
+  if (!ReadDescription(section, record, found)) return DescriptionStatus::kMalformed;
   return pc >= found.pc_begin && pc < found.pc_end ? DescriptionStatus::kFound
                                                    : DescriptionStatus::kNone;
 }

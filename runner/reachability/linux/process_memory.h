@@ -33,6 +33,13 @@ class ProcessMemory {
   // bytes that is.
   std::uint64_t Read(AddressRange range, void* to) const;
 
+  // Calls `use(part)` for the parts of `range` that hold pages, in order.
+  void ForEachPresent(AddressRange range, const std::function<void(AddressRange)>& use) const;
+
+  // Whether the kernel passes over what holds no pages. An old one tells of each page, which
+  // takes about a second for each TiB.
+  [[nodiscard]] bool PassesOverHoles() const { return passes_over_holes_; }
+
   // Calls `use(address, words)` for the parts of `range` that hold pages, in order: with the
   // aligned words that lie in it as a whole. Nothing is kept.
   void ForEachPart(AddressRange range, const std::function<void(std::uint64_t, Words)>& use) const;
@@ -48,11 +55,14 @@ class ProcessMemory {
 
   Piece ReadPiece(std::uint64_t begin) const;
   std::vector<AddressRange> PresentIn(AddressRange range) const;
+  // False if the kernel has no such call.
+  bool ScanInto(AddressRange range, std::vector<AddressRange>& present) const;
   std::uint64_t ReadByFile(AddressRange range, void* to) const;
 
   int pid_;
   UniqueFd memory_;
   UniqueFd pages_;
+  bool passes_over_holes_ = false;
   std::unordered_map<std::uint64_t, Piece> pieces_;
   std::uint64_t last_begin_ = 0;  // of the piece asked for last
   const std::uint64_t* last_ = nullptr;

@@ -141,17 +141,21 @@ class RootFinder {
     constexpr std::uint64_t kHeapBytes = 64ULL << 20;
     for (const MappedRange& range : from_.maps) {
       if (!range.IsAnonymous() || !range.is_writable) continue;
-      std::uint64_t at = (range.begin + kHeapBytes - 1) & ~(kHeapBytes - 1);
-      for (; at < range.end; at += kHeapBytes) {
-        std::uint64_t record[4] = {};  // arena, heap before, size, size ever used
-        if (from_.memory.Read({at, at + sizeof(record)}, record) != sizeof(record)) continue;
-        const std::uint64_t offset = record[0] & (kHeapBytes - 1);
-        const bool is_heap = record[0] >= kHeapBytes && offset >= 0x20 && offset <= 0x40 &&
-                             record[2] <= kHeapBytes && record[3] <= kHeapBytes &&
-                             record[2] <= record[3] && record[2] != 0;
-        if (is_heap) Exclude(at, std::min(at + record[3], range.end));
-      }
+      from_.memory.ForEachPresent({range.begin, range.end}, [&](AddressRange part) {
+        std::uint64_t at = (part.begin + kHeapBytes - 1) & ~(kHeapBytes - 1);
+        for (; at < part.end; at += kHeapBytes) ExcludeArena(at, range.end, kHeapBytes);
+      });
     }
+  }
+
+  void ExcludeArena(std::uint64_t at, std::uint64_t range_end, std::uint64_t heap_bytes) {
+    std::uint64_t record[4] = {};  // arena, heap before, size, size ever used
+    if (from_.memory.Read({at, at + sizeof(record)}, record) != sizeof(record)) return;
+    const std::uint64_t offset = record[0] & (heap_bytes - 1);
+    const bool is_heap = record[0] >= heap_bytes && offset >= 0x20 && offset <= 0x40 &&
+                         record[2] <= heap_bytes && record[3] <= heap_bytes &&
+                         record[2] <= record[3] && record[2] != 0;
+    if (is_heap) Exclude(at, std::min(at + record[3], range_end));
   }
 
   bool HasOwnStack(const FrozenThread& thread, const MappedRange& range) const {

@@ -1,5 +1,7 @@
 #include "runner/reachability/linux/tell_reach.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <future>
 #include <map>
@@ -84,6 +86,22 @@ std::vector<FrozenThread> WithoutDeadWords(std::vector<FrozenThread> threads, in
   return threads;
 }
 
+// A program may reserve all of the address space, and would stand still for minutes.
+Expected<void> RequireShortLook(int pid, const std::vector<MappedRange>& maps,
+                                const ProcessMemory& memory) {
+  constexpr std::uint64_t kMostWithHoles = 4ULL << 40;
+  if (memory.PassesOverHoles()) return {};
+  std::uint64_t bytes = 0;
+  for (const MappedRange& range : maps) {
+    if (range.is_readable) bytes += range.end - range.begin;
+  }
+  if (bytes <= kMostWithHoles) return {};
+  return InconclusiveError(fmt::format(
+      "PID {} has mapped {} GiB that may be read, too much to look at; map them without "
+      "access (PROT_NONE) until they are used, or run on Linux 6.7 or later",
+      pid, bytes >> 30));
+}
+
 Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
   Expected<FrozenProcess> process = FrozenProcess::Freeze(request.pid);
   if (!process) return Unexpected(process.error());
@@ -95,6 +113,8 @@ Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
   const std::vector<FrozenThread> threads =
       WithoutDeadWords(process->threads(), request.asking_tid);
   ProcessMemory memory(request.pid);
+  const Expected<void> is_short = RequireShortLook(request.pid, *maps, memory);
+  if (!is_short) return Unexpected(is_short.error());
   const std::vector<std::uint32_t> numbers = NumbersOf(request.candidates, heap->blocks);
   ReachMarker marker(
       heap->blocks, OnlyLive(numbers),
