@@ -11,7 +11,7 @@ namespace leakgate {
 using Json = nlohmann::ordered_json;
 
 Expected<void> RequireFits(const RunPlace& place) {
-  // Of 100,000 tests that leave nothing a report has 7,000,000 values in 160 MiB.
+  // A report of 100,000 tests that leave nothing has about 7,000,000 values in 160 MiB.
   constexpr std::uint64_t kMostValues = 1 << 24;
   constexpr std::uint64_t kMostMebibytes = 512;
   if (place.values <= kMostValues && place.size >> 20 < kMostMebibytes) return {};

@@ -191,11 +191,12 @@ bool ReadWindow(JsonScanner& scanner, std::size_t& kept, WindowOutline& window) 
     if (key == "violations") {
       return ReadRecords(
           scanner, kept, [&] { return ReadViolation(scanner, window.violations.emplace_back()); },
-          kMostInWindow);
+          kMostViolations);
     }
     if (key == "free_errors") {
       return ReadRecords(
-          scanner, kept, [&] { return ReadFreeError(scanner, window.free_errors); }, kMostInWindow);
+          scanner, kept, [&] { return ReadFreeError(scanner, window.free_errors); },
+          kMostFreeErrors);
     }
     return scanner.Any();
   });
