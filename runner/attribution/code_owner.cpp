@@ -11,10 +11,10 @@
 namespace leakgate {
 namespace {
 
-using FrameMatcher = bool (*)(std::string_view glob, const Frame& frame);
+using FrameMatcher = bool (*)(std::string_view glob, const NamedFrame& frame);
 
 // The length of the longest of `globs` that matches; 0 if none does.
-std::size_t Longest(const std::vector<std::string>& globs, const Frame& frame,
+std::size_t Longest(const std::vector<std::string>& globs, const NamedFrame& frame,
                     FrameMatcher matches) {
   std::size_t longest = 0;
   for (const std::string& glob : globs) {
@@ -23,13 +23,14 @@ std::size_t Longest(const std::vector<std::string>& globs, const Frame& frame,
   return longest;
 }
 
-std::size_t Claim(const CodePatterns& code, const Frame& frame) {
+std::size_t Claim(const CodePatterns& code, const NamedFrame& frame) {
   return std::max({Longest(code.paths, frame, MatchesFile),
                    Longest(code.functions, frame, MatchesFunction),
                    Longest(code.modules, frame, MatchesModule)});
 }
 
-const BudgetFile* OwnerOfFrame(const std::vector<const BudgetFile*>& files, const Frame& frame) {
+const BudgetFile* OwnerOfFrame(const std::vector<const BudgetFile*>& files,
+                               const NamedFrame& frame) {
   const BudgetFile* owner = nullptr;
   std::size_t strongest = 0;
   for (const BudgetFile* file : files) {
@@ -47,7 +48,7 @@ const BudgetFile* OwnerOf(const std::vector<const BudgetFile*>& files,
                           const std::vector<Frame>& stack) {
   for (const Frame& frame : stack) {
     if (!IsUserFrame(frame)) continue;
-    if (const BudgetFile* owner = OwnerOfFrame(files, frame)) return owner;
+    if (const BudgetFile* owner = OwnerOfFrame(files, NamedFrame(frame))) return owner;
   }
   const auto unowned = std::find_if(files.begin(), files.end(), [](const BudgetFile* file) {
     return file->component == kUnowned;

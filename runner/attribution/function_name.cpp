@@ -38,9 +38,9 @@ bool IsWordAt(std::string_view text, std::size_t at, std::string_view word) {
 std::size_t SkipOperator(std::string_view text, std::size_t at) {
   at += kOperator.size();
   if (text.substr(at, 2) == "()") return at + 2;
-  const std::size_t arguments = text.find(" <", at);
   const std::size_t parameters = std::min(text.find('(', at), text.size());
-  return arguments < parameters ? SkipBracket(text, arguments + 1) : parameters;
+  const std::size_t arguments = text.substr(0, parameters).find(" <", at);
+  return arguments == std::string_view::npos ? parameters : SkipBracket(text, arguments + 1);
 }
 
 // One past a "decltype(auto)" or "decltype (...)" that begins at `at`.
@@ -49,11 +49,12 @@ std::size_t SkipDecltype(std::string_view text, std::size_t at) {
 }
 
 std::string WithoutAbiTags(std::string_view name) {
-  std::string plain(name);
-  for (std::size_t tag = plain.find("[abi:"); tag != std::string::npos; tag = plain.find("[abi:")) {
-    plain.erase(tag, SkipBracket(plain, tag) - tag);
+  std::string plain;
+  for (std::size_t tag; (tag = name.find("[abi:")) != std::string_view::npos;) {
+    plain += name.substr(0, tag);
+    name.remove_prefix(SkipBracket(name, tag));
   }
-  return plain;
+  return plain.append(name);
 }
 
 // Whether the parenthesis that ends before `after` is a part of the name:

@@ -23,7 +23,7 @@ bool NamesFile(std::string_view pattern) {
          pattern.find(kDivision) == std::string_view::npos;
 }
 
-bool MatchesFrame(std::string_view pattern, const Frame& frame) {
+bool MatchesFrame(std::string_view pattern, const NamedFrame& frame) {
   if (pattern.starts_with(kModulePrefix)) {
     return MatchesModule(pattern.substr(kModulePrefix.size()), frame);
   }
@@ -55,31 +55,43 @@ std::optional<std::string> PatternOf(const Frame& frame) {
 
 }  // namespace
 
-bool MatchesFunction(std::string_view glob, const Frame& frame) {
-  const std::string name = QualifiedNameOf(frame.function);
-  return !name.empty() && MatchesGlob(glob, name);
+NamedFrame::NamedFrame(const Frame& named)
+    : frame(named), function(QualifiedNameOf(named.function)) {}
+
+std::vector<NamedFrame> NameFrames(const std::vector<Frame>& stack) {
+  return {stack.begin(), stack.end()};
 }
 
-bool MatchesFile(std::string_view glob, const Frame& frame) {
-  if (frame.file.empty()) return false;
-  if (glob.starts_with('/')) return MatchesGlob(glob, frame.file);
+bool MatchesFunction(std::string_view glob, const NamedFrame& frame) {
+  return !frame.function.empty() && MatchesGlob(glob, frame.function);
+}
+
+bool MatchesFile(std::string_view glob, const NamedFrame& named) {
+  const std::string& path = named.frame.file;
+  if (path.empty()) return false;
+  if (glob.starts_with('/')) return MatchesGlob(glob, path);
   // Debug information may tell relative files, too.
-  const std::string file = "/" + frame.file;
+  const std::string file = "/" + path;
   return MatchesGlob(glob, file) || MatchesGlob("*/" + std::string(glob), file);
 }
 
-bool MatchesModule(std::string_view glob, const Frame& frame) {
-  return !frame.module.empty() && MatchesGlob(glob, FileName(frame.module));
+bool MatchesModule(std::string_view glob, const NamedFrame& frame) {
+  const std::string& path = frame.frame.module;
+  return !path.empty() && MatchesGlob(glob, FileName(path));
 }
 
 // The first frame that matches is always as good as a later one.
-bool MatchesStack(const std::vector<std::string>& patterns, const std::vector<Frame>& stack) {
+bool MatchesStack(const std::vector<std::string>& patterns, const std::vector<NamedFrame>& stack) {
   auto pattern = patterns.begin();
-  for (const Frame& frame : stack) {
+  for (const NamedFrame& frame : stack) {
     if (pattern == patterns.end()) break;
     if (MatchesFrame(*pattern, frame)) ++pattern;
   }
   return pattern == patterns.end();
+}
+
+bool MatchesStack(const std::vector<std::string>& patterns, const std::vector<Frame>& stack) {
+  return MatchesStack(patterns, NameFrames(stack));
 }
 
 std::vector<std::string> SuggestPattern(const Finding& finding) {

@@ -79,7 +79,12 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   bool end_array() override { return Close(); }
 
   bool key(string_t& key) override {
+    if (key.size() > kMaxJsonTextBytes) return FailAtLongText();
     std::vector<LocatedMember>& members = open_.back()->members;
+    if (members.size() == kMaxJsonKeys) {
+      return Fail(fmt::format("more than {} keys in one object; remove those that no budget has",
+                              kMaxJsonKeys));
+    }
     const auto first = std::find_if(members.begin(), members.end(),
                                     [&](const LocatedMember& member) { return member.key == key; });
     if (first != members.end()) {
@@ -105,13 +110,22 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   }
 
  private:
-  // Where the next value goes. Pointers to the open ones stay good: a container
-  // does not grow while a value inside it is open.
-  LocatedValue& NextPlace() {
-    if (open_.empty()) return root_;
+  // Where the next value goes; null after a problem. Pointers to the open ones stay good: a
+  // container does not grow while a value inside it is open.
+  LocatedValue* NextPlace() {
+    if (open_.empty()) return &root_;
     LocatedValue& parent = *open_.back();
-    if (parent.kind == JsonKind::kObject) return parent.members.back().value;
-    return parent.elements.emplace_back();
+    if (++values_ > kMaxJsonValues) {
+      Fail(fmt::format("more than {} values; split the budget into several files", kMaxJsonValues));
+      return nullptr;
+    }
+    if (parent.kind == JsonKind::kObject) return &parent.members.back().value;
+    if (parent.elements.size() == kMaxJsonElements) {
+      Fail(fmt::format("more than {} elements in one list; write fewer, with patterns",
+                       kMaxJsonElements));
+      return nullptr;
+    }
+    return &parent.elements.emplace_back();
   }
 
   // Where the token begins that the parser has just read, or stumbled over.
@@ -120,23 +134,31 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     return std::min(token, read_ == 0 ? 0 : read_ - 1);
   }
 
-  LocatedValue& NextValue(JsonKind kind) {
-    LocatedValue& value = NextPlace();
-    value.kind = kind;
-    value.begin = NextToken();
-    const TextPosition at = lines_.At(value.begin);
-    value.line = at.line;
-    value.column = at.column;
+  LocatedValue* NextValue(JsonKind kind) {
+    LocatedValue* const value = NextPlace();
+    if (value == nullptr) return nullptr;
+    value->kind = kind;
+    value->begin = NextToken();
+    const TextPosition at = lines_.At(value->begin);
+    value->line = at.line;
+    value->column = at.column;
     return value;
   }
 
+  bool FailAtLongText() {
+    return Fail(fmt::format("a text of more than {} KiB; write several in its place",
+                            kMaxJsonTextBytes >> 10));
+  }
+
   bool Scalar(JsonKind kind, std::string text) {
-    LocatedValue& value = NextValue(kind);
-    value.text = std::move(text);
+    if (text.size() > kMaxJsonTextBytes) return FailAtLongText();
+    LocatedValue* const value = NextValue(kind);
+    if (value == nullptr) return false;
+    value->text = std::move(text);
     // The end of a number shows only in the character behind it.
     const bool is_ahead =
         kind == JsonKind::kNumber && kNumberCharacters.find(text_[read_ - 1]) == kNone;
-    done_ = value.end = is_ahead ? read_ - 1 : read_;
+    done_ = value->end = is_ahead ? read_ - 1 : read_;
     return true;
   }
 
@@ -145,7 +167,9 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
       return Fail(
           fmt::format("nested deeper than {} levels; a budget needs at most 6", kMaxJsonDepth));
     }
-    open_.push_back(&NextValue(kind));
+    LocatedValue* const value = NextValue(kind);
+    if (value == nullptr) return false;
+    open_.push_back(value);
     done_ = read_;
     return true;
   }
@@ -171,6 +195,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   std::size_t done_;  // where the last token that was told ends
   LocatedValue root_;
   std::vector<LocatedValue*> open_;  // outermost first
+  std::size_t values_ = 0;
   std::optional<Error> error_;
 };
 

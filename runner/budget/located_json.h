@@ -39,11 +39,17 @@ struct LocatedMember {
   LocatedValue value;
 };
 
-// Arrays and objects may be nested this deep.
+// Arrays and objects may be nested this deep, an object may have so many keys, an array so many
+// elements, a text so many bytes, and a file so many values: then the time to read it, and to
+// ask what it permits, grows as its size does, and so does the memory.
 inline constexpr std::size_t kMaxJsonDepth = 64;
+inline constexpr std::size_t kMaxJsonKeys = 256;
+inline constexpr std::size_t kMaxJsonElements = 10'000;
+inline constexpr std::size_t kMaxJsonTextBytes = 1 << 16;
+inline constexpr std::size_t kMaxJsonValues = 1'000'000;
 
-// Parses `text`. A key that an object holds twice is an error, as are deeper
-// nesting and whatever JSON does not allow: "FILE:LINE:COLUMN: problem; remedy".
+// Parses `text`. A key that an object holds twice is an error, as are more than the
+// above and whatever JSON does not allow: "FILE:LINE:COLUMN: problem; remedy".
 [[nodiscard]] Expected<LocatedValue> ParseLocatedJson(const std::filesystem::path& file,
                                                       std::string_view text);
 

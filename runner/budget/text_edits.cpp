@@ -5,13 +5,16 @@
 
 namespace leakgate {
 
-std::string Apply(std::vector<TextEdit> edits, std::string text) {
+std::string Apply(std::vector<TextEdit> edits, std::string_view text) {
   std::sort(edits.begin(), edits.end(),
-            [](const TextEdit& a, const TextEdit& b) { return a.begin > b.begin; });
+            [](const TextEdit& a, const TextEdit& b) { return a.begin < b.begin; });
+  std::string edited;
+  std::size_t done = 0;
   for (const TextEdit& edit : edits) {
-    text.replace(edit.begin, edit.end - edit.begin, edit.replacement);
+    edited.append(text.substr(done, edit.begin - done)).append(edit.replacement);
+    done = edit.end;
   }
-  return text;
+  return edited.append(text.substr(done));
 }
 
 // An element goes with the comma before it, or, where none before it stays, with

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/budget/located_json.h"
@@ -17,7 +18,7 @@ struct TextEdit {
 };
 
 // REQUIRES: edits that do not overlap; in any order.
-[[nodiscard]] std::string Apply(std::vector<TextEdit> edits, std::string text);
+[[nodiscard]] std::string Apply(std::vector<TextEdit> edits, std::string_view text);
 
 // Takes elements out of a JSON array, each with one comma and the blanks beside
 // it. REQUIRES: `removed` has an entry for each element.

@@ -47,6 +47,7 @@ std::optional<std::string_view> Nearest(std::string_view typed,
   std::size_t fewest_edits = std::min(kMostEdits + 1, (typed.size() + 1) / 2);
   for (const std::string_view word : words) {
     if (word.size() > typed.size() + kMostEdits) continue;
+    if (typed.size() > word.size() + kMostEdits) continue;
     const std::size_t edits = EditDistance(typed, word);
     if (edits >= fewest_edits) continue;
     nearest = word;

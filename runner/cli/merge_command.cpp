@@ -53,6 +53,9 @@ class MergedReports {
   }
 
   Expected<void> Add(const RunPlace& place) {
+    if (!writers_.empty()) {
+      if (Expected<void> fits = RequireFits(place); !fits) return fits;
+    }
     std::string whole;
     for (JsonTextWriter& text : texts_) text.BeginRun();
     const Expected<void> read = ReadRunText(place, [&](std::string_view piece) {

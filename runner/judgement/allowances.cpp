@@ -88,9 +88,10 @@ std::string PlaceOf(const AppliedAllowance& allowance) {
 }
 
 const AppliedAllowance* FindAllowance(const AppliedBudget& budget, const Finding& site) {
+  const std::vector<NamedFrame> stack = NameFrames(site.stack);
   const auto found = std::find_if(
       budget.allowances.begin(), budget.allowances.end(),
-      [&](const AppliedAllowance& allowance) { return MatchesStack(allowance.stack, site.stack); });
+      [&](const AppliedAllowance& allowance) { return MatchesStack(allowance.stack, stack); });
   return found == budget.allowances.end() ? nullptr : &*found;
 }
 

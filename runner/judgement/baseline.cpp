@@ -13,18 +13,20 @@ namespace leakgate {
 namespace {
 
 // Compilers number the lambdas of a function, and the copies that they make of one.
-std::string WithoutNumbers(std::string name) {
-  for (std::size_t hash = name.find('#'); hash != std::string::npos; hash = name.find('#', hash)) {
-    const std::size_t end = name.find_first_not_of("0123456789", hash + 1);
-    name.erase(hash, end == std::string::npos ? end : end - hash);
+std::string WithoutNumbers(std::string_view name) {
+  name = name.substr(0, name.find(" [clone"));
+  std::string plain;
+  for (std::size_t hash; (hash = name.find('#')) != std::string_view::npos;) {
+    plain += name.substr(0, hash);
+    name.remove_prefix(std::min(name.find_first_not_of("0123456789", hash + 1), name.size()));
   }
-  return name.substr(0, name.find(" [clone"));
+  return plain.append(name);
 }
 
 std::string NameOf(const Frame& frame) {
   std::string name = QualifiedNameOf(frame.function);
   if (name.empty()) name = frame.function;
-  if (!name.empty()) return WithoutNumbers(std::move(name));
+  if (!name.empty()) return WithoutNumbers(name);
   return frame.module.substr(frame.module.rfind('/') + 1);
 }
 

@@ -93,6 +93,7 @@ bool JsonScanner::Close(char bracket, bool is_first) {
     text_.Advance();
     return true;
   }
+  ++values_;
   if (is_first) return false;
   if (text_.Next() != ',') {
     text_.Fail(offset(),
@@ -101,6 +102,11 @@ bool JsonScanner::Close(char bracket, bool is_first) {
   }
   text_.Advance();
   return false;
+}
+
+bool JsonScanner::TooManyKeys() {
+  return text_.Fail(
+      offset(), fmt::format("more than {} keys in one object; run again what wrote it", kMostKeys));
 }
 
 bool JsonScanner::Finish(const Digest& digest) {

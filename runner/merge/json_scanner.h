@@ -4,6 +4,9 @@
 // It takes what JSON allows and nothing else. Each value has a digest of what it
 // says, whatever white space, escapes and order of keys it is written with.
 //
+// What would need much memory, or much time for each byte, is refused, however well-formed
+// it is: a long string, many keys in one object, deep nesting.
+//
 // The first problem ends it: all that is asked then is false, and problem() tells.
 #pragma once
 
@@ -43,7 +46,8 @@ class JsonScanner {
     if (!Open('{', "an object")) return false;
     Digest sum;  // not in order: keys have none
     std::string key;
-    for (bool is_first = true; !Close('}', is_first); is_first = false) {
+    for (std::size_t keys = 0; !Close('}', keys == 0); ++keys) {
+      if (keys == kMostKeys) return TooManyKeys();
       if (!Key(key)) return false;
       const Digest key_digest = digest_;
       if (!on_member(std::string_view(key))) return false;
@@ -77,6 +81,8 @@ class JsonScanner {
   Digest EndText();
   // Behind the value that was read last.
   [[nodiscard]] std::uint64_t offset() const { return text_.offset(); }
+  // How many values there were up to there, keys not counted.
+  [[nodiscard]] std::uint64_t values() const { return values_; }
 
   // A problem of what the value says that was read last. Always false.
   bool Refuse(std::string text);
@@ -85,6 +91,9 @@ class JsonScanner {
   static constexpr std::size_t kBufferBytes = 1 << 18;
   // Arrays and objects may be nested this deep.
   static constexpr int kMostDepth = 64;
+  // An object may have so many keys. Who keeps them in their order, as nlohmann's
+  // ordered_json does, compares each with all others.
+  static constexpr std::size_t kMostKeys = 256;
 
  private:
   static Digest Combine(const Digest& a, const Digest& b);
@@ -92,6 +101,7 @@ class JsonScanner {
   bool Open(char bracket, std::string_view what);
   bool Close(char bracket, bool is_first);  // true at the end, and after a problem
   bool Key(std::string& key);
+  bool TooManyKeys();
   bool Finish(const Digest& digest);
   bool Number();
   bool Word(std::string_view word, std::uint64_t tag);
@@ -99,6 +109,7 @@ class JsonScanner {
 
   JsonText text_;
   std::uint64_t value_ = 0;  // the offset of the value that was read last
+  std::uint64_t values_ = 0;
   int depth_ = 0;
   std::string scratch_;  // a string with escapes
   Digest digest_;

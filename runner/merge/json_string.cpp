@@ -142,9 +142,12 @@ bool ReadEscape(JsonText& text, std::string& scratch) {
   return text.Fail(begin, "JSON has no such escape; run again what wrote it");
 }
 
-// At the first backslash; `scratch` has what stands before it.
-bool ReadEscaped(JsonText& text, std::string& scratch, std::string_view& value) {
+// At the first backslash of the string that begins at `begin`; `scratch` has what stands
+// before it.
+bool ReadEscaped(JsonText& text, std::uint64_t begin, std::string& scratch,
+                 std::string_view& value) {
   for (;;) {
+    if (scratch.size() > JsonText::kMostTokenBytes) return text.TooLong(begin);
     text.BeginToken();
     if (!text.HasNext()) return text.CutOff();
     if (text.Next() == '"') break;
@@ -167,6 +170,7 @@ bool ReadEscaped(JsonText& text, std::string& scratch, std::string_view& value) 
 // What has no escapes is told as it stands in the buffer.
 bool ReadJsonString(JsonText& text, std::string& scratch, std::string_view& value) {
   text.BeginToken();
+  const std::uint64_t begin = text.offset();
   for (std::size_t at = text.next() + 1;;) {
     if (!SkipPlain(text, at)) return false;
     if (!text.IsAt(at)) return text.CutOff();
@@ -178,7 +182,7 @@ bool ReadJsonString(JsonText& text, std::string& scratch, std::string_view& valu
     if (text[at] == '\\') {
       scratch.assign(text.Token(at).substr(1));
       text.MoveTo(at);
-      return ReadEscaped(text, scratch, value);
+      return ReadEscaped(text, begin, scratch, value);
     }
   }
 }

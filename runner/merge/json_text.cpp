@@ -1,5 +1,6 @@
 #include "runner/merge/json_text.h"
 
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <cstring>
@@ -34,11 +35,12 @@ JsonText::JsonText(Read read, std::size_t buffer_bytes)
 
 // Drops what lies before the token at hand.
 bool JsonText::Fill() {
+  if (end_ - token_ >= kMostTokenBytes) return TooLong(OffsetOf(token_));
   if (is_hashed_) {
     XXH3_128bits_update(hash_->state, buffer_.data() + hashed_, token_ - hashed_);
     hashed_ = 0;
   }
-  std::memmove(buffer_.data(), buffer_.data() + token_, end_ - token_);
+  if (token_ != 0) std::memmove(buffer_.data(), buffer_.data() + token_, end_ - token_);
   base_ += token_;
   next_ -= token_;
   end_ -= token_;
@@ -76,6 +78,11 @@ bool JsonText::CutOff() {
         base_ + end_, "the file was cut off here; copy it again, or run again what wrote it", true};
   }
   return false;
+}
+
+bool JsonText::TooLong(std::uint64_t begin) {
+  return Fail(begin, fmt::format("a text or number of more than {} MiB; run again what wrote it",
+                                 kMostTokenBytes >> 20));
 }
 
 void JsonText::BeginDigest() {

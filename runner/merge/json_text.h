@@ -36,6 +36,9 @@ class JsonText {
     bool is_cut_off = false;   // the text ends too early
   };
 
+  // Function names are the longest texts of reports: of templates, many KiB.
+  static constexpr std::size_t kMostTokenBytes = 1 << 24;
+
   // A byte order mark is left out. The buffer grows to hold the longest token.
   JsonText(Read read, std::size_t buffer_bytes);
   ~JsonText();
@@ -81,15 +84,16 @@ class JsonText {
   void BeginDigest();
   [[nodiscard]] Digest EndDigest();
 
-  // Both are always false.
+  // All are always false.
   bool Fail(std::uint64_t offset, std::string text);
   bool CutOff();
+  bool TooLong(std::uint64_t begin);  // of the token
   [[nodiscard]] const std::optional<Problem>& problem() const { return problem_; }
 
  private:
   struct Hash;
 
-  bool Fill();  // false: the text has ended
+  bool Fill();  // false: the text has ended, or the token is too long
   bool FillTo(std::size_t& at);
 
   Read read_;

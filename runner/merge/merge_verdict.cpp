@@ -41,14 +41,8 @@ WindowResult ToResult(const std::string& binary, const MergedFailure& failure) {
   result.verdict = window.verdict;
   result.outstanding = window.outstanding;
   result.violations = window.violations;
-  for (Violation& violation : result.violations) {
-    violation.amount = AmountOf(violation, window);
-    for (const Violation& other : window.violations) {
-      if (QuantityOf(other) != QuantityOf(violation)) continue;
-      (other.metric.ends_with("_blocks") ? violation.amount.blocks : violation.amount.bytes) =
-          other.actual;
-    }
-  }
+  for (Violation& violation : result.violations) violation.amount = AmountOf(violation, window);
+  SetToldAmounts(result.violations);
   result.free_errors.resize(static_cast<std::size_t>(window.free_errors));
   AppliedBudget budget;
   budget.component = window.component;

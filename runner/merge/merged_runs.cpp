@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kMostNames = 3;
 constexpr std::size_t kMostLines = 100;
-constexpr std::size_t kMostShards = 4096;  // that are looked for one by one
 
 // From bad to good: of a test's verdicts the first counts.
 constexpr std::array kVerdicts = {Verdict::kOverBudget, Verdict::kInconclusive,
@@ -70,16 +69,19 @@ bool IsBefore(const RunPlace& a, const RunPlace& b) {
   return std::tie(a.size, a.text) < std::tie(b.size, b.text);
 }
 
-// "1", "1, 3", "2 to 7".
-std::string NumbersText(const std::vector<int>& numbers) {
+// Which of `total` are not among `seen`, which are counted from 0: "1", "1, 3", "2 to 7".
+std::string MissingNumbers(const std::set<int>& seen, int total) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    parts.push_back(last == i ? std::to_string(numbers[i])
-                              : fmt::format("{} to {}", numbers[i], numbers[last]));
-    i = last + 1;
+  int next = 0;
+  const auto add_until = [&](int end) {
+    if (next + 1 == end) parts.push_back(std::to_string(end));
+    if (next + 1 < end) parts.push_back(fmt::format("{} to {}", next + 1, end));
+  };
+  for (const int index : seen) {
+    add_until(index);
+    next = index + 1;
   }
+  add_until(total);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -145,19 +147,18 @@ void MergedRuns::AddVerdict(const RunOutline& run, const std::string& where) {
 
 void MergedRuns::AddTests(const RunOutline& run) {
   std::map<std::string_view, std::uint8_t> tests;  // one run may repeat them
+  const std::set<std::string_view> told(run.reasons.begin(), run.reasons.end());
   for (const WindowOutline& window : run.windows) {
     if (window.kind == WindowKind::kTest) tests[window.name] |= BitOf(window.verdict);
     if (window.verdict == Verdict::kOverBudget) AddFailure(run, window);
     // What withdraws all passes of a run is told of the run.
-    const bool is_told =
-        std::find(run.reasons.begin(), run.reasons.end(), window.reason) != run.reasons.end();
-    if (window.reason.empty() || is_told) continue;
+    if (window.reason.empty() || told.contains(window.reason)) continue;
     const std::string where = fmt::format("{}: {}", Name(run), window.name);
     if (window.verdict == Verdict::kInconclusive) inconclusive_.Add(window.reason, where);
     if (window.verdict == Verdict::kUnconfirmed) unconfirmed_.Add(window.reason, where);
   }
+  const std::uint64_t seed = XXH3_64bits(run.binary.data(), run.binary.size());
   for (const auto& [test, verdicts] : tests) {
-    const std::uint64_t seed = XXH3_64bits(run.binary.data(), run.binary.size());
     std::uint8_t& all = tests_[XXH3_64bits_withSeed(test.data(), test.size(), seed)].verdicts;
     all |= BitOf(WorstOf(verdicts));
     if (!IsFlaky(all)) continue;
@@ -205,14 +206,10 @@ std::vector<std::string> MergedRuns::MissingShards() const {
     const auto& [binary, selection, total] = key;
     const auto missing_count = static_cast<std::size_t>(total) - seen.size();
     if (missing_count == 0) continue;
-    std::vector<int> missing;
-    for (int i = 0; i < total && missing.size() < kMostShards; ++i) {
-      if (!seen.contains(i)) missing.push_back(i + 1);
-    }
     const std::string chosen =
         selection.empty() ? "" : fmt::format(" {}", fmt::join(selection, " "));
     lines.push_back(fmt::format("of the {} shards of {}{}, no result of {}", total, binary, chosen,
-                                NumbersText(missing)));
+                                MissingNumbers(seen, total)));
   }
   return lines;
 }

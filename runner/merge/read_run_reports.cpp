@@ -1,5 +1,7 @@
 #include "runner/merge/read_run_reports.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +10,20 @@ namespace leakgate {
 
 using Json = nlohmann::ordered_json;
 
+Expected<void> RequireFits(const RunPlace& place) {
+  // A report of 100,000 tests that leave nothing has about 7,000,000 values in 160 MiB.
+  constexpr std::uint64_t kMostValues = 1 << 24;
+  constexpr std::uint64_t kMostMebibytes = 512;
+  if (place.values <= kMostValues && place.size >> 20 < kMostMebibytes) return {};
+  return UsageError(
+      fmt::format("{}: the run report at byte {} has {} values in {} MiB, and {} in {} MiB can be "
+                  "taken apart at most; run its tests in shards",
+                  place.file.string(), place.offset, place.values, place.size >> 20, kMostValues,
+                  kMostMebibytes));
+}
+
 Expected<Json> ReadRunReportAt(const RunPlace& place) {
+  if (const Expected<void> fits = RequireFits(place); !fits) return Unexpected(fits.error());
   std::string text;
   text.reserve(place.size);
   const Expected<void> read = ReadRunText(place, [&](std::string_view piece) { text += piece; });

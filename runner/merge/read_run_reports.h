@@ -18,7 +18,11 @@ using OnRunReport = std::function<void(nlohmann::ordered_json&& run)>;
 [[nodiscard]] Expected<void> ReadRunReports(const std::filesystem::path& file,
                                             const OnRunReport& on_run);
 
-// The one that stands at `place`. Error: the file is not what it was.
+// Whether the one at `place` can be taken apart: a value takes many times the memory of its
+// text, and is not streamed. Error: it is too large.
+[[nodiscard]] Expected<void> RequireFits(const RunPlace& place);
+
+// The one that stands at `place`. Errors: it is too large; the file is not what it was.
 [[nodiscard]] Expected<nlohmann::ordered_json> ReadRunReportAt(const RunPlace& place);
 
 }  // namespace leakgate

@@ -25,7 +25,7 @@ JsonScanner::Read ReadFrom(ResultText& text) {
 Unexpected ErrorAt(const fs::path& path, const JsonScanner::Problem& problem) {
   std::uint64_t line = 1;
   std::uint64_t line_begin = 0;
-  if (Expected<ResultText> text = ResultText::Open(path)) {
+  if (Expected<ResultText> text = ResultText::Glance(path)) {
     std::vector<char> bytes(1 << 16);
     std::uint64_t at = 0;
     while (at < problem.offset) {
@@ -46,9 +46,10 @@ Unexpected ErrorAt(const fs::path& path, const JsonScanner::Problem& problem) {
 
 bool ScanRun(JsonScanner& scanner, const fs::path& file, const OnRun& on_run) {
   RunOutline run;
-  RunPlace place{file, scanner.BeginText(), 0, {}};
+  RunPlace place{file, scanner.BeginText(), 0, scanner.values(), {}};
   if (!ReadRun(scanner, run)) return false;
   place.size = scanner.offset() - place.offset;
+  place.values = scanner.values() - place.values;
   place.text = scanner.EndText();
   on_run(std::move(run), place);
   return true;
@@ -84,7 +85,7 @@ Expected<ResultKind> KindOfSchema(const fs::path& file, const std::string& schem
 }  // namespace
 
 Expected<ResultKind> KindOf(const fs::path& path) {
-  Expected<ResultText> text = ResultText::Open(path);
+  Expected<ResultText> text = ResultText::Glance(path);
   if (!text) return Unexpected(text.error());
   JsonScanner scanner(ReadFrom(*text), kFirstLook);
   const std::optional<JsonType> type = scanner.Peek();

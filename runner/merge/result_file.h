@@ -16,7 +16,8 @@ struct RunPlace {
   std::filesystem::path file;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
-  Digest text;  // of its bytes
+  std::uint64_t values = 0;  // JSON values
+  Digest text;               // of its bytes
 };
 
 enum class ResultKind { kRun, kMerged, kOther };

@@ -1,6 +1,7 @@
 // The bytes of a result: of a file, or of a file in a zip archive, which Bazel and CI
 // systems make of what a job leaves. Such a one is named as if the archive were a
-// directory: "outputs.zip/my_tests-0.json". Nothing is unpacked to the disk.
+// directory: "outputs.zip/my_tests-0.json". What is read of it is unpacked once, into a
+// temporary file without a name; what would unpack to far too much is refused.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,9 @@ class ResultText {
   [[nodiscard]] static Expected<ResultText> Open(const std::filesystem::path& path,
                                                  std::uint64_t begin = 0);
 
+  // The same from its beginning, for a look at what it is: nothing is unpacked to the disk.
+  [[nodiscard]] static Expected<ResultText> Glance(const std::filesystem::path& path);
+
   // Up to `size` of the next bytes; 0 at the end, and where reading fails.
   std::size_t Read(char* to, std::size_t size) { return read_(to, size); }
 
@@ -30,7 +34,7 @@ class ResultText {
 
   static Expected<ResultText> OpenFile(const std::filesystem::path& path, std::uint64_t begin);
   static Expected<ResultText> OpenMember(const std::filesystem::path& archive,
-                                         const std::string& member, std::uint64_t begin);
+                                         const std::string& member);
 
   Reader read_;
 };

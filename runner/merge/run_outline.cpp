@@ -39,8 +39,35 @@ bool ReadTextOrNull(JsonScanner& scanner, std::string& value) {
   return ReadText(scanner, value);
 }
 
-bool ReadTexts(JsonScanner& scanner, std::vector<std::string>& values) {
-  return scanner.Array([&] { return ReadText(scanner, values.emplace_back()); });
+// An array of what an outline keeps: at most so many in all of a run, of which `kept` counts,
+// and so many here. What a report says in two bytes, "{}", takes hundreds in memory.
+template <typename ReadRecord>
+bool ReadRecords(JsonScanner& scanner, std::size_t& kept, const ReadRecord& read,
+                 std::size_t most = kMostRecords) {
+  const std::size_t before = kept;
+  return scanner.Array([&] {
+    if (kept - before == most || kept == kMostRecords) {
+      return scanner.Refuse(
+          fmt::format("more than {} of these; run fewer tests at once, as in shards, and merge "
+                      "their reports",
+                      kept - before));
+    }
+    ++kept;
+    return read();
+  });
+}
+
+bool ReadTexts(JsonScanner& scanner, std::size_t& kept, std::vector<std::string>& values) {
+  return ReadRecords(scanner, kept, [&] { return ReadText(scanner, values.emplace_back()); });
+}
+
+// The kernel knows no longer path. It is told with each test of the run.
+bool ReadBinary(JsonScanner& scanner, std::string& binary) {
+  constexpr std::size_t kMostBytes = 4096;
+  if (!ReadText(scanner, binary)) return false;
+  if (binary.size() <= kMostBytes) return true;
+  return scanner.Refuse(
+      fmt::format("a path of more than {} bytes; run again what wrote it", kMostBytes));
 }
 
 bool ReadSmall(JsonScanner& scanner, int& value) {
@@ -140,7 +167,7 @@ class Needed {
   unsigned seen_ = 0;
 };
 
-bool ReadWindow(JsonScanner& scanner, WindowOutline& window) {
+bool ReadWindow(JsonScanner& scanner, std::size_t& kept, WindowOutline& window) {
   static constexpr std::array kKinds = {WindowKind::kTest, WindowKind::kSuite, WindowKind::kProgram,
                                         WindowKind::kProcess};
   static constexpr std::array kVerdicts = {Verdict::kPass, Verdict::kOverBudget,
@@ -162,11 +189,14 @@ bool ReadWindow(JsonScanner& scanner, WindowOutline& window) {
     if (key == "mapped_bytes") return scanner.Integer(window.mapped.bytes);
     if (key == "mapped_blocks") return scanner.Integer(window.mapped.blocks);
     if (key == "violations") {
-      return scanner.Array(
-          [&] { return ReadViolation(scanner, window.violations.emplace_back()); });
+      return ReadRecords(
+          scanner, kept, [&] { return ReadViolation(scanner, window.violations.emplace_back()); },
+          kMostViolations);
     }
     if (key == "free_errors") {
-      return scanner.Array([&] { return ReadFreeError(scanner, window.free_errors); });
+      return ReadRecords(
+          scanner, kept, [&] { return ReadFreeError(scanner, window.free_errors); },
+          kMostFreeErrors);
     }
     return scanner.Any();
   });
@@ -183,22 +213,23 @@ bool ReadSchema(JsonScanner& scanner) {
                   schema.substr(0, 40), kRunSchema));
 }
 
-bool ReadMember(JsonScanner& scanner, std::string_view key, RunOutline& run) {
+bool ReadMember(JsonScanner& scanner, std::string_view key, std::size_t& kept, RunOutline& run) {
   static constexpr std::array kVerdicts = {Verdict::kPass, Verdict::kOverBudget,
                                            Verdict::kInconclusive, Verdict::kUnconfirmed};
   static constexpr std::array kModes = {GateMode::kGate, GateMode::kStrict, GateMode::kWarnOnly};
   if (key == "schema") return ReadSchema(scanner);
-  if (key == "binary") return ReadText(scanner, run.binary);
-  if (key == "arguments") return ReadTexts(scanner, run.arguments);
+  if (key == "binary") return ReadBinary(scanner, run.binary);
+  if (key == "arguments") return ReadTexts(scanner, kept, run.arguments);
   if (key == "verdict") return ReadWord(scanner, kVerdicts, RunWord, run.verdict);
   if (key == "exit_code") return ReadSmall(scanner, run.exit_code);
   if (key == "program") return ReadProgram(scanner, run.program);
   if (key == "mode") return ReadWord(scanner, kModes, Word, run.mode);
   if (key == "shard") return ReadShard(scanner, run.shard);
-  if (key == "reasons") return ReadTexts(scanner, run.reasons);
-  if (key == "failures") return ReadTexts(scanner, run.failures);
+  if (key == "reasons") return ReadTexts(scanner, kept, run.reasons);
+  if (key == "failures") return ReadTexts(scanner, kept, run.failures);
   if (key == "windows") {
-    return scanner.Array([&] { return ReadWindow(scanner, run.windows.emplace_back()); });
+    return ReadRecords(scanner, kept,
+                       [&] { return ReadWindow(scanner, kept, run.windows.emplace_back()); });
   }
   return scanner.Any();
 }
@@ -208,8 +239,9 @@ bool ReadMember(JsonScanner& scanner, std::string_view key, RunOutline& run) {
 bool ReadRun(JsonScanner& scanner, RunOutline& run) {
   Needed needed({"schema", "binary", "arguments", "verdict", "exit_code", "program", "mode",
                  "reasons", "failures", "windows"});
+  std::size_t kept = 0;
   const bool read = scanner.Object([&](std::string_view key) {
-    return needed.Note(key, scanner) && ReadMember(scanner, key, run);
+    return needed.Note(key, scanner) && ReadMember(scanner, key, kept, run);
   });
   if (!read || !needed.Require(scanner)) return false;
   run.content = scanner.digest();

@@ -44,6 +44,13 @@ struct RunOutline {
 // Reads the run report that begins next. False: the scanner has the problem.
 [[nodiscard]] bool ReadRun(JsonScanner& scanner, RunOutline& run);
 
+// A run has at most so many windows, violations, and other things that an outline keeps. A
+// window has at most so many violations, each of which is set against its findings, and so many
+// freeing errors, of which the agent records no more.
+inline constexpr std::size_t kMostRecords = 1'000'000;
+inline constexpr std::size_t kMostViolations = 1024;
+inline constexpr std::size_t kMostFreeErrors = 4096;
+
 // The version of run reports that this leakgate reads, and of merged ones.
 inline constexpr std::string_view kRunSchema = "leakgate-report-2";
 inline constexpr std::string_view kMergedSchema = "leakgate-merged-1";

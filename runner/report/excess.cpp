@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "runner/report/quantity_text.h"
 
@@ -116,6 +118,24 @@ std::string_view QuantityOf(const Violation& violation) {
 
 bool IsOf(const Violation& violation, std::string_view quantity) {
   return QuantityOf(violation) == quantity;
+}
+
+void SetToldAmounts(std::vector<Violation>& violations) {
+  struct Told {
+    std::optional<std::int64_t> bytes;
+    std::optional<std::int64_t> blocks;
+  };
+  std::map<std::pair<std::string_view, std::string_view>, Told> told;
+  for (const Violation& violation : violations) {
+    Told& amount = told[{violation.component, QuantityOf(violation)}];
+    if (IsInBytes(violation)) amount.bytes = violation.actual;
+    if (violation.metric.ends_with("_blocks")) amount.blocks = violation.actual;
+  }
+  for (Violation& violation : violations) {
+    const Told& amount = told[{violation.component, QuantityOf(violation)}];
+    violation.amount.bytes = amount.bytes.value_or(violation.amount.bytes);
+    violation.amount.blocks = amount.blocks.value_or(violation.amount.blocks);
+  }
 }
 
 // Violations of one quantity of one component stand side by side.

@@ -27,4 +27,8 @@ struct Excess {
 // True if `violation` is one of `quantity`.
 [[nodiscard]] bool IsOf(const Violation& violation, std::string_view quantity);
 
+// Sets the amount of each as far as the violations of its quantity and component tell it: one
+// tells the bytes, another the blocks.
+void SetToldAmounts(std::vector<Violation>& violations);
+
 }  // namespace leakgate

@@ -143,16 +143,8 @@ Violation ViolationOf(const Json& json) {
 
 // What the violation itself tells goes before what its window tells.
 void FillAmounts(WindowResult& window) {
-  for (Violation& violation : window.violations) {
-    violation.amount = AmountOver(violation, window);
-    for (const Violation& other : window.violations) {
-      const bool is_same =
-          other.component == violation.component && IsOf(other, QuantityOf(violation));
-      if (!is_same) continue;
-      if (other.metric.ends_with("_bytes")) violation.amount.bytes = other.actual;
-      if (other.metric.ends_with("_blocks")) violation.amount.blocks = other.actual;
-    }
-  }
+  for (Violation& violation : window.violations) violation.amount = AmountOver(violation, window);
+  SetToldAmounts(window.violations);
 }
 
 void AddCodeBudgets(WindowResult& window) {

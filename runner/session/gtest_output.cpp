@@ -9,6 +9,9 @@
 namespace leakgate {
 namespace {
 
+// Of a suite, whose name is a part of each of its tests' names. Templates' are a few hundred.
+constexpr std::size_t kMostNameBytes = 4096;
+
 std::optional<std::string> ValueAfter(const std::vector<std::string>& texts,
                                       std::string_view prefix) {
   std::optional<std::string> value;
@@ -28,9 +31,10 @@ TestStatuses ParseXml(const std::string& text) {
   pugi::xml_document document;
   if (!document.load_string(text.c_str())) return statuses;
   for (const pugi::xml_node suite : document.child("testsuites").children("testsuite")) {
+    const std::string suite_name = suite.attribute("name").value();
+    if (suite_name.size() > kMostNameBytes) continue;
     for (const pugi::xml_node test : suite.children("testcase")) {
-      const std::string name =
-          std::string(suite.attribute("name").value()) + "." + test.attribute("name").value();
+      const std::string name = suite_name + '.' + test.attribute("name").value();
       const bool is_skipped = std::string_view(test.attribute("result").value()) == "skipped";
       statuses[name] = StatusFrom(is_skipped, !test.child("failure").empty());
     }
@@ -49,9 +53,11 @@ TestStatuses ParseJson(const std::string& text) {
   if (!root.is_object()) return statuses;
   for (const nlohmann::json& suite : root.value("testsuites", nlohmann::json::array())) {
     if (!suite.is_object()) continue;
+    const std::string suite_name = TextAt(suite, "name");
+    if (suite_name.size() > kMostNameBytes) continue;
     for (const nlohmann::json& test : suite.value("testsuite", nlohmann::json::array())) {
       if (!test.is_object()) continue;
-      statuses[TextAt(suite, "name") + "." + TextAt(test, "name")] =
+      statuses[suite_name + '.' + TextAt(test, "name")] =
           StatusFrom(TextAt(test, "result") == "SKIPPED", test.contains("failures"));
     }
   }

@@ -132,8 +132,9 @@ class SnapshotReader::Checks {
   }
   bool Accept(const SnapshotMapping& mapping) {
     mapping_bytes_ += mapping.bytes;
-    ++mappings_;
-    return mapping.bytes <= kMostBytes && mapping_bytes_ <= kMostBytes && IsStack(mapping.stack) &&
+    // One that changes hands while it is copied may be there twice.
+    return ++mappings_ <= 2 * kMaxMappings && mapping.bytes <= kMostBytes &&
+           mapping_bytes_ <= kMostBytes && IsStack(mapping.stack) &&
            windows_.HasOrNone(mapping.window) && threads_.HasOrNone(mapping.thread);
   }
 
@@ -141,8 +142,8 @@ class SnapshotReader::Checks {
     const bool fits = frees.bytes <= kMostBytes && frees.blocks <= kMostBytes;
     freed_bytes_ += frees.bytes;
     freed_blocks_ += frees.blocks;
-    return fits && freed_bytes_ <= kMostBytes && freed_blocks_ <= kMostBytes &&
-           IsStack(frees.stack);
+    return fits && ++frees_ <= kMaxStackNodes && freed_bytes_ <= kMostBytes &&
+           freed_blocks_ <= kMostBytes && IsStack(frees.stack);
   }
 
   Expected<void> UseNodes(std::string_view plain, const SnapshotVisitor& visit) {
@@ -203,6 +204,7 @@ class SnapshotReader::Checks {
   std::uint64_t bytes_ = 0;
   std::uint64_t mappings_ = 0;
   std::uint64_t mapping_bytes_ = 0;
+  std::uint64_t frees_ = 0;
   std::uint64_t freed_bytes_ = 0;
   std::uint64_t freed_blocks_ = 0;
   std::uint64_t text_bytes_ = 0;

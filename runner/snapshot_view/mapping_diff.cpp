@@ -15,18 +15,57 @@ Origin OriginOf(const SnapshotMapping& mapping) {
   return {mapping.kind, mapping.stack, mapping.window, mapping.thread, mapping.mapped_ns};
 }
 
-std::uint64_t Overlap(const SnapshotMapping& a, const SnapshotMapping& b) {
-  const std::uint64_t begin = std::max(a.address, b.address);
-  const std::uint64_t end = std::min(a.address + a.bytes, b.address + b.bytes);
-  return end > begin ? end - begin : 0;
+std::uint64_t EndOf(const SnapshotMapping& mapping) {
+  return mapping.address + std::min(mapping.bytes, ~mapping.address);  // hostile ones wrap around
 }
+
+// Addresses, and of any other address how far beyond those below it lies, all together.
+class Distances {
+ public:
+  void Add(std::uint64_t address) { addresses_.push_back(address); }
+
+  // REQUIRES: nothing is added afterwards.
+  void Finish() {
+    std::sort(addresses_.begin(), addresses_.end());
+    sums_.assign(1, 0);
+    for (const std::uint64_t address : addresses_) sums_.push_back(sums_.back() + address);
+  }
+
+  [[nodiscard]] std::uint64_t To(std::uint64_t address) const {
+    const auto below = std::lower_bound(addresses_.begin(), addresses_.end(), address);
+    const auto count = static_cast<std::size_t>(below - addresses_.begin());
+    return count * address - sums_[count];
+  }
+
+ private:
+  std::vector<std::uint64_t> addresses_;
+  std::vector<std::uint64_t> sums_;  // of the first so many; modulo 2^64, as their differences are
+};
+
+// Mappings of one origin, of which a file may have any number.
+struct Ranges {
+  Distances begins;
+  Distances ends;
+
+  // How many bytes lie below `address`, of each mapping.
+  [[nodiscard]] std::uint64_t BytesBelow(std::uint64_t address) const {
+    return begins.To(address) - ends.To(address);
+  }
+};
 
 // The mappings of one snapshot, to look for those of the other among them.
 class Committed {
  public:
   explicit Committed(const std::vector<SnapshotMapping>& mappings) {
     for (const SnapshotMapping& mapping : mappings) {
-      if (CommittedIn(mapping) != Amount{}) by_origin_[OriginOf(mapping)].push_back(&mapping);
+      if (CommittedIn(mapping) == Amount{}) continue;
+      Ranges& ranges = by_origin_[OriginOf(mapping)];
+      ranges.begins.Add(mapping.address);
+      ranges.ends.Add(EndOf(mapping));
+    }
+    for (auto& [origin, ranges] : by_origin_) {
+      ranges.begins.Finish();
+      ranges.ends.Finish();
     }
   }
 
@@ -35,13 +74,14 @@ class Committed {
   [[nodiscard]] std::uint64_t BytesOf(const SnapshotMapping& mapping) const {
     const auto known = by_origin_.find(OriginOf(mapping));
     if (known == by_origin_.end()) return 0;
-    std::uint64_t bytes = 0;
-    for (const SnapshotMapping* const other : known->second) bytes += Overlap(mapping, *other);
+    const Ranges& ranges = known->second;
+    const std::uint64_t bytes =
+        ranges.BytesBelow(EndOf(mapping)) - ranges.BytesBelow(mapping.address);
     return std::min(bytes, mapping.bytes);
   }
 
  private:
-  std::map<Origin, std::vector<const SnapshotMapping*>> by_origin_;
+  std::map<Origin, Ranges> by_origin_;
 };
 
 Amount NotIn(const Committed& others, const SnapshotMapping& mapping) {

@@ -110,9 +110,10 @@ std::optional<FrameId> StackFrames::UserFrameOf(std::uint32_t node) {
 
 std::optional<FrameId> StackFrames::CallSiteOf(std::uint32_t node) {
   if (const std::optional<FrameId> own = UserFrameOf(node)) return own;
-  for (; IsFrame(node); node = contents_.nodes[node].parent) {
+  for (std::uint32_t depth = 0; IsFrame(node) && depth < kMaxStackDepth; ++depth) {
     const std::vector<FrameId>& here = FramesAt(node);
     if (!here.empty()) return here.front();
+    node = contents_.nodes[node].parent;
   }
   return std::nullopt;
 }
@@ -126,7 +127,9 @@ Finding StackFrames::AsFinding(std::uint32_t node) {
 }
 
 UnwindEnd StackFrames::EndOf(std::uint32_t node) const {
-  while (IsFrame(node)) node = contents_.nodes[node].parent;
+  for (std::uint32_t depth = 0; IsFrame(node) && depth < kMaxStackDepth; ++depth) {
+    node = contents_.nodes[node].parent;
+  }
   return node < kUnwindEndCount ? static_cast<UnwindEnd>(node) : UnwindEnd::kTableFull;
 }
 

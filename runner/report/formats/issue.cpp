@@ -51,17 +51,16 @@ std::string_view WordsOf(Rule rule) {
 }
 
 // "HttpTest.Get: 128 B in 2 blocks lost, budget 0 B (net.json:14)", of each limit that is
-// exceeded, of the component of `of`.
-std::string BudgetLines(const WindowResult& window, const Violation& of, const std::string& root) {
-  std::string text;
+// exceeded, by its component.
+std::map<std::string, std::string> BudgetLines(const WindowResult& window,
+                                               const std::string& root) {
+  std::map<std::string, std::string> lines;
   for (const Excess& excess : Excesses(window)) {
-    if (excess.component != of.component) continue;
     const std::string line = fmt::format("{}: {}, {} ({})", WindowName(window), excess.amount,
                                          excess.budget, fmt::join(excess.sources, ", "));
-    text += Printable(WithRelativePaths(line, root));
-    text += '\n';
+    lines[excess.component] += Printable(WithRelativePaths(line, root)) + '\n';
   }
-  return text;
+  return lines;
 }
 
 std::string Quantity(const Finding& finding) {
@@ -73,7 +72,12 @@ class WindowIssues {
  public:
   WindowIssues(const RunResult& run, const WindowResult& window, const std::string& root,
                const std::function<void(const Issue&)>& visit)
-      : run_(run), window_(window), root_(root), visit_(visit) {}
+      : run_(run),
+        window_(window),
+        root_(root),
+        visit_(visit),
+        budget_lines_(BudgetLines(window, root)),
+        remedy_(RemedyText(window)) {}
 
   void Visit() {
     for (const FreeErrorResult& error : window_.free_errors) {
@@ -122,9 +126,9 @@ class WindowIssues {
   void VisitCounted(const Finding& finding, const Violation& violation) {
     Issue issue = New(RuleOf(violation));
     issue.title = fmt::format("{} {} {}", Quantity(finding), WordsOf(issue.rule), By(finding));
-    issue.details = BudgetLines(window_, violation, root_);
+    issue.details = budget_lines_.at(violation.component);
     Finish(issue, finding);
-    issue.details += "  " + Printable(RemedyText(window_)) + '\n';
+    issue.details += "  " + Printable(remedy_) + '\n';
     visit_(issue);
   }
 
@@ -164,11 +168,11 @@ class WindowIssues {
   void VisitLimit(const Violation& violation, const Excess& excess) {
     Issue issue = New(RuleOf(violation));
     issue.title = Printable(excess.amount) + InWindow() + Printable(", " + excess.budget);
-    issue.details = BudgetLines(window_, violation, root_);
+    issue.details = budget_lines_.at(violation.component);
     for (const std::string& left : window_.left_behind) {
       issue.details += Printable("left behind: " + left) + '\n';
     }
-    issue.details += Printable(RemedyText(window_)) + '\n';
+    issue.details += Printable(remedy_) + '\n';
     Place(issue, {});
     issue.fingerprint = FingerprintOf(
         {std::string(RuleId(issue.rule)), std::string(QuantityOf(violation)), window_.name});
@@ -212,6 +216,8 @@ class WindowIssues {
   const WindowResult& window_;
   const std::string& root_;
   const std::function<void(const Issue&)>& visit_;
+  const std::map<std::string, std::string> budget_lines_;
+  const std::string remedy_;
 };
 
 // A line such as "net.json:3: the allowance ..." tells its place itself.

@@ -5,6 +5,8 @@
 #include <string>
 #include <tuple>
 
+#include "tests/support/processor_time.h"
+
 namespace leakgate {
 namespace {
 
@@ -57,6 +59,23 @@ TEST(BrokenFunctionNameTest, EndsForEveryBeginningOfAName) {
       "void (anonymous namespace)::A<int (*)(char), (x->y)>::operator()<B[2]>(int)::{lambda()#1}";
   for (std::size_t length = 0; length <= function.size(); ++length) {
     std::ignore = QualifiedNameOf(function.substr(0, length));
+  }
+}
+
+std::string Repeated(std::string_view part, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += part;
+  return text;
+}
+
+// A report may name functions by texts of megabytes.
+TEST(FunctionNameCostTest, IsAsMuchForEachByteHoweverLongTheNameIs) {
+  for (const char* part : {"operator(a)::", "operator<(", "[abi:x]", "a[abi:", "decltype(",
+                           "(a)::", "< ", "operator ", "a b"}) {
+    const double growth = test::GrowthOfCost(
+        40'000, [&](std::size_t count) { return Repeated(part, count); },
+        [](const std::string& name) { (void)QualifiedNameOf(name); });
+    EXPECT_LT(growth, test::kMostGrowth) << part;
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "tests/support/processor_time.h"
+
 namespace leakgate {
 namespace {
 
@@ -90,6 +92,17 @@ TEST(FilterTest, MatchesAnyOfSeveralFilters) {
   EXPECT_TRUE(MatchesAnyFilter({"A.*", "B.*-B.One"}, "B.Two"));
   EXPECT_FALSE(MatchesAnyFilter({"A.*", "B.*-B.One"}, "B.One"));
   EXPECT_FALSE(MatchesAnyFilter({}, "B.One"));
+}
+
+TEST(GlobTest, CostsAsMuchForEachByteOfANameHoweverLongItIs) {
+  std::string glob;
+  for (int i = 0; i < 100; ++i) glob += "*a?";
+  for (const char* const end : {"b", "*b", "*aaaaaaaab"}) {
+    const double growth = test::GrowthOfCost(
+        20'000, [](std::size_t length) { return std::string(length, 'a'); },
+        [&](const std::string& name) { EXPECT_FALSE(MatchesGlob(glob + end, name)); });
+    EXPECT_LT(growth, test::kMostGrowth) << end;
+  }
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include "runner/budget/located_json.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+
+#include "tests/support/processor_time.h"
 
 namespace leakgate {
 namespace {
@@ -216,6 +220,56 @@ INSTANTIATE_TEST_SUITE_P(
         SyntaxCase{"NulByte", std::string("{}\n\0{", 5),
                    "a.json:2:1: not valid JSON: a NUL byte; save the file as UTF-8 text"}),
     [](const auto& test) { return std::string(test.param.name); });
+
+std::string Elements(std::string_view element, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text.append(i == 0 ? "" : ",").append(element);
+  return '[' + text + ']';
+}
+
+std::string ObjectOf(std::size_t keys) {
+  std::string text = "{\"\": 0";
+  for (std::size_t i = 1; i < keys; ++i) text += fmt::format(",\"{}\": 0", i);
+  return text + '}';
+}
+
+TEST(LocatedJsonTest, RefusesMoreThanAnyBudgetHas) {
+  EXPECT_EQ(ErrorOf(ObjectOf(kMaxJsonKeys)), "no error");
+  EXPECT_THAT(ErrorOf(ObjectOf(kMaxJsonKeys + 1)),
+              HasSubstr(": more than 256 keys in one object; remove those that no budget has"));
+  EXPECT_EQ(ErrorOf(Elements("0", kMaxJsonElements)), "no error");
+  EXPECT_THAT(ErrorOf(Elements("0", kMaxJsonElements + 1)),
+              HasSubstr(": more than 10000 elements in one list; write fewer, with patterns"));
+  EXPECT_EQ(ErrorOf(Elements(Elements("0", 9'999), 100)), "no error");
+  EXPECT_THAT(ErrorOf(Elements(Elements("[]", 9'999), 101)),
+              HasSubstr(": more than 1000000 values; split the budget into several files"));
+}
+
+TEST(LocatedJsonTest, RefusesATextThatIsLongerThanAnyBudgetHas) {
+  const std::string longest(kMaxJsonTextBytes, 'a');
+  EXPECT_EQ(ErrorOf('"' + longest + '"'), "no error");
+  for (const std::string& text : {'"' + longest + "a\"", "{\"" + longest + "a\": 0}",
+                                  "0." + std::string(kMaxJsonTextBytes, '1')}) {
+    EXPECT_THAT(ErrorOf(text),
+                HasSubstr(": a text of more than 64 KiB; write several in its place"));
+  }
+}
+
+TEST(LocatedJsonTest, CostsAsMuchForEachByteHoweverManyThereAre) {
+  const auto objects = [](std::size_t n) { return Elements(ObjectOf(200), n / 200); };
+  const auto lines = [](std::size_t n) { return Elements("\n{}\n", n / 4); };
+  const auto nested = [](std::size_t n) { return Elements(Nested(60), n / 60); };
+  const auto escapes = [](std::size_t n) { return Elements("\"\\u00e9\\n\"", n / 4); };
+  for (const std::function<std::string(std::size_t)>& shape :
+       {std::function<std::string(std::size_t)>(objects),
+        std::function<std::string(std::size_t)>(lines),
+        std::function<std::string(std::size_t)>(nested),
+        std::function<std::string(std::size_t)>(escapes)}) {
+    const double growth =
+        test::GrowthOfCost(8'000, shape, [](const std::string& text) { (void)Parse(text); });
+    EXPECT_LT(growth, test::kMostGrowth) << shape(200);
+  }
+}
 
 }  // namespace
 }  // namespace leakgate

@@ -5,6 +5,9 @@
 
 #include <string>
 
+#include "runner/budget/text_edits.h"
+#include "tests/support/processor_time.h"
+
 namespace leakgate {
 namespace {
 
@@ -130,6 +133,16 @@ TEST(RatchetTest, HasNothingToDoTheSecondTime) {
 
 TEST(RatchetTest, RefusesABadFile) {
   EXPECT_FALSE(Ratchet("a.json", "{}", {}, UnusedEntries::kRemove));
+}
+
+TEST(RatchetTest, CostsAsMuchForEachEditHoweverManyThereAre) {
+  const auto make = [](std::size_t edits) { return std::string(edits * 100, 'x'); };
+  const double growth = test::GrowthOfCost(2'000, make, [](const std::string& text) {
+    std::vector<TextEdit> edits;
+    for (std::size_t at = 0; at < text.size(); at += 100) edits.push_back({at, at + 1, "yy"});
+    EXPECT_EQ(Apply(edits, text).size(), text.size() + edits.size());
+  });
+  EXPECT_LT(growth, test::kMostGrowth);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "runner/judgement/window_verdict.h"
 #include "runner/merge/read_baseline.h"
+#include "tests/support/processor_time.h"
 #include "tests/unit/judgement/evidence.h"
 #include "tests/unit/merge/reports.h"
 
@@ -188,6 +189,17 @@ TEST(MarkKnownTest, AFreeingErrorIsKnownByItsTextAndPath) {
   EXPECT_EQ(CountNewFreeErrors(window), 1);
   DecideVerdict(window);
   EXPECT_EQ(window.verdict, Verdict::kOverBudget);
+}
+
+TEST(SymbolicPathTest, CostsAsMuchForEachByteHoweverLongAFunctionsNameIs) {
+  const auto make = [](std::size_t count) {
+    std::string name;
+    for (std::size_t i = 0; i < count; ++i) name += "#1";
+    return std::vector<Frame>{sample::FrameOf(name)};
+  };
+  const double growth = test::GrowthOfCost(
+      100'000, make, [](const std::vector<Frame>& stack) { (void)SymbolicPath(stack); });
+  EXPECT_LT(growth, test::kMostGrowth);
 }
 
 }  // namespace

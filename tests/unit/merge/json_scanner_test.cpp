@@ -7,7 +7,10 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+
+#include "tests/support/processor_time.h"
 
 namespace leakgate {
 namespace {
@@ -196,6 +199,64 @@ TEST(JsonScannerTest, RefusesDeepNestingInsteadOfRunningOutOfStack) {
   const std::string deep(1'000'000, '[');
   EXPECT_THAT(ProblemOf(deep).text, testing::HasSubstr("nested deeper than 64"));
   EXPECT_TRUE(Takes(std::string(64, '[') + std::string(64, ']')));
+}
+
+std::string Repeated(std::string_view part, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += part;
+  return text;
+}
+
+std::string ObjectOf(std::size_t keys) {
+  std::string text = "{\"\": 0";
+  for (std::size_t i = 1; i < keys; ++i) text += fmt::format(",\"{}\": 0", i);
+  return text + '}';
+}
+
+TEST(JsonScannerTest, TakesAnObjectOfAsManyKeysAsAnyReportHasAndNoLarger) {
+  EXPECT_TRUE(Takes(ObjectOf(JsonScanner::kMostKeys)));
+  EXPECT_EQ(ProblemOf(ObjectOf(JsonScanner::kMostKeys + 1)).text,
+            "more than 256 keys in one object; run again what wrote it");
+}
+
+// `begin`, and `more` of it without an end.
+JsonScanner::Read Endless(std::string begin, std::string more, std::size_t& read) {
+  return [=, &read](char* to, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i, ++read) {
+      to[i] = read < begin.size() ? begin[read] : more[(read - begin.size()) % more.size()];
+    }
+    return size;
+  };
+}
+
+// What has been read is what may be in memory.
+TEST(JsonScannerTest, ReadsNoTokenThatIsLongerThanAnyReportHas) {
+  for (const auto& [begin, more] : std::vector<std::pair<std::string, std::string>>{
+           {"\"", "a"}, {"\"", "\\n"}, {"\"", "\\u00e9"}, {"[0.", "3"}, {"{\"", "a"}}) {
+    std::size_t read = 0;
+    JsonScanner scanner(Endless(begin, more, read));
+    EXPECT_FALSE(scanner.Any() && scanner.AtEnd());
+    EXPECT_EQ(scanner.problem()->text,
+              "a text or number of more than 16 MiB; run again what wrote it");
+    EXPECT_LT(read, std::size_t{64} << 20) << more;
+  }
+}
+
+TEST(JsonScannerTest, CostsAsMuchForEachByteHoweverManyThereAre) {
+  using Shape = std::function<std::string(std::size_t)>;
+  const std::vector<Shape> shapes = {
+      [](std::size_t n) { return '"' + Repeated("\\u00e9", n) + '"'; },
+      [](std::size_t n) { return '"' + std::string(n * 6, 'a') + '"'; },
+      [](std::size_t n) { return "0." + std::string(n * 6, '3'); },
+      [](std::size_t n) { return std::string(n * 6, ' ') + '0'; },
+      [](std::size_t n) { return "[0" + Repeated(",{}", n * 2) + ']'; },
+      [](std::size_t n) { return "[0" + Repeated(",[[[[[[]]]]]]", n / 2) + ']'; },
+      [](std::size_t n) { return "[0" + Repeated(',' + ObjectOf(256), n / 256) + ']'; }};
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const double growth = test::GrowthOfCost(
+        50'000, shapes[i], [](const std::string& text) { EXPECT_TRUE(Takes(text, 1 << 18)); });
+    EXPECT_LT(growth, test::kMostGrowth) << "shape " << i;
+  }
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/merge/merge_verdict.h"
+#include "runner/merge/read_run_reports.h"
+#include "tests/support/processor_time.h"
 #include "tests/unit/merge/reports.h"
 
 namespace leakgate {
@@ -154,6 +157,79 @@ TEST_F(ResultFileTest, TellsAFileThatChangedWhileItWasMerged) {
   const Expected<void> read = ReadRunText(place, [](std::string_view) {});
   ASSERT_FALSE(read);
   EXPECT_THAT(read.error().message, HasSubstr("changed while it was merged"));
+}
+
+std::string Records(std::string_view record, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text.append(i == 0 ? "" : ",").append(record);
+  return text;
+}
+
+// Some hundred bytes each in memory, and two in the file.
+TEST_F(ResultFileTest, RefusesMoreRecordsThanARunCanHave) {
+  const std::string text = ToJson(merging::PassingRun());
+  const auto with = [&](const std::string& key, std::string_view record, std::size_t count) {
+    const std::string empty = "\"" + key + "\": []";
+    const std::string window = "\"kind\":";
+    const std::string array = "\"" + key + "\": [" + Records(record, count) + "]";
+    return text.find(empty) != std::string::npos ? Replaced(text, empty, array)
+                                                 : Replaced(text, window, array + "," + window);
+  };
+  EXPECT_EQ(ErrorOf(with("violations", "{}", kMostViolations)), "no error");
+  EXPECT_THAT(ErrorOf(with("violations", "{}", kMostViolations + 1)),
+              HasSubstr("more than 1024 of these"));
+  EXPECT_EQ(ErrorOf(with("free_errors", "{}", kMostFreeErrors)), "no error");
+  EXPECT_THAT(ErrorOf(with("free_errors", "{}", kMostFreeErrors + 1)),
+              HasSubstr("more than 4096 of these"));
+  for (const char* key : {"reasons", "failures", "arguments"}) {
+    EXPECT_THAT(ErrorOf(with(key, "\"\"", kMostRecords + 1)),
+                HasSubstr("more than 1000000 of these; run fewer tests at once, as in shards, and "
+                          "merge their reports"))
+        << key;
+  }
+}
+
+TEST_F(ResultFileTest, RefusesABinaryOfALongerPathThanThereCanBe) {
+  EXPECT_EQ(ErrorOf(ToJson(merging::PassingRun(std::string(4096, 'b')))), "no error");
+  EXPECT_THAT(ErrorOf(ToJson(merging::PassingRun(std::string(4097, 'b')))),
+              HasSubstr("a path of more than 4096 bytes; run again what wrote it"));
+}
+
+TEST_F(ResultFileTest, TakesNoRunApartThatWouldFillTheMemory) {
+  const auto file = Write("report.json", ToJson(merging::PassingRun()));
+  RunPlace place;
+  ASSERT_TRUE(ScanResults(file, [&](RunOutline&&, const RunPlace& it) { place = it; }));
+  EXPECT_GT(place.values, 30u);
+  EXPECT_LT(place.values, place.size / 2);
+  EXPECT_TRUE(ReadRunReportAt(place));
+  place.values = 20'000'000;
+  const auto read = ReadRunReportAt(place);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message,
+              HasSubstr("report.json: the run report at byte 0 has 20000000 values in 0 MiB, and "
+                        "16777216 in 512 MiB can be taken apart at most; run its tests in shards"));
+}
+
+// Each window for a reason of its own, which the run does not tell.
+TEST_F(ResultFileTest, ToMergeARunCostsAsMuchForEachWindowHoweverManyThereAre) {
+  const auto make = [](std::size_t windows) {
+    RunOutline run;
+    run.binary = "build/http_test";
+    for (std::size_t i = 0; i < windows; ++i) {
+      run.reasons.push_back(fmt::format("reason {}", i));
+      WindowOutline& window = run.windows.emplace_back();
+      window.name = fmt::format("Test.Of{}", i);
+      window.reason = fmt::format("because {}", i);
+      window.verdict = i % 2 == 0 ? Verdict::kInconclusive : Verdict::kOverBudget;
+    }
+    return run;
+  };
+  const double growth = test::GrowthOfCost(4'000, make, [](const RunOutline& run) {
+    MergedRuns runs;
+    runs.Add(RunOutline(run), {});
+    (void)MergeSummary(runs, VerdictOn(runs, std::nullopt), {}, Colour::kOff);
+  });
+  EXPECT_LT(growth, test::kMostGrowth);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/processor_time.h"
+
 namespace leakgate {
 namespace {
 
@@ -97,6 +99,34 @@ TEST(ReadGtestOutputTest, LeavesAFileOfAnEarlierRunAlone) {
 
 TEST(ReadGtestOutputTest, TellsNothingOfAFileThatIsNotThere) {
   EXPECT_THAT(ReadGtestOutput({GtestOutputFormat::kXml, "/no/such/file"}, {}), IsEmpty());
+}
+
+// A test for every few bytes, and a suite whose name is looked for behind many others.
+TEST(ParseGtestOutputTest, CostsAsMuchForEachByteHoweverLargeASuiteIs) {
+  const auto make = [](std::size_t count) {
+    std::string xml = "<testsuites><testsuite";
+    for (std::size_t i = 0; i < count; ++i) xml += " a=\"\"";
+    xml += " name=\"Suite\">";
+    for (std::size_t i = 0; i < count; ++i) xml += "<testcase/>";
+    return xml + "</testsuite></testsuites>";
+  };
+  const double growth = test::GrowthOfCost(2'000, make, [](const std::string& xml) {
+    EXPECT_EQ(ParseGtestOutput(GtestOutputFormat::kXml, xml).size(), 1u);
+  });
+  EXPECT_LT(growth, test::kMostGrowth);
+}
+
+TEST(ParseGtestOutputTest, GivesNoTestASuitesNameThatIsLongerThanAnyIs) {
+  for (const std::size_t length : {4096U, 4097U}) {
+    const std::string name(length, 'n');
+    const std::string xml = "<testsuites><testsuite name=\"" + name +
+                            "\"><testcase name=\"t\"/></testsuite></testsuites>";
+    const std::string json =
+        R"({"testsuites": [{"name": ")" + name + R"(", "testsuite": [{"name": "t"}]}]})";
+    const std::size_t count = length == 4096 ? 1 : 0;
+    EXPECT_EQ(ParseGtestOutput(GtestOutputFormat::kXml, xml).size(), count);
+    EXPECT_EQ(ParseGtestOutput(GtestOutputFormat::kJson, json).size(), count);
+  }
 }
 
 }  // namespace

@@ -34,5 +34,14 @@ INSTANTIATE_TEST_SUITE_P(, NoTestListTest,
                                          R"({"testsuites": {}})", R"({"testsuites": [1]})",
                                          R"({"testsuites": [{"name": 1, "testsuite": "x"}]})"));
 
+TEST(ParseTestListTest, GivesNoTestASuitesNameThatIsLongerThanAnyIs) {
+  const auto list = [](std::size_t length) {
+    return R"({"testsuites": [{"name": ")" + std::string(length, 'n') +
+           R"(", "testsuite": [{"name": "t"}]}]})";
+  };
+  EXPECT_EQ(ParseTestList(list(4096)).size(), 1u);
+  EXPECT_THAT(ParseTestList(list(4097)), IsEmpty());
+}
+
 }  // namespace
 }  // namespace leakgate

@@ -7,6 +7,7 @@
 
 #include "runner/snapshot_view/show_diff.h"
 #include "runner/snapshot_view/snapshot_diff.h"
+#include "tests/support/processor_time.h"
 #include "tests/unit/snapshot_file/sample_snapshot.h"
 
 namespace leakgate {
@@ -201,6 +202,29 @@ TEST_F(MappingsOfFilesTest, AreNotSpokenOfWhereThereAreNone) {
   const std::string text = DiffText(DiffSnapshots(first, second, {}).value(), std::nullopt, {});
   EXPECT_THAT(text, Not(HasSubstr("Mapped by")));
   EXPECT_THAT(text, HasSubstr("Nothing has changed."));
+}
+
+TEST(MappingDiffTest, MappingsOfOneCallThatLieInEachOtherAreThereOnce) {
+  const SnapshotChange change =
+      Compare({{.first = 10, .count = 8}}, {{.first = 8, .count = 4}, {.first = 10, .count = 20}});
+  EXPECT_EQ(change.gone.bytes, 0);
+  EXPECT_EQ(change.appeared.bytes, 2 + 12);
+}
+
+// A file may say of all its mappings that one call made them.
+TEST(MappingDiffTest, CostsAsMuchForEachMappingHoweverManyOneCallHasMade) {
+  const auto make = [](std::size_t count) {
+    std::vector<Pages> pages;
+    for (std::size_t i = 0; i < count; ++i) pages.push_back({.first = 2 * i});
+    return Mappings(pages);
+  };
+  const double growth =
+      test::GrowthOfCost(2'000, make, [](const std::vector<SnapshotMapping>& mappings) {
+        for (const auto& [stack, change] : CompareMappings(mappings, mappings)) {
+          EXPECT_EQ(change.gone.bytes + change.appeared.bytes, 0);
+        }
+      });
+  EXPECT_LT(growth, test::kMostGrowth);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/processor_time.h"
 #include "tests/unit/report/formats/written.h"
 
 namespace leakgate {
@@ -255,6 +256,21 @@ TEST(CallSiteTest, IsTheInnermostFrameWhereNoneIsTheUsers) {
   finding.stack = {sample::NamelessFrame("/usr/lib/libz.so.1", 0x10)};
   EXPECT_EQ(FrameName(*CallSiteOf(finding)), "libz.so.1+0x10");
   EXPECT_EQ(CallSiteOf(Finding{}), nullptr);
+}
+
+TEST(IssueTest, CostsAsMuchForEachViolationHoweverManyAWindowHas) {
+  const auto make = [](std::size_t count) {
+    RunResult run = sample::RunOf({sample::FailingUncoveredTest()});
+    for (std::size_t i = 0; i < count; ++i) {
+      run.windows[0].violations.push_back(
+          {"lost_bytes", 1, {}, fmt::format("component {}", i), {1, 1}});
+    }
+    return run;
+  };
+  const double growth = test::GrowthOfCost(250, make, [](const RunResult& run) {
+    VisitIssues(run, sample::kProject, [](const Issue&) {});
+  });
+  EXPECT_LT(growth, test::kMostGrowth);
 }
 
 }  // namespace
