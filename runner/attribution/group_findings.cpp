@@ -16,7 +16,7 @@ const BlockFacts kNothing;
 Key KeyOf(const CallSite& site, const LiveBlock& block, const BlockFacts& facts) {
   return {site.text,    site.kind.value_or(block.kind),
           facts.reach,  facts.disposition,
-          facts.thread, facts.allowance};
+          facts.thread, facts.allowance.get()};
 }
 
 Finding MakeFinding(const CallSite& site, const LiveBlock& block, const BlockFacts& facts) {
@@ -25,9 +25,9 @@ Finding MakeFinding(const CallSite& site, const LiveBlock& block, const BlockFac
   finding.reach = facts.reach;
   finding.holder = facts.holder;
   finding.disposition = facts.disposition;
-  finding.explanation = facts.explanation;
+  finding.explanation = facts.explanation.get();
   finding.thread = facts.thread;
-  finding.allowance = facts.allowance;
+  finding.allowance = facts.allowance.get();
   finding.baseline = facts.baseline;
   if (!finding.framework_rule.empty()) finding.disposition = Disposition::kFramework;
   return finding;

@@ -8,6 +8,7 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/attribution/finding.h"
+#include "runner/attribution/shared_text.h"
 #include "runner/snapshot/live_block.h"
 
 namespace leakgate {
@@ -17,9 +18,9 @@ struct BlockFacts {
   Reach reach = Reach::kUnknown;
   Disposition disposition = Disposition::kOutstanding;
   std::string holder;
-  std::string explanation;
+  SharedText explanation;
   std::string thread;
-  std::string allowance;
+  SharedText allowance;
   BaselineState baseline = BaselineState::kNoBaseline;
 };
 

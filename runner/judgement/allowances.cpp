@@ -14,8 +14,8 @@ namespace {
 
 // One allowance, wherever it comes from, and what it would cover.
 struct Permit {
-  std::string place;  // "FILE:LINE"
-  std::string reason;
+  SharedText place;  // "FILE:LINE"
+  SharedText reason;
   std::optional<std::int64_t> bytes;
   std::optional<std::int64_t> blocks;
   Amount claimed{};
@@ -33,6 +33,9 @@ std::string LimitText(const Permit& permit) {
   return fmt::format("{}", fmt::join(parts, " in "));
 }
 
+// Of one window. Each is held against all of its blocks; what is beyond is not allowed.
+constexpr int kMostExpected = 1000;
+
 // Blocks that claim the same permit are covered together or not at all.
 class Claims {
  public:
@@ -44,6 +47,7 @@ class Claims {
   }
 
   void Settle(WindowEvidence& evidence) const {
+    std::map<const Permit*, SharedText> exceeded;
     for (const auto& [index, permit] : claims_) {
       BlockFacts& facts = evidence.facts[index];
       if (Suffices(*permit)) {
@@ -51,8 +55,12 @@ class Claims {
         facts.allowance = permit->place;
         facts.explanation = permit->reason;
       } else {
-        facts.explanation = fmt::format("more than {} permits: {} for {}", permit->place,
-                                        LimitText(*permit), FormatAmount(permit->claimed));
+        SharedText& text = exceeded[permit];
+        if (text.empty()) {
+          text = fmt::format("more than {} permits: {} for {}", permit->place.get(),
+                             LimitText(*permit), FormatAmount(permit->claimed));
+        }
+        facts.explanation = text;
       }
     }
   }
@@ -87,6 +95,13 @@ std::string PlaceOf(const AppliedAllowance& allowance) {
   return fmt::format("{}:{}", allowance.source.file, allowance.source.line);
 }
 
+Permit* AddPermit(const AllowanceCopy& allowance, Claims& claims) {
+  if (allowance.id == 0) return nullptr;
+  Permit& permit = claims.Add(PlaceOf(allowance));
+  Fill(allowance, permit);
+  return &permit;
+}
+
 const AppliedAllowance* FindAllowance(const AppliedBudget& budget, const Finding& site) {
   const std::vector<NamedFrame> stack = NameFrames(site.stack);
   const auto found = std::find_if(
@@ -99,14 +114,13 @@ const AppliedAllowance* FindAllowance(const AppliedBudget& budget, const Finding
 
 void AllowByScope(const RegionReader& region, CallSites& sites, WindowEvidence& evidence) {
   Claims claims;
+  std::unordered_map<std::uint32_t, Permit*> permits;  // by the allowance's id; null: none
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     const std::uint32_t id = evidence.blocks[i].allowance;
     if (id == 0 || !IsCandidate(evidence, i, sites)) continue;
-    const AllowanceCopy allowance = region.Allowance(id);
-    if (allowance.id == 0) continue;
-    Permit& permit = claims.Add(PlaceOf(allowance));
-    Fill(allowance, permit);
-    claims.Claim(i, permit, evidence.blocks[i]);
+    const auto [known, is_new] = permits.try_emplace(id);
+    if (is_new) known->second = AddPermit(region.Allowance(id), claims);
+    if (known->second != nullptr) claims.Claim(i, *known->second, evidence.blocks[i]);
   }
   claims.Settle(evidence);
 }
@@ -129,12 +143,13 @@ void AllowByBudget(const BudgetOfStack& budget_of, CallSites& sites, WindowEvide
 
 void AllowExpected(const RegionReader& region, std::uint32_t window, CallSites& sites,
                    WindowEvidence& evidence) {
-  for (std::uint32_t id = 1; id < region.AllowanceCount(); ++id) {
+  int left = kMostExpected;
+  for (std::uint32_t id = 1; id < region.AllowanceCount() && left > 0; ++id) {
     const AllowanceCopy allowance = region.Allowance(id);
     if (allowance.kind != AllowanceKind::kExpected || allowance.window != window) continue;
+    --left;
     Claims claims;
-    Permit& permit = claims.Add(PlaceOf(allowance));
-    Fill(allowance, permit);
+    Permit& permit = *AddPermit(allowance, claims);
     for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
       if (IsCandidate(evidence, i, sites)) claims.Claim(i, permit, evidence.blocks[i]);
     }

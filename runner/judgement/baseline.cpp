@@ -90,7 +90,7 @@ void MarkKnown(const BaselineWindow* baseline, CallSites& sites, WindowEvidence&
     if (count <= known->second) {
       facts.baseline = BaselineState::kKnown;
       facts.disposition = Disposition::kKnown;
-      facts.explanation.clear();
+      facts.explanation = {};
     } else if (facts.explanation.empty()) {
       facts.explanation =
           fmt::format("{} here, {} in the baseline", FormatCount(count, "block"), known->second);

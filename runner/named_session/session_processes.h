@@ -35,7 +35,7 @@ struct SessionUsers {
 struct SessionScope {
   std::vector<ImageSelector> images;
   std::set<int> pids;
-  SessionUsers users;
+  SessionUsers users{};
 };
 
 // Of each process's stacks.

@@ -43,6 +43,14 @@ TEST(BudgetAllowanceTest, NamesItsPlaceAndReason) {
   EXPECT_EQ(evidence.facts[0].explanation, "the pool keeps its blocks");
 }
 
+// The program's code may give a million blocks one reason of 64 KiB.
+TEST(BudgetAllowanceTest, KeepsOneReasonForAllItsBlocks) {
+  const WindowEvidence evidence = Allowed(AllowPool({}, {}), EvidenceOf({{kPool}, {kPool}}));
+
+  EXPECT_EQ(&evidence.facts[0].explanation.get(), &evidence.facts[1].explanation.get());
+  EXPECT_EQ(&evidence.facts[0].allowance.get(), &evidence.facts[1].allowance.get());
+}
+
 TEST(BudgetAllowanceTest, CoversAsMuchAsItPermits) {
   EXPECT_THAT(DispositionsOf(Allowed(AllowPool(128, 2), EvidenceOf({{kPool}, {kPool}}))),
               Each(Disposition::kAllowed));

@@ -129,7 +129,7 @@ std::vector<Disposition> Mark(std::int64_t known, std::string& explanation) {
   evidence.blocks.resize(2);
   evidence.facts.resize(2);
   MarkKnown(&baseline, sites, evidence);
-  explanation = evidence.facts[0].explanation;
+  explanation = evidence.facts[0].explanation.get();
   return {evidence.facts[0].disposition, evidence.facts[1].disposition};
 }
 
