@@ -14,8 +14,7 @@ using Key = std::tuple<std::string_view, AllocationKind, Reach, Disposition, std
 const BlockFacts kNothing;
 
 Key KeyOf(const CallSite& site, const LiveBlock& block, const BlockFacts& facts) {
-  return {site.text,    site.kind.value_or(block.kind),
-          facts.reach,  facts.disposition,
+  return {site.text,    site.kind.value_or(block.kind), facts.reach, facts.disposition,
           facts.thread, facts.allowance.get()};
 }
 
