@@ -50,7 +50,9 @@ Expected<std::filesystem::path> PlaceOf(const std::filesystem::path& path, Datab
     if (!made) return Unusable(path, made.error().cause);
   }
   const std::filesystem::path canonical = place->CanonicalPath();
-  if (canonical.empty()) return Unusable(path, "its directory has no name: /proc is not mounted");
+  if (canonical.empty())
+    return Unusable(path,
+                    "its directory cannot be named: the path is too long, or /proc is not mounted");
   return canonical;
 }
 
