@@ -35,7 +35,8 @@ fs::path SystemPath(const std::string& build_id, const char* suffix) {
 std::string BuildIdOf(Dwfl_Module* module) {
   const unsigned char* bytes = nullptr;
   GElf_Addr address = 0;
-  return HexText(bytes, dwfl_module_build_id(module, &bytes, &address));
+  const int count = dwfl_module_build_id(module, &bytes, &address);  // sets `bytes`
+  return HexText(bytes, count);
 }
 
 std::string BuildIdOf(const UniqueFd& file) {
