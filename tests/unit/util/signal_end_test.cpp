@@ -16,11 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The signal that ended the process, or the negative of its exit code.
+// The signal that ended the process, or the negative of its exit code. The process inherits
+// nothing from this one, which may be a background job: only `ignored` is ignored.
 template <typename Function>
-int EndOf(Function function) {
+int EndOf(Function function, int ignored = 0) {
   const pid_t pid = ::fork();
   if (pid == 0) {
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+      ::signal(signal, signal == ignored ? SIG_IGN : SIG_DFL);
+    }
     HandleEndSignals();
     function();
     ::_exit(7);
@@ -65,11 +69,7 @@ TEST_P(SignalEndTest, LeavesWholeFiles) {
 }
 
 TEST_P(SignalEndTest, IsNoneWhereTheSignalWasIgnored) {
-  struct sigaction before {};
-  ::sigaction(GetParam(), nullptr, &before);
-  ::signal(GetParam(), SIG_IGN);
-  EXPECT_EQ(EndOf([] { ::raise(GetParam()); }), -7);
-  ::sigaction(GetParam(), &before, nullptr);
+  EXPECT_EQ(EndOf([] { ::raise(GetParam()); }, GetParam()), -7);
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, SignalEndTest, testing::Values(SIGHUP, SIGINT, SIGTERM));
