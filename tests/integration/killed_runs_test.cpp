@@ -240,7 +240,7 @@ TEST_P(KilledAtACallTest, LeavesWholeReportsAndNothingElse) {
 // What replaces a file has a name of its own for a moment; it is whole by then.
 INSTANTIATE_TEST_SUITE_P(, KilledAtACallTest,
                          testing::Values(Moment{"write", 0}, Moment{"linkat", 0},
-                                         Moment{"rename", 1}),
+                                         Moment{"renameat", 1}),
                          [](const auto& test) { return std::string(test.param.call); });
 
 }  // namespace

@@ -1,4 +1,7 @@
 // What the views show, and what clicks and typing do.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launch, names, open, status } from './browser.mjs';
@@ -235,12 +238,16 @@ test('findings of one call site are allowed together, and others not at all', as
 });
 
 test('the source around the user’s frame is shown where the file is there', async () => {
-  const here = new URL(import.meta.url).pathname;
+  // Only what is called like a source file is read.
+  const directory = mkdtempSync(join(tmpdir(), 'leakgate-source-'));
+  const here = join(directory, 'pool.cc');
+  writeFileSync(here, 'import fs;\nimport assert;\n');
   const stack = [sample.frame('net::Pool::Grow()', here, 2)];
   const one = sample.failing('A.B', { findings: [sample.finding({ stack, user_frame: 0 })] });
   const { page, close } = await open(browser, sample.report([sample.run([one])]), '#test=A.B');
   assert.match(await page.locator('.source .hit').textContent(), /^2import assert/);
   await close();
+  rmSync(directory, { recursive: true });
 });
 
 test('several runs are told apart', async () => {
