@@ -5,7 +5,7 @@
 namespace leakgate {
 namespace {
 
-CommandProse Leakgate() {
+CommandProse LeakgateProse() {
   return {.name = "",
           .summary = "a leak gate for GoogleTest suites",
           .usages = {"leakgate run [OPTIONS] -- BINARY [ARGS...]", "leakgate doctor BINARY",
@@ -27,7 +27,7 @@ CommandProse Leakgate() {
               {"", "leakgate run --report json=leaks.json -- ./net_test --gtest_filter='Http*'"}}};
 }
 
-CommandProse Run() {
+CommandProse RunProse() {
   return {
       .name = "run",
       .summary =
@@ -64,7 +64,7 @@ CommandProse Run() {
                     "leakgate run --budgets tests --report html=leaks.html -- build/my_tests"}}};
 }
 
-CommandProse Doctor() {
+CommandProse DoctorProse() {
   return {.name = "doctor",
           .summary = "Tell whether a test binary can be gated here, and if not what to do",
           .usages = {"leakgate doctor BINARY", "leakgate doctor -- BINARY [ARGS...]"},
@@ -80,7 +80,7 @@ CommandProse Doctor() {
           .examples = {{"", "leakgate doctor build/my_tests"}}};
 }
 
-CommandProse Explain() {
+CommandProse ExplainProse() {
   return {
       .name = "explain",
       .summary = "Tell which budget applies to a test, and why",
@@ -95,7 +95,7 @@ CommandProse Explain() {
           {"", "leakgate explain Queue.DropsWhatIsLeft --budgets tests -- build/my_tests"}}};
 }
 
-CommandProse Budget() {
+CommandProse BudgetProse() {
   return {.name = "budget",
           .summary = "Write, check and tighten budget files",
           .usages = {"leakgate budget schema",
@@ -106,7 +106,7 @@ CommandProse Budget() {
           .exit_lead = "that of its commands"};
 }
 
-CommandProse BudgetSchema() {
+CommandProse BudgetSchemaProse() {
   return {.name = "budget schema",
           .summary = "Print the JSON Schema of budget files, for editors",
           .usages = {"leakgate budget schema"},
@@ -114,7 +114,7 @@ CommandProse BudgetSchema() {
           .examples = {{"", "leakgate budget schema > budget.schema.json"}}};
 }
 
-CommandProse BudgetCheck() {
+CommandProse BudgetCheckProse() {
   return {.name = "budget check",
           .summary = "Say what is wrong with budget files",
           .usages = {"leakgate budget check FILE|DIR... [-- BINARY [ARGS...]]"},
@@ -128,7 +128,7 @@ CommandProse BudgetCheck() {
           .examples = {{"", "leakgate budget check tests -- build/my_tests"}}};
 }
 
-CommandProse BudgetInit() {
+CommandProse BudgetInitProse() {
   return {
       .name = "budget init",
       .summary = "Write a first budget file from a run",
@@ -141,7 +141,7 @@ CommandProse BudgetInit() {
       .examples = {{"", "leakgate budget init --component queue -- build/my_tests"}}};
 }
 
-CommandProse BudgetRatchet() {
+CommandProse BudgetRatchetProse() {
   return {
       .name = "budget ratchet",
       .summary = "Tighten budget files to what a green run needs",
@@ -157,7 +157,7 @@ CommandProse BudgetRatchet() {
       .examples = {{"", "leakgate budget ratchet --budgets tests -- build/my_tests"}}};
 }
 
-CommandProse Merge() {
+CommandProse MergeProse() {
   return {
       .name = "merge",
       .summary = "Make one result of many: shards, repeats, jobs",
@@ -176,7 +176,7 @@ CommandProse Merge() {
       .examples = {{"", "leakgate merge results -o merged.json --expect 4"}}};
 }
 
-CommandProse History() {
+CommandProse HistoryProse() {
   return {.name = "history",
           .summary = "Keep results over time, and show trends",
           .usages = {"leakgate history add DB RESULT... [--commit SHA] [--time TIME]",
@@ -188,7 +188,7 @@ CommandProse History() {
           .exit_lead = "0; 2 for a bad command line, result or file; 3 if DB cannot be written"};
 }
 
-CommandProse HistoryAdd() {
+CommandProse HistoryAddProse() {
   return {.name = "history add",
           .summary = "Add results to a history",
           .usages = {"leakgate history add DB RESULT... [--commit SHA] [--time TIME]"},
@@ -199,7 +199,7 @@ CommandProse HistoryAdd() {
           .examples = {{"", "leakgate history add leaks.sqlite merged.json --commit 3f2a91c"}}};
 }
 
-CommandProse HistoryShow() {
+CommandProse HistoryShowProse() {
   return {.name = "history show",
           .summary = "Show the findings and the flaky tests of a history",
           .usages = {"leakgate history show DB [--component NAME] [--test NAME] [--json]"},
@@ -207,7 +207,7 @@ CommandProse HistoryShow() {
           .examples = {{"", "leakgate history show leaks.sqlite --component net"}}};
 }
 
-CommandProse HistoryTrend() {
+CommandProse HistoryTrendProse() {
   return {.name = "history trend",
           .summary = "Show what was outstanding over time, commit by commit",
           .usages = {"leakgate history trend DB [--component|--test|--call-site] [--json]"},
@@ -219,7 +219,7 @@ constexpr const char* kSessionExit =
     "0; 2 for a bad command line, no such session or process, or a session that exists already; 3 "
     "if it cannot be traced";
 
-CommandProse Session() {
+CommandProse SessionProse() {
   return {
       .name = "session",
       .summary = "Trace processes by name or PID, as long as you like",
@@ -232,7 +232,7 @@ CommandProse Session() {
       .exit_lead = kSessionExit};
 }
 
-CommandProse SessionStart() {
+CommandProse SessionStartProse() {
   return {.name = "session start",
           .summary = "Start a session, and execute COMMAND below it",
           .usages = {"leakgate session start NAME [OPTIONS] [-- COMMAND [ARGS...]]"},
@@ -243,7 +243,7 @@ CommandProse SessionStart() {
                         "leakgate session start web --image nginx --stacks alloc,realloc,free"}}};
 }
 
-CommandProse SessionExec() {
+CommandProse SessionExecProse() {
   return {.name = "session exec",
           .summary = "Execute COMMAND below a session that runs",
           .usages = {"leakgate session exec NAME -- COMMAND [ARGS...]"},
@@ -253,7 +253,7 @@ CommandProse SessionExec() {
           .examples = {{"", "leakgate session exec web -- make test"}}};
 }
 
-CommandProse SessionUpdate() {
+CommandProse SessionUpdateProse() {
   return {.name = "session update",
           .summary = "Change what is traced, from now on",
           .usages = {"leakgate session update NAME [OPTIONS]"},
@@ -261,7 +261,7 @@ CommandProse SessionUpdate() {
           .examples = {{"", "leakgate session update web --drop-image nginx --add-pid 4711"}}};
 }
 
-CommandProse SessionQuery() {
+CommandProse SessionQueryProse() {
   return {.name = "session query",
           .summary = "Show what is traced, and what each process has live",
           .usages = {"leakgate session query NAME [--json]"},
@@ -269,14 +269,14 @@ CommandProse SessionQuery() {
           .examples = {{"", "leakgate session query web"}}};
 }
 
-CommandProse SessionList() {
+CommandProse SessionListProse() {
   return {.name = "session list",
           .summary = "Show the sessions of this user, what runs trace, and what killed ones left",
           .usages = {"leakgate session list [--json] [--clear]"},
           .exit_lead = "0; 2 for a bad command line"};
 }
 
-CommandProse SessionStop() {
+CommandProse SessionStopProse() {
   return {.name = "session stop",
           .summary = "End a session",
           .usages = {"leakgate session stop NAME [-o FILE|DIR]"},
@@ -287,7 +287,7 @@ CommandProse SessionStop() {
 constexpr const char* kSnapshotExit =
     "0; 2 for a bad command line, no such process or session; 3 if it cannot be traced";
 
-CommandProse Snapshot() {
+CommandProse SnapshotProse() {
   return {.name = "snapshot",
           .summary = "Take snapshots of a process: what is live, and who allocated it",
           .usages = {"leakgate snapshot config --pid PID|--image IMAGE enable|disable|query",
@@ -301,7 +301,7 @@ CommandProse Snapshot() {
           .exit_lead = "that of its commands"};
 }
 
-CommandProse SnapshotConfig() {
+CommandProse SnapshotConfigProse() {
   return {.name = "snapshot config",
           .summary = "Have a process traced from now on, or every process of an image",
           .usages = {"leakgate snapshot config --pid PID enable|disable|query",
@@ -312,7 +312,7 @@ CommandProse SnapshotConfig() {
           .examples = {{"", "leakgate snapshot config --pid 4711 enable"}}};
 }
 
-CommandProse SnapshotTake() {
+CommandProse SnapshotTakeProse() {
   return {.name = "snapshot take",
           .summary = "Take a snapshot; the process runs on",
           .usages = {"leakgate snapshot take --pid PID [-o FILE] [--session NAME] [--consistent]"},
@@ -322,7 +322,7 @@ CommandProse SnapshotTake() {
           .examples = {{"", "leakgate snapshot take --pid 4711 -o now.snapshot"}}};
 }
 
-CommandProse SnapshotPeriodic() {
+CommandProse SnapshotPeriodicProse() {
   return {
       .name = "snapshot periodic",
       .summary = "Take a snapshot every so often, and tell what has grown, until the process ends",
@@ -332,7 +332,7 @@ CommandProse SnapshotPeriodic() {
           {"", "leakgate snapshot periodic --pid 4711 --every 5s --count 3 -o snapshots"}}};
 }
 
-CommandProse SnapshotShow() {
+CommandProse SnapshotShowProse() {
   return {.name = "snapshot show",
           .summary = "Show what is live in a snapshot, by who allocated it",
           .usages = {"leakgate snapshot show FILE [OPTIONS]"},
@@ -340,7 +340,7 @@ CommandProse SnapshotShow() {
           .examples = {{"", "leakgate snapshot show now.snapshot --group-by module --top 5"}}};
 }
 
-CommandProse SnapshotDiff() {
+CommandProse SnapshotDiffProse() {
   return {.name = "snapshot diff",
           .summary = "Show what has appeared and gone between two snapshots, by who allocated it",
           .usages = {"leakgate snapshot diff BEFORE AFTER [OPTIONS]"},
@@ -348,7 +348,7 @@ CommandProse SnapshotDiff() {
           .examples = {{"", "leakgate snapshot diff before.snapshot after.snapshot"}}};
 }
 
-CommandProse SnapshotExport() {
+CommandProse SnapshotExportProse() {
   return {.name = "snapshot export",
           .summary = "Write what is live in a snapshot for another tool",
           .usages = {"leakgate snapshot export FILE --format FORMAT [-o FILE] [OPTIONS]"},
@@ -356,7 +356,7 @@ CommandProse SnapshotExport() {
           .examples = {{"", "leakgate snapshot export now.snapshot --format=pprof -o now.pb.gz"}}};
 }
 
-CommandProse Framework() {
+CommandProse FrameworkProse() {
   return {.name = "framework",
           .summary = "Show what is counted as the test framework's own memory",
           .usages = {"leakgate framework"},
@@ -365,7 +365,7 @@ CommandProse Framework() {
           .exit_lead = "0; 2 for a bad command line"};
 }
 
-CommandProse Completion() {
+CommandProse CompletionProse() {
   return {.name = "completion",
           .summary = "Print a script that has a shell complete leakgate's commands and options",
           .usages = {"leakgate completion bash|zsh|fish"},
@@ -377,7 +377,7 @@ CommandProse Completion() {
                        {"In ~/.config/fish/config.fish", "leakgate completion fish | source"}}};
 }
 
-CommandProse Man() {
+CommandProse ManProse() {
   return {.name = "man",
           .summary = "Print a manual page, for man to show",
           .usages = {"leakgate man [COMMAND...]", "leakgate man -o DIR"},
@@ -390,14 +390,37 @@ CommandProse Man() {
 }  // namespace
 
 const std::vector<CommandProse>& AllProse() {
-  static const std::vector<CommandProse> all = {
-      Leakgate(),     Run(),          Doctor(),         Explain(),       Budget(),
-      BudgetSchema(), BudgetCheck(),  BudgetInit(),     BudgetRatchet(), Merge(),
-      History(),      HistoryAdd(),   HistoryShow(),    HistoryTrend(),  Session(),
-      SessionStart(), SessionExec(),  SessionUpdate(),  SessionQuery(),  SessionList(),
-      SessionStop(),  Snapshot(),     SnapshotConfig(), SnapshotTake(),  SnapshotPeriodic(),
-      SnapshotShow(), SnapshotDiff(), SnapshotExport(), Framework(),     Completion(),
-      Man()};
+  static const std::vector<CommandProse> all = {LeakgateProse(),
+                                                RunProse(),
+                                                DoctorProse(),
+                                                ExplainProse(),
+                                                BudgetProse(),
+                                                BudgetSchemaProse(),
+                                                BudgetCheckProse(),
+                                                BudgetInitProse(),
+                                                BudgetRatchetProse(),
+                                                MergeProse(),
+                                                HistoryProse(),
+                                                HistoryAddProse(),
+                                                HistoryShowProse(),
+                                                HistoryTrendProse(),
+                                                SessionProse(),
+                                                SessionStartProse(),
+                                                SessionExecProse(),
+                                                SessionUpdateProse(),
+                                                SessionQueryProse(),
+                                                SessionListProse(),
+                                                SessionStopProse(),
+                                                SnapshotProse(),
+                                                SnapshotConfigProse(),
+                                                SnapshotTakeProse(),
+                                                SnapshotPeriodicProse(),
+                                                SnapshotShowProse(),
+                                                SnapshotDiffProse(),
+                                                SnapshotExportProse(),
+                                                FrameworkProse(),
+                                                CompletionProse(),
+                                                ManProse()};
   return all;
 }
 

@@ -45,7 +45,7 @@ complete -c leakgate -f
 complete -c leakgate -n __leakgate_behind_dashes -a '(__leakgate_program)'
 )sh";
 
-std::string Quoted(const std::string& text) {
+std::string FishQuoted(const std::string& text) {
   return "'" + Replaced(Replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
 }
 
@@ -78,14 +78,14 @@ std::string OptionLine(const CommandPage& page, const OptionEntry& option,
     line += fmt::format(" -{} {}", is_long ? 'l' : 's', name.substr(is_long ? 2 : 1));
   }
   if (!option.value.empty()) line += " -r" + Arguments(MeaningOf(option.value), root);
-  return line + fmt::format(" -d {}\n", Quoted(FirstSentence(option.description)));
+  return line + fmt::format(" -d {}\n", FishQuoted(FirstSentence(option.description)));
 }
 
 std::string Lines(const CommandPage& page, const std::vector<CommandPage>& pages) {
   std::string text;
   for (const std::string& name : page.commands) {
     text += LineFor(page) + fmt::format(" -a {} -d {}\n", LastWord(name),
-                                        Quoted(PageOf(pages, name).prose.summary));
+                                        FishQuoted(PageOf(pages, name).prose.summary));
   }
   for (const PositionalEntry& it : page.positionals) {
     const std::string arguments = Arguments(MeaningOf(it.value), pages.front());
@@ -101,7 +101,7 @@ std::string FishCompletion(const std::vector<CommandPage>& pages) {
   std::string text = "# fish completion for leakgate, as `leakgate completion fish` prints it.\n\n";
   text += "set -g __leakgate_commands";
   for (const CommandPage& page : pages) {
-    if (!page.prose.name.empty()) text += ' ' + Quoted(page.prose.name);
+    if (!page.prose.name.empty()) text += ' ' + FishQuoted(page.prose.name);
   }
   text += "\nset -g __leakgate_formats " + Spaced(MeaningOf("FORMAT=FILE").choices) + '\n';
   text += kFunctions;

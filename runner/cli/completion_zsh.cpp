@@ -33,7 +33,7 @@ else
 fi
 )sh";
 
-std::string Quoted(const std::string& text) { return "'" + Replaced(text, "'", "'\\''") + "'"; }
+std::string ZshQuoted(const std::string& text) { return "'" + Replaced(text, "'", "'\\''") + "'"; }
 
 std::string FunctionName(const CommandPage& page) {
   return page.prose.name.empty() ? "__leakgate"
@@ -72,7 +72,7 @@ std::string OptionSpecs(const OptionEntry& option, const CommandPage& root) {
     if (!option.value.empty()) {
       spec += fmt::format(":{}:{}", option.value, Action(MeaningOf(option.value), root));
     }
-    specs += " \\\n    " + Quoted(spec);
+    specs += " \\\n    " + ZshQuoted(spec);
   }
   return specs;
 }
@@ -81,21 +81,21 @@ std::string PlaceSpecs(const CommandPage& page, const CommandPage& root) {
   std::string specs;
   for (std::size_t i = 0; i < page.positionals.size(); ++i) {
     const PositionalEntry& it = page.positionals[i];
-    specs +=
-        " \\\n    " + Quoted(fmt::format("{}:{}:{}", it.is_repeated ? "*" : std::to_string(i + 1),
-                                         it.value, Action(MeaningOf(it.value), root)));
+    specs += " \\\n    " +
+             ZshQuoted(fmt::format("{}:{}:{}", it.is_repeated ? "*" : std::to_string(i + 1),
+                                   it.value, Action(MeaningOf(it.value), root)));
   }
   if (page.positionals.empty() && TakesProgram(page)) specs += " \\\n    '1:two dashes:(--)'";
   return specs;
 }
 
 // A command's own commands, each with its summary, and what follows each of them.
-std::string Commands(const CommandPage& page, const std::vector<CommandPage>& pages) {
+std::string ZshCommands(const CommandPage& page, const std::vector<CommandPage>& pages) {
   std::string listed;
   std::string cases;
   for (const std::string& name : page.commands) {
     const CommandPage& command = PageOf(pages, name);
-    listed += fmt::format("\n    {}", Quoted(LastWord(name) + ":" + command.prose.summary));
+    listed += fmt::format("\n    {}", ZshQuoted(LastWord(name) + ":" + command.prose.summary));
     cases += fmt::format("    {}) {} ;;\n", LastWord(name), FunctionName(command));
   }
   return fmt::format(
@@ -116,7 +116,7 @@ std::string Function(const CommandPage& page, const std::vector<CommandPage>& pa
   arguments += PlaceSpecs(page, pages.front());
   std::string body;
   if (has_commands) {
-    body = Commands(page, pages) + "    *) " + arguments + " ;;\n  esac\n";
+    body = ZshCommands(page, pages) + "    *) " + arguments + " ;;\n  esac\n";
   } else {
     body = "  " + arguments + '\n';
   }

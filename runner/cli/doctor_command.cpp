@@ -27,7 +27,7 @@ bool Any(const std::vector<Check>& checks, CheckResult result) {
                      [result](const Check& check) { return check.result == result; });
 }
 
-std::string_view Answer(const std::vector<Check>& checks) {
+std::string_view OneLineAnswer(const std::vector<Check>& checks) {
   if (Any(checks, CheckResult::kNo)) return "cannot be gated here";
   return Any(checks, CheckResult::kWarning) ? "can be gated, but see the warnings" : "can be gated";
 }
@@ -36,7 +36,8 @@ std::string_view Answer(const std::vector<Check>& checks) {
 
 std::string DoctorText(const std::string& program, const std::vector<Check>& checks,
                        Colour colour) {
-  std::string text = Printable(fmt::format("leakgate: {} {}", program, Answer(checks))) + '\n';
+  std::string text =
+      Printable(fmt::format("leakgate: {} {}", program, OneLineAnswer(checks))) + '\n';
   for (const Check& check : checks) {
     text += fmt::format("  {}  {}: {}\n", Mark(check.result, colour), check.subject,
                         Printable(check.text));

@@ -9,17 +9,17 @@
 namespace leakgate {
 namespace {
 
-constexpr std::size_t kColumns = 80;
+constexpr std::size_t kHelpColumns = 80;
 constexpr std::size_t kMostIndent = 25;
 
-// `text` in lines of at most kColumns, from `indent` on; the first has begun at `column`.
+// `text` in lines of at most kHelpColumns, from `indent` on; the first has begun at `column`.
 std::string Wrapped(const std::string& text, std::size_t indent, std::size_t column) {
   std::string lines(indent > column ? indent - column : 0, ' ');
   column = indent;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const std::size_t length = end - at;
-    if (column > indent && column + 1 + length > kColumns) {
+    if (column > indent && column + 1 + length > kHelpColumns) {
       lines += '\n' + std::string(indent, ' ');
       column = indent;
     } else if (column > indent) {

@@ -115,7 +115,7 @@ std::string Synopsis(const std::vector<std::string>& usages) {
   return text;
 }
 
-std::string Paragraphs(const std::vector<std::string>& paragraphs) {
+std::string ManParagraphs(const std::vector<std::string>& paragraphs) {
   std::string text;
   for (const std::string& paragraph : paragraphs) text += ".PP\n" + Filled(Escaped(paragraph));
   return text;
@@ -132,7 +132,7 @@ std::string Terms(const std::vector<Term>& terms) {
 
 std::string Description(const CommandProse& prose) {
   std::string text = Filled(Escaped(Sentence(Raised(prose.summary)))) +
-                     Paragraphs(prose.description) + Paragraphs(prose.notes);
+                     ManParagraphs(prose.description) + ManParagraphs(prose.notes);
   if (!prose.terms.empty()) {
     text += ".PP\n" + Line(Escaped(prose.terms_lead + ':')) + Terms(prose.terms);
   }
@@ -149,7 +149,7 @@ std::string OptionName(const OptionEntry& option) {
   return text + whole[whole.size() - option.value.size() - 1] + In(Font::kItalic, option.value);
 }
 
-std::string Options(const CommandPage& page) {
+std::string ManOptions(const CommandPage& page) {
   std::string text = Section("OPTIONS");
   for (const OptionEntry& option : page.options) {
     text += ".TP\n" + Line(OptionName(option)) + Filled(Escaped(Sentence(option.description)));
@@ -166,7 +166,7 @@ std::string ExitStatus(const CommandProse& prose) {
          Terms(prose.exit_codes);
 }
 
-std::string Commands(const CommandPage& page, const std::vector<CommandPage>& pages) {
+std::string ManCommands(const CommandPage& page, const std::vector<CommandPage>& pages) {
   if (page.commands.empty()) return "";
   std::string text = Section("COMMANDS");
   for (const std::string& name : page.commands) {
@@ -177,7 +177,7 @@ std::string Commands(const CommandPage& page, const std::vector<CommandPage>& pa
   return text;
 }
 
-std::string Examples(const std::vector<Example>& examples) {
+std::string ManExamples(const std::vector<Example>& examples) {
   if (examples.empty()) return "";
   std::string text = Section("EXAMPLES");
   bool is_first = true;
@@ -231,10 +231,10 @@ std::string ManPage(const CommandPage& page, const std::vector<CommandPage>& pag
           Filled(fmt::format("{} \\- {}", Escaped(name), Escaped(Lowered(prose.summary))));
   text += Section("SYNOPSIS") + Synopsis(prose.usages);
   text += Section("DESCRIPTION") + Description(prose);
-  text += Commands(page, pages) + Options(page) + ExitStatus(prose);
+  text += ManCommands(page, pages) + ManOptions(page) + ExitStatus(prose);
   if (!prose.environment.empty()) text += Section("ENVIRONMENT") + Terms(prose.environment);
   if (!prose.files.empty()) text += Section("FILES") + Terms(prose.files);
-  return text + Examples(prose.examples) + SeeAlso(page, pages);
+  return text + ManExamples(prose.examples) + SeeAlso(page, pages);
 }
 
 }  // namespace leakgate

@@ -8,7 +8,7 @@
 namespace leakgate {
 namespace {
 
-std::optional<std::string> Variable(const RunNaming& surroundings, std::string_view name) {
+std::optional<std::string> VariableOf(const RunNaming& surroundings, std::string_view name) {
   for (const std::string& variable : surroundings.environment) {
     const std::size_t equals = variable.find('=');
     if (std::string_view(variable).substr(0, equals) == name && equals != std::string::npos) {
@@ -23,15 +23,15 @@ Expected<std::string> ValueOf(std::string_view name, const std::filesystem::path
   constexpr std::string_view kVariable = "env:";
   if (name == "pid") return std::to_string(surroundings.pid);
   if (name == "binary") return std::filesystem::path(surroundings.program).filename().string();
-  if (name == "shard") return Variable(surroundings, "GTEST_SHARD_INDEX").value_or("0");
-  if (name == "outputs") return Variable(surroundings, "TEST_UNDECLARED_OUTPUTS_DIR").value_or(".");
+  if (name == "shard") return VariableOf(surroundings, "GTEST_SHARD_INDEX").value_or("0");
+  if (name == "outputs") return VariableOf(surroundings, "TEST_UNDECLARED_OUTPUTS_DIR").value_or(".");
   if (!name.starts_with(kVariable)) {
     return UsageError(fmt::format(
         "report file '{}': no placeholder '{{{}}}'; there are {{pid}}, {{binary}}, {{shard}}, "
         "{{outputs}} and {{env:NAME}}; a brace itself is '{{{{'",
         path.string(), name));
   }
-  const std::optional<std::string> value = Variable(surroundings, name.substr(kVariable.size()));
+  const std::optional<std::string> value = VariableOf(surroundings, name.substr(kVariable.size()));
   if (value && !value->empty()) return *value;
   return UsageError(
       fmt::format("report file '{}': the environment has no {}; set it, or name the "

@@ -21,14 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kDone = static_cast<int>(ExitCode::kPass);
+constexpr int kEnded = static_cast<int>(ExitCode::kPass);
 
-std::int64_t Signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+std::int64_t AsSigned(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 std::string NotRecordedText(const SnapshotClosing& closing) {
   std::uint64_t drops = 0;
   for (const std::uint64_t count : closing.drops) drops += count;
-  return drops == 0 ? "" : fmt::format(", {} not recorded", FormatCount(Signed(drops), "event"));
+  return drops == 0 ? "" : fmt::format(", {} not recorded", FormatCount(AsSigned(drops), "event"));
 }
 
 // A series of snapshots, of which the newest files are kept.
@@ -118,17 +118,17 @@ Expected<int> Enable(const SnapshotConfigCommand& command) {
                   : fmt::format("start it: leakgate session exec {} -- COMMAND", command.session);
   PrintMessage(
       fmt::format("{} is enabled, in the session {}; {}", NameOf(command), command.session, next));
-  return kDone;
+  return kEnded;
 }
 
 // The session goes with the last that it names.
 Expected<int> Disable(const SnapshotConfigCommand& command) {
   const auto status = UpdateSession(command.session, {}, ScopeOf(command));
   if (!status) return Unexpected(status.error());
-  if (!status->scope.images.empty() || !status->scope.pids.empty()) return kDone;
+  if (!status->scope.images.empty() || !status->scope.pids.empty()) return kEnded;
   const Expected<std::vector<std::string>> stopped = StopSession(command.session);
   if (!stopped) return Unexpected(stopped.error());
-  return kDone;
+  return kEnded;
 }
 
 bool Names(const SessionScope& scope, const SnapshotConfigCommand& command) {
@@ -153,7 +153,7 @@ Expected<int> Query(const SnapshotConfigCommand& command) {
   }
   if (text.empty()) text = fmt::format("{}: not enabled\n", Printable(NameOf(command)));
   Print(stdout, text);
-  return kDone;
+  return kEnded;
 }
 
 }  // namespace
@@ -179,7 +179,7 @@ Expected<int> Execute(const SnapshotTakeCommand& command) {
   const auto taken = subject->Take(path, command.care);
   if (!taken) return Unexpected(taken.error());
   Print(stderr, TakenText(path, *subject, *taken));
-  return kDone;
+  return kEnded;
 }
 
 Expected<int> Execute(const SnapshotPeriodicCommand& command) {
@@ -191,13 +191,13 @@ Expected<int> Execute(const SnapshotPeriodicCommand& command) {
     const bool is_last = subject->HasEnded();
     const Expected<void> taken = series.TakeNext();
     if (!taken) return Unexpected(taken.error());
-    if (command.most && series.taken() >= *command.most) return kDone;
+    if (command.most && series.taken() >= *command.most) return kEnded;
     if (is_last) {
       PrintMessage(fmt::format("PID {} has ended", command.pid));
-      return kDone;
+      return kEnded;
     }
     const auto signal = signals.Take(command.every);
-    if (signal && AsksToEnd(signal->si_signo)) return kDone;
+    if (signal && AsksToEnd(signal->si_signo)) return kEnded;
   }
 }
 

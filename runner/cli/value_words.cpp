@@ -9,7 +9,7 @@
 namespace leakgate {
 namespace {
 
-const std::vector<ValueWord>& Words() {
+const std::vector<ValueWord>& KnownWords() {
   static const std::vector<ValueWord> words = {
       {"WHEN", ValueKind::kChoice, {"after", "inline", "off"}},
       {"HOW", ValueKind::kChoice, {"auto", "bar", "lines", "none"}},
@@ -38,9 +38,9 @@ const std::vector<ValueWord>& Words() {
 }  // namespace
 
 ValueWord MeaningOf(std::string_view word) {
-  const auto known = std::find_if(Words().begin(), Words().end(),
+  const auto known = std::find_if(KnownWords().begin(), KnownWords().end(),
                                   [&](const ValueWord& it) { return it.word == word; });
-  return known == Words().end() ? ValueWord{std::string(word)} : *known;
+  return known == KnownWords().end() ? ValueWord{std::string(word)} : *known;
 }
 
 std::string OneOf(const std::vector<std::string>& choices) {

@@ -10,13 +10,13 @@
 namespace leakgate {
 namespace {
 
-std::string Variable(const char* name) {
+std::string EnvironmentText(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
 bool IsStepSummary(const std::filesystem::path& path) {
-  const std::string summary = Variable("GITHUB_STEP_SUMMARY");
+  const std::string summary = EnvironmentText("GITHUB_STEP_SUMMARY");
   return !summary.empty() && path == summary;
 }
 
@@ -43,7 +43,7 @@ Expected<void> WriteReport(const ReportRequest& report, const Contents& contents
 
 ReportSurroundings SurroundingsOfThisProcess() {
   for (const char* const name : {"GITHUB_WORKSPACE", "CI_PROJECT_DIR"}) {
-    const std::string root = Variable(name);
+    const std::string root = EnvironmentText(name);
     if (root.starts_with('/')) return {root, VersionNumber()};
   }
   std::error_code error;

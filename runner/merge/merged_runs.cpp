@@ -13,7 +13,7 @@
 namespace leakgate {
 namespace {
 
-constexpr std::size_t kMostNames = 3;
+constexpr std::size_t kMostNamesTold = 3;
 constexpr std::size_t kMostLines = 100;
 
 // From bad to good: of a test's verdicts the first counts.
@@ -95,7 +95,7 @@ void CountedLines::Add(const std::string& text, const std::string& where) {
   Where& known = where_[text];
   ++known.count;
   known.first.insert(where);
-  if (known.first.size() > kMostNames) known.first.erase(std::prev(known.first.end()));
+  if (known.first.size() > kMostNamesTold) known.first.erase(std::prev(known.first.end()));
 }
 
 std::vector<std::string> CountedLines::Lines() const {

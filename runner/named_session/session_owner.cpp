@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kClient = "the command";
+constexpr std::string_view kCommand = "the command";
 
 class Owner {
  public:
@@ -75,11 +75,11 @@ class Owner {
   void ServeOne() {
     const UniqueFd client = AcceptClient(listener_);
     if (!client) return;
-    const Expected<SocketMessage> request = ReceiveMessage(client, kClient);
+    const Expected<SocketMessage> request = ReceiveMessage(client, kCommand);
     if (!request) return;
     Expected<SocketMessage> answer = Answer(request->body);
     if (!answer) answer = SocketMessage{ToJson(answer.error())};
-    (void)SendMessage(client, *answer, kClient);  // who asked may have gone
+    (void)SendMessage(client, *answer, kCommand);  // who asked may have gone
   }
 
   Expected<SocketMessage> Answer(const Json& request) {

@@ -5,7 +5,7 @@
 namespace leakgate {
 namespace {
 
-constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
+constexpr std::uint64_t kBlockWordBytes = sizeof(std::uint64_t);
 
 // What glibc takes for a block of `size` bytes, its header included.
 constexpr std::uint64_t ChunkBytes(std::uint64_t size) {
@@ -45,7 +45,7 @@ void ReachMarker::AddRoots(Words words, RootPlace place, WordRule rule) {
     const std::uint32_t block = index_.Find(words[i]);
     if (block == BlockIndex::kNone || links_[block].parent != kUnreached) continue;
     if (rule == WordRule::kNoChunkHeaders && IsChunkHeader(block, words[i])) continue;
-    const std::uint64_t address = place.address == 0 ? 0 : place.address + i * kWordBytes;
+    const std::uint64_t address = place.address == 0 ? 0 : place.address + i * kBlockWordBytes;
     roots_.push_back({address, place.tid});
     Reached(block, {block, static_cast<std::uint32_t>(roots_.size() - 1), 0});
   }
@@ -54,8 +54,8 @@ void ReachMarker::AddRoots(Words words, RootPlace place, WordRule rule) {
 // Only whole, aligned words count.
 template <typename Use>
 void ReachMarker::ForEachPointerIn(std::uint32_t block, Use use) const {
-  std::uint64_t at = (index_.begin(block) + kWordBytes - 1) & ~(kWordBytes - 1);
-  const std::uint64_t end = index_.end(block) & ~(kWordBytes - 1);
+  std::uint64_t at = (index_.begin(block) + kBlockWordBytes - 1) & ~(kBlockWordBytes - 1);
+  const std::uint64_t end = index_.end(block) & ~(kBlockWordBytes - 1);
   while (at < end) {
     const Words words = read_(at, end);
     if (words.empty()) return;
@@ -63,7 +63,7 @@ void ReachMarker::ForEachPointerIn(std::uint32_t block, Use use) const {
       const std::uint32_t target = index_.Find(word);
       if (target != BlockIndex::kNone) use(target);
     }
-    at += words.size() * kWordBytes;
+    at += words.size() * kBlockWordBytes;
   }
 }
 

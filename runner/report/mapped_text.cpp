@@ -24,7 +24,7 @@ bool IsOverLimit(const WindowResult& window) {
 
 bool Counts(const Finding& finding) { return IsUsers(finding) && CountsLiterally(finding); }
 
-std::string FindingsText(const WindowResult& window, const TextStyle& style) {
+std::string MappingsText(const WindowResult& window, const TextStyle& style) {
   std::string text;
   std::size_t shown = 0;
   Amount left_out;
@@ -65,7 +65,7 @@ void Add(const WindowResult& window, const Finding& finding, std::vector<MappedS
 }  // namespace
 
 std::string MappedText(const WindowResult& window, const TextStyle& style) {
-  if (IsOverLimit(window)) return FindingsText(window, style);
+  if (IsOverLimit(window)) return MappingsText(window, style);
   if (window.mapped == Amount{}) return "";
   const std::string text =
       fmt::format("mapped: {}, {}", FormatMapped(window.mapped),

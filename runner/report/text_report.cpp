@@ -17,7 +17,7 @@
 namespace leakgate {
 namespace {
 
-constexpr std::size_t kMostFindings = 10;
+constexpr std::size_t kMostShown = 10;
 
 // "net · net.json:14 · owner net-team".
 std::string WhoseBudget(const Excess& excess, const AppliedBudget& budget) {
@@ -59,18 +59,18 @@ std::vector<const Finding*> Select(const WindowResult& window, bool (*wanted)(co
 
 bool IsFrameworks(const Finding& finding) { return !IsUsers(finding); }
 
-bool Counts(const Finding& finding) {
+bool IsShown(const Finding& finding) {
   return finding.disposition == Disposition::kOutstanding ||
          finding.disposition == Disposition::kSteady ||
          finding.disposition == Disposition::kUnconfirmed ||
          finding.disposition == Disposition::kReplaced;
 }
-bool IsPassed(const Finding& finding) { return IsUsers(finding) && !Counts(finding); }
+bool IsNotShown(const Finding& finding) { return IsUsers(finding) && !IsShown(finding); }
 
 // What is left behind beside it, a line each: "not counted: 72 B in 1 block by ...".
 std::string PassedText(const WindowResult& window, const TextStyle& style) {
   std::string text;
-  for (const Finding* finding : Select(window, IsPassed)) {
+  for (const Finding* finding : Select(window, IsNotShown)) {
     const std::string line = fmt::format("not counted: {} by {}: {}", FormatAmount(finding->amount),
                                          DescribeCallSite(*finding), FateText(*finding));
     const std::string near = WithRelativePaths(line, style.base_directory);
@@ -79,9 +79,9 @@ std::string PassedText(const WindowResult& window, const TextStyle& style) {
   return text;
 }
 
-std::string FindingsText(const WindowResult& window, const TextStyle& style) {
-  const std::vector<const Finding*> findings = Select(window, Counts);
-  const std::size_t shown = std::min(findings.size(), kMostFindings);
+std::string ShownFindingsText(const WindowResult& window, const TextStyle& style) {
+  const std::vector<const Finding*> findings = Select(window, IsShown);
+  const std::size_t shown = std::min(findings.size(), kMostShown);
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) text += FindingText(*findings[i], style);
   if (shown == findings.size()) return text;
@@ -171,7 +171,7 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
 }
 
 std::string FailureText(const WindowResult& window, const TextStyle& style) {
-  const std::string findings = FreeErrorsText(window, style) + FindingsText(window, style) +
+  const std::string findings = FreeErrorsText(window, style) + ShownFindingsText(window, style) +
                                MappedText(window, style) + OtherEvidence(window, style);
   return AnswerText(window, style.colour) + (findings.empty() ? "" : "\n") + findings +
          PassedText(window, style) + FrameworkText(window, style.colour) + "  " +

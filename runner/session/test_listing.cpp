@@ -34,7 +34,7 @@ struct DieWithRunner {
 // The program may write anything, without an end. Of a suite, whose name is a part of each of
 // its tests' names, templates' are a few hundred bytes.
 constexpr std::size_t kMostListBytes = 256 << 20;
-constexpr std::size_t kMostNameBytes = 4096;
+constexpr std::size_t kMostListedNameBytes = 4096;
 
 // Runs to its end, or for a minute.
 void RunSilently(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
@@ -90,7 +90,7 @@ TestSources ParseTestList(const std::string& json) {
   for (const nlohmann::json& suite : root.value("testsuites", nlohmann::json::array())) {
     if (!suite.is_object()) continue;
     const std::string suite_name = text(suite, "name");
-    if (suite_name.size() > kMostNameBytes) continue;
+    if (suite_name.size() > kMostListedNameBytes) continue;
     for (const nlohmann::json& test : suite.value("testsuite", nlohmann::json::array())) {
       if (!test.is_object()) continue;
       const auto line = test.find("line");

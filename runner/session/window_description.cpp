@@ -17,11 +17,13 @@ Amount Freed(const Totals& begin, const Totals& end) {
   return AmountOf(end.freed_bytes - begin.freed_bytes, end.freed_blocks - begin.freed_blocks);
 }
 
-std::chrono::nanoseconds Now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+std::chrono::nanoseconds SteadyTime() {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
 
 // What the agent wrote; never later than now, whatever it wrote.
 std::chrono::nanoseconds TimeOf(std::uint64_t steady_ns) {
-  const std::chrono::nanoseconds now = Now();
+  const std::chrono::nanoseconds now = SteadyTime();
   const auto limit = static_cast<std::uint64_t>(now.count());
   return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(steady_ns, limit)));
 }
@@ -68,7 +70,7 @@ WindowResult Describe(const WindowCopy& window, const RegionReader& region,
   result.peak_live_bytes = static_cast<std::int64_t>(std::max(window.peak_live_bytes, live_bytes));
   result.live_bytes_at_begin = LiveIn(window.begin).bytes;
   result.live_bytes_at_end = static_cast<std::int64_t>(live_bytes);
-  result.end = is_closed ? TimeOf(window.end_time_ns) : Now();
+  result.end = is_closed ? TimeOf(window.end_time_ns) : SteadyTime();
   result.begin = std::min(TimeOf(window.begin_time_ns), result.end);
   return result;
 }

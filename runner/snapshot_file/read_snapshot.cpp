@@ -20,7 +20,7 @@ using snapshot_format::PartKind;
 using snapshot_format::PartReader;
 
 // No address space has more; the sum of all that there can be still is a number.
-constexpr std::uint64_t kMostBytes = 1ULL << 62;
+constexpr std::uint64_t kMostRecordedBytes = 1ULL << 62;
 constexpr const char* kDamagedRecord = "a record is damaged";
 
 // Ids that have been given, up to a limit.
@@ -133,17 +133,17 @@ class SnapshotReader::Checks {
   bool Accept(const SnapshotMapping& mapping) {
     mapping_bytes_ += mapping.bytes;
     // One that changes hands while it is copied may be there twice.
-    return ++mappings_ <= 2 * kMaxMappings && mapping.bytes <= kMostBytes &&
-           mapping_bytes_ <= kMostBytes && IsStack(mapping.stack) &&
+    return ++mappings_ <= 2 * kMaxMappings && mapping.bytes <= kMostRecordedBytes &&
+           mapping_bytes_ <= kMostRecordedBytes && IsStack(mapping.stack) &&
            windows_.HasOrNone(mapping.window) && threads_.HasOrNone(mapping.thread);
   }
 
   bool Accept(const SnapshotFrees& frees) {
-    const bool fits = frees.bytes <= kMostBytes && frees.blocks <= kMostBytes;
+    const bool fits = frees.bytes <= kMostRecordedBytes && frees.blocks <= kMostRecordedBytes;
     freed_bytes_ += frees.bytes;
     freed_blocks_ += frees.blocks;
-    return fits && ++frees_ <= kMaxStackNodes && freed_bytes_ <= kMostBytes &&
-           freed_blocks_ <= kMostBytes && IsStack(frees.stack);
+    return fits && ++frees_ <= kMaxStackNodes && freed_bytes_ <= kMostRecordedBytes &&
+           freed_blocks_ <= kMostRecordedBytes && IsStack(frees.stack);
   }
 
   Expected<void> UseNodes(std::string_view plain, const SnapshotVisitor& visit) {
@@ -166,7 +166,7 @@ class SnapshotReader::Checks {
     bytes_ += block.size_bytes;
     const bool is_in_order = blocks_read_++ == 0 || block.address > last_address_;
     last_address_ = block.address;
-    return is_in_order && block.size_bytes <= kMostBytes && bytes_ <= kMostBytes &&
+    return is_in_order && block.size_bytes <= kMostRecordedBytes && bytes_ <= kMostRecordedBytes &&
            IsStack(block.stack) && windows_.HasOrNone(block.window) &&
            threads_.HasOrNone(block.thread);
   }

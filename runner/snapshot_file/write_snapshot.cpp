@@ -15,7 +15,7 @@ namespace leakgate {
 namespace {
 
 constexpr std::uint64_t kMostBlockBytes = 1ULL << kAddressBits;
-constexpr std::uint64_t kMostBytes = 1ULL << 62;  // as a reader takes
+constexpr std::uint64_t kMostWrittenBytes = 1ULL << 62;  // as a reader takes
 
 std::uint64_t MonotonicNow() {
   // steady_clock is CLOCK_MONOTONIC, which windows have.
@@ -43,7 +43,7 @@ class SnapshotCopy {
       if (!IsKind(block.kind)) block.kind = AllocationKind::kMalloc;
       block.size_bytes = std::min(block.size_bytes, kMostBlockBytes);
       bytes_ += block.size_bytes;
-      if (bytes_ > kMostBytes) {
+      if (bytes_ > kMostWrittenBytes) {
         return InconclusiveError(
             "the process has overwritten leakgate's tables: they hold more than an address space; "
             "look for wild writes, for example with -fsanitize=address");
@@ -70,7 +70,8 @@ class SnapshotCopy {
   // What does not fit a reader's sums is the process's scribbling.
   void Add(const FreedByCopy& freed) {
     const auto take = [](std::int64_t amount, std::uint64_t& all) {
-      const std::uint64_t taken = std::min(static_cast<std::uint64_t>(amount), kMostBytes - all);
+      const std::uint64_t taken =
+          std::min(static_cast<std::uint64_t>(amount), kMostWrittenBytes - all);
       all += taken;
       return taken;
     };

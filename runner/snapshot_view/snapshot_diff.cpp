@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string FileName(const std::string& path) { return fs::path(path).filename().string(); }
+std::string ImageName(const std::string& path) { return fs::path(path).filename().string(); }
 
 using ChangeByStack = std::vector<SnapshotChange>;
 
@@ -173,7 +173,7 @@ Expected<SnapshotDiff> DiffSnapshots(const fs::path& first, const fs::path& seco
   diff.files = {first.string(), second.string()};
   diff.is_same_process = IsSameProcess(diff.first, diff.second);
   diff.is_same_image =
-      diff.is_same_process || FileName(diff.first.image) == FileName(diff.second.image);
+      diff.is_same_process || ImageName(diff.first.image) == ImageName(diff.second.image);
   if (!diff.is_same_process) return DiffSites(std::move(diff), query);
   if (diff.second.taken_ns < diff.first.taken_ns) {
     return UsageError(fmt::format("{} was taken after {}; name the earlier one first",

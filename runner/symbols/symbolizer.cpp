@@ -11,14 +11,6 @@
 namespace leakgate {
 namespace {
 
-// A file on disk, with what has been asked of it. `file` is null if there is
-// nothing to be had from it.
-struct CachedFile {
-  std::unique_ptr<ModuleFile> file;
-  ModuleFileState state = ModuleFileState::kMissing;
-  std::map<std::uint64_t, std::vector<Frame>> frames_at;
-};
-
 std::vector<Frame> FramesIn(ModuleFile* file, const Module& module, std::uint64_t return_address) {
   std::vector<Frame> frames(1);
   if (file != nullptr) frames = file->FramesAt(return_address);
@@ -32,6 +24,14 @@ std::vector<Frame> FramesIn(ModuleFile* file, const Module& module, std::uint64_
 }  // namespace
 
 struct Symbolizer::Caches {
+  // A file on disk, with what has been asked of it. `file` is null if there is
+  // nothing to be had from it.
+  struct CachedFile {
+    std::unique_ptr<ModuleFile> file;
+    ModuleFileState state = ModuleFileState::kMissing;
+    std::map<std::uint64_t, std::vector<Frame>> frames_at;
+  };
+
   SymbolsAreEnough symbols_are_enough;
   std::optional<SymbolFiles> files;  // none: only where they were mapped
   std::map<std::pair<std::string, std::string>, CachedFile> by_path_and_build_id;
@@ -67,7 +67,7 @@ Symbolizer& Symbolizer::operator=(Symbolizer&&) noexcept = default;
 
 std::vector<Frame> Symbolizer::Symbolize(const Module& module, std::uint64_t pc) {
   const std::uint64_t return_address = pc - module.bias;
-  CachedFile& cached = caches_->For(module);
+  Caches::CachedFile& cached = caches_->For(module);
   const auto [entry, is_new] = cached.frames_at.try_emplace(return_address);
   if (is_new) entry->second = FramesIn(cached.file.get(), module, return_address);
   return entry->second;

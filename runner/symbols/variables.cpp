@@ -11,9 +11,8 @@
 #include "runner/symbols/range_map.h"
 
 namespace leakgate {
-namespace {
 
-struct Symbol {
+struct VariableSymbol {
   std::uint64_t begin;  // of a thread-local, among those of the file
   std::string_view name;
 };
@@ -28,13 +27,13 @@ class VariableFile {
   }
 
   std::optional<Variable> At(std::uint64_t address) {
-    const Symbol* const symbol = globals_.Find(address);
+    const VariableSymbol* const symbol = globals_.Find(address);
     if (symbol == nullptr) return std::nullopt;
     return Variable{Demangle(std::string(symbol->name)), debug_->PositionAt(symbol->begin)};
   }
 
   std::optional<Variable> ThreadLocalAt(std::uint64_t offset) {
-    const Symbol* const symbol = thread_locals_.Find(offset);
+    const VariableSymbol* const symbol = thread_locals_.Find(offset);
     if (symbol == nullptr) return std::nullopt;
     return Variable{Demangle(std::string(symbol->name)),
                     debug_->ThreadLocalPositionAt(symbol->begin)};
@@ -63,11 +62,9 @@ class VariableFile {
 
   OpenedModule dwfl_;
   std::optional<DebugVariables> debug_;
-  RangeMap<Symbol> globals_;
-  RangeMap<Symbol> thread_locals_;
+  RangeMap<VariableSymbol> globals_;
+  RangeMap<VariableSymbol> thread_locals_;
 };
-
-}  // namespace
 
 struct Variables::Caches {
   Symbolizer::SymbolsAreEnough symbols_are_enough;

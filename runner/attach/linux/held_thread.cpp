@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience(30);  // with one that is sure to stop
+constexpr std::chrono::seconds kStopPatience(30);  // with one that is sure to stop
 // As large as it gets, with the tiles of AMX.
 constexpr std::size_t kMostVectorBytes = 16384;
 constexpr int kCallStop = SIGTRAP | 0x80;  // with PTRACE_O_TRACESYSGOOD
@@ -134,7 +134,7 @@ bool HeldThread::RunToCall(int signal) const {
 ThreadStop HeldThread::Interrupt() {
   ::ptrace(PTRACE_INTERRUPT, tid_, nullptr, nullptr);
   ::ptrace(PTRACE_CONT, tid_, nullptr, nullptr);  // where it is stopped
-  return WaitForStop(Clock::now() + kPatience);
+  return WaitForStop(Clock::now() + kStopPatience);
 }
 
 // Stops come within microseconds, mostly: sleeping would be most of the time.

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience(12);  // the agent waits for an answer for 10 s
+constexpr std::chrono::seconds kCallPatience(12);  // the agent waits for an answer for 10 s
 constexpr std::chrono::seconds kMostPatience(30);
 constexpr std::uint64_t kStackBytes = 512 * 1024;
 constexpr std::uint64_t kRedZoneBytes = 128;
@@ -167,7 +167,7 @@ Expected<void> RemoteCalls::RunToReturn(const SignalFrame& frame) {
         return InconclusiveError(fmt::format(
             "the call in PID {} was given up after {} s: another of its threads holds a lock of "
             "the dynamic linker's or the allocator's; try again",
-            memory_->pid(), kPatience.count()));
+            memory_->pid(), kCallPatience.count()));
       case ThreadStop::kGone:
         break;
     }
@@ -184,7 +184,7 @@ ThreadStop RemoteCalls::RunToStop(int signal) {
     if (stop != ThreadStop::kTimedOut) return stop;
     meanwhile_();
     if (!IsReadyToRun(memory_->pid(), thread_->tid())) waited_ += kSlice;
-    if (waited_ >= kPatience || Clock::now() - called_at_ >= kMostPatience) {
+    if (waited_ >= kCallPatience || Clock::now() - called_at_ >= kMostPatience) {
       return ThreadStop::kTimedOut;
     }
   }

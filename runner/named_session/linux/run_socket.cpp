@@ -14,9 +14,9 @@ namespace leakgate {
 namespace {
 
 // A run answers at once, unless it has been stopped.
-constexpr std::chrono::seconds kPatience(3);
+constexpr std::chrono::seconds kRunPatience(3);
 
-std::string Prefix() { return fmt::format("leakgate-run-{}-", ::geteuid()); }
+std::string RunPrefix() { return fmt::format("leakgate-run-{}-", ::geteuid()); }
 
 int NumberIn(const std::string& text) { return std::atoi(text.c_str()); }
 
@@ -39,16 +39,16 @@ std::set<int> WithAncestors(int pid) {
 UniqueFd ListenAsRun() {
   std::uint64_t random = 0;
   if (::getrandom(&random, sizeof(random), 0) != sizeof(random)) return {};
-  return ListenAs(fmt::format("{}{}-{:016x}", Prefix(), ::getpid(), random));
+  return ListenAs(fmt::format("{}{}-{:016x}", RunPrefix(), ::getpid(), random));
 }
 
 std::vector<RunSocket> FindRuns(int pid) {
   const std::set<int> line = WithAncestors(pid);
   std::vector<RunSocket> runs;
-  for (const std::string& rest : ListeningNames(Prefix())) {
+  for (const std::string& rest : ListeningNames(RunPrefix())) {
     if (!IsOfARun(rest)) continue;
     const int run_pid = NumberIn(rest);
-    runs.push_back({run_pid, Prefix() + rest, line.contains(run_pid)});
+    runs.push_back({run_pid, RunPrefix() + rest, line.contains(run_pid)});
   }
   std::stable_partition(runs.begin(), runs.end(),
                         [](const RunSocket& run) { return run.is_ancestor; });
@@ -58,7 +58,7 @@ std::vector<RunSocket> FindRuns(int pid) {
 // Several may have its PID in their names, of which one is right.
 UniqueFd ConnectToRun(int run_pid) {
   const std::vector<RunSocket> runs = FindRuns();
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kRunPatience;
   do {
     bool is_busy = false;
     for (const RunSocket& run : runs) {
@@ -66,7 +66,7 @@ UniqueFd ConnectToRun(int run_pid) {
       UniqueFd socket = ConnectAtOnce(run.name);
       is_busy = is_busy || (!socket && errno == EAGAIN);
       if (!socket || PidOfPeer(socket) != run_pid) continue;
-      WaitOn(socket, kPatience);
+      WaitOn(socket, kRunPatience);
       return socket;
     }
     if (!is_busy) return {};

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::size_t kLongestName = 64;
 // Enabling a running process may take a while, on a busy machine most of all.
-constexpr std::chrono::seconds kPatience(120);
+constexpr std::chrono::seconds kSessionPatience(120);
 
-std::string Prefix() { return fmt::format("leakgate-session-{}-", ::geteuid()); }
+std::string SessionPrefix() { return fmt::format("leakgate-session-{}-", ::geteuid()); }
 
 }  // namespace
 
@@ -33,7 +33,7 @@ Expected<void> CheckSessionName(const std::string& name) {
 }
 
 Expected<UniqueFd> ListenAsSession(const std::string& name) {
-  UniqueFd socket = ListenAs(Prefix() + name);
+  UniqueFd socket = ListenAs(SessionPrefix() + name);
   if (socket) return socket;
   if (errno == EADDRINUSE) {
     return UsageError(
@@ -45,7 +45,7 @@ Expected<UniqueFd> ListenAsSession(const std::string& name) {
 }
 
 Expected<UniqueFd> ConnectToSession(const std::string& name) {
-  UniqueFd socket = ConnectTo(Prefix() + name, kPatience);
+  UniqueFd socket = ConnectTo(SessionPrefix() + name, kSessionPatience);
   if (!socket) {
     if (errno != ECONNREFUSED && errno != ENOENT) {
       return InconclusiveError(fmt::format("cannot reach the session '{}': {}", name, ErrnoText()));
@@ -64,11 +64,11 @@ bool IsSessionName(const std::string& name) {
 }
 
 std::vector<std::string> SessionNames() {
-  std::vector<std::string> names = ListeningNames(Prefix());
+  std::vector<std::string> names = ListeningNames(SessionPrefix());
   std::erase_if(names, [](const std::string& name) { return !CheckSessionName(name); });
   return names;
 }
 
-std::string SessionSocketName(const std::string& name) { return Prefix() + name; }
+std::string SessionSocketName(const std::string& name) { return SessionPrefix() + name; }
 
 }  // namespace leakgate

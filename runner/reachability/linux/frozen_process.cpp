@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience(2);            // with a thread that the kernel keeps
+constexpr std::chrono::seconds kFreezePatience(2);      // with a thread that the kernel keeps
 constexpr std::chrono::seconds kProcessorPatience(20);  // with one that waits for its turn to run
 
 Error SeizeError(int pid, int tid, int error) {
@@ -93,7 +93,7 @@ Expected<void> FrozenProcess::WaitForStops() {
         std::find_if(held_.begin(), held_.end(), [](const Held& held) { return !held.is_stopped; });
     if (running == held_.end()) return {};
     const Clock::duration waited = Clock::now() - begin;
-    if (waited >= kPatience) {
+    if (waited >= kFreezePatience) {
       const std::string state = StatusField(pid_, running->tid, "State");
       if (waited >= kProcessorPatience || !state.starts_with('R')) {
         return InconclusiveError(

@@ -13,7 +13,6 @@
 namespace leakgate {
 namespace {
 
-constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 // Of /proc/PID/pagemap: the page is in memory, or swapped out.
 constexpr std::uint64_t kPresent = 1ULL << 63 | 1ULL << 62;

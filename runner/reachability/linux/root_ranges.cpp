@@ -12,7 +12,6 @@
 namespace leakgate {
 namespace {
 
-constexpr std::uint64_t kPageBytes = 4096;
 // What leaf functions may use below their stack pointer.
 // More than glibc's thread descriptor has.
 constexpr std::uint64_t kDescriptorBytes = 4096;

@@ -145,7 +145,7 @@ JunitCase CaseOf(const WindowResult& window, const RunResult& run, const std::st
   return test;
 }
 
-std::string FileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string BinaryName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // What no window tells: why the whole run fails, or measured nothing.
 std::vector<JunitCase> CasesOfRun(const RunResult& run) {
@@ -155,7 +155,7 @@ std::vector<JunitCase> CasesOfRun(const RunResult& run) {
                        const std::vector<std::string>& lines) {
     if (lines.empty()) return;
     JunitCase test;
-    test.suite = FileName(run.binary);
+    test.suite = BinaryName(run.binary);
     test.name = "(run: " + type.substr(type.find('.') + 1) + ")";
     Set(test, outcome, type, Printable(lines.front()));
     for (const std::string& line : lines) {
@@ -176,7 +176,7 @@ bool IsBad(const JunitCase& test) {
 // Of a run that does not exit with 0, though no test tells why.
 JunitCase CaseOfExit(const RunResult& run) {
   JunitCase test;
-  test.suite = FileName(run.binary);
+  test.suite = BinaryName(run.binary);
   test.name = "(run: exit)";
   Set(test, JunitOutcome::kError, "program.exit",
       fmt::format("the program {}; leakgate exits with {}", ProgramExitText(run.program),

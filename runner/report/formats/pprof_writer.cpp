@@ -83,11 +83,11 @@ struct Place {
 };
 
 // Of one instruction: several lines where functions were inlined there.
-struct Location {
+struct ProfileLocation {
   std::uint64_t mapping;  // 0: none
   std::uint64_t address;
   std::vector<Line> lines;  // innermost first
-  auto operator<=>(const Location&) const = default;
+  auto operator<=>(const ProfileLocation&) const = default;
 };
 
 struct Sample {
@@ -132,7 +132,7 @@ class PprofWriter {
 
   Sample SampleOf(const WindowResult& window, const Finding& finding) {
     Sample sample;
-    Location location = {};
+    ProfileLocation location = {};
     const auto place_of = [this](const Frame& frame) {
       return Place{LineOf(frame), MappingOf(frame)};
     };
@@ -211,7 +211,7 @@ class PprofWriter {
 
   void AddLocations(ProtobufMessage& profile) const {
     std::uint64_t id = 0;
-    for (const Location& location : locations_.keys()) {
+    for (const ProfileLocation& location : locations_.keys()) {
       ProtobufMessage message;
       message.AddNumber(location_field::kId, ++id);
       message.AddNumber(location_field::kMappingId, location.mapping);
@@ -244,7 +244,7 @@ class PprofWriter {
   Table<std::string> texts_{0};
   Table<std::uint64_t> mappings_{1};  // by file name
   Table<Function> functions_{1};
-  Table<Location> locations_{1};
+  Table<ProfileLocation> locations_{1};
   FrameTable<Place> places_;
   std::map<std::uint64_t, std::uint64_t> limits_;  // of mappings: past the last address seen
   std::map<Sample, Amount> amounts_;

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kLinesBefore = 4;
 constexpr int kLinesAfter = 3;
 constexpr std::size_t kLongestLine = 240;
-constexpr std::size_t kMostBytes = 512UL * 1024;
+constexpr std::size_t kMostQuotedBytes = 512UL * 1024;
 
 std::vector<std::string_view> LinesOf(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -62,7 +62,7 @@ class Excerpts {
       AddSpan(file, lines, {span.first, std::min(span.last, static_cast<int>(lines.size()))});
     }
   }
-  [[nodiscard]] bool IsFull() const { return bytes_ >= kMostBytes; }
+  [[nodiscard]] bool IsFull() const { return bytes_ >= kMostQuotedBytes; }
   Json Take() { return std::move(excerpts_); }
 
  private:

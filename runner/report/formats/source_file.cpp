@@ -34,12 +34,12 @@ bool IsBelow(const std::string& name, const std::string& root) {
 }
 
 std::optional<std::string> ReadBelow(const std::string& root, const std::string& file) {
-  constexpr std::uint64_t kMostBytes = 4UL * 1024 * 1024;
+  constexpr std::uint64_t kMostFileBytes = 4UL * 1024 * 1024;
   const auto opened = OpenRegularFileIf(fs::path(root) / file, [&](const std::string& name) {
     return IsBelow(name, root) && IsCalledLikeASource(name);
   });
   if (!opened) return std::nullopt;
-  auto text = ReadToEnd(*opened, kMostBytes);
+  auto text = ReadToEnd(*opened, kMostFileBytes);
   if (!text) return std::nullopt;
   return *std::move(text);
 }

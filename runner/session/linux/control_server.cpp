@@ -26,7 +26,7 @@ constexpr int kBacklog = 128;
 // Who says nothing keeps a descriptor of the runner's. There are no more of them than these,
 // and where others wait, for no longer than this.
 constexpr std::size_t kMostClients = 32;
-constexpr std::chrono::seconds kPatience(2);
+constexpr std::chrono::seconds kClientPatience(2);
 
 Expected<std::string> RandomName() {
   std::uint64_t random[2] = {};
@@ -143,7 +143,7 @@ void ControlServer::ServeUntilStopped() {
 
 // Those that have connected already, and no more: processes may go on for ever.
 void ControlServer::ServeTheLast() {
-  const Clock::time_point end = Clock::now() + kPatience;
+  const Clock::time_point end = Clock::now() + kClientPatience;
   while (AcceptAll() == 0 && Clock::now() < end) {
     ServeClients();
     if (clients_.empty() && !others_wait_) return;
@@ -190,7 +190,7 @@ bool ControlServer::MayConnect(const ControlPeer& peer) const {
 void ControlServer::ServeClients() {
   const Clock::time_point now = Clock::now();
   std::erase_if(clients_, [&](const Client& client) {
-    const bool is_too_slow = others_wait_ && now - client.since > kPatience;
+    const bool is_too_slow = others_wait_ && now - client.since > kClientPatience;
     return Serve(client) == Next::kClose || is_too_slow;
   });
 }

@@ -15,11 +15,11 @@ namespace leakgate {
 namespace {
 
 // The kernel signals a group one process after the other; that takes no longer.
-constexpr std::chrono::milliseconds kPatience(20);
+constexpr std::chrono::milliseconds kWitnessPatience(20);
 // Equal signals may reach the runner as one: what was not asked for is forgotten.
 constexpr std::chrono::milliseconds kMemory(250);
 
-timespec Now() {
+timespec RealTime() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return now;
@@ -45,7 +45,7 @@ void KeepOnly(int out) {
   for (;;) {
     siginfo_t signal{};
     if (::sigwaitinfo(&signals, &signal) <= 0 || !WasSentByProcess(signal)) continue;
-    const GroupWitness::Sighting sighting{signal.si_signo, signal.si_pid, Now()};
+    const GroupWitness::Sighting sighting{signal.si_signo, signal.si_pid, RealTime()};
     (void)!::write(out, &sighting, sizeof(sighting));
   }
 }
@@ -71,7 +71,7 @@ GroupWitness::~GroupWitness() {
 bool GroupWitness::HasSeen(const siginfo_t& signal) {
   if (pid_ < 0) return false;
   do {
-    const timespec now = Now();
+    const timespec now = RealTime();
     std::erase_if(sightings_,
                   [&](const Sighting& old) { return Between(old.seen, now) > kMemory; });
     const auto match =
@@ -81,7 +81,7 @@ bool GroupWitness::HasSeen(const siginfo_t& signal) {
     if (match == sightings_.end()) continue;
     sightings_.erase(match);
     return true;
-  } while (WaitForSighting(kPatience));
+  } while (WaitForSighting(kWitnessPatience));
   return false;
 }
 

@@ -13,7 +13,7 @@ namespace {
 // The name by which an unprivileged process may link what it has open.
 std::string OpenFileName(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
-std::error_code LastError() { return {errno, std::generic_category()}; }
+std::error_code LastErrorCode() { return {errno, std::generic_category()}; }
 
 }  // namespace
 
@@ -26,7 +26,7 @@ UniqueFd OpenUnnamedFile(int directory, mode_t mode) {
 std::error_code NameFile(int fd, int directory, const std::string& name) {
   const int result =
       ::linkat(AT_FDCWD, OpenFileName(fd).c_str(), directory, name.c_str(), AT_SYMLINK_FOLLOW);
-  return result == 0 ? std::error_code() : LastError();
+  return result == 0 ? std::error_code() : LastErrorCode();
 }
 
 UniqueFd CreateNewFile(int directory, const std::string& name, mode_t mode) {
@@ -35,16 +35,16 @@ UniqueFd CreateNewFile(int directory, const std::string& name, mode_t mode) {
 
 std::error_code CopyToNewFile(int fd, int directory, const std::string& name) {
   struct stat facts {};
-  if (::fstat(fd, &facts) != 0) return LastError();
+  if (::fstat(fd, &facts) != 0) return LastErrorCode();
   const UniqueFd copy = CreateNewFile(directory, name, facts.st_mode & S_IRWXU);
-  if (!copy) return LastError();
+  if (!copy) return LastErrorCode();
   TakeRightsOf(facts, copy.get());
   char bytes[1 << 16];
   off_t at = 0;
   for (ssize_t count = 0; (count = ::pread(fd, bytes, sizeof(bytes), at)) != 0;) {
-    if (count < 0) return LastError();
+    if (count < 0) return LastErrorCode();
     const ssize_t written = ::write(copy.get(), bytes, static_cast<std::size_t>(count));
-    if (written < 0) return LastError();
+    if (written < 0) return LastErrorCode();
     at += written;
   }
   return {};
