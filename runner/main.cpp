@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include "runner/attach/program_environment.h"
+#include "runner/base/signal_end.h"
 #include "runner/cli/commands.h"
 #include "runner/cli/terminal.h"
-#include "runner/util/linux/signal_end.h"
 
 namespace {
 

@@ -21,7 +21,7 @@ PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
 SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/inspection", "runner/judgement",
            "runner/main.cpp", "runner/merge", "runner/reachability", "runner/report/finding_text.cpp",
            "runner/report/report_file.cpp", "runner/report/summary.cpp", "runner/session",
-           "runner/snapshot_file", "runner/util/atomic_file.cpp", "runner/util/linux/file_place.cpp", "plugin/listener"]
+           "runner/snapshot_file", "runner/base/atomic_file.cpp", "runner/base/file_place.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
 OTHER_FILES = {"doctor_command.cpp", "examination.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
                "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp", "command_page.cpp",

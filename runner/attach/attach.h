@@ -24,7 +24,7 @@
 #include <filesystem>
 #include <string>
 
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "runner/attribution/code_owner.h"
 #include "runner/attribution/frame_origin.h"
 #include "runner/attribution/framework_rules.h"
-#include "runner/attribution/function_name.h"
-#include "runner/attribution/user_code.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

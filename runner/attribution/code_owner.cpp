@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "runner/attribution/frame_origin.h"
 #include "runner/attribution/stack_pattern.h"
-#include "runner/attribution/user_code.h"
 
 namespace leakgate {
 namespace {
@@ -43,6 +43,14 @@ const BudgetFile* OwnerOfFrame(const std::vector<const BudgetFile*>& files,
 }
 
 }  // namespace
+
+bool IsUserFrame(const Frame& frame) { return OriginOf(frame) == FrameOrigin::kUser; }
+
+std::optional<std::size_t> FindUserFrame(const std::vector<Frame>& stack) {
+  const auto found = std::find_if(stack.begin(), stack.end(), IsUserFrame);
+  if (found == stack.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - stack.begin());
+}
 
 const BudgetFile* OwnerOf(const std::vector<const BudgetFile*>& files,
                           const std::vector<Frame>& stack) {

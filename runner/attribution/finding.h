@@ -9,8 +9,8 @@
 
 #include "common/allocation_kind.h"
 #include "common/unwind_end.h"
-#include "runner/reachability/reach.h"
-#include "runner/snapshot/amount.h"
+#include "runner/reach/reach.h"
+#include "runner/region/amount.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "runner/attribution/function_name.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "runner/attribution/frame_origin.h"
-#include "runner/attribution/function_name.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/attribution/finding.h"
-#include "runner/attribution/shared_text.h"
-#include "runner/snapshot/live_block.h"
+#include "runner/base/shared_text.h"
+#include "runner/region/live_block.h"
 
 namespace leakgate {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "runner/attribution/function_name.h"
 #include "runner/budget/filter.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "runner/budget/filter.h"
 #include "runner/budget/quantities.h"
 
 namespace leakgate {

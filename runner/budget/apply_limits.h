@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/budget/budget_set.h"
+#include "runner/budget/applied_budget.h"
 
 namespace leakgate {
 

@@ -1,8 +1,7 @@
 // One budget file, parsed: the limits that it sets for a component, each with
-// the line it stands on. Plain values; how they apply is in budget_set.h.
+// the line it stands on. Plain values: read_budget.h reads them, budget_set.h says how they apply.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "common/region_layout.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 
@@ -48,7 +46,19 @@ struct ScopedLimits {
   WindowLimits program;
   WindowLimits process;  // of each child process that the file names
 
-  [[nodiscard]] const WindowLimits& For(WindowKind kind) const;
+  [[nodiscard]] const WindowLimits& For(WindowKind kind) const {
+    switch (kind) {
+      case WindowKind::kTest:
+        return test;
+      case WindowKind::kSuite:
+        return suite;
+      case WindowKind::kProcess:
+        return process;
+      case WindowKind::kProgram:
+        break;
+    }
+    return program;
+  }
 };
 
 // Until when what a test allocates may be freed: its own end, its suite's, or
@@ -122,21 +132,5 @@ struct BudgetFile {
   std::vector<Override> overrides;  // where several match, the later one wins
   std::vector<Allowance> allowances;
 };
-
-// Parses the text of a budget file. An error is one line that names the file,
-// the line, the column, the key and the remedy: "net.json:7:3: ...".
-[[nodiscard]] Expected<BudgetFile> ParseBudgetFile(const std::filesystem::path& path,
-                                                   const std::string& text);
-
-// The files that are meant: each FILE, and every `*.leakgate.json` below each
-// DIRECTORY; sorted by path, the same file once. Fails on a directory without any.
-[[nodiscard]] Expected<std::vector<std::filesystem::path>> FindBudgetFiles(
-    const std::vector<std::filesystem::path>& files_and_directories);
-
-[[nodiscard]] Expected<std::string> ReadBudgetText(const std::filesystem::path& path);
-
-// Reads all of those. Fails on the first bad one.
-[[nodiscard]] Expected<std::vector<BudgetFile>> LoadBudgetFiles(
-    const std::vector<std::filesystem::path>& files_and_directories);
 
 }  // namespace leakgate

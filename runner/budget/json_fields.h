@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/budget/located_json.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

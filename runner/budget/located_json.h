@@ -1,6 +1,4 @@
-// JSON with places: each value knows where it stands in the text, and the
-// members of an object keep their order. What nlohmann/json's own tree lacks,
-// and what a message about a budget file, or an edit of one, needs.
+// Lines and columns of a text, from offsets. Pure.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +7,41 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/budget/text_position.h"
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
+
+// As editors count: from 1. A column is in bytes.
+struct TextPosition {
+  int line = 1;
+  int column = 1;
+
+  friend bool operator==(const TextPosition&, const TextPosition&) = default;
+};
+
+class TextLines {
+ public:
+  explicit TextLines(std::string_view text);
+
+  // A line break belongs to the line that it ends.
+  [[nodiscard]] TextPosition At(std::size_t offset) const;
+
+ private:
+  std::vector<std::size_t> begins_;  // of each line; never empty
+};
+
+// The length of the byte order mark that `text` begins with; 0 without one.
+[[nodiscard]] std::size_t ByteOrderMarkLength(std::string_view text);
+
+// Says in plain words why a text is not JSON. Pure.
+
+// `read` is the text up to and including the token that the parser stumbled
+// over, `what` is what nlohmann/json says of it. "problem; remedy".
+[[nodiscard]] std::string ExplainSyntaxError(std::string_view read, std::string_view what);
+
+// JSON with places: each value knows where it stands in the text, and the
+// members of an object keep their order. What nlohmann/json's own tree lacks,
+// and what a message about a budget file, or an edit of one, needs.
 
 enum class JsonKind { kNull, kBoolean, kNumber, kString, kArray, kObject };
 

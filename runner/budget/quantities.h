@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "runner/budget/budget_set.h"
+#include "runner/budget/applied_budget.h"
 
 namespace leakgate {
 

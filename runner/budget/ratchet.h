@@ -1,8 +1,7 @@
-// Tightens the text of a budget file to what a green run needed: allowances and
-// overrides that nothing used vanish, numbers become smaller, never larger. All
-// other bytes stay as they were, so that the difference is small. Pure.
+// Changes to a text that leave all other bytes alone. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,9 +9,29 @@
 #include <vector>
 
 #include "runner/budget/budget_file.h"
-#include "runner/snapshot/amount.h"
+#include "runner/budget/located_json.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
+
+// Puts `replacement` in the place of [begin, end).
+struct TextEdit {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string replacement;
+};
+
+// REQUIRES: edits that do not overlap; in any order.
+[[nodiscard]] std::string Apply(std::vector<TextEdit> edits, std::string_view text);
+
+// Takes elements out of a JSON array, each with one comma and the blanks beside
+// it. REQUIRES: `removed` has an entry for each element.
+[[nodiscard]] std::vector<TextEdit> RemoveElements(const LocatedValue& array,
+                                                   const std::vector<bool>& removed);
+
+// Tightens the text of a budget file to what a green run needed: allowances and
+// overrides that nothing used vanish, numbers become smaller, never larger. All
+// other bytes stay as they were, so that the difference is small. Pure.
 
 // The most that was measured against each limit of an override, by its keys:
 // "test.outstanding.bytes". What is missing was not measured, and stays.

@@ -1,12 +1,30 @@
-// Reads what a budget file permits beyond its limits: overrides and allowances.
+// Reads the values that several parts of a budget file share: which tests, who,
+// why, until when, and the words that choose how to judge.
 #pragma once
 
+#include <chrono>
+#include <string>
 #include <vector>
 
 #include "runner/budget/budget_file.h"
 #include "runner/budget/json_fields.h"
 
 namespace leakgate {
+
+[[nodiscard]] Expected<std::vector<std::string>> ReadTests(const LocatedValue& value,
+                                                           const JsonPlace& place);
+[[nodiscard]] Expected<std::string> ReadOwner(const LocatedValue& value, const JsonPlace& place);
+[[nodiscard]] Expected<std::string> ReadReason(const LocatedValue& value, const JsonPlace& place);
+[[nodiscard]] Expected<std::string> ReadIssue(const LocatedValue& value, const JsonPlace& place);
+[[nodiscard]] Expected<std::chrono::year_month_day> ReadExpires(const LocatedValue& value,
+                                                                const JsonPlace& place);
+
+[[nodiscard]] Expected<FreeBy> ReadFreeBy(const LocatedValue& value, const JsonPlace& place);
+[[nodiscard]] Expected<Confirm> ReadConfirm(const LocatedValue& value, const JsonPlace& place);
+[[nodiscard]] Expected<ThreadScope> ReadThreadScope(const LocatedValue& value,
+                                                    const JsonPlace& place);
+
+// Reads what a budget file permits beyond its limits: overrides and allowances.
 
 // Lists; they may be empty.
 [[nodiscard]] Expected<std::vector<Override>> ReadOverrides(const LocatedValue& value,

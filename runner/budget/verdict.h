@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runner/budget/budget_set.h"
-#include "runner/snapshot/amount.h"
+#include "runner/budget/applied_budget.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 

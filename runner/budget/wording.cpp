@@ -1,8 +1,14 @@
 #include "runner/budget/wording.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 
 namespace leakgate {
 namespace {
@@ -21,6 +27,84 @@ std::size_t EditDistance(std::string_view from, std::string_view to) {
     }
   }
   return row.back();
+}
+
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr std::string_view kDigits = "0123456789";
+
+struct Unit {
+  std::string_view name;
+  std::int64_t bytes;
+};
+
+constexpr std::array kUnits = {
+    Unit{"B", 1},         Unit{"kB", 1'000},    Unit{"MB", 1'000'000}, Unit{"GB", 1'000'000'000},
+    Unit{"KiB", 1 << 10}, Unit{"MiB", 1 << 20}, Unit{"GiB", 1 << 30},
+};
+
+// A size taken apart: "1.5 MiB" is {"1", "5", "MiB"}.
+struct Parts {
+  std::string_view whole;
+  std::string_view fraction;
+  std::string_view unit;
+};
+
+std::string_view TakeDigits(std::string_view& rest) {
+  const std::string_view digits = rest.substr(0, rest.find_first_not_of(kDigits));
+  rest.remove_prefix(digits.size());
+  return digits;
+}
+
+std::optional<Parts> TakeApart(std::string_view text) {
+  Parts parts;
+  parts.whole = TakeDigits(text);
+  if (parts.whole.empty()) return std::nullopt;
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    parts.fraction = TakeDigits(text);
+    if (parts.fraction.empty()) return std::nullopt;
+  }
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  parts.unit = text;
+  return parts;
+}
+
+// The fraction of one unit in bytes; nullopt if that is no whole number. Exact
+// for any number of digits: from the last one outwards, each division by ten
+// must leave nothing over.
+std::optional<std::int64_t> FractionBytes(std::string_view fraction, std::int64_t unit_bytes) {
+  std::int64_t bytes = 0;
+  for (auto digit = fraction.rbegin(); digit != fraction.rend(); ++digit) {
+    bytes += (*digit - '0') * unit_bytes;
+    if (bytes % 10 != 0) return std::nullopt;
+    bytes /= 10;
+  }
+  return bytes;
+}
+
+// whole * unit_bytes + fraction_bytes; nullopt if that is too large.
+std::optional<std::int64_t> Total(std::string_view whole, std::int64_t unit_bytes,
+                                  std::int64_t fraction_bytes) {
+  std::int64_t units = 0;
+  const auto parsed = std::from_chars(whole.data(), whole.data() + whole.size(), units);
+  if (parsed.ec != std::errc{}) return std::nullopt;
+  if (units > (kLargest - fraction_bytes) / unit_bytes) return std::nullopt;
+  return units * unit_bytes + fraction_bytes;
+}
+
+tl::expected<std::int64_t, std::string> ToBytes(const Parts& parts, std::int64_t unit_bytes,
+                                                std::string_view text) {
+  const std::optional<std::int64_t> fraction = FractionBytes(parts.fraction, unit_bytes);
+  if (!fraction) {
+    return tl::unexpected(fmt::format(
+        "{} is not a whole number of bytes; round it to one, or use a smaller unit", Quoted(text)));
+  }
+  const std::optional<std::int64_t> bytes = Total(parts.whole, unit_bytes, *fraction);
+  if (!bytes) {
+    return tl::unexpected(
+        fmt::format("{} is too large; write at most {} bytes", Quoted(text), kLargest));
+  }
+  return *bytes;
 }
 
 }  // namespace
@@ -54,6 +138,29 @@ std::optional<std::string_view> Nearest(std::string_view typed,
     fewest_edits = edits;
   }
   return nearest;
+}
+
+tl::expected<std::int64_t, std::string> ParseSize(std::string_view text) {
+  if (text.starts_with('-')) {
+    return tl::unexpected(fmt::format("{} is negative; write 0 or more", Quoted(text)));
+  }
+  const std::optional<Parts> parts = TakeApart(text);
+  if (!parts) {
+    return tl::unexpected(fmt::format(
+        "{} is not a size; write a number of bytes or a string such as \"64 KiB\"", Quoted(text)));
+  }
+  if (parts->unit.empty()) {
+    return tl::unexpected(fmt::format("{} has no unit; write it without the quotes, or add one: {}",
+                                      Quoted(text), Quoted(fmt::format("{} B", text))));
+  }
+  const auto unit = std::find_if(kUnits.begin(), kUnits.end(),
+                                 [&](const Unit& known) { return known.name == parts->unit; });
+  if (unit == kUnits.end()) {
+    return tl::unexpected(
+        fmt::format("{} has the unknown unit {}; use B, kB, MB, GB, KiB, MiB or GiB", Quoted(text),
+                    Quoted(parts->unit)));
+  }
+  return ToBytes(*parts, unit->bytes, text);
 }
 
 }  // namespace leakgate

@@ -5,7 +5,8 @@
 #include <cstdio>
 
 #include "runner/attach/program_environment.h"
-#include "runner/budget/date.h"
+#include "runner/budget/expiry.h"
+#include "runner/budget/read_budget.h"
 #include "runner/cli/agent_location.h"
 #include "runner/cli/budget_check.h"
 #include "runner/cli/budget_usage.h"

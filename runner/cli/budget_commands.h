@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/cli/progress_mode.h"
 #include "runner/session/run_session.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/report/style.h"
 #include "runner/session/examination.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

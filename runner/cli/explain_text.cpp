@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runner/budget/apply_limits.h"
-#include "runner/budget/date.h"
+#include "runner/budget/expiry.h"
 #include "runner/budget/quantities.h"
 #include "runner/budget/wording.h"
 #include "runner/report/quantity_text.h"

@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "runner/attribution/function_name.h"
 #include "runner/judgement/baseline.h"
 #include "runner/merge/report_values.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

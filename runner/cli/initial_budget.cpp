@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runner/attribution/stack_pattern.h"
-#include "runner/budget/date.h"
+#include "runner/budget/expiry.h"
 #include "runner/budget/wording.h"
 #include "runner/report/finding_fate.h"
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/cli/progress_mode.h"
 #include "runner/report/report_file.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

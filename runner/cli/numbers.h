@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/cli/budget_commands.h"
 #include "runner/cli/doctor_command.h"
 #include "runner/cli/history_command.h"
@@ -18,7 +19,6 @@
 #include "runner/report/report_file.h"
 #include "runner/report/text_report.h"
 #include "runner/session/run_session.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

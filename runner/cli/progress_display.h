@@ -19,9 +19,9 @@
 #include <string>
 #include <thread>
 
+#include "runner/base/status_row.h"
 #include "runner/cli/progress_mode.h"
 #include "runner/session/run_session.h"
-#include "runner/util/linux/status_row.h"
 
 namespace leakgate {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "runner/base/expected.h"
 #include "runner/cli/progress_mode.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

@@ -9,6 +9,7 @@
 
 #include "runner/attach/attach.h"
 #include "runner/attach/program_environment.h"
+#include "runner/base/descriptors.h"
 #include "runner/cli/agent_location.h"
 #include "runner/cli/session_text.h"
 #include "runner/cli/snapshot_take_command.h"
@@ -17,7 +18,6 @@
 #include "runner/named_session/session_client.h"
 #include "runner/session/preparation.h"
 #include "runner/session/program_search.h"
-#include "runner/util/linux/errno_text.h"
 
 namespace leakgate {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/named_session/session_owner.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

@@ -7,9 +7,9 @@
 #include <ctime>
 
 #include "runner/cli/terminal.h"
+#include "runner/region/amount.h"
+#include "runner/region/stack_events.h"
 #include "runner/report/quantity_text.h"
-#include "runner/snapshot/stack_events.h"
-#include "runner/snapshot/totals_amounts.h"
 
 namespace leakgate {
 namespace {

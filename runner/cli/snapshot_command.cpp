@@ -9,11 +9,12 @@
 #include <utility>
 
 #include "runner/attribution/frame_origin.h"
+#include "runner/base/atomic_file.h"
+#include "runner/budget/read_budget.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/snapshot_view/show_diff.h"
-#include "runner/symbols/debug_servers.h"
-#include "runner/util/atomic_file.h"
+#include "runner/symbols/separate_files.h"
 
 namespace leakgate {
 namespace {

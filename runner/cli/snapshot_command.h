@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/snapshot_view/export_snapshot.h"
 #include "runner/snapshot_view/show_snapshot.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

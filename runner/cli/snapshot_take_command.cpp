@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <deque>
 
+#include "runner/base/atomic_file.h"
 #include "runner/cli/agent_location.h"
 #include "runner/cli/terminal.h"
 #include "runner/named_session/run_client.h"
 #include "runner/named_session/session_owner.h"
+#include "runner/region/amount.h"
+#include "runner/region/stack_events.h"
 #include "runner/report/quantity_text.h"
 #include "runner/session/linux/signals.h"
-#include "runner/snapshot/stack_events.h"
-#include "runner/snapshot/totals_amounts.h"
-#include "runner/util/atomic_file.h"
 
 namespace leakgate {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "runner/base/expected.h"
 #include "runner/named_session/image_selector.h"
 #include "runner/named_session/take_snapshot.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

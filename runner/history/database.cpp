@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runner/util/linux/file_place.h"
+#include "runner/base/file_place.h"
 
 namespace leakgate {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/history/database.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

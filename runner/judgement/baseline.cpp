@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "runner/attribution/frame_origin.h"
-#include "runner/attribution/function_name.h"
 #include "runner/report/json_words.h"
 #include "runner/report/quantity_text.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "runner/attribution/group_findings.h"
 #include "runner/budget/budget_set.h"
+#include "runner/region/region_reader.h"
 #include "runner/report/run_result.h"
-#include "runner/snapshot/region_reader.h"
 
 namespace leakgate {
 

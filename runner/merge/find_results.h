@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
+#include "runner/base/expected.h"
 #include "runner/judgement/baseline.h"
 #include "runner/merge/read_run_reports.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "runner/base/expected.h"
 #include "runner/merge/result_file.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

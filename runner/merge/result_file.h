@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "runner/base/expected.h"
 #include "runner/merge/run_outline.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

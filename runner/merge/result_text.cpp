@@ -15,8 +15,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "runner/util/linux/regular_file.h"
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
+#include "runner/base/regular_file.h"
 
 namespace leakgate {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

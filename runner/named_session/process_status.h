@@ -6,7 +6,7 @@
 #include <string>
 
 #include "runner/named_session/image_selector.h"
-#include "runner/snapshot/region_reader.h"
+#include "runner/region/region_reader.h"
 
 namespace leakgate {
 

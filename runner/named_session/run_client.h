@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/named_session/linux/run_socket.h"
 #include "runner/named_session/process_status.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

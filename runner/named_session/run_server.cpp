@@ -12,7 +12,7 @@
 #include "runner/named_session/json_members.h"
 #include "runner/named_session/linux/run_socket.h"
 #include "runner/named_session/session_messages.h"
-#include "runner/reachability/linux/frozen_process.h"
+#include "runner/reach/linux/frozen_process.h"
 #include "runner/session/linux/process_image.h"
 
 namespace leakgate {

@@ -18,10 +18,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "runner/base/descriptors.h"
+#include "runner/base/expected.h"
 #include "runner/named_session/linux/message_socket.h"
 #include "runner/session/run_processes.h"
-#include "runner/util/expected.h"
-#include "runner/util/linux/unique_fd.h"
 
 namespace leakgate {
 

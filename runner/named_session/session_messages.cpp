@@ -3,7 +3,7 @@
 #include <array>
 
 #include "runner/named_session/json_members.h"
-#include "runner/snapshot/stack_events.h"
+#include "runner/region/stack_events.h"
 
 namespace leakgate {
 namespace {

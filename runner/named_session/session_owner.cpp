@@ -16,11 +16,11 @@
 #include <thread>
 
 #include "runner/attach/attach.h"
+#include "runner/base/descriptors.h"
 #include "runner/named_session/json_members.h"
 #include "runner/named_session/linux/session_socket.h"
 #include "runner/named_session/session_messages.h"
-#include "runner/util/linux/errno_text.h"
-#include "runner/util/linux/memory_layout.h"
+#include "runner/process/memory_layout.h"
 
 namespace leakgate {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
+#include "runner/process/proc_files.h"
 #include "runner/session/linux/process_image.h"
 #include "runner/session/run_reasons.h"
-#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {

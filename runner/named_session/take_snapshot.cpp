@@ -7,11 +7,11 @@
 #include <system_error>
 
 #include "runner/named_session/run_client.h"
-#include "runner/reachability/linux/frozen_process.h"
+#include "runner/process/proc_files.h"
+#include "runner/reach/linux/frozen_process.h"
 #include "runner/session/linux/process_image.h"
 #include "runner/session/run_reasons.h"
 #include "runner/snapshot_file/linux/describe_process.h"
-#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 

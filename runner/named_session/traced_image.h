@@ -6,11 +6,11 @@
 #include <chrono>
 #include <memory>
 
+#include "runner/base/descriptors.h"
 #include "runner/named_session/image_selector.h"
 #include "runner/session/code_calls.h"
 #include "runner/session/linux/region_file.h"
 #include "runner/session/mailbox_server.h"
-#include "runner/util/linux/unique_fd.h"
 
 namespace leakgate {
 

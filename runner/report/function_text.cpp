@@ -1,6 +1,6 @@
 #include "runner/report/function_text.h"
 
-#include "runner/attribution/function_name.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "runner/snapshot/amount.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 

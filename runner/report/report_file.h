@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/util/atomic_file.h"
-#include "runner/util/expected.h"
+#include "runner/base/atomic_file.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -11,7 +11,7 @@
 #include "common/region_layout.h"
 #include "runner/attribution/finding.h"
 #include "runner/budget/verdict.h"
-#include "runner/snapshot/amount.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 

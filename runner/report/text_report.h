@@ -9,7 +9,7 @@
 
 #include "runner/report/run_result.h"
 #include "runner/report/style.h"
-#include "runner/symbols/source_position.h"
+#include "runner/symbols/frame.h"
 
 namespace leakgate {
 

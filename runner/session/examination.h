@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runner/inspection/linux/image_inspection.h"
+#include "runner/base/expected.h"
+#include "runner/process/image_inspection.h"
 #include "runner/symbols/debug_facts.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

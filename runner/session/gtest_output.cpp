@@ -4,7 +4,7 @@
 #include <pugixml.hpp>
 #include <string_view>
 
-#include "runner/util/linux/regular_file.h"
+#include "runner/base/regular_file.h"
 
 namespace leakgate {
 namespace {

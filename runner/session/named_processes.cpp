@@ -7,7 +7,7 @@
 #include <iterator>
 #include <thread>
 
-#include "runner/inspection/linux/image_inspection.h"
+#include "runner/process/image_inspection.h"
 #include "runner/session/linux/process_image.h"
 #include "runner/session/run_outcome.h"
 #include "runner/session/run_reasons.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "runner/budget/budget_set.h"
-#include "runner/inspection/linux/image_inspection.h"
+#include "runner/process/image_inspection.h"
 #include "runner/session/run_session.h"
 #include "runner/session/window_judge.h"
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

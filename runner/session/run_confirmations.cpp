@@ -2,8 +2,8 @@
 
 #include <string_view>
 
+#include "runner/base/signal_end.h"
 #include "runner/judgement/window_verdict.h"
-#include "runner/util/linux/signal_end.h"
 
 namespace leakgate {
 namespace {

@@ -2,9 +2,9 @@
 // and the exit code. Pure.
 #pragma once
 
+#include "runner/region/region_reader.h"
 #include "runner/report/run_result.h"
 #include "runner/session/gtest_output.h"
-#include "runner/snapshot/region_reader.h"
 
 namespace leakgate {
 

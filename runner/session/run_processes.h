@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
 
 namespace leakgate {
 

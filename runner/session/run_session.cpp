@@ -9,7 +9,7 @@
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
 #include "runner/attribution/frame_origin.h"
-#include "runner/budget/date.h"
+#include "runner/budget/expiry.h"
 #include "runner/report/program_exit_text.h"
 #include "runner/session/generations.h"
 #include "runner/session/gtest_output.h"

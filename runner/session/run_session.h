@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "common/region_layout.h"
+#include "runner/base/expected.h"
 #include "runner/budget/budget_file.h"
 #include "runner/judgement/baseline.h"
 #include "runner/report/run_result.h"
 #include "runner/session/run_processes.h"
 #include "runner/session/run_progress.h"
 #include "runner/session/test_snapshots.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runner/attribution/call_sites.h"
-#include "runner/snapshot/region_reader.h"
+#include "runner/region/region_reader.h"
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {

@@ -13,8 +13,8 @@
 #include <boost/process/v2/stdio.hpp>
 #include <nlohmann/json.hpp>
 
-#include "runner/symbols/compiled_files.h"
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
+#include "runner/symbols/debug_facts.h"
 
 namespace leakgate {
 namespace {

@@ -7,10 +7,10 @@
 #include <system_error>
 #include <utility>
 
+#include "runner/base/atomic_file.h"
+#include "runner/process/proc_files.h"
 #include "runner/snapshot_file/linux/describe_process.h"
 #include "runner/snapshot_file/write_snapshot.h"
-#include "runner/util/atomic_file.h"
-#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/expected.h"
+#include "runner/region/region_reader.h"
 #include "runner/report/run_result.h"
-#include "runner/snapshot/region_reader.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

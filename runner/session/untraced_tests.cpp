@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "runner/inspection/linux/image_inspection.h"
+#include "runner/process/image_inspection.h"
 #include "runner/session/linux/process_image.h"
 #include "runner/session/linux/process_tree.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "runner/budget/apply_limits.h"
-#include "runner/budget/date.h"
+#include "runner/budget/expiry.h"
 
 namespace leakgate {
 namespace {

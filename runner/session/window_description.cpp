@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runner/snapshot/totals_amounts.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
+#include "runner/region/region_reader.h"
 #include "runner/report/run_result.h"
-#include "runner/snapshot/region_reader.h"
 
 namespace leakgate {
 

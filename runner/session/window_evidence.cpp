@@ -7,8 +7,8 @@
 #include <map>
 #include <thread>
 
+#include "runner/process/proc_files.h"
 #include "runner/report/json_words.h"
-#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runner/judgement/evidence.h"
-#include "runner/reachability/linux/tell_reach.h"
+#include "runner/reach/linux/tell_reach.h"
 #include "runner/symbols/variables.h"
 
 namespace leakgate {

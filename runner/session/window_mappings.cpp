@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "runner/util/linux/memory_layout.h"
+#include "runner/process/memory_layout.h"
 
 namespace leakgate {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runner/attribution/call_sites.h"
+#include "runner/region/region_reader.h"
 #include "runner/report/run_result.h"
-#include "runner/snapshot/region_reader.h"
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {

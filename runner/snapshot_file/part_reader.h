@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "runner/base/expected.h"
 #include "runner/snapshot_file/format.h"
-#include "runner/util/expected.h"
 
 struct ZSTD_DCtx_s;
 

@@ -6,10 +6,10 @@
 #include <system_error>
 #include <vector>
 
+#include "runner/base/regular_file.h"
 #include "runner/snapshot_file/block_batch.h"
 #include "runner/snapshot_file/part_reader.h"
 #include "runner/snapshot_file/records.h"
-#include "runner/util/linux/regular_file.h"
 
 namespace leakgate {
 namespace {

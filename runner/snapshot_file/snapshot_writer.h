@@ -11,11 +11,11 @@
 #include <filesystem>
 #include <optional>
 
-#include "runner/snapshot/live_block.h"
+#include "runner/base/atomic_file.h"
+#include "runner/region/live_block.h"
 #include "runner/snapshot_file/block_batch.h"
 #include "runner/snapshot_file/part_writer.h"
 #include "runner/snapshot_file/snapshot_facts.h"
-#include "runner/util/atomic_file.h"
 
 namespace leakgate {
 

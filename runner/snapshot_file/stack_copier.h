@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runner/snapshot/region_reader.h"
+#include "runner/region/region_reader.h"
 #include "runner/snapshot_file/snapshot_writer.h"
 
 namespace leakgate {

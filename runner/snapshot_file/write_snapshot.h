@@ -10,9 +10,9 @@
 #include <functional>
 #include <string>
 
-#include "runner/snapshot/region_reader.h"
+#include "runner/base/expected.h"
+#include "runner/region/region_reader.h"
 #include "runner/snapshot_file/snapshot_facts.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

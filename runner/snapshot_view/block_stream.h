@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/snapshot_file/read_snapshot.h"
 #include "runner/snapshot_view/common_stacks.h"
 #include "runner/snapshot_view/snapshot_contents.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

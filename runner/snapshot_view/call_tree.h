@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/snapshot/amount.h"
+#include "runner/region/amount.h"
 #include "runner/snapshot_view/snapshot_view.h"
 
 namespace leakgate {

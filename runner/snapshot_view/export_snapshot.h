@@ -7,9 +7,9 @@
 #include <ostream>
 #include <string_view>
 
+#include "runner/base/expected.h"
 #include "runner/report/report_writer.h"
 #include "runner/snapshot_view/snapshot_view.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

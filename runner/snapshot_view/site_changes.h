@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/snapshot/amount.h"
+#include "runner/region/amount.h"
 #include "runner/snapshot_view/stack_frames.h"
 
 namespace leakgate {

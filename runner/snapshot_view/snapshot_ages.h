@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "runner/snapshot/amount.h"
+#include "runner/base/expected.h"
+#include "runner/region/amount.h"
 #include "runner/snapshot_view/block_stream.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "runner/snapshot/live_block.h"
+#include "runner/base/expected.h"
+#include "runner/region/live_block.h"
 #include "runner/snapshot_file/snapshot_facts.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/snapshot_view/site_changes.h"
 #include "runner/snapshot_view/snapshot_view.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

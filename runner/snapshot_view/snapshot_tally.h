@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "runner/snapshot/amount.h"
-#include "runner/snapshot/live_block.h"
+#include "runner/region/amount.h"
+#include "runner/region/live_block.h"
 
 namespace leakgate {
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "runner/attribution/finding.h"
+#include "runner/base/expected.h"
 #include "runner/budget/budget_set.h"
 #include "runner/snapshot_view/snapshot_ages.h"
 #include "runner/snapshot_view/snapshot_contents.h"
 #include "runner/snapshot_view/snapshot_tally.h"
 #include "runner/snapshot_view/stack_filters.h"
 #include "runner/snapshot_view/stack_frames.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "runner/attribution/code_owner.h"
 #include "runner/attribution/frame_origin.h"
-#include "runner/attribution/user_code.h"
 #include "runner/snapshot_file/linux/file_state.h"
 
 namespace leakgate {

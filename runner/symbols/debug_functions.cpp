@@ -5,9 +5,8 @@
 #include <optional>
 
 #include "runner/symbols/debug_units.h"
-#include "runner/symbols/demangle.h"
-#include "runner/symbols/dwarf_children.h"
-#include "runner/symbols/source_path.h"
+#include "runner/symbols/name_text.h"
+#include "runner/symbols/qualified_names.h"
 
 namespace leakgate {
 namespace {

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "runner/symbols/frame.h"
 #include "runner/symbols/qualified_names.h"
 #include "runner/symbols/range_map.h"
-#include "runner/symbols/source_position.h"
 
 namespace leakgate {
 

@@ -1,10 +1,28 @@
-// One symbolised frame of a call stack. A plain value.
+// A line of a source file. A plain value.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 namespace leakgate {
+
+struct SourcePosition {
+  std::string file;  // as debug information has it, mostly absolute
+  int line = 0;
+
+  friend bool operator==(const SourcePosition&, const SourcePosition&) = default;
+};
+
+// Whether the file of a module could be had. A plain value.
+
+// What is known of a module's file.
+enum class ModuleFileState {
+  kFound,
+  kMissing,    // nowhere, or no file that can be read
+  kOtherFile,  // at its path there is another build
+};
+
+// One symbolised frame of a call stack. A plain value.
 
 // One frame as a person reads it. One address yields several when functions
 // were inlined there: the innermost first, `inlined` on all but the last.

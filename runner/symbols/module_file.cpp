@@ -6,10 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "runner/symbols/build_id.h"
-#include "runner/symbols/demangle.h"
+#include "runner/base/regular_file.h"
+#include "runner/symbols/name_text.h"
 #include "runner/symbols/separate_files.h"
-#include "runner/util/linux/regular_file.h"
 
 namespace leakgate {
 namespace {

@@ -13,11 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "runner/snapshot/module.h"
+#include "runner/region/module.h"
 #include "runner/symbols/call_target.h"
 #include "runner/symbols/debug_functions.h"
 #include "runner/symbols/frame.h"
-#include "runner/symbols/module_file_state.h"
 #include "runner/symbols/symbol_files.h"
 #include "runner/symbols/symbol_table.h"
 

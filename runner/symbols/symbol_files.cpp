@@ -9,11 +9,9 @@
 #include <memory>
 #include <system_error>
 
-#include "runner/symbols/build_id.h"
-#include "runner/symbols/debug_servers.h"
+#include "runner/base/descriptors.h"
+#include "runner/base/regular_file.h"
 #include "runner/symbols/separate_files.h"
-#include "runner/util/linux/regular_file.h"
-#include "runner/util/linux/unique_fd.h"
 
 namespace leakgate {
 namespace {

@@ -17,9 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/snapshot/module.h"
+#include "runner/region/module.h"
 #include "runner/symbols/frame.h"
-#include "runner/symbols/module_file_state.h"
 
 namespace leakgate {
 

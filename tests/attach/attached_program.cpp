@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "runner/util/linux/process_status.h"
+#include "runner/process/proc_files.h"
 #include "tests/support/leakgate_run.h"
 
 namespace leakgate::test {

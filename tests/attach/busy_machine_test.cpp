@@ -16,7 +16,7 @@
 #include "runner/attach/linux/target_layout.h"
 #include "runner/attach/linux/target_memory.h"
 #include "runner/attach/linux/thread_progress.h"
-#include "runner/util/linux/process_status.h"
+#include "runner/process/proc_files.h"
 #include "tests/attach/attached_program.h"
 
 namespace leakgate::test {

@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "runner/util/linux/memory_layout.h"
-#include "runner/util/linux/process_status.h"
+#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 #include "tests/attach/attached_program.h"
 
 namespace leakgate::test {

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "runner/attach/linux/target_layout.h"
-#include "runner/util/linux/process_status.h"
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
+#include "runner/process/proc_files.h"
 #include "tests/attach/attached_program.h"
 #include "tests/support/leakgate_run.h"
 

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "runner/util/linux/process_status.h"
+#include "runner/process/proc_files.h"
 #include "tests/attach/attached_program.h"
 
 namespace leakgate::test {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "runner/inspection/linux/image_inspection.h"
+#include "runner/process/image_inspection.h"
 #include "runner/symbols/symbolizer.h"
 #include "runner/symbols/variables.h"
 

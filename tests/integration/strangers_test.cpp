@@ -13,8 +13,8 @@
 
 #include "common/control_protocol.h"
 #include "common/region_layout.h"
-#include "runner/util/linux/local_socket.h"
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
+#include "runner/base/local_socket.h"
 #include "tests/integration/launch_commands.h"
 
 namespace leakgate::test {

@@ -16,7 +16,7 @@
 #include <fstream>
 #include <thread>
 
-#include "runner/reachability/linux/frozen_process.h"
+#include "runner/reach/linux/frozen_process.h"
 #include "tests/reachability/traced_program.h"
 #include "tests/support/command.h"
 #include "tests/support/leakgate_run.h"

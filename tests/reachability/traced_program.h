@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/reachability/linux/tell_reach.h"
+#include "runner/reach/linux/tell_reach.h"
 #include "runner/session/linux/control_server.h"
 #include "runner/session/linux/launcher.h"
 #include "runner/session/linux/region_file.h"

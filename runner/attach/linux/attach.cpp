@@ -6,7 +6,7 @@
 #include "runner/attach/linux/enabling.h"
 #include "runner/attach/linux/program_begin.h"
 #include "runner/attach/linux/refusals.h"
-#include "runner/util/linux/wait_lock.h"
+#include "runner/process/wait_lock.h"
 
 namespace leakgate {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "runner/attach/linux/refusals.h"
 #include "runner/attach/linux/target.h"
-#include "runner/util/linux/process_status.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <thread>
 
-#include "runner/util/linux/errno_text.h"
-#include "runner/util/linux/process_status.h"
+#include "runner/base/descriptors.h"
+#include "runner/process/proc_files.h"
 
 #ifndef NT_X86_XSTATE
 #define NT_X86_XSTATE 0x202

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runner/util/linux/proc_file.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

@@ -12,8 +12,8 @@
 #include "runner/attach/linux/target_memory.h"
 #include "runner/attach/linux/waiting_threads.h"
 #include "runner/attach/program_environment.h"
-#include "runner/util/linux/memory_layout.h"
-#include "runner/util/linux/process_status.h"
+#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "runner/attach/attach.h"
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -15,10 +15,10 @@
 
 #include "runner/attach/linux/held_thread.h"
 #include "runner/attach/linux/initial_stack.h"
-#include "runner/inspection/linux/image_inspection.h"
-#include "runner/util/linux/errno_text.h"
-#include "runner/util/linux/memory_layout.h"
-#include "runner/util/linux/process_status.h"
+#include "runner/base/descriptors.h"
+#include "runner/process/image_inspection.h"
+#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

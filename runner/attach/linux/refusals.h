@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 
 #include "runner/attach/linux/thread_progress.h"
-#include "runner/util/linux/interrupted_call.h"
-#include "runner/util/linux/process_status.h"
+#include "runner/process/interrupted_call.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

@@ -24,7 +24,7 @@
 #include "runner/attach/linux/held_thread.h"
 #include "runner/attach/linux/signal_frame.h"
 #include "runner/attach/linux/target_memory.h"
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

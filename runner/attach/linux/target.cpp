@@ -8,7 +8,7 @@
 
 #include "common/region_layout.h"
 #include "runner/attach/linux/waiting_threads.h"
-#include "runner/util/linux/process_status.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

@@ -17,7 +17,7 @@
 #include "runner/attach/linux/thread_progress.h"
 #include "runner/attach/linux/thread_stops.h"
 #include "runner/attach/linux/waiting_threads.h"
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

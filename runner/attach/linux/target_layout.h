@@ -13,8 +13,8 @@
 #include "runner/attach/linux/target_memory.h"
 #include "runner/attach/linux/target_module.h"
 #include "runner/attach/linux/target_stack.h"
-#include "runner/util/expected.h"
-#include "runner/util/linux/memory_layout.h"
+#include "runner/base/expected.h"
+#include "runner/process/memory_layout.h"
 
 namespace leakgate {
 

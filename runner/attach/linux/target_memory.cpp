@@ -8,10 +8,9 @@
 #include <cerrno>
 
 #include "runner/attach/linux/held_thread.h"
-#include "runner/util/linux/errno_text.h"
-#include "runner/util/linux/memory_layout.h"
-#include "runner/util/linux/proc_file.h"
-#include "runner/util/linux/process_status.h"
+#include "runner/base/descriptors.h"
+#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <type_traits>
 
-#include "runner/util/expected.h"
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "runner/util/linux/regular_file.h"
+#include "runner/base/regular_file.h"
 
 namespace leakgate {
 namespace {

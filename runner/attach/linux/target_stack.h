@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runner/attach/linux/target_memory.h"
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 struct Dwfl;
 

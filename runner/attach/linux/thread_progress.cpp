@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runner/util/linux/process_status.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

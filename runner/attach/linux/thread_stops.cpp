@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runner/attach/linux/thread_progress.h"
-#include "runner/util/linux/interrupted_call.h"
+#include "runner/process/interrupted_call.h"
 
 namespace leakgate {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runner/attach/linux/held_thread.h"
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

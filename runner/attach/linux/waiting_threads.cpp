@@ -7,8 +7,8 @@
 #include <charconv>
 #include <string>
 
-#include "runner/util/linux/interrupted_call.h"
-#include "runner/util/linux/process_status.h"
+#include "runner/process/interrupted_call.h"
+#include "runner/process/proc_files.h"
 
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449

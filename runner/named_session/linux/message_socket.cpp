@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <sstream>
 
-#include "runner/util/linux/errno_text.h"
-#include "runner/util/linux/local_socket.h"
-#include "runner/util/linux/proc_file.h"
+#include "runner/base/descriptors.h"
+#include "runner/base/local_socket.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/util/expected.h"
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -8,11 +8,10 @@
 #include <optional>
 
 #include "common/region_layout.h"
+#include "runner/base/descriptors.h"
+#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 #include "runner/session/linux/process_image.h"
-#include "runner/util/linux/memory_layout.h"
-#include "runner/util/linux/proc_file.h"
-#include "runner/util/linux/process_status.h"
-#include "runner/util/linux/unique_fd.h"
 
 namespace leakgate {
 namespace {

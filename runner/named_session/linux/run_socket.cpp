@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "runner/util/linux/process_status.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

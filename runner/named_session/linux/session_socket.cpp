@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <string_view>
 
-#include "runner/util/linux/errno_text.h"
+#include "runner/base/descriptors.h"
 
 namespace leakgate {
 namespace {

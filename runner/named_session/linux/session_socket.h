@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/descriptors.h"
+#include "runner/base/expected.h"
 #include "runner/named_session/linux/message_socket.h"
-#include "runner/util/expected.h"
-#include "runner/util/linux/unique_fd.h"
 
 namespace leakgate {
 

@@ -1,7 +1,7 @@
 #include "runner/report/formats/page_tables.h"
 
+#include "runner/attribution/code_owner.h"
 #include "runner/attribution/stack_pattern.h"
-#include "runner/attribution/user_code.h"
 #include "runner/report/json_access.h"
 
 namespace leakgate {

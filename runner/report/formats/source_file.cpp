@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "runner/util/linux/regular_file.h"
+#include "runner/base/regular_file.h"
 
 namespace leakgate {
 namespace {

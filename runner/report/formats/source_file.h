@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "runner/base/expected.h"
 #include "runner/report/formats/source_excerpts.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

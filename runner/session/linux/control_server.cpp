@@ -13,10 +13,10 @@
 
 #include "common/control_protocol.h"
 #include "common/region_layout.h"
+#include "runner/base/descriptors.h"
+#include "runner/base/local_socket.h"
+#include "runner/base/regular_file.h"
 #include "runner/session/linux/process_image.h"
-#include "runner/util/linux/errno_text.h"
-#include "runner/util/linux/file_rights.h"
-#include "runner/util/linux/local_socket.h"
 
 namespace leakgate {
 namespace {

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "common/control_protocol.h"
-#include "runner/util/expected.h"
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

@@ -16,7 +16,7 @@
 #include <ctime>
 #include <vector>
 
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
 
 namespace leakgate {
 

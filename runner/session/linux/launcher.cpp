@@ -15,9 +15,8 @@
 #include <boost/process/v2/stdio.hpp>
 #include <cstdlib>
 
-#include "runner/util/linux/errno_text.h"
-#include "runner/util/linux/unique_fd.h"
-#include "runner/util/linux/wait_lock.h"
+#include "runner/base/descriptors.h"
+#include "runner/process/wait_lock.h"
 
 namespace leakgate {
 namespace {

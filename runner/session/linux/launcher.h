@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/expected.h"
 #include "runner/session/linux/inherited_state.h"
-#include "runner/util/expected.h"
 
 namespace leakgate {
 

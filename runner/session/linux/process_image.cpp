@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "runner/inspection/linux/image_inspection.h"
-#include "runner/util/linux/proc_file.h"
-#include "runner/util/linux/regular_file.h"
+#include "runner/base/regular_file.h"
+#include "runner/process/image_inspection.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

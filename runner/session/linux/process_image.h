@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
 
 namespace leakgate {
 

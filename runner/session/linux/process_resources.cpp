@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "runner/util/linux/process_status.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

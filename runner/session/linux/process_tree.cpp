@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "runner/util/linux/proc_file.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runner/util/linux/signal_end.h"
+#include "runner/base/signal_end.h"
 
 namespace leakgate {
 namespace {

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runner/util/linux/errno_text.h"
+#include "runner/base/descriptors.h"
 
 namespace leakgate {
 namespace {

@@ -5,10 +5,9 @@
 #include <memory>
 
 #include "common/region_layout.h"
-#include "runner/snapshot/region_reader.h"
-#include "runner/util/expected.h"
-#include "runner/util/linux/mapping.h"
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
+#include "runner/base/expected.h"
+#include "runner/region/region_reader.h"
 
 namespace leakgate {
 

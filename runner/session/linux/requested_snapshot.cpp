@@ -5,9 +5,9 @@
 #include <new>
 #include <string_view>
 
+#include "runner/process/proc_files.h"
 #include "runner/snapshot_file/linux/describe_process.h"
 #include "runner/snapshot_file/write_snapshot.h"
-#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "runner/snapshot/region_reader.h"
+#include "runner/region/region_reader.h"
 
 namespace leakgate {
 

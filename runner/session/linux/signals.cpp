@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#include "runner/util/linux/signal_end.h"
+#include "runner/base/signal_end.h"
 
 namespace leakgate {
 namespace {

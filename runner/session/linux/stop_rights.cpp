@@ -8,9 +8,9 @@
 
 #include <future>
 
-#include "runner/reachability/linux/frozen_process.h"
-#include "runner/util/linux/errno_text.h"
-#include "runner/util/linux/process_status.h"
+#include "runner/base/descriptors.h"
+#include "runner/process/proc_files.h"
+#include "runner/reach/linux/frozen_process.h"
 
 namespace leakgate {
 namespace {

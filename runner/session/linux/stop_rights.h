@@ -2,7 +2,7 @@
 // hold, which is how lost memory is told from retained. Used by `leakgate doctor`.
 #pragma once
 
-#include "runner/util/expected.h"
+#include "runner/base/expected.h"
 
 namespace leakgate {
 

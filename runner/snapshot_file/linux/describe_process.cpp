@@ -7,9 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "runner/process/proc_files.h"
 #include "runner/snapshot_file/format.h"
-#include "runner/util/linux/proc_file.h"
-#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {

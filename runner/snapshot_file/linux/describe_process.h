@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runner/snapshot/region_reader.h"
+#include "runner/region/region_reader.h"
 #include "runner/snapshot_file/snapshot_facts.h"
 
 namespace leakgate {

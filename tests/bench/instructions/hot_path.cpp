@@ -11,7 +11,7 @@
 #include "plugin/agent/on_switch.h"
 #include "plugin/agent/recorder.h"
 #include "plugin/agent/windows.h"
-#include "runner/snapshot/stack_events.h"
+#include "runner/region/stack_events.h"
 #include "tests/bench/workloads/call_depth.h"
 #include "tests/unit/agent/traced_region.h"
 

@@ -16,7 +16,7 @@
 
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/phases.h"
-#include "runner/snapshot/amount.h"
+#include "runner/region/amount.h"
 #include "tests/unit/agent/traced_region.h"
 
 namespace leakgate::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/attribution/function_name.h"
+#include "runner/symbols/name_text.h"
 #include "tests/unit/attribution/frames.h"
 
 namespace leakgate {

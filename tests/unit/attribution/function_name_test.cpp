@@ -1,10 +1,9 @@
-#include "runner/attribution/function_name.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <tuple>
 
+#include "runner/symbols/name_text.h"
 #include "tests/support/processor_time.h"
 
 namespace leakgate {

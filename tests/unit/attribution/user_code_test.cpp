@@ -1,9 +1,8 @@
-#include "runner/attribution/user_code.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "runner/attribution/code_owner.h"
 #include "tests/unit/attribution/frames.h"
 
 namespace leakgate {

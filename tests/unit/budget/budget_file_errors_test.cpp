@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runner/budget/budget_file.h"
+#include "runner/budget/read_budget.h"
 
 namespace leakgate {
 namespace {

@@ -1,12 +1,11 @@
 // What a good budget file means. Bad ones: budget_file_errors_test.cpp.
-#include "runner/budget/budget_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "runner/budget/date.h"
+#include "runner/budget/expiry.h"
+#include "runner/budget/read_budget.h"
 
 namespace leakgate {
 namespace {

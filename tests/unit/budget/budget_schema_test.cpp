@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "runner/budget/budget_file.h"
+#include "runner/budget/read_budget.h"
 #include "runner/budget/schema_text.h"
 #include "tests/support/json_schema.h"
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/budget/read_budget.h"
 #include "tests/unit/budget/budget_directory.h"
 
 namespace leakgate {

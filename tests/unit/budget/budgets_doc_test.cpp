@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/budget/budget_file.h"
+#include "runner/budget/read_budget.h"
 
 namespace leakgate {
 namespace {

@@ -1,6 +1,6 @@
-#include "runner/budget/date.h"
-
 #include <gtest/gtest.h>
+
+#include "runner/budget/expiry.h"
 
 namespace leakgate {
 namespace {

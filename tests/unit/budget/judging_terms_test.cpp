@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runner/budget/budget_set.h"
+#include "runner/budget/read_budget.h"
 
 namespace leakgate {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/budget/budget_file.h"
+#include "runner/budget/read_budget.h"
 #include "tests/unit/budget/budget_directory.h"
 
 namespace leakgate {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runner/budget/budget_set.h"
+#include "runner/budget/read_budget.h"
 #include "runner/budget/verdict.h"
 
 namespace leakgate {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "runner/budget/budget_set.h"
+#include "runner/budget/read_budget.h"
 
 namespace leakgate {
 namespace {

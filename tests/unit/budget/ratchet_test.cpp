@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "runner/budget/text_edits.h"
+#include "runner/budget/read_budget.h"
 #include "tests/support/processor_time.h"
 
 namespace leakgate {

@@ -1,10 +1,10 @@
-#include "runner/budget/size.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
 #include <string>
+
+#include "runner/budget/wording.h"
 
 namespace leakgate {
 namespace {

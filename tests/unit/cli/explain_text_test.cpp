@@ -2,7 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "runner/budget/date.h"
+#include "runner/budget/expiry.h"
+#include "runner/budget/read_budget.h"
 
 namespace leakgate {
 namespace {

@@ -12,8 +12,8 @@
 #include "runner/named_session/linux/run_socket.h"
 #include "runner/named_session/run_client.h"
 #include "runner/named_session/take_snapshot.h"
+#include "runner/process/proc_files.h"
 #include "runner/session/linux/region_file.h"
-#include "runner/util/linux/process_status.h"
 
 namespace leakgate {
 namespace {

@@ -1,5 +1,3 @@
-#include "runner/util/linux/file_rights.h"
-
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/prctl.h>
@@ -9,7 +7,8 @@
 #include <fstream>
 #include <vector>
 
-#include "runner/util/linux/unique_fd.h"
+#include "runner/base/descriptors.h"
+#include "runner/base/regular_file.h"
 #include "tests/support/command.h"
 
 namespace leakgate {

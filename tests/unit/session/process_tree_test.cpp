@@ -9,9 +9,9 @@
 #include <chrono>
 #include <thread>
 
+#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 #include "runner/snapshot_file/linux/describe_process.h"
-#include "runner/util/linux/memory_layout.h"
-#include "runner/util/linux/proc_file.h"
 
 namespace leakgate {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "runner/budget/read_budget.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

@@ -1,9 +1,8 @@
 // Files that the compiler was given by relative names.
-#include "runner/symbols/compiled_files.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/symbols/debug_facts.h"
 #include "tests/unit/symbols/compiled_library.h"
 
 namespace leakgate {

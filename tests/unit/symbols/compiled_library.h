@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "runner/snapshot/module.h"
+#include "runner/region/module.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {

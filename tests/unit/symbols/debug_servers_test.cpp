@@ -1,7 +1,7 @@
-#include "runner/symbols/debug_servers.h"
-
 #include <gtest/gtest.h>
 #include <stdlib.h>
+
+#include "runner/symbols/separate_files.h"
 
 namespace leakgate {
 namespace {

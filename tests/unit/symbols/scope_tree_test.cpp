@@ -1,7 +1,5 @@
 // The scopes around each entry of debug information, held against what a walk from the
 // unit downwards comes through.
-#include "runner/symbols/scope_tree.h"
-
 #include <dwarf.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,7 +7,7 @@
 
 #include <string>
 
-#include "runner/symbols/dwarf_children.h"
+#include "runner/symbols/qualified_names.h"
 #include "tests/unit/symbols/compiled_library.h"
 
 namespace leakgate {

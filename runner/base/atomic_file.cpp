@@ -1,0 +1,212 @@
+#include "runner/base/atomic_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <random>
+#include <streambuf>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "runner/base/file_place.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Cause(int error_number) { return std::generic_category().message(error_number); }
+
+constexpr std::string_view kDirectRemedy = "make it writable or name another file";
+constexpr std::string_view kRemedy =
+    "make its directory writable with room for it, or name another file";
+
+std::FILE* AsFile(UniqueFd file, const char* mode) {
+  if (!file) return nullptr;
+  std::FILE* const opened = ::fdopen(file.get(), mode);
+  if (opened != nullptr) (void)file.Release();
+  return opened;
+}
+
+// Of a new file.
+mode_t ModeOf(AtomicFile::Content content) {
+  constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
+  constexpr mode_t kOthers = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+  return content == AtomicFile::Content::kSnapshot ? kOwner : kOwner | kOthers;
+}
+
+// Short whatever the report's own name, which may be as long as names can be.
+std::string TemporaryName() {
+  std::random_device random;
+  return fmt::format(".leakgate-{:08x}{:08x}.tmp", random(), random());
+}
+
+}  // namespace
+
+class AtomicFile::Buffer : public std::streambuf {
+ public:
+  explicit Buffer(std::FILE* file) : file_(file) {
+    if (file_ == nullptr) error_ = errno;
+  }
+  ~Buffer() override { Close(); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  // 0, or the number of the first error.
+  [[nodiscard]] int error() const { return error_; }
+
+  [[nodiscard]] int descriptor() const { return ::fileno(file_); }
+
+  // Writes what is still buffered.
+  void Flush() {
+    if (file_ != nullptr && std::fflush(file_) != 0) Fail();
+  }
+  void Close() {
+    if (file_ != nullptr && std::fclose(std::exchange(file_, nullptr)) != 0) Fail();
+  }
+
+ protected:
+  int_type overflow(int_type byte) override {
+    if (traits_type::eq_int_type(byte, traits_type::eof())) return traits_type::not_eof(byte);
+    const char one = traits_type::to_char_type(byte);
+    return xsputn(&one, 1) == 1 ? byte : traits_type::eof();
+  }
+  std::streamsize xsputn(const char* bytes, std::streamsize count) override {
+    if (file_ == nullptr || error_ != 0) return 0;
+    errno = 0;
+    const std::size_t written = std::fwrite(bytes, 1, static_cast<std::size_t>(count), file_);
+    if (written != static_cast<std::size_t>(count)) Fail();
+    return static_cast<std::streamsize>(written);
+  }
+
+ private:
+  void Fail() {
+    if (error_ == 0) error_ = errno == 0 ? EIO : errno;
+  }
+
+  std::FILE* file_;
+  int error_ = 0;
+};
+
+AtomicFile::AtomicFile() = default;
+AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
+
+Unexpected AtomicFile::CannotWrite(const std::string& cause, std::string_view remedy) const {
+  const char* const content = content_ == Content::kReport ? "report" : "snapshot";
+  return InconclusiveError(
+      fmt::format("cannot write {} {}: {}; {}", content, path_.string(), cause, remedy));
+}
+
+Expected<AtomicFile> AtomicFile::Find(const fs::path& path, Content content) {
+  AtomicFile file;
+  file.content_ = content;
+  file.path_ = path;
+  tl::expected<FilePlace, PlaceProblem> place = FilePlace::Find(path);
+  if (!place) return file.CannotWrite(place.error().cause, place.error().remedy);
+  file.place_ = *std::move(place);
+  return file;
+}
+
+Expected<AtomicFile> AtomicFile::Create(const fs::path& path, Content content) {
+  Expected<AtomicFile> file = Find(path, content);
+  if (!file) return file;
+  if (!file->place_.IsWrittenDirectly()) file->temporary_ = TemporaryName();
+  if (Expected<void> opened = file->Open(); !opened) return Unexpected(opened.error());
+  return file;
+}
+
+Expected<AtomicFile> AtomicFile::Append(const fs::path& path) {
+  Expected<AtomicFile> file = Find(path, Content::kReport);
+  if (!file) return file;
+  if (Expected<void> opened = file->Open(); !opened) return Unexpected(opened.error());
+  return file;
+}
+
+Expected<void> AtomicFile::Open() {
+  tl::expected<UniqueFd, PlaceProblem> opened =
+      is_direct() ? place_.OpenToAppend(ModeOf(content_)) : OpenBeside();
+  if (!opened) return CannotWrite(opened.error().cause, opened.error().remedy);
+  buffer_ = std::make_unique<Buffer>(AsFile(*std::move(opened), is_direct() ? "ab" : "wb"));
+  if (const int error = buffer_->error(); error != 0) {
+    return CannotWrite(Cause(error), is_direct() ? kDirectRemedy : kRemedy);
+  }
+  out_ = std::make_unique<std::ostream>(buffer_.get());
+  return {};
+}
+
+// From now on a signal that ends this process takes `temporary_` away.
+void AtomicFile::NotePartial() {
+  partial_ = std::make_unique<PartialFile>(place_.directory(), temporary_);
+}
+
+// Without a name where the file system can: a writer that is killed leaves nothing then.
+UniqueFd AtomicFile::OpenBeside() {
+  const mode_t mode = ModeOf(content_);
+  UniqueFd file = OpenUnnamedFile(place_.directory(), mode);
+  is_named_ = !file;
+  if (is_named_) {
+    NotePartial();
+    file = CreateNewFile(place_.directory(), temporary_, mode);
+  }
+  // A snapshot is for its owner alone, whatever it replaces.
+  const bool keeps_rights = file && place_.occupant() && content_ == Content::kReport;
+  if (keeps_rights) TakeRightsOf(*place_.occupant(), file.get());
+  return file;
+}
+
+AtomicFile::~AtomicFile() {
+  if (!is_named_ || temporary_.empty() || !out_) return;  // in its place, or moved from
+  ::unlinkat(place_.directory(), temporary_.c_str(), 0);
+}
+
+Expected<void> AtomicFile::Commit() {
+  buffer_->Flush();
+  if (is_named_ || is_direct()) buffer_->Close();
+  if (const int error = buffer_->error(); error != 0) {
+    return CannotWrite(Cause(error), is_direct() ? kDirectRemedy : kRemedy);
+  }
+  if (is_direct()) return {};
+  const std::error_code failure = Place();
+  if (failure) return CannotWrite(failure.message(), kRemedy);
+  temporary_.clear();
+  partial_.reset();
+  return {};
+}
+
+// Only what has a name can replace another file.
+std::error_code AtomicFile::Place() {
+  const int directory = place_.directory();
+  std::error_code failure;
+  if (!is_named_) {
+    failure = NameFile(buffer_->descriptor(), directory, place_.name());
+    if (!failure) return failure;
+    NotePartial();
+    if (failure == std::errc::file_exists) {
+      failure = NameFile(buffer_->descriptor(), directory, temporary_);
+    }
+    is_named_ = true;
+    if (failure) failure = CopyToNewFile(buffer_->descriptor(), directory, temporary_);
+    if (failure) return failure;
+  }
+  const int renamed = ::renameat(directory, temporary_.c_str(), directory, place_.name().c_str());
+  return renamed == 0 ? failure : std::error_code(errno, std::generic_category());
+}
+
+Expected<void> WriteFileAtomically(const fs::path& path, std::string_view text) {
+  Expected<AtomicFile> file = AtomicFile::Create(path);
+  if (!file) return Unexpected(file.error());
+  file->out().write(text.data(), static_cast<std::streamsize>(text.size()));
+  return file->Commit();
+}
+
+void RemoveWritten(const fs::path& path) {
+  std::error_code is_gone;
+  if (fs::is_regular_file(fs::symlink_status(path, is_gone))) fs::remove(path, is_gone);
+}
+
+}  // namespace leakgate

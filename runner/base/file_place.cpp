@@ -1,0 +1,225 @@
+#include "runner/base/file_place.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <deque>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace leakgate {
+namespace {
+
+// The name by which an unprivileged process may link what it has open.
+std::string OpenFileName(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+std::error_code LastErrorCode() { return {errno, std::generic_category()}; }
+
+namespace fs = std::filesystem;
+
+constexpr int kLook = O_PATH | O_CLOEXEC;  // without rights to it, and nothing happens to it
+
+tl::unexpected<PlaceProblem> Problem(std::string cause, std::string remedy) {
+  return tl::unexpected(PlaceProblem{std::move(cause), std::move(remedy)});
+}
+
+tl::unexpected<PlaceProblem> ProblemOf(int error) {
+  if (error == ENOENT || error == ENOTDIR) {
+    return Problem("its directory does not exist", "create it first");
+  }
+  return Problem(std::generic_category().message(error),
+                 "make its directory writable with room for it, or name another file");
+}
+
+tl::unexpected<PlaceProblem> IsStrangersProblem(const struct stat& entry) {
+  return Problem(fmt::format("it is another user's {}, in a directory that all may write",
+                             S_ISLNK(entry.st_mode) ? "link" : "file"),
+                 "write it elsewhere");
+}
+
+// Whether somebody else may have put it there for others to fall into.
+bool IsStrangers(int directory, const struct stat& entry) {
+  constexpr mode_t kForAll = S_ISVTX | S_IWOTH;
+  struct stat around {};
+  if (::fstat(directory, &around) != 0) return true;
+  return (around.st_mode & kForAll) == kForAll && entry.st_uid != ::geteuid() &&
+         entry.st_uid != around.st_uid;
+}
+
+bool IsOfProc(int directory) {
+  struct statfs facts {};
+  return ::fstatfs(directory, &facts) == 0 && facts.f_type == PROC_SUPER_MAGIC;
+}
+
+UniqueFd BeginOf(const std::string& path) {
+  return UniqueFd(::open(path.starts_with('/') ? "/" : ".", kLook | O_DIRECTORY));
+}
+
+// Puts the parts of `path` in front of `rest`. What ends in a slash is a directory: "a/" is "a/.".
+void Prepend(const std::string& path, std::deque<std::string>& rest) {
+  std::deque<std::string> parts;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    if (end != begin) parts.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (path.ends_with('/')) parts.emplace_back(".");
+  rest.insert(rest.begin(), parts.begin(), parts.end());
+}
+
+std::string TargetOf(const UniqueFd& link) {
+  char target[PATH_MAX];
+  const ssize_t length = ::readlinkat(link.get(), "", target, sizeof(target));
+  return length < 0 ? "" : std::string(target, static_cast<std::size_t>(length));
+}
+
+// False if a signal asks to end that this process keeps from coming.
+bool WaitABit() {
+  sigset_t pending;
+  ::sigemptyset(&pending);
+  ::sigpending(&pending);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
+    if (::sigismember(&pending, signal) == 1) return false;
+  }
+  const timespec bit{0, 20'000'000};
+  ::nanosleep(&bit, nullptr);
+  return true;
+}
+
+}  // namespace
+
+UniqueFd OpenUnnamedFile(int directory, mode_t mode) {
+  UniqueFd file(::openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
+  if (file && ::access(OpenFileName(file.get()).c_str(), F_OK) != 0) return UniqueFd();
+  return file;
+}
+
+std::error_code NameFile(int fd, int directory, const std::string& name) {
+  const int result =
+      ::linkat(AT_FDCWD, OpenFileName(fd).c_str(), directory, name.c_str(), AT_SYMLINK_FOLLOW);
+  return result == 0 ? std::error_code() : LastErrorCode();
+}
+
+UniqueFd CreateNewFile(int directory, const std::string& name, mode_t mode) {
+  return UniqueFd(::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+}
+
+std::error_code CopyToNewFile(int fd, int directory, const std::string& name) {
+  struct stat facts {};
+  if (::fstat(fd, &facts) != 0) return LastErrorCode();
+  const UniqueFd copy = CreateNewFile(directory, name, facts.st_mode & S_IRWXU);
+  if (!copy) return LastErrorCode();
+  TakeRightsOf(facts, copy.get());
+  char bytes[1 << 16];
+  off_t at = 0;
+  for (ssize_t count = 0; (count = ::pread(fd, bytes, sizeof(bytes), at)) != 0;) {
+    if (count < 0) return LastErrorCode();
+    const ssize_t written = ::write(copy.get(), bytes, static_cast<std::size_t>(count));
+    if (written < 0) return LastErrorCode();
+    at += written;
+  }
+  return {};
+}
+
+void TakeRightsOf(const struct stat& replaced, int fd) {
+  constexpr gid_t kAsItIs = static_cast<gid_t>(-1);
+  mode_t mode = replaced.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  const bool has_group = ::fchown(fd, replaced.st_uid, replaced.st_gid) == 0 ||
+                         ::fchown(fd, kAsItIs, replaced.st_gid) == 0;
+  // Another group gets what all have.
+  if (!has_group) mode = (mode & ~static_cast<mode_t>(S_IRWXG)) | ((mode & S_IRWXO) << 3);
+  ::fchmod(fd, mode);
+}
+
+tl::expected<FilePlace, PlaceProblem> FilePlace::Find(const fs::path& path, Use use) {
+  constexpr int kMostLinks = 40;  // as the kernel
+  std::deque<std::string> rest;
+  Prepend(path.string(), rest);
+  UniqueFd directory = BeginOf(path.string());
+  for (int links = 0; directory && !rest.empty();) {
+    const std::string part = std::exchange(rest.front(), {});
+    rest.pop_front();
+    if (part == ".") continue;
+    UniqueFd found(::openat(directory.get(), part.c_str(), kLook | O_NOFOLLOW));
+    if (!found && errno == ENOENT && rest.empty()) {
+      return FilePlace(std::move(directory), part, std::nullopt, Entry::kItself);
+    }
+    struct stat facts {};
+    if (!found || ::fstat(found.get(), &facts) != 0) return ProblemOf(errno);
+    Entry entry = Entry::kItself;
+    if (S_ISLNK(facts.st_mode)) {
+      if (IsStrangers(directory.get(), facts)) return IsStrangersProblem(facts);
+      if (++links > kMostLinks) return ProblemOf(ELOOP);
+      if (!IsOfProc(directory.get())) {
+        const std::string target = TargetOf(found);
+        if (target.starts_with('/')) directory = BeginOf(target);
+        Prepend(target, rest);
+        continue;
+      }
+      // The kernel alone knows where it leads.
+      entry = Entry::kLinkOfKernel;
+      found = UniqueFd(::openat(directory.get(), part.c_str(), kLook));
+      if (!found || ::fstat(found.get(), &facts) != 0) return ProblemOf(errno);
+    }
+    if (S_ISDIR(facts.st_mode)) {
+      directory = std::move(found);
+      continue;
+    }
+    if (!rest.empty()) return ProblemOf(ENOTDIR);
+    if (use == Use::kWrite && IsStrangers(directory.get(), facts)) return IsStrangersProblem(facts);
+    return FilePlace(std::move(directory), part, facts, entry);
+  }
+  if (!directory) return ProblemOf(errno);
+  return Problem("it is a directory", "name a file in it");
+}
+
+bool FilePlace::IsWrittenDirectly() const {
+  return occupant_ && (!S_ISREG(occupant_->st_mode) || entry_ == Entry::kLinkOfKernel);
+}
+
+tl::expected<UniqueFd, PlaceProblem> FilePlace::OpenToAppend(mode_t mode) const {
+  int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  if (entry_ == Entry::kItself) flags |= O_NOFOLLOW;
+  if (!occupant_) flags |= O_CREAT;
+  const bool is_fifo = entry_ == Entry::kItself && occupant_ && S_ISFIFO(occupant_->st_mode);
+  for (;;) {
+    UniqueFd file(::openat(directory(), name_.c_str(), flags, mode));
+    struct stat facts {};
+    if (file && ::fstat(file.get(), &facts) == 0) {
+      // It may be another than was found.
+      if (IsStrangers(directory(), facts)) return IsStrangersProblem(facts);
+      ::fcntl(file.get(), F_SETFL, O_APPEND);  // who writes waits for readers
+      return file;
+    }
+    if (!is_fifo || errno != ENXIO) {
+      return Problem(std::generic_category().message(errno),
+                     "make it writable or name another file");
+    }
+    if (!WaitABit()) {
+      return Problem("nobody reads it, and leakgate was told to end", "have it read");
+    }
+  }
+}
+
+bool FilePlace::IsStrangersBeside(std::string_view suffix) const {
+  struct stat facts {};
+  const std::string name = name_ + std::string(suffix);
+  return ::fstatat(directory(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+         IsStrangers(directory(), facts);
+}
+
+fs::path FilePlace::CanonicalPath() const {
+  std::error_code error;
+  const fs::path around = fs::read_symlink(fmt::format("/proc/self/fd/{}", directory()), error);
+  return error ? fs::path() : around / name_;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,92 @@
+#include "runner/base/status_row.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "runner/base/signal_end.h"
+
+namespace leakgate {
+namespace {
+
+constexpr int kFewestRows = 4;
+constexpr int kFewestColumns = 20;
+
+// Of a VT100, and of all terminals since.
+constexpr char kSave[] =
+    "\x1b"
+    "7";  // cursor and colours
+constexpr char kRestore[] =
+    "\x1b"
+    "8";
+constexpr char kNextLine[] =
+    "\x1b"
+    "D";  // of the same column; scrolls at the end
+constexpr char kUp[] = "\x1b[A";
+constexpr char kClearRest[] = "\x1b[K";
+constexpr char kClearBelow[] = "\x1b[J";
+constexpr char kPlain[] = "\x1b[m";
+constexpr char kScrollAll[] = "\x1b[r";
+
+std::string GoTo(int row) { return fmt::format("\x1b[{};1H", row); }
+
+winsize SizeOf(int fd) {
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0) return {};
+  return size;
+}
+
+}  // namespace
+
+std::size_t StatusRow::Columns() const {
+  const winsize size = SizeOf(fd_);
+  const bool is_large = size.ws_row >= kFewestRows && size.ws_col >= kFewestColumns;
+  if (!is_large || ::tcgetpgrp(fd_) != ::getpgrp()) return 0;
+  return size.ws_col - 1U;  // in the last column some terminals wrap
+}
+
+// The cursor stays on its line and in its column, whatever others have written: the next line
+// makes room below, and the way up leads back. After that the last row is free.
+void StatusRow::Take(int rows) {
+  const std::string undo =
+      rows_ == 0 ? "" : fmt::format("{}{}{}{}", kSave, kScrollAll, kRestore, kClearBelow);
+  Write(fmt::format("{}{}{}{}\x1b[1;{}r{}", undo, kNextLine, kUp, kSave, rows - 1, kRestore));
+  rows_ = rows;
+  shown_.clear();
+  RestoreTerminalAtSignal(fd_, GiveBack());
+}
+
+void StatusRow::Show(const std::string& text) {
+  if (use_ == TerminalUse::kAlone) {
+    if (text != shown_) Write('\r' + text + kClearRest);
+    shown_ = text;
+    return;
+  }
+  const int rows = SizeOf(fd_).ws_row;
+  if (rows < kFewestRows) return;
+  if (rows != rows_) Take(rows);
+  if (text == shown_) return;
+  Write(fmt::format("{}{}{}{}{}{}", kSave, kPlain, GoTo(rows_), text, kClearRest, kRestore));
+  shown_ = text;
+}
+
+void StatusRow::Hide() {
+  if (use_ == TerminalUse::kAlone && !shown_.empty()) Write(fmt::format("\r{}", kClearRest));
+  if (rows_ != 0) {
+    Write(GiveBack());
+    RestoreTerminalAtSignal(fd_, "");
+  }
+  rows_ = 0;
+  shown_.clear();
+}
+
+std::string StatusRow::GiveBack() const {
+  return fmt::format("{}{}{}{}{}{}", kSave, kScrollAll, kPlain, GoTo(rows_), kClearRest, kRestore);
+}
+
+// Whoever broke the terminal's other end has no use for the row.
+void StatusRow::Write(const std::string& text) const {
+  (void)!::write(fd_, text.data(), text.size());
+}
+
+}  // namespace leakgate

@@ -1,0 +1,216 @@
+#include "runner/budget/read_budget.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "runner/base/regular_file.h"
+#include "runner/budget/json_fields.h"
+#include "runner/budget/located_json.h"
+#include "runner/budget/read_exceptions.h"
+#include "runner/budget/read_limits.h"
+#include "runner/budget/wording.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::string_view kComponentExample = R"("net")";
+constexpr std::string_view kBinariesExample = R"("net_*")";
+constexpr std::string_view kProcessesExample = R"("helper*")";
+constexpr std::string_view kPathsExample = R"("src/net/*")";
+constexpr std::string_view kFunctionsExample = R"("net::*")";
+constexpr std::string_view kModulesExample = R"("libnet.so*")";
+constexpr std::string_view kCodeExample = R"({"paths": ["src/net/*"]})";
+constexpr std::string_view kBudgetExample =
+    R"({"component": "net", "limits": {"test": {"outstanding": {"bytes": 0}}}})";
+
+Expected<std::string> ReadComponent(const LocatedValue& value, const JsonPlace& place) {
+  return ReadText(value, place, kComponentExample);
+}
+
+Expected<std::vector<std::string>> ReadBinaries(const LocatedValue& value, const JsonPlace& place) {
+  return ReadTexts(value, place, kBinariesExample);
+}
+
+Expected<std::vector<ProcessPattern>> ReadProcesses(const LocatedValue& value,
+                                                    const JsonPlace& place) {
+  const Expected<std::vector<std::string>> globs = ReadTexts(value, place, kProcessesExample);
+  if (!globs) return Unexpected(globs.error());
+  std::vector<ProcessPattern> patterns;
+  for (const std::string& glob : *globs) {
+    const LocatedValue& element = value.elements[patterns.size()];
+    const std::size_t slash = glob.rfind('/');
+    if (slash != std::string::npos) {
+      return place.Element(patterns.size())
+          .ErrorAt(element,
+                   fmt::format("a file name has no '/'; write {}", Quoted(glob.substr(slash + 1))));
+    }
+    patterns.push_back({glob, element.line});
+  }
+  return patterns;
+}
+
+Expected<std::vector<std::string>> ReadPaths(const LocatedValue& value, const JsonPlace& place) {
+  return ReadTexts(value, place, kPathsExample);
+}
+
+Expected<std::vector<std::string>> ReadFunctions(const LocatedValue& value,
+                                                 const JsonPlace& place) {
+  return ReadTexts(value, place, kFunctionsExample);
+}
+
+Expected<std::vector<std::string>> ReadModules(const LocatedValue& value, const JsonPlace& place) {
+  return ReadTexts(value, place, kModulesExample);
+}
+
+Expected<CodePatterns> ReadCode(const LocatedValue& value, const JsonPlace& place) {
+  CodePatterns code;
+  const Expected<void> read =
+      ReadNonEmptyObject(value, place,
+                         {{"paths", Into(code.paths, ReadPaths)},
+                          {"functions", Into(code.functions, ReadFunctions)},
+                          {"modules", Into(code.modules, ReadModules)}},
+                         kCodeExample);
+  if (!read) return Unexpected(read.error());
+  return code;
+}
+
+Expected<void> Ignore(const LocatedValue&, const JsonPlace&) { return {}; }
+
+// How the members of a budget file become those of `budget`.
+std::vector<JsonField> FieldsOf(BudgetFile& budget) {
+  return {{"$schema", Ignore},
+          {"component", Into(budget.component, ReadComponent), R"("component": "NAME")"},
+          {"owner", Into(budget.owner, ReadOwner)},
+          {"tests", Into(budget.tests, ReadTests)},
+          {"binaries", Into(budget.binaries, ReadBinaries)},
+          {"code", Into(budget.code, ReadCode)},
+          {"processes", Into(budget.processes, ReadProcesses)},
+          {"free_by", Into(budget.free_by, ReadFreeBy)},
+          {"confirm", Into(budget.confirm, ReadConfirm)},
+          {"threads", Into(budget.thread_scope, ReadThreadScope)},
+          {"limits", Into(budget.limits, ReadLimits)},
+          {"overrides", Into(budget.overrides, ReadOverrides)},
+          {"allowances", Into(budget.allowances, ReadAllowances)}};
+}
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSuffix = ".leakgate.json";
+
+// A path as given, and what tells that two of them are the same file.
+struct FoundFile {
+  fs::path path;
+  fs::path canonical;
+};
+
+Unexpected Unreadable(const fs::path& path, const std::error_code& cause) {
+  return UsageError(fmt::format("{}: cannot be read: {}; check the path and its permissions",
+                                path.string(), cause.message()));
+}
+
+// A dangling link counts, and so does a FIFO: the budget that it stands for is missed when read.
+bool IsBudgetEntry(const fs::directory_entry& entry) {
+  std::error_code ignored;
+  return entry.path().filename().string().ends_with(kSuffix) && !entry.is_directory(ignored);
+}
+
+Expected<std::vector<fs::path>> BudgetsBelow(const fs::path& directory) {
+  std::vector<fs::path> budgets;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!IsBudgetEntry(*entry)) continue;
+    // Not "./net/net.leakgate.json".
+    budgets.push_back(directory == "." ? entry->path().lexically_relative(".") : entry->path());
+  }
+  if (error) return Unreadable(directory, error);
+  if (budgets.empty()) {
+    return UsageError(
+        fmt::format("{}: holds no *{}; name a budget file, or a directory with one in or below it",
+                    directory.string(), kSuffix));
+  }
+  return budgets;
+}
+
+Expected<std::vector<fs::path>> Expand(const fs::path& file_or_directory) {
+  std::error_code error;
+  const bool is_directory = fs::is_directory(file_or_directory, error);
+  if (error) return Unreadable(file_or_directory, error);
+  if (is_directory) return BudgetsBelow(file_or_directory);
+  return std::vector<fs::path>{file_or_directory};
+}
+
+FoundFile Locate(const fs::path& path) {
+  std::error_code error;
+  fs::path canonical = fs::canonical(path, error);
+  return {path, error ? fs::absolute(path).lexically_normal() : std::move(canonical)};
+}
+
+// Sorted, and the same file once.
+std::vector<FoundFile> Distinct(const std::vector<fs::path>& paths) {
+  std::vector<FoundFile> files;
+  std::transform(paths.begin(), paths.end(), std::back_inserter(files), Locate);
+  std::sort(files.begin(), files.end(), [](const FoundFile& a, const FoundFile& b) {
+    return std::tie(a.canonical, a.path) < std::tie(b.canonical, b.path);
+  });
+  files.erase(std::unique(files.begin(), files.end(),
+                          [](const FoundFile& a, const FoundFile& b) {
+                            return a.canonical == b.canonical;
+                          }),
+              files.end());
+  return files;
+}
+
+}  // namespace
+
+Expected<BudgetFile> ParseBudgetFile(const std::filesystem::path& path, const std::string& text) {
+  const Expected<LocatedValue> json = ParseLocatedJson(path, text);
+  if (!json) return Unexpected(json.error());
+
+  BudgetFile budget;
+  budget.path = path;
+  const Expected<void> read = ReadObject(*json, {path, ""}, FieldsOf(budget), kBudgetExample);
+  if (!read) return Unexpected(read.error());
+  return budget;
+}
+
+Expected<std::vector<fs::path>> FindBudgetFiles(
+    const std::vector<fs::path>& files_and_directories) {
+  std::vector<fs::path> paths;
+  for (const fs::path& given : files_and_directories) {
+    Expected<std::vector<fs::path>> expanded = Expand(given);
+    if (!expanded) return Unexpected(std::move(expanded).error());
+    paths.insert(paths.end(), expanded->begin(), expanded->end());
+  }
+  std::vector<fs::path> distinct;
+  for (FoundFile& file : Distinct(paths)) distinct.push_back(std::move(file.path));
+  return distinct;
+}
+
+Expected<std::string> ReadBudgetText(const fs::path& path) {
+  constexpr std::uint64_t kMostBytes = 64UL * 1024 * 1024;
+  auto text = ReadRegularFile(path, kMostBytes);
+  if (!text) return Unreadable(path, text.error());
+  return *std::move(text);
+}
+
+Expected<std::vector<BudgetFile>> LoadBudgetFiles(
+    const std::vector<fs::path>& files_and_directories) {
+  const Expected<std::vector<fs::path>> paths = FindBudgetFiles(files_and_directories);
+  if (!paths) return Unexpected(paths.error());
+  std::vector<BudgetFile> budgets;
+  for (const fs::path& path : *paths) {
+    const Expected<std::string> text = ReadBudgetText(path);
+    if (!text) return Unexpected(text.error());
+    Expected<BudgetFile> budget = ParseBudgetFile(path, *text);
+    if (!budget) return Unexpected(std::move(budget).error());
+    budgets.push_back(*std::move(budget));
+  }
+  return budgets;
+}
+
+}  // namespace leakgate

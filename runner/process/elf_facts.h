@@ -1,0 +1,24 @@
+// The few facts of an ELF executable that decide whether it can be traced.
+// Read with libelf; a damaged file yields what could be read of it.
+#pragma once
+
+#include <string>
+
+#include "runner/base/descriptors.h"
+
+namespace leakgate {
+
+struct ElfFacts {
+  bool is_elf = false;
+  bool is_x86_64 = false;
+  std::string architecture;      // for messages, if it is another
+  std::string interpreter;       // the dynamic linker; empty: statically linked
+  std::string sanitizer;         // "AddressSanitizer"; empty: none
+  std::string sanitizer_option;  // "address"
+  bool defines_malloc = false;
+  bool needs_google_test = false;  // links a shared libgtest
+};
+
+[[nodiscard]] ElfFacts ReadElfFacts(const UniqueFd& file);
+
+}  // namespace leakgate

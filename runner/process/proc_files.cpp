@@ -1,0 +1,102 @@
+#include "runner/process/proc_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <sstream>
+
+#include "runner/base/regular_file.h"
+
+namespace leakgate {
+
+tl::expected<std::string, std::error_code> ReadProcFile(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return tl::unexpected(std::error_code(errno, std::generic_category()));
+  return ReadToEnd(file, std::numeric_limits<std::uint64_t>::max());
+}
+
+UniqueFd OpenProcFile(int pid, std::string_view name, int access) {
+  return UniqueFd(::open(fmt::format("/proc/{}/{}", pid, name).c_str(), access | O_CLOEXEC));
+}
+
+std::string ReadTaskFile(int pid, int tid, std::string_view name) {
+  return ReadProcFile(fmt::format("/proc/{}/task/{}/{}", pid, tid, name)).value_or("");
+}
+
+std::string NameOfThread(int pid, int tid) {
+  const std::string name = ReadTaskFile(pid, tid, "comm");
+  return name.substr(0, name.find('\n'));
+}
+
+std::string StatusField(int pid, int tid, std::string_view field) {
+  std::istringstream file(ReadTaskFile(pid, tid, "status"));
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(field) || line.size() <= field.size() || line[field.size()] != ':') {
+      continue;
+    }
+    const std::size_t begin = line.find_first_not_of(" \t", field.size() + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return {};
+}
+
+Unexpected EndedError(int pid) { return InconclusiveError(fmt::format("PID {} has ended", pid)); }
+
+bool HasDied(int pid, int tid) {
+  const std::string state = StatusField(pid, tid, "State");
+  return state.empty() || state.front() == 'Z' || state.front() == 'X';
+}
+
+std::uint64_t StartTimeOf(int pid) {
+  const std::string stat = ReadProcFile(fmt::format("/proc/{}/stat", pid)).value_or("");
+  // The name, field 2, may hold anything: fields are counted from its end on.
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(stat.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 22; ++field) fields >> skipped;
+  std::uint64_t ticks = 0;
+  fields >> ticks;
+  return ticks;
+}
+
+bool IsStoppedBySignal(int pid) { return StatusField(pid, pid, "State").starts_with('T'); }
+
+std::optional<std::chrono::nanoseconds> TimeOnProcessor(int pid, int tid) {
+  std::int64_t nanoseconds = 0;
+  std::istringstream file(ReadTaskFile(pid, tid, "schedstat"));
+  if (!(file >> nanoseconds)) return std::nullopt;
+  return std::chrono::nanoseconds(nanoseconds);
+}
+
+std::vector<int> TasksOf(int pid) {
+  std::vector<int> tasks;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", pid), error), end;
+       !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    int tid = 0;
+    std::from_chars(name.data(), name.data() + name.size(), tid);
+    if (tid > 0) tasks.push_back(tid);
+  }
+  return tasks;
+}
+
+int NamespacePid(int pid) {
+  std::istringstream numbers(StatusField(pid, pid, "NSpid"));  // from the outermost inwards
+  int innermost = pid;
+  for (int number = 0; numbers >> number;) innermost = number;
+  return innermost;
+}
+
+int YamaScope() {
+  return std::atoi(ReadProcFile("/proc/sys/kernel/yama/ptrace_scope").value_or("").c_str());
+}
+
+}  // namespace leakgate

@@ -1,0 +1,152 @@
+#include "runner/reach/linux/frozen_process.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "runner/base/descriptors.h"
+#include "runner/process/proc_files.h"
+#include "runner/process/wait_lock.h"
+#include "runner/reach/linux/thread_registers.h"
+
+namespace leakgate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kFreezePatience(2);      // with a thread that the kernel keeps
+constexpr std::chrono::seconds kProcessorPatience(20);  // with one that waits for its turn to run
+
+Error SeizeError(int pid, int tid, int error) {
+  const std::string tracer = StatusField(pid, tid, "TracerPid");
+  if (!tracer.empty() && tracer != "0") {
+    return {
+        fmt::format("a debugger (PID {}) already traces the process; end it to learn which "
+                    "blocks are lost",
+                    tracer)};
+  }
+  if (error == EPERM || error == ENOSYS) {
+    return {
+        fmt::format("the kernel does not let PID {} be stopped: {}; allow ptrace (in a "
+                    "container: --cap-add=SYS_PTRACE), or let the program keep its user",
+                    pid, ErrnoText(error))};
+  }
+  return {fmt::format("cannot stop thread {} of PID {}: {}", tid, pid, ErrnoText(error))};
+}
+
+}  // namespace
+
+FrozenProcess::FrozenProcess(int pid) : pid_(pid), waiting_(WaitLock()) {}
+
+Expected<FrozenProcess> FrozenProcess::Freeze(int pid) {
+  FrozenProcess process(pid);
+  const Expected<void> seized = process.SeizeAll();
+  if (!seized) return Unexpected(seized.error());
+  if (process.threads_.empty()) return EndedError(pid);
+  return process;
+}
+
+// A thread that is not stopped yet may start others, so the last look at the list
+// comes when all that it names have stopped.
+Expected<void> FrozenProcess::SeizeAll() {
+  for (;;) {
+    const Expected<bool> found = SeizeNew();
+    if (!found) return Unexpected(found.error());
+    if (!*found) return {};
+    const Expected<void> stopped = WaitForStops();
+    if (!stopped) return stopped;
+  }
+}
+
+Expected<bool> FrozenProcess::SeizeNew() {
+  bool found = false;
+  for (const int tid : TasksOf(pid_)) {
+    const bool is_known = std::any_of(held_.begin(), held_.end(),
+                                      [tid](const Held& held) { return held.tid == tid; });
+    if (is_known) continue;
+    if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
+      const int error = errno;
+      if (error == ESRCH || HasDied(pid_, tid)) continue;
+      return Unexpected(SeizeError(pid_, tid, error));
+    }
+    held_.push_back({tid});
+    ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+    found = true;
+  }
+  return found;
+}
+
+Expected<void> FrozenProcess::WaitForStops() {
+  const Clock::time_point begin = Clock::now();
+  auto pause = std::chrono::microseconds(20);
+  for (;;) {
+    for (Held& held : held_) {
+      if (!held.is_stopped) LookAt(held);
+    }
+    std::erase_if(held_, [](const Held& held) { return held.tid == 0; });
+    const auto running =
+        std::find_if(held_.begin(), held_.end(), [](const Held& held) { return !held.is_stopped; });
+    if (running == held_.end()) return {};
+    const Clock::duration waited = Clock::now() - begin;
+    if (waited >= kFreezePatience) {
+      const std::string state = StatusField(pid_, running->tid, "State");
+      if (waited >= kProcessorPatience || !state.starts_with('R')) {
+        return InconclusiveError(
+            fmt::format("thread {} of PID {} does not stop: the kernel keeps it (state {})",
+                        running->tid, pid_, state));
+      }
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, std::chrono::microseconds(1000));
+  }
+}
+
+// Takes note of a stop or a death. The end of a process is left to its parent;
+// that of any other thread is ours to collect, or the process could not end.
+void FrozenProcess::LookAt(Held& held) {
+  siginfo_t seen{};
+  const auto id = static_cast<id_t>(held.tid);
+  if (::waitid(P_PID, id, &seen, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) != 0) {
+    if (HasDied(pid_, held.tid)) held.tid = 0;
+    return;
+  }
+  if (seen.si_pid == 0) {
+    if (held.tid == pid_ && HasDied(pid_, held.tid)) held.tid = 0;
+    return;
+  }
+  const bool is_stop = seen.si_code == CLD_TRAPPED || seen.si_code == CLD_STOPPED;
+  if (!is_stop) {
+    if (held.tid != pid_) ::waitpid(held.tid, nullptr, __WALL | WNOHANG);
+    held.tid = 0;
+    return;
+  }
+  int status = 0;
+  if (::waitpid(held.tid, &status, WNOHANG | __WALL) != held.tid || !WIFSTOPPED(status)) return;
+  std::optional<FrozenThread> thread = ReadRegisters(held.tid);
+  if (!thread) return;  // killed meanwhile
+  held.is_stopped = true;
+  const bool is_ours = status >> 16 == PTRACE_EVENT_STOP;
+  held.signal = is_ours ? 0 : WSTOPSIG(status);
+  if (is_ours) RestartInterruptedCall(held.tid);
+  thread->name = NameOfThread(pid_, held.tid);
+  threads_.push_back(*std::move(thread));
+}
+
+void FrozenProcess::Release(Held& held) {
+  if (held.is_stopped && ::ptrace(PTRACE_DETACH, held.tid, nullptr, held.signal) == 0) return;
+  // Not stopped, or killed while it was. A thread that has died must be collected.
+  if (held.tid != pid_) ::waitpid(held.tid, nullptr, __WALL | WNOHANG);
+}
+
+void FrozenProcess::Thaw() {
+  for (Held& held : held_) Release(held);
+  held_.clear();
+  if (waiting_.owns_lock()) waiting_.unlock();
+}
+
+}  // namespace leakgate

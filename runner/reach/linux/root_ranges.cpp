@@ -1,0 +1,334 @@
+#include "runner/reach/linux/root_ranges.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "runner/reach/linux/process_memory.h"
+
+namespace leakgate {
+namespace {
+
+// What leaf functions may use below their stack pointer.
+// More than glibc's thread descriptor has.
+constexpr std::uint64_t kDescriptorBytes = 4096;
+
+constexpr std::uint64_t PageUp(std::uint64_t address) {
+  return (address + kPageBytes - 1) & ~(kPageBytes - 1);
+}
+
+std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool IsAgent(const MappedModule& module) { return FileName(module.path) == "libleakgate_agent.so"; }
+
+bool IsLibc(const MappedModule& module) {
+  return FileName(module.path).starts_with("libc.so") ||
+         FileName(module.path).starts_with("libc-2");
+}
+
+std::vector<Elf64_Phdr> ReadProgramHeaders(std::uint64_t begin, const ProcessMemory& memory) {
+  Elf64_Ehdr header{};
+  if (memory.Read({begin, begin + sizeof(header)}, &header) != sizeof(header)) return {};
+  const bool is_elf = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+                      header.e_ident[EI_CLASS] == ELFCLASS64 &&
+                      header.e_phentsize == sizeof(Elf64_Phdr) && header.e_phoff < kPageBytes;
+  if (!is_elf) return {};
+  std::vector<Elf64_Phdr> headers(std::min<std::size_t>(header.e_phnum, 64));
+  const std::uint64_t bytes = headers.size() * sizeof(Elf64_Phdr);
+  const std::uint64_t at = begin + header.e_phoff;
+  if (memory.Read({at, at + bytes}, headers.data()) != bytes) return {};
+  return headers;
+}
+
+std::optional<MappedModule> ModuleAt(const MappedRange& first, const ProcessMemory& memory) {
+  MappedModule module{.path = first.name, .begin = first.begin, .inode = first.inode};
+  bool has_segment = false;
+  for (const Elf64_Phdr& header : ReadProgramHeaders(first.begin, memory)) {
+    if (header.p_type == PT_TLS) {
+      const std::uint64_t alignment = std::max<std::uint64_t>(header.p_align, 1);
+      module.thread_local_bytes = header.p_memsz + alignment;
+      // The block ends at the thread pointer, which is aligned.
+      module.thread_local_end = (header.p_memsz + alignment - 1) / alignment * alignment;
+    }
+    if (header.p_type != PT_LOAD) continue;
+    if (!has_segment) module.bias = first.begin - (header.p_vaddr & ~(kPageBytes - 1));
+    has_segment = true;
+    module.end = std::max(module.end, module.bias + header.p_vaddr + header.p_memsz);
+  }
+  if (!has_segment || module.end <= module.begin) return std::nullopt;
+  return module;
+}
+
+// Not merely a file that somebody reads through a mapping: that has one range.
+bool IsLoaded(const MappedModule& module, const std::vector<MappedRange>& maps) {
+  return std::any_of(maps.begin(), maps.end(), [&](const MappedRange& range) {
+    return range.inode == module.inode && range.begin > module.begin && range.begin < module.end;
+  });
+}
+
+bool IsOurRegion(const MappedRange& range) { return range.name.starts_with("/memfd:leakgate"); }
+
+bool MayHoldRoots(const MappedRange& range) {
+  if (!range.is_readable || !(range.is_writable || range.IsAnonymous())) return false;
+  return !IsOurRegion(range) && range.name != "[heap]" && !range.name.starts_with("[v");
+}
+
+// The first block at or after `address`.
+std::vector<LiveBlock>::const_iterator FirstFrom(const std::vector<LiveBlock>& blocks,
+                                                 std::uint64_t address) {
+  return std::lower_bound(
+      blocks.begin(), blocks.end(), address,
+      [](const LiveBlock& block, std::uint64_t wanted) { return block.address < wanted; });
+}
+
+AddressRange RangeOf(const LiveBlock& block) {
+  const std::uint64_t end = block.address + block.size_bytes;
+  return {block.address, std::max(end, block.address)};
+}
+
+// A part of the roots that is known for something.
+struct Label {
+  AddressRange range;
+  RootKind kind;
+  WordRule rule = WordRule::kNone;
+  int tid = 0;
+};
+
+class RootFinder {
+ public:
+  explicit RootFinder(const RootSources& sources) : from_(sources) {}
+
+  std::vector<RootRange> Find() {
+    ExcludeAgent();
+    ExcludeArenas();
+    ExcludeDeadStacks();
+    ExcludeEndedThreads();
+    ExcludeBlocks();
+    excluded_ = Joined(std::move(excluded_));
+    LabelModules();
+    LabelThreads();
+    for (const std::uint64_t page : from_.heap.pages) {
+      heap_pages_.push_back({page, page + kHeapPageBytes});
+    }
+    heap_pages_ = Joined(std::move(heap_pages_));
+    for (const MappedRange& range : from_.maps) {
+      if (MayHoldRoots(range)) AddRange(range);
+    }
+    AddStacksInBlocks();
+    std::stable_sort(roots_.begin(), roots_.end(),
+                     [](const RootRange& a, const RootRange& b) { return a.kind < b.kind; });
+    return std::move(roots_);
+  }
+
+ private:
+  void Exclude(std::uint64_t begin, std::uint64_t end) { excluded_.push_back({begin, end}); }
+
+  void ExcludeAgent() {
+    for (const MappedModule& module : from_.modules) {
+      if (IsAgent(module)) Exclude(module.begin, PageUp(module.end));
+    }
+    for (const OwnRange& range : from_.own_ranges) Exclude(range.begin, range.end);
+  }
+
+  // glibc's heaps of other threads than the main one: each begins at a multiple of
+  // 64 MiB, with a pointer to its arena, which is behind the first heap's own
+  // record, and with its size.
+  void ExcludeArenas() {
+    constexpr std::uint64_t kHeapBytes = 64ULL << 20;
+    for (const MappedRange& range : from_.maps) {
+      if (!range.IsAnonymous() || !range.is_writable) continue;
+      from_.memory.ForEachPresent({range.begin, range.end}, [&](AddressRange part) {
+        std::uint64_t at = (part.begin + kHeapBytes - 1) & ~(kHeapBytes - 1);
+        for (; at < part.end; at += kHeapBytes) ExcludeArena(at, range.end, kHeapBytes);
+      });
+    }
+  }
+
+  void ExcludeArena(std::uint64_t at, std::uint64_t range_end, std::uint64_t heap_bytes) {
+    std::uint64_t record[4] = {};  // arena, heap before, size, size ever used
+    if (from_.memory.Read({at, at + sizeof(record)}, record) != sizeof(record)) return;
+    const std::uint64_t offset = record[0] & (heap_bytes - 1);
+    const bool is_heap = record[0] >= heap_bytes && offset >= 0x20 && offset <= 0x40 &&
+                         record[2] <= heap_bytes && record[3] <= heap_bytes &&
+                         record[2] <= record[3] && record[2] != 0;
+    if (is_heap) Exclude(at, std::min(at + record[3], range_end));
+  }
+
+  bool HasOwnStack(const FrozenThread& thread, const MappedRange& range) const {
+    return range.name == "[stack]" ||
+           (range.IsAnonymous() && range.name != "[heap]" && range.Has(thread.thread_pointer));
+  }
+
+  // Below the stack pointer of the one thread whose stack a range is. Of a range
+  // that several stacks share, what is below the lowest; of one that is not the
+  // thread's own (a coroutine's, a signal's), nothing.
+  void ExcludeDeadStacks() {
+    std::map<const MappedRange*, std::uint64_t> lowest;
+    for (const FrozenThread& thread : from_.threads) {
+      const MappedRange* const range = FindRange(from_.maps, thread.stack_pointer);
+      if (range == nullptr) continue;
+      const std::uint64_t live = thread.stack_pointer - kRedZoneBytes;
+      const std::uint64_t from = HasOwnStack(thread, *range) ? live : range->begin;
+      const auto [entry, is_new] = lowest.try_emplace(range, from);
+      if (!is_new) entry->second = std::min(entry->second, from);
+    }
+    for (const auto& [range, end] : lowest) {
+      if (!IsInBlock(end)) Exclude(range->begin, end & ~std::uint64_t{7});
+    }
+  }
+
+  bool IsInBlock(std::uint64_t address) const { return BlockAt(address) != nullptr; }
+
+  const LiveBlock* BlockAt(std::uint64_t address) const {
+    const auto after = FirstFrom(from_.heap.blocks, address + 1);
+    if (after == from_.heap.blocks.begin()) return nullptr;
+    const LiveBlock& block = *(after - 1);
+    return address < RangeOf(block).end ? &block : nullptr;
+  }
+
+  bool IsOfLiveThread(AddressRange range) const {
+    const auto has = [&](std::uint64_t address) {
+      return address >= range.begin && address < range.end;
+    };
+    return std::any_of(from_.threads.begin(), from_.threads.end(), [&](const FrozenThread& thread) {
+      return has(thread.stack_pointer) || has(thread.thread_pointer);
+    });
+  }
+
+  // glibc keeps the stacks of threads that have ended for others to come. Each is
+  // behind a guard, and ends in the thread's descriptor, which points at itself.
+  void ExcludeEndedThreads() {
+    for (std::size_t i = 1; i < from_.maps.size(); ++i) {
+      const MappedRange& range = from_.maps[i];
+      const MappedRange& guard = from_.maps[i - 1];
+      const bool may_be = range.IsAnonymous() && range.name.empty() && range.is_writable &&
+                          guard.end == range.begin && guard.IsAnonymous() && !guard.is_readable;
+      if (!may_be) continue;
+      const std::uint64_t descriptor = LastDescriptorIn({range.begin, range.end});
+      if (descriptor == 0) continue;
+      const AddressRange stack{range.begin,
+                               std::min(PageUp(descriptor + kDescriptorBytes / 2), range.end)};
+      if (!IsOfLiveThread(stack)) excluded_.push_back(stack);
+    }
+  }
+
+  std::uint64_t LastDescriptorIn(AddressRange range) const {
+    std::uint64_t found = 0;
+    from_.memory.ForEachPart(range, [&](std::uint64_t address, Words words) {
+      const std::size_t first = ((64 - address % 64) % 64) / 8;
+      for (std::size_t i = first; i + 2 < words.size(); i += 8) {
+        const std::uint64_t at = address + i * 8;
+        if (words[i] == at && words[i + 2] == at) found = at;
+      }
+    });
+    return found;
+  }
+
+  // Live blocks count only if they are reached. Those in memory that holds no
+  // roots anyway need not be told.
+  void ExcludeBlocks() {
+    std::vector<AddressRange> covered = excluded_;
+    for (const MappedRange& range : from_.maps) {
+      if (!MayHoldRoots(range)) covered.push_back({range.begin, range.end});
+    }
+    for (const AddressRange& open : Without({0, 1ULL << kAddressBits}, Joined(covered))) {
+      auto block = FirstFrom(from_.heap.blocks, open.begin);
+      for (; block != from_.heap.blocks.end() && block->address < open.end; ++block) {
+        const AddressRange range = RangeOf(*block);
+        Exclude(range.begin & ~std::uint64_t{7}, range.end);
+      }
+    }
+  }
+
+  void LabelModules() {
+    for (const MappedModule& module : from_.modules) {
+      const WordRule rule = IsLibc(module) ? WordRule::kNoChunkHeaders : WordRule::kNone;
+      labels_.push_back({{module.begin, PageUp(module.end)}, RootKind::kGlobal, rule});
+    }
+  }
+
+  void LabelThreads() {
+    for (const FrozenThread& thread : from_.threads) {
+      const AddressRange locals = ThreadLocalsOf(thread, from_.modules);
+      labels_.push_back({locals, RootKind::kThreadLocal, WordRule::kNone, thread.tid});
+      const std::uint64_t begin = (thread.stack_pointer - kRedZoneBytes) & ~std::uint64_t{7};
+      const MappedRange* const range = FindRange(from_.maps, thread.stack_pointer);
+      if (range == nullptr) continue;
+      const bool is_in_front = locals.begin > begin && locals.begin < range->end;
+      labels_.push_back({{begin, is_in_front ? locals.begin : range->end},
+                         RootKind::kStack,
+                         WordRule::kNone,
+                         thread.tid});
+    }
+    std::stable_sort(labels_.begin(), labels_.end(),
+                     [](const Label& a, const Label& b) { return a.range.begin < b.range.begin; });
+  }
+
+  void AddRange(const MappedRange& range) {
+    for (const AddressRange& part : Without({range.begin, range.end}, excluded_)) AddPart(part);
+  }
+
+  // Where labels overlap, the one that begins first has it.
+  void AddPart(AddressRange part) {
+    for (const Label& label : labels_) {
+      if (label.range.end <= part.begin) continue;
+      if (label.range.begin >= part.end) break;
+      const std::uint64_t begin = std::max(label.range.begin, part.begin);
+      const std::uint64_t end = std::min(label.range.end, part.end);
+      AddMapping({part.begin, begin});
+      roots_.push_back({{begin, end}, label.kind, label.rule, label.tid});
+      part.begin = end;
+    }
+    AddMapping(part);
+  }
+
+  void AddMapping(AddressRange part) {
+    for (const AddressRange& left : Without(part, heap_pages_)) roots_.push_back({left});
+  }
+
+  // Coroutines, and threads that were given a stack.
+  void AddStacksInBlocks() {
+    for (const FrozenThread& thread : from_.threads) {
+      const LiveBlock* const block = BlockAt(thread.stack_pointer);
+      if (block == nullptr) continue;
+      const std::uint64_t begin = (thread.stack_pointer - kRedZoneBytes) & ~std::uint64_t{7};
+      const std::uint64_t end = RangeOf(*block).end & ~std::uint64_t{7};
+      if (begin < end) {
+        roots_.push_back({{begin, end}, RootKind::kStack, WordRule::kNone, thread.tid});
+      }
+    }
+  }
+
+  const RootSources& from_;
+  std::vector<AddressRange> excluded_;
+  std::vector<AddressRange> heap_pages_;
+  std::vector<Label> labels_;
+  std::vector<RootRange> roots_;
+};
+
+}  // namespace
+
+std::vector<MappedModule> FindModules(const std::vector<MappedRange>& maps,
+                                      const ProcessMemory& memory) {
+  std::vector<MappedModule> modules;
+  for (const MappedRange& range : maps) {
+    if (range.IsAnonymous() || !range.is_readable || range.file_offset != 0) continue;
+    std::optional<MappedModule> module = ModuleAt(range, memory);
+    if (module && IsLoaded(*module, maps)) modules.push_back(*std::move(module));
+  }
+  return modules;
+}
+
+AddressRange ThreadLocalsOf(const FrozenThread& thread, const std::vector<MappedModule>& modules) {
+  std::uint64_t bytes = 0;
+  for (const MappedModule& module : modules) bytes += module.thread_local_bytes;
+  const std::uint64_t begin = (thread.thread_pointer - bytes) & ~std::uint64_t{7};
+  return {begin, PageUp(thread.thread_pointer + kDescriptorBytes / 2)};
+}
+
+std::vector<RootRange> FindRoots(const RootSources& sources) { return RootFinder(sources).Find(); }
+
+}  // namespace leakgate

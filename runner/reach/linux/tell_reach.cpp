@@ -1,0 +1,152 @@
+#include "runner/reach/linux/tell_reach.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <map>
+#include <set>
+
+#include "runner/reach/linux/frozen_process.h"
+#include "runner/reach/linux/root_namer.h"
+#include "runner/reach/linux/root_ranges.h"
+
+namespace leakgate {
+namespace {
+
+// Candidates by their number among all blocks; kNone for what is live no more.
+std::vector<std::uint32_t> NumbersOf(std::span<const LiveBlock> candidates,
+                                     const std::vector<LiveBlock>& blocks) {
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(candidates.size());
+  for (const LiveBlock& candidate : candidates) {
+    const auto found = std::lower_bound(
+        blocks.begin(), blocks.end(), candidate.address,
+        [](const LiveBlock& block, std::uint64_t address) { return block.address < address; });
+    const bool is_live = found != blocks.end() && found->address == candidate.address &&
+                         found->size_bytes == candidate.size_bytes &&
+                         found->stack == candidate.stack;
+    numbers.push_back(is_live ? static_cast<std::uint32_t>(found - blocks.begin())
+                              : BlockIndex::kNone);
+  }
+  return numbers;
+}
+
+std::vector<std::uint32_t> OnlyLive(const std::vector<std::uint32_t>& numbers) {
+  std::vector<std::uint32_t> live;
+  std::copy_if(numbers.begin(), numbers.end(), std::back_inserter(live),
+               [](std::uint32_t number) { return number != BlockIndex::kNone; });
+  return live;
+}
+
+// Kind by kind, so that a holder is told by the kind that says most.
+void MarkFrom(const std::vector<RootRange>& roots, const std::vector<FrozenThread>& threads,
+              const ProcessMemory& memory, ReachMarker& marker) {
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const RootRange& root = roots[i];
+    memory.ForEachPart(root.range, [&](std::uint64_t address, Words words) {
+      marker.AddRoots(words, {address, root.tid}, root.rule);
+    });
+    const bool is_last_of_kind = i + 1 == roots.size() || roots[i + 1].kind != root.kind;
+    if (is_last_of_kind) marker.Mark();
+    if (marker.HasMarkedAllCandidates()) return;
+  }
+  for (const FrozenThread& thread : threads) marker.AddRoots(thread.registers, {0, thread.tid});
+  marker.Mark();
+}
+
+// Chains of holders, each root named once.
+class Holders {
+ public:
+  Holders(const std::vector<LiveBlock>& blocks, const ReachMarker& marker, const RootNamer& namer)
+      : blocks_(blocks), marker_(marker), namer_(namer) {}
+
+  HolderChain Of(std::uint32_t block) {
+    const BlockChain chain = marker_.ChainTo(block, kMostHolderLinks);
+    const auto [name, is_new] = names_.try_emplace({chain.root.address, chain.root.tid});
+    if (is_new) name->second = namer_.NameOf(chain.root);
+    HolderChain holder{.root = name->second, .hidden = chain.hidden};
+    for (const std::uint32_t link : chain.links) holder.links.push_back(blocks_[link]);
+    return holder;
+  }
+
+ private:
+  const std::vector<LiveBlock>& blocks_;
+  const ReachMarker& marker_;
+  const RootNamer& namer_;
+  std::map<std::pair<std::uint64_t, int>, std::string> names_;
+};
+
+// The asking thread waits in a system call of the agent's: unlike others, it has
+// nothing below its stack pointer, where words of the test's own frames are left.
+std::vector<FrozenThread> WithoutDeadWords(std::vector<FrozenThread> threads, int asking_tid) {
+  for (FrozenThread& thread : threads) {
+    if (thread.tid == asking_tid) thread.stack_pointer += kRedZoneBytes;
+  }
+  return threads;
+}
+
+// A program may reserve all of the address space, and would stand still for minutes.
+Expected<void> RequireShortLook(int pid, const std::vector<MappedRange>& maps,
+                                const ProcessMemory& memory) {
+  constexpr std::uint64_t kMostWithHoles = 4ULL << 40;
+  if (memory.PassesOverHoles()) return {};
+  std::uint64_t bytes = 0;
+  for (const MappedRange& range : maps) {
+    if (range.is_readable) bytes += range.end - range.begin;
+  }
+  if (bytes <= kMostWithHoles) return {};
+  return InconclusiveError(fmt::format(
+      "PID {} has mapped {} GiB that may be read, too much to look at; map them without "
+      "access (PROT_NONE) until they are used, or run on Linux 6.7 or later",
+      pid, bytes >> 30));
+}
+
+Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
+  Expected<FrozenProcess> process = FrozenProcess::Freeze(request.pid);
+  if (!process) return Unexpected(process.error());
+  const Expected<HeapCopy> heap = request.region.CopyHeap();
+  if (!heap) return Unexpected(heap.error());
+  const Expected<std::vector<MappedRange>> maps = ReadMaps(request.pid);
+  if (!maps) return Unexpected(maps.error());
+
+  const std::vector<FrozenThread> threads =
+      WithoutDeadWords(process->threads(), request.asking_tid);
+  ProcessMemory memory(request.pid);
+  const Expected<void> is_short = RequireShortLook(request.pid, *maps, memory);
+  if (!is_short) return Unexpected(is_short.error());
+  const std::vector<std::uint32_t> numbers = NumbersOf(request.candidates, heap->blocks);
+  ReachMarker marker(
+      heap->blocks, OnlyLive(numbers),
+      [&memory](std::uint64_t begin, std::uint64_t end) { return memory.At(begin, end); });
+  const std::vector<MappedModule> modules = FindModules(*maps, memory);
+  const std::vector<OwnRange> own_ranges = request.region.OwnRanges();
+  const std::vector<RootRange> roots =
+      FindRoots({*maps, modules, threads, *heap, own_ranges, memory});
+  MarkFrom(roots, threads, memory, marker);
+  const std::vector<Reach> conclusion = marker.Conclude();
+  process->Thaw();
+
+  const RootNamer namer(*maps, modules, threads, request.variables);
+  Holders holders(heap->blocks, marker, namer);
+  std::vector<BlockReach> reaches(numbers.size());
+  std::set<std::uint32_t> told_stacks;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] == BlockIndex::kNone) continue;
+    reaches[i].reach = conclusion[next++];
+    const bool is_told = request.holders == HolderWish::kTell &&
+                         reaches[i].reach == Reach::kRetained &&
+                         told_stacks.insert(heap->blocks[numbers[i]].stack).second;
+    if (is_told) reaches[i].holder = holders.Of(numbers[i]);
+  }
+  return reaches;
+}
+
+}  // namespace
+
+Expected<std::vector<BlockReach>> TellReach(const ReachRequest& request) {
+  return std::async(std::launch::async, [&] { return LookAt(request); }).get();
+}
+
+}  // namespace leakgate

@@ -1,0 +1,190 @@
+#include "runner/region/region_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runner/region/shared_copy.h"
+
+namespace leakgate {
+
+const RegionHeader& RegionReader::Header() const { return *At<RegionHeader>(0); }
+
+Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
+  Expected<Mapping> mapping = Mapping::Map(fd, 0, region_offset::kChunks, MappingAccess::kReadOnly);
+  if (!mapping) return Unexpected(mapping.error());
+
+  RegionReader reader(fd, *std::move(mapping));
+  reader.pid_ = CopyOf(&reader.Header().pid);
+  const std::uint64_t magic = CopyOf(&reader.Header().magic);
+  const std::uint32_t version = CopyOf(&reader.Header().layout_version);
+  if (magic != kRegionMagic) return InconclusiveError("the region is not leakgate's");
+  if (version != kLayoutVersion) {
+    return InconclusiveError("agent and runner differ in version: rebuild both");
+  }
+  return reader;
+}
+
+bool RegionReader::IsWhole() const {
+  const bool has_header = CopyOf(&Header().magic) == kRegionMagic &&
+                          CopyOf(&Header().layout_version) == kLayoutVersion &&
+                          CopyOf(&Header().region_bytes) == region_offset::kEnd;
+  if (!has_header) return false;
+  const std::uint32_t count = Load(Header().window_count);
+  if (count > kMaxWindows || CurrentWindow() >= std::max(count, 1U)) return false;
+  // A window has begun before it is counted.
+  const auto* const windows = At<WindowRecord>(region_offset::kWindows);
+  return std::all_of(windows + std::min(count, 1U), windows + count, [](const auto& window) {
+    return IsBetween(Load(window.state), WindowState::kOpen, WindowState::kClosed);
+  });
+}
+
+std::uint32_t RegionReader::Generation() const { return CopyOf(&Header().generation); }
+
+std::uint32_t RegionReader::StackDepth() const { return CopyOf(&Header().stack_depth); }
+
+std::uint32_t RegionReader::StackEvents() const {
+  return CopyOf(&Header().stack_events) & kAllStackEvents;
+}
+
+AgentState RegionReader::State() const {
+  const auto state = Header().agent_state.load(std::memory_order_acquire);
+  return state <= static_cast<std::uint32_t>(AgentState::kFailed) ? static_cast<AgentState>(state)
+                                                                  : AgentState::kFailed;
+}
+
+AgentFailure RegionReader::Failure() const {
+  return static_cast<AgentFailure>(Load(Header().agent_failure));
+}
+
+BoundarySource RegionReader::Boundaries() const {
+  const std::uint32_t source = Load(Header().boundaries);
+  return source <= static_cast<std::uint32_t>(BoundarySource::kListener)
+             ? static_cast<BoundarySource>(source)
+             : BoundarySource::kNone;
+}
+
+ProgramEnd RegionReader::End() const { return static_cast<ProgramEnd>(Load(Header().program_end)); }
+
+std::uint64_t RegionReader::AttachedAtNs() const { return Load(Header().attached_at_ns); }
+
+std::uint32_t RegionReader::WindowCount() const {
+  return LoadCount(Header().window_count, kMaxWindows);
+}
+
+std::uint32_t RegionReader::CurrentWindow() const { return Load(Header().current_window); }
+
+std::uint64_t RegionReader::Drops(DropReason reason) const {
+  return Load(Header().drops[static_cast<std::uint32_t>(reason)]);
+}
+
+std::uint64_t RegionReader::StackEnds(UnwindEnd end) const {
+  return Load(Header().stack_ends[static_cast<std::uint32_t>(end)]);
+}
+
+std::string RegionReader::Text(TextRef ref) const {
+  constexpr std::uint32_t kMaxLength = 1U << 16;
+  if (ref.offset > kMaxTextBytes || ref.length > kMaxLength) return {};
+  if (ref.length > kMaxTextBytes - ref.offset) return {};
+  return {At<char>(region_offset::kText + ref.offset), ref.length};
+}
+
+WindowCopy RegionReader::Window(std::uint32_t id) const {
+  WindowCopy copy;
+  if (id == 0 || id >= WindowCount()) return copy;
+
+  const auto* const shared = At<WindowRecord>(region_offset::kWindows) + id;
+  const std::uint32_t state = shared->state.load(std::memory_order_acquire);
+  copy.id = id;
+  copy.state = state <= static_cast<std::uint32_t>(WindowState::kClosed)
+                   ? static_cast<WindowState>(state)
+                   : WindowState::kUnused;
+  const std::uint32_t kind = CopyOf(&shared->kind);
+  if (kind >= static_cast<std::uint32_t>(WindowKind::kProgram) &&
+      kind <= static_cast<std::uint32_t>(WindowKind::kTest)) {
+    copy.kind = static_cast<WindowKind>(kind);
+  }
+  const std::uint32_t result = CopyOf(&shared->test_result);
+  if (result <= static_cast<std::uint32_t>(TestResult::kNotPassed)) {
+    copy.test_result = static_cast<TestResult>(result);
+  }
+  copy.parent = CopyOf(&shared->parent);
+  copy.iteration = static_cast<int>(CopyOf(&shared->iteration) & 0x7FFF'FFFF);
+  copy.line = static_cast<int>(CopyOf(&shared->line) & 0x7FFF'FFFF);
+  copy.name = Text(CopyOf(&shared->name));
+  copy.file = Text(CopyOf(&shared->file));
+  copy.begin = CopyOf(&shared->begin);
+  copy.end = CopyOf(&shared->end);
+  copy.peak_live_bytes = Load(shared->peak_live_bytes);
+  copy.begin_time_ns = CopyOf(&shared->begin_time_ns);
+  copy.end_time_ns = CopyOf(&shared->end_time_ns);
+  return copy;
+}
+
+RawStack RegionReader::Stack(std::uint32_t id) const {
+  RawStack stack;
+  const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
+  for (std::uint32_t at = id; at >= kStackRootCount;) {
+    // A cycle ends at the greatest depth, too.
+    if (at >= count || stack.frames.size() == kMaxStackDepth) {
+      stack.end = UnwindEnd::kTableFull;
+      return stack;
+    }
+    const StackNode node = CopyOf(At<StackNode>(region_offset::kStacks) + at);
+    stack.frames.push_back({node.pc, node.module});
+    at = node.parent;
+    if (at < kUnwindEndCount) stack.end = static_cast<UnwindEnd>(at);
+  }
+  return stack;
+}
+
+std::optional<StackNodeCopy> RegionReader::Node(std::uint32_t id) const {
+  const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
+  if (id < kStackRootCount || id >= count) return std::nullopt;
+  const StackNode node = CopyOf(At<StackNode>(region_offset::kStacks) + id);
+  return StackNodeCopy{node.pc, node.parent, node.module};
+}
+
+Module RegionReader::ModuleOf(std::uint32_t id) const {
+  Module module;
+  if (id == 0 || id >= LoadCount(Header().module_count, kMaxModules)) return module;
+
+  const ModuleRecord record = CopyOf(At<ModuleRecord>(region_offset::kModules) + id);
+  module.begin = record.begin;
+  module.end = record.end;
+  module.bias = record.bias;
+  module.path = Text(record.path);
+  const auto length = std::min<std::size_t>(record.build_id_length, sizeof(record.build_id));
+  for (std::size_t i = 0; i < length; ++i) {
+    module.build_id += fmt::format("{:02x}", record.build_id[i]);
+  }
+  return module;
+}
+
+StackCounts RegionReader::CountStacks() const {
+  StackCounts counts;
+  const std::uint32_t count = LoadCount(Header().shard_count, kMaxShards);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto& shard = At<CounterShard>(region_offset::kShards)[i];
+    counts.walked += Load(shard.stacks_walked);
+    counts.unprovable += Load(shard.stacks_unprovable);
+    counts.frames_walked += Load(shard.frames_walked);
+    counts.rules_made += Load(shard.rules_made);
+  }
+  return counts;
+}
+
+Totals RegionReader::CurrentTotals() const {
+  Totals totals{};
+  const std::uint32_t count = LoadCount(Header().shard_count, kMaxShards);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto& shard = At<CounterShard>(region_offset::kShards)[i];
+    totals.allocated_bytes += Load(shard.allocated.bytes);
+    totals.allocated_blocks += Load(shard.allocated.blocks);
+    totals.freed_bytes += Load(shard.freed_here.bytes) + Load(shard.freed_else.bytes);
+    totals.freed_blocks += Load(shard.freed_here.blocks) + Load(shard.freed_else.blocks);
+  }
+  return totals;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "runner/region/region_reader.h"
+#include "runner/region/shared_copy.h"
+
+namespace leakgate {
+namespace {
+
+// A record's fields, as they are in the region.
+struct RawMapping {
+  std::uint32_t stack;
+  std::uint64_t begin;
+  std::uint64_t bytes;
+  std::uint64_t time_ns;
+  std::uint32_t context;
+  std::uint32_t kind;
+  unsigned protection;
+};
+
+RawMapping CopyFields(const MappingRecord* shared) {
+  return {.stack = CopyOf(&shared->stack),
+          .begin = CopyOf(&shared->begin),
+          .bytes = CopyOf(&shared->bytes),
+          .time_ns = CopyOf(&shared->time_ns),
+          .context = CopyOf(&shared->context),
+          .kind = static_cast<std::uint32_t>(CopyOf(&shared->kind)),
+          .protection = CopyOf(&shared->protection)};
+}
+
+// How often records in the middle of a change are read again, all together: a process
+// that has scribbled on many must not make its reader wait for each.
+constexpr int kMostAttempts = 100'000;
+
+// As the record is between two changes; nullopt if it stays in the middle of one: the
+// process was killed there, or wants nothing to be known. `attempts` are left for all.
+std::optional<RawMapping> CopySettled(const MappingRecord* shared, int& attempts) {
+  for (int i = std::max(1, std::min(attempts, 1000)); i > 0; --i) {
+    // Acquire pairs with the agent's release: the fields are there.
+    const std::uint32_t before = shared->sequence.load(std::memory_order_acquire);
+    const RawMapping copy = CopyFields(shared);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const std::uint32_t after = shared->sequence.load(std::memory_order_relaxed);
+    if (before == after && before % 2 == 0) return copy;
+    --attempts;
+  }
+  return std::nullopt;
+}
+
+bool IsMapping(const RawMapping& raw) {
+  constexpr std::uint64_t kLimit = 1ULL << kAddressBits;
+  return raw.bytes != 0 && raw.bytes <= kLimit && raw.begin <= kLimit - raw.bytes &&
+         IsBetween(raw.kind, AllocationKind::kMapped, AllocationKind::kThreadStack);
+}
+
+}  // namespace
+
+std::uint32_t RegionReader::ThreadCount() const {
+  return LoadCount(Header().thread_count, kMaxThreads);
+}
+
+ThreadCopy RegionReader::Thread(std::uint32_t id) const {
+  ThreadCopy copy;
+  if (id == 0 || id >= ThreadCount()) return copy;
+
+  const auto* const shared = At<ThreadRecord>(region_offset::kThreads) + id;
+  // Acquire pairs with the agent's release: the name is there.
+  copy.has_ended = shared->has_ended.load(std::memory_order_acquire) != 0;
+  copy.tid = CopyOf(&shared->tid);
+  copy.birth_window = CopyOf(&shared->birth_window);
+  copy.parent = CopyOf(&shared->parent);
+  copy.origin_stack = CopyOf(&shared->origin_stack);
+  copy.pointer = CopyOf(&shared->pointer);
+  if (!copy.has_ended) return copy;
+  std::array<char, sizeof(ThreadRecord::name)> name;
+  std::memcpy(name.data(), shared->name, name.size());
+  copy.name.assign(name.begin(), std::find(name.begin(), name.end(), '\0'));
+  return copy;
+}
+
+std::uint32_t RegionReader::AllowanceCount() const {
+  return LoadCount(Header().allowance_count, kMaxAllowances);
+}
+
+AllowanceCopy RegionReader::Allowance(std::uint32_t id) const {
+  AllowanceCopy copy;
+  if (id == 0 || id >= AllowanceCount()) return copy;
+
+  const AllowanceRecord record = CopyOf(At<AllowanceRecord>(region_offset::kAllowances) + id);
+  if (!IsBetween(record.kind, AllowanceKind::kScoped, AllowanceKind::kExpected)) return copy;
+  copy.id = id;
+  copy.kind = static_cast<AllowanceKind>(record.kind);
+  copy.window = record.window;
+  copy.thread = record.thread;
+  copy.reason = Text(record.reason);
+  copy.file = Text(record.file);
+  copy.line = static_cast<int>(record.line & 0x7FFF'FFFF);
+  // Less than nothing is no limit that anyone set.
+  copy.bytes = std::max<std::int64_t>(record.bytes, -1);
+  copy.blocks = std::max<std::int64_t>(record.blocks, -1);
+  return copy;
+}
+
+std::uint32_t RegionReader::MeasuringWindowCount() const {
+  return LoadCount(Header().measuring_window_count, kMaxMeasuringWindows);
+}
+
+MeasuringWindowCopy RegionReader::MeasuringWindow(std::uint32_t id) const {
+  MeasuringWindowCopy copy;
+  if (id == 0 || id >= MeasuringWindowCount()) return copy;
+
+  const auto* const shared = At<MeasuringWindowRecord>(region_offset::kMeasuringWindows) + id;
+  // Acquire pairs with the agent's release: the rest is there.
+  const std::uint32_t state = shared->state.load(std::memory_order_acquire);
+  const bool is_open = state == static_cast<std::uint32_t>(WindowState::kOpen);
+  const bool is_closed = state == static_cast<std::uint32_t>(WindowState::kClosed);
+  if (!is_open && !is_closed) return copy;
+  copy.id = id;
+  copy.state = static_cast<WindowState>(state);
+  copy.window = CopyOf(&shared->window);
+  copy.thread = CopyOf(&shared->thread);
+  copy.name = Text(CopyOf(&shared->name));
+  copy.file = Text(CopyOf(&shared->file));
+  copy.line = static_cast<int>(CopyOf(&shared->line) & 0x7FFF'FFFF);
+  // Phase 0 is nobody's.
+  copy.first_phase = std::max<std::uint32_t>(CopyOf(&shared->first_phase), 1);
+  copy.end_phase = is_open ? UINT32_MAX : CopyOf(&shared->end_phase);
+  return copy;
+}
+
+std::uint32_t RegionReader::EarlierFreeCount() const { return Load(Header().earlier_free_count); }
+
+std::vector<EarlierFreeCopy> RegionReader::EarlierFrees(std::uint32_t from) const {
+  std::vector<EarlierFreeCopy> frees;
+  const std::uint32_t count = LoadCount(Header().earlier_free_count, kMaxEarlierFrees);
+  for (std::uint32_t i = from; i < count; ++i) {
+    const auto* const shared = At<EarlierFree>(region_offset::kEarlierFrees) + i;
+    // Acquire pairs with the agent's release. No window: not there yet, or taken back.
+    const std::uint32_t window = __atomic_load_n(&shared->window, __ATOMIC_ACQUIRE);
+    if (window == 0) continue;
+    frees.push_back({CopyOf(&shared->stack), window, CopyOf(&shared->size_bytes)});
+  }
+  return frees;
+}
+
+std::vector<FreedByCopy> RegionReader::FreedBy() const {
+  std::vector<FreedByCopy> freed;
+  if ((StackEvents() & kStacksOfFree) == 0) return freed;
+  const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
+  for (std::uint32_t stack = 0; stack < count; ++stack) {
+    const auto* const shared = At<Tally>(region_offset::kFreedBy) + stack;
+    const std::uint64_t blocks = Load(shared->blocks);
+    if (blocks == 0) continue;
+    freed.push_back(
+        {stack,
+         {static_cast<std::int64_t>(Load(shared->bytes)), static_cast<std::int64_t>(blocks)}});
+  }
+  return freed;
+}
+
+std::vector<FreeErrorCopy> RegionReader::FreeErrors() const {
+  std::vector<FreeErrorCopy> errors;
+  const std::uint32_t count = LoadCount(Header().free_error_count, kMaxFreeErrors);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const FreeError record = CopyOf(At<FreeError>(region_offset::kFreeErrors) + i);
+    if (!IsBetween(record.kind, FreeErrorKind::kMismatched, FreeErrorKind::kDouble)) continue;
+    if (!IsBetween(record.free_kind, FreeKind::kFree, FreeKind::kDeleteArray)) continue;
+    FreeErrorCopy copy;
+    copy.kind = static_cast<FreeErrorKind>(record.kind);
+    copy.free_kind = static_cast<FreeKind>(record.free_kind);
+    if (copy.kind == FreeErrorKind::kMismatched) {
+      if (!IsBetween(record.allocation_kind, AllocationKind::kMalloc, AllocationKind::kNewArray)) {
+        continue;
+      }
+      copy.allocation_kind = static_cast<AllocationKind>(record.allocation_kind);
+      copy.allocation_stack = record.allocation_stack;
+    }
+    copy.window = record.window;
+    copy.thread = record.thread;
+    copy.free_stack = record.free_stack;
+    copy.address = record.address;
+    copy.size_bytes = record.size_bytes;
+    errors.push_back(copy);
+  }
+  return errors;
+}
+
+std::vector<OwnRange> RegionReader::OwnRanges() const {
+  std::vector<OwnRange> ranges;
+  const std::uint32_t count = LoadCount(Header().own_range_count, kMaxOwnRanges);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const OwnRange range = CopyOf(At<OwnRange>(region_offset::kOwnRanges) + i);
+    if (range.begin < range.end) ranges.push_back(range);  // else not there yet
+  }
+  return ranges;
+}
+
+std::vector<MappingCopy> RegionReader::Mappings() const {
+  std::vector<MappingCopy> mappings;
+  const auto& totals = *At<MappingTotals>(region_offset::kMappingTotals);
+  const std::uint32_t last = LoadCount(totals.record_count, kMaxMappings - 1);
+  int attempts = kMostAttempts;
+  for (std::uint32_t id = 1; id <= last; ++id) {
+    const auto raw = CopySettled(At<MappingRecord>(region_offset::kMappings) + id, attempts);
+    if (!raw || !IsMapping(*raw)) continue;
+    const ContextRecord context = Context(raw->context);
+    mappings.push_back({.address = raw->begin,
+                        .size_bytes = raw->bytes,
+                        .kind = static_cast<AllocationKind>(raw->kind),
+                        .protection = raw->protection,
+                        .stack = raw->stack,
+                        .window = context.window,
+                        .thread = context.thread,
+                        .allowance = context.allowance,
+                        .time_ns = raw->time_ns});
+  }
+  std::sort(mappings.begin(), mappings.end(),
+            [](const MappingCopy& a, const MappingCopy& b) { return a.address < b.address; });
+  return mappings;
+}
+
+Amount RegionReader::MappedInAll() const {
+  constexpr std::uint64_t kMost = INT64_MAX;
+  const auto& totals = *At<MappingTotals>(region_offset::kMappingTotals);
+  return {static_cast<std::int64_t>(std::min(Load(totals.mapped_bytes), kMost)),
+          static_cast<std::int64_t>(std::min(Load(totals.mapped_count), kMost))};
+}
+
+}  // namespace leakgate

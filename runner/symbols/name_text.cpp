@@ -1,0 +1,122 @@
+#include "runner/symbols/name_text.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+namespace leakgate {
+namespace {
+
+// Where Bazel says that it compiles, for each machine and sandbox to write the same.
+// It means the compiler's directory: opened from here it would be another one.
+constexpr std::string_view kAnyDirectory = "/proc/self/cwd/";
+
+constexpr std::string_view kOpening = "(<{[";
+constexpr std::string_view kClosing = ")>}]";
+constexpr std::string_view kOperator = "operator";
+constexpr std::string_view kDecltype = "decltype";
+
+// Where the bracket that opens at `at` ends: one past its partner. Arrows and
+// operators within template arguments are not told apart: they do not occur in
+// what a demangler writes there but in parentheses.
+std::size_t SkipBracket(std::string_view text, std::size_t at) {
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    const bool arrow = text[at] == '>' && at > 0 && text[at - 1] == '-';
+    if (kOpening.find(text[at]) != std::string_view::npos) ++depth;
+    if (kClosing.find(text[at]) != std::string_view::npos && !arrow && --depth == 0) return at + 1;
+  }
+  return text.size();
+}
+
+bool IsWordAt(std::string_view text, std::size_t at, std::string_view word) {
+  if (text.substr(at, word.size()) != word) return false;
+  if (at > 0 && text[at - 1] != ' ' && text[at - 1] != ':') return false;
+  const std::size_t next = at + word.size();
+  return next == text.size() ||
+         (std::isalnum(static_cast<unsigned char>(text[next])) == 0 && text[next] != '_');
+}
+
+// One past an operator's name that begins at `at`: "operator()", "operator new[]",
+// "operator bool", "operator<< <int>".
+std::size_t SkipOperator(std::string_view text, std::size_t at) {
+  at += kOperator.size();
+  if (text.substr(at, 2) == "()") return at + 2;
+  const std::size_t parameters = std::min(text.find('(', at), text.size());
+  const std::size_t arguments = text.substr(0, parameters).find(" <", at);
+  return arguments == std::string_view::npos ? parameters : SkipBracket(text, arguments + 1);
+}
+
+// One past a "decltype(auto)" or "decltype (...)" that begins at `at`.
+std::size_t SkipDecltype(std::string_view text, std::size_t at) {
+  return SkipBracket(text, std::min(text.find('(', at), text.size()));
+}
+
+std::string WithoutAbiTags(std::string_view name) {
+  std::string plain;
+  for (std::size_t tag; (tag = name.find("[abi:")) != std::string_view::npos;) {
+    plain += name.substr(0, tag);
+    name.remove_prefix(SkipBracket(name, tag));
+  }
+  return plain.append(name);
+}
+
+// Whether the parenthesis that ends before `after` is a part of the name:
+// "(anonymous namespace)::", "Run(int)::".
+bool NameGoesOn(std::string_view text, std::size_t after) {
+  return text.substr(after, 2) == "::" || text.substr(after, 8) == " const::";
+}
+
+}  // namespace
+
+std::string Demangle(const std::string& symbol) {
+  // A dot is no part of C++'s mangling, nor of a name in C.
+  const std::size_t dot = symbol.find('.', 1);
+  const std::string plain = symbol.substr(0, dot);
+  if (plain.rfind("_Z", 0) != 0) return plain;
+
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text ? std::string(text.get()) : plain;
+}
+
+std::string SourcePath(const char* directory, const char* file) {
+  if (file == nullptr) return {};
+  // An absolute `file` replaces the directory.
+  const std::filesystem::path base = directory != nullptr ? directory : "";
+  std::string path = (base / file).lexically_normal().string();
+  if (path.starts_with(kAnyDirectory)) path.erase(0, kAnyDirectory.size());
+  return path;
+}
+
+std::string QualifiedNameOf(std::string_view function) {
+  std::size_t begin = 0;
+  std::size_t at = 0;
+  while (at < function.size()) {
+    if (IsWordAt(function, at, kOperator)) {
+      at = SkipOperator(function, at);
+    } else if (IsWordAt(function, at, kDecltype)) {
+      at = SkipDecltype(function, at);
+    } else if (function[at] == ' ') {
+      begin = ++at;  // what was before is the return type
+    } else if (function[at] == '(') {
+      const std::size_t after = SkipBracket(function, at);
+      if (!NameGoesOn(function, after)) break;
+      at = after + (function.substr(after, 8) == " const::" ? 6 : 0);
+    } else if (kOpening.find(function[at]) != std::string_view::npos) {
+      at = SkipBracket(function, at);
+    } else {
+      ++at;
+    }
+  }
+  return WithoutAbiTags(function.substr(begin, at - begin));
+}
+
+}  // namespace leakgate

@@ -1,0 +1,64 @@
+// What /proc/PID/maps says, as values.
+#include "runner/process/memory_layout.h"
+
+#include <gmock/gmock.h>
+
+#include "runner/reach/linux/process_memory.h"
+
+namespace leakgate {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(MemoryLayoutTest, ReadsEachLine) {
+  const auto ranges = ParseMaps(
+      "55d0c0000000-55d0c0001000 r--p 00000000 fe:01 1234                       /usr/bin/a b\n"
+      "7f00a0000000-7f00a0021000 rw-p 00000000 00:00 0 \n"
+      "7ffd00000000-7ffd00021000 rw-p 00000000 00:00 0                          [stack]\n");
+  EXPECT_THAT(ranges, ElementsAre(MappedRange{.begin = 0x55d0c0000000,
+                                              .end = 0x55d0c0001000,
+                                              .is_readable = true,
+                                              .is_writable = false,
+                                              .file_offset = 0,
+                                              .inode = 1234,
+                                              .name = "/usr/bin/a b"},
+                                  MappedRange{.begin = 0x7f00a0000000,
+                                              .end = 0x7f00a0021000,
+                                              .is_readable = true,
+                                              .is_writable = true,
+                                              .name = ""},
+                                  MappedRange{.begin = 0x7ffd00000000,
+                                              .end = 0x7ffd00021000,
+                                              .is_readable = true,
+                                              .is_writable = true,
+                                              .name = "[stack]"}));
+}
+
+TEST(MemoryLayoutTest, LeavesOutWhatIsNoLine) {
+  EXPECT_THAT(ParseMaps("no map\n\n1000-zz rw-p 0 0:0 0\n2000-1000 rw-p 0 0:0 0\n"), IsEmpty());
+}
+
+TEST(MemoryLayoutTest, FindsTheRangeOfAnAddress) {
+  const auto ranges = ParseMaps("1000-2000 rw-p 0 0:0 0\n3000-4000 rw-p 0 0:0 0\n");
+  EXPECT_EQ(FindRange(ranges, 0xFFF), nullptr);
+  EXPECT_EQ(FindRange(ranges, 0x1FFF), &ranges[0]);
+  EXPECT_EQ(FindRange(ranges, 0x2000), nullptr);
+  EXPECT_EQ(FindRange(ranges, 0x3000), &ranges[1]);
+}
+
+TEST(AddressRangesTest, NeighboursAndOverlapsAreJoined) {
+  EXPECT_THAT(Joined({{30, 40}, {10, 20}, {20, 25}, {35, 50}, {5, 5}}),
+              ElementsAre(AddressRange{10, 25}, AddressRange{30, 50}));
+}
+
+TEST(AddressRangesTest, WhatIsLeftOfARangeIsInPieces) {
+  const std::vector<AddressRange> excluded = {{0, 12}, {20, 30}, {90, 200}};
+  EXPECT_THAT(Without({10, 100}, excluded),
+              ElementsAre(AddressRange{12, 20}, AddressRange{30, 90}));
+  EXPECT_THAT(Without({22, 28}, excluded), IsEmpty());
+  EXPECT_THAT(Without({40, 50}, excluded), ElementsAre(AddressRange{40, 50}));
+}
+
+}  // namespace
+}  // namespace leakgate
