@@ -62,7 +62,7 @@ struct ExecNotice {
 static_assert(sizeof(ExecNotice) == 24 + ExecNotice::kPathCapacity);
 
 // Where the agent has GoogleTest stream its events, by the answer to getenv: a
-// host that is none, and that the agent is itself (plugin/agent/stream_boundaries.h).
+// host that is none, and that the agent is itself (plugin/agent/stream/stream_boundaries.h).
 inline constexpr char kStreamHost[] = "leakgate.invalid";
 inline constexpr char kStreamTarget[] = "leakgate.invalid:1";
 inline constexpr char kStreamVariable[] = "GTEST_STREAM_RESULT_TO";

@@ -13,7 +13,7 @@
 // One that a signal has stopped stays so: it goes on, traced, when whoever stopped it says
 // so. If it has not executed its first instruction yet, it is given the agent to begin with
 // (linux/program_begin.h). Where an enabled process executes another program, that is
-// traced, too (plugin/agent/exec_environment.h).
+// traced, too (plugin/agent/exec/exec_environment.h).
 //
 // Called on any thread of the runner's; the work is done on one of its own, which the
 // kernel lets go of the process with, whatever goes wrong. Meanwhile WaitLock is held. If

@@ -5,8 +5,11 @@
 #include <atomic>
 #include <cstring>
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/loaded_module.h"
 #include "plugin/agent/linux/page_protections.h"
+
+#include LEAKGATE_ARCH(elf)
 
 // ld.so's.
 extern "C" void* __libc_stack_end;
@@ -122,9 +125,9 @@ class SlotWriter {
 
   void Visit(const LoadedModule& module, const Elf64_Rela& relocation) {
     const std::uint64_t type = ELF64_R_TYPE(relocation.r_info);
-    const bool is_call = type == R_X86_64_JUMP_SLOT;
+    const bool is_call = type == kCallSlotRelocation;
     const bool is_pointer =
-        type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && relocation.r_addend == 0);
+        type == kAddressSlotRelocation || (type == kPointerRelocation && relocation.r_addend == 0);
     std::uint64_t* const slot = SlotOf(module, relocation);
     if ((!is_call && !is_pointer) || slot == nullptr) return;
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "plugin/agent/unwind/registers.h"
+#include "plugin/agent/arch/registers.h"
 #include "plugin/agent/unwind/stack_memory.h"
 
 namespace leakgate::agent {

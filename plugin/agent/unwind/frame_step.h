@@ -3,8 +3,8 @@
 #pragma once
 
 #include "common/unwind_end.h"
+#include "plugin/agent/arch/registers.h"
 #include "plugin/agent/unwind/frame_description.h"
-#include "plugin/agent/unwind/registers.h"
 #include "plugin/agent/unwind/stack_memory.h"
 
 namespace leakgate::agent {

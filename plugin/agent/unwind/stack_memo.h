@@ -1,23 +1,24 @@
 // Stacks by proof, not by walk: for stacks that a thread has walked before, the
-// words that the walk read. If the caller's pc, rsp (and rbp, where it matters)
+// words that the walk read. If the caller's pc, sp (and fp, where it matters)
 // are the same and every word still holds, the walk would read the same again,
 // so the stack is the same: a load and a compare a frame, exact, without frame
 // pointers.
 //
-// Sets of a few entries, by pc and rsp, newest first: one place in a loop may
+// Sets of a few entries, by pc and sp, newest first: one place in a loop may
 // be reached through several callers. The words live in an arena; when it is
 // full everything is forgotten, and the stacks still in use come back.
 //
 // Used by its own thread only.
 #pragma once
 
-#include <emmintrin.h>
-
 #include <cstdint>
 #include <optional>
 
+#include "plugin/agent/arch/caller_frame.h"
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/unwind/stack_trail.h"
-#include "plugin/agent/unwind/stack_walker.h"
+
+#include LEAKGATE_ARCH(stack_words)
 
 namespace leakgate::agent {
 
@@ -47,11 +48,8 @@ class StackMemo {
   void Forget();
 
  private:
-  // Two words of the stack: rsp is the same, so their addresses are too.
-  struct alignas(16) Words {
-    std::uint64_t values[2];
-    const std::uint64_t* addresses[2];
-  };
+  // The stack pointer is the same, so the addresses of the words are too.
+  using Words = StackWords;
 
   // Empty: pc is 0, which no caller's is.
   struct Entry {
@@ -73,10 +71,10 @@ class StackMemo {
   static_assert(sizeof(Set) == 128);
 
   static constexpr std::uint32_t kSets = 512;
-  static constexpr std::uint32_t kStride = 2;  // of Words, compared in one round
+  static constexpr std::uint32_t kStride = kWordsStride;
   static constexpr std::uint32_t kArenaSize = 4096;
 
-  // By offset, so that it takes no multiplication. rsp is a multiple of 16 at a
+  // By offset, so that it takes no multiplication. sp is a multiple of 16 at a
   // call: its lowest bits say nothing.
   const Set& SetOf(const CallerFrame& caller) const {
     static_assert(sizeof(Set) == 1 << 7);
@@ -92,24 +90,8 @@ class StackMemo {
     return !__builtin_expect(entry.depends_on_fp && entry.fp != caller.fp, 0);
   }
 
-  // The loads are what this costs, so two values are compared in one.
-  __attribute__((always_inline)) static __m128i Differences(const Words& words) {
-    const __m128d low = _mm_load_sd(reinterpret_cast<const double*>(words.addresses[0]));
-    const __m128d both = _mm_loadh_pd(low, reinterpret_cast<const double*>(words.addresses[1]));
-    return _mm_xor_si128(_mm_castpd_si128(both),
-                         _mm_load_si128(reinterpret_cast<const __m128i*>(words.values)));
-  }
-
   __attribute__((always_inline)) static bool Holds(const Entry& entry) {
-    __m128i differences = _mm_setzero_si128();
-    const Words* words = entry.begin;
-    do {
-      differences =
-          _mm_or_si128(differences, _mm_or_si128(Differences(words[0]), Differences(words[1])));
-      words += kStride;
-    } while (words != entry.end);
-    const __m128i is_zero = _mm_cmpeq_epi8(differences, _mm_setzero_si128());
-    return __builtin_expect(_mm_movemask_epi8(is_zero) == 0xFFFF, 1);
+    return __builtin_expect(StillHold(entry.begin, entry.end), 1);
   }
 
   Set sets_[kSets];

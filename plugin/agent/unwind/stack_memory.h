@@ -7,7 +7,10 @@
 
 #include <cstdint>
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/syscall.h"
+
+#include LEAKGATE_ARCH(memory)
 
 namespace leakgate::agent {
 
@@ -21,7 +24,6 @@ class StackMemory {
   }
 
  private:
-  static constexpr std::uint64_t kPageBytes = 4096;
   static constexpr std::uint32_t kRangeCount = 4;
 
   struct Range {

@@ -8,31 +8,15 @@
 #include <cstdint>
 #include <utility>
 
+#include "plugin/agent/arch/caller_frame.h"
+#include "plugin/agent/arch/registers.h"
 #include "plugin/agent/linux/own_stack.h"
-#include "plugin/agent/module_table.h"
-#include "plugin/agent/unwind/registers.h"
-#include "plugin/agent/unwind/rule_cache.h"
+#include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/unwind/stack_memory.h"
 #include "plugin/agent/unwind/stack_trail.h"
+#include "plugin/agent/unwind/unwind_rule.h"
 
 namespace leakgate::agent {
-
-// Where a walk begins: the state of the interposed function's caller, just
-// after the call returns.
-struct CallerFrame {
-  std::uint64_t pc;
-  std::uint64_t sp;
-  std::uint64_t fp;
-};
-
-// Must be expanded in the interposed function itself. Reading the frame address
-// makes the compiler set that function up with rbp.
-#define LEAKGATE_CALLER_FRAME()                                           \
-  ::leakgate::agent::CallerFrame {                                        \
-    reinterpret_cast<std::uint64_t>(__builtin_return_address(0)),         \
-        reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)) + 16, \
-        *static_cast<const std::uint64_t*>(__builtin_frame_address(0))    \
-  }
 
 class StackWalker {
  public:

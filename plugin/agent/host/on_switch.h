@@ -1,0 +1,51 @@
+// The switches that every interposed function tests first.
+//
+// They are alone on a page that the kernel wipes in fork children
+// (MADV_WIPEONFORK): a child of fork or of a raw clone finds tracing off, and
+// the region not mapped; a vfork child, which shares the parent's memory, sees
+// the parent's.
+#pragma once
+
+#include <cstdint>
+
+#include "common/stack_event.h"
+#include "plugin/agent/arch/processor.h"
+#include "plugin/agent/base/visibility.h"
+
+#include LEAKGATE_ARCH(memory)
+
+namespace leakgate::agent {
+
+struct alignas(kPageBytes) SwitchPage {
+  std::uint32_t is_tracing;
+  // Tracing, malloc is the C library's, and stacks of allocations are recorded: the hot path
+  // needs to ask nothing else.
+  std::uint32_t traces_libc_malloc;
+  // The same, and operator new and delete only call malloc and free.
+  std::uint32_t traces_runtime_new;
+  // Likewise, where stacks of frees are not.
+  std::uint32_t traces_libc_free;
+  std::uint32_t traces_runtime_delete;
+  // Whose stacks are recorded: bits of common/stack_event.h. Only valid while tracing.
+  std::uint32_t stack_events;
+};
+
+extern LEAKGATE_INTERNAL SwitchPage g_switch;
+
+inline bool TracesLibcMalloc() { return __builtin_expect(g_switch.traces_libc_malloc != 0, 1); }
+inline bool TracesRuntimeNew() { return __builtin_expect(g_switch.traces_runtime_new != 0, 1); }
+inline bool TracesLibcFree() { return __builtin_expect(g_switch.traces_libc_free != 0, 1); }
+inline bool TracesRuntimeDelete() {
+  return __builtin_expect(g_switch.traces_runtime_delete != 0, 1);
+}
+inline bool TakesStacksOf(std::uint32_t event) {
+  return __builtin_expect((g_switch.stack_events & event) != 0, 1);
+}
+inline bool IsTracing() { return __builtin_expect(g_switch.is_tracing != 0, 1); }
+
+// `stack_events`: whose stacks are to be recorded. False if the kernel cannot wipe the page
+// on fork: then tracing must not start.
+[[nodiscard]] bool SwitchOn(std::uint32_t stack_events = kDefaultStackEvents);
+void SwitchOff();
+
+}  // namespace leakgate::agent
