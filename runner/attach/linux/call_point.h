@@ -38,8 +38,8 @@ class CallPoint {
             std::unique_ptr<StackUnwinder> unwinder)
       : memory_(&memory), layout_(&layout), unwinder_(std::move(unwinder)) {}
 
-  std::optional<std::string> WhyInUnsafeCode(const user_regs_struct& registers) const;
-  bool HasRoomOnStack(const user_regs_struct& registers, int tid) const;
+  std::optional<std::string> WhyInUnsafeCode(const RegisterSet& registers) const;
+  bool HasRoomOnStack(const RegisterSet& registers, int tid) const;
   bool IsInRestartableSequence(int tid, std::uint64_t pc) const;
 
   const TargetMemory* memory_;

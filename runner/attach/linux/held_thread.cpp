@@ -1,10 +1,8 @@
 #include "runner/attach/linux/held_thread.h"
 
-#include <elf.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -13,26 +11,13 @@
 #include "runner/util/linux/errno_text.h"
 #include "runner/util/linux/process_status.h"
 
-#ifndef NT_X86_XSTATE
-#define NT_X86_XSTATE 0x202
-#endif
-
 namespace leakgate {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience(30);  // with one that is sure to stop
-// As large as it gets, with the tiles of AMX.
-constexpr std::size_t kMostVectorBytes = 16384;
-constexpr int kCallStop = SIGTRAP | 0x80;  // with PTRACE_O_TRACESYSGOOD
-
-bool Get(int tid, int set, iovec& part) { return ::ptrace(PTRACE_GETREGSET, tid, set, &part) == 0; }
-
-bool Set(int tid, int set, const void* from, std::size_t bytes) {
-  iovec part{const_cast<void*>(from), bytes};
-  return ::ptrace(PTRACE_SETREGSET, tid, set, &part) == 0;
-}
+constexpr int kCallStop = SIGTRAP | 0x80;      // with PTRACE_O_TRACESYSGOOD
 
 }  // namespace
 
@@ -92,22 +77,14 @@ bool HeldThread::AwaitStop(std::chrono::milliseconds patience) {
   }
 }
 
-std::optional<user_regs_struct> HeldThread::Registers() const {
-  user_regs_struct registers{};
-  iovec part{&registers, sizeof(registers)};
-  if (!Get(tid_, NT_PRSTATUS, part) || part.iov_len != sizeof(registers)) return std::nullopt;
-  return registers;
-}
+std::optional<RegisterSet> HeldThread::Registers() const { return GetRegisterSet(tid_); }
 
 std::optional<HeldState> HeldThread::State() const {
-  const auto registers = Registers();
+  const auto registers = GetRegisterSet(tid_);
   if (!registers) return std::nullopt;
-  HeldState state;
-  state.registers = *registers;
-  state.vectors.resize(kMostVectorBytes);
-  iovec part{state.vectors.data(), state.vectors.size()};
-  if (!Get(tid_, NT_X86_XSTATE, part)) return std::nullopt;
-  state.vectors.resize(part.iov_len);
+  auto vectors = GetVectors(tid_);
+  if (!vectors) return std::nullopt;
+  HeldState state{.registers = *registers, .vectors = *std::move(vectors)};
   if (::ptrace(PTRACE_GETSIGMASK, tid_, sizeof(state.blocked_signals), &state.blocked_signals) !=
       0) {
     return std::nullopt;
@@ -115,12 +92,12 @@ std::optional<HeldState> HeldThread::State() const {
   return state;
 }
 
-bool HeldThread::SetRegisters(const user_regs_struct& registers) const {
-  return Set(tid_, NT_PRSTATUS, &registers, sizeof(registers));
+bool HeldThread::SetRegisters(const RegisterSet& registers) const {
+  return SetRegisterSet(tid_, registers);
 }
 
 bool HeldThread::SetVectors(const std::vector<std::uint8_t>& vectors) const {
-  return Set(tid_, NT_X86_XSTATE, vectors.data(), vectors.size());
+  return leakgate::SetVectors(tid_, vectors);
 }
 
 bool HeldThread::SetBlockedSignals(std::uint64_t signals) const {

@@ -5,14 +5,13 @@
 // the process. All calls on the thread that took it; if that ends, the kernel lets go.
 #pragma once
 
-#include <sys/user.h>
-
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "runner/arch/registers.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {
@@ -24,12 +23,6 @@ enum class ThreadStop {
   kSignal,    // it is about to take a signal
   kGone,      // it has ended
   kTimedOut,  // it has not stopped in time
-};
-
-struct HeldState {
-  user_regs_struct registers{};
-  std::vector<std::uint8_t> vectors;  // as XSAVE writes them
-  std::uint64_t blocked_signals = 0;
 };
 
 class HeldThread {
@@ -62,8 +55,8 @@ class HeldThread {
   bool was_stopped() const { return was_stopped_; }
 
   [[nodiscard]] std::optional<HeldState> State() const;
-  [[nodiscard]] std::optional<user_regs_struct> Registers() const;
-  [[nodiscard]] bool SetRegisters(const user_regs_struct& registers) const;
+  [[nodiscard]] std::optional<RegisterSet> Registers() const;
+  [[nodiscard]] bool SetRegisters(const RegisterSet& registers) const;
   [[nodiscard]] bool SetVectors(const std::vector<std::uint8_t>& vectors) const;
   [[nodiscard]] bool SetBlockedSignals(std::uint64_t signals) const;
 

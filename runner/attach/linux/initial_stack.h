@@ -1,7 +1,7 @@
-// What the kernel lays on a program's stack before its first instruction (System V ABI,
-// x86-64), taken apart and built anew with another environment. Pure.
+// What the kernel lays on a program's stack before its first instruction (System V
+// ABI: alike on all 64-bit processors), taken apart and built anew with another environment. Pure.
 //
-//   rsp   argc, argv[0] .. argv[argc - 1], 0, environment .. 0, auxiliary vector .. AT_NULL
+//   sp    argc, argv[0] .. argv[argc - 1], 0, environment .. 0, auxiliary vector .. AT_NULL
 //   ...   and above, the strings and random bytes that they point at
 //
 // What is built lies below the old one, and points at the same strings, but for those that

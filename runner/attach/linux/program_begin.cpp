@@ -89,8 +89,9 @@ Expected<void> LayVariables(const EnableRequest& request, const HeldThread& thre
                             const TargetMemory& memory) {
   const Error is_elsewhere{fmt::format("PID {} has gone on meanwhile; try again", request.pid)};
   auto registers = thread.Registers();
-  if (!registers || registers->rip != EntryOf(memory)) return Unexpected(is_elsewhere);
-  const std::optional<InitialStack> stack = ReadStack(memory, registers->rsp);
+  if (!registers || ProgramCounterOf(*registers) != EntryOf(memory))
+    return Unexpected(is_elsewhere);
+  const std::optional<InitialStack> stack = ReadStack(memory, StackPointerOf(*registers));
   if (!stack) {
     return InconclusiveError(fmt::format(
         "the stack of PID {} is not as the kernel leaves it at a program's first instruction; "
@@ -102,7 +103,7 @@ Expected<void> LayVariables(const EnableRequest& request, const HeldThread& thre
   const auto environment = NewEnvironment(memory, *stack, request);
   if (!environment) return Unexpected(environment.error());
   const StackBytes built = WithEnvironment(*stack, *environment);
-  registers->rsp = built.address;
+  SetStackPointer(*registers, built.address);
   if (!memory.Write(built.address, built.bytes.data(), built.bytes.size()) ||
       !thread.SetRegisters(*registers)) {
     return Unexpected(is_elsewhere);

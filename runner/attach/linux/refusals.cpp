@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "runner/arch/library_code.h"
 #include "runner/attach/linux/held_thread.h"
 #include "runner/attach/linux/initial_stack.h"
 #include "runner/inspection/linux/image_inspection.h"
@@ -68,11 +69,12 @@ Expected<void> RequireNoConfinement(int pid) {
         "start it with 'leakgate run'",
         pid));
   }
-  if (Field(pid, "x86_Thread_features").find("shstk") != std::string::npos) {
+  const ShadowStack shadow_stack = KnownShadowStack();
+  if (Field(pid, shadow_stack.status_field).find(shadow_stack.enabled_word) != std::string::npos) {
     return InconclusiveError(fmt::format(
         "PID {} runs with a shadow stack, on which no call can be made from outside; start it "
-        "with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off, or with 'leakgate run'",
-        pid));
+        "with GLIBC_TUNABLES={}, or with 'leakgate run'",
+        pid, shadow_stack.tunable_off));
   }
   return {};
 }

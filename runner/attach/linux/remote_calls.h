@@ -15,14 +15,13 @@
 // C library has threads change their user.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string_view>
 
+#include "runner/arch/signal_frame.h"
 #include "runner/attach/linux/held_thread.h"
-#include "runner/attach/linux/signal_frame.h"
 #include "runner/attach/linux/target_memory.h"
 #include "runner/util/expected.h"
 
@@ -55,16 +54,14 @@ class RemoteCalls {
                                     std::uint64_t number = 0);
 
  private:
-  using Arguments = std::array<std::uint64_t, 6>;
-
   RemoteCalls(HeldThread& thread, const TargetMemory& memory, const RemoteLibrary& library)
       : thread_(&thread), memory_(&memory), library_(library) {}
 
-  Expected<void> CallOn(const SignalFrame& frame, std::uint64_t function,
-                        const Arguments& arguments);
+  Expected<void> CallOn(const SignalFrame& frame, const FunctionCall& call);
   Expected<void> RunToReturn(const SignalFrame& frame);
   ThreadStop RunToStop(int signal);
-  user_regs_struct Returning(const SignalFrame& frame) const;
+  // The registers with which the thread is about to give up `frame`.
+  RegisterSet Leaving(const SignalFrame& frame) const;
   Expected<void> MapStack();
   void Restore();
 

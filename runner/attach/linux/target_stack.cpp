@@ -31,9 +31,6 @@ int FindNoDebugFile(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, 
   return -1;
 }
 
-// In DWARF's order (System V ABI, x86-64, figure 3.36).
-constexpr int kRegisterCount = 17;
-
 }  // namespace
 
 struct StackUnwinder::Callbacks {
@@ -68,11 +65,7 @@ struct StackUnwinder::Callbacks {
   }
 
   static bool SetRegisters(Dwfl_Thread* thread, void* argument) {
-    const user_regs_struct& r = Self(argument).registers_;
-    const Dwarf_Word words[kRegisterCount] = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi,
-                                              r.rbp, r.rsp, r.r8,  r.r9,  r.r10, r.r11,
-                                              r.r12, r.r13, r.r14, r.r15, r.rip};
-    return ::dwfl_thread_state_registers(thread, 0, kRegisterCount, words);
+    return TellUnwinder(thread, Self(argument).registers_);
   }
 
   static int TakeFrame(Dwfl_Frame* frame, void* argument) {
@@ -116,7 +109,7 @@ StackUnwinder::~StackUnwinder() {
   if (dwfl_ != nullptr) ::dwfl_end(dwfl_);
 }
 
-TargetStack StackUnwinder::Unwind(const user_regs_struct& registers) {
+TargetStack StackUnwinder::Unwind(const RegisterSet& registers) {
   registers_ = registers;
   TargetStack stack;
   const int result = ::dwfl_getthread_frames(dwfl_, memory_.pid(), Callbacks::TakeFrame, &stack);

@@ -2,12 +2,11 @@
 // the thread's registers and the process's memory.
 #pragma once
 
-#include <sys/user.h>
-
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "runner/arch/registers.h"
 #include "runner/attach/linux/target_memory.h"
 #include "runner/util/expected.h"
 
@@ -33,7 +32,7 @@ class StackUnwinder {
   StackUnwinder(const StackUnwinder&) = delete;
   StackUnwinder& operator=(const StackUnwinder&) = delete;
 
-  [[nodiscard]] TargetStack Unwind(const user_regs_struct& registers);
+  [[nodiscard]] TargetStack Unwind(const RegisterSet& registers);
 
  private:
   explicit StackUnwinder(const TargetMemory& memory) : memory_(memory) {}
@@ -42,7 +41,7 @@ class StackUnwinder {
 
   const TargetMemory& memory_;
   Dwfl* dwfl_ = nullptr;
-  user_regs_struct registers_{};
+  RegisterSet registers_{};
 };
 
 }  // namespace leakgate

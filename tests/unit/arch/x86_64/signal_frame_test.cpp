@@ -1,6 +1,6 @@
 // What a frame says. That the kernel takes it is seen where a runner is killed half way
 // (tests/attach/cycles_test.cpp).
-#include "runner/attach/linux/signal_frame.h"
+#include "runner/arch/signal_frame.h"
 
 #include <gmock/gmock.h>
 #include <sys/syscall.h>
@@ -37,7 +37,7 @@ TEST(SignalFrameTest, LiesBelowTheTopAsAFunctionsEntryDoes) {
   EXPECT_LE(frame.address + frame.bytes.size(), kTop);
   EXPECT_EQ(frame.address % 16, 8U);
   EXPECT_EQ(WordAt(frame, 0), 0x1234U);
-  EXPECT_EQ(frame.ReturnedAt(), frame.address + 8);
+  EXPECT_EQ(frame.returned_at, frame.address + 8);
 }
 
 TEST(SignalFrameTest, HasAThreadGoOnWhereItWas) {

@@ -1,21 +1,32 @@
-#include "runner/attach/linux/signal_frame.h"
+// The frame of x86-64:
+//
+//   address       return address: the restorer
+//   address + 8   ucontext: general registers, signal mask, where the vectors are
+//   ...           vectors, as XSAVE writes them, aligned to 64
+#include "runner/arch/signal_frame.h"
+
+#include <sys/syscall.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 
+#include "runner/arch/library_code.h"
+
 namespace leakgate {
 namespace {
 
-// arch/x86/include/uapi/asm/sigcontext.h and ucontext.h; they are the kernel's interface.
+// From arch/x86/include/uapi/asm/sigcontext.h and ucontext.h, which are the kernel's interface.
 constexpr std::uint32_t kMagic1 = 0x4650'5853;
 constexpr std::uint32_t kMagic2 = 0x4650'5845;
 constexpr std::uint64_t kHasVectors = 1;       // UC_FP_XSTATE
 constexpr std::uint64_t kHasStackSegment = 2;  // UC_SIGCONTEXT_SS
 constexpr std::uint64_t kStrictSegment = 4;    // UC_STRICT_RESTORE_SS
-// The system-call results that say: begin again (include/linux/errno.h).
+// The results of system calls by which the kernel says that they are to begin again
+// (include/linux/errno.h).
 constexpr long long kRestart[] = {512, 513, 514, 516};
-// No flags that sigaltstack(2) knows: it refuses, and the thread keeps the one it has.
+// sigaltstack(2) does not know these flags, so it refuses, and the thread keeps its alternate
+// stack.
 constexpr std::int32_t kKeepAlternateStack = 0x5A5A'0000;
 
 struct KernelStack {
@@ -82,7 +93,7 @@ std::vector<std::uint8_t> WithFacts(std::vector<std::uint8_t> vectors) {
   return vectors;
 }
 
-bool IsToBeginAgain(const user_regs_struct& registers) {
+bool IsToBeginAgain(const RegisterSet& registers) {
   if (static_cast<long long>(registers.orig_rax) < 0) return false;
   for (const long long result : kRestart) {
     if (static_cast<long long>(registers.rax) == -result) return true;
@@ -92,7 +103,7 @@ bool IsToBeginAgain(const user_regs_struct& registers) {
 
 // Taken back from a frame, a system call is not restarted by the kernel: so the thread is
 // put before its instruction.
-user_regs_struct BeforeCall(user_regs_struct registers) {
+RegisterSet BeforeCall(RegisterSet registers) {
   constexpr int kCallBytes = 2;
   if (!IsToBeginAgain(registers)) return registers;
   registers.rax = registers.orig_rax;
@@ -100,7 +111,7 @@ user_regs_struct BeforeCall(user_regs_struct registers) {
   return registers;
 }
 
-KernelContext ContextOf(const user_regs_struct& r) {
+KernelContext ContextOf(const RegisterSet& r) {
   KernelContext context{};
   context.flags = kHasStackSegment | kStrictSegment;
   context.stack.flags = kKeepAlternateStack;
@@ -127,6 +138,11 @@ KernelContext ContextOf(const user_regs_struct& r) {
   return context;
 }
 
+// Functions may use so much below the stack pointer.
+constexpr std::uint64_t kRedZoneBytes = 128;
+constexpr std::uint64_t kDirectionFlag = 1U << 10;
+constexpr std::uint64_t kTrapFlag = 1U << 8;
+
 constexpr std::uint64_t AlignDown(std::uint64_t value, std::uint64_t to) {
   return value & ~(to - 1);
 }
@@ -137,7 +153,8 @@ SignalFrame MakeSignalFrame(const HeldState& state, std::uint64_t top, std::uint
   const std::vector<std::uint8_t> vectors = WithFacts(state.vectors);
   const std::uint64_t vectors_at = AlignDown(top - vectors.size(), 64);
   SignalFrame frame;
-  frame.address = AlignDown(vectors_at - sizeof(KernelFrame), 16) - 8;
+  frame.address = AlignDown(vectors_at - sizeof(KernelFrame), 16) - 8;  // as after a call
+  frame.returned_at = frame.address + sizeof(std::uint64_t);
 
   KernelFrame kernel_frame{
       .return_address = restorer, .context = ContextOf(BeforeCall(state.registers)), .signal = {}};
@@ -152,6 +169,39 @@ SignalFrame MakeSignalFrame(const HeldState& state, std::uint64_t top, std::uint
     std::memcpy(&frame.bytes[vectors_at - frame.address], vectors.data(), vectors.size());
   }
   return frame;
+}
+
+std::uint64_t FreeStackBelow(const RegisterSet& registers) { return registers.rsp - kRedZoneBytes; }
+
+RegisterSet LeavingCall(const RegisterSet& registers, const SignalFrame& frame,
+                        std::uint64_t restorer) {
+  RegisterSet leaving = registers;
+  leaving.orig_rax = static_cast<std::uint64_t>(-1);
+  leaving.rip = restorer;
+  leaving.rsp = frame.returned_at;
+  leaving.eflags &= ~(kDirectionFlag | kTrapFlag);
+  return leaving;
+}
+
+RegisterSet EnteringCall(const RegisterSet& registers, const SignalFrame& frame,
+                         std::uint64_t restorer, const FunctionCall& call) {
+  RegisterSet entering = LeavingCall(registers, frame, restorer);
+  entering.rip = call.function;
+  entering.rsp = frame.address;  // the return address is there
+  entering.rdi = call.arguments[0];
+  entering.rsi = call.arguments[1];
+  entering.rdx = call.arguments[2];
+  entering.rcx = call.arguments[3];
+  entering.r8 = call.arguments[4];
+  entering.r9 = call.arguments[5];
+  entering.rax = 0;
+  entering.rbp = 0;
+  return entering;
+}
+
+bool IsLeavingCall(const RegisterSet& registers, const SignalFrame& frame, std::uint64_t restorer) {
+  return registers.orig_rax == SYS_rt_sigreturn &&
+         registers.rip == restorer + RestorerCode().size() && registers.rsp == frame.returned_at;
 }
 
 }  // namespace leakgate
