@@ -1,4 +1,4 @@
-// The time of what is recorded with one: CLOCK_MONOTONIC, in nanoseconds.
+// The time that records carry: CLOCK_MONOTONIC, in nanoseconds.
 #pragma once
 
 #include <time.h>
@@ -7,7 +7,7 @@
 
 namespace leakgate::agent {
 
-// By the C library, which needs no system call for it.
+// Asks the C library, which needs no system call for it.
 inline std::uint64_t MonotonicTime() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,7 +1,8 @@
 // The region as the agent sees it: typed pointers into the shared mapping.
-// Its addresses are the agent's for good: a later region takes an earlier one's place,
-// and meanwhile there is private memory (Park). A fork child does not inherit
-// it (MADV_DONTFORK) and finds tracing switched off (on_switch.h).
+//
+// The agent never gives the region's addresses away. A later region is mapped in the place of an
+// earlier one, and between the two there is private memory (Park in linux/syscall.h). A fork child
+// does not inherit the mapping (MADV_DONTFORK) and finds tracing switched off (host/on_switch.h).
 #pragma once
 
 #include <atomic>
@@ -44,7 +45,8 @@ struct Region {
     header().drops[static_cast<std::uint32_t>(reason)].fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Copies a string into the region's text; empty, with a drop, if there is no room.
+  // Copies a string into the region's text. Counts a drop and returns an empty reference if there
+  // is no room.
   TextRef AddText(const char* text, std::uint32_t length) const;
 
  private:

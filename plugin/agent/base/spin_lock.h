@@ -1,6 +1,6 @@
-// A lock for the agent's cold paths. Waits without the C library. Held for
-// microseconds, and never across anything that could allocate, so it cannot
-// be met again on the same thread: the recording guard sees to that.
+// A lock for the agent's cold paths, which waits without the C library. It is held for
+// microseconds, and never across anything that could allocate. While a thread holds it, the thread
+// records (threads/recording.h), so a signal handler cannot meet the lock again on the same thread.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,8 @@ class SpinLock {
   }
   void Unlock() { locked_.store(false, std::memory_order_release); }
 
-  // A fork child may have inherited it as another thread held it. REQUIRES: nobody does.
+  // For a fork child, which may have inherited the lock while another thread of its parent held it.
+  // REQUIRES: no thread of this process holds it.
   void Reset() { Unlock(); }
 
  private:

@@ -1,5 +1,5 @@
-// For variables that several of the agent's files share: reached directly, not
-// through the global offset table, as the compiler must without it.
+// Marks variables that several of the agent's files share. The compiler reaches them directly then,
+// and not through the global offset table.
 #pragma once
 
 #define LEAKGATE_INTERNAL __attribute__((visibility("hidden")))

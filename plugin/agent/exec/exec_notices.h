@@ -1,8 +1,8 @@
-// What this process executes, told to the runner where budget files name child
-// processes: so that one that starts without the agent is known to have been started.
+// Notices to the runner of what this process executes, where budget files name child processes. So
+// the runner knows even of a child that starts without the agent.
 //
-// Used from fork and vfork children as well, which may share the parent's memory: all
-// is written once, at start-up, but the window, and nothing is kept of a notice.
+// Used by fork and vfork children as well, which may share the parent's memory. So all but the
+// window is written once, at start-up, and nothing is kept of a notice.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,17 @@
 
 namespace leakgate::agent {
 
-// From now on each program that is executed is told of. `control` is the runner's socket,
-// `window` that of the program under test in which this process was started.
+// Begins to send a notice of each program that is executed. `control` names the runner's socket.
+// `window` is the window of the program under test in which this process was started.
 void StartExecNotices(const char* control, std::uint32_t window);
 
-// The window of the program under test that is current; a fork child keeps its parent's.
+// Says which window of the program under test is current. A fork child keeps its parent's.
 void NoteWindowForExecs(std::uint32_t window);
 
 [[nodiscard]] bool TellsOfExecs();
 
-// `pid` executes `file`; 0: this process does. REQUIRES: TellsOfExecs.
+// Tells the runner that `pid`, or this process if that is 0, executes `file`.
+// REQUIRES: TellsOfExecs.
 void TellOfExec(ExecEvent event, const ExecFile& file, int pid = 0);
 
 }  // namespace leakgate::agent

@@ -1,7 +1,7 @@
-// The environment of a program that cannot have the agent preloaded (linux/exec_image.h): the
-// one that it was given, but for the agent in LD_PRELOAD.
+// The environment of a program that cannot have the agent preloaded (linux/exec_image.h). It is the
+// environment that the program was given, but for the agent in LD_PRELOAD.
 //
-// Used from fork and vfork children as well: nothing is kept, and the caller's memory is used.
+// Used by fork and vfork children as well. So nothing is kept, and the caller's memory is used.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace leakgate::agent {
 
-// What the copy needs.
+// The memory that the copy needs.
 struct EnvironmentSize {
-  std::size_t variables = 0;   // with the nullptr that ends it
-  std::size_t text_bytes = 0;  // of what is written anew
+  std::size_t variables = 0;   // with the nullptr at the end
+  std::size_t text_bytes = 0;  // for variables that are written anew
 };
 
-// Zeros: the file is executed with what it was given. REQUIRES: CanBeRead.
+// Returns zeros if the file is to be executed with what it was given. REQUIRES: CanBeRead.
 [[nodiscard]] EnvironmentSize SizeWithoutAgent(const ExecFile& file);
 
-// REQUIRES: room for what SizeWithoutAgent told.
+// Writes the copy. REQUIRES: there is as much room as SizeWithoutAgent returned.
 void CopyWithoutAgent(const ExecFile& file, char** variables, char* text);
 
 }  // namespace leakgate::agent

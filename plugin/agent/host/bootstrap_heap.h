@@ -1,5 +1,5 @@
-// A little memory for what the dynamic linker allocates while the agent asks
-// it for the host's malloc. Never given back.
+// A little memory for what the dynamic linker allocates while the agent asks it for the host's
+// malloc. The memory is never given back.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace leakgate::agent::bootstrap_heap {
 inline constexpr std::size_t kBytes = 64 * 1024;
 extern LEAKGATE_INTERNAL char g_memory[kBytes];
 
-// Zeroed, aligned to 16; nullptr when the heap is used up.
+// Returns zeroed memory, aligned to 16; nullptr when the heap is used up.
 void* Allocate(std::size_t bytes);
 inline bool Owns(const void* block) {
   return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(g_memory) <

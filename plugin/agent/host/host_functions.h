@@ -1,7 +1,9 @@
-// The functions that the agent stands in front of: the next definitions after
-// its own in the program's search order, so that any allocator in a shared
-// library keeps working; where it was loaded late, the first of all but its own.
-// Resolved once, before anything is forwarded.
+// The host's functions: those that the agent's own stand in front of, and forward to.
+//
+// They are the next definitions after the agent's in the program's search order, so any allocator
+// in a shared library keeps working. Where the agent was loaded into a running process, they are
+// the first definitions in the order but for the agent's. They are resolved once, before anything
+// is forwarded.
 #pragma once
 
 #include <netdb.h>
@@ -20,10 +22,10 @@ namespace leakgate::agent {
 
 // Who provides operator new and delete.
 enum class OperatorSource {
-  kNone,       // no C++ runtime yet: one that is loaded later is taken for kRuntime
-  kRuntime,    // libstdc++ or libc++: they only call malloc and free
+  kNone,       // there is no C++ runtime yet; one that is loaded later counts as kRuntime
+  kRuntime,    // libstdc++ or libc++, whose operators only call malloc and free
   kAllocator,  // the library that provides malloc (tcmalloc, jemalloc, mimalloc)
-  kProgram,    // a library of the program's: forwarded; the malloc behind it is recorded
+  kProgram,    // a library of the program's: calls are forwarded, and the malloc behind is recorded
 };
 
 struct HostFunctions {
@@ -70,7 +72,7 @@ struct HostFunctions {
 
   int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   int (*dlclose)(void*);
-  // Of an agent that was loaded late only.
+  // Only set where the agent was loaded into a running process.
   void* (*dlopen)(const char*, int);
   void* (*dlmopen)(long, const char*, int);
   void* (*dlsym)(void*, const char*);
@@ -106,19 +108,19 @@ struct HostFunctions {
 
 extern LEAKGATE_INTERNAL HostFunctions g_host;
 
-// The agent was loaded into a process that ran already, behind all that it stands in for:
-// nothing leads to it until slots are redirected (linux/call_slots.h).
+// Whether the agent was loaded into a process that ran already, behind all that it stands in for.
+// Then nothing leads to it until slots are redirected (linux/call_slots.h).
 [[nodiscard]] bool IsLoadedLate();
 
-// Fills g_host. The dynamic linker may allocate meanwhile: see bootstrap_heap.h.
+// Fills g_host. The dynamic linker may allocate meanwhile (bootstrap_heap.h).
 void ResolveHostFunctions();
 
-// For a program that loaded its C++ runtime only later, by dlopen: finds the
-// operators there. They are asked only when memory has run out.
+// Finds the operators of a program that loaded its C++ runtime only later, by dlopen. They are
+// called only when memory has run out.
 void ResolveLateOperators();
 
-// Who provides the operators, where nobody did before: a late agent may be enabled when
-// the runtime has been loaded since.
+// Looks again who provides the operators, where nobody did before: the runtime may have been loaded
+// by the time that tracing is enabled.
 void FindOperators();
 
 }  // namespace leakgate::agent

@@ -1,9 +1,8 @@
 // The switches that every interposed function tests first.
 //
-// They are alone on a page that the kernel wipes in fork children
-// (MADV_WIPEONFORK): a child of fork or of a raw clone finds tracing off, and
-// the region not mapped; a vfork child, which shares the parent's memory, sees
-// the parent's.
+// They are alone on a page that the kernel wipes in fork children (MADV_WIPEONFORK). So a child of
+// fork or of a raw clone finds tracing off, and the region not mapped. A vfork child, which shares
+// the parent's memory, sees the parent's switches.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +17,15 @@ namespace leakgate::agent {
 
 struct alignas(kPageBytes) SwitchPage {
   std::uint32_t is_tracing;
-  // Tracing, malloc is the C library's, and stacks of allocations are recorded: the hot path
-  // needs to ask nothing else.
+  // Set if tracing is on, malloc is the C library's, and stacks of allocations are recorded. The
+  // hot path needs to ask nothing else.
   std::uint32_t traces_libc_malloc;
-  // The same, and operator new and delete only call malloc and free.
+  // Set if besides that operator new and delete only call malloc and free.
   std::uint32_t traces_runtime_new;
-  // Likewise, where stacks of frees are not.
+  // The same two for frees, whose stacks must not be recorded.
   std::uint32_t traces_libc_free;
   std::uint32_t traces_runtime_delete;
-  // Whose stacks are recorded: bits of common/stack_event.h. Only valid while tracing.
+  // The events whose stacks are recorded: bits of common/stack_event.h. Only valid while tracing.
   std::uint32_t stack_events;
 };
 
@@ -43,8 +42,8 @@ inline bool TakesStacksOf(std::uint32_t event) {
 }
 inline bool IsTracing() { return __builtin_expect(g_switch.is_tracing != 0, 1); }
 
-// `stack_events`: whose stacks are to be recorded. False if the kernel cannot wipe the page
-// on fork: then tracing must not start.
+// Switches tracing on; the stacks of `stack_events` are to be recorded. Returns false if the kernel
+// cannot wipe the page on fork: then tracing must not start.
 [[nodiscard]] bool SwitchOn(std::uint32_t stack_events = kDefaultStackEvents);
 void SwitchOff();
 

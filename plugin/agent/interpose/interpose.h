@@ -3,9 +3,9 @@
 // Interposed functions guard and forward, nothing else. They run on any thread
 // of the host, at any time from the dynamic linker's first allocation on.
 //
-// The common ones come in two parts. The function itself knows one case, that of
-// tracing the C library's own allocator, and what to do when all is off; whatever
-// else there is, it hands over as its last act, so that it needs no stack frame.
+// The common ones come in two parts. The function itself knows one case, that of tracing the C
+// library's own allocator, and what to do when tracing is off. Every other case it hands over as
+// its last act, so that it needs no stack frame.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,8 @@
 
 namespace leakgate::agent {
 
-// Holds while a foreign allocator works, which may call malloc itself. The C
-// library's does not, and there an allocation in between is a signal handler's,
-// to be recorded like any other.
+// Holds while a foreign allocator works, which may call malloc itself. The C library's allocator
+// does not: there an allocation in between is a signal handler's, and is recorded like any other.
 class AllocatorGuard {
  public:
   AllocatorGuard() {
@@ -43,14 +42,14 @@ class AllocatorGuard {
   bool is_held_ = false;
 };
 
-// What to ask the host's allocator for. A foreign one is asked for two granules of
-// the live map at least: glibc's blocks always cover them.
+// How much to ask the host's allocator for. A foreign one is asked for two granules of the live map
+// at least, which glibc's blocks always cover.
 inline std::size_t AskedOf(std::size_t bytes) {
   constexpr std::size_t kTwoGranules = 32;
   return g_host.allocator_is_foreign && bytes < kTwoGranules ? kTwoGranules : bytes;
 }
 
-// Allocates `bytes`, or some more, by `forward`; records the block.
+// Allocates `bytes`, or some more, by `forward`, and records the block.
 template <typename Forward>
 __attribute__((always_inline)) inline void* Traced(AllocationKind kind, std::size_t bytes,
                                                    const CallerFrame& caller,

@@ -1,7 +1,9 @@
-// The calls that execute another program: told to the runner where it wants to know, and
-// followed where this process was enabled while it ran; a program that cannot have the agent
-// preloaded is started without it.
-// They run in children of fork, vfork and clone, too: nothing but the stack is written.
+// The calls that execute another program. The runner is told of them if it wants to know. Where
+// tracing was enabled in this process while it ran, the new program is given the agent. A program
+// that cannot have the agent preloaded is started without it.
+//
+// These functions run in children of fork, vfork and clone, too. So they write nothing but the
+// stack.
 #include <alloca.h>
 #include <fcntl.h>
 #include <spawn.h>

@@ -1,5 +1,5 @@
-// Memory that the program maps itself: mmap and its family, System V's segments. What
-// the C library and the dynamic linker map for themselves does not come by here.
+// The calls by which the program maps memory itself: mmap and its family, and System V's segments.
+// What the C library and the dynamic linker map for themselves does not come by here.
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>

@@ -1,9 +1,9 @@
 // operator new and delete, in every form. Where the runtime's would only call
 // malloc and free, they are called at once: one interposed call, not two.
 //
-// This file is compiled with exceptions, so that the allocator guard is undone
-// when a foreign operator new throws. What that needs of the C++ runtime is
-// weak: a program without the runtime never gets here.
+// This file is compiled with exceptions, so that the allocator guard is undone when a foreign
+// operator new throws. What that needs of the C++ runtime is a weak symbol: a program without the
+// runtime never comes here.
 #include <new>
 
 #include "plugin/agent/interpose/interpose.h"

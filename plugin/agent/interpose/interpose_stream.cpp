@@ -1,5 +1,5 @@
-// The calls with which GoogleTest learns of, opens and feeds its stream of events. Every
-// other caller's go through unchanged.
+// The calls with which GoogleTest learns of its stream of events, opens it and writes to it. All
+// other calls of these functions go through unchanged.
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>

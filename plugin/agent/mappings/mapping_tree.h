@@ -1,6 +1,6 @@
-// Records of mappings ordered by address: a treap, whose links are in the records. A
-// tree is its root's id, 0 where it is empty; priorities are made of the ids, so that
-// none is kept. Nothing here takes the lock: see mapping_table.h.
+// Records of mappings ordered by address: a treap, whose links are in the records. A tree is its
+// root's id, or 0 if it is empty. Priorities are computed from the ids, so that none is stored.
+// Nothing here takes the lock: see mapping_table.h.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ using Tree = std::uint32_t;
 inline MappingRecord& RecordOf(std::uint32_t id) { return g_region.mappings()[id]; }
 inline std::uint64_t EndOf(std::uint32_t id) { return RecordOf(id).begin + RecordOf(id).bytes; }
 
-// Those that begin below an address, and the rest.
+// The records that begin below an address, and the rest.
 struct Halves {
   Tree below;
   Tree rest;
@@ -24,14 +24,15 @@ struct Halves {
 // REQUIRES: all of `below` begin before all of `above`.
 [[nodiscard]] Tree Join(Tree below, Tree above);
 
-// The last that begins below `address`; the first that begins there or above. 0: none.
+// Return the last record that begins below `address`, and the first that begins there or above; 0
+// if there is none.
 [[nodiscard]] std::uint32_t LastBelow(Tree tree, std::uint64_t address);
 [[nodiscard]] std::uint32_t FirstFrom(Tree tree, std::uint64_t address);
 
 void Insert(Tree& tree, std::uint32_t id);
 void Remove(Tree& tree, std::uint32_t id);
 
-// Removes any one, and returns it. REQUIRES: there is one.
+// Removes any record and returns it. REQUIRES: the tree is not empty.
 [[nodiscard]] std::uint32_t Pop(Tree& tree);
 
 }  // namespace leakgate::agent::mapping_tree

@@ -1,5 +1,5 @@
-// Blocks freed by what must not free them: by another family of functions than
-// allocated them, or for the second time. Told only where it is certain.
+// Calls that free what they must not: a block of another family of functions, or one that has been
+// freed before. They are noted only where it is certain.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct FreeCall {
   CallerFrame caller;
 };
 
-// The kinds from `first` to `last`.
+// The kinds from `first` to `last`, both included.
 struct KindRange {
   AllocationKind first;
   AllocationKind last;
 };
 
-// Those that a call of `kind` may free.
+// The kinds of blocks that a call of `kind` may free.
 constexpr KindRange KindsFreedBy(FreeKind kind) {
   if (kind == FreeKind::kDelete) return {AllocationKind::kNew, AllocationKind::kNew};
   if (kind == FreeKind::kDeleteArray) return {AllocationKind::kNewArray, AllocationKind::kNewArray};
@@ -34,22 +34,23 @@ constexpr bool MayFree(FreeKind free_kind, AllocationKind kind) {
   return kind >= kinds.first && kind <= kinds.last;
 }
 
-// True if it is certain that `free_stack` should not free what `allocation_stack` did.
+// Whether it is certain that the call at `free_stack` must not free what the call at
+// `allocation_stack` has allocated.
 //
-// A program may have operators of its own, which call malloc and free: then one half
-// of a pair may be theirs, and the other ours. Those that it exports are seen; those
-// hidden in a module (linked with -static-libstdc++, say) serve that module alone, so
-// both calls must come from one module, or from the C library, which has none.
+// A program may have operators of its own, which call malloc and free. Then one half of a pair may
+// have passed its operators, and the other half ours. Operators that the program exports are seen.
+// Those that are hidden in a module (linked with -static-libstdc++, say) serve that module alone.
+// So both calls must come from one module, or from the C library, which has no operators.
 [[nodiscard]] bool IsSureMismatch(std::uint32_t free_stack, std::uint32_t allocation_stack);
 
-// True if the block that once began at `address` is free, as the allocator's own
-// bookkeeping says. Not known: false.
+// Whether the allocator's own bookkeeping says that the block which once began at `address` is
+// free. Returns false if that is not known.
 [[nodiscard]] bool IsFreedBlock(std::uint64_t address);
 
-// For a new region. REQUIRES: no thread records.
+// Forgets all, for a new region. REQUIRES: no thread records.
 void RestartFreeErrors();
 
-// Once for each window, kind and pair of stacks. REQUIRES: the thread is recording.
+// Notes an error, once for each window, kind and pair of stacks. REQUIRES: the thread is recording.
 void NoteFreeError(const FreeError& error);
 
 }  // namespace leakgate::agent

@@ -3,10 +3,11 @@
 //   address -> chunk (>> 26, through the directory) -> word (>> 4 within it)
 //
 // The words are in the region, so the runner can read them while the process
-// runs and after it has died; how one block is written is in
-// common/live_slot.h. Lock-free but for the first block in a new chunk: an
-// address has one owner until it is freed, so its slot has one writer. Never
-// allocates. When no slot can be had, that is counted as a drop here.
+// runs and after it has died. common/live_slot.h says how one block is written.
+//
+// There is no lock but for the first block in a new chunk: an address has one owner until it is
+// freed, so its slot has one writer. Nothing here allocates. When there is no slot, that is counted
+// as a drop here.
 #pragma once
 
 #include <atomic>
@@ -35,28 +36,29 @@ class LiveMap {
  public:
   using Slot = std::atomic<std::uint32_t>*;
 
-  // Maps the region's chunk 0, where an earlier one was if there was one, and forgets all
-  // of that. False if it cannot. REQUIRES: the region is mapped; no thread records.
+  // Maps the region's chunk 0, in the place of an earlier region's if there was one, and forgets
+  // what was in that. Returns false if it cannot. REQUIRES: the region is mapped; no thread
+  // records.
   [[nodiscard]] bool Start(int region_fd);
 
-  // Gives the chunks back, and keeps their addresses for those of the next region.
+  // Gives the chunks' memory back, and keeps their addresses for the chunks of the next region.
   // REQUIRES: no thread records.
   void ParkChunks();
-  // A fork child's: its parent's chunks were not inherited.
+  // For a fork child, which has not inherited its parent's chunks.
   void ForgetChunks();
 
-  // Where a block at `address` is written, or nullptr, with a drop, if it
-  // cannot be.
+  // Returns where a block at `address` is to be written. Counts a drop and returns nullptr if it
+  // cannot be written.
   Slot SlotFor(std::uint64_t address);
 
-  // The same for an address that may be in no chunk yet, or no block's at all:
-  // nullptr then, and where it is not aligned.
+  // The same for an address that may be in no chunk yet, or may be no block's. Returns nullptr
+  // then, and for an address that is not aligned.
   static Slot Find(std::uint64_t address) {
     return (address & kGranuleMask) != 0 ? nullptr : FindAligned(address);
   }
 
-  // REQUIRES: the address is aligned, or the process is about to be told that it
-  // freed what it must not.
+  // REQUIRES: the address is aligned, or it is given to a function that frees, which will refuse
+  // it.
   static Slot FindAligned(std::uint64_t address) {
     const std::uint64_t index = address >> kChunkShift;
     if (__builtin_expect(index >= kDirectoryEntries, 0)) return nullptr;
@@ -66,8 +68,8 @@ class LiveMap {
     return chunk + ((address >> kGranuleShift) & (kChunkWords - 1));
   }
 
-  // For what the C library's malloc returned: it lies within the map. nullptr for
-  // nullptr.
+  // For a block that the C library's malloc has returned, which lies within the map. Returns
+  // nullptr for nullptr.
   static Slot SlotOfBlock(const void* block) {
     const auto address = reinterpret_cast<std::uint64_t>(block);
     if (__builtin_expect(address == 0, 0)) return nullptr;
@@ -79,26 +81,26 @@ class LiveMap {
 
   static bool IsLiveAt(Slot slot) { return IsLiveStart(slot[0].load(std::memory_order_relaxed)); }
 
-  // The same, and of one of `kinds`: as cheap, since they are neighbours.
+  // The same for a block of one of `kinds`. It costs no more, since the kinds are neighbours.
   static bool IsLiveAt(Slot slot, const KindRange& kinds) {
     const std::uint32_t first = Encode(LiveStart{0, kinds.first});
     const std::uint32_t last = Encode(LiveStart{(1U << kStackBits) - 1, kinds.last});
     return slot[0].load(std::memory_order_relaxed) - first <= last - first;
   }
-  // A block was recorded here, and freed since. The slot's words may be another's by
-  // now: a hint.
+  // Whether a block was recorded here and has been freed since. This is a hint: the slot's words
+  // may be another block's by now.
   static bool WasLiveAt(Slot slot) {
     const std::uint32_t rest = slot[1].load(std::memory_order_relaxed);
     return slot[0].load(std::memory_order_relaxed) == 0 && !IsLiveStart(rest) &&
            DecodeRest(rest).context != 0;
   }
-  // Says of a block how it was allocated in truth. REQUIRES: IsLiveAt(slot).
+  // Corrects the kind of a block. REQUIRES: IsLiveAt(slot).
   static void SetKind(Slot slot, AllocationKind kind) {
     const LiveStart start = DecodeStart(slot[0].load(std::memory_order_relaxed));
     slot[0].store(Encode(LiveStart{start.stack, kind}), std::memory_order_release);
   }
 
-  // REQUIRES: IsLiveAt(slot), in all three.
+  // These three REQUIRE IsLiveAt(slot).
   static LiveRecord Read(Slot slot) {
     const LiveStart start = DecodeStart(slot[0].load(std::memory_order_relaxed));
     const LiveRest rest = RestAt(slot);
@@ -111,7 +113,7 @@ class LiveMap {
                       slot[3].load(std::memory_order_relaxed));
   }
 
-  // Release: a reader that sees the start word sees the rest, and the stack.
+  // The start word is stored with release: a reader that sees it sees the rest, and the stack.
   static void Write(Slot slot, const LiveRecord& record) {
     std::uint32_t short_size = static_cast<std::uint32_t>(record.size_bytes);
     if (__builtin_expect(record.size_bytes >= kSizeFollows, 0)) {
@@ -131,10 +133,10 @@ class LiveMap {
 
   Slot MapChunk(std::uint64_t directory_index);
 
-  // Where this process has mapped each chunk, by the directory's index. Sparse;
-  // used through std::atomic_ref.
+  // Where this process has mapped each chunk, by the directory's index. It is sparse, and is used
+  // through std::atomic_ref.
   alignas(kPageBytes) static Slot chunks_[kDirectoryEntries];
-  // And by its number, of this region or an earlier one.
+  // The same by the chunk's number, of this region or an earlier one.
   static Slot places_[kMaxChunks];
 
   SpinLock lock_;

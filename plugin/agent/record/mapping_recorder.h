@@ -1,8 +1,8 @@
-// Records what calls of the mmap family do, on the thread that makes them, before and
-// after the kernel's work (mapping_table.h says in which order).
+// Records what calls of the mmap family do, on the thread that makes them, before and after the
+// kernel's work (mappings/mapping_table.h says in which order).
 //
-// The host's errno is never touched. Windows that wait to be settled are settled before
-// the mappings change.
+// The host's errno is never touched. Windows that wait to be settled are settled before the
+// mappings change.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,19 @@
 
 namespace leakgate::agent {
 
-// True if this thread's call from `caller_pc` is to be recorded. Not: what an allocator
-// other than the C library's maps for its blocks, which are counted themselves.
+// Whether this thread's call from `caller_pc` is to be recorded. What an allocator other than the C
+// library's maps for its blocks is not, since the blocks themselves are counted.
 [[nodiscard]] bool RecordsMappings(std::uint64_t caller_pc);
 
 // The pages that hold `bytes` from `address` on.
 [[nodiscard]] AddressRange PagesOf(const void* address, std::size_t bytes);
 
-// The present window, thread and allowance, and the stack at `caller`. False, with a
-// drop, if there is no context to be had.
+// Tells the present window, thread and allowance, and the stack at `caller`. Counts a drop and
+// returns false if there is no context to be had.
 [[nodiscard]] bool OriginAt(Recording recording, const CallerFrame& caller, MappingOrigin& origin);
 
-// The functions below REQUIRE RecordsMappings: those that come after the kernel's work, that
-// it held before. Tracing may have been disabled meanwhile.
+// The functions below REQUIRE RecordsMappings. Those that come after the kernel's work REQUIRE that
+// it held before: tracing may have been disabled meanwhile.
 
 // What is mapped at `address`; a shared mapping that can be read and written if that is
 // not known.

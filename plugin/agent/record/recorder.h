@@ -1,12 +1,11 @@
 // Records what the interposed functions saw: the agent's hot path.
 //
-// The ordinary case is inline in the interposed functions and calls nothing: the
-// thread is ready and of the present epoch, the stack is proved by the memo, the
-// live map has the block's chunk. Everything else is for the functions named
-// ...Slow, which do the whole from the start; they are called last, so that they
-// need no frame of the interposed function's.
+// The ordinary case is inline in the interposed functions and calls nothing: the thread is ready
+// and of the present epoch, the memo proves the stack, and the live map has the block's chunk. All
+// other cases are for functions that do the whole from the start (RecordAllocationSlow,
+// RecordFree). They are called last, so that the interposed function needs no stack frame.
 //
-// Called on the allocating thread, with tracing on. The host's errno is never
+// All of this is called on the allocating thread, with tracing on. The host's errno is never
 // touched: the agent makes its system calls directly.
 #pragma once
 
@@ -25,23 +24,23 @@
 
 namespace leakgate::agent {
 
-// True if this call is to be recorded; false if it is the allocator's own, or
-// (counted as a drop) interrupted the agent. Makes the thread's state.
+// Whether this call is to be recorded. It is not if it is the allocator's own, nor if it has
+// interrupted the agent, which is counted as a drop. Makes the thread's state if there is none.
 [[nodiscard]] bool CanRecord();
 
-// A block that the host's own operator allocated by calling another, under whose
-// kind it was recorded, is of `kind`.
+// Says that a block is of `kind`: the host's own operator has allocated it by calling another
+// function, under whose kind it was recorded.
 void CorrectKind(void* block, AllocationKind kind);
 
 // Returns `block`.
 void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
                            std::uint64_t caller_pc, std::uint64_t caller_sp,
                            std::uint64_t caller_fp);
-// The window's peak is to be looked at. Returns `block`.
+// Looks at the window's peak. Returns `block`.
 void* NotePeakOf(void* block);
 
-// A block that the host's allocator just returned; nullptr is not recorded.
-// Returns `block`. REQUIRES: it is aligned to 16; stacks of its event are to be recorded.
+// Records a block that the host's allocator has just returned, unless it is nullptr. Returns
+// `block`. REQUIRES: it is aligned to 16; stacks of its event are to be recorded.
 __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::size_t size_bytes,
                                                              AllocationKind kind,
                                                              const CallerFrame& caller) {
@@ -64,11 +63,10 @@ __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::s
   return RecordAllocationSlow(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
 }
 
-// The same where the stack is not to be recorded: the block says so (UnwindEnd::kNotTaken).
-// Returns `block`.
+// The same where the stack is not to be recorded, which the block says then (UnwindEnd::kNotTaken).
 void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kind);
 
-// The same for any allocator's block, and for either.
+// The same for a block of any allocator, whether its stack is to be recorded or not.
 inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, AllocationKind kind,
                                  const CallerFrame& caller) {
   if (!TakesStacksOf(StackEventOf(kind))) return RecordWithoutStack(block, size_bytes, kind);
@@ -78,10 +76,10 @@ inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, Allocation
   return RecordAllocationSlow(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
 }
 
-// A block about to be freed. REQUIRES: the allocator does not know yet, so no
-// other thread can own the address; stacks of frees are not to be recorded. True: it was this
-// thread's, of the present window, and is recorded; false: nothing is changed, RecordFree is to do
-// it, also where `kind` must not free the block.
+// Records that a block is about to be freed, if this thread has allocated it in the present window
+// and `kind` may free it. Returns false, and changes nothing, if not: then RecordFree is to do it.
+// REQUIRES: the allocator does not know yet, so that no other thread can own the address; stacks of
+// frees are not to be recorded.
 __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind kind) {
   ThreadState* const thread = t_thread.ready;
   const LiveMap::Slot slot = LiveMap::FindAligned(reinterpret_cast<std::uint64_t>(block));
@@ -100,31 +98,32 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind 
   return true;
 }
 
-// The context of what this thread allocates now; 0, with a drop, if there is none to be
-// had. Settles windows.
+// Returns the context of what this thread allocates now. Counts a drop and returns 0 if there is
+// none to be had. Settles windows.
 [[nodiscard]] std::uint32_t ContextNow(Recording recording);
 
 // What was known of a block that was freed, for RestoreBlock.
 struct FreedBlock {
   LiveRecord record;
   CountedFree counted;
-  std::optional<std::uint32_t> freed_by;  // the stack that it is counted for, if for one
+  std::optional<std::uint32_t> freed_by;  // the stack that the free is counted for, if any
 };
 
-// The stack at `caller`, of a call that allocates or does anything else.
+// Returns the stack at `caller`, of a call that allocates or does anything else.
 std::uint32_t StackAt(Recording recording, const CallerFrame& caller);
 
-// A block about to be freed where stacks of frees are recorded. The same as RecordFreeHere,
-// besides that the stack must be one that the memo proves. REQUIRES: kStacksOfFree.
+// The same as RecordFreeHere where stacks of frees are recorded. Besides, the memo must prove the
+// stack. REQUIRES: kStacksOfFree.
 [[nodiscard]] bool RecordFreeByStack(void* block, const FreeCall& call);
 
-// The trial's block, while it is freed: that counts for no stack. Else nullptr.
+// The trial's block while it is freed, which counts for no stack; else nullptr.
 extern LEAKGATE_INTERNAL std::atomic<const void*> g_trial_block;
 
-// Any block about to be freed, likewise; no record: nothing. Notes what must not be.
+// Records that any block is about to be freed. Returns nothing if the block is not recorded. Notes
+// a free that must not be.
 std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call);
 
-// The free did not happen (realloc failed): the block is live as it was.
+// Takes a free back that did not happen, since realloc failed: the block is live as it was.
 void RestoreBlock(void* block, const FreedBlock& freed);
 
 }  // namespace leakgate::agent

@@ -1,12 +1,11 @@
-// Interned call stacks: a tree in the region, one node a frame, from the
-// outermost inwards, so that a new stack costs only its new frames. A stack's
-// id is its innermost node.
+// Interned call stacks: a tree in the region, with one node for each frame, from the outermost
+// inwards. So a new stack costs only its new frames. A stack's id is the number of its innermost
+// node.
 //
-// A caller has few callees, mostly: a node's first children are in a list that
-// begins at the node. What a program calls next was mostly made just before, so
-// the list is in the cache where a hash table's entry would not be. Further
-// children are found by a hash table, which is the process's own: the runner
-// needs only the nodes. Look-ups take no lock; a new node does.
+// Most callers have few callees. So a node's first children are in a list that begins at the node.
+// What a program calls next was mostly made just before, so the list is in the cache where a hash
+// table's entry would not be. Further children are found by a hash table, which is the process's
+// own, since the runner needs only the nodes. Looking a node up takes no lock; making one does.
 #pragma once
 
 #include <atomic>
@@ -26,18 +25,18 @@ class StackTable {
     bool is_new;
   };
 
-  // Begins with the region's empty table. False if there is no memory for the index.
+  // Begins with the region's empty table. Returns false if there is no memory for the index.
   // REQUIRES: no thread records.
   [[nodiscard]] bool Start();
 
-  // Fills in the nodes of all but the `kept` outer frames of `trail`. If the
-  // table is full, the id is that of as many outer frames as it holds.
+  // Fills in the nodes of all but the `kept` outer frames of `trail`, and returns the stack's id.
+  // If the table is full, the id is that of as many outer frames as it holds.
   Interned Intern(std::uint32_t kept, StackTrail& trail);
 
  private:
   class Index;
 
-  // A child that is there, or how many of its siblings are in the list.
+  // A child that is there; else id is 0, and `listed` tells how many siblings are in the list.
   struct Found {
     std::uint32_t id;
     std::uint32_t listed;

@@ -1,13 +1,12 @@
-// What a thread takes along from the one that creates it: where that was, and what it
-// is to run.
+// What a thread takes along from the one that creates it: where it was created, and what it is to
+// run; and its stack, as a recorded mapping.
 //
 //   creator   TakeTicket   pthread_create(..., RunTicket, ticket)   failed: CancelTicket
 //   thread    RunTicket    returns the ticket, is registered, runs the host's function
 //
-// Tickets are few and static, taken and returned without a lock: no allocation of the
-// host's, nothing to deadlock on in a signal handler. They are no memory that the
-// runner is told of as the agent's own: until the thread begins, its ticket may be all
-// that points to its argument.
+// Tickets are few and static. They are taken and returned without a lock, so that nothing allocates
+// and no signal handler can deadlock. The runner is not told of them as the agent's own memory:
+// until a thread begins, its ticket may be all that points to its argument.
 #pragma once
 
 #include <pthread.h>
@@ -22,11 +21,11 @@ using ThreadFunction = void* (*)(void*);
 
 struct ThreadTicket;
 
-// For the thread that `caller` creates with `attributes`. nullptr if none is left, or this thread
-// cannot record: then the new one is not told where it comes from.
+// Returns a ticket for the thread that `caller` creates with `attributes`. Returns nullptr if none
+// is left, or if this thread cannot record: then the new thread is not told where it comes from.
 ThreadTicket* TakeTicket(ThreadFunction function, void* argument, const pthread_attr_t* attributes,
                          const CallerFrame& caller);
-// No thread was created.
+// Returns the ticket: no thread was created.
 void CancelTicket(ThreadTicket* ticket);
 
 // The new thread's function; `ticket` is a ThreadTicket.

@@ -10,8 +10,8 @@
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/host/on_switch.h"
 
-// By their names in the object file: what they take and return is of no matter here, and
-// the linker binds them to this library's own (-Bsymbolic-functions).
+// The interposed functions, by their names in the object file: what they take and return does not
+// matter here. The linker binds them to this library's own (-Bsymbolic-functions).
 #define LEAKGATE_OURS(symbol) extern "C" void Ours_##symbol() asm(#symbol);
 #define LEAKGATE_ENTRY(symbol) \
   {.name = #symbol, .ours = reinterpret_cast<void*>(&Ours_##symbol), .family = kAllocation},
@@ -91,7 +91,7 @@ bool HasSearchPath(const link_map* module) {
   return false;
 }
 
-// What is loaded, and from where, may depend on the module that calls.
+// Whether the module that calls may matter for what is loaded, and from where.
 bool DependsOnCaller(const char* file, void* caller) {
   dl_find_object object;
   if (file == nullptr || std::strchr(file, '$') != nullptr) return true;
@@ -112,7 +112,7 @@ void* LateDlopen(const char* file, int mode) {
   return g_host.dlopen(file, mode);
 }
 
-// Mostly into a name space of its own, with a C library of its own.
+// Mostly loads into a name space of its own, with a C library of its own.
 void* LateDlmopen(Lmid_t space, const char* file, int mode) {
   g_is_pending.store(true, std::memory_order_relaxed);
   return g_host.dlmopen(space, file, mode);
@@ -125,7 +125,7 @@ void* LateDlsym(void* module, const char* name) {
 
 }  // namespace
 
-// An operator of the program's own is left alone: the malloc behind it is recorded.
+// An operator of the program's own is left alone, since the malloc behind it is recorded.
 RedirectedSlots RedirectInterposed(Redirect to) {
   const SpinGuard guard(g_lock);
   FindOperators();

@@ -2,13 +2,13 @@
 // comes first, to tracing:
 //
 //   1 resolve the host's functions            (the bootstrap heap serves meanwhile)
-//   2 ask the runner, by the control socket   no runner, not enabled: stay off for good
+//   2 ask the runner, by the control socket   without a runner, or if it says no: stay off
 //   3 map the region, start the tables
-//   4 switch on, trace a trial allocation     the canary: not seen, not tracing
+//   4 switch on, trace a trial allocation     if it is not seen, nothing is traced
 //   5 tell the runner through the region
 //
-// A process that stays off, or was running before the agent was loaded, may be traced
-// later on (attach_point.h).
+// A process that stays off, or that was running before the agent was loaded, may be traced later on
+// (common/attach_point.h).
 #pragma once
 
 #include <atomic>
@@ -27,21 +27,21 @@ enum class Route {
 enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted };
 extern LEAKGATE_INTERNAL std::atomic<Stage> g_stage;
 
-// Starts, at the first call.
+// Starts the agent, at the first call.
 Route RouteBeforeStart();
 
-// Steps 3 to 5, later on: the process was running without. Into the region behind
-// `region_fd`, which is closed; the region says what came of it. REQUIRES: no thread
-// records, or has since tracing was disabled.
+// Does steps 3 to 5, also in a process that has been running without tracing. The region is the one
+// behind `region_fd`, which is closed; its header says what came of it. REQUIRES: no thread
+// records, or has recorded since tracing was disabled.
 enum class TracingBegin { kWithTheProcess, kAttached };
 void StartTracing(int region_fd, TracingBegin begin);
 
-// Lets the runner see how far the agent has come (attach_point.cpp).
+// Lets the runner see how far the agent has come. Defined in attach_point.cpp.
 void NoteStarted();
 
-// After tracing has been disabled: gives up the region. REQUIRES: no thread records.
+// Gives up the region after tracing has been disabled. REQUIRES: no thread records.
 void ReleaseRegion();
-// The same in a fork child of the process that was traced, which has not inherited it.
+// The same in a fork child of the process that was traced: it has not inherited the region.
 void ForgetRegion();
 
 inline bool IsOff() {

@@ -10,8 +10,8 @@
 
 namespace leakgate::agent {
 
-// Proof that this thread is recording, and nothing records twice. Only a
-// RecordingGuard makes one; it is passed by value, in a register.
+// The proof that this thread is recording, so that nothing is recorded twice. Only a RecordingGuard
+// makes one. It is passed by value, in a register.
 class Recording {
  public:
   ThreadState& thread() const { return *thread_; }
@@ -43,7 +43,7 @@ class RecordingGuard {
   const Recording recording_;
 };
 
-// The same on the hot path, by hand: one store each. REQUIRES: `thread` was ready.
+// The same by hand, for the hot path, where each is one store. REQUIRES: the thread was ready.
 inline void BecomeBusy() {
   t_thread.ready = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);

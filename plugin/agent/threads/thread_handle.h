@@ -8,21 +8,20 @@
 
 namespace leakgate::agent {
 
-// What a thread is doing, as far as the agent minds.
+// What a thread is doing, as far as it matters to the agent.
 enum class Activity : std::uint8_t {
-  kUnknown,    // no state yet
-  kHost,       // the host's own code: allocations are recorded
+  kUnknown,    // it has no state yet
+  kHost,       // it runs the host's own code: allocations are recorded
   kUnsettled,  // the same, but windows wait to be settled first (windows.h)
-  kAllocator,  // inside the host's allocator, which may call itself: not recorded
-  kRecording,  // inside the agent: an allocation here is a signal handler's, and a drop
+  kAllocator,  // it is inside the host's allocator, whose calls of itself are not recorded
+  kRecording,  // it is inside the agent: an allocation is a signal handler's, and a drop
 };
 
 struct ThreadState;
 
-// A thread's own: what it is doing, and its state unless that is kUnknown.
-// `ready` is the state while the activity is kHost, else nullptr: one load tells
-// the hot path all that it must know. The hot path itself only takes `ready`
-// away, so kHost without it means recording.
+// `state` is set unless the activity is kUnknown. `ready` is the state while the activity is kHost,
+// and nullptr else: so one load tells the hot path all that it must know. The hot path itself only
+// takes `ready` away while it records, so kHost without `ready` means recording, too.
 struct ThreadHandle {
   ThreadState* ready = nullptr;
   ThreadState* state = nullptr;

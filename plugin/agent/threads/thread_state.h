@@ -1,14 +1,14 @@
-// What the agent keeps for each thread: its counters' shard, its caches, and
-// the guard against recording while recording.
+// What the agent keeps for each thread: its shard of the counters, its caches, and what it has
+// begun.
 //
-// The record that the runner reads is made when the thread begins. The state is made
-// at a thread's first traced allocation, from private memory of the
-// agent's own; given back when the thread ends (a thread-specific key's
-// destructor, in the last round of destructors) and taken over by a later one.
+// The record that the runner reads is made when the thread begins. The state is made at a thread's
+// first traced allocation, in private memory of the agent's own. It is given back when the thread
+// ends (by a thread-specific key's destructor, in the last round of destructors), and a later
+// thread takes it over.
 //
-// Tracing may be disabled and enabled again, into another region: a span each. Records
-// and states that are of an earlier span are made anew by the thread itself, when it
-// first comes by. What the hot path asks of such a state (epoch, context) says no.
+// Tracing may be disabled and enabled again, into another region: each time is a span
+// (base/epoch.h). A thread makes its record and its state anew when it first comes by in a new
+// span. Until then the hot path finds that the state's epoch is not the present one.
 #pragma once
 
 #include <cstdint>
@@ -22,22 +22,22 @@
 
 namespace leakgate::agent {
 
-// A context that the thread has made: windows, allowances and phases that come back, as
-// in a loop, need no other.
+// A context that the thread has made. Where the same window, allowance and phase come back, as in a
+// loop, no other context is needed.
 struct KnownContext {
   std::uint32_t window;
   std::uint32_t allowance;
   std::uint32_t phase;
-  std::uint32_t context;  // 0: none
+  std::uint32_t context;  // 0 if there is none
 };
 inline constexpr std::uint32_t kKnownContexts = 64;
 
-// `epoch`, `context` and the memo's stacks are of one moment: see Refresh.
+// `epoch`, `context` and the memo's stacks are of one moment: see Refresh in record/recorder.cpp.
 struct ThreadState {
   std::uint64_t epoch = 0;      // as CurrentEpoch
   std::uint32_t context = 0;    // the shard's window and phase, this thread, its allowance
   std::uint32_t thread = 0;     // its id in the region
-  std::uint32_t allowance = 0;  // that holds: the innermost
+  std::uint32_t allowance = 0;  // the innermost that holds
   CounterShard* shard = nullptr;
   StackMemo memo;
   std::uint32_t opening_window = 0;   // begun, but not yet counted from (windows.h)
@@ -60,24 +60,24 @@ struct ThreadOrigin {
   std::uint32_t birth_window = 0;  // current when it was made
 };
 
-// This thread begins: it is registered, and its end will be. Threads that do not pass
-// here are when they first allocate. REQUIRES: tracing is on.
+// Registers this thread, which begins, and asks to be called at its end. Threads that do not come
+// by here are registered when they first allocate. REQUIRES: tracing is on.
 void BeginThread(ThreadOrigin origin);
 
-// Makes this thread's state if it has none of this span; false, with a drop, if there is
-// no memory. REQUIRES: tracing is on.
+// Makes this thread's state if it has none of this span. Counts a drop and returns false if there
+// is no memory. REQUIRES: tracing is on.
 [[nodiscard]] bool MakeThread();
 
 [[nodiscard]] inline bool EnsureThread() {
   return (t_thread.state != nullptr && t_thread.state->span == g_span) || MakeThread();
 }
 
-// Begins a span, before its tracing starts. False if the C library has no key left.
+// Begins a span, before tracing starts. Returns false if the C library has no key left.
 // REQUIRES: no thread records.
 [[nodiscard]] bool StartThreads();
 
-// Whether a thread is in the middle of recording, or of making its state. Not told: one
-// that is in the agent's code and has not begun, or that is no longer there.
+// Whether a thread is in the middle of recording, or of making its state. A thread that is in the
+// agent's code and has not begun to record is not seen, nor is one that is no longer there.
 [[nodiscard]] bool IsAnyThreadRecording();
 
 }  // namespace leakgate::agent

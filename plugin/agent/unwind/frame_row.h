@@ -47,7 +47,7 @@ struct FrameRow {
   RegisterRule registers[kRegisterCount];
 };
 
-// False if an instruction is malformed or not known.
+// Returns false if an instruction is malformed or not known.
 [[nodiscard]] bool BuildFrameRow(const FrameDescription& description, std::uint64_t pc,
                                  FrameRow& row);
 

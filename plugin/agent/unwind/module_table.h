@@ -1,8 +1,7 @@
-// The modules that recorded stacks run through, found on demand: the dynamic
-// linker is asked without a lock (_dl_find_object), so nothing here can
-// deadlock with dlopen. Each is recorded once in the region, with its path and
-// build-id; a module loaded anew, or another one at the same addresses, is
-// recorded again, so that older stacks keep their meaning.
+// The modules that recorded stacks run through. They are found on demand: the dynamic linker is
+// asked without a lock (_dl_find_object), so nothing here can deadlock with dlopen. Each module is
+// recorded once in the region, with its path and build-id. A module that is loaded anew, or another
+// one at the same addresses, is recorded again, so that older stacks keep their meaning.
 #pragma once
 
 #include <atomic>
@@ -18,20 +17,20 @@
 namespace leakgate::agent {
 
 struct ModuleView {
-  std::uint32_t id = 0;  // in the region; 0: the pc is in no module
+  std::uint32_t id = 0;  // in the region; 0 if the pc is in no module
   FrameSection section;
 };
 
 class ModuleTable {
  public:
-  // The module that holds `pc` now.
+  // Returns the module that holds `pc` now.
   ModuleView Find(std::uint64_t pc);
 
-  // For a new region: what was found is not recorded there.
+  // Begins anew, in another region, where nothing has been recorded.
   void Restart();
 
-  // Changes whenever a module may have been unmapped: what was cached about
-  // pcs before is to be forgotten.
+  // Changes whenever a module may have been unmapped. Then what has been cached about pcs is to be
+  // forgotten.
   std::uint32_t Epoch() const { return epoch_.load(std::memory_order_acquire); }
   void ModulesMayHaveGone() {
     epoch_.fetch_add(1, std::memory_order_acq_rel);

@@ -1,4 +1,4 @@
-// A second opinion on every stack that is told, proved or walked.
+// A second opinion on every stack that the agent records, whether it was proved or walked.
 //
 // Only the agent that tests/stack_check builds has it. In the one that users
 // get, kChecksStacks is false and no call is compiled.
@@ -12,8 +12,8 @@ namespace leakgate::agent {
 
 inline constexpr bool kChecksStacks = LEAKGATE_CHECKS_STACKS;
 
-// `stack` was told for the frame at `caller`, which is still on this thread's stack.
-// The thread is recording.
+// Checks `stack`, which was recorded for the frame at `caller`. The frame is still on this thread's
+// stack, and the thread is recording.
 void CheckStack(const CallerFrame& caller, std::uint32_t stack);
 
 }  // namespace leakgate::agent

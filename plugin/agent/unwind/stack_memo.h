@@ -1,14 +1,13 @@
-// Stacks by proof, not by walk: for stacks that a thread has walked before, the
-// words that the walk read. If the caller's pc, sp (and fp, where it matters)
-// are the same and every word still holds, the walk would read the same again,
-// so the stack is the same: a load and a compare a frame, exact, without frame
-// pointers.
+// Proves a stack without walking it. For stacks that a thread has walked before, the memo keeps the
+// words that the walk read. If the caller's pc and sp (and fp, where it matters) are the same and
+// every word holds what it held, a walk would read the same again, so the stack is the same. That
+// costs a load and a compare for each frame, and is exact without frame pointers.
 //
-// Sets of a few entries, by pc and sp, newest first: one place in a loop may
-// be reached through several callers. The words live in an arena; when it is
-// full everything is forgotten, and the stacks still in use come back.
+// Entries are in sets of a few, by pc and sp, the newest first: one place in a loop may be reached
+// through several callers. The words are in an arena. When it is full, everything is forgotten, and
+// the stacks that are still in use come back.
 //
-// Used by its own thread only.
+// Only its own thread uses it.
 #pragma once
 
 #include <cstdint>
@@ -24,22 +23,22 @@ namespace leakgate::agent {
 
 class StackMemo {
  public:
-  // The id of the stack at `caller`, where it is kept, or nullptr if none is proved.
-  // Looks only where the set's stack found last is.
+  // Returns where the id of the stack at `caller` is kept, or nullptr if none is proved. Looks only
+  // at the stack of the set that was found last.
   __attribute__((always_inline)) inline const std::uint32_t* FindAgain(
       const CallerFrame& caller) const {
     const Entry& entry = SetOf(caller).ways[0];
     return IsAt(entry, caller) && Holds(entry) ? &entry.stack : nullptr;
   }
 
-  // The same anywhere in the set. What is found moves to where FindAgain looks.
+  // Looks anywhere in the set. What is found moves to where FindAgain looks.
   std::optional<std::uint32_t> Find(const CallerFrame& caller);
 
-  // Keeps the stack `id` at `caller`, which `trail` is. Does nothing if it
-  // cannot be proved from the words alone.
+  // Keeps the stack `id` at `caller`, whose walk left `trail`. Does nothing if it cannot be proved
+  // from the words alone.
   void Remember(const CallerFrame& caller, const StackTrail& trail, std::uint32_t id);
 
-  // Pcs mean what they meant while `module_epoch` was the same: else forgets all.
+  // Forgets all if `module_epoch` is another than before: then pcs may mean something else.
   void Enter(std::uint32_t module_epoch) {
     if (module_epoch != module_epoch_) Forget();
     module_epoch_ = module_epoch;
@@ -51,12 +50,11 @@ class StackMemo {
   // The stack pointer is the same, so the addresses of the words are too.
   using Words = StackWords;
 
-  // Empty: pc is 0, which no caller's is.
+  // In an empty entry, pc is 0, which no caller's is.
   struct Entry {
     std::uint64_t pc;
     std::uint64_t sp;
-    const Words* begin;  // in the arena; one stride at least
-    const Words* end;
+    StackWordsRange words;  // in the arena; one stride at least
     std::uint64_t fp;
     std::uint32_t stack;
     bool depends_on_fp;
@@ -91,7 +89,7 @@ class StackMemo {
   }
 
   __attribute__((always_inline)) static bool Holds(const Entry& entry) {
-    return __builtin_expect(StillHold(entry.begin, entry.end), 1);
+    return __builtin_expect(StillHold(entry.words), 1);
   }
 
   Set sets_[kSets];

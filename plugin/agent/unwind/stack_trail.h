@@ -1,6 +1,6 @@
-// A thread's last walked stack, outermost frame first, with what its walk read:
-// the proof that it is still so. The outer frames of the next stack are mostly
-// the same: they are taken over as they are, with their nodes.
+// A thread's last walked stack, outermost frame first, with what its walk read, which can prove
+// that the stack is still the same. Mostly the outer frames of the next stack are: they are taken
+// over as they are, with their nodes.
 //
 //   index   pc                 sp        slots (address = value)      node
 //   0       _start+0x21        7ffd..f0                               17

@@ -1,7 +1,7 @@
-// An unwind rule: how to get from a frame at one pc to its caller, reduced to
-// what sp and fp alone can tell. Nearly every frame has such a rule; the few
-// that need another register or a real expression say kFull and are stepped by
-// the frame row (frame_row.h).
+// An unwind rule: how to get from a frame at one pc to its caller, reduced to what the stack
+// pointer (sp) and the frame pointer (fp) alone can tell. Nearly every frame has such a rule. The
+// few that need another register or a real expression are kFull, and are left by the frame row
+// (frame_row.h).
 #pragma once
 
 #include <cstdint>
@@ -41,10 +41,10 @@ struct UnwindRule {
   std::int32_t return_address_offset = 0;
 };
 
-// Reduces `row`; kFull where it cannot be done.
+// Reduces `row`. The rule is kFull if that cannot be done.
 [[nodiscard]] UnwindRule Reduce(const FrameRow& row);
 
-// The rule for `pc` in the module that `section` belongs to.
+// Returns the rule for `pc` in the module that `section` belongs to.
 [[nodiscard]] UnwindRule FindRule(const FrameSection& section, std::uint64_t pc);
 
 // The unwind rules of the pcs that a thread has walked through, by pc. Direct

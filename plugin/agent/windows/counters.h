@@ -1,9 +1,9 @@
-// Counting, on the hot path: each thread adds to its own shard with plain
-// stores. A shard counts for one window, and one phase, at a time; when these move
-// on, what is outstanding in them is handed over to the window's record, and the phase's.
+// Counting on the hot path: each thread adds to its own shard with plain stores. A shard counts for
+// one window and one phase at a time. When these change, what is outstanding in them is handed over
+// to the record of the window, and of the phase.
 //
-// A sum over shards is exact when no other thread is allocating, and told apart
-// by sequence numbers when one hands over in the middle of it.
+// A sum over shards is exact when no other thread is allocating. If one hands over in the middle of
+// it, sequence numbers tell.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ namespace leakgate::agent {
 struct WindowSum {
   std::int64_t bytes = 0;
   std::int64_t blocks = 0;
-  bool is_exact = false;  // false: threads kept moving; the live map knows better
+  bool is_exact = false;  // false if threads kept handing over; then the live map knows better
 };
 
 [[nodiscard]] WindowSum SumWindow(std::uint32_t window);
 [[nodiscard]] Totals SumTotals();
 
-// The same of the phases from `first` to less than `end`. Never too few: what lives all
-// the while is counted, whatever other threads do.
+// Sums the phases from `first` to less than `end`. The sum is never too small: a block that lives
+// all the while is counted, whatever other threads do.
 [[nodiscard]] WindowSum SumPhases(std::uint32_t first, std::uint32_t end);
 
-// What a block counts in: a window, and a phase (phases.h).
+// What a block is counted in: a window and a phase (phases.h).
 struct Charge {
   std::uint32_t window = 0;
   std::uint32_t phase = 0;
@@ -41,7 +41,7 @@ inline Charge ChargeOf(const CounterShard& shard) {
           shard.phase.load(std::memory_order_relaxed)};
 }
 
-// The owner's shard is to count for `charge` from now on.
+// Makes the owner's shard count for `charge` from now on.
 void HandOver(CounterShard& shard, const Charge& charge);
 // A free as it was counted, so that it can be taken back.
 struct CountedFree {
@@ -50,11 +50,11 @@ struct CountedFree {
   std::optional<std::uint32_t> earlier_free;  // its entry in the region's table
 };
 
-// A block of a window or phase other than the shard's was freed. Those of another window are
-// noted one by one, too. `stack` allocated it.
+// Counts that a block was freed whose window or phase is not the shard's. Blocks of another window
+// are also noted one by one. The block was allocated at `stack`.
 CountedFree CountFreeElsewhere(CounterShard& shard, const Charge& charge, std::uint64_t size_bytes,
                                std::uint32_t stack);
-// A free that was counted did not happen after all.
+// Takes back a free that was counted, but did not happen after all.
 void UndoFree(CounterShard& shard, const CountedFree& counted);
 
 inline void AddBlock(Tally& tally, std::uint64_t size_bytes) {
@@ -62,8 +62,8 @@ inline void AddBlock(Tally& tally, std::uint64_t size_bytes) {
   AddAsOwner(tally.blocks, 1);
 }
 
-// Raises the current window's peak to what is live now. A window's peak holds
-// for the windows around it too once it is closed.
+// Raises the current window's peak to what is live now. Once a window is closed, its peak counts
+// for the windows around it, too.
 void NotePeak(CounterShard& shard);
 void RaisePeak(std::uint32_t window, std::uint64_t live_bytes);
 
@@ -71,14 +71,15 @@ inline std::uint64_t LiveBytes(const Totals& totals) {
   return totals.allocated_bytes - totals.freed_bytes;
 }
 
-// The owner of `shard` allocated a block in the shard's window. True: it is time
-// for NotePeak.
+// Counts a block that the owner of `shard` has allocated in the shard's window. Returns whether it
+// is time for NotePeak.
 [[nodiscard]] inline bool CountAllocation(CounterShard& shard, std::uint64_t size_bytes) {
   AddBlock(shard.allocated, size_bytes);
   return shard.allocated.bytes.load(std::memory_order_relaxed) >= shard.next_peak_check;
 }
 
-// The owner of `shard` freed a block that `stack` allocated, charged to `charge`.
+// Counts that the owner of `shard` has freed a block that is charged to `charge`, and was allocated
+// at `stack`.
 inline CountedFree CountFree(CounterShard& shard, const Charge& charge, std::uint64_t size_bytes,
                              std::uint32_t stack) {
   const Charge here = ChargeOf(shard);

@@ -1,6 +1,6 @@
-// Asks the runner, to judge or to measure a window mostly, and waits for its answer: two
-// futexes in the region, no descriptor. Called on any thread; one question at a time, so
-// that others wait for their turn.
+// Asks the runner, mostly to judge or to measure a window, and waits for its answer. That takes two
+// futexes in the region, and no descriptor. May be called on any thread. There is one question at a
+// time; other threads wait for their turn.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct RunnerQuestion {
   std::uint32_t iteration;  // of --gtest_repeat, from 1
 };
 
-// Returns an empty verdict if the runner has died: it reports nothing then, so
-// nothing passes by it. REQUIRES: on the thread that runs the tests.
+// Returns an empty verdict if the runner has died: then it reports nothing, so no failure is
+// hidden. REQUIRES: this is the thread that runs the tests.
 RunnerVerdict AskRunner(const RunnerQuestion& asked);
 
-// Where an answer's text goes, NUL-terminated; what is too long for it is cut.
+// Where an answer's text goes. It ends in NUL, and is cut if it is too long.
 struct TextRoom {
   char* text = nullptr;
-  std::uint32_t capacity = 0;  // the NUL included; 0: no text is wanted
+  std::uint32_t capacity = 0;  // with the NUL; 0 if no text is wanted
 };
 
 struct Amount {
@@ -39,14 +39,14 @@ struct Amount {
   std::int64_t blocks = 0;
 };
 
-// What a measuring window has outstanding. None: it could not be told.
+// Returns what a measuring window has outstanding; nothing if that could not be told.
 std::optional<Amount> AskToMeasure(Question question, std::uint32_t measuring_window,
                                    const TextRoom& room);
 
 enum class Answered { kNo, kYes, kWithError };
 
-// Has the runner take a snapshot of this process, and writes it to `path`, which means what
-// it means to the process itself (linux/new_file.h). Where it fails, `room` says why.
+// Has the runner take a snapshot of this process, and writes it to `path`. The path means what it
+// means to the process itself (linux/new_file.h). On failure, `room` says why.
 Answered SaveSnapshot(const char* path, const TextRoom& room);
 
 }  // namespace leakgate::agent

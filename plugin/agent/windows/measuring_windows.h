@@ -1,9 +1,9 @@
 // Measuring windows: a few lines of the program's own code, and what they leave behind
-// (leakgate/window.h). Any number may be open, nested or overlapping, on any threads. They
-// change nothing about the windows of tests, which blocks are charged to as before.
+// (leakgate/window.h). Any number may be open, nested or overlapping, on any threads. They change
+// nothing about the windows of tests: blocks are charged to those as before.
 //
-// Where nothing is outstanding, the counters know, and no system call is made; else the
-// runner is asked: it tells the framework's own and what the code allows apart.
+// Where nothing is outstanding, the counters know that, and no system call is made. Else the runner
+// is asked: it knows which blocks are the framework's own, and which the code allows.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,20 @@ struct MeasuringStart {
   MeasuredThreads threads = MeasuredThreads::kAll;
 };
 
-// Forgets all: what was opened before is not measured. Before tracing starts, into a region
-// that is new.
+// Forgets all, so that what was opened before is not measured. Called before tracing starts into a
+// new region.
 void RestartMeasuringWindows();
 
-// Its handle, or 0, with a drop, if there is no room: it is not measured.
+// Returns the window's handle. Counts a drop and returns 0 if there is no room: it is not measured
+// then.
 std::uint32_t OpenMeasuringWindow(Recording recording, const MeasuringStart& start);
 
-// What was allocated while it was open, and is still live now. None: it is not measured,
-// since it was never open, something was dropped meanwhile, or the runner has died.
+// Returns what was allocated while the window was open, and is still live now. Returns nothing if
+// it is not measured: it was never open, something was dropped meanwhile, or the runner has died.
 std::optional<Amount> Measure(Recording recording, std::uint32_t handle, const TextRoom& room);
 
-// Likewise, at its end, which is now. Nothing outstanding: the handle may be another's from
-// now on. None for one that is not open.
+// Ends the window, and returns the same of its end. If nothing is outstanding, the handle may be
+// given to another window from now on. Returns nothing for a window that is not open.
 std::optional<Amount> EndMeasuringWindow(Recording recording, std::uint32_t handle,
                                          const TextRoom& room);
 

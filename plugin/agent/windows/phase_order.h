@@ -1,9 +1,9 @@
 // The measuring windows that are open, in the order in which they were opened, and the
 // phase that holds for just these.
 //
-// Windows may end in any order. Where the newest ends first, as scopes in code do, the
-// phase from before it opened comes back, so that a loop needs no other; else a new one
-// begins. REQUIRES: the caller's lock, for all.
+// Windows may end in any order. If the newest ends first, as scopes in code do, the phase from
+// before it opened comes back, so that a loop needs no new phases. Else a new phase begins. Every
+// function REQUIRES that the caller holds its lock.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace leakgate::agent {
 
 class PhaseOrder {
  public:
-  // The first phase of `window`, which `thread` opens; 0: there is no room.
+  // Returns the first phase of `window`, which `thread` opens; 0 if there is no room.
   [[nodiscard]] std::uint32_t Open(std::uint32_t window, std::uint32_t thread);
   // REQUIRES: it is open.
   void Close(std::uint32_t window, std::uint32_t thread);
 
-  // None is open, and no phase has begun: for another region.
+  // Begins anew, in another region: no window is open, and no phase has begun.
   void Restart();
 
-  // All phases that have begun are below.
+  // All phases that have begun are below this number.
   std::uint32_t end() const { return end_; }
 
-  // All blocks of the last phase, of a closed window, are gone: it may begin again if
-  // `thread` was the only one in it.
+  // Lets the last phase begin again if `thread` was the only one in it. REQUIRES: its window is
+  // closed, and all of its blocks are gone.
   void TakeBackLast(std::uint32_t thread);
 
  private:

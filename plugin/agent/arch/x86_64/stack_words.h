@@ -26,16 +26,21 @@ __attribute__((always_inline)) inline __m128i DifferencesOf(const StackWords& wo
                        _mm_load_si128(reinterpret_cast<const __m128i*>(words.values)));
 }
 
-// Whether all words in [begin, end) hold what they held. REQUIRES: their number is a multiple of
-// kWordsStride, and not 0.
-__attribute__((always_inline)) inline bool StillHold(const StackWords* begin,
-                                                     const StackWords* end) {
+// Their number is a multiple of kWordsStride, and not 0.
+struct StackWordsRange {
+  const StackWords* begin;
+  const StackWords* end;
+};
+
+// Whether all words in the range hold what they held.
+__attribute__((always_inline)) inline bool StillHold(const StackWordsRange& range) {
   __m128i differences = _mm_setzero_si128();
+  const StackWords* words = range.begin;
   do {
     differences =
-        _mm_or_si128(differences, _mm_or_si128(DifferencesOf(begin[0]), DifferencesOf(begin[1])));
-    begin += kWordsStride;
-  } while (begin != end);
+        _mm_or_si128(differences, _mm_or_si128(DifferencesOf(words[0]), DifferencesOf(words[1])));
+    words += kWordsStride;
+  } while (words != range.end);
   const __m128i is_zero = _mm_cmpeq_epi8(differences, _mm_setzero_si128());
   return _mm_movemask_epi8(is_zero) == 0xFFFF;
 }
