@@ -69,7 +69,7 @@ std::vector<std::string> OwnEnvironment() {
   return environment;
 }
 
-void DoWithout(const std::string& variable) {
+void HideVariable(const std::string& variable) {
   const std::vector<std::string> environment = OwnEnvironment();
   const auto found = std::find_if(environment.begin(), environment.end(),
                                   [&](const auto& text) { return Sets(text, variable + '='); });

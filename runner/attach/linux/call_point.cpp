@@ -36,8 +36,8 @@ Expected<std::optional<std::string>> CallPoint::WhyNotOn(const HeldThread& threa
   }
   if (IsInRestartableSequence(thread.tid(), ProgramCounterOf(*registers)))
     return "a restartable sequence";
-  // It had none to wait in when it was chosen; it may hold any lock here. One that a signal
-  // has stopped was done with it.
+  // When the thread was chosen, it waited in no such call; it may hold any lock in this one. A
+  // thread that a signal has stopped is done with its call.
   const WaitingIn call{.call = SystemCallOf(*registers), .arguments = {}};
   const bool shows = IsInCall(*registers) && CostOf(call) == StopCost::kShows;
   if (shows && !thread.was_stopped()) return "a system call";
@@ -56,8 +56,8 @@ std::optional<std::string> CallPoint::WhyInUnsafeCode(const RegisterSet& registe
                    IsInCall(registers) ? ThreadDoing::kWaits : ThreadDoing::kRuns);
 }
 
-// Its own stack, not a coroutine's, which may be small: the first thread's is named, the
-// others have their thread pointer at its end.
+// The thread must be on its own stack, not on a coroutine's, which may be small. The kernel names
+// the first thread's stack; the others have their thread pointer at the end of theirs.
 bool CallPoint::HasRoomOnStack(const RegisterSet& registers, int tid) const {
   constexpr std::uint64_t kRoom = 16 * 1024;
   const std::uint64_t sp = StackPointerOf(registers);
@@ -68,7 +68,7 @@ bool CallPoint::HasRoomOnStack(const RegisterSet& registers, int tid) const {
   return range->Has(thread_pointer) && sp < thread_pointer;
 }
 
-// The kernel would no longer know that it is in one (rseq(2)).
+// During a call the kernel would no longer know that the thread is in such a sequence (rseq(2)).
 bool CallPoint::IsInRestartableSequence(int tid, std::uint64_t pc) const {
 #ifdef PTRACE_GET_RSEQ_CONFIGURATION
   struct Sequence {

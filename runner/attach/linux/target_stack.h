@@ -1,5 +1,5 @@
-// The call stack of a held thread, by the .eh_frame of its modules: with elfutils, from
-// the thread's registers and the process's memory.
+// The call stack of a held thread, by the .eh_frame of its modules. elfutils unwinds it, from the
+// thread's registers and the process's memory.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ struct Dwfl;
 namespace leakgate {
 
 struct StackFrame {
-  std::uint64_t pc = 0;         // of an outer frame: where it goes on
-  bool is_interrupted = false;  // the innermost, and any that a signal has interrupted
+  std::uint64_t pc = 0;         // where the frame goes on
+  bool is_interrupted = false;  // true of the innermost, and of any that a signal has interrupted
 };
 
 struct TargetStack {
   std::vector<StackFrame> frames;  // innermost first
-  bool is_complete = false;        // to where the thread began
+  bool is_complete = false;        // it reaches to where the thread began
 };
 
 class StackUnwinder {
  public:
-  // Reads what is loaded. `memory` must outlive the unwinder.
+  // Reads what the process has loaded. `memory` must outlive the unwinder.
   [[nodiscard]] static Expected<std::unique_ptr<StackUnwinder>> Create(const TargetMemory& memory);
   ~StackUnwinder();
   StackUnwinder(const StackUnwinder&) = delete;
