@@ -189,7 +189,7 @@ bool Target::IsOutside(int tid, ThreadProgress& progress) {
   progress.NoteLook(tid);
   const auto registers = (*thread)->Registers();
   Continue(**thread);
-  return registers && !agent->Has(registers->rip);
+  return registers && !agent->Has(ProgramCounterOf(*registers));
 }
 
 bool Target::HasEnded() const { return HasDied(pid(), pid()) && TasksOf(pid()).size() < 2; }
