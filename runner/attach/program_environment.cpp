@@ -19,7 +19,7 @@ bool Sets(const std::string& variable, std::string_view prefix) {
   return variable.starts_with(prefix);
 }
 
-// A variable that this process does without, and its place among the others.
+// A variable that was taken out of this process's environment, and its place among the others.
 struct SetAside {
   std::string text;
   std::size_t at = 0;

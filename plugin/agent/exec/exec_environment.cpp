@@ -33,7 +33,7 @@ bool Sets(const char* variable, const char* name) {
   return std::strncmp(variable, name, length) == 0 && variable[length] == '=';
 }
 
-// What is preloaded already, behind the agent.
+// Whether what is preloaded already begins with the agent.
 bool BeginsWithAgent(const char* preloaded) {
   const std::size_t length = std::strlen(g_following.agent);
   if (std::strncmp(preloaded, g_following.agent, length) != 0) return false;
@@ -60,7 +60,7 @@ void FollowExecs(const char* control) {
   void* const inside = reinterpret_cast<void*>(&FollowExecs);
   if (dladdr1(inside, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return;
   const std::size_t length = std::strlen(control);
-  // As ld.so takes it apart, a path with one of these would be two.
+  // The dynamic linker would take a path with one of these characters for two.
   const bool is_one = map != nullptr && map->l_name[0] == '/' &&
                       map->l_name[std::strcspn(map->l_name, " :\t\n")] == '\0';
   if (!is_one || length >= sizeof(g_following.control) ||

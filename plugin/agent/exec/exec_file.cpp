@@ -33,7 +33,7 @@ class PathText {
     const long length = RawSyscall(SYS_getcwd, Word(to_), static_cast<long>(capacity_));
     length_ = IsError(length) || length == 0 ? 0 : static_cast<std::size_t>(length) - 1;
   }
-  // Of an open file.
+  // Adds the path of an open file.
   void AddFile(int fd) {
     char link[32] = "/proc/self/fd/";
     char digits[12];
@@ -62,7 +62,8 @@ class PathText {
   std::size_t length_ = 0;
 };
 
-// As execvp looks: the first in PATH that is executable. Empty: none is.
+// Looks for the file as execvp does: the first in PATH that is executable. The path stays empty if
+// none is.
 void Search(const char* name, PathText& path) {
   const char* directories = g_host.getenv("PATH");
   if (directories == nullptr) directories = "/bin:/usr/bin";

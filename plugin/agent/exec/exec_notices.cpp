@@ -11,8 +11,8 @@
 namespace leakgate::agent {
 namespace {
 
-// What fork children inherit. The control socket's name is copied: the program may
-// write over its environment.
+// What fork children inherit. The control socket's name is a copy, since the program may write over
+// its environment.
 struct ExecTelling {
   std::atomic<std::uint32_t> window{0};
   bool is_on = false;
@@ -20,7 +20,8 @@ struct ExecTelling {
 };
 constinit ExecTelling g_telling;
 
-// Whether a program that starts with `environment` finds neither agent nor runner.
+// Whether a program that starts with `environment` would not have the agent, or not find the
+// runner.
 bool LeavesAgent(char* const* environment) {
   bool preloads = false;
   bool has_control = false;
@@ -53,7 +54,7 @@ void NoteWindowForExecs(std::uint32_t window) {
 
 bool TellsOfExecs() { return g_telling.is_on; }
 
-// From memory of its own: a child between clone and exec may have but a small stack.
+// The notice is in mapped memory: a child between clone and exec may have only a small stack.
 void TellOfExec(ExecEvent event, const ExecFile& file, int pid) {
   void* const memory = MapPrivate(sizeof(ExecNotice));
   if (memory == nullptr) return;

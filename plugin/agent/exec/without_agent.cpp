@@ -48,7 +48,7 @@ bool HasAgent(const char* variable) {
   return false;
 }
 
-// In memory of its own: the caller's stack may be small.
+// The path is in mapped memory: the caller's stack may be small.
 bool FileTakesAgent(const ExecFile& file) {
   void* const memory = MapPrivate(PATH_MAX);
   if (memory == nullptr) return true;

@@ -172,8 +172,7 @@ OperatorSource FindOperatorSource() {
 
 }  // namespace
 
-// In the order of loading, the C library comes behind the agent only where that was
-// there first.
+// In the order of loading, the C library comes behind the agent only if the agent was there first.
 bool IsLoadedLate() {
   const link_map* const libc = Owner(&::getpid);
   for (const link_map* map = Owner(&ResolveHostFunctions); map != nullptr; map = map->l_next) {

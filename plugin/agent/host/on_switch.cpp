@@ -34,7 +34,7 @@ void SwitchOff() {
   g_switch.traces_runtime_new = 0;
   g_switch.traces_libc_malloc = 0;
   g_switch.is_tracing = 0;
-  // What the hot path tests last: a thread that found the switch on takes the long way.
+  // The hot path tests the epoch last, so a thread that has found the switch on takes the long way.
   RaiseEpoch();
 }
 

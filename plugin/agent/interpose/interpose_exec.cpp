@@ -18,7 +18,7 @@
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/start/startup.h"
 
-// Not interpose.h: it reserves the register that alloca's frames need.
+// interpose.h is not included: it reserves the register that frames with alloca need.
 #define LEAKGATE_EXPORT extern "C" __attribute__((visibility("default")))
 
 using namespace leakgate::agent;

@@ -14,7 +14,8 @@ using leakgate::FreeKind;
 
 namespace {
 
-// Not yet started, the allocator is foreign, or no stack is to be recorded.
+// Reached if the agent has not started yet, the allocator is foreign, or no stack is to be
+// recorded.
 __attribute__((noinline)) void* MallocOtherwise(std::size_t bytes) {
   const Route route = CurrentRoute();
   if (route == Route::kForward) return g_host.malloc(bytes);

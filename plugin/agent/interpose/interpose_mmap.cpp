@@ -16,8 +16,8 @@ using leakgate::AllocationKind;
 
 namespace {
 
-// As the C library's wrappers, for what is called before those are known. Never starts
-// the agent: an allocator that begins may be the caller.
+// These do what the C library's wrappers do, for calls that come before those are known. They never
+// start the agent: the caller may be an allocator that begins.
 long SystemCall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                 long f = 0) {
   const long result = RawSyscall(number, a, b, c, d, e, f);
@@ -58,7 +58,7 @@ void* Forward(HostMmap host, const MapCall& call) {
                                             call.flags, call.fd, call.offset));
 }
 
-// What it replaces is gone once the kernel has done it.
+// What the new mapping replaces is gone when the kernel has made it.
 void* MapOver(HostMmap host, const MapCall& call, const CallerFrame& caller) {
   const TakenMappings taken = BeforeUnmapping(PagesOf(call.address, call.bytes));
   void* const mapped = Forward(host, call);
@@ -110,7 +110,7 @@ void* Forward(const RemapCall& call) {
                  static_cast<long>(call.new_bytes), call.flags, Word(call.new_address)));
 }
 
-// What an mremap puts its result in the place of.
+// The range in whose place an mremap puts its result.
 TakenMappings BeforeReplacing(const RemapCall& call) {
   if (!call.IsFixed()) return {};
   return BeforeUnmapping(PagesOf(call.new_address, call.new_bytes));

@@ -25,7 +25,7 @@ bool OnlyCallsMalloc() {
   return g_host.operators == OperatorSource::kRuntime || g_host.operators == OperatorSource::kNone;
 }
 
-// As the runtime's operators allocate.
+// Allocates as the runtime's operators do.
 constexpr auto kMalloc = [](std::size_t bytes, const auto&...) {
   return g_host.malloc(bytes == 0 ? 1 : bytes);
 };

@@ -86,7 +86,7 @@ class Image {
     return false;
   }
 
-  // Where in the file the byte is that is loaded at `address`; 0: nowhere.
+  // Returns where in the file the byte is that is loaded at `address`; 0 if it is nowhere.
   std::uint64_t OffsetOf(std::uint64_t address) const {
     Elf64_Phdr segment;
     for (int i = 0; ReadSegment(i, segment); ++i) {

@@ -28,7 +28,7 @@ bool PageProtections::Read() {
   ranges_ = static_cast<Range*>(MapPrivate(kMappedBytes));
   static_assert(sizeof(Range) == 3 * sizeof(std::uint64_t));
   if (ranges_ == nullptr) return false;
-  // What comes after the ranges serves to read them.
+  // The memory behind the ranges serves to read them.
   char* const buffer = reinterpret_cast<char*>(ranges_ + kMostRanges);
   char line[256];
   MapsReader maps({line, sizeof(line)}, {buffer, kBufferBytes});

@@ -23,7 +23,7 @@ bool IsKnown(const FreeError& error, std::uint32_t count) {
   return false;
 }
 
-// 0: not known.
+// Returns 0 if it is not known.
 std::uint32_t CallingModule(std::uint32_t stack) {
   return stack < kStackRootCount ? 0 : g_region.stacks()[stack].module;
 }

@@ -25,12 +25,12 @@ std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
   const std::uint32_t kept = thread.walker.Walk(g_modules, caller, thread.trail);
   CountWalk(thread, kept);
   const StackTable::Interned stack = g_stacks.Intern(kept, thread.trail);
-  // What is seen for the first time may well be seen once only.
+  // A stack that is seen for the first time may well be seen only once.
   if (!stack.is_new) thread.memo.Remember(caller, thread.trail, stack.id);
   return stack.id;
 }
 
-// 0, with a drop, if the table is full.
+// Counts a drop and returns 0 if the table is full.
 std::uint32_t MakeContext(const Charge& charge, const ThreadState& thread) {
   std::atomic<std::uint32_t>& count = g_region.header().context_count;
   const std::uint32_t id = count.fetch_add(1, std::memory_order_relaxed);

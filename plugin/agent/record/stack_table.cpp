@@ -47,7 +47,7 @@ class StackTable::Index {
     return index;
   }
 
-  // As it was when it was made, for a new region.
+  // Makes the index as it was when it was new, for a new region.
   void Restart() {
     const std::uint32_t mask = mask_;
     ClearPages(this, Bytes());
@@ -89,7 +89,7 @@ class StackTable::Index {
   Index* Grown() const {
     Index* const larger = Create((mask_ + 1) * 2);
     if (larger == nullptr) return nullptr;
-    // In order, so that the larger index is written in two sequential streams.
+    // The order is such that the larger index is written in two sequential streams.
     for (std::uint32_t at = 0; at <= mask_; ++at) {
       const std::uint64_t entry = entries_[at].load(std::memory_order_relaxed);
       if (entry == 0) continue;

@@ -44,7 +44,7 @@ std::uint64_t BytesOfStack(const pthread_attr_t* attributes) {
     if (pthread_attr_init(&defaults) != 0) return 0;
     attributes = &defaults;
   }
-  // Where none is set, the C library tells the address 0 less the size.
+  // If no stack is set, the C library says that its address is 0 less the size.
   void* begin = nullptr;
   std::size_t bytes = 0;
   pthread_attr_getstack(attributes, &begin, &bytes);

@@ -1,5 +1,5 @@
-// What the runner calls to enable tracing in this process while it runs, and to disable
-// it (common/attach_point.h). It does so on one of the host's threads, at a moment when
+// The functions that the runner calls to enable tracing in this process while it runs, and to
+// disable it (common/attach_point.h). It does so on one of the host's threads, at a moment when
 // that holds no lock of the allocator's or the dynamic linker's; other threads run.
 #include "common/attach_point.h"
 

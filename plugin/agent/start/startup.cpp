@@ -49,7 +49,7 @@ void TellOfNoMemory(int fd) {
   RawSyscall(SYS_munmap, Word(page), kHeaderBytes);
 }
 
-// Where an earlier region was, if there was one.
+// Maps the region where an earlier one was, if there was one.
 bool MapRegion(int fd) {
   void* const tables = MapSharedAt(g_region.base, fd, 0, region_offset::kChunks);
   if (tables == nullptr) {
@@ -91,14 +91,14 @@ void OpenProgramWindow() {
 
 constexpr std::size_t kCanaryBytes = 1234;
 
-// What the program's calls of `name` lead to; the agent's own are bound to itself.
+// Returns what the program's calls of `name` lead to. The agent's own calls are bound to itself.
 template <typename Function>
 Function* AsTheProgramFinds(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
-// As the program would allocate. Where the agent was loaded late, calls are not found by
-// name: then by the C library, whose calls are redirected.
+// Allocates as the program would. Where the agent was loaded late, calls are not found by name.
+// Then the C library allocates, whose calls are redirected.
 void* AllocateCanary() {
   if (!IsLoadedLate()) return AsTheProgramFinds<void*(std::size_t)>("malloc")(kCanaryBytes);
   char text[kCanaryBytes];
@@ -128,7 +128,7 @@ bool CanaryIsSeen() {
   return seen.size_bytes == kCanaryBytes && !is_still_there;
 }
 
-// What the trial left in the counters is not the program's.
+// Takes out of the counters what the trial has left there.
 void ForgetCanary() {
   for (Tally* const tally :
        {&t_thread.state->shard->allocated, &t_thread.state->shard->freed_here}) {

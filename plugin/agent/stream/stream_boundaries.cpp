@@ -32,7 +32,7 @@ std::string_view ValueOf(std::string_view line, std::string_view key) {
   return {};
 }
 
-// What an event is comes first in it.
+// An event begins with what it is.
 std::string_view KindOf(std::string_view event) {
   return event.starts_with("event=") ? ValueOf(event, "event") : std::string_view();
 }

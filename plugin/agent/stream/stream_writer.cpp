@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kClosed = -1;
 
-// As far as frames between the caller's and this one's can be from each other.
+// The frames between the caller's and this one are not larger than this.
 constexpr std::uint64_t kMostStackBytes = 1024;
 // Behind the pointer to its virtual functions comes the descriptor; elsewhere than GoogleTest
 // has had it so far, it may be a little farther on.
@@ -24,7 +24,7 @@ struct Writer {
 };
 constinit Writer g_writer{};
 
-// Its size in bytes; 0: no block begins at `address`.
+// Returns the size of the block in bytes; 0 if no block begins at `address`.
 std::uint64_t SizeOfBlockAt(std::uint64_t address) {
   const LiveMap::Slot slot = LiveMap::Find(address);
   return slot != nullptr && LiveMap::IsLiveAt(slot) ? LiveMap::Read(slot).size_bytes : 0;
@@ -43,7 +43,7 @@ int* DescriptorIn(std::uint64_t address) {
 
 }  // namespace
 
-// Not inline: its frame lies below that of its caller.
+// This is not inline, so that its frame lies below that of its caller.
 __attribute__((noinline)) void RememberStreamWriter() {
   if (!IsTracing()) return;
   __builtin_unwind_init();  // on the stack, too: what registers preserve over calls

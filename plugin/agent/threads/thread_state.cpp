@@ -92,7 +92,7 @@ ThreadState* Create() {
   return state;
 }
 
-// nullptr if all are taken.
+// Returns nullptr if all are taken.
 CounterShard* TakeShard() {
   std::atomic<std::uint32_t>& count = g_region.header().shard_count;
   const SpinGuard guard(g_lock);
@@ -164,7 +164,8 @@ void Take(ThreadState& state) {
   state.owner = &t_thread;
 }
 
-// Its fields may be gone with the thread's stack, if it ended without a word.
+// The handle may be gone with the thread's stack, if the thread ended without running its
+// destructors.
 bool IsRecording(const ThreadHandle* thread, const ThreadState* state) {
   if (!IsReadable(reinterpret_cast<std::uintptr_t>(&thread->ready)) ||
       !IsReadable(reinterpret_cast<std::uintptr_t>(thread) + sizeof(ThreadHandle) - 8)) {

@@ -14,7 +14,6 @@ std::optional<std::uint64_t> FindCfa(const CfaRule& rule, const RegisterFile& re
   return registers.value[rule.base_register] + static_cast<std::uint64_t>(rule.offset);
 }
 
-// Where expressions of registers start from: the CFA (DWARF 5, section 6.4.2.3).
 std::optional<std::uint64_t> Load(std::optional<std::uint64_t> address, StackMemory& memory) {
   std::uint64_t word = 0;
   if (!address || !memory.Read(*address, word)) return std::nullopt;

@@ -52,7 +52,7 @@ struct Segments {
   std::uint32_t count = 0;
 };
 
-// Of the module whose first mapped page holds its ELF header.
+// Reads from the module's first mapped page, which holds its ELF header.
 Segments SegmentsOf(std::uint64_t begin, std::uint64_t end) {
   ElfW(Ehdr) header;
   std::memcpy(&header, reinterpret_cast<const void*>(begin), sizeof(header));

@@ -61,8 +61,8 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
   return kept;
 }
 
-// From the outermost of the new frames inwards: whether the frame pointer matters at a frame
-// is known once it is for the frame's caller.
+// Called from the outermost of the new frames inwards: whether the frame pointer matters at a frame
+// depends on whether it does at the frame's caller.
 void StackWalker::Append(const Passed& passed, StackTrail& trail) {
   const bool caller_depends_on_fp = trail.depth != 0 && trail.innermost().depends_on_fp;
   std::uint32_t slot = trail.slot_count();

@@ -53,7 +53,7 @@ TextRef AddText(std::string_view text) {
   return g_region.AddText(text.data(), static_cast<std::uint32_t>(text.size()));
 }
 
-// 0, with a drop, if the table is full.
+// Counts a drop and returns 0 if the table is full.
 std::uint32_t Add(const Request& request) {
   std::atomic<std::uint32_t>& count = g_region.header().allowance_count;
   const std::uint32_t id = count.load(std::memory_order_relaxed);
@@ -110,7 +110,7 @@ std::uint32_t BeginAllowance(Recording recording, const GivenAllowance& given) {
   return before;
 }
 
-// What the thread allocates next needs another context.
+// The thread needs another context for what it allocates next.
 void RestoreAllowance(Recording recording, std::uint32_t before) {
   ThreadState& thread = recording.thread();
   // One that was given before tracing was disabled is another region's.

@@ -127,8 +127,8 @@ WindowSum SumPhasesOnce(const PhaseRange& phases, std::uint32_t count) {
   return sum;
 }
 
-// Its entry; none if the table is full, when the count alone goes on: short of
-// beginning again.
+// Returns the entry; nothing if the table is full. Then only the count goes on, up to where it
+// would begin again.
 std::optional<std::uint32_t> NoteEarlierFree(const EarlierFree& freed) {
   constexpr std::uint32_t kMaxCount = 1U << 31;
   std::atomic<std::uint32_t>& count = g_region.header().earlier_free_count;

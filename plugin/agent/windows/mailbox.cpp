@@ -31,7 +31,7 @@ long WaitWhile(std::atomic<std::uint32_t>& word, std::uint32_t value) {
   return RawSyscall(SYS_futex, Word(&word), FUTEX_WAIT, static_cast<long>(value), Word(&patience));
 }
 
-// False if the runner died instead of answering.
+// Returns false if the runner died instead of answering.
 bool WaitForReply(Mailbox& mailbox, std::uint32_t request) {
   for (;;) {
     // Acquire pairs with the runner's release after it has written the answer.
@@ -66,7 +66,7 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  // Whether there is an answer. REQUIRES: the rest of the question has been written.
+  // Returns whether there is an answer. REQUIRES: the rest of the question has been written.
   bool Ask(Question question) const {
     if (!is_held_) return false;
     Mailbox& mailbox = g_region.mailbox();
@@ -90,7 +90,7 @@ std::uint32_t AtMost(std::uint32_t length, std::uint32_t limit) {
   return length < limit ? length : limit;
 }
 
-// Of the last verdict: the next question, another thread's perhaps, takes the mailbox.
+// Copies from the last verdict: the next question, perhaps another thread's, takes the mailbox.
 constinit char g_file[Mailbox::kFileCapacity] = {};
 constinit char g_text[Mailbox::kTextCapacity] = {};
 
@@ -113,7 +113,7 @@ Answered TakeError(const Mailbox& mailbox, const TextRoom& room) {
   return Answered::kWithError;
 }
 
-// What does not fit is cut.
+// Cuts what does not fit.
 void Say(const TextRoom& room, std::initializer_list<std::string_view> parts) {
   if (room.capacity == 0) return;
   std::size_t length = 0;

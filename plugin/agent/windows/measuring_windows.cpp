@@ -42,7 +42,7 @@ constinit std::uint32_t g_regions = 0;
 
 std::uint32_t HandleOf(std::uint32_t window) { return g_regions * kMaxMeasuringWindows + window; }
 
-// 0: of another region.
+// Returns 0 if the handle is of another region.
 std::uint32_t WindowOf(std::uint32_t handle) {
   const bool is_of_this = handle - handle % kMaxMeasuringWindows == HandleOf(0);
   return is_of_this ? handle % kMaxMeasuringWindows : 0;
@@ -133,7 +133,7 @@ void Forget(std::uint32_t window, std::uint32_t thread) {
   }
 }
 
-// For certain: the counters never tell too few.
+// This is certain: the counters never tell too little.
 bool HasNothing(const MeasuringWindowRecord& record, std::uint32_t end_phase) {
   const WindowSum sum = SumPhases(record.first_phase, end_phase);
   return sum.is_exact && sum.blocks == 0;

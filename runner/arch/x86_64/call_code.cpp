@@ -14,8 +14,8 @@ constexpr std::size_t kIndirectCallBytes = 6;  // ff 15 disp32
 constexpr std::size_t kLoadBytes = 7;          // 48 8b modrm disp32
 constexpr int kMostArguments = 6;
 
-// The address that the 32-bit displacement at the end of an instruction means;
-// the instruction ends at `end`.
+// Returns the address that the 32-bit displacement at the end of an instruction means. The
+// instruction ends at `end`.
 std::uint64_t Relative(std::uint64_t end, std::span<const std::uint8_t> displacement) {
   std::int32_t offset = 0;
   std::memcpy(&offset, displacement.data(), sizeof(offset));
@@ -26,8 +26,8 @@ bool StartsWith(std::span<const std::uint8_t> bytes, std::span<const std::uint8_
   return bytes.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), bytes.begin());
 }
 
-// Where a forwarding function's jump is: past the instructions that set up its
-// arguments, as in libc_nonshared.a's atexit.
+// Returns where a forwarding function's jump is: behind the instructions that set up its arguments,
+// as in libc_nonshared.a's atexit.
 std::uint64_t SkipArguments(std::uint64_t address, const CodeReader& read) {
   static constexpr std::array<std::uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
   for (int count = 0; count < kMostArguments; ++count) {

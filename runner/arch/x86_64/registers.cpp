@@ -14,7 +14,7 @@
 namespace leakgate {
 namespace {
 
-// As large as it gets, with the tiles of AMX.
+// The vectors are not larger, even with the tiles of AMX.
 constexpr std::size_t kMostVectorBytes = 16384;
 
 bool Get(int tid, int set, iovec& part) { return ::ptrace(PTRACE_GETREGSET, tid, set, &part) == 0; }
@@ -70,7 +70,7 @@ void MakeCallAgain(RegisterSet& registers) {
   registers.rax = static_cast<std::uint64_t>(-kRestartUnlessHandled);
 }
 
-// In the order of DWARF's numbers (System V ABI, AMD64 supplement, figure 3.36).
+// The order is that of DWARF's numbers (System V ABI, AMD64 supplement, figure 3.36).
 bool TellUnwinder(Dwfl_Thread* thread, const RegisterSet& r) {
   const Dwarf_Word words[] = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,
                               r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip};

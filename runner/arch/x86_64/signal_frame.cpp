@@ -58,7 +58,7 @@ struct KernelFrame {
   std::uint8_t signal[128];  // siginfo, which nobody reads
 };
 
-// In the part of the legacy area that the processor leaves to software.
+// These facts are in the part of the legacy area that the processor leaves to software.
 struct VectorFacts {
   std::uint32_t magic1;
   std::uint32_t bytes_with_end;
@@ -69,12 +69,12 @@ struct VectorFacts {
 constexpr std::size_t kFactsAt = 464;
 constexpr std::size_t kPresentAt = 512;  // XSTATE_BV
 constexpr std::size_t kLegacyBytes = 576;
-// Where the standard form has AMX's tiles; with them a frame would be huge, and the
-// kernel takes them only from threads that have asked for them.
+// Behind this, the standard form has AMX's tiles. With them a frame would be huge, and the kernel
+// takes them only from threads that have asked for them.
 constexpr std::size_t kBeforeTiles = 2752;
 constexpr std::uint64_t kTiles = 3ULL << 17;
 
-// The vectors as a frame has them; empty: the kernel is to leave the legacy part alone.
+// Returns the vectors as a frame has them; empty if the kernel is to leave the vectors alone.
 std::vector<std::uint8_t> WithFacts(std::vector<std::uint8_t> vectors) {
   if (vectors.size() < kLegacyBytes) return {};
   if (vectors.size() > kBeforeTiles) vectors.resize(kBeforeTiles);
@@ -101,8 +101,8 @@ bool IsToBeginAgain(const RegisterSet& registers) {
   return false;
 }
 
-// Taken back from a frame, a system call is not restarted by the kernel: so the thread is
-// put before its instruction.
+// The kernel does not restart a system call when it takes a thread's registers from a frame. So the
+// thread is put in front of the instruction.
 RegisterSet BeforeCall(RegisterSet registers) {
   constexpr int kCallBytes = 2;
   if (!IsToBeginAgain(registers)) return registers;

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kMostPause(20);
 
 bool IsAlive(int pid) { return pid > 0 && !HasDied(pid, pid); }
 
-// A region of a runner that has ended is nobody's.
+// The region of a runner that has ended belongs to nobody.
 Expected<void> RequireNobodyElses(int pid, const AttachPointCopy& point) {
   const bool is_traced = point.state == AttachState::kTracing && point.runner_pid != ::getpid();
   if (!is_traced || !IsAlive(point.runner_pid)) return {};
@@ -84,7 +84,7 @@ Expected<void> Disable(int pid, Target& target) {
   return Release(pid, target);
 }
 
-// Calls that the dynamic linker was resolving at the moment of redirecting.
+// Redirects calls that the dynamic linker was resolving at the moment of redirecting.
 Expected<void> RedirectLate(Target& target) {
   constexpr int kMostRounds = 5;
   for (int i = 0; i < kMostRounds; ++i) {

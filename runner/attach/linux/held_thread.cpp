@@ -58,11 +58,11 @@ bool HeldThread::AwaitStop(std::chrono::milliseconds patience) {
   for (;;) {
     switch (WaitForStop(deadline)) {
       case ThreadStop::kEvent:
-        // An interruption is told as SIGTRAP; else it is the signal that has stopped it.
+        // An interruption shows as SIGTRAP. Any other signal has stopped the process.
         was_stopped_ = signal_ != SIGTRAP;
         return true;
       case ThreadStop::kSignal:
-        // It takes the signal first; the interruption waits behind it.
+        // The thread takes the signal first; the interruption waits behind it.
         ::ptrace(PTRACE_CONT, tid_, nullptr, signal_);
         continue;
       case ThreadStop::kCall:
@@ -114,7 +114,7 @@ ThreadStop HeldThread::Interrupt() {
   return WaitForStop(Clock::now() + kPatience);
 }
 
-// Stops come within microseconds, mostly: sleeping would be most of the time.
+// Mostly a stop comes within microseconds, and sleeping would take longer than that.
 ThreadStop HeldThread::WaitForStop(Clock::time_point deadline) {
   const Clock::time_point spin_until = Clock::now() + std::chrono::microseconds(300);
   for (;;) {
@@ -125,15 +125,15 @@ ThreadStop HeldThread::WaitForStop(Clock::time_point deadline) {
     if (now < spin_until) {
       std::this_thread::yield();
     } else {
-      // A first thread that has ended is told of only when all others have.
+      // The kernel tells of the end of a first thread only when all others have ended.
       if (HasDied(pid_, tid_)) return ThreadStop::kGone;
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }
 }
 
-// The end of a process is left to its parent; that of any other thread is ours to
-// collect, or the process could not end.
+// The end of a process is left to its parent to collect. The end of any other thread is collected
+// here, or the process could not end.
 ThreadStop HeldThread::LookAt() {
   siginfo_t seen{};
   const auto id = static_cast<id_t>(tid_);
@@ -157,7 +157,7 @@ ThreadStop HeldThread::LookAt() {
 void HeldThread::Release() {
   if (tid_ == 0) return;
   if (::ptrace(PTRACE_DETACH, tid_, nullptr, nullptr) != 0 && tid_ != pid_) {
-    // Not stopped, or killed while it was. A thread that has died must be collected.
+    // It is not stopped, or was killed while it was. A thread that has died must be collected.
     ::waitpid(tid_, nullptr, __WALL | WNOHANG);
   }
   tid_ = 0;

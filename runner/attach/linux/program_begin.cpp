@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kMostStackBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kMostVariableBytes = std::size_t{1} << 17;  // MAX_ARG_STRLEN
 
-// Where the kernel has the program begin: in its dynamic linker.
+// Returns where the kernel has the program begin, which is in its dynamic linker.
 std::optional<std::uint64_t> EntryOf(const TargetMemory& memory) {
   const auto linker = AuxiliaryValue(ReadAuxiliary(memory.pid()), AT_BASE);
   if (!linker || *linker == 0) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<std::string> ReadString(const TargetMemory& memory, std::uint64_t 
   std::string text;
   char part[256];
   while (text.size() < kMostVariableBytes) {
-    // Not over the end of the stack, which strings are close to.
+    // The strings are close to the end of the stack, which must not be read over.
     const std::size_t bytes = sizeof(part) - address % sizeof(part);
     if (!memory.Read(address, part, bytes)) return std::nullopt;
     const std::size_t length = ::strnlen(part, bytes);
@@ -55,7 +55,7 @@ std::optional<std::string> ReadString(const TargetMemory& memory, std::uint64_t 
   return std::nullopt;
 }
 
-// As the normal launch has it; what is there already stays where it is.
+// The environment is that of a normal launch. Variables that are there already stay where they are.
 Expected<std::vector<StackVariable>> NewEnvironment(const TargetMemory& memory,
                                                     const InitialStack& stack,
                                                     const EnableRequest& request) {

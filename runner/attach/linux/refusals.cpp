@@ -56,8 +56,8 @@ Expected<void> RequireFreeOfTracers(int pid) {
   return {};
 }
 
-// Filters that whoever started the process has given it serve programs of any kind; those
-// that it gives itself, only what it does itself.
+// The filters that a process was started with serve programs of any kind. Those that it has given
+// itself allow only what it does itself.
 Expected<void> RequireNoConfinement(int pid) {
   const std::string mode = Field(pid, "Seccomp");
   const int filters = Number(Field(pid, "Seccomp_filters"));
@@ -110,7 +110,7 @@ Expected<void> RequireTraceableImage(int pid) {
       fmt::format("PID {} cannot be traced: {}", pid, *inspection->refusal_of_running));
 }
 
-// By the kernel's word to the process: the file, and who may start it, may have changed since.
+// Asks what the kernel told the process: the file, and who may start it, may have changed since.
 Expected<void> RequireNoFileRights(int pid) {
   if (AuxiliaryValue(ReadAuxiliary(pid), AT_SECURE).value_or(0) == 0) return {};
   return Unexpected(FileRightsError(pid));

@@ -73,8 +73,8 @@ RemoteCalls::~RemoteCalls() {
   if (thread_ != nullptr) Restore();
 }
 
-// The registers are set to return through `frame` first: only then may signals be held
-// back, for the frame says which are not.
+// The registers are set to return through `frame` first. Only then may signals be held back, since
+// the frame says which were not.
 Expected<void> RemoteCalls::MapStack() {
   constexpr std::uint64_t kProtection = PROT_READ | PROT_WRITE;
   constexpr std::uint64_t kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -123,8 +123,8 @@ Expected<void> RemoteCalls::RunToReturn(const SignalFrame& frame) {
           last_result_ = ResultOf(*registers);  // behind the call, that is; before it, nothing
           continue;
         }
-        // Instead of giving up the frame it comes back to do so: one step that either
-        // happens or does not.
+        // Instead of giving up the frame it is put back to where it is about to. That is one step,
+        // which either happens or does not.
         if (!thread_->SetRegisters(Leaving(frame))) break;
         if (RunToStop(0) != ThreadStop::kCall) break;
         return {};
@@ -150,7 +150,7 @@ Expected<void> RemoteCalls::RunToReturn(const SignalFrame& frame) {
   }
 }
 
-// To wait for a processor is no sign that a call hangs.
+// A call that waits for a processor does not hang.
 ThreadStop RemoteCalls::RunToStop(int signal) {
   constexpr std::chrono::milliseconds kSlice(5);
   if (!thread_->RunToCall(signal)) return ThreadStop::kGone;
@@ -167,7 +167,7 @@ ThreadStop RemoteCalls::RunToStop(int signal) {
 
 Expected<void> RemoteCalls::Call(std::uint64_t function, std::string_view text,
                                  std::uint64_t number) {
-  // Below the mapping's first page a call never gets.
+  // A call never needs so much stack that it reaches the mapping's first page.
   const std::string terminated(text);
   if (!memory_->Write(stack_, terminated.c_str(), terminated.size() + 1)) {
     return EndedError(memory_->pid());
@@ -175,8 +175,8 @@ Expected<void> RemoteCalls::Call(std::uint64_t function, std::string_view text,
   return CallOn(frame_, {function, {stack_, number}});
 }
 
-// By way of a stop in which the kernel restarts an interrupted system call, if there was
-// one: only there do the registers say so.
+// Goes by way of a stop in which the kernel restarts an interrupted system call, if there was one:
+// only there do the registers say so.
 void RemoteCalls::Restore() {
   if (stack_ != 0) {
     (void)CallOn(own_frame_, {library_.munmap, {stack_, kStackBytes}});

@@ -21,7 +21,7 @@ bool IsLinker(std::string_view name) {
 }
 bool IsAgent(std::string_view name) { return name.starts_with("libleakgate_agent.so"); }
 
-// The first mapping of a file of such a name: where its ELF header is.
+// Returns the first mapping of a file of such a name, where its ELF header is.
 const MappedRange* FindFile(const std::vector<MappedRange>& maps, bool (*is_it)(std::string_view)) {
   const auto found = std::find_if(maps.begin(), maps.end(), [is_it](const MappedRange& range) {
     return range.file_offset == 0 && !range.IsAnonymous() && is_it(FileName(range.name));
@@ -36,7 +36,7 @@ std::optional<TargetModule> ReadFile(const TargetMemory& memory,
   return range == nullptr ? std::nullopt : TargetModule::Read(memory, range->begin);
 }
 
-// What a signal's handler returns to; 0 if it is not there.
+// Returns where what a signal's handler returns to is; 0 if it is not there.
 std::uint64_t FindRestorer(const TargetMemory& memory, const TargetModule& libc,
                            const std::vector<MappedRange>& maps) {
   const std::span<const std::uint8_t> restorer = RestorerCode();
@@ -50,7 +50,7 @@ std::uint64_t FindRestorer(const TargetMemory& memory, const TargetModule& libc,
   return 0;
 }
 
-// How far a thread's errno is from its thread pointer.
+// Returns how far a thread's errno is from its thread pointer.
 std::optional<std::uint64_t> FindErrno(const TargetMemory& memory, const TargetModule& libc) {
   using Code = std::array<std::uint8_t, kErrnoCodeBytes>;
   const std::uint64_t function = libc.AddressOf("__errno_location");
@@ -151,7 +151,7 @@ bool TargetLayout::StillHolds(const TargetMemory& memory) const {
 }
 
 std::optional<AttachPointCopy> ReadAttachPoint(const TargetMemory& memory, std::uint64_t address) {
-  // As bytes: the atomics and pointers in it are the other process's.
+  // It is read as bytes: the atomics and pointers in it are the other process's.
   std::array<std::uint8_t, sizeof(AttachPoint)> bytes{};
   if (address == 0 || !memory.Read(address, bytes.data(), bytes.size())) return std::nullopt;
   const auto at = [&bytes]<typename T>(std::size_t offset, T) {

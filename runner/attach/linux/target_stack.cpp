@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostFrames = 2048;
 
-// As the process sees it: it may have another root.
+// Opens the file that the process sees: it may have another root.
 int FindFile(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, char** path,
              Elf** elf) {
   std::error_code error;
@@ -25,7 +25,7 @@ int FindFile(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base
   return ::dwfl_linux_proc_find_elf(module, data, name, base, path, elf);
 }
 
-// .eh_frame is enough; what is elsewhere is not searched for, least of all by network.
+// .eh_frame is enough. Other debug information is not searched for, least of all by network.
 int FindNoDebugFile(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*,
                     GElf_Word, char**) {
   return -1;
@@ -36,13 +36,13 @@ int FindNoDebugFile(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, 
 struct StackUnwinder::Callbacks {
   static StackUnwinder& Self(void* argument) { return *static_cast<StackUnwinder*>(argument); }
 
-  // What FindFile is given.
+  // Sets what FindFile is given.
   static int NameProcess(Dwfl_Module*, void** data, const char*, Dwarf_Addr, void* argument) {
     *data = const_cast<TargetMemory*>(&Self(argument).memory_);
     return DWARF_CB_OK;
   }
 
-  // Nothing is read from files any more while a thread is stopped.
+  // Reads the tables now, so that nothing is read from files while a thread is stopped.
   static int ReadUnwindTables(Dwfl_Module* module, void**, const char*, Dwarf_Addr, void*) {
     Dwarf_Addr bias = 0;
     (void)::dwfl_module_eh_cfi(module, &bias);

@@ -18,7 +18,7 @@
 namespace leakgate {
 namespace {
 
-// Those that the kernel begins again by itself, and that know how long they have waited
+// Calls that the kernel begins again by itself, and that know how long they have waited
 // (include/linux/errno.h: ERESTARTSYS, ERESTARTNOHAND, ERESTART_RESTARTBLOCK).
 constexpr std::int64_t kGoOn[] = {SYS_read,
                                   SYS_pread64,
@@ -48,7 +48,7 @@ constexpr std::int64_t kGoOn[] = {SYS_read,
                                   SYS_splice,
                                   SYS_sendfile};
 
-// Those that end when stopped, and are begun again by us: is there a limit to their time?
+// Whether there is a time limit to a call that ends when it is stopped, and that we begin again.
 bool HasTimeLimit(const WaitingIn& waiting) {
   constexpr auto kForEver = static_cast<std::int32_t>(-1);
   switch (NewerFormOf(waiting.call)) {
@@ -63,7 +63,7 @@ bool HasTimeLimit(const WaitingIn& waiting) {
     case SYS_semop:
     case SYS_msgrcv:
     case SYS_msgsnd:
-    // A limit of a socket's is not known here; most have none.
+    // A socket's time limit is not known here; most sockets have none.
     case SYS_recvfrom:
     case SYS_recvmsg:
     case SYS_accept:
