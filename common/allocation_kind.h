@@ -1,5 +1,5 @@
-// How memory was allocated. Kept with each live block, so that a report can name it
-// and a mismatched free can be told; and with each mapping.
+// How memory was allocated. This is kept with each live block, so that a report can name it and a
+// mismatched free can be noticed, and with each mapping.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class AllocationKind : std::uint8_t {
   kMemalign = 4,  // aligned_alloc, posix_memalign, memalign, valloc, pvalloc
   kNew = 5,
   kNewArray = 6,
-  // What the program maps itself (mapping_record.h): never a block's.
+  // The kinds of what the program maps itself (mapping_record.h). No block has one.
   kMapped = 7,        // anonymous and private
   kMappedFile = 8,    // of a file, shared or not
   kMappedShared = 9,  // anonymous and shared, or a System V segment

@@ -3,15 +3,15 @@
 // On its first allocation the agent connects to the runner's abstract socket
 // (SOCK_SEQPACKET), whose random name is in the environment, sends a Hello and
 // waits for the Answer. With kTrace comes the region's descriptor. The socket
-// is closed at once: from then on the two meet in the region alone, so a test
+// is closed at once. From then on the two meet in the region alone, so a test
 // that closes every descriptor, or changes root, does no harm.
 //
-// With kTellOfExecs in the Answer, traced or not, the process tells of each program
-// that it is about to execute: an ExecNotice on a connection of its own, which nobody
-// answers. Fork children, which have no agent that starts, tell by what they inherit.
+// With kTellOfExecs in the Answer, whether it is traced or not, the process tells of each program
+// that it is about to execute: it sends an ExecNotice on a connection of its own, and expects no
+// answer. In fork children no agent starts; they send notices by what they have inherited.
 //
-// Each end checks the other's credentials (SO_PEERCRED). The PID that is given a region
-// is the one the kernel tells, never one that is sent.
+// Each end checks the other's credentials (SO_PEERCRED). A region is given to the PID that the
+// kernel tells, never to one that was sent.
 #pragma once
 
 #include <cstdint>
@@ -39,13 +39,13 @@ struct Answer {
   std::uint32_t magic;
   std::uint32_t action;  // ControlAction
   std::uint32_t wants;   // bits
-  std::uint32_t window;  // of the program under test: in which the process was started
+  std::uint32_t window;  // of the program under test, in which the process was started
 };
 static_assert(sizeof(Answer) == 16);
 
 enum class ExecEvent : std::uint32_t {
-  kStarts = 1,  // is about to execute; in a child of posix_spawn: has executed
-  kFailed = 2,  // what was about to did not
+  kStarts = 1,  // it is about to execute; a child of posix_spawn has executed
+  kFailed = 2,  // it has not executed after all
 };
 
 struct ExecNotice {
@@ -53,16 +53,16 @@ struct ExecNotice {
 
   std::uint32_t magic;  // kExecMagic
   std::uint32_t event;  // ExecEvent
-  std::int32_t pid;     // of the process that executes; 0: the sender
+  std::int32_t pid;     // of the process that executes; 0 for the sender
   std::uint32_t window;
-  std::uint32_t leaves_agent;  // 1: the new program's environment does not have the agent preloaded
+  std::uint32_t leaves_agent;  // 1 if the new program's environment does not preload the agent
   std::uint32_t path_length;   // bytes of `path` that are sent
   char path[kPathCapacity];    // of the file, absolute
 };
 static_assert(sizeof(ExecNotice) == 24 + ExecNotice::kPathCapacity);
 
-// Where the agent has GoogleTest stream its events, by the answer to getenv: a
-// host that is none, and that the agent is itself (plugin/agent/stream_boundaries.h).
+// Where the agent has GoogleTest stream its events, by the answer to getenv. No such host exists:
+// the agent itself plays it (plugin/agent/stream/stream_boundaries.h).
 inline constexpr char kStreamHost[] = "leakgate.invalid";
 inline constexpr char kStreamTarget[] = "leakgate.invalid:1";
 inline constexpr char kStreamVariable[] = "GTEST_STREAM_RESULT_TO";

@@ -1,5 +1,5 @@
-// What the tracer could not record, and why. A drop is never a pass: the
-// runner shows the counts and calls the verdict inconclusive.
+// Why the tracer could not record something. A drop never passes: the runner shows the counts and
+// calls the verdict inconclusive.
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,9 @@
 //
 // A block is at least 24 usable bytes long (glibc), and the agent asks every
 // other allocator for at least 32, so two granules are always the block's own.
-// The top bit tells a start word from all others, so a reader in another process
-// never takes one for the other while the block changes hands. Words behind the
-// rest word of a smaller block may be left from an earlier one.
+// The top bit tells a start word from all others, so a reader in another process never takes one
+// for the other while the block changes hands. Behind the rest word of a smaller block, words of an
+// earlier block may be left.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// The mappings that the program has made itself (mmap and its family), and the stacks
-// of its threads: one record for each, in a table of the region.
+// The mappings that the program has made itself (mmap and its family), and the stacks of its
+// threads. There is one record for each, in a table of the region.
 //
-// Written by the agent under a lock, read by the runner at any time: `sequence` is odd
-// while a record changes, and another one after. A mapping that is cut in two has two
+// The agent writes records under a lock, and the runner reads them at any time: `sequence` is odd
+// while a record changes, and a higher number afterwards. A mapping that is cut in two has two
 // records from then on.
 //
 //   mmap 3 pages                 [ A            ]
@@ -20,26 +20,26 @@ namespace leakgate {
 struct MappingRecord {
   std::atomic<std::uint32_t> sequence;
   std::uint32_t stack;    // of the call that mapped or committed it
-  std::uint64_t begin;    // 0: of a thread's stack, where the thread has not begun
-  std::uint64_t bytes;    // 0: no mapping
+  std::uint64_t begin;    // 0 for the stack of a thread that has not begun
+  std::uint64_t bytes;    // 0 if the record is not in use
   std::uint64_t time_ns;  // of that call; CLOCK_MONOTONIC
   std::uint32_t context;  // window, thread and allowance (region_layout.h, ContextRecord)
   AllocationKind kind;
-  std::uint8_t protection;           // PROT_ bits; 0: reserved, not committed
-  std::uint8_t was_committed_later;  // 1: by mprotect, not as it was mapped
+  std::uint8_t protection;           // PROT_ bits; 0 if reserved and not committed
+  std::uint8_t was_committed_later;  // 1 if committed by mprotect, not when it was mapped
   std::uint8_t reserved0;
-  // The agent's own: records are in a tree by address, or in a list of unused ones.
+  // For the agent: records are in a tree by address, or in a list of unused ones.
   std::uint32_t below;
   std::uint32_t above;
   std::uint32_t reserved1[4];
 };
 static_assert(sizeof(MappingRecord) == 64);
 
-// What goes before the table.
+// What stands in front of the table.
 struct alignas(64) MappingTotals {
   std::atomic<std::uint32_t> record_count;  // records ever in use at once; ids are from 1
   std::uint32_t reserved;
-  // All that was ever committed, whatever became of it.
+  // All that was ever committed, even if it is gone.
   std::atomic<std::uint64_t> mapped_bytes;
   std::atomic<std::uint64_t> mapped_count;
 };

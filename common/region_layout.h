@@ -1,9 +1,9 @@
 // The region: the memory that the test process and the runner share.
 //
-// The runner creates it as a memfd, sized in full and sealed, before the
-// process is resumed; the agent fills it; the runner reads it at any moment,
-// also after the process has died. It is sparse: only what is touched costs
-// memory. It holds no pointers, since the two map it at different addresses.
+// The runner creates it as a memfd, sized in full and sealed, before the process is resumed. The
+// agent fills it. The runner reads it at any moment, also after the process has died. It is sparse:
+// only what is touched costs memory. It holds no pointers, since the two map it at different
+// addresses.
 //
 // Threat model for the runner: the process under test may write anything here
 // at any time. Copy once, check the copy, use the copy.
@@ -24,14 +24,13 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-// 9: snapshots on request come through the mailbox.
-// 8: stack_events, and frees by stack.
-// 7: tracing may begin and end while the process runs (attached_at_ns, kDetached); mappings;
-// measuring windows.
+// Version 9 has snapshots on request, through the mailbox. Version 8 has stack_events, and frees by
+// stack. In version 7, tracing may begin and end while the process runs (attached_at_ns,
+// kDetached), and there are mappings and measuring windows.
 inline constexpr std::uint32_t kLayoutVersion = 9;
 
-// How many frames of a stack are recorded: what the agent has room for, and
-// what the runner asks for unless told otherwise.
+// How many frames of a stack are recorded: as many as the agent has room for, and as many as the
+// runner asks for unless it is told otherwise.
 inline constexpr std::uint32_t kMaxStackDepth = 1024;
 inline constexpr std::uint32_t kDefaultStackDepth = 256;
 
@@ -53,15 +52,15 @@ enum class ProgramEnd : std::uint32_t {
   kUnseen = 0,     // killed, replaced by exec, or ended by a bare system call
   kExit = 1,       // exit handlers ran
   kImmediate = 2,  // _exit, _Exit or quick_exit
-  kDetached = 3,   // it has not: tracing was switched off while it ran
+  kDetached = 3,   // it has not ended: tracing was switched off while it ran
 };
 
-// kProcess: what the runner calls the program window of a child that a budget file
-// names. No region holds it.
+// kProcess is what the runner calls the program window of a child that a budget file names. No
+// region holds it.
 enum class WindowKind : std::uint32_t { kProgram = 1, kSuite = 2, kTest = 3, kProcess = 4 };
 enum class WindowState : std::uint32_t { kUnused = 0, kOpen = 1, kClosed = 2 };
 
-// kNotPassed: GoogleTest's stream of events does not tell failed from skipped.
+// kNotPassed is failed or skipped: GoogleTest's stream of events does not tell which.
 enum class TestResult : std::uint32_t {
   kUnknown = 0,
   kPassed = 1,
@@ -75,25 +74,25 @@ enum class Question : std::uint32_t {
   kJudge = 0,          // a window has ended: is it within budget?
   kTestBegins = 1,     // asked only with kAskAtTestBegin
   kIterationEnds = 2,  // all tear-down is done; asked only with kAskAtIterationEnd
-  kProcessEnds = 3,    // in order: main has returned, or exit is called; see kAskAtProcessEnd
-  kMeasure = 4,        // what has a measuring window outstanding, now?
-  kMeasureAtEnd = 5,   // likewise, at its end
-  kTakeSnapshot = 6,   // of the process, now; the answer is its size
-  kReadSnapshot = 7    // part `subject` of the snapshot that was taken last: see below
+  kProcessEnds = 3,    // main has returned, or exit is called; asked only with kAskAtProcessEnd
+  kMeasure = 4,        // what does a measuring window have outstanding now?
+  kMeasureAtEnd = 5,   // the same at its end
+  kTakeSnapshot = 6,   // take a snapshot of the process now; the answer is its size
+  kReadSnapshot = 7    // give part `subject` of the last snapshot: see below
 };
 
-// The agent writes the snapshot files that the program's code asks for: the runner is told
-// no path, so it cannot be made to write where only it may. It takes the snapshot into its
-// own memory, and the agent reads it in parts of Mailbox::kTextCapacity bytes each, the last
-// one shorter, in order. The runner forgets it with the last part.
+// The agent writes the snapshot files that the program's code asks for. The runner is told no path,
+// so it cannot be made to write where only the runner may. It takes the snapshot into its own
+// memory, and the agent reads that in order, in parts of Mailbox::kTextCapacity bytes each, of
+// which the last one may be shorter. The runner forgets the snapshot with the last part.
 
 // What else the runner wants to be asked: bits of RegionHeader::asks.
 inline constexpr std::uint32_t kAskAtTestBegin = 1;
 inline constexpr std::uint32_t kAskAtIterationEnd = 2;
-inline constexpr std::uint32_t kAskAtTestEnd = 4;   // also where nothing is outstanding
+inline constexpr std::uint32_t kAskAtTestEnd = 4;   // also if nothing is outstanding
 inline constexpr std::uint32_t kAskAtSuiteEnd = 8;  // likewise
-// Set before the process gets the region, and only in that of a child that a budget file
-// names: it runs no tests of its own.
+// Set before the process gets the region, and only in the region of a child that a budget file
+// names, which runs no tests of its own.
 inline constexpr std::uint32_t kAskAtProcessEnd = 16;
 
 // A string in the region's text: offset and length in bytes.
@@ -120,9 +119,9 @@ struct alignas(64) RegionHeader {
   std::int32_t pid;
   std::int32_t runner_pid;
   std::uint32_t generation;       // counts the execs of this PID, from 1
-  std::uint32_t asks_for_stream;  // 1: test boundaries are to come from GoogleTest's stream
-  std::uint32_t stack_depth;      // 1 to kMaxStackDepth: where stacks are cut
-  std::uint32_t stack_events;     // bits of common/stack_event.h: whose stacks are recorded
+  std::uint32_t asks_for_stream;  // 1 if test boundaries are to come from GoogleTest's stream
+  std::uint32_t stack_depth;      // where stacks are cut, from 1 to kMaxStackDepth
+  std::uint32_t stack_events;     // whose stacks are recorded: bits of common/stack_event.h
 
   // Written by the runner at any time.
   std::atomic<std::uint32_t> asks;  // kAsk... bits
@@ -148,15 +147,15 @@ struct alignas(64) RegionHeader {
   std::atomic<std::uint32_t> measuring_window_count;   // measuring window ids in use, 0 included
   std::atomic<std::uint64_t> drops[kDropReasonCount];  // by DropReason
   std::atomic<std::uint64_t> stack_ends[kUnwindEndCount];  // distinct stacks, by UnwindEnd
-  // When tracing was enabled in the running process (CLOCK_REALTIME): what was allocated
-  // before is not known. 0: traced from its first instruction.
+  // When tracing was enabled in the running process (CLOCK_REALTIME); what was allocated before is
+  // not known. 0 if the process has been traced from its first instruction.
   std::atomic<std::uint64_t> attached_at_ns;
 };
 static_assert(sizeof(RegionHeader) == 320);
 
-// One question at a time from the test thread to the runner, and its answer.
-// The agent writes `window`, raises `request` and waits on `reply` (futexes);
-// the runner writes the answer and sets `reply` to the request's number.
+// One question at a time from a thread of the test process to the runner, and its answer. The agent
+// writes `window`, raises `request` and waits on `reply`; both are futexes. The runner writes the
+// answer and sets `reply` to the request's number.
 struct Mailbox {
   static constexpr std::uint32_t kFileCapacity = 4096;
   static constexpr std::uint32_t kTextCapacity = 0x1'0000 - kFileCapacity - 64;
@@ -164,24 +163,24 @@ struct Mailbox {
   std::atomic<std::uint32_t> request;
   std::atomic<std::uint32_t> reply;
   std::uint32_t window;
-  std::uint32_t over_budget;  // 1: the window fails, with `text` at `file`:`line`
+  std::uint32_t over_budget;  // 1 if the window fails, with `text` at `file`:`line`
   std::uint32_t line;
   std::uint32_t file_length;
   std::uint32_t text_length;
   std::uint32_t question;   // Question
   std::int32_t tid;         // of the thread that asks
-  std::uint32_t iteration;  // that ends
-  std::uint32_t subject;    // a measuring window; of kReadSnapshot: the part, from 0
-  std::uint32_t text_room;  // of kMeasure..: as much text as the asker takes; 0: none
-  std::int64_t bytes;       // the answer to these; -1: not measured, not taken, or not read
+  std::uint32_t iteration;  // of --gtest_repeat, from 1
+  std::uint32_t subject;    // a measuring window, or the part for kReadSnapshot, from 0
+  std::uint32_t text_room;  // how much text the asker takes for kMeasure...; 0 for none
+  std::int64_t bytes;       // the answer to these; -1 if there is none
   std::int64_t blocks;
   char file[kFileCapacity];
   char text[kTextCapacity];
 };
 static_assert(sizeof(Mailbox) == 0x1'0000);
 
-// One window. `live_*` is what shards have handed over; the rest of a window's
-// count is still in the shards whose `window` it is.
+// One window. `live_*` is what shards have handed over. The rest of the window's count is still in
+// the shards whose `window` it is.
 struct WindowRecord {
   std::atomic<std::uint32_t> state;  // WindowState; release, after the fields below
   std::uint32_t kind;                // WindowKind
@@ -202,13 +201,14 @@ struct WindowRecord {
 };
 static_assert(sizeof(WindowRecord) == 152);
 
-// Made when the thread begins; where its creation was not seen, when it first allocates.
+// A thread. The record is made when the thread begins, or, if nobody saw that, when it first
+// allocates.
 struct ThreadRecord {
   std::int32_t tid;
   std::uint32_t birth_window;  // current when it was made
   std::uint32_t parent;        // the thread that created it; 0 if not known
   std::uint32_t origin_stack;  // where it did so; 0 if not known
-  std::uint64_t pointer;       // the thread pointer: its stack ends there (not the main thread's)
+  std::uint64_t pointer;  // the thread pointer, where the stack ends unless it is the main thread's
   std::atomic<std::uint32_t> has_ended;  // 1, after `name`
   std::uint32_t reserved0;
   char name[16];  // as it was at its end, padded with zeros
@@ -216,13 +216,13 @@ struct ThreadRecord {
 };
 static_assert(sizeof(ThreadRecord) == 64);
 
-// What a live block was allocated in: a window, by a thread, within an allowance
-// of the code's or none, while certain measuring windows were open. Made by each
-// thread when it first allocates so; more than one may say the same.
+// What a live block was allocated in: a window, by a thread, within an allowance of the code's or
+// none, while certain measuring windows were open. Each thread makes a context when it first
+// allocates so. More than one context may say the same.
 struct ContextRecord {
   std::uint32_t window;
   std::uint32_t thread;
-  std::uint32_t allowance;  // 0: none
+  std::uint32_t allowance;  // 0 if there is none
   std::uint32_t phase;      // see MeasuringWindowRecord
 };
 static_assert(sizeof(ContextRecord) == 16);
@@ -240,15 +240,15 @@ struct AllowanceRecord {
   TextRef file;  // where in the code
   std::uint32_t line;
   std::uint32_t thread;
-  std::int64_t bytes;   // at most; -1: no limit
-  std::int64_t blocks;  // at most; -1: no limit
+  std::int64_t bytes;   // at most so many; -1 for no limit
+  std::int64_t blocks;  // likewise
 };
 static_assert(sizeof(AllowanceRecord) == 48);
 
-// A block that was freed in a later window than it was allocated in.
+// The free of a block in a later window than it was allocated in.
 struct EarlierFree {
-  std::uint32_t stack;   // that allocated it
-  std::uint32_t window;  // that it was freed in
+  std::uint32_t stack;   // of the allocation
+  std::uint32_t window;  // in which it was freed
   std::uint64_t size_bytes;
 };
 static_assert(sizeof(EarlierFree) == 16);
@@ -264,10 +264,10 @@ enum class FreeKind : std::uint32_t { kFree = 1, kRealloc = 2, kDelete = 3, kDel
 struct FreeError {
   std::uint32_t kind;       // FreeErrorKind
   std::uint32_t free_kind;  // FreeKind
-  std::uint32_t window;     // that it happened in
-  std::uint32_t thread;     // that freed
+  std::uint32_t window;     // in which it happened
+  std::uint32_t thread;     // of the free
   std::uint32_t free_stack;
-  std::uint32_t allocation_stack;  // of a mismatched free; else 0
+  std::uint32_t allocation_stack;  // set for a mismatched free only; else 0
   std::uint32_t allocation_kind;   // AllocationKind, likewise
   std::uint32_t reserved;
   std::uint64_t address;
@@ -275,28 +275,28 @@ struct FreeError {
 };
 static_assert(sizeof(FreeError) == 48);
 
-// Memory of the agent's own in the process: no root of anything.
+// Memory of the agent's own in the process. No block is alive because of a pointer from there.
 struct OwnRange {
   std::uint64_t begin;
   std::uint64_t end;
 };
 static_assert(sizeof(OwnRange) == 16);
 
-// Bytes and blocks, counted by one thread, but for the tallies of frees: by all.
+// Bytes and blocks. One thread counts them; all threads count in the tallies of frees by stack.
 struct Tally {
   std::atomic<std::uint64_t> bytes;
   std::atomic<std::uint64_t> blocks;
 };
 static_assert(sizeof(Tally) == 16);
 
-// A few lines of the program's own code that are measured (leakgate::Window). Blocks are
-// charged to it beside their window, by numbers called phases: 0 while no measuring window
-// is open, and another one whenever one more is. A measuring window was open in the phases
-// from `first_phase` to less than `end_phase`, whatever else was, on whatever thread.
+// A few lines of the program's own code that are measured (leakgate::Window). Besides their window,
+// blocks carry a number called phase: 0 while no measuring window is open, and another one whenever
+// one more is opened. So a measuring window was open in the phases from `first_phase` to less than
+// `end_phase`, on whatever thread, and whatever other windows were open.
 struct MeasuringWindowRecord {
   std::atomic<std::uint32_t> state;  // WindowState; release, after the fields below
   std::uint32_t window;              // current when it was opened
-  std::uint32_t thread;              // the only one that it measures; 0: all
+  std::uint32_t thread;              // the only one that it measures; 0 for all
   std::uint32_t line;                // where in the code
   TextRef name;
   TextRef file;
@@ -307,10 +307,9 @@ struct MeasuringWindowRecord {
 };
 static_assert(sizeof(MeasuringWindowRecord) == 64);
 
-// One thread's share of the counters. Written by its owner only, with plain
-// stores; they only grow, and a thread that ends leaves them, counts and all,
-// to a later one. What the owner has outstanding in the window `window`, of the phase
-// `phase`:
+// One thread's share of the counters. Only its owner writes it, with plain stores. The counters
+// only grow, and a thread that ends leaves them as they are to a later thread. What the owner has
+// outstanding in the window `window` and the phase `phase` is
 //
 //   (allocated - allocated_before) - (freed_here - freed_here_before)
 //
@@ -320,27 +319,27 @@ struct alignas(64) CounterShard {
   std::atomic<std::uint32_t> window;
   Tally allocated;
   Tally freed_here;                     // blocks of the shard's window and phase at that time
-  std::uint64_t next_peak_check;        // of allocated.bytes: when to look at the peak again
-  std::atomic<std::int32_t> owner_tid;  // 0: free to take
+  std::uint64_t next_peak_check;        // the allocated.bytes at which to look at the peak again
+  std::atomic<std::int32_t> owner_tid;  // 0 if a thread may take the shard
   std::atomic<std::uint32_t> phase;
   Tally freed_else;  // blocks of other windows and phases
   Tally allocated_before;
   Tally freed_here_before;
-  // How stacks were told. What is not walked was proved unchanged.
+  // How stacks were found. Those that were not walked were proved unchanged.
   std::atomic<std::uint64_t> stacks_walked;
-  std::atomic<std::uint64_t> stacks_unprovable;  // of the walked: nothing to prove them by later
+  std::atomic<std::uint64_t> stacks_unprovable;  // of those walked: cannot be proved later
   std::atomic<std::uint64_t> frames_walked;
-  std::atomic<std::uint64_t> rules_made;  // of the frames walked: no cached rule
+  std::atomic<std::uint64_t> rules_made;  // for frames walked that had no cached rule
   std::uint64_t reserved1[6];
 };
 static_assert(sizeof(CounterShard) == 192);
 
-// A thread looks at the process's live bytes once it has allocated so much
-// more: a window's peak is too low by less than this for each thread.
+// A thread looks at the process's live bytes when it has allocated so much more. So a window's peak
+// is too low by less than this for each thread.
 inline constexpr std::uint64_t kPeakStepBytes = 64 * 1024;
 
-// One mapped file that a recorded stack runs through. A module that is loaded
-// anew, or another at the same addresses, gets a record of its own.
+// One mapped file that a recorded stack runs through. A module that is loaded anew, or another one
+// at the same addresses, gets a record of its own.
 struct ModuleRecord {
   std::uint64_t begin;
   std::uint64_t end;
@@ -351,16 +350,15 @@ struct ModuleRecord {
 };
 static_assert(sizeof(ModuleRecord) == 64);
 
-// One frame of a call stack; the whole stack is read by following `parent`
-// outwards. The first kStackRootCount nodes are no frames: they end a stack
-// and their number is its UnwindEnd.
+// One frame of a call stack. The whole stack is read by following `parent` outwards. The first
+// kStackRootCount nodes are no frames: they end a stack, and their number is its UnwindEnd.
 //
-// The last two are for the agent's own look-ups. They may change while others
-// read them, through std::atomic_ref.
+// The last two members are for the agent's own look-ups. They may change while others read them,
+// through std::atomic_ref.
 struct StackNode {
   std::uint64_t pc;      // return address (one past it where the frame was interrupted)
   std::uint32_t parent;  // the caller's node
-  std::uint32_t module;  // 0: in no known module
+  std::uint32_t module;  // 0 if the pc is in no known module
   std::uint32_t newest_child;
   std::uint32_t older_sibling;
 };
@@ -369,18 +367,18 @@ static_assert(sizeof(StackNode) == 24);
 inline constexpr std::uint32_t kStackRootCount = 16;
 static_assert(kStackRootCount >= kUnwindEndCount);
 
-// With kStacksOfFree, all that has been freed by each stack: a Tally for each node, by its
-// number, so that there is room wherever the stack has a node. Where the stack table is full
-// (UnwindEnd::kTableFull counts that), a free counts for the frames that have nodes; what
-// nobody was seen to free, for kNotTaken's.
+// With kStacksOfFree, what each stack has freed is counted: there is a Tally for each node, by its
+// number, so that there is room wherever the stack has a node. If the stack table is full
+// (UnwindEnd::kTableFull counts that), a free counts for the frames that have nodes. If nobody was
+// seen to free a block, it counts for the node of kNotTaken.
 
-// The live map: `address >> kChunkShift` picks a chunk through the directory,
-// the 16-byte granule within it a word (common/live_slot.h).
+// The live map: `address >> kChunkShift` picks a chunk through the directory, and the 16-byte
+// granule within that picks a word (common/live_slot.h).
 inline constexpr std::uint32_t kAddressBits = 47;
 inline constexpr std::uint32_t kGranuleShift = 4;
 inline constexpr std::uint32_t kChunkShift = 26;
 inline constexpr std::uint64_t kChunkWords = 1ULL << (kChunkShift - kGranuleShift);
-// One page more: a block in the last granules has its other words there.
+// A chunk has one page more, for the other words of a block in the last granules.
 inline constexpr std::uint64_t kChunkBytes = kChunkWords * sizeof(std::uint32_t) + 4096;
 inline constexpr std::uint64_t kDirectoryEntries = 1ULL << (kAddressBits - kChunkShift);
 

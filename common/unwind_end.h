@@ -7,12 +7,12 @@ namespace leakgate {
 
 enum class UnwindEnd : std::uint32_t {
   kOutermost = 0,        // the frame description says that there is no caller
-  kDepthLimit = 1,       // cut at the depth limit
-  kNoUnwindInfo = 2,     // a frame without .eh_frame
-  kBadUnwindInfo = 3,    // .eh_frame that asks for what the unwinder does not know
-  kUnreadableStack = 4,  // a stack slot that could not be read
+  kDepthLimit = 1,       // the stack was cut at the depth limit
+  kNoUnwindInfo = 2,     // a frame has no .eh_frame
+  kBadUnwindInfo = 3,    // .eh_frame asks for what the unwinder does not know
+  kUnreadableStack = 4,  // a stack slot could not be read
   kNotAStack = 5,        // the stack pointer did not move towards the caller
-  kTableFull = 6,        // no room left in the stack table
+  kTableFull = 6,        // no room was left in the stack table
   kNotTaken = 7,         // stacks of this event were not asked for (common/stack_event.h)
 };
 

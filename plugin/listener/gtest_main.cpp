@@ -1,4 +1,4 @@
-// GoogleTest's main with leakgate's listener: no line of code for the user.
+// GoogleTest's main with leakgate's listener, so that users need not change their code.
 #include <gtest/gtest.h>
 
 #include "leakgate/listener.h"

@@ -1,5 +1,5 @@
-// GoogleTest's events become windows, and verdicts become test failures. Compiled
-// into the user's test binary, against the user's GoogleTest: plain C++14.
+// Turns GoogleTest's events into windows, and verdicts into test failures. It is compiled into the
+// user's test binary, against the user's GoogleTest, as plain C++14.
 #include "leakgate/listener.h"
 
 #include <dlfcn.h>
@@ -82,7 +82,7 @@ class Listener : public ::testing::EmptyTestEventListener {
     Report(agent_.close_window(suite_window_, LEAKGATE_RESULT_UNKNOWN));
   }
 
-  // No verdict: a failure here would be printed, but not fail the program.
+  // There is no verdict here: a failure would be printed, but would not fail the program.
   void OnTestIterationEnd(const ::testing::UnitTest&, int) override {
     agent_.end_iteration(iteration_);
   }

@@ -7,17 +7,17 @@
 //     and have it ask the control server for a region
 //   4 put everything back; the thread goes on as though nothing had happened
 //
-// A process that carries the agent already, told to stay off when it began, is enabled
-// by steps 2 and 3 alone. Other threads are not stopped.
+// In a process that already carries the agent, which was told to stay off when the process began,
+// the agent need not be loaded. Other threads are not stopped.
 //
-// One that a signal has stopped stays so: it goes on, traced, when whoever stopped it says
-// so. If it has not executed its first instruction yet, it is given the agent to begin with
-// (linux/program_begin.h). Where an enabled process executes another program, that is
-// traced, too (plugin/agent/exec_environment.h).
+// A process that a signal has stopped stays stopped: it goes on, traced, when whoever stopped it
+// says so. If it has not executed its first instruction yet, it is made to begin with the agent
+// (linux/program_begin.h). Where an enabled process executes another program, that is traced, too
+// (plugin/agent/exec/exec_environment.h).
 //
-// Called on any thread of the runner's; the work is done on one of its own, which the
-// kernel lets go of the process with, whatever goes wrong. Meanwhile WaitLock is held. If
-// the runner is killed half way, the process's thread restores itself.
+// May be called on any thread of the runner's. The work is done on a thread of its own: when that
+// ends, the kernel lets go of the process, whatever went wrong. WaitLock is held meanwhile. If the
+// runner is killed half way, the process's thread restores itself.
 #pragma once
 
 #include <chrono>
@@ -30,19 +30,19 @@ namespace leakgate {
 
 struct EnableRequest {
   int pid = 0;
-  std::string control;          // the name of a control server's that gives `pid` a region
-  std::filesystem::path agent;  // to be loaded where it is not yet
+  std::string control;          // the name of the control server that gives `pid` a region
+  std::filesystem::path agent;  // to be loaded if it has not been
 };
 
-// What carries the agent.
+// How the agent has come into the process.
 enum class AgentOrigin {
   kPreloaded,  // the process was started with it
   kLoaded,     // it was loaded into the running process, now or earlier
 };
 
 enum class TracingBegins {
-  kNow,             // it is traced
-  kWithTheProgram,  // it has not begun yet; it will be, from its first instruction on
+  kNow,             // the process is traced
+  kWithTheProgram,  // the program has not begun; it will be traced from its first instruction on
 };
 
 struct Attachment {
@@ -53,13 +53,13 @@ struct Attachment {
   int redirected_calls = 0;            // addresses in modules' tables that lead to the agent now
 };
 
-// Once it returns, the process is traced: the region says kTracing, and since when
-// (attached_at_ns). The control server must be running, and is asked meanwhile; for a
-// program that has not begun, when it does.
+// When this returns, the process is traced: the region says kTracing, and since when
+// (attached_at_ns). The control server must be running. It is asked for the region meanwhile; by a
+// program that has not begun, when it begins.
 [[nodiscard]] Expected<Attachment> EnableRunning(const EnableRequest& request);
 
-// The process is no longer traced, and gives up its region. The agent stays, idle; it can
-// be enabled again. Where it is not traced, nothing is done.
+// Ends the tracing of the process, which gives up its region. The agent stays, idle, and can be
+// enabled again. Does nothing if the process is not traced.
 [[nodiscard]] Expected<void> DisableRunning(int pid);
 
 }  // namespace leakgate

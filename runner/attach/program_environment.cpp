@@ -19,7 +19,7 @@ bool Sets(const std::string& variable, std::string_view prefix) {
   return variable.starts_with(prefix);
 }
 
-// A variable that this process does without, and its place among the others.
+// A variable that was taken out of this process's environment, and its place among the others.
 struct SetAside {
   std::string text;
   std::size_t at = 0;
@@ -69,7 +69,7 @@ std::vector<std::string> OwnEnvironment() {
   return environment;
 }
 
-void DoWithout(const std::string& variable) {
+void HideVariable(const std::string& variable) {
   const std::vector<std::string> environment = OwnEnvironment();
   const auto found = std::find_if(environment.begin(), environment.end(),
                                   [&](const auto& text) { return Sets(text, variable + '='); });

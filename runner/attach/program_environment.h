@@ -1,4 +1,4 @@
-// The program's environment: the runner's own, and what tracing needs.
+// The environment of the program under test: the runner's own, and what tracing needs.
 #pragma once
 
 #include <filesystem>
@@ -14,16 +14,16 @@ struct TracingVariables {
   std::string control_name;
 };
 
-// NAME=VALUE, from `inherited` in its order. LD_PRELOAD keeps what it had,
-// behind the agent. Error: the agent's path cannot be preloaded.
+// Returns variables as NAME=VALUE, in the order of `inherited`. LD_PRELOAD keeps what it had,
+// behind the agent. Fails if the agent's path cannot be preloaded.
 [[nodiscard]] Expected<std::vector<std::string>> ProgramEnvironment(
     const std::vector<std::string>& inherited, const TracingVariables& tracing);
 
-// This process's own.
+// Returns this process's own environment.
 [[nodiscard]] std::vector<std::string> OwnEnvironment();
 
-// From now on this process does without `variable`; OwnEnvironment has it still, at its place.
-// REQUIRES: one thread. Once.
-void DoWithout(const std::string& variable);
+// Takes `variable` out of this process's environment. OwnEnvironment still has it, in its place.
+// REQUIRES: the process has one thread, and this has not been called before.
+void HideVariable(const std::string& variable);
 
 }  // namespace leakgate

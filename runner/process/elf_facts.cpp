@@ -7,6 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include "runner/arch/elf_machine.h"
+
 namespace leakgate {
 namespace {
 
@@ -40,7 +42,7 @@ std::string ArchitectureName(const GElf_Ehdr& header) {
     case EM_386:
       return "32-bit x86";
     case EM_X86_64:
-      return "x32";
+      return header.e_ident[EI_CLASS] == ELFCLASS64 ? "x86-64" : "x32";
     case EM_AARCH64:
       return "AArch64";
     case EM_ARM:
@@ -138,8 +140,8 @@ ElfFacts ReadElfFacts(const UniqueFd& file) {
   GElf_Ehdr header;
   if (::gelf_getehdr(elf.get(), &header) == nullptr) return facts;
   facts.is_elf = true;
-  facts.is_x86_64 = header.e_machine == EM_X86_64 && header.e_ident[EI_CLASS] == ELFCLASS64;
-  if (!facts.is_x86_64) facts.architecture = ArchitectureName(header);
+  facts.is_of_this_processor = IsOfThisProcessor(header.e_machine, header.e_ident[EI_CLASS]);
+  if (!facts.is_of_this_processor) facts.architecture = ArchitectureName(header);
   ReadInterpreter(elf.get(), facts);
   ReadSections(elf.get(), facts);
   return facts;

@@ -10,8 +10,8 @@ namespace leakgate {
 
 struct ElfFacts {
   bool is_elf = false;
-  bool is_x86_64 = false;
-  std::string architecture;      // for messages, if it is another
+  bool is_of_this_processor = false;
+  std::string architecture;      // of another processor, for messages
   std::string interpreter;       // the dynamic linker; empty: statically linked
   std::string sanitizer;         // "AddressSanitizer"; empty: none
   std::string sanitizer_option;  // "address"

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runner/arch/elf_machine.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/regular_file.h"
 #include "runner/process/elf_facts.h"
@@ -63,11 +64,10 @@ std::optional<std::string> RefuseLinker(const std::filesystem::path& image) {
 
 std::optional<std::string> RefuseFormat(const ElfFacts& facts) {
   if (!facts.is_elf) return "it is not an ELF executable";
-  if (!facts.is_x86_64) {
+  if (!facts.is_of_this_processor) {
     return fmt::format(
-        "it is built for {}, and this leakgate's agent for x86-64; build the tests "
-        "for x86-64",
-        facts.architecture);
+        "it is built for {}, and this leakgate's agent for {}; build the tests for {}",
+        facts.architecture, ProcessorName(), ProcessorName());
   }
   if (facts.interpreter.empty()) {
     return "it is statically linked, so no agent can be preloaded; link it dynamically (without "

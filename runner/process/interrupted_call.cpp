@@ -4,17 +4,12 @@
 
 #include <cerrno>
 
+#include "runner/arch/system_calls.h"
+
 namespace leakgate {
-namespace {
-
-// What the kernel restarts by itself unless a handler runs (include/linux/errno.h).
-constexpr long long kRestartUnlessHandled = 514;
-
-}  // namespace
 
 bool EndsWhenStopped(std::uint64_t call) {
-  switch (call) {
-    case SYS_epoll_wait:
+  switch (NewerFormOf(static_cast<std::int64_t>(call))) {
     case SYS_epoll_pwait:
     case SYS_rt_sigtimedwait:
     case SYS_semop:
@@ -36,11 +31,11 @@ bool EndsWhenStopped(std::uint64_t call) {
   }
 }
 
-bool BeginAgain(user_regs_struct& registers) {
-  const auto result = static_cast<long long>(registers.rax);
-  if (static_cast<long long>(registers.orig_rax) < 0 || result != -EINTR) return false;
-  if (!EndsWhenStopped(registers.orig_rax)) return false;
-  registers.rax = static_cast<unsigned long long>(-kRestartUnlessHandled);
+bool BeginAgain(RegisterSet& registers) {
+  const std::int64_t call = SystemCallOf(registers);
+  if (call < 0 || static_cast<std::int64_t>(ResultOf(registers)) != -EINTR) return false;
+  if (!EndsWhenStopped(static_cast<std::uint64_t>(call))) return false;
+  MakeCallAgain(registers);
   return true;
 }
 

@@ -4,9 +4,9 @@
 // program that it was stopped: they are made to begin again.
 #pragma once
 
-#include <sys/user.h>
-
 #include <cstdint>
+
+#include "runner/arch/registers.h"
 
 namespace leakgate {
 
@@ -16,6 +16,6 @@ namespace leakgate {
 // For a thread stopped by ptrace: if the stop has cut a system call short with EINTR,
 // changes its registers so that the call begins again, unless a signal's handler comes
 // first. True: they have been changed, and are to be set.
-[[nodiscard]] bool BeginAgain(user_regs_struct& registers);
+[[nodiscard]] bool BeginAgain(RegisterSet& registers);
 
 }  // namespace leakgate

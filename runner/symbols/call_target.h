@@ -9,8 +9,8 @@
 //   call *slot(%rip)                          slot's relocation: setenv
 //   call atexit      atexit: mov ...; jmp stub    (linked into each program)
 //
-// x86-64 only; elsewhere, and for calls within the module, nothing is told. Used by ModuleFile.
-// Addresses are the file's own; the file is not trusted.
+// Nothing is told of a file for another processor, nor of calls within the module. Used by
+// ModuleFile. Addresses are the file's own; the file is not trusted.
 #pragma once
 
 #include <libelf.h>
@@ -47,10 +47,7 @@ class CallTargets {
   void ReadSegments(Elf* elf);
   void ReadRelocations(Elf* elf, Elf_Scn* section);
   [[nodiscard]] Bytes Read(std::uint64_t address, std::size_t size) const;
-  [[nodiscard]] bool EndsInPointerCall(std::uint64_t return_address) const;
   [[nodiscard]] std::string NameOfSlot(std::uint64_t slot) const;
-  [[nodiscard]] std::uint64_t SkipArguments(std::uint64_t address) const;
-  [[nodiscard]] std::string NameOfStub(std::uint64_t stub) const;
 
   std::vector<Segment> segments_;
   std::unordered_map<std::uint64_t, std::string> name_of_slot_;

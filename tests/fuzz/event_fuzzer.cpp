@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "plugin/agent/region.h"
-#include "plugin/agent/stream_boundaries.h"
+#include "plugin/agent/base/region.h"
+#include "plugin/agent/stream/stream_boundaries.h"
 #include "tests/fuzz/sample_region.h"
 
 namespace {

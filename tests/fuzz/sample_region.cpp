@@ -1,9 +1,9 @@
 #include "tests/fuzz/sample_region.h"
 
-#include "plugin/agent/allowances.h"
-#include "plugin/agent/free_errors.h"
-#include "plugin/agent/mapping_table.h"
-#include "plugin/agent/measuring_windows.h"
+#include "plugin/agent/mappings/mapping_table.h"
+#include "plugin/agent/record/free_errors.h"
+#include "plugin/agent/windows/allowances.h"
+#include "plugin/agent/windows/measuring_windows.h"
 #include "tests/unit/agent/traced_region.h"
 
 namespace leakgate::fuzz {

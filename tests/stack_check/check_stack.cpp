@@ -1,9 +1,9 @@
 // What the checking agent does with each stack that it tells.
 #include <cerrno>
 
-#include "plugin/agent/module_table.h"
-#include "plugin/agent/stack_check.h"
-#include "plugin/agent/thread_state.h"
+#include "plugin/agent/threads/thread_state.h"
+#include "plugin/agent/unwind/module_table.h"
+#include "plugin/agent/unwind/stack_check.h"
 #include "tests/stack_check/checks.h"
 #include "tests/stack_check/comparison.h"
 #include "tests/stack_check/other_unwinders.h"

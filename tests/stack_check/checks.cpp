@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "plugin/agent/base/spin_lock.h"
 #include "plugin/agent/linux/initial_stack.h"
 #include "plugin/agent/linux/syscall.h"
-#include "plugin/agent/module_table.h"
-#include "plugin/agent/spin_lock.h"
+#include "plugin/agent/unwind/module_table.h"
 
 namespace leakgate::check {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "plugin/agent/region.h"
+#include "plugin/agent/base/region.h"
 #include "plugin/agent/unwind/stack_walker.h"
 #include "tests/stack_check/check_file.h"
 

@@ -4,9 +4,9 @@
 
 #include <cstring>
 
+#include "plugin/agent/host/on_switch.h"
 #include "plugin/agent/linux/syscall.h"
-#include "plugin/agent/on_switch.h"
-#include "plugin/agent/thread_state.h"
+#include "plugin/agent/threads/thread_state.h"
 
 #define LEAKGATE_TEXT_OF(name) #name
 #define LEAKGATE_TEXT(name) LEAKGATE_TEXT_OF(name)  // the name that a macro of libunwind's makes

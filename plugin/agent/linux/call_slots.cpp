@@ -5,8 +5,11 @@
 #include <atomic>
 #include <cstring>
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/loaded_module.h"
 #include "plugin/agent/linux/page_protections.h"
+
+#include LEAKGATE_ARCH(elf)
 
 // ld.so's.
 extern "C" void* __libc_stack_end;
@@ -20,11 +23,11 @@ bool IsAgent(const LoadedModule& module) {
   return module.Has(reinterpret_cast<const void*>(&RedirectSlots));
 }
 
-// Its functions are called by nobody else, and its own calls are settled at start-up.
+// Nobody else calls its functions, and its own calls are bound at start-up.
 bool IsDynamicLinker(const LoadedModule& module) { return module.Has(&__libc_stack_end); }
 
-// Of all the addresses in modules' tables few are a function's: told by a bit each, so that
-// hardly any other needs a look at its name.
+// Few of all the addresses in modules' tables are those of the functions. A bit for each function
+// tells, so that the names of hardly any other symbols must be looked at.
 class AddressFilter {
  public:
   void Add(std::uint64_t address) { words_[WordOf(address)] |= Bit(address); }
@@ -122,9 +125,9 @@ class SlotWriter {
 
   void Visit(const LoadedModule& module, const Elf64_Rela& relocation) {
     const std::uint64_t type = ELF64_R_TYPE(relocation.r_info);
-    const bool is_call = type == R_X86_64_JUMP_SLOT;
+    const bool is_call = type == kCallSlotRelocation;
     const bool is_pointer =
-        type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && relocation.r_addend == 0);
+        type == kAddressSlotRelocation || (type == kPointerRelocation && relocation.r_addend == 0);
     std::uint64_t* const slot = SlotOf(module, relocation);
     if ((!is_call && !is_pointer) || slot == nullptr) return;
 
@@ -149,7 +152,7 @@ class SlotWriter {
     if (is_unresolved) ++result.unresolved;
   }
 
-  // Where the unresolved calls of the module that is visited would lead.
+  // Where the unresolved calls of the module that is being visited would lead.
   enum class Binding { kNotLooked, kAsOthers, kElsewhere };
 
   const NameIndex names_;

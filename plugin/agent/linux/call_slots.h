@@ -1,16 +1,16 @@
-// The slots through which modules call what the agent stands in for. Where the agent was
-// loaded into a running process the dynamic linker has filled them already, so they are
+// The slots through which modules call the functions that the agent stands in front of. Where the
+// agent was loaded into a running process, the dynamic linker has filled them already. So they are
 // written over, and put back later.
 //
 //   module's code:  call malloc@plt -> jmp *slot        slot = libc's malloc
 //   redirected:                                         slot = the agent's, which calls libc's
 //
-// By value: only a slot that holds the very function which the agent calls in turn is
-// changed, so a module that calls another malloc keeps it. A slot that the dynamic linker
-// has not resolved yet is resolved to the agent's; if it is resolved at that moment by
-// another thread, the next redirecting finds it.
+// A slot is changed only if it holds the very function that the agent calls in turn. So a module
+// that calls another malloc keeps it. A slot that the dynamic linker has not resolved yet is
+// resolved to the agent's function. If another thread resolves it at that moment, the next
+// redirecting finds it.
 //
-// Slots are written while other threads call through them: each is one aligned word.
+// Slots are written while other threads call through them. Each is one aligned word.
 #pragma once
 
 #include <cstddef>
@@ -24,30 +24,30 @@ struct Redirection {
 
   const char* name;
   void* ours;
-  void* host = nullptr;  // nullptr: nobody defines it
+  void* host = nullptr;  // nullptr if nobody defines it
   Family family = Family::kAllocation;
 };
 
-// At most so many functions at a time.
+// How many functions may be redirected at a time.
 inline constexpr std::size_t kMostRedirections = 255;
 
 enum class Redirect { kToAgent, kToHost };
 
 struct RedirectedSlots {
   std::uint32_t changed = 0;
-  std::uint32_t unresolved = 0;    // of those
+  std::uint32_t unresolved = 0;    // of those: how many had not been resolved
   std::uint32_t not_writable = 0;  // left as they are
-  bool skipped_modules = false;    // some are being loaded just now
+  bool skipped_modules = false;    // some modules are being loaded just now
 };
 
-// In all modules but the agent and the dynamic linker.
+// Redirects the slots of all modules but the agent and the dynamic linker.
 RedirectedSlots RedirectSlots(std::span<const Redirection> functions, Redirect to);
 
-// Fills in what is missing of `host`: the first definition in the order of loading, which
-// is that of the search, but for the agent's own.
+// Fills in each `host` that is missing: the first definition, but for the agent's own, in the order
+// of loading, which is that of the dynamic linker's search.
 void FindHosts(std::span<Redirection> functions);
 
-// The one of `name` alone.
+// Returns the same for one function, `name`.
 [[nodiscard]] void* FindHost(const char* name);
 
 }  // namespace leakgate::agent

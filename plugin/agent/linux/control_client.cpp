@@ -41,7 +41,7 @@ class Socket {
     return peer.uid == 0 || peer.uid == static_cast<uid_t>(RawSyscall(SYS_geteuid));
   }
 
-  // Whoever has launched this process: it judges the process, or ends with it.
+  // The runner has launched this process: it judges the process, or ends with it.
   bool PeerIsParent() const {
     ucred peer{};
     return ReadPeer(peer) && peer.pid == static_cast<pid_t>(RawSyscall(SYS_getppid));

@@ -5,18 +5,19 @@
 
 namespace leakgate::agent {
 
-// What the runner has answered. Of no runner, or one of another user or version: nothing.
+// What the runner has answered. The answer of another user's runner, or of one of another version,
+// does not count.
 struct ControlReply {
   bool has_answered = false;
-  int region_fd = -1;  // -1: this process is not traced
+  int region_fd = -1;  // -1 if this process is not to be traced
   std::uint32_t wants = 0;
-  std::uint32_t window = 0;  // of the program under test: in which the process was started
+  std::uint32_t window = 0;  // of the program under test, in which this process was started
 };
 
 // Asks the runner at the abstract socket `name` what is to become of this process.
 ControlReply AskToBeTraced(const char* name);
 
-// Tells it of a program that is about to be executed. Waits for no answer.
+// Tells the runner of a program that is about to be executed. Does not wait for an answer.
 void SendExecNotice(const char* name, const ExecNotice& notice);
 
 }  // namespace leakgate::agent

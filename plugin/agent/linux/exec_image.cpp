@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/syscall.h"
+
+#include LEAKGATE_ARCH(elf)
 
 namespace leakgate::agent {
 namespace {
@@ -62,7 +65,7 @@ class Image {
   Image(const ReadFile& file, const Elf64_Ehdr& header) : file_(file), header_(header) {}
 
   bool TakesAgent() const {
-    if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_machine != EM_X86_64) return false;
+    if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_machine != kElfMachine) return false;
     Elf64_Phdr interpreter;
     if (!FindSegment(PT_INTERP, interpreter)) return true;
     char name[256];
@@ -83,7 +86,7 @@ class Image {
     return false;
   }
 
-  // Where in the file the byte is that is loaded at `address`; 0: nowhere.
+  // Returns where in the file the byte is that is loaded at `address`; 0 if it is nowhere.
   std::uint64_t OffsetOf(std::uint64_t address) const {
     Elf64_Phdr segment;
     for (int i = 0; ReadSegment(i, segment); ++i) {

@@ -1,10 +1,10 @@
-// The environment as the kernel handed it over: readable before the C library
-// has set up its own, which an early allocation may precede.
+// The environment as the kernel has handed it over. It can be read before the C library has set up
+// its own, which an early allocation may precede.
 #pragma once
 
 namespace leakgate::agent {
 
-// The value of `name`, or nullptr.
+// Returns the value of the variable `name`, or nullptr.
 const char* InitialEnvironment(const char* name);
 
 }  // namespace leakgate::agent

@@ -51,7 +51,7 @@ bool IsDefinition(const LoadedModule& module, std::uint32_t index, const char* n
   return std::strcmp(module.strings + symbol.st_name, name) == 0;
 }
 
-// 0: none.
+// Returns 0 if there is none.
 std::uint32_t FindByGnuHash(const LoadedModule& module, const char* name) {
   const std::uint32_t* const table = module.gnu_hash;
   const std::uint32_t bucket_count = table[0];

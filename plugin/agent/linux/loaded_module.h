@@ -1,7 +1,7 @@
-// One module that the dynamic linker has loaded, as its own tables in memory tell of it:
+// One module that the dynamic linker has loaded, as the module's own tables in memory describe it:
 // what it defines, and the slots through which it calls what others define.
 //
-// Read without the C library's help, in a callback of dl_iterate_phdr: the module cannot
+// It is read without the C library's help, in a callback of dl_iterate_phdr. So the module cannot
 // be unloaded meanwhile.
 #pragma once
 
@@ -29,17 +29,17 @@ struct LoadedModule {
   bool Has(const void* address) const { return Has(reinterpret_cast<std::uint64_t>(address)); }
 };
 
-// False where it has no symbols.
+// Returns false if the module has no symbols.
 [[nodiscard]] bool ReadModule(const dl_phdr_info& loaded, LoadedModule& module);
 
-// The function that the module itself defines under this name, in its default version;
-// nullptr if it does not, or only tells at run time where it is (an IFUNC).
+// Returns the function that the module itself defines under this name, in its default version.
+// Returns nullptr if there is none, or if only code of the module can tell where it is (an IFUNC).
 [[nodiscard]] void* FindDefinition(const LoadedModule& module, const char* name);
 
-// The hash of a name in a module's DT_GNU_HASH.
+// Returns the hash of a name in a module's DT_GNU_HASH.
 [[nodiscard]] std::uint32_t GnuHash(const char* name);
 
-// Relocated and ready: not one that another thread is loading just now.
+// Whether the module is relocated and ready, and not being loaded by another thread just now.
 [[nodiscard]] bool IsReady(const LoadedModule& module);
 
 }  // namespace leakgate::agent

@@ -91,4 +91,11 @@ MemoryMapping FindMapping(std::uint64_t address, char* buffer, std::uint32_t buf
   return {};
 }
 
+const char* ModulePath(const char* link_name, std::uint64_t begin, PathBuffer& buffer) {
+  if (link_name != nullptr && link_name[0] == '/') return link_name;
+  if (link_name != nullptr && std::strncmp(link_name, "linux-vdso", 10) == 0) return "[vdso]";
+  const char* const path = FindMapping(begin, buffer.text, kMaxPathBytes).path;
+  return path == nullptr ? "" : path;
+}
+
 }  // namespace leakgate::agent

@@ -1,5 +1,5 @@
-// The lines of /proc/self/maps, read without the C library's help: no lock, no
-// allocation. Slow: for what is asked once.
+// The lines of /proc/self/maps, read without the C library's help, so that nothing locks or
+// allocates. This is slow, and meant for what is asked once.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,17 @@ struct PathBuffer {
 };
 
 struct MemoryMapping {
-  std::uint64_t begin = 0;  // both 0 if there is none
+  std::uint64_t begin = 0;  // both are 0 if there is no mapping
   std::uint64_t end = 0;
   long protection = 0;         // PROT_READ ...
   const char* path = nullptr;  // in the buffer; nullptr for anonymous memory
 };
 
-// The mapping that holds `address`. `buffer` may be of any length; a longer
-// line is cut.
+// Returns the mapping that holds `address`. `buffer` may be of any length; a longer line is cut.
 MemoryMapping FindMapping(std::uint64_t address, char* buffer, std::uint32_t buffer_bytes);
 
-// Reads /proc/self/maps line by line into the caller's buffers: the line at hand, cut
-// where it is longer, and what the kernel hands out at once.
+// Reads /proc/self/maps line by line into two buffers of the caller's: one for the line at hand,
+// which is cut where it is longer, and one for what the kernel hands out at once.
 class MapsReader {
  public:
   MapsReader(std::span<char> line, std::span<char> buffer);
@@ -33,7 +32,7 @@ class MapsReader {
   MapsReader(const MapsReader&) = delete;
   MapsReader& operator=(const MapsReader&) = delete;
 
-  // False at the end.
+  // Returns false at the end.
   bool Next(MemoryMapping& mapping);
 
  private:
@@ -46,5 +45,10 @@ class MapsReader {
   long at_ = 0;
   long filled_ = 0;
 };
+
+// The absolute path of a loaded module. `link_name` is the dynamic linker's name for the module
+// (empty for the program, relative if it was loaded so), `begin` its first mapped address. Returns
+// link_name itself, or a string in `buffer`; "[vdso]" for the kernel's.
+const char* ModulePath(const char* link_name, std::uint64_t begin, PathBuffer& buffer);
 
 }  // namespace leakgate::agent

@@ -153,7 +153,7 @@ bool NewFile::Write(std::string_view bytes) {
   return true;
 }
 
-// Only what has a name can replace another file.
+// Only a file that has a name can replace another one.
 bool NewFile::PutInPlace() {
   if (is_in_place_) return true;
   if (!is_named_) {

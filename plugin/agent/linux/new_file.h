@@ -1,13 +1,14 @@
-// A file that the program's own code asks for (leakgate::TakeSnapshot). The agent writes it,
-// so the rights, the working directory and the root are the process's own, and the runner's
-// are of no use to the program.
+// A file that the program's own code asks for (leakgate::TakeSnapshot).
 //
-// It is readable by its owner alone, and is there only when all of it is: until then it has
-// no name, or a random one where the file system or a missing /proc does not allow that. A
-// regular file of the same name is replaced; a link is followed, and the regular file that it
-// leads to is overwritten.
+// The agent writes it, so that the rights, the working directory and the root are the process's
+// own, and the program cannot use the runner's.
 //
-// Any thread. System calls only.
+// Only its owner can read it, and it appears only when it is complete. Until then it has no name,
+// or a random one where the file system or a missing /proc does not allow that. A regular file of
+// the same name is replaced. A link is followed, and the regular file that it leads to is
+// overwritten.
+//
+// May be used on any thread. Makes system calls only.
 #pragma once
 
 #include <climits>
@@ -18,24 +19,24 @@ namespace leakgate::agent {
 
 class NewFile {
  public:
-  // error(): the path leads to what is there and is no regular file.
+  // A value of error(): the path leads to something that is no regular file.
   static constexpr int kNotRegular = -1;
 
-  // Opens it. `path` outlives it.
+  // Opens the file. `path` must outlive this.
   explicit NewFile(const char* path);
-  // What was not put in place is gone.
+  // Removes what has not been put in place.
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  // Why the last call failed, as errno has it, or kNotRegular; 0: nothing has.
+  // Why the last call failed: a value of errno, or kNotRegular; 0 if nothing has failed.
   int error() const { return error_; }
 
-  // False where the process may not write a file of so many bytes: to try would end it by
+  // Whether the process may write a file of so many bytes. If it may not, to try would end it by
   // SIGXFSZ.
   [[nodiscard]] bool HasRoomFor(std::int64_t bytes);
   [[nodiscard]] bool Write(std::string_view bytes);
-  // From now on it has its name. Call once, last.
+  // Gives the file its name. To be called once, last.
   [[nodiscard]] bool PutInPlace();
 
  private:

@@ -1,7 +1,10 @@
 #include "plugin/agent/linux/own_stack.h"
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/memory_maps.h"
 #include "plugin/agent/linux/syscall.h"
+
+#include LEAKGATE_ARCH(memory)
 
 // ld.so's: where the main thread's stack was when the process began.
 extern "C" void* __libc_stack_end;
@@ -17,11 +20,11 @@ namespace leakgate::agent {
 OwnStack OwnStack::OfThisThread() {
   constexpr std::uint64_t kReservedForMain = 64ULL << 20;
   constexpr std::uint64_t kSurelyAThreads = 8192;
-  constexpr std::uint64_t kPageMask = 4095;
   OwnStack stack;
   stack.is_exact_ = CurrentTid() == CurrentPid();
-  stack.end_ = stack.is_exact_ ? (reinterpret_cast<std::uint64_t>(__libc_stack_end) | kPageMask) + 1
-                               : reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
+  stack.end_ = stack.is_exact_
+                   ? (reinterpret_cast<std::uint64_t>(__libc_stack_end) | (kPageBytes - 1)) + 1
+                   : reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
   stack.begin_ = stack.end_ - (stack.is_exact_ ? kReservedForMain : kSurelyAThreads);
   return stack;
 }

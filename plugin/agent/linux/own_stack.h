@@ -1,9 +1,8 @@
-// Where this thread's own stack is. What is proved of it once stays readable as
-// long as the thread lives; other stacks (of signals, of coroutines) may be
-// unmapped at any time, and are never read by memory of an earlier walk.
+// Where this thread's own stack is. What could be read of it once can be read as long as the thread
+// lives. Other stacks (of signals, of coroutines) may be unmapped at any time, so what an earlier
+// walk has read of them proves nothing.
 //
-// The C library is not asked: it takes a lock, and may have been interrupted
-// while it held it.
+// The C library is not asked: it takes a lock, and may have been interrupted while it held that.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@ class OwnStack {
  public:
   OwnStack() = default;
 
-  // Of the calling thread.
+  // Returns the stack of the calling thread.
   static OwnStack OfThisThread();
 
   bool Contains(std::uint64_t address) {

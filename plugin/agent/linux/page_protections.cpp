@@ -4,14 +4,16 @@
 
 #include <atomic>
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/memory_maps.h"
 #include "plugin/agent/linux/syscall.h"
+
+#include LEAKGATE_ARCH(memory)
 
 namespace leakgate::agent {
 namespace {
 
 constexpr std::uint32_t kMostRanges = 1U << 17;  // more than the kernel lets a process have
-constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::size_t kBufferBytes = 1U << 16;
 constexpr std::size_t kMappedBytes = kMostRanges * 3 * sizeof(std::uint64_t) + kBufferBytes;
 
@@ -26,7 +28,7 @@ bool PageProtections::Read() {
   ranges_ = static_cast<Range*>(MapPrivate(kMappedBytes));
   static_assert(sizeof(Range) == 3 * sizeof(std::uint64_t));
   if (ranges_ == nullptr) return false;
-  // What comes after the ranges serves to read them.
+  // The memory behind the ranges serves to read them.
   char* const buffer = reinterpret_cast<char*>(ranges_ + kMostRanges);
   char line[256];
   MapsReader maps({line, sizeof(line)}, {buffer, kBufferBytes});

@@ -1,7 +1,7 @@
-// Pages that are written for an instant though they are read-only: those where a module
-// keeps the addresses that it calls, which the dynamic linker protects once they are set.
+// Writes to pages that are read-only: those where a module keeps the addresses that it calls. The
+// dynamic linker protects them once the addresses are set. They are made writable for an instant.
 //
-// All that is mapped is read once, into memory of its own.
+// The protections of all mappings are read once, into memory of this object's own.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ class PageProtections {
   PageProtections(const PageProtections&) = delete;
   PageProtections& operator=(const PageProtections&) = delete;
 
-  // Stores `value` at `slot`, which is aligned, in one store. False if its page cannot be
-  // made writable, or is none. Its protection is as it was once another page's turn comes,
-  // or this goes.
+  // Stores `value` at `slot`, which is aligned, in one store. Returns false if the page cannot be
+  // made writable, or is not mapped. The page gets its protection back when a slot on another page
+  // is stored, or when this is destroyed.
   [[nodiscard]] bool Store(std::uint64_t* slot, std::uint64_t value);
 
  private:

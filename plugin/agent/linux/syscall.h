@@ -1,6 +1,6 @@
 // System calls made directly: without errno, which belongs to the host, and
 // without the C library's wrappers, which the agent itself may interpose.
-// Each returns the kernel's result: negative values are -errno.
+// RawSyscall returns the kernel's result: negative values are -errno.
 #pragma once
 
 #include <sys/syscall.h>
@@ -8,20 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace leakgate::agent {
+#include "plugin/agent/arch/processor.h"
 
-inline long RawSyscall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
-                       long f = 0) {
-  long result;
-  register long r10 asm("r10") = d;
-  register long r8 asm("r8") = e;
-  register long r9 asm("r9") = f;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-               : "rcx", "r11", "memory");
-  return result;
-}
+#include LEAKGATE_ARCH(system_call)
+
+namespace leakgate::agent {
 
 template <typename T>
 long Word(T* pointer) {
@@ -35,21 +26,22 @@ inline int CurrentPid() { return static_cast<int>(RawSyscall(SYS_getpid)); }
 inline void YieldProcessor() { RawSyscall(SYS_sched_yield); }
 inline void CloseDescriptor(int fd) { RawSyscall(SYS_close, fd); }
 
-// Anonymous private memory, zeroed; nullptr if there is none.
+// Maps anonymous private memory, which is zeroed. Returns nullptr if there is none.
 void* MapPrivate(std::size_t bytes);
 
-// `bytes` of `fd` from `offset`, shared and not inherited over fork; nullptr on failure.
+// Maps `bytes` of `fd` from `offset`, shared and not inherited over fork. Returns nullptr on
+// failure.
 void* MapShared(int fd, std::uint64_t offset, std::size_t bytes);
 
 // The same in the place of what is mapped at `at`, whole pages of the agent's own.
 void* MapSharedAt(void* at, int fd, std::uint64_t offset, std::size_t bytes);
 
-// Gives the memory at `at` back and keeps the addresses: a thread that still reads or
+// Gives the memory at `at` back and keeps the addresses, so that a thread which still reads or
 // writes there does no harm.
 void Park(void* at, std::size_t bytes);
 
-// A second mapping of the file behind `mapped`, a shared mapping of `bytes`,
-// for the `bytes` that follow it in the file. Needs no descriptor. nullptr on failure.
+// Maps the `bytes` that follow those of `mapped`, a shared mapping of `bytes`, in the same file.
+// Needs no descriptor. Returns nullptr on failure.
 void* MapFollowing(void* mapped, std::size_t bytes);
 // The same in the place of what is mapped at `at`.
 void* MapFollowingAt(void* at, void* mapped, std::size_t bytes);
@@ -57,7 +49,7 @@ void* MapFollowingAt(void* at, void* mapped, std::size_t bytes);
 // Fills private memory of whole pages with zeros, and gives it back until it is written.
 void ClearPages(void* at, std::size_t bytes);
 
-// True if the eight bytes at `address` can be read.
+// Whether the eight bytes at `address` can be read.
 bool IsReadable(std::uintptr_t address);
 
 }  // namespace leakgate::agent

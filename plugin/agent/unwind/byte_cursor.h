@@ -1,6 +1,5 @@
-// Reads the DWARF encodings of .eh_frame from the process's own memory, never
-// past `end`. After a read past the end, or of an unknown encoding, failed()
-// is true and every value is 0.
+// Reads the DWARF encodings of .eh_frame from the process's own memory, and never past `end`. After
+// an attempt to read past the end, or an unknown encoding, failed() is true and every value is 0.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "plugin/agent/unwind/registers.h"
+#include "plugin/agent/arch/registers.h"
 #include "plugin/agent/unwind/stack_memory.h"
 
 namespace leakgate::agent {
@@ -15,8 +15,8 @@ struct Expression {
   const std::uint8_t* end = nullptr;
 };
 
-// nullopt: an operation that is not known, a register that is not, or memory
-// that cannot be read. `initial` is pushed first where DWARF says so (the CFA).
+// Returns nullopt for an operation or a register that is not known, or memory that cannot be read.
+// `initial` is pushed first where DWARF says so (the CFA).
 [[nodiscard]] std::optional<std::uint64_t> Evaluate(const Expression& expression,
                                                     const RegisterFile& registers,
                                                     StackMemory& memory,

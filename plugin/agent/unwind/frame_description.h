@@ -1,6 +1,6 @@
 // Finds and reads the .eh_frame entry (FDE and its CIE) that covers an address,
-// through the sorted table of .eh_frame_hdr. Reads only mapped, read-only parts
-// of a loaded module. Never allocates or locks.
+// through the sorted table of .eh_frame_hdr. It reads only mapped, read-only parts of a loaded
+// module, and never allocates or locks.
 //
 // Formats: Linux Standard Base 5, "Exception Frames"; DWARF 5, section 6.4.
 #pragma once

@@ -120,7 +120,7 @@ class RowBuilder {
         cfa.offset = cursor.ReadSleb() * description_.data_alignment;
         return true;
       case kDefCfaExpression:
-        cfa = {true, kRsp, 0, ReadExpression(cursor)};
+        cfa = {true, kStackPointer, 0, ReadExpression(cursor)};
         return true;
       default:
         return false;

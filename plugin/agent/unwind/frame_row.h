@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
+#include "plugin/agent/arch/registers.h"
 #include "plugin/agent/unwind/expression.h"
 #include "plugin/agent/unwind/frame_description.h"
-#include "plugin/agent/unwind/registers.h"
 
 namespace leakgate::agent {
 
@@ -34,10 +34,10 @@ struct RegisterRule {
 };
 static_assert(sizeof(RegisterRule) == 16);  // rows live on the host's stack: keep them small
 
-// The canonical frame address: the caller's rsp.
+// The canonical frame address: the caller's stack pointer.
 struct CfaRule {
   bool is_expression = false;
-  std::uint64_t base_register = kRsp;
+  std::uint64_t base_register = kStackPointer;
   std::int64_t offset = 0;
   Expression expression;
 };
@@ -47,7 +47,7 @@ struct FrameRow {
   RegisterRule registers[kRegisterCount];
 };
 
-// False if an instruction is malformed or not known.
+// Returns false if an instruction is malformed or not known.
 [[nodiscard]] bool BuildFrameRow(const FrameDescription& description, std::uint64_t pc,
                                  FrameRow& row);
 

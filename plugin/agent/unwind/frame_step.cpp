@@ -14,7 +14,6 @@ std::optional<std::uint64_t> FindCfa(const CfaRule& rule, const RegisterFile& re
   return registers.value[rule.base_register] + static_cast<std::uint64_t>(rule.offset);
 }
 
-// Where expressions of registers start from: the CFA (DWARF 5, section 6.4.2.3).
 std::optional<std::uint64_t> Load(std::optional<std::uint64_t> address, StackMemory& memory) {
   std::uint64_t word = 0;
   if (!address || !memory.Read(*address, word)) return std::nullopt;
@@ -47,22 +46,18 @@ std::optional<std::uint64_t> CallersValue(const RegisterRule& rule, std::uint32_
   return std::nullopt;
 }
 
-// Registers that a callee need not preserve are the caller's no more, unless
-// the frame is a signal's, whose row says where each was saved.
-bool SurvivesCalls(std::uint32_t number) {
-  return number == kRbx || number == kRbp || (number >= kR12 && number <= kR15);
-}
-
+// Registers that a callee need not preserve are the caller's no more, unless the frame is a
+// signal's, whose row says where each was saved.
 RegisterFile CallersRegisters(const FrameRow& row, std::uint64_t cfa, const RegisterFile& registers,
                               StackMemory& memory) {
   RegisterFile caller;
   for (std::uint32_t number = 0; number < kRegisterCount; ++number) {
     const RegisterRule& rule = row.registers[number];
-    if (rule.kind == RegisterRule::Kind::kSame && !SurvivesCalls(number)) continue;
+    if (rule.kind == RegisterRule::Kind::kSame && !IsPreservedByCalls(number)) continue;
     const auto value = CallersValue(rule, number, cfa, registers, memory);
     if (value) caller.Set(number, *value);
   }
-  if (!caller.Knows(kRsp)) caller.Set(kRsp, cfa);
+  if (!caller.Knows(kStackPointer)) caller.Set(kStackPointer, cfa);
   return caller;
 }
 
@@ -87,6 +82,7 @@ StepResult StepFrame(const FrameSection& section, std::uint64_t lookup_pc, Regis
   const RegisterFile caller = CallersRegisters(row, *cfa, registers, memory);
   if (!caller.Knows(kReturnAddress)) return Ended(UnwindEnd::kUnreadableStack);
   registers = caller;
+  registers.Set(kProgramCounter, caller.value[kReturnAddress]);
   return {StepResult::Kind::kStepped, UnwindEnd::kOutermost, description.is_signal_frame};
 }
 

@@ -1,10 +1,10 @@
-// One step of the slow, general way out of a frame: with every register that
-// is known, through the frame row. For frames whose rule is kFull.
+// One step of the slow, general way out of a frame, by the frame row and with every register that
+// is known. It is for frames whose rule is kFull.
 #pragma once
 
 #include "common/unwind_end.h"
+#include "plugin/agent/arch/registers.h"
 #include "plugin/agent/unwind/frame_description.h"
-#include "plugin/agent/unwind/registers.h"
 #include "plugin/agent/unwind/stack_memory.h"
 
 namespace leakgate::agent {
@@ -16,8 +16,8 @@ struct StepResult {
   bool was_signal_frame = false;
 };
 
-// Replaces `registers` (with the frame's pc in kReturnAddress) by the caller's.
-// `lookup_pc` is the pc to look rules up with.
+// Replaces `registers`, which have the frame's pc in kProgramCounter, by the caller's. `lookup_pc`
+// is the pc by which the row is found.
 [[nodiscard]] StepResult StepFrame(const FrameSection& section, std::uint64_t lookup_pc,
                                    RegisterFile& registers, StackMemory& memory);
 

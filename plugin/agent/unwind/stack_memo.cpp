@@ -32,8 +32,7 @@ void StackMemo::Remember(const CallerFrame& caller, const StackTrail& trail, std
   for (std::uint32_t way = kWays - 1; way > 0; --way) ways[way] = ways[way - 1];
   ways[0] = {.pc = caller.pc,
              .sp = caller.sp,
-             .begin = begin,
-             .end = begin + size,
+             .words = {begin, begin + size},
              .fp = caller.fp,
              .stack = id,
              .depends_on_fp = trail.innermost().depends_on_fp,

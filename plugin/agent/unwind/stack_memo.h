@@ -1,44 +1,44 @@
-// Stacks by proof, not by walk: for stacks that a thread has walked before, the
-// words that the walk read. If the caller's pc, rsp (and rbp, where it matters)
-// are the same and every word still holds, the walk would read the same again,
-// so the stack is the same: a load and a compare a frame, exact, without frame
-// pointers.
+// Proves a stack without walking it. For stacks that a thread has walked before, the memo keeps the
+// words that the walk read. If the caller's pc and sp (and fp, where it matters) are the same and
+// every word holds what it held, a walk would read the same again, so the stack is the same. That
+// costs a load and a compare for each frame, and is exact without frame pointers.
 //
-// Sets of a few entries, by pc and rsp, newest first: one place in a loop may
-// be reached through several callers. The words live in an arena; when it is
-// full everything is forgotten, and the stacks still in use come back.
+// Entries are in sets of a few, by pc and sp, the newest first: one place in a loop may be reached
+// through several callers. The words are in an arena. When it is full, everything is forgotten, and
+// the stacks that are still in use come back.
 //
-// Used by its own thread only.
+// Only its own thread uses it.
 #pragma once
-
-#include <emmintrin.h>
 
 #include <cstdint>
 #include <optional>
 
+#include "plugin/agent/arch/caller_frame.h"
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/unwind/stack_trail.h"
-#include "plugin/agent/unwind/stack_walker.h"
+
+#include LEAKGATE_ARCH(stack_words)
 
 namespace leakgate::agent {
 
 class StackMemo {
  public:
-  // The id of the stack at `caller`, where it is kept, or nullptr if none is proved.
-  // Looks only where the set's stack found last is.
+  // Returns where the id of the stack at `caller` is kept, or nullptr if none is proved. Looks only
+  // at the stack of the set that was found last.
   __attribute__((always_inline)) inline const std::uint32_t* FindAgain(
       const CallerFrame& caller) const {
     const Entry& entry = SetOf(caller).ways[0];
     return IsAt(entry, caller) && Holds(entry) ? &entry.stack : nullptr;
   }
 
-  // The same anywhere in the set. What is found moves to where FindAgain looks.
+  // Looks anywhere in the set. What is found moves to where FindAgain looks.
   std::optional<std::uint32_t> Find(const CallerFrame& caller);
 
-  // Keeps the stack `id` at `caller`, which `trail` is. Does nothing if it
-  // cannot be proved from the words alone.
+  // Keeps the stack `id` at `caller`, whose walk left `trail`. Does nothing if it cannot be proved
+  // from the words alone.
   void Remember(const CallerFrame& caller, const StackTrail& trail, std::uint32_t id);
 
-  // Pcs mean what they meant while `module_epoch` was the same: else forgets all.
+  // Forgets all if `module_epoch` is another than before: then pcs may mean something else.
   void Enter(std::uint32_t module_epoch) {
     if (module_epoch != module_epoch_) Forget();
     module_epoch_ = module_epoch;
@@ -47,18 +47,14 @@ class StackMemo {
   void Forget();
 
  private:
-  // Two words of the stack: rsp is the same, so their addresses are too.
-  struct alignas(16) Words {
-    std::uint64_t values[2];
-    const std::uint64_t* addresses[2];
-  };
+  // The stack pointer is the same, so the addresses of the words are too.
+  using Words = StackWords;
 
-  // Empty: pc is 0, which no caller's is.
+  // In an empty entry, pc is 0, which no caller's is.
   struct Entry {
     std::uint64_t pc;
     std::uint64_t sp;
-    const Words* begin;  // in the arena; one stride at least
-    const Words* end;
+    StackWordsRange words;  // in the arena; one stride at least
     std::uint64_t fp;
     std::uint32_t stack;
     bool depends_on_fp;
@@ -73,10 +69,10 @@ class StackMemo {
   static_assert(sizeof(Set) == 128);
 
   static constexpr std::uint32_t kSets = 512;
-  static constexpr std::uint32_t kStride = 2;  // of Words, compared in one round
+  static constexpr std::uint32_t kStride = kWordsStride;
   static constexpr std::uint32_t kArenaSize = 4096;
 
-  // By offset, so that it takes no multiplication. rsp is a multiple of 16 at a
+  // By offset, so that it takes no multiplication. sp is a multiple of 16 at a
   // call: its lowest bits say nothing.
   const Set& SetOf(const CallerFrame& caller) const {
     static_assert(sizeof(Set) == 1 << 7);
@@ -92,24 +88,8 @@ class StackMemo {
     return !__builtin_expect(entry.depends_on_fp && entry.fp != caller.fp, 0);
   }
 
-  // The loads are what this costs, so two values are compared in one.
-  __attribute__((always_inline)) static __m128i Differences(const Words& words) {
-    const __m128d low = _mm_load_sd(reinterpret_cast<const double*>(words.addresses[0]));
-    const __m128d both = _mm_loadh_pd(low, reinterpret_cast<const double*>(words.addresses[1]));
-    return _mm_xor_si128(_mm_castpd_si128(both),
-                         _mm_load_si128(reinterpret_cast<const __m128i*>(words.values)));
-  }
-
   __attribute__((always_inline)) static bool Holds(const Entry& entry) {
-    __m128i differences = _mm_setzero_si128();
-    const Words* words = entry.begin;
-    do {
-      differences =
-          _mm_or_si128(differences, _mm_or_si128(Differences(words[0]), Differences(words[1])));
-      words += kStride;
-    } while (words != entry.end);
-    const __m128i is_zero = _mm_cmpeq_epi8(differences, _mm_setzero_si128());
-    return __builtin_expect(_mm_movemask_epi8(is_zero) == 0xFFFF, 1);
+    return __builtin_expect(StillHold(entry.words), 1);
   }
 
   Set sets_[kSets];

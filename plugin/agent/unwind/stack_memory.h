@@ -1,19 +1,22 @@
-// Reads a thread's stack without ever faulting: pages are asked for once by a
-// harmless system call (linux/syscall.h, IsReadable) and remembered as ranges.
-// A thread has few stacks (its own, a signal stack, coroutines), so few ranges.
+// Reads a thread's stack without ever faulting. Whether a page can be read is asked once, by a
+// harmless system call (linux/syscall.h, IsReadable), and remembered as a range. A thread has few
+// stacks (its own, a signal stack, coroutines), so there are few ranges.
 //
-// Used by its own thread only.
+// Only its own thread uses it.
 #pragma once
 
 #include <cstdint>
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/syscall.h"
+
+#include LEAKGATE_ARCH(memory)
 
 namespace leakgate::agent {
 
 class StackMemory {
  public:
-  // False if the word at `address` cannot be read.
+  // Returns false if the word at `address` cannot be read.
   [[nodiscard]] bool Read(std::uint64_t address, std::uint64_t& word) {
     if (address - recent_.begin > recent_bytes_ && !Verify(address)) return false;
     word = *reinterpret_cast<const volatile std::uint64_t*>(address);
@@ -21,7 +24,6 @@ class StackMemory {
   }
 
  private:
-  static constexpr std::uint64_t kPageBytes = 4096;
   static constexpr std::uint32_t kRangeCount = 4;
 
   struct Range {

@@ -1,6 +1,6 @@
-// A thread's last walked stack, outermost frame first, with what its walk read:
-// the proof that it is still so. The outer frames of the next stack are mostly
-// the same: they are taken over as they are, with their nodes.
+// A thread's last walked stack, outermost frame first, with what its walk read, which can prove
+// that the stack is still the same. Mostly the outer frames of the next stack are: they are taken
+// over as they are, with their nodes.
 //
 //   index   pc                 sp        slots (address = value)      node
 //   0       _start+0x21        7ffd..f0                               17
@@ -8,7 +8,7 @@
 //   2       Run()+0x1b         7ffd..90  [7ffd..b8] = main+0x40       19
 //
 // A frame's slots are what was read to step out of it: its return address, and
-// the saved rbp where a frame further out depends on rbp.
+// the saved fp where a frame further out depends on fp.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct TrailFrame {
   std::uint32_t module;    // as StackNode::module
   std::uint32_t node;      // in the stack table
   std::uint16_t slot_end;  // the frame's slots end here; they begin at the outer neighbour's end
-  bool depends_on_fp;      // stepping out from here, at some frame, takes rbp
+  bool depends_on_fp;      // stepping out from here, at some frame, takes fp
 };
 
 // A word of the stack that a walk read.
@@ -40,11 +40,56 @@ struct StackTrail {
   StackSlot slots[kMaxSlots];
   std::uint32_t depth = 0;
   UnwindEnd end = UnwindEnd::kOutermost;
-  // False where a step took more than rsp, rbp and the slots can tell.
+  // False where a step took more than sp, fp and the slots can tell.
   bool is_provable = false;
 
   std::uint32_t slot_count() const { return depth == 0 ? 0 : frames[depth - 1].slot_end; }
   const TrailFrame& innermost() const { return frames[depth - 1]; }
+};
+
+// Finds where a walk meets the thread's last stack: the first frame with the
+// same pc, sp and fp from which outwards every word that the last walk read
+// still holds. From there on the two stacks are the same.
+class TrailJoin {
+ public:
+  explicit TrailJoin(const StackTrail& trail)
+      : trail_(trail),
+        next_(trail.is_provable && trail.end != UnwindEnd::kDepthLimit
+                  ? static_cast<std::int32_t>(trail.depth) - 1
+                  : kNone) {}
+
+  // The number of outer frames that are the same, the one at `pc`, `sp`, `fp`
+  // included; 0 if the walk has not met the trail. Ask for each frame in turn.
+  std::uint32_t Meet(std::uint64_t pc, std::uint64_t sp, std::uint64_t fp) {
+    while (next_ >= 0 && trail_.frames[next_].sp < sp) --next_;
+    if (next_ < 0 || trail_.frames[next_].sp != sp) return 0;
+    const TrailFrame& frame = trail_.frames[next_];
+    if (frame.pc != pc || (frame.depends_on_fp && frame.fp != fp)) return 0;
+    if (!is_verified_) Verify();
+    return next_ <= last_valid_ ? static_cast<std::uint32_t>(next_) + 1 : 0;
+  }
+
+ private:
+  static constexpr std::int32_t kNone = -1;
+
+  // From the outermost frame inwards, as far as all slots hold. They lie above
+  // `sp`, on the stack that is being walked, so they can be read.
+  void Verify() {
+    is_verified_ = true;
+    std::uint32_t slot = 0;
+    for (std::int32_t i = 0; i <= next_; ++i) {
+      for (; slot < trail_.frames[i].slot_end; ++slot) {
+        const StackSlot& read = trail_.slots[slot];
+        if (*reinterpret_cast<const volatile std::uint64_t*>(read.address) != read.value) return;
+      }
+      last_valid_ = i;
+    }
+  }
+
+  const StackTrail& trail_;
+  std::int32_t next_;
+  std::int32_t last_valid_ = kNone;
+  bool is_verified_ = false;
 };
 
 }  // namespace leakgate::agent

@@ -1,40 +1,13 @@
 #include "plugin/agent/unwind/stack_walker.h"
 
 #include "plugin/agent/unwind/frame_step.h"
-#include "plugin/agent/unwind/trail_join.h"
+#include "plugin/agent/unwind/stack_trail.h"
 
 namespace leakgate::agent {
 namespace {
 
 std::uint64_t Plus(std::uint64_t base, std::int32_t offset) {
   return base + static_cast<std::uint64_t>(static_cast<std::int64_t>(offset));
-}
-
-// The registers that calls preserve, as they are here.
-__attribute__((noinline)) RegisterFile CaptureRegisters() {
-  std::uint64_t pc = 0;
-  std::uint64_t value[6];
-  asm volatile(
-      "leaq 0(%%rip), %0\n\t"
-      "movq %%rbx, 0(%1)\n\t"
-      "movq %%rbp, 8(%1)\n\t"
-      "movq %%rsp, 16(%1)\n\t"
-      "movq %%r12, 24(%1)\n\t"
-      "movq %%r13, 32(%1)\n\t"
-      "movq %%r14, 40(%1)\n\t"
-      : "=&r"(pc)
-      : "r"(value)
-      : "memory");
-  std::uint64_t r15 = 0;
-  asm volatile("movq %%r15, %0" : "=r"(r15));
-  RegisterFile registers;
-  registers.Set(kReturnAddress, pc);
-  registers.Set(kRbx, value[0]);
-  registers.Set(kRbp, value[1]);
-  registers.Set(kRsp, value[2]);
-  for (std::uint32_t i = 0; i < 3; ++i) registers.Set(kR12 + i, value[3 + i]);
-  registers.Set(kR15, r15);
-  return registers;
 }
 
 }  // namespace
@@ -88,8 +61,8 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
   return kept;
 }
 
-// From the outermost of the new frames inwards: whether rbp matters at a frame
-// is known once it is for the frame's caller.
+// Called from the outermost of the new frames inwards: whether the frame pointer matters at a frame
+// depends on whether it does at the frame's caller.
 void StackWalker::Append(const Passed& passed, StackTrail& trail) {
   const bool caller_depends_on_fp = trail.depth != 0 && trail.innermost().depends_on_fp;
   std::uint32_t slot = trail.slot_count();
@@ -214,15 +187,16 @@ void StackWalker::WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& 
 
   std::uint32_t depth = 0;
   for (bool is_exact = false; depth < depth_limit_;) {
-    const std::uint64_t lookup_pc = registers.value[kReturnAddress] - (is_exact ? 0 : 1);
+    const std::uint64_t lookup_pc = registers.value[kProgramCounter] - (is_exact ? 0 : 1);
     const ModuleView module = modules.Find(lookup_pc);
-    const std::uint64_t sp = registers.value[kRsp];
-    passed_[depth++].frame = {lookup_pc + 1, sp, registers.value[kRbp], module.id, 0, 0, false};
+    const std::uint64_t sp = registers.value[kStackPointer];
+    passed_[depth++].frame = {lookup_pc + 1, sp, registers.value[kFramePointer], module.id, 0, 0,
+                              false};
     const StepResult step = StepFrame(module.section, lookup_pc, registers, memory_);
     trail.end = step.end;
-    if (step.kind == StepResult::Kind::kEnded || registers.value[kReturnAddress] == 0) break;
+    if (step.kind == StepResult::Kind::kEnded || registers.value[kProgramCounter] == 0) break;
     trail.end = UnwindEnd::kNotAStack;
-    if (registers.value[kRsp] <= sp && !step.was_signal_frame) break;
+    if (registers.value[kStackPointer] <= sp && !step.was_signal_frame) break;
     trail.end = UnwindEnd::kDepthLimit;
     is_exact = step.was_signal_frame;
   }
@@ -235,8 +209,9 @@ bool StackWalker::LeaveAgent(ModuleTable& modules, const CallerFrame& caller,
   constexpr int kMaxAgentFrames = 32;
   bool is_exact = true;
   for (int i = 0; i < kMaxAgentFrames; ++i) {
-    if (registers.value[kRsp] == caller.sp) return registers.value[kReturnAddress] == caller.pc;
-    const std::uint64_t lookup_pc = registers.value[kReturnAddress] - (is_exact ? 0 : 1);
+    if (registers.value[kStackPointer] == caller.sp)
+      return registers.value[kProgramCounter] == caller.pc;
+    const std::uint64_t lookup_pc = registers.value[kProgramCounter] - (is_exact ? 0 : 1);
     const ModuleView module = modules.Find(lookup_pc);
     const StepResult step = StepFrame(module.section, lookup_pc, registers, memory_);
     if (step.kind == StepResult::Kind::kEnded) return false;

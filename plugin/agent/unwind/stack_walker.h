@@ -1,51 +1,35 @@
-// Walks a thread's call stack by its modules' .eh_frame: exact without frame
-// pointers. Never allocates, locks only when it meets a module for the first
-// time, and never faults: see StackMemory.
+// Walks a thread's call stack by its modules' .eh_frame, which is exact without frame pointers. It
+// never allocates, locks only when it meets a module for the first time, and never faults
+// (stack_memory.h).
 //
-// One for each thread, used by that thread only, about itself.
+// Each thread has one, and uses it for its own stack only.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
+#include "plugin/agent/arch/caller_frame.h"
+#include "plugin/agent/arch/registers.h"
 #include "plugin/agent/linux/own_stack.h"
-#include "plugin/agent/module_table.h"
-#include "plugin/agent/unwind/registers.h"
-#include "plugin/agent/unwind/rule_cache.h"
+#include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/unwind/stack_memory.h"
 #include "plugin/agent/unwind/stack_trail.h"
+#include "plugin/agent/unwind/unwind_rule.h"
 
 namespace leakgate::agent {
 
-// Where a walk begins: the state of the interposed function's caller, just
-// after the call returns.
-struct CallerFrame {
-  std::uint64_t pc;
-  std::uint64_t sp;
-  std::uint64_t fp;
-};
-
-// Must be expanded in the interposed function itself. Reading the frame address
-// makes the compiler set that function up with rbp.
-#define LEAKGATE_CALLER_FRAME()                                           \
-  ::leakgate::agent::CallerFrame {                                        \
-    reinterpret_cast<std::uint64_t>(__builtin_return_address(0)),         \
-        reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)) + 16, \
-        *static_cast<const std::uint64_t*>(__builtin_frame_address(0))    \
-  }
-
 class StackWalker {
  public:
-  // Turns `trail`, the thread's last stack, into the stack at `caller`. Frames
-  // that are proved unchanged are kept; returns how many, counted from the
-  // outermost. The nodes of the others are for the stack table to fill.
+  // Turns `trail`, the thread's last stack, into the stack at `caller`. Frames that are proved
+  // unchanged are kept. Returns how many, counted from the outermost. The stack table is to fill in
+  // the nodes of the others.
   std::uint32_t Walk(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
 
-  // How many rules were not in the cache since the last call.
+  // Returns how many rules were not in the cache since the last call.
   std::uint32_t TakeRulesMade() { return std::exchange(rules_made_, 0); }
 
-  // For a thread that begins to use this walker: nothing holds of the stack that
-  // it walked before. Stacks are cut at `depth_limit` frames.
+  // Called by a thread that begins to use this walker: what is known of the stack before is
+  // forgotten. Stacks are cut at `depth_limit` frames.
   void Begin(const OwnStack& own_stack, std::uint32_t depth_limit) {
     own_stack_ = own_stack;
     const bool is_valid = depth_limit != 0 && depth_limit <= kMaxStackDepth;
@@ -89,7 +73,7 @@ class StackWalker {
   std::uint32_t module_epoch_ = 0;
   std::uint32_t rules_made_ = 0;
   std::uint32_t depth_limit_ = kDefaultStackDepth;
-  // Of the walk at hand, innermost first. As the trail, it costs the memory of the
+  // The frames of the walk at hand, innermost first. Like the trail, it costs the memory of the
   // deepest stack so far, not of the deepest that there may be.
   Passed passed_[kMaxStackDepth];
 };

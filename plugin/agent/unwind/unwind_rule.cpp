@@ -41,9 +41,9 @@ bool ReduceCfa(const CfaRule& cfa, UnwindRule& rule) {
     simple = *found;
   }
   if (!Fits(simple.offset)) return false;
-  if (simple.base_register != kRsp && simple.base_register != kRbp) return false;
+  if (simple.base_register != kStackPointer && simple.base_register != kFramePointer) return false;
 
-  const bool from_sp = simple.base_register == kRsp;
+  const bool from_sp = simple.base_register == kStackPointer;
   rule.cfa_offset = static_cast<std::int32_t>(simple.offset);
   if (simple.loads) {
     rule.cfa = from_sp ? UnwindRule::Cfa::kAtSp : UnwindRule::Cfa::kAtFp;
@@ -64,8 +64,9 @@ bool ReduceSlot(const RegisterRule& from, UnwindRule::Slot& slot, std::int32_t& 
 
   const std::optional<SimpleExpression> simple = Simplify(from.expression());
   if (!simple || simple->loads || !Fits(simple->offset)) return false;
-  if (simple->base_register != kRsp && simple->base_register != kRbp) return false;
-  slot = simple->base_register == kRsp ? UnwindRule::Slot::kAtSp : UnwindRule::Slot::kAtFp;
+  if (simple->base_register != kStackPointer && simple->base_register != kFramePointer)
+    return false;
+  slot = simple->base_register == kStackPointer ? UnwindRule::Slot::kAtSp : UnwindRule::Slot::kAtFp;
   offset = static_cast<std::int32_t>(simple->offset);
   return true;
 }
@@ -84,9 +85,9 @@ UnwindRule Reduce(const FrameRow& row) {
   if (!ReduceCfa(row.cfa, rule)) return rule;
   if (!ReduceSlot(return_address, rule.return_address, rule.return_address_offset)) return rule;
 
-  const RegisterRule& fp = row.registers[kRbp];
+  const RegisterRule& fp = row.registers[kFramePointer];
   if (fp.kind != Kind::kSame && !ReduceSlot(fp, rule.fp, rule.fp_offset)) return rule;
-  if (row.registers[kRsp].kind != Kind::kSame && !row.cfa.is_expression) return rule;
+  if (row.registers[kStackPointer].kind != Kind::kSame && !row.cfa.is_expression) return rule;
   rule.kind = UnwindRule::Kind::kCompact;
   return rule;
 }

@@ -1,7 +1,7 @@
-// An unwind rule: how to get from a frame at one pc to its caller, reduced to
-// what rsp and rbp alone can tell. Nearly every frame has such a rule; the few
-// that need another register or a real expression say kFull and are stepped by
-// the frame row (frame_row.h).
+// An unwind rule: how to get from a frame at one pc to its caller, reduced to what the stack
+// pointer (sp) and the frame pointer (fp) alone can tell. Nearly every frame has such a rule. The
+// few that need another register or a real expression are kFull, and are left by the frame row
+// (frame_row.h).
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct UnwindRule {
     kBadInfo,    // one does, but cannot be understood
   };
   enum class Cfa : std::uint8_t {
-    kSpPlus,  // cfa = rsp + cfa_offset
-    kFpPlus,  // cfa = rbp + cfa_offset
-    kAtSp,    // cfa = *(rsp + cfa_offset)   signal trampolines
-    kAtFp,    // cfa = *(rbp + cfa_offset)   functions that realign the stack
+    kSpPlus,  // cfa = sp + cfa_offset
+    kFpPlus,  // cfa = fp + cfa_offset
+    kAtSp,    // cfa = *(sp + cfa_offset)   signal trampolines
+    kAtFp,    // cfa = *(fp + cfa_offset)   functions that realign the stack
   };
   enum class Slot : std::uint8_t {
-    kSame,   // rbp = rbp
+    kSame,   // fp = fp
     kAtCfa,  // *(cfa + offset)
-    kAtSp,   // *(rsp + offset)
-    kAtFp,   // *(rbp + offset)
+    kAtSp,   // *(sp + offset)
+    kAtFp,   // *(fp + offset)
   };
 
   Kind kind = Kind::kNoInfo;
@@ -38,13 +38,49 @@ struct UnwindRule {
   bool is_signal_frame = false;  // the caller was interrupted: its pc is exact
   std::int32_t cfa_offset = 0;
   std::int32_t fp_offset = 0;
-  std::int32_t return_address_offset = -8;
+  std::int32_t return_address_offset = 0;
 };
 
-// Reduces `row`; kFull where it cannot be done.
+// Reduces `row`. The rule is kFull if that cannot be done.
 [[nodiscard]] UnwindRule Reduce(const FrameRow& row);
 
-// The rule for `pc` in the module that `section` belongs to.
+// Returns the rule for `pc` in the module that `section` belongs to.
 [[nodiscard]] UnwindRule FindRule(const FrameSection& section, std::uint64_t pc);
+
+// The unwind rules of the pcs that a thread has walked through, by pc. Direct
+// mapped; a collision costs a look-up, never a wrong answer.
+//
+// Used by its own thread only. Forget() when a module may have been unmapped.
+class RuleCache {
+ public:
+  // REQUIRES: zeroed memory, which it leaves untouched: of most entries a thread
+  // never has use.
+  RuleCache() {}  // NOLINT(modernize-use-equals-default): the entries are a union's
+
+  struct Entry {
+    std::uint64_t lookup_pc = 0;
+    std::uint32_t module = 0;
+    UnwindRule rule;
+  };
+
+  // The entry's place, by Fibonacci hashing (Knuth, TAOCP 6.4): holds `lookup_pc` if it was cached,
+  // else is for the caller to fill.
+  Entry& Slot(std::uint64_t lookup_pc) {
+    return entries_[(lookup_pc * 0x9E37'79B9'7F4A'7C15ULL) >> (64 - kBits)];
+  }
+
+  void Forget() {
+    for (Entry& entry : entries_) entry = {};
+  }
+
+ private:
+  static constexpr std::uint32_t kBits = 12;
+  static constexpr std::uint32_t kEntries = 1U << kBits;
+
+  union {
+    Entry entries_[kEntries];
+  };
+};
+static_assert(sizeof(RuleCache::Entry) == 32);
 
 }  // namespace leakgate::agent

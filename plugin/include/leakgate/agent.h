@@ -1,7 +1,7 @@
 /* The agent, as code in the test process sees it: plain C, found at run time.
  *
- * The agent is preloaded by `leakgate run`. Without it leakgate_agent() is not
- * there, and dlsym finds nothing: nobody links against it. */
+ * `leakgate run` preloads the agent. Without it leakgate_agent() is not there, and dlsym finds
+ * nothing: nobody links against it. */
 #ifndef LEAKGATE_AGENT_H_
 #define LEAKGATE_AGENT_H_
 
@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* What there is in all, and from which version on. Ask for no newer one than you need: an
- * agent may be older than this header. */
+/* The version of this header, and the versions from which on there are windows, allowances and
+ * measuring windows. Ask for no newer one than you need: an agent may be older than this header. */
 #define LEAKGATE_AGENT_VERSION 3u
 #define LEAKGATE_AGENT_WITH_WINDOWS 1u
 #define LEAKGATE_AGENT_WITH_ALLOWANCES 2u
@@ -29,12 +29,12 @@ enum {
 typedef struct LeakgateWindow {
   unsigned kind;
   const char* name; /* "Suite.Test", or "Suite" */
-  const char* file; /* of the test's definition; may be null */
+  const char* file; /* where the test is defined; may be null */
   unsigned line;
   unsigned iteration; /* of --gtest_repeat, from 1 */
 } LeakgateWindow;
 
-/* Valid until the next call. The strings are not terminated. */
+/* The answer about a window. It is valid until the next call. The strings are not terminated. */
 typedef struct LeakgateVerdict {
   int is_over_budget;
   unsigned line; /* where to report it */
@@ -49,11 +49,11 @@ typedef struct LeakgateAllowance {
   const char* reason;
   const char* file; /* where in the code; may be null */
   unsigned line;
-  long long bytes;  /* at most; -1: no limit */
-  long long blocks; /* at most; -1: no limit */
+  long long bytes;  /* at most so many; -1 for no limit */
+  long long blocks; /* likewise */
 } LeakgateAllowance;
 
-/* What begin_allowance returns where nothing was begun. */
+/* What begin_allowance returns if nothing was begun. */
 #define LEAKGATE_NOT_BEGUN 0xFFFFFFFFu
 
 /* A few lines of code that are measured. */
@@ -61,16 +61,16 @@ typedef struct LeakgateMeasuringWindow {
   const char* name;
   const char* file; /* where in the code; may be null */
   unsigned line;
-  int is_for_this_thread; /* 1: what other threads allocate does not count */
+  int is_for_this_thread; /* 1 if what other threads allocate does not count */
 } LeakgateMeasuringWindow;
 
 /* What a measuring window has outstanding. */
 typedef struct LeakgateMeasurement {
-  int is_measured; /* 0: the rest says nothing */
+  int is_measured; /* 0 if it could not be measured; then the rest means nothing */
   long long bytes;
   long long blocks;
-  char* text;             /* the caller's: the call sites go there, terminated; may be null */
-  unsigned text_capacity; /* the terminator included */
+  char* text;             /* the caller's memory for the call sites, terminated; may be null */
+  unsigned text_capacity; /* with the terminator */
 } LeakgateMeasurement;
 
 enum {
@@ -79,39 +79,40 @@ enum {
   LEAKGATE_SNAPSHOT_FAILED = 2
 };
 
-/* Windows and iterations: all on the thread that runs the tests. */
+/* Functions for windows and iterations are called on the thread that runs the tests. */
 typedef struct LeakgateAgent {
   unsigned version;
-  /* From now on boundaries come from these calls alone. */
+  /* Says that boundaries come from these calls alone from now on. */
   void (*attach_listener)(void);
-  /* A window's id, 0 if there is no room for another. */
+  /* Returns a window's id, or 0 if there is no room for another. */
   unsigned (*open_window)(const LeakgateWindow* window);
-  /* Waits for the runner if anything is outstanding; else makes no system call. */
+  /* Waits for the runner if anything is outstanding; makes no system call else. */
   LeakgateVerdict (*close_window)(unsigned window, unsigned result);
-  /* An iteration of --gtest_repeat has ended, its tear-down done. Waits for the
-   * runner only if it has asked to be told. */
+  /* Says that an iteration of --gtest_repeat has ended, and its tear-down is done. Waits for the
+   * runner only if that has asked to be told. */
   void (*end_iteration)(unsigned iteration);
 
-  /* From here on, any thread. What the thread allocates until end_allowance is within
-   * the allowance; the innermost counts. Returns what end_allowance is to be told. */
+  /* This and all below may be called on any thread. What the thread allocates until end_allowance
+   * is within the allowance; the innermost counts. Returns what end_allowance is to be given. */
   unsigned (*begin_allowance)(const LeakgateAllowance* allowance);
   void (*end_allowance)(unsigned before);
-  /* The current window means to leave so much. */
+  /* Says that the current window means to leave so much. */
   void (*expect_outstanding)(const LeakgateAllowance* allowance);
 
-  /* From here on, since version 3. A measuring window's id, 0 if it is not measured. */
+  /* This and all below are there since version 3. Returns a measuring window's id, or 0 if it is
+   * not measured. */
   unsigned (*open_measuring_window)(const LeakgateMeasuringWindow* window);
-  /* What was allocated while it was open, and is still live. */
+  /* Tells what was allocated while the window was open, and is still live. */
   void (*measure)(unsigned window, LeakgateMeasurement* result);
-  /* The same, at its end, which is now. Where nothing is outstanding, the id is void. */
+  /* Ends the window, and tells the same of its end. If nothing is outstanding, the id is void. */
   void (*end_measuring_window)(unsigned window, LeakgateMeasurement* result);
-  /* A snapshot file of this process, now: LEAKGATE_SNAPSHOT_... Where it failed, `text` says
-   * why, terminated, in `capacity` bytes at most. */
+  /* Writes a snapshot file of this process as it is now. Returns LEAKGATE_SNAPSHOT_... On failure,
+   * `text` says why, terminated, in `capacity` bytes at most. */
   int (*take_snapshot)(const char* path, char* text, unsigned capacity);
 } LeakgateAgent;
 
-/* Null if this process is not traced, or the agent is older than `version`. Versions
- * only add to the end. */
+/* Returns null if this process is not traced, or if the agent is older than `version`. Later
+ * versions only add members at the end. */
 const LeakgateAgent* leakgate_agent(unsigned version);
 
 typedef const LeakgateAgent* (*LeakgateAgentFunction)(unsigned version);

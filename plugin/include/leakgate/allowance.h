@@ -1,14 +1,14 @@
-// Leaks that code means to leave, said in the code, with the reason. For C++14 and
-// later; nothing to link but the dynamic linker's library where dlsym is not the C
-// library's own. Without leakgate, these do nothing.
+// Says in the code which leaks it means to leave, with the reason. For C++14 and later. Nothing is
+// to be linked but the dynamic linker's library, where dlsym is not the C library's own. Without
+// leakgate, these do nothing.
 //
 //   leakgate::ScopedAllowance allow("the registry lives as long as the program");
 //   Registry::Instance().Add(...);           // on this thread, until the block's end
 //
 //   leakgate::ExpectOutstanding(64, 1, "the pool keeps one block for the next test");
 //
-// What a scope allows may be limited: {bytes, blocks}, -1 for no limit. Scopes nest;
-// a block is within the innermost.
+// What a scope allows may be limited by {bytes, blocks}, where -1 is no limit. Scopes nest: a block
+// is within the innermost.
 #ifndef LEAKGATE_ALLOWANCE_H_
 #define LEAKGATE_ALLOWANCE_H_
 
@@ -21,7 +21,7 @@
 namespace leakgate {
 namespace internal {
 
-// Null where this process is not traced. Asked once.
+// Returns null if this process is not traced. The dynamic linker is asked once.
 inline const LeakgateAgent* Agent() {
   static const LeakgateAgent* const agent = []() -> const LeakgateAgent* {
     void* const symbol = dlsym(RTLD_DEFAULT, LEAKGATE_AGENT_SYMBOL);
@@ -35,14 +35,14 @@ inline const LeakgateAgent* Agent() {
 
 }  // namespace internal
 
-// At most so many bytes, and so many blocks; -1: no limit.
+// At most so many bytes and so many blocks; -1 for no limit.
 struct AllowanceLimits {
   long long bytes;
   long long blocks;
 };
 
-// Allows what this thread allocates while the object lives. A local variable: it ends
-// on the thread that it began on, in the reverse order.
+// Allows what this thread allocates while the object lives. It is for local variables: it must end
+// on the thread that it began on, and in the reverse order.
 class ScopedAllowance {
  public:
   explicit ScopedAllowance(const char* reason, const char* file = __builtin_FILE(),
@@ -63,8 +63,8 @@ class ScopedAllowance {
   unsigned before_ = LEAKGATE_NOT_BEGUN;
 };
 
-// The test that runs means to leave `bytes` in `blocks`, -1 for no limit. Given again
-// at the same place in the same test, with the same numbers, it counts once.
+// Says that the test that runs means to leave `bytes` in `blocks`; -1 for no limit. If it is said
+// again at the same place in the same test, with the same numbers, it counts once.
 inline void ExpectOutstanding(long long bytes, long long blocks, const char* reason,
                               const char* file = __builtin_FILE(),
                               unsigned line = __builtin_LINE()) {

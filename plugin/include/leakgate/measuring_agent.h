@@ -1,4 +1,4 @@
-// Finds the agent, for leakgate's other headers: not for users' code.
+// Finds the agent, for leakgate's other headers. Users' code does not need this.
 #ifndef LEAKGATE_MEASURING_AGENT_H_
 #define LEAKGATE_MEASURING_AGENT_H_
 
@@ -20,8 +20,8 @@ inline const LeakgateAgent* FindMeasuringAgent() {
   return find(LEAKGATE_AGENT_WITH_MEASURING);
 }
 
-// Null where this process is not traced, or by an agent that is too old. Asked until it is
-// there: tracing may begin while the process runs.
+// Returns null if this process is not traced, or if the agent is too old. The dynamic linker is
+// asked until there is one: tracing may begin while the process runs.
 inline const LeakgateAgent* MeasuringAgent() {
   static std::atomic<const LeakgateAgent*> known{nullptr};
   const LeakgateAgent* agent = known.load(std::memory_order_acquire);

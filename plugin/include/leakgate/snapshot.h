@@ -1,13 +1,13 @@
-// A snapshot file of the running process, taken where the code says: every live block with
-// its size, kind, call stack, test and thread, for `leakgate snapshot show`. For C++14 and
-// later, with any test framework or none.
+// Takes a snapshot file of the running process where the code says so. It has every live block with
+// its size, kind, call stack, test and thread, for `leakgate snapshot show`. For C++14 and later,
+// with any test framework or none.
 //
 //   leakgate::SnapshotOutcome taken = leakgate::TakeSnapshot("after_load.snapshot");
 //   if (taken.status == leakgate::SnapshotStatus::kFailed) std::puts(taken.error);
 //
-// leakgate writes the file: a relative path is from this process's working directory, and in
-// a process that has changed its root, an absolute one is from there. An existing file is
-// replaced. The calling thread waits; others may run on meanwhile.
+// leakgate writes the file. A relative path begins at this process's working directory. In a
+// process that has changed its root, an absolute path begins there. An existing file is replaced.
+// The calling thread waits; others may run on meanwhile.
 #ifndef LEAKGATE_SNAPSHOT_H_
 #define LEAKGATE_SNAPSHOT_H_
 
@@ -16,14 +16,14 @@
 namespace leakgate {
 
 enum class SnapshotStatus {
-  kNotTraced,  // nothing traces this process, as without leakgate, or in a fork child
+  kNotTraced,  // nothing traces this process: there is no leakgate, or this is a fork child
   kTaken,
   kFailed
 };
 
 struct SnapshotOutcome {
   SnapshotStatus status;
-  char error[512];  // why it failed; empty else
+  char error[512];  // why it failed; empty if it did not
 };
 
 inline SnapshotOutcome TakeSnapshot(const char* path) {

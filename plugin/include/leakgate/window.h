@@ -1,15 +1,15 @@
-// What a few lines of code leave behind, measured and in the test's own hands. For C++14
-// and later, with any test framework or none; nothing to link but the dynamic linker's
-// library where dlsym is not the C library's own.
+// Measures what a few lines of code leave behind, for the test itself to judge. For C++14 and
+// later, with any test framework or none. Nothing is to be linked but the dynamic linker's library,
+// where dlsym is not the C library's own.
 //
 //   leakgate::Window window("load config");
 //   Load("app.conf");
 //   EXPECT_EQ(window.Outstanding(), leakgate::Nothing());    // names the call sites
 //   EXPECT_EQ(window.Outstanding().blocks, 0);               // or by number
 //
-// A window changes no verdict: what is allocated meanwhile is charged to the test as ever.
-// Where nothing traces (without leakgate, or in a fork child), and where something could not
-// be recorded, nothing is measured: all amounts are 0 then, and is_measured is false.
+// A window changes no verdict: what is allocated meanwhile is charged to the test as ever. Nothing
+// is measured if nothing is traced (without leakgate, or in a fork child), or if something could
+// not be recorded. Then all amounts are 0, and is_measured is false.
 #ifndef LEAKGATE_WINDOW_H_
 #define LEAKGATE_WINDOW_H_
 
@@ -18,8 +18,8 @@
 #include "leakgate/measuring_agent.h"
 
 namespace leakgate {
-// What a window has outstanding: not what GoogleTest, gmock or the C library allocated for
-// themselves, and not what a ScopedAllowance allows. A plain value: no memory hangs on it.
+// What a window has outstanding, without what GoogleTest, gmock or the C library have allocated for
+// themselves, and without what a ScopedAllowance allows. It is a plain value, which owns no memory.
 struct Measurement {
   bool is_measured;
   long long bytes;
@@ -27,7 +27,7 @@ struct Measurement {
   char call_sites[4096];  // text for people, the largest first; empty if there is nothing
 };
 
-// For comparison: what is not measured is equal to it, too.
+// To compare with. What could not be measured is equal to it, too.
 inline Measurement Nothing() { return Measurement(); }
 
 inline bool operator==(const Measurement& a, const Measurement& b) {
@@ -35,7 +35,7 @@ inline bool operator==(const Measurement& a, const Measurement& b) {
 }
 inline bool operator!=(const Measurement& a, const Measurement& b) { return !(a == b); }
 
-// "64 B in 1 block", and its call sites.
+// Writes "64 B in 1 block", and the call sites.
 inline std::ostream& operator<<(std::ostream& out, const Measurement& measurement) {
   if (measurement.blocks == 0) return out << "nothing";
   out << measurement.bytes << " B in " << measurement.blocks
@@ -47,8 +47,8 @@ inline std::ostream& operator<<(std::ostream& out, const Measurement& measuremen
 // Whose allocations count: every thread's, or those of the thread that opens the window.
 enum class WindowThreads { kAll, kThis };
 
-// Windows may be nested, overlap, and end on another thread than they began on; one object
-// is for one thread at a time.
+// Windows may be nested, may overlap, and may end on another thread than they began on. Only one
+// thread at a time may use the object.
 class Window {
  public:
   explicit Window(const char* name, const char* file = __builtin_FILE(),
@@ -71,15 +71,16 @@ class Window {
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  // What was allocated since it was opened, and until its end, and is still live now.
-  // Other threads that hold some of it are given a moment to free it.
+  // Returns what was allocated since the window was opened, and before its end, and is still live
+  // now. Other threads that hold some of it are given a moment to free it.
   Measurement Outstanding() const {
     if (state_ == State::kEmpty) return Measured();
     if (state_ == State::kNotMeasured) return Nothing();
     return Ask(internal::MeasuringAgent()->measure);
   }
 
-  // Ends it, and tells what it has outstanding at its end. Ended before: what is still live.
+  // Ends the window, and returns what it has outstanding then. If it has ended before, returns what
+  // is still live.
   Measurement End() {
     if (state_ != State::kOpen) return Outstanding();
     const Measurement measurement = Ask(internal::MeasuringAgent()->end_measuring_window);
@@ -90,7 +91,7 @@ class Window {
   }
 
  private:
-  // kEmpty: it has left nothing behind.
+  // kEmpty means that it has ended and left nothing behind.
   enum class State { kNotMeasured, kOpen, kEnded, kEmpty };
 
   static Measurement Measured() {

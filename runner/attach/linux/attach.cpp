@@ -1,17 +1,169 @@
 #include "runner/attach/attach.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <future>
 #include <shared_mutex>
+#include <thread>
 
-#include "runner/attach/linux/enabling.h"
 #include "runner/attach/linux/program_begin.h"
 #include "runner/attach/linux/refusals.h"
+#include "runner/attach/linux/target.h"
+#include "runner/process/proc_files.h"
 #include "runner/process/wait_lock.h"
 
 namespace leakgate {
 namespace {
 
-// On a thread of its own: the kernel lets go of all that it holds when it ends.
+constexpr std::chrono::seconds kReleasePatience(2);
+constexpr std::chrono::milliseconds kMostPause(20);
+
+bool IsAlive(int pid) { return pid > 0 && !HasDied(pid, pid); }
+
+// The region of a runner that has ended belongs to nobody.
+Expected<void> RequireNobodyElses(int pid, const AttachPointCopy& point) {
+  const bool is_traced = point.state == AttachState::kTracing && point.runner_pid != ::getpid();
+  if (!is_traced || !IsAlive(point.runner_pid)) return {};
+  return InconclusiveError(fmt::format(
+      "PID {} is traced already, by leakgate with PID {}; end that first", pid, point.runner_pid));
+}
+
+Error Unanswered(int pid, AttachOutcome outcome) {
+  switch (outcome) {
+    case AttachOutcome::kNoAnswer:
+      return {
+          fmt::format("the agent in PID {} had no answer from leakgate; both must be in one "
+                      "network namespace (a container's is its own), and of one user or root",
+                      pid)};
+    case AttachOutcome::kToldToStayOff:
+      return {
+          fmt::format("no region was given to PID {}; its memory is short, or leakgate and its "
+                      "agent differ in version",
+                      pid)};
+    case AttachOutcome::kNotWritable:
+      return {
+          fmt::format("the addresses that the modules of PID {} call cannot be changed: "
+                      "mprotect is forbidden; start it with 'leakgate run'",
+                      pid)};
+    case AttachOutcome::kFailed:
+      return {
+          fmt::format("the agent in PID {} could not begin to trace: it had no memory, or a "
+                      "trial allocation was not seen; start it with 'leakgate run'",
+                      pid)};
+    default:
+      return {fmt::format("the agent in PID {} did not do what it was asked; try again", pid)};
+  }
+}
+
+// Gives up what a region still holds. REQUIRES: it is switched off.
+Expected<void> Release(int pid, Target& target) {
+  const ThreadProgress progress(pid);
+  for (std::chrono::milliseconds pause(1);; pause = std::min(2 * pause, kMostPause)) {
+    if (target.AwaitThreadsOutside()) {
+      const Expected<void> called = target.CallAgent(&AttachPointCopy::release);
+      if (!called) return called;
+      if (target.Point().state == AttachState::kIdle) return {};
+    }
+    if (progress.IsSpent(kReleasePatience)) break;
+    std::this_thread::sleep_for(pause);  // whoever records is to come to an end
+  }
+  return InconclusiveError(fmt::format(
+      "a thread of PID {} stays in the middle of recording; its region stays mapped until "
+      "tracing is enabled again",
+      pid));
+}
+
+Expected<void> Disable(int pid, Target& target) {
+  if (target.Point().state == AttachState::kTracing) {
+    const Expected<void> called = target.CallAgent(&AttachPointCopy::disable);
+    if (!called) return called;
+  }
+  if (target.Point().state != AttachState::kSwitchedOff) return {};
+  return Release(pid, target);
+}
+
+// Redirects calls that the dynamic linker was resolving at the moment of redirecting.
+Expected<void> RedirectLate(Target& target) {
+  constexpr int kMostRounds = 5;
+  for (int i = 0; i < kMostRounds; ++i) {
+    const AttachPointCopy point = target.Point();
+    if (i == 0 ? point.slots_unresolved == 0 : point.slots_changed == 0) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const Expected<void> called = target.CallAgent(&AttachPointCopy::redirect_again);
+    if (!called) return called;
+  }
+  return {};
+}
+
+Expected<void> LoadAgent(const EnableRequest& request, Target& target) {
+  const Expected<void> visible = RequireVisible(request.pid, request.agent);
+  if (!visible) return visible;
+  constexpr std::uint64_t kNowAndLocal = 2;  // RTLD_NOW | RTLD_LOCAL
+  const Expected<void> called = target.AtSafePoint([&](RemoteCalls& calls) {
+    return calls.Call(target.layout().dlopen(), request.agent.string(), kNowAndLocal);
+  });
+  if (!called) return called;
+  const Expected<void> read = target.ReadLayout();
+  if (!read) return read;
+  if (target.layout().agent()) return {};
+  return InconclusiveError(fmt::format(
+      "PID {} cannot load {}; make it readable for the process's user, on a file system that "
+      "allows execution (no noexec)",
+      request.pid, request.agent.string()));
+}
+
+Expected<Attachment> Enable(const EnableRequest& request, Target& target) {
+  if (!target.layout().agent()) {
+    const Expected<void> loaded = LoadAgent(request, target);
+    if (!loaded) return Unexpected(loaded.error());
+  }
+  const Expected<void> version = target.RequireVersion();
+  if (!version) return Unexpected(version.error());
+  const Expected<void> free = RequireNobodyElses(request.pid, target.Point());
+  if (!free) return Unexpected(free.error());
+  const Expected<void> disabled = Disable(request.pid, target);
+  if (!disabled) return Unexpected(disabled.error());
+
+  const Expected<void> called = target.CallAgent(&AttachPointCopy::enable, request.control);
+  if (!called) return Unexpected(called.error());
+  const AttachPointCopy point = target.Point();
+  if (point.state != AttachState::kTracing) {
+    const Error error = Unanswered(request.pid, point.outcome);
+    if (point.state == AttachState::kSwitchedOff) (void)Release(request.pid, target);
+    return Unexpected(error);
+  }
+  const Expected<void> redirected = RedirectLate(target);
+  if (!redirected) return Unexpected(redirected.error());
+  return Attachment{.origin = point.is_loaded_late ? AgentOrigin::kLoaded : AgentOrigin::kPreloaded,
+                    .tid = target.tid(),
+                    .stopped = target.stopped(),
+                    .redirected_calls = point.slots_changed};
+}
+
+Expected<void> DisableAgentOf(int pid, Target& target) {
+  if (!target.layout().agent()) return {};
+  const Expected<void> version = target.RequireVersion();
+  if (!version) return version;
+  const Expected<void> free = RequireNobodyElses(pid, target.Point());
+  if (!free) return free;
+  return Disable(pid, target);
+}
+
+Expected<Attachment> EnableOn(const EnableRequest& request) {
+  Expected<Target> target = Target::Open(request.pid);
+  if (!target) return Unexpected(target.error());
+  return UnlessGone(target->memory(), Enable(request, *target));
+}
+
+Expected<void> DisableOn(int pid) {
+  Expected<Target> target = Target::Open(pid);
+  if (!target) return Unexpected(target.error());
+  return UnlessGone(target->memory(), DisableAgentOf(pid, *target));
+}
+
+// Works on a thread of its own. When that ends, the kernel lets go of all that it holds.
 template <typename Work>
 auto OnOwnThread(const Work& work) {
   const auto on_thread = [&work] {

@@ -8,9 +8,7 @@
 namespace leakgate {
 namespace {
 
-bool IsInCall(const user_regs_struct& registers) {
-  return static_cast<std::int64_t>(registers.orig_rax) >= 0;
-}
+bool IsInCall(const RegisterSet& registers) { return SystemCallOf(registers) >= 0; }
 
 }  // namespace
 
@@ -36,10 +34,11 @@ Expected<std::optional<std::string>> CallPoint::WhyNotOn(const HeldThread& threa
     NoteMappings();  // its stack may be new, or have grown
     if (!HasRoomOnStack(*registers, thread.tid())) return "a stack that is not its own";
   }
-  if (IsInRestartableSequence(thread.tid(), registers->rip)) return "a restartable sequence";
-  // It had none to wait in when it was chosen; it may hold any lock here. One that a signal
-  // has stopped was done with it.
-  const WaitingIn call{.call = static_cast<std::int64_t>(registers->orig_rax), .arguments = {}};
+  if (IsInRestartableSequence(thread.tid(), ProgramCounterOf(*registers)))
+    return "a restartable sequence";
+  // When the thread was chosen, it waited in no such call; it may hold any lock in this one. A
+  // thread that a signal has stopped is done with its call.
+  const WaitingIn call{.call = SystemCallOf(*registers), .arguments = {}};
   const bool shows = IsInCall(*registers) && CostOf(call) == StopCost::kShows;
   if (shows && !thread.was_stopped()) return "a system call";
   return WhyInUnsafeCode(*registers);
@@ -50,24 +49,26 @@ std::optional<std::string> CallPoint::WhyHoldsUp(const HeldThread& thread) const
   return registers ? WhyInUnsafeCode(*registers) : std::nullopt;
 }
 
-std::optional<std::string> CallPoint::WhyInUnsafeCode(const user_regs_struct& registers) const {
+std::optional<std::string> CallPoint::WhyInUnsafeCode(const RegisterSet& registers) const {
   const TargetStack stack = unwinder_->Unwind(registers);
   if (!stack.is_complete) return "code without unwind information";
   return WhyUnsafe(layout_->Place(stack),
                    IsInCall(registers) ? ThreadDoing::kWaits : ThreadDoing::kRuns);
 }
 
-// Its own stack, not a coroutine's, which may be small: the first thread's is named, the
-// others have their thread pointer at its end.
-bool CallPoint::HasRoomOnStack(const user_regs_struct& registers, int tid) const {
+// The thread must be on its own stack, not on a coroutine's, which may be small. The kernel names
+// the first thread's stack; the others have their thread pointer at the end of theirs.
+bool CallPoint::HasRoomOnStack(const RegisterSet& registers, int tid) const {
   constexpr std::uint64_t kRoom = 16 * 1024;
-  const MappedRange* const range = FindRange(maps_, registers.rsp);
-  if (range == nullptr || registers.rsp - range->begin < kRoom) return false;
+  const std::uint64_t sp = StackPointerOf(registers);
+  const MappedRange* const range = FindRange(maps_, sp);
+  if (range == nullptr || sp - range->begin < kRoom) return false;
   if (tid == memory_->pid()) return range->name == "[stack]";
-  return range->Has(registers.fs_base) && registers.rsp < registers.fs_base;
+  const std::uint64_t thread_pointer = ThreadPointerOf(registers);
+  return range->Has(thread_pointer) && sp < thread_pointer;
 }
 
-// The kernel would no longer know that it is in one (rseq(2)).
+// During a call the kernel would no longer know that the thread is in such a sequence (rseq(2)).
 bool CallPoint::IsInRestartableSequence(int tid, std::uint64_t pc) const {
 #ifdef PTRACE_GET_RSEQ_CONFIGURATION
   struct Sequence {

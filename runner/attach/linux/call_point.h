@@ -1,7 +1,7 @@
-// Whether a thread that is held may be made to call the agent where it is: the facts about a
-// real one, for the judgement of safe_point.h.
+// Whether a thread that is held may be made to call the agent where it is. This finds the facts
+// about a real thread, and safe_point.h judges by them.
 //
-// What takes long is read before anything is stopped: Prepare, and NoteMappings.
+// What takes long is read before anything is stopped, by Prepare and NoteMappings.
 #pragma once
 
 #include <memory>
@@ -24,13 +24,15 @@ class CallPoint {
   [[nodiscard]] static Expected<CallPoint> Prepare(const TargetMemory& memory,
                                                    const TargetLayout& layout);
 
-  // Where stacks are, shortly before a thread is stopped.
+  // Reads where stacks are. To be called shortly before a thread is stopped.
   void NoteMappings();
 
-  // Why `thread` may not be called on; nothing if it may. An error: no thread ever may.
+  // Returns why `thread` may not be made to call; nothing if it may. An error means that no thread
+  // of the process may.
   [[nodiscard]] Expected<std::optional<std::string>> WhyNotOn(const HeldThread& thread);
 
-  // Why a call on another thread could wait for `thread` for ever, while that is stopped.
+  // Returns why a call on another thread could wait for ever for `thread` while that is stopped;
+  // nothing if it could not.
   [[nodiscard]] std::optional<std::string> WhyHoldsUp(const HeldThread& thread) const;
 
  private:
@@ -38,8 +40,8 @@ class CallPoint {
             std::unique_ptr<StackUnwinder> unwinder)
       : memory_(&memory), layout_(&layout), unwinder_(std::move(unwinder)) {}
 
-  std::optional<std::string> WhyInUnsafeCode(const user_regs_struct& registers) const;
-  bool HasRoomOnStack(const user_regs_struct& registers, int tid) const;
+  std::optional<std::string> WhyInUnsafeCode(const RegisterSet& registers) const;
+  bool HasRoomOnStack(const RegisterSet& registers, int tid) const;
   bool IsInRestartableSequence(int tid, std::uint64_t pc) const;
 
   const TargetMemory* memory_;

@@ -1,10 +1,8 @@
 #include "runner/attach/linux/held_thread.h"
 
-#include <elf.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -13,26 +11,13 @@
 #include "runner/base/descriptors.h"
 #include "runner/process/proc_files.h"
 
-#ifndef NT_X86_XSTATE
-#define NT_X86_XSTATE 0x202
-#endif
-
 namespace leakgate {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kStopPatience(30);  // with one that is sure to stop
-// As large as it gets, with the tiles of AMX.
-constexpr std::size_t kMostVectorBytes = 16384;
-constexpr int kCallStop = SIGTRAP | 0x80;  // with PTRACE_O_TRACESYSGOOD
-
-bool Get(int tid, int set, iovec& part) { return ::ptrace(PTRACE_GETREGSET, tid, set, &part) == 0; }
-
-bool Set(int tid, int set, const void* from, std::size_t bytes) {
-  iovec part{const_cast<void*>(from), bytes};
-  return ::ptrace(PTRACE_SETREGSET, tid, set, &part) == 0;
-}
+constexpr int kCallStop = SIGTRAP | 0x80;          // with PTRACE_O_TRACESYSGOOD
 
 }  // namespace
 
@@ -73,11 +58,11 @@ bool HeldThread::AwaitStop(std::chrono::milliseconds patience) {
   for (;;) {
     switch (WaitForStop(deadline)) {
       case ThreadStop::kEvent:
-        // An interruption is told as SIGTRAP; else it is the signal that has stopped it.
+        // An interruption shows as SIGTRAP. Any other signal has stopped the process.
         was_stopped_ = signal_ != SIGTRAP;
         return true;
       case ThreadStop::kSignal:
-        // It takes the signal first; the interruption waits behind it.
+        // The thread takes the signal first; the interruption waits behind it.
         ::ptrace(PTRACE_CONT, tid_, nullptr, signal_);
         continue;
       case ThreadStop::kCall:
@@ -92,22 +77,14 @@ bool HeldThread::AwaitStop(std::chrono::milliseconds patience) {
   }
 }
 
-std::optional<user_regs_struct> HeldThread::Registers() const {
-  user_regs_struct registers{};
-  iovec part{&registers, sizeof(registers)};
-  if (!Get(tid_, NT_PRSTATUS, part) || part.iov_len != sizeof(registers)) return std::nullopt;
-  return registers;
-}
+std::optional<RegisterSet> HeldThread::Registers() const { return GetRegisterSet(tid_); }
 
 std::optional<HeldState> HeldThread::State() const {
-  const auto registers = Registers();
+  const auto registers = GetRegisterSet(tid_);
   if (!registers) return std::nullopt;
-  HeldState state;
-  state.registers = *registers;
-  state.vectors.resize(kMostVectorBytes);
-  iovec part{state.vectors.data(), state.vectors.size()};
-  if (!Get(tid_, NT_X86_XSTATE, part)) return std::nullopt;
-  state.vectors.resize(part.iov_len);
+  auto vectors = GetVectors(tid_);
+  if (!vectors) return std::nullopt;
+  HeldState state{.registers = *registers, .vectors = *std::move(vectors)};
   if (::ptrace(PTRACE_GETSIGMASK, tid_, sizeof(state.blocked_signals), &state.blocked_signals) !=
       0) {
     return std::nullopt;
@@ -115,12 +92,12 @@ std::optional<HeldState> HeldThread::State() const {
   return state;
 }
 
-bool HeldThread::SetRegisters(const user_regs_struct& registers) const {
-  return Set(tid_, NT_PRSTATUS, &registers, sizeof(registers));
+bool HeldThread::SetRegisters(const RegisterSet& registers) const {
+  return SetRegisterSet(tid_, registers);
 }
 
 bool HeldThread::SetVectors(const std::vector<std::uint8_t>& vectors) const {
-  return Set(tid_, NT_X86_XSTATE, vectors.data(), vectors.size());
+  return leakgate::SetVectors(tid_, vectors);
 }
 
 bool HeldThread::SetBlockedSignals(std::uint64_t signals) const {
@@ -137,7 +114,7 @@ ThreadStop HeldThread::Interrupt() {
   return WaitForStop(Clock::now() + kStopPatience);
 }
 
-// Stops come within microseconds, mostly: sleeping would be most of the time.
+// Mostly a stop comes within microseconds, and sleeping would take longer than that.
 ThreadStop HeldThread::WaitForStop(Clock::time_point deadline) {
   const Clock::time_point spin_until = Clock::now() + std::chrono::microseconds(300);
   for (;;) {
@@ -148,15 +125,15 @@ ThreadStop HeldThread::WaitForStop(Clock::time_point deadline) {
     if (now < spin_until) {
       std::this_thread::yield();
     } else {
-      // A first thread that has ended is told of only when all others have.
+      // The kernel tells of the end of a first thread only when all others have ended.
       if (HasDied(pid_, tid_)) return ThreadStop::kGone;
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }
 }
 
-// The end of a process is left to its parent; that of any other thread is ours to
-// collect, or the process could not end.
+// The end of a process is left to its parent to collect. The end of any other thread is collected
+// here, or the process could not end.
 ThreadStop HeldThread::LookAt() {
   siginfo_t seen{};
   const auto id = static_cast<id_t>(tid_);
@@ -180,7 +157,7 @@ ThreadStop HeldThread::LookAt() {
 void HeldThread::Release() {
   if (tid_ == 0) return;
   if (::ptrace(PTRACE_DETACH, tid_, nullptr, nullptr) != 0 && tid_ != pid_) {
-    // Not stopped, or killed while it was. A thread that has died must be collected.
+    // It is not stopped, or was killed while it was. A thread that has died must be collected.
     ::waitpid(tid_, nullptr, __WALL | WNOHANG);
   }
   tid_ = 0;

@@ -1,11 +1,10 @@
-// One thread of another process, stopped by ptrace: the others go on.
+// One thread of another process, stopped by ptrace. The other threads go on.
 //
-// Seized and interrupted, so that nothing of it shows to the process. Released, it goes
-// on as it was: in the system call that it waited in, or stopped, if a signal has stopped
-// the process. All calls on the thread that took it; if that ends, the kernel lets go.
+// The thread is seized and interrupted, so that nothing of it shows to the process. When it is
+// released, it goes on as it was: in the system call that it waited in, or stopped if a signal has
+// stopped the process. All calls must be made on the thread of ours that took it. If that ends, the
+// kernel lets go.
 #pragma once
-
-#include <sys/user.h>
 
 #include <chrono>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "runner/arch/registers.h"
 #include "runner/base/expected.h"
 
 namespace leakgate {
@@ -26,18 +26,12 @@ enum class ThreadStop {
   kTimedOut,  // it has not stopped in time
 };
 
-struct HeldState {
-  user_regs_struct registers{};
-  std::vector<std::uint8_t> vectors;  // as XSAVE writes them
-  std::uint64_t blocked_signals = 0;
-};
-
 class HeldThread {
  public:
-  // Asks the thread to stop. Nothing if it has gone; fails if it may not be stopped.
+  // Asks the thread to stop. Returns nothing if it has gone. Fails if it may not be stopped.
   [[nodiscard]] static Expected<std::optional<HeldThread>> Take(int pid, int tid);
 
-  // Waits until it has stopped. False if it has not by then, or has gone.
+  // Waits until it has stopped. Returns false if it has not in time, or has gone.
   [[nodiscard]] bool AwaitStop(std::chrono::milliseconds patience);
 
   ~HeldThread() { Release(); }
@@ -58,25 +52,25 @@ class HeldThread {
   }
 
   int tid() const { return tid_; }
-  // A signal had stopped its process when it was met: what it did in the kernel is done.
+  // Whether a signal had stopped its process already. Then what it did in the kernel is done.
   bool was_stopped() const { return was_stopped_; }
 
   [[nodiscard]] std::optional<HeldState> State() const;
-  [[nodiscard]] std::optional<user_regs_struct> Registers() const;
-  [[nodiscard]] bool SetRegisters(const user_regs_struct& registers) const;
+  [[nodiscard]] std::optional<RegisterSet> Registers() const;
+  [[nodiscard]] bool SetRegisters(const RegisterSet& registers) const;
   [[nodiscard]] bool SetVectors(const std::vector<std::uint8_t>& vectors) const;
   [[nodiscard]] bool SetBlockedSignals(std::uint64_t signals) const;
 
-  // Lets it run to its next system call, or whatever stops it before. `signal` is
-  // delivered to it first. False: it has gone.
+  // Lets it run to its next system call, or to what stops it before that. `signal` is delivered to
+  // it first. Returns false if it has gone.
   [[nodiscard]] bool RunToCall(int signal) const;
   [[nodiscard]] ThreadStop WaitForStop(std::chrono::steady_clock::time_point deadline);
-  // Stops it wherever it is; where it is stopped at a system call, with that behind it.
+  // Stops it wherever it is. If it is stopped at a system call, it completes that first.
   [[nodiscard]] ThreadStop Interrupt();
   // The signal of the last stop.
   int signal() const { return signal_; }
 
-  // Lets it go. Does nothing to one that has gone.
+  // Lets it go. Does nothing if it has gone.
   void Release();
 
  private:
@@ -90,7 +84,7 @@ class HeldThread {
   bool was_stopped_ = false;
 };
 
-// Why a thread of `pid` cannot be stopped, by errno; says what to do.
+// Returns why a thread of `pid` cannot be stopped, by the value of errno, and what to do.
 [[nodiscard]] Error StopError(int pid, int error);
 
 }  // namespace leakgate

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kAlignment = 16;
 
-// The words up to a zero, and those behind it; nothing: there is none.
+// Returns the words up to a zero, and takes them off `words`; nothing if there is no zero.
 std::optional<std::vector<std::uint64_t>> TakeList(std::span<const std::uint64_t>& words) {
   const auto end = std::find(words.begin(), words.end(), 0U);
   if (end == words.end()) return std::nullopt;

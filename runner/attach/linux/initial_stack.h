@@ -1,11 +1,11 @@
-// What the kernel lays on a program's stack before its first instruction (System V ABI,
-// x86-64), taken apart and built anew with another environment. Pure.
+// What the kernel lays on a program's stack before its first instruction (System V
+// ABI: alike on all 64-bit processors), taken apart and built anew with another environment. Pure.
 //
-//   rsp   argc, argv[0] .. argv[argc - 1], 0, environment .. 0, auxiliary vector .. AT_NULL
+//   sp    argc, argv[0] .. argv[argc - 1], 0, environment .. 0, auxiliary vector .. AT_NULL
 //   ...   and above, the strings and random bytes that they point at
 //
-// What is built lies below the old one, and points at the same strings, but for those that
-// are new: as long as the stack pointer has not been changed, nothing has.
+// What is built lies below the old one, and points at the same strings but for those that are new.
+// As long as the stack pointer has not been changed, nothing has changed for the program.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ struct InitialStack {
   std::vector<std::uint64_t> auxiliary;    // type, value, ... AT_NULL and its value
 };
 
-// `words` are those from `address` on. Nothing: they are no such stack.
+// `words` are those from `address` on. Returns nothing if they are no such stack.
 [[nodiscard]] std::optional<InitialStack> ParseInitialStack(std::uint64_t address,
                                                             std::span<const std::uint64_t> words);
 
 // The auxiliary vector of a process, as the kernel keeps it; empty if it cannot be read.
 [[nodiscard]] std::vector<std::uint64_t> ReadAuxiliary(int pid);
 
-// Of the auxiliary vector; nothing where it has no entry of the type.
+// Returns the value of `type` in an auxiliary vector; nothing if there is no such entry.
 [[nodiscard]] std::optional<std::uint64_t> AuxiliaryValue(std::span<const std::uint64_t> auxiliary,
                                                           std::uint64_t type);
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kMostStackBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kMostVariableBytes = std::size_t{1} << 17;  // MAX_ARG_STRLEN
 
-// Where the kernel has the program begin: in its dynamic linker.
+// Returns where the kernel has the program begin, which is in its dynamic linker.
 std::optional<std::uint64_t> EntryOf(const TargetMemory& memory) {
   const auto linker = AuxiliaryValue(ReadAuxiliary(memory.pid()), AT_BASE);
   if (!linker || *linker == 0) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<std::string> ReadString(const TargetMemory& memory, std::uint64_t 
   std::string text;
   char part[256];
   while (text.size() < kMostVariableBytes) {
-    // Not over the end of the stack, which strings are close to.
+    // The strings are close to the end of the stack, which must not be read over.
     const std::size_t bytes = sizeof(part) - address % sizeof(part);
     if (!memory.Read(address, part, bytes)) return std::nullopt;
     const std::size_t length = ::strnlen(part, bytes);
@@ -55,7 +55,7 @@ std::optional<std::string> ReadString(const TargetMemory& memory, std::uint64_t 
   return std::nullopt;
 }
 
-// As the normal launch has it; what is there already stays where it is.
+// The environment is that of a normal launch. Variables that are there already stay where they are.
 Expected<std::vector<StackVariable>> NewEnvironment(const TargetMemory& memory,
                                                     const InitialStack& stack,
                                                     const EnableRequest& request) {
@@ -89,8 +89,9 @@ Expected<void> LayVariables(const EnableRequest& request, const HeldThread& thre
                             const TargetMemory& memory) {
   const Error is_elsewhere{fmt::format("PID {} has gone on meanwhile; try again", request.pid)};
   auto registers = thread.Registers();
-  if (!registers || registers->rip != EntryOf(memory)) return Unexpected(is_elsewhere);
-  const std::optional<InitialStack> stack = ReadStack(memory, registers->rsp);
+  if (!registers || ProgramCounterOf(*registers) != EntryOf(memory))
+    return Unexpected(is_elsewhere);
+  const std::optional<InitialStack> stack = ReadStack(memory, StackPointerOf(*registers));
   if (!stack) {
     return InconclusiveError(fmt::format(
         "the stack of PID {} is not as the kernel leaves it at a program's first instruction; "
@@ -102,7 +103,7 @@ Expected<void> LayVariables(const EnableRequest& request, const HeldThread& thre
   const auto environment = NewEnvironment(memory, *stack, request);
   if (!environment) return Unexpected(environment.error());
   const StackBytes built = WithEnvironment(*stack, *environment);
-  registers->rsp = built.address;
+  SetStackPointer(*registers, built.address);
   if (!memory.Write(built.address, built.bytes.data(), built.bytes.size()) ||
       !thread.SetRegisters(*registers)) {
     return Unexpected(is_elsewhere);

@@ -1,13 +1,13 @@
 // A program that somebody has launched suspended: a signal has stopped it at its very first
-// instruction, which is the dynamic linker's. Nothing can be called in it yet, but it can
-// still be given what a program that leakgate launches begins with: the agent, preloaded.
+// instruction, which is the dynamic linker's. Nothing can be called in it yet. But it can still be
+// given what a program that leakgate launches begins with: the preloaded agent.
 //
 //   PTRACE_TRACEME, exec, PTRACE_DETACH with SIGSTOP      by whoever launches it
 //   the variables are laid on its stack                   here; it stays stopped
 //   SIGCONT                                               by whoever launched it: traced
 //                                                         from the first instruction on
 //
-// Its first thread is stopped by ptrace meanwhile, unseen by its parent. If the runner is
+// Its first thread is stopped by ptrace meanwhile, which its parent does not see. If the runner is
 // killed half way, the program begins as it would have.
 #pragma once
 
@@ -18,8 +18,8 @@ namespace leakgate {
 
 [[nodiscard]] bool IsAtFirstInstruction(int pid);
 
-// On a thread of its own, which ends afterwards, with WaitLock held.
-// REQUIRES: RequireAttachable, IsAtFirstInstruction.
+// Called on a thread that ends afterwards, with WaitLock held.
+// REQUIRES: RequireAttachable and IsAtFirstInstruction hold.
 [[nodiscard]] Expected<Attachment> EnableAtBegin(const EnableRequest& request);
 
 }  // namespace leakgate

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "runner/arch/library_code.h"
 #include "runner/attach/linux/held_thread.h"
 #include "runner/attach/linux/initial_stack.h"
 #include "runner/base/descriptors.h"
@@ -55,8 +56,8 @@ Expected<void> RequireFreeOfTracers(int pid) {
   return {};
 }
 
-// Filters that whoever started the process has given it serve programs of any kind; those
-// that it gives itself, only what it does itself.
+// The filters that a process was started with serve programs of any kind. Those that it has given
+// itself allow only what it does itself.
 Expected<void> RequireNoConfinement(int pid) {
   const std::string mode = Field(pid, "Seccomp");
   const int filters = Number(Field(pid, "Seccomp_filters"));
@@ -68,11 +69,12 @@ Expected<void> RequireNoConfinement(int pid) {
         "start it with 'leakgate run'",
         pid));
   }
-  if (Field(pid, "x86_Thread_features").find("shstk") != std::string::npos) {
+  const ShadowStack shadow_stack = KnownShadowStack();
+  if (Field(pid, shadow_stack.status_field).find(shadow_stack.enabled_word) != std::string::npos) {
     return InconclusiveError(fmt::format(
         "PID {} runs with a shadow stack, on which no call can be made from outside; start it "
-        "with GLIBC_TUNABLES=glibc.cpu.x86_shstk=off, or with 'leakgate run'",
-        pid));
+        "with GLIBC_TUNABLES={}, or with 'leakgate run'",
+        pid, shadow_stack.tunable_off));
   }
   return {};
 }
@@ -108,7 +110,7 @@ Expected<void> RequireTraceableImage(int pid) {
       fmt::format("PID {} cannot be traced: {}", pid, *inspection->refusal_of_running));
 }
 
-// By the kernel's word to the process: the file, and who may start it, may have changed since.
+// Asks what the kernel told the process: the file, and who may start it, may have changed since.
 Expected<void> RequireNoFileRights(int pid) {
   if (AuxiliaryValue(ReadAuxiliary(pid), AT_SECURE).value_or(0) == 0) return {};
   return Unexpected(FileRightsError(pid));

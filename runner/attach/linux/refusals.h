@@ -1,4 +1,4 @@
-// Why a running process cannot be attached to, found out before it is touched.
+// Finds out why a running process cannot be attached to, before it is touched.
 #pragma once
 
 #include <filesystem>
@@ -7,13 +7,13 @@
 
 namespace leakgate {
 
-// The error says what to do. Nothing is changed in the process.
+// Fails if `pid` cannot be attached to; the error says what to do. Changes nothing in the process.
 [[nodiscard]] Expected<void> RequireAttachable(int pid);
 
-// Whether the process can open the agent's file under its path: it may have another root.
+// Fails if the process cannot open the agent's file under its path: it may have another root.
 [[nodiscard]] Expected<void> RequireVisible(int pid, const std::filesystem::path& agent);
 
-// Of a process that runs, or is about to, with rights that its file gives.
+// The error for a process that runs, or is about to, with rights that its file gives.
 [[nodiscard]] Error FileRightsError(int pid);
 
 }  // namespace leakgate

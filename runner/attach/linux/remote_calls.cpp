@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "runner/attach/linux/thread_progress.h"
 #include "runner/process/interrupted_call.h"
@@ -17,11 +16,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kCallPatience(12);  // the agent waits for an answer for 10 s
 constexpr std::chrono::seconds kMostPatience(30);
 constexpr std::uint64_t kStackBytes = 512 * 1024;
-constexpr std::uint64_t kRedZoneBytes = 128;
-// Of the restorer: mov $15, %rax; syscall.
-constexpr std::uint64_t kRestorerBytes = 9;
-constexpr std::uint64_t kDirectionFlag = 1U << 10;
-constexpr std::uint64_t kTrapFlag = 1U << 8;
 constexpr int kChangeUserSignal = 33;  // glibc's SIGSETXID: its sender waits for all threads
 
 constexpr std::uint64_t Bit(int signal) { return 1ULL << (signal - 1); }
@@ -46,7 +40,7 @@ Expected<RemoteCalls> RemoteCalls::Begin(HeldThread& thread, const TargetMemory&
   RemoteCalls calls(thread, memory, library);
   calls.state_ = *std::move(state);
   calls.meanwhile_ = std::move(meanwhile);
-  const std::uint64_t top = calls.state_.registers.rsp - kRedZoneBytes;
+  const std::uint64_t top = FreeStackBelow(calls.state_.registers);
   calls.own_frame_ = MakeSignalFrame(calls.state_, top, library.restorer);
   if (!memory.Write(calls.own_frame_.address, calls.own_frame_.bytes.data(),
                     calls.own_frame_.bytes.size())) {
@@ -54,7 +48,7 @@ Expected<RemoteCalls> RemoteCalls::Begin(HeldThread& thread, const TargetMemory&
     return InconclusiveError(fmt::format("thread {} of PID {} has no room on its stack; try again",
                                          thread.tid(), memory.pid()));
   }
-  const std::uint64_t errno_at = calls.state_.registers.fs_base + library.errno_offset;
+  const std::uint64_t errno_at = ThreadPointerOf(calls.state_.registers) + library.errno_offset;
   calls.errno_ = memory.Get<int>(errno_at).value_or(0);
   const Expected<void> mapped = calls.MapStack();
   if (!mapped) return Unexpected(mapped.error());
@@ -79,15 +73,15 @@ RemoteCalls::~RemoteCalls() {
   if (thread_ != nullptr) Restore();
 }
 
-// The registers are set to return through `frame` first: only then may signals be held
-// back, for the frame says which are not.
+// The registers are set to return through `frame` first. Only then may signals be held back, since
+// the frame says which were not.
 Expected<void> RemoteCalls::MapStack() {
   constexpr std::uint64_t kProtection = PROT_READ | PROT_WRITE;
   constexpr std::uint64_t kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   constexpr auto kNoDescriptor = static_cast<std::uint64_t>(-1);
   constexpr std::uint64_t kPageMask = 4095;
   const Expected<void> called =
-      CallOn(own_frame_, library_.mmap, {0, kStackBytes, kProtection, kFlags, kNoDescriptor, 0});
+      CallOn(own_frame_, {library_.mmap, {0, kStackBytes, kProtection, kFlags, kNoDescriptor, 0}});
   if (!called) return called;
   if (last_result_ == 0 || (last_result_ & kPageMask) != 0) {
     return InconclusiveError(fmt::format(
@@ -102,29 +96,12 @@ Expected<void> RemoteCalls::MapStack() {
   return {};
 }
 
-// About to call rt_sigreturn, and no system call is to be restarted.
-user_regs_struct RemoteCalls::Returning(const SignalFrame& frame) const {
-  user_regs_struct registers = state_.registers;
-  registers.orig_rax = static_cast<std::uint64_t>(-1);
-  registers.rip = library_.restorer;
-  registers.rsp = frame.ReturnedAt();
-  registers.eflags &= ~(kDirectionFlag | kTrapFlag);
-  return registers;
+RegisterSet RemoteCalls::Leaving(const SignalFrame& frame) const {
+  return LeavingCall(state_.registers, frame, library_.restorer);
 }
 
-Expected<void> RemoteCalls::CallOn(const SignalFrame& frame, std::uint64_t function,
-                                   const Arguments& arguments) {
-  user_regs_struct registers = Returning(frame);
-  registers.rip = function;
-  registers.rsp = frame.address;  // the return address is there
-  registers.rdi = arguments[0];
-  registers.rsi = arguments[1];
-  registers.rdx = arguments[2];
-  registers.rcx = arguments[3];
-  registers.r8 = arguments[4];
-  registers.r9 = arguments[5];
-  registers.rax = 0;
-  registers.rbp = 0;
+Expected<void> RemoteCalls::CallOn(const SignalFrame& frame, const FunctionCall& call) {
+  const RegisterSet registers = EnteringCall(state_.registers, frame, library_.restorer, call);
   if (!thread_->SetRegisters(registers) || !thread_->SetBlockedSignals(~kNotHeldBack)) {
     return EndedError(memory_->pid());
   }
@@ -141,16 +118,14 @@ Expected<void> RemoteCalls::RunToReturn(const SignalFrame& frame) {
         signal = 0;
         const auto registers = thread_->Registers();
         if (!registers) break;
-        const bool has_returned = registers->orig_rax == SYS_rt_sigreturn &&
-                                  registers->rip == library_.restorer + kRestorerBytes &&
-                                  registers->rsp == frame.ReturnedAt();
+        const bool has_returned = IsLeavingCall(*registers, frame, library_.restorer);
         if (!has_returned) {
-          last_result_ = registers->rax;  // behind the call, that is; before it, nothing
+          last_result_ = ResultOf(*registers);  // behind the call, that is; before it, nothing
           continue;
         }
-        // Instead of giving up the frame it comes back to do so: one step that either
-        // happens or does not.
-        if (!thread_->SetRegisters(Returning(frame))) break;
+        // Instead of giving up the frame it is put back to where it is about to. That is one step,
+        // which either happens or does not.
+        if (!thread_->SetRegisters(Leaving(frame))) break;
         if (RunToStop(0) != ThreadStop::kCall) break;
         return {};
       }
@@ -175,7 +150,7 @@ Expected<void> RemoteCalls::RunToReturn(const SignalFrame& frame) {
   }
 }
 
-// To wait for a processor is no sign that a call hangs.
+// A call that waits for a processor does not hang.
 ThreadStop RemoteCalls::RunToStop(int signal) {
   constexpr std::chrono::milliseconds kSlice(5);
   if (!thread_->RunToCall(signal)) return ThreadStop::kGone;
@@ -192,24 +167,24 @@ ThreadStop RemoteCalls::RunToStop(int signal) {
 
 Expected<void> RemoteCalls::Call(std::uint64_t function, std::string_view text,
                                  std::uint64_t number) {
-  // Below the mapping's first page a call never gets.
+  // A call never needs so much stack that it reaches the mapping's first page.
   const std::string terminated(text);
   if (!memory_->Write(stack_, terminated.c_str(), terminated.size() + 1)) {
     return EndedError(memory_->pid());
   }
-  return CallOn(frame_, function, {stack_, number, 0, 0, 0, 0});
+  return CallOn(frame_, {function, {stack_, number}});
 }
 
-// By way of a stop in which the kernel restarts an interrupted system call, if there was
-// one: only there do the registers say so.
+// Goes by way of a stop in which the kernel restarts an interrupted system call, if there was one:
+// only there do the registers say so.
 void RemoteCalls::Restore() {
   if (stack_ != 0) {
-    (void)CallOn(own_frame_, library_.munmap, {stack_, kStackBytes, 0, 0, 0, 0});
+    (void)CallOn(own_frame_, {library_.munmap, {stack_, kStackBytes}});
   }
-  const std::uint64_t errno_at = state_.registers.fs_base + library_.errno_offset;
+  const std::uint64_t errno_at = ThreadPointerOf(state_.registers) + library_.errno_offset;
   (void)memory_->Write(errno_at, &errno_, sizeof(errno_));
   if (thread_->Interrupt() != ThreadStop::kEvent) return;
-  (void)thread_->SetRegisters(Returning(own_frame_));
+  (void)thread_->SetRegisters(Leaving(own_frame_));
   (void)thread_->SetVectors(state_.vectors);
   (void)thread_->SetBlockedSignals(state_.blocked_signals);
   (void)thread_->SetRegisters(state_.registers);

@@ -1,5 +1,5 @@
-// Calls functions of another process on a thread of its that is held, as the kernel would
-// call a signal's handler, and puts everything back afterwards.
+// Calls functions of another process on one of its threads, which is held, as the kernel would call
+// a signal's handler, and puts everything back afterwards.
 //
 //   Begin    a frame like a signal's on the thread's own stack, below what it uses;
 //            a larger stack, mapped by a call of its mmap
@@ -7,28 +7,27 @@
 //            is caught as it is about to give up its frame (rt_sigreturn)
 //   ~        memory, errno and registers as they were, system call and all
 //
-// At each moment the thread's registers, or those that it will return to, lead to a frame
-// that restores it: if the runner is killed the process goes on by itself. A system call
-// that it waited in with a time limit then begins anew; a mapping is left.
+// At each moment the thread's registers, or those that it will return to, lead to a frame that
+// restores it. So if the runner is killed, the process goes on by itself. Then a system call that
+// it waited in with a time limit begins anew, and a mapping is left behind.
 //
-// Signals are held back meanwhile, but for SIGSEGV and its like, and the one by which the
-// C library has threads change their user.
+// Signals are held back meanwhile, but for SIGSEGV and the like, and the one by which the C library
+// has threads change their user.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string_view>
 
+#include "runner/arch/signal_frame.h"
 #include "runner/attach/linux/held_thread.h"
-#include "runner/attach/linux/signal_frame.h"
 #include "runner/attach/linux/target_memory.h"
 #include "runner/base/expected.h"
 
 namespace leakgate {
 
-// What of the process's C library is needed: addresses.
+// Addresses in the process's C library.
 struct RemoteLibrary {
   std::uint64_t mmap = 0;
   std::uint64_t munmap = 0;
@@ -38,10 +37,9 @@ struct RemoteLibrary {
 
 class RemoteCalls {
  public:
-  // Fails if the thread has no room for a frame, or the process for a stack; the thread
-  // is as it was then. `meanwhile` is called now and then where a call takes long: other
-  // threads that are stopped then might have what it waits for. REQUIRES: it is at a safe
-  // point.
+  // Fails if the thread has no room for a frame, or the process for a stack; the thread is as it
+  // was then. `meanwhile` is called now and then if a call takes long: other threads, which are
+  // stopped, might hold what it waits for. REQUIRES: the thread is at a safe point.
   [[nodiscard]] static Expected<RemoteCalls> Begin(HeldThread& thread, const TargetMemory& memory,
                                                    const RemoteLibrary& library,
                                                    std::function<void()> meanwhile);
@@ -49,22 +47,20 @@ class RemoteCalls {
   RemoteCalls(RemoteCalls&& other) noexcept;
   RemoteCalls& operator=(RemoteCalls&&) = delete;
 
-  // Calls `function` with `text`, which is put where it can be read, and `number`.
-  // Fails if it does not return in time, or crashes: its call is given up then.
+  // Calls `function` with `text`, which is put where the process can read it, and `number`. Fails
+  // if the function does not return in time, or crashes; its call is given up then.
   [[nodiscard]] Expected<void> Call(std::uint64_t function, std::string_view text = {},
                                     std::uint64_t number = 0);
 
  private:
-  using Arguments = std::array<std::uint64_t, 6>;
-
   RemoteCalls(HeldThread& thread, const TargetMemory& memory, const RemoteLibrary& library)
       : thread_(&thread), memory_(&memory), library_(library) {}
 
-  Expected<void> CallOn(const SignalFrame& frame, std::uint64_t function,
-                        const Arguments& arguments);
+  Expected<void> CallOn(const SignalFrame& frame, const FunctionCall& call);
   Expected<void> RunToReturn(const SignalFrame& frame);
   ThreadStop RunToStop(int signal);
-  user_regs_struct Returning(const SignalFrame& frame) const;
+  // The registers with which the thread is about to give up `frame`.
+  RegisterSet Leaving(const SignalFrame& frame) const;
   Expected<void> MapStack();
   void Restore();
 

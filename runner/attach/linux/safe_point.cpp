@@ -7,7 +7,7 @@
 namespace leakgate {
 namespace {
 
-// What holds locks that loading and allocating need, or leaves the process half made.
+// Functions that hold locks which loading and allocating need, or that leave things half done.
 constexpr std::string_view kUnsafe[] = {
     // the allocator
     "malloc", "free", "cfree", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc",
@@ -70,14 +70,15 @@ std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack, ThreadD
   if (stack.empty()) return "code without unwind information";
   if (IsLibrary(stack.front()) && doing == ThreadDoing::kRuns) return TextOf(stack.front());
 
-  // The stretches of the C library's frames, each with what it was entered by.
+  // Goes through the stretches of the C library's frames, each with the function that it was
+  // entered by.
   auto at = stack.begin();
   while (at != stack.end()) {
     const auto begin = std::find_if(at, stack.end(), IsLibrary);
     if (begin == stack.end()) break;
     at = std::find_if_not(begin, stack.end(), IsLibrary);
     if (at == stack.end()) {
-      // The outermost: it began the thread, and now runs nothing else.
+      // This is the outermost frame: it began the thread, and does nothing else now.
       if (begin == stack.begin()) return "a thread that begins or ends";
     } else if (std::prev(at)->names.empty()) {
       return "the C library";

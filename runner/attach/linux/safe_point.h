@@ -1,9 +1,9 @@
-// Whether a thread may be made to call the allocator and the dynamic linker where it is:
-// it must hold none of their locks, nor have left anything of theirs half done.
+// Whether a thread may be made to call the allocator and the dynamic linker where it is. It must
+// hold none of their locks, and must not be in the middle of anything that they do.
 //
-// Told from its whole call stack. The C library is mostly stripped, so only what it
-// exports has a name there: of each stretch of its frames the outermost tells what it was
-// called for.
+// This is judged by its whole call stack. The C library is mostly stripped, so only what it exports
+// has a name there: of each stretch of its frames, the outermost tells what the library was called
+// for.
 //
 //   epoll_wait <- Loop::Run <- main <- (unnamed) <- __libc_start_main <- _start    safe
 //   (unnamed) <- malloc <- Parse <- main ...                                       not safe
@@ -39,7 +39,8 @@ enum class ThreadDoing {
   kRuns,
 };
 
-// Why not; nothing if it is a safe point. Innermost first. Pure.
+// Returns why the thread is not at a safe point; nothing if it is. `stack` is innermost first.
+// Pure.
 [[nodiscard]] std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack,
                                                    ThreadDoing doing);
 

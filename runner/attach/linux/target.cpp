@@ -42,7 +42,7 @@ Expected<void> Target::ReadLayout() {
 AttachPointCopy Target::Point() const {
   auto point = ReadAttachPoint(*memory_, layout_->attach_point());
   if (!point) return {};
-  // What a fork child has of its parent's.
+  // A fork child has a copy of its parent's state.
   const bool is_parents =
       point->pid != NamespacePid(pid()) && point->state != AttachState::kUnready;
   if (is_parents) point->state = AttachState::kIdle;
@@ -66,7 +66,7 @@ Expected<void> Target::AtSafePoint(const Calls& calls) {
   ThreadProgress progress(pid());
   why_not_ = "none of its threads could be stopped";
   while (!progress.IsSpent(kSafePointPatience)) {
-    // A limit of time that is waited for anew: better than nothing, once all else failed.
+    // To have a time limit begin anew is better than nothing, when all else has failed.
     const bool is_patient = Clock::now() - begin < kSafePointPatience / 4;
     const StopCost most = is_patient ? StopCost::kNone : StopCost::kBeginsAnew;
     const Expected<bool> done = TryThreads(calls, progress, is_stopped ? StopCost::kShows : most);
@@ -92,8 +92,8 @@ Error Target::NoSafePoint() const {
       pid(), kSafePointPatience.count(), why_not_)};
 }
 
-// While a signal has stopped all threads, what one of them holds is not given back: a call on
-// another would wait for it for ever.
+// While a signal has stopped all threads, none gives back what it holds. A call on another thread
+// would wait for that for ever.
 Expected<void> Target::RequireNothingHeldUp() {
   const std::vector<int> tasks = TasksOf(pid());
   for (const int tid : tasks) {
@@ -130,7 +130,7 @@ Expected<bool> Target::TryThreads(const Calls& calls, ThreadProgress& progress, 
   return false;
 }
 
-// Whether it is done; an error where it has begun and failed.
+// Returns whether it is done. Fails if it has begun and failed.
 Expected<bool> Target::TryOn(HeldThread thread, const Calls& calls) {
   const Clock::time_point begin = Clock::now();
   const Expected<std::optional<std::string>> unsafe = call_point_->WhyNotOn(thread);
@@ -172,8 +172,8 @@ bool Target::AwaitThreadsOutside() {
   return true;
 }
 
-// Not in the agent's code. What waits in a system call elsewhere is; what runs is stopped
-// for a look.
+// Whether a thread is not in the agent's code. One that waits in a system call elsewhere is not;
+// one that runs is stopped for a look.
 bool Target::IsOutside(int tid, ThreadProgress& progress) {
   const std::optional<TargetModule>& agent = layout_->agent();
   const std::optional<WaitingIn> waiting = WhatWaits(pid(), tid);
@@ -189,7 +189,7 @@ bool Target::IsOutside(int tid, ThreadProgress& progress) {
   progress.NoteLook(tid);
   const auto registers = (*thread)->Registers();
   Continue(**thread);
-  return registers && !agent->Has(registers->rip);
+  return registers && !agent->Has(ProgramCounterOf(*registers));
 }
 
 bool Target::HasEnded() const { return HasDied(pid(), pid()) && TasksOf(pid()).size() < 2; }

@@ -1,7 +1,7 @@
-// A process that is being attached to: calls functions in it, on one of its threads at a
-// safe point, and knows what state its agent is in.
+// A process that is being attached to. Calls functions in it, on one of its threads at a safe
+// point, and knows what state its agent is in.
 //
-// One thread's of the runner's, which ends afterwards.
+// Used by one thread of the runner's, which ends afterwards.
 #pragma once
 
 #include <chrono>
@@ -28,24 +28,24 @@ class Target {
   int pid() const { return memory_->pid(); }
   const TargetMemory& memory() const { return *memory_; }
   const TargetLayout& layout() const { return *layout_; }
-  // What is loaded has changed.
+  // Reads again what is loaded, which has changed.
   [[nodiscard]] Expected<void> ReadLayout();
 
-  // The agent's state; kUnready where there is no agent.
+  // Returns the agent's attach point as it is now; kUnready if there is no agent.
   [[nodiscard]] AttachPointCopy Point() const;
-  // Fails where the agent is of another version.
+  // Fails if the agent is of another version.
   [[nodiscard]] Expected<void> RequireVersion() const;
 
   using Calls = std::function<Expected<void>(RemoteCalls&)>;
-  // Runs `calls` on a thread at a safe point; fails if none of them comes to one.
+  // Runs `calls` on a thread that is at a safe point. Fails if no thread comes to one.
   [[nodiscard]] Expected<void> AtSafePoint(const Calls& calls);
 
-  // One of the agent's functions. Its outcome is in Point().
+  // Calls one of the agent's functions. What came of it is in Point().
   [[nodiscard]] Expected<void> CallAgent(std::uint64_t AttachPointCopy::*function,
                                          std::string_view text = {});
 
-  // Waits until each thread has been seen outside of the agent, of those that are there
-  // now: a thread that begins finds tracing off. False: one stays there.
+  // Waits until each thread that there is now has been seen outside of the agent; a thread that
+  // begins later finds tracing off. Returns false if one stays in the agent.
   [[nodiscard]] bool AwaitThreadsOutside();
 
   int tid() const { return tid_; }                               // that was called on last

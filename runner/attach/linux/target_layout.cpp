@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "runner/arch/library_code.h"
+
 namespace leakgate {
 namespace {
 
@@ -15,11 +17,11 @@ bool IsLibc(std::string_view name) {
   return name.starts_with("libc.so.6") || name.starts_with("libc-2.");
 }
 bool IsLinker(std::string_view name) {
-  return name.starts_with("ld-linux-x86-64") || name.starts_with("ld-2.");
+  return name.starts_with(DynamicLinkerName()) || name.starts_with("ld-2.");
 }
 bool IsAgent(std::string_view name) { return name.starts_with("libleakgate_agent.so"); }
 
-// The first mapping of a file of such a name: where its ELF header is.
+// Returns the first mapping of a file of such a name, where its ELF header is.
 const MappedRange* FindFile(const std::vector<MappedRange>& maps, bool (*is_it)(std::string_view)) {
   const auto found = std::find_if(maps.begin(), maps.end(), [is_it](const MappedRange& range) {
     return range.file_offset == 0 && !range.IsAnonymous() && is_it(FileName(range.name));
@@ -34,52 +36,27 @@ std::optional<TargetModule> ReadFile(const TargetMemory& memory,
   return range == nullptr ? std::nullopt : TargetModule::Read(memory, range->begin);
 }
 
-// What a signal's handler returns to; its bytes are known to debuggers and unwinders
-// alike, and so do not change. 0: not there.
+// Returns where what a signal's handler returns to is; 0 if it is not there.
 std::uint64_t FindRestorer(const TargetMemory& memory, const TargetModule& libc,
                            const std::vector<MappedRange>& maps) {
-  // mov $15, %rax; syscall
-  constexpr std::uint8_t kRestorer[] = {0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05};
+  const std::span<const std::uint8_t> restorer = RestorerCode();
   for (const MappedRange& range : maps) {
     if (!range.is_executable || !libc.Has(range.begin)) continue;
     std::vector<std::uint8_t> code(range.end - range.begin);
     if (!memory.Read(range.begin, code.data(), code.size())) continue;
-    const auto found =
-        std::search(code.begin(), code.end(), std::begin(kRestorer), std::end(kRestorer));
+    const auto found = std::search(code.begin(), code.end(), restorer.begin(), restorer.end());
     if (found != code.end()) return range.begin + static_cast<std::uint64_t>(found - code.begin());
   }
   return 0;
 }
 
-// Where a thread's errno is, from its thread pointer: as __errno_location computes it.
-//   mov OFFSET(%rip), %rax; add %fs:0, %rax        or the other way round
+// Returns how far a thread's errno is from its thread pointer.
 std::optional<std::uint64_t> FindErrno(const TargetMemory& memory, const TargetModule& libc) {
-  using Code = std::array<std::uint8_t, 24>;
-  constexpr std::uint8_t kEndbr[] = {0xF3, 0x0F, 0x1E, 0xFA};
-  constexpr std::uint8_t kLoad[] = {0x48, 0x8B, 0x05};  // and four bytes of offset
-  constexpr std::uint8_t kAddPointer[] = {0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0};
-  constexpr std::uint8_t kLoadPointer[] = {0x64, 0x48, 0x8B, 0x04, 0x25, 0, 0, 0, 0};
-  constexpr std::uint8_t kAdd[] = {0x48, 0x03, 0x05};  // likewise
+  using Code = std::array<std::uint8_t, kErrnoCodeBytes>;
   const std::uint64_t function = libc.AddressOf("__errno_location");
   const auto code = function == 0 ? std::nullopt : memory.Get<Code>(function);
-  if (!code) return std::nullopt;
-
-  std::size_t at = 0;
-  const auto take = [&](const auto& bytes) {
-    const bool is_there = std::equal(std::begin(bytes), std::end(bytes),
-                                     code->begin() + static_cast<std::ptrdiff_t>(at));
-    if (is_there) at += std::size(bytes);
-    return is_there;
-  };
-  take(kEndbr);
-  const bool is_load_first = take(kLoad);
-  if (!is_load_first && !(take(kLoadPointer) && take(kAdd))) return std::nullopt;
-  std::int32_t displacement = 0;
-  std::memcpy(&displacement, &(*code)[at], sizeof(displacement));
-  at += sizeof(displacement);
-  const std::uint64_t slot = function + at + static_cast<std::uint64_t>(std::int64_t{displacement});
-  if (is_load_first && !take(kAddPointer)) return std::nullopt;
-  return memory.Get<std::uint64_t>(slot);
+  const auto offset_at = code ? FindErrnoOffset(*code, function) : std::nullopt;
+  return offset_at ? memory.Get<std::uint64_t>(*offset_at) : std::nullopt;
 }
 
 Error UnknownLibrary(int pid, std::string_view what) {
@@ -174,7 +151,7 @@ bool TargetLayout::StillHolds(const TargetMemory& memory) const {
 }
 
 std::optional<AttachPointCopy> ReadAttachPoint(const TargetMemory& memory, std::uint64_t address) {
-  // As bytes: the atomics and pointers in it are the other process's.
+  // It is read as bytes: the atomics and pointers in it are the other process's.
   std::array<std::uint8_t, sizeof(AttachPoint)> bytes{};
   if (address == 0 || !memory.Read(address, bytes.data(), bytes.size())) return std::nullopt;
   const auto at = [&bytes]<typename T>(std::size_t offset, T) {

@@ -1,5 +1,5 @@
-// What a process has loaded, as far as attaching minds: whose code an address is, where
-// the functions are that are called there, and the agent, if it has one.
+// What a process has loaded, as far as it matters for attaching: whose code an address is, where
+// the functions are that are called there, and the agent if the process has one.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@
 
 namespace leakgate {
 
-// An agent's attach point (common/attach_point.h), copied. `pid`: whose state it is.
+// A copy of an agent's attach point (common/attach_point.h). `pid` is the process whose state it
+// is.
 struct AttachPointCopy {
   std::uint32_t layout_version = 0;
   AttachState state = AttachState::kUnready;
@@ -36,18 +37,19 @@ struct AttachPointCopy {
 
 class TargetLayout {
  public:
-  // Fails where the C library is not one that is known, or the process goes; says what to do.
+  // Fails if the C library is not a known one, or if the process goes. The error says what to do.
   [[nodiscard]] static Expected<TargetLayout> Read(const TargetMemory& memory);
 
   const RemoteLibrary& library() const { return library_; }
   std::uint64_t dlopen() const { return dlopen_; }
   const std::optional<TargetModule>& agent() const { return agent_; }
-  // Where the agent's attach point is; 0 without an agent, or with one that has none.
+  // Where the agent's attach point is; 0 if there is no agent, or if it has none.
   std::uint64_t attach_point() const { return attach_point_; }
 
   [[nodiscard]] std::vector<PlacedFrame> Place(const TargetStack& stack) const;
 
-  // No other program has been executed: `memory`, which was opened before, is still there.
+  // Whether no other program has been executed, so that `memory`, which was opened before, is still
+  // there.
   [[nodiscard]] bool StillHolds(const TargetMemory& memory) const;
 
  private:
@@ -66,7 +68,7 @@ class TargetLayout {
   std::uint64_t attach_point_ = 0;
 };
 
-// The agent's attach point as it is now; none if it is none.
+// Returns the agent's attach point as it is now; nothing if there is none at `address`.
 [[nodiscard]] std::optional<AttachPointCopy> ReadAttachPoint(const TargetMemory& memory,
                                                              std::uint64_t address);
 

@@ -1,6 +1,6 @@
-// The memory of another process, through one descriptor: if the process executes another
-// program meanwhile, nothing of that is read or written, for the descriptor stays with the
-// memory that it was opened on.
+// The memory of another process, through one descriptor. The descriptor stays with the memory that
+// it was opened on: if the process executes another program meanwhile, nothing of that is read or
+// written.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,12 @@ class TargetMemory {
 
   int pid() const { return pid_; }
 
-  // Why nothing can be read any more: the process has ended, or has executed another program;
-  // none while something can. At the end of a process its memory goes before it does.
+  // Returns why nothing can be read any more: the process has ended, or has executed another
+  // program. Returns nothing while it can. At the end of a process its memory goes before the
+  // process does.
   [[nodiscard]] std::optional<Error> WhyGone() const;
 
-  // All of it, or false.
+  // Each reads or writes all of it, or returns false.
   [[nodiscard]] bool Read(std::uint64_t address, void* to, std::size_t bytes) const;
   [[nodiscard]] bool Write(std::uint64_t address, const void* from, std::size_t bytes) const;
 
@@ -42,7 +43,8 @@ class TargetMemory {
   UniqueFd fd_;
 };
 
-// What failed because the process went meanwhile is told as that.
+// Replaces an error by the reason why the process has gone, if it has: that is why something
+// failed.
 template <typename T>
 [[nodiscard]] Expected<T> UnlessGone(const TargetMemory& memory, Expected<T> result) {
   if (result) return result;

@@ -9,7 +9,7 @@
 namespace leakgate {
 namespace {
 
-// More than any real one has: the memory may hold anything.
+// No real module has more. The memory may hold anything.
 constexpr std::uint64_t kMostSymbols = 1U << 20;
 constexpr std::uint64_t kMostNameBytes = 1U << 26;
 
@@ -20,7 +20,7 @@ std::vector<T> ReadMany(const TargetMemory& memory, std::uint64_t address, std::
   return many;
 }
 
-// The dynamic section, by tag.
+// The entries of the dynamic section, by tag.
 using Dynamic = std::map<std::int64_t, std::uint64_t>;
 
 std::uint64_t ValueOf(const Dynamic& dynamic, std::int64_t tag) {
@@ -38,7 +38,7 @@ Dynamic ReadDynamic(const TargetMemory& memory, std::uint64_t address, std::uint
   return dynamic;
 }
 
-// GNU's hash table does not say how many symbols there are: the last chain's end does.
+// GNU's hash table does not say how many symbols there are; the end of the last chain does.
 std::uint64_t CountByGnuHash(const TargetMemory& memory, std::uint64_t table) {
   const std::vector<std::uint32_t> header = ReadMany<std::uint32_t>(memory, table, 4);
   if (header.empty() || header[0] > kMostSymbols || header[2] > kMostSymbols) return 0;

@@ -1,5 +1,5 @@
-// What a module that another process has loaded exports, read from the process's memory:
-// its file may have been replaced, or be in another root.
+// What a module that another process has loaded exports. It is read from the process's memory,
+// since the file may have been replaced, or may be in another root.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace leakgate {
 
 struct ExportedSymbol {
   std::uint64_t begin = 0;
-  std::uint64_t end = 0;  // begin where its size is not told
+  std::uint64_t end = 0;  // equal to begin if its size is not known
   std::string name;
 };
 
 class TargetModule {
  public:
-  // The module whose ELF header is at `base`; none if there is none.
-  // With `only`, of its symbols that one alone.
+  // Reads the module whose ELF header is at `base`; nothing if there is none. If `only` is given,
+  // reads no other symbol.
   [[nodiscard]] static std::optional<TargetModule> Read(const TargetMemory& memory,
                                                         std::uint64_t base,
                                                         std::string_view only = {});
@@ -32,7 +32,7 @@ class TargetModule {
 
   // Where the function or variable `name` is; 0 if it exports none.
   [[nodiscard]] std::uint64_t AddressOf(std::string_view name) const;
-  // The names of the function that `address` is in; none if it is in no exported one.
+  // The names of the exported function that `address` is in; none if it is in none.
   [[nodiscard]] std::vector<std::string_view> NamesAt(std::uint64_t address) const;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostFrames = 2048;
 
-// As the process sees it: it may have another root.
+// Opens the file that the process sees: it may have another root.
 int FindFile(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, char** path,
              Elf** elf) {
   std::error_code error;
@@ -25,27 +25,24 @@ int FindFile(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base
   return ::dwfl_linux_proc_find_elf(module, data, name, base, path, elf);
 }
 
-// .eh_frame is enough; what is elsewhere is not searched for, least of all by network.
+// .eh_frame is enough. Other debug information is not searched for, least of all by network.
 int FindNoDebugFile(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*,
                     GElf_Word, char**) {
   return -1;
 }
-
-// In DWARF's order (System V ABI, x86-64, figure 3.36).
-constexpr int kRegisterCount = 17;
 
 }  // namespace
 
 struct StackUnwinder::Callbacks {
   static StackUnwinder& Self(void* argument) { return *static_cast<StackUnwinder*>(argument); }
 
-  // What FindFile is given.
+  // Sets what FindFile is given.
   static int NameProcess(Dwfl_Module*, void** data, const char*, Dwarf_Addr, void* argument) {
     *data = const_cast<TargetMemory*>(&Self(argument).memory_);
     return DWARF_CB_OK;
   }
 
-  // Nothing is read from files any more while a thread is stopped.
+  // Reads the tables now, so that nothing is read from files while a thread is stopped.
   static int ReadUnwindTables(Dwfl_Module* module, void**, const char*, Dwarf_Addr, void*) {
     Dwarf_Addr bias = 0;
     (void)::dwfl_module_eh_cfi(module, &bias);
@@ -68,11 +65,7 @@ struct StackUnwinder::Callbacks {
   }
 
   static bool SetRegisters(Dwfl_Thread* thread, void* argument) {
-    const user_regs_struct& r = Self(argument).registers_;
-    const Dwarf_Word words[kRegisterCount] = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi,
-                                              r.rbp, r.rsp, r.r8,  r.r9,  r.r10, r.r11,
-                                              r.r12, r.r13, r.r14, r.r15, r.rip};
-    return ::dwfl_thread_state_registers(thread, 0, kRegisterCount, words);
+    return TellUnwinder(thread, Self(argument).registers_);
   }
 
   static int TakeFrame(Dwfl_Frame* frame, void* argument) {
@@ -116,7 +109,7 @@ StackUnwinder::~StackUnwinder() {
   if (dwfl_ != nullptr) ::dwfl_end(dwfl_);
 }
 
-TargetStack StackUnwinder::Unwind(const user_regs_struct& registers) {
+TargetStack StackUnwinder::Unwind(const RegisterSet& registers) {
   registers_ = registers;
   TargetStack stack;
   const int result = ::dwfl_getthread_frames(dwfl_, memory_.pid(), Callbacks::TakeFrame, &stack);

@@ -1,13 +1,12 @@
-// The call stack of a held thread, by the .eh_frame of its modules: with elfutils, from
-// the thread's registers and the process's memory.
+// The call stack of a held thread, by the .eh_frame of its modules. elfutils unwinds it, from the
+// thread's registers and the process's memory.
 #pragma once
-
-#include <sys/user.h>
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "runner/arch/registers.h"
 #include "runner/attach/linux/target_memory.h"
 #include "runner/base/expected.h"
 
@@ -16,24 +15,24 @@ struct Dwfl;
 namespace leakgate {
 
 struct StackFrame {
-  std::uint64_t pc = 0;         // of an outer frame: where it goes on
-  bool is_interrupted = false;  // the innermost, and any that a signal has interrupted
+  std::uint64_t pc = 0;         // where the frame goes on
+  bool is_interrupted = false;  // true of the innermost, and of any that a signal has interrupted
 };
 
 struct TargetStack {
   std::vector<StackFrame> frames;  // innermost first
-  bool is_complete = false;        // to where the thread began
+  bool is_complete = false;        // it reaches to where the thread began
 };
 
 class StackUnwinder {
  public:
-  // Reads what is loaded. `memory` must outlive the unwinder.
+  // Reads what the process has loaded. `memory` must outlive the unwinder.
   [[nodiscard]] static Expected<std::unique_ptr<StackUnwinder>> Create(const TargetMemory& memory);
   ~StackUnwinder();
   StackUnwinder(const StackUnwinder&) = delete;
   StackUnwinder& operator=(const StackUnwinder&) = delete;
 
-  [[nodiscard]] TargetStack Unwind(const user_regs_struct& registers);
+  [[nodiscard]] TargetStack Unwind(const RegisterSet& registers);
 
  private:
   explicit StackUnwinder(const TargetMemory& memory) : memory_(memory) {}
@@ -42,7 +41,7 @@ class StackUnwinder {
 
   const TargetMemory& memory_;
   Dwfl* dwfl_ = nullptr;
-  user_regs_struct registers_{};
+  RegisterSet registers_{};
 };
 
 }  // namespace leakgate

@@ -1,12 +1,11 @@
-// How far the threads of another process have come, by the time that they have had a
-// processor.
+// How far the threads of another process have come, by the time that they have had a processor.
 //
-// On a busy machine a thread that is ready to run may wait for its turn longer than anybody
-// would wait for it. A stop that comes meanwhile meets it where it was before: looked at
-// again and again, it would never come any further. So it is looked at again only once it
-// has run, and is given up only once it has run enough to have been seen elsewhere.
+// On a busy machine a thread that is ready to run may wait for its turn longer than anybody would
+// wait for it. A stop that comes meanwhile meets it where it was before: if it were looked at again
+// and again, it would never come any further. So it is looked at again only when it has run, and is
+// given up only when it has run enough to have been seen elsewhere.
 //
-// One thread's of the runner's.
+// Used by one thread of the runner's.
 #pragma once
 
 #include <chrono>
@@ -18,15 +17,15 @@ class ThreadProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // From now on, of the threads that there are now.
+  // Begins to measure the threads that there are now.
   explicit ThreadProgress(int pid);
 
   // Whether a look at `tid` may show anything new.
   [[nodiscard]] bool HasMoved(int tid) const;
   void NoteLook(int tid);
 
-  // Whether it is time to give up: `patience` has passed, and no thread has been waiting for a
-  // processor all the time; or so much has passed that nobody would wait on.
+  // Whether it is time to give up: `patience` has passed, and no thread has waited for a processor
+  // all the time; or so much time has passed that nobody would go on waiting.
   [[nodiscard]] bool IsSpent(std::chrono::milliseconds patience) const;
 
  private:
@@ -38,7 +37,7 @@ class ThreadProgress {
   std::map<int, std::chrono::nanoseconds> at_last_look_;
 };
 
-// Ready to run, or running.
+// Whether the thread is ready to run, or runs.
 [[nodiscard]] bool IsReadyToRun(int pid, int tid);
 
 }  // namespace leakgate

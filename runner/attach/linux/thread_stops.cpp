@@ -12,7 +12,7 @@ Expected<std::optional<HeldThread>> ThreadStops::Stop(int tid) {
   constexpr std::chrono::milliseconds kReadyToRun(1000);
   Expected<std::optional<HeldThread>> thread = HeldThread::Take(pid_, tid);
   if (!thread || !*thread) return thread;
-  // One that is only waiting for a processor is sure to stop.
+  // A thread that only waits for a processor is sure to stop.
   if ((*thread)->AwaitStop(IsReadyToRun(pid_, tid) ? kReadyToRun : kInKernel)) return thread;
   if ((*thread)->tid() != 0) awaited_.push_back(*std::move(*thread));
   return std::nullopt;

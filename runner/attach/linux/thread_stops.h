@@ -1,7 +1,8 @@
-// Stops threads of one process, one at a time. Those that are too slow to stop are let go of
-// when they do: a thread that stays stopped with a lock would hold up all the others.
+// Stops threads of one process, one at a time. Those that are too slow are let go of when they have
+// stopped: a thread that stays stopped with a lock would hold up all the others.
 //
-// One thread's of the runner's, which ends afterwards: the kernel then lets go of all.
+// Used by one thread of the runner's, which ends afterwards: then the kernel lets go of all
+// threads.
 #pragma once
 
 #include <optional>
@@ -16,15 +17,15 @@ class ThreadStops {
  public:
   explicit ThreadStops(int pid) : pid_(pid) {}
 
-  // Stops `tid`; nothing if it has gone, or is slow: then it is awaited.
+  // Stops `tid`. Returns nothing if the thread has gone, or if it is slow; then it is awaited.
   // REQUIRES: it is not awaited already.
   [[nodiscard]] Expected<std::optional<HeldThread>> Stop(int tid);
 
-  // Asked to stop, and has not yet.
+  // Whether the thread has been asked to stop, and has not yet.
   [[nodiscard]] bool IsAwaited(int tid) const;
-  // One of those that has stopped since; none: none has.
+  // Returns one of those that have stopped since; nothing if none has.
   [[nodiscard]] std::optional<HeldThread> TakeLate();
-  // All of those go on at once.
+  // Lets all of those go on at once.
   void ReleaseLate();
 
  private:

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <string>
 
+#include "runner/arch/system_calls.h"
 #include "runner/process/interrupted_call.h"
 #include "runner/process/proc_files.h"
 
@@ -17,23 +18,40 @@
 namespace leakgate {
 namespace {
 
-// Those that the kernel begins again by itself, and that know how long they have waited
+// Calls that the kernel begins again by itself, and that know how long they have waited
 // (include/linux/errno.h: ERESTARTSYS, ERESTARTNOHAND, ERESTART_RESTARTBLOCK).
-constexpr std::int64_t kGoOn[] = {
-    SYS_read,         SYS_pread64,         SYS_readv,       SYS_preadv,
-    SYS_write,        SYS_pwrite64,        SYS_writev,      SYS_pwritev,
-    SYS_poll,         SYS_ppoll,           SYS_select,      SYS_pselect6,
-    SYS_nanosleep,    SYS_clock_nanosleep, SYS_futex,       SYS_futex_waitv,
-    SYS_wait4,        SYS_waitid,          SYS_pause,       SYS_rt_sigsuspend,
-    SYS_flock,        SYS_fcntl,           SYS_sched_yield, SYS_mq_timedreceive,
-    SYS_mq_timedsend, SYS_sendto,          SYS_sendmsg,     SYS_restart_syscall,
-    SYS_splice,       SYS_sendfile};
+constexpr std::int64_t kGoOn[] = {SYS_read,
+                                  SYS_pread64,
+                                  SYS_readv,
+                                  SYS_preadv,
+                                  SYS_write,
+                                  SYS_pwrite64,
+                                  SYS_writev,
+                                  SYS_pwritev,
+                                  SYS_ppoll,
+                                  SYS_pselect6,
+                                  SYS_nanosleep,
+                                  SYS_clock_nanosleep,
+                                  SYS_futex,
+                                  SYS_futex_waitv,
+                                  SYS_wait4,
+                                  SYS_waitid,
+                                  SYS_rt_sigsuspend,
+                                  SYS_flock,
+                                  SYS_fcntl,
+                                  SYS_sched_yield,
+                                  SYS_mq_timedreceive,
+                                  SYS_mq_timedsend,
+                                  SYS_sendto,
+                                  SYS_sendmsg,
+                                  SYS_restart_syscall,
+                                  SYS_splice,
+                                  SYS_sendfile};
 
-// Those that end when stopped, and are begun again by us: is there a limit to their time?
+// Whether there is a time limit to a call that ends when it is stopped, and that we begin again.
 bool HasTimeLimit(const WaitingIn& waiting) {
   constexpr auto kForEver = static_cast<std::int32_t>(-1);
-  switch (waiting.call) {
-    case SYS_epoll_wait:
+  switch (NewerFormOf(waiting.call)) {
     case SYS_epoll_pwait:
       return static_cast<std::int32_t>(waiting.arguments[3]) != kForEver;
     case SYS_rt_sigtimedwait:
@@ -45,7 +63,7 @@ bool HasTimeLimit(const WaitingIn& waiting) {
     case SYS_semop:
     case SYS_msgrcv:
     case SYS_msgsnd:
-    // A limit of a socket's is not known here; most have none.
+    // A socket's time limit is not known here; most sockets have none.
     case SYS_recvfrom:
     case SYS_recvmsg:
     case SYS_accept:
@@ -88,7 +106,7 @@ std::optional<WaitingIn> ParseWaiting(std::string_view line) {
 
 StopCost CostOf(const WaitingIn& waiting) {
   if (waiting.call < 0) return StopCost::kNone;
-  if (std::find(std::begin(kGoOn), std::end(kGoOn), waiting.call) != std::end(kGoOn)) {
+  if (std::find(std::begin(kGoOn), std::end(kGoOn), NewerFormOf(waiting.call)) != std::end(kGoOn)) {
     return StopCost::kNone;
   }
   if (!EndsWhenStopped(static_cast<std::uint64_t>(waiting.call))) return StopCost::kShows;

@@ -1,4 +1,4 @@
-// Which threads of a process may be stopped without its noticing, by what they wait in.
+// Which threads of a process may be stopped without the process noticing, by what they wait in.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@ namespace leakgate {
 
 // What a stop does to a thread's system call.
 enum class StopCost {
-  kNone,        // it runs, or goes on waiting as if nothing had been
+  kNone,        // the thread runs, or goes on waiting as if nothing had been
   kBeginsAnew,  // the call is made again, and waits its full time once more
   kShows,       // the program would see that its call was cut short
 };
 
 // A line of /proc/PID/task/TID/syscall.
 struct WaitingIn {
-  std::int64_t call = -1;  // -1: none
+  std::int64_t call = -1;  // -1 if there is none
   std::array<std::uint64_t, 6> arguments{};
-  std::uint64_t pc = 0;  // where it goes on; 0: not known, for it runs
+  std::uint64_t pc = 0;  // where it goes on; 0 if that is not known, since it runs
 };
 
-// Nothing: it cannot be told. Pure.
+// Returns nothing if the line cannot be understood. Pure.
 [[nodiscard]] std::optional<WaitingIn> ParseWaiting(std::string_view line);
 [[nodiscard]] StopCost CostOf(const WaitingIn& waiting);
 

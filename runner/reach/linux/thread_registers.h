@@ -1,4 +1,4 @@
-// The registers of a stopped thread. What depends on the machine is here.
+// The registers of a stopped thread, as roots.
 #pragma once
 
 #include <optional>

@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "plugin/agent/interpose.h"
-#include "plugin/agent/on_switch.h"
-#include "plugin/agent/recorder.h"
-#include "plugin/agent/windows.h"
+#include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/interpose/interpose.h"
+#include "plugin/agent/record/recorder.h"
+#include "plugin/agent/windows/windows.h"
 #include "runner/region/stack_events.h"
 #include "tests/bench/workloads/call_depth.h"
 #include "tests/unit/agent/traced_region.h"

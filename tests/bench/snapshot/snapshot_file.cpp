@@ -17,9 +17,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "plugin/agent/on_switch.h"
-#include "plugin/agent/recorder.h"
-#include "plugin/agent/windows.h"
+#include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/record/recorder.h"
+#include "plugin/agent/windows/windows.h"
 #include "runner/attribution/frame_origin.h"
 #include "runner/snapshot_file/linux/describe_process.h"
 #include "runner/snapshot_file/write_snapshot.h"

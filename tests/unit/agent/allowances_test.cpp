@@ -1,11 +1,11 @@
 // Allowances in the program's code: which blocks they hold for, and that giving one
 // again costs nothing.
-#include "plugin/agent/allowances.h"
+#include "plugin/agent/windows/allowances.h"
 
 #include <gmock/gmock.h>
 
-#include "plugin/agent/on_switch.h"
-#include "plugin/agent/windows.h"
+#include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/windows/windows.h"
 #include "tests/unit/agent/traced_region.h"
 
 namespace leakgate::test {

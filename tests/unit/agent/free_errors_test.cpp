@@ -1,14 +1,14 @@
 // Frees that must not be: found, told once, and never where they are legal.
-#include "plugin/agent/free_errors.h"
+#include "plugin/agent/record/free_errors.h"
 
 #include <gmock/gmock.h>
 
 #include <optional>
 
-#include "plugin/agent/host_functions.h"
-#include "plugin/agent/on_switch.h"
-#include "plugin/agent/recorder.h"
-#include "plugin/agent/windows.h"
+#include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/record/recorder.h"
+#include "plugin/agent/windows/windows.h"
 #include "tests/unit/agent/traced_region.h"
 
 extern "C" {

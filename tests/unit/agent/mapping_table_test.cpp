@@ -1,13 +1,13 @@
 // The table of mappings, as the agent keeps it and the reader reads it. Ranges are
 // written as pages, from a number that no other test uses.
-#include "plugin/agent/mapping_table.h"
+#include "plugin/agent/mappings/mapping_table.h"
 
 #include <gmock/gmock.h>
 
 #include <atomic>
 #include <thread>
 
-#include "plugin/agent/mapping_recorder.h"
+#include "plugin/agent/record/mapping_recorder.h"
 #include "tests/unit/agent/traced_region.h"
 
 namespace leakgate::test {

@@ -1,7 +1,7 @@
 // Measuring windows: what counts in them, in whatever order and on whatever threads they
 // begin and end; that nothing outstanding asks nobody and costs nothing; and that the
 // windows of tests count as if there were none.
-#include "plugin/agent/measuring_windows.h"
+#include "plugin/agent/windows/measuring_windows.h"
 
 #include <gmock/gmock.h>
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "plugin/agent/linux/syscall.h"
-#include "plugin/agent/phases.h"
+#include "plugin/agent/windows/phases.h"
 #include "runner/region/amount.h"
 #include "tests/unit/agent/traced_region.h"
 

@@ -7,11 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/agent/host/on_switch.h"
 #include "plugin/agent/linux/syscall.h"
-#include "plugin/agent/on_switch.h"
-#include "plugin/agent/recorder.h"
-#include "plugin/agent/stream_boundaries.h"
-#include "plugin/agent/windows.h"
+#include "plugin/agent/record/recorder.h"
+#include "plugin/agent/stream/stream_boundaries.h"
+#include "plugin/agent/windows/windows.h"
 #include "tests/unit/agent/traced_region.h"
 
 namespace leakgate::test {

@@ -1,6 +1,6 @@
 // The recorder against a model: the same allocations and frees, kept in a
 // std::map, must be what a reader of the region finds.
-#include "plugin/agent/recorder.h"
+#include "plugin/agent/record/recorder.h"
 
 #include <gmock/gmock.h>
 

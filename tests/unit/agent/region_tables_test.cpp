@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "plugin/agent/thread_start.h"
+#include "plugin/agent/record/thread_start.h"
 #include "tests/unit/agent/traced_region.h"
 
 namespace leakgate::test {

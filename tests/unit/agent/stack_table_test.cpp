@@ -1,4 +1,4 @@
-#include "plugin/agent/stack_table.h"
+#include "plugin/agent/record/stack_table.h"
 
 #include <gtest/gtest.h>
 

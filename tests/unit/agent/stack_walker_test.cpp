@@ -13,7 +13,7 @@
 #include <functional>
 #include <thread>
 
-#include "plugin/agent/thread_state.h"
+#include "plugin/agent/threads/thread_state.h"
 #include "tests/unit/agent/walk.h"
 
 extern "C" void WalkFromRbxFrame(void (*function)(void*), void* argument);

@@ -4,15 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include "plugin/agent/counters.h"
+#include "plugin/agent/base/region.h"
+#include "plugin/agent/host/on_switch.h"
 #include "plugin/agent/linux/syscall.h"
-#include "plugin/agent/live_map.h"
-#include "plugin/agent/module_table.h"
-#include "plugin/agent/on_switch.h"
-#include "plugin/agent/recorder.h"
-#include "plugin/agent/region.h"
-#include "plugin/agent/stack_table.h"
-#include "plugin/agent/windows.h"
+#include "plugin/agent/record/live_map.h"
+#include "plugin/agent/record/recorder.h"
+#include "plugin/agent/record/stack_table.h"
+#include "plugin/agent/unwind/module_table.h"
+#include "plugin/agent/windows/counters.h"
+#include "plugin/agent/windows/windows.h"
 #include "runner/session/linux/region_file.h"
 
 namespace leakgate::test {

@@ -1,4 +1,4 @@
-#include "plugin/agent/without_agent.h"
+#include "plugin/agent/exec/without_agent.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

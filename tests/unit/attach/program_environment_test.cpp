@@ -45,7 +45,7 @@ TEST(OwnEnvironmentTest, HasAtItsPlaceWhatThisProcessDoesWithout) {
   ::setenv("LEAKGATE_TEST_B", "2", 1);
   ::setenv("LEAKGATE_TEST_C", "3", 1);
   const std::vector<std::string> before = OwnEnvironment();
-  DoWithout("LEAKGATE_TEST_B");
+  HideVariable("LEAKGATE_TEST_B");
   EXPECT_EQ(::getenv("LEAKGATE_TEST_B"), nullptr);
   EXPECT_EQ(OwnEnvironment(), before);
 }

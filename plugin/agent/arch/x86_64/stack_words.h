@@ -1,0 +1,48 @@
+// Words of the stack with the values that they had, and whether they have them still: two values
+// are compared at once, by SSE2, which every x86-64 processor has. The loads of the words
+// themselves are what this costs.
+#pragma once
+
+#include <emmintrin.h>
+
+#include <cstdint>
+
+namespace leakgate::agent {
+
+// Two words of the stack.
+struct alignas(16) StackWords {
+  std::uint64_t values[2];
+  const std::uint64_t* addresses[2];
+};
+
+// As many StackWords are compared in one round.
+inline constexpr std::uint32_t kWordsStride = 2;
+
+// All bits are 0 where both words hold what they held.
+__attribute__((always_inline)) inline __m128i DifferencesOf(const StackWords& words) {
+  const __m128d low = _mm_load_sd(reinterpret_cast<const double*>(words.addresses[0]));
+  const __m128d both = _mm_loadh_pd(low, reinterpret_cast<const double*>(words.addresses[1]));
+  return _mm_xor_si128(_mm_castpd_si128(both),
+                       _mm_load_si128(reinterpret_cast<const __m128i*>(words.values)));
+}
+
+// Their number is a multiple of kWordsStride, and not 0.
+struct StackWordsRange {
+  const StackWords* begin;
+  const StackWords* end;
+};
+
+// Whether all words in the range hold what they held.
+__attribute__((always_inline)) inline bool StillHold(const StackWordsRange& range) {
+  __m128i differences = _mm_setzero_si128();
+  const StackWords* words = range.begin;
+  do {
+    differences =
+        _mm_or_si128(differences, _mm_or_si128(DifferencesOf(words[0]), DifferencesOf(words[1])));
+    words += kWordsStride;
+  } while (words != range.end);
+  const __m128i is_zero = _mm_cmpeq_epi8(differences, _mm_setzero_si128());
+  return _mm_movemask_epi8(is_zero) == 0xFFFF;
+}
+
+}  // namespace leakgate::agent

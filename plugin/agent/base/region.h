@@ -1,0 +1,70 @@
+// The region as the agent sees it: typed pointers into the shared mapping.
+//
+// The agent never gives the region's addresses away. A later region is mapped in the place of an
+// earlier one, and between the two there is private memory (Park in linux/syscall.h). A fork child
+// does not inherit the mapping (MADV_DONTFORK) and finds tracing switched off (host/on_switch.h).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/region_layout.h"
+#include "plugin/agent/base/visibility.h"
+
+namespace leakgate::agent {
+
+struct Region {
+  char* base = nullptr;
+
+  RegionHeader& header() const { return At<RegionHeader>(region_offset::kHeader); }
+  Mailbox& mailbox() const { return At<Mailbox>(region_offset::kMailbox); }
+  WindowRecord* windows() const { return &At<WindowRecord>(region_offset::kWindows); }
+  ThreadRecord* threads() const { return &At<ThreadRecord>(region_offset::kThreads); }
+  CounterShard* shards() const { return &At<CounterShard>(region_offset::kShards); }
+  ContextRecord* contexts() const { return &At<ContextRecord>(region_offset::kContexts); }
+  ModuleRecord* modules() const { return &At<ModuleRecord>(region_offset::kModules); }
+  char* text() const { return &At<char>(region_offset::kText); }
+  AllowanceRecord* allowances() const { return &At<AllowanceRecord>(region_offset::kAllowances); }
+  EarlierFree* earlier_frees() const { return &At<EarlierFree>(region_offset::kEarlierFrees); }
+  FreeError* free_errors() const { return &At<FreeError>(region_offset::kFreeErrors); }
+  MappingTotals& mapping_totals() const { return At<MappingTotals>(region_offset::kMappingTotals); }
+  MappingRecord* mappings() const { return &At<MappingRecord>(region_offset::kMappings); }
+  OwnRange* own_ranges() const { return &At<OwnRange>(region_offset::kOwnRanges); }
+  MeasuringWindowRecord* measuring_windows() const {
+    return &At<MeasuringWindowRecord>(region_offset::kMeasuringWindows);
+  }
+  StackNode* stacks() const { return &At<StackNode>(region_offset::kStacks); }
+  Tally* freed_by() const { return &At<Tally>(region_offset::kFreedBy); }
+  std::atomic<std::uint32_t>* directory() const {
+    return &At<std::atomic<std::uint32_t>>(region_offset::kDirectory);
+  }
+
+  // Counts something that could not be recorded.
+  void Drop(DropReason reason) const {
+    header().drops[static_cast<std::uint32_t>(reason)].fetch_add(1, std::memory_order_relaxed);
+  }
+
+  // Copies a string into the region's text. Counts a drop and returns an empty reference if there
+  // is no room.
+  TextRef AddText(const char* text, std::uint32_t length) const;
+
+ private:
+  template <typename T>
+  T& At(std::uint64_t offset) const {
+    return *reinterpret_cast<T*>(base + offset);
+  }
+};
+
+// The process's one region. base is nullptr until tracing starts.
+extern LEAKGATE_INTERNAL Region g_region;
+
+// Tells the runner, by the region, that [begin, begin + bytes) is the agent's own memory: a pointer
+// from there into the heap keeps no block alive. Ranges beyond the table are only counted.
+void NoteOwnMemory(const void* begin, std::size_t bytes);
+
+// Maps anonymous private memory, which is zeroed, and notes it. Returns nullptr if there is none.
+// REQUIRES: the region is mapped.
+void* MapOwn(std::size_t bytes);
+
+}  // namespace leakgate::agent

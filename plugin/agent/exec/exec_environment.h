@@ -1,0 +1,36 @@
+// The environment of a program that this process executes in its own place.
+//
+// A process whose tracing was enabled while it ran may have been started without the agent. The
+// program that it executes under the same PID is to be traced all the same. So that program is
+// given the agent and the name of the runner's socket, as a program that leakgate launches is.
+//
+// Children of fork and vfork are left alone: they are other processes, which nobody has named.
+#pragma once
+
+#include "plugin/agent/base/visibility.h"
+
+namespace leakgate::agent {
+
+// Gives the agent to what is executed from now on. `control` names the runner's socket.
+void FollowExecs(const char* control);
+void StopFollowingExecs();
+
+// The environment for one call that executes. It lives as long as the call.
+class ExecEnvironment {
+ public:
+  explicit ExecEnvironment(char* const* given);
+  // Reached only if the call has failed.
+  ~ExecEnvironment();
+  ExecEnvironment(const ExecEnvironment&) = delete;
+  ExecEnvironment& operator=(const ExecEnvironment&) = delete;
+
+  // Returns what was given if nothing is to be changed, or if there is no memory.
+  char* const* get() const { return variables_; }
+
+ private:
+  char* const* variables_;
+  void* memory_ = nullptr;  // mapped, since the caller's stack may be small
+  unsigned long bytes_ = 0;
+};
+
+}  // namespace leakgate::agent

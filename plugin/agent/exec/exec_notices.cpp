@@ -1,0 +1,73 @@
+#include "plugin/agent/exec/exec_notices.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "plugin/agent/base/visibility.h"
+#include "plugin/agent/exec/exec_file.h"
+#include "plugin/agent/linux/control_client.h"
+#include "plugin/agent/linux/syscall.h"
+
+namespace leakgate::agent {
+namespace {
+
+// What fork children inherit. The control socket's name is a copy, since the program may write over
+// its environment.
+struct ExecTelling {
+  std::atomic<std::uint32_t> window{0};
+  bool is_on = false;
+  char control[108] = {};
+};
+constinit ExecTelling g_telling;
+
+// Whether a program that starts with `environment` would not have the agent, or not find the
+// runner.
+bool LeavesAgent(char* const* environment) {
+  bool preloads = false;
+  bool has_control = false;
+  for (char* const* it = environment; it != nullptr && *it != nullptr; ++it) {
+    const char* const variable = *it;
+    if (IsPreload(variable)) {
+      preloads = preloads || std::strstr(variable, "leakgate") != nullptr;
+    }
+    const std::size_t length = sizeof(kControlVariable) - 1;
+    if (std::strncmp(variable, kControlVariable, length) == 0 && variable[length] == '=') {
+      has_control = has_control || std::strcmp(variable + length + 1, g_telling.control) == 0;
+    }
+  }
+  return !preloads || !has_control;
+}
+
+}  // namespace
+
+void StartExecNotices(const char* control, std::uint32_t window) {
+  const std::size_t length = std::strlen(control);
+  if (length >= sizeof(g_telling.control)) return;
+  std::memcpy(g_telling.control, control, length + 1);
+  g_telling.window.store(window, std::memory_order_relaxed);
+  g_telling.is_on = true;
+}
+
+void NoteWindowForExecs(std::uint32_t window) {
+  g_telling.window.store(window, std::memory_order_relaxed);
+}
+
+bool TellsOfExecs() { return g_telling.is_on; }
+
+// The notice is in mapped memory: a child between clone and exec may have only a small stack.
+void TellOfExec(ExecEvent event, const ExecFile& file, int pid) {
+  void* const memory = MapPrivate(sizeof(ExecNotice));
+  if (memory == nullptr) return;
+  auto& notice = *static_cast<ExecNotice*>(memory);
+  notice.magic = kExecMagic;
+  notice.event = static_cast<std::uint32_t>(event);
+  notice.pid = pid;
+  notice.window = g_telling.window.load(std::memory_order_relaxed);
+  notice.leaves_agent = LeavesAgent(file.environment) ? 1 : 0;
+  notice.path_length =
+      static_cast<std::uint32_t>(FindPath(file, notice.path, ExecNotice::kPathCapacity));
+  if (notice.path_length != 0) SendExecNotice(g_telling.control, notice);
+  RawSyscall(SYS_munmap, Word(memory), sizeof(ExecNotice));
+}
+
+}  // namespace leakgate::agent

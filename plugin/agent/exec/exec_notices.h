@@ -1,0 +1,28 @@
+// Notices to the runner of what this process executes, where budget files name child processes. So
+// the runner knows even of a child that starts without the agent.
+//
+// Used by fork and vfork children as well, which may share the parent's memory. So all but the
+// window is written once, at start-up, and nothing is kept of a notice.
+#pragma once
+
+#include <cstdint>
+
+#include "common/control_protocol.h"
+#include "plugin/agent/exec/exec_file.h"
+
+namespace leakgate::agent {
+
+// Begins to send a notice of each program that is executed. `control` names the runner's socket.
+// `window` is the window of the program under test in which this process was started.
+void StartExecNotices(const char* control, std::uint32_t window);
+
+// Says which window of the program under test is current. A fork child keeps its parent's.
+void NoteWindowForExecs(std::uint32_t window);
+
+[[nodiscard]] bool TellsOfExecs();
+
+// Tells the runner that `pid`, or this process if that is 0, executes `file`.
+// REQUIRES: TellsOfExecs.
+void TellOfExec(ExecEvent event, const ExecFile& file, int pid = 0);
+
+}  // namespace leakgate::agent

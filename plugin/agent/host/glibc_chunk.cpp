@@ -1,0 +1,52 @@
+#include "plugin/agent/host/glibc_chunk.h"
+
+#include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/linux/syscall.h"
+
+namespace leakgate::agent {
+namespace {
+
+constexpr std::uint64_t kPreviousInUse = 1;
+constexpr std::uint64_t kIsMapped = 2;
+constexpr std::uint64_t kFlags = 15;
+constexpr std::uint64_t kLeastChunk = 32;
+
+constinit std::uint64_t g_freed_mark = 0;  // 0: not known
+
+std::uint64_t WordAt(std::uint64_t address) {
+  return *reinterpret_cast<const volatile std::uint64_t*>(address);
+}
+
+std::uint64_t MarkOfFreed(std::size_t bytes) {
+  void* const block = g_host.malloc(bytes);
+  if (block == nullptr) return 0;
+  const auto address = reinterpret_cast<std::uint64_t>(block);
+  const bool stays =
+      (WordAt(address - 8) & kIsMapped) == 0;  // it is where MALLOC_MMAP_THRESHOLD_ is 0
+  g_host.free(block);
+  return stays ? WordAt(address + 8) : 0;
+}
+
+// The chunk is free and its neighbour says so.
+bool NextSaysFree(std::uint64_t block) {
+  const std::uint64_t size_word = WordAt(block - 8);
+  const std::uint64_t size = size_word & ~kFlags;
+  if ((size_word & kIsMapped) != 0 || size < kLeastChunk || size >> 47 != 0) return false;
+  const std::uint64_t next = block - 8 + size;
+  return IsReadable(next) && (WordAt(next) & kPreviousInUse) == 0;
+}
+
+}  // namespace
+
+void LearnFreedMark() {
+  const std::uint64_t mark = MarkOfFreed(24);
+  if (mark == MarkOfFreed(40)) g_freed_mark = mark;
+}
+
+bool IsFreeChunk(std::uint64_t block) {
+  if (!IsReadable(block - 8) || !IsReadable(block + 8)) return true;
+  if (g_freed_mark != 0 && WordAt(block + 8) == g_freed_mark) return true;
+  return NextSaysFree(block);
+}
+
+}  // namespace leakgate::agent

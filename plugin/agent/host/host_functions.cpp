@@ -1,0 +1,215 @@
+#include "plugin/agent/host/host_functions.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <initializer_list>
+
+#include "plugin/agent/linux/call_slots.h"
+
+namespace leakgate::agent {
+
+constinit HostFunctions g_host{};
+
+namespace {
+
+constinit bool g_is_late = false;
+
+template <typename Function>
+void Resolve(Function*& function, const char* name, void* where = RTLD_NEXT) {
+  const bool is_own_search = g_is_late && where == RTLD_NEXT;
+  function = reinterpret_cast<Function*>(is_own_search ? FindHost(name) : dlsym(where, name));
+}
+
+template <typename Function>
+const link_map* Owner(Function* function) {
+  dl_find_object object;
+  if (function == nullptr || _dl_find_object(reinterpret_cast<void*>(function), &object) != 0) {
+    return nullptr;
+  }
+  return object.dlfo_link_map;
+}
+
+bool IsNamed(const link_map* module, const char* stem) {
+  if (module == nullptr || module->l_name == nullptr) return false;
+  const char* const slash = std::strrchr(module->l_name, '/');
+  const char* const name = slash == nullptr ? module->l_name : slash + 1;
+  return std::strncmp(name, stem, std::strlen(stem)) == 0;
+}
+
+void ResolveMalloc() {
+  Resolve(g_host.malloc, "malloc");
+  Resolve(g_host.free, "free");
+  Resolve(g_host.calloc, "calloc");
+  Resolve(g_host.realloc, "realloc");
+  Resolve(g_host.memalign, "memalign");
+  Resolve(g_host.aligned_alloc, "aligned_alloc");
+  Resolve(g_host.posix_memalign, "posix_memalign");
+  Resolve(g_host.valloc, "valloc");
+  Resolve(g_host.pvalloc, "pvalloc");
+}
+
+// The names are the Itanium C++ ABI's.
+void ResolveNew(void* where) {
+  Resolve(g_host.op_new, "_Znwm", where);
+  Resolve(g_host.op_new_array, "_Znam", where);
+  Resolve(g_host.op_new_nothrow, "_ZnwmRKSt9nothrow_t", where);
+  Resolve(g_host.op_new_array_nothrow, "_ZnamRKSt9nothrow_t", where);
+  Resolve(g_host.op_new_aligned, "_ZnwmSt11align_val_t", where);
+  Resolve(g_host.op_new_array_aligned, "_ZnamSt11align_val_t", where);
+  Resolve(g_host.op_new_aligned_nothrow, "_ZnwmSt11align_val_tRKSt9nothrow_t", where);
+  Resolve(g_host.op_new_array_aligned_nothrow, "_ZnamSt11align_val_tRKSt9nothrow_t", where);
+}
+
+void ResolveDelete(void* where) {
+  Resolve(g_host.op_delete, "_ZdlPv", where);
+  Resolve(g_host.op_delete_array, "_ZdaPv", where);
+  Resolve(g_host.op_delete_sized, "_ZdlPvm", where);
+  Resolve(g_host.op_delete_array_sized, "_ZdaPvm", where);
+  Resolve(g_host.op_delete_nothrow, "_ZdlPvRKSt9nothrow_t", where);
+  Resolve(g_host.op_delete_array_nothrow, "_ZdaPvRKSt9nothrow_t", where);
+  Resolve(g_host.op_delete_aligned, "_ZdlPvSt11align_val_t", where);
+  Resolve(g_host.op_delete_array_aligned, "_ZdaPvSt11align_val_t", where);
+  Resolve(g_host.op_delete_sized_aligned, "_ZdlPvmSt11align_val_t", where);
+  Resolve(g_host.op_delete_array_sized_aligned, "_ZdaPvmSt11align_val_t", where);
+  Resolve(g_host.op_delete_aligned_nothrow, "_ZdlPvSt11align_val_tRKSt9nothrow_t", where);
+  Resolve(g_host.op_delete_array_aligned_nothrow, "_ZdaPvSt11align_val_tRKSt9nothrow_t", where);
+}
+
+void ResolveMmap() {
+  Resolve(g_host.mmap, "mmap");
+  Resolve(g_host.mmap64, "mmap64");
+  Resolve(g_host.munmap, "munmap");
+  Resolve(g_host.mremap, "mremap");
+  Resolve(g_host.mprotect, "mprotect");
+  Resolve(g_host.pkey_mprotect, "pkey_mprotect");
+  Resolve(g_host.shmat, "shmat");
+  Resolve(g_host.shmdt, "shmdt");
+}
+
+void FindAllocator() {
+  const link_map* const allocator = Owner(g_host.malloc);
+  g_host.allocator_is_foreign = !IsNamed(allocator, "libc.so");
+  dl_find_object object;
+  if (allocator == nullptr ||
+      _dl_find_object(reinterpret_cast<void*>(g_host.malloc), &object) != 0) {
+    return;
+  }
+  g_host.allocator_begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
+  g_host.allocator_end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
+}
+
+void ResolveOthers() {
+  Resolve(g_host.pthread_create, "pthread_create");
+  Resolve(g_host.dlclose, "dlclose");
+  if (g_is_late) {
+    Resolve(g_host.dlopen, "dlopen");
+    Resolve(g_host.dlmopen, "dlmopen");
+    Resolve(g_host.dlsym, "dlsym");
+  }
+  Resolve(g_host.libc_start_main, "__libc_start_main");
+  Resolve(g_host.exit, "exit");
+  Resolve(g_host.exit_now, "_exit");
+  Resolve(g_host.exit_now_c, "_Exit");
+  Resolve(g_host.quick_exit, "quick_exit");
+  Resolve(g_host.execve, "execve");
+  Resolve(g_host.execvpe, "execvpe");
+  Resolve(g_host.fexecve, "fexecve");
+  Resolve(g_host.execveat, "execveat");
+  Resolve(g_host.posix_spawn, "posix_spawn");
+  Resolve(g_host.posix_spawnp, "posix_spawnp");
+  Resolve(g_host.getenv, "getenv");
+  Resolve(g_host.write, "write");
+  Resolve(g_host.close, "close");
+  Resolve(g_host.socket, "socket");
+  Resolve(g_host.connect, "connect");
+  Resolve(g_host.getaddrinfo, "getaddrinfo");
+  Resolve(g_host.freeaddrinfo, "freeaddrinfo");
+}
+
+// One that the program defines comes before the agent's, and does without it; before the
+// runtime's, where the agent stands in for that alone.
+bool OperatorsAreOurs() {
+  const link_map* const expected = g_is_late ? Owner(g_host.op_new) : Owner(&ResolveHostFunctions);
+  for (const char* const name : {"_Znwm",
+                                 "_Znam",
+                                 "_ZnwmRKSt9nothrow_t",
+                                 "_ZnamRKSt9nothrow_t",
+                                 "_ZnwmSt11align_val_t",
+                                 "_ZnamSt11align_val_t",
+                                 "_ZnwmSt11align_val_tRKSt9nothrow_t",
+                                 "_ZnamSt11align_val_tRKSt9nothrow_t",
+                                 "_ZdlPv",
+                                 "_ZdaPv",
+                                 "_ZdlPvm",
+                                 "_ZdaPvm",
+                                 "_ZdlPvRKSt9nothrow_t",
+                                 "_ZdaPvRKSt9nothrow_t",
+                                 "_ZdlPvSt11align_val_t",
+                                 "_ZdaPvSt11align_val_t",
+                                 "_ZdlPvmSt11align_val_t",
+                                 "_ZdaPvmSt11align_val_t",
+                                 "_ZdlPvSt11align_val_tRKSt9nothrow_t",
+                                 "_ZdaPvSt11align_val_tRKSt9nothrow_t"}) {
+    void (*first)() = nullptr;
+    Resolve(first, name, g_is_late ? RTLD_NEXT : RTLD_DEFAULT);
+    if (Owner(first) != expected) return false;
+  }
+  return true;
+}
+
+OperatorSource FindOperatorSource() {
+  const link_map* const provider = Owner(g_host.op_new);
+  if (provider == nullptr) return OperatorSource::kNone;
+  if (IsNamed(provider, "libstdc++.so") || IsNamed(provider, "libc++.so") ||
+      IsNamed(provider, "libc++abi.so")) {
+    return OperatorSource::kRuntime;
+  }
+  return provider == Owner(g_host.malloc) ? OperatorSource::kAllocator : OperatorSource::kProgram;
+}
+
+}  // namespace
+
+// In the order of loading, the C library comes behind the agent only if the agent was there first.
+bool IsLoadedLate() {
+  const link_map* const libc = Owner(&::getpid);
+  for (const link_map* map = Owner(&ResolveHostFunctions); map != nullptr; map = map->l_next) {
+    if (map == libc) return false;
+  }
+  return libc != nullptr;
+}
+
+void FindOperators() {
+  if (g_host.operators != OperatorSource::kNone) return;
+  ResolveNew(RTLD_NEXT);
+  ResolveDelete(RTLD_NEXT);
+  g_host.operators = FindOperatorSource();
+  g_host.operators_are_ours = OperatorsAreOurs();
+}
+
+void ResolveHostFunctions() {
+  g_is_late = IsLoadedLate();
+  ResolveMalloc();
+  ResolveNew(RTLD_NEXT);
+  ResolveDelete(RTLD_NEXT);
+  ResolveMmap();
+  ResolveOthers();
+  FindAllocator();
+  g_host.operators = FindOperatorSource();
+  g_host.operators_are_ours = OperatorsAreOurs();
+  g_host.is_resolved = true;
+}
+
+void ResolveLateOperators() {
+  for (const char* const runtime : {"libstdc++.so.6", "libc++.so.1"}) {
+    void* const loaded = dlopen(runtime, RTLD_LAZY | RTLD_NOLOAD);
+    if (loaded == nullptr) continue;
+    ResolveNew(loaded);
+    ResolveDelete(loaded);
+    return;
+  }
+}
+
+}  // namespace leakgate::agent

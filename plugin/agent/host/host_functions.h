@@ -1,0 +1,126 @@
+// The host's functions: those that the agent's own stand in front of, and forward to.
+//
+// They are the next definitions after the agent's in the program's search order, so any allocator
+// in a shared library keeps working. Where the agent was loaded into a running process, they are
+// the first definitions in the order but for the agent's. They are resolved once, before anything
+// is forwarded.
+#pragma once
+
+#include <netdb.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "plugin/agent/base/visibility.h"
+
+namespace leakgate::agent {
+
+// Who provides operator new and delete.
+enum class OperatorSource {
+  kNone,       // there is no C++ runtime yet; one that is loaded later counts as kRuntime
+  kRuntime,    // libstdc++ or libc++, whose operators only call malloc and free
+  kAllocator,  // the library that provides malloc (tcmalloc, jemalloc, mimalloc)
+  kProgram,    // a library of the program's: calls are forwarded, and the malloc behind is recorded
+};
+
+struct HostFunctions {
+  void* (*malloc)(std::size_t);
+  void (*free)(void*);
+  void* (*calloc)(std::size_t, std::size_t);
+  void* (*realloc)(void*, std::size_t);
+  void* (*memalign)(std::size_t, std::size_t);
+  void* (*aligned_alloc)(std::size_t, std::size_t);
+  int (*posix_memalign)(void**, std::size_t, std::size_t);
+  void* (*valloc)(std::size_t);
+  void* (*pvalloc)(std::size_t);
+
+  void* (*op_new)(std::size_t);
+  void* (*op_new_array)(std::size_t);
+  void* (*op_new_nothrow)(std::size_t, const std::nothrow_t&);
+  void* (*op_new_array_nothrow)(std::size_t, const std::nothrow_t&);
+  void* (*op_new_aligned)(std::size_t, std::align_val_t);
+  void* (*op_new_array_aligned)(std::size_t, std::align_val_t);
+  void* (*op_new_aligned_nothrow)(std::size_t, std::align_val_t, const std::nothrow_t&);
+  void* (*op_new_array_aligned_nothrow)(std::size_t, std::align_val_t, const std::nothrow_t&);
+
+  void (*op_delete)(void*);
+  void (*op_delete_array)(void*);
+  void (*op_delete_sized)(void*, std::size_t);
+  void (*op_delete_array_sized)(void*, std::size_t);
+  void (*op_delete_nothrow)(void*, const std::nothrow_t&);
+  void (*op_delete_array_nothrow)(void*, const std::nothrow_t&);
+  void (*op_delete_aligned)(void*, std::align_val_t);
+  void (*op_delete_array_aligned)(void*, std::align_val_t);
+  void (*op_delete_sized_aligned)(void*, std::size_t, std::align_val_t);
+  void (*op_delete_array_sized_aligned)(void*, std::size_t, std::align_val_t);
+  void (*op_delete_aligned_nothrow)(void*, std::align_val_t, const std::nothrow_t&);
+  void (*op_delete_array_aligned_nothrow)(void*, std::align_val_t, const std::nothrow_t&);
+
+  void* (*mmap)(void*, std::size_t, int, int, int, off_t);
+  void* (*mmap64)(void*, std::size_t, int, int, int, off_t);
+  int (*munmap)(void*, std::size_t);
+  void* (*mremap)(void*, std::size_t, std::size_t, int, ...);
+  int (*mprotect)(void*, std::size_t, int);
+  int (*pkey_mprotect)(void*, std::size_t, int, int);
+  void* (*shmat)(int, const void*, int);
+  int (*shmdt)(const void*);
+
+  int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  int (*dlclose)(void*);
+  // Only set where the agent was loaded into a running process.
+  void* (*dlopen)(const char*, int);
+  void* (*dlmopen)(long, const char*, int);
+  void* (*dlsym)(void*, const char*);
+  int (*libc_start_main)(int (*)(int, char**, char**), int, char**, void (*)(), void (*)(),
+                         void (*)(), void*);
+  void (*exit)(int);
+  void (*exit_now)(int);    // _exit
+  void (*exit_now_c)(int);  // _Exit
+  void (*quick_exit)(int);
+  int (*execve)(const char*, char* const*, char* const*);
+  int (*execvpe)(const char*, char* const*, char* const*);
+  int (*fexecve)(int, char* const*, char* const*);
+  int (*execveat)(int, const char*, char* const*, char* const*, int);
+  int (*posix_spawn)(pid_t*, const char*, const posix_spawn_file_actions_t*,
+                     const posix_spawnattr_t*, char* const*, char* const*);
+  int (*posix_spawnp)(pid_t*, const char*, const posix_spawn_file_actions_t*,
+                      const posix_spawnattr_t*, char* const*, char* const*);
+  char* (*getenv)(const char*);
+  ssize_t (*write)(int, const void*, std::size_t);
+  int (*close)(int);
+  int (*socket)(int, int, int);
+  int (*connect)(int, const sockaddr*, socklen_t);
+  int (*getaddrinfo)(const char*, const char*, const addrinfo*, addrinfo**);
+  void (*freeaddrinfo)(addrinfo*);
+
+  bool is_resolved = false;
+  bool allocator_is_foreign = false;  // malloc is not the C library's
+  std::uint64_t allocator_begin = 0;  // the module that has it
+  std::uint64_t allocator_end = 0;
+  OperatorSource operators = OperatorSource::kNone;
+  bool operators_are_ours = false;  // the program itself replaces none of them
+};
+
+extern LEAKGATE_INTERNAL HostFunctions g_host;
+
+// Whether the agent was loaded into a process that ran already, behind all that it stands in for.
+// Then nothing leads to it until slots are redirected (linux/call_slots.h).
+[[nodiscard]] bool IsLoadedLate();
+
+// Fills g_host. The dynamic linker may allocate meanwhile (bootstrap_heap.h).
+void ResolveHostFunctions();
+
+// Finds the operators of a program that loaded its C++ runtime only later, by dlopen. They are
+// called only when memory has run out.
+void ResolveLateOperators();
+
+// Looks again who provides the operators, where nobody did before: the runtime may have been loaded
+// by the time that tracing is enabled.
+void FindOperators();
+
+}  // namespace leakgate::agent

@@ -1,0 +1,41 @@
+#include "plugin/agent/host/on_switch.h"
+
+#include <sys/mman.h>
+
+#include "plugin/agent/base/epoch.h"
+#include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/linux/syscall.h"
+
+namespace leakgate::agent {
+
+constinit SwitchPage g_switch{};
+
+bool SwitchOn(std::uint32_t stack_events) {
+  if (IsError(RawSyscall(SYS_madvise, Word(&g_switch), sizeof(g_switch), MADV_WIPEONFORK))) {
+    return false;
+  }
+  const bool is_libc = !g_host.allocator_is_foreign;
+  const bool only_calls_malloc =
+      g_host.operators == OperatorSource::kRuntime || g_host.operators == OperatorSource::kNone;
+  const bool takes_allocations = (stack_events & kStacksOfAlloc) != 0;
+  const bool takes_frees = (stack_events & kStacksOfFree) != 0;
+  g_switch.stack_events = stack_events;
+  g_switch.is_tracing = 1;
+  g_switch.traces_libc_malloc = is_libc && takes_allocations ? 1 : 0;
+  g_switch.traces_runtime_new = is_libc && only_calls_malloc && takes_allocations ? 1 : 0;
+  g_switch.traces_libc_free = is_libc && !takes_frees ? 1 : 0;
+  g_switch.traces_runtime_delete = is_libc && only_calls_malloc && !takes_frees ? 1 : 0;
+  return true;
+}
+
+void SwitchOff() {
+  g_switch.traces_runtime_delete = 0;
+  g_switch.traces_libc_free = 0;
+  g_switch.traces_runtime_new = 0;
+  g_switch.traces_libc_malloc = 0;
+  g_switch.is_tracing = 0;
+  // The hot path tests the epoch last, so a thread that has found the switch on takes the long way.
+  RaiseEpoch();
+}
+
+}  // namespace leakgate::agent

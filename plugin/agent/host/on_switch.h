@@ -1,0 +1,50 @@
+// The switches that every interposed function tests first.
+//
+// They are alone on a page that the kernel wipes in fork children (MADV_WIPEONFORK). So a child of
+// fork or of a raw clone finds tracing off, and the region not mapped. A vfork child, which shares
+// the parent's memory, sees the parent's switches.
+#pragma once
+
+#include <cstdint>
+
+#include "common/stack_event.h"
+#include "plugin/agent/arch/processor.h"
+#include "plugin/agent/base/visibility.h"
+
+#include LEAKGATE_ARCH(memory)
+
+namespace leakgate::agent {
+
+struct alignas(kPageBytes) SwitchPage {
+  std::uint32_t is_tracing;
+  // Set if tracing is on, malloc is the C library's, and stacks of allocations are recorded. The
+  // hot path needs to ask nothing else.
+  std::uint32_t traces_libc_malloc;
+  // Set if besides that operator new and delete only call malloc and free.
+  std::uint32_t traces_runtime_new;
+  // The same two for frees, whose stacks must not be recorded.
+  std::uint32_t traces_libc_free;
+  std::uint32_t traces_runtime_delete;
+  // The events whose stacks are recorded: bits of common/stack_event.h. Only valid while tracing.
+  std::uint32_t stack_events;
+};
+
+extern LEAKGATE_INTERNAL SwitchPage g_switch;
+
+inline bool TracesLibcMalloc() { return __builtin_expect(g_switch.traces_libc_malloc != 0, 1); }
+inline bool TracesRuntimeNew() { return __builtin_expect(g_switch.traces_runtime_new != 0, 1); }
+inline bool TracesLibcFree() { return __builtin_expect(g_switch.traces_libc_free != 0, 1); }
+inline bool TracesRuntimeDelete() {
+  return __builtin_expect(g_switch.traces_runtime_delete != 0, 1);
+}
+inline bool TakesStacksOf(std::uint32_t event) {
+  return __builtin_expect((g_switch.stack_events & event) != 0, 1);
+}
+inline bool IsTracing() { return __builtin_expect(g_switch.is_tracing != 0, 1); }
+
+// Switches tracing on; the stacks of `stack_events` are to be recorded. Returns false if the kernel
+// cannot wipe the page on fork: then tracing must not start.
+[[nodiscard]] bool SwitchOn(std::uint32_t stack_events = kDefaultStackEvents);
+void SwitchOff();
+
+}  // namespace leakgate::agent

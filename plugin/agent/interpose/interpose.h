@@ -1,0 +1,65 @@
+// What the files that define interposed functions share.
+//
+// Interposed functions guard and forward, nothing else. They run on any thread
+// of the host, at any time from the dynamic linker's first allocation on.
+//
+// The common ones come in two parts. The function itself knows one case, that of tracing the C
+// library's own allocator, and what to do when tracing is off. Every other case it hands over as
+// its last act, so that it needs no stack frame.
+#pragma once
+
+#include <cstddef>
+
+#include "plugin/agent/arch/processor.h"
+#include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/record/recorder.h"
+#include "plugin/agent/start/startup.h"
+
+#include LEAKGATE_ARCH(interposer)
+
+#define LEAKGATE_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace leakgate::agent {
+
+// Holds while a foreign allocator works, which may call malloc itself. The C library's allocator
+// does not: there an allocation in between is a signal handler's, and is recorded like any other.
+class AllocatorGuard {
+ public:
+  AllocatorGuard() {
+    if (!g_host.allocator_is_foreign || !IsTracing() || !EnsureThread()) return;
+    before_ = t_thread.activity;
+    is_held_ = true;
+    t_thread.Become(Activity::kAllocator);
+  }
+  ~AllocatorGuard() {
+    if (is_held_) t_thread.Become(before_);
+  }
+  AllocatorGuard(const AllocatorGuard&) = delete;
+  AllocatorGuard& operator=(const AllocatorGuard&) = delete;
+
+ private:
+  Activity before_ = Activity::kUnknown;
+  bool is_held_ = false;
+};
+
+// How much to ask the host's allocator for. A foreign one is asked for two granules of the live map
+// at least, which glibc's blocks always cover.
+inline std::size_t AskedOf(std::size_t bytes) {
+  constexpr std::size_t kTwoGranules = 32;
+  return g_host.allocator_is_foreign && bytes < kTwoGranules ? kTwoGranules : bytes;
+}
+
+// Allocates `bytes`, or some more, by `forward`, and records the block.
+template <typename Forward>
+__attribute__((always_inline)) inline void* Traced(AllocationKind kind, std::size_t bytes,
+                                                   const CallerFrame& caller,
+                                                   const Forward& forward) {
+  void* block = nullptr;
+  {
+    const AllocatorGuard guard;
+    block = forward(AskedOf(bytes));
+  }
+  return RecordAnyAllocation(block, bytes, kind, caller);
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,104 @@
+// Ends of the process, the unloading of modules, and the creation of threads.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "plugin/agent/interpose/interpose.h"
+#include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/record/thread_start.h"
+#include "plugin/agent/unwind/module_table.h"
+#include "plugin/agent/windows/windows.h"
+
+using namespace leakgate::agent;
+
+namespace {
+
+// A vfork child shares the parent's memory, but its end is not the parent's.
+void NoteImmediateEnd() {
+  if (CurrentRoute() != Route::kTrace) return;
+  leakgate::RegionHeader& header = g_region.header();
+  if (CurrentPid() != header.pid) return;
+  AnnounceProcessEnd();
+  SettleBeforeEnd();
+  header.program_end.store(static_cast<std::uint32_t>(leakgate::ProgramEnd::kImmediate),
+                           std::memory_order_release);
+}
+
+using Main = int (*)(int, char**, char**);
+
+constinit Main g_main = nullptr;
+
+// The last moment at which what the program still holds is held: exit handlers come next.
+int MainAndItsEnd(int count, char** arguments, char** environment) {
+  const int status = g_main(count, arguments, environment);
+  AnnounceProcessEnd();
+  return status;
+}
+
+bool IsNamedProcess() {
+  return CurrentRoute() == Route::kTrace &&
+         (g_region.header().asks.load(std::memory_order_relaxed) & leakgate::kAskAtProcessEnd) != 0;
+}
+
+}  // namespace
+
+// Called by the program's first instructions. Only a child that a budget file names gets
+// a frame of the agent's around its main.
+LEAKGATE_EXPORT int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
+                                      void (*fini)(), void (*loader_fini)(), void* stack_end) {
+  if (IsNamedProcess()) {
+    g_main = main;
+    main = MainAndItsEnd;
+  }
+  return g_host.libc_start_main(main, count, arguments, init, fini, loader_fini, stack_end);
+}
+
+LEAKGATE_EXPORT void exit(int status) noexcept {
+  if (CurrentRoute() == Route::kTrace) AnnounceProcessEnd();
+  g_host.exit(status);
+  __builtin_unreachable();
+}
+
+LEAKGATE_EXPORT void _exit(int status) {
+  NoteImmediateEnd();
+  g_host.exit_now(status);
+  __builtin_unreachable();
+}
+
+LEAKGATE_EXPORT void _Exit(int status) noexcept {
+  NoteImmediateEnd();
+  g_host.exit_now_c(status);
+  __builtin_unreachable();
+}
+
+LEAKGATE_EXPORT void quick_exit(int status) noexcept {
+  NoteImmediateEnd();
+  g_host.quick_exit(status);
+  __builtin_unreachable();
+}
+
+// Before: what is unmapped next must not be read by a stale rule. After: what
+// another thread looked up meanwhile is stale too.
+LEAKGATE_EXPORT int dlclose(void* module) noexcept {
+  if (CurrentRoute() == Route::kForward) return g_host.dlclose(module);
+  g_modules.ModulesMayHaveGone();
+  const int result = g_host.dlclose(module);
+  g_modules.ModulesMayHaveGone();
+  return result;
+}
+
+// std::thread comes by here. C11's thrd_create calls the C library's function inside, and its
+// threads are known from their first allocation on.
+LEAKGATE_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                                   ThreadFunction function, void* argument) noexcept {
+  if (CurrentRoute() != Route::kTrace) {
+    return g_host.pthread_create(thread, attributes, function, argument);
+  }
+  ThreadTicket* const ticket = TakeTicket(function, argument, attributes, LEAKGATE_CALLER());
+  if (ticket == nullptr) return g_host.pthread_create(thread, attributes, function, argument);
+  const int result = g_host.pthread_create(thread, attributes, RunTicket, ticket);
+  if (result != 0) CancelTicket(ticket);
+  return result;
+}

@@ -1,0 +1,82 @@
+#include "plugin/agent/record/live_map.h"
+
+#include "plugin/agent/base/region.h"
+#include "plugin/agent/linux/syscall.h"
+
+namespace leakgate::agent {
+
+alignas(kPageBytes) constinit LiveMap::Slot LiveMap::chunks_[kDirectoryEntries] = {};
+constinit LiveMap::Slot LiveMap::places_[kMaxChunks] = {};
+constinit LiveMap g_live_map;
+
+bool LiveMap::Start(int region_fd) {
+  lock_.Reset();
+  const bool is_first = last_chunk_ == nullptr;
+  if (!is_first) ClearPages(chunks_, sizeof(chunks_));
+  void* const first = MapSharedAt(places_[0], region_fd, region_offset::kChunks, kChunkBytes);
+  if (first == nullptr) return false;
+  places_[0] = last_chunk_ = static_cast<Slot>(first);
+  mapped_count_ = 1;
+  NoteOwnMemory(first, kChunkBytes);
+  NoteOwnMemory(chunks_, sizeof(chunks_));
+  return true;
+}
+
+void LiveMap::ParkChunks() {
+  for (std::uint32_t i = 0; i < mapped_count_; ++i) Park(places_[i], kChunkBytes);
+  mapped_count_ = 0;
+}
+
+void LiveMap::ForgetChunks() {
+  for (Slot& place : places_) place = nullptr;
+  mapped_count_ = 0;
+}
+
+LiveMap::Slot LiveMap::SlotFor(std::uint64_t address) {
+  const Slot slot = Find(address);
+  if (slot != nullptr) return slot;
+
+  if ((address >> kAddressBits) != 0) {
+    g_region.Drop(DropReason::kAddressRange);
+    return nullptr;
+  }
+  if ((address & kGranuleMask) != 0) {
+    g_region.Drop(DropReason::kUnaligned);
+    return nullptr;
+  }
+  if (MapChunk(address >> kChunkShift) == nullptr) {
+    g_region.Drop(DropReason::kMapFull);
+    return nullptr;
+  }
+  return Find(address);
+}
+
+LiveMap::Slot LiveMap::MapChunk(std::uint64_t directory_index) {
+  const SpinGuard guard(lock_);
+  const std::atomic_ref known(chunks_[directory_index]);
+  Slot chunk = known.load(std::memory_order_relaxed);
+  if (chunk != nullptr) return chunk;
+
+  std::atomic<std::uint32_t>& count = g_region.header().chunk_count;
+  const std::uint32_t number = count.load(std::memory_order_relaxed);
+  if (number >= kMaxChunks) return nullptr;
+  chunk = last_chunk_;
+  if (number != 0) {
+    Slot& place = places_[number];
+    void* const mapped = place == nullptr ? MapFollowing(last_chunk_, kChunkBytes)
+                                          : MapFollowingAt(place, last_chunk_, kChunkBytes);
+    if (mapped == nullptr) return nullptr;
+    chunk = place = static_cast<Slot>(mapped);
+    mapped_count_ = number + 1;
+    NoteOwnMemory(chunk, kChunkBytes);
+  }
+
+  last_chunk_ = chunk;
+  // Release: the runner acquires the directory's entry, other threads chunks_.
+  g_region.directory()[directory_index].store(number + 1, std::memory_order_release);
+  count.store(number + 1, std::memory_order_release);
+  known.store(chunk, std::memory_order_release);
+  return chunk;
+}
+
+}  // namespace leakgate::agent

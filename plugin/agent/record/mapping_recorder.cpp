@@ -1,0 +1,119 @@
+#include "plugin/agent/record/mapping_recorder.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+#include "plugin/agent/arch/processor.h"
+#include "plugin/agent/base/monotonic_time.h"
+#include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/windows/windows.h"
+
+#include LEAKGATE_ARCH(memory)
+
+namespace leakgate::agent {
+namespace {
+
+bool IsAllocators(std::uint64_t pc) {
+  return g_host.allocator_is_foreign && pc >= g_host.allocator_begin && pc < g_host.allocator_end;
+}
+
+// mincore(2) tells ENOMEM where nothing is mapped.
+bool IsMapped(std::uint64_t address) {
+  unsigned char residency = 0;
+  const long result =
+      RawSyscall(SYS_mincore, static_cast<long>(address), kPageBytes, Word(&residency));
+  return result != -ENOMEM;
+}
+
+}  // namespace
+
+bool RecordsMappings(std::uint64_t caller_pc) {
+  return IsTracing() && !IsAllocators(caller_pc) && CanRecord();
+}
+
+// Wraps where the kernel will refuse anyway: then the range is empty.
+AddressRange PagesOf(const void* address, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uint64_t>(address);
+  const std::uint64_t end = (begin + bytes + kPageBytes - 1) & ~(kPageBytes - 1);
+  if (begin % kPageBytes != 0 || end < begin) return {};
+  return {begin, end};
+}
+
+bool OriginAt(Recording recording, const CallerFrame& caller, MappingOrigin& origin) {
+  origin.context = ContextNow(recording);
+  if (origin.context == 0) return false;
+  origin.stack = StackAt(recording, caller);
+  origin.time_ns = MonotonicTime();
+  return true;
+}
+
+MappingNature NatureAt(const void* address) {
+  constexpr MappingNature kNotKnown{AllocationKind::kMappedShared, PROT_READ | PROT_WRITE};
+  const RecordingGuard guard;
+  SettleWindows(guard);
+  return g_mappings.NatureAt(reinterpret_cast<std::uint64_t>(address)).value_or(kNotKnown);
+}
+
+AddressRange PieceAt(const void* address) {
+  const auto begin = reinterpret_cast<std::uint64_t>(address);
+  const RecordingGuard guard;
+  SettleWindows(guard);
+  return {begin, g_mappings.EndOfPieceAt(begin).value_or(begin)};
+}
+
+void BeforeMapping() {
+  const RecordingGuard guard;
+  SettleWindows(guard);
+}
+
+void AfterMapping(AddressRange range, MappingNature nature, const CallerFrame& caller) {
+  if (!CanRecord()) return;
+  const RecordingGuard guard;
+  MappingOrigin origin{};
+  if (OriginAt(guard, caller, origin)) g_mappings.Add(range, origin, nature);
+}
+
+TakenMappings BeforeUnmapping(AddressRange range) {
+  const RecordingGuard guard;
+  SettleWindows(guard);
+  return g_mappings.Take(range);
+}
+
+void AfterUnmapping(TakenMappings taken) {
+  if (taken.empty() || !CanRecord()) return;
+  const RecordingGuard guard;
+  g_mappings.Forget(taken);
+}
+
+void UnmappingFailed(TakenMappings taken) {
+  if (taken.empty() || !CanRecord()) return;
+  const RecordingGuard guard;
+  g_mappings.PutBack(taken, IsMapped);
+}
+
+void AfterMoving(TakenMappings taken, AddressRange from, AddressRange to,
+                 const CallerFrame& caller) {
+  if (!CanRecord()) return;
+  const RecordingGuard guard;
+  g_mappings.Move(taken, from.begin, to);
+  if (to.bytes() <= from.bytes()) return;
+  MappingOrigin origin{};
+  if (!OriginAt(guard, caller, origin)) return;
+  g_mappings.Grow({to.begin + from.bytes(), to.end}, origin);
+}
+
+void AfterProtecting(AddressRange range, int protection, const CallerFrame& caller) {
+  if (range.begin >= range.end) return;
+  const RecordingGuard guard;
+  SettleWindows(guard);
+  const auto bits = static_cast<std::uint8_t>(protection & (PROT_READ | PROT_WRITE | PROT_EXEC));
+  if (bits == 0) return g_mappings.Decommit(range);
+  if (!g_mappings.HasReserved(range)) return;
+  MappingOrigin origin{};
+  if (OriginAt(guard, caller, origin)) g_mappings.Commit(range, origin, bits);
+}
+
+}  // namespace leakgate::agent

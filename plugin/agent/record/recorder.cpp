@@ -1,0 +1,287 @@
+#include "plugin/agent/record/recorder.h"
+
+#include "plugin/agent/record/stack_table.h"
+#include "plugin/agent/windows/phases.h"
+#include "plugin/agent/windows/windows.h"
+
+namespace leakgate::agent {
+
+constinit std::atomic<const void*> g_trial_block{nullptr};
+
+namespace {
+
+void CountWalk(ThreadState& thread, std::uint32_t kept) {
+  CounterShard& shard = *thread.shard;
+  AddAsOwner(shard.stacks_walked, 1);
+  AddAsOwner(shard.frames_walked, thread.trail.depth - kept);
+  AddAsOwner(shard.rules_made, thread.walker.TakeRulesMade());
+  if (!thread.trail.is_provable) AddAsOwner(shard.stacks_unprovable, 1);
+}
+
+std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
+  ThreadState& thread = recording.thread();
+  if (const std::optional<std::uint32_t> known = thread.memo.Find(caller)) return *known;
+
+  const std::uint32_t kept = thread.walker.Walk(g_modules, caller, thread.trail);
+  CountWalk(thread, kept);
+  const StackTable::Interned stack = g_stacks.Intern(kept, thread.trail);
+  // A stack that is seen for the first time may well be seen only once.
+  if (!stack.is_new) thread.memo.Remember(caller, thread.trail, stack.id);
+  return stack.id;
+}
+
+// Counts a drop and returns 0 if the table is full.
+std::uint32_t MakeContext(const Charge& charge, const ThreadState& thread) {
+  std::atomic<std::uint32_t>& count = g_region.header().context_count;
+  const std::uint32_t id = count.fetch_add(1, std::memory_order_relaxed);
+  if (id >= kMaxContexts) {
+    count.store(kMaxContexts, std::memory_order_relaxed);
+    g_region.Drop(DropReason::kContextTableFull);
+    return 0;
+  }
+  // Published by the release of the first start word that leads here.
+  g_region.contexts()[id] = {.window = charge.window,
+                             .thread = thread.thread,
+                             .allowance = thread.allowance,
+                             .phase = charge.phase};
+  return id;
+}
+
+bool IsFor(const KnownContext& known, const Charge& charge, std::uint32_t allowance) {
+  return known.window == charge.window && known.phase == charge.phase &&
+         known.allowance == allowance && known.context != 0;
+}
+
+std::uint32_t ContextOf(ThreadState& thread) {
+  const Charge charge = ChargeOf(*thread.shard);
+  const std::uint32_t mixed = charge.window ^ (thread.allowance * 5) ^ (charge.phase * 11);
+  KnownContext& known = thread.known_contexts[mixed % kKnownContexts];
+  if (!IsFor(known, charge, thread.allowance)) {
+    known = {charge.window, thread.allowance, charge.phase, MakeContext(charge, thread)};
+  }
+  return known.context;
+}
+
+// The thread counts for the current window and phase from now on. What it allocates there
+// needs a context of its own: see Refresh.
+void MoveToCurrentWindow(ThreadState& thread) {
+  const Charge charge{g_region.header().current_window.load(std::memory_order_relaxed),
+                      CurrentPhase()};
+  const Charge before = ChargeOf(*thread.shard);
+  if (before.window == charge.window && before.phase == charge.phase) return;
+  NotePhaseOf(charge.phase, thread.thread);
+  HandOver(*thread.shard, charge);
+  thread.context = 0;
+  thread.epoch = 0;
+}
+
+// Makes the thread's copies those of the present epoch; false, with a drop, if
+// there is no context to be had.
+[[nodiscard]] bool Refresh(Recording recording) {
+  ThreadState& thread = recording.thread();
+  const std::uint64_t epoch = CurrentEpoch();
+  if (thread.epoch == epoch) return true;
+
+  MoveToCurrentWindow(thread);
+  if (thread.context == 0) thread.context = ContextOf(thread);
+  if (thread.context == 0) return false;
+  thread.memo.Enter(g_modules.Epoch());
+  thread.epoch = epoch;
+  return true;
+}
+
+Charge ChargeOf(const LiveRecord& record) {
+  const ContextRecord& context = g_region.contexts()[record.context];
+  return {context.window, context.phase};
+}
+
+constexpr auto kNoStack = static_cast<std::uint32_t>(UnwindEnd::kNotTaken);
+
+bool IsTrialBlock(const void* block) {
+  return block == g_trial_block.load(std::memory_order_relaxed);
+}
+
+// Frees are counted by any thread; none is hot where this is asked for.
+void CountFreedBy(std::uint32_t stack, std::uint64_t bytes) {
+  Tally& tally = g_region.freed_by()[stack];
+  tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
+  tally.blocks.fetch_add(1, std::memory_order_relaxed);
+}
+
+void UndoFreedBy(std::uint32_t stack, std::uint64_t bytes) {
+  Tally& tally = g_region.freed_by()[stack];
+  tally.bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  tally.blocks.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Insert(Recording recording, void* block, const LiveRecord& record) {
+  const LiveMap::Slot slot = g_live_map.SlotFor(reinterpret_cast<std::uint64_t>(block));
+  if (slot == nullptr) return;
+  CounterShard& shard = *recording.thread().shard;
+  // A block that was freed where the agent does not look is gone all the same.
+  if (LiveMap::IsLiveAt(slot)) {
+    const LiveRecord before = LiveMap::Read(slot);
+    CountFree(shard, ChargeOf(before), before.size_bytes, before.stack);
+    if (TakesStacksOf(kStacksOfFree)) CountFreedBy(kNoStack, before.size_bytes);
+  }
+  LiveMap::Write(slot, record);
+  if (CountAllocation(shard, record.size_bytes)) NotePeak(shard);
+}
+
+FreeError ErrorOf(Recording recording, FreeErrorKind kind, void* block, const FreeCall& call) {
+  FreeError error{};
+  error.kind = static_cast<std::uint32_t>(kind);
+  error.free_kind = static_cast<std::uint32_t>(call.kind);
+  error.window = g_region.header().current_window.load(std::memory_order_relaxed);
+  error.thread = recording.thread().thread;
+  error.free_stack = StackAt(recording, call.caller);
+  error.address = reinterpret_cast<std::uint64_t>(block);
+  return error;
+}
+
+void NoteMismatch(Recording recording, void* block, const FreeCall& call,
+                  const LiveRecord& record) {
+  FreeError error = ErrorOf(recording, FreeErrorKind::kMismatched, block, call);
+  if (!IsSureMismatch(error.free_stack, record.stack)) return;
+  error.allocation_stack = record.stack;
+  error.allocation_kind = static_cast<std::uint32_t>(record.kind);
+  error.size_bytes = record.size_bytes;
+  NoteFreeError(error);
+}
+
+void NoteIfFreedTwice(void* block, LiveMap::Slot slot, const FreeCall& call) {
+  if (!IsFreedBlock(reinterpret_cast<std::uint64_t>(block)) || !CanRecord()) return;
+  {
+    const RecordingGuard guard;
+    FreeError error = ErrorOf(guard, FreeErrorKind::kDouble, block, call);
+    const std::uint32_t size = LiveMap::RestAt(slot).short_size;
+    if (size != kSizeFollows) error.size_bytes = size;  // else it may be gone
+    NoteFreeError(error);
+  }
+  NoteUnsettled();
+}
+
+}  // namespace
+
+bool CanRecord() {
+  // Disabled since the interposed function asked: the region may have gone.
+  if (!IsTracing() || t_thread.activity == Activity::kAllocator || !EnsureThread()) return false;
+  if (!t_thread.IsRecording()) return true;
+  g_region.Drop(DropReason::kReentered);
+  return false;
+}
+
+void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
+                           std::uint64_t caller_pc, std::uint64_t caller_sp,
+                           std::uint64_t caller_fp) {
+  if (block == nullptr || !CanRecord()) return block;
+
+  const RecordingGuard guard;
+  SettleWindows(guard);
+  if (!Refresh(guard)) return block;
+  std::uint32_t stack = kNoStack;
+  if (TakesStacksOf(StackEventOf(kind))) {
+    const CallerFrame caller{caller_pc, caller_sp, caller_fp};
+    stack = StackOf(guard, caller);
+    if constexpr (kChecksStacks) CheckStack(caller, stack);
+  }
+  Insert(guard, block, {size_bytes, stack, t_thread.state->context, kind});
+  return block;
+}
+
+void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kind) {
+  if (block == nullptr) return block;
+  ThreadState* const thread = t_thread.ready;
+  const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
+  if (thread == nullptr || slot == nullptr || LiveMap::IsLiveAt(slot) ||
+      thread->epoch != CurrentEpoch()) {
+    return RecordAllocationSlow(block, size_bytes, kind, 0, 0, 0);
+  }
+  BecomeBusy();
+  LiveMap::Write(slot, {size_bytes, kNoStack, thread->context, kind});
+  const bool is_peak_due = CountAllocation(*thread->shard, size_bytes);
+  BecomeReady(thread);
+  return is_peak_due ? NotePeakOf(block) : block;
+}
+
+void* NotePeakOf(void* block) {
+  NotePeak(*t_thread.state->shard);
+  return block;
+}
+
+std::uint32_t ContextNow(Recording recording) {
+  SettleWindows(recording);
+  return Refresh(recording) ? recording.thread().context : 0;
+}
+
+std::uint32_t StackAt(Recording recording, const CallerFrame& caller) {
+  recording.thread().memo.Enter(g_modules.Epoch());
+  return StackOf(recording, caller);
+}
+
+void CorrectKind(void* block, AllocationKind kind) {
+  const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
+  if (slot != nullptr && LiveMap::IsLiveAt(slot)) LiveMap::SetKind(slot, kind);
+}
+
+bool RecordFreeByStack(void* block, const FreeCall& call) {
+  ThreadState* const thread = t_thread.ready;
+  const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
+  if (thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot, KindsFreedBy(call.kind)) ||
+      thread->epoch != CurrentEpoch() || IsTrialBlock(block)) {
+    return false;
+  }
+  const LiveRest rest = LiveMap::RestAt(slot);
+  if (rest.context != thread->context) return false;
+
+  BecomeBusy();
+  const std::uint32_t* const stack = thread->memo.FindAgain(call.caller);
+  if (stack != nullptr) {
+    const std::uint64_t bytes = LiveMap::SizeAt(slot, rest);
+    LiveMap::Clear(slot);
+    AddBlock(thread->shard->freed_here, bytes);
+    CountFreedBy(*stack, bytes);
+  }
+  BecomeReady(thread);
+  return stack != nullptr;
+}
+
+std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
+  const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
+  if (slot == nullptr) return std::nullopt;
+  if (!LiveMap::IsLiveAt(slot)) {
+    if (LiveMap::WasLiveAt(slot)) NoteIfFreedTwice(block, slot, call);
+    return std::nullopt;
+  }
+  if (!CanRecord()) return std::nullopt;
+  FreedBlock freed{LiveMap::Read(slot), {}, {}};
+  {
+    const RecordingGuard guard;
+    if (TakesStacksOf(kStacksOfFree) && !IsTrialBlock(block)) {
+      freed.freed_by = StackAt(guard, call.caller);
+      CountFreedBy(*freed.freed_by, freed.record.size_bytes);
+    }
+    if (!MayFree(call.kind, freed.record.kind)) NoteMismatch(guard, block, call, freed.record);
+    LiveMap::Clear(slot);
+    // A block of the current window is counted without a lock, whoever frees it.
+    MoveToCurrentWindow(*t_thread.state);
+    freed.counted = CountFree(*t_thread.state->shard, ChargeOf(freed.record),
+                              freed.record.size_bytes, freed.record.stack);
+  }
+  NoteUnsettled();  // a free settles nothing
+  return freed;
+}
+
+void RestoreBlock(void* block, const FreedBlock& freed) {
+  if (!CanRecord()) return;
+  {
+    const RecordingGuard guard;
+    const LiveMap::Slot slot = g_live_map.SlotFor(reinterpret_cast<std::uint64_t>(block));
+    LiveMap::Write(slot, freed.record);
+    UndoFree(*t_thread.state->shard, freed.counted);
+    if (freed.freed_by) UndoFreedBy(*freed.freed_by, freed.record.size_bytes);
+  }
+  NoteUnsettled();
+}
+
+}  // namespace leakgate::agent

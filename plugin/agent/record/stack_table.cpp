@@ -1,0 +1,208 @@
+#include "plugin/agent/record/stack_table.h"
+
+#include "plugin/agent/base/region.h"
+#include "plugin/agent/linux/syscall.h"
+
+namespace leakgate::agent {
+
+constinit StackTable g_stacks;
+
+namespace {
+
+// Longer lists would cost more than a cache miss.
+constexpr std::uint32_t kMaxListed = 8;
+constexpr std::uint32_t kFirstCapacity = 1U << 12;
+
+StackNode& Node(std::uint32_t number) { return g_region.stacks()[number]; }
+
+bool IsAt(const StackNode& node, const TrailFrame& frame) {
+  return node.pc == frame.pc && node.module == frame.module;
+}
+
+std::uint32_t Hash(std::uint64_t pc, std::uint32_t parent, std::uint32_t module) {
+  // Fibonacci hashing (Knuth, TAOCP 6.4): its good bits are the high ones, so
+  // they are folded down, and the parent's first, or siblings would cluster.
+  std::uint64_t key = pc ^ (std::uint64_t{parent} << 32) ^ (std::uint64_t{module} << 16);
+  key = (key ^ (key >> 32)) * 0x9E37'79B9'7F4A'7C15ULL;
+  return static_cast<std::uint32_t>(key ^ (key >> 32));
+}
+
+void CountEnd(UnwindEnd end) {
+  g_region.header().stack_ends[static_cast<std::uint32_t>(end)].fetch_add(
+      1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// Open addressing. An entry holds a node's number and its whole hash, so that
+// neither a look-up that finds nothing nor a larger index has to look at nodes:
+// each would be a cache miss. Number 0: empty. An index that has been replaced
+// stays mapped: another thread may still be reading it.
+class StackTable::Index {
+ public:
+  static Index* Create(std::uint32_t capacity) {
+    const std::size_t bytes = sizeof(Index) + std::size_t{capacity} * sizeof(Entry);
+    auto* const index = static_cast<Index*>(MapOwn(bytes));
+    if (index != nullptr) index->mask_ = capacity - 1;
+    return index;
+  }
+
+  // Makes the index as it was when it was new, for a new region.
+  void Restart() {
+    const std::uint32_t mask = mask_;
+    ClearPages(this, Bytes());
+    mask_ = mask;
+    NoteOwnMemory(this, Bytes());
+  }
+
+  // Lets go of this one and those retired before it.
+  static void FreeAll(Index* index) {
+    while (index != nullptr) {
+      Index* const before = index->retired_before_;
+      RawSyscall(SYS_munmap, Word(index), static_cast<long>(index->Bytes()));
+      index = before;
+    }
+  }
+  void RetireAfter(Index* before) { retired_before_ = before; }
+
+  bool IsFull() const { return used_ > mask_ / 2; }
+
+  // The number of the node that is `frame` below `parent`, or 0.
+  std::uint32_t Find(std::uint32_t parent, const TrailFrame& frame) const {
+    const std::uint32_t hash = Hash(frame.pc, parent, frame.module);
+    for (std::uint32_t at = hash;; ++at) {
+      const std::uint64_t entry = entries_[at & mask_].load(std::memory_order_acquire);
+      const auto number = static_cast<std::uint32_t>(entry);
+      if (number == 0) return 0;
+      if (static_cast<std::uint32_t>(entry >> 32) != hash) continue;
+      if (Node(number).parent == parent && IsAt(Node(number), frame)) return number;
+    }
+  }
+
+  // REQUIRES: not IsFull().
+  void Add(std::uint32_t number) {
+    const StackNode& node = Node(number);
+    Add(Hash(node.pc, node.parent, node.module), number);
+  }
+
+  // Twice as large, with the same entries; nullptr if there is no memory.
+  Index* Grown() const {
+    Index* const larger = Create((mask_ + 1) * 2);
+    if (larger == nullptr) return nullptr;
+    // The order is such that the larger index is written in two sequential streams.
+    for (std::uint32_t at = 0; at <= mask_; ++at) {
+      const std::uint64_t entry = entries_[at].load(std::memory_order_relaxed);
+      if (entry == 0) continue;
+      larger->Add(static_cast<std::uint32_t>(entry >> 32), static_cast<std::uint32_t>(entry));
+    }
+    return larger;
+  }
+
+ private:
+  using Entry = std::atomic<std::uint64_t>;
+
+  std::size_t Bytes() const { return sizeof(Index) + (std::size_t{mask_} + 1) * sizeof(Entry); }
+
+  void Add(std::uint32_t hash, std::uint32_t number) {
+    std::uint32_t at = hash;
+    while (entries_[at & mask_].load(std::memory_order_relaxed) != 0) ++at;
+    // Release pairs with the acquire in Find: the node is there.
+    entries_[at & mask_].store((std::uint64_t{hash} << 32) | number, std::memory_order_release);
+    ++used_;
+  }
+
+  std::uint32_t mask_;
+  std::uint32_t used_;
+  Index* retired_before_;
+  Entry entries_[1];  // mask_ + 1 of them
+};
+
+bool StackTable::Start() {
+  lock_.Reset();
+  Index::FreeAll(retired_);
+  retired_ = nullptr;
+  Index* index = index_.load(std::memory_order_relaxed);
+  if (index != nullptr) {
+    index->Restart();
+  } else {
+    index = Index::Create(kFirstCapacity);
+  }
+  index_.store(index, std::memory_order_release);
+  g_region.header().stack_node_count.store(kStackRootCount, std::memory_order_relaxed);
+  return index != nullptr;
+}
+
+StackTable::Interned StackTable::Intern(std::uint32_t kept, StackTrail& trail) {
+  Interned stack{kept != 0 ? trail.frames[kept - 1].node : static_cast<std::uint32_t>(trail.end),
+                 false};
+  for (std::uint32_t i = kept; i < trail.depth; ++i) {
+    const Interned child = Child(stack.id, trail.frames[i]);
+    if (child.id == 0) {
+      trail.is_provable = false;  // its inner frames have no nodes to keep
+      CountEnd(UnwindEnd::kTableFull);
+      return stack;
+    }
+    stack = child;
+    trail.frames[i].node = child.id;
+  }
+  if (stack.is_new) CountEnd(trail.end);
+  return stack;
+}
+
+StackTable::Found StackTable::Find(std::uint32_t parent, const TrailFrame& frame) const {
+  std::uint32_t listed = 0;
+  std::uint32_t at = std::atomic_ref(Node(parent).newest_child).load(std::memory_order_acquire);
+  for (; at != 0; at = Node(at).older_sibling, ++listed) {
+    if (IsAt(Node(at), frame)) return {at, listed};
+  }
+  if (listed < kMaxListed) return {0, listed};
+  return {index_.load(std::memory_order_acquire)->Find(parent, frame), listed};
+}
+
+StackTable::Interned StackTable::Child(std::uint32_t parent, const TrailFrame& frame) {
+  if (const Found found = Find(parent, frame); found.id != 0) return {found.id, false};
+
+  const SpinGuard guard(lock_);
+  const Found found = Find(parent, frame);  // another thread's, meanwhile
+  if (found.id != 0) return {found.id, false};
+  return {AddChild(parent, frame, found.listed), true};
+}
+
+// 0 if there is no room.
+std::uint32_t StackTable::AddChild(std::uint32_t parent, const TrailFrame& frame,
+                                   std::uint32_t listed) {
+  std::atomic<std::uint32_t>& count = g_region.header().stack_node_count;
+  const std::uint32_t number = count.load(std::memory_order_relaxed);
+  if (number >= kMaxStackNodes) return 0;
+
+  const std::atomic_ref newest_child(Node(parent).newest_child);
+  Node(number) = {.pc = frame.pc,
+                  .parent = parent,
+                  .module = frame.module,
+                  .newest_child = 0,
+                  .older_sibling = newest_child.load(std::memory_order_relaxed)};
+  count.store(number + 1, std::memory_order_release);
+  if (listed < kMaxListed) {
+    // Release pairs with the acquire in Find: the node is there.
+    newest_child.store(number, std::memory_order_release);
+  } else if (!AddToIndex(number)) {
+    return 0;
+  }
+  return number;
+}
+
+bool StackTable::AddToIndex(std::uint32_t number) {
+  Index* index = index_.load(std::memory_order_relaxed);
+  if (index->IsFull()) {
+    Index* const larger = index->Grown();
+    if (larger == nullptr) return false;
+    index_.store(larger, std::memory_order_release);
+    index->RetireAfter(retired_);
+    retired_ = index;
+    index = larger;
+  }
+  index->Add(number);
+  return true;
+}
+
+}  // namespace leakgate::agent

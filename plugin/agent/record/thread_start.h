@@ -1,0 +1,34 @@
+// What a thread takes along from the one that creates it: where it was created, and what it is to
+// run; and its stack, as a recorded mapping.
+//
+//   creator   TakeTicket   pthread_create(..., RunTicket, ticket)   failed: CancelTicket
+//   thread    RunTicket    returns the ticket, is registered, runs the host's function
+//
+// Tickets are few and static. They are taken and returned without a lock, so that nothing allocates
+// and no signal handler can deadlock. The runner is not told of them as the agent's own memory:
+// until a thread begins, its ticket may be all that points to its argument.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "plugin/agent/arch/caller_frame.h"
+
+namespace leakgate::agent {
+
+using ThreadFunction = void* (*)(void*);
+
+struct ThreadTicket;
+
+// Returns a ticket for the thread that `caller` creates with `attributes`. Returns nullptr if none
+// is left, or if this thread cannot record: then the new thread is not told where it comes from.
+ThreadTicket* TakeTicket(ThreadFunction function, void* argument, const pthread_attr_t* attributes,
+                         const CallerFrame& caller);
+// Returns the ticket: no thread was created.
+void CancelTicket(ThreadTicket* ticket);
+
+// The new thread's function; `ticket` is a ThreadTicket.
+void* RunTicket(void* ticket);
+
+}  // namespace leakgate::agent

@@ -1,0 +1,204 @@
+#include "plugin/agent/start/startup.h"
+
+#include <dlfcn.h>
+#include <time.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "common/control_protocol.h"
+#include "plugin/agent/base/region.h"
+#include "plugin/agent/exec/exec_notices.h"
+#include "plugin/agent/host/glibc_chunk.h"
+#include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/linux/control_client.h"
+#include "plugin/agent/linux/initial_stack.h"
+#include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/mappings/mapping_table.h"
+#include "plugin/agent/record/free_errors.h"
+#include "plugin/agent/record/live_map.h"
+#include "plugin/agent/record/recorder.h"
+#include "plugin/agent/record/stack_table.h"
+#include "plugin/agent/threads/thread_state.h"
+#include "plugin/agent/unwind/module_table.h"
+#include "plugin/agent/windows/allowances.h"
+#include "plugin/agent/windows/measuring_windows.h"
+#include "plugin/agent/windows/windows.h"
+
+namespace leakgate::agent {
+
+constinit std::atomic<Stage> g_stage{Stage::kNotStarted};
+
+namespace {
+
+void Fail(RegionHeader& header, AgentFailure failure) {
+  header.agent_failure.store(static_cast<std::uint32_t>(failure), std::memory_order_relaxed);
+  header.agent_state.store(static_cast<std::uint32_t>(AgentState::kFailed),
+                           std::memory_order_release);
+}
+
+void Fail(AgentFailure failure) { Fail(g_region.header(), failure); }
+
+// There is room for a page still, mostly: else the region stays as one whose agent has not
+// started.
+void TellOfNoMemory(int fd) {
+  constexpr std::size_t kHeaderBytes = 4096;
+  void* const page = MapShared(fd, 0, kHeaderBytes);
+  if (page == nullptr) return;
+  Fail(*static_cast<RegionHeader*>(page), AgentFailure::kNoMemory);
+  RawSyscall(SYS_munmap, Word(page), kHeaderBytes);
+}
+
+// Maps the region where an earlier one was, if there was one.
+bool MapRegion(int fd) {
+  void* const tables = MapSharedAt(g_region.base, fd, 0, region_offset::kChunks);
+  if (tables == nullptr) {
+    TellOfNoMemory(fd);
+    return false;
+  }
+  g_region.base = static_cast<char*>(tables);
+  NoteOwnMemory(tables, region_offset::kChunks);
+  return g_live_map.Start(fd);
+}
+
+std::uint64_t WallTime() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// All that is kept from one region to the next.
+bool StartTables() {
+  g_modules.Restart();
+  RestartAllowances();
+  RestartFreeErrors();
+  g_mappings.Restart();
+  RestartMeasuringWindows();
+  return g_stacks.Start() && StartThreads();
+}
+
+void OpenProgramWindow() {
+  RegionHeader& header = g_region.header();
+  header.window_count.store(1, std::memory_order_relaxed);  // 0 is no window
+  header.thread_count.store(1, std::memory_order_relaxed);
+  header.context_count.store(1, std::memory_order_relaxed);
+  header.allowance_count.store(1, std::memory_order_relaxed);
+  header.module_count.store(1, std::memory_order_relaxed);
+  header.text_bytes.store(1, std::memory_order_relaxed);
+  OpenWindow({.kind = WindowKind::kProgram, .name = {}, .file = {}});
+}
+
+constexpr std::size_t kCanaryBytes = 1234;
+
+// Returns what the program's calls of `name` lead to. The agent's own calls are bound to itself.
+template <typename Function>
+Function* AsTheProgramFinds(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+// Allocates as the program would. Where the agent was loaded late, calls are not found by name.
+// Then the C library allocates, whose calls are redirected.
+void* AllocateCanary() {
+  if (!IsLoadedLate()) return AsTheProgramFinds<void*(std::size_t)>("malloc")(kCanaryBytes);
+  char text[kCanaryBytes];
+  std::memset(text, 'c', sizeof(text) - 1);
+  text[sizeof(text) - 1] = '\0';
+  return strdup(text);
+}
+
+void FreeCanary(void* canary) {
+  if (IsLoadedLate()) return free(canary);
+  AsTheProgramFinds<void(void*)>("free")(canary);
+}
+
+// A block allocated as the program would must be seen, and seen to go.
+bool CanaryIsSeen() {
+  void* volatile const canary = AllocateCanary();
+  const auto address = reinterpret_cast<std::uint64_t>(canary);
+  const LiveMap::Slot slot = LiveMap::Find(address);
+  if (slot == nullptr || !LiveMap::IsLiveAt(slot)) return false;
+  const LiveRecord seen = LiveMap::Read(slot);
+  g_trial_block.store(canary, std::memory_order_relaxed);
+  FreeCanary(canary);
+  g_trial_block.store(nullptr, std::memory_order_relaxed);
+  // Another thread may have been given the address since.
+  const bool is_still_there =
+      LiveMap::IsLiveAt(slot) && LiveMap::Read(slot).context == seen.context;
+  return seen.size_bytes == kCanaryBytes && !is_still_there;
+}
+
+// Takes out of the counters what the trial has left there.
+void ForgetCanary() {
+  for (Tally* const tally :
+       {&t_thread.state->shard->allocated, &t_thread.state->shard->freed_here}) {
+    tally->bytes.store(0, std::memory_order_relaxed);
+    tally->blocks.store(0, std::memory_order_relaxed);
+  }
+}
+
+void Start() {
+  ResolveHostFunctions();
+  // A late agent is told whom to ask.
+  const char* const control = IsLoadedLate() ? nullptr : InitialEnvironment(kControlVariable);
+  const ControlReply reply = control == nullptr ? ControlReply{} : AskToBeTraced(control);
+  // Started, before the canary asks for its route.
+  g_stage.store(Stage::kStarted, std::memory_order_release);
+  if (reply.region_fd >= 0) StartTracing(reply.region_fd, TracingBegin::kWithTheProcess);
+  if ((reply.wants & kTellOfExecs) != 0) StartExecNotices(control, reply.window);
+  NoteStarted();
+}
+
+__attribute__((constructor)) void OnLoad() { (void)CurrentRoute(); }
+
+// Exit handlers ran: the program ended in order.
+__attribute__((destructor)) void OnUnload() {
+  if (!IsTracing()) return;
+  SettleBeforeEnd();
+  g_region.header().program_end.store(static_cast<std::uint32_t>(ProgramEnd::kExit),
+                                      std::memory_order_release);
+}
+
+}  // namespace
+
+void StartTracing(int region_fd, TracingBegin begin) {
+  const bool is_mapped = MapRegion(region_fd);
+  CloseDescriptor(region_fd);
+  if (g_region.base == nullptr) return;
+  if (!is_mapped || !StartTables()) return Fail(AgentFailure::kNoMemory);
+  if (begin == TracingBegin::kAttached) {
+    g_region.header().attached_at_ns.store(WallTime(), std::memory_order_relaxed);
+  }
+  OpenProgramWindow();
+  if (!SwitchOn(g_region.header().stack_events)) return Fail(AgentFailure::kNoMemory);
+  if (!CanaryIsSeen()) {
+    SwitchOff();
+    return Fail(AgentFailure::kCanaryUnseen);
+  }
+  ForgetCanary();
+  if (!g_host.allocator_is_foreign) LearnFreedMark();
+  g_region.header().agent_state.store(static_cast<std::uint32_t>(AgentState::kTracing),
+                                      std::memory_order_release);
+}
+
+void ReleaseRegion() {
+  g_live_map.ParkChunks();
+  Park(g_region.base, region_offset::kChunks);
+}
+
+void ForgetRegion() {
+  g_live_map.ForgetChunks();
+  g_region.base = nullptr;
+}
+
+Route RouteBeforeStart() {
+  Stage expected = Stage::kNotStarted;
+  if (g_stage.compare_exchange_strong(expected, Stage::kStarting, std::memory_order_acq_rel)) {
+    Start();
+    return IsTracing() ? Route::kTrace : Route::kForward;
+  }
+  if (g_stage.load(std::memory_order_acquire) == Stage::kStarted) return CurrentRoute();
+  return g_host.is_resolved ? Route::kForward : Route::kBootstrap;
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,56 @@
+// The state of recording, held by one thread at a time of itself.
+//
+// While a thread records, whatever else it comes to allocate is not recorded (CanRecord in
+// record/recorder.h): that keeps the agent from recording itself.
+#pragma once
+
+#include <atomic>
+
+#include "plugin/agent/threads/thread_state.h"
+
+namespace leakgate::agent {
+
+// The proof that this thread is recording, so that nothing is recorded twice. Only a RecordingGuard
+// makes one. It is passed by value, in a register.
+class Recording {
+ public:
+  ThreadState& thread() const { return *thread_; }
+
+ private:
+  friend class RecordingGuard;
+  explicit Recording(ThreadState& thread) : thread_(&thread) {}
+
+  ThreadState* thread_;
+};
+
+// Holds the thread's activity at kRecording. REQUIRES: CanRecord().
+class RecordingGuard {
+ public:
+  RecordingGuard() : recording_(*t_thread.state) {
+    t_thread.Become(Activity::kRecording);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~RecordingGuard() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    t_thread.Become(Activity::kHost);
+  }
+  RecordingGuard(const RecordingGuard&) = delete;
+  RecordingGuard& operator=(const RecordingGuard&) = delete;
+
+  operator Recording() const { return recording_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  const Recording recording_;
+};
+
+// The same by hand, for the hot path, where each is one store. REQUIRES: the thread was ready.
+inline void BecomeBusy() {
+  t_thread.ready = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+inline void BecomeReady(ThreadState* thread) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  t_thread.ready = thread;
+}
+
+}  // namespace leakgate::agent

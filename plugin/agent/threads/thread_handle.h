@@ -1,0 +1,40 @@
+// What a thread knows of itself without looking anywhere else: what it is doing, and where its
+// state is (thread_state.h). One for each thread, in its thread-local memory.
+#pragma once
+
+#include <cstdint>
+
+#include "plugin/agent/base/visibility.h"
+
+namespace leakgate::agent {
+
+// What a thread is doing, as far as it matters to the agent.
+enum class Activity : std::uint8_t {
+  kUnknown,    // it has no state yet
+  kHost,       // it runs the host's own code: allocations are recorded
+  kUnsettled,  // the same, but windows wait to be settled first (windows.h)
+  kAllocator,  // it is inside the host's allocator, whose calls of itself are not recorded
+  kRecording,  // it is inside the agent: an allocation is a signal handler's, and a drop
+};
+
+struct ThreadState;
+
+// `state` is set unless the activity is kUnknown. `ready` is the state while the activity is kHost,
+// and nullptr else: so one load tells the hot path all that it must know. The hot path itself only
+// takes `ready` away while it records, so kHost without `ready` means recording, too.
+struct ThreadHandle {
+  ThreadState* ready = nullptr;
+  ThreadState* state = nullptr;
+  Activity activity = Activity::kUnknown;
+
+  bool IsRecording() const {
+    return activity == Activity::kRecording || (activity == Activity::kHost && ready == nullptr);
+  }
+  void Become(Activity now) {
+    activity = now;
+    ready = now == Activity::kHost ? state : nullptr;
+  }
+};
+extern LEAKGATE_INTERNAL thread_local constinit ThreadHandle t_thread;
+
+}  // namespace leakgate::agent

@@ -1,0 +1,230 @@
+#include "plugin/agent/threads/thread_state.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include <cstring>
+#include <new>
+
+#include "plugin/agent/base/region.h"
+#include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/linux/own_stack.h"
+#include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/threads/thread_stack.h"
+
+namespace leakgate::agent {
+
+thread_local constinit ThreadHandle t_thread;
+
+namespace {
+
+constinit SpinLock g_lock;
+constinit ThreadState* g_free = nullptr;
+constinit ThreadState* g_all = nullptr;
+constinit int g_pid = 0;  // the process that is traced, not a fork child of it
+constinit bool g_has_key = false;
+pthread_key_t g_key;
+
+// This thread's id in the region, kept to its very end, the span that it is of, and how
+// often its destructors have run.
+thread_local constinit std::uint32_t t_id = 0;
+thread_local constinit std::uint32_t t_span = 0;
+thread_local constinit int t_destructor_rounds = 0;
+
+constexpr std::uint32_t kSharedId = kMaxThreads - 1;
+
+// Threads beyond the table share its last id: their blocks are recorded all
+// the same, only not told apart by thread.
+std::uint32_t RegisterThread(ThreadOrigin origin) {
+  std::atomic<std::uint32_t>& count = g_region.header().thread_count;
+  std::uint32_t id = count.load(std::memory_order_relaxed);
+  while (id < kSharedId && !count.compare_exchange_weak(id, id + 1, std::memory_order_release)) {
+  }
+  if (id >= kSharedId) return kSharedId;
+
+  ThreadRecord& record = g_region.threads()[id];
+  record.tid = CurrentTid();
+  record.birth_window = origin.birth_window;
+  record.parent = origin.parent;
+  record.origin_stack = origin.stack;
+  record.pointer = reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
+  return id;
+}
+
+// The C library may allocate for the key: not the host's.
+void AskForEnd() {
+  const Activity before = t_thread.activity;
+  t_thread.Become(Activity::kAllocator);
+  pthread_setspecific(g_key, &t_id);
+  t_thread.Become(before);
+}
+
+void Register(ThreadOrigin origin) {
+  t_id = RegisterThread(origin);
+  t_span = g_span;
+  AskForEnd();
+}
+
+void NoteEnd() {
+  if (t_span != g_span || t_id == kSharedId) return;
+  ThreadRecord& record = g_region.threads()[t_id];
+  char name[sizeof(record.name)] = {};
+  RawSyscall(SYS_prctl, PR_GET_NAME, Word(name));
+  std::memcpy(record.name, name, sizeof(name));
+  // Release: the runner that sees the end sees the name.
+  record.has_ended.store(1, std::memory_order_release);
+}
+
+ThreadState* TakeFree() {
+  const SpinGuard guard(g_lock);
+  ThreadState* const state = g_free;
+  if (state != nullptr) g_free = state->next_free;
+  return state;
+}
+
+ThreadState* Create() {
+  void* const memory = MapOwn(sizeof(ThreadState));
+  if (memory == nullptr) return nullptr;
+  auto* const state = new (memory) ThreadState;
+  const SpinGuard guard(g_lock);
+  state->next = g_all;
+  g_all = state;
+  return state;
+}
+
+// Returns nullptr if all are taken.
+CounterShard* TakeShard() {
+  std::atomic<std::uint32_t>& count = g_region.header().shard_count;
+  const SpinGuard guard(g_lock);
+  const std::uint32_t index = count.load(std::memory_order_relaxed);
+  if (index >= kMaxShards) return nullptr;
+  // Release: the runner and window sums acquire the count.
+  count.store(index + 1, std::memory_order_release);
+  return &g_region.shards()[index];
+}
+
+[[nodiscard]] bool HasShard(ThreadState& state) {
+  if (state.shard == nullptr) state.shard = TakeShard();
+  return state.shard != nullptr;
+}
+
+void GiveBack(ThreadState* state) {
+  t_thread = {};
+  const bool is_counting = IsTracing() && state->span == g_span && state->shard != nullptr;
+  if (is_counting) state->shard->owner_tid.store(0, std::memory_order_relaxed);
+  const SpinGuard guard(g_lock);
+  state->owner = nullptr;
+  state->next_free = g_free;
+  g_free = state;
+}
+
+#ifdef LEAKGATE_THREAD_SANITIZER
+// Unit tests only: in the last round, the sanitizer lets the thread go itself.
+constexpr int kRounds = PTHREAD_DESTRUCTOR_ITERATIONS - 1;
+#else
+constexpr int kRounds = PTHREAD_DESTRUCTOR_ITERATIONS;
+#endif
+
+// Other destructors may still allocate: stay until the last round. Not in a fork child,
+// where locks may be held by threads that are not there.
+void OnThreadEnd(void* value) {
+  if (CurrentPid() != g_pid) return;
+  if (++t_destructor_rounds < kRounds) {
+    pthread_setspecific(g_key, value);
+    return;
+  }
+  if (IsTracing()) {
+    NoteEnd();
+    EndStack();
+  }
+  if (t_thread.state != nullptr) GiveBack(t_thread.state);
+}
+
+void Take(ThreadState& state) {
+  // Threads beyond the table are one to the runner: what one of them has made serves all.
+  const bool is_alike = state.span == g_span && state.thread == kSharedId && t_id == kSharedId;
+  if (!is_alike) {
+    for (KnownContext& known : state.known_contexts) known = {};
+  }
+  state.span = g_span;
+  state.thread = t_id;
+  state.allowance = 0;
+  state.walker.Begin(OwnStack::OfThisThread(), g_region.header().stack_depth);
+  state.epoch = 0;
+  state.context = 0;
+  state.memo.Forget();
+  state.trail.depth = 0;
+  state.opening_window = 0;
+  state.closing_window = 0;
+  state.ended_iteration = 0;
+  state.shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
+  t_thread.state = &state;
+  t_thread.Become(Activity::kHost);
+  const SpinGuard guard(g_lock);
+  state.owner = &t_thread;
+}
+
+// The handle may be gone with the thread's stack, if the thread ended without running its
+// destructors.
+bool IsRecording(const ThreadHandle* thread, const ThreadState* state) {
+  if (!IsReadable(reinterpret_cast<std::uintptr_t>(&thread->ready)) ||
+      !IsReadable(reinterpret_cast<std::uintptr_t>(thread) + sizeof(ThreadHandle) - 8)) {
+    return false;
+  }
+  // Another thread's by now, which has taken the ended one's stack.
+  if (*static_cast<ThreadState* const volatile*>(&thread->state) != state) return false;
+  const auto activity = *static_cast<const volatile Activity*>(&thread->activity);
+  const ThreadState* const ready = *static_cast<ThreadState* const volatile*>(&thread->ready);
+  return activity == Activity::kRecording || activity == Activity::kAllocator ||
+         (activity == Activity::kHost && ready == nullptr);
+}
+
+}  // namespace
+
+bool StartThreads() {
+  g_lock.Reset();
+  ++g_span;
+  g_pid = CurrentPid();
+  for (ThreadState* state = g_all; state != nullptr; state = state->next) {
+    state->epoch = 0;
+    state->context = 0;
+    state->shard = nullptr;
+    NoteOwnMemory(state, sizeof(*state));
+  }
+  g_has_key = g_has_key || pthread_key_create(&g_key, OnThreadEnd) == 0;
+  return g_has_key;
+}
+
+// An owner that ends takes the lock to give its state back, so it is there meanwhile.
+bool IsAnyThreadRecording() {
+  const SpinGuard guard(g_lock);
+  for (const ThreadState* state = g_all; state != nullptr; state = state->next) {
+    const ThreadHandle* const owner = state->owner;
+    if (owner != nullptr && owner != &t_thread && IsRecording(owner, state)) return true;
+  }
+  return false;
+}
+
+void BeginThread(ThreadOrigin origin) {
+  if (!IsTracing() || t_span == g_span) return;
+  const bool is_known = origin.span == g_span;
+  Register(is_known ? origin : ThreadOrigin{});
+}
+
+bool MakeThread() {
+  if (t_span != g_span) {
+    Register({.birth_window = g_region.header().current_window.load(std::memory_order_relaxed)});
+  }
+  ThreadState* state = t_thread.state;  // of an earlier span
+  if (state == nullptr) state = TakeFree();
+  if (state == nullptr) state = Create();
+  if (state == nullptr || !HasShard(*state)) {
+    if (state != nullptr) GiveBack(state);
+    g_region.Drop(DropReason::kNoThreadState);
+    return false;
+  }
+  Take(*state);
+  return true;
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,83 @@
+// What the agent keeps for each thread: its shard of the counters, its caches, and what it has
+// begun.
+//
+// The record that the runner reads is made when the thread begins. The state is made at a thread's
+// first traced allocation, in private memory of the agent's own. It is given back when the thread
+// ends (by a thread-specific key's destructor, in the last round of destructors), and a later
+// thread takes it over.
+//
+// Tracing may be disabled and enabled again, into another region: each time is a span
+// (base/epoch.h). A thread makes its record and its state anew when it first comes by in a new
+// span. Until then the hot path finds that the state's epoch is not the present one.
+#pragma once
+
+#include <cstdint>
+
+#include "plugin/agent/base/epoch.h"
+#include "plugin/agent/base/region.h"
+#include "plugin/agent/threads/thread_handle.h"
+#include "plugin/agent/unwind/stack_memo.h"
+#include "plugin/agent/unwind/stack_trail.h"
+#include "plugin/agent/unwind/stack_walker.h"
+
+namespace leakgate::agent {
+
+// A context that the thread has made. Where the same window, allowance and phase come back, as in a
+// loop, no other context is needed.
+struct KnownContext {
+  std::uint32_t window;
+  std::uint32_t allowance;
+  std::uint32_t phase;
+  std::uint32_t context;  // 0 if there is none
+};
+inline constexpr std::uint32_t kKnownContexts = 64;
+
+// `epoch`, `context` and the memo's stacks are of one moment: see Refresh in record/recorder.cpp.
+struct ThreadState {
+  std::uint64_t epoch = 0;      // as CurrentEpoch
+  std::uint32_t context = 0;    // the shard's window and phase, this thread, its allowance
+  std::uint32_t thread = 0;     // its id in the region
+  std::uint32_t allowance = 0;  // the innermost that holds
+  CounterShard* shard = nullptr;
+  StackMemo memo;
+  std::uint32_t opening_window = 0;   // begun, but not yet counted from (windows.h)
+  std::uint32_t closing_window = 0;   // ended, but not yet judged
+  std::uint32_t ended_iteration = 0;  // whose end the runner has not been told of
+  KnownContext known_contexts[kKnownContexts] = {};
+  std::uint32_t span = 0;
+  const ThreadHandle* owner = nullptr;  // nullptr: given back
+  ThreadState* next_free = nullptr;
+  ThreadState* next = nullptr;  // of all states there are
+  StackWalker walker;
+  StackTrail trail;
+};
+
+// Where a thread comes from, as far as is known.
+struct ThreadOrigin {
+  std::uint32_t span = 0;  // that the rest is of
+  std::uint32_t parent = 0;
+  std::uint32_t stack = 0;         // of the call that created it
+  std::uint32_t birth_window = 0;  // current when it was made
+};
+
+// Registers this thread, which begins, and asks to be called at its end. Threads that do not come
+// by here are registered when they first allocate. REQUIRES: tracing is on.
+void BeginThread(ThreadOrigin origin);
+
+// Makes this thread's state if it has none of this span. Counts a drop and returns false if there
+// is no memory. REQUIRES: tracing is on.
+[[nodiscard]] bool MakeThread();
+
+[[nodiscard]] inline bool EnsureThread() {
+  return (t_thread.state != nullptr && t_thread.state->span == g_span) || MakeThread();
+}
+
+// Begins a span, before tracing starts. Returns false if the C library has no key left.
+// REQUIRES: no thread records.
+[[nodiscard]] bool StartThreads();
+
+// Whether a thread is in the middle of recording, or of making its state. A thread that is in the
+// agent's code and has not begun to record is not seen, nor is one that is no longer there.
+[[nodiscard]] bool IsAnyThreadRecording();
+
+}  // namespace leakgate::agent

@@ -1,0 +1,168 @@
+#include "plugin/agent/unwind/module_table.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <cstring>
+
+namespace leakgate::agent {
+
+constinit ModuleTable g_modules;
+
+struct ModuleTable::Loaded {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t bias;
+  const char* path;
+  std::uint32_t path_length;
+  const std::uint8_t* build_id;
+  std::uint32_t build_id_length;
+};
+
+namespace {
+
+struct BuildId {
+  const std::uint8_t* bytes = nullptr;
+  std::uint32_t length = 0;
+};
+
+constexpr std::uint64_t AlignNote(std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; }
+
+BuildId FindInNotes(const std::uint8_t* notes, std::uint64_t bytes) {
+  std::uint64_t at = 0;
+  while (at + sizeof(ElfW(Nhdr)) <= bytes) {
+    ElfW(Nhdr) note;
+    std::memcpy(&note, notes + at, sizeof(note));
+    const std::uint64_t name = at + sizeof(note);
+    const std::uint64_t content = name + AlignNote(note.n_namesz);
+    at = content + AlignNote(note.n_descsz);
+    if (at > bytes) break;
+    const bool is_gnu = note.n_namesz == 4 && std::memcmp(notes + name, "GNU", 4) == 0;
+    if (is_gnu && note.n_type == NT_GNU_BUILD_ID &&
+        note.n_descsz <= sizeof(ModuleRecord::build_id)) {
+      return {notes + content, note.n_descsz};
+    }
+  }
+  return {};
+}
+
+struct Segments {
+  const ElfW(Phdr) * first = nullptr;
+  std::uint32_t count = 0;
+};
+
+// Reads from the module's first mapped page, which holds its ELF header.
+Segments SegmentsOf(std::uint64_t begin, std::uint64_t end) {
+  ElfW(Ehdr) header;
+  std::memcpy(&header, reinterpret_cast<const void*>(begin), sizeof(header));
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
+  if (header.e_phoff + std::uint64_t{header.e_phnum} * sizeof(ElfW(Phdr)) > end - begin) return {};
+  return {reinterpret_cast<const ElfW(Phdr)*>(begin + header.e_phoff), header.e_phnum};
+}
+
+BuildId FindBuildId(std::uint64_t begin, std::uint64_t end, std::uint64_t bias) {
+  const Segments segments = SegmentsOf(begin, end);
+  for (std::uint32_t i = 0; i < segments.count; ++i) {
+    const ElfW(Phdr)& segment = segments.first[i];
+    const std::uint64_t at = bias + segment.p_vaddr;
+    if (segment.p_type != PT_NOTE || at < begin || at + segment.p_memsz > end) continue;
+    const BuildId found = FindInNotes(reinterpret_cast<const std::uint8_t*>(at), segment.p_memsz);
+    if (found.length != 0) return found;
+  }
+  return {};
+}
+
+// The frame descriptions, in the segment that they are in: between two there may be nothing.
+FrameSection SectionOf(const dl_find_object& object) {
+  const auto* const header = static_cast<const std::uint8_t*>(object.dlfo_eh_frame);
+  const auto begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
+  const auto end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
+  const Segments segments = SegmentsOf(begin, end);
+  for (std::uint32_t i = 0; i < segments.count; ++i) {
+    const ElfW(Phdr)& segment = segments.first[i];
+    const auto* const at =
+        reinterpret_cast<const std::uint8_t*>(object.dlfo_link_map->l_addr + segment.p_vaddr);
+    if (segment.p_type != PT_LOAD || header < at || header >= at + segment.p_memsz) continue;
+    return {header, at, at + segment.p_memsz};
+  }
+  return {header, static_cast<const std::uint8_t*>(object.dlfo_map_start),
+          static_cast<const std::uint8_t*>(object.dlfo_map_end)};
+}
+
+}  // namespace
+
+void ModuleTable::Restart() {
+  lock_.Reset();
+  recent_ = 0;
+  ModulesMayHaveGone();
+}
+
+ModuleView ModuleTable::Find(std::uint64_t pc) {
+  dl_find_object object;
+  if (_dl_find_object(reinterpret_cast<void*>(pc), &object) != 0) return {};
+
+  ModuleView view;
+  view.section = SectionOf(object);
+  const SpinGuard guard(lock_);
+  const ModuleRecord* const modules = g_region.modules();
+  if (recent_ != 0 && pc >= modules[recent_].begin && pc < modules[recent_].end &&
+      recent_epoch_ == Epoch()) {
+    view.id = recent_;
+    return view;
+  }
+
+  Loaded loaded{};
+  loaded.begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
+  loaded.end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
+  loaded.bias = object.dlfo_link_map->l_addr;
+  loaded.path = ModulePath(object.dlfo_link_map->l_name, loaded.begin, path_buffer_);
+  loaded.path_length = static_cast<std::uint32_t>(std::strlen(loaded.path));
+  const BuildId build_id = FindBuildId(loaded.begin, loaded.end, loaded.bias);
+  loaded.build_id = build_id.bytes;
+  loaded.build_id_length = build_id.length;
+  view.id = recent_ = Identify(loaded);
+  recent_epoch_ = Epoch();
+  return view;
+}
+
+// A process that has changed its root or its user may be told no path any more:
+// then the build-id must do.
+bool ModuleTable::HasPathOf(const ModuleRecord& known, const Loaded& loaded) {
+  if (loaded.path_length == 0 && loaded.build_id_length != 0) return true;
+  return known.path.length == loaded.path_length &&
+         std::memcmp(g_region.text() + known.path.offset, loaded.path, loaded.path_length) == 0;
+}
+
+std::uint32_t ModuleTable::Identify(const Loaded& loaded) {
+  const std::uint32_t count = g_region.header().module_count.load(std::memory_order_relaxed);
+  for (std::uint32_t id = 1; id < count; ++id) {
+    const ModuleRecord& known = g_region.modules()[id];
+    if (known.begin == loaded.begin && known.end == loaded.end &&
+        known.build_id_length == loaded.build_id_length &&
+        std::memcmp(known.build_id, loaded.build_id, loaded.build_id_length) == 0 &&
+        HasPathOf(known, loaded)) {
+      return id;
+    }
+  }
+  return Add(loaded);
+}
+
+std::uint32_t ModuleTable::Add(const Loaded& loaded) {
+  std::atomic<std::uint32_t>& count = g_region.header().module_count;
+  const std::uint32_t id = count.load(std::memory_order_relaxed);
+  if (id >= kMaxModules) return 0;
+
+  ModuleRecord& record = g_region.modules()[id];
+  record.begin = loaded.begin;
+  record.end = loaded.end;
+  record.bias = loaded.bias;
+  record.path = g_region.AddText(loaded.path, loaded.path_length);
+  record.build_id_length = loaded.build_id_length;
+  std::memcpy(record.build_id, loaded.build_id, loaded.build_id_length);
+  // Release: the runner acquires the count before it reads the record.
+  count.store(id + 1, std::memory_order_release);
+  return id;
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,56 @@
+// The modules that recorded stacks run through. They are found on demand: the dynamic linker is
+// asked without a lock (_dl_find_object), so nothing here can deadlock with dlopen. Each module is
+// recorded once in the region, with its path and build-id. A module that is loaded anew, or another
+// one at the same addresses, is recorded again, so that older stacks keep their meaning.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "plugin/agent/base/epoch.h"
+#include "plugin/agent/base/region.h"
+#include "plugin/agent/base/spin_lock.h"
+#include "plugin/agent/base/visibility.h"
+#include "plugin/agent/linux/memory_maps.h"
+#include "plugin/agent/unwind/frame_description.h"
+
+namespace leakgate::agent {
+
+struct ModuleView {
+  std::uint32_t id = 0;  // in the region; 0 if the pc is in no module
+  FrameSection section;
+};
+
+class ModuleTable {
+ public:
+  // Returns the module that holds `pc` now.
+  ModuleView Find(std::uint64_t pc);
+
+  // Begins anew, in another region, where nothing has been recorded.
+  void Restart();
+
+  // Changes whenever a module may have been unmapped. Then what has been cached about pcs is to be
+  // forgotten.
+  std::uint32_t Epoch() const { return epoch_.load(std::memory_order_acquire); }
+  void ModulesMayHaveGone() {
+    epoch_.fetch_add(1, std::memory_order_acq_rel);
+    RaiseEpoch();
+  }
+
+ private:
+  struct Loaded;
+
+  static bool HasPathOf(const ModuleRecord& known, const Loaded& loaded);
+  std::uint32_t Identify(const Loaded& loaded);
+  std::uint32_t Add(const Loaded& loaded);
+
+  std::atomic<std::uint32_t> epoch_{1};
+  SpinLock lock_;
+  PathBuffer path_buffer_{};        // here, not on the host's stack
+  std::uint32_t recent_ = 0;        // the module found last
+  std::uint32_t recent_epoch_ = 0;  // and when
+};
+
+extern LEAKGATE_INTERNAL ModuleTable g_modules;
+
+}  // namespace leakgate::agent

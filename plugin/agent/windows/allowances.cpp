@@ -1,0 +1,127 @@
+#include "plugin/agent/windows/allowances.h"
+
+#include "plugin/agent/base/region.h"
+#include "plugin/agent/base/spin_lock.h"
+#include "plugin/agent/linux/syscall.h"
+
+namespace leakgate::agent {
+namespace {
+
+// Open addressing, half full at most; 0: empty.
+constexpr std::uint32_t kIndexSize = 2 * kMaxAllowances;
+using Index = std::uint32_t[kIndexSize];
+
+constinit SpinLock g_lock;
+constinit Index* g_index = nullptr;
+
+struct Request {
+  AllowanceKind kind;
+  std::uint32_t window;
+  std::uint32_t thread;
+  const GivenAllowance& given;
+};
+
+std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) {
+  return (hash ^ value) * 0x0000'0100'0000'01B3ULL;  // FNV-1a's prime
+}
+
+std::uint32_t HashOf(const Request& request) {
+  std::uint64_t hash = 0xCBF2'9CE4'8422'2325ULL;
+  for (const char byte : request.given.reason) hash = Mix(hash, static_cast<unsigned char>(byte));
+  for (const char byte : request.given.file) hash = Mix(hash, static_cast<unsigned char>(byte));
+  hash = Mix(hash, request.given.line);
+  hash = Mix(hash, static_cast<std::uint64_t>(request.given.bytes));
+  hash = Mix(hash, static_cast<std::uint64_t>(request.given.blocks));
+  hash = Mix(hash, request.window);
+  hash = Mix(hash, static_cast<std::uint32_t>(request.kind));
+  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+}
+
+bool IsText(TextRef ref, std::string_view text) {
+  return std::string_view(g_region.text() + ref.offset, ref.length) == text;
+}
+
+bool IsFor(const AllowanceRecord& record, const Request& request) {
+  const GivenAllowance& given = request.given;
+  return record.kind == static_cast<std::uint32_t>(request.kind) &&
+         record.window == request.window && record.line == given.line &&
+         record.bytes == given.bytes && record.blocks == given.blocks &&
+         IsText(record.reason, given.reason) && IsText(record.file, given.file);
+}
+
+TextRef AddText(std::string_view text) {
+  return g_region.AddText(text.data(), static_cast<std::uint32_t>(text.size()));
+}
+
+// Counts a drop and returns 0 if the table is full.
+std::uint32_t Add(const Request& request) {
+  std::atomic<std::uint32_t>& count = g_region.header().allowance_count;
+  const std::uint32_t id = count.load(std::memory_order_relaxed);
+  if (id >= kMaxAllowances) {
+    g_region.Drop(DropReason::kAllowanceTableFull);
+    return 0;
+  }
+  g_region.allowances()[id] = {.kind = static_cast<std::uint32_t>(request.kind),
+                               .window = request.window,
+                               .reason = AddText(request.given.reason),
+                               .file = AddText(request.given.file),
+                               .line = request.given.line,
+                               .thread = request.thread,
+                               .bytes = request.given.bytes,
+                               .blocks = request.given.blocks};
+  // Release: the runner acquires the count before it reads the record.
+  count.store(id + 1, std::memory_order_release);
+  return id;
+}
+
+// The allowance's id, a known one's if it was given before.
+std::uint32_t Intern(const Request& request) {
+  const SpinGuard guard(g_lock);
+  if (g_index == nullptr) g_index = static_cast<Index*>(MapOwn(sizeof(Index)));
+  if (g_index == nullptr) {
+    g_region.Drop(DropReason::kAllowanceTableFull);
+    return 0;
+  }
+  std::uint32_t at = HashOf(request) % kIndexSize;
+  for (; (*g_index)[at] != 0; at = (at + 1) % kIndexSize) {
+    const std::uint32_t id = (*g_index)[at];
+    if (IsFor(g_region.allowances()[id], request)) return id;
+  }
+  return (*g_index)[at] = Add(request);
+}
+
+std::uint32_t Intern(Recording recording, AllowanceKind kind, const GivenAllowance& given) {
+  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  return Intern({kind, window, recording.thread().thread, given});
+}
+
+}  // namespace
+
+void RestartAllowances() {
+  g_lock.Reset();
+  if (g_index == nullptr) return;
+  ClearPages(g_index, sizeof(Index));
+  NoteOwnMemory(g_index, sizeof(Index));
+}
+
+std::uint32_t BeginAllowance(Recording recording, const GivenAllowance& given) {
+  const std::uint32_t before = recording.thread().allowance;
+  RestoreAllowance(recording, Intern(recording, AllowanceKind::kScoped, given));
+  return before;
+}
+
+// The thread needs another context for what it allocates next.
+void RestoreAllowance(Recording recording, std::uint32_t before) {
+  ThreadState& thread = recording.thread();
+  // One that was given before tracing was disabled is another region's.
+  const std::uint32_t count = g_region.header().allowance_count.load(std::memory_order_relaxed);
+  thread.allowance = before < count ? before : 0;
+  thread.context = 0;
+  thread.epoch = 0;
+}
+
+void ExpectOutstanding(Recording recording, const GivenAllowance& given) {
+  Intern(recording, AllowanceKind::kExpected, given);
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,32 @@
+// Allowances that the program's own code gives (leakgate/allowance.h). Each has its reason, and is
+// kept once for each place in the code and window, however often it is given.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "common/region_layout.h"
+#include "plugin/agent/threads/recording.h"
+
+namespace leakgate::agent {
+
+struct GivenAllowance {
+  std::string_view reason;
+  std::string_view file;
+  std::uint32_t line;
+  std::int64_t bytes;   // at most so many; -1 for no limit
+  std::int64_t blocks;  // likewise
+};
+
+// Puts what this thread allocates from now on within the allowance. Returns the allowance that held
+// before, which is to be restored at the end.
+std::uint32_t BeginAllowance(Recording recording, const GivenAllowance& given);
+void RestoreAllowance(Recording recording, std::uint32_t before);
+
+// Begins anew, in another region, where nothing has been given. REQUIRES: no thread records.
+void RestartAllowances();
+
+// Notes that the current window means to leave so much.
+void ExpectOutstanding(Recording recording, const GivenAllowance& given);
+
+}  // namespace leakgate::agent

@@ -1,0 +1,218 @@
+#include "plugin/agent/windows/counters.h"
+
+#include "plugin/agent/windows/phases.h"
+
+namespace leakgate::agent {
+namespace {
+
+struct Quantity {
+  std::uint64_t bytes;
+  std::uint64_t blocks;
+};
+
+Quantity Load(const Tally& tally) {
+  return {tally.bytes.load(std::memory_order_relaxed),
+          tally.blocks.load(std::memory_order_relaxed)};
+}
+
+void Store(Tally& tally, const Quantity& quantity) {
+  tally.bytes.store(quantity.bytes, std::memory_order_relaxed);
+  tally.blocks.store(quantity.blocks, std::memory_order_relaxed);
+}
+
+// What the shard's owner has outstanding in the shard's window. Unsigned
+// arithmetic wraps, so it comes out right also where more was freed.
+struct Outstanding {
+  std::int64_t bytes;
+  std::int64_t blocks;
+};
+
+Outstanding Difference(const Quantity& more, const Quantity& less) {
+  return {static_cast<std::int64_t>(more.bytes - less.bytes),
+          static_cast<std::int64_t>(more.blocks - less.blocks)};
+}
+
+Outstanding OutstandingOf(const CounterShard& shard) {
+  const Quantity allocated = Load(shard.allocated);
+  const Quantity allocated_before = Load(shard.allocated_before);
+  const Quantity freed = Load(shard.freed_here);
+  const Quantity freed_before = Load(shard.freed_here_before);
+  return {static_cast<std::int64_t>((allocated.bytes - allocated_before.bytes) -
+                                    (freed.bytes - freed_before.bytes)),
+          static_cast<std::int64_t>((allocated.blocks - allocated_before.blocks) -
+                                    (freed.blocks - freed_before.blocks))};
+}
+
+void AddToRecord(const Charge& charge, const Outstanding& outstanding) {
+  WindowRecord& record = g_region.windows()[charge.window & (kMaxWindows - 1)];
+  record.live_bytes.fetch_add(outstanding.bytes, std::memory_order_relaxed);
+  record.live_blocks.fetch_add(outstanding.blocks, std::memory_order_relaxed);
+  AddToPhase(charge.phase, outstanding.bytes, outstanding.blocks);
+}
+
+std::uint32_t ShardCount() { return g_region.header().shard_count.load(std::memory_order_acquire); }
+
+// The sum of all sequence numbers, which only grow; odd: a hand-over is under way.
+struct Sequences {
+  std::uint64_t sum = 0;
+  bool is_moving = false;
+};
+
+Sequences SumSequences(std::uint32_t count) {
+  Sequences result;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t sequence = g_region.shards()[i].sequence.load(std::memory_order_acquire);
+    result.sum += sequence;
+    result.is_moving = result.is_moving || (sequence & 1) != 0;
+  }
+  return result;
+}
+
+WindowSum SumOnce(std::uint32_t window, std::uint32_t count) {
+  const WindowRecord& record = g_region.windows()[window & (kMaxWindows - 1)];
+  WindowSum sum{record.live_bytes.load(std::memory_order_relaxed),
+                record.live_blocks.load(std::memory_order_relaxed), true};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const CounterShard& shard = g_region.shards()[i];
+    if (shard.window.load(std::memory_order_relaxed) != window) continue;
+    const Outstanding outstanding = OutstandingOf(shard);
+    sum.bytes += outstanding.bytes;
+    sum.blocks += outstanding.blocks;
+  }
+  return sum;
+}
+
+// Sums until no hand-over came in between; not exact if one always did.
+template <typename SumUp>
+WindowSum SumUndisturbed(const SumUp& sum_up) {
+  constexpr int kAttempts = 16;
+  WindowSum sum;
+  for (int i = 0; i < kAttempts; ++i) {
+    const std::uint32_t count = ShardCount();
+    const Sequences before = SumSequences(count);
+    sum = sum_up(count);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const Sequences after = SumSequences(count);
+    sum.is_exact = !before.is_moving && before.sum == after.sum && count == ShardCount();
+    if (sum.is_exact) return sum;
+  }
+  return sum;
+}
+
+// Adds up what the shards of the phases tell.
+template <typename Tell>
+void SumShards(const PhaseRange& phases, std::uint32_t count, WindowSum& sum, const Tell& tell) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const CounterShard& shard = g_region.shards()[i];
+    const std::uint32_t phase = shard.phase.load(std::memory_order_relaxed);
+    if (phase < phases.first || phase >= phases.end) continue;
+    const Outstanding outstanding = tell(shard);
+    sum.bytes += outstanding.bytes;
+    sum.blocks += outstanding.blocks;
+  }
+}
+
+// All that has been freed before all that has been allocated: a block that another thread
+// allocates and frees meanwhile may count, but none that lives on is missed.
+WindowSum SumPhasesOnce(const PhaseRange& phases, std::uint32_t count) {
+  const PhaseCount handed_over = CountOf(phases);
+  WindowSum sum{handed_over.bytes, handed_over.blocks, true};
+  SumShards(phases, count, sum, [](const CounterShard& shard) {
+    return Difference(Load(shard.freed_here_before), Load(shard.freed_here));
+  });
+  std::atomic_thread_fence(std::memory_order_acquire);
+  SumShards(phases, count, sum, [](const CounterShard& shard) {
+    return Difference(Load(shard.allocated), Load(shard.allocated_before));
+  });
+  return sum;
+}
+
+// Returns the entry; nothing if the table is full. Then only the count goes on, up to where it
+// would begin again.
+std::optional<std::uint32_t> NoteEarlierFree(const EarlierFree& freed) {
+  constexpr std::uint32_t kMaxCount = 1U << 31;
+  std::atomic<std::uint32_t>& count = g_region.header().earlier_free_count;
+  if (count.load(std::memory_order_relaxed) >= kMaxCount) return std::nullopt;
+  const std::uint32_t index = count.fetch_add(1, std::memory_order_relaxed);
+  if (index >= kMaxEarlierFrees) return std::nullopt;
+
+  EarlierFree& entry = g_region.earlier_frees()[index];
+  entry.stack = freed.stack;
+  entry.size_bytes = freed.size_bytes;
+  // Last, with release: an entry without a window is not there yet.
+  std::atomic_ref(entry.window).store(freed.window, std::memory_order_release);
+  return index;
+}
+
+}  // namespace
+
+void HandOver(CounterShard& shard, const Charge& charge) {
+  const std::uint32_t sequence = shard.sequence.load(std::memory_order_relaxed);
+  shard.sequence.store(sequence + 1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  AddToRecord(ChargeOf(shard), OutstandingOf(shard));
+  Store(shard.allocated_before, Load(shard.allocated));
+  Store(shard.freed_here_before, Load(shard.freed_here));
+  shard.window.store(charge.window, std::memory_order_relaxed);
+  shard.phase.store(charge.phase, std::memory_order_relaxed);
+  // Release pairs with the acquire loads in SumSequences.
+  shard.sequence.store(sequence + 2, std::memory_order_release);
+}
+
+CountedFree CountFreeElsewhere(CounterShard& shard, const Charge& charge, std::uint64_t size_bytes,
+                               std::uint32_t stack) {
+  AddToRecord(charge, {-static_cast<std::int64_t>(size_bytes), -1});
+  AddBlock(shard.freed_else, size_bytes);
+  const std::uint32_t here = shard.window.load(std::memory_order_relaxed);
+  if (here == charge.window) return {charge, size_bytes, std::nullopt};
+  return {charge, size_bytes, NoteEarlierFree({stack, here, size_bytes})};
+}
+
+void UndoFree(CounterShard& shard, const CountedFree& counted) {
+  AddToRecord(counted.charge, {static_cast<std::int64_t>(counted.size_bytes), 1});
+  AddAsOwner(shard.freed_else.bytes, 0 - counted.size_bytes);
+  AddAsOwner(shard.freed_else.blocks, ~std::uint64_t{0});
+  if (!counted.earlier_free) return;
+  EarlierFree& entry = g_region.earlier_frees()[*counted.earlier_free];
+  std::atomic_ref(entry.window).store(0, std::memory_order_relaxed);
+}
+
+void RaisePeak(std::uint32_t window, std::uint64_t live_bytes) {
+  std::atomic<std::uint64_t>& peak = g_region.windows()[window & (kMaxWindows - 1)].peak_live_bytes;
+  std::uint64_t seen = peak.load(std::memory_order_relaxed);
+  while (seen < live_bytes &&
+         !peak.compare_exchange_weak(seen, live_bytes, std::memory_order_relaxed)) {
+  }
+}
+
+void NotePeak(CounterShard& shard) {
+  shard.next_peak_check = shard.allocated.bytes.load(std::memory_order_relaxed) + kPeakStepBytes;
+  RaisePeak(g_region.header().current_window.load(std::memory_order_relaxed),
+            LiveBytes(SumTotals()));
+}
+
+WindowSum SumWindow(std::uint32_t window) {
+  return SumUndisturbed([=](std::uint32_t count) { return SumOnce(window, count); });
+}
+
+WindowSum SumPhases(std::uint32_t first, std::uint32_t end) {
+  return SumUndisturbed([=](std::uint32_t count) { return SumPhasesOnce({first, end}, count); });
+}
+
+Totals SumTotals() {
+  Totals totals{};
+  const std::uint32_t count = ShardCount();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const CounterShard& shard = g_region.shards()[i];
+    const Quantity allocated = Load(shard.allocated);
+    const Quantity freed_here = Load(shard.freed_here);
+    const Quantity freed_else = Load(shard.freed_else);
+    totals.allocated_bytes += allocated.bytes;
+    totals.allocated_blocks += allocated.blocks;
+    totals.freed_bytes += freed_here.bytes + freed_else.bytes;
+    totals.freed_blocks += freed_here.blocks + freed_else.blocks;
+  }
+  return totals;
+}
+
+}  // namespace leakgate::agent

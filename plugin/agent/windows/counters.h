@@ -1,0 +1,93 @@
+// Counting on the hot path: each thread adds to its own shard with plain stores. A shard counts for
+// one window and one phase at a time. When these change, what is outstanding in them is handed over
+// to the record of the window, and of the phase.
+//
+// A sum over shards is exact when no other thread is allocating. If one hands over in the middle of
+// it, sequence numbers tell.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "plugin/agent/arch/processor.h"
+#include "plugin/agent/base/region.h"
+
+#include LEAKGATE_ARCH(counter)
+
+namespace leakgate::agent {
+
+// Blocks and bytes outstanding in a window, as counted.
+struct WindowSum {
+  std::int64_t bytes = 0;
+  std::int64_t blocks = 0;
+  bool is_exact = false;  // false if threads kept handing over; then the live map knows better
+};
+
+[[nodiscard]] WindowSum SumWindow(std::uint32_t window);
+[[nodiscard]] Totals SumTotals();
+
+// Sums the phases from `first` to less than `end`. The sum is never too small: a block that lives
+// all the while is counted, whatever other threads do.
+[[nodiscard]] WindowSum SumPhases(std::uint32_t first, std::uint32_t end);
+
+// What a block is counted in: a window and a phase (phases.h).
+struct Charge {
+  std::uint32_t window = 0;
+  std::uint32_t phase = 0;
+};
+
+inline Charge ChargeOf(const CounterShard& shard) {
+  return {shard.window.load(std::memory_order_relaxed),
+          shard.phase.load(std::memory_order_relaxed)};
+}
+
+// Makes the owner's shard count for `charge` from now on.
+void HandOver(CounterShard& shard, const Charge& charge);
+// A free as it was counted, so that it can be taken back.
+struct CountedFree {
+  Charge charge;  // of the allocation
+  std::uint64_t size_bytes = 0;
+  std::optional<std::uint32_t> earlier_free;  // its entry in the region's table
+};
+
+// Counts that a block was freed whose window or phase is not the shard's. Blocks of another window
+// are also noted one by one. The block was allocated at `stack`.
+CountedFree CountFreeElsewhere(CounterShard& shard, const Charge& charge, std::uint64_t size_bytes,
+                               std::uint32_t stack);
+// Takes back a free that was counted, but did not happen after all.
+void UndoFree(CounterShard& shard, const CountedFree& counted);
+
+inline void AddBlock(Tally& tally, std::uint64_t size_bytes) {
+  AddAsOwner(tally.bytes, size_bytes);
+  AddAsOwner(tally.blocks, 1);
+}
+
+// Raises the current window's peak to what is live now. Once a window is closed, its peak counts
+// for the windows around it, too.
+void NotePeak(CounterShard& shard);
+void RaisePeak(std::uint32_t window, std::uint64_t live_bytes);
+
+inline std::uint64_t LiveBytes(const Totals& totals) {
+  return totals.allocated_bytes - totals.freed_bytes;
+}
+
+// Counts a block that the owner of `shard` has allocated in the shard's window. Returns whether it
+// is time for NotePeak.
+[[nodiscard]] inline bool CountAllocation(CounterShard& shard, std::uint64_t size_bytes) {
+  AddBlock(shard.allocated, size_bytes);
+  return shard.allocated.bytes.load(std::memory_order_relaxed) >= shard.next_peak_check;
+}
+
+// Counts that the owner of `shard` has freed a block that is charged to `charge`, and was allocated
+// at `stack`.
+inline CountedFree CountFree(CounterShard& shard, const Charge& charge, std::uint64_t size_bytes,
+                             std::uint32_t stack) {
+  const Charge here = ChargeOf(shard);
+  if (here.window != charge.window || here.phase != charge.phase) {
+    return CountFreeElsewhere(shard, charge, size_bytes, stack);
+  }
+  AddBlock(shard.freed_here, size_bytes);
+  return {charge, size_bytes, std::nullopt};
+}
+
+}  // namespace leakgate::agent

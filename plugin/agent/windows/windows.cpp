@@ -1,0 +1,176 @@
+#include "plugin/agent/windows/windows.h"
+
+#include <utility>
+
+#include "plugin/agent/base/monotonic_time.h"
+#include "plugin/agent/exec/exec_notices.h"
+#include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/windows/counters.h"
+
+namespace leakgate::agent {
+namespace {
+
+TextRef AddText(std::string_view text) {
+  if (text.empty()) return {0, 0};
+  return g_region.AddText(text.data(), static_cast<std::uint32_t>(text.size()));
+}
+
+// Neighbouring tests are mostly of one file: its name is there already.
+TextRef AddFile(std::string_view file) {
+  static constinit TextRef last{};
+  const std::string_view known(g_region.text() + last.offset, last.length);
+  if (file != known) last = AddText(file);
+  return last;
+}
+
+bool IsOpen(std::uint32_t window) {
+  return window != 0 && window < kMaxWindows &&
+         g_region.windows()[window].state.load(std::memory_order_relaxed) ==
+             static_cast<std::uint32_t>(WindowState::kOpen);
+}
+
+void MarkBegin(WindowRecord& record) {
+  record.begin = SumTotals();
+  record.begin_time_ns = MonotonicTime();
+}
+
+void MarkEnd(WindowRecord& record) {
+  record.end = SumTotals();
+  record.end_time_ns = MonotonicTime();
+}
+
+// Nothing outstanding, on the heap or mapped, is a pass without asking, as long as the
+// count is sure.
+bool NeedsJudging(const WindowSum& sum, const WindowRecord& record) {
+  return !sum.is_exact || sum.blocks != 0 || record.mappings.load(std::memory_order_relaxed) != 0;
+}
+
+bool RunnerAsks(std::uint32_t what) {
+  return (g_region.header().asks.load(std::memory_order_relaxed) & what) != 0;
+}
+
+bool IsAskedFor(const WindowRecord& record) {
+  const bool is_test = record.kind == static_cast<std::uint32_t>(WindowKind::kTest);
+  return RunnerAsks(is_test ? kAskAtTestEnd : kAskAtSuiteEnd);
+}
+
+RunnerVerdict CountAndJudge(std::uint32_t window) {
+  WindowRecord& record = g_region.windows()[window];
+  MarkEnd(record);
+  RaisePeak(window, LiveBytes(record.end));
+  RaisePeak(record.parent, record.peak_live_bytes.load(std::memory_order_relaxed));
+  const WindowSum sum = SumWindow(window);
+  record.state.store(static_cast<std::uint32_t>(WindowState::kClosed), std::memory_order_release);
+  if (!NeedsJudging(sum, record) && !IsAskedFor(record)) return {};
+  return AskRunner({Question::kJudge, window, record.iteration});
+}
+
+void TellIterationEnd(std::uint32_t iteration) {
+  if (!RunnerAsks(kAskAtIterationEnd)) return;
+  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  AskRunner({Question::kIterationEnds, window, iteration});
+}
+
+void LeaveWindow(std::uint32_t window, TestResult result) {
+  WindowRecord& record = g_region.windows()[window];
+  record.test_result = static_cast<std::uint32_t>(result);
+  SetCurrentWindow(record.parent);
+}
+
+}  // namespace
+
+void SetCurrentWindow(std::uint32_t window) {
+  NoteWindowForExecs(window);
+  g_region.header().current_window.store(window, std::memory_order_release);
+  RaiseEpoch();
+}
+
+std::uint32_t OpenWindow(const WindowStart& start) {
+  RegionHeader& header = g_region.header();
+  const std::uint32_t id = header.window_count.load(std::memory_order_relaxed);
+  if (id >= kMaxWindows) {
+    g_region.Drop(DropReason::kWindowTableFull);
+    return 0;
+  }
+  WindowRecord& record = g_region.windows()[id];
+  record.kind = static_cast<std::uint32_t>(start.kind);
+  record.parent = header.current_window.load(std::memory_order_relaxed);
+  record.iteration = start.iteration;
+  record.line = start.line;
+  record.name = AddText(start.name);
+  record.file = AddFile(start.file);
+  MarkBegin(record);
+  record.peak_live_bytes.store(LiveBytes(record.begin), std::memory_order_relaxed);
+  record.state.store(static_cast<std::uint32_t>(WindowState::kOpen), std::memory_order_release);
+  header.window_count.store(id + 1, std::memory_order_release);
+  SetCurrentWindow(id);
+  return id;
+}
+
+void AnnounceWindow(std::uint32_t window) {
+  if (!IsOpen(window) || !RunnerAsks(kAskAtTestBegin)) return;
+  const WindowRecord& record = g_region.windows()[window];
+  if (record.kind != static_cast<std::uint32_t>(WindowKind::kTest)) return;
+  AskRunner({Question::kTestBegins, window, record.iteration});
+}
+
+RunnerVerdict CloseWindow(Recording recording, std::uint32_t window, TestResult result) {
+  SettleWindows(recording);
+  if (!IsOpen(window)) return {};
+  LeaveWindow(window, result);
+  return CountAndJudge(window);
+}
+
+void EndIteration(Recording recording, std::uint32_t iteration) {
+  SettleWindows(recording);
+  TellIterationEnd(iteration);
+}
+
+void OpenWindowUnsettled(Recording recording, std::uint32_t window) {
+  recording.thread().opening_window = window;
+}
+
+void CloseWindowUnsettled(Recording recording, std::uint32_t window, TestResult result) {
+  if (!IsOpen(window)) return;
+  LeaveWindow(window, result);
+  recording.thread().closing_window = window;
+}
+
+void EndIterationUnsettled(Recording recording, std::uint32_t iteration) {
+  recording.thread().ended_iteration = iteration;
+}
+
+void NoteUnsettled() {
+  const ThreadState& thread = *t_thread.state;
+  if ((thread.opening_window | thread.closing_window | thread.ended_iteration) != 0) {
+    t_thread.Become(Activity::kUnsettled);
+  }
+}
+
+void SettleWindows(Recording recording) {
+  ThreadState& thread = recording.thread();
+  const std::uint32_t opening = std::exchange(thread.opening_window, 0);
+  const std::uint32_t closing = std::exchange(thread.closing_window, 0);
+  const std::uint32_t iteration = std::exchange(thread.ended_iteration, 0);
+  if (IsOpen(closing)) CountAndJudge(closing);
+  if (iteration != 0) TellIterationEnd(iteration);
+  if (!IsOpen(opening)) return;
+  MarkBegin(g_region.windows()[opening]);
+  AnnounceWindow(opening);
+}
+
+void AnnounceProcessEnd() {
+  static constinit std::atomic<bool> has_asked{false};
+  if (!RunnerAsks(kAskAtProcessEnd) || CurrentPid() != g_region.header().pid) return;
+  if (has_asked.exchange(true, std::memory_order_relaxed)) return;
+  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  AskRunner({Question::kProcessEnds, window, 1});
+}
+
+void SettleBeforeEnd() {
+  if (t_thread.activity != Activity::kUnsettled) return;
+  const RecordingGuard guard;
+  SettleWindows(guard);
+}
+
+}  // namespace leakgate::agent
