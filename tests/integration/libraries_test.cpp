@@ -42,8 +42,7 @@ TEST_P(LibrariesTest, LoadingAndUnloadingIsFree) {
 }
 
 TEST_P(LibrariesTest, LibrarysInitialiserBelongsToTheProgram) {
-  const GatedRun run = RunTests("libraries", "None.*");
-  EXPECT_EQ(OutcomeOf(run.Window("program", "libraries_" + GetParam())),
+  EXPECT_EQ(OutcomeOf(RunTests("libraries", "None.*").Window("program", "libraries_" + GetParam())),
             Reported({{302, 1, "malloc", "__static_initialization_and_destruction_0",
                        PlaceOf("leaky_library.cpp", "library's initialiser")}}));
 }
@@ -54,8 +53,7 @@ LEAKGATE_IN_BOTH_MODES(LibrariesTest);
 class OwnNewTest : public BothModes {
  protected:
   static Outcome OutcomeIn(const std::string& test) {
-    return OutcomeOf(RunGated({FixturePath(GetParam()), "--gtest_filter=OwnNew." + test})
-                         .Test("OwnNew." + test));
+    return OutcomeOf(SharedGatedRun({FixturePath(GetParam())}).Test("OwnNew." + test));
   }
 };
 

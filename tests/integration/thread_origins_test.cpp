@@ -19,8 +19,7 @@ class ThreadOriginsTest : public BothModes {
 };
 
 TEST_P(ThreadOriginsTest, TestsOwnThreadIsNotWorthAWord) {
-  const nlohmann::json window =
-      RunTests("thread_origins", "Origins.ThreadThatLeaks").Test("Origins.ThreadThatLeaks");
+  const nlohmann::json window = RunTests("thread_origins").Test("Origins.ThreadThatLeaks");
 
   EXPECT_EQ(OutcomeOf(window).bytes, 701);
   EXPECT_THAT(TextsOf(window, "thread"), Each(""));
@@ -37,7 +36,7 @@ TEST_P(ThreadOriginsTest, NamedThreadIsTheTests) {
 }
 
 TEST_P(ThreadOriginsTest, TellsNameTestAndStarterOfAnOlderThread) {
-  const GatedRun run = RunTests("thread_origins", "Older.*");
+  const GatedRun& run = RunTests("thread_origins");
   const nlohmann::json window = run.Test("Older.LeaksInTheNextTest");
 
   EXPECT_EQ(window["verdict"], "over_budget");
@@ -48,13 +47,12 @@ TEST_P(ThreadOriginsTest, TellsNameTestAndStarterOfAnOlderThread) {
 }
 
 TEST_P(ThreadOriginsTest, ThreadsThatAllocateNothingAreAsEver) {
-  for (const std::string test : {"ThreadThatAllocatesNothingIsAsItWould",
-                                 "ThreadThatExitsInTheMiddle", "ThreadThatCannotBeMade"}) {
-    const nlohmann::json window =
-        RunByDefault({Fixture("thread_origins"), "--gtest_filter=Origins." + test})
-            .Test("Origins." + test);
-    EXPECT_EQ(window["test_result"], "passed") << test;
-    EXPECT_EQ(window["verdict"], "pass") << test;  // the loader may keep what it loaded
+  const GatedRun run = RunByDefault({Fixture("thread_origins")});
+  for (const std::string test :
+       {"Origins.ThreadThatAllocatesNothingIsAsItWould", "Origins.ThreadThatExitsInTheMiddle",
+        "Origins.ThreadThatCannotBeMade"}) {
+    EXPECT_EQ(run.Test(test)["test_result"], "passed") << test;
+    EXPECT_EQ(run.Test(test)["verdict"], "pass") << test;  // the loader may keep what it loaded
   }
 }
 

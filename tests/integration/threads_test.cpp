@@ -28,29 +28,18 @@ TEST_P(ThreadsTest, DetachedThreadsLeakIsTheTests) {
             OverBudget({Malloc(202, 1, "LeakInDetachedThread(void*)", "detached thread")}));
 }
 
-TEST_P(ThreadsTest, PassesWhatAnotherThreadFrees) {
-  EXPECT_EQ(OutcomeOfTest("threads", "Threads.AnotherThreadFrees"), Pass());
-}
-
-TEST_P(ThreadsTest, PassesWhatTheTestFreesForAThread) {
-  EXPECT_EQ(OutcomeOfTest("threads", "Threads.TestFreesWhatAThreadAllocated"), Pass());
-}
-
 TEST_P(ThreadsTest, CountsEveryBlockOfThreadsThatLeakAtOnce) {
   EXPECT_EQ(OutcomeOfTest("threads", "Threads.EightThreadsLeak"),
             OverBudget({Malloc(8 * 16000, 8000, "LeakManyTimes()", "eight threads")}));
 }
 
-TEST_P(ThreadsTest, PassesThreadsThatFreeAll) {
-  EXPECT_EQ(OutcomeOfTest("threads", "Threads.EightThreadsFreeAll"), Pass());
-}
-
-TEST_P(ThreadsTest, PassesManyThreadsInARow) {
-  EXPECT_EQ(OutcomeOfTest("threads", "Threads.HundredThreadsInARowFreeAll"), Pass());
-}
-
-TEST_P(ThreadsTest, ThreadLocalsAreFreedWithTheirThread) {
-  EXPECT_EQ(OutcomeOfTest("threads", "ThreadLocals.AreFreedWithTheirThread"), Pass());
+TEST_P(ThreadsTest, PassesWhatIsFreedByWhicheverThread) {
+  for (const std::string test :
+       {"Threads.AnotherThreadFrees", "Threads.TestFreesWhatAThreadAllocated",
+        "Threads.EightThreadsFreeAll", "Threads.HundredThreadsInARowFreeAll",
+        "ThreadLocals.AreFreedWithTheirThread"}) {
+    EXPECT_EQ(OutcomeOfTest("threads", test), Pass()) << test;
+  }
 }
 
 TEST_P(ThreadsTest, ThreadLocalOfTheMainThreadIsOutstanding) {
@@ -61,11 +50,9 @@ TEST_P(ThreadsTest, ThreadLocalOfTheMainThreadIsOutstanding) {
 }
 
 TEST_P(ThreadsTest, OlderThreadIsChargedToTheTestThatRuns) {
-  const GatedRun run = RunTests("threads", "OldThread.*");
-
-  EXPECT_EQ(OutcomeOf(run.Test("OldThread.LeaksOnce")), OverBudget({OldThreadLeak(1)}));
-  EXPECT_EQ(OutcomeOf(run.Test("OldThread.LeaksNothing")), Pass());
-  EXPECT_EQ(OutcomeOf(run.Test("OldThread.LeaksTwice")), OverBudget({OldThreadLeak(2)}));
+  EXPECT_EQ(OutcomeOfTest("threads", "OldThread.LeaksOnce"), OverBudget({OldThreadLeak(1)}));
+  EXPECT_EQ(OutcomeOfTest("threads", "OldThread.LeaksNothing"), Pass());
+  EXPECT_EQ(OutcomeOfTest("threads", "OldThread.LeaksTwice"), OverBudget({OldThreadLeak(2)}));
 }
 
 LEAKGATE_IN_BOTH_MODES(ThreadsTest);

@@ -10,7 +10,7 @@ nlohmann::json Amount(long bytes, long blocks) { return {{"bytes", bytes}, {"blo
 
 class WindowsTest : public BothModes {
  protected:
-  static GatedRun Run() { return RunTests("windows", "*"); }
+  static const GatedRun& Run() { return RunTests("windows"); }
   static nlohmann::json Test(const std::string& name) { return Run().Test("Amounts." + name); }
 };
 
@@ -56,7 +56,7 @@ TEST_P(WindowsTest, TellsWhatTheProcessHadLiveAtBothEnds) {
 }
 
 TEST_P(WindowsTest, TestsFollowEachOtherWithinTheSuitesTime) {
-  const GatedRun run = Run();
+  const GatedRun& run = Run();
   const nlohmann::json suite = run.Window("suite", "Amounts");
   double before = suite["begin_seconds"];
   EXPECT_GT(before, run.Window("program", "windows_" + GetParam())["begin_seconds"]);
@@ -74,7 +74,7 @@ LEAKGATE_IN_BOTH_MODES(WindowsTest);
 
 // The stream's own strings come on top in the other mode.
 TEST(ListenerWindowsTest, AllocatedCountsWhatWasFreedToo) {
-  const GatedRun run = RunGated({FixturePath("windows_listener")});
+  const GatedRun run = SharedGatedRun({FixturePath("windows_listener"), "--gtest_filter=*"});
 
   EXPECT_EQ(run.Test("Amounts.AllocatesAndFrees")["allocated"]["bytes"].get<long>() -
                 run.Test("Amounts.DoesNothing")["allocated"]["bytes"].get<long>(),
