@@ -157,10 +157,7 @@ TEST(LaunchLeftBehindTest, AKilledRunnerLeavesNoProcess) {
   command.WaitFor("ready");
   ::kill(command.pid(), SIGKILL);
   EXPECT_EQ(command.WaitForShellCode(), 128 + SIGKILL);
-  for (int i = 0; i < 100 && ProcessesOfGroup(command.pid()) > 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  EXPECT_EQ(ProcessesOfGroup(command.pid()), 0);
+  EXPECT_TRUE(ComesTrue([&] { return ProcessesOfGroup(command.pid()) == 0; }));
 }
 
 TEST(LaunchLeftBehindTest, ARunThatEndedLeavesNoProcess) {
@@ -197,10 +194,7 @@ TEST(LaunchLeftBehindTest, NoSocketIsLeftOfAKilledRunner) {
     ::kill(command.pid(), SIGKILL);
     command.WaitForShellCode();
   }
-  for (int i = 0; i < 100 && OpenControlSockets() > before; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  EXPECT_LE(OpenControlSockets(), before);
+  EXPECT_TRUE(ComesTrue([&] { return OpenControlSockets() <= before; }));
 }
 
 // The runner is stopped, so that it cannot answer, and then killed.
@@ -211,10 +205,7 @@ TEST(LaunchLeftBehindTest, AProgramThatWaitsForAVerdictDiesWithItsRunner) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   ::kill(command.pid(), SIGKILL);
   command.WaitForShellCode();
-  for (int i = 0; i < 200 && ProcessesOfGroup(command.pid()) > 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  EXPECT_EQ(ProcessesOfGroup(command.pid()), 0);
+  EXPECT_TRUE(ComesTrue([&] { return ProcessesOfGroup(command.pid()) == 0; }));
 }
 
 TEST(LaunchLeftBehindTest, AClosedStandardErrorCostsNoReport) {

@@ -14,18 +14,16 @@ class SharedRuns : public testing::Environment {
   void TearDown() override { leakgate::test::ForgetSharedRuns(); }
 };
 
-std::string TestsOfFile(const std::string& file) {
-  std::string tests;
+// As a filter. A suite's tests are all in one file.
+std::string SuitesOfFile(const std::string& file) {
+  std::string suites;
   const testing::UnitTest& all = *testing::UnitTest::GetInstance();
   for (int i = 0; i < all.total_test_suite_count(); ++i) {
     const testing::TestSuite& suite = *all.GetTestSuite(i);
-    for (int j = 0; j < suite.total_test_count(); ++j) {
-      const testing::TestInfo& test = *suite.GetTestInfo(j);
-      if (!std::string(test.file()).ends_with("/" + file)) continue;
-      tests += std::string(":") + suite.name() + "." + test.name();
-    }
+    const bool is_of_file = std::string(suite.GetTestInfo(0)->file()).ends_with("/" + file);
+    if (is_of_file) suites += std::string(suite.name()) + ".*:";
   }
-  return tests;
+  return suites;
 }
 
 }  // namespace
@@ -36,15 +34,14 @@ int main(int count, char** arguments) {
   const std::string option = count > 1 ? arguments[1] : "";
   if (!option.starts_with("--file=")) return RUN_ALL_TESTS();
 
-  const std::string tests = TestsOfFile(option.substr(7));
-  if (tests.empty()) {
+  const std::string suites = SuitesOfFile(option.substr(7));
+  if (suites.empty()) {
     std::cerr << "no test is in " << option.substr(7) << "\n";
     return 2;
   }
   // What --gtest_filter leaves out stays out.
   const std::string filter = testing::GTEST_FLAG(filter);
   const std::size_t but = filter.find('-');
-  testing::GTEST_FLAG(filter) =
-      tests.substr(1) + (but == std::string::npos ? "" : filter.substr(but));
+  testing::GTEST_FLAG(filter) = suites + (but == std::string::npos ? "" : filter.substr(but));
   return RUN_ALL_TESTS();
 }

@@ -163,7 +163,9 @@ TEST_P(ProcessesTest, AllowancesPermitWhatItLoses) {
 }
 
 TEST_P(ProcessesTest, BelongsToTheTestThatRanWhenItWasStarted) {
-  EXPECT_EQ(ProcessesOf(RunTest("Order.*")).front()["started_by"], "Order.Starts");
+  const std::vector<nlohmann::json> processes = ProcessesOf(RunTest("Order.*"));
+  ASSERT_EQ(processes.size(), 1U);
+  EXPECT_EQ(processes[0]["started_by"], "Order.Starts");
 }
 
 TEST_P(ProcessesTest, OneThatNoFileNamesIsNotTraced) {
