@@ -7,9 +7,11 @@ that tell why a run is inconclusive, unconfirmed or warned of (SOURCES); and eac
 the CMake package. What is no message is named in OTHER_FILES and OTHER_TEXTS, so that a new one
 cannot go without an entry.
 
-An entry is a code span in the first cell of a table's row, with words in the place of "{}".
-For messages about budget files, the tables of docs/budgets.md count, too. An entry that no source
-prints any more is a fault as well.
+An entry is a code span in the first cell of a table's row: a piece of the message that is enough to
+know it by, mostly its beginning, without the remedy that the message itself gives. A word in
+capitals stands for any text, and so does "...". For messages about budget files, the tables of
+docs/budgets.md count, too, which have whole messages. An entry that no source prints any more is a
+fault as well.
 """
 import argparse
 import pathlib
@@ -142,25 +144,34 @@ def entries_of(page: str) -> list[str]:
 
 
 def pattern_of(message: str) -> re.Pattern[str]:
-    """What an entry for the message must hold: words where the message has "{}"."""
+    """What an entry with the whole message must hold: words where the message has "{}"."""
     text = message.replace("{{", "\0").replace("}}", "\1")
     pieces = re.split(r"\{[^{}]*\}|%s", text)
     pieces = [re.escape(piece.replace("\0", "{").replace("\1", "}")) for piece in pieces]
     return re.compile(".*?".join(pieces))
 
 
+def is_piece(entry: str, message: str) -> bool:
+    """Whether the entry is a piece of the message: two words of it at least, or all of it."""
+    pieces = re.split(r"\.\.\.|\b[A-Z]+\b", entry)
+    found = re.search(".*?".join(re.escape(piece) for piece in pieces),
+                      message.replace("{{", "{").replace("}}", "}"))
+    return found is not None and (words_in(" ".join(pieces)) >= 2 or found[0] == message)
+
+
 def main() -> None:
     argparse.ArgumentParser(description=__doc__,
                             formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    known = {message: pattern_of(message) for message in messages()}
-    entries = {page: entries_of(page) for page in PAGES}
-    all_entries = [entry for page in PAGES for entry in entries[page]]
+    known = messages()
+    entries, in_budgets = (entries_of(page) for page in PAGES)
+    has_entry = {message for message in known
+                 if any(is_piece(entry, message) for entry in entries)
+                 or any(pattern_of(message).search(entry) for entry in in_budgets)}
     problems = [f'{where}: no entry in {PAGES[0]} for "{message}"'
-                for message, where in messages().items()
-                if not any(known[message].search(entry) for entry in all_entries)]
-    problems += [f'{PAGES[0]}: nothing prints "{entry}"' for entry in entries[PAGES[0]]
-                 if not any(pattern.search(entry) for pattern in known.values())]
-    print(f"troubleshooting: {len(known)} messages, {len(entries[PAGES[0]])} entries, {len(problems)} problems")
+                for message, where in known.items() if message not in has_entry]
+    problems += [f'{PAGES[0]}: nothing prints "{entry}"' for entry in entries
+                 if not any(is_piece(entry, message) for message in known)]
+    print(f"troubleshooting: {len(known)} messages, {len(entries)} entries, {len(problems)} problems")
     for problem in problems:
         print(f"  {problem}")
     sys.exit(1 if problems else 0)

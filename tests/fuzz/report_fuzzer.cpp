@@ -1,10 +1,7 @@
 // Any bytes as a result file: what `leakgate merge` does with it, up to every format that
 // it can be written in. A problem is one error, of one line.
-#include <unistd.h>
-
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -12,16 +9,11 @@
 #include "runner/merge/merged_runs.h"
 #include "runner/merge/read_run_reports.h"
 #include "runner/report/report_writer.h"
+#include "tests/fuzz/input_file.h"
 
 namespace {
 
 using namespace leakgate;
-
-const std::filesystem::path& File() {
-  static const std::filesystem::path path =
-      "/dev/shm/leakgate-report-fuzz-" + std::to_string(::getpid()) + ".json";
-  return path;
-}
 
 template <typename T>
 bool Succeeds(const Expected<T>& outcome) {
@@ -56,17 +48,16 @@ void Write(const nlohmann::ordered_json& run) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  std::ofstream(File(), std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(size));
+  const std::filesystem::path& file = fuzz::WriteInputFile(bytes, size);
   MergedRuns merged;
   const auto scanned = ScanResults(
-      File(), [&](RunOutline&& run, const RunPlace& place) { merged.Add(std::move(run), place); });
+      file, [&](RunOutline&& run, const RunPlace& place) { merged.Add(std::move(run), place); });
   if (Succeeds(scanned)) {
     (void)merged.Sorted();
     (void)merged.CountTests();
     (void)merged.MissingShards();
     (void)merged.FlakyTests();
-    (void)Succeeds(ReadRunReports(File(), Write));
+    (void)Succeeds(ReadRunReports(file, Write));
   }
   return 0;
 }

@@ -100,13 +100,17 @@ class BothModes : public testing::TestWithParam<std::string> {
   static std::string Fixture(const std::string& name) {
     return FixturePath(name + "_" + GetParam());
   }
+  // The tests that `filter` names. Those without options of their own share the run.
+  static const GatedRun& RunTests(const std::string& fixture, const std::string& filter = "*") {
+    return SharedGatedRun({Fixture(fixture), "--gtest_filter=" + filter});
+  }
   static GatedRun RunTests(const std::string& fixture, const std::string& filter,
-                           const std::vector<std::string>& options = {}) {
+                           const std::vector<std::string>& options) {
     return RunGated({Fixture(fixture), "--gtest_filter=" + filter}, options);
   }
-  // Runs `test` alone.
+  // Of `test` in the run of all the fixture's tests.
   static Outcome OutcomeOfTest(const std::string& fixture, const std::string& test) {
-    return OutcomeOf(RunTests(fixture, test).Test(test));
+    return OutcomeOf(RunTests(fixture).Test(test));
   }
 };
 

@@ -44,7 +44,9 @@ TEST_P(BoundariesTest, GatesTestsAfterRootAndUserWereChanged) {
 }
 
 TEST_P(BoundariesTest, StreamDoesNotShowInTheEnvironment) {
-  EXPECT_EQ(Run("Environment.*").Test("Environment.ShowsNoStream")["test_result"], "passed");
+  EXPECT_EQ(
+      RunTests("boundaries", "Environment.*").Test("Environment.ShowsNoStream")["test_result"],
+      "passed");
 }
 
 TEST_P(BoundariesTest, NestedTestsRunAsEverAndAreNotGated) {
@@ -62,7 +64,7 @@ TEST_P(BoundariesTest, KeepsNamesWithEveryCharacter) {
 }
 
 TEST_P(BoundariesTest, SaysWhoToldTheBoundaries) {
-  EXPECT_EQ(Run("Environment.*").report["tracing"]["boundaries"],
+  EXPECT_EQ(RunTests("boundaries", "Environment.*").report["tracing"]["boundaries"],
             IsListener() ? "listener" : "stream");
 }
 

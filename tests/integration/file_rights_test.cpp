@@ -103,9 +103,7 @@ TEST_P(FileRightsTest, AreNotAttachedTo) {
   RunningCommand waiter({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", waiter_});
   const std::string pid = std::to_string(waiter.pid());
   const auto maps = [&] { return ReadFile("/proc/" + pid + "/maps"); };
-  for (int i = 0; i < 500 && maps().find("libc") == std::string::npos; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  ASSERT_TRUE(ComesTrue([&] { return maps().find("libc") != std::string::npos; }));
   const std::string session = "attach-" + pid;
   const Command start = {copy_.Leakgate(), "session", "start", session, "--pid", pid};
   const CommandResult by_root = RunCommand(start);

@@ -130,10 +130,7 @@ std::vector<pid_t> ProcessesOf(pid_t group) {
 }
 
 bool EndsSoon(pid_t group) {
-  for (int i = 0; i < 200 && !ProcessesOf(group).empty(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return ProcessesOf(group).empty();
+  return ComesTrue([&] { return ProcessesOf(group).empty(); });
 }
 
 void KillPrograms(pid_t group, const std::string& image) {

@@ -55,11 +55,17 @@ inline bool IsGone(pid_t pid) {
   return name_end == std::string::npos || stat[name_end + 2] == 'Z';
 }
 
-inline bool GoesSoon(pid_t pid) {
-  for (int i = 0; i < 200 && !IsGone(pid); ++i) {
+// Whether `condition` comes true: waits for it as long as a busy machine may take.
+template <typename Condition>
+bool ComesTrue(const Condition& condition) {
+  for (int i = 0; i < 6000 && !condition(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return IsGone(pid);
+  return condition();
+}
+
+inline bool GoesSoon(pid_t pid) {
+  return ComesTrue([&] { return IsGone(pid); });
 }
 
 // A command in a process group of its own, which ends with it.

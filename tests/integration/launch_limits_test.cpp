@@ -1,5 +1,4 @@
-// Small resource limits and few rights do not keep a run from being gated; and
-// where they do, it is said.
+// Limits on the program and its runner: those that the user has set, and --timeout.
 #include <gmock/gmock.h>
 
 #include "tests/integration/launch_commands.h"
@@ -9,6 +8,9 @@ namespace leakgate::test {
 namespace {
 
 using testing::HasSubstr;
+
+// Small resource limits and few rights do not keep a run from being gated; and
+// where they do, it is said.
 
 const Command kLeaks = Launch("suite", {"--gtest_filter=*.Leaks"});
 
@@ -60,6 +62,47 @@ TEST(LaunchLimitsTest, AnOrdinaryUserCanGate) {
                   "run", "--", copy.Add(FixturePath("launch_suite")), "--gtest_filter=*.Leaks"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.standard_error, HasSubstr("100 B in 1 block retained"));
+}
+
+// --timeout ends the program and all that it started, and keeps what was found.
+
+TEST(LaunchTimeoutTest, EndsAHangingTestAndNamesIt) {
+  const GatedRun run = RunGated(Launch("suite", {"--gtest_filter=*.Hangs"}), {"--timeout", "0.3"});
+  EXPECT_EQ(run.command.exit_code, 3);
+  EXPECT_THAT(run.command.standard_error,
+              HasSubstr("the timeout of 0.3 s was reached while this test ran: Launch.Hangs"));
+  EXPECT_EQ(run.Test("Launch.Hangs")["verdict"], "inconclusive");
+}
+
+TEST(LaunchTimeoutTest, KeepsTheFindingsSoFar) {
+  const GatedRun run =
+      RunGated(Launch("suite", {"--gtest_filter=*.Leaks:*.Hangs"}), {"--timeout", "1"});
+  EXPECT_EQ(run.Test("Launch.Leaks")["outstanding"]["bytes"], 100);
+  EXPECT_EQ(run.Test("Launch.Leaks")["verdict"], "over_budget");
+}
+
+TEST(LaunchTimeoutTest, KillsChildrenAndDaemonsToo) {
+  RunningCommand command(
+      Gated(Launch("suite", {"--gtest_filter=*.HangsWithDescendants"}), {"--timeout", "1"}));
+  const std::string first = command.RestOfOutput();
+  EXPECT_EQ(command.WaitForShellCode(), 3);
+  for (const std::string word : {"child ", "daemon "}) {
+    const std::size_t at = first.find(word);
+    ASSERT_NE(at, std::string::npos) << first;
+    EXPECT_TRUE(GoesSoon(std::stoi(first.substr(at + word.size())))) << word;
+  }
+}
+
+TEST(LaunchTimeoutTest, IsInSecondsWithAFraction) {
+  const auto begin = std::chrono::steady_clock::now();
+  const CommandResult run = RunCommand(Gated({"sleep", "20"}, {"--timeout", "0.25"}));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(250));
+  EXPECT_EQ(run.exit_code, 3);  // it did not sleep to its end
+  EXPECT_THAT(run.standard_error, HasSubstr("the timeout of 0.25 s was reached"));
+}
+
+TEST(LaunchTimeoutTest, DoesNotConcernAProgramThatEndsInTime) {
+  EXPECT_EQ(RunCommand(Gated({"true"}, {"--timeout", "60"})).exit_code, 0);
 }
 
 }  // namespace

@@ -1,10 +1,20 @@
-// Code in shared libraries, and operators that replace the runtime's.
+// Code in shared libraries: linked, loaded, loaded late, unloaded and replaced by another.
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "tests/integration/both_modes.h"
+#include "tests/support/leakgate_run.h"
 
 namespace leakgate::test {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+// Code in shared libraries, and operators that replace the runtime's.
 
 class LibrariesTest : public BothModes {
  protected:
@@ -42,8 +52,7 @@ TEST_P(LibrariesTest, LoadingAndUnloadingIsFree) {
 }
 
 TEST_P(LibrariesTest, LibrarysInitialiserBelongsToTheProgram) {
-  const GatedRun run = RunTests("libraries", "None.*");
-  EXPECT_EQ(OutcomeOf(run.Window("program", "libraries_" + GetParam())),
+  EXPECT_EQ(OutcomeOf(RunTests("libraries", "None.*").Window("program", "libraries_" + GetParam())),
             Reported({{302, 1, "malloc", "__static_initialization_and_destruction_0",
                        PlaceOf("leaky_library.cpp", "library's initialiser")}}));
 }
@@ -54,8 +63,7 @@ LEAKGATE_IN_BOTH_MODES(LibrariesTest);
 class OwnNewTest : public BothModes {
  protected:
   static Outcome OutcomeIn(const std::string& test) {
-    return OutcomeOf(RunGated({FixturePath(GetParam()), "--gtest_filter=OwnNew." + test})
-                         .Test("OwnNew." + test));
+    return OutcomeOf(SharedGatedRun({FixturePath(GetParam())}).Test("OwnNew." + test));
   }
 };
 
@@ -79,6 +87,67 @@ INSTANTIATE_TEST_SUITE_P(Operators, OwnNewTest,
                          [](const testing::TestParamInfo<std::string>& fixture) {
                            return fixture.param;
                          });
+
+// Programs whose malloc and operator new are reached in unusual ways.
+
+nlohmann::json FindingOf(const nlohmann::json& window, int bytes) {
+  for (const nlohmann::json& finding : window["findings"]) {
+    if (finding["bytes"] == bytes) return finding;
+  }
+  return nullptr;
+}
+
+TEST(LateRuntimeTest, TracesNewInAProgramThatLoadsTheCppRuntimeLater) {
+  const GatedRun run =
+      RunGated({FixturePath("late_runtime"), FixturePath("late_runtime_plugin.so")});
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
+  EXPECT_EQ(run.command.standard_output, "done\n");
+  EXPECT_EQ(FindingOf(run.Window("program", "late_runtime"), 123)["kind"], "new[]");
+}
+
+TEST(LateRuntimeTest, TracesAProgramThatKeepsMallocsAddress) {
+  const GatedRun run = RunGated({FixturePath("malloc_by_address")});
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
+  EXPECT_EQ(FindingOf(run.Window("program", "malloc_by_address"), 321)["kind"], "malloc");
+}
+
+// Stacks through libraries that are mapped where others were: each is told as the
+// library that was there at the time.
+
+class ReloadingTest : public BothModes {
+ protected:
+  // The blocks of each library's function, where the stack is whole.
+  static std::map<std::string, long> BlocksByFunction(const nlohmann::json& test) {
+    std::map<std::string, long> blocks;
+    for (const nlohmann::json& finding : test["findings"]) {
+      const nlohmann::json& innermost = finding["stack"][0];
+      const std::filesystem::path module = innermost["module"].get<std::string>();
+      const std::string function = innermost["function"];
+      if (finding.contains("framework_rule") || finding["stack_end"] != "outermost") continue;
+      blocks[module.filename().string() + " " + function] += finding["blocks"].get<long>();
+    }
+    return blocks;
+  }
+
+  static void ExpectEachLibrarysOwn(const std::string& test) {
+    const GatedRun run = RunTests("reloading", "Reloading." + test);
+    ASSERT_THAT(run.command.standard_output, Not(HasSubstr("were not mapped")));
+    EXPECT_THAT(BlocksByFunction(run.Test("Reloading." + test)),
+                UnorderedElementsAre(Pair("libreused_range_Red.so LeakInRed", 20),
+                                     Pair("libreused_range_Tan.so LeakInTan", 20),
+                                     Pair("libreused_range_Sky.so LeakInSky", 20)));
+  }
+};
+
+TEST_P(ReloadingTest, TellsLibrariesApartThatWereAtTheSameAddresses) {
+  ExpectEachLibrarysOwn("LeaksInLibrariesAtTheSameAddresses");
+}
+
+TEST_P(ReloadingTest, TellsThemApartOnAThreadThatUnloadedNone) {
+  ExpectEachLibrarysOwn("LeaksThereOnAThreadThatUnloadsNothing");
+}
+
+LEAKGATE_IN_BOTH_MODES(ReloadingTest);
 
 }  // namespace
 }  // namespace leakgate::test

@@ -206,7 +206,7 @@ TEST_P(NamedSessionsEndTest, LeavesNothingBehind) {
   constexpr std::string_view kLine = "keep 100 100\n";
   ASSERT_EQ(::write(input, kLine.data(), kLine.size()), static_cast<ssize_t>(kLine.size()));
   ::close(input);
-  for (int i = 0; i < 500 && ReadFile(output) != "ready\ndone\n"; ++i) {
+  for (int i = 0; i < 6000 && ReadFile(output) != "ready\ndone\n"; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_EQ(ReadFile(output), "ready\ndone\n");

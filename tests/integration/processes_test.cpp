@@ -12,19 +12,30 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
+std::string BudgetNaming(const std::string& names, const std::string& more) {
+  return "{\"component\": \"a\",\n\"processes\": [" + names + "]" + more + "}\n";
+}
+
 class ProcessesTest : public BothModes {
  protected:
   GatedRun RunNaming(const std::string& names, const std::vector<std::string>& arguments,
                      const std::string& more = "") {
-    const std::string budget = directory_.Write(
-        "a.leakgate.json", "{\"component\": \"a\",\n\"processes\": [" + names + "]" + more + "}\n");
+    const std::string budget = directory_.Write("a.leakgate.json", BudgetNaming(names, more));
     std::vector<std::string> command = {Fixture("processes")};
     command.insert(command.end(), arguments.begin(), arguments.end());
     return RunByDefault(command, {"--budgets", budget});
   }
-  GatedRun RunTest(const std::string& test, const std::string& more = "") {
-    return RunNaming("\"process_help*\"", {"--gtest_filter=" + test}, more);
+  GatedRun RunTest(const std::string& test, const std::string& more) {
+    return RunNaming(kHelper, {"--gtest_filter=" + test}, more);
   }
+  // Under a budget that says no more than the name.
+  static const GatedRun& RunTest(const std::string& test) {
+    static const TemporaryDirectory directory;
+    static const std::string budget = directory.Write("a.leakgate.json", BudgetNaming(kHelper, ""));
+    return SharedRunByDefault({Fixture("processes"), "--gtest_filter=" + test},
+                              {"--budgets", budget});
+  }
+
   // By the kind `process`, in the report's order.
   static std::vector<nlohmann::json> ProcessesOf(const GatedRun& run) {
     std::vector<nlohmann::json> windows;
@@ -34,11 +45,23 @@ class ProcessesTest : public BothModes {
     return windows;
   }
   static std::string ReasonsOf(const GatedRun& run) { return run.report["reasons"].dump(); }
-  nlohmann::json ProcessOf(const std::string& test, const std::string& more = "") {
-    const std::vector<nlohmann::json> processes = ProcessesOf(RunTest(test, more));
-    EXPECT_EQ(processes.size(), 1U);
+
+  // The one process that `test` has started.
+  static nlohmann::json ProcessOf(const GatedRun& run, const std::string& test) {
+    std::vector<nlohmann::json> processes = ProcessesOf(run);
+    std::erase_if(processes, [&](const auto& process) { return process["started_by"] != test; });
+    EXPECT_EQ(processes.size(), 1U) << test;
     return processes.empty() ? nlohmann::json() : processes.front();
   }
+  // In one run of all tests whose process comes to its own end.
+  static nlohmann::json ProcessOf(const std::string& test) {
+    return ProcessOf(RunTest("Child.Loses*:Child.Is*:Child.Re*-*Killed:*Static:*NotThere"), test);
+  }
+  nlohmann::json ProcessOf(const std::string& test, const std::string& more) {
+    return ProcessOf(RunTest(test, more), test);
+  }
+
+  static constexpr const char* kHelper = "\"process_help*\"";
   TemporaryDirectory directory_;
 };
 
@@ -51,7 +74,7 @@ Outcome LosesInHelper() {
 }
 
 TEST_P(ProcessesTest, LostBlocksFailTheRun) {
-  const GatedRun run = RunTest("Child.Loses");
+  const GatedRun& run = RunTest("Child.Loses");
 
   EXPECT_EQ(run.command.exit_code, 1);
   EXPECT_EQ(OutcomeOf(run.Window("process", "process_helper")), LosesInHelper());
@@ -67,13 +90,13 @@ TEST_P(ProcessesTest, NamesTheTestThatStartedIt) {
 
 // The test's own checks see the child's exit code; here its output.
 TEST_P(ProcessesTest, ChangesNeitherOutputNorExitCode) {
-  const GatedRun run = RunTest("Child.Loses");
+  const GatedRun& run = RunTest("Child.Loses");
   EXPECT_THAT(run.command.standard_output,
               AllOf(HasSubstr("helper loses\n"), HasSubstr("[  PASSED  ] 1 test.")));
 }
 
 TEST_P(ProcessesTest, CleanOneFailsNothing) {
-  const GatedRun run = RunTest("Child.IsClean");
+  const GatedRun& run = RunTest("Child.IsClean");
   EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
   EXPECT_EQ(OutcomeOf(run.Window("process", "process_helper")), Reported({}));
 }
@@ -87,14 +110,12 @@ TEST_P(ProcessesTest, TracesItHoweverItIsStarted) {
   for (const char* const test :
        {"Child.IsSpawned", "Child.IsStartedByAShell", "Child.IsStartedInDepth",
         "Child.IsFoundInPath", "Child.IsOfADescriptor"}) {
-    const nlohmann::json process = ProcessOf(test);
-    EXPECT_EQ(OutcomeOf(process), LosesInHelper()) << test;
-    EXPECT_EQ(process["started_by"], test);
+    EXPECT_EQ(OutcomeOf(ProcessOf(test)), LosesInHelper()) << test;
   }
 }
 
 TEST_P(ProcessesTest, RetainedBlocksAreNotGatedByThemselves) {
-  const GatedRun run = RunTest("Child.Retains");
+  const GatedRun& run = RunTest("Child.Retains");
   EXPECT_EQ(run.command.exit_code, 0);
   EXPECT_EQ(run.Window("process", "process_helper")["verdict"], "not_gated");
   EXPECT_EQ(run.Window("process", "process_helper")["outstanding"]["bytes"], 200);
@@ -117,7 +138,7 @@ TEST_P(ProcessesTest, KilledOneIsHeldToItsLimits) {
 }
 
 TEST_P(ProcessesTest, KilledOneIsInconclusiveWhereNothingTellsWhatItLost) {
-  const GatedRun run = RunTest("Child.LosesAndIsKilled");
+  const GatedRun& run = RunTest("Child.LosesAndIsKilled");
   EXPECT_EQ(run.command.exit_code, 3);
   const nlohmann::json process = run.Window("process", "process_helper");
   EXPECT_EQ(process["verdict"], "inconclusive");
@@ -142,7 +163,9 @@ TEST_P(ProcessesTest, AllowancesPermitWhatItLoses) {
 }
 
 TEST_P(ProcessesTest, BelongsToTheTestThatRanWhenItWasStarted) {
-  EXPECT_EQ(ProcessOf("Order.*")["started_by"], "Order.Starts");
+  const std::vector<nlohmann::json> processes = ProcessesOf(RunTest("Order.*"));
+  ASSERT_EQ(processes.size(), 1U);
+  EXPECT_EQ(processes[0]["started_by"], "Order.Starts");
 }
 
 TEST_P(ProcessesTest, OneThatNoFileNamesIsNotTraced) {
@@ -164,7 +187,7 @@ TEST_P(ProcessesTest, AFilteredRunMissesNone) {
 }
 
 TEST_P(ProcessesTest, OneWithoutTheAgentsEnvironmentIsInconclusive) {
-  const GatedRun run = RunTest("Child.HasNoEnvironment");
+  const GatedRun& run = RunTest("Child.HasNoEnvironment");
   EXPECT_EQ(run.command.exit_code, 3);
   EXPECT_THAT(ReasonsOf(run), AllOf(HasSubstr("the process process_helper of "
                                               "Child.HasNoEnvironment could not be judged"),
@@ -178,7 +201,7 @@ TEST_P(ProcessesTest, StaticOneIsInconclusive) {
 }
 
 TEST_P(ProcessesTest, OneThatCouldNotBeExecutedWasNotStarted) {
-  const GatedRun run = RunTest("Child.IsNotThere");
+  const GatedRun& run = RunTest("Child.IsNotThere");
   EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
   EXPECT_THAT(ProcessesOf(run), IsEmpty());
 }

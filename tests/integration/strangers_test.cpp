@@ -172,7 +172,7 @@ TEST_F(StrangersTest, HoldUpNobodyBySilence) {
   for (int i = 0; i < 200; ++i) silent.push_back(ConnectTo(control_));
   const auto begin = std::chrono::steady_clock::now();
   ExpectAPass();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 // Of the run, and silent all the same.

@@ -1,11 +1,21 @@
-// Blocks are charged to the window in which they were allocated, whichever
-// thread allocates or frees them.
+// Blocks of threads: the window that they are charged to, where the thread comes from, and the
+// exact sum of what many leave at once.
 #include <gmock/gmock.h>
 
+#include <regex>
+
 #include "tests/integration/both_modes.h"
+#include "tests/integration/findings.h"
 
 namespace leakgate::test {
 namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+
+// Blocks are charged to the window in which they were allocated, whichever
+// thread allocates or frees them.
 
 class ThreadsTest : public BothModes {
  protected:
@@ -28,29 +38,18 @@ TEST_P(ThreadsTest, DetachedThreadsLeakIsTheTests) {
             OverBudget({Malloc(202, 1, "LeakInDetachedThread(void*)", "detached thread")}));
 }
 
-TEST_P(ThreadsTest, PassesWhatAnotherThreadFrees) {
-  EXPECT_EQ(OutcomeOfTest("threads", "Threads.AnotherThreadFrees"), Pass());
-}
-
-TEST_P(ThreadsTest, PassesWhatTheTestFreesForAThread) {
-  EXPECT_EQ(OutcomeOfTest("threads", "Threads.TestFreesWhatAThreadAllocated"), Pass());
-}
-
 TEST_P(ThreadsTest, CountsEveryBlockOfThreadsThatLeakAtOnce) {
   EXPECT_EQ(OutcomeOfTest("threads", "Threads.EightThreadsLeak"),
             OverBudget({Malloc(8 * 16000, 8000, "LeakManyTimes()", "eight threads")}));
 }
 
-TEST_P(ThreadsTest, PassesThreadsThatFreeAll) {
-  EXPECT_EQ(OutcomeOfTest("threads", "Threads.EightThreadsFreeAll"), Pass());
-}
-
-TEST_P(ThreadsTest, PassesManyThreadsInARow) {
-  EXPECT_EQ(OutcomeOfTest("threads", "Threads.HundredThreadsInARowFreeAll"), Pass());
-}
-
-TEST_P(ThreadsTest, ThreadLocalsAreFreedWithTheirThread) {
-  EXPECT_EQ(OutcomeOfTest("threads", "ThreadLocals.AreFreedWithTheirThread"), Pass());
+TEST_P(ThreadsTest, PassesWhatIsFreedByWhicheverThread) {
+  for (const std::string test :
+       {"Threads.AnotherThreadFrees", "Threads.TestFreesWhatAThreadAllocated",
+        "Threads.EightThreadsFreeAll", "Threads.HundredThreadsInARowFreeAll",
+        "ThreadLocals.AreFreedWithTheirThread"}) {
+    EXPECT_EQ(OutcomeOfTest("threads", test), Pass()) << test;
+  }
 }
 
 TEST_P(ThreadsTest, ThreadLocalOfTheMainThreadIsOutstanding) {
@@ -61,14 +60,87 @@ TEST_P(ThreadsTest, ThreadLocalOfTheMainThreadIsOutstanding) {
 }
 
 TEST_P(ThreadsTest, OlderThreadIsChargedToTheTestThatRuns) {
-  const GatedRun run = RunTests("threads", "OldThread.*");
-
-  EXPECT_EQ(OutcomeOf(run.Test("OldThread.LeaksOnce")), OverBudget({OldThreadLeak(1)}));
-  EXPECT_EQ(OutcomeOf(run.Test("OldThread.LeaksNothing")), Pass());
-  EXPECT_EQ(OutcomeOf(run.Test("OldThread.LeaksTwice")), OverBudget({OldThreadLeak(2)}));
+  EXPECT_EQ(OutcomeOfTest("threads", "OldThread.LeaksOnce"), OverBudget({OldThreadLeak(1)}));
+  EXPECT_EQ(OutcomeOfTest("threads", "OldThread.LeaksNothing"), Pass());
+  EXPECT_EQ(OutcomeOfTest("threads", "OldThread.LeaksTwice"), OverBudget({OldThreadLeak(2)}));
 }
 
 LEAKGATE_IN_BOTH_MODES(ThreadsTest);
+
+// Whose thread left a block, and where that thread comes from.
+
+class ThreadOriginsTest : public BothModes {
+ protected:
+  static Outcome OutcomeIn(const std::string& test) {
+    return OutcomeOfTest("thread_origins", "Origins." + test);
+  }
+};
+
+TEST_P(ThreadOriginsTest, TestsOwnThreadIsNotWorthAWord) {
+  const nlohmann::json window = RunTests("thread_origins").Test("Origins.ThreadThatLeaks");
+
+  EXPECT_EQ(OutcomeOf(window).bytes, 701);
+  EXPECT_THAT(TextsOf(window, "thread"), Each(""));
+}
+
+TEST_P(ThreadOriginsTest, ThreadOfAThreadIsTheTests) {
+  EXPECT_EQ(OutcomeIn("ThreadOfAThread").bytes, 702);
+}
+
+TEST_P(ThreadOriginsTest, NamedThreadIsTheTests) {
+  EXPECT_EQ(OutcomeIn("ThreadWithAName"),
+            OverBudget({{703, 1, "malloc", "NameItself(void*)",
+                         PlaceOf("thread_origins.cpp", "in a named worker")}}));
+}
+
+TEST_P(ThreadOriginsTest, TellsNameTestAndStarterOfAnOlderThread) {
+  const GatedRun& run = RunTests("thread_origins");
+  const nlohmann::json window = run.Test("Older.LeaksInTheNextTest");
+
+  EXPECT_EQ(window["verdict"], "over_budget");
+  EXPECT_THAT(TextsOf(window, "thread"),
+              Contains(HasSubstr("thread 'named-server' of Older.IsStarted, started by ")));
+  EXPECT_THAT(TextsOf(window, "thread"), Contains(HasSubstr("StartServer")));
+  EXPECT_THAT(run.command.standard_output + run.command.standard_error, HasSubstr("named-server"));
+}
+
+TEST_P(ThreadOriginsTest, ThreadsThatAllocateNothingAreAsEver) {
+  const GatedRun run =
+      RunByDefault({Fixture("thread_origins"),
+                    "--gtest_filter=*AllocatesNothing*:*ThreadThatExits*:*ThreadThatCannotBeMade"});
+  for (const std::string test :
+       {"Origins.ThreadThatAllocatesNothingIsAsItWould", "Origins.ThreadThatExitsInTheMiddle",
+        "Origins.ThreadThatCannotBeMade"}) {
+    EXPECT_EQ(run.Test(test)["test_result"], "passed") << test;
+    EXPECT_EQ(run.Test(test)["verdict"], "pass") << test;  // the loader may keep what it loaded
+  }
+}
+
+LEAKGATE_IN_BOTH_MODES(ThreadOriginsTest);
+
+// A real process against a model of its own: what threads leave after some hundred
+// thousand allocations of every kind is told to the byte.
+
+class StressTest : public BothModes {};
+
+TEST_P(StressTest, TellsWhatThreadsLeaveToTheByte) {
+  const GatedRun run = RunTests("stress", "Stress.*");
+  std::smatch left;
+  ASSERT_TRUE(std::regex_search(run.command.standard_output, left,
+                                std::regex("left: ([0-9]+) bytes in ([0-9]+) blocks")));
+  const nlohmann::json leaving = run.Test("Stress.LeavesWhatItSays");
+  EXPECT_EQ(leaving["outstanding"]["bytes"], std::stol(left[1]));
+  EXPECT_EQ(leaving["outstanding"]["blocks"], std::stol(left[2]));
+  EXPECT_GT(std::stol(left[2]), 100);
+
+  const nlohmann::json freeing = run.Test("Stress.FreesItAll");
+  EXPECT_EQ(freeing["verdict"], "pass");
+  EXPECT_EQ(freeing["growth"]["bytes"], -std::stol(left[1]));
+  EXPECT_EQ(freeing["growth"]["blocks"], -std::stol(left[2]));
+  EXPECT_TRUE(run.report["tracing"]["drops"].empty());
+}
+
+LEAKGATE_IN_BOTH_MODES(StressTest);
 
 }  // namespace
 }  // namespace leakgate::test

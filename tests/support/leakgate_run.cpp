@@ -2,8 +2,30 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <tuple>
 
 namespace leakgate::test {
+namespace {
+
+constexpr const char* kLiteralBudget = LEAKGATE_SOURCE_DIR "/tests/fixtures/literal.leakgate.json";
+
+std::vector<std::string> WithLiteralBudget(std::vector<std::string> options) {
+  const bool has_budgets = std::find(options.begin(), options.end(), "--budgets") != options.end();
+  if (!has_budgets) options.insert(options.end(), {"--budgets", kLiteralBudget});
+  return options;
+}
+
+// By program, options and environment.
+using RunKey =
+    std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::string>>;
+
+std::map<RunKey, GatedRun>& SharedRuns() {
+  static std::map<RunKey, GatedRun> runs;
+  return runs;
+}
+
+}  // namespace
 
 nlohmann::json GatedRun::Window(const std::string& kind, const std::string& name,
                                 int iteration) const {
@@ -35,13 +57,27 @@ GatedRun RunByDefault(const std::vector<std::string>& program,
 
 GatedRun RunGated(const std::vector<std::string>& program, const std::vector<std::string>& options,
                   const CommandOptions& command_options) {
-  const bool has_budgets = std::find(options.begin(), options.end(), "--budgets") != options.end();
-  if (has_budgets) return RunByDefault(program, options, command_options);
-  std::vector<std::string> literally = options;
-  literally.insert(literally.end(),
-                   {"--budgets", LEAKGATE_SOURCE_DIR "/tests/fixtures/literal.leakgate.json"});
-  return RunByDefault(program, literally, command_options);
+  return RunByDefault(program, WithLiteralBudget(options), command_options);
 }
+
+const GatedRun& SharedRunByDefault(const std::vector<std::string>& program,
+                                   const std::vector<std::string>& options,
+                                   const std::vector<std::string>& environment) {
+  const RunKey key(program, options, environment);
+  const auto made = SharedRuns().find(key);
+  if (made != SharedRuns().end()) return made->second;
+  return SharedRuns()
+      .emplace(key, RunByDefault(program, options, {.environment = environment}))
+      .first->second;
+}
+
+const GatedRun& SharedGatedRun(const std::vector<std::string>& program,
+                               const std::vector<std::string>& options,
+                               const std::vector<std::string>& environment) {
+  return SharedRunByDefault(program, WithLiteralBudget(options), environment);
+}
+
+void ForgetSharedRuns() { SharedRuns().clear(); }
 
 std::string FixturePath(const std::string& name) {
   return std::string(LEAKGATE_BINARY_DIR) + "/fixtures/" + name;

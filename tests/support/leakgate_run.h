@@ -32,6 +32,17 @@ GatedRun RunGated(const std::vector<std::string>& program,
                   const std::vector<std::string>& options = {},
                   const CommandOptions& command_options = {});
 
+// The same two, but each such run is made once in a process, and all tests that only look at its
+// result share it.
+const GatedRun& SharedRunByDefault(const std::vector<std::string>& program,
+                                   const std::vector<std::string>& options = {},
+                                   const std::vector<std::string>& environment = {});
+const GatedRun& SharedGatedRun(const std::vector<std::string>& program,
+                               const std::vector<std::string>& options = {},
+                               const std::vector<std::string>& environment = {});
+// The next tests make them again. What was returned is gone.
+void ForgetSharedRuns();
+
 // `leakgate ARGUMENTS`.
 CommandResult Leakgate(std::vector<std::string> arguments, const CommandOptions& options = {});
 

@@ -12,8 +12,9 @@ class PublicCopy {
  public:
   PublicCopy();
 
-  std::string Leakgate() const { return directory_.File("bin/leakgate"); }
-  // Copies a file there and returns its new path.
+  // All copies of this process share it.
+  static std::string Leakgate();
+  // Copies a file to a directory of this copy's own, and returns its new path.
   std::string Add(const std::string& path) const;
 
  private:
