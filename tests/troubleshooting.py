@@ -20,8 +20,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
-SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/inspection", "runner/judgement",
-           "runner/main.cpp", "runner/merge", "runner/reachability", "runner/report/finding_text.cpp",
+SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/process", "runner/judgement",
+           "runner/main.cpp", "runner/merge", "runner/reach", "runner/report/finding_text.cpp",
            "runner/report/report_file.cpp", "runner/report/summary.cpp", "runner/session",
            "runner/snapshot_file", "runner/base/atomic_file.cpp", "runner/base/file_place.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
