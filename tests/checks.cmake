@@ -11,6 +11,10 @@ add_test(NAME docs.commands
           --leakgate $<TARGET_FILE:leakgate> --build ${PROJECT_BINARY_DIR})
 set_tests_properties(docs.commands PROPERTIES TIMEOUT 300)
 
+# What the README has people type to build and install leakgate; tests/nightly runs it all.
+add_test(NAME docs.install_commands
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/install_commands.py --quick)
+
 # Every message that leakgate can print has its entry in the documents.
 add_test(NAME docs.troubleshooting
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/troubleshooting.py)
@@ -26,9 +30,5 @@ add_test(NAME pipelines.templates
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/pipeline_templates.py
           --leakgate $<TARGET_FILE:leakgate> --build ${PROJECT_BINARY_DIR})
 set_tests_properties(pipelines.templates PROPERTIES TIMEOUT 300)
-
-# One suite in the two environments that differ most; tests/reliability/matrix has all.
-add_test(NAME reliability.matrix
-  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/reliability/matrix --quick --jobs 1
-          --leakgate $<TARGET_FILE:leakgate> --folder ${PROJECT_BINARY_DIR}/environments)
-set_tests_properties(reliability.matrix PROPERTIES TIMEOUT 300)
+# The longest first, also where no earlier run tells which they are.
+set_tests_properties(checks.format docs.troubleshooting PROPERTIES COST 40)

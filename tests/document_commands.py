@@ -20,12 +20,13 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/support"))
+from readme import install_commands  # noqa: E402: found by the line above
+
 TESTED_ELSEWHERE = {
     "ci/quickstart": "by CI, from a fresh clone; its parts as real.leveldb.*",
     "ci/test": "it runs this test",
-    "cmake --preset release": "the first step of ci/quickstart",
-    "cmake --build --preset release": "the second step of ci/quickstart",
-    "cmake --install build/release --prefix ~/.local": "consumer.find_package",
+    **dict.fromkeys(install_commands(), "tests/install_commands.py"),
     "ctest --test-dir build/dev -R example.components": "its tests are among those of this build",
     "bazel test --config=leaks //...": "example.bazel",
     "leakgate merge bazel-testlogs": "example.bazel",

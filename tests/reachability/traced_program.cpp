@@ -9,11 +9,12 @@
 #include <stdexcept>
 
 #include "runner/attach/program_environment.h"
-#include "runner/cli/agent_location.h"
 #include "runner/session/linux/signals.h"
 
 namespace leakgate::test {
 namespace {
+
+std::string AgentPath() { return std::string(LEAKGATE_BINARY_DIR) + "/lib/libleakgate_agent.so"; }
 
 template <typename T>
 T ValueOf(Expected<T> expected) {
@@ -41,7 +42,7 @@ TracedProgram::TracedProgram(const std::string& program,
       .program = program,
       .name = program,
       .arguments = arguments,
-      .environment = ValueOf(ProgramEnvironment(OwnEnvironment(), {FindAgent(), server_->name()})),
+      .environment = ValueOf(ProgramEnvironment(OwnEnvironment(), {AgentPath(), server_->name()})),
       .signal_mask = no_signals,
       .inherited = inherited};
   auto launched = SuspendedProcess::Launch(request);

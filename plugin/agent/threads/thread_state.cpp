@@ -1,5 +1,6 @@
 #include "plugin/agent/threads/thread_state.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 

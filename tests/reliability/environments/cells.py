@@ -119,7 +119,7 @@ def refused() -> list[Cell]:
 
 CELLS = [*versions(), *standards(), *flags(), *together(), *libcxx(), *refused()]
 
-# What is most different, with what ci/setup installs, and nothing fetched.
+# What is most different, with what ci/setup --tests installs, and nothing fetched.
 QUICK = [
     Cell("-O0 -gsplit-dwarf", "g++", ("-O0", "-gsplit-dwarf")),
     Cell("-O3 -flto -gz -fno-plt -static-libstdc++, C++20", "clang++", ("-O3", "-flto", "-gz", "-fno-plt"),

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Runs the commands by which README.md has people build and install leakgate, exactly as they are
+written there, in a copy of the sources, and with a home of its own; what is installed then gates a
+test. That takes minutes. With --quick it installs nothing, and has the build tool only say what it
+would do: that the commands work, and build what people install and none of our tests.
+
+Usage: tests/install_commands.py [--quick]
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/support"))
+from readme import install_commands  # noqa: E402: found by the line above
+
+LEAKS = """#include <gtest/gtest.h>
+TEST(Cache, KeepsWhatItIsGiven) { *new volatile int = 1; }
+"""
+SOURCES = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "ci", "cmake", "common", "docs", "examples",
+           "plugin", "runner", "tests")
+
+
+class Copy:
+    """The sources in a scratch folder, which is also the home of what runs there."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+        self._environment = {**os.environ, "HOME": str(folder)}
+        for name in SOURCES:
+            source = ROOT / name
+            copy = shutil.copytree if source.is_dir() else shutil.copy
+            copy(source, folder / name)
+
+    def run(self, command: str, exit_code: int = 0) -> str:
+        print(f"$ {command}", flush=True)
+        done = subprocess.run(["bash", "-c", command], cwd=self.folder, env=self._environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+        if done.returncode != exit_code:
+            sys.exit(f"{done.stdout[-4000:]}\nexit code {done.returncode}, not {exit_code}")
+        return done.stdout
+
+
+def check_plan(copy: Copy) -> None:
+    setup, configure, build, _ = install_commands()
+    copy.run(f"bash -n {setup}")
+    copy.run(configure)
+    copy.run(f"{build} -- -n")
+    plan = copy.run("ninja -C build/release -t commands")
+    for product in ("bin/leakgate", "lib/libleakgate_agent.so"):
+        if product not in plan:
+            sys.exit(f"{build} would not make {product}")
+    for others in ("/tests/", "/examples/"):
+        if f"{copy.folder}{others}" in plan:
+            sys.exit(f"{build} would compile what nobody installs, in {others}")
+    if "-Werror" in (copy.folder / "build/release/build.ninja").read_text():
+        sys.exit("a warning of another compiler would stop the build of who installs leakgate")
+
+
+def check_installation(copy: Copy) -> None:
+    for command in install_commands():
+        copy.run(command)
+    (copy.folder / "cache_test.cpp").write_text(LEAKS)
+    copy.run("g++ -g cache_test.cpp -lgtest_main -lgtest -o cache_test")
+    said = copy.run("~/.local/bin/leakgate run -- ./cache_test", exit_code=1)
+    if "Failure in Cache.KeepsWhatItIsGiven" not in said:
+        sys.exit(f"what was installed does not tell of the leak:\n{said}")
+    print("what was installed gates a test")
+
+
+def main() -> None:
+    if sys.argv[1:] not in ([], ["--quick"]):
+        sys.exit("usage: tests/install_commands.py [--quick]")
+    with tempfile.TemporaryDirectory(prefix="leakgate-install-") as scratch:
+        copy = Copy(pathlib.Path(scratch))
+        if sys.argv[1:]:
+            check_plan(copy)
+        else:
+            check_installation(copy)
+
+
+if __name__ == "__main__":
+    main()
