@@ -14,9 +14,8 @@ constexpr std::size_t kIndirectCallBytes = 6;  // ff 15 disp32
 constexpr std::size_t kLoadBytes = 7;          // 48 8b modrm disp32
 constexpr int kMostArguments = 6;
 
-// The address that the 32-bit displacement at the end of an instruction means;
-// the instruction ends at `end`.
-std::uint64_t Relative(std::uint64_t end, std::span<const std::uint8_t> displacement) {
+// Returns the address that an instruction, which ends at `end`, names by a 32-bit displacement.
+std::uint64_t AddressFrom(std::uint64_t end, std::span<const std::uint8_t> displacement) {
   std::int32_t offset = 0;
   std::memcpy(&offset, displacement.data(), sizeof(offset));
   return end + static_cast<std::uint64_t>(std::int64_t{offset});
@@ -26,7 +25,7 @@ bool StartsWith(std::span<const std::uint8_t> bytes, std::span<const std::uint8_
   return bytes.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), bytes.begin());
 }
 
-// The name of the dynamic symbol `index`; `symbols` is the section .dynsym.
+// Returns the name of the dynamic symbol `index`; `symbols` is the section .dynsym.
 std::string SymbolName(Elf* elf, Elf_Scn* symbols, const GElf_Shdr& header, std::uint64_t index) {
   GElf_Sym symbol;
   Elf_Data* const contents = elf_getdata(symbols, nullptr);
@@ -100,8 +99,8 @@ std::string CallTargets::NameOfSlot(std::uint64_t slot) const {
   return name != name_of_slot_.end() ? name->second : std::string();
 }
 
-// Where a forwarding function's jump is: past the instructions that set up its
-// arguments, as in libc_nonshared.a's atexit.
+// Returns where a forwarding function jumps: past the instructions that set up arguments, as in
+// libc_nonshared.a's atexit.
 std::uint64_t CallTargets::SkipArguments(std::uint64_t address) const {
   static constexpr std::array<std::uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
   for (int count = 0; count < kMostArguments; ++count) {
@@ -131,21 +130,22 @@ std::string CallTargets::NameOfStub(std::uint64_t stub) const {
     if (StartsWith(Read(stub, kBnd.size()), kBnd)) stub += kBnd.size();
     const Bytes slot_jump = Read(stub, kIndirectCallBytes);
     if (StartsWith(slot_jump, kSlotJump)) {
-      return NameOfSlot(Relative(stub + kIndirectCallBytes, slot_jump.subspan(kSlotJump.size())));
+      return NameOfSlot(
+          AddressFrom(stub + kIndirectCallBytes, slot_jump.subspan(kSlotJump.size())));
     }
     const Bytes jump = Read(stub, kNearCallBytes);
     if (!StartsWith(jump, kJump)) return {};
-    stub = Relative(stub + kNearCallBytes, jump.subspan(kJump.size()));
+    stub = AddressFrom(stub + kNearCallBytes, jump.subspan(kJump.size()));
   }
   return {};
 }
 
-// call *register, call *(register), call *disp(register), with or without SIB
-// and REX: ff /2. The instruction is read backwards, so its length is tried.
+// Knows call *register, call *(register) and call *disp(register), with or without SIB and REX
+// (ff /2). Only the end of the instruction is known, so each length is tried.
 bool CallTargets::EndsInPointerCall(std::uint64_t return_address) const {
   struct Form {
     std::size_t bytes;
-    std::uint8_t modes;  // bit n: ModRM.mod n has this length
+    std::uint8_t modes;  // bit n is set if instructions with ModRM.mod n have this length
     bool has_sib;
   };
   static constexpr std::array<Form, 6> kForms = {{{2, 0b1001, false},
@@ -169,12 +169,12 @@ CallTarget CallTargets::CalledAt(std::uint64_t return_address) const {
   const Bytes indirect = Read(return_address - kIndirectCallBytes, kIndirectCallBytes);
   if (StartsWith(indirect, kIndirectCall)) {
     const std::string name =
-        NameOfSlot(Relative(return_address, indirect.subspan(kIndirectCall.size())));
+        NameOfSlot(AddressFrom(return_address, indirect.subspan(kIndirectCall.size())));
     if (!name.empty()) return {name, false};
   }
   const Bytes near_call = Read(return_address - kNearCallBytes, kNearCallBytes);
   if (StartsWith(near_call, kNearCall)) {
-    const std::uint64_t target = Relative(return_address, near_call.subspan(kNearCall.size()));
+    const std::uint64_t target = AddressFrom(return_address, near_call.subspan(kNearCall.size()));
     if (!Read(target, 1).empty()) return {NameOfStub(target), false};
   }
   return {"", StartsWith(indirect, kIndirectCall) || EndsInPointerCall(return_address)};

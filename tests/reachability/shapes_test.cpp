@@ -121,7 +121,7 @@ TEST_F(ShapesTest, ALostBlockHasNoHolder) { EXPECT_EQ(HolderOf(1401), ""); }
 TEST_F(ShapesTest, NothingIsToldOfABlockThatIsGone) {
   const std::vector<LiveBlock> gone = {{.address = 0x1000, .size_bytes = 16}};
   Variables variables;
-  const auto reaches = TellReach({program_->pid(), program_->region(), gone, variables});
+  const auto reaches = FindReach({program_->pid(), program_->region(), gone, variables});
   ASSERT_TRUE(reaches);
   EXPECT_EQ(reaches->front().reach, Reach::kUnknown);
 }

@@ -44,7 +44,7 @@ bool Becomes(int pid, char state) {
   return StateOf(pid) == state;
 }
 
-// Freezes and thaws on a thread of its own, as TellReach does.
+// Freezes and thaws on a thread of its own, as FindReach does.
 template <typename Look>
 std::string Frozen(int pid, Look look) {
   std::string error;

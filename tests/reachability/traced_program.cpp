@@ -88,7 +88,7 @@ std::vector<LiveBlock> TracedProgram::BlocksOf(std::uint64_t size) const {
 std::vector<BlockReach> TracedProgram::ReachOf(std::uint64_t size) {
   const std::vector<LiveBlock> blocks = BlocksOf(size);
   return ValueOf(
-      TellReach({.pid = pid_, .region = region(), .candidates = blocks, .variables = variables_}));
+      FindReach({.pid = pid_, .region = region(), .candidates = blocks, .variables = variables_}));
 }
 
 }  // namespace leakgate::test

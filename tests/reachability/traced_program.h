@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/reach/linux/tell_reach.h"
+#include "runner/reach/linux/find_reach.h"
 #include "runner/session/linux/control_server.h"
 #include "runner/session/linux/launcher.h"
 #include "runner/session/linux/region_file.h"

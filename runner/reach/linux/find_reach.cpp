@@ -1,4 +1,4 @@
-#include "runner/reach/linux/tell_reach.h"
+#include "runner/reach/linux/find_reach.h"
 
 #include <fmt/format.h>
 
@@ -145,7 +145,7 @@ Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
 
 }  // namespace
 
-Expected<std::vector<BlockReach>> TellReach(const ReachRequest& request) {
+Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request) {
   return std::async(std::launch::async, [&] { return LookAt(request); }).get();
 }
 

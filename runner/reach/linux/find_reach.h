@@ -32,6 +32,6 @@ struct ReachRequest {
 // One for each candidate, in their order; kUnknown for one that is no longer live.
 // Fails, with the reason and a remedy, where the process cannot be stopped; the
 // rest of the run can go on.
-[[nodiscard]] Expected<std::vector<BlockReach>> TellReach(const ReachRequest& request);
+[[nodiscard]] Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request);
 
 }  // namespace leakgate
