@@ -1,9 +1,9 @@
-// Lost or retained, and by whom: stops the program for a moment, looks at what it
-// can still reach, and lets it go on.
+// Tells whether blocks are lost or retained, and what holds them. It stops the program for a
+// moment, looks at what the program can still reach, and lets it go on.
 //
-// Called by whoever judges a window, for what is outstanding there. It makes a
-// thread of its own, which ends before it returns: should anything go wrong, the
-// kernel lets the program's threads go with it.
+// The judge of a window calls it for the blocks that are outstanding there. The program is stopped
+// by a thread that ends before FindReach returns: whatever goes wrong, the kernel lets the
+// program's threads go when that thread ends.
 #pragma once
 
 #include <span>
@@ -16,22 +16,22 @@
 
 namespace leakgate {
 
-// Whether it is to be told who holds what is retained: of one block of each stack,
-// for that is what a report shows. Naming takes longer than looking.
+// Whether holders of retained blocks are to be named. Only one block of each stack gets a holder,
+// because a report shows no more. Naming takes longer than looking.
 enum class HolderWish { kTell, kLeaveOut };
 
 struct ReachRequest {
   int pid = 0;
   const RegionReader& region;
   std::span<const LiveBlock> candidates;  // in any order
-  Variables& variables;                   // to name holders by
+  Variables& variables;                   // names of holders come from here
   HolderWish holders = HolderWish::kTell;
-  int asking_tid = 0;  // of the thread that waits in the agent for an answer; 0: none
+  int asking_tid = 0;  // the thread that waits in the agent for an answer; 0 if there is none
 };
 
-// One for each candidate, in their order; kUnknown for one that is no longer live.
-// Fails, with the reason and a remedy, where the process cannot be stopped; the
-// rest of the run can go on.
+// Returns the reach of each candidate, in their order; it is kUnknown for a block that is no longer
+// live. Fails, with the reason and a remedy, if the process cannot be stopped; the rest of the
+// run can go on.
 [[nodiscard]] Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request);
 
 }  // namespace leakgate

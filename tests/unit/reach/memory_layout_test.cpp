@@ -48,16 +48,16 @@ TEST(MemoryLayoutTest, FindsTheRangeOfAnAddress) {
 }
 
 TEST(AddressRangesTest, NeighboursAndOverlapsAreJoined) {
-  EXPECT_THAT(Joined({{30, 40}, {10, 20}, {20, 25}, {35, 50}, {5, 5}}),
+  EXPECT_THAT(JoinRanges({{30, 40}, {10, 20}, {20, 25}, {35, 50}, {5, 5}}),
               ElementsAre(AddressRange{10, 25}, AddressRange{30, 50}));
 }
 
 TEST(AddressRangesTest, WhatIsLeftOfARangeIsInPieces) {
   const std::vector<AddressRange> excluded = {{0, 12}, {20, 30}, {90, 200}};
-  EXPECT_THAT(Without({10, 100}, excluded),
+  EXPECT_THAT(SubtractRanges({10, 100}, excluded),
               ElementsAre(AddressRange{12, 20}, AddressRange{30, 90}));
-  EXPECT_THAT(Without({22, 28}, excluded), IsEmpty());
-  EXPECT_THAT(Without({40, 50}, excluded), ElementsAre(AddressRange{40, 50}));
+  EXPECT_THAT(SubtractRanges({22, 28}, excluded), IsEmpty());
+  EXPECT_THAT(SubtractRanges({40, 50}, excluded), ElementsAre(AddressRange{40, 50}));
 }
 
 }  // namespace
