@@ -75,7 +75,8 @@ void TracedProgram::WaitUntilReady(int output) const {
     if (got <= 0) throw std::runtime_error("the program ended before it was ready");
     said.append(buffer, static_cast<std::size_t>(got));
   }
-  // It is about to wait; what it says from its last frame must be below it.
+  // The program must also return from writing and wait: only then are the words of that call's
+  // frames below its stack pointer.
   ::usleep(20'000);
 }
 
