@@ -114,7 +114,7 @@ ModuleFile::OpenResult ModuleFile::Open(const Module& module, DebugSource source
   return result;
 }
 
-// In a file of debug information alone, the code's place holds something else.
+// A file of debug information alone has no code, from which calls could be read.
 ModuleFile::ModuleFile(OpenedModule opened, Elf* elf)
     : opened_(std::move(opened)),
       symbols_(opened_.module),

@@ -24,8 +24,8 @@ bool IsScope(int tag) {
   }
 }
 
-// A concrete function refers to its abstract one, and that to the declaration
-// in its class: two steps, in sound debug information.
+// A concrete function refers to its abstract one, and that one to the declaration in its class. So
+// sound debug information needs two steps.
 constexpr int kMostReferences = 16;
 // For functions in classes in functions.
 constexpr int kMostNestedFunctions = 16;

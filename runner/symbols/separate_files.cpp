@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr char kSystemDirectory[] = "/usr/lib/debug";
 
-// "/usr/lib/debug/.build-id/ab/cdef0123.debug".
+// Returns "/usr/lib/debug/.build-id/ab/cdef0123.debug", say.
 fs::path SystemPath(const std::string& build_id, const char* suffix) {
   if (build_id.size() < 3) return {};
   return fs::path(kSystemDirectory) / ".build-id" / build_id.substr(0, 2) /
@@ -67,7 +67,8 @@ std::vector<fs::path> PlacesFor(const std::string& build_id, const char* file, c
   return places;
 }
 
-// Compares with the checksum that .gnu_debuglink tells. A file of more bytes has a build-id.
+// Returns whether the file has the checksum that .gnu_debuglink tells. A larger file is not read:
+// it certainly has a build-id.
 bool HasChecksum(const UniqueFd& file, GElf_Word wanted) {
   constexpr std::size_t kMostBytes = std::size_t{8} << 30;
   const ElfHandle elf = OpenElf(file);
@@ -102,7 +103,7 @@ const std::optional<SilentServers>& ServersGivenUp() { return g_given_up; }
 
 int FindSeparateFile(Dwfl_Module* module, void** userdata, const char* name, GElf_Addr base,
                      const char* file, const char* link, GElf_Word checksum, char** found) {
-  // elfutils asks so for the parts that dwz has shared; libdw finds them, too.
+  // So elfutils asks for the parts that dwz has shared, which libdw finds by itself.
   if (link != nullptr && checksum == 0) return -1;
   const std::string build_id = BuildIdOf(module);
   for (const fs::path& place : PlacesFor(build_id, file, link)) {

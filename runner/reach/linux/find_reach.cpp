@@ -54,8 +54,8 @@ class Holders {
   Holders(const std::vector<LiveBlock>& blocks, const ReachMarker& marker, const RootNamer& namer)
       : blocks_(blocks), marker_(marker), namer_(namer) {}
 
-  // Returns true once for each stack.
-  bool IsNewStack(std::uint32_t block) { return stacks_.insert(blocks_[block].stack).second; }
+  // Returns whether this is the first block of its stack for which it is called.
+  bool IsFirstOfStack(std::uint32_t block) { return stacks_.insert(blocks_[block].stack).second; }
 
   HolderChain Of(std::uint32_t block) {
     const BlockChain chain = marker_.ChainTo(block, kMostHolderLinks);
@@ -84,7 +84,7 @@ std::vector<BlockReach> ReachOf(const std::vector<std::uint32_t>& numbers,
     if (numbers[i] == BlockIndex::kNone) continue;
     reaches[i].reach = conclusion[next++];
     const bool is_wanted = wish == HolderWish::kTell && reaches[i].reach == Reach::kRetained;
-    if (is_wanted && holders.IsNewStack(numbers[i])) reaches[i].holder = holders.Of(numbers[i]);
+    if (is_wanted && holders.IsFirstOfStack(numbers[i])) reaches[i].holder = holders.Of(numbers[i]);
   }
   return reaches;
 }

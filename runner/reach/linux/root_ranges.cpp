@@ -49,7 +49,7 @@ std::optional<MappedModule> ModuleAt(const MappedRange& first, const ProcessMemo
     if (header.p_type == PT_TLS) {
       const std::uint64_t alignment = std::max<std::uint64_t>(header.p_align, 1);
       module.thread_local_bytes = header.p_memsz + alignment;
-      // The block ends at the thread pointer, which is aligned.
+      // The thread-locals end at the thread pointer, which is aligned.
       module.thread_local_end = (header.p_memsz + alignment - 1) / alignment * alignment;
     }
     if (header.p_type != PT_LOAD) continue;
@@ -222,7 +222,7 @@ class RootFinder {
     return found;
   }
 
-  // Live blocks are no roots. Those in memory that holds no roots anyway need no range.
+  // Live blocks are no roots. A block in memory without roots need not be excluded.
   void ExcludeBlocks() {
     std::vector<AddressRange> covered = excluded_;
     for (const MappedRange& range : from_.maps) {
