@@ -46,6 +46,8 @@ std::optional<Dwarf_Word> OperandOf(Dwarf_Attribute* attribute, const Dwarf_Op& 
   return value;
 }
 
+}  // namespace
+
 // Finds where the variables of a module are declared, by its debug information.
 class DebugVariables {
  public:
@@ -94,8 +96,8 @@ SourcePosition DebugVariables::Find(const std::unordered_map<std::uint64_t, Dwar
   return position;
 }
 
-// This does what dwarf_decl_file does, which ends the process at a unit that -gsplit-dwarf has
-// split. The number of the file counts in the unit that has the attribute, which may be another
+// This replaces dwarf_decl_file, which ends the process at a unit that -gsplit-dwarf has split. The
+// number of the file counts in the unit that has the attribute, which may be another
 // unit than the variable's.
 std::string DebugVariables::FileOf(Dwarf_Die* die) const {
   Dwarf_Attribute attribute;
@@ -215,8 +217,6 @@ class VariableFile {
   RangeMap<VariableSymbol> globals_;
   RangeMap<VariableSymbol> thread_locals_;
 };
-
-}  // namespace
 
 struct Variables::Caches {
   Symbolizer::SymbolsAreEnough symbols_are_enough;
