@@ -57,6 +57,13 @@ TEST(DebugFactsTest, AreReadFromASeparateFile) {
   EXPECT_EQ(facts.separate_file, "program.debug");
 }
 
+// Without a build-id, only the checksum in the link proves that the files belong together.
+TEST(DebugFactsTest, AreReadFromASeparateFileOfTheRightChecksumOnly) {
+  EXPECT_TRUE(FactsOf("-g -Wl,--build-id=none", kSeparate).has_lines);
+  const std::string then = std::string(kSeparate) + " && echo more >> program.debug";
+  EXPECT_FALSE(FactsOf("-g -Wl,--build-id=none", then).has_lines);
+}
+
 TEST(DebugFactsTest, NameASeparateFileThatIsMissing) {
   const DebugFacts facts = FactsOf("-g", std::string(kSeparate) + " && rm program.debug");
   EXPECT_FALSE(facts.has_lines);
