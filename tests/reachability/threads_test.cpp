@@ -204,7 +204,7 @@ TEST(FreezeTest, AThreadThatGetsNoProcessorForSecondsIsWaitedFor) {
   for (const pid_t pid : {idle, busy}) EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
 }
 
-// Runs the other tests as a user without any rights of root's.
+// Runs ShapesTest as a user without any rights of root's.
 TEST(FreezeTest, WorksAsAnOrdinaryUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "is what all of these tests try";
   const std::vector<std::string> as_nobody = {"setpriv", "--reuid=65534", "--regid=65534",

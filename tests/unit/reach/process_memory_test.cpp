@@ -28,7 +28,7 @@ TEST_F(ProcessMemoryTest, IsReadInWords) {
   EXPECT_THAT(WordsIn({begin_, begin_ + 32}), ElementsAre(1, 2, 3, 4));
 }
 
-// The address sanitizer would report a byte that is written behind the buffer.
+// In a sanitized build, a byte that is written behind the buffer would be reported.
 TEST_F(ProcessMemoryTest, IsReadWhereARangeEndsInTheMiddleOfAWord) {
   EXPECT_THAT(WordsIn({begin_, begin_ + 28}), ElementsAre(1, 2, 3));
   EXPECT_THAT(WordsIn({begin_ + 1, begin_ + 32}), ElementsAre(2, 3, 4));

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, SymbolizerFormatTest,
                                          "-gdwarf-3 -O2", "-g -O2 -ffunction-sections",
                                          "-g -O2 -gz", "-g -O2 -flto", "-g -gsplit-dwarf -O2"));
 
-// Bazel's builds do, whose sandboxes are elsewhere each time.
+// Bazel hides it, because its sandboxes are elsewhere each time.
 TEST(SymbolizerTest, GivesARelativeFileWhereTheBuildHidesItsDirectory) {
   const CompiledLibrary library(kSource, "-g -O2 \"-fdebug-prefix-map=$PWD=/proc/self/cwd\"");
 
