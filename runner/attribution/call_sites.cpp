@@ -33,8 +33,8 @@ std::optional<AllocationKind> KindOfOperator(const Frame& frame) {
   return std::nullopt;
 }
 
-// The operator that the user called, where a program's own calls malloc, or the
-// runtime's new[] such a new: between them the agent forwards.
+// Returns the operator that the user called; nullopt if it was none. A program's own operator new
+// calls malloc, and the runtime's new[] calls such a new. The agent's frames are between them.
 std::optional<AllocationKind> OperatorSeenByUser(const std::vector<Frame>& stack) {
   std::optional<AllocationKind> outermost;
   for (const Frame& frame : stack) {
@@ -66,8 +66,8 @@ const CallSite& CallSites::Of(std::uint32_t stack) {
   return known->second;
 }
 
-// All that GoogleTest does is within main. It is the first of the user's where a
-// test's last call was compiled to a jump, and then tells nothing apart.
+// If a test's last call was compiled to a jump, main is the first frame of the user's. It calls all
+// of GoogleTest, so it tells nothing apart.
 std::string CallSiteKey(const Finding& finding) {
   if (!finding.user_frame) return StackText(finding);
   const Frame& frame = finding.stack[*finding.user_frame];

@@ -1,7 +1,7 @@
-// What all blocks of one stack id share: the symbolised stack, whose it is, the
-// operator that the user called. Each stack is looked at once.
+// Call sites: what all blocks of one stack id share. That is the symbolised stack, the frame in it
+// that is the user's, and the operator that the user called. Each stack is resolved once.
 //
-// One thread at a time.
+// Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@ struct ResolvedStack {
   UnwindEnd end = UnwindEnd::kOutermost;
 };
 
-// Symbolises a stack id of a region.
+// Symbolises the stack that an id of a region stands for.
 using StackResolver = std::function<ResolvedStack(std::uint32_t stack)>;
 
 struct CallSite {
   Finding finding;                     // without amounts
-  std::optional<AllocationKind> kind;  // if it is not each block's own
-  std::string text;                    // two stacks that a reader takes for the same have the same
+  std::optional<AllocationKind> kind;  // nullopt if each block has its own kind
+  std::string text;                    // the same for all stacks that read the same
 };
 
 class CallSites {
  public:
   explicit CallSites(StackResolver resolve) : resolve_(std::move(resolve)) {}
 
-  // Good until this goes.
+  // The reference is valid as long as this lives.
   [[nodiscard]] const CallSite& Of(std::uint32_t stack);
 
  private:
@@ -43,15 +43,16 @@ class CallSites {
   std::unordered_map<std::uint32_t, CallSite> known_;
 };
 
-// What tells a call site from another, in any process: the user's own frame; the
-// whole stack where no frame is the user's, or main alone.
+// Returns a text that tells call sites apart, in any process: the innermost frame of the user's, or
+// the whole stack if no frame is the user's, or if that frame is main.
 [[nodiscard]] std::string CallSiteKey(const Finding& finding);
 
-// Likewise, with how it came to allocate: the frames from the innermost to the
-// user's own.
+// Returns a text that tells apart ways to an allocation: all frames from the innermost one to the
+// innermost of the user's, or the whole stack if no frame is the user's.
 [[nodiscard]] std::string AllocationPathKey(const Finding& finding);
 
-// The call site in words: "net::Pool::Grow (src/net/pool.cc:88)".
+// Returns the call site in words, such as "net::Pool::Grow (src/net/pool.cc:88)"; never an empty
+// text.
 [[nodiscard]] std::string DescribeCallSite(const Finding& finding);
 
 }  // namespace leakgate

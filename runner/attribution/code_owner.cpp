@@ -13,9 +13,9 @@ namespace {
 
 using FrameMatcher = bool (*)(std::string_view glob, const NamedFrame& frame);
 
-// The length of the longest of `globs` that matches; 0 if none does.
-std::size_t Longest(const std::vector<std::string>& globs, const NamedFrame& frame,
-                    FrameMatcher matches) {
+// Returns the length of the longest of `globs` that matches; 0 if none does.
+std::size_t LongestMatch(const std::vector<std::string>& globs, const NamedFrame& frame,
+                         FrameMatcher matches) {
   std::size_t longest = 0;
   for (const std::string& glob : globs) {
     if (matches(glob, frame)) longest = std::max(longest, glob.size());
@@ -23,10 +23,11 @@ std::size_t Longest(const std::vector<std::string>& globs, const NamedFrame& fra
   return longest;
 }
 
-std::size_t Claim(const CodePatterns& code, const NamedFrame& frame) {
-  return std::max({Longest(code.paths, frame, MatchesFile),
-                   Longest(code.functions, frame, MatchesFunction),
-                   Longest(code.modules, frame, MatchesModule)});
+// Returns how strongly the code claims a frame; 0 if it does not.
+std::size_t ClaimOn(const CodePatterns& code, const NamedFrame& frame) {
+  return std::max({LongestMatch(code.paths, frame, MatchesFile),
+                   LongestMatch(code.functions, frame, MatchesFunction),
+                   LongestMatch(code.modules, frame, MatchesModule)});
 }
 
 const BudgetFile* OwnerOfFrame(const std::vector<const BudgetFile*>& files,
@@ -34,7 +35,7 @@ const BudgetFile* OwnerOfFrame(const std::vector<const BudgetFile*>& files,
   const BudgetFile* owner = nullptr;
   std::size_t strongest = 0;
   for (const BudgetFile* file : files) {
-    const std::size_t claim = Claim(file->code, frame);
+    const std::size_t claim = ClaimOn(file->code, frame);
     if (claim <= strongest) continue;
     strongest = claim;
     owner = file;

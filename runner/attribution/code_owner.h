@@ -1,8 +1,7 @@
-// Which frames of a call stack are the user's own code, and which belong to
-// the C and C++ runtime, to GoogleTest or to leakgate's agent.
+// Tells whose code a call stack is: which frames are the user's own, and which component is charged
+// with a block. A report shows the innermost of the user's frames first.
 //
-// It decides which frame a report shows first and which component is charged.
-// Pure; when in doubt a frame is the user's.
+// Pure. When in doubt, a frame is the user's.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +13,16 @@
 
 namespace leakgate {
 
+// Returns false for frames of the C and C++ runtime, of GoogleTest and of leakgate's agent.
 [[nodiscard]] bool IsUserFrame(const Frame& frame);
 
-// The index of the innermost frame of `stack` that is the user's own.
+// Returns the index of the innermost frame of `stack` that is the user's; nullopt if none is.
 [[nodiscard]] std::optional<std::size_t> FindUserFrame(const std::vector<Frame>& stack);
 
-// Whose code allocated: the component that is charged with a block, whichever
-// test ran. Pure.
-
-// Of `files`, the one whose code the innermost possible frame of `stack` is;
-// only the user's own frames count. Where several claim that frame, the one with
-// the longest pattern that matches, then the first. If none claims any frame: the
-// file of the component `kUnowned`, or nullptr.
+// Returns the budget file whose component has allocated, whichever test ran. That is the one which
+// claims the innermost frame that any of `files` claims; only the user's frames count. If
+// several claim that frame, the longest pattern that matches counts, and then the first file. If no
+// frame is claimed, it is the file of the component `kUnowned`, or nullptr if there is none.
 [[nodiscard]] const BudgetFile* OwnerOf(const std::vector<const BudgetFile*>& files,
                                         const std::vector<Frame>& stack);
 

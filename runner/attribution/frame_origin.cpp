@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 #include "runner/symbols/name_text.h"
@@ -14,31 +15,31 @@ struct KnownLibrary {
   FrameOrigin origin;
 };
 
-constexpr std::array kLibraries = {
-    KnownLibrary{"libleakgate_agent", FrameOrigin::kAgent},
-    KnownLibrary{"libc", FrameOrigin::kCLibrary},
-    KnownLibrary{"libm", FrameOrigin::kCLibrary},
-    KnownLibrary{"libmvec", FrameOrigin::kCLibrary},
-    KnownLibrary{"libpthread", FrameOrigin::kCLibrary},
-    KnownLibrary{"libdl", FrameOrigin::kCLibrary},
-    KnownLibrary{"librt", FrameOrigin::kCLibrary},
-    KnownLibrary{"ld-linux-x86-64", FrameOrigin::kCLibrary},
-    KnownLibrary{"ld-linux-aarch64", FrameOrigin::kCLibrary},
-    KnownLibrary{"ld", FrameOrigin::kCLibrary},
-    KnownLibrary{"libstdc++", FrameOrigin::kCppRuntime},
-    KnownLibrary{"libsupc++", FrameOrigin::kCppRuntime},
-    KnownLibrary{"libgcc_s", FrameOrigin::kCppRuntime},
-    KnownLibrary{"libc++", FrameOrigin::kCppRuntime},
-    KnownLibrary{"libc++abi", FrameOrigin::kCppRuntime},
-    KnownLibrary{"libgtest", FrameOrigin::kGoogleTest},
-    KnownLibrary{"libgtest_main", FrameOrigin::kGoogleTest},
-    KnownLibrary{"libgmock", FrameOrigin::kGoogleTest},
-    KnownLibrary{"libgmock_main", FrameOrigin::kGoogleTest},
+constexpr KnownLibrary kLibraries[] = {
+    {"libleakgate_agent", FrameOrigin::kAgent},
+    {"libc", FrameOrigin::kCLibrary},
+    {"libm", FrameOrigin::kCLibrary},
+    {"libmvec", FrameOrigin::kCLibrary},
+    {"libpthread", FrameOrigin::kCLibrary},
+    {"libdl", FrameOrigin::kCLibrary},
+    {"librt", FrameOrigin::kCLibrary},
+    {"ld-linux-x86-64", FrameOrigin::kCLibrary},
+    {"ld-linux-aarch64", FrameOrigin::kCLibrary},
+    {"ld", FrameOrigin::kCLibrary},
+    {"libstdc++", FrameOrigin::kCppRuntime},
+    {"libsupc++", FrameOrigin::kCppRuntime},
+    {"libgcc_s", FrameOrigin::kCppRuntime},
+    {"libc++", FrameOrigin::kCppRuntime},
+    {"libc++abi", FrameOrigin::kCppRuntime},
+    {"libgtest", FrameOrigin::kGoogleTest},
+    {"libgtest_main", FrameOrigin::kGoogleTest},
+    {"libgmock", FrameOrigin::kGoogleTest},
+    {"libgmock_main", FrameOrigin::kGoogleTest},
 };
 
 constexpr std::array<std::string_view, 3> kCppFolders = {"/usr/include/c++/", "/usr/lib/gcc/",
                                                          "/usr/include/x86_64-linux-gnu/c++/"};
-// Its own tests and samples are beside them, and are anybody's tests.
+// GoogleTest's own tests and samples are beside these folders; they count as a user's.
 constexpr std::array<std::string_view, 6> kGoogleTestFolders = {
     "/usr/include/gtest/",
     "/usr/include/gmock/",
@@ -47,13 +48,13 @@ constexpr std::array<std::string_view, 6> kGoogleTestFolders = {
     "/usr/src/googletest/googlemock/include/",
     "/usr/src/googletest/googlemock/src/"};
 
-// "/lib/libgtest.so.1.12.1" and "/lib/libc-2.31.so" without folder and ending.
+// Returns "libgtest" for "/lib/libgtest.so.1.12.1", and "libc-2.31" for "/lib/libc-2.31.so".
 std::string_view Stem(std::string_view path) {
   path.remove_prefix(std::min(path.rfind('/') + 1, path.size()));
   return path.substr(0, path.find(".so"));
 }
 
-// `stem` may have a version: "libc-2.31".
+// `stem` may have a version, as "libc-2.31" has.
 bool IsLibrary(std::string_view stem, std::string_view name) {
   if (!stem.starts_with(name)) return false;
   const std::string_view rest = stem.substr(name.size());
@@ -66,7 +67,8 @@ bool IsBelow(std::string_view file, const std::array<std::string_view, size>& fo
                      [&](std::string_view folder) { return file.starts_with(folder); });
 }
 
-// By its name, wherever it was built: ".../include/gtest/gtest.h", ".../src/gmock-matchers.cc".
+// Tells by the file's name, wherever it was built: ".../include/gtest/gtest.h",
+// ".../src/gmock-matchers.cc".
 bool IsGoogleTestFile(std::string_view file) {
   if (IsBelow(file, kGoogleTestFolders)) return true;
   constexpr std::array<std::string_view, 6> kParts = {
@@ -77,7 +79,7 @@ bool IsGoogleTestFile(std::string_view file) {
 }
 
 FrameOrigin OriginOfName(std::string_view name) {
-  // Some names are beyond the demangler: "_ZNK7testing8internal12ReturnActionI...".
+  // The demangler cannot read some names, such as "_ZNK7testing8internal12ReturnActionI...".
   for (const std::string_view scope :
        {"std::", "__gnu_cxx::", "__cxxabiv1::", "_ZNSt", "_ZNKSt", "_ZSt"}) {
     if (name.starts_with(scope)) return FrameOrigin::kCppRuntime;
@@ -99,9 +101,9 @@ FrameOrigin OriginOfModule(std::string_view path) {
   std::string_view stem = Stem(path);
   if (stem == "libgtestd" || stem == "libgmockd") stem.remove_suffix(1);  // CMake's debug builds
   const auto* const known =
-      std::find_if(kLibraries.begin(), kLibraries.end(),
+      std::find_if(std::begin(kLibraries), std::end(kLibraries),
                    [&](const KnownLibrary& it) { return IsLibrary(stem, it.name); });
-  return known != kLibraries.end() ? known->origin : FrameOrigin::kUser;
+  return known != std::end(kLibraries) ? known->origin : FrameOrigin::kUser;
 }
 
 bool IsRuntimeModule(std::string_view path) {
@@ -119,8 +121,7 @@ FrameOrigin OriginOf(const Frame& frame) {
   const FrameOrigin by_module = OriginOfModule(frame.module);
   if (by_module != FrameOrigin::kUser) return by_module;
   const FrameOrigin by_name = OriginOfName(QualifiedNameOf(frame.function));
-  // Whoever opens namespace testing, GoogleTest's own tests among them, writes code of
-  // their own there.
+  // Users may write code in namespace testing, as GoogleTest's own tests do.
   const bool is_elsewhere =
       by_name == FrameOrigin::kGoogleTest && !frame.file.empty() && !IsGoogleTestFile(frame.file);
   if (is_elsewhere) return FrameOrigin::kUser;

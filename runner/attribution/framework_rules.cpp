@@ -12,8 +12,7 @@ namespace {
 
 using Frames = std::span<const Frame>;
 
-// Functions of GoogleTest that build a value for their caller, which is the one
-// to be asked.
+// Functions of GoogleTest that make a value for their caller; the caller's rule counts.
 constexpr std::array<std::string_view, 7> kPassThrough = {
     "testing::Message::Message",
     "testing::Message::GetString",
@@ -24,7 +23,7 @@ constexpr std::array<std::string_view, 7> kPassThrough = {
     "testing::internal::StringStreamToString",
 };
 
-// How many frames at the innermost end are in the C library's own files.
+// Returns how many frames at the innermost end are in the C library's own files.
 std::size_t CountCLibraryFrames(Frames stack) {
   const auto outside = std::find_if_not(stack.begin(), stack.end(), [](const Frame& frame) {
     return OriginOfModule(frame.module) == FrameOrigin::kCLibrary;
@@ -39,7 +38,7 @@ Frames WithoutAgent(Frames stack) {
   return stack.subspan(static_cast<std::size_t>(first - stack.begin()));
 }
 
-// The frame that has the machine code of the functions inlined at `index`.
+// Returns the index of the frame that has the machine code of the function at `index`.
 std::size_t MachineFrame(Frames stack, std::size_t index) {
   while (index + 1 < stack.size() && stack[index].inlined) ++index;
   return index;
@@ -57,7 +56,7 @@ bool IsPassThrough(std::string_view name) {
   return std::find(kPassThrough.begin(), kPassThrough.end(), name) != kPassThrough.end();
 }
 
-// As the list has it: libc++ names its own in a namespace of their version.
+// libc++ has its names in a namespace of its version, which the rules leave out.
 std::string WithoutVersion(std::string name) {
   constexpr std::string_view kVersion = "std::__1::";
   for (std::size_t at = 0; (at = name.find(kVersion, at)) != std::string::npos;) {
@@ -66,10 +65,9 @@ std::string WithoutVersion(std::string name) {
   return name;
 }
 
-// The innermost function that is neither the C++ runtime's nor passes through
-// decides. And it, as all within it, must have called directly: where a call
-// goes through a pointer, a function of the user's may have run and left no
-// frame, because it jumped on into the runtime.
+// The innermost function that is neither the C++ runtime's nor makes a value for its caller
+// decides. This function, and all within it, must have called directly: behind a pointer, a
+// function of the user's may have run and left no frame, because it jumped into the runtime.
 const FrameworkRule* MatchGoogleTest(Frames stack) {
   for (std::size_t index = 0; index < stack.size(); ++index) {
     const FrameOrigin origin = OriginOf(stack[index]);
@@ -82,9 +80,9 @@ const FrameworkRule* MatchGoogleTest(Frames stack) {
   return nullptr;
 }
 
-// What the program called in the C library. Debian's is stripped, so the
-// caller's call instruction comes first; where that cannot tell (a call through
-// a pointer, a caller that jumped), the outermost exported function does.
+// Returns what the program called in the C library. Debian's library is stripped, so the caller's
+// call instruction tells first; if it cannot (a call through a pointer, a caller that jumped), the
+// outermost exported function does.
 std::string CalledInCLibrary(Frames stack, std::size_t c_library_frames) {
   if (c_library_frames < stack.size()) {
     const Frame& caller = stack[MachineFrame(stack, c_library_frames)];
@@ -102,8 +100,7 @@ const FrameworkRule* MatchCLibrary(Frames stack) {
   const std::string called = CalledInCLibrary(stack, c_library_frames);
   const FrameworkRule* const rule = FindRule(FrameworkMatch::kCLibraryCall, called);
   if (rule != nullptr || !called.starts_with("__")) return rule;
-  // With its debug information at hand, the C library's functions go by their
-  // inner names: tzset is __tzset.
+  // With debug information, functions of the C library have their internal names: tzset is __tzset.
   return FindRule(FrameworkMatch::kCLibraryCall, std::string_view(called).substr(2));
 }
 
@@ -118,17 +115,14 @@ const FrameworkRule* MatchCppRuntime(Frames stack) {
   return nullptr;
 }
 
-bool IsRuntimeFile(const Frame& frame) {
-  const FrameOrigin origin = OriginOfModule(frame.module);
-  return origin == FrameOrigin::kCLibrary || origin == FrameOrigin::kCppRuntime;
-}
-
-// The loader's own start is the outermost: a thread's start may have led
-// straight into the C library at the user's wish.
+// The outermost frame must be the loader's: a thread may have been started by the user with a
+// function of the C library.
 const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
   const bool is_whole = end == UnwindEnd::kOutermost || end == UnwindEnd::kNoUnwindInfo;
   if (!is_whole || stack.empty() || !IsLoader(stack.back().module)) return nullptr;
-  if (!std::all_of(stack.begin(), stack.end(), IsRuntimeFile)) return nullptr;
+  const bool is_runtime = std::all_of(
+      stack.begin(), stack.end(), [](const Frame& frame) { return IsRuntimeModule(frame.module); });
+  if (!is_runtime) return nullptr;
   return FindRule(FrameworkMatch::kRuntimeStartUp, "");
 }
 

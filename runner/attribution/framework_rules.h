@@ -1,12 +1,11 @@
-// The memory that GoogleTest, gmock and the C and C++ runtime keep for
-// themselves: a shipped, versioned list that `leakgate framework` prints.
-// What it matches is counted apart, as `framework`, and fails no test.
+// Rules that tell the memory which GoogleTest, gmock and the C and C++ runtime keep for themselves.
+// The list has a version, and `leakgate framework` prints it. What a rule matches is counted apart,
+// as `framework`, and fails no test.
 //
-// A rule must not be able to hide a user's leak. So it names one function
-// exactly, never a template that users instantiate, and that function must be
-// the one that allocates: nothing of the user's between it and the allocation,
-// also not a function that left no frame.
-// docs/framework.md tells the rest. Pure.
+// A rule must not hide a user's leak. So it names exactly one function, never a template that users
+// instantiate, and that function must be the one that allocates: no code of the user's may run
+// between it and the allocation, not even a function that left no frame. docs/framework.md tells
+// more. Pure.
 #pragma once
 
 #include <optional>
@@ -20,32 +19,32 @@
 
 namespace leakgate {
 
-// Raised whenever a rule is added, removed or changed.
+// Raise it whenever a rule is added, removed or changed.
 inline constexpr int kFrameworkRulesVersion = 2;
 
-// What a rule's `function` is compared with.
+// Tells with which function of a stack a rule's `function` is compared.
 enum class FrameworkMatch {
   kGoogleTestFunction,  // the innermost frame that is not the C or C++ runtime's
   kCLibraryCall,        // the function that the program called in the C library
-  kCLibraryInternal,    // the C library's own innermost function
-  kCppRuntimeFunction,  // a function of the C++ runtime's files, with only the runtime within it
-  kRuntimeStartUp,      // nothing: the whole stack is the runtime's
+  kCLibraryInternal,    // the innermost function of the C library
+  kCppRuntimeFunction,  // a function of the C++ runtime, if only the runtime is within it
+  kRuntimeStartUp,      // with none; all of the stack must be the runtime's
 };
 
 struct FrameworkRule {
-  std::string_view name;  // of the cause: several functions may share it; reports show it
+  std::string_view name;  // of the cause; reports show it, and several rules may share it
   FrameworkMatch match;
-  std::string_view function;  // qualified, no parameters; empty for kRuntimeStartUp
-  std::string_view why;       // what is kept, and for whom
+  std::string_view function;  // qualified, without parameters; empty for kRuntimeStartUp
+  std::string_view why;       // what is kept, and for what
 };
 
 [[nodiscard]] std::span<const FrameworkRule> FrameworkRules();
 
-// How a rule matches, in words for the printed list.
+// Returns in words how a rule matches, for the printed list.
 [[nodiscard]] std::string_view Describe(FrameworkMatch match);
 
-// The name of the rule that makes a block allocated at `stack` (innermost
-// first, `end` says why it ends there) the framework's own.
+// Returns the name of the rule that matches a block allocated at `stack` (innermost frame first;
+// `end` tells why it ends); nullopt if no rule does.
 [[nodiscard]] std::optional<std::string> MatchFrameworkRule(const std::vector<Frame>& stack,
                                                             UnwindEnd end);
 

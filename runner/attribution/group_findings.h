@@ -1,5 +1,5 @@
-// From live blocks to findings: the blocks that share a symbolised call stack,
-// a kind and what became of them are one.
+// Makes findings of live blocks: one of all blocks that share a symbolised call stack, a kind and
+// what became of them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace leakgate {
 
-// What was found out about one block, beyond the region.
+// What is known about one block beyond what the region tells.
 struct BlockFacts {
   Reach reach = Reach::kUnknown;
   Disposition disposition = Disposition::kOutstanding;
@@ -24,14 +24,14 @@ struct BlockFacts {
   BaselineState baseline = BaselineState::kNoBaseline;
 };
 
-// `facts`: of each block, or none at all. Sorted: the user's own before the
-// framework's, what counts before what does not, then by bytes and by blocks,
-// most first, then by the stack's text.
+// `facts` has an entry for each block, or is empty. The findings are sorted: the user's come before
+// the framework's, and what counts before what does not; then come those of more bytes, and of more
+// blocks. Equal ones are in the order of their stacks' texts.
 [[nodiscard]] std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
                                                  const std::vector<BlockFacts>& facts,
                                                  CallSites& sites);
 
-// The order in which findings are shown.
+// Sorts findings as reports show them; equal ones keep their order.
 void SortFindings(std::vector<Finding>& findings);
 
 }  // namespace leakgate

@@ -30,14 +30,13 @@ bool MatchesFrame(std::string_view pattern, const NamedFrame& frame) {
   return NamesFile(pattern) ? MatchesFile(pattern, frame) : MatchesFunction(pattern, frame);
 }
 
-// Whether a person could write the name down, and a compiler's next version
-// would still give it.
+// Returns whether a person could write the name, and the compiler's next version would keep it.
 bool IsPlainName(std::string_view name) {
   return !name.empty() && name.find_first_of("<{*?") == std::string_view::npos &&
          name.find("operator") == std::string_view::npos;
 }
 
-// "net/pool.cc" of "/home/me/src/net/pool.cc": the same on another machine.
+// Returns "net/pool.cc" for "/home/me/src/net/pool.cc", which is the same on another machine.
 std::string ShortFile(std::string_view path) {
   const std::string_view name = FileName(path);
   const std::string_view folder = path.substr(0, path.size() - name.size());
@@ -70,7 +69,7 @@ bool MatchesFile(std::string_view glob, const NamedFrame& named) {
   const std::string& path = named.frame.file;
   if (path.empty()) return false;
   if (glob.starts_with('/')) return MatchesGlob(glob, path);
-  // Debug information may tell relative files, too.
+  // Debug information may have relative paths, too.
   const std::string file = "/" + path;
   return MatchesGlob(glob, file) || MatchesGlob("*/" + std::string(glob), file);
 }

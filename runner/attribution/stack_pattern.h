@@ -1,5 +1,4 @@
-// Call stacks by pattern: what an allowance of a budget file names, and what a
-// message proposes to write there. Pure.
+// Patterns of call stacks: allowances of budget files have them, and messages propose them. Pure.
 #pragma once
 
 #include <string>
@@ -11,8 +10,8 @@
 
 namespace leakgate {
 
-// A frame as patterns see it, while that lives: the qualified name of its function is found once,
-// however many patterns there are.
+// A frame with the qualified name of its function, which is found once for all patterns. The frame
+// must outlive this.
 struct NamedFrame {
   explicit NamedFrame(const Frame& named);
 
@@ -21,8 +20,8 @@ struct NamedFrame {
 };
 [[nodiscard]] std::vector<NamedFrame> NameFrames(const std::vector<Frame>& stack);
 
-// True if each of `patterns` matches a frame of `stack`, in order from the
-// innermost outwards; other frames may stand between. A pattern is a glob of
+// Returns true if each of `patterns` matches a frame of `stack`, in order from the innermost
+// outwards. Other frames may be between those. A pattern is a glob of
 //
 //   net::Pool::*       the function's qualified name, without parameters
 //   net/pool.cc        its source file, if there is a '/'; a relative one
@@ -33,14 +32,14 @@ struct NamedFrame {
 [[nodiscard]] bool MatchesStack(const std::vector<std::string>& patterns,
                                 const std::vector<Frame>& stack);
 
-// The parts of the above, for one frame each. Nothing matches what is not known.
+// Each matches one part of a frame. No pattern matches a part that is not known.
 [[nodiscard]] bool MatchesFunction(std::string_view glob, const NamedFrame& frame);
 [[nodiscard]] bool MatchesFile(std::string_view glob, const NamedFrame& frame);
 [[nodiscard]] bool MatchesModule(std::string_view glob, const NamedFrame& frame);
 
-// Patterns that match the finding's call site: its function; where that has no
-// name to write down, as lambdas and instances of templates, its file, or else
-// its module. Empty if nothing is known of the stack.
+// Returns a pattern that matches the finding's call site: its function, or its file if the function
+// has no plain name (as lambdas and instances of templates), or else its module. Empty if nothing
+// is known of the stack.
 [[nodiscard]] std::vector<std::string> SuggestPattern(const Finding& finding);
 
 }  // namespace leakgate

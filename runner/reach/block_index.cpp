@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kAddressEnd = 1ULL << kAddressBits;
 
-// Zeros that cost no memory until they are written.
+// calloc takes fresh pages, which cost no memory until they are written.
 std::uint32_t* AllocateZeros(std::size_t count) {
   void* const zeros = std::calloc(count, sizeof(std::uint32_t));
   if (zeros == nullptr) throw std::bad_alloc();
@@ -43,7 +43,7 @@ BlockIndex::BlockIndex(std::span<const LiveBlock> blocks)
     std::uint32_t last = first + 1;
     while (last < count && begins_[last] >> kStretchShift == stretch) ++last;
     AddTable(first, last);
-    Cover(last - 1);
+    CoverStretches(last - 1);
     first = last;
   }
 }
@@ -60,16 +60,14 @@ void BlockIndex::AddTable(std::uint32_t first, std::uint32_t last) {
   directory_[begins_[first] >> kStretchShift] = static_cast<std::uint32_t>(tables_.size());
 }
 
-// The stretches that the last block of one reaches into. Where others begin in
-// one of them, its table replaces the entry.
-void BlockIndex::Cover(std::uint32_t block) {
+void BlockIndex::CoverStretches(std::uint32_t block) {
   const std::uint64_t last = (ends_[block] - 1) >> kStretchShift;
   for (std::uint64_t at = (begins_[block] >> kStretchShift) + 1; at <= last; ++at) {
     directory_[at] = kCoveredBit | block;
   }
 }
 
-std::uint32_t BlockIndex::FindIn(std::uint32_t entry, std::uint64_t word) const {
+std::uint32_t BlockIndex::FindInStretch(std::uint32_t entry, std::uint64_t word) const {
   std::uint32_t block = entry & ~kCoveredBit;
   if ((entry & kCoveredBit) == 0) {
     const Table& table = tables_[entry - 1];

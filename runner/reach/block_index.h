@@ -1,8 +1,8 @@
-// From a word to the live block that it points into. Pure; built once, then read.
+// Finds the live block that a word points into. Pure; an index is built once, and then read.
 //
-// Two steps: the directory tells the stretch of 64 MiB, its table the KiB, which
-// has sixteen blocks or so, and at most 64. Most words are no pointers, and are
-// told so by the bounds alone or by the directory.
+// A search takes two steps: a directory has an entry for each stretch of 64 MiB, and the table of a
+// stretch one for each KiB, in which about sixteen blocks begin, and at most 64. Most words are no
+// pointers: the bounds of all blocks or the directory exclude them.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ class BlockIndex {
  public:
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 
-  // `blocks` by address. What of a block reaches into the next one is not its own:
-  // the process may have written any size.
+  // A block that would reach into the next one ends there: the process may have written any size.
+  // REQUIRES: `blocks` are sorted by address.
   explicit BlockIndex(std::span<const LiveBlock> blocks);
 
-  // The block whose [address, address + size) has `word`; one of no bytes has its
-  // address alone.
+  // Returns the number of the block whose [address, address + size) has `word`; kNone if there is
+  // none. A block of no bytes has its address alone.
   [[nodiscard]] std::uint32_t Find(std::uint64_t word) const {
     if (word - lowest_ >= extent_) return kNone;
     const std::uint32_t entry = directory_[word >> kStretchShift];
-    return entry == 0 ? kNone : FindIn(entry, word);
+    return entry == 0 ? kNone : FindInStretch(entry, word);
   }
 
   [[nodiscard]] std::size_t size() const { return begins_.size(); }
@@ -38,16 +38,17 @@ class BlockIndex {
   static constexpr std::uint32_t kStretchShift = 26;
   static constexpr std::uint32_t kBucketShift = 10;
   static constexpr std::uint32_t kBuckets = 1U << (kStretchShift - kBucketShift);
-  // In the directory: no table, but the number of the one block that covers it.
+  // With this bit, an entry of the directory is the number of the block that covers the stretch.
   static constexpr std::uint32_t kCoveredBit = 1U << 31;
 
-  // Of each bucket, how many blocks begin before its end, from block 0 on; in
-  // front of them, how many before the first.
+  // How many blocks, of all, begin before the first bucket, and before the end of each bucket.
   using Table = std::vector<std::uint32_t>;
 
-  std::uint32_t FindIn(std::uint32_t entry, std::uint64_t word) const;
+  std::uint32_t FindInStretch(std::uint32_t entry, std::uint64_t word) const;
   void AddTable(std::uint32_t first, std::uint32_t last);
-  void Cover(std::uint32_t block);
+  // Enters `block`, the last that begins in a stretch, into the later stretches that it reaches
+  // into. If other blocks begin in the last of those, a table replaces that entry.
+  void CoverStretches(std::uint32_t block);
 
   struct Free {
     void operator()(std::uint32_t* entries) const;
@@ -57,7 +58,7 @@ class BlockIndex {
   std::uint64_t extent_ = 0;
   std::vector<std::uint64_t> begins_;
   std::vector<std::uint64_t> ends_;
-  std::unique_ptr<std::uint32_t[], Free> directory_;  // 0: nothing; else the table's number plus 1
+  std::unique_ptr<std::uint32_t[], Free> directory_;  // 0 if empty; else a table's number plus 1
   std::vector<Table> tables_;
 };
 

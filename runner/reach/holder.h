@@ -1,5 +1,5 @@
-// Who holds a retained block: the way to it from a root. Plain values, and how
-// they read. Pure.
+// Tells what holds a retained block: the chain of pointers that leads to it from a root. Plain
+// values, and their text. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace leakgate {
 
-// How many blocks of a chain are told; of a longer one, those next to the block.
+// A chain tells at most so many blocks: those that are nearest to the retained one.
 inline constexpr std::size_t kMostHolderLinks = 4;
 
 struct HolderChain {
   std::string root;                // "g_cache (net/cache.cc:12)", "the stack of thread 7 'worker'"
   std::uint32_t hidden = 0;        // blocks between the root and the first of `links`
-  std::vector<LiveBlock> links{};  // towards the block; the last one holds it
+  std::vector<LiveBlock> links{};  // from the root to the block; the last one holds the block
 };
 
-// What became of one block. `holder` is empty but for a retained one.
 struct BlockReach {
   Reach reach = Reach::kUnknown;
-  HolderChain holder{};
+  HolderChain holder{};  // empty if the block is not retained
 };
 
-// "net::Pool::Grow (pool.cc:88)": the call site that a stack id stands for; may be empty.
+// Returns the call site that a stack id stands for, such as "net::Pool::Grow (pool.cc:88)"; an
+// empty text if it is not known.
 using CallSiteText = std::function<std::string(std::uint32_t stack)>;
 
-// "g_cache (net/cache.cc:12) -> 12 more -> 48 B allocated by net::Pool::Grow (pool.cc:88)"; the
-// block itself is left out. Empty for no holder.
+// Returns "g_cache (net/cache.cc:12) -> ... 12 more -> 48 B allocated by net::Pool::Grow
+// (pool.cc:88)", say. The retained block itself is left out. Empty if there is no holder.
 [[nodiscard]] std::string HolderText(const HolderChain& holder, const CallSiteText& call_site);
 
 }  // namespace leakgate

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kBlockWordBytes = sizeof(std::uint64_t);
 
-// What glibc takes for a block of `size` bytes, its header included.
+// Returns the size of glibc's chunk for a block of `size` bytes, its header included.
 constexpr std::uint64_t ChunkBytes(std::uint64_t size) {
   return std::max<std::uint64_t>(32, (size + 8 + 15) & ~std::uint64_t{15});
 }
@@ -34,7 +34,7 @@ bool ReachMarker::IsChunkHeader(std::uint32_t block, std::uint64_t word) const {
   return word != before.address && word == before.address + ChunkBytes(before.size_bytes) - 16;
 }
 
-void ReachMarker::Reached(std::uint32_t block, const Link& link) {
+void ReachMarker::MarkBlock(std::uint32_t block, const Link& link) {
   links_[block] = link;
   queue_.push_back(block);
   if (is_candidate_[block]) --unmarked_candidates_;
@@ -47,11 +47,10 @@ void ReachMarker::AddRoots(Words words, RootPlace place, WordRule rule) {
     if (rule == WordRule::kNoChunkHeaders && IsChunkHeader(block, words[i])) continue;
     const std::uint64_t address = place.address == 0 ? 0 : place.address + i * kBlockWordBytes;
     roots_.push_back({address, place.tid});
-    Reached(block, {block, static_cast<std::uint32_t>(roots_.size() - 1), 0});
+    MarkBlock(block, {block, static_cast<std::uint32_t>(roots_.size() - 1), 0});
   }
 }
 
-// Only whole, aligned words count.
 template <typename Use>
 void ReachMarker::ForEachPointerIn(std::uint32_t block, Use use) const {
   std::uint64_t at = (index_.begin(block) + kBlockWordBytes - 1) & ~(kBlockWordBytes - 1);
@@ -72,14 +71,12 @@ void ReachMarker::Mark() {
     const std::uint32_t block = queue_[queue_read_++];
     const Link link{block, links_[block].root, links_[block].depth + 1};
     ForEachPointerIn(block, [&](std::uint32_t target) {
-      if (links_[target].parent == kUnreached) Reached(target, link);
+      if (links_[target].parent == kUnreached) MarkBlock(target, link);
     });
   }
 }
 
-// All that `from` leads to is lost with it, what was taken for lost by itself
-// included; `from` itself is not.
-void ReachMarker::FloodLost(std::uint32_t from) {
+void ReachMarker::MarkIndirectlyLost(std::uint32_t from) {
   std::vector<std::uint32_t> queue{from};
   while (!queue.empty()) {
     const std::uint32_t block = queue.back();
@@ -98,7 +95,7 @@ std::vector<Reach> ReachMarker::Conclude() {
     for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
       if (links_[block].parent != kUnreached || lost_[block] != Reach::kUnknown) continue;
       lost_[block] = Reach::kLost;
-      FloodLost(block);
+      MarkIndirectlyLost(block);
     }
   }
   std::vector<Reach> conclusion;

@@ -1,19 +1,19 @@
-// Which blocks are still reachable, from what, and which are lost. Pure: it is
-// given the blocks, the words of the roots and a way to read blocks.
+// Tells which blocks are still reachable, from what, and which blocks are lost. Pure: it is given
+// the blocks, the words of the roots and a function that reads blocks.
 //
-//   AddRoots  words that the program can reach by itself, kind by kind
-//   Mark      all that the roots given so far reach, breadth first
-//   Conclude  what of each candidate became of it
+//   AddRoots  adds words that the program can reach by itself, one kind of roots after the other
+//   Mark      marks all blocks that the roots so far reach, breadth first
+//   Conclude  tells of each candidate whether it is lost or retained
 //
-// Each marked block knows the block, or the root, that it was first reached
-// from: by the shortest way from the kind of roots that was given first.
+// Each marked block knows the block or the root from which it was first reached. That is the
+// shortest way from the kind of roots that was added first.
 //
-//   g_cache -> [a] -> [b]      a, b retained, b by a
-//              [c] -> [d]      c lost, d lost with it: indirectly
-//              [e] <-> [f]     a cycle: the first by address counts as lost, the
-//                              other as lost with it
+//   g_cache -> [a] -> [b]      a and b are retained, b by a
+//              [c] -> [d]      c is lost, and d indirectly with it
+//              [e] <-> [f]     of a cycle, the first block by address counts as lost, and the
+//                              other one as indirectly lost
 //
-// One thread. The blocks outlive the marker.
+// Used by one thread. The blocks must outlive the marker.
 #pragma once
 
 #include <cstdint>
@@ -30,65 +30,69 @@ enum class Reach : std::uint8_t { kUnknown, kLost, kIndirectlyLost, kRetained };
 
 using Words = std::span<const std::uint64_t>;
 
-// The words from `begin` on and before `end`, as many as are at hand at once;
-// none if they cannot be read. Valid until the next call.
+// Returns the words in [begin, end), or only the first of them; none if they cannot be read. They
+// are valid until the next call.
 using ReadWords = std::function<Words(std::uint64_t begin, std::uint64_t end)>;
 
-// Where a root's word is: at an address, or in a thread's registers.
+// Where the word of a root is.
 struct RootPlace {
-  std::uint64_t address = 0;  // 0: in a register
+  std::uint64_t address = 0;  // 0 if it is in a register of thread `tid`
   int tid = 0;
 
   friend bool operator==(const RootPlace&, const RootPlace&) = default;
 };
 
-// Which words are no pointers, though they look it.
+// Which words do not count, although they look like pointers.
 enum class WordRule {
   kNone,
-  // glibc's own bins point at the headers of free chunks, which lie within the
-  // last bytes of the block in front.
+  // Pointers to headers of chunks, of which glibc's bins consist. A header lies in the last bytes
+  // of the block in front.
   kNoChunkHeaders,
 };
 
-// From a root to a block, as block numbers. The block itself is left out.
+// The way from a root to a block, by numbers of blocks. The block itself is left out.
 struct BlockChain {
   RootPlace root;
   std::uint32_t hidden = 0;          // blocks between the root and the first of `links`
-  std::vector<std::uint32_t> links;  // towards the block; the last one holds it
+  std::vector<std::uint32_t> links;  // from the root to the block; the last one holds the block
 };
 
 class ReachMarker {
  public:
-  // `blocks` by address; `candidates` are numbers of blocks.
+  // `candidates` are numbers of blocks. REQUIRES: `blocks` are sorted by address.
   ReachMarker(std::span<const LiveBlock> blocks, std::vector<std::uint32_t> candidates,
               ReadWords read);
 
-  // The first of `words` is at `place`, the others follow it.
+  // The first of `words` is at `place`, and the others follow it in memory.
   void AddRoots(Words words, RootPlace place, WordRule rule = WordRule::kNone);
 
-  // Returns early once each candidate is marked.
+  // Returns early when all candidates are marked.
   void Mark();
   [[nodiscard]] bool HasMarkedAllCandidates() const { return unmarked_candidates_ == 0; }
 
-  // In the order of the candidates. REQUIRES: Mark, after the last of the roots.
+  // Returns the reach of each candidate, in their order. REQUIRES: Mark() has been called since
+  // the last roots were added.
   [[nodiscard]] std::vector<Reach> Conclude();
 
-  // REQUIRES: `block` was marked.
+  // Leaves out all but the last `most_links` blocks. REQUIRES: `block` is marked.
   [[nodiscard]] BlockChain ChainTo(std::uint32_t block, std::size_t most_links) const;
 
  private:
   // How a block was reached.
   struct Link {
-    std::uint32_t parent = kUnreached;  // a block, itself if a root holds it, or kUnreached
+    std::uint32_t parent = kUnreached;  // the block that holds it; itself if a root does
     std::uint32_t root = 0;             // in roots_
     std::uint32_t depth = 0;            // blocks between the root and this one
   };
   static constexpr std::uint32_t kUnreached = 0xFFFF'FFFF;
 
-  void Reached(std::uint32_t block, const Link& link);
+  void MarkBlock(std::uint32_t block, const Link& link);
+  // Counts only whole, aligned words.
   template <typename Use>
   void ForEachPointerIn(std::uint32_t block, Use use) const;
-  void FloodLost(std::uint32_t from);
+  // Makes all that `from` leads to indirectly lost, also blocks that counted as lost until now;
+  // `from` itself stays as it is.
+  void MarkIndirectlyLost(std::uint32_t from);
   [[nodiscard]] bool IsChunkHeader(std::uint32_t block, std::uint64_t word) const;
 
   std::span<const LiveBlock> blocks_;
@@ -97,11 +101,11 @@ class ReachMarker {
   BlockIndex index_;
   std::vector<Link> links_;
   std::vector<RootPlace> roots_;
-  std::vector<std::uint32_t> queue_;  // marked; read up to queue_read_
+  std::vector<std::uint32_t> queue_;  // the marked blocks, of which queue_read_ have been read
   std::size_t queue_read_ = 0;
   std::vector<bool> is_candidate_;
   std::size_t unmarked_candidates_ = 0;
-  std::vector<Reach> lost_;  // of each block, once Conclude has run
+  std::vector<Reach> lost_;  // of each block; Conclude() fills it
 };
 
 }  // namespace leakgate

@@ -108,7 +108,7 @@ void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& s
   }
 }
 
-std::string TellReach(const EvidenceRequest& request, Variables& variables, HolderWish holders,
+std::string FindReach(const EvidenceRequest& request, Variables& variables, HolderWish holders,
                       CallSites& sites, WindowEvidence& evidence) {
   std::vector<LiveBlock> candidates;
   std::vector<BlockFacts*> facts;
@@ -118,7 +118,7 @@ std::string TellReach(const EvidenceRequest& request, Variables& variables, Hold
     facts.push_back(&evidence.facts[i]);
   }
   if (candidates.empty()) return "";
-  const auto reaches = leakgate::TellReach({.pid = request.pid,
+  const auto reaches = leakgate::FindReach({.pid = request.pid,
                                             .region = request.region,
                                             .candidates = candidates,
                                             .variables = variables,

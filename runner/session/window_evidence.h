@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runner/judgement/evidence.h"
-#include "runner/reach/linux/tell_reach.h"
+#include "runner/reach/linux/find_reach.h"
 #include "runner/symbols/variables.h"
 
 namespace leakgate {
@@ -37,7 +37,7 @@ void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& s
 
 // Asks which of the candidates are lost; why not, if that cannot be told.
 // REQUIRES: the process waits.
-[[nodiscard]] std::string TellReach(const EvidenceRequest& request, Variables& variables,
+[[nodiscard]] std::string FindReach(const EvidenceRequest& request, Variables& variables,
                                     HolderWish holders, CallSites& sites, WindowEvidence& evidence);
 
 // The window's mismatched and double frees.

@@ -133,7 +133,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   if (window.kind == WindowKind::kProgram) RecallLost(*evidence);
   if (moment.asking_tid != 0 && AnyAsksForReach(*evidence, charges)) {
     result.reach_problem =
-        TellReach(request, around_.variables, HolderWish::kTell, sites_, *evidence);
+        FindReach(request, around_.variables, HolderWish::kTell, sites_, *evidence);
   }
   if (window.kind == WindowKind::kTest) {
     MarkReplaced(TakeEarlierFrees(), window.id, sites_, *evidence);
@@ -282,7 +282,7 @@ void WindowJudge::JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std
         AddMappings(RequestFor(window, 0), charges, result->second);
       }
       if (asking_tid_ != 0) {
-        result->second.reach_problem = TellReach(RequestFor(window, asking_tid_), around_.variables,
+        result->second.reach_problem = FindReach(RequestFor(window, asking_tid_), around_.variables,
                                                  HolderWish::kTell, sites_, evidence);
       }
       Conclude(evidence, result->second);
@@ -299,7 +299,7 @@ std::string WindowJudge::FindLostOfProgram(int asking_tid) {
   const auto evidence = GatherEvidence(RequestFor(kProgramWindow, asking_tid));
   if (!evidence) return evidence.error().message;
   // Whose they are is asked of the lost ones alone: there are many, and few are lost.
-  const auto reaches = leakgate::TellReach({.pid = file_.pid(),
+  const auto reaches = leakgate::FindReach({.pid = file_.pid(),
                                             .region = region_,
                                             .candidates = evidence->blocks,
                                             .variables = around_.variables,

@@ -1,9 +1,8 @@
-// Which exported function a call instruction goes to.
+// Tells which exported function a call instruction calls.
 //
-// A stack tells where a call returns to, not what was called: a stripped libc
-// names none of its internal functions, and an exported one such as setenv may
-// jump on into an internal one and so be gone from the stack. The caller's
-// call instruction is what tells.
+// A stack tells where a call returns to, but not what was called: a stripped libc names none of its
+// internal functions, and an exported one such as setenv may jump into an internal one and so
+// leave the stack. Only the caller's call instruction tells.
 //
 //   call stub        stub: jmp *slot(%rip)    slot's relocation: setenv
 //   call *slot(%rip)                          slot's relocation: setenv
@@ -25,15 +24,17 @@ namespace leakgate {
 
 struct CallTarget {
   std::string exported;          // without its version; empty if that cannot be told
-  bool through_pointer = false;  // neither to a fixed address nor through a relocated slot
+  bool through_pointer = false;  // the call goes neither to a fixed address nor through a slot
+                                 // that the loader fills
 };
 
 class CallTargets {
  public:
-  // Reads the relocations of `elf`, which must outlive this.
+  // Reads the code and the relocations of `elf`, which must outlive this. If `elf` is null,
+  // nothing is known.
   explicit CallTargets(Elf* elf);
 
-  // Where the call instruction that ends at `return_address` goes.
+  // Returns what the call instruction that ends at `return_address` calls.
   [[nodiscard]] CallTarget CalledAt(std::uint64_t return_address) const;
 
  private:

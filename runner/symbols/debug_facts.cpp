@@ -1,10 +1,10 @@
 #include "runner/symbols/debug_facts.h"
 
-#include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
 
-#include "runner/symbols/debug_units.h"
+#include "runner/symbols/debug_information.h"
+#include "runner/symbols/elf_file.h"
 #include "runner/symbols/module_file.h"
 #include "runner/symbols/name_text.h"
 
@@ -12,19 +12,6 @@ namespace leakgate {
 namespace {
 
 namespace fs = std::filesystem;
-
-const char* Text(Dwarf_Die& unit, unsigned attribute) {
-  Dwarf_Attribute value;
-  return dwarf_formstring(dwarf_attr(&unit, attribute, &value));
-}
-
-bool HasSymbolTable(Elf* elf) {
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) != nullptr && header.sh_type == SHT_SYMTAB) return true;
-  }
-  return false;
-}
 
 bool HasUnwindTable(Elf* elf) {
   std::size_t count = 0;
@@ -57,14 +44,15 @@ std::string SeparateFile(Dwfl_Module* module) {
 }  // namespace
 
 CompiledFiles::CompiledFiles(const fs::path& program) {
-  const OpenedModule opened = OpenDwfl(fs::absolute(program).string(), DebugSource::kAnyFile);
+  const OpenedModule opened =
+      OpenWithElfutils(fs::absolute(program).string(), DebugSource::kAnyFile);
   if (opened.module == nullptr) return;
-  const DebugInformation information = DebugInformationOf(opened.module);
+  const DebugInformation information = FindDebugInformation(opened.module);
   if (information.dwarf == nullptr) return;
   ForEachUnit(information, [this](Dwarf_Die unit, Dwarf_Die details) {
-    const char* const name = Text(details, DW_AT_name);
+    const char* const name = TextOf(details, DW_AT_name);
     if (name == nullptr || fs::path(name).is_absolute()) return true;
-    const std::string file = SourcePath(Text(unit, DW_AT_comp_dir), name);
+    const std::string file = SourcePath(TextOf(unit, DW_AT_comp_dir), name);
     const auto [known, is_new] = by_name_.emplace(name, file);
     if (!is_new && known->second != file) known->second.clear();
     return true;
@@ -81,22 +69,22 @@ std::optional<std::string> CompiledFiles::Find(const std::string& name) const {
 
 DebugFacts ReadDebugFacts(const std::filesystem::path& file) {
   DebugFacts facts;
-  const OpenedModule opened = OpenDwfl(file.string(), DebugSource::kAnyFile);
+  const OpenedModule opened = OpenWithElfutils(file.string(), DebugSource::kAnyFile);
   if (opened.module == nullptr) return facts;
   GElf_Addr bias = 0;
   Elf* const elf = dwfl_module_getelf(opened.module, &bias);
   if (elf == nullptr) return facts;
-  facts.has_symbols = HasSymbolTable(elf);
+  facts.has_symbols = HasFullSymbolTable(elf);
   facts.has_unwind_table = HasUnwindTable(elf);
   GElf_Word checksum = 0;
   const char* const link = dwelf_elf_gnu_debuglink(elf, &checksum);
   if (link != nullptr) facts.debug_link = link;
 
-  const DebugInformation information = DebugInformationOf(opened.module);
+  const DebugInformation information = FindDebugInformation(opened.module);
   if (information.dwarf == nullptr) return facts;
   facts.has_lines = HasLines(information);
   facts.separate_file = SeparateFile(opened.module);
-  facts.has_symbols = facts.has_symbols || HasSymbolTable(dwarf_getelf(information.dwarf));
+  facts.has_symbols = facts.has_symbols || HasFullSymbolTable(dwarf_getelf(information.dwarf));
   return facts;
 }
 

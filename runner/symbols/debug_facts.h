@@ -1,6 +1,4 @@
-// Where the files are that the compiler was given by relative names, as Meson gives
-// them: the names say nothing without the directory of the build, which debug
-// information tells. Used before a program starts, for GoogleTest tells such names.
+// What the debug information of a program's file says about the program as a whole.
 #pragma once
 
 #include <filesystem>
@@ -10,31 +8,33 @@
 
 namespace leakgate {
 
+// Finds source files that the compiler was given by relative names, as Meson gives them. GoogleTest
+// tells such names, which mean nothing without the directory of the build. Used before a program
+// starts.
 class CompiledFiles {
  public:
-  // Of a program's file. None are known of one without debug information.
+  // Reads the debug information of a program's file. No source file is found if there is none.
   explicit CompiledFiles(const std::filesystem::path& program);
 
-  // The file that was compiled by this name; nothing if that is not known, if several
-  // were, or if it is not there (any more, or on this machine).
+  // Returns the path of the file that was compiled by this name; nullopt if no file was, if
+  // several were, or if the file is not there.
   [[nodiscard]] std::optional<std::string> Find(const std::string& name) const;
 
  private:
-  std::map<std::string, std::string> by_name_;  // relative ones; empty: several
+  std::map<std::string, std::string> by_name_;  // the path is empty if several files have a name
 };
 
-// What a program's file lets reports and stacks say: whether calls can be told by
-// function and by line, and whether stacks can be walked. Used by `leakgate doctor`.
-
+// Tells how much reports can say about a program: whether stacks can be walked, and whether calls
+// have functions and lines. Used by `leakgate doctor`.
 struct DebugFacts {
-  bool has_symbols = false;       // of all functions, not only of what is exported
-  bool has_lines = false;         // which source line is at which address
+  bool has_symbols = false;       // of all functions, not only of exported ones
+  bool has_lines = false;         // a source line for each address
   bool has_unwind_table = false;  // the sorted table of .eh_frame, which the agent searches
-  std::string separate_file{};    // where debug information was found; empty: in the file itself
-  std::string debug_link{};       // the separate file that the file asks for; empty: none
+  std::string separate_file{};    // has the debug information; empty if the file itself has it
+  std::string debug_link{};       // the separate file that the file names; empty if it names none
 };
 
-// Looks for separate debug files as reports do. All is false of what is no ELF file.
+// Looks for separate debug files as reports do. If `file` is no ELF file, nothing is set.
 [[nodiscard]] DebugFacts ReadDebugFacts(const std::filesystem::path& file);
 
 }  // namespace leakgate

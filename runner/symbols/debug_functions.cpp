@@ -1,12 +1,9 @@
 #include "runner/symbols/debug_functions.h"
 
-#include <dwarf.h>
-
 #include <optional>
 
-#include "runner/symbols/debug_units.h"
+#include "runner/symbols/debug_information.h"
 #include "runner/symbols/name_text.h"
-#include "runner/symbols/qualified_names.h"
 
 namespace leakgate {
 namespace {
@@ -24,12 +21,6 @@ void ForEachRange(Dwarf_Die* die, Use use) {
   }
 }
 
-// Types hold declarations, never code.
-bool MayHoldFunctions(int tag) {
-  return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_subprogram ||
-         tag == DW_TAG_lexical_block;
-}
-
 void CollectFunctions(Dwarf_Die* die, Dwarf_Off& reached, int depth,
                       RangeMap<Dwarf_Die>& functions) {
   if (depth > kMostNestedEntries) return;
@@ -39,18 +30,20 @@ void CollectFunctions(Dwarf_Die* die, Dwarf_Off& reached, int depth,
       ForEachRange(&child,
                    [&](Dwarf_Addr begin, Dwarf_Addr end) { functions.Add(begin, end, child); });
     }
-    if (MayHoldFunctions(tag)) CollectFunctions(&child, reached, depth + 1, functions);
+    if (MayHoldDefinitions(tag)) CollectFunctions(&child, reached, depth + 1, functions);
     return true;
   });
 }
 
-bool Holds(Dwarf_Die* scope, Dwarf_Addr address) {
+// A block without addresses of its own may hold any address of the scope around it.
+bool MayHold(Dwarf_Die* scope, Dwarf_Addr address) {
   if (dwarf_haspc(scope, address) > 0) return true;
   return dwarf_tag(scope) == DW_TAG_lexical_block && dwarf_hasattr(scope, DW_AT_low_pc) == 0 &&
          dwarf_hasattr(scope, DW_AT_ranges) == 0;
 }
 
-// The functions inlined at `address` in `scope`, outermost first.
+// Adds the functions inlined at `address` in `scope`, outermost first. Returns whether there
+// is one.
 bool CollectInlined(Dwarf_Die* scope, Dwarf_Addr address, Dwarf_Off& reached, int depth,
                     std::vector<Dwarf_Die>& inlined) {
   if (depth > kMostNestedEntries) return false;
@@ -58,7 +51,7 @@ bool CollectInlined(Dwarf_Die* scope, Dwarf_Addr address, Dwarf_Off& reached, in
   ForEachChild(scope, reached, [&](Dwarf_Die& child) {
     const int tag = dwarf_tag(&child);
     if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) return true;
-    if (!Holds(&child, address)) return true;
+    if (!MayHold(&child, address)) return true;
     if (tag == DW_TAG_inlined_subroutine) inlined.push_back(child);
     found = CollectInlined(&child, address, reached, depth + 1, inlined) ||
             tag == DW_TAG_inlined_subroutine;
@@ -67,22 +60,24 @@ bool CollectInlined(Dwarf_Die* scope, Dwarf_Addr address, Dwarf_Off& reached, in
   return found;
 }
 
-std::string Text(Dwarf_Die* die, unsigned attribute) {
+// Looks in the declaration, too, if `die` is the definition of one.
+std::string IntegratedText(Dwarf_Die* die, unsigned attribute) {
   Dwarf_Attribute value;
   const char* const text = dwarf_formstring(dwarf_attr_integrate(die, attribute, &value));
   return text != nullptr ? text : "";
 }
 
-DebugFunction Named(Dwarf_Die* die, QualifiedNames& names) {
+DebugFunction NameFunction(Dwarf_Die* die, QualifiedNames& names) {
   DebugFunction function;
-  function.linkage_name = Text(die, DW_AT_linkage_name);
-  if (function.linkage_name.empty()) function.linkage_name = Text(die, DW_AT_MIPS_linkage_name);
+  function.linkage_name = IntegratedText(die, DW_AT_linkage_name);
+  if (function.linkage_name.empty())
+    function.linkage_name = IntegratedText(die, DW_AT_MIPS_linkage_name);
   const bool readable = Demangle(function.linkage_name) != function.linkage_name;
   if (!readable) function.name = names.Of(*die);
   return function;
 }
 
-std::optional<Dwarf_Word> Number(Dwarf_Die* die, unsigned attribute) {
+std::optional<Dwarf_Word> NumberOf(Dwarf_Die* die, unsigned attribute) {
   Dwarf_Attribute value;
   Dwarf_Word number = 0;
   if (dwarf_formudata(dwarf_attr(die, attribute, &value), &number) != 0) return std::nullopt;
@@ -92,11 +87,11 @@ std::optional<Dwarf_Word> Number(Dwarf_Die* die, unsigned attribute) {
 }  // namespace
 
 DebugFunctions::DebugFunctions(Dwfl_Module* module) {
-  const DebugInformation information = DebugInformationOf(module);
+  const DebugInformation information = FindDebugInformation(module);
   bias_ = information.bias;
   if (information.dwarf == nullptr) return;
   ForEachUnit(information, [&](Dwarf_Die die, const Dwarf_Die& details) {
-    Unit& unit = units_.emplace_back(Unit{die, details, Text(&die, DW_AT_comp_dir)});
+    Unit& unit = units_.emplace_back(Unit{die, details, IntegratedText(&die, DW_AT_comp_dir)});
     ForEachRange(
         &die, [&](Dwarf_Addr begin, Dwarf_Addr end) { unit_by_address_.Add(begin, end, &unit); });
     return true;
@@ -104,7 +99,6 @@ DebugFunctions::DebugFunctions(Dwfl_Module* module) {
   unit_by_address_.Seal();
 }
 
-// Where the machine code at `address` comes from, by the line table.
 SourcePosition DebugFunctions::LineAt(Unit& unit, Dwarf_Addr address) {
   Dwarf_Line* const line = dwarf_getsrc_die(&unit.lines, address);
   if (line == nullptr) return {};
@@ -114,11 +108,10 @@ SourcePosition DebugFunctions::LineAt(Unit& unit, Dwarf_Addr address) {
   return position;
 }
 
-// Where the function that was inlined as `inlined` was called.
-SourcePosition DebugFunctions::CallOf(Unit& unit, Dwarf_Die* inlined) {
+SourcePosition DebugFunctions::CallPosition(Unit& unit, Dwarf_Die* inlined) {
   SourcePosition position;
-  position.line = static_cast<int>(Number(inlined, DW_AT_call_line).value_or(0));
-  const std::optional<Dwarf_Word> index = Number(inlined, DW_AT_call_file);
+  position.line = static_cast<int>(NumberOf(inlined, DW_AT_call_line).value_or(0));
+  const std::optional<Dwarf_Word> index = NumberOf(inlined, DW_AT_call_file);
   Dwarf_Files* files = nullptr;
   std::size_t count = 0;
   if (index && dwarf_getsrcfiles(&unit.functions, &files, &count) == 0 && *index < count) {
@@ -128,7 +121,7 @@ SourcePosition DebugFunctions::CallOf(Unit& unit, Dwarf_Die* inlined) {
   return position;
 }
 
-void DebugFunctions::Read(Unit& unit) {
+void DebugFunctions::ReadFunctions(Unit& unit) {
   if (unit.read) return;
   Dwarf_Off reached = dwarf_dieoffset(&unit.functions);
   CollectFunctions(&unit.functions, reached, 0, unit.by_address);
@@ -141,7 +134,7 @@ std::vector<DebugFunction> DebugFunctions::At(std::uint64_t address) {
   Unit* const* const found = unit_by_address_.Find(pc);
   if (found == nullptr) return {};
   Unit& unit = **found;
-  Read(unit);
+  ReadFunctions(unit);
 
   std::vector<Dwarf_Die> chain;  // outermost first
   if (const Dwarf_Die* const function = unit.by_address.Find(pc); function != nullptr) {
@@ -154,9 +147,9 @@ std::vector<DebugFunction> DebugFunctions::At(std::uint64_t address) {
   if (chain.empty()) return {DebugFunction{{}, {}, position}};
   std::vector<DebugFunction> functions;
   for (auto die = chain.rbegin(); die != chain.rend(); ++die) {
-    DebugFunction& function = functions.emplace_back(Named(&*die, names_));
+    DebugFunction& function = functions.emplace_back(NameFunction(&*die, names_));
     function.position = position;
-    position = CallOf(unit, &*die);
+    position = CallPosition(unit, &*die);
   }
   return functions;
 }

@@ -1,12 +1,10 @@
-// The functions and lines that a module's debug information (DWARF 2 to 5,
-// split or not) tells of, by address.
+// Finds functions and source lines by address in a module's debug information (DWARF 2 to 5,
+// split or not).
 //
-// It keeps an index of its own: elfutils finds a compilation unit by the
-// .debug_aranges section, which Clang does not write. Units are read when an
-// address in them is first asked for.
+// It keeps an index of its own, because elfutils finds a compilation unit by the .debug_aranges
+// section, which Clang does not write. A unit is read when an address in it is first asked for.
 //
-// Used by ModuleFile. Broken debug information costs frames, never an endless
-// walk.
+// Used by ModuleFile. If debug information is broken, frames are missing; the walk always ends.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -23,33 +21,36 @@
 
 namespace leakgate {
 
-// One function at an address, as far as debug information names it.
 struct DebugFunction {
-  std::string linkage_name;  // as the linker spells it
-  std::string name;          // without parameters; where the other is missing or unreadable
+  std::string linkage_name;  // as the linker spells it; may be empty
+  std::string name;          // set if the linkage name is missing or cannot be demangled; it has
+                             // no parameters
   SourcePosition position;
 };
 
 class DebugFunctions {
  public:
+  // `module` must outlive this.
   explicit DebugFunctions(Dwfl_Module* module);
 
-  // The functions at `address`, an address in the file, with those that were
-  // inlined there: the innermost first. Empty if nothing is known of it.
+  // Returns the functions at `address`, an address in the file, those that were inlined there
+  // included, innermost first. Empty if no unit has the address.
   [[nodiscard]] std::vector<DebugFunction> At(std::uint64_t address);
 
  private:
   struct Unit {
-    Dwarf_Die lines;        // what the line table hangs on
-    Dwarf_Die functions;    // the same, or the split file's
-    std::string directory;  // that relative file names start from
+    Dwarf_Die lines;        // has the line table
+    Dwarf_Die functions;    // has the functions: the same entry, or the one in the split file
+    std::string directory;  // where relative file names start
     bool read = false;
     RangeMap<Dwarf_Die> by_address = {};
   };
 
-  static void Read(Unit& unit);
+  static void ReadFunctions(Unit& unit);
+  // By the line table.
   static SourcePosition LineAt(Unit& unit, Dwarf_Addr address);
-  static SourcePosition CallOf(Unit& unit, Dwarf_Die* inlined);
+  // Returns where the inlined function was called.
+  static SourcePosition CallPosition(Unit& unit, Dwarf_Die* inlined);
 
   Dwarf_Addr bias_ = 0;
   std::deque<Unit> units_;

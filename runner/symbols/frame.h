@@ -1,4 +1,4 @@
-// A line of a source file. A plain value.
+// What symbolizing an address yields: plain values.
 #pragma once
 
 #include <cstdint>
@@ -7,35 +7,31 @@
 namespace leakgate {
 
 struct SourcePosition {
-  std::string file;  // as debug information has it, mostly absolute
+  std::string file;  // as debug information spells it, mostly absolute
   int line = 0;
 
   friend bool operator==(const SourcePosition&, const SourcePosition&) = default;
 };
 
-// Whether the file of a module could be had. A plain value.
-
-// What is known of a module's file.
+// Whether the file of a module could be found.
 enum class ModuleFileState {
   kFound,
-  kMissing,    // nowhere, or no file that can be read
-  kOtherFile,  // at its path there is another build
+  kMissing,    // there is no file that can be read
+  kOtherFile,  // the file at its path is of another build
 };
 
-// One symbolised frame of a call stack. A plain value.
-
-// One frame as a person reads it. One address yields several when functions
-// were inlined there: the innermost first, `inlined` on all but the last.
+// One frame of a call stack as a person reads it. An address yields several frames if functions
+// were inlined there: the innermost comes first, and all but the last have `inlined` set.
 struct Frame {
   std::string function;             // demangled; empty if unknown
   std::string file;                 // absolute where debug information says so; empty if unknown
   int line = 0;                     // 0 if unknown
   std::string module;               // path of the mapped file; empty if in none
-  std::uint64_t module_offset = 0;  // address in the file's own terms, for "module+0x1234"
+  std::uint64_t module_offset = 0;  // address in the file, for "module+0x1234"
   bool inlined = false;
-  std::string called_function;  // the exported function that the call instruction at this address
-                                // goes to, by the caller's PLT or GOT; empty if not direct
-  bool calls_through_pointer = false;  // the call goes where data says: a virtual function, say
+  std::string called_function;  // the exported function that the call instruction here calls,
+                                // by the caller's PLT or GOT; empty if that cannot be told
+  bool calls_through_pointer = false;  // as a call of a virtual function does
 
   friend bool operator==(const Frame&, const Frame&) = default;
 };

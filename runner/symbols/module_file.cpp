@@ -1,7 +1,5 @@
 #include "runner/symbols/module_file.h"
 
-#include <fmt/format.h>
-
 #include <cstring>
 #include <string>
 #include <utility>
@@ -32,7 +30,7 @@ const Dwfl_Callbacks kOwnFileCallbacks = {
     .debuginfo_path = nullptr,
 };
 
-// `userdata`: the path of the debug file, which is known.
+// `userdata` points at the path of the debug file.
 int OpenKnownDebugFile(Dwfl_Module*, void** userdata, const char*, GElf_Addr, const char*,
                        const char*, GElf_Word, char** name) {
   const std::string& path = *static_cast<const std::string*>(*userdata);
@@ -49,43 +47,37 @@ const Dwfl_Callbacks kKnownDebugFileCallbacks = {
     .debuginfo_path = nullptr,
 };
 
-// Adds the file to `dwfl`, its addresses unchanged. Null if it is no ELF file.
-Dwfl_Module* Report(Dwfl* dwfl, const std::string& path) {
+// Adds the file to `dwfl`, with its addresses unchanged. Returns null if it is no ELF file.
+Dwfl_Module* AddModule(Dwfl* dwfl, const std::string& path) {
   if (path.empty() || path.front() != '/') return nullptr;  // "[vdso]"
   auto file = OpenRegularFile(path);
   if (!file) return nullptr;
   dwfl_report_begin(dwfl);
   Dwfl_Module* const module =
       dwfl_report_elf(dwfl, path.c_str(), path.c_str(), file->get(), 0, true);
-  if (module != nullptr) (void)file->Release();  // it has taken it
+  if (module != nullptr) (void)file->Release();  // elfutils owns it now
   dwfl_report_end(dwfl, nullptr, nullptr);
   return module;
-}
-
-std::string BuildId(Dwfl_Module* module) {
-  const unsigned char* bytes = nullptr;
-  GElf_Addr address = 0;
-  const int count = dwfl_module_build_id(module, &bytes, &address);
-  return HexText(bytes, count);
 }
 
 std::string FunctionName(const DebugFunction& function, const std::string& symbol) {
   if (!function.name.empty() && !symbol.starts_with("_Z")) return function.name;
   const std::string name = Demangle(function.linkage_name.empty() ? symbol : function.linkage_name);
-  // The demangler does not know all of C++.
+  // The demangler does not know all names of C++.
   return name.starts_with("_Z") && !function.name.empty() ? function.name : name;
 }
 
 }  // namespace
 
-OpenedModule OpenDwfl(const std::string& path, DebugSource source, const std::string& debug_path) {
+OpenedModule OpenWithElfutils(const std::string& path, DebugSource source,
+                              const std::string& debug_path) {
   const Dwfl_Callbacks* callbacks =
       source == DebugSource::kAnyFile ? &kCallbacks : &kOwnFileCallbacks;
   if (!debug_path.empty()) callbacks = &kKnownDebugFileCallbacks;
   OpenedModule opened;
   opened.debug_path = std::make_unique<std::string>(debug_path);
   opened.dwfl.reset(dwfl_begin(callbacks));
-  if (opened.dwfl) opened.module = Report(opened.dwfl.get(), path);
+  if (opened.dwfl) opened.module = AddModule(opened.dwfl.get(), path);
   if (opened.module == nullptr) return opened;
   void** userdata = nullptr;
   dwfl_module_info(opened.module, &userdata, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
@@ -97,7 +89,7 @@ std::unique_ptr<ModuleFile> ModuleFile::OpenIfSame(const Module& module, OpenedM
   if (opened.module == nullptr) return nullptr;
   GElf_Addr bias = 0;
   Elf* const elf = dwfl_module_getelf(opened.module, &bias);
-  const bool is_same = module.build_id == CutAsRecorded(BuildId(opened.module));
+  const bool is_same = module.build_id == CutToRecordedLength(BuildIdOf(opened.module));
   if (elf == nullptr || !is_same) return nullptr;
   return std::unique_ptr<ModuleFile>(new ModuleFile(std::move(opened), elf));
 }
@@ -106,26 +98,23 @@ ModuleFile::OpenResult ModuleFile::Open(const Module& module, DebugSource source
                                         SymbolFiles* files) {
   const bool is_sought = files != nullptr && !module.build_id.empty();
   const FoundSymbolFiles found = is_sought ? files->Find(module.build_id) : FoundSymbolFiles{};
-  OpenedModule opened = OpenDwfl(module.path, source, found.debug);
+  OpenedModule opened = OpenWithElfutils(module.path, source, found.debug);
   OpenResult result;
   if (opened.module != nullptr) result.state = ModuleFileState::kOtherFile;
   result.file = OpenIfSame(module, std::move(opened));
-  for (const std::string& path : {found.binary, found.debug}) {
-    if (result.file || path.empty()) continue;
-    result.file = OpenIfSame(module, OpenDwfl(path, source, found.debug));
-  }
-  if (!result.file && is_sought) {
-    const FoundSymbolFiles served = Download(module.build_id);
-    for (const std::string& path : {served.binary, served.debug}) {
+  const auto open_one_of = [&](const FoundSymbolFiles& files_of_build) {
+    for (const std::string& path : {files_of_build.binary, files_of_build.debug}) {
       if (result.file || path.empty()) continue;
-      result.file = OpenIfSame(module, OpenDwfl(path, source, served.debug));
+      result.file = OpenIfSame(module, OpenWithElfutils(path, source, files_of_build.debug));
     }
-  }
+  };
+  open_one_of(found);
+  if (!result.file && is_sought) open_one_of(DownloadSymbolFiles(module.build_id));
   if (result.file) result.state = ModuleFileState::kFound;
   return result;
 }
 
-// Debug information alone has room for the code, and something else in it.
+// A file of debug information alone has no code, from which calls could be read.
 ModuleFile::ModuleFile(OpenedModule opened, Elf* elf)
     : opened_(std::move(opened)),
       symbols_(opened_.module),
@@ -133,7 +122,7 @@ ModuleFile::ModuleFile(OpenedModule opened, Elf* elf)
       call_targets_(HasCode(elf) ? elf : nullptr) {}
 
 std::vector<Frame> ModuleFile::FramesAt(std::uint64_t return_address) {
-  // The call itself, not what follows it: that may be another line or function.
+  // This is in the call itself: what follows it may be another line or function.
   const std::uint64_t address = return_address - 1;
   std::vector<DebugFunction> functions = debug_functions_.At(address);
   if (functions.empty()) functions.emplace_back();

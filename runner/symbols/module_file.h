@@ -1,9 +1,8 @@
-// One mapped file, opened on disk with all that can tell of its addresses: its
-// symbol tables, its debug information and its call instructions.
+// The file of a module on disk, with all that describes its addresses: symbol tables, debug
+// information and call instructions.
 //
-// Each has a Dwfl of its own, at bias 0, so that modules that held the same
-// addresses at different times do not get in each other's way. Used by
-// Symbolizer, on one thread at a time. The file is not trusted.
+// Each file has a Dwfl of its own, at bias 0, because modules may have held the same addresses at
+// different times. Used by Symbolizer, on one thread at a time. The file is not trusted.
 #pragma once
 
 #include <elfutils/libdwfl.h>
@@ -16,6 +15,7 @@
 #include "runner/region/module.h"
 #include "runner/symbols/call_target.h"
 #include "runner/symbols/debug_functions.h"
+#include "runner/symbols/elf_file.h"
 #include "runner/symbols/frame.h"
 #include "runner/symbols/symbol_files.h"
 #include "runner/symbols/symbol_table.h"
@@ -24,46 +24,44 @@ namespace leakgate {
 
 // Where a module's debug information may come from.
 enum class DebugSource {
-  kAnyFile,  // also a separate debug file
-  kOwnFile,  // only what the module itself holds
+  kAnyFile,  // the module's own file, or a separate debug file
+  kOwnFile,  // the module's own file alone
 };
 
-// A file on disk as elfutils has it, at the file's own addresses. `module` is null
-// if it cannot be read; else it is valid as long as `dwfl`.
+// A file as elfutils has opened it; addresses are those in the file.
 struct OpenedModule {
-  struct EndDwfl {
-    void operator()(Dwfl* ended) const { dwfl_end(ended); }
-  };
-  std::unique_ptr<std::string> debug_path;  // outlives the next
-  std::unique_ptr<Dwfl, EndDwfl> dwfl;
-  Dwfl_Module* module = nullptr;
+  std::unique_ptr<std::string> debug_path;  // `dwfl` refers to it
+  DwflHandle dwfl;
+  Dwfl_Module* module = nullptr;  // null if the file cannot be read; else owned by `dwfl`
 };
 
-// `debug_path`: where its debug information is; empty: to be looked for.
-[[nodiscard]] OpenedModule OpenDwfl(const std::string& path, DebugSource source,
-                                    const std::string& debug_path = "");
+// Opens the file at `path`. Its debug information is read from `debug_path`, or looked for if
+// that is empty.
+[[nodiscard]] OpenedModule OpenWithElfutils(const std::string& path, DebugSource source,
+                                            const std::string& debug_path = "");
 
 class ModuleFile {
  public:
   struct OpenResult {
-    std::unique_ptr<ModuleFile> file;  // null: it has not been found
+    std::unique_ptr<ModuleFile> file;  // null if it has not been found
     ModuleFileState state = ModuleFileState::kMissing;
   };
 
-  // Opens the file at the module's path, or else the one of its build-id that `files`
-  // knows; null: only at its path. Never one of another build-id than was mapped.
+  // Opens the file at the module's path, or else a file of the same build-id from `files` or
+  // from a server. If `files` is null, only the module's path counts. The file has always the
+  // build-id that was mapped.
   [[nodiscard]] static OpenResult Open(const Module& module, DebugSource source,
                                        SymbolFiles* files = nullptr);
 
-  // The frames at `return_address`, an address in the file, without the
-  // module's name: innermost first, never none.
+  // Returns the frames at `return_address`, an address in the file: innermost first, at least
+  // one. They do not name the module.
   [[nodiscard]] std::vector<Frame> FramesAt(std::uint64_t return_address);
 
  private:
   ModuleFile(OpenedModule opened, Elf* elf);
   static std::unique_ptr<ModuleFile> OpenIfSame(const Module& module, OpenedModule opened);
 
-  OpenedModule opened_;  // owns what the others point into
+  OpenedModule opened_;  // the others point into it
   SymbolTable symbols_;
   DebugFunctions debug_functions_;
   CallTargets call_targets_;

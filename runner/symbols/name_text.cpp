@@ -13,8 +13,8 @@
 namespace leakgate {
 namespace {
 
-// Where Bazel says that it compiles, for each machine and sandbox to write the same.
-// It means the compiler's directory: opened from here it would be another one.
+// Bazel writes this as the directory of compilation, so that the output is the same on each
+// machine. It means the compiler's working directory, which is another one than ours.
 constexpr std::string_view kAnyDirectory = "/proc/self/cwd/";
 
 constexpr std::string_view kOpening = "(<{[";
@@ -22,9 +22,8 @@ constexpr std::string_view kClosing = ")>}]";
 constexpr std::string_view kOperator = "operator";
 constexpr std::string_view kDecltype = "decltype";
 
-// Where the bracket that opens at `at` ends: one past its partner. Arrows and
-// operators within template arguments are not told apart: they do not occur in
-// what a demangler writes there but in parentheses.
+// Returns the index one past the partner of the bracket at `at`. Arrows and operators within
+// template arguments need no care: a demangler writes them in parentheses only.
 std::size_t SkipBracket(std::string_view text, std::size_t at) {
   int depth = 0;
   for (; at < text.size(); ++at) {
@@ -43,7 +42,7 @@ bool IsWordAt(std::string_view text, std::size_t at, std::string_view word) {
          (std::isalnum(static_cast<unsigned char>(text[next])) == 0 && text[next] != '_');
 }
 
-// One past an operator's name that begins at `at`: "operator()", "operator new[]",
+// Returns the index one past an operator's name at `at`: "operator()", "operator new[]",
 // "operator bool", "operator<< <int>".
 std::size_t SkipOperator(std::string_view text, std::size_t at) {
   at += kOperator.size();
@@ -53,7 +52,7 @@ std::size_t SkipOperator(std::string_view text, std::size_t at) {
   return arguments == std::string_view::npos ? parameters : SkipBracket(text, arguments + 1);
 }
 
-// One past a "decltype(auto)" or "decltype (...)" that begins at `at`.
+// Returns the index one past the "decltype(auto)" or "decltype (...)" at `at`.
 std::size_t SkipDecltype(std::string_view text, std::size_t at) {
   return SkipBracket(text, std::min(text.find('(', at), text.size()));
 }
@@ -67,7 +66,7 @@ std::string WithoutAbiTags(std::string_view name) {
   return plain.append(name);
 }
 
-// Whether the parenthesis that ends before `after` is a part of the name:
+// Returns whether the parenthesis that ends before `after` is a part of the name:
 // "(anonymous namespace)::", "Run(int)::".
 bool NameGoesOn(std::string_view text, std::size_t after) {
   return text.substr(after, 2) == "::" || text.substr(after, 8) == " const::";
@@ -76,7 +75,7 @@ bool NameGoesOn(std::string_view text, std::size_t after) {
 }  // namespace
 
 std::string Demangle(const std::string& symbol) {
-  // A dot is no part of C++'s mangling, nor of a name in C.
+  // Neither mangled names of C++ nor names of C have a dot.
   const std::size_t dot = symbol.find('.', 1);
   const std::string plain = symbol.substr(0, dot);
   if (plain.rfind("_Z", 0) != 0) return plain;

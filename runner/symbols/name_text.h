@@ -1,4 +1,4 @@
-// A linker symbol as C++ spells it. Pure.
+// Text of names: demangled functions, qualified names, paths of source files. Pure.
 #pragma once
 
 #include <string>
@@ -6,19 +6,16 @@
 
 namespace leakgate {
 
-// What the compiler appended to tell its own copies of a function apart
-// (".isra.0", ".cold") is dropped. A name that is not mangled stays as it is.
+// Returns a linker symbol as C++ spells it. Drops what the compiler has appended to its own copies
+// of a function (".isra.0", ".cold"). Returns a name that is not mangled as it is.
 [[nodiscard]] std::string Demangle(const std::string& symbol);
 
-// A source file's path, of what debug information has. Pure.
-
-// `file` as seen from `directory`, the compilation's; either may be null. Relative
-// where the build has cut off what differs from machine to machine.
+// Joins the names of a compilation's directory and of a source file, as debug information has
+// them; either may be null. The path is relative if the build has removed the directories that
+// differ from machine to machine. Returns an empty text if `file` is null.
 [[nodiscard]] std::string SourcePath(const char* directory, const char* file);
 
-// Takes a demangled function apart, as far as attribution asks. Pure.
-
-// The qualified name in `function`, without return type, parameters and ABI
+// Returns the qualified name in the demangled `function`, without return type, parameters and ABI
 // tags; template arguments and enclosing functions stay:
 //   "void std::vector<int>::push_back(int const&)"  ->  "std::vector<int>::push_back"
 //   "net::Run(int)::{lambda()#1}::operator()() const"

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runner/symbols/debug_information.h"
+
 namespace leakgate {
 namespace {
 
@@ -22,10 +24,10 @@ bool IsScope(int tag) {
   }
 }
 
-// A concrete function refers to its abstract one, and that to the declaration
-// in its class: two steps, in sound debug information.
+// A concrete function refers to its abstract one, and that one to the declaration in its class. So
+// sound debug information needs two steps.
 constexpr int kMostReferences = 16;
-// Functions in classes in functions.
+// For functions in classes in functions.
 constexpr int kMostNestedFunctions = 16;
 
 Dwarf_Die Declaration(Dwarf_Die die) {
@@ -40,7 +42,7 @@ Dwarf_Die Declaration(Dwarf_Die die) {
   return die;
 }
 
-// The name of a scope as it is written before "::"; empty if it adds none.
+// Returns what is written before "::" for a scope; empty if the scope adds nothing to a name.
 std::string ScopeName(Dwarf_Die scope) {
   const char* const name = dwarf_diename(&scope);
   switch (dwarf_tag(&scope)) {
@@ -80,7 +82,8 @@ std::size_t ScopeTree::Around(Dwarf_Off offset) const {
       std::lower_bound(scopes_.begin(), scopes_.end(), offset,
                        [](const Scope& scope, Dwarf_Off wanted) { return scope.begin < wanted; });
   if (behind == scopes_.begin()) return kNone;
-  // The last that begins before it is around it, unless that, or one that it is in, has ended.
+  // The last scope that begins before `offset` is around it, unless that scope has ended there,
+  // or one of those around it has.
   std::size_t innermost = static_cast<std::size_t>(behind - scopes_.begin()) - 1;
   for (std::size_t scope = innermost; scope != kNone; scope = scopes_[scope].around) {
     if (scopes_[scope].end <= offset) innermost = scopes_[scope].around;
@@ -108,7 +111,7 @@ std::string QualifiedNames::Of(Dwarf_Die function, int depth) {
     const ScopeTree::Scope& scope = tree->At(at);
     Dwarf_Die die = scope.die;
     if (dwarf_tag(&die) == DW_TAG_subprogram) {
-      // A function's own DIE may be outside its class.
+      // A function's own entry may be outside its class, so its name is found anew.
       return depth < kMostNestedFunctions ? Of(die, depth + 1) + "::" + name : name;
     }
     const std::string around = ScopeName(die);

@@ -1,5 +1,6 @@
-// A walk over the children of a debugging information entry that ends soon, however broken
-// the debug information is.
+// Names functions with the namespaces, classes and functions around them, by a module's debug
+// information. This is for functions that have no linkage name there: those of C, and those that
+// GCC keeps to one translation unit. Used by DebugFunctions.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -12,29 +13,11 @@
 
 namespace leakgate {
 
-// Deeper nesting is not of a compiler's making.
-inline constexpr int kMostNestedEntries = 200;
-
-// Calls `use(child)` for each child of `die`, until it returns false. `reached` is the offset
-// of the last entry that a whole walk, with those of children's children, has come to: in
-// sound debug information they come one after the other, and none is met twice.
-template <typename Use>
-void ForEachChild(Dwarf_Die* die, Dwarf_Off& reached, Use use) {
-  Dwarf_Die child;
-  if (dwarf_child(die, &child) != 0) return;
-  do {
-    const Dwarf_Off offset = dwarf_dieoffset(&child);
-    if (offset <= reached) return;  // broken
-    reached = offset;
-  } while (use(child) && dwarf_siblingof(&child, &child) == 0);
-}
-
-// The namespaces, classes and functions of one unit of debug information, by what is in
-// them: DWARF leads from a scope down to its members, never up again.
+// The scopes of one unit of debug information. It finds the scope around an entry: DWARF leads
+// from a scope down to its members, but never up again.
 //
-// Made by one walk over the unit, which costs as much as elfutils' dwarf_getscopes_die
-// does for a single entry.
-
+// One walk over the unit builds it, which costs as much as elfutils' dwarf_getscopes_die does
+// for a single entry.
 class ScopeTree {
  public:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -43,15 +26,14 @@ class ScopeTree {
   struct Scope {
     Dwarf_Die die;
     Dwarf_Off begin;
-    Dwarf_Off end;       // of the entry behind it; unknown for the last one of a scope
-    std::size_t around;  // the scope that it is in; kNone: the unit
+    Dwarf_Off end;       // where the next entry begins; kUnknown for the last one of a scope
+    std::size_t around;  // the number of the scope that it is in; kNone if that is the unit
   };
 
-  // `unit` is the unit's own entry.
   explicit ScopeTree(Dwarf_Die unit);
 
-  // The innermost scope around the unit's entry at `offset`, to be asked for by At();
-  // kNone: the unit itself.
+  // Returns the number of the innermost scope around the unit's entry at `offset`; kNone if
+  // there is none but the unit.
   [[nodiscard]] std::size_t Around(Dwarf_Off offset) const;
   [[nodiscard]] const Scope& At(std::size_t scope) const { return scopes_[scope]; }
 
@@ -64,14 +46,11 @@ class ScopeTree {
   Dwarf_Off reached_;
 };
 
-// Functions' names from a module's debug information, with the namespaces, classes and
-// functions around them. For functions that have no linkage name there: those of C, and
-// those that GCC keeps to one translation unit.
-
-// Of one module, which outlives it. Its first name in a unit takes a walk over that.
+// The module must outlive this. The first name in a unit costs a walk over the unit.
 class QualifiedNames {
  public:
-  // "net::Pool<int>::Grow"; without parameters. Empty if it has no name.
+  // Returns a name such as "net::Pool<int>::Grow", without parameters; empty if the function
+  // has no name.
   [[nodiscard]] std::string Of(Dwarf_Die function) { return Of(function, 0); }
 
  private:

@@ -1,8 +1,7 @@
-// Address ranges and what lies there, for look-up by address. Filled once,
-// sealed, then read.
+// Finds the value of the range that an address is in. A map is filled once, sealed, and then read.
 //
-// Ranges may nest or overlap (aliases, broken debug information): the one that
-// begins last before the address and covers it is found.
+// Ranges may nest or overlap (aliases, broken debug information): of those that have the address,
+// the one that begins last is found.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +18,13 @@ class RangeMap {
     if (begin < end) ranges_.push_back({begin, end, std::move(value)});
   }
 
-  // Equal ranges keep the order in which they were added: the last one is found.
+  // Of ranges that begin at the same address, the one that was added last is found.
   void Seal() {
     std::stable_sort(ranges_.begin(), ranges_.end(),
                      [](const Range& a, const Range& b) { return a.begin < b.begin; });
   }
 
-  // REQUIRES: sealed.
+  // Returns null if no range has `address`. REQUIRES: Seal() has been called.
   [[nodiscard]] const Value* Find(std::uint64_t address) const {
     auto range = std::upper_bound(
         ranges_.begin(), ranges_.end(), address,
@@ -38,8 +37,7 @@ class RangeMap {
   }
 
  private:
-  // How many ranges may begin between one that covers an address and the
-  // address, before the search is given up.
+  // The search gives up after so many ranges that begin before the address and end before it, too.
   static constexpr std::size_t kMostNested = 64;
 
   struct Range {

@@ -1,52 +1,46 @@
-// Build-ids as text, and what tells a file from its debug information. Pure.
+// Finds and opens the files that hold the debug information of other files. A file names its
+// debug file by .gnu_debuglink, by -gsplit-dwarf, by dwz's .gnu_debugaltlink, or only by its
+// build-id.
+//
+// elfutils opens whatever has such a name: it would wait for a FIFO, or read a device for ever.
+// So leakgate looks for debug files itself, in the places where elfutils would look, and opens
+// regular files only.
 #pragma once
 
-#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
-#include <fmt/format.h>
-#include <libelf.h>
 
 #include <chrono>
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
-
-#include "common/region_layout.h"
 
 namespace leakgate {
 
-inline std::string HexText(const unsigned char* bytes, std::ptrdiff_t count) {
-  std::string text;
-  for (std::ptrdiff_t i = 0; i < count; ++i) text += fmt::format("{:02x}", bytes[i]);
-  return text;
-}
+// Replaces dwfl_standard_find_debuginfo as a callback of elfutils: returns an open descriptor
+// and sets `found` to the file's name, or returns -1 if there is no such file.
+int FindSeparateFile(Dwfl_Module* module, void** userdata, const char* name, GElf_Addr base,
+                     const char* file, const char* link, GElf_Word checksum, char** found);
 
-// The agent keeps the beginning of a build-id that is too long for its record.
-inline std::string CutAsRecorded(const std::string& build_id) {
-  return build_id.substr(0, 2 * sizeof(ModuleRecord::build_id));
-}
+// Returns whether elfutils may look for the files of this build-id: below /usr/lib/debug nothing
+// but regular files must have the names that it would open.
+[[nodiscard]] bool MayLookUpBuildId(const std::string& build_id);
 
-// False of a file that has debug information alone.
-[[nodiscard]] bool HasCode(Elf* elf);
-
-// Servers of debug files (debuginfod). elfutils asks those that DEBUGINFOD_URLS names for what
-// it finds nowhere else; without the variable, nobody. Here is what it leaves open: how long a
-// server may say nothing, and what becomes of one that does.
+// Debuginfod servers. elfutils asks the servers of DEBUGINFOD_URLS for what it finds nowhere
+// else, and nobody if the variable is not set. leakgate adds a limit to how long a server may
+// be silent, and asks no server again after one has been silent for so long.
 //
-// For commands that look at snapshots, on their one thread. Others take the variable out of
-// their environment (attach/program_environment.h).
+// Used by the commands that read snapshots, on their only thread. Other commands remove the
+// variable from their environment (attach/program_environment.h).
 
-// Before the first lookup: what DEBUGINFOD_TIMEOUT and DEBUGINFOD_RETRY_LIMIT are, unless the
-// user has set them. elfutils' own would be three times 90 s, for each module.
+// Sets DEBUGINFOD_TIMEOUT and DEBUGINFOD_RETRY_LIMIT unless the user has set them; elfutils would
+// wait three times 90 s for each module. To be called before the first lookup.
 void LimitPatienceWithServers();
 
-// One lookup that may ask a server, from construction to End.
+// Measures one lookup that may ask a server: it begins with the constructor.
 class ServerLookup {
  public:
   ServerLookup() : begin_(std::chrono::steady_clock::now()) {}
 
-  // Where nothing was found after as long as a server may be silent: none is asked any more.
+  // If nothing was found after as long as a server may be silent, no server is asked any more.
   enum class Outcome { kFound, kNotFound };
   void End(Outcome outcome) const;
 
@@ -56,37 +50,9 @@ class ServerLookup {
 
 struct SilentServers {
   std::string urls;
-  std::chrono::seconds patience{};
+  std::chrono::seconds patience{};  // how long they were waited for
 };
-// Those that are asked no more.
+// Returns the servers that are asked no more; nullopt if none has been silent for too long.
 [[nodiscard]] const std::optional<SilentServers>& ServersGivenUp();
-
-// Files of debug information that other files name: by .gnu_debuglink, by dwz's
-// .gnu_debugaltlink, by -gsplit-dwarf's .dwo, or by nothing but their build-id.
-//
-// elfutils opens whatever has such a name, and would wait for a FIFO, or read a device for ever.
-// So debug files are looked for and opened here, as elfutils would look for them; what it opens
-// by itself all the same is looked at first.
-
-// In the place of dwfl_standard_find_debuginfo.
-int FindSeparateFile(Dwfl_Module* module, void** userdata, const char* name, GElf_Addr base,
-                     const char* file, const char* link, GElf_Word checksum, char** found);
-
-// False: elfutils must not look for the build-id's file or debug information, since something
-// else than a file has such a name below /usr/lib/debug.
-[[nodiscard]] bool MayLookUp(const std::string& build_id);
-
-// A module's debug information. `dwarf` is null where there is none, or where it names
-// something else than a file.
-struct DebugInformation {
-  Dwarf* dwarf = nullptr;
-  Dwarf_Addr bias = 0;
-  // Of the files that it is in: what they name by a relative path is looked for there.
-  std::vector<std::filesystem::path> directories = {};
-};
-[[nodiscard]] DebugInformation DebugInformationOf(Dwfl_Module* module);
-
-// False: the other half of `unit`, the one in a file of its own, must not be asked for.
-[[nodiscard]] bool MayReadSplitHalf(const DebugInformation& information, Dwarf_Die unit);
 
 }  // namespace leakgate

@@ -1,32 +1,19 @@
 #include "runner/symbols/symbol_files.h"
 
-#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
-#include <gelf.h>
 
 #include <cstdlib>
-#include <memory>
 #include <system_error>
 
-#include "runner/base/descriptors.h"
 #include "runner/base/regular_file.h"
+#include "runner/symbols/elf_file.h"
 #include "runner/symbols/separate_files.h"
 
 namespace leakgate {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct EndElf {
-  void operator()(Elf* elf) const { elf_end(elf); }
-};
-
-std::string BuildIdOf(Elf* elf) {
-  const void* bytes = nullptr;
-  const ssize_t count = dwelf_elf_gnu_build_id(elf, &bytes);
-  return count <= 0 ? "" : HexText(static_cast<const unsigned char*>(bytes), count);
-}
 
 std::vector<unsigned char> BytesOf(const std::string& hex) {
   std::vector<unsigned char> bytes;
@@ -42,12 +29,12 @@ bool AsksServers() {
   return servers != nullptr && *servers != '\0';
 }
 
-// elfutils asks the servers for what it finds nowhere else: of a module of which it is told
-// nothing but the build-id.
+// A module of which elfutils knows nothing but the build-id: it asks the servers for its files,
+// because it finds them nowhere else.
 class ServedModule {
  public:
   explicit ServedModule(const std::string& build_id) {
-    if (!AsksServers() || build_id.empty() || !MayLookUp(build_id)) return;
+    if (!AsksServers() || build_id.empty() || !MayLookUpBuildId(build_id)) return;
     dwfl_.reset(dwfl_begin(&kCallbacks));
     if (!dwfl_) return;
     dwfl_report_begin(dwfl_.get());
@@ -59,7 +46,7 @@ class ServedModule {
     if (is_told) module_ = module;
   }
 
-  // The path in the local cache of what `find` fetches; empty: nothing.
+  // Returns the path in the local cache of the file that `find` fetches; empty if there is none.
   using FindFile = int(Dwfl_Module*, void**, const char*, GElf_Addr, char**, Elf**);
   [[nodiscard]] std::string Find(FindFile* find) const {
     if (module_ == nullptr || !AsksServers()) return "";
@@ -76,9 +63,6 @@ class ServedModule {
   }
 
  private:
-  struct End {
-    void operator()(Dwfl* dwfl) const { dwfl_end(dwfl); }
-  };
   static constexpr Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_build_id_find_elf,
                                                 .find_debuginfo = dwfl_standard_find_debuginfo,
                                                 .section_address = dwfl_offline_section_address,
@@ -86,35 +70,24 @@ class ServedModule {
   static constexpr char kName[] = "wanted";
   static constexpr GElf_Addr kBegin = 0x1000;
 
-  // elfutils does not always tell.
+  // elfutils does not always tell the path of the file that it has opened.
   static std::string PathOf(const UniqueFd& fd) {
     std::error_code unknown;
     return fs::read_symlink(fmt::format("/proc/self/fd/{}", fd.get()), unknown).string();
   }
 
-  std::unique_ptr<Dwfl, End> dwfl_;
+  DwflHandle dwfl_;
   Dwfl_Module* module_ = nullptr;
 };
 
 }  // namespace
 
-bool HasCode(Elf* elf) {
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr) return false;
-    const bool is_code = (header.sh_flags & SHF_EXECINSTR) != 0;
-    if (is_code && header.sh_type != SHT_NOBITS) return true;
-  }
-  return false;
-}
-
 void SymbolFiles::AddFile(const fs::path& path) {
   const auto fd = OpenRegularFile(path);
   if (!fd) return;
-  elf_version(EV_CURRENT);
-  const std::unique_ptr<Elf, EndElf> elf(elf_begin(fd->get(), ELF_C_READ_MMAP, nullptr));
+  const ElfHandle elf = OpenElf(*fd);
   if (!elf || elf_kind(elf.get()) != ELF_K_ELF) return;
-  const std::string build_id = CutAsRecorded(BuildIdOf(elf.get()));
+  const std::string build_id = CutToRecordedLength(BuildIdOf(elf.get()));
   if (build_id.empty()) return;
   FoundSymbolFiles& found = by_build_id_[build_id];
   std::string& place = HasCode(elf.get()) ? found.binary : found.debug;
@@ -140,7 +113,7 @@ FoundSymbolFiles SymbolFiles::Find(const std::string& build_id) {
   return found == by_build_id_.end() ? FoundSymbolFiles{} : found->second;
 }
 
-FoundSymbolFiles Download(const std::string& build_id) {
+FoundSymbolFiles DownloadSymbolFiles(const std::string& build_id) {
   FoundSymbolFiles served;
   const ServedModule module(build_id);
   served.binary = module.Find(dwfl_build_id_find_elf);

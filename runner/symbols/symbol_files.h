@@ -1,10 +1,11 @@
-// Where the files of modules may be besides where they were mapped: directories of binaries
-// and debug files, which are told by their build-ids, whatever they are called.
+// Finds the files of modules elsewhere than where they were mapped: in directories of binaries
+// and debug files, and on debuginfod servers. Files are told by their build-ids, whatever their
+// names are:
 //
-//   DIR/.build-id/ab/cdef0123.debug    as debuggers have it, also without .debug
+//   DIR/.build-id/ab/cdef0123.debug    as debuggers name it, also without .debug
 //   DIR/anything/net_test              any file of that build-id
 //
-// One thread at a time. The files are not trusted.
+// Used by one thread at a time. The files are not trusted.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +15,10 @@
 
 namespace leakgate {
 
-// Paths; empty: there is none.
+// The paths of files of one build-id; a path is empty if there is no such file.
 struct FoundSymbolFiles {
-  std::string binary;  // the file itself
-  std::string debug;   // its debug information alone
+  std::string binary;
+  std::string debug;  // has debug information alone
 };
 
 class SymbolFiles {
@@ -25,7 +26,7 @@ class SymbolFiles {
   explicit SymbolFiles(std::vector<std::filesystem::path> directories = {})
       : directories_(std::move(directories)) {}
 
-  // `build_id`: as Module has it, not empty.
+  // The first call reads all directories. REQUIRES: `build_id` is as in Module, and not empty.
   [[nodiscard]] FoundSymbolFiles Find(const std::string& build_id);
 
  private:
@@ -37,9 +38,9 @@ class SymbolFiles {
   std::map<std::string, FoundSymbolFiles> by_build_id_;
 };
 
-// The file of that build-id from a debuginfod server, or, where it has none, its debug
-// information alone: paths in the local cache. None if DEBUGINFOD_URLS names no server: then
-// the network is not used.
-[[nodiscard]] FoundSymbolFiles Download(const std::string& build_id);
+// Fetches the file of that build-id from a debuginfod server, or, if no server has it, its debug
+// information alone. Returns paths in the local cache. If DEBUGINFOD_URLS names no server, the
+// network is not used, and both paths are empty.
+[[nodiscard]] FoundSymbolFiles DownloadSymbolFiles(const std::string& build_id);
 
 }  // namespace leakgate

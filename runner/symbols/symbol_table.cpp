@@ -6,12 +6,14 @@
 #include <tuple>
 #include <vector>
 
+#include "runner/symbols/elf_file.h"
+
 namespace leakgate {
 namespace {
 
 struct Symbol {
   std::uint64_t begin;
-  std::uint64_t size;  // 0: not told, in a full symbol table
+  std::uint64_t size;  // 0 if the table, a full one, does not tell
   std::uint64_t section_end;
   int binding_rank;
   std::string_view name;
@@ -22,7 +24,7 @@ bool IsCode(const GElf_Sym& symbol) {
   return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
-// Of several names for one function the most public is wanted.
+// Of several names for one function, the most public one is preferred: it has the highest rank.
 int BindingRank(const GElf_Sym& symbol) {
   switch (GELF_ST_BIND(symbol.st_info)) {
     case STB_GLOBAL:
@@ -38,16 +40,7 @@ std::size_t LeadingUnderscores(std::string_view name) {
   return std::min(name.find_first_not_of('_'), name.size());
 }
 
-bool HasFullTable(Elf* elf) {
-  for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr;
-       section = elf_nextscn(elf, section)) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) != nullptr && header.sh_type == SHT_SYMTAB) return true;
-  }
-  return false;
-}
-
-// The end of the code section of `elf` that has `symbol`; 0 if there is none.
+// Returns where the section `index` of `elf` ends; 0 if it holds no code.
 std::uint64_t CodeSectionEnd(Elf* elf, GElf_Word index) {
   GElf_Shdr header;
   Elf_Scn* const section = elf_getscn(elf, index);
@@ -69,7 +62,7 @@ std::vector<Symbol> ReadSymbols(Dwfl_Module* module) {
     const char* const name =
         dwfl_module_getsym_info(module, index, &symbol, &address, &section, &elf, &bias);
     if (name == nullptr || *name == '\0' || elf == nullptr || !IsCode(symbol)) continue;
-    if (elf != last_elf) full_table = HasFullTable(elf);
+    if (elf != last_elf) full_table = HasFullSymbolTable(elf);
     last_elf = elf;
     if (symbol.st_size == 0 && !full_table) continue;
     const std::uint64_t section_end = CodeSectionEnd(elf, section);
@@ -79,7 +72,7 @@ std::vector<Symbol> ReadSymbols(Dwfl_Module* module) {
   return symbols;
 }
 
-// By address, and of equal ones the preferred name last (RangeMap finds that).
+// Sorts by address, and puts the preferred name of equal ones last: RangeMap finds that one.
 void SortForPreference(std::vector<Symbol>& symbols) {
   std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) {
     if (a.begin != b.begin) return a.begin < b.begin;

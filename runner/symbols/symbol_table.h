@@ -1,10 +1,10 @@
-// The functions that a module's symbol tables name, by address.
+// Finds functions by address in a module's symbol tables.
 //
-// A symbol names an address only within its own size. Debian's libc has but
-// its exported symbols, with internal functions between them: taking the
-// nearest one, as most tools do, would charge memory to the wrong function.
+// A symbol names an address only within its own size. Debian's libc has only its exported
+// symbols, with internal functions between them: the nearest symbol, which most tools take,
+// would be the wrong function.
 //
-// Used by ModuleFile. Addresses are the file's own.
+// Used by ModuleFile. Addresses are those in the file.
 #pragma once
 
 #include <elfutils/libdwfl.h>
@@ -19,12 +19,12 @@ namespace leakgate {
 
 class SymbolTable {
  public:
-  // Reads the module's symbols: the full table of the file or its debug file,
-  // else the exported ones. Names stay the module's: it must outlive this.
+  // Reads the full symbol table of the file or of its debug file, or else the exported symbols.
+  // `module` owns the names and must outlive this.
   explicit SymbolTable(Dwfl_Module* module);
 
-  // The symbol, as the linker spells it, of the function that has `address`;
-  // empty if none covers it.
+  // Returns the symbol, as the linker spells it, of the function that has `address`; empty if no
+  // function has it.
   [[nodiscard]] std::string NameAt(std::uint64_t address) const;
 
  private:

@@ -3,7 +3,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "runner/symbols/module_file.h"
@@ -24,16 +23,14 @@ std::vector<Frame> FramesIn(ModuleFile* file, const Module& module, std::uint64_
 }  // namespace
 
 struct Symbolizer::Caches {
-  // A file on disk, with what has been asked of it. `file` is null if there is
-  // nothing to be had from it.
   struct CachedFile {
-    std::unique_ptr<ModuleFile> file;
+    std::unique_ptr<ModuleFile> file;  // null if it has not been found
     ModuleFileState state = ModuleFileState::kMissing;
     std::map<std::uint64_t, std::vector<Frame>> frames_at;
   };
 
   SymbolsAreEnough symbols_are_enough;
-  std::optional<SymbolFiles> files;  // none: only where they were mapped
+  std::optional<SymbolFiles> files;  // nullopt: files are only where they were mapped
   std::map<std::pair<std::string, std::string>, CachedFile> by_path_and_build_id;
 
   DebugSource DebugSourceOf(const Module& module) const {

@@ -1,13 +1,12 @@
-// From an address to the functions, file and line that a person reads.
+// Turns an address into the functions, the file and the line that a person reads.
 //
-// The runner calls it, on one thread at a time, for the modules that the agent
-// recorded. Everything comes from the module's file on disk and its separate
-// debug file (by build-id or debuglink; from a server as debug_servers.h says), never
-// from a process.
+// The runner calls it, on one thread at a time, for the modules that the agent recorded. It
+// reads the module's file on disk and its separate debug file (found by build-id or debuglink, or
+// on a server: separate_files.h); it never reads a process.
 //
-// Nothing here fails: what cannot be told is left empty. A file that is gone,
-// cut off, or another one than was mapped (its build-id differs) yields frames
-// with the module and the offset in it alone.
+// Nothing here fails: what is not known is left empty. If a file is missing, truncated, or of
+// another build than was mapped (its build-id differs), a frame has only the module and the
+// offset in it.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +23,23 @@ namespace leakgate {
 
 class Symbolizer {
  public:
-  // Says of a module's path that its own symbols are enough: separate debug
+  // Returns true for the path of a module whose own symbols are enough: then its separate debug
   // information, which may be large and compressed, is not looked for.
   using SymbolsAreEnough = std::function<bool(std::string_view path)>;
 
   explicit Symbolizer(SymbolsAreEnough symbols_are_enough = nullptr);
-  // For modules of a process of another time or machine: their files may also be in
-  // `directories`, by build-id, or on a server that DEBUGINFOD_URLS names.
+  // Use this for a process that ran earlier, or on another machine: files are also looked for by
+  // build-id, in `directories` and on the servers that DEBUGINFOD_URLS names.
   Symbolizer(SymbolsAreEnough symbols_are_enough, std::vector<std::filesystem::path> directories);
   ~Symbolizer();
   Symbolizer(Symbolizer&&) noexcept;
   Symbolizer& operator=(Symbolizer&&) noexcept;
 
-  // The frames at the return address `pc` in `module`, innermost first, never
-  // none. Functions inlined there are frames of their own, with `inlined` set;
-  // the last frame is the function that has the machine code, and it alone has
-  // a `called_function`.
+  // Returns the frames at the return address `pc` in `module`, innermost first; there is at
+  // least one. The last frame is the function that has the machine code, and only that one has a
+  // `called_function`; the others were inlined.
   [[nodiscard]] std::vector<Frame> Symbolize(const Module& module, std::uint64_t pc);
 
-  // Whether the module's file has been found.
   [[nodiscard]] ModuleFileState StateOf(const Module& module);
 
  private:

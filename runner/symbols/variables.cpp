@@ -3,10 +3,13 @@
 #include <dwarf.h>
 #include <gelf.h>
 
+#include <chrono>
 #include <map>
 #include <string_view>
+#include <tuple>
+#include <unordered_map>
 
-#include "runner/symbols/debug_units.h"
+#include "runner/symbols/debug_information.h"
 #include "runner/symbols/module_file.h"
 #include "runner/symbols/name_text.h"
 #include "runner/symbols/range_map.h"
@@ -14,17 +17,12 @@
 namespace leakgate {
 namespace {
 
-// Deeper nesting is not of a compiler's making.
-constexpr int kMostNested = 200;
-constexpr std::chrono::milliseconds kPatience(500);
+using Clock = std::chrono::steady_clock;
 
-bool MayHoldVariables(int tag) {
-  return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_subprogram ||
-         tag == DW_TAG_lexical_block;
-}
+constexpr std::chrono::milliseconds kPatience(500);  // with the debug information of one file
 
-// The address or number that `operation` puts on the stack. In a unit that -gsplit-dwarf has
-// halved, it stands in a table of the other half.
+// Returns the address or number that `operation` puts on the stack; nullopt if it is another
+// operation. In a unit that -gsplit-dwarf has split, it is in a table of the other half.
 std::optional<Dwarf_Word> OperandOf(Dwarf_Attribute* attribute, const Dwarf_Op& operation) {
   switch (operation.atom) {
     case DW_OP_addr:
@@ -50,13 +48,41 @@ std::optional<Dwarf_Word> OperandOf(Dwarf_Attribute* attribute, const Dwarf_Op& 
 
 }  // namespace
 
+// Finds where the variables of a module are declared, by its debug information.
+class DebugVariables {
+ public:
+  explicit DebugVariables(Dwfl_Module* module) : module_(module) {}
+
+  // Both take where a variable begins: an address in the file, or an offset in the file's
+  // thread-local storage. The position is empty if it is unknown, or if there was no time to
+  // read it.
+  [[nodiscard]] SourcePosition PositionAt(std::uint64_t address);
+  [[nodiscard]] SourcePosition ThreadLocalPositionAt(std::uint64_t offset);
+
+ private:
+  SourcePosition Find(const std::unordered_map<std::uint64_t, Dwarf_Die>& variables,
+                      std::uint64_t at) const;
+  std::string FileOf(Dwarf_Die* die) const;
+  void ReadUnits();
+  void ReadScope(Dwarf_Die* scope, Dwarf_Off& reached, int depth, Clock::time_point deadline);
+  void ReadVariable(Dwarf_Die* die);
+
+  Dwfl_Module* module_;
+  bool is_read_ = false;
+  Dwarf_Addr bias_ = 0;
+  std::unordered_map<std::uint64_t, Dwarf_Die> by_address_;
+  std::unordered_map<std::uint64_t, Dwarf_Die> thread_locals_;
+  // The directory in which each unit was compiled; null if the unit does not tell.
+  std::unordered_map<Dwarf_CU*, const char*> directories_;
+};
+
 SourcePosition DebugVariables::PositionAt(std::uint64_t address) {
-  Read();
+  ReadUnits();
   return Find(by_address_, address - bias_);
 }
 
 SourcePosition DebugVariables::ThreadLocalPositionAt(std::uint64_t offset) {
-  Read();
+  ReadUnits();
   return Find(thread_locals_, offset);
 }
 
@@ -70,8 +96,9 @@ SourcePosition DebugVariables::Find(const std::unordered_map<std::uint64_t, Dwar
   return position;
 }
 
-// Not by dwarf_decl_file: it ends the process at a unit that -gsplit-dwarf has halved. The
-// number is one in the table of the unit that has the attribute, which may be another's.
+// This replaces dwarf_decl_file, which ends the process at a unit that -gsplit-dwarf has split. The
+// number of the file counts in the unit that has the attribute, which may be another
+// unit than the variable's.
 std::string DebugVariables::FileOf(Dwarf_Die* die) const {
   Dwarf_Attribute attribute;
   Dwarf_Word index = 0;
@@ -95,36 +122,33 @@ std::string DebugVariables::FileOf(Dwarf_Die* die) const {
                     dwarf_filesrc(files, index, nullptr, nullptr));
 }
 
-void DebugVariables::Read() {
+void DebugVariables::ReadUnits() {
   if (is_read_) return;
   is_read_ = true;
-  const DebugInformation information = DebugInformationOf(module_);
+  const DebugInformation information = FindDebugInformation(module_);
   bias_ = information.bias;
   if (information.dwarf == nullptr) return;
   const Clock::time_point deadline = Clock::now() + kPatience;
   ForEachUnit(information, [&](Dwarf_Die unit, Dwarf_Die details) {
-    Dwarf_Attribute attribute;
-    directories_[details.cu] = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
-    ReadScope(&details, 0, deadline);
+    directories_[details.cu] = TextOf(unit, DW_AT_comp_dir);
+    Dwarf_Off reached = dwarf_dieoffset(&details);
+    ReadScope(&details, reached, 0, deadline);
     return Clock::now() <= deadline;
   });
 }
 
-void DebugVariables::ReadScope(Dwarf_Die* scope, int depth, Clock::time_point deadline) {
-  Dwarf_Die child;
-  if (depth > kMostNested || dwarf_child(scope, &child) != 0) return;
-  for (;;) {
+void DebugVariables::ReadScope(Dwarf_Die* scope, Dwarf_Off& reached, int depth,
+                               Clock::time_point deadline) {
+  if (depth > kMostNestedEntries) return;
+  ForEachChild(scope, reached, [&](Dwarf_Die& child) {
     const int tag = dwarf_tag(&child);
     if (tag == DW_TAG_variable) ReadVariable(&child);
-    if (MayHoldVariables(tag)) ReadScope(&child, depth + 1, deadline);
-    const Dwarf_Off offset = dwarf_dieoffset(&child);
-    if (dwarf_siblingof(&child, &child) != 0) return;
-    if (dwarf_dieoffset(&child) <= offset) return;  // broken: it would not end
-    if (depth <= 1 && Clock::now() > deadline) return;
-  }
+    if (MayHoldDefinitions(tag)) ReadScope(&child, reached, depth + 1, deadline);
+    return depth > 1 || Clock::now() <= deadline;
+  });
 }
 
-// Those that have one place throughout.
+// Takes only variables that stay at one place.
 void DebugVariables::ReadVariable(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
   Dwarf_Op* operations = nullptr;
@@ -140,14 +164,15 @@ void DebugVariables::ReadVariable(Dwarf_Die* die) {
 }
 
 struct VariableSymbol {
-  std::uint64_t begin;  // of a thread-local, among those of the file
-  std::string_view name;
+  std::uint64_t begin;    // the offset in the file's thread-local storage, if it is thread-local
+  std::string_view name;  // owned by the module
 };
 
-// One file's variables. The symbols' names are the module's.
+// The variables of one file.
 class VariableFile {
  public:
-  VariableFile(const std::string& path, DebugSource source) : dwfl_(OpenDwfl(path, source)) {
+  VariableFile(const std::string& path, DebugSource source)
+      : dwfl_(OpenWithElfutils(path, source)) {
     if (!dwfl_.module) return;
     debug_.emplace(dwfl_.module);
     ReadSymbols();

@@ -1,57 +1,20 @@
-// Where a module's variables are declared, by debug information. Used by
-// Variables; one thread.
+// Finds variables by address in the symbol tables and the debug information of a file: globals,
+// statics of files, classes and functions, and thread-locals.
+//
+// The runner calls it, on one thread at a time, to name what holds a block. A file is opened when
+// it is first asked for, and kept. Nothing here fails: what is not known is left empty. Reading
+// the debug information of a file, which has the positions, ends after half a second.
 #pragma once
 
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
-
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
-#include "runner/symbols/debug_functions.h"
+#include "runner/symbols/frame.h"
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {
-
-class DebugVariables {
- public:
-  explicit DebugVariables(Dwfl_Module* module) : module_(module) {}
-
-  // Of the variable that begins at `address` in the file; of a thread-local, at
-  // `offset` among them. Empty if it is not told, or not within the time there is.
-  [[nodiscard]] SourcePosition PositionAt(std::uint64_t address);
-  [[nodiscard]] SourcePosition ThreadLocalPositionAt(std::uint64_t offset);
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  SourcePosition Find(const std::unordered_map<std::uint64_t, Dwarf_Die>& variables,
-                      std::uint64_t at) const;
-  std::string FileOf(Dwarf_Die* die) const;
-  void Read();
-  void ReadScope(Dwarf_Die* scope, int depth, Clock::time_point deadline);
-  void ReadVariable(Dwarf_Die* die);
-
-  Dwfl_Module* module_;
-  bool is_read_ = false;
-  Dwarf_Addr bias_ = 0;
-  std::unordered_map<std::uint64_t, Dwarf_Die> by_address_;
-  std::unordered_map<std::uint64_t, Dwarf_Die> thread_locals_;
-  // Where each unit was compiled, as its first half says; nullptr: it says nothing.
-  std::unordered_map<Dwarf_CU*, const char*> directories_;
-};
-
-// The variables that a file's symbol tables and debug information name, by
-// address: globals, statics of files, classes and functions, and thread-locals.
-//
-// The runner asks, on one thread at a time, for what holds a block. Files are
-// opened when they are first asked for, and kept. Nothing here fails: what cannot
-// be told is left empty. Positions come from debug information, which is read for
-// half a second at most for each file.
 
 struct Variable {
   std::string name;         // "net::g_cache", "net::Cache()::cache"; demangled
@@ -67,10 +30,12 @@ class Variables {
   Variables(Variables&&) noexcept;
   Variables& operator=(Variables&&) noexcept;
 
-  // The variable of the file at `path` that has `address`, one of the file's own.
+  // Returns the variable that has `address`, an address in the file at `path`; nullopt if no
+  // variable has it.
   [[nodiscard]] std::optional<Variable> At(const std::string& path, std::uint64_t address);
 
-  // The same for a thread-local, by its place among those of the file.
+  // Returns the thread-local variable at `offset` in the file's thread-local storage; nullopt if
+  // there is none.
   [[nodiscard]] std::optional<Variable> ThreadLocalAt(const std::string& path,
                                                       std::uint64_t offset);
 

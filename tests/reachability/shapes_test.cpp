@@ -1,6 +1,7 @@
-// Each block of the fixture is told as what it is.
+// Looks at each block of the fixture `reachability`, which says what it is.
 #include <gmock/gmock.h>
 
+#include <initializer_list>
 #include <regex>
 
 #include "tests/reachability/traced_program.h"
@@ -13,7 +14,7 @@ using testing::ElementsAre;
 using testing::MatchesRegex;
 using testing::StartsWith;
 
-// One process for all: it only waits.
+// All tests look at one process, which only waits.
 class ShapesTest : public testing::Test {
  protected:
   static void SetUpTestSuite() { program_ = new TracedProgram(FixturePath("reachability")); }
@@ -25,7 +26,8 @@ class ShapesTest : public testing::Test {
     return reaches;
   }
 
-  // The one block's holder, its links by their sizes.
+  // Returns the text of the holder of the first block of that size; its links are told by their
+  // sizes.
   static std::string HolderOf(std::uint64_t size) {
     const std::vector<BlockReach> reaches = program_->ReachOf(size);
     return reaches.empty() ? "no such block"
@@ -35,50 +37,55 @@ class ShapesTest : public testing::Test {
   static inline TracedProgram* program_ = nullptr;
 };
 
-TEST_F(ShapesTest, AGlobalHolds) { EXPECT_THAT(ReachOf(1001), ElementsAre(Reach::kRetained)); }
-TEST_F(ShapesTest, AStaticHolds) { EXPECT_THAT(ReachOf(1002), ElementsAre(Reach::kRetained)); }
-TEST_F(ShapesTest, AFunctionsStaticHolds) {
-  EXPECT_THAT(ReachOf(1003), ElementsAre(Reach::kRetained));
-}
-TEST_F(ShapesTest, AMapsNodeHolds) { EXPECT_THAT(ReachOf(1004), ElementsAre(Reach::kRetained)); }
-TEST_F(ShapesTest, AThreadLocalHolds) { EXPECT_THAT(ReachOf(1005), ElementsAre(Reach::kRetained)); }
-TEST_F(ShapesTest, APointerInsideHolds) {
-  EXPECT_THAT(ReachOf(1006), ElementsAre(Reach::kRetained));
-}
-TEST_F(ShapesTest, APointerPastTheEndDoesNotHold) {
-  EXPECT_THAT(ReachOf(1104), ElementsAre(Reach::kLost));
-}
-TEST_F(ShapesTest, AMappingHolds) { EXPECT_THAT(ReachOf(1007), ElementsAre(Reach::kRetained)); }
-TEST_F(ShapesTest, ABlockHolds) {
-  EXPECT_THAT(ReachOf(1009), ElementsAre(Reach::kRetained));
-  EXPECT_THAT(ReachOf(1010), ElementsAre(Reach::kRetained));
-}
-TEST_F(ShapesTest, AThreadsStackHolds) {
-  EXPECT_THAT(ReachOf(1011), ElementsAre(Reach::kRetained));
-}
-TEST_F(ShapesTest, TheMainStackHolds) { EXPECT_THAT(ReachOf(1012), ElementsAre(Reach::kRetained)); }
+// The fixture gives each shape a size of its own.
+struct Shape {
+  std::uint64_t size;
+  const char* description;
+};
 
+TEST_F(ShapesTest, BlocksThatAreHeldAreRetained) {
+  for (const Shape& shape : std::initializer_list<Shape>{
+           {1001, "by a global"},
+           {1002, "by a static"},
+           {1003, "by a function's static"},
+           {1004, "by a map's node"},
+           {1005, "by a thread-local"},
+           {1006, "by a pointer inside the block"},
+           {1007, "by a mapping"},
+           {1009, "by a block"},
+           {1010, "by a chain of blocks"},
+           {1011, "by a thread's stack"},
+           {1012, "by the main stack"},
+       }) {
+    EXPECT_THAT(ReachOf(shape.size), ElementsAre(Reach::kRetained)) << shape.description;
+  }
+}
+
+TEST_F(ShapesTest, BlocksThatNothingHoldsAreLost) {
+  for (const Shape& shape : std::initializer_list<Shape>{
+           {1104, "a pointer past the end"},
+           {1208, "the first of lost blocks"},
+           {1401, "a hidden pointer"},
+           {1402, "a dead frame"},
+           {1404, "free memory of another arena"},
+       }) {
+    EXPECT_THAT(ReachOf(shape.size), ElementsAre(Reach::kLost)) << shape.description;
+  }
+}
+
+TEST_F(ShapesTest, AnEndedThreadsStackDoesNotHold) {
+  EXPECT_THAT(ReachOf(1403), ElementsAre(Reach::kLost, Reach::kLost));
+}
 TEST_F(ShapesTest, WhatALostBlockHoldsIsLostWithIt) {
-  EXPECT_THAT(ReachOf(1208), ElementsAre(Reach::kLost));
   EXPECT_THAT(ReachOf(1216),
               testing::AllOf(testing::SizeIs(10), testing::Each(Reach::kIndirectlyLost)));
+  EXPECT_THAT(ReachOf(1405), ElementsAre(Reach::kIndirectlyLost));
 }
 TEST_F(ShapesTest, OfACycleOneIsLostAndTheOtherWithIt) {
   EXPECT_THAT(ReachOf(1336), ElementsAre(Reach::kLost, Reach::kIndirectlyLost));
 }
-TEST_F(ShapesTest, AHiddenPointerDoesNotHold) {
-  EXPECT_THAT(ReachOf(1401), ElementsAre(Reach::kLost));
-}
-TEST_F(ShapesTest, ADeadFrameDoesNotHold) { EXPECT_THAT(ReachOf(1402), ElementsAre(Reach::kLost)); }
-TEST_F(ShapesTest, AnEndedThreadsStackDoesNotHold) {
-  EXPECT_THAT(ReachOf(1403), ElementsAre(Reach::kLost, Reach::kLost));
-}
-TEST_F(ShapesTest, FreeMemoryOfAnotherArenaDoesNotHold) {
-  EXPECT_THAT(ReachOf(1404), ElementsAre(Reach::kLost));
-  EXPECT_THAT(ReachOf(1405), ElementsAre(Reach::kIndirectlyLost));
-}
 
-// "g_cache (reachability.cpp:12)": the folders left out, and the numbers of threads.
+// Leaves out folders and the numbers of threads: "g_cache (reachability.cpp:12)".
 std::string Plain(const std::string& holder) {
   const std::string in_files = std::regex_replace(holder, std::regex("\\([^ ]*/"), "(");
   return std::regex_replace(in_files, std::regex("thread [0-9]+"), "thread N");
@@ -121,7 +128,7 @@ TEST_F(ShapesTest, ALostBlockHasNoHolder) { EXPECT_EQ(HolderOf(1401), ""); }
 TEST_F(ShapesTest, NothingIsToldOfABlockThatIsGone) {
   const std::vector<LiveBlock> gone = {{.address = 0x1000, .size_bytes = 16}};
   Variables variables;
-  const auto reaches = TellReach({program_->pid(), program_->region(), gone, variables});
+  const auto reaches = FindReach({program_->pid(), program_->region(), gone, variables});
   ASSERT_TRUE(reaches);
   EXPECT_EQ(reaches->front().reach, Reach::kUnknown);
 }

@@ -1,5 +1,5 @@
-// To look costs the program nothing but time: its threads go on as they were, and
-// where it cannot be stopped, that is said.
+// A look costs the program nothing but time: its threads go on as before. If the program cannot be
+// stopped, the error says so.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sched.h>
@@ -27,7 +27,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-// 'R', 'S', 'T', 't' ...: as /proc tells it.
+// Returns the state that /proc tells: 'R', 'S', 'T', 't' ...
 char StateOf(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -36,7 +36,7 @@ char StateOf(int pid) {
   return end == std::string::npos ? '-' : text[end + 2];
 }
 
-// Waits for a state for a second at most.
+// Waits a second at most until the process has that state. Returns whether it has.
 bool Becomes(int pid, char state) {
   for (int i = 0; i < 1000 && StateOf(pid) != state; ++i) {
     std::this_thread::sleep_for(milliseconds(1));
@@ -44,9 +44,10 @@ bool Becomes(int pid, char state) {
   return StateOf(pid) == state;
 }
 
-// Freezes and thaws on a thread of its own, as TellReach does.
+// Freezes a process, calls `look` and thaws it, on a thread of its own, as FindReach does. Returns
+// the error; empty if there is none.
 template <typename Look>
-std::string Frozen(int pid, Look look) {
+std::string LookAtFrozen(int pid, Look look) {
   std::string error;
   std::thread([&] {
     Expected<FrozenProcess> process = FrozenProcess::Freeze(pid);
@@ -59,7 +60,7 @@ std::string Frozen(int pid, Look look) {
   return error;
 }
 
-// That ends the program within a second.
+// Returns the signal that ends the program within a second.
 std::optional<int> EndingSignal(TracedProgram& program) {
   for (int i = 0; i < 1000; ++i) {
     std::this_thread::sleep_for(milliseconds(1));
@@ -72,11 +73,11 @@ TEST(FreezeTest, StopsAllOfManyThreads) {
   TracedProgram program(FixturePath("reachability"), {"500"});
   std::size_t threads = 0;
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(Frozen(program.pid(),
-                   [&](const FrozenProcess& frozen) { threads = frozen.threads().size(); }),
+  EXPECT_EQ(LookAtFrozen(program.pid(),
+                         [&](const FrozenProcess& frozen) { threads = frozen.threads().size(); }),
             "");
   const auto took = std::chrono::steady_clock::now() - begin;
-  EXPECT_EQ(threads, 502U);  // and the main one, and "holder"
+  EXPECT_EQ(threads, 502U);  // with the main one and "holder"
   EXPECT_LT(took, std::chrono::seconds(2));
   RecordProperty("milliseconds", std::to_string(took / milliseconds(1)));
   EXPECT_TRUE(Becomes(program.pid(), 'S'));
@@ -84,9 +85,9 @@ TEST(FreezeTest, StopsAllOfManyThreads) {
 
 TEST(FreezeTest, AWaitingProgramGoesOnWaiting) {
   TracedProgram program(FixturePath("reachability"));
-  EXPECT_EQ(
-      Frozen(program.pid(), [&](const FrozenProcess&) { EXPECT_EQ(StateOf(program.pid()), 't'); }),
-      "");
+  EXPECT_EQ(LookAtFrozen(program.pid(),
+                         [&](const FrozenProcess&) { EXPECT_EQ(StateOf(program.pid()), 't'); }),
+            "");
   EXPECT_TRUE(Becomes(program.pid(), 'S'));
   EXPECT_FALSE(program.process().Poll());
 }
@@ -95,7 +96,7 @@ TEST(FreezeTest, AStoppedProgramStaysStopped) {
   TracedProgram program(FixturePath("reachability"));
   ::kill(program.pid(), SIGSTOP);
   ASSERT_TRUE(Becomes(program.pid(), 'T'));
-  EXPECT_EQ(Frozen(program.pid(), [](const FrozenProcess&) {}), "");
+  EXPECT_EQ(LookAtFrozen(program.pid(), [](const FrozenProcess&) {}), "");
   EXPECT_TRUE(Becomes(program.pid(), 'T'));
   ::kill(program.pid(), SIGCONT);
   EXPECT_TRUE(Becomes(program.pid(), 'S'));
@@ -103,21 +104,24 @@ TEST(FreezeTest, AStoppedProgramStaysStopped) {
 
 TEST(FreezeTest, ASignalThatArrivesMeanwhileIsTaken) {
   TracedProgram program(FixturePath("reachability"));
-  EXPECT_EQ(Frozen(program.pid(), [&](const FrozenProcess&) { ::kill(program.pid(), SIGTERM); }),
-            "");
+  EXPECT_EQ(
+      LookAtFrozen(program.pid(), [&](const FrozenProcess&) { ::kill(program.pid(), SIGTERM); }),
+      "");
   EXPECT_EQ(EndingSignal(program), SIGTERM);
 }
 
 TEST(FreezeTest, AProgramThatIsKilledMeanwhileEnds) {
   TracedProgram program(FixturePath("reachability"), {"20"});
-  EXPECT_EQ(Frozen(program.pid(), [&](const FrozenProcess&) { ::kill(program.pid(), SIGKILL); }),
-            "");
+  EXPECT_EQ(
+      LookAtFrozen(program.pid(), [&](const FrozenProcess&) { ::kill(program.pid(), SIGKILL); }),
+      "");
   EXPECT_EQ(EndingSignal(program), SIGKILL);
 }
 
 TEST(FreezeTest, ASecondLookAtAProgramIsLikeTheFirst) {
   TracedProgram program(FixturePath("reachability"));
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(Frozen(program.pid(), [](const FrozenProcess&) {}), "");
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(LookAtFrozen(program.pid(), [](const FrozenProcess&) {}), "");
   EXPECT_EQ(program.ReachOf(1001).front().reach, Reach::kRetained);
 }
 
@@ -134,14 +138,14 @@ TEST(FreezeTest, SaysThatADebuggerTracesTheProgram) {
   char result = 0;
   ASSERT_EQ(::read(ready[0], &result, 1), 1);
   ASSERT_EQ(result, 'y');
-  EXPECT_THAT(Frozen(program.pid(), [](const FrozenProcess&) {}),
+  EXPECT_THAT(LookAtFrozen(program.pid(), [](const FrozenProcess&) {}),
               HasSubstr("a debugger (PID " + std::to_string(debugger) + ") already traces"));
   ::kill(debugger, SIGKILL);
   ::waitpid(debugger, nullptr, 0);
-  EXPECT_EQ(Frozen(program.pid(), [](const FrozenProcess&) {}), "");
+  EXPECT_EQ(LookAtFrozen(program.pid(), [](const FrozenProcess&) {}), "");
 }
 
-// epoll_wait, unlike most, would be ended with EINTR by a stop.
+// A stop ends epoll_wait, unlike most system calls, with EINTR.
 TEST(FreezeTest, ASystemCallThatStopsEndIsBegunAgain) {
   int returned[2];
   ASSERT_EQ(::pipe2(returned, O_NONBLOCK), 0);
@@ -153,7 +157,7 @@ TEST(FreezeTest, ASystemCallThatStopsEndIsBegunAgain) {
   }
   ASSERT_TRUE(Becomes(waiting, 'S'));
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(Frozen(waiting, [](const FrozenProcess&) {}), "");
+    EXPECT_EQ(LookAtFrozen(waiting, [](const FrozenProcess&) {}), "");
     EXPECT_TRUE(Becomes(waiting, 'S'));
   }
   char byte = 0;
@@ -162,8 +166,8 @@ TEST(FreezeTest, ASystemCallThatStopsEndIsBegunAgain) {
   ::waitpid(waiting, nullptr, 0);
 }
 
-// The same tests, as a user without any rights of root's.
-// A process of its own that does nothing but use the first processor, until it is killed.
+// Starts a process that does nothing but use the first processor, until it is killed. Returns its
+// PID.
 template <typename Begin>
 pid_t UseTheFirstProcessor(Begin begin) {
   const pid_t pid = ::fork();
@@ -177,7 +181,6 @@ pid_t UseTheFirstProcessor(Begin begin) {
   }
 }
 
-// It would stop if it could run.
 TEST(FreezeTest, AThreadThatGetsNoProcessorForSecondsIsWaitedFor) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may put itself before others";
   const pid_t idle = UseTheFirstProcessor([] {
@@ -192,14 +195,16 @@ TEST(FreezeTest, AThreadThatGetsNoProcessorForSecondsIsWaitedFor) {
     ::kill(busy, SIGKILL);
   });
   std::size_t threads = 0;
-  EXPECT_EQ(Frozen(idle, [&](const FrozenProcess& frozen) { threads = frozen.threads().size(); }),
-            "");
+  EXPECT_EQ(
+      LookAtFrozen(idle, [&](const FrozenProcess& frozen) { threads = frozen.threads().size(); }),
+      "");
   EXPECT_EQ(threads, 1U);
   relief.join();
   ::kill(idle, SIGKILL);
   for (const pid_t pid : {idle, busy}) EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
 }
 
+// Runs ShapesTest as a user without any rights of root's.
 TEST(FreezeTest, WorksAsAnOrdinaryUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "is what all of these tests try";
   const std::vector<std::string> as_nobody = {"setpriv", "--reuid=65534", "--regid=65534",
@@ -218,7 +223,7 @@ TEST(FreezeTest, SaysThatTheProgramHasEnded) {
   TracedProgram program(FixturePath("reachability"));
   ::kill(program.pid(), SIGKILL);
   ASSERT_TRUE(Becomes(program.pid(), 'Z'));
-  EXPECT_THAT(Frozen(program.pid(), [](const FrozenProcess&) {}), HasSubstr("has ended"));
+  EXPECT_THAT(LookAtFrozen(program.pid(), [](const FrozenProcess&) {}), HasSubstr("has ended"));
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ void TracedProgram::WaitUntilReady(int output) const {
     if (got <= 0) throw std::runtime_error("the program ended before it was ready");
     said.append(buffer, static_cast<std::size_t>(got));
   }
-  // It is about to wait; what it says from its last frame must be below it.
+  // The program must also return from writing and wait: only then are the words of that call's
+  // frames below its stack pointer.
   ::usleep(20'000);
 }
 
@@ -89,7 +90,7 @@ std::vector<LiveBlock> TracedProgram::BlocksOf(std::uint64_t size) const {
 std::vector<BlockReach> TracedProgram::ReachOf(std::uint64_t size) {
   const std::vector<LiveBlock> blocks = BlocksOf(size);
   return ValueOf(
-      TellReach({.pid = pid_, .region = region(), .candidates = blocks, .variables = variables_}));
+      FindReach({.pid = pid_, .region = region(), .candidates = blocks, .variables = variables_}));
 }
 
 }  // namespace leakgate::test

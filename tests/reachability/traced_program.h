@@ -1,5 +1,5 @@
-// Runs a program with the agent in it, as a session does, and waits until it says
-// that it is ready; kills it in the end.
+// Runs a program with the agent in it, as a session does. The constructor waits until the program
+// says that it is ready, and the destructor kills it.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/reach/linux/tell_reach.h"
+#include "runner/reach/linux/find_reach.h"
 #include "runner/session/linux/control_server.h"
 #include "runner/session/linux/launcher.h"
 #include "runner/session/linux/region_file.h"
@@ -16,7 +16,7 @@ namespace leakgate::test {
 
 class TracedProgram {
  public:
-  // Throws std::runtime_error where it does not come so far.
+  // Throws std::runtime_error if the program does not get ready, or is not traced.
   explicit TracedProgram(const std::string& program,
                          const std::vector<std::string>& arguments = {});
   ~TracedProgram();
@@ -27,9 +27,9 @@ class TracedProgram {
   SuspendedProcess& process() { return *process_; }
   const RegionReader& region() const { return region_.load()->reader(); }
 
-  // The live blocks of `size` bytes, by address.
+  // Returns the live blocks of `size` bytes, sorted by address.
   std::vector<LiveBlock> BlocksOf(std::uint64_t size) const;
-  // What is told of them.
+  // Returns what FindReach tells of those blocks.
   std::vector<BlockReach> ReachOf(std::uint64_t size);
 
  private:

@@ -19,8 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kFreezePatience(2);      // with a thread that the kernel keeps
-constexpr std::chrono::seconds kProcessorPatience(20);  // with one that waits for its turn to run
+constexpr std::chrono::seconds kFreezePatience(2);      // for a thread that the kernel keeps
+constexpr std::chrono::seconds kProcessorPatience(20);  // for one that waits for a processor
 
 Error SeizeError(int pid, int tid, int error) {
   const std::string tracer = StatusField(pid, tid, "TracerPid");
@@ -45,17 +45,17 @@ FrozenProcess::FrozenProcess(int pid) : pid_(pid), waiting_(WaitLock()) {}
 
 Expected<FrozenProcess> FrozenProcess::Freeze(int pid) {
   FrozenProcess process(pid);
-  const Expected<void> seized = process.SeizeAll();
+  const Expected<void> seized = process.SeizeAllThreads();
   if (!seized) return Unexpected(seized.error());
   if (process.threads_.empty()) return EndedError(pid);
   return process;
 }
 
-// A thread that is not stopped yet may start others, so the last look at the list
-// comes when all that it names have stopped.
-Expected<void> FrozenProcess::SeizeAll() {
+// A thread that has not stopped yet may start others, so the list of threads is read again after
+// all of them have stopped.
+Expected<void> FrozenProcess::SeizeAllThreads() {
   for (;;) {
-    const Expected<bool> found = SeizeNew();
+    const Expected<bool> found = SeizeNewThreads();
     if (!found) return Unexpected(found.error());
     if (!*found) return {};
     const Expected<void> stopped = WaitForStops();
@@ -63,7 +63,7 @@ Expected<void> FrozenProcess::SeizeAll() {
   }
 }
 
-Expected<bool> FrozenProcess::SeizeNew() {
+Expected<bool> FrozenProcess::SeizeNewThreads() {
   bool found = false;
   for (const int tid : TasksOf(pid_)) {
     const bool is_known = std::any_of(held_.begin(), held_.end(),
@@ -86,7 +86,7 @@ Expected<void> FrozenProcess::WaitForStops() {
   auto pause = std::chrono::microseconds(20);
   for (;;) {
     for (Held& held : held_) {
-      if (!held.is_stopped) LookAt(held);
+      if (!held.is_stopped) NoteStopOrDeath(held);
     }
     std::erase_if(held_, [](const Held& held) { return held.tid == 0; });
     const auto running =
@@ -106,9 +106,7 @@ Expected<void> FrozenProcess::WaitForStops() {
   }
 }
 
-// Takes note of a stop or a death. The end of a process is left to its parent;
-// that of any other thread is ours to collect, or the process could not end.
-void FrozenProcess::LookAt(Held& held) {
+void FrozenProcess::NoteStopOrDeath(Held& held) {
   siginfo_t seen{};
   const auto id = static_cast<id_t>(held.tid);
   if (::waitid(P_PID, id, &seen, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) != 0) {
@@ -139,7 +137,7 @@ void FrozenProcess::LookAt(Held& held) {
 
 void FrozenProcess::Release(Held& held) {
   if (held.is_stopped && ::ptrace(PTRACE_DETACH, held.tid, nullptr, held.signal) == 0) return;
-  // Not stopped, or killed while it was. A thread that has died must be collected.
+  // The thread had not stopped, or it was killed meanwhile: then its end must be collected.
   if (held.tid != pid_) ::waitpid(held.tid, nullptr, __WALL | WNOHANG);
 }
 

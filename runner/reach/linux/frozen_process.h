@@ -1,16 +1,15 @@
 // A process with all its threads stopped, and what their registers hold.
 //
-//   seize + interrupt each thread of /proc/PID/task, until no new one turns up
-//   wait for each stop; read its registers
+//   seize and interrupt each thread of /proc/PID/task, until no new one appears
+//   wait until each has stopped, and read its registers
 //   (frozen: its memory is read)
 //   detach, with the signal that a thread was about to take, if any
 //
-// Afterwards each thread goes on as it was: in the system call that it waited in,
-// or stopped, if a signal has stopped the process. The kernel lets go of all
-// threads when the thread that froze them ends, so a short-lived one should:
-// then nothing can leave a thread stopped for good. Reading must be on that same
-// thread, too. The program's end stays its parent's to collect; WaitLock is held
-// meanwhile.
+// Afterwards each thread goes on as before: in the system call that it waited in, or stopped if a
+// signal has stopped the process. When the thread that froze them ends, the kernel lets all
+// threads go. So a short-lived thread should do it: then no thread stays stopped for good. The
+// same thread must read the memory. The parent still collects the end of the program, but not
+// before Thaw(): WaitLock is held until then.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +20,15 @@
 #include <vector>
 
 #include "runner/base/expected.h"
+#include "runner/reach/linux/thread_registers.h"
 
 namespace leakgate {
 
-struct FrozenThread {
-  int tid = 0;
-  std::string name;
-  std::uint64_t stack_pointer = 0;
-  std::uint64_t program_counter = 0;
-  std::uint64_t thread_pointer = 0;
-  std::vector<std::uint64_t> registers;  // all words: general and vector registers
-};
-
 class FrozenProcess {
  public:
-  // Fails if a debugger traces the process, if the kernel forbids it, if the
-  // process has gone or a thread does not stop within two seconds, twenty if it only
-  // waits for a processor; all go on then.
+  // Fails if a debugger traces the process, if the kernel forbids it, if the process has ended, or
+  // if a thread does not stop within two seconds (twenty if it only waits for a processor). Then
+  // all threads go on.
   [[nodiscard]] static Expected<FrozenProcess> Freeze(int pid);
 
   ~FrozenProcess() { Thaw(); }
@@ -50,23 +41,26 @@ class FrozenProcess {
 
   const std::vector<FrozenThread>& threads() const { return threads_; }
 
-  // Lets all go on. On the thread that froze them.
+  // Lets all threads go on. REQUIRES: it is called on the thread that froze them.
   void Thaw();
 
  private:
   // A thread that is seized.
   struct Held {
-    int tid = 0;
+    int tid = 0;  // 0 if it has died
     bool is_stopped = false;
-    int signal = 0;  // that it was about to take
+    int signal = 0;  // the signal that it was about to take; 0 if there is none
   };
 
   explicit FrozenProcess(int pid);
 
-  Expected<void> SeizeAll();
-  Expected<bool> SeizeNew();
+  Expected<void> SeizeAllThreads();
+  // Returns whether there was a new thread.
+  Expected<bool> SeizeNewThreads();
   Expected<void> WaitForStops();
-  void LookAt(Held& held);
+  // Collects the end of a thread, but not that of the process, which is left to its parent. The
+  // process could not end if its threads were not collected.
+  void NoteStopOrDeath(Held& held);
   void Release(Held& held);
 
   int pid_;

@@ -14,7 +14,7 @@ namespace leakgate {
 namespace {
 
 constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
-// Of /proc/PID/pagemap: the page is in memory, or swapped out.
+// These bits of /proc/PID/pagemap say that the page is in memory, or swapped out.
 constexpr std::uint64_t kPresent = 1ULL << 63 | 1ULL << 62;
 
 // PAGEMAP_SCAN of Linux 6.7, which older headers do not have.
@@ -23,7 +23,7 @@ struct PageScan {
   std::uint64_t flags = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t walk_end = 0;  // the answer: where it came to
+  std::uint64_t walk_end = 0;  // the kernel writes here how far it came
   std::uint64_t found = 0;
   std::uint64_t found_length = 0;
   std::uint64_t most_pages = 0;
@@ -39,6 +39,15 @@ struct FoundPages {
 };
 constexpr unsigned long kPageScan = _IOWR('f', 16, PageScan);
 constexpr std::uint64_t kScanForPresent = 1U << 3 | 1U << 4;  // in memory, or swapped out
+
+// Adds a range that begins where the last one begins, or later.
+void Append(AddressRange range, std::vector<AddressRange>& ranges) {
+  if (!ranges.empty() && range.begin <= ranges.back().end) {
+    ranges.back().end = std::max(ranges.back().end, range.end);
+  } else {
+    ranges.push_back(range);
+  }
+}
 
 }  // namespace
 
@@ -62,7 +71,7 @@ std::uint64_t ProcessMemory::Read(AddressRange range, void* to) const {
   return ReadByFile(range, to);
 }
 
-// Where the other call is forbidden.
+// For where process_vm_readv is forbidden.
 std::uint64_t ProcessMemory::ReadByFile(AddressRange range, void* to) const {
   const ssize_t got =
       ::pread(memory_.get(), to, range.end - range.begin, static_cast<off_t>(range.begin));
@@ -81,12 +90,7 @@ bool ProcessMemory::ScanInto(AddressRange range, std::vector<AddressRange>& pres
     const int count = ::ioctl(pages_.get(), kPageScan, &scan);
     if (count < 0 || scan.walk_end <= scan.begin) return false;
     for (const FoundPages& pages : std::span(found).first(static_cast<std::size_t>(count))) {
-      const AddressRange part{std::max(pages.begin, range.begin), std::min(pages.end, range.end)};
-      if (!present.empty() && present.back().end == part.begin) {
-        present.back().end = part.end;
-      } else {
-        present.push_back(part);
-      }
+      Append({std::max(pages.begin, range.begin), std::min(pages.end, range.end)}, present);
     }
     scan.begin = scan.walk_end;
   }
@@ -107,20 +111,16 @@ std::vector<AddressRange> ProcessMemory::PresentIn(AddressRange range) const {
   std::vector<AddressRange> present;
   for (std::uint64_t page = 0; page < count; ++page) {
     if ((entries[page] & kPresent) == 0) continue;
-    const std::uint64_t begin = std::max((first + page) * kPageBytes, range.begin);
-    const std::uint64_t end = std::min((first + page + 1) * kPageBytes, range.end);
-    if (!present.empty() && present.back().end == begin) {
-      present.back().end = end;
-    } else {
-      present.push_back({begin, end});
-    }
+    Append({std::max((first + page) * kPageBytes, range.begin),
+            std::min((first + page + 1) * kPageBytes, range.end)},
+           present);
   }
   return present;
 }
 
 void ProcessMemory::ForEachPresent(AddressRange range,
                                    const std::function<void(AddressRange)>& use) const {
-  constexpr std::uint64_t kMostAsked = 1U << 30;  // of the page map at once
+  constexpr std::uint64_t kMostAsked = 1U << 30;  // for one read of the page map
   for (std::uint64_t begin = range.begin; begin < range.end;) {
     const std::uint64_t end = std::min(range.end, begin + kMostAsked);
     for (const AddressRange& part : PresentIn({begin, end})) use(part);
@@ -141,7 +141,7 @@ void ProcessMemory::ForEachPart(AddressRange range,
       const std::uint64_t wanted = std::min(part.end, at + kMostAtOnce);
       const std::uint64_t got = Read({at, wanted}, words.data()) / kWordBytes;
       use(at, Words(words.data(), got));
-      // A page that cannot be read is passed over.
+      // If the page cannot be read, the next one comes.
       at = got != 0 ? at + got * kWordBytes : (at / kPageBytes + 1) * kPageBytes;
     }
   });
@@ -177,6 +177,30 @@ ProcessMemory::Words ProcessMemory::At(std::uint64_t begin, std::uint64_t end) {
   }
   const std::uint64_t stop = std::min(end, piece_begin + kPieceBytes);
   return {last_ + (begin - piece_begin) / kWordBytes, (stop - begin) / kWordBytes};
+}
+
+std::vector<AddressRange> JoinRanges(std::vector<AddressRange> ranges) {
+  std::erase_if(ranges, [](const AddressRange& range) { return range.begin >= range.end; });
+  std::sort(ranges.begin(), ranges.end(),
+            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+  std::vector<AddressRange> joined;
+  for (const AddressRange& range : ranges) Append(range, joined);
+  return joined;
+}
+
+std::vector<AddressRange> SubtractRanges(AddressRange range,
+                                         const std::vector<AddressRange>& excluded) {
+  std::vector<AddressRange> left;
+  auto at = std::partition_point(
+      excluded.begin(), excluded.end(),
+      [&](const AddressRange& candidate) { return candidate.end <= range.begin; });
+  std::uint64_t begin = range.begin;
+  for (; at != excluded.end() && at->begin < range.end; ++at) {
+    if (at->begin > begin) left.push_back({begin, at->begin});
+    begin = std::max(begin, at->end);
+  }
+  if (begin < range.end) left.push_back({begin, range.end});
+  return left;
 }
 
 }  // namespace leakgate

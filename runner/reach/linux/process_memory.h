@@ -1,11 +1,9 @@
-// Reads the memory of a process that does not run meanwhile. Pages that were
-// never written are not asked for: asking would fill them in.
+// Reads the memory of a process that does not run meanwhile. It leaves out pages that were never
+// written, because reading would make the kernel fill them in.
 //
-// Fails by reading less: what cannot be read is told as nothing. One thread, the
-// one that froze the process.
+// No function fails: what cannot be read is left out. Used by the thread that froze the process.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,6 +21,8 @@ struct AddressRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 
+  bool Has(std::uint64_t address) const { return address >= begin && address < end; }
+
   friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
 
@@ -32,24 +32,24 @@ class ProcessMemory {
 
   explicit ProcessMemory(int pid);
 
-  // Copies [begin, end) as far as it can be read from `begin` on; returns how many
-  // bytes that is.
+  // Copies the range to `to`, from its begin to the first byte that cannot be read. Returns how
+  // many bytes it has copied.
   std::uint64_t Read(AddressRange range, void* to) const;
 
-  // Calls `use(part)` for the parts of `range` that hold pages, in order.
+  // Calls `use(part)` for the parts of `range` that have pages, in order.
   void ForEachPresent(AddressRange range, const std::function<void(AddressRange)>& use) const;
 
-  // Whether the kernel passes over what holds no pages. An old one tells of each page, which
-  // takes about a second for each TiB.
+  // Returns whether the kernel passes over ranges without pages. One before Linux 6.7 tells of each
+  // page, which takes about a second for each TiB.
   [[nodiscard]] bool PassesOverHoles() const { return passes_over_holes_; }
 
-  // Calls `use(address, words)` for the parts of `range` that hold pages, in order: with the
-  // aligned words that lie in it as a whole. Nothing is kept.
+  // Calls `use(address, words)` for the parts of `range` that have pages, in order. The words are
+  // aligned, and lie in the range as a whole. Nothing is kept.
   void ForEachPart(AddressRange range, const std::function<void(std::uint64_t, Words)>& use) const;
 
-  // The words from `begin`, a multiple of 8, on and before `end`, as many as are in
-  // one piece; never none. What cannot be read is zeros. Pieces are kept: the heap
-  // is read block by block, and each page of it once.
+  // Returns the first words of [begin, end), at least one; what cannot be read is zero. Memory is
+  // read and kept in pieces, so that a heap of many blocks is read once.
+  // REQUIRES: `begin` is a multiple of 8 and less than `end`.
   Words At(std::uint64_t begin, std::uint64_t end);
 
  private:
@@ -58,7 +58,7 @@ class ProcessMemory {
 
   Piece ReadPiece(std::uint64_t begin) const;
   std::vector<AddressRange> PresentIn(AddressRange range) const;
-  // False if the kernel has no such call.
+  // Asks the kernel for the pages of a range at once. Returns false if it has no such call.
   bool ScanInto(AddressRange range, std::vector<AddressRange>& present) const;
   std::uint64_t ReadByFile(AddressRange range, void* to) const;
 
@@ -67,42 +67,15 @@ class ProcessMemory {
   UniqueFd pages_;
   bool passes_over_holes_ = false;
   std::unordered_map<std::uint64_t, Piece> pieces_;
-  std::uint64_t last_begin_ = 0;  // of the piece asked for last
+  std::uint64_t last_begin_ = 0;  // of the piece that At() returned last
   const std::uint64_t* last_ = nullptr;
 };
 
-// Sets of addresses, as ranges. Pure.
+// Sorts ranges by address, joins those that overlap or touch, and leaves out empty ones. Pure.
+[[nodiscard]] std::vector<AddressRange> JoinRanges(std::vector<AddressRange> ranges);
 
-// Sorted by address, overlaps and neighbours joined, empty ones left out.
-inline std::vector<AddressRange> Joined(std::vector<AddressRange> ranges) {
-  std::erase_if(ranges, [](const AddressRange& range) { return range.begin >= range.end; });
-  std::sort(ranges.begin(), ranges.end(),
-            [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
-  std::vector<AddressRange> joined;
-  for (const AddressRange& range : ranges) {
-    if (!joined.empty() && range.begin <= joined.back().end) {
-      joined.back().end = std::max(joined.back().end, range.end);
-    } else {
-      joined.push_back(range);
-    }
-  }
-  return joined;
-}
-
-// What of `range` is not in `excluded`, which is joined.
-inline std::vector<AddressRange> Without(AddressRange range,
-                                         const std::vector<AddressRange>& excluded) {
-  std::vector<AddressRange> left;
-  auto at = std::partition_point(
-      excluded.begin(), excluded.end(),
-      [&](const AddressRange& candidate) { return candidate.end <= range.begin; });
-  std::uint64_t begin = range.begin;
-  for (; at != excluded.end() && at->begin < range.end; ++at) {
-    if (at->begin > begin) left.push_back({begin, at->begin});
-    begin = std::max(begin, at->end);
-  }
-  if (begin < range.end) left.push_back({begin, range.end});
-  return left;
-}
+// Returns the parts of `range` that are not in `excluded`. Pure. REQUIRES: `excluded` is joined.
+[[nodiscard]] std::vector<AddressRange> SubtractRanges(AddressRange range,
+                                                       const std::vector<AddressRange>& excluded);
 
 }  // namespace leakgate

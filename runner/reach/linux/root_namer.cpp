@@ -8,11 +8,7 @@
 namespace leakgate {
 namespace {
 
-bool Has(const AddressRange& range, std::uint64_t address) {
-  return address >= range.begin && address < range.end;
-}
-
-std::string Named(const Variable& variable) {
+std::string VariableText(const Variable& variable) {
   if (variable.position.file.empty()) return variable.name;
   return fmt::format("{} ({}:{})", variable.name, variable.position.file, variable.position.line);
 }
@@ -29,13 +25,13 @@ std::string RootNamer::ThreadText(int tid) const {
 std::string RootNamer::GlobalText(const MappedModule& module, std::uint64_t address) const {
   const std::uint64_t in_file = address - module.bias;
   const std::optional<Variable> variable = variables_.At(module.path, in_file);
-  if (variable) return Named(*variable);
+  if (variable) return VariableText(*variable);
   return fmt::format("a global of {} (+{:#x})",
                      std::filesystem::path(module.path).filename().string(), in_file);
 }
 
-// The program's own are right below the thread pointer; where those of a library
-// are, only the dynamic linker knows.
+// The program's own thread-locals are right below the thread pointer. Only the dynamic linker knows
+// where those of a library are.
 std::string RootNamer::ThreadLocalText(const FrozenThread& thread, std::uint64_t address) const {
   const std::string of_thread = fmt::format("a thread-local of {}", ThreadText(thread.tid));
   const MappedModule* const program = modules_.empty() ? nullptr : Program();
@@ -44,12 +40,12 @@ std::string RootNamer::ThreadLocalText(const FrozenThread& thread, std::uint64_t
   if (from_end > program->thread_local_end) return of_thread;
   const std::optional<Variable> variable =
       variables_.ThreadLocalAt(program->path, program->thread_local_end - from_end);
-  return variable ? fmt::format("{}, {}", Named(*variable), of_thread) : of_thread;
+  return variable ? fmt::format("{}, {}", VariableText(*variable), of_thread) : of_thread;
 }
 
-// The one with the dynamic linker's choice of a program: the first that a process
-// maps is not it where the linker was started by hand, so it is told by having
-// thread-locals and being no library. Nothing is lost where that errs.
+// Returns the program among the modules: the first one that has thread-locals and is no library.
+// The first module of all may be the dynamic linker, if that was started by hand. A wrong answer
+// costs only a name.
 const MappedModule* RootNamer::Program() const {
   const auto program =
       std::find_if(modules_.begin(), modules_.end(), [](const MappedModule& module) {
@@ -71,13 +67,15 @@ std::string RootNamer::NameOf(const RootPlace& place) const {
   if (place.address == 0) return fmt::format("a register of {}", ThreadText(place.tid));
   for (const FrozenThread& thread : threads_) {
     if (thread.tid != place.tid) continue;
-    if (Has(ThreadLocalsOf(thread, modules_), place.address)) {
+    if (ThreadLocalsOf(thread, modules_).Has(place.address)) {
       return ThreadLocalText(thread, place.address);
     }
     return fmt::format("the stack of {}", ThreadText(place.tid));
   }
   for (const MappedModule& module : modules_) {
-    if (Has({module.begin, module.end}, place.address)) return GlobalText(module, place.address);
+    if (AddressRange{module.begin, module.end}.Has(place.address)) {
+      return GlobalText(module, place.address);
+    }
   }
   return MappingText(place.address);
 }

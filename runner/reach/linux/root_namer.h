@@ -1,7 +1,7 @@
-// What a root is called, for people: the variable, or else whose stack, whose
-// registers or which mapping it is in.
+// Names a root for people: by its variable, or else by the stack, the registers or the mapping that
+// it is in.
 //
-// Once the process goes on: all it needs is copied, but for the files on disk.
+// The process may run meanwhile: names come from copies and from files on disk.
 #pragma once
 
 #include <string>
@@ -14,12 +14,13 @@ namespace leakgate {
 
 class RootNamer {
  public:
-  // All outlive it.
+  // All arguments must outlive this.
   RootNamer(const std::vector<MappedRange>& maps, const std::vector<MappedModule>& modules,
             const std::vector<FrozenThread>& threads, Variables& variables)
       : maps_(maps), modules_(modules), threads_(threads), variables_(variables) {}
 
-  // "net::g_cache (net/cache.cc:12)", "the stack of thread 7 'worker'".
+  // Returns "net::g_cache (net/cache.cc:12)" or "the stack of thread 7 'worker'", say; never an
+  // empty text.
   [[nodiscard]] std::string NameOf(const RootPlace& place) const;
 
  private:

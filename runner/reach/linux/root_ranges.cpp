@@ -12,8 +12,7 @@
 namespace leakgate {
 namespace {
 
-// What leaf functions may use below their stack pointer.
-// More than glibc's thread descriptor has.
+// glibc's thread descriptor is smaller.
 constexpr std::uint64_t kDescriptorBytes = 4096;
 
 constexpr std::uint64_t PageUp(std::uint64_t address) {
@@ -50,7 +49,7 @@ std::optional<MappedModule> ModuleAt(const MappedRange& first, const ProcessMemo
     if (header.p_type == PT_TLS) {
       const std::uint64_t alignment = std::max<std::uint64_t>(header.p_align, 1);
       module.thread_local_bytes = header.p_memsz + alignment;
-      // The block ends at the thread pointer, which is aligned.
+      // The thread-locals end at the thread pointer, which is aligned.
       module.thread_local_end = (header.p_memsz + alignment - 1) / alignment * alignment;
     }
     if (header.p_type != PT_LOAD) continue;
@@ -62,7 +61,7 @@ std::optional<MappedModule> ModuleAt(const MappedRange& first, const ProcessMemo
   return module;
 }
 
-// Not merely a file that somebody reads through a mapping: that has one range.
+// A file that the program merely reads through a mapping has one range; a loaded one has several.
 bool IsLoaded(const MappedModule& module, const std::vector<MappedRange>& maps) {
   return std::any_of(maps.begin(), maps.end(), [&](const MappedRange& range) {
     return range.inode == module.inode && range.begin > module.begin && range.begin < module.end;
@@ -76,7 +75,7 @@ bool MayHoldRoots(const MappedRange& range) {
   return !IsOurRegion(range) && range.name != "[heap]" && !range.name.starts_with("[v");
 }
 
-// The first block at or after `address`.
+// Returns the first block at or after `address`.
 std::vector<LiveBlock>::const_iterator FirstFrom(const std::vector<LiveBlock>& blocks,
                                                  std::uint64_t address) {
   return std::lower_bound(
@@ -89,7 +88,7 @@ AddressRange RangeOf(const LiveBlock& block) {
   return {block.address, std::max(end, block.address)};
 }
 
-// A part of the roots that is known for something.
+// A range of which more is known than that it is mapped.
 struct Label {
   AddressRange range;
   RootKind kind;
@@ -107,13 +106,13 @@ class RootFinder {
     ExcludeDeadStacks();
     ExcludeEndedThreads();
     ExcludeBlocks();
-    excluded_ = Joined(std::move(excluded_));
+    excluded_ = JoinRanges(std::move(excluded_));
     LabelModules();
     LabelThreads();
     for (const std::uint64_t page : from_.heap.pages) {
       heap_pages_.push_back({page, page + kHeapPageBytes});
     }
-    heap_pages_ = Joined(std::move(heap_pages_));
+    heap_pages_ = JoinRanges(std::move(heap_pages_));
     for (const MappedRange& range : from_.maps) {
       if (MayHoldRoots(range)) AddRange(range);
     }
@@ -133,9 +132,8 @@ class RootFinder {
     for (const OwnRange& range : from_.own_ranges) Exclude(range.begin, range.end);
   }
 
-  // glibc's heaps of other threads than the main one: each begins at a multiple of
-  // 64 MiB, with a pointer to its arena, which is behind the first heap's own
-  // record, and with its size.
+  // glibc has heaps for other threads than the main one. Each begins at a multiple of 64 MiB, with
+  // a pointer to its arena, which is behind the first heap's own record, and with its size.
   void ExcludeArenas() {
     constexpr std::uint64_t kHeapBytes = 64ULL << 20;
     for (const MappedRange& range : from_.maps) {
@@ -162,9 +160,9 @@ class RootFinder {
            (range.IsAnonymous() && range.name != "[heap]" && range.Has(thread.thread_pointer));
   }
 
-  // Below the stack pointer of the one thread whose stack a range is. Of a range
-  // that several stacks share, what is below the lowest; of one that is not the
-  // thread's own (a coroutine's, a signal's), nothing.
+  // Words below a stack pointer are dead. If several stacks share a range, only what is below the
+  // lowest of them is; in a stack that is not the thread's own (a coroutine's, a signal's),
+  // nothing is.
   void ExcludeDeadStacks() {
     std::map<const MappedRange*, std::uint64_t> lowest;
     for (const FrozenThread& thread : from_.threads) {
@@ -190,16 +188,13 @@ class RootFinder {
   }
 
   bool IsOfLiveThread(AddressRange range) const {
-    const auto has = [&](std::uint64_t address) {
-      return address >= range.begin && address < range.end;
-    };
     return std::any_of(from_.threads.begin(), from_.threads.end(), [&](const FrozenThread& thread) {
-      return has(thread.stack_pointer) || has(thread.thread_pointer);
+      return range.Has(thread.stack_pointer) || range.Has(thread.thread_pointer);
     });
   }
 
-  // glibc keeps the stacks of threads that have ended for others to come. Each is
-  // behind a guard, and ends in the thread's descriptor, which points at itself.
+  // glibc keeps the stacks of ended threads for later ones. Such a stack is behind a guard, and
+  // ends in the thread's descriptor, which points at itself.
   void ExcludeEndedThreads() {
     for (std::size_t i = 1; i < from_.maps.size(); ++i) {
       const MappedRange& range = from_.maps[i];
@@ -227,14 +222,14 @@ class RootFinder {
     return found;
   }
 
-  // Live blocks count only if they are reached. Those in memory that holds no
-  // roots anyway need not be told.
+  // Live blocks are no roots. A block in memory without roots need not be excluded.
   void ExcludeBlocks() {
     std::vector<AddressRange> covered = excluded_;
     for (const MappedRange& range : from_.maps) {
       if (!MayHoldRoots(range)) covered.push_back({range.begin, range.end});
     }
-    for (const AddressRange& open : Without({0, 1ULL << kAddressBits}, Joined(covered))) {
+    for (const AddressRange& open :
+         SubtractRanges({0, 1ULL << kAddressBits}, JoinRanges(covered))) {
       auto block = FirstFrom(from_.heap.blocks, open.begin);
       for (; block != from_.heap.blocks.end() && block->address < open.end; ++block) {
         const AddressRange range = RangeOf(*block);
@@ -268,10 +263,11 @@ class RootFinder {
   }
 
   void AddRange(const MappedRange& range) {
-    for (const AddressRange& part : Without({range.begin, range.end}, excluded_)) AddPart(part);
+    for (const AddressRange& part : SubtractRanges({range.begin, range.end}, excluded_))
+      AddPart(part);
   }
 
-  // Where labels overlap, the one that begins first has it.
+  // If labels overlap, the one that begins first counts.
   void AddPart(AddressRange part) {
     for (const Label& label : labels_) {
       if (label.range.end <= part.begin) continue;
@@ -286,10 +282,10 @@ class RootFinder {
   }
 
   void AddMapping(AddressRange part) {
-    for (const AddressRange& left : Without(part, heap_pages_)) roots_.push_back({left});
+    for (const AddressRange& left : SubtractRanges(part, heap_pages_)) roots_.push_back({left});
   }
 
-  // Coroutines, and threads that were given a stack.
+  // Coroutines have their stacks in blocks, and so have threads that were given a stack.
   void AddStacksInBlocks() {
     for (const FrozenThread& thread : from_.threads) {
       const LiveBlock* const block = BlockAt(thread.stack_pointer);

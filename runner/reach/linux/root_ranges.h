@@ -1,5 +1,5 @@
-// Where the program can get at memory from by itself: its globals, its threads'
-// stacks and thread-locals, and what it has mapped. The heap is none of it.
+// Finds the roots: memory that the program can reach without a pointer from the heap. These are its
+// globals, its threads' stacks and thread-locals, and what it has mapped. The heap is no root.
 //
 //   a thread's mapping    [guard][ dead | sp: stack | thread-locals | descriptor ][...]
 //                                         `--------- roots ----------------------'
@@ -19,14 +19,14 @@
 
 namespace leakgate {
 
-// A program or library as it is mapped: its ELF header's word for it.
+// A program or library as it is mapped, by its ELF header in memory.
 struct MappedModule {
   std::string path;
   std::uint64_t begin = 0;
-  std::uint64_t end = 0;                 // of its last segment, what no file backs included
+  std::uint64_t end = 0;                 // of its last segment, with the part that no file backs
   std::uint64_t bias = 0;                // run-time address minus the address in the file
-  std::uint64_t thread_local_bytes = 0;  // at most
-  std::uint64_t thread_local_end = 0;    // of the program's: where they end, from their begin
+  std::uint64_t thread_local_bytes = 0;  // its thread-locals take at most so much
+  std::uint64_t thread_local_end = 0;    // where they end, from their begin; for the program only
   std::uint64_t inode = 0;
 };
 
@@ -36,16 +36,16 @@ struct RootRange {
   AddressRange range;
   RootKind kind = RootKind::kMapping;
   WordRule rule = WordRule::kNone;
-  int tid = 0;  // of a stack and of thread-locals
+  int tid = 0;  // set for stacks and thread-locals
 
   friend bool operator==(const RootRange&, const RootRange&) = default;
 };
 
-// The modules that are mapped, by address.
+// Returns the modules that are mapped, sorted by address.
 [[nodiscard]] std::vector<MappedModule> FindModules(const std::vector<MappedRange>& maps,
                                                     const ProcessMemory& memory);
 
-// What a function that calls no other may use below its stack pointer (System V ABI).
+// A function that calls no other may use so much below its stack pointer (System V ABI).
 inline constexpr std::uint64_t kRedZoneBytes = 128;
 
 struct RootSources {
@@ -57,11 +57,10 @@ struct RootSources {
   const ProcessMemory& memory;
 };
 
-// The kinds in the order in which they are to be asked for a holder.
+// Returns the roots, sorted by kind: the kind that says most about a holder comes first.
 [[nodiscard]] std::vector<RootRange> FindRoots(const RootSources& sources);
 
-// What is thread-local of `thread`: from the first of its static ones to the end of its
-// descriptor.
+// Returns the range from the first static thread-local of `thread` to the end of its descriptor.
 [[nodiscard]] AddressRange ThreadLocalsOf(const FrozenThread& thread,
                                           const std::vector<MappedModule>& modules);
 

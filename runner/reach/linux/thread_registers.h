@@ -1,11 +1,21 @@
 // The registers of a stopped thread, as roots.
 #pragma once
 
+#include <cstdint>
 #include <optional>
-
-#include "runner/reach/linux/frozen_process.h"
+#include <string>
+#include <vector>
 
 namespace leakgate {
+
+struct FrozenThread {
+  int tid = 0;
+  std::string name;
+  std::uint64_t stack_pointer = 0;
+  std::uint64_t program_counter = 0;
+  std::uint64_t thread_pointer = 0;
+  std::vector<std::uint64_t> registers;  // all words: general and vector registers
+};
 
 // Everything of `tid` but its name; nothing if it has died. REQUIRES: it is
 // stopped, traced by this thread.

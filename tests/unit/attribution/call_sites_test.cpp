@@ -8,20 +8,12 @@
 namespace leakgate {
 namespace {
 
-Frame At(const std::string& function, const std::string& file, int line) {
-  Frame frame = In(function);
-  frame.file = file;
-  frame.line = line;
-  return frame;
-}
-
 Frame Nameless(std::uint64_t offset) {
   Frame frame = In("");
   frame.module_offset = offset;
   return frame;
 }
 
-// As the call site of a stack: looked at and attributed.
 Finding SiteOf(std::vector<Frame> frames, UnwindEnd end = UnwindEnd::kOutermost) {
   CallSites sites([&](std::uint32_t) { return ResolvedStack{frames, end}; });
   return sites.Of(1).finding;
@@ -49,23 +41,23 @@ TEST(CallSitesTest, KeepHowTheStackEnds) {
 }
 
 TEST(CallSiteKeyTest, IsTheUsersFrameWhoeverCallsIt) {
-  EXPECT_EQ(KeyOf({InLibc("strdup"), At("net::Grow()", "pool.cc", 8), In("A_B_Test::TestBody()")}),
-            KeyOf({At("net::Grow()", "pool.cc", 8), In("A_C_Test::TestBody()"), In("main")}));
+  EXPECT_EQ(KeyOf({InLibc("strdup"), At("pool.cc", "net::Grow()", 8), In("A_B_Test::TestBody()")}),
+            KeyOf({At("pool.cc", "net::Grow()", 8), In("A_C_Test::TestBody()"), In("main")}));
 }
 
 TEST(CallSiteKeyTest, IsTheSameAtAnyAddressOfALine) {
-  Frame elsewhere = At("net::Grow()", "pool.cc", 8);
+  Frame elsewhere = At("pool.cc", "net::Grow()", 8);
   elsewhere.module_offset = 0x1234;
 
-  EXPECT_EQ(KeyOf({elsewhere}), KeyOf({At("net::Grow()", "pool.cc", 8)}));
+  EXPECT_EQ(KeyOf({elsewhere}), KeyOf({At("pool.cc", "net::Grow()", 8)}));
 }
 
 TEST(CallSiteKeyTest, DiffersByFunctionFileAndLine) {
-  const std::string key = KeyOf({At("net::Grow()", "pool.cc", 8)});
+  const std::string key = KeyOf({At("pool.cc", "net::Grow()", 8)});
 
-  EXPECT_NE(KeyOf({At("net::Shrink()", "pool.cc", 8)}), key);
-  EXPECT_NE(KeyOf({At("net::Grow()", "cache.cc", 8)}), key);
-  EXPECT_NE(KeyOf({At("net::Grow()", "pool.cc", 9)}), key);
+  EXPECT_NE(KeyOf({At("pool.cc", "net::Shrink()", 8)}), key);
+  EXPECT_NE(KeyOf({At("cache.cc", "net::Grow()", 8)}), key);
+  EXPECT_NE(KeyOf({At("pool.cc", "net::Grow()", 9)}), key);
 }
 
 TEST(CallSiteKeyTest, DiffersByAddressWhereTheFunctionHasNoName) {
@@ -81,7 +73,7 @@ TEST(CallSiteKeyTest, IsTheWholeStackWhereNoFrameIsTheUsers) {
 }
 
 TEST(DescribeCallSiteTest, NamesTheUsersFunctionAndItsLine) {
-  EXPECT_EQ(DescribeCallSite(SiteOf({InLibc("strdup"), At("net::Pool::Grow(int)", "pool.cc", 8)})),
+  EXPECT_EQ(DescribeCallSite(SiteOf({InLibc("strdup"), At("pool.cc", "net::Pool::Grow(int)", 8)})),
             "net::Pool::Grow (pool.cc:8)");
 }
 

@@ -7,12 +7,6 @@
 namespace leakgate {
 namespace {
 
-Frame At(const std::string& file, const std::string& function) {
-  Frame frame = In(function);
-  frame.file = file;
-  return frame;
-}
-
 BudgetFile Owning(const std::string& component, const CodePatterns& code) {
   BudgetFile file;
   file.component = component;
@@ -54,6 +48,89 @@ TEST(CodeOwnerTest, IsUnownedOnlyIfNoFrameIsAnyones) {
   EXPECT_EQ(OwnerOf({&kRest, &kDisk}, {In("other::Run()"), In("disk::Open()")}), &kDisk);
   EXPECT_EQ(OwnerOf({&kNet}, {In("other::Run()")}), nullptr);
   EXPECT_EQ(OwnerOf({&kRest}, {}), &kRest);
+}
+
+TEST(UserCodeTest, FindsTheInnermostFrameOfTheUsers) {
+  const std::vector<Frame> stack = {
+      InAgent(), InLibstdcxx("std::string::_M_create(unsigned long&, unsigned long)"),
+      In("net::Pool::Grow(unsigned long)"), In("PoolTest_Grows_Test::TestBody()"),
+      In("testing::Test::Run()")};
+
+  EXPECT_EQ(FindUserFrame(stack), 2U);
+}
+
+TEST(UserCodeTest, FindsNoneWhereAllIsTheRuntimes) {
+  EXPECT_EQ(FindUserFrame({InLibstdcxx(), InLoader("_dl_init")}), std::nullopt);
+}
+
+TEST(UserCodeTest, CountsAnUnknownFunctionOfTheProgramAsTheUsers) {
+  EXPECT_TRUE(IsUserFrame(In("")));
+}
+
+TEST(UserCodeTest, CountsAFrameInNoModuleAsTheUsers) { EXPECT_TRUE(IsUserFrame(InModule("", ""))); }
+
+TEST(UserCodeTest, CountsCCodeInASystemLibraryAsTheUsers) {
+  EXPECT_TRUE(IsUserFrame(InModule("/usr/lib/x86_64-linux-gnu/libz.so.1", "deflateInit_")));
+}
+
+TEST(UserCodeTest, CountsFunctionsOutsideTheRuntimesNamespacesAsTheUsers) {
+  for (const char* const function :
+       {"main", "net::std::Pool::Grow()", "std_pool::Grow()",
+        "std::unique_ptr<net::Pool> net::Make<net::Pool>(int)", "mytesting::Run()",
+        "(anonymous namespace)::Make()", "net::Pool::operator new(unsigned long)",
+        "net::Run(std::function<void ()>)"}) {
+    EXPECT_TRUE(IsUserFrame(In(function))) << function;
+  }
+}
+
+TEST(UserCodeTest, LeavesOutFunctionsOfTheRuntimesNamespaces) {
+  for (const char* const function :
+       {"std::vector<int>::reserve(unsigned long)",
+        "void std::vector<net::Pool>::_M_realloc_insert<net::Pool>(net::Pool&&)",
+        "__gnu_cxx::new_allocator<net::Pool>::allocate(unsigned long, void const*)",
+        "std::__cxx11::basic_string<char>::_M_create(unsigned long&, unsigned long)",
+        "operator new(unsigned long)", "operator new[](unsigned long)", "operator delete(void*)",
+        "testing::Test::Run()",
+        "void testing::internal::HandleExceptionsInMethodIfSupported<testing::Test, "
+        "void>(testing::Test*, void (testing::Test::*)(), char const*)",
+        "_ZNK7testing8internal12ReturnActionINSt7__cxx1112basic_stringIc"}) {
+    EXPECT_FALSE(IsUserFrame(In(function))) << function;
+  }
+}
+
+TEST(UserCodeTest, LeavesOutModulesOfTheRuntime) {
+  for (const char* const module :
+       {"/lib/libc.so.6", "/lib/libc-2.31.so", "/lib64/ld-linux-x86-64.so.2", "/lib/ld-2.31.so",
+        "/lib/libm.so.6", "/lib/libpthread-2.31.so", "[vdso]", "/usr/lib/libstdc++.so.6.0.30",
+        "/usr/lib/libgcc_s.so.1", "/opt/libc++.so.1", "/opt/libc++abi.so.1",
+        "/usr/lib/libgtest.so.1.12.1", "/opt/libgmockd.so", "/usr/lib/libgmock_main.so.1.12.1",
+        "/opt/leakgate/libleakgate_agent.so"}) {
+    EXPECT_FALSE(IsUserFrame(InModule(module, ""))) << module;
+  }
+}
+
+TEST(UserCodeTest, CountsModulesOfLikeNamesAsTheUsers) {
+  for (const char* const module :
+       {"/src/libcache.so", "/src/libc-ares.so.2", "/src/libmine.so", "/src/libc++utils.so",
+        "/src/ld_test", "/src/libc", "/src/libgtest_helpers.so", "/src/libc.so.6.d/net.so"}) {
+    EXPECT_TRUE(IsUserFrame(InModule(module, ""))) << module;
+  }
+}
+
+TEST(UserCodeTest, LeavesOutInlineCodeOfTheLibrariesHeaders) {
+  Frame frame = In("allocate");  // debug information without scopes
+  frame.file = "/usr/include/c++/12/bits/new_allocator.h";
+  EXPECT_FALSE(IsUserFrame(frame));
+
+  frame.file = "/usr/include/gtest/internal/gtest-internal.h";
+  EXPECT_FALSE(IsUserFrame(frame));
+}
+
+TEST(UserCodeTest, KeepsCodeOfOtherHeaders) {
+  Frame frame = In("allocate");
+  frame.file = "/usr/include/boost/pool/pool.hpp";
+
+  EXPECT_TRUE(IsUserFrame(frame));
 }
 
 }  // namespace

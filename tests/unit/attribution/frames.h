@@ -1,4 +1,4 @@
-// Call stacks in few words, for tests of attribution. Innermost first.
+// Makes frames in few words, for tests of attribution.
 #pragma once
 
 #include <string>
@@ -15,14 +15,21 @@ inline Frame In(const std::string& function) {
   return frame;
 }
 
-// The same, at a call of an exported function.
+inline Frame At(const std::string& file, const std::string& function, int line = 0) {
+  Frame frame = In(function);
+  frame.file = file;
+  frame.line = line;
+  return frame;
+}
+
+// A function in the test program that calls an exported function.
 inline Frame Calling(const std::string& function, const std::string& called) {
   Frame frame = In(function);
   frame.called_function = called;
   return frame;
 }
 
-// The same, at a call through a pointer.
+// A function in the test program that calls through a pointer.
 inline Frame CallingAPointer(const std::string& function) {
   Frame frame = In(function);
   frame.calls_through_pointer = true;

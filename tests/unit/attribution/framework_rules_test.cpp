@@ -1,4 +1,4 @@
-// Each match is paired with a leak of the user's that looks much like it.
+// For each match there is a test of a user's leak that looks much like it and must not match.
 #include "runner/attribution/framework_rules.h"
 
 #include <gtest/gtest.h>
@@ -246,8 +246,8 @@ TEST(FrameworkRulesTest, BelievesTheCallersInstructionBeforeTheSymbol) {
   EXPECT_EQ(Match({InLibc("setenv"), Calling("net::Start()", "strdup"), kTestBody}), std::nullopt);
 }
 
-// So the C library's debug information calls tzset. The caller is GoogleTest: the
-// test's last call was a jump.
+// The C library's debug information names tzset so. The caller is GoogleTest, because the test's
+// last call was a jump.
 TEST(FrameworkRulesTest, KnowsTheExportedFunctionByItsInnerName) {
   EXPECT_EQ(Match({InLibc("tzset_internal"), InLibc("__tzset"), CallingAPointer("Run()")}),
             "libc.time-zone");

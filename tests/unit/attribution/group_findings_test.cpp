@@ -69,7 +69,7 @@ BlockFacts AllowedForAWorker() {
   return facts;
 }
 
-// Two blocks of one stack, of which different things are known.
+// Groups two blocks of one stack, of which different things may be known.
 std::vector<Finding> GroupTwo(BlockFacts first, BlockFacts second) {
   CallSites sites([](std::uint32_t) { return Resolved({In("net::Grow()")}); });
   return GroupFindings({Block(1, 64), Block(1, 36)}, {std::move(first), std::move(second)}, sites);
@@ -212,7 +212,7 @@ TEST(GroupFindingsTest, CallsMallocInTheProgramsOwnOperatorNewANew) {
                   Field(&Finding::kind, AllocationKind::kNewArray)));
 }
 
-// The runtime's new[] calls the program's new, both by way of the agent.
+// The runtime's new[] calls the program's new; the agent forwards both calls.
 TEST(GroupFindingsTest, NamesTheOutermostOfNestedOperators) {
   const Stacks stacks = {
       {1, Resolved({In("operator new(unsigned long)"), InAgent(),

@@ -11,12 +11,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Frame At(const std::string& file, const std::string& function) {
-  Frame frame = In(function);
-  frame.file = file;
-  return frame;
-}
-
 const std::vector<Frame> kStack = {
     InLibstdcxx("operator new(unsigned long)"),
     At("/home/me/src/net/pool.cc", "net::Pool::Grow(unsigned long)"),

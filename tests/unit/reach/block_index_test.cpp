@@ -1,4 +1,3 @@
-// Each word finds the block that it points into, wherever blocks lie.
 #include "runner/reach/block_index.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-// How a chain of holders reads.
 #include <gtest/gtest.h>
 
 #include "runner/reach/holder.h"

@@ -1,4 +1,3 @@
-// What reaches what, on memory that is a map of words.
 #include "runner/reach/reach.h"
 
 #include <gmock/gmock.h>
@@ -10,10 +9,10 @@ namespace {
 
 using testing::ElementsAre;
 
-// Blocks at addresses 0x1000, 0x2000, ... with words in them.
+// The memory of a program: blocks, and a map of the words in them.
 class Memory {
  public:
-  // The block's number. REQUIRES: by address.
+  // Returns the block's number. REQUIRES: blocks are added by address.
   std::uint32_t Add(std::uint64_t address, std::uint64_t size) {
     blocks_.push_back({.address = address, .size_bytes = size});
     return static_cast<std::uint32_t>(blocks_.size() - 1);
@@ -92,7 +91,7 @@ TEST(ReachTest, OfACycleTheFirstByAddressIsLost) {
               ElementsAre(Reach::kLost, Reach::kIndirectlyLost, Reach::kIndirectlyLost));
 }
 
-// 0x1000 is first by address, but only hangs on the cycle of the other two.
+// The block at 0x1000 is the first by address, but only the cycle of the other two leads to it.
 TEST(ReachTest, WhatHangsOnACycleIsLostWithIt) {
   Memory memory;
   for (std::uint64_t i = 1; i <= 3; ++i) memory.Add(i * 0x1000, 64);
@@ -118,7 +117,7 @@ TEST(ReachTest, ALostBlockThatIsNoCandidateCountsAsAHolder) {
   EXPECT_THAT(ReachFrom(memory, {1}, {}), ElementsAre(Reach::kIndirectlyLost));
 }
 
-// 1000 bytes and what glibc needs take 1008: the header behind begins at +992.
+// With what glibc needs, 1000 bytes take 1008: the next chunk's header begins at +992.
 TEST(ReachTest, TheHeaderOfTheNextChunkDoesNotHold) {
   Memory memory;
   memory.Add(0x1010, 1000);

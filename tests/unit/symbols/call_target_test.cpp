@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "runner/symbols/symbolizer.h"
 #include "tests/unit/symbols/compiled_library.h"
 
 namespace leakgate {
 namespace {
 
-// Each Call... returns the address that its call to Here returns to.
+// The call to Here in each Call... function returns to the address that the function returns.
 constexpr char kSource[] = R"(
 extern "C" __attribute__((noinline)) void* Here() { return __builtin_return_address(0); }
 extern "C" void* CallDirectly() {
@@ -53,11 +52,6 @@ extern "C" void* CallDirectly() {
 }
 )";
 
-std::vector<Frame> FramesOf(const CompiledLibrary& library, const char* function) {
-  const std::uint64_t pc = library.Call(function);
-  return Symbolizer().Symbolize(ModuleOf(pc), pc);
-}
-
 class CallTargetLinkTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(CallTargetLinkTest, NamesTheExportedFunctionThatIsCalled) {
@@ -97,7 +91,7 @@ TEST(CallTargetTest, TellsACallThroughAPointerFromADirectOne) {
   EXPECT_FALSE(FramesOf(library, "CallDirectly").back().calls_through_pointer);
 }
 
-// As libc_nonshared.a's atexit does, which is part of each program.
+// The atexit of libc_nonshared.a, which is a part of each program, forwards so.
 TEST(CallTargetTest, LooksThroughAFunctionThatOnlyForwards) {
   const CompiledLibrary library(R"(
       extern "C" __attribute__((noinline)) void* Here(void*, long) {
@@ -121,9 +115,8 @@ TEST(CallTargetTest, CountsACallWithinTheModuleAsDirect) {
   EXPECT_FALSE(FramesOf(library, "CallDirectly").back().calls_through_pointer);
 }
 
-// Each returns the address that one form of `call *` returns to: the pointer
-// is in a register, in memory, or in memory at a distance of one or four bytes,
-// on a register or on the stack.
+// Each form of `call *` has its pointer elsewhere: in a register, in memory, or in memory at an
+// offset of one or four bytes from a register or the stack pointer.
 class PointerCallTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(PointerCallTest, IsToldInEachForm) {

@@ -1,5 +1,5 @@
-// A small shared library, compiled when the test runs, for tests that depend on
-// what the compiler and the linker were told. Uses the system's g++.
+// Compiles a small shared library when a test runs, for tests that depend on the flags of the
+// compiler and the linker. Uses the system's g++.
 #pragma once
 
 #include <dlfcn.h>
@@ -11,13 +11,14 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "runner/region/module.h"
-#include "runner/symbols/frame.h"
+#include "runner/symbols/symbolizer.h"
 
 namespace leakgate {
 
-// A folder that is there as long as this is.
+// A folder that is removed with this.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -92,14 +93,14 @@ inline int MatchModule(dl_phdr_info* info, std::size_t, void* argument) {
 
 }  // namespace compiled_library_internal
 
-// The module of this process that has `address`, as the agent would record it.
+// Returns the module of this process that has `address`, as the agent would record it.
 inline Module ModuleOf(std::uint64_t address) {
   compiled_library_internal::ModuleSearch search{address, {}};
   dl_iterate_phdr(&compiled_library_internal::MatchModule, &search);
   return search.found;
 }
 
-// `source` as net.cpp, compiled with `flags` to libnet.so and loaded.
+// Writes `source` to net.cpp, compiles it with `flags` to libnet.so, and loads that.
 class CompiledLibrary {
  public:
   // `finish` is a shell command that changes libnet.so before it is loaded.
@@ -115,7 +116,7 @@ class CompiledLibrary {
   CompiledLibrary(const CompiledLibrary&) = delete;
   CompiledLibrary& operator=(const CompiledLibrary&) = delete;
 
-  // The address that the library's function `name` returns.
+  // Returns the address that the library's function `name` returns.
   [[nodiscard]] std::uint64_t Call(const char* name) const {
     auto* const function = reinterpret_cast<void* (*)()>(dlsym(handle_, name));
     if (function == nullptr) throw std::runtime_error(dlerror());
@@ -130,5 +131,11 @@ class CompiledLibrary {
   ScratchFolder folder_;
   void* handle_ = nullptr;
 };
+
+// Returns the frames at the address that the library's function returns.
+inline std::vector<Frame> FramesOf(const CompiledLibrary& library, const char* function) {
+  const std::uint64_t pc = library.Call(function);
+  return Symbolizer().Symbolize(ModuleOf(pc), pc);
+}
 
 }  // namespace leakgate

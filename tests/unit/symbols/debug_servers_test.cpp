@@ -6,7 +6,7 @@
 namespace leakgate {
 namespace {
 
-// The tests of symbols run in this process, too, and must ask nobody.
+// Other tests of symbols run in this process, too, and must ask no server.
 class ServerLookupTest : public ::testing::Test {
  protected:
   void TearDown() override {
@@ -30,7 +30,7 @@ TEST_F(ServerLookupTest, AreWaitedForAsTheUserLikes) {
   EXPECT_STREQ(::getenv("DEBUGINFOD_TIMEOUT"), "77");
 }
 
-// What a server says at once, that it has not, is an answer.
+// A server that says at once that it has no such file has answered.
 TEST_F(ServerLookupTest, AreAskedAgainWhereTheyAnswer) {
   ::setenv("DEBUGINFOD_TIMEOUT", "77", 1);
   ::setenv("DEBUGINFOD_URLS", "http://host", 1);

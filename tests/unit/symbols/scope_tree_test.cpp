@@ -1,5 +1,5 @@
-// The scopes around each entry of debug information, held against what a walk from the
-// unit downwards comes through.
+// The scope tree is compared with a walk from the unit downwards, for each entry of debug
+// information.
 #include <dwarf.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "runner/symbols/debug_information.h"
 #include "runner/symbols/qualified_names.h"
 #include "tests/unit/symbols/compiled_library.h"
 
@@ -64,7 +65,7 @@ class ScopeTreeTest : public ::testing::TestWithParam<const char*> {
     ::close(fd_);
   }
 
-  // Of the first unit.
+  // Returns the first unit.
   Dwarf_Die Unit() const {
     Dwarf_Off next = 0;
     std::size_t header_bytes = 0;
@@ -74,8 +75,8 @@ class ScopeTreeTest : public ::testing::TestWithParam<const char*> {
     return unit;
   }
 
-  // Calls `use(entry, around)` for all entries in scopes below `die`; `around`: the offset of
-  // the innermost one, 0 for none. What was inlined declares nothing.
+  // Calls `use(entry, around)` for all entries in scopes below `die`; `around` is the offset of
+  // the innermost scope around the entry, or 0. Inlined functions declare nothing.
   template <typename Use>
   static void ForEachEntry(Dwarf_Die* die, Dwarf_Off around, Use use) {
     Dwarf_Off reached = 0;

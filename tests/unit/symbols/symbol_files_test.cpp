@@ -1,5 +1,5 @@
-// Modules whose files are not where they were mapped: found in other directories by their
-// build-ids, or not at all, but never taken for another build.
+// If a module's file is not where it was mapped, it is found in other directories by its build-id,
+// or not at all; a file of another build is never taken.
 #include "runner/symbols/symbol_files.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,6 @@ class SymbolFilesTest : public testing::Test {
   SymbolFilesTest()
       : library_(kSource, "-g -O1"), pc_(library_.Call("Start")), module_(ModuleOf(pc_)) {}
 
-  // The file is moved there, whatever it is called.
   void MoveTo(const fs::path& place) const {
     fs::create_directories(place.parent_path());
     fs::rename(library_.file(), place);

@@ -18,7 +18,7 @@ using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Each function returns the address that its innermost call returns to.
+// The innermost call in each function returns to the address that the function returns.
 constexpr char kSource[] = R"(extern "C" __attribute__((noinline)) void* Here() {
   return __builtin_return_address(0);
 }
@@ -48,11 +48,6 @@ extern "C" void* StartHere() {
   return here;
 }
 )";
-
-std::vector<Frame> FramesOf(const CompiledLibrary& library, const char* function) {
-  const std::uint64_t pc = library.Call(function);
-  return Symbolizer().Symbolize(ModuleOf(pc), pc);
-}
 
 auto Functions(const auto&... names) {
   return ElementsAre(Field("function", &Frame::function, names)...);
@@ -87,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, SymbolizerFormatTest,
                                          "-gdwarf-3 -O2", "-g -O2 -ffunction-sections",
                                          "-g -O2 -gz", "-g -O2 -flto", "-g -gsplit-dwarf -O2"));
 
-// Bazel's, whose sandboxes are elsewhere each time.
+// Bazel hides it, because its sandboxes are elsewhere each time.
 TEST(SymbolizerTest, GivesARelativeFileWhereTheBuildHidesItsDirectory) {
   const CompiledLibrary library(kSource, "-g -O2 \"-fdebug-prefix-map=$PWD=/proc/self/cwd\"");
 

@@ -24,8 +24,8 @@ extern "C" void* Local() { return net::Local(); }
 extern "C" void* ThreadLocal() { return &t_count; }
 )";
 
-// With debug information in each form that compilers write: a half of it in a file of its
-// own, as of -gsplit-dwarf, has its own table of files.
+// Reads debug information in each form that compilers write. The half that -gsplit-dwarf puts into
+// a file of its own has its own table of files.
 class VariablesTest : public testing::TestWithParam<const char*> {
  protected:
   std::optional<Variable> At(const char* function) {
@@ -54,8 +54,8 @@ TEST_P(VariablesTest, TellWhereAFunctionStaticIsDeclared) {
   EXPECT_EQ(At("Local"), Declared("net::Local()::local", 7));
 }
 
-// GCC writes an address for its place where -gsplit-dwarf halves the unit: then it has a name
-// alone, and not another variable's line.
+// With -gsplit-dwarf, GCC writes an address for the place of a thread-local: then it has only a
+// name, and not another variable's line.
 TEST_P(VariablesTest, TellWhereAThreadLocalIsDeclared) {
   const bool is_split = std::string(GetParam()).find("split") != std::string::npos;
   EXPECT_EQ(variables_.ThreadLocalAt(library_.file(), 0),

@@ -1,9 +1,10 @@
+#include "runner/symbols/name_text.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <tuple>
 
-#include "runner/symbols/name_text.h"
 #include "tests/support/processor_time.h"
 
 namespace leakgate {
@@ -67,7 +68,7 @@ std::string Repeated(std::string_view part, std::size_t count) {
   return text;
 }
 
-// A report may name functions by texts of megabytes.
+// A report may have names of functions that are megabytes long.
 TEST(FunctionNameCostTest, IsAsMuchForEachByteHoweverLongTheNameIs) {
   for (const char* part : {"operator(a)::", "operator<(", "[abi:x]", "a[abi:", "decltype(",
                            "(a)::", "< ", "operator ", "a b"}) {

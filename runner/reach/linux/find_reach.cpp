@@ -1,4 +1,4 @@
-#include "runner/reach/linux/tell_reach.h"
+#include "runner/reach/linux/find_reach.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace leakgate {
 namespace {
 
-// Candidates by their number among all blocks; kNone for what is live no more.
+// Returns the number of each candidate among all blocks; kNone if it is no longer live.
 std::vector<std::uint32_t> NumbersOf(std::span<const LiveBlock> candidates,
                                      const std::vector<LiveBlock>& blocks) {
   std::vector<std::uint32_t> numbers;
@@ -32,14 +32,7 @@ std::vector<std::uint32_t> NumbersOf(std::span<const LiveBlock> candidates,
   return numbers;
 }
 
-std::vector<std::uint32_t> OnlyLive(const std::vector<std::uint32_t>& numbers) {
-  std::vector<std::uint32_t> live;
-  std::copy_if(numbers.begin(), numbers.end(), std::back_inserter(live),
-               [](std::uint32_t number) { return number != BlockIndex::kNone; });
-  return live;
-}
-
-// Kind by kind, so that a holder is told by the kind that says most.
+// Marks from one kind of roots after the other, so that a holder is of the kind that says most.
 void MarkFrom(const std::vector<RootRange>& roots, const std::vector<FrozenThread>& threads,
               const ProcessMemory& memory, ReachMarker& marker) {
   for (std::size_t i = 0; i < roots.size(); ++i) {
@@ -55,11 +48,14 @@ void MarkFrom(const std::vector<RootRange>& roots, const std::vector<FrozenThrea
   marker.Mark();
 }
 
-// Chains of holders, each root named once.
+// Names the holders of blocks, and each root only once.
 class Holders {
  public:
   Holders(const std::vector<LiveBlock>& blocks, const ReachMarker& marker, const RootNamer& namer)
       : blocks_(blocks), marker_(marker), namer_(namer) {}
+
+  // Returns whether this is the first block of its stack for which it is called.
+  bool IsFirstOfStack(std::uint32_t block) { return stacks_.insert(blocks_[block].stack).second; }
 
   HolderChain Of(std::uint32_t block) {
     const BlockChain chain = marker_.ChainTo(block, kMostHolderLinks);
@@ -75,18 +71,35 @@ class Holders {
   const ReachMarker& marker_;
   const RootNamer& namer_;
   std::map<std::pair<std::uint64_t, int>, std::string> names_;
+  std::set<std::uint32_t> stacks_;
 };
 
-// The asking thread waits in a system call of the agent's: unlike others, it has
-// nothing below its stack pointer, where words of the test's own frames are left.
-std::vector<FrozenThread> WithoutDeadWords(std::vector<FrozenThread> threads, int asking_tid) {
+// Returns the reach of all candidates; `conclusion` has that of those that are live.
+std::vector<BlockReach> ReachOf(const std::vector<std::uint32_t>& numbers,
+                                const std::vector<Reach>& conclusion, HolderWish wish,
+                                Holders& holders) {
+  std::vector<BlockReach> reaches(numbers.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] == BlockIndex::kNone) continue;
+    reaches[i].reach = conclusion[next++];
+    const bool is_wanted = wish == HolderWish::kTell && reaches[i].reach == Reach::kRetained;
+    if (is_wanted && holders.IsFirstOfStack(numbers[i])) reaches[i].holder = holders.Of(numbers[i]);
+  }
+  return reaches;
+}
+
+// The asking thread waits in a system call of the agent. Unlike other threads, it uses nothing
+// below its stack pointer, where words of the test's ended frames are.
+std::vector<FrozenThread> SkipRedZoneOf(int asking_tid, std::vector<FrozenThread> threads) {
   for (FrozenThread& thread : threads) {
     if (thread.tid == asking_tid) thread.stack_pointer += kRedZoneBytes;
   }
   return threads;
 }
 
-// A program may reserve all of the address space, and would stand still for minutes.
+// Fails if a look would take minutes, in which the program stands still: it may have reserved all
+// of the address space, and an old kernel tells of each page there.
 Expected<void> RequireShortLook(int pid, const std::vector<MappedRange>& maps,
                                 const ProcessMemory& memory) {
   constexpr std::uint64_t kMostWithHoles = 4ULL << 40;
@@ -102,7 +115,7 @@ Expected<void> RequireShortLook(int pid, const std::vector<MappedRange>& maps,
       pid, bytes >> 30));
 }
 
-Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
+Expected<std::vector<BlockReach>> LookAtProcess(const ReachRequest& request) {
   Expected<FrozenProcess> process = FrozenProcess::Freeze(request.pid);
   if (!process) return Unexpected(process.error());
   const Expected<HeapCopy> heap = request.region.CopyHeap();
@@ -110,14 +123,15 @@ Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
   const Expected<std::vector<MappedRange>> maps = ReadMaps(request.pid);
   if (!maps) return Unexpected(maps.error());
 
-  const std::vector<FrozenThread> threads =
-      WithoutDeadWords(process->threads(), request.asking_tid);
+  const std::vector<FrozenThread> threads = SkipRedZoneOf(request.asking_tid, process->threads());
   ProcessMemory memory(request.pid);
   const Expected<void> is_short = RequireShortLook(request.pid, *maps, memory);
   if (!is_short) return Unexpected(is_short.error());
   const std::vector<std::uint32_t> numbers = NumbersOf(request.candidates, heap->blocks);
+  std::vector<std::uint32_t> live = numbers;
+  std::erase(live, BlockIndex::kNone);
   ReachMarker marker(
-      heap->blocks, OnlyLive(numbers),
+      heap->blocks, std::move(live),
       [&memory](std::uint64_t begin, std::uint64_t end) { return memory.At(begin, end); });
   const std::vector<MappedModule> modules = FindModules(*maps, memory);
   const std::vector<OwnRange> own_ranges = request.region.OwnRanges();
@@ -129,24 +143,13 @@ Expected<std::vector<BlockReach>> LookAt(const ReachRequest& request) {
 
   const RootNamer namer(*maps, modules, threads, request.variables);
   Holders holders(heap->blocks, marker, namer);
-  std::vector<BlockReach> reaches(numbers.size());
-  std::set<std::uint32_t> told_stacks;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (numbers[i] == BlockIndex::kNone) continue;
-    reaches[i].reach = conclusion[next++];
-    const bool is_told = request.holders == HolderWish::kTell &&
-                         reaches[i].reach == Reach::kRetained &&
-                         told_stacks.insert(heap->blocks[numbers[i]].stack).second;
-    if (is_told) reaches[i].holder = holders.Of(numbers[i]);
-  }
-  return reaches;
+  return ReachOf(numbers, conclusion, request.holders, holders);
 }
 
 }  // namespace
 
-Expected<std::vector<BlockReach>> TellReach(const ReachRequest& request) {
-  return std::async(std::launch::async, [&] { return LookAt(request); }).get();
+Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request) {
+  return std::async(std::launch::async, [&] { return LookAtProcess(request); }).get();
 }
 
 }  // namespace leakgate

@@ -1,9 +1,6 @@
-// What /proc/PID/maps says, as values.
 #include "runner/process/memory_layout.h"
 
 #include <gmock/gmock.h>
-
-#include "runner/reach/linux/process_memory.h"
 
 namespace leakgate {
 namespace {
@@ -45,19 +42,6 @@ TEST(MemoryLayoutTest, FindsTheRangeOfAnAddress) {
   EXPECT_EQ(FindRange(ranges, 0x1FFF), &ranges[0]);
   EXPECT_EQ(FindRange(ranges, 0x2000), nullptr);
   EXPECT_EQ(FindRange(ranges, 0x3000), &ranges[1]);
-}
-
-TEST(AddressRangesTest, NeighboursAndOverlapsAreJoined) {
-  EXPECT_THAT(Joined({{30, 40}, {10, 20}, {20, 25}, {35, 50}, {5, 5}}),
-              ElementsAre(AddressRange{10, 25}, AddressRange{30, 50}));
-}
-
-TEST(AddressRangesTest, WhatIsLeftOfARangeIsInPieces) {
-  const std::vector<AddressRange> excluded = {{0, 12}, {20, 30}, {90, 200}};
-  EXPECT_THAT(Without({10, 100}, excluded),
-              ElementsAre(AddressRange{12, 20}, AddressRange{30, 90}));
-  EXPECT_THAT(Without({22, 28}, excluded), IsEmpty());
-  EXPECT_THAT(Without({40, 50}, excluded), ElementsAre(AddressRange{40, 50}));
 }
 
 }  // namespace

@@ -1,0 +1,78 @@
+// A module's debug information (DWARF), its units, and walks over their entries.
+//
+// Debug information names other files. elfutils opens them whatever they are, so what it would
+// open is looked at here first: it must be a regular file. The debug information is not
+// trusted either: a walk over it always ends. Used by one thread at a time.
+#pragma once
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace leakgate {
+
+struct DebugInformation {
+  Dwarf* dwarf = nullptr;  // null if there is none, or if it names something else than a file
+  Dwarf_Addr bias = 0;
+  // Where the files are that hold it: what they name by a relative path is looked for there.
+  std::vector<std::filesystem::path> directories = {};
+};
+[[nodiscard]] DebugInformation FindDebugInformation(Dwfl_Module* module);
+
+// Returns the text of `attribute`, which lives as long as the debug information; null if the
+// entry has none.
+[[nodiscard]] const char* TextOf(Dwarf_Die entry, unsigned attribute);
+
+// Returns whether `unit` may be asked for its other half, which -gsplit-dwarf puts into a file
+// of its own.
+[[nodiscard]] bool MayReadSplitHalf(const DebugInformation& information, Dwarf_Die unit);
+
+// Calls `visit(unit, details)` for each compilation unit until it returns false. `details` is
+// the half that -gsplit-dwarf has put into another file, or the unit itself if it is not split.
+// REQUIRES: `information.dwarf` is not null.
+template <typename Visit>
+void ForEachUnit(const DebugInformation& information, Visit visit) {
+  Dwarf_CU* cu = nullptr;
+  std::uint8_t type = 0;
+  Dwarf_Die unit;
+  while (dwarf_get_units(information.dwarf, cu, &cu, nullptr, &type, &unit, nullptr) == 0) {
+    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    Dwarf_Die split{};
+    if (type == DW_UT_skeleton) {
+      // Any question about the unit may make libdw look for the other half.
+      if (!MayReadSplitHalf(information, unit)) continue;
+      dwarf_cu_info(cu, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr);
+    }
+    if (!visit(unit, split.addr != nullptr ? split : unit)) return;
+  }
+}
+
+// No compiler nests entries deeper.
+inline constexpr int kMostNestedEntries = 200;
+
+// Calls `use(child)` for each child of `entry` until it returns false. All calls of one walk,
+// at any depth, share `reached`, the offset of the last entry that the walk has come to: in
+// sound debug information offsets only grow, so a walk ends where they do not.
+template <typename Use>
+void ForEachChild(Dwarf_Die* entry, Dwarf_Off& reached, Use use) {
+  Dwarf_Die child;
+  if (dwarf_child(entry, &child) != 0) return;
+  do {
+    const Dwarf_Off offset = dwarf_dieoffset(&child);
+    if (offset <= reached) return;  // broken
+    reached = offset;
+  } while (use(child) && dwarf_siblingof(&child, &child) == 0);
+}
+
+// Returns whether functions and variables may be defined in an entry of this tag. Types hold
+// declarations only.
+[[nodiscard]] constexpr bool MayHoldDefinitions(int tag) {
+  return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_subprogram ||
+         tag == DW_TAG_lexical_block;
+}
+
+}  // namespace leakgate
