@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "runner/attach/program_environment.h"
-#include "runner/cli/commands.h"
+#include "runner/cli/app/command_line.h"
 #include "runner/cli/terminal.h"
 #include "runner/util/linux/signal_end.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runner/snapshot_file/block_batch.h"
-#include "runner/snapshot_file/part_reader.h"
+#include "runner/snapshot_file/parts.h"
 #include "runner/snapshot_file/records.h"
 #include "runner/util/linux/regular_file.h"
 

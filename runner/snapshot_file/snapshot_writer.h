@@ -13,7 +13,7 @@
 
 #include "runner/snapshot/live_block.h"
 #include "runner/snapshot_file/block_batch.h"
-#include "runner/snapshot_file/part_writer.h"
+#include "runner/snapshot_file/parts.h"
 #include "runner/snapshot_file/snapshot_facts.h"
 #include "runner/util/atomic_file.h"
 

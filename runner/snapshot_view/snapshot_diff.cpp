@@ -8,8 +8,8 @@
 
 #include "runner/attribution/frame_origin.h"
 #include "runner/snapshot_view/block_stream.h"
-#include "runner/snapshot_view/mapping_diff.h"
 #include "runner/snapshot_view/show_snapshot.h"
+#include "runner/snapshot_view/stack_changes.h"
 
 namespace leakgate {
 namespace {

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "runner/snapshot_view/site_changes.h"
 #include "runner/snapshot_view/snapshot_view.h"
+#include "runner/snapshot_view/stack_changes.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {

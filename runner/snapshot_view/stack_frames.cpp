@@ -6,7 +6,7 @@
 
 #include "runner/attribution/frame_origin.h"
 #include "runner/attribution/user_code.h"
-#include "runner/snapshot_file/linux/file_state.h"
+#include "runner/snapshot_file/linux/describe_process.h"
 
 namespace leakgate {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "runner/budget/budget_set.h"
 #include "runner/budget/ratchet.h"
-#include "runner/cli/budget_check.h"
+#include "runner/cli/commands/budget_check.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "runner/attach/program_environment.h"
-#include "runner/cli/agent_location.h"
+#include "runner/cli/installation.h"
 #include "runner/session/linux/signals.h"
 
 namespace leakgate::test {

@@ -1,4 +1,4 @@
-#include "runner/cli/budget_check.h"
+#include "runner/cli/commands/budget_check.h"
 
 #include <gmock/gmock.h>
 
