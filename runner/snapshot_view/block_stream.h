@@ -1,4 +1,5 @@
-// The stacks of two snapshots of one process, under ids that both share.
+// The blocks of snapshot files of one process, one at a time by address, so that several
+// files can be walked side by side, with ids of stacks that they share. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@
 
 namespace leakgate {
 
-// The ids are those of the tree that `nodes` holds; each file's own are translated.
+// The stacks of several snapshots of one process. Their ids are those of the tree that `nodes`
+// holds; the ids of each file are translated into them.
 class CommonStacks {
  public:
   // `nodes` begins with kStackRootCount that are no frames, and outlives this.
@@ -48,9 +50,6 @@ class CommonStacks {
   std::vector<SnapshotNode>& nodes_;
   std::unordered_map<SnapshotNode, std::uint32_t, Hash> ids_;
 };
-
-// The blocks of a snapshot file, one at a time by address, so that several files of one
-// process can be walked side by side. Internal to this folder.
 
 // The facts of a file that has just been opened.
 [[nodiscard]] Expected<SnapshotFacts> ReadFacts(SnapshotReader& reader);

@@ -43,7 +43,7 @@ Json GroupJson(SnapshotView& view, GroupBy by, const SnapshotGroup& group,
 }
 
 Json TableJson(SnapshotView& view, GroupBy by, const ShowOptions& options) {
-  const std::vector<SnapshotGroup> groups = view.Groups(by);
+  const std::vector<SnapshotGroup> groups = GroupsOf(view, by);
   const std::size_t shown = std::min(options.top.value_or(groups.size()), groups.size());
   Json rows = Json::array();
   for (std::size_t i = 0; i < shown; ++i) {
@@ -106,7 +106,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The key of how many there are.
+// The key under which the number of blocks or mappings stands.
 using CountKey = const char*;
 constexpr CountKey kBlocks = "blocks";
 constexpr CountKey kMappings = "mappings";

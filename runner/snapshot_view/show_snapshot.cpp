@@ -28,7 +28,7 @@ std::string AmountColumns(Amount amount, std::int64_t total) {
                      Share(amount.bytes, total), amount.blocks);
 }
 
-// What shares are of: what is live, or what has been freed.
+// Shares are of what is live, or of what has been freed.
 std::int64_t TotalBytes(SnapshotView& view, GroupBy by, const std::vector<SnapshotGroup>& groups) {
   if (by != GroupBy::kFreedBy) return view.tally().total().bytes;
   std::int64_t bytes = 0;
@@ -49,14 +49,14 @@ std::string WindowsText(const SnapshotContents& contents, const SnapshotGroup& g
                      NameOfWindow(contents, group.last_window));
 }
 
-// Written line by line.
+// Writes a table of groups line by line.
 class GroupTable {
  public:
   GroupTable(SnapshotView& view, GroupBy by, const TextStyle& style)
       : view_(view), by_(by), style_(style) {}
 
   std::string Text(std::size_t top, std::optional<std::size_t> depth) {
-    const std::vector<SnapshotGroup> groups = view_.Groups(by_);
+    const std::vector<SnapshotGroup> groups = GroupsOf(view_, by_);
     total_ = TotalBytes(view_, by_, groups);
     const std::size_t shown = std::min(top, groups.size());
     std::string text = Title(shown, groups.size());
@@ -119,7 +119,7 @@ class GroupTable {
   std::int64_t total_ = 0;
 };
 
-// The table of the `top` groups; `depth`: so many frames of stacks at most, all of them without.
+// Shows the `top` largest groups, with at most `depth` frames of each stack, or with all.
 std::string GroupsText(SnapshotView& view, GroupBy by, std::size_t top,
                        std::optional<std::size_t> depth, const TextStyle& style) {
   return GroupTable(view, by, style).Text(top, depth);
@@ -197,7 +197,7 @@ constexpr std::size_t kTopOfOverview = 10;
 constexpr std::size_t kTopOfTables = 5;
 constexpr std::size_t kTopOfOneTable = 20;
 
-// What is of one group only tells nothing.
+// A table of one group would tell nothing, and is left out.
 std::string OverviewText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
   std::string text =
       GroupsText(view, GroupBy::kSite, options.top.value_or(kTopOfOverview), {}, style);
@@ -205,13 +205,13 @@ std::string OverviewText(SnapshotView& view, const ShowOptions& options, const T
                                  GroupBy::kAge,    GroupBy::kKind,   GroupBy::kSize};
   if (view.HasComponents()) others.insert(others.begin(), GroupBy::kComponent);
   for (const GroupBy by : others) {
-    if (by != GroupBy::kComponent && view.Groups(by).size() < 2) continue;
+    if (by != GroupBy::kComponent && GroupsOf(view, by).size() < 2) continue;
     text += GroupsText(view, by, options.top.value_or(kTopOfTables), {}, style);
   }
   return text;
 }
 
-// What has been freed is there, too, where nothing is live.
+// There may be something freed even where nothing is live.
 std::string FreedByText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
   const bool is_asked = !options.group_by || options.group_by == GroupBy::kFreedBy;
   if (!is_asked || options.layout == SnapshotLayout::kTree) return "";
@@ -224,7 +224,7 @@ std::string FreedByText(SnapshotView& view, const ShowOptions& options, const Te
   return GroupsText(view, GroupBy::kFreedBy, options.top.value_or(top), options.depth, style);
 }
 
-// Of the modules that were looked into: why one has no symbols.
+// Says why modules that were looked into have no symbols.
 std::string SymbolProblems(SnapshotView& view, const TextStyle& style) {
   std::string text;
   for (const auto& [id, problem] : view.frames().problems()) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <tuple>
 
 #include "runner/report/function_text.h"
 #include "runner/report/json_words.h"
@@ -282,24 +283,6 @@ Groups BySize(SnapshotView& view) {
   return groups;
 }
 
-}  // namespace
-
-std::string NameOfFrame(const Frame& frame) {
-  if (!frame.function.empty()) return ReadableSignature(frame.function);
-  if (frame.module.empty()) return fmt::format("{:#x} in no known module", frame.module_offset);
-  return fmt::format("{}+{:#x}", FileName(frame.module), frame.module_offset);
-}
-
-std::string NameWithoutFrames(std::uint32_t stack) {
-  const bool is_not_taken = stack == static_cast<std::uint32_t>(UnwindEnd::kNotTaken);
-  return is_not_taken ? "stack not taken (--stacks)" : "no call stack was recorded";
-}
-
-std::string PlaceOfFrame(const Frame& frame) {
-  if (frame.file.empty()) return frame.function.empty() ? "" : FileName(frame.module);
-  return frame.line == 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
-}
-
 std::vector<SnapshotGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
   switch (by) {
     case GroupBy::kSite:
@@ -324,6 +307,34 @@ std::vector<SnapshotGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
       return ByFreeingSite(view);
   }
   return {};
+}
+
+}  // namespace
+
+std::string NameOfFrame(const Frame& frame) {
+  if (!frame.function.empty()) return ReadableSignature(frame.function);
+  if (frame.module.empty()) return fmt::format("{:#x} in no known module", frame.module_offset);
+  return fmt::format("{}+{:#x}", FileName(frame.module), frame.module_offset);
+}
+
+std::string NameWithoutFrames(std::uint32_t stack) {
+  const bool is_not_taken = stack == static_cast<std::uint32_t>(UnwindEnd::kNotTaken);
+  return is_not_taken ? "stack not taken (--stacks)" : "no call stack was recorded";
+}
+
+std::string PlaceOfFrame(const Frame& frame) {
+  if (frame.file.empty()) return frame.function.empty() ? "" : FileName(frame.module);
+  return frame.line == 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
+}
+
+std::vector<SnapshotGroup> GroupsOf(SnapshotView& view, GroupBy by) {
+  std::vector<SnapshotGroup> groups = UnsortedGroups(view, by);
+  std::sort(groups.begin(), groups.end(), [](const SnapshotGroup& a, const SnapshotGroup& b) {
+    if (a.amount.bytes != b.amount.bytes) return a.amount.bytes > b.amount.bytes;
+    if (a.amount.blocks != b.amount.blocks) return a.amount.blocks > b.amount.blocks;
+    return std::tie(a.name, a.place, a.stack) < std::tie(b.name, b.place, b.stack);
+  });
+  return groups;
 }
 
 }  // namespace leakgate

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "runner/attribution/code_owner.h"
-#include "runner/snapshot_view/snapshot_groups.h"
 
 namespace leakgate {
 namespace {
@@ -104,16 +103,6 @@ std::string SnapshotView::ComponentOf(std::uint32_t stack) {
     return file->component == kUnowned;
   });
   return has_unowned ? kUnowned : "";
-}
-
-std::vector<SnapshotGroup> SnapshotView::Groups(GroupBy by) {
-  std::vector<SnapshotGroup> groups = UnsortedGroups(*this, by);
-  std::sort(groups.begin(), groups.end(), [](const SnapshotGroup& a, const SnapshotGroup& b) {
-    if (a.amount.bytes != b.amount.bytes) return a.amount.bytes > b.amount.bytes;
-    if (a.amount.blocks != b.amount.blocks) return a.amount.blocks > b.amount.blocks;
-    return std::tie(a.name, a.place, a.stack) < std::tie(b.name, b.place, b.stack);
-  });
-  return groups;
 }
 
 }  // namespace leakgate

@@ -58,29 +58,6 @@ class SnapshotTally {
   std::array<Amount, kSizeClasses> by_size_{};
 };
 
-enum class GroupBy {
-  kSite,       // the user's own frame
-  kStack,      // the whole stack
-  kModule,     // the file that has the call site
-  kComponent,  // whose code it is, by budget files
-  kThread,
-  kWindow,  // program, suite or test
-  kAge,
-  kKind,
-  kSize,
-  kFreedBy,  // not what is live: what has been freed, by the user's own frame that did so
-};
-
-struct SnapshotGroup {
-  std::string name{};   // not made printable
-  std::string place{};  // "src/net/pool.cc:88"; empty if there is none
-  Amount amount{};
-  // Of sites and stacks: the windows of the earliest and of the latest block; 0: not known.
-  std::uint32_t first_window = 0;
-  std::uint32_t last_window = 0;
-  std::uint32_t stack = 0;  // of sites and stacks: the one that has most; 0: none
-};
-
 // What to look at, and how.
 struct SnapshotQuery {
   // Each must match a frame of a block's stack: a pattern as budget files have it.
@@ -111,9 +88,6 @@ class SnapshotView {
 
   // Whether the blocks of `stack` are asked for.
   [[nodiscard]] bool Matches(std::uint32_t stack) { return filters_.Match(stack); }
-
-  // All groups, the largest first.
-  [[nodiscard]] std::vector<SnapshotGroup> Groups(GroupBy by);
 
   // The component that is charged with what `stack` allocated; empty: none.
   [[nodiscard]] std::string ComponentOf(std::uint32_t stack);

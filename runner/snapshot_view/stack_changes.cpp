@@ -65,7 +65,7 @@ std::vector<SiteChange> SiteChanges::Take() {
 
 namespace {
 
-// Who made it, and when.
+// Who made a mapping, and when.
 using Origin =
     std::tuple<AllocationKind, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>;
 
@@ -100,7 +100,7 @@ class Distances {
   std::vector<std::uint64_t> sums_;  // of the first so many; modulo 2^64, as their differences are
 };
 
-// Mappings of one origin, of which a file may have any number.
+// Mappings of one origin. A file may have any number of them.
 struct Ranges {
   Distances begins;
   Distances ends;

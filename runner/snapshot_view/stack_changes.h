@@ -1,5 +1,5 @@
-// What has changed between two snapshots, added up by call site. Used by the comparisons of
-// blocks and of mappings.
+// What has changed between two snapshots: the changes of stacks, added up by call site, and
+// how those of mappings are found out.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +42,11 @@ class SiteChanges {
  public:
   explicit SiteChanges(Lines lines) : lines_(lines) {}
 
-  // To the site of `stack`, as `frames` know it.
+  // Adds `change` to the call site of `stack`, as `frames` know it.
   void Add(StackFrames& frames, std::uint32_t stack, const SnapshotChange& change);
 
   [[nodiscard]] const SnapshotChange& total() const { return total_; }
-  // Those that have changed, the greatest growth first. Once.
+  // Returns the sites that have changed, the greatest growth first. Call it once.
   [[nodiscard]] std::vector<SiteChange> Take();
 
  private:
@@ -66,7 +66,7 @@ class SiteChanges {
 //
 // What is only reserved takes no memory, and is left out.
 
-// Of one stack, in mappings: what has bytes that are kept, itself is.
+// The change of one stack. Its blocks are mappings: one of which any byte is kept is kept.
 using StackChange = std::pair<std::uint32_t, SnapshotChange>;
 
 // `before` and `after`: with ids of stacks that both share. One change for each mapping of

@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "common/region_layout.h"
+#include "runner/named_session/linux/session_socket.h"
+#include "runner/snapshot/stack_events.h"
 
 namespace leakgate {
 
@@ -102,6 +104,20 @@ const Choices<ProgressMode>& ProgressModes() {
                                                {"lines", ProgressMode::kLines},
                                                {"none", ProgressMode::kNone}}};
   return modes;
+}
+
+Expected<std::uint32_t> ParseStacks(const std::string&, const std::string& text) {
+  return ParseStackEvents(text);
+}
+
+Expected<ImageSelector> ParseImage(const std::string&, const std::string& text) {
+  return ParseImageSelector(text);
+}
+
+Expected<std::string> ParseSessionName(const std::string&, const std::string& text) {
+  const Expected<void> checked = CheckSessionName(text);
+  if (!checked) return Unexpected(checked.error());
+  return text;
 }
 
 }  // namespace leakgate

@@ -9,6 +9,7 @@
 #include "runner/cli/app/choices.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/progress_mode.h"
+#include "runner/named_session/image_selector.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {
@@ -51,5 +52,22 @@ void AddProgress(Target& target, OptionList& options) {
                     "(one each 30 seconds), none, or auto (default): a bar where only leakgate "
                     "writes to the terminal, lines in a log");
 }
+
+// Whose stacks are recorded: --stacks, of all commands that start a session.
+[[nodiscard]] Expected<std::uint32_t> ParseStacks(const std::string& option,
+                                                  const std::string& text);
+template <typename Target>
+void AddStacks(Target& events, OptionList& options) {
+  options.Add("--stacks", TextWord("EVENTS"), events, ParseStacks,
+              "The events whose call stacks are recorded, of alloc, realloc and free, with commas. "
+              "Blocks are counted without, too. free: who frees, by bytes and blocks. Default: "
+              "alloc,realloc");
+}
+
+// IMAGE[:ARGUMENT], and the name of a session.
+[[nodiscard]] Expected<ImageSelector> ParseImage(const std::string& option,
+                                                 const std::string& text);
+[[nodiscard]] Expected<std::string> ParseSessionName(const std::string& option,
+                                                     const std::string& text);
 
 }  // namespace leakgate

@@ -23,7 +23,7 @@ bool MatchesATest(const std::string& pattern, const std::vector<TestId>& tests) 
                      [&](const TestId& test) { return MatchesFilter(pattern, test.name); });
 }
 
-// Where a list of patterns stands: "FILE", or "FILE:LINE".
+// `place` says where the patterns stand: "FILE", or "FILE:LINE".
 void AddUnmatched(const std::string& place, const std::vector<std::string>& patterns,
                   const std::vector<TestId>& tests, std::vector<std::string>& warnings) {
   for (const std::string& pattern : patterns) {
@@ -47,7 +47,7 @@ void AddUnmatchedOf(const BudgetFile& file, const std::vector<TestId>& tests,
   }
 }
 
-// A pattern without wildcards, that can mean nothing but the binary.
+// Warns of a pattern without wildcards that can mean nothing but the binary itself.
 void AddSelfNamed(const BudgetFile& file, const std::string& binary_name,
                   std::vector<std::string>& warnings) {
   for (const ProcessPattern& pattern : file.processes) {
@@ -63,7 +63,7 @@ std::string Counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// What `budget check` has to say, as it goes.
+// Collects what `budget check` has to say.
 struct CheckReport {
   std::string text;
   std::size_t errors = 0;
@@ -78,7 +78,7 @@ struct CheckReport {
   }
 };
 
-// The good ones of the files.
+// Returns the files that are in order; the report tells of the others.
 std::vector<BudgetFile> CheckFiles(const std::vector<std::filesystem::path>& paths,
                                    CheckReport& report) {
   std::vector<BudgetFile> files;

@@ -24,7 +24,7 @@ namespace {
 
 using AmountByPattern = std::map<std::vector<std::string>, Amount>;
 
-// Whether it is a reason for the failure of its window: lost, or grown each time.
+// A finding makes its window fail if it is lost, or grows each time.
 bool MakesFail(const Finding& finding) {
   if (finding.disposition == Disposition::kSteady) return true;
   return CountsLiterally(finding) && IsUsers(finding) && IsLost(finding.reach);
@@ -100,7 +100,7 @@ void Declare(BudgetInitCommand& command, OptionList& options) {
   AddProgress(command.progress, options);
 }
 
-// A component names a file, too.
+// The file is named after the component, unless -o names it.
 Expected<void> Complete(BudgetInitCommand& command, const ProgramLine& program) {
   if (command.component.find_first_not_of(" \t") == std::string::npos) {
     return UsageError("no component; name it: leakgate budget init --component NAME -- BINARY");

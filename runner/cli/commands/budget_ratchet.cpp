@@ -53,7 +53,7 @@ void RaiseAll(MeasuredMaxima& maxima, const std::string& scope, const WindowResu
   RaiseNumber(maxima, scope + ".threads", window.threads);
 }
 
-// The tests of a window: itself, or all of the suite's that ran.
+// A test's window has itself; a suite's has all tests of the suite that ran.
 std::vector<TestId> TestsOf(const WindowResult& window, const RunResult& result) {
   if (window.kind == WindowKind::kTest) return {{window.name, window.source_file}};
   std::vector<TestId> tests;
@@ -133,7 +133,7 @@ class UsageCounter {
   BudgetUsage usage_;
 };
 
-// Tightens one file, or only says how. The number of changes.
+// Tightens one file, or only says how. Returns the number of changes.
 Expected<std::size_t> RatchetFile(const BudgetFile& file, const BudgetUsage& usage,
                                   UnusedEntries unused, RatchetMode mode) {
   const Expected<std::string> text = ReadBudgetText(file.path);

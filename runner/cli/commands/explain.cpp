@@ -17,7 +17,7 @@
 namespace leakgate {
 namespace {
 
-// On a line of its own, whatever names are in it.
+// The text stays on one line, whatever names are in it.
 template <typename... Values>
 std::string Line(fmt::format_string<Values...> format, Values&&... values) {
   return Printable(fmt::format(format, std::forward<Values>(values)...)) + '\n';
@@ -192,7 +192,7 @@ std::string ProcessesText(const BudgetFile& file, const std::string& test,
          LimitsText(budget);
 }
 
-// Without a binary, what is for certain ones cannot be told to apply.
+// Without a binary, nobody can tell whether a file for certain binaries applies.
 void TellWhatIsLeftOut(const std::vector<BudgetFile>& files) {
   for (const BudgetFile& file : files) {
     if (file.binaries.empty()) continue;

@@ -31,7 +31,7 @@ namespace {
 
 using RunReports = std::vector<nlohmann::ordered_json>;
 
-// Of those of a baseline the ones of `program`; all where it had another name then.
+// Keeps the runs of `program`; keeps all if the program had another name then.
 RunReports OfProgram(const std::filesystem::path& program, RunReports runs) {
   const auto others = std::stable_partition(runs.begin(), runs.end(), [&](const auto& run) {
     return std::filesystem::path(TextOf(run, "binary")).filename() == program.filename();
@@ -56,8 +56,8 @@ Expected<RunReports> ReadBaselineOf(RunCommand& command) {
   return OfProgram(command.request.program, std::move(compared));
 }
 
-// What can be wrong with the files of a run is told before the program starts. The runs
-// to compare with.
+// Finds out before the program starts what is wrong with the files of the run. Returns the
+// runs to compare with.
 Expected<RunReports> PrepareFiles(RunCommand& command) {
   for (ReportRequest& report : command.reports) {
     Expected<std::filesystem::path> path = ExpandReportPath(
@@ -74,8 +74,8 @@ Expected<RunReports> PrepareFiles(RunCommand& command) {
   return ReadBaselineOf(command);
 }
 
-// Which snapshots there are, and how to look at them. Whoever asked for them must know if
-// they are not there.
+// Says which snapshots there are, and how to look at them. An error tells the user who asked
+// for them that they are not there.
 Expected<void> TellOfSnapshots(const RunCommand& command) {
   const TestSnapshots* const snapshots = command.request.snapshots.get();
   if (snapshots == nullptr) return {};

@@ -20,7 +20,6 @@
 #include "runner/named_session/session_client.h"
 #include "runner/session/preparation.h"
 #include "runner/session/program_search.h"
-#include "runner/snapshot/stack_events.h"
 #include "runner/util/linux/errno_text.h"
 
 namespace leakgate {
@@ -66,7 +65,7 @@ struct Below {
   std::vector<std::string> arguments;
 };
 
-// What can be wrong with the program is told before anything is started.
+// Finds out what is wrong with the program before anything is started.
 Expected<Below> PrepareBelow(const std::vector<std::string>& program) {
   const Expected<std::filesystem::path> path = FindProgram(program.front());
   if (!path) return Unexpected(path.error());
@@ -75,7 +74,7 @@ Expected<Below> PrepareBelow(const std::vector<std::string>& program) {
   return Below{*path, program};
 }
 
-// In this process's place, with all that it has.
+// The program takes this process's place, and inherits all that it has.
 Expected<int> ExecuteBelow(const std::string& control, Below below) {
   auto environment = ProgramEnvironment(OwnEnvironment(), {FindAgent(), control});
   if (!environment) return Unexpected(environment.error());
@@ -84,12 +83,12 @@ Expected<int> ExecuteBelow(const std::string& control, Below below) {
   return UsageError(fmt::format("{}: cannot be executed: {}", below.program.string(), ErrnoText()));
 }
 
-// Of what was never traced there is nothing to take.
+// A process that was never traced has nothing to take a snapshot of.
 bool HasSnapshots(const ProcessStatus& process) {
   return process.state != ProcessState::kFailed && process.state != ProcessState::kStarting;
 }
 
-// A file for one process, a directory for any number.
+// A file takes the snapshot of one process, a directory those of any number.
 Expected<void> TakeAll(const SessionStopCommand& command) {
   if (command.output.empty()) return {};
   const Expected<SessionStatus> status = QuerySession(command.name);
@@ -118,7 +117,7 @@ Expected<void> TakeAll(const SessionStopCommand& command) {
   return {};
 }
 
-// All that can be; of those that are still there, the last one's error.
+// Disables as many as it can. Returns the error of the last one that is still there.
 Expected<void> ClearOrphans() {
   std::map<int, Error> problems;
   for (const Orphan& orphan : FindOrphans()) {
@@ -168,7 +167,7 @@ Expected<void> RefuseProgram(const ProgramLine& program) {
       "only leakgate session start and exec run a program; leave out what follows --");
 }
 
-// A name, a number, or "all".
+// `text` is a user's name or number, or "all".
 Expected<void> AddUser(const std::string& text, SessionUsers& users) {
   if (text == "all") {
     users.are_all = true;
@@ -190,20 +189,6 @@ Expected<void> AddUser(const std::string& text, SessionUsers& users) {
 }
 
 }  // namespace
-
-Expected<std::uint32_t> ParseStacks(const std::string&, const std::string& text) {
-  return ParseStackEvents(text);
-}
-
-Expected<ImageSelector> ParseImage(const std::string&, const std::string& text) {
-  return ParseImageSelector(text);
-}
-
-Expected<std::string> ParseSessionName(const std::string&, const std::string& text) {
-  const Expected<void> checked = CheckSessionName(text);
-  if (!checked) return Unexpected(checked.error());
-  return text;
-}
 
 void Declare(SessionStartCommand& command, OptionList& options) {
   SessionScope& scope = command.start.scope;

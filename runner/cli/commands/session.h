@@ -53,23 +53,6 @@ void Declare(SessionQueryCommand& command, OptionList& options);
 void Declare(SessionListCommand& command, OptionList& options);
 void Declare(SessionStopCommand& command, OptionList& options);
 
-// Whose stacks are recorded: --stacks, of all commands that start a session.
-[[nodiscard]] Expected<std::uint32_t> ParseStacks(const std::string& option,
-                                                  const std::string& text);
-template <typename Target>
-void AddStacks(Target& events, OptionList& options) {
-  options.Add("--stacks", TextWord("EVENTS"), events, ParseStacks,
-              "The events whose call stacks are recorded, of alloc, realloc and free, with commas. "
-              "Blocks are counted without, too. free: who frees, by bytes and blocks. Default: "
-              "alloc,realloc");
-}
-
-// IMAGE[:ARGUMENT], and the name of a session.
-[[nodiscard]] Expected<ImageSelector> ParseImage(const std::string& option,
-                                                 const std::string& text);
-[[nodiscard]] Expected<std::string> ParseSessionName(const std::string& option,
-                                                     const std::string& text);
-
 [[nodiscard]] Expected<void> Complete(SessionStartCommand& command, const ProgramLine& program);
 [[nodiscard]] Expected<void> Complete(SessionExecCommand& command, const ProgramLine& program);
 [[nodiscard]] Expected<void> Complete(SessionUpdateCommand& command, const ProgramLine& program);

@@ -76,7 +76,7 @@ class WithDebugServers {
   WithDebugServers& operator=(const WithDebugServers&) = delete;
 };
 
-// What could not be written to a broken pipe is nobody's loss; to a full disk it is.
+// A broken pipe is no error: nobody reads what is lost. A full disk is one.
 Expected<void> ExportToStandardOutput(SnapshotView& view, SnapshotFormat format) {
   const Expected<void> written =
       ExportSnapshot(view, format, std::cout, SurroundingsOfThisProcess());
@@ -102,7 +102,7 @@ Choices<GroupBy> Groupings() {
   return groupings;
 }
 
-// The table is what there is without the option: it is the last to be named.
+// The message names the table last: it is what is shown without the option.
 const Choices<SnapshotLayout> kViews = {
     "VIEW",
     "view",

@@ -7,7 +7,6 @@
 #include <deque>
 
 #include "runner/cli/app/option_values.h"
-#include "runner/cli/commands/session.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
 #include "runner/named_session/run_client.h"
@@ -89,7 +88,7 @@ std::string NameOf(const SnapshotConfigCommand& command) {
   return command.pid ? fmt::format("PID {}", *command.pid) : TextOf(*command.image);
 }
 
-// A session has one choice for all that it traces.
+// A session records the stacks of the same events for all that it traces.
 Expected<void> RequireStacks(const SnapshotConfigCommand& command) {
   if (!command.stack_events) return {};
   const Expected<SessionStatus> status = QuerySession(command.session);
@@ -123,7 +122,7 @@ Expected<int> Enable(const SnapshotConfigCommand& command) {
   return kEnded;
 }
 
-// The session goes with the last that it names.
+// The session ends when it names nothing any more.
 Expected<int> Disable(const SnapshotConfigCommand& command) {
   const auto status = UpdateSession(command.session, {}, ScopeOf(command));
   if (!status) return Unexpected(status.error());

@@ -5,8 +5,8 @@
 namespace leakgate {
 namespace {
 
-// What is the same for every definition. bash splits words at '=' and ':' as well, and
-// replaces only what follows the last of them.
+// The part of the script that does not depend on the commands. bash splits words at '=' and ':' as
+// well, and replaces only what follows the last of them.
 constexpr std::string_view kScript = R"sh(
 # The words up to the cursor, as leakgate would get them, and where each begins.
 __leakgate_split() {
@@ -123,7 +123,7 @@ std::string Kind(const OptionValue& word, const std::vector<CommandPage>& pages)
   return fmt::format("kind=choice choices='{}'", Spaced(CommandWords(pages.front())));
 }
 
-// Sets kind and choices of an option that takes a value; else fails.
+// The shell function sets kind and choices of an option that takes a value; else it fails.
 std::string OptionCases(const std::vector<CommandPage>& pages) {
   std::string cases;
   for (const CommandPage& page : pages) {
@@ -140,7 +140,7 @@ std::string OptionCases(const std::vector<CommandPage>& pages) {
   return cases;
 }
 
-// Of the words that are no options: a command, or what its place in the usage says.
+// A word that is no option is a command, or what its place in the usage says.
 std::string PlaceCases(const std::vector<CommandPage>& pages) {
   std::string cases;
   for (const CommandPage& page : pages) {

@@ -48,7 +48,7 @@ std::string FishQuoted(const std::string& text) {
   return "'" + Replaced(Replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
 }
 
-// Of an argument; -r: of an option, which requires one.
+// What fish offers for a value.
 std::string Arguments(const OptionValue& word, const CommandPage& root) {
   switch (word.kind) {
     case ValueKind::kText:

@@ -87,7 +87,7 @@ std::string PlaceSpecs(const CommandPage& page, const CommandPage& root) {
   return specs;
 }
 
-// A command's own commands, each with its summary, and what follows each of them.
+// Offers a command's own commands, each with its summary, and what follows each of them.
 std::string ZshCommands(const CommandPage& page, const std::vector<CommandPage>& pages) {
   std::string listed;
   std::string cases;

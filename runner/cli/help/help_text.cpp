@@ -10,7 +10,8 @@ namespace {
 constexpr std::size_t kHelpColumns = 80;
 constexpr std::size_t kMostIndent = 25;
 
-// `text` in lines of at most kHelpColumns, from `indent` on; the first has begun at `column`.
+// Breaks `text` into lines of at most kHelpColumns that begin at `indent`. The first line has
+// already reached `column`.
 std::string Wrapped(const std::string& text, std::size_t indent, std::size_t column) {
   std::string lines(indent > column ? indent - column : 0, ' ');
   column = indent;
@@ -37,7 +38,7 @@ std::string Paragraphs(const std::vector<std::string>& paragraphs) {
   return text;
 }
 
-// Terms in a column, their meanings in another.
+// Shows terms in one column and their meanings in another.
 std::string Table(const std::vector<Term>& terms, std::size_t gap) {
   constexpr std::size_t kBegin = 2;
   std::size_t indent = 0;

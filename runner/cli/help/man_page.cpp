@@ -13,7 +13,7 @@ namespace {
 
 enum class Font { kRoman, kBold, kItalic };
 
-// As it is to be read. "-" and "'" would otherwise become a hyphen and a quotation mark,
+// Escapes what roff would change. "-" and "'" would otherwise become a hyphen and a quotation mark,
 // which no shell takes.
 std::string Escaped(std::string_view text) {
   std::string escaped;
@@ -47,13 +47,13 @@ std::string In(Font font, std::string_view text) {
   return fmt::format("\\f{}{}\\fR", font == Font::kBold ? 'B' : 'I', Escaped(text));
 }
 
-// A line of text: one that began with '.' would be a request.
+// Escapes a line that begins with '.': roff would take it for a request.
 std::string Line(std::string text) {
   if (text.starts_with('.')) text.insert(0, "\\&");
   return text + '\n';
 }
 
-// Lines of text, to be filled: none is long.
+// Breaks text into lines, none of them long, for roff to fill.
 std::string Filled(const std::string& escaped) {
   constexpr std::size_t kColumns = 78;
   std::string lines;
@@ -89,7 +89,7 @@ std::string Raised(std::string text) {
   return text;
 }
 
-// What is to be typed is bold, what it stands for is in italics.
+// What users type is bold, what stands for something else is in italics.
 std::string Usage(const std::string& usage) {
   std::string text;
   const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
@@ -191,7 +191,7 @@ std::string ManExamples(const std::vector<Example>& examples) {
   return text;
 }
 
-// The page above it, the others below that, and of run what it is always used with.
+// Refers to the page above this one, and to the others below that.
 std::string SeeAlso(const CommandPage& page, const std::vector<CommandPage>& pages) {
   const std::string& name = page.prose.name;
   const std::size_t space = name.rfind(' ');
