@@ -147,7 +147,6 @@ struct ChoiceCase {
 TEST(OptionValueTest, TheParserTakesEachChoiceThatIsOffered) {
   for (const ChoiceCase& it : {ChoiceCase{"WHEN", {"run", "--confirm"}, {"--", "a"}},
                                ChoiceCase{"HOW", {"run", "--progress"}, {"--", "a"}},
-                               ChoiceCase{"WHICH", {"run", "--snapshots=d", "--when"}, {"--", "a"}},
                                ChoiceCase{"FORMAT", {"snapshot", "export", "a", "--format"}, {}},
                                ChoiceCase{"SETTING", {"snapshot", "config", "--pid=1"}, {}},
                                ChoiceCase{"SHELL", {"completion"}, {}}}) {
