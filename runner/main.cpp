@@ -7,7 +7,7 @@
 
 #include "runner/attach/program_environment.h"
 #include "runner/base/signal_end.h"
-#include "runner/cli/commands.h"
+#include "runner/cli/app/command_line.h"
 #include "runner/cli/terminal.h"
 
 namespace {
@@ -22,7 +22,7 @@ bool LooksAtSnapshots(const leakgate::Command& command) {
 leakgate::Expected<int> RunMain(const std::vector<std::string>& arguments) {
   leakgate::Expected<leakgate::Command> command = leakgate::ParseCommandLine(arguments);
   if (!command) return leakgate::Unexpected(command.error());
-  if (!LooksAtSnapshots(*command)) leakgate::HideVariable("DEBUGINFOD_URLS");
+  if (!LooksAtSnapshots(*command)) leakgate::DoWithout("DEBUGINFOD_URLS");
   return std::visit([](auto& chosen) { return leakgate::Execute(std::move(chosen)); }, *command);
 }
 

@@ -25,11 +25,11 @@ SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/process", "ru
            "runner/report/report_file.cpp", "runner/report/summary.cpp", "runner/session",
            "runner/snapshot_file", "runner/base/atomic_file.cpp", "runner/base/file_place.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
-OTHER_FILES = {"doctor_command.cpp", "examination.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
+OTHER_FILES = {"doctor.cpp", "examination.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
                "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp", "command_page.cpp",
-               "explain_text.cpp", "framework_text.cpp", "history_text.cpp", "root_namer.cpp", "holder.cpp",
-               "process_resources.cpp", "initial_budget.cpp", "version.cpp", "session_text.cpp",
-               "snapshot_take_command.cpp"}
+               "explain.cpp", "documents.cpp", "history_text.cpp", "root_namer.cpp", "holder.cpp",
+               "process_resources.cpp", "budget_init.cpp", "installation.cpp", "session_text.cpp",
+               "snapshot_take.cpp"}
 OTHER_TEXTS = {
     # a call site, a block, or why one passes
     "an unknown call site", "no call stack was recorded", "more than {} permits: {} for {}",
@@ -47,6 +47,8 @@ OTHER_TEXTS = {
     "name what its tests start",
     "correct the name (that of the executable file, links resolved; of a script, its interpreter's), "
     "or have the tests run that start it",
+    # what --help says
+    "The version, and how it was built",
     # figures and results
     "framework {} not counted", "leakgate: {}; gating took {}{} of {}{}", "the JSON report has each",
     "{} given again, counted once", "{} more, which the runs name", "and more tests",
@@ -56,13 +58,17 @@ OTHER_TEXTS = {
     "runs added to {}: {}; there already: {}",
 }
 # Messages of few words, or in files that print much else.
-FURTHER = {"internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/session_command.cpp",
+FURTHER = {"{} is for {} only, and left out; name the binary: leakgate explain TEST ... -- BINARY":
+               "runner/cli/commands/explain.cpp",
+           "wrote {}; fix what it allows, or write why it stays; then: leakgate run --budgets {} -- {}":
+               "runner/cli/commands/budget_init.cpp",
+           "internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/commands/session.cpp",
            "not recorded: {}": "runner/report/summary.cpp",
            "no test boundaries, program window only": "runner/report/verdict_counts.cpp"}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\''
                    r'|(?P<word>\w+)|(?P<space>\s+)|.', re.S)
 ERRORS = {"UsageError", "InconclusiveError", "Error"}
-HELP = {"add_option", "add_flag", "set_help_flag", "set_version_flag"}  # what they are given, --help prints
+HELP = {"Add", "AddChoice", "AddEach", "AddFlag", "AddOnce", "GeneralOptions"}  # what they are given, --help prints
 
 
 def unescaped(text: str) -> str:

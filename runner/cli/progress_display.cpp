@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kBarPeriod(200);
 constexpr milliseconds kLinePeriod(30'000);
-// What is over sooner needs no bar.
+// A run that is over sooner needs no bar.
 constexpr milliseconds kPatience(1000);
 
 bool CanShowRow() {

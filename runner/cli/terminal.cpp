@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 namespace leakgate {
 namespace {
@@ -21,7 +22,7 @@ std::string_view ColourAtBeginOf(std::string_view text) {
   return found == kColours.end() ? std::string_view() : *found;
 }
 
-// The text so far, and what the rest of it may mean.
+// Builds the text, and remembers what its line has so far: that tells what the rest may mean.
 class ConsoleLines {
  public:
   std::string Take() { return std::move(text_); }
@@ -34,7 +35,7 @@ class ConsoleLines {
   }
 
  private:
-  // The number of bytes that it took.
+  // Returns the number of bytes that it took.
   std::size_t AddFirst(std::string_view text) {
     if (text.front() == '\n') {
       text_ += '\n';

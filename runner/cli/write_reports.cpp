@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "runner/cli/version.h"
+#include "runner/cli/installation.h"
 #include "runner/report/formats/source_file.h"
 #include "runner/report/json_report.h"
 

@@ -1,7 +1,7 @@
 #include "runner/snapshot_file/block_batch.h"
 
 #include "common/region_layout.h"
-#include "runner/snapshot_file/format.h"
+#include "runner/snapshot_file/parts.h"
 
 namespace leakgate::snapshot_format {
 namespace {

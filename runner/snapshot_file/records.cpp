@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "runner/snapshot_file/format.h"
+#include "runner/snapshot_file/parts.h"
 
 namespace leakgate::snapshot_format {
 namespace {

@@ -14,7 +14,7 @@
 #include "runner/base/atomic_file.h"
 #include "runner/region/live_block.h"
 #include "runner/snapshot_file/block_batch.h"
-#include "runner/snapshot_file/part_writer.h"
+#include "runner/snapshot_file/parts.h"
 #include "runner/snapshot_file/snapshot_facts.h"
 
 namespace leakgate {

@@ -1,22 +1,10 @@
 #include "runner/snapshot_view/export_snapshot.h"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <utility>
 
 namespace leakgate {
 namespace {
-
-struct FormatWord {
-  SnapshotFormat format;
-  std::string_view word;
-};
-
-constexpr std::array kFormatWords = {
-    FormatWord{SnapshotFormat::kFolded, "folded"}, FormatWord{SnapshotFormat::kPprof, "pprof"},
-    FormatWord{SnapshotFormat::kSpeedscope, "speedscope"},
-    FormatWord{SnapshotFormat::kHeaptrack, "heaptrack"}, FormatWord{SnapshotFormat::kJson, "json"}};
 
 // The program as the window of a run, whose findings are the stacks: some at a time, since
 // each has its frames written out.
@@ -76,11 +64,12 @@ ReportFormat AsReport(SnapshotFormat format) {
 
 }  // namespace
 
-std::optional<SnapshotFormat> ParseSnapshotFormat(std::string_view word) {
-  const auto found = std::find_if(kFormatWords.begin(), kFormatWords.end(),
-                                  [&](const FormatWord& it) { return it.word == word; });
-  if (found == kFormatWords.end()) return std::nullopt;
-  return found->format;
+std::vector<std::pair<std::string_view, SnapshotFormat>> SnapshotFormats() {
+  return {{"folded", SnapshotFormat::kFolded},
+          {"pprof", SnapshotFormat::kPprof},
+          {"speedscope", SnapshotFormat::kSpeedscope},
+          {"heaptrack", SnapshotFormat::kHeaptrack},
+          {"json", SnapshotFormat::kJson}};
 }
 
 Expected<void> ExportSnapshot(SnapshotView& view, SnapshotFormat format, std::ostream& out,

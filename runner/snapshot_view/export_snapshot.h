@@ -3,9 +3,10 @@
 // each block.
 #pragma once
 
-#include <optional>
 #include <ostream>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "runner/base/expected.h"
 #include "runner/report/report_writer.h"
@@ -15,8 +16,8 @@ namespace leakgate {
 
 enum class SnapshotFormat { kFolded, kPprof, kSpeedscope, kHeaptrack, kJson };
 
-// "folded", "pprof", ...; none: there is no such.
-[[nodiscard]] std::optional<SnapshotFormat> ParseSnapshotFormat(std::string_view word);
+// "folded", "pprof", ..., each with what it stands for.
+[[nodiscard]] std::vector<std::pair<std::string_view, SnapshotFormat>> SnapshotFormats();
 
 // `view` has been read; its file is read again where each block is told.
 [[nodiscard]] Expected<void> ExportSnapshot(SnapshotView& view, SnapshotFormat format,

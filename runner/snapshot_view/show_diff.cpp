@@ -7,7 +7,6 @@
 
 #include "runner/report/finding_text.h"
 #include "runner/report/quantity_text.h"
-#include "runner/snapshot_view/diff_parts.h"
 
 namespace leakgate {
 namespace {

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "runner/report/style.h"
+#include "runner/snapshot_view/snapshot_groups.h"
 #include "runner/snapshot_view/snapshot_view.h"
 
 namespace leakgate {

@@ -8,8 +8,8 @@
 
 #include "runner/attribution/frame_origin.h"
 #include "runner/snapshot_view/block_stream.h"
-#include "runner/snapshot_view/mapping_diff.h"
 #include "runner/snapshot_view/show_snapshot.h"
+#include "runner/snapshot_view/stack_changes.h"
 
 namespace leakgate {
 namespace {
@@ -20,7 +20,7 @@ std::string ImageName(const std::string& path) { return fs::path(path).filename(
 
 using ChangeByStack = std::vector<SnapshotChange>;
 
-// Walks both by address.
+// Walks both files by address.
 Expected<void> CompareBlocks(BlockStream& first, BlockStream& second, ChangeByStack& changes) {
   const auto of = [&](const LiveBlock& block) -> SnapshotChange& {
     if (block.stack >= changes.size()) changes.resize(2 * std::size_t{block.stack} + 1);
@@ -72,7 +72,7 @@ void Conclude(SiteChanges& sites, SiteChanges& mapped, SnapshotDiff& diff) {
   diff.mapped_sites = mapped.Take();
 }
 
-// Two snapshots of one process.
+// Compares two snapshots of one process, block by block.
 Expected<SnapshotDiff> DiffBlocks(SnapshotReader first_file, SnapshotReader second_file,
                                   SnapshotDiff diff, const DiffQuery& query) {
   SnapshotContents contents;
@@ -131,7 +131,7 @@ void AddSites(SnapshotView& view, Amount SnapshotChange::*which, SiteChanges& si
   }
 }
 
-// Two processes.
+// Compares snapshots of two processes, by call site.
 Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query) {
   SnapshotView first({.filters = query.filters, .budgets = {}},
                      Symbolizer(IsRuntimeModule, query.symbols));

@@ -7,7 +7,7 @@
 // Of two processes addresses mean nothing: what each call site has is compared, by the name
 // of its function and its source file; by the line, too, if both ran the same build.
 //
-// What the program has mapped itself is compared apart, likewise (mapping_diff.h).
+// What the program has mapped itself is compared apart, likewise (stack_changes.h).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/snapshot_view/site_changes.h"
 #include "runner/snapshot_view/snapshot_view.h"
+#include "runner/snapshot_view/stack_changes.h"
 
 namespace leakgate {
 

@@ -2,16 +2,56 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <tuple>
 
 #include "runner/report/function_text.h"
 #include "runner/report/json_words.h"
 #include "runner/report/quantity_text.h"
 
 namespace leakgate {
+namespace {
+
+struct GroupWords {
+  GroupBy by;
+  std::string_view word;
+  std::string_view title;
+};
+
+constexpr std::array kGroupWords = {
+    GroupWords{GroupBy::kSite, "site", "Call sites"},
+    GroupWords{GroupBy::kStack, "stack", "Call stacks"},
+    GroupWords{GroupBy::kModule, "module", "Modules"},
+    GroupWords{GroupBy::kComponent, "component", "Components"},
+    GroupWords{GroupBy::kThread, "thread", "Threads"},
+    GroupWords{GroupBy::kWindow, "window", "Windows"},
+    GroupWords{GroupBy::kAge, "age", "Age"},
+    GroupWords{GroupBy::kKind, "kind", "Kinds"},
+    GroupWords{GroupBy::kSize, "size", "Sizes of blocks"},
+    GroupWords{GroupBy::kFreedBy, "freed-by", "Freed by"},
+};
+
+const GroupWords& WordsOf(GroupBy by) {
+  return *std::find_if(kGroupWords.begin(), kGroupWords.end(),
+                       [&](const GroupWords& words) { return words.by == by; });
+}
+
+}  // namespace
+
+std::string_view Word(GroupBy by) { return WordsOf(by).word; }
+
+std::string_view TitleOf(GroupBy by) { return WordsOf(by).title; }
+
+std::vector<GroupBy> AllGroupings() {
+  std::vector<GroupBy> all;
+  for (const GroupWords& words : kGroupWords) all.push_back(words.by);
+  return all;
+}
+
 namespace {
 
 using Groups = std::vector<SnapshotGroup>;
@@ -243,24 +283,6 @@ Groups BySize(SnapshotView& view) {
   return groups;
 }
 
-}  // namespace
-
-std::string NameOfFrame(const Frame& frame) {
-  if (!frame.function.empty()) return ReadableSignature(frame.function);
-  if (frame.module.empty()) return fmt::format("{:#x} in no known module", frame.module_offset);
-  return fmt::format("{}+{:#x}", FileName(frame.module), frame.module_offset);
-}
-
-std::string NameWithoutFrames(std::uint32_t stack) {
-  const bool is_not_taken = stack == static_cast<std::uint32_t>(UnwindEnd::kNotTaken);
-  return is_not_taken ? "stack not taken (--stacks)" : "no call stack was recorded";
-}
-
-std::string PlaceOfFrame(const Frame& frame) {
-  if (frame.file.empty()) return frame.function.empty() ? "" : FileName(frame.module);
-  return frame.line == 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
-}
-
 std::vector<SnapshotGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
   switch (by) {
     case GroupBy::kSite:
@@ -285,6 +307,34 @@ std::vector<SnapshotGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
       return ByFreeingSite(view);
   }
   return {};
+}
+
+}  // namespace
+
+std::string NameOfFrame(const Frame& frame) {
+  if (!frame.function.empty()) return ReadableSignature(frame.function);
+  if (frame.module.empty()) return fmt::format("{:#x} in no known module", frame.module_offset);
+  return fmt::format("{}+{:#x}", FileName(frame.module), frame.module_offset);
+}
+
+std::string NameWithoutFrames(std::uint32_t stack) {
+  const bool is_not_taken = stack == static_cast<std::uint32_t>(UnwindEnd::kNotTaken);
+  return is_not_taken ? "stack not taken (--stacks)" : "no call stack was recorded";
+}
+
+std::string PlaceOfFrame(const Frame& frame) {
+  if (frame.file.empty()) return frame.function.empty() ? "" : FileName(frame.module);
+  return frame.line == 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
+}
+
+std::vector<SnapshotGroup> GroupsOf(SnapshotView& view, GroupBy by) {
+  std::vector<SnapshotGroup> groups = UnsortedGroups(view, by);
+  std::sort(groups.begin(), groups.end(), [](const SnapshotGroup& a, const SnapshotGroup& b) {
+    if (a.amount.bytes != b.amount.bytes) return a.amount.bytes > b.amount.bytes;
+    if (a.amount.blocks != b.amount.blocks) return a.amount.blocks > b.amount.blocks;
+    return std::tie(a.name, a.place, a.stack) < std::tie(b.name, b.place, b.stack);
+  });
+  return groups;
 }
 
 }  // namespace leakgate

@@ -1,12 +1,42 @@
 #include "runner/snapshot_view/snapshot_view.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "runner/attribution/code_owner.h"
-#include "runner/snapshot_view/snapshot_groups.h"
 
 namespace leakgate {
+namespace {
+
+template <typename Entry>
+Entry& At(std::vector<Entry>& entries, std::uint32_t index) {
+  if (index >= entries.size()) {
+    entries.resize(std::max<std::size_t>(std::size_t{index} + 1, entries.size() * 2));
+  }
+  return entries[index];
+}
+
+std::size_t SizeClassOf(std::uint64_t bytes) {
+  return bytes <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(bytes - 1));
+}
+
+}  // namespace
+
+void SnapshotTally::Add(const LiveBlock& block) {
+  const Amount amount{static_cast<std::int64_t>(block.size_bytes), 1};
+  total_ += amount;
+  StackTally& stack = At(by_stack_, block.stack);
+  stack.bytes += amount.bytes;
+  ++stack.blocks;
+  stack.first_window = std::min(stack.first_window, block.window);
+  stack.last_window = std::max(stack.last_window, block.window);
+  At(by_window_, block.window) += amount;
+  At(by_thread_, block.thread) += amount;
+  by_kind_[static_cast<std::size_t>(block.kind)] += amount;
+  by_size_[SizeClassOf(block.size_bytes)] += amount;
+}
+
 namespace {
 
 Expected<std::unique_ptr<SnapshotAges>> OpenAges(const std::filesystem::path& file,
@@ -73,16 +103,6 @@ std::string SnapshotView::ComponentOf(std::uint32_t stack) {
     return file->component == kUnowned;
   });
   return has_unowned ? kUnowned : "";
-}
-
-std::vector<SnapshotGroup> SnapshotView::Groups(GroupBy by) {
-  std::vector<SnapshotGroup> groups = UnsortedGroups(*this, by);
-  std::sort(groups.begin(), groups.end(), [](const SnapshotGroup& a, const SnapshotGroup& b) {
-    if (a.amount.bytes != b.amount.bytes) return a.amount.bytes > b.amount.bytes;
-    if (a.amount.blocks != b.amount.blocks) return a.amount.blocks > b.amount.blocks;
-    return std::tie(a.name, a.place, a.stack) < std::tie(b.name, b.place, b.stack);
-  });
-  return groups;
 }
 
 }  // namespace leakgate

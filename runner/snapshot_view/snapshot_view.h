@@ -1,45 +1,61 @@
 // What is shown of a snapshot: its blocks in groups, the largest first.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "runner/attribution/finding.h"
 #include "runner/base/expected.h"
 #include "runner/budget/budget_set.h"
+#include "runner/region/amount.h"
+#include "runner/region/live_block.h"
 #include "runner/snapshot_view/snapshot_ages.h"
 #include "runner/snapshot_view/snapshot_contents.h"
-#include "runner/snapshot_view/snapshot_tally.h"
-#include "runner/snapshot_view/stack_filters.h"
 #include "runner/snapshot_view/stack_frames.h"
 
 namespace leakgate {
 
-enum class GroupBy {
-  kSite,       // the user's own frame
-  kStack,      // the whole stack
-  kModule,     // the file that has the call site
-  kComponent,  // whose code it is, by budget files
-  kThread,
-  kWindow,  // program, suite or test
-  kAge,
-  kKind,
-  kSize,
-  kFreedBy,  // not what is live: what has been freed, by the user's own frame that did so
+// The blocks of one stack.
+struct StackTally {
+  std::int64_t bytes = 0;
+  std::int64_t blocks = 0;
+  std::uint32_t first_window = UINT32_MAX;  // the earliest that one was allocated in
+  std::uint32_t last_window = 0;
+
+  Amount amount() const { return {bytes, blocks}; }
 };
 
-struct SnapshotGroup {
-  std::string name{};   // not made printable
-  std::string place{};  // "src/net/pool.cc:88"; empty if there is none
-  Amount amount{};
-  // Of sites and stacks: the windows of the earliest and of the latest block; 0: not known.
-  std::uint32_t first_window = 0;
-  std::uint32_t last_window = 0;
-  std::uint32_t stack = 0;  // of sites and stacks: the one that has most; 0: none
+// The blocks of a snapshot, counted by all that they are looked at by, in one pass: nothing
+// is kept of a block itself.
+class SnapshotTally {
+ public:
+  // Class n: at most 1 << n bytes, and more than half of that; class 0: 0 and 1 bytes.
+  static constexpr std::size_t kSizeClasses = 64;
+  static constexpr std::size_t kKinds = 7;
+
+  void Add(const LiveBlock& block);
+
+  const Amount& total() const { return total_; }
+  // By id; what is beyond the end is none.
+  const std::vector<StackTally>& by_stack() const { return by_stack_; }
+  const std::vector<Amount>& by_window() const { return by_window_; }
+  const std::vector<Amount>& by_thread() const { return by_thread_; }
+  const std::array<Amount, kKinds>& by_kind() const { return by_kind_; }
+  const std::array<Amount, kSizeClasses>& by_size() const { return by_size_; }
+
+ private:
+  Amount total_;
+  std::vector<StackTally> by_stack_;
+  std::vector<Amount> by_window_;
+  std::vector<Amount> by_thread_;
+  std::array<Amount, kKinds> by_kind_{};
+  std::array<Amount, kSizeClasses> by_size_{};
 };
 
 // What to look at, and how.
@@ -72,9 +88,6 @@ class SnapshotView {
 
   // Whether the blocks of `stack` are asked for.
   [[nodiscard]] bool Matches(std::uint32_t stack) { return filters_.Match(stack); }
-
-  // All groups, the largest first.
-  [[nodiscard]] std::vector<SnapshotGroup> Groups(GroupBy by);
 
   // The component that is charged with what `stack` allocated; empty: none.
   [[nodiscard]] std::string ComponentOf(std::uint32_t stack);

@@ -6,7 +6,7 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/frame_origin.h"
-#include "runner/snapshot_file/linux/file_state.h"
+#include "runner/snapshot_file/linux/describe_process.h"
 
 namespace leakgate {
 namespace {

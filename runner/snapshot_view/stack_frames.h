@@ -5,6 +5,7 @@
 // One thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "runner/attribution/finding.h"
+#include "runner/attribution/stack_pattern.h"
 #include "runner/snapshot_view/snapshot_contents.h"
 #include "runner/symbols/symbolizer.h"
 
@@ -103,6 +105,30 @@ class StackFrames {
   std::map<std::uint32_t, bool> is_usable_;  // by module
   std::map<std::uint32_t, std::string> problems_;
   InnermostAnswer users_;  // the frame's id, plus 1
+};
+
+// Which stacks are asked for: --filter. Each stack is looked at once.
+
+class StackFilters {
+ public:
+  // `frames` outlives it.
+  StackFilters(const std::vector<std::string>& patterns, StackFrames& frames) {
+    for (const std::string& pattern : patterns) {
+      filters_.emplace_back(frames, [&frames, pattern](FrameId frame) {
+        return MatchesStack({pattern}, {frames.Get(frame)}) ? 1U : InnermostAnswer::kNone;
+      });
+    }
+  }
+
+  // True if each pattern matches a frame of the stack.
+  [[nodiscard]] bool Match(std::uint32_t stack) {
+    return std::all_of(filters_.begin(), filters_.end(), [&](InnermostAnswer& filter) {
+      return filter.Of(stack) != InnermostAnswer::kNone;
+    });
+  }
+
+ private:
+  std::vector<InnermostAnswer> filters_;
 };
 
 }  // namespace leakgate

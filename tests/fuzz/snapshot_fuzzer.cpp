@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "runner/snapshot_file/part_writer.h"
+#include "runner/snapshot_file/parts.h"
 #include "runner/snapshot_file/read_snapshot.h"
 #include "runner/snapshot_file/records.h"
 

@@ -1,6 +1,7 @@
 #include "runner/snapshot_file/linux/describe_process.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include <chrono>
@@ -8,7 +9,7 @@
 #include <system_error>
 
 #include "runner/process/proc_files.h"
-#include "runner/snapshot_file/format.h"
+#include "runner/snapshot_file/parts.h"
 
 namespace leakgate {
 namespace {
@@ -59,6 +60,15 @@ SnapshotFacts DescribeProcess(const RegionReader& region, int pid) {
   return facts;
 }
 
-int CountThreads(int pid) { return static_cast<int>(TasksOf(pid).size()); }
+int CountThreads(int pid) { return static_cast<int>(ListThreads(pid).size()); }
+
+FileState StateOfFile(const std::string& path) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+  return {static_cast<std::uint64_t>(status.st_size),
+          static_cast<std::uint64_t>(status.st_mtim.tv_sec) * kNsPerSecond +
+              static_cast<std::uint64_t>(status.st_mtim.tv_nsec)};
+}
 
 }  // namespace leakgate

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "runner/attach/program_environment.h"
-#include "runner/cli/agent_location.h"
+#include "runner/cli/installation.h"
 #include "runner/session/linux/control_server.h"
 #include "runner/session/linux/launcher.h"
 #include "runner/session/linux/region_file.h"

@@ -1,9 +1,8 @@
-#include "runner/cli/budget_check.h"
+#include "runner/cli/commands/budget_check.h"
 
 #include <gmock/gmock.h>
 
 #include "runner/budget/expiry.h"
-#include "runner/budget/read_budget.h"
 
 namespace leakgate {
 namespace {

@@ -1,4 +1,3 @@
-#include "runner/cli/budget_options.h"
 
 #include <gmock/gmock.h>
 

@@ -1,12 +1,9 @@
 // What help, manual pages and completion are written from.
-#include "runner/cli/command_page.h"
-
 #include <gmock/gmock.h>
 
-#include "runner/cli/command_prose.h"
-#include "runner/cli/help_text.h"
-#include "runner/cli/man_page.h"
-#include "runner/cli/value_words.h"
+#include "runner/cli/app/definition.h"
+#include "runner/cli/help/help_text.h"
+#include "runner/cli/help/man_page.h"
 #include "tests/unit/cli/parsed_command.h"
 
 namespace leakgate {
@@ -68,7 +65,7 @@ TEST(CommandPageTest, EachCommandThatIsParsedHasItsPage) {
 
 TEST(CommandPageTest, EachOptionSaysWhatItIsFor) {
   for (const CommandPage& page : AllPages()) {
-    for (const OptionEntry& option : page.options) {
+    for (const Option& option : page.options) {
       EXPECT_NE(option.description, "") << FullName(page) << ' ' << OptionText(option);
     }
   }
@@ -77,9 +74,8 @@ TEST(CommandPageTest, EachOptionSaysWhatItIsFor) {
 // CLI11's own words for types are no placeholders of ours.
 TEST(CommandPageTest, EachValueHasAWordOfOurs) {
   for (const CommandPage& page : AllPages()) {
-    for (const OptionEntry& option : page.options) EXPECT_NE(option.value, "TEXT");
-    for (const PositionalEntry& it : page.positionals)
-      EXPECT_THAT(it.value, Not(HasSubstr("TEXT")));
+    for (const Option& option : page.options) EXPECT_NE(option.value.word, "TEXT");
+    for (const Option& it : page.arguments) EXPECT_THAT(it.value.word, Not(HasSubstr("TEXT")));
   }
 }
 
@@ -90,7 +86,7 @@ TEST(HelpTextTest, OfEachCommandFitsATerminalAndNamesEachOption) {
     const std::string text = Parse<PrintCommand>(arguments).text;
     EXPECT_THAT(text, Not(testing::ContainsRegex("[^\n]{81}"))) << FullName(page);
     EXPECT_THAT(text, Not(HasSubstr(" \n"))) << FullName(page);
-    for (const OptionEntry& option : page.options) {
+    for (const Option& option : page.options) {
       EXPECT_THAT(text, HasSubstr("\n  " + OptionText(option))) << FullName(page);
     }
     for (const std::string& usage : page.prose.usages) EXPECT_THAT(text, HasSubstr(usage));
@@ -105,7 +101,7 @@ TEST(ManPageTest, OfEachCommandHasItsSectionsAndEachOption) {
          {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "SEE ALSO"}) {
       EXPECT_THAT(text, HasSubstr(std::string(".SH ") + section + '\n')) << FullName(page);
     }
-    for (const OptionEntry& option : page.options) {
+    for (const Option& option : page.options) {
       EXPECT_THAT(text, HasSubstr(".TP\n" + OptionText(option) + '\n')) << FullName(page);
     }
     for (const Term& code : page.prose.exit_codes) {
@@ -128,6 +124,19 @@ TEST(ManPageTest, ExamplesCanBeCopied) {
                           Not(HasSubstr("--gtest_filter"))));
 }
 
+// What a page offers for the word that stands for a value.
+OptionValue MeaningOf(const std::string& word) {
+  for (const CommandPage& page : AllPages()) {
+    for (const std::vector<Option>& all : {page.options, page.arguments}) {
+      for (const Option& option : all) {
+        if (option.value.word == word) return option.value;
+      }
+    }
+  }
+  ADD_FAILURE() << word;
+  return {};
+}
+
 struct ChoiceCase {
   const char* word;
   std::vector<std::string> before;
@@ -135,9 +144,11 @@ struct ChoiceCase {
 };
 
 // What shells offer is what the parser takes.
-TEST(ValueWordsTest, TheParserTakesEachChoiceThatIsOffered) {
+TEST(OptionValueTest, TheParserTakesEachChoiceThatIsOffered) {
   for (const ChoiceCase& it : {ChoiceCase{"WHEN", {"run", "--confirm"}, {"--", "a"}},
                                ChoiceCase{"HOW", {"run", "--progress"}, {"--", "a"}},
+                               ChoiceCase{"FORMAT", {"snapshot", "export", "a", "--format"}, {}},
+                               ChoiceCase{"SETTING", {"snapshot", "config", "--pid=1"}, {}},
                                ChoiceCase{"SHELL", {"completion"}, {}}}) {
     const std::vector<std::string> choices = MeaningOf(it.word).choices;
     EXPECT_GE(choices.size(), 3U);
@@ -150,7 +161,7 @@ TEST(ValueWordsTest, TheParserTakesEachChoiceThatIsOffered) {
   }
 }
 
-TEST(ValueWordsTest, TheParserTakesEachFormatThatIsOffered) {
+TEST(OptionValueTest, TheParserTakesEachFormatThatIsOffered) {
   for (const std::string& format : MeaningOf("FORMAT=FILE").choices) {
     EXPECT_EQ(Parse<RunCommand>({"run", "--report", format + "=x", "--", "a"}).reports.size(), 1U);
   }

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "runner/cli/options.h"
+#include "runner/cli/app/command_line.h"
 
 namespace leakgate {
 

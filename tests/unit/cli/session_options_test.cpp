@@ -1,4 +1,3 @@
-#include "runner/cli/session_options.h"
 
 #include <gmock/gmock.h>
 
@@ -45,8 +44,8 @@ TEST(SessionOptionsTest, UpdatesASession) {
 
 TEST(SessionOptionsTest, QueriesListsAndStops) {
   EXPECT_EQ(Parse<SessionQueryCommand>({"session", "query", "a", "--json"}).output,
-            SessionOutput::kJson);
-  EXPECT_EQ(Parse<SessionListCommand>({"session", "list"}).output, SessionOutput::kText);
+            OutputForm::kJson);
+  EXPECT_EQ(Parse<SessionListCommand>({"session", "list"}).output, OutputForm::kText);
   EXPECT_EQ(Parse<SessionStopCommand>({"session", "stop", "a"}).name, "a");
 }
 

@@ -1,4 +1,3 @@
-#include "runner/cli/snapshot_take_options.h"
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "runner/snapshot_file/part_writer.h"
+#include "runner/snapshot_file/parts.h"
 #include "runner/snapshot_file/records.h"
 #include "tests/unit/snapshot_file/sample_snapshot.h"
 

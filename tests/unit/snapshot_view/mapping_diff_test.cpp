@@ -1,12 +1,11 @@
 // Mappings of two snapshots beside each other.
-#include "runner/snapshot_view/mapping_diff.h"
-
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
 #include "runner/snapshot_view/show_diff.h"
 #include "runner/snapshot_view/snapshot_diff.h"
+#include "runner/snapshot_view/stack_changes.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/snapshot_file/sample_snapshot.h"
 

@@ -37,7 +37,7 @@ class SnapshotViewTest : public testing::Test {
   }
   static std::vector<Row> Rows(SnapshotView& view, GroupBy by) {
     std::vector<Row> rows;
-    for (const SnapshotGroup& group : view.Groups(by)) {
+    for (const SnapshotGroup& group : GroupsOf(view, by)) {
       rows.emplace_back(group.name, group.amount.bytes);
     }
     return rows;
@@ -114,7 +114,7 @@ TEST_F(SnapshotViewTest, BoundsTheAgeByTheWindow) {
 
 TEST_F(SnapshotViewTest, TellsTheWindowsOfASite) {
   const auto view = View(SmallSnapshot());
-  const std::vector<SnapshotGroup> sites = view->Groups(GroupBy::kSite);
+  const std::vector<SnapshotGroup> sites = GroupsOf(*view, GroupBy::kSite);
   EXPECT_EQ(sites[1].amount, (Amount{56, 2}));
   EXPECT_EQ(sites[1].first_window, 2U);
   EXPECT_EQ(sites[1].last_window, 2U);

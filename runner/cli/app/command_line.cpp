@@ -1,0 +1,200 @@
+#include "runner/cli/app/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "runner/cli/app/definition.h"
+#include "runner/cli/help/help_text.h"
+#include "runner/cli/installation.h"
+
+namespace leakgate {
+namespace {
+
+// What CLI11 finds of one option.
+struct FoundOption {
+  const OptionList::Bound* bound;
+  bool is_set = false;                // of a flag
+  std::optional<std::string> text{};  // of what is given once at most
+  std::vector<std::string> texts{};   // of what is repeated
+};
+
+// CLI11's view of the commands. It only finds out what of the arguments is which option's.
+class Parser {
+ public:
+  explicit Parser(const std::vector<CommandDefinition>& commands) {
+    app_.set_help_flag("-h,--help");
+    app_.set_version_flag("--version", VersionText());
+    app_.require_subcommand(0, 1);
+    app_.allow_extras();  // commands inherit all of this but the version
+    apps_[""] = &app_;
+    for (const CommandDefinition& command : commands) Add(command);
+  }
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
+
+  void Parse(std::vector<std::string> arguments) {
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    app_.parse(arguments);
+  }
+
+  // The full name of the command that was found, "budget check"; empty: none.
+  std::string FoundName() const {
+    std::string name;
+    const CLI::App* command = &app_;
+    while (!command->get_subcommands().empty()) {
+      command = command->get_subcommands().front();
+      name += (name.empty() ? "" : " ") + command->get_name();
+    }
+    return name;
+  }
+
+  // Arguments that have no place.
+  std::vector<std::string> StrayArguments() const { return app_.remaining(true); }
+
+  // Reads the values that the command was given into its own fields.
+  Expected<void> ReadValues(const std::string& command) const {
+    for (const FoundOption& found : options_.at(command)) {
+      if (Expected<void> read = ReadValuesOf(found); !read) return read;
+    }
+    return {};
+  }
+
+ private:
+  void Add(const CommandDefinition& command) {
+    const std::size_t space = command.name.rfind(' ');
+    const bool is_top = space == std::string::npos;
+    CLI::App* const parent = apps_.at(is_top ? "" : command.name.substr(0, space));
+    CLI::App* const app = parent->add_subcommand(LastWord(command.name));
+    apps_[command.name] = app;
+    std::deque<FoundOption>& found = options_[command.name];
+    for (const OptionList::Bound& bound : command.options.all()) {
+      found.push_back({&bound});
+      AddOption(found.back(), *app);
+    }
+  }
+
+  static void AddOption(FoundOption& found, CLI::App& app) {
+    const Option& option = found.bound->option;
+    const std::string names = fmt::format("{}", fmt::join(option.names, ","));
+    if (IsFlag(option)) {
+      app.add_flag(names, found.is_set);
+    } else if (!option.is_repeated) {
+      app.add_option(names, found.text)->type_name(option.value.word);
+    } else {
+      CLI::Option* const added = app.add_option(names, found.texts)->type_name(option.value.word);
+      if (option.IsArgument()) return;
+      // One value each time: what follows it is not the option's, and may be a file.
+      added->expected(1)->allow_extra_args(false)->multi_option_policy(
+          CLI::MultiOptionPolicy::TakeAll);
+    }
+  }
+
+  static Expected<void> ReadValuesOf(const FoundOption& found) {
+    if (found.is_set) return found.bound->read("");
+    if (found.text) return found.bound->read(*found.text);
+    for (const std::string& text : found.texts) {
+      if (Expected<void> read = found.bound->read(text); !read) return read;
+    }
+    return {};
+  }
+
+  CLI::App app_;
+  std::map<std::string, CLI::App*> apps_;
+  std::map<std::string, std::deque<FoundOption>> options_;  // which CLI11 points to
+};
+
+// The two halves of a command line: what stands before the first `--`, and the program with
+// its arguments behind it.
+struct Halves {
+  std::vector<std::string> options;
+  ProgramLine program;
+};
+
+// Where nothing is run, what follows two dashes is a path as any other.
+bool TakesPathsBehindDashes(const std::string& command) {
+  return command == "merge" || command == "history" || command == "snapshot";
+}
+
+Halves Split(const std::vector<std::string>& arguments) {
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  Halves halves{{arguments.begin(), dashes}, {}};
+  if (dashes != arguments.end()) halves.program.assign(dashes + 1, arguments.end());
+  if (arguments.empty() || !TakesPathsBehindDashes(arguments.front())) return halves;
+  for (const std::string& path : halves.program) {
+    halves.options.push_back(path.starts_with('-') ? "./" + path : path);
+  }
+  halves.program.clear();
+  return halves;
+}
+
+// What CLI11 could not place: the first such argument tells the mistake. `command`: the one
+// that was found; may be empty.
+std::string StrayArgumentText(const std::string& argument, const std::string& command) {
+  if (argument.starts_with("-")) {
+    return fmt::format("unknown option '{}'; see leakgate{}{} --help", argument,
+                       command.empty() ? "" : " ", command);
+  }
+  if (command.empty()) return fmt::format("unknown command '{}'; see leakgate --help", argument);
+  if (command == "run") {
+    return fmt::format(
+        "unexpected argument '{0}'; the program goes after two dashes: leakgate run "
+        "-- {0}",
+        argument);
+  }
+  return fmt::format("unexpected argument '{}'; see leakgate {} --help", argument, command);
+}
+
+// What CLI11 says of a wrong command line, on one line.
+std::string ParseErrorText(std::string cause, const std::string& command) {
+  std::replace(cause.begin(), cause.end(), '\n', ' ');
+  return fmt::format("{}; see leakgate {}{}--help", cause, command, command.empty() ? "" : " ");
+}
+
+Unexpected NoCommandError(const std::string& group) {
+  if (group.empty()) {
+    return UsageError(
+        "no command; to run a test binary: leakgate run -- BINARY; see leakgate --help");
+  }
+  std::vector<std::string> words;
+  for (const std::string& name : CommandsBelow(group)) words.push_back(LastWord(name));
+  return UsageError(fmt::format("no command; there are {}; see leakgate {} --help",
+                                OneOf(words, " and "), group));
+}
+
+Expected<Command> Complete(const std::string& name, const std::vector<CommandDefinition>& commands,
+                           const Parser& parser, const ProgramLine& program) {
+  const auto found = std::find_if(commands.begin(), commands.end(),
+                                  [&](const CommandDefinition& it) { return it.name == name; });
+  if (found == commands.end() || !found->complete) return NoCommandError(name);
+  if (const Expected<void> read = parser.ReadValues(name); !read) return Unexpected(read.error());
+  return found->complete(program);
+}
+
+}  // namespace
+
+Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
+  const std::vector<CommandDefinition> commands = DefineCommands();
+  Parser parser(commands);
+  const Halves halves = Split(arguments);
+  try {
+    parser.Parse(halves.options);
+  } catch (const CLI::CallForVersion&) {
+    return Command(PrintCommand{VersionText() + "\n"});
+  } catch (const CLI::CallForHelp&) {
+    const std::vector<CommandPage> pages = AllPages();
+    return Command(PrintCommand{HelpText(PageOf(pages, parser.FoundName()), pages)});
+  } catch (const CLI::ParseError& error) {
+    return UsageError(ParseErrorText(error.what(), parser.FoundName()));
+  }
+  const std::string name = parser.FoundName();
+  const std::vector<std::string> stray = parser.StrayArguments();
+  if (!stray.empty()) return UsageError(StrayArgumentText(stray.front(), name));
+  return Complete(name, commands, parser, halves.program);
+}
+
+}  // namespace leakgate

@@ -1,0 +1,145 @@
+// The options that a command declares, each bound to the field of the command that its value
+// is read into:
+//
+//   void Declare(SnapshotDiffCommand& command, OptionList& options) {
+//     options.AddArgument("file", FileWord("FILE"), command.files);
+//     options.Add("--top", TextWord("N"), command.top, ParseCount, "Show the N largest");
+//     options.AddFlag("--json", command.output, OutputForm::kJson, "For machines");
+//   }
+//
+// A field that is a std::vector or a std::set takes the option any number of times. Values are
+// read in the order of the declarations, once the whole command line has been split into
+// options. What they come to together is for each command's Complete to check.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runner/base/expected.h"
+#include "runner/cli/app/choices.h"
+#include "runner/cli/app/option.h"
+
+namespace leakgate {
+
+// What stands behind the two dashes: a program and its arguments. Empty where there are none.
+using ProgramLine = std::vector<std::string>;
+
+[[nodiscard]] inline OptionValue TextWord(std::string word) { return {std::move(word)}; }
+[[nodiscard]] inline OptionValue FileWord(std::string word) {
+  return {std::move(word), ValueKind::kFile};
+}
+
+// A value as it is written. Every function that reads a value has this signature; a usage
+// error names the option, and says what to write instead.
+[[nodiscard]] inline Expected<std::string> AsWritten(const std::string&, const std::string& text) {
+  return text;
+}
+
+class OptionList {
+ public:
+  struct Bound {
+    Option option;
+    // Of a flag the text is empty.
+    std::function<Expected<void>(const std::string& text)> read;
+  };
+
+  // `names`: "-o,--output"; messages name the first that has two dashes.
+  template <typename Target, typename Parse>
+  void Add(std::string_view names, OptionValue value, Target& target, Parse parse,
+           std::string description) {
+    Bound bound = Named(names, std::move(value), std::move(description));
+    bound.option.is_repeated = kTakesMany<Target>;
+    bound.read = [&target, parse,
+                  name = NameInMessages(bound.option)](const std::string& text) -> Expected<void> {
+      auto read = parse(name, text);
+      if (!read) return Unexpected(read.error());
+      Store(*std::move(read), target);
+      return {};
+    };
+    all_.push_back(std::move(bound));
+  }
+  template <typename Target>
+  void Add(std::string_view names, OptionValue value, Target& target, std::string description) {
+    Add(names, std::move(value), target, AsWritten, std::move(description));
+  }
+
+  // What is given once at most, for `read` to do with what it wants.
+  void AddOnce(std::string_view names, OptionValue value,
+               std::function<Expected<void>(const std::string& text)> read,
+               std::string description) {
+    all_.push_back(Named(names, std::move(value), std::move(description)));
+    all_.back().read = std::move(read);
+  }
+
+  // What may be given several times, for `read` to do with each what it wants.
+  void AddEach(std::string_view names, OptionValue value,
+               std::function<Expected<void>(const std::string& text)> read,
+               std::string description) {
+    AddOnce(names, std::move(value), std::move(read), std::move(description));
+    all_.back().option.is_repeated = true;
+  }
+
+  template <typename Target, typename Choice>
+  void AddChoice(std::string_view names, const Choices<Choice>& choices, Target& target,
+                 std::string description) {
+    Add(
+        names, {choices.value_word, ValueKind::kChoice, WordsOf(choices)}, target,
+        [choices](const std::string& option, const std::string& text) {
+          return ParseChoice(choices, option, text);
+        },
+        std::move(description));
+  }
+
+  // Given, it sets `target` to `value`, or adds that to it.
+  template <typename Target, typename Value>
+  void AddFlag(std::string_view names, Target& target, Value value, std::string description) {
+    Bound bound = Named(names, {}, std::move(description));
+    bound.read = [&target, value](const std::string&) -> Expected<void> {
+      Store(value, target);
+      return {};
+    };
+    all_.push_back(std::move(bound));
+  }
+  void AddFlag(std::string_view names, bool& target, std::string description) {
+    AddFlag(names, target, true, std::move(description));
+  }
+
+  // What is no option is told by its place.
+  template <typename Target, typename Parse = decltype(&AsWritten)>
+  void AddArgument(std::string_view name, OptionValue value, Target& target,
+                   Parse parse = &AsWritten) {
+    Add(name, std::move(value), target, parse, "");
+  }
+
+  [[nodiscard]] const std::vector<Bound>& all() const { return all_; }
+
+ private:
+  template <typename Target>
+  struct Many : std::false_type {};
+  template <typename Value>
+  struct Many<std::vector<Value>> : std::true_type {};
+  template <typename Value>
+  struct Many<std::set<Value>> : std::true_type {};
+  template <typename Target>
+  static constexpr bool kTakesMany = Many<Target>::value;
+
+  template <typename Value, typename Target>
+  static void Store(Value&& value, Target& target) {
+    if constexpr (kTakesMany<Target>) {
+      target.insert(target.end(), typename Target::value_type(std::forward<Value>(value)));
+    } else {
+      target = std::forward<Value>(value);
+    }
+  }
+
+  static Bound Named(std::string_view names, OptionValue value, std::string description);
+  static std::string NameInMessages(const Option& option);
+
+  std::vector<Bound> all_;
+};
+
+}  // namespace leakgate

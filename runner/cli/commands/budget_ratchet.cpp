@@ -1,0 +1,231 @@
+#include "runner/cli/commands/budget_ratchet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <set>
+
+#include "runner/attach/program_environment.h"
+#include "runner/base/atomic_file.h"
+#include "runner/budget/apply_limits.h"
+#include "runner/budget/expiry.h"
+#include "runner/cli/app/option_values.h"
+#include "runner/cli/commands/program_line.h"
+#include "runner/cli/installation.h"
+#include "runner/cli/progress_display.h"
+#include "runner/cli/terminal.h"
+#include "runner/report/text_report.h"
+#include "runner/session/program_search.h"
+
+namespace leakgate {
+namespace {
+
+void Raise(MeasuredMaxima& maxima, const std::string& keys, std::int64_t measured) {
+  std::int64_t& most = maxima.try_emplace(keys, 0).first->second;  // shrinking needs no limit
+  most = std::max(most, measured);
+}
+
+void RaiseAmount(MeasuredMaxima& maxima, const std::string& keys, Amount measured) {
+  Raise(maxima, keys + ".bytes", measured.bytes);
+  Raise(maxima, keys + ".blocks", measured.blocks);
+}
+
+void RaiseNumber(MeasuredMaxima& maxima, const std::string& keys,
+                 const std::optional<std::int64_t>& measured) {
+  if (measured) Raise(maxima, keys, *measured);
+}
+
+// What was not measured in full must not lower a limit. What could not be told
+// from lost or retained counts as retained.
+void RaiseAll(MeasuredMaxima& maxima, const std::string& scope, const WindowResult& window) {
+  RaiseAmount(maxima, scope + ".outstanding", window.outstanding - window.allowed);
+  if (window.reach_problem.empty()) {
+    RaiseAmount(maxima, scope + ".lost", window.lost);
+    RaiseAmount(maxima, scope + ".retained", window.outstanding - window.lost);
+  }
+  RaiseAmount(maxima, scope + ".growth", window.growth);
+  RaiseAmount(maxima, scope + ".allocated", window.allocated);
+  Raise(maxima, scope + ".peak.bytes", window.peak_live_bytes);
+  RaiseAmount(maxima, scope + ".mapped", window.mapped);
+  RaiseNumber(maxima, scope + ".file_descriptors", window.file_descriptors);
+  RaiseNumber(maxima, scope + ".threads", window.threads);
+}
+
+// A test's window has itself; a suite's has all tests of the suite that ran.
+std::vector<TestId> TestsOf(const WindowResult& window, const RunResult& result) {
+  if (window.kind == WindowKind::kTest) return {{window.name, window.source_file}};
+  std::vector<TestId> tests;
+  for (const WindowResult& it : result.windows) {
+    if (it.kind == WindowKind::kTest && it.name.starts_with(window.name + ".")) {
+      tests.push_back({it.name, it.source_file});
+    }
+  }
+  return tests;
+}
+
+bool Covers(const BudgetFile& file, const BudgetSet& budgets, const TestId& test) {
+  const std::vector<BudgetCandidate> candidates = budgets.Candidates(test);
+  return !candidates.empty() && candidates.front().file == &file;
+}
+
+class UsageCounter {
+ public:
+  UsageCounter(const BudgetFile& file, const BudgetSet& budgets, const RunResult& result,
+               std::chrono::year_month_day today)
+      : file_(file), budgets_(budgets), result_(result), today_(today) {}
+
+  BudgetUsage Count() && {
+    for (const WindowResult& window : result_.windows) {
+      CountAllowances(window);
+      const bool is_of_tests =
+          window.kind == WindowKind::kTest || window.kind == WindowKind::kSuite;
+      if (is_of_tests) CountOverrides(window);
+    }
+    return std::move(usage_);
+  }
+
+ private:
+  // Blocks and mappings are held against an allowance each by themselves.
+  void CountAllowances(const WindowResult& window) {
+    CountAllowances(window.findings);
+    CountAllowances(window.mappings);
+  }
+
+  void CountAllowances(const std::vector<Finding>& findings) {
+    std::map<std::string, Amount> covered;
+    for (const Finding& finding : findings) {
+      if (!finding.allowance.empty()) covered[finding.allowance] += finding.amount;
+    }
+    for (const Allowance& it : file_.allowances) {
+      const auto found = covered.find(fmt::format("{}:{}", file_.path.string(), it.line));
+      if (found == covered.end()) continue;
+      Amount& most = usage_.allowances[it.line];
+      most.bytes = std::max(most.bytes, found->second.bytes);
+      most.blocks = std::max(most.blocks, found->second.blocks);
+    }
+  }
+
+  void CountOverrides(const WindowResult& window) {
+    const std::vector<TestId> tests = TestsOf(window, result_);
+    std::vector<std::string> names;
+    for (const TestId& test : tests) names.push_back(test.name);
+    const bool covers = std::all_of(tests.begin(), tests.end(), [&](const TestId& test) {
+      return Covers(file_, budgets_, test);
+    });
+    // What code left in someone else's test is a part of that test's amounts only:
+    // it says that an override is used, not how much of it.
+    const bool owns_code = !file_.code.empty() || file_.component == kUnowned;
+    if (!covers && !owns_code) return;
+    for (const Override& it : file_.overrides) {
+      if (HasExpired(it.expires, today_) || !MatchesAllTests(it.tests, names)) continue;
+      MeasuredMaxima& maxima = usage_.overrides[it.line];
+      if (owns_code) continue;
+      RaiseAll(maxima, window.kind == WindowKind::kTest ? "test" : "suite", window);
+    }
+  }
+
+  const BudgetFile& file_;
+  const BudgetSet& budgets_;
+  const RunResult& result_;
+  std::chrono::year_month_day today_;
+  BudgetUsage usage_;
+};
+
+// Tightens one file, or only says how. Returns the number of changes.
+Expected<std::size_t> RatchetFile(const BudgetFile& file, const BudgetUsage& usage,
+                                  UnusedEntries unused, RatchetMode mode) {
+  const Expected<std::string> text = ReadBudgetText(file.path);
+  if (!text) return Unexpected(text.error());
+  const Expected<RatchetedBudget> tightened = Ratchet(file.path, *text, usage, unused);
+  if (!tightened) return Unexpected(tightened.error());
+  for (const std::string& change : tightened->changes) {
+    PrintMessage(change);
+  }
+  if (mode == RatchetMode::kWrite && !tightened->changes.empty()) {
+    const Expected<void> written = WriteFileAtomically(file.path, tightened->text);
+    if (!written) return Unexpected(written.error());
+  }
+  return tightened->changes.size();
+}
+
+// REQUIRES: the run was green.
+Expected<std::size_t> RatchetAll(const BudgetRatchetCommand& command, const RunResult& result) {
+  Expected<std::vector<BudgetFile>> files = LoadBudgetFiles(command.request.budgets);
+  if (!files) return Unexpected(files.error());
+  const Expected<std::filesystem::path> program = FindProgram(command.request.program);
+  if (!program) return Unexpected(program.error());
+  const BudgetSet budgets(*std::move(files), *program);
+  const bool ran_all = RanAllTests(command.request.arguments, OwnEnvironment());
+  if (!ran_all) PrintMessage("some of the tests ran: nothing is removed");
+
+  std::size_t changes = 0;
+  for (const BudgetFile* file : budgets.Files()) {
+    const BudgetUsage usage = UsageOf(*file, budgets, result, Today());
+    const Expected<std::size_t> done = RatchetFile(
+        *file, usage, ran_all ? UnusedEntries::kRemove : UnusedEntries::kKeep, command.mode);
+    if (!done) return Unexpected(done.error());
+    changes += *done;
+  }
+  return changes;
+}
+
+}  // namespace
+
+BudgetUsage UsageOf(const BudgetFile& file, const BudgetSet& budgets, const RunResult& result,
+                    std::chrono::year_month_day today) {
+  return UsageCounter(file, budgets, result, today).Count();
+}
+
+bool RanAllTests(const std::vector<std::string>& arguments,
+                 const std::vector<std::string>& environment) {
+  static constexpr std::array<std::string_view, 3> kChoosing = {
+      "GTEST_FILTER=", "GTEST_TOTAL_SHARDS=", "TESTBRIDGE_TEST_ONLY="};
+  const bool is_filtered =
+      std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+        return argument.starts_with("--gtest_filter") || argument.starts_with("-gtest_filter");
+      });
+  return !is_filtered &&
+         std::none_of(environment.begin(), environment.end(), [](const std::string& variable) {
+           return std::any_of(kChoosing.begin(), kChoosing.end(),
+                              [&](std::string_view name) { return variable.starts_with(name); });
+         });
+}
+
+void Declare(BudgetRatchetCommand& command, OptionList& options) {
+  options.AddFlag("--check", command.mode, RatchetMode::kCheck,
+                  "Change nothing; fail if something could be tightened");
+  options.Add("--budgets", FileWord("FILE|DIR"), command.request.budgets,
+              "As for leakgate run. Repeatable");
+  AddProgress(command.progress, options);
+}
+
+Expected<void> Complete(BudgetRatchetCommand& command, const ProgramLine& program) {
+  if (command.request.budgets.empty()) {
+    return UsageError(
+        "no budget to tighten; name it: leakgate budget ratchet --budgets DIR -- "
+        "BINARY");
+  }
+  return SetProgram(program, "budget ratchet --budgets DIR", command.request);
+}
+
+Expected<int> Execute(BudgetRatchetCommand command) {
+  command.request.agent = FindAgent();
+  const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
+  if (!result) return Unexpected(result.error());
+  if (result->exit_code != static_cast<int>(ExitCode::kPass)) {
+    Print(stderr, SummaryText(*result, StyleOfStandardError()));
+    PrintMessage("not a green run, so nothing was tightened");
+    return result->exit_code;
+  }
+  const Expected<std::size_t> changes = RatchetAll(command, *result);
+  if (!changes) return Unexpected(changes.error());
+  const bool fails = command.mode == RatchetMode::kCheck && *changes != 0;
+  PrintMessage(*changes == 0 ? "nothing to tighten"
+               : fails       ? "to tighten: run it without --check"
+                             : "tightened");
+  return fails ? static_cast<int>(ExitCode::kOverBudget) : static_cast<int>(ExitCode::kPass);
+}
+
+}  // namespace leakgate

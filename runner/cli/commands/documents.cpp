@@ -1,0 +1,107 @@
+#include "runner/cli/commands/documents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "runner/attribution/framework_rules.h"
+#include "runner/base/atomic_file.h"
+#include "runner/cli/help/completion.h"
+#include "runner/cli/help/man_page.h"
+#include "runner/cli/terminal.h"
+
+namespace leakgate {
+namespace {
+
+using WriteCompletion = std::string (*)(const std::vector<CommandPage>& pages);
+
+const Choices<WriteCompletion> kShells = {
+    "SHELL", "", "", {{"bash", BashCompletion}, {"zsh", ZshCompletion}, {"fish", FishCompletion}}};
+
+// A line for each rule: its name, its function, how it matches, and why.
+std::string FrameworkRulesText() {
+  std::string text = fmt::format(
+      "What is counted as the framework's own, apart from outstanding (list version {}):\n",
+      kFrameworkRulesVersion);
+  std::string_view name;
+  for (const FrameworkRule& rule : FrameworkRules()) {
+    if (rule.name != name) text += fmt::format("\n{}: {}\n", rule.name, rule.why);
+    name = rule.name;
+    text += rule.function.empty() ? fmt::format("  {}\n", Describe(rule.match))
+                                  : fmt::format("  {} ({})\n", rule.function, Describe(rule.match));
+  }
+  return text;
+}
+
+}  // namespace
+
+void Declare(CompletionRequest& request, OptionList& options) {
+  options.AddArgument("shell", {kShells.value_word, ValueKind::kChoice, WordsOf(kShells)},
+                      request.shell);
+}
+
+void Declare(ManRequest& request, OptionList& options) {
+  options.AddArgument("command", {"COMMAND", ValueKind::kCommand}, request.words);
+  options.Add("-o,--output", FileWord("DIR"), request.directory,
+              "Write the pages of all commands into a directory, as leakgate-COMMAND.1");
+}
+
+Expected<void> Complete(FrameworkCommand&, const ProgramLine& program) {
+  return RequireNoProgram("framework", program);
+}
+
+Expected<void> RequireNoProgram(const std::string& command, const ProgramLine& program) {
+  if (program.empty()) return {};
+  return UsageError(
+      fmt::format("the command '{}' runs no program; leave out what follows --", command));
+}
+
+Expected<std::string> CompletionText(const CompletionRequest& request,
+                                     const std::vector<CommandPage>& pages) {
+  for (const auto& [word, write] : kShells.all) {
+    if (word == request.shell) return write(pages);
+  }
+  const std::string known = OneOf(WordsOf(kShells));
+  if (request.shell.empty()) {
+    return UsageError(
+        fmt::format("no shell; name it: leakgate completion SHELL, which is {}", known));
+  }
+  return UsageError(
+      fmt::format("no completion for the shell '{}'; there is {}", request.shell, known));
+}
+
+Expected<std::string> ManText(const ManRequest& request, const std::vector<CommandPage>& pages) {
+  std::string name = fmt::format("{}", fmt::join(request.words, " "));
+  if (name.starts_with("leakgate")) {
+    std::replace(name.begin(), name.end(), '-', ' ');
+    name.erase(0, std::min(name.size(), std::string("leakgate ").size()));
+  }
+  for (const CommandPage& page : pages) {
+    if (page.prose.name == name) return ManPage(page, pages);
+  }
+  return UsageError(fmt::format("no manual page for '{}'; see leakgate --help", name));
+}
+
+Expected<int> Execute(const PrintCommand& command) {
+  PrintVerbatim(stdout, command.text);
+  return 0;
+}
+
+Expected<int> Execute(const FrameworkCommand&) {
+  PrintVerbatim(stdout, FrameworkRulesText());
+  return 0;
+}
+
+Expected<int> Execute(const WriteManPagesCommand& command) {
+  std::error_code error;
+  std::filesystem::create_directories(command.directory, error);  // else the first page says why
+  for (const CommandPage& page : command.pages) {
+    const std::filesystem::path path = command.directory / (ManPageName(page) + ".1");
+    const Expected<void> written = WriteFileAtomically(path, ManPage(page, command.pages));
+    if (!written) return Unexpected(written.error());
+  }
+  return 0;
+}
+
+}  // namespace leakgate

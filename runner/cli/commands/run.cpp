@@ -1,0 +1,233 @@
+#include "runner/cli/commands/run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "runner/attach/program_environment.h"
+#include "runner/cli/app/option_values.h"
+#include "runner/cli/commands/merge_options.h"
+#include "runner/cli/commands/program_line.h"
+#include "runner/cli/installation.h"
+#include "runner/cli/progress_display.h"
+#include "runner/cli/report_path.h"
+#include "runner/cli/terminal.h"
+#include "runner/cli/write_reports.h"
+#include "runner/merge/read_baseline.h"
+#include "runner/named_session/run_server.h"
+#include "runner/report/compared_run.h"
+#include "runner/report/ctest_measurements.h"
+#include "runner/report/json_access.h"
+#include "runner/report/quantity_text.h"
+#include "runner/report/style.h"
+#include "runner/report/text_report.h"
+#include "runner/session/run_outcome.h"
+
+namespace leakgate {
+namespace {
+
+using RunReports = std::vector<nlohmann::ordered_json>;
+
+// Keeps the runs of `program`; keeps all if the program had another name then.
+RunReports OfProgram(const std::filesystem::path& program, RunReports runs) {
+  const auto others = std::stable_partition(runs.begin(), runs.end(), [&](const auto& run) {
+    return std::filesystem::path(TextOf(run, "binary")).filename() == program.filename();
+  });
+  if (others != runs.begin()) runs.erase(others, runs.end());
+  return runs;
+}
+
+// The baseline judges, and a page compares with it: with what it is before the program
+// starts, since a report may be about to replace it.
+Expected<RunReports> ReadBaselineOf(RunCommand& command) {
+  RunReports compared;
+  if (command.baseline.empty()) return compared;
+  const bool compares =
+      std::any_of(command.reports.begin(), command.reports.end(),
+                  [](const ReportRequest& report) { return report.format == ReportFormat::kHtml; });
+  Expected<Baseline> baseline = ReadBaseline(command.baseline, [&](nlohmann::ordered_json&& run) {
+    if (compares) compared.push_back(ComparedRun(run));
+  });
+  if (!baseline) return Unexpected(baseline.error());
+  command.request.baseline = std::make_shared<const Baseline>(*std::move(baseline));
+  return OfProgram(command.request.program, std::move(compared));
+}
+
+// Finds out before the program starts what is wrong with the files of the run. Returns the
+// runs to compare with.
+Expected<RunReports> PrepareFiles(RunCommand& command) {
+  for (ReportRequest& report : command.reports) {
+    Expected<std::filesystem::path> path = ExpandReportPath(
+        report.path,
+        {.pid = ::getpid(), .program = command.request.program, .environment = OwnEnvironment()});
+    if (!path) return Unexpected(path.error());
+    report.path = *std::move(path);
+  }
+  if (!command.snapshots.empty()) {
+    auto snapshots = TestSnapshots::Create(command.snapshots, command.snapshot_tests);
+    if (!snapshots) return Unexpected(snapshots.error());
+    command.request.snapshots = *std::move(snapshots);
+  }
+  return ReadBaselineOf(command);
+}
+
+// Says which snapshots there are, and how to look at them. An error tells the user who asked
+// for them that they are not there.
+Expected<void> TellOfSnapshots(const RunCommand& command) {
+  const TestSnapshots* const snapshots = command.request.snapshots.get();
+  if (snapshots == nullptr) return {};
+  const auto& kept = snapshots->kept();
+  const auto whole = std::find_if(kept.begin(), kept.end(), [](const TestSnapshotPair& pair) {
+    return !pair.begin.empty() && !pair.end.empty();
+  });
+  if (command.detail != SummaryDetail::kQuiet || !kept.empty()) {
+    PrintMessage(fmt::format("snapshots of {} in {}",
+                             FormatCount(static_cast<std::int64_t>(kept.size()), "test"),
+                             command.snapshots.string()));
+  }
+  if (whole != kept.end()) {
+    PrintMessage(fmt::format("to see what {} left: leakgate snapshot diff {} {}", whole->test,
+                             whole->begin.string(), whole->end.string()));
+  }
+  if (!snapshots->problem().empty()) return InconclusiveError(snapshots->problem());
+  return {};
+}
+
+// The report keeps the run's own exit code: whoever merges reports goes by that.
+int ExitCodeToTell(const RunResult& result, std::optional<int> skip_exit_code) {
+  if (!skip_exit_code) return result.exit_code;
+  if (result.exit_code == 0 && RanNoTestToItsEnd(result)) return *skip_exit_code;
+  return result.exit_code == *skip_exit_code ? 1 : result.exit_code;
+}
+
+const Choices<Confirm> kConfirmWays = {
+    "WHEN",
+    "way",
+    "--confirm={}",
+    {{"after", Confirm::kAfter}, {"inline", Confirm::kInline}, {"off", Confirm::kOff}}};
+
+const Choices<SnapshotTests> kSnapshotTests = {
+    "WHICH",
+    "tests",
+    "--when={}",
+    {{"over_budget", SnapshotTests::kOverBudget}, {"every", SnapshotTests::kEvery}}};
+
+void DeclareGating(RunCommand& command, OptionList& options) {
+  RunRequest& request = command.request;
+  options.Add(
+      "--budgets", FileWord("FILE|DIR"), request.budgets,
+      "Read a budget file, or all *.leakgate.json below a directory. Where none limits what "
+      "a test may leave outstanding, it fails for what is lost, and for what is retained "
+      "and grows when the test is repeated. Repeatable");
+  options.AddChoice("--confirm", kConfirmWays, request.confirm,
+                    "When to repeat tests that retain memory: after the program has ended "
+                    "(default), inline (while the test waits), or off");
+  options.Add("--confirm-test-timeout", TextWord("SECONDS"), request.confirmation.test,
+              ParseSeconds, "For the repetitions of one test. Default: 60");
+  options.Add("--confirm-run-timeout", TextWord("SECONDS"), request.confirmation.run, ParseSeconds,
+              "For those of all tests. Default: 300");
+  options.AddFlag("--strict", command.modes, GateMode::kStrict,
+                  "What is unconfirmed, and an allowance that nothing used, fail the run");
+  options.AddFlag("--warn-only", command.modes, GateMode::kWarnOnly, "Report, and fail nothing");
+}
+
+void DeclareFiles(RunCommand& command, OptionList& options) {
+  options.Add(
+      "--report", ReportWord(), command.reports, ParseReport,
+      fmt::format("Write a report. Formats: {}. Repeatable. FILE may hold {{pid}}, {{binary}}, "
+                  "{{shard}}, {{outputs}} and {{env:NAME}}, so that many jobs write apart",
+                  KnownFormats()));
+  options.Add("--baseline", FileWord("REPORT"), command.baseline,
+              "Fail only for what this earlier JSON report, of one run or merged, has not. What it "
+              "has is counted as known");
+  options.Add("--source-root", FileWord("DIR"), command.source_root,
+              "In the HTML report, quote only source files below DIR. Default: all that debug "
+              "information names");
+  options.Add("--snapshots", FileWord("DIR"), command.snapshots,
+              "Keep a snapshot of the begin and of the end of each test that is over budget, for "
+              "leakgate snapshot diff. The test waits while its blocks are copied");
+  options.AddChoice("--when", kSnapshotTests, command.when,
+                    "Of --snapshots: over_budget (default) or every");
+}
+
+void DeclareRunning(RunCommand& command, OptionList& options) {
+  options.Add("--timeout", TextWord("SECONDS"), command.request.timeout, ParseSeconds,
+              "After so long, end the program and all that it started. Fractions are allowed: 0.5");
+  options.Add("--stack-depth", TextWord("FRAMES"), command.request.stack_depth, ParseStackDepth,
+              fmt::format("Record at most so many frames of a stack, 1 to {}. Default: {}. A stack "
+                          "that is cut says so",
+                          kMaxStackDepth, kDefaultStackDepth));
+  options.Add("--skip-exit-code", TextWord("CODE"), command.skip_exit_code, ParseSkipExitCode,
+              "Exit with CODE, 4 to 127, instead of 0 if no test ran, or all that did were "
+              "skipped: 77 for CTest's SKIP_RETURN_CODE, Meson and Automake. A program that itself "
+              "exits with CODE has failed: 1");
+}
+
+void DeclareOutput(RunCommand& command, OptionList& options) {
+  options.AddFlag("--ctest-measurements", command.prints_measurements,
+                  "Print on standard output what was outstanding, as CTest's measurements, which "
+                  "it passes on to CDash");
+  AddProgress(command.given_progress, options);
+  options.AddFlag("-q,--quiet", command.details, SummaryDetail::kQuiet,
+                  "Of the summary, only what is not a pass; nothing if all pass, and no progress "
+                  "unless it is asked for. Errors are told anyway");
+  options.AddFlag("-v,--verbose", command.details, SummaryDetail::kVerbose,
+                  "Also what passed and by what evidence (replaced, freed later, one-time ...), "
+                  "and the slowest and the heaviest tests. Without it, those that stand out");
+}
+
+}  // namespace
+
+void Declare(RunCommand& command, OptionList& options) {
+  DeclareGating(command, options);
+  DeclareFiles(command, options);
+  DeclareRunning(command, options);
+  DeclareOutput(command, options);
+}
+
+Expected<void> Complete(RunCommand& command, const ProgramLine& program) {
+  if (Expected<void> set = SetProgram(program, "run", command.request); !set) return set;
+  if (command.when && command.snapshots.empty()) {
+    return UsageError("--when says which snapshots to keep; add --snapshots DIR, or leave it out");
+  }
+  command.snapshot_tests = command.when.value_or(SnapshotTests::kOverBudget);
+  if (command.modes.size() > 1) {
+    return UsageError("--strict and --warn-only contradict each other; leave one out");
+  }
+  if (!command.modes.empty()) command.request.mode = command.modes.front();
+  if (command.details.size() > 1) {
+    return UsageError("--quiet and --verbose contradict each other; leave one out");
+  }
+  if (!command.details.empty()) command.detail = command.details.front();
+  const bool is_quiet = command.detail == SummaryDetail::kQuiet;
+  command.progress =
+      command.given_progress.value_or(is_quiet ? ProgressMode::kNone : ProgressMode::kAuto);
+  return {};
+}
+
+Expected<int> Execute(RunCommand command) {
+  command.request.agent = FindAgent();
+  command.request.serve = [](RunProcesses processes) {
+    return RunServer::Start(std::move(processes));
+  };
+  const Expected<RunReports> compared = PrepareFiles(command);
+  if (!compared) return Unexpected(compared.error());
+  const Expected<ReadSource> sources = OwnSources(command.source_root);
+  if (!sources) return Unexpected(sources.error());
+  const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
+  if (!result) return Unexpected(result.error());
+
+  Print(stderr, SummaryText(*result, StyleOfStandardError(), command.detail));
+  if (command.prints_measurements) Print(stdout, CTestMeasurementsText(*result));
+  Expected<void> written = WriteReports(command.reports, *result, *compared, *sources);
+  if (const Expected<void> told = TellOfSnapshots(command); written) written = told;
+  if (written) return ExitCodeToTell(*result, command.skip_exit_code);
+  if (result->exit_code == 0) return Unexpected(written.error());
+  PrintMessage(written.error().message);
+  return ExitCodeToTell(*result, command.skip_exit_code);
+}
+
+}  // namespace leakgate

@@ -1,0 +1,42 @@
+// `leakgate run`: runs a test binary under its budgets, and reports.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/base/expected.h"
+#include "runner/cli/app/option_list.h"
+#include "runner/cli/progress_mode.h"
+#include "runner/report/report_file.h"
+#include "runner/report/text_report.h"
+#include "runner/session/run_session.h"
+
+namespace leakgate {
+
+struct RunCommand {
+  RunRequest request;                  // its `agent` and `baseline` are left empty
+  std::vector<ReportRequest> reports;  // their paths may hold placeholders
+  std::filesystem::path baseline;      // an earlier report; empty: none
+  std::filesystem::path source_root;   // of those that a page quotes; empty: anywhere
+  std::filesystem::path snapshots;     // a directory for those of tests; empty: none
+  SnapshotTests snapshot_tests = SnapshotTests::kOverBudget;  // what `when` says
+  std::optional<SnapshotTests> when;
+  std::optional<int> skip_exit_code;   // instead of 0, where every test was skipped
+  bool prints_measurements = false;    // of CTest, on standard output
+  std::vector<GateMode> modes;         // each flag that was given: one at most
+  std::vector<SummaryDetail> details;  // likewise
+  SummaryDetail detail = SummaryDetail::kNormal;
+  std::optional<ProgressMode> given_progress;
+  ProgressMode progress = ProgressMode::kAuto;
+};
+
+void Declare(RunCommand& command, OptionList& options);
+[[nodiscard]] Expected<void> Complete(RunCommand& command, const ProgramLine& program);
+
+// Prints to standard output and error; returns the exit code. An error is for the caller to
+// print.
+[[nodiscard]] Expected<int> Execute(RunCommand command);
+
+}  // namespace leakgate

@@ -1,0 +1,352 @@
+#include "runner/cli/commands/session.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <map>
+
+#include "runner/attach/attach.h"
+#include "runner/attach/program_environment.h"
+#include "runner/base/descriptors.h"
+#include "runner/cli/commands/session_text.h"
+#include "runner/cli/commands/snapshot_take.h"
+#include "runner/cli/installation.h"
+#include "runner/cli/terminal.h"
+#include "runner/named_session/linux/session_socket.h"
+#include "runner/named_session/run_client.h"
+#include "runner/named_session/session_client.h"
+#include "runner/session/preparation.h"
+#include "runner/session/program_search.h"
+
+namespace leakgate {
+namespace {
+
+constexpr int kSuccess = static_cast<int>(ExitCode::kPass);
+
+Expected<void> RequireOwnProcess(int pid) {
+  struct stat facts {};
+  if (::stat(fmt::format("/proc/{}", pid).c_str(), &facts) != 0) {
+    return UsageError(fmt::format("there is no process with PID {}", pid));
+  }
+  if (facts.st_uid == ::geteuid() || ::geteuid() == 0) return {};
+  return UsageError(
+      fmt::format("PID {} is another user's; start the session as that user, or as root", pid));
+}
+
+Expected<void> RequireOwnProcesses(const SessionScope& scope) {
+  const bool has_others = scope.users.are_all || !scope.users.uids.empty();
+  if (has_others && ::geteuid() != 0) {
+    return UsageError(
+        "--user: only root's sessions trace other users' processes; start the session as root, or "
+        "as that user");
+  }
+  for (const int pid : scope.pids) {
+    const Expected<void> checked = RequireOwnProcess(pid);
+    if (!checked) return checked;
+    const Expected<void> is_free = RequireInNoRun(pid);
+    if (!is_free) return is_free;
+  }
+  return {};
+}
+
+std::vector<char*> PointersTo(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+struct Below {
+  std::filesystem::path program;
+  std::vector<std::string> arguments;
+};
+
+// Finds out what is wrong with the program before anything is started.
+Expected<Below> PrepareBelow(const std::vector<std::string>& program) {
+  const Expected<std::filesystem::path> path = FindProgram(program.front());
+  if (!path) return Unexpected(path.error());
+  const Expected<void> has_agent = RequireAgent(FindAgent());
+  if (!has_agent) return Unexpected(has_agent.error());
+  return Below{*path, program};
+}
+
+// The program takes this process's place, and inherits all that it has.
+Expected<int> ExecuteBelow(const std::string& control, Below below) {
+  auto environment = ProgramEnvironment(OwnEnvironment(), {FindAgent(), control});
+  if (!environment) return Unexpected(environment.error());
+  ::execve(below.program.c_str(), PointersTo(below.arguments).data(),
+           PointersTo(*environment).data());
+  return UsageError(fmt::format("{}: cannot be executed: {}", below.program.string(), ErrnoText()));
+}
+
+// A process that was never traced has nothing to take a snapshot of.
+bool HasSnapshots(const ProcessStatus& process) {
+  return process.state != ProcessState::kFailed && process.state != ProcessState::kStarting;
+}
+
+// A file takes the snapshot of one process, a directory those of any number.
+Expected<void> TakeAll(const SessionStopCommand& command) {
+  if (command.output.empty()) return {};
+  const Expected<SessionStatus> status = QuerySession(command.name);
+  if (!status) return Unexpected(status.error());
+  const std::vector<ProcessStatus>& processes = status->processes;
+  std::error_code unknown;
+  const bool is_directory = std::filesystem::is_directory(command.output, unknown);
+  if (!is_directory && processes.size() != 1) {
+    return UsageError(
+        fmt::format("-o {}: the session '{}' has {} processes, and a file takes one; name a "
+                    "directory that exists. The session goes on",
+                    command.output.string(), command.name, processes.size()));
+  }
+  for (const ProcessStatus& process : processes) {
+    if (!HasSnapshots(process)) continue;
+    auto found = ProcessOfSession(command.name, process.pid, process.generation);
+    if (!found) return Unexpected(found.error());
+    const auto path =
+        is_directory ? command.output / UnusedSnapshotName(command.output, *found) : command.output;
+    const auto subject = SnapshotSubject::Of(*std::move(found));
+    if (!subject) return Unexpected(subject.error());
+    const auto taken = subject->Take(path, SnapshotCare::kRunning);
+    if (!taken) return Unexpected(taken.error());
+    Print(stderr, TakenText(path, *subject, *taken));
+  }
+  return {};
+}
+
+// Disables as many as it can. Returns the error of the last one that is still there.
+Expected<void> ClearOrphans() {
+  std::map<int, Error> problems;
+  for (const Orphan& orphan : FindOrphans()) {
+    const Expected<void> disabled = DisableRunning(orphan.pid);
+    if (!disabled) problems.emplace(orphan.pid, disabled.error());
+  }
+  Expected<void> outcome;
+  for (const Orphan& left : FindOrphans()) {
+    const auto problem = problems.find(left.pid);
+    if (problem != problems.end()) outcome = Unexpected(problem->second);
+  }
+  return outcome;
+}
+
+Expected<int> Show(const Expected<SessionStatus>& status, OutputForm output) {
+  if (!status) return Unexpected(status.error());
+  Print(stdout, output == OutputForm::kJson ? SessionJson(*status)
+                                            : SessionText(*status, ColourOf(stdout)));
+  return kSuccess;
+}
+
+OptionValue ImageWord() { return TextWord("IMAGE[:ARGUMENT]"); }
+
+Unexpected NotOneName() {
+  return UsageError(
+      "name one session, for example: leakgate session start web --image nginx; see leakgate "
+      "session --help");
+}
+
+void AddName(std::string& name, OptionList& options) {
+  const auto set_name = [&name](const std::string& text) -> Expected<void> {
+    if (!name.empty()) return NotOneName();
+    name = text;
+    return CheckSessionName(name);
+  };
+  options.AddEach("name", TextWord("NAME"), set_name, "");
+}
+
+Expected<void> RequireName(const std::string& name) {
+  if (name.empty()) return NotOneName();
+  return {};
+}
+
+Expected<void> RefuseProgram(const ProgramLine& program) {
+  if (program.empty()) return {};
+  return UsageError(
+      "only leakgate session start and exec run a program; leave out what follows --");
+}
+
+// `text` is a user's name or number, or "all".
+Expected<void> AddUser(const std::string& text, SessionUsers& users) {
+  if (text == "all") {
+    users.are_all = true;
+    return {};
+  }
+  unsigned uid = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, uid);
+  if (error != std::errc() || rest != end) {
+    const passwd* const user = ::getpwnam(text.c_str());
+    if (user == nullptr) {
+      return UsageError(fmt::format(
+          "--user {}: no such user; write a user's name or number, or all for every user", text));
+    }
+    uid = user->pw_uid;
+  }
+  users.uids.insert(uid);
+  return {};
+}
+
+}  // namespace
+
+void Declare(SessionStartCommand& command, OptionList& options) {
+  SessionScope& scope = command.start.scope;
+  AddName(command.start.name, options);
+  options.Add("--image", ImageWord(), scope.images, ParseImage,
+              "Trace every process of that image which starts below the session: the file's name, "
+              "or with a slash its path. Where the image hosts programs, as an interpreter does, "
+              "ARGUMENT tells them apart: python3:server.py. * and ? stand for any text and any "
+              "character. Repeatable");
+  options.Add("--pid", TextWord("PID"), scope.pids, ParsePid, "Trace this process. Repeatable");
+  options.AddEach(
+      "--user", TextWord("USER"),
+      [&scope](const std::string& text) { return AddUser(text, scope.users); },
+      "Trace processes of --image that are this user's, too: a name, a number, or all. Only root "
+      "can. Repeatable");
+  options.Add("--stack-depth", TextWord("FRAMES"), command.start.stack_depth, ParseStackDepth,
+              fmt::format("Record at most so many frames of a stack, 1 to {}. Default: {}",
+                          kMaxStackDepth, kDefaultStackDepth));
+  AddStacks(command.start.stack_events, options);
+}
+
+void Declare(SessionExecCommand& command, OptionList& options) { AddName(command.name, options); }
+
+void Declare(SessionUpdateCommand& command, OptionList& options) {
+  AddName(command.name, options);
+  options.Add("--add-image", ImageWord(), command.add.images, ParseImage,
+              "As --image of leakgate session start. Repeatable");
+  options.Add("--add-pid", TextWord("PID"), command.add.pids, ParsePid,
+              "Trace this process, too. Repeatable");
+  options.Add("--drop-image", ImageWord(), command.drop.images, ParseImage,
+              "Trace no further process of that image. Repeatable");
+  options.Add("--drop-pid", TextWord("PID"), command.drop.pids, ParsePid,
+              "Trace this process no longer. Repeatable");
+}
+
+void Declare(SessionQueryCommand& command, OptionList& options) {
+  AddName(command.name, options);
+  options.AddFlag("--json", command.output, OutputForm::kJson, "For machines");
+}
+
+void Declare(SessionListCommand& command, OptionList& options) {
+  options.AddFlag("--json", command.output, OutputForm::kJson, "For machines");
+  options.AddFlag("--clear", command.orphans, OrphanCare::kClear,
+                  "Have processes whose session's owner was killed traced no more");
+}
+
+void Declare(SessionStopCommand& command, OptionList& options) {
+  AddName(command.name, options);
+  options.Add("-o,--output", FileWord("FILE|DIR"), command.output,
+              "First take a snapshot of each process, also of those that have ended. A directory "
+              "takes any number");
+}
+
+Expected<void> Complete(SessionStartCommand& command, const ProgramLine& program) {
+  if (Expected<void> has = RequireName(command.start.name); !has) return has;
+  if (command.start.scope.images.empty() && command.start.scope.pids.empty()) {
+    return UsageError(
+        "nothing to trace; name images or PIDs: leakgate session start web --image nginx; "
+        "--image '*' is all");
+  }
+  command.program = program;
+  return {};
+}
+
+Expected<void> Complete(SessionExecCommand& command, const ProgramLine& program) {
+  if (Expected<void> has = RequireName(command.name); !has) return has;
+  if (program.empty()) {
+    return UsageError(
+        "no program to execute; write it after two dashes: leakgate session exec NAME -- COMMAND");
+  }
+  command.program = program;
+  return {};
+}
+
+Expected<void> Complete(SessionUpdateCommand& command, const ProgramLine& program) {
+  if (Expected<void> none = RefuseProgram(program); !none) return none;
+  return RequireName(command.name);
+}
+
+Expected<void> Complete(SessionQueryCommand& command, const ProgramLine& program) {
+  if (Expected<void> none = RefuseProgram(program); !none) return none;
+  return RequireName(command.name);
+}
+
+Expected<void> Complete(SessionListCommand&, const ProgramLine& program) {
+  return RefuseProgram(program);
+}
+
+Expected<void> Complete(SessionStopCommand& command, const ProgramLine& program) {
+  if (Expected<void> none = RefuseProgram(program); !none) return none;
+  return RequireName(command.name);
+}
+
+Expected<int> Execute(const SessionStartCommand& command) {
+  const Expected<void> own = RequireOwnProcesses(command.start.scope);
+  if (!own) return Unexpected(own.error());
+  Expected<Below> below = Below{};
+  if (!command.program.empty()) below = PrepareBelow(command.program);
+  if (!below) return Unexpected(below.error());
+
+  SessionStart start = command.start;
+  start.agent = FindAgent();
+  const Expected<void> started = StartSession(start);
+  if (!started) return Unexpected(started.error());
+  const Expected<SessionStatus> status = QuerySession(command.start.name);
+  if (!status) return Unexpected(status.error());
+  if (!command.program.empty()) return ExecuteBelow(status->control, *std::move(below));
+  Print(stderr, StartedText(*status));
+  return kSuccess;
+}
+
+Expected<int> Execute(const SessionExecCommand& command) {
+  Expected<Below> below = PrepareBelow(command.program);
+  if (!below) return Unexpected(below.error());
+  const Expected<SessionStatus> status = QuerySession(command.name);
+  if (!status) return Unexpected(status.error());
+  return ExecuteBelow(status->control, *std::move(below));
+}
+
+Expected<int> Execute(const SessionUpdateCommand& command) {
+  const Expected<void> own = RequireOwnProcesses(command.add);
+  if (!own) return Unexpected(own.error());
+  return Show(UpdateSession(command.name, command.add, command.drop), OutputForm::kText);
+}
+
+Expected<int> Execute(const SessionQueryCommand& command) {
+  return Show(QuerySession(command.name), command.output);
+}
+
+Expected<int> Execute(const SessionListCommand& command) {
+  const Survey survey = SurveySessionsAndRuns();
+  const Expected<void> cleared =
+      command.orphans == OrphanCare::kClear ? ClearOrphans() : Expected<void>{};
+  const std::vector<Orphan> orphans = FindOrphans();
+  Print(stdout, command.output == OutputForm::kJson
+                    ? SessionListJson(survey.sessions, survey.runs, orphans)
+                    : SessionListText(survey.sessions, survey.runs, orphans));
+  if (!survey.silent.empty()) {
+    Print(stderr, fmt::format("leakgate: not answering: {}; stopped, busy, or another user's?\n",
+                              NamesText(survey.silent)));
+  }
+  if (!cleared) return Unexpected(cleared.error());
+  return kSuccess;
+}
+
+Expected<int> Execute(const SessionStopCommand& command) {
+  if (const int pid = std::atoi(command.name.c_str()); pid > 0) {
+    const Expected<void> is_free = RequireInNoRun(pid);
+    if (!is_free) return Unexpected(is_free.error());
+  }
+  const Expected<void> taken = TakeAll(command);
+  if (!taken) return Unexpected(taken.error());
+  const Expected<std::vector<std::string>> problems = StopSession(command.name);
+  if (!problems) return Unexpected(problems.error());
+  for (const std::string& problem : *problems) {
+    PrintMessage(fmt::format("still traced: {}", problem));
+  }
+  return kSuccess;
+}
+
+}  // namespace leakgate

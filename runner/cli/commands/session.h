@@ -1,0 +1,71 @@
+// `leakgate session start|exec|update|query|list|stop`: what was asked for, and doing it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runner/base/expected.h"
+#include "runner/cli/app/option_list.h"
+#include "runner/cli/app/option_values.h"
+#include "runner/named_session/session_owner.h"
+
+namespace leakgate {
+
+struct SessionStartCommand {
+  SessionStart start;
+  std::vector<std::string> program;  // to be executed below it; empty: none
+};
+
+// Executes `program`: what it starts is the session's to trace.
+struct SessionExecCommand {
+  std::string name;
+  std::vector<std::string> program;
+};
+
+struct SessionUpdateCommand {
+  std::string name;
+  SessionScope add;
+  SessionScope drop;
+};
+
+struct SessionQueryCommand {
+  std::string name;
+  OutputForm output = OutputForm::kText;
+};
+
+enum class OrphanCare { kShow, kClear };
+
+struct SessionListCommand {
+  OutputForm output = OutputForm::kText;
+  OrphanCare orphans = OrphanCare::kShow;  // kClear: they are traced no more
+};
+
+struct SessionStopCommand {
+  std::string name;
+  std::filesystem::path output;  // for snapshots of all processes; empty: none are taken
+};
+
+void Declare(SessionStartCommand& command, OptionList& options);
+void Declare(SessionExecCommand& command, OptionList& options);
+void Declare(SessionUpdateCommand& command, OptionList& options);
+void Declare(SessionQueryCommand& command, OptionList& options);
+void Declare(SessionListCommand& command, OptionList& options);
+void Declare(SessionStopCommand& command, OptionList& options);
+
+[[nodiscard]] Expected<void> Complete(SessionStartCommand& command, const ProgramLine& program);
+[[nodiscard]] Expected<void> Complete(SessionExecCommand& command, const ProgramLine& program);
+[[nodiscard]] Expected<void> Complete(SessionUpdateCommand& command, const ProgramLine& program);
+[[nodiscard]] Expected<void> Complete(SessionQueryCommand& command, const ProgramLine& program);
+[[nodiscard]] Expected<void> Complete(SessionListCommand& command, const ProgramLine& program);
+[[nodiscard]] Expected<void> Complete(SessionStopCommand& command, const ProgramLine& program);
+
+// The first two do not return where a program is executed.
+[[nodiscard]] Expected<int> Execute(const SessionStartCommand& command);
+[[nodiscard]] Expected<int> Execute(const SessionExecCommand& command);
+[[nodiscard]] Expected<int> Execute(const SessionUpdateCommand& command);
+[[nodiscard]] Expected<int> Execute(const SessionQueryCommand& command);
+[[nodiscard]] Expected<int> Execute(const SessionListCommand& command);
+[[nodiscard]] Expected<int> Execute(const SessionStopCommand& command);
+
+}  // namespace leakgate

@@ -1,0 +1,221 @@
+#include "runner/cli/commands/session_text.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "runner/cli/terminal.h"
+#include "runner/region/amount.h"
+#include "runner/region/stack_events.h"
+#include "runner/report/quantity_text.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t Signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+std::string ImageOf(const ProcessStatus& process) {
+  return process.program.path.substr(process.program.path.rfind('/') + 1);
+}
+
+std::vector<std::string> NamesOf(const SessionScope& scope) {
+  std::vector<std::string> names;
+  for (const ImageSelector& image : scope.images) names.push_back(TextOf(image));
+  for (const int pid : scope.pids) names.push_back(fmt::format("PID {}", pid));
+  return names;
+}
+
+std::int64_t CountLive(const SessionStatus& session) {
+  return std::count_if(
+      session.processes.begin(), session.processes.end(), [](const ProcessStatus& process) {
+        return process.state == ProcessState::kTracing || process.state == ProcessState::kStarting;
+      });
+}
+
+// "2026-11-21 14:03:22", in local time.
+std::string TimeText(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(time));
+}
+
+std::string Processes(std::uint64_t count) {
+  return fmt::format("{} process{}", count, count == 1 ? "" : "es");
+}
+
+// ", 3 not traced"; nothing where all are.
+std::string UntracedText(const SessionStatus& session) {
+  return session.untraced == 0 ? "" : fmt::format(", {} not traced", session.untraced);
+}
+
+Emphasis EmphasisOf(ProcessState state) {
+  switch (state) {
+    case ProcessState::kTracing:
+      return Emphasis::kGood;
+    case ProcessState::kFailed:
+      return Emphasis::kBad;
+    case ProcessState::kStarting:
+    case ProcessState::kDisabled:
+    case ProcessState::kEnded:
+      break;
+  }
+  return Emphasis::kInTheDistance;
+}
+
+std::string ProcessText(const ProcessStatus& process, std::size_t image_columns, Colour colour) {
+  const std::string state =
+      Paint(PadRight(WordOf(process.state), 8), EmphasisOf(process.state), colour);
+  std::string text = fmt::format("  {:>7}  {}  {}", process.pid,
+                                 PadRight(Printable(ImageOf(process)), image_columns), state);
+  if (!process.problem.empty()) return text + "  " + Printable(process.problem) + '\n';
+  text += fmt::format("  {} live, {} allocated", FormatAmount(LiveIn(process.totals)),
+                      FormatAmount(AllocatedIn(process.totals)));
+  if (process.drops != 0) {
+    text += fmt::format(", {} not recorded", FormatCount(Signed(process.drops), "event"));
+  }
+  if (process.attached_seconds != 0) {
+    text +=
+        fmt::format("; not known: what it allocated before {}", TimeText(process.attached_seconds));
+  }
+  return text + '\n';
+}
+
+Json AmountJson(Amount amount) { return {{"bytes", amount.bytes}, {"blocks", amount.blocks}}; }
+
+Json ProcessJson(const ProcessStatus& process) {
+  Json json = {{"pid", process.pid},
+               {"path", process.program.path},
+               {"arguments", process.program.arguments},
+               {"state", WordOf(process.state)},
+               {"live", AmountJson(LiveIn(process.totals))},
+               {"allocated", AmountJson(AllocatedIn(process.totals))},
+               {"drops", process.drops}};
+  if (process.begin_seconds != 0) json["begin_seconds"] = process.begin_seconds;
+  if (!process.problem.empty()) json["problem"] = process.problem;
+  if (process.attached_seconds != 0) json["attached_seconds"] = process.attached_seconds;
+  return json;
+}
+
+Json ToOrderedJson(const SessionStatus& session) {
+  Json images = Json::array();
+  for (const ImageSelector& image : session.scope.images) images.push_back(TextOf(image));
+  Json processes = Json::array();
+  for (const ProcessStatus& process : session.processes) {
+    processes.push_back(ProcessJson(process));
+  }
+  return {{"name", session.name},
+          {"owner_pid", session.owner_pid},
+          {"begin_seconds", session.begin_seconds},
+          {"stack_depth", session.stack_depth},
+          {"stacks", StackEventNames(session.stack_events)},
+          {"images", std::move(images)},
+          {"pids", session.scope.pids},
+          {"uids", session.scope.users.uids},
+          {"all_users", session.scope.users.are_all},
+          {"forgotten", session.forgotten},
+          {"untraced", session.untraced},
+          {"processes", std::move(processes)}};
+}
+
+std::string PrintedJson(const Json& json) { return ConsoleJson(json, 1); }
+
+}  // namespace
+
+std::string StartedText(const SessionStatus& session) {
+  const std::string name = Printable(session.name);
+  std::string text =
+      fmt::format("leakgate: the session {} traces {}\n", name,
+                  Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))));
+  if (!session.scope.images.empty()) {
+    text += fmt::format("  start programs below it:  leakgate session exec {} -- COMMAND\n", name);
+  }
+  text += fmt::format(
+      "  see what it has:          leakgate session query {0}\n"
+      "  end it:                   leakgate session stop {0}\n",
+      name);
+  return text;
+}
+
+std::string SessionText(const SessionStatus& session, Colour colour) {
+  std::string text = fmt::format("session {}, owner PID {}, since {}\n", Printable(session.name),
+                                 session.owner_pid, TimeText(session.begin_seconds));
+  text += fmt::format("  traces {}\n",
+                      Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))));
+  text += fmt::format("  stacks of {}\n", StackEventsText(session.stack_events));
+  std::size_t columns = 0;
+  for (const ProcessStatus& process : session.processes) {
+    columns = std::max(columns, Columns(ImageOf(process)));
+  }
+  for (const ProcessStatus& process : session.processes) {
+    text += ProcessText(process, columns, colour);
+  }
+  if (session.processes.empty()) text += "  no process yet\n";
+  if (session.forgotten != 0) {
+    text += fmt::format("  {} that ended earlier {} not kept\n", Processes(session.forgotten),
+                        session.forgotten == 1 ? "is" : "are");
+  }
+  if (session.untraced != 0) {
+    text += fmt::format("  {} could not be traced\n", Processes(session.untraced));
+  }
+  return text;
+}
+
+std::string SessionJson(const SessionStatus& session) {
+  return PrintedJson(ToOrderedJson(session));
+}
+
+std::string SessionListText(const std::vector<SessionStatus>& sessions,
+                            const std::vector<RunStatus>& runs,
+                            const std::vector<Orphan>& orphans) {
+  std::string text;
+  if (sessions.empty()) {
+    text = "no session; start one: leakgate session start NAME --image IMAGE\n";
+  }
+  for (const SessionStatus& session : sessions) {
+    text += fmt::format("{}  owner PID {}, since {}, {} live{}, traces {}\n",
+                        Printable(session.name), session.owner_pid, TimeText(session.begin_seconds),
+                        CountLive(session), UntracedText(session),
+                        Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))));
+  }
+  for (const RunStatus& run : runs) {
+    for (const ProcessStatus& process : run.processes) {
+      text += fmt::format("PID {} ({}), {}, {} live: of the run with PID {}\n", process.pid,
+                          Printable(ImageOf(process)), WordOf(process.state),
+                          FormatAmount(LiveIn(process.totals)), run.run_pid);
+    }
+  }
+  for (const Orphan& orphan : orphans) {
+    text += fmt::format(
+        "PID {} ({}) is traced for an owner that has ended (PID {}); end that: leakgate session "
+        "list --clear\n",
+        orphan.pid, Printable(orphan.image.substr(orphan.image.rfind('/') + 1)), orphan.owner_pid);
+  }
+  return text;
+}
+
+std::string SessionListJson(const std::vector<SessionStatus>& sessions,
+                            const std::vector<RunStatus>& runs,
+                            const std::vector<Orphan>& orphans) {
+  Json list = Json::array();
+  for (const SessionStatus& session : sessions) list.push_back(ToOrderedJson(session));
+  Json running = Json::array();
+  for (const RunStatus& run : runs) {
+    Json processes = Json::array();
+    for (const ProcessStatus& process : run.processes) {
+      processes.push_back(ProcessJson(process));
+    }
+    running.push_back({{"pid", run.run_pid}, {"processes", std::move(processes)}});
+  }
+  Json left = Json::array();
+  for (const Orphan& orphan : orphans) {
+    left.push_back({{"pid", orphan.pid}, {"path", orphan.image}, {"owner_pid", orphan.owner_pid}});
+  }
+  return PrintedJson(
+      {{"sessions", std::move(list)}, {"runs", std::move(running)}, {"orphans", std::move(left)}});
+}
+
+}  // namespace leakgate

@@ -1,0 +1,243 @@
+#include "runner/cli/commands/snapshot_read.h"
+
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "runner/attribution/frame_origin.h"
+#include "runner/base/atomic_file.h"
+#include "runner/cli/terminal.h"
+#include "runner/cli/write_reports.h"
+#include "runner/snapshot_view/show_diff.h"
+#include "runner/snapshot_view/snapshot_groups.h"
+#include "runner/symbols/separate_files.h"
+
+namespace leakgate {
+namespace {
+
+TextStyle StyleOfStandardOutput() {
+  std::error_code error;
+  return {ColourOf(stdout), std::filesystem::current_path(error).string()};
+}
+
+void PrintJson(const nlohmann::ordered_json& json) { Print(stdout, ConsoleJson(json, 2)); }
+
+Expected<void> CheckSymbols(const SnapshotReading& reading) {
+  for (const std::filesystem::path& directory : reading.symbols) {
+    std::error_code error;
+    if (std::filesystem::is_directory(directory, error)) continue;
+    return UsageError(
+        fmt::format("--symbols {}: no such directory; correct the path", directory.string()));
+  }
+  return {};
+}
+
+Expected<SnapshotQuery> QueryOf(const SnapshotReading& reading) {
+  SnapshotQuery query{.filters = reading.filters, .budgets = {}, .since = reading.since};
+  if (reading.budgets.empty()) return query;
+  Expected<std::vector<BudgetFile>> budgets = LoadBudgetFiles(reading.budgets);
+  if (!budgets) return Unexpected(budgets.error());
+  query.budgets = *std::move(budgets);
+  return query;
+}
+
+Expected<std::unique_ptr<SnapshotView>> Read(const std::filesystem::path& file,
+                                             const SnapshotReading& reading) {
+  Expected<SnapshotQuery> query = QueryOf(reading);
+  if (!query) return Unexpected(query.error());
+  if (const Expected<void> checked = CheckSymbols(reading); !checked) {
+    return Unexpected(checked.error());
+  }
+  auto view = std::make_unique<SnapshotView>(*std::move(query),
+                                             Symbolizer(IsRuntimeModule, reading.symbols));
+  const Expected<void> read = view->Read(file);
+  if (!read) return Unexpected(read.error());
+  return view;
+}
+
+// From its construction to its end a command may ask servers for debug files, and says which
+// it has given up.
+class WithDebugServers {
+ public:
+  WithDebugServers() { LimitPatienceWithServers(); }
+  ~WithDebugServers() {
+    const std::optional<SilentServers>& silent = ServersGivenUp();
+    if (!silent) return;
+    PrintMessage(
+        fmt::format("no answer in {} s from {}: asked no more, so functions and lines "
+                    "may be missing; see DEBUGINFOD_URLS",
+                    silent->patience.count(), silent->urls));
+  }
+  WithDebugServers(const WithDebugServers&) = delete;
+  WithDebugServers& operator=(const WithDebugServers&) = delete;
+};
+
+// A broken pipe is no error: nobody reads what is lost. A full disk is one.
+Expected<void> ExportToStandardOutput(SnapshotView& view, SnapshotFormat format) {
+  const Expected<void> written =
+      ExportSnapshot(view, format, std::cout, SurroundingsOfThisProcess());
+  if (!written) return written;
+  std::cout.flush();
+  if (std::cout.good()) return {};
+  return InconclusiveError("cannot write to standard output; name a file with -o FILE");
+}
+
+Expected<void> ExportTo(const std::filesystem::path& path, SnapshotView& view,
+                        SnapshotFormat format) {
+  Expected<AtomicFile> file = AtomicFile::Create(path);
+  if (!file) return Unexpected(file.error());
+  const Expected<void> written =
+      ExportSnapshot(view, format, file->out(), SurroundingsOfThisProcess());
+  if (!written) return written;
+  return file->Commit();
+}
+
+Choices<GroupBy> Groupings() {
+  Choices<GroupBy> groupings = {"WHAT", "group", "{}", {}};
+  for (const GroupBy by : AllGroupings()) groupings.all.emplace_back(Word(by), by);
+  return groupings;
+}
+
+// The message names the table last: it is what is shown without the option.
+const Choices<SnapshotLayout> kViews = {
+    "VIEW",
+    "view",
+    "--view tree or --view table",
+    {{"table", SnapshotLayout::kGroups}, {"tree", SnapshotLayout::kTree}}};
+
+Choices<SnapshotFormat> Formats() { return {"FORMAT", "format", "{}", SnapshotFormats()}; }
+
+template <typename ReadingCommand>
+void DeclareReading(ReadingCommand& command, OptionList& options) {
+  options.AddArgument("file", FileWord("FILE"), command.files);
+  options.Add("--filter", TextWord("PATTERN"), command.reading.filters,
+              "Only blocks with such a frame in their stack: a glob of a function's name without "
+              "its parameters, of a source file if it has a '/', of a module as module:libnet.so*. "
+              "Repeatable: each must match");
+  options.Add("--symbols", FileWord("DIR"), command.reading.symbols,
+              "Look for binaries and debug files here, too, by build-id. Repeatable. A server is "
+              "asked only if DEBUGINFOD_URLS names one");
+}
+
+void DeclareBudgets(SnapshotReading& reading, OptionList& options) {
+  options.Add("--budgets", FileWord("FILE|DIR"), reading.budgets,
+              "Tell the component of each block, as these budget files have it. Repeatable");
+}
+
+Expected<void> CheckShowOptions(const SnapshotShowCommand& command) {
+  const ShowOptions& options = command.options;
+  if (options.group_by && options.layout == SnapshotLayout::kTree) {
+    return UsageError("--view tree and --group-by contradict each other; leave one out");
+  }
+  const bool shows_age = options.layout == SnapshotLayout::kGroups &&
+                         options.group_by.value_or(GroupBy::kAge) == GroupBy::kAge;
+  if (!command.reading.since.empty() && !shows_age) {
+    return UsageError("--since tells the age of blocks; write --group-by age, or leave it out");
+  }
+  if (options.group_by == GroupBy::kComponent && command.reading.budgets.empty()) {
+    return UsageError("--group-by component needs budget files; name them with --budgets DIR");
+  }
+  return {};
+}
+
+}  // namespace
+
+void Declare(SnapshotShowCommand& command, OptionList& options) {
+  DeclareReading(command, options);
+  DeclareBudgets(command.reading, options);
+  options.AddChoice("--group-by", Groupings(), command.options.group_by,
+                    "Only one table: site (the first frame of your own code), stack, module, "
+                    "component, thread, window (the test), age, kind or size; or freed-by: what "
+                    "has been freed, by who did so, if the session took stacks of free");
+  options.Add("--since", FileWord("FILE|DIR"), command.reading.since,
+              "Tell the age of blocks by this earlier snapshot of the process, or by all in a "
+              "directory, as snapshot periodic leaves them. Repeatable");
+  options.AddChoice("--view", kViews, command.options.layout,
+                    "A table (default), or a tree: who called whom, from main inwards");
+  options.Add("--top", TextWord("N"), command.options.top, ParseCount,
+              "Show the N largest. Of a tree: of each frame's callees");
+  options.Add("--depth", TextWord("N"), command.options.depth, ParseCount,
+              "Show N lines of a stack, or levels of a tree");
+  options.AddFlag("--json", command.output, OutputForm::kJson, "For machines");
+}
+
+void Declare(SnapshotDiffCommand& command, OptionList& options) {
+  DeclareReading(command, options);
+  options.Add("--top", TextWord("N"), command.top, ParseCount, "Show the N largest");
+  options.AddFlag("--json", command.output, OutputForm::kJson, "For machines");
+}
+
+void Declare(SnapshotExportCommand& command, OptionList& options) {
+  DeclareReading(command, options);
+  DeclareBudgets(command.reading, options);
+  options.AddChoice("--format", Formats(), command.format,
+                    "folded (flamegraph.pl, inferno), pprof, speedscope, heaptrack "
+                    "(heaptrack_print, heaptrack_gui) or json");
+  options.Add("-o,--output", FileWord("FILE"), command.output, "Default: standard output");
+}
+
+Expected<void> Complete(SnapshotShowCommand& command, const ProgramLine&) {
+  if (command.files.size() == 1) return CheckShowOptions(command);
+  return UsageError("no snapshot, or several; name one: leakgate snapshot show FILE");
+}
+
+Expected<void> Complete(SnapshotDiffCommand& command, const ProgramLine&) {
+  if (command.files.size() == 2) return {};
+  return UsageError(
+      "not two snapshots; name the earlier and the later one: leakgate snapshot "
+      "diff BEFORE AFTER");
+}
+
+Expected<void> Complete(SnapshotExportCommand& command, const ProgramLine&) {
+  if (command.files.size() != 1) {
+    return UsageError("no snapshot, or several; name one: leakgate snapshot export FILE");
+  }
+  if (command.format) return {};
+  return Unexpected(ParseChoice(Formats(), "--format", "").error());
+}
+
+Expected<int> Execute(const SnapshotShowCommand& command) {
+  const WithDebugServers servers;
+  const Expected<std::unique_ptr<SnapshotView>> view = Read(command.files.front(), command.reading);
+  if (!view) return Unexpected(view.error());
+  if (command.output == OutputForm::kJson) {
+    PrintJson(ShowJson(**view, command.options));
+  } else {
+    Print(stdout, ShowText(**view, command.options, StyleOfStandardOutput()));
+  }
+  return 0;
+}
+
+Expected<int> Execute(const SnapshotDiffCommand& command) {
+  const WithDebugServers servers;
+  if (const Expected<void> checked = CheckSymbols(command.reading); !checked) {
+    return Unexpected(checked.error());
+  }
+  const Expected<SnapshotDiff> diff =
+      DiffSnapshots(command.files[0], command.files[1],
+                    {.filters = command.reading.filters, .symbols = command.reading.symbols});
+  if (!diff) return Unexpected(diff.error());
+  if (command.output == OutputForm::kJson) {
+    PrintJson(DiffJson(*diff, command.top));
+  } else {
+    Print(stdout, DiffText(*diff, command.top, StyleOfStandardOutput()));
+  }
+  return 0;
+}
+
+Expected<int> Execute(const SnapshotExportCommand& command) {
+  const WithDebugServers servers;
+  const Expected<std::unique_ptr<SnapshotView>> view = Read(command.files.front(), command.reading);
+  if (!view) return Unexpected(view.error());
+  const Expected<void> written = command.output.empty()
+                                     ? ExportToStandardOutput(**view, *command.format)
+                                     : ExportTo(command.output, **view, *command.format);
+  if (!written) return Unexpected(written.error());
+  return 0;
+}
+
+}  // namespace leakgate

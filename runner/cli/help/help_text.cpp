@@ -1,0 +1,116 @@
+#include "runner/cli/help/help_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace leakgate {
+namespace {
+
+constexpr std::size_t kHelpColumns = 80;
+constexpr std::size_t kMostIndent = 25;
+
+// Breaks `text` into lines of at most kHelpColumns that begin at `indent`. The first line has
+// already reached `column`.
+std::string Wrapped(const std::string& text, std::size_t indent, std::size_t column) {
+  std::string lines(indent > column ? indent - column : 0, ' ');
+  column = indent;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::size_t length = end - at;
+    if (column > indent && column + 1 + length > kHelpColumns) {
+      lines += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      lines += ' ';
+      ++column;
+    }
+    lines += text.substr(at, length);
+    column += length;
+    at = end + 1;
+  }
+  return lines + '\n';
+}
+
+std::string Paragraphs(const std::vector<std::string>& paragraphs) {
+  std::string text;
+  for (const std::string& paragraph : paragraphs) text += Wrapped(paragraph, 0, 0) + '\n';
+  return text;
+}
+
+// Shows terms in one column and their meanings in another.
+std::string Table(const std::vector<Term>& terms, std::size_t gap) {
+  constexpr std::size_t kBegin = 2;
+  std::size_t indent = 0;
+  for (const Term& it : terms) {
+    const std::size_t wanted = kBegin + it.term.size() + gap;
+    if (wanted <= kMostIndent + 1) indent = std::max(indent, std::min(wanted, kMostIndent));
+  }
+  if (indent == 0) indent = kMostIndent;
+  std::string text;
+  for (const Term& it : terms) {
+    text += std::string(kBegin, ' ') + it.term;
+    std::size_t column = kBegin + it.term.size();
+    if (column + 2 > indent) {
+      text += '\n';
+      column = 0;
+    }
+    text += Wrapped(it.meaning, indent, column);
+  }
+  return text;
+}
+
+std::string Commands(const CommandPage& page, const std::vector<CommandPage>& pages) {
+  if (page.commands.empty()) return "";
+  std::vector<Term> terms;
+  for (const std::string& name : page.commands) {
+    terms.push_back({LastWord(name), PageOf(pages, name).prose.summary});
+  }
+  return "Commands:\n" + Table(terms, 3) + "\nEach has a --help of its own.\n\n";
+}
+
+std::string Options(const CommandPage& page) {
+  std::vector<Term> terms;
+  for (const Option& option : page.options) {
+    terms.push_back({OptionText(option), option.description});
+  }
+  return "Options:\n" + Table(terms, 3);
+}
+
+std::string ExitCodes(const CommandProse& prose) {
+  if (prose.exit_lead.empty() && prose.exit_codes.empty()) return "";
+  const std::string lead = prose.exit_lead.empty() ? "" : " " + prose.exit_lead;
+  return '\n' + Wrapped("Exit code:" + lead, 0, 0) + Table(prose.exit_codes, 3);
+}
+
+std::string Examples(const std::vector<Example>& examples) {
+  if (examples.empty()) return "";
+  std::string text = examples.size() == 1 ? "\nExample:\n" : "\nExamples:\n";
+  for (const Example& example : examples) {
+    if (!example.says.empty()) text += Wrapped(example.says + ":", 2, 0);
+    text += fmt::format("{}{}\n", example.says.empty() ? "  " : "    ", example.command);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string OptionText(const Option& option) {
+  std::string text = fmt::format("{}", fmt::join(option.names, ", "));
+  if (IsFlag(option)) return text;
+  const bool is_choice = option.value.kind == ValueKind::kChoice;
+  return text + (is_choice ? "=" : " ") + option.value.word;
+}
+
+std::string HelpText(const CommandPage& page, const std::vector<CommandPage>& pages) {
+  const CommandProse& prose = page.prose;
+  const std::string lead = prose.name.empty() ? "leakgate: " : "";
+  std::string text = Wrapped(lead + prose.summary + (prose.name.empty() ? "" : "."), 0, 0) + '\n';
+  text += Paragraphs(prose.description) + "Usage:\n";
+  for (const std::string& usage : prose.usages) text += fmt::format("  {}\n", usage);
+  text += '\n' + Paragraphs(prose.notes);
+  if (!prose.terms.empty()) text += prose.terms_lead + ":\n" + Table(prose.terms, 3) + '\n';
+  return text + Commands(page, pages) + Options(page) + ExitCodes(prose) + Examples(prose.examples);
+}
+
+}  // namespace leakgate

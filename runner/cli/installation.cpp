@@ -1,0 +1,57 @@
+#include "runner/cli/installation.h"
+
+#include <elfutils/version.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <zlib.h>
+
+#include <CLI/Version.hpp>
+#include <boost/version.hpp>
+#include <nlohmann/json.hpp>
+
+#include "common/region_layout.h"
+
+namespace leakgate {
+namespace {
+
+std::string Compiler() {
+#if defined(__clang__)
+  return "Clang " __clang_version__;
+#elif defined(__GNUC__)
+  return "GCC " __VERSION__;
+#else
+  return "an unknown compiler";
+#endif
+}
+
+std::string Libraries() {
+  return fmt::format(
+      "elfutils 0.{}, Boost {}.{}.{}, nlohmann/json {}.{}.{}, fmt {}.{}.{}, CLI11 {}, SQLite {}, "
+      "zlib {}",
+      _ELFUTILS_VERSION, BOOST_VERSION / 100'000, BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100,
+      NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH,
+      FMT_VERSION / 10'000, FMT_VERSION / 100 % 100, FMT_VERSION % 100, CLI11_VERSION,
+      ::sqlite3_libversion(), ::zlibVersion());
+}
+
+}  // namespace
+
+std::string VersionText() {
+  return fmt::format(
+      "leakgate {} (region layout {})\n"
+      "build: {}, {}\n"
+      "libraries: {}",
+      LEAKGATE_VERSION, kLayoutVersion, LEAKGATE_BUILD_TYPE, Compiler(), Libraries());
+}
+
+std::string VersionNumber() { return LEAKGATE_VERSION; }
+
+std::string BuildDate() { return LEAKGATE_BUILD_DATE; }
+
+std::filesystem::path FindAgent() {
+  std::error_code error;
+  const std::filesystem::path runner = std::filesystem::read_symlink("/proc/self/exe", error);
+  return runner.parent_path().parent_path() / LEAKGATE_LIBDIR / "libleakgate_agent.so";
+}
+
+}  // namespace leakgate

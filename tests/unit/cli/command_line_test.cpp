@@ -1,0 +1,344 @@
+#include "runner/cli/app/command_line.h"
+
+#include <gmock/gmock.h>
+
+namespace leakgate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+RunCommand ParseRun(const std::vector<std::string>& arguments) {
+  const Expected<Command> command = ParseCommandLine(arguments);
+  return std::get<RunCommand>(command.value());
+}
+
+TEST(OptionsTest, TakesTheProgramAndItsArgumentsFromBehindTheDashes) {
+  const RunCommand run = ParseRun({"run", "--", "./net_test", "--timeout", "x", "--", "-h"});
+  EXPECT_EQ(run.request.program, "./net_test");
+  EXPECT_THAT(run.request.arguments, ElementsAre("--timeout", "x", "--", "-h"));
+}
+
+TEST(OptionsTest, HasNoBudgetsReportsOrTimeoutUnlessAskedFor) {
+  const RunCommand run = ParseRun({"run", "--", "a"});
+  EXPECT_THAT(run.request.budgets, IsEmpty());
+  EXPECT_THAT(run.reports, IsEmpty());
+  EXPECT_EQ(run.request.timeout, std::nullopt);
+}
+
+TEST(OptionsTest, TakesSeveralBudgetsInTheirOrder) {
+  const RunCommand run = ParseRun({"run", "--budgets", "b", "--budgets=a", "--", "a"});
+  EXPECT_THAT(run.request.budgets, ElementsAre("b", "a"));
+}
+
+TEST(OptionsTest, TakesSeveralReportsInTheirOrder) {
+  const RunCommand run = ParseRun({"run", "--report", "json=b", "--report", "json=a", "--", "a"});
+  EXPECT_THAT(run.reports, ElementsAre(ReportRequest{ReportFormat::kJson, "b"},
+                                       ReportRequest{ReportFormat::kJson, "a"}));
+}
+
+struct TimeoutCase {
+  const char* text;
+  int milliseconds;
+};
+
+class TimeoutTest : public testing::TestWithParam<TimeoutCase> {};
+
+TEST_P(TimeoutTest, IsReadInSecondsAndNeverBecomesZero) {
+  const RunCommand run = ParseRun({"run", "--timeout", GetParam().text, "--", "a"});
+  EXPECT_EQ(run.request.timeout, std::chrono::milliseconds(GetParam().milliseconds));
+}
+
+INSTANTIATE_TEST_SUITE_P(, TimeoutTest,
+                         testing::Values(TimeoutCase{"1", 1000}, TimeoutCase{"0.25", 250},
+                                         TimeoutCase{"2.5", 2500}, TimeoutCase{"1e2", 100'000},
+                                         TimeoutCase{"0.0001", 1}));
+
+class BadTimeoutTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadTimeoutTest, IsAUsageErrorWithAnExample) {
+  const std::string argument = std::string("--timeout=") + GetParam();
+  const Expected<Command> command = ParseCommandLine({"run", argument, "--", "a"});
+  ASSERT_FALSE(command.has_value());
+  EXPECT_EQ(command.error().exit_code, ExitCode::kUsage);
+  EXPECT_EQ(command.error().message,
+            std::string("--timeout '") + GetParam() +
+                "': not a number of seconds above 0; write for example --timeout 60 or "
+                "--timeout 0.5");
+}
+
+INSTANTIATE_TEST_SUITE_P(, BadTimeoutTest,
+                         testing::Values("0", "-1", "soon", "5s", "inf", "nan", "1e10"));
+
+class StackDepthTest : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(StackDepthTest, IsTakenFromTheLeastToTheGreatest) {
+  const RunCommand run = ParseRun({"run", "--stack-depth", std::to_string(GetParam()), "--", "a"});
+  EXPECT_EQ(run.request.stack_depth, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(, StackDepthTest, testing::Values(1, 3, 256, 1024));
+
+TEST(OptionsTest, CutsStacksAt256FramesUnlessTold) {
+  EXPECT_EQ(ParseRun({"run", "--", "a"}).request.stack_depth, 256U);
+}
+
+class BadStackDepthTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadStackDepthTest, IsAUsageErrorWithTheBoundsAndAnExample) {
+  const std::string argument = std::string("--stack-depth=") + GetParam();
+  const Expected<Command> command = ParseCommandLine({"run", argument, "--", "a"});
+  ASSERT_FALSE(command.has_value());
+  EXPECT_EQ(command.error().exit_code, ExitCode::kUsage);
+  EXPECT_EQ(command.error().message,
+            std::string("--stack-depth '") + GetParam() +
+                "': not a number of frames from 1 to 1024; write for example --stack-depth 512");
+}
+
+INSTANTIATE_TEST_SUITE_P(, BadStackDepthTest,
+                         testing::Values("0", "1025", "-1", "+5", "deep", "3.5", "10f", " 7",
+                                         "4294967552"));
+
+TEST(OptionsTest, GatesAndConfirmsAsBudgetFilesSayUnlessTold) {
+  const RunCommand run = ParseRun({"run", "--", "a"});
+  EXPECT_EQ(run.request.mode, GateMode::kGate);
+  EXPECT_EQ(run.request.confirm, std::nullopt);
+  EXPECT_EQ(run.request.confirmation.test, std::chrono::seconds(60));
+  EXPECT_EQ(run.request.confirmation.run, std::chrono::minutes(5));
+}
+
+TEST(OptionsTest, TakesEachMode) {
+  EXPECT_EQ(ParseRun({"run", "--strict", "--", "a"}).request.mode, GateMode::kStrict);
+  EXPECT_EQ(ParseRun({"run", "--warn-only", "--", "a"}).request.mode, GateMode::kWarnOnly);
+}
+
+TEST(OptionsTest, TakesEachWayToConfirm) {
+  EXPECT_EQ(ParseRun({"run", "--confirm=after", "--", "a"}).request.confirm, Confirm::kAfter);
+  EXPECT_EQ(ParseRun({"run", "--confirm", "inline", "--", "a"}).request.confirm, Confirm::kInline);
+  EXPECT_EQ(ParseRun({"run", "--confirm=off", "--", "a"}).request.confirm, Confirm::kOff);
+}
+
+TEST(OptionsTest, TakesHowLongATestMayBeRepeated) {
+  const RunCommand run = ParseRun({"run", "--confirm-test-timeout=2.5", "--", "a"});
+  EXPECT_EQ(run.request.confirmation.test, std::chrono::milliseconds(2500));
+  EXPECT_EQ(run.request.confirmation.run, std::chrono::minutes(5));
+}
+
+TEST(OptionsTest, TakesHowLongAllTestsMayBeRepeated) {
+  const RunCommand run = ParseRun({"run", "--confirm-run-timeout", "30", "--", "a"});
+  EXPECT_EQ(run.request.confirmation.run, std::chrono::seconds(30));
+  EXPECT_EQ(run.request.confirmation.test, std::chrono::seconds(60));
+}
+
+TEST(OptionsTest, TakesTheExitCodeOfASkippedRun) {
+  EXPECT_EQ(ParseRun({"run", "--", "a"}).skip_exit_code, std::nullopt);
+  EXPECT_EQ(ParseRun({"run", "--skip-exit-code", "77", "--", "a"}).skip_exit_code, 77);
+}
+
+TEST(OptionsTest, TakesHowMuchToTell) {
+  EXPECT_EQ(ParseRun({"run", "--", "a"}).detail, SummaryDetail::kNormal);
+  for (const char* option : {"-q", "--quiet"}) {
+    EXPECT_EQ(ParseRun({"run", option, "--", "a"}).detail, SummaryDetail::kQuiet);
+  }
+  for (const char* option : {"-v", "--verbose"}) {
+    EXPECT_EQ(ParseRun({"run", option, "--", "a"}).detail, SummaryDetail::kVerbose);
+  }
+}
+
+struct ProgressCase {
+  std::vector<std::string> options;
+  ProgressMode mode;
+};
+
+TEST(OptionsTest, ShowsProgressWhereItIsInNobodysWayUnlessTold) {
+  for (const ProgressCase& it : {ProgressCase{{}, ProgressMode::kAuto},
+                                 ProgressCase{{"--progress=auto"}, ProgressMode::kAuto},
+                                 ProgressCase{{"--progress=bar"}, ProgressMode::kBar},
+                                 ProgressCase{{"--progress", "lines"}, ProgressMode::kLines},
+                                 ProgressCase{{"--progress=none"}, ProgressMode::kNone},
+                                 ProgressCase{{"--quiet"}, ProgressMode::kNone},
+                                 ProgressCase{{"-q", "--progress=bar"}, ProgressMode::kBar}}) {
+    std::vector<std::string> arguments = {"run"};
+    arguments.insert(arguments.end(), it.options.begin(), it.options.end());
+    arguments.insert(arguments.end(), {"--", "a"});
+    EXPECT_EQ(ParseRun(arguments).progress, it.mode) << testing::PrintToString(it.options);
+  }
+}
+
+TEST(OptionsTest, PrintsNoMeasurementsUnlessAskedFor) {
+  EXPECT_FALSE(ParseRun({"run", "--", "a"}).prints_measurements);
+  EXPECT_TRUE(ParseRun({"run", "--ctest-measurements", "--", "a"}).prints_measurements);
+}
+
+struct UsageCase {
+  const char* name;
+  std::vector<std::string> arguments;
+  const char* message;
+};
+
+class UsageErrorTest : public testing::TestWithParam<UsageCase> {};
+
+TEST_P(UsageErrorTest, SaysInOneLineWhatIsWrongAndWhatToWrite) {
+  const Expected<Command> command = ParseCommandLine(GetParam().arguments);
+  ASSERT_FALSE(command.has_value());
+  EXPECT_EQ(command.error().exit_code, ExitCode::kUsage);
+  EXPECT_EQ(command.error().message, GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , UsageErrorTest,
+    testing::Values(
+        UsageCase{"NoArguments",
+                  {},
+                  "no command; to run a test binary: leakgate run -- BINARY; see leakgate --help"},
+        UsageCase{"UnknownCommand", {"rnu"}, "unknown command 'rnu'; see leakgate --help"},
+        UsageCase{"UnknownOption", {"--loud"}, "unknown option '--loud'; see leakgate --help"},
+        UsageCase{"UnknownOptionOfRun",
+                  {"run", "--loud", "--", "a"},
+                  "unknown option '--loud'; see leakgate run --help"},
+        UsageCase{"NoDashes",
+                  {"run", "./a"},
+                  "unexpected argument './a'; the program goes after two dashes: leakgate run -- "
+                  "./a"},
+        UsageCase{"NoProgram",
+                  {"run", "--"},
+                  "no program to run; write it after two dashes: leakgate run -- BINARY"},
+        UsageCase{"EmptyProgram",
+                  {"run", "--", ""},
+                  "no program to run; write it after two dashes: leakgate run -- BINARY"},
+        UsageCase{"NoProgramToExamine",
+                  {"doctor"},
+                  "no program to examine; name the test binary: leakgate doctor BINARY"},
+        UsageCase{"UnknownOptionOfDoctor",
+                  {"doctor", "--deep", "./a"},
+                  "unknown option '--deep'; see leakgate doctor --help"},
+        UsageCase{"StrictAndWarnOnly",
+                  {"run", "--strict", "--warn-only", "--", "a"},
+                  "--strict and --warn-only contradict each other; leave one out"},
+        UsageCase{"QuietAndVerbose",
+                  {"run", "--quiet", "--verbose", "--", "a"},
+                  "--quiet and --verbose contradict each other; leave one out"},
+        UsageCase{"UnknownWayToShowProgress",
+                  {"run", "--progress=dots", "--", "a"},
+                  "--progress 'dots': no such way; write --progress=auto, bar, lines or none"},
+        UsageCase{"UnknownShell",
+                  {"completion", "tcsh"},
+                  "no completion for the shell 'tcsh'; there is bash, zsh or fish"},
+        UsageCase{"NoShell",
+                  {"completion"},
+                  "no shell; name it: leakgate completion SHELL, which is bash, zsh or fish"},
+        UsageCase{"NoSuchManualPage",
+                  {"man", "budget", "chek"},
+                  "no manual page for 'budget chek'; see leakgate --help"},
+        UsageCase{"ArgumentForFramework",
+                  {"framework", "a"},
+                  "unexpected argument 'a'; see leakgate framework --help"},
+        UsageCase{"ProgramForCompletion",
+                  {"completion", "bash", "--", "a"},
+                  "the command 'completion' runs no program; leave out what follows --"},
+        UsageCase{"UnknownWayToConfirm",
+                  {"run", "--confirm=soon", "--", "a"},
+                  "--confirm 'soon': no such way; write --confirm=after, inline or off"},
+        UsageCase{"BadTimeoutOfATest",
+                  {"run", "--confirm-test-timeout=0", "--", "a"},
+                  "--confirm-test-timeout '0': not a number of seconds above 0; write for example "
+                  "--confirm-test-timeout 60 or --confirm-test-timeout 0.5"},
+        UsageCase{"BadTimeoutOfARun",
+                  {"run", "--confirm-run-timeout=5m", "--", "a"},
+                  "--confirm-run-timeout '5m': not a number of seconds above 0; write for example "
+                  "--confirm-run-timeout 60 or --confirm-run-timeout 0.5"},
+        UsageCase{"SkipExitCodeOfAnotherMeaning",
+                  {"run", "--skip-exit-code=3", "--", "a"},
+                  "--skip-exit-code '3': not a number from 4 to 127; write for example "
+                  "--skip-exit-code 77"},
+        UsageCase{"SkipExitCodeOfASignal",
+                  {"run", "--skip-exit-code=128", "--", "a"},
+                  "--skip-exit-code '128': not a number from 4 to 127; write for example "
+                  "--skip-exit-code 77"},
+        UsageCase{"ProgramForFramework",
+                  {"framework", "--", "a"},
+                  "the command 'framework' runs no program; leave out what follows --"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(OptionsTest, NamesAnOptionThatLacksItsValue) {
+  const Expected<Command> command = ParseCommandLine({"run", "--report", "--", "a"});
+  ASSERT_FALSE(command.has_value());
+  EXPECT_THAT(command.error().message, HasSubstr("--report"));
+}
+
+TEST(OptionsTest, TakesTheProgramToExamineBeforeOrBehindTheDashes) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"doctor", "./a"}, {"doctor", "--", "./a"}}) {
+    const Expected<Command> command = ParseCommandLine(arguments);
+    EXPECT_EQ(std::get<DoctorCommand>(command.value()).program, "./a");
+  }
+}
+
+TEST(OptionsTest, TakesTheArgumentsOfTheProgramToExamine) {
+  const Expected<Command> command = ParseCommandLine({"doctor", "--", "./a", "--x"});
+  EXPECT_THAT(std::get<DoctorCommand>(command.value()).arguments, ElementsAre("--x"));
+}
+
+TEST(OptionsTest, HelpOfDoctorFitsATerminalAndNamesEveryMarkAndExitCode) {
+  const Expected<Command> command = ParseCommandLine({"doctor", "--help"});
+  const std::string text = std::get<PrintCommand>(command.value()).text;
+  for (const char* word :
+       {"leakgate doctor BINARY", "--help", "  ok ", "  warn ", "  no ", "  0 ", "  2 ", "  3 "}) {
+    EXPECT_THAT(text, HasSubstr(word));
+  }
+  EXPECT_THAT(text, testing::Not(testing::ContainsRegex("[^\n]{81}")));
+}
+
+TEST(OptionsTest, PrintsTheVersionInItsFirstLineThenHowItWasBuilt) {
+  const Expected<Command> command = ParseCommandLine({"--version"});
+  EXPECT_THAT(std::get<PrintCommand>(command.value()).text,
+              testing::MatchesRegex("leakgate [0-9.]+ \\(region layout [0-9]+\\)\n"
+                                    "build: [^,\n]+, (GCC|Clang) [^\n]+\n"
+                                    "libraries: elfutils 0[.][0-9]+, Boost [^\n]+\n"));
+}
+
+class HelpTest : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(HelpTest, FitsATerminal) {
+  const Expected<Command> command = ParseCommandLine(GetParam());
+  const std::string text = std::get<PrintCommand>(command.value()).text;
+  EXPECT_THAT(text, HasSubstr("leakgate run [OPTIONS] -- BINARY [ARGS...]"));
+  EXPECT_THAT(text, testing::Not(testing::ContainsRegex("[^\n]{81}")));
+}
+
+INSTANTIATE_TEST_SUITE_P(, HelpTest,
+                         testing::Values(std::vector<std::string>{"--help"},
+                                         std::vector<std::string>{"-h"},
+                                         std::vector<std::string>{"run", "--help"},
+                                         std::vector<std::string>{"run", "-h", "--", "a"}));
+
+TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
+  const Expected<Command> command = ParseCommandLine({"run", "--help"});
+  const std::string text = std::get<PrintCommand>(command.value()).text;
+  for (const char* word : {"--budgets",
+                           "--report",
+                           "--timeout",
+                           "--stack-depth",
+                           "--confirm=",
+                           "--confirm-test-timeout",
+                           "--confirm-run-timeout",
+                           "--strict",
+                           "--warn-only",
+                           "--baseline",
+                           "--quiet",
+                           "--verbose",
+                           "--skip-exit-code",
+                           "--ctest-measurements",
+                           "--progress=",
+                           "{env:NAME}",
+                           "  0 ",
+                           "  1 ",
+                           "  2 ",
+                           "  3 "}) {
+    EXPECT_THAT(text, HasSubstr(word));
+  }
+}
+
+}  // namespace
+}  // namespace leakgate

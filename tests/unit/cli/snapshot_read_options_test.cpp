@@ -1,0 +1,93 @@
+// The command lines of `leakgate snapshot show`, `diff` and `export`.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/cli/parsed_command.h"
+
+namespace leakgate {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(SnapshotOptionsTest, ShowTakesAllOfItsOptions) {
+  const Expected<Command> command =
+      ParseCommandLine({"snapshot", "show", "a.snapshot", "--group-by", "stack", "--top", "7",
+                        "--depth=3", "--filter", "net::*", "--filter", "module:libnet*",
+                        "--budgets", "b", "--symbols", "s", "--json"});
+  ASSERT_TRUE(command) << command.error().message;
+  const auto& show = std::get<SnapshotShowCommand>(*command);
+  EXPECT_THAT(show.files, ElementsAre("a.snapshot"));
+  EXPECT_EQ(show.options.group_by, GroupBy::kStack);
+  EXPECT_EQ(show.options.top, 7U);
+  EXPECT_EQ(show.options.depth, 3U);
+  EXPECT_THAT(show.reading.filters, ElementsAre("net::*", "module:libnet*"));
+  EXPECT_THAT(show.reading.budgets, ElementsAre("b"));
+  EXPECT_THAT(show.reading.symbols, ElementsAre("s"));
+  EXPECT_EQ(show.output, OutputForm::kJson);
+}
+
+TEST(SnapshotOptionsTest, AgesAreToldByEarlierSnapshots) {
+  const Expected<Command> command = ParseCommandLine(
+      {"snapshot", "show", "a", "--group-by", "age", "--since", "b", "--since=ring"});
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_THAT(std::get<SnapshotShowCommand>(*command).reading.since, ElementsAre("b", "ring"));
+  EXPECT_TRUE(ParseCommandLine({"snapshot", "show", "a", "--since", "b"}));  // the overview has it
+  for (const char* const other : {"--group-by=site", "--view=tree"}) {
+    EXPECT_EQ(ErrorOf({"snapshot", "show", "a", "--since", "b", other}),
+              "--since tells the age of blocks; write --group-by age, or leave it out");
+  }
+}
+
+TEST(SnapshotOptionsTest, DiffTakesTwoFiles) {
+  const Expected<Command> command = ParseCommandLine({"snapshot", "diff", "a", "b", "--top=2"});
+  ASSERT_TRUE(command) << command.error().message;
+  const auto& diff = std::get<SnapshotDiffCommand>(*command);
+  EXPECT_THAT(diff.files, ElementsAre("a", "b"));
+  EXPECT_EQ(diff.top, 2U);
+  EXPECT_EQ(ErrorOf({"snapshot", "diff", "a"}),
+            "not two snapshots; name the earlier and the later one: leakgate snapshot diff BEFORE "
+            "AFTER");
+}
+
+TEST(SnapshotOptionsTest, ExportTakesAFormatAndAFile) {
+  const Expected<Command> command =
+      ParseCommandLine({"snapshot", "export", "a", "--format=heaptrack", "-o", "out"});
+  ASSERT_TRUE(command) << command.error().message;
+  const auto& exported = std::get<SnapshotExportCommand>(*command);
+  EXPECT_EQ(exported.format, SnapshotFormat::kHeaptrack);
+  EXPECT_EQ(exported.output, "out");
+  EXPECT_EQ(ErrorOf({"snapshot", "export", "a", "--format", "svg"}),
+            "--format 'svg': no such format; write folded, pprof, speedscope, heaptrack or json");
+}
+
+TEST(SnapshotOptionsTest, SayWhatIsWrong) {
+  EXPECT_EQ(ErrorOf({"snapshot", "show"}),
+            "no snapshot, or several; name one: leakgate snapshot show FILE");
+  EXPECT_EQ(ErrorOf({"snapshot", "show", "a", "--group-by", "colour"}),
+            "--group-by 'colour': no such group; write site, stack, module, component, thread, "
+            "window, age, kind, size or freed-by");
+  EXPECT_EQ(ErrorOf({"snapshot", "show", "a", "--group-by", "component"}),
+            "--group-by component needs budget files; name them with --budgets DIR");
+  EXPECT_EQ(ErrorOf({"snapshot", "show", "a", "--view", "tree", "--group-by", "site"}),
+            "--view tree and --group-by contradict each other; leave one out");
+  EXPECT_EQ(ErrorOf({"snapshot", "show", "a", "--view", "graph"}),
+            "--view 'graph': no such view; write --view tree or --view table");
+  EXPECT_EQ(ErrorOf({"snapshot", "show", "a", "--top", "0"}),
+            "--top '0': not a number above 0; write for example --top 20");
+}
+
+TEST(SnapshotOptionsTest, RunTakesWhichSnapshotsToKeep) {
+  const Expected<Command> command =
+      ParseCommandLine({"run", "--snapshots", "dir", "--when=every", "--", "a"});
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_EQ(std::get<RunCommand>(*command).snapshots, "dir");
+  EXPECT_EQ(std::get<RunCommand>(*command).snapshot_tests, SnapshotTests::kEvery);
+  EXPECT_EQ(ErrorOf({"run", "--when=every", "--", "a"}),
+            "--when says which snapshots to keep; add --snapshots DIR, or leave it out");
+  EXPECT_EQ(ErrorOf({"run", "--snapshots", "dir", "--when=never", "--", "a"}),
+            "--when 'never': no such tests; write --when=over_budget or every");
+}
+
+}  // namespace
+}  // namespace leakgate
