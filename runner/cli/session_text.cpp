@@ -110,7 +110,7 @@ Json ToOrderedJson(const SessionStatus& session) {
           {"owner_pid", session.owner_pid},
           {"begin_seconds", session.begin_seconds},
           {"stack_depth", session.stack_depth},
-          {"stacks", WordsOfStackEvents(session.stack_events)},
+          {"stacks", StackEventNames(session.stack_events)},
           {"images", std::move(images)},
           {"pids", session.scope.pids},
           {"uids", session.scope.users.uids},

@@ -65,7 +65,7 @@ class Series {
   void Keep(const fs::path& path) {
     files_.push_back(path);
     if (files_.size() <= command_.kept) return;
-    RemoveWritten(files_.front());
+    RemoveWrittenFile(files_.front());
     files_.pop_front();
   }
 

@@ -1,5 +1,4 @@
-// The few facts of an ELF executable that decide whether it can be traced.
-// Read with libelf; a damaged file yields what could be read of it.
+// The facts about an ELF executable that decide whether it can be traced.
 #pragma once
 
 #include <string>
@@ -11,14 +10,15 @@ namespace leakgate {
 struct ElfFacts {
   bool is_elf = false;
   bool is_x86_64 = false;
-  std::string architecture;      // for messages, if it is another
-  std::string interpreter;       // the dynamic linker; empty: statically linked
-  std::string sanitizer;         // "AddressSanitizer"; empty: none
-  std::string sanitizer_option;  // "address"
+  std::string architecture;      // as messages call it; empty for x86-64
+  std::string interpreter;       // the dynamic linker; empty: the file is statically linked
+  std::string sanitizer;         // such as "AddressSanitizer"; empty: none
+  std::string sanitizer_option;  // what follows -fsanitize=, such as "address"
   bool defines_malloc = false;
-  bool needs_google_test = false;  // links a shared libgtest
+  bool needs_google_test = false;  // the file needs a shared libgtest
 };
 
+// Reads the facts with libelf. A damaged file yields those that could be read.
 [[nodiscard]] ElfFacts ReadElfFacts(const UniqueFd& file);
 
 }  // namespace leakgate

@@ -5,14 +5,8 @@
 #include <cerrno>
 
 namespace leakgate {
-namespace {
 
-// What the kernel restarts by itself unless a handler runs (include/linux/errno.h).
-constexpr long long kRestartUnlessHandled = 514;
-
-}  // namespace
-
-bool EndsWhenStopped(std::uint64_t call) {
+bool IsInterruptedByStops(std::uint64_t call) {
   switch (call) {
     case SYS_epoll_wait:
     case SYS_epoll_pwait:
@@ -36,10 +30,13 @@ bool EndsWhenStopped(std::uint64_t call) {
   }
 }
 
-bool BeginAgain(user_regs_struct& registers) {
+bool RestartInterruptedCall(user_regs_struct& registers) {
+  // ERESTARTNOHAND of the kernel's include/linux/errno.h: a call with this result is restarted
+  // unless a handler runs.
+  constexpr long long kRestartUnlessHandled = 514;
   const auto result = static_cast<long long>(registers.rax);
   if (static_cast<long long>(registers.orig_rax) < 0 || result != -EINTR) return false;
-  if (!EndsWhenStopped(registers.orig_rax)) return false;
+  if (!IsInterruptedByStops(registers.orig_rax)) return false;
   registers.rax = static_cast<unsigned long long>(-kRestartUnlessHandled);
   return true;
 }

@@ -32,7 +32,7 @@ bool RegionReader::IsWhole() const {
   if (!has_header) return false;
   const std::uint32_t count = Load(Header().window_count);
   if (count > kMaxWindows || CurrentWindow() >= std::max(count, 1U)) return false;
-  // A window has begun before it is counted.
+  // The agent counts a window after it has begun it.
   const auto* const windows = At<WindowRecord>(region_offset::kWindows);
   return std::all_of(windows + std::min(count, 1U), windows + count, [](const auto& window) {
     return IsBetween(Load(window.state), WindowState::kOpen, WindowState::kClosed);
@@ -125,7 +125,7 @@ RawStack RegionReader::Stack(std::uint32_t id) const {
   RawStack stack;
   const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
   for (std::uint32_t at = id; at >= kStackRootCount;) {
-    // A cycle ends at the greatest depth, too.
+    // The limit on the depth also ends the walk if the nodes form a cycle.
     if (at >= count || stack.frames.size() == kMaxStackDepth) {
       stack.end = UnwindEnd::kTableFull;
       return stack;

@@ -226,7 +226,7 @@ Expected<SnapshotReader> SnapshotReader::Open(const std::filesystem::path& path)
     return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", path.string(),
                                   file.error().message()));
   }
-  std::unique_ptr<std::istream> stream = StreamOf(*std::move(file));
+  std::unique_ptr<std::istream> stream = MakeInputStream(*std::move(file));
   SnapshotReader reader(*stream, path.string());
   reader.file_ = std::move(stream);
   return reader;

@@ -184,7 +184,7 @@ Json SnapshotFactsJson(SnapshotView& view) {
       {"kernel", facts.kernel},
       {"leakgate_version", facts.leakgate_version},
       {"stack_depth", facts.stack_depth},
-      {"stacks", WordsOfStackEvents(facts.stack_events)},
+      {"stacks", StackEventNames(facts.stack_events)},
       {"missing", MissingFrom(contents)}};
   json["window"] = closing.current_window == 0
                        ? Json(nullptr)

@@ -48,7 +48,7 @@ std::optional<FrozenThread> ReadRegisters(int tid) {
 void RestartInterruptedCall(int tid) {
   user_regs_struct general{};
   if (ReadSet(tid, NT_PRSTATUS, &general, sizeof(general)) != sizeof(general)) return;
-  if (!BeginAgain(general)) return;
+  if (!RestartInterruptedCall(general)) return;
   iovec part{&general, sizeof(general)};
   ::ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &part);
 }

@@ -59,6 +59,6 @@ SnapshotFacts DescribeProcess(const RegionReader& region, int pid) {
   return facts;
 }
 
-int CountThreads(int pid) { return static_cast<int>(TasksOf(pid).size()); }
+int CountThreads(int pid) { return static_cast<int>(ListThreads(pid).size()); }
 
 }  // namespace leakgate

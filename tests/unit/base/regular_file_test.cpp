@@ -45,7 +45,7 @@ TEST_F(RegularFileTest, IsReadAsAWhole) {
 
 TEST_F(RegularFileTest, IsReadByAStream) {
   const std::string text(200'000, 'x');
-  const auto stream = StreamOf(*OpenRegularFile(Write(text)));
+  const auto stream = MakeInputStream(*OpenRegularFile(Write(text)));
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(*stream), {}), text);
   EXPECT_FALSE(stream->bad());
 }
