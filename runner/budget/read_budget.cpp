@@ -80,7 +80,7 @@ Expected<CodePatterns> ReadCode(const LocatedValue& value, const JsonPlace& plac
 
 Expected<void> Ignore(const LocatedValue&, const JsonPlace&) { return {}; }
 
-// How the members of a budget file become those of `budget`.
+// Returns the fields of a budget file, which store what they read in `budget`.
 std::vector<JsonField> FieldsOf(BudgetFile& budget) {
   return {{"$schema", Ignore},
           {"component", Into(budget.component, ReadComponent), R"("component": "NAME")"},
@@ -101,10 +101,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".leakgate.json";
 
-// A path as given, and what tells that two of them are the same file.
 struct FoundFile {
-  fs::path path;
-  fs::path canonical;
+  fs::path path;       // as given
+  fs::path canonical;  // equal for two paths of the same file
 };
 
 Unexpected Unreadable(const fs::path& path, const std::error_code& cause) {
@@ -112,19 +111,20 @@ Unexpected Unreadable(const fs::path& path, const std::error_code& cause) {
                                 path.string(), cause.message()));
 }
 
-// A dangling link counts, and so does a FIFO: the budget that it stands for is missed when read.
+// A link that leads nowhere and a FIFO count, too, so that reading them fails: otherwise nobody
+// would notice that a budget is missing.
 bool IsBudgetEntry(const fs::directory_entry& entry) {
   std::error_code ignored;
   return entry.path().filename().string().ends_with(kSuffix) && !entry.is_directory(ignored);
 }
 
-Expected<std::vector<fs::path>> BudgetsBelow(const fs::path& directory) {
+Expected<std::vector<fs::path>> FindBudgetsBelow(const fs::path& directory) {
   std::vector<fs::path> budgets;
   std::error_code error;
   for (fs::recursive_directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
     if (!IsBudgetEntry(*entry)) continue;
-    // Not "./net/net.leakgate.json".
+    // The path is "net/net.leakgate.json", not "./net/net.leakgate.json".
     budgets.push_back(directory == "." ? entry->path().lexically_relative(".") : entry->path());
   }
   if (error) return Unreadable(directory, error);
@@ -140,7 +140,7 @@ Expected<std::vector<fs::path>> Expand(const fs::path& file_or_directory) {
   std::error_code error;
   const bool is_directory = fs::is_directory(file_or_directory, error);
   if (error) return Unreadable(file_or_directory, error);
-  if (is_directory) return BudgetsBelow(file_or_directory);
+  if (is_directory) return FindBudgetsBelow(file_or_directory);
   return std::vector<fs::path>{file_or_directory};
 }
 
@@ -150,8 +150,8 @@ FoundFile Locate(const fs::path& path) {
   return {path, error ? fs::absolute(path).lexically_normal() : std::move(canonical)};
 }
 
-// Sorted, and the same file once.
-std::vector<FoundFile> Distinct(const std::vector<fs::path>& paths) {
+// Sorts the files, and removes duplicates.
+std::vector<FoundFile> SortDistinct(const std::vector<fs::path>& paths) {
   std::vector<FoundFile> files;
   std::transform(paths.begin(), paths.end(), std::back_inserter(files), Locate);
   std::sort(files.begin(), files.end(), [](const FoundFile& a, const FoundFile& b) {
@@ -187,7 +187,7 @@ Expected<std::vector<fs::path>> FindBudgetFiles(
     paths.insert(paths.end(), expanded->begin(), expanded->end());
   }
   std::vector<fs::path> distinct;
-  for (FoundFile& file : Distinct(paths)) distinct.push_back(std::move(file.path));
+  for (FoundFile& file : SortDistinct(paths)) distinct.push_back(std::move(file.path));
   return distinct;
 }
 

@@ -23,7 +23,7 @@ constexpr std::string_view kDateExample = R"("2026-12-31")";
 template <typename Choice>
 using Words = std::vector<std::pair<std::string_view, Choice>>;
 
-// One word of a few.
+// Reads one of `words`, and returns what it stands for.
 template <typename Choice>
 Expected<Choice> ReadWord(const LocatedValue& value, const JsonPlace& place,
                           const Words<Choice>& words) {

@@ -1,5 +1,5 @@
-// Reads the values that several parts of a budget file share: which tests, who,
-// why, until when, and the words that choose how to judge.
+// Reads what a budget file permits beyond its limits, overrides and allowances, and the members
+// that the file itself shares with those.
 #pragma once
 
 #include <chrono>
@@ -24,9 +24,7 @@ namespace leakgate {
 [[nodiscard]] Expected<ThreadScope> ReadThreadScope(const LocatedValue& value,
                                                     const JsonPlace& place);
 
-// Reads what a budget file permits beyond its limits: overrides and allowances.
-
-// Lists; they may be empty.
+// Both lists may be empty.
 [[nodiscard]] Expected<std::vector<Override>> ReadOverrides(const LocatedValue& value,
                                                             const JsonPlace& place);
 [[nodiscard]] Expected<std::vector<Allowance>> ReadAllowances(const LocatedValue& value,

@@ -15,7 +15,7 @@ Limit LimitAt(const LocatedValue& value, std::int64_t number) {
   return {.value = number, .line = value.line, .column = value.column};
 }
 
-// REQUIRES: value.kind is kNumber.
+// REQUIRES: `value` is a number.
 Expected<Limit> ReadInteger(const LocatedValue& value, const JsonPlace& place) {
   const std::string& digits = value.text;
   if (digits.starts_with('-')) {
@@ -40,6 +40,14 @@ Expected<Limit> ReadCount(const LocatedValue& value, const JsonPlace& place,
   return WrongType(value, place, fmt::format("a number of {}", counted), "2");
 }
 
+Expected<Limit> ReadFileDescriptors(const LocatedValue& value, const JsonPlace& place) {
+  return ReadCount(value, place, "file descriptors");
+}
+
+Expected<Limit> ReadThreads(const LocatedValue& value, const JsonPlace& place) {
+  return ReadCount(value, place, "threads");
+}
+
 constexpr std::string_view kAmountExample = R"({"bytes": "64 KiB", "blocks": 2})";
 constexpr std::string_view kBytesExample = R"({"bytes": "64 KiB"})";
 constexpr std::string_view kWindowExample = R"({"outstanding": {"bytes": "64 KiB"}})";
@@ -55,7 +63,7 @@ Expected<AmountLimits> ReadAmount(const LocatedValue& value, const JsonPlace& pl
   return amount;
 }
 
-// What only bytes are counted of: an object all the same, like the others.
+// Reads a quantity that has bytes only. It is an object, like the other quantities.
 Expected<Limit> ReadBytesOnly(const LocatedValue& value, const JsonPlace& place) {
   Limit bytes;
   const Expected<void> read =
@@ -82,7 +90,7 @@ Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& pl
   return window;
 }
 
-// Descriptors and threads are counted where tests begin and end.
+// Fails on limits of descriptors and threads, which are counted at the begin and end of tests only.
 Expected<WindowLimits> ReadOuterWindow(const LocatedValue& value, const JsonPlace& place) {
   for (const LocatedMember& member : value.members) {
     const bool is_of_tests = member.key == "file_descriptors" || member.key == "threads";
@@ -107,14 +115,6 @@ Expected<Limit> ReadBytes(const LocatedValue& value, const JsonPlace& place) {
 
 Expected<Limit> ReadBlocks(const LocatedValue& value, const JsonPlace& place) {
   return ReadCount(value, place, "blocks");
-}
-
-Expected<Limit> ReadFileDescriptors(const LocatedValue& value, const JsonPlace& place) {
-  return ReadCount(value, place, "file descriptors");
-}
-
-Expected<Limit> ReadThreads(const LocatedValue& value, const JsonPlace& place) {
-  return ReadCount(value, place, "threads");
 }
 
 Expected<ScopedLimits> ReadLimits(const LocatedValue& value, const JsonPlace& place) {

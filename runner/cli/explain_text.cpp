@@ -215,7 +215,7 @@ Expected<TestId> FindTest(const std::string& name, const std::vector<TestId>& te
     if (test.name == name) return test;
     names.push_back(test.name);
   }
-  const std::optional<std::string_view> nearest = Nearest(name, names);
+  const std::optional<std::string_view> nearest = FindNearestWord(name, names);
   return UsageError(fmt::format(
       "no test '{}' in the binary; {}", name,
       nearest ? fmt::format("did you mean '{}'?", *nearest) : "list them with --gtest_list_tests"));

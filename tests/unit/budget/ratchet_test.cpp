@@ -140,7 +140,7 @@ TEST(RatchetTest, CostsAsMuchForEachEditHoweverManyThereAre) {
   const double growth = test::GrowthOfCost(2'000, make, [](const std::string& text) {
     std::vector<TextEdit> edits;
     for (std::size_t at = 0; at < text.size(); at += 100) edits.push_back({at, at + 1, "yy"});
-    EXPECT_EQ(Apply(edits, text).size(), text.size() + edits.size());
+    EXPECT_EQ(ApplyEdits(edits, text).size(), text.size() + edits.size());
   });
   EXPECT_LT(growth, test::kMostGrowth);
 }

@@ -17,16 +17,16 @@ TEST(WordingTest, JoinsTheLastTwoWords) {
 }
 
 TEST(WordingTest, FindsTheNearestWord) {
-  EXPECT_EQ(Nearest("blocs", {"bytes", "blocks"}), "blocks");
-  EXPECT_EQ(Nearest("Test", {"test", "tests"}), "test");
+  EXPECT_EQ(FindNearestWord("blocs", {"bytes", "blocks"}), "blocks");
+  EXPECT_EQ(FindNearestWord("Test", {"test", "tests"}), "test");
 }
 
 TEST(WordingTest, FindsNoWordThatIsFarAway) {
-  EXPECT_EQ(Nearest("mapped", {"outstanding", "growth"}), std::nullopt);
+  EXPECT_EQ(FindNearestWord("mapped", {"outstanding", "growth"}), std::nullopt);
 }
 
 TEST(WordingTest, TakesNoShortWordForAnother) {
-  EXPECT_EQ(Nearest("ab", {"xy", "b"}), std::nullopt);
+  EXPECT_EQ(FindNearestWord("ab", {"xy", "b"}), std::nullopt);
 }
 
 }  // namespace
