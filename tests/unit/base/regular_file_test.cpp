@@ -6,10 +6,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "tests/support/command.h"
 
 namespace leakgate {
 namespace {
@@ -19,13 +20,6 @@ using testing::StartsWith;
 
 class RegularFileTest : public testing::Test {
  protected:
-  RegularFileTest() {
-    std::string name = fs::temp_directory_path() / "leakgate-files-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    directory_ = name;
-  }
-  ~RegularFileTest() override { fs::remove_all(directory_); }
-
   static std::string WhyNot(const fs::path& path) {
     const auto file = OpenRegularFile(path);
     return file ? "no error" : file.error().message();
@@ -35,7 +29,8 @@ class RegularFileTest : public testing::Test {
     return directory_ / "file";
   }
 
-  fs::path directory_;
+  const test::TemporaryDirectory temporary_;
+  const fs::path directory_{temporary_.path()};
 };
 
 TEST_F(RegularFileTest, IsReadAsAWhole) {

@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
+
+#include "tests/support/command.h"
 
 namespace leakgate {
 namespace {
@@ -36,18 +36,11 @@ int EndOf(Function function, int ignored = 0) {
 
 class SignalEndTest : public testing::TestWithParam<int> {
  protected:
-  SignalEndTest() {
-    std::string name = fs::temp_directory_path() / "leakgate-end-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    directory_ = name;
-    std::ofstream(file()) << "half of it";
-  }
-  ~SignalEndTest() override { fs::remove_all(directory_); }
-
-  fs::path file() const { return directory_ / "file"; }
+  fs::path file() const { return file_; }
 
  private:
-  fs::path directory_;
+  const test::TemporaryDirectory directory_;
+  const fs::path file_{directory_.Write("file", "half of it")};
 };
 
 TEST_P(SignalEndTest, IsByTheSignalAndTakesPartialFilesAway) {
