@@ -61,11 +61,14 @@ struct JsonField {
 [[nodiscard]] Unexpected WrongType(const LocatedValue& value, const JsonPlace& place,
                                    std::string_view wanted, std::string_view example);
 
-// Makes a JsonField::read that stores the result of `read` in `target`.
-template <typename Target, typename Value>
-auto Into(Target& target, Expected<Value> (*read)(const LocatedValue&, const JsonPlace&)) {
-  return [&target, read](const LocatedValue& value, const JsonPlace& place) -> Expected<void> {
-    Expected<Value> result = read(value, place);
+// Makes a JsonField::read that stores the result of `read` in `target`. `more` are further
+// arguments of `read`, such as the example for ReadText.
+template <typename Target, typename Value, typename... More>
+auto Into(Target& target, Expected<Value> (*read)(const LocatedValue&, const JsonPlace&, More...),
+          More... more) {
+  return [&target, read, more...](const LocatedValue& value,
+                                  const JsonPlace& place) -> Expected<void> {
+    Expected<Value> result = read(value, place, more...);
     if (!result) return Unexpected(std::move(result).error());
     target = *std::move(result);
     return {};

@@ -27,14 +27,6 @@ constexpr std::string_view kCodeExample = R"({"paths": ["src/net/*"]})";
 constexpr std::string_view kBudgetExample =
     R"({"component": "net", "limits": {"test": {"outstanding": {"bytes": 0}}}})";
 
-Expected<std::string> ReadComponent(const LocatedValue& value, const JsonPlace& place) {
-  return ReadText(value, place, kComponentExample);
-}
-
-Expected<std::vector<std::string>> ReadBinaries(const LocatedValue& value, const JsonPlace& place) {
-  return ReadTexts(value, place, kBinariesExample);
-}
-
 Expected<std::vector<ProcessPattern>> ReadProcesses(const LocatedValue& value,
                                                     const JsonPlace& place) {
   const Expected<std::vector<std::string>> globs = ReadTexts(value, place, kProcessesExample);
@@ -53,26 +45,13 @@ Expected<std::vector<ProcessPattern>> ReadProcesses(const LocatedValue& value,
   return patterns;
 }
 
-Expected<std::vector<std::string>> ReadPaths(const LocatedValue& value, const JsonPlace& place) {
-  return ReadTexts(value, place, kPathsExample);
-}
-
-Expected<std::vector<std::string>> ReadFunctions(const LocatedValue& value,
-                                                 const JsonPlace& place) {
-  return ReadTexts(value, place, kFunctionsExample);
-}
-
-Expected<std::vector<std::string>> ReadModules(const LocatedValue& value, const JsonPlace& place) {
-  return ReadTexts(value, place, kModulesExample);
-}
-
 Expected<CodePatterns> ReadCode(const LocatedValue& value, const JsonPlace& place) {
   CodePatterns code;
   const Expected<void> read =
       ReadNonEmptyObject(value, place,
-                         {{"paths", Into(code.paths, ReadPaths)},
-                          {"functions", Into(code.functions, ReadFunctions)},
-                          {"modules", Into(code.modules, ReadModules)}},
+                         {{"paths", Into(code.paths, ReadTexts, kPathsExample)},
+                          {"functions", Into(code.functions, ReadTexts, kFunctionsExample)},
+                          {"modules", Into(code.modules, ReadTexts, kModulesExample)}},
                          kCodeExample);
   if (!read) return Unexpected(read.error());
   return code;
@@ -82,19 +61,20 @@ Expected<void> Ignore(const LocatedValue&, const JsonPlace&) { return {}; }
 
 // Returns the fields of a budget file, which store what they read in `budget`.
 std::vector<JsonField> FieldsOf(BudgetFile& budget) {
-  return {{"$schema", Ignore},
-          {"component", Into(budget.component, ReadComponent), R"("component": "NAME")"},
-          {"owner", Into(budget.owner, ReadOwner)},
-          {"tests", Into(budget.tests, ReadTests)},
-          {"binaries", Into(budget.binaries, ReadBinaries)},
-          {"code", Into(budget.code, ReadCode)},
-          {"processes", Into(budget.processes, ReadProcesses)},
-          {"free_by", Into(budget.free_by, ReadFreeBy)},
-          {"confirm", Into(budget.confirm, ReadConfirm)},
-          {"threads", Into(budget.thread_scope, ReadThreadScope)},
-          {"limits", Into(budget.limits, ReadLimits)},
-          {"overrides", Into(budget.overrides, ReadOverrides)},
-          {"allowances", Into(budget.allowances, ReadAllowances)}};
+  return {
+      {"$schema", Ignore},
+      {"component", Into(budget.component, ReadText, kComponentExample), R"("component": "NAME")"},
+      {"owner", Into(budget.owner, ReadText, kOwnerExample)},
+      {"tests", Into(budget.tests, ReadTexts, kTestsExample)},
+      {"binaries", Into(budget.binaries, ReadTexts, kBinariesExample)},
+      {"code", Into(budget.code, ReadCode)},
+      {"processes", Into(budget.processes, ReadProcesses)},
+      {"free_by", Into(budget.free_by, ReadFreeBy)},
+      {"confirm", Into(budget.confirm, ReadConfirm)},
+      {"threads", Into(budget.thread_scope, ReadThreadScope)},
+      {"limits", Into(budget.limits, ReadLimits)},
+      {"overrides", Into(budget.overrides, ReadOverrides)},
+      {"allowances", Into(budget.allowances, ReadAllowances)}};
 }
 
 namespace fs = std::filesystem;

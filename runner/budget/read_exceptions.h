@@ -2,8 +2,7 @@
 // that the file itself shares with those.
 #pragma once
 
-#include <chrono>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/budget/budget_file.h"
@@ -11,13 +10,8 @@
 
 namespace leakgate {
 
-[[nodiscard]] Expected<std::vector<std::string>> ReadTests(const LocatedValue& value,
-                                                           const JsonPlace& place);
-[[nodiscard]] Expected<std::string> ReadOwner(const LocatedValue& value, const JsonPlace& place);
-[[nodiscard]] Expected<std::string> ReadReason(const LocatedValue& value, const JsonPlace& place);
-[[nodiscard]] Expected<std::string> ReadIssue(const LocatedValue& value, const JsonPlace& place);
-[[nodiscard]] Expected<std::chrono::year_month_day> ReadExpires(const LocatedValue& value,
-                                                                const JsonPlace& place);
+inline constexpr std::string_view kOwnerExample = R"("team-net")";
+inline constexpr std::string_view kTestsExample = R"("HttpTest.*")";
 
 [[nodiscard]] Expected<FreeBy> ReadFreeBy(const LocatedValue& value, const JsonPlace& place);
 [[nodiscard]] Expected<Confirm> ReadConfirm(const LocatedValue& value, const JsonPlace& place);

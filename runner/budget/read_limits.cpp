@@ -11,6 +11,8 @@
 namespace leakgate {
 namespace {
 
+using std::string_view_literals::operator""sv;
+
 Limit LimitAt(const LocatedValue& value, std::int64_t number) {
   return {.value = number, .line = value.line, .column = value.column};
 }
@@ -40,14 +42,6 @@ Expected<Limit> ReadCount(const LocatedValue& value, const JsonPlace& place,
   return WrongType(value, place, fmt::format("a number of {}", counted), "2");
 }
 
-Expected<Limit> ReadFileDescriptors(const LocatedValue& value, const JsonPlace& place) {
-  return ReadCount(value, place, "file descriptors");
-}
-
-Expected<Limit> ReadThreads(const LocatedValue& value, const JsonPlace& place) {
-  return ReadCount(value, place, "threads");
-}
-
 constexpr std::string_view kAmountExample = R"({"bytes": "64 KiB", "blocks": 2})";
 constexpr std::string_view kBytesExample = R"({"bytes": "64 KiB"})";
 constexpr std::string_view kWindowExample = R"({"outstanding": {"bytes": "64 KiB"}})";
@@ -74,18 +68,18 @@ Expected<Limit> ReadBytesOnly(const LocatedValue& value, const JsonPlace& place)
 
 Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& place) {
   WindowLimits window;
-  const Expected<void> read =
-      ReadNonEmptyObject(value, place,
-                         {{"outstanding", Into(window.outstanding, ReadAmount)},
-                          {"lost", Into(window.lost, ReadAmount)},
-                          {"retained", Into(window.retained, ReadAmount)},
-                          {"growth", Into(window.growth, ReadAmount)},
-                          {"allocated", Into(window.allocated, ReadAmount)},
-                          {"peak", Into(window.peak_bytes, ReadBytesOnly)},
-                          {"mapped", Into(window.mapped, ReadAmount)},
-                          {"file_descriptors", Into(window.file_descriptors, ReadFileDescriptors)},
-                          {"threads", Into(window.threads, ReadThreads)}},
-                         kWindowExample);
+  const Expected<void> read = ReadNonEmptyObject(
+      value, place,
+      {{"outstanding", Into(window.outstanding, ReadAmount)},
+       {"lost", Into(window.lost, ReadAmount)},
+       {"retained", Into(window.retained, ReadAmount)},
+       {"growth", Into(window.growth, ReadAmount)},
+       {"allocated", Into(window.allocated, ReadAmount)},
+       {"peak", Into(window.peak_bytes, ReadBytesOnly)},
+       {"mapped", Into(window.mapped, ReadAmount)},
+       {"file_descriptors", Into(window.file_descriptors, ReadCount, "file descriptors"sv)},
+       {"threads", Into(window.threads, ReadCount, "threads"sv)}},
+      kWindowExample);
   if (!read) return Unexpected(read.error());
   return window;
 }

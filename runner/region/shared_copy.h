@@ -25,6 +25,12 @@ bool IsBetween(std::uint32_t value, Enum first, Enum last) {
   return value >= static_cast<std::uint32_t>(first) && value <= static_cast<std::uint32_t>(last);
 }
 
+// Returns `value` as an Enum, or `otherwise` if it is not between `first` and `last`.
+template <typename Enum>
+Enum EnumOr(std::uint32_t value, Enum first, Enum last, Enum otherwise) {
+  return IsBetween(value, first, last) ? static_cast<Enum>(value) : otherwise;
+}
+
 template <typename T>
 T Load(const std::atomic<T>& value) {
   return value.load(std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Files that are what they should be, and those that are not.
+// Which files are opened and read, and which are refused.
 #include "runner/base/regular_file.h"
 
 #include <fcntl.h>
@@ -55,7 +55,7 @@ TEST_F(RegularFileTest, IsNoFifo) {
   EXPECT_EQ(WhyNot(directory_ / "fifo"), "it is a FIFO, not a regular file");
 }
 
-// Who waits to write into it must not be let go on.
+// A process that waits for a reader of the FIFO must not be woken.
 TEST_F(RegularFileTest, IsNoReaderOfAFifo) {
   const fs::path fifo = directory_ / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
@@ -78,7 +78,7 @@ TEST_F(RegularFileTest, IsNotReadBeyondWhatItMayHave) {
   EXPECT_THAT(text.error().message(), StartsWith("it is too large"));
 }
 
-// Files of /proc are regular ones, say size 0, and may have no end.
+// Files of /proc are regular files whose size is 0, and which may have no end.
 TEST_F(RegularFileTest, MayHaveMoreThanItSays) {
   EXPECT_GT(ReadRegularFile("/proc/self/maps", 1 << 20).value().size(), 100U);
   EXPECT_FALSE(ReadRegularFile("/proc/self/maps", 100));

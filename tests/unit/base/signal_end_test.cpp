@@ -1,4 +1,4 @@
-// What a signal that ends a process leaves behind, in a process of its own.
+// What remains of a process that a signal ends. Each test forks such a process.
 #include "runner/base/signal_end.h"
 
 #include <fcntl.h>
@@ -16,8 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The signal that ended the process, or the negative of its exit code. The process inherits
-// nothing from this one, which may be a background job: only `ignored` is ignored.
+// Runs `function` in a process, and returns the signal that ended that, or its negative exit code.
+// The process ignores no signal but `ignored`, even if this one is a background job and ignores
+// several.
 template <typename Function>
 int EndOf(Function function, int ignored = 0) {
   const pid_t pid = ::fork();

@@ -1,4 +1,4 @@
-// What a good budget file means. Bad ones: budget_file_errors_test.cpp.
+// What a good budget file means. For bad ones, see budget_file_errors_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Which file wins, and what it allows a test.
+// Which file wins, and what it permits a test.
 #include "runner/budget/budget_set.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file that allows `tests` that many outstanding bytes.
+// A file that limits the outstanding bytes of `tests`.
 BudgetFile Allowing(int bytes, const fs::path& path, const std::string& tests = "*") {
   return GoodBudget(path, R"({"component": ")" + path.stem().stem().string() + R"(", "tests": [")" +
                               tests + R"("], "limits": {"test": {"outstanding": {"bytes": )" +
