@@ -44,8 +44,8 @@ class AtomicFile {
   // The stream to write to. Commit reports the errors of writing.
   [[nodiscard]] std::ostream& out() { return *out_; }
 
-  // Puts the complete file in its place. May be called once. Fails if writing or replacing
-  // failed; the file at the target path is then unchanged.
+  // Puts the complete file in its place. May be called once. Fails if writing or replacing failed;
+  // a file that was to be replaced is then unchanged.
   [[nodiscard]] Expected<void> Commit();
 
  private:

@@ -16,7 +16,7 @@ namespace leakgate {
 
 [[nodiscard]] sigset_t EndSignals();
 
-// Installs the handler. Must be called once, before anything else in this header.
+// Installs the handler. Must be called once, at the start of the program.
 void HandleEndSignals();
 
 // While an object of this class lives, an end signal also removes the file that it names. At most

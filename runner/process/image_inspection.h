@@ -20,7 +20,8 @@ enum class TestFramework {
 struct ImageInspection {
   // One line that tells why a program started from the file cannot be traced, and what to do.
   std::optional<std::string> refusal;
-  // The same for a process that runs already, for which the rights of its file do not matter.
+  // The same for a process that runs already. For that it does not matter which rights its file
+  // has, and whether it was started by the dynamic linker.
   std::optional<std::string> refusal_of_running;
   TestFramework framework = TestFramework::kNone;
 };
