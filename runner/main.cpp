@@ -22,7 +22,7 @@ bool LooksAtSnapshots(const leakgate::Command& command) {
 leakgate::Expected<int> RunMain(const std::vector<std::string>& arguments) {
   leakgate::Expected<leakgate::Command> command = leakgate::ParseCommandLine(arguments);
   if (!command) return leakgate::Unexpected(command.error());
-  if (!LooksAtSnapshots(*command)) leakgate::DoWithout("DEBUGINFOD_URLS");
+  if (!LooksAtSnapshots(*command)) leakgate::HideVariable("DEBUGINFOD_URLS");
   return std::visit([](auto& chosen) { return leakgate::Execute(std::move(chosen)); }, *command);
 }
 

@@ -20,27 +20,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string Cause(int error_number) { return std::generic_category().message(error_number); }
-
 constexpr std::string_view kDirectRemedy = "make it writable or name another file";
 constexpr std::string_view kRemedy =
     "make its directory writable with room for it, or name another file";
 
-std::FILE* AsFile(UniqueFd file, const char* mode) {
+// Returns nullptr on failure; errno tells why.
+std::FILE* OpenStdioFile(UniqueFd file, const char* mode) {
   if (!file) return nullptr;
   std::FILE* const opened = ::fdopen(file.get(), mode);
   if (opened != nullptr) (void)file.Release();
   return opened;
 }
 
-// Of a new file.
-mode_t ModeOf(AtomicFile::Content content) {
+mode_t NewFileMode(AtomicFile::Content content) {
   constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
   constexpr mode_t kOthers = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
   return content == AtomicFile::Content::kSnapshot ? kOwner : kOwner | kOthers;
 }
 
-// Short whatever the report's own name, which may be as long as names can be.
+// The name does not contain the report's own, which may already be as long as names can be.
 std::string TemporaryName() {
   std::random_device random;
   return fmt::format(".leakgate-{:08x}{:08x}.tmp", random(), random());
@@ -57,12 +55,11 @@ class AtomicFile::Buffer : public std::streambuf {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  // 0, or the number of the first error.
+  // The errno value of the first error; 0: there was none.
   [[nodiscard]] int error() const { return error_; }
 
   [[nodiscard]] int descriptor() const { return ::fileno(file_); }
 
-  // Writes what is still buffered.
   void Flush() {
     if (file_ != nullptr && std::fflush(file_) != 0) Fail();
   }
@@ -102,7 +99,7 @@ Unexpected AtomicFile::CannotWrite(const std::string& cause, std::string_view re
       fmt::format("cannot write {} {}: {}; {}", content, path_.string(), cause, remedy));
 }
 
-Expected<AtomicFile> AtomicFile::Find(const fs::path& path, Content content) {
+Expected<AtomicFile> AtomicFile::Locate(const fs::path& path, Content content) {
   AtomicFile file;
   file.content_ = content;
   file.path_ = path;
@@ -113,7 +110,7 @@ Expected<AtomicFile> AtomicFile::Find(const fs::path& path, Content content) {
 }
 
 Expected<AtomicFile> AtomicFile::Create(const fs::path& path, Content content) {
-  Expected<AtomicFile> file = Find(path, content);
+  Expected<AtomicFile> file = Locate(path, content);
   if (!file) return file;
   if (!file->place_.IsWrittenDirectly()) file->temporary_ = TemporaryName();
   if (Expected<void> opened = file->Open(); !opened) return Unexpected(opened.error());
@@ -121,7 +118,7 @@ Expected<AtomicFile> AtomicFile::Create(const fs::path& path, Content content) {
 }
 
 Expected<AtomicFile> AtomicFile::Append(const fs::path& path) {
-  Expected<AtomicFile> file = Find(path, Content::kReport);
+  Expected<AtomicFile> file = Locate(path, Content::kReport);
   if (!file) return file;
   if (Expected<void> opened = file->Open(); !opened) return Unexpected(opened.error());
   return file;
@@ -129,38 +126,39 @@ Expected<AtomicFile> AtomicFile::Append(const fs::path& path) {
 
 Expected<void> AtomicFile::Open() {
   tl::expected<UniqueFd, PlaceProblem> opened =
-      is_direct() ? place_.OpenToAppend(ModeOf(content_)) : OpenBeside();
+      is_direct() ? place_.OpenToAppend(NewFileMode(content_)) : OpenTemporary();
   if (!opened) return CannotWrite(opened.error().cause, opened.error().remedy);
-  buffer_ = std::make_unique<Buffer>(AsFile(*std::move(opened), is_direct() ? "ab" : "wb"));
+  buffer_ = std::make_unique<Buffer>(OpenStdioFile(*std::move(opened), is_direct() ? "ab" : "wb"));
   if (const int error = buffer_->error(); error != 0) {
-    return CannotWrite(Cause(error), is_direct() ? kDirectRemedy : kRemedy);
+    return CannotWrite(ErrnoText(error), is_direct() ? kDirectRemedy : kRemedy);
   }
   out_ = std::make_unique<std::ostream>(buffer_.get());
   return {};
 }
 
-// From now on a signal that ends this process takes `temporary_` away.
-void AtomicFile::NotePartial() {
+// From now on, a signal that ends this process also removes `temporary_`.
+void AtomicFile::RegisterTemporary() {
   partial_ = std::make_unique<PartialFile>(place_.directory(), temporary_);
 }
 
-// Without a name where the file system can: a writer that is killed leaves nothing then.
-UniqueFd AtomicFile::OpenBeside() {
-  const mode_t mode = ModeOf(content_);
+// The file has no name where the file system supports that: if the writer is killed, the kernel
+// then removes it. Returns an empty descriptor on failure; errno tells why.
+UniqueFd AtomicFile::OpenTemporary() {
+  const mode_t mode = NewFileMode(content_);
   UniqueFd file = OpenUnnamedFile(place_.directory(), mode);
   is_named_ = !file;
   if (is_named_) {
-    NotePartial();
+    RegisterTemporary();
     file = CreateNewFile(place_.directory(), temporary_, mode);
   }
-  // A snapshot is for its owner alone, whatever it replaces.
+  // Only the user may read a snapshot, whatever file it replaces.
   const bool keeps_rights = file && place_.occupant() && content_ == Content::kReport;
-  if (keeps_rights) TakeRightsOf(*place_.occupant(), file.get());
+  if (keeps_rights) CopyRights(*place_.occupant(), file.get());
   return file;
 }
 
 AtomicFile::~AtomicFile() {
-  if (!is_named_ || temporary_.empty() || !out_) return;  // in its place, or moved from
+  if (!is_named_ || temporary_.empty() || !out_) return;  // committed, or moved from
   ::unlinkat(place_.directory(), temporary_.c_str(), 0);
 }
 
@@ -168,33 +166,34 @@ Expected<void> AtomicFile::Commit() {
   buffer_->Flush();
   if (is_named_ || is_direct()) buffer_->Close();
   if (const int error = buffer_->error(); error != 0) {
-    return CannotWrite(Cause(error), is_direct() ? kDirectRemedy : kRemedy);
+    return CannotWrite(ErrnoText(error), is_direct() ? kDirectRemedy : kRemedy);
   }
   if (is_direct()) return {};
-  const std::error_code failure = Place();
+  const std::error_code failure = MoveIntoPlace();
   if (failure) return CannotWrite(failure.message(), kRemedy);
   temporary_.clear();
   partial_.reset();
   return {};
 }
 
-// Only what has a name can replace another file.
-std::error_code AtomicFile::Place() {
+// A file without a name cannot replace another one. If the target exists, the file first gets
+// its temporary name, and is then renamed.
+std::error_code AtomicFile::MoveIntoPlace() {
   const int directory = place_.directory();
   std::error_code failure;
   if (!is_named_) {
-    failure = NameFile(buffer_->descriptor(), directory, place_.name());
+    failure = LinkUnnamedFile(buffer_->descriptor(), directory, place_.name());
     if (!failure) return failure;
-    NotePartial();
+    RegisterTemporary();
     if (failure == std::errc::file_exists) {
-      failure = NameFile(buffer_->descriptor(), directory, temporary_);
+      failure = LinkUnnamedFile(buffer_->descriptor(), directory, temporary_);
     }
     is_named_ = true;
     if (failure) failure = CopyToNewFile(buffer_->descriptor(), directory, temporary_);
     if (failure) return failure;
   }
   const int renamed = ::renameat(directory, temporary_.c_str(), directory, place_.name().c_str());
-  return renamed == 0 ? failure : std::error_code(errno, std::generic_category());
+  return renamed == 0 ? failure : LastErrorCode();
 }
 
 Expected<void> WriteFileAtomically(const fs::path& path, std::string_view text) {
@@ -204,9 +203,9 @@ Expected<void> WriteFileAtomically(const fs::path& path, std::string_view text) 
   return file->Commit();
 }
 
-void RemoveWritten(const fs::path& path) {
-  std::error_code is_gone;
-  if (fs::is_regular_file(fs::symlink_status(path, is_gone))) fs::remove(path, is_gone);
+void RemoveWrittenFile(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_regular_file(fs::symlink_status(path, ignored))) fs::remove(path, ignored);
 }
 
 }  // namespace leakgate

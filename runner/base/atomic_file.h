@@ -1,5 +1,5 @@
-// A file that is written so that nobody ever finds half of it: beside its place,
-// and put there in one step once it is complete.
+// Writes a file so that nobody ever finds half of it: the text goes to a temporary file in the
+// same directory, which replaces the target in one step once it is complete.
 #pragma once
 
 #include <cstdio>
@@ -16,22 +16,24 @@
 
 namespace leakgate {
 
-// Without Commit, whatever ends the writing, the file stays as it was; and nothing else is
-// left, even of a writer that is killed, where the file system has files without names. A symbolic
-// link is followed. What is no regular file (a FIFO, a terminal) and /dev/stdout
-// and its like are appended to directly. Where others may have put something in the way, that is
-// an error (linux/file_place.h). A report that is replaced hands on its mode and owner.
+// Until Commit succeeds, the file at the target path stays as it was. If the writer is killed, it
+// leaves no temporary file behind, provided that the file system supports files without names.
+//
+// Symbolic links are followed. A target that is not a regular file (a FIFO, a terminal), or that
+// this process has open (/dev/stdout), is appended to directly. Writing fails where another user
+// may have planted a link or a file in the way (file_place.h). A report that replaces another
+// takes over its mode and owner.
 class AtomicFile {
  public:
-  // What messages call it, and who may read it.
+  // Decides what messages call the file, and who may read it.
   enum class Content {
-    kReport,    // whom the user's umask lets
-    kSnapshot,  // the user alone: it tells a process's command line and addresses
+    kReport,    // everybody whom the user's umask allows
+    kSnapshot,  // only the user: a snapshot shows a process's command line and addresses
   };
 
   [[nodiscard]] static Expected<AtomicFile> Create(const std::filesystem::path& path,
                                                    Content content = Content::kReport);
-  // Adds to the file at `path`, which others write to as well: not in one step.
+  // Opens the report at `path` for appending, not atomically: other processes append to it, too.
   [[nodiscard]] static Expected<AtomicFile> Append(const std::filesystem::path& path);
   ~AtomicFile();
   AtomicFile(AtomicFile&&) noexcept;
@@ -39,42 +41,43 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  // To write to; what goes wrong there is told by Commit.
+  // The stream to write to. Commit reports the errors of writing.
   [[nodiscard]] std::ostream& out() { return *out_; }
 
-  // Replaces the file, once.
+  // Puts the complete file in its place. May be called once. Fails if writing or replacing failed;
+  // a file that was to be replaced is then unchanged.
   [[nodiscard]] Expected<void> Commit();
 
  private:
-  class Buffer;  // remembers why it could not write
+  class Buffer;  // remembers the first error of writing
 
   AtomicFile();
 
-  // Not open yet.
-  [[nodiscard]] static Expected<AtomicFile> Find(const std::filesystem::path& path,
-                                                 Content content);
+  // Finds the place of the file, and opens nothing yet.
+  [[nodiscard]] static Expected<AtomicFile> Locate(const std::filesystem::path& path,
+                                                   Content content);
   [[nodiscard]] bool is_direct() const { return temporary_.empty(); }
   [[nodiscard]] Expected<void> Open();
-  [[nodiscard]] UniqueFd OpenBeside();
-  void NotePartial();
-  [[nodiscard]] std::error_code Place();
+  [[nodiscard]] UniqueFd OpenTemporary();
+  void RegisterTemporary();
+  [[nodiscard]] std::error_code MoveIntoPlace();
   [[nodiscard]] Unexpected CannotWrite(const std::string& cause, std::string_view remedy) const;
 
   Content content_ = Content::kReport;
-  std::filesystem::path path_;  // as typed
+  std::filesystem::path path_;  // as the user typed it
   FilePlace place_;
-  std::string temporary_;                 // a name beside it; empty: written directly
-  bool is_named_ = false;                 // as `temporary_`, already
-  std::unique_ptr<PartialFile> partial_;  // while it is
+  std::string temporary_;                 // the temporary file's name; empty: written directly
+  bool is_named_ = false;                 // the temporary file has that name already
+  std::unique_ptr<PartialFile> partial_;  // set while it has
   std::unique_ptr<Buffer> buffer_;
-  std::unique_ptr<std::ostream> out_;  // to the buffer
+  std::unique_ptr<std::ostream> out_;  // writes to the buffer
 };
 
-// The same of a text that there is.
+// Writes `text` as a report to `path`, through an AtomicFile.
 [[nodiscard]] Expected<void> WriteFileAtomically(const std::filesystem::path& path,
                                                  std::string_view text);
 
-// Removes a file that Commit has put in its place; never a FIFO or device that was written to.
-void RemoveWritten(const std::filesystem::path& path);
+// Removes a regular file that an AtomicFile has written. Leaves a FIFO or a device alone.
+void RemoveWrittenFile(const std::filesystem::path& path);
 
 }  // namespace leakgate

@@ -1,4 +1,4 @@
-// Owns a file descriptor. Plain RAII.
+// Owners of a file descriptor and of a shared mapping, and errno as text and as a value.
 #pragma once
 
 #include <unistd.h>
@@ -31,7 +31,7 @@ class UniqueFd {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
 
-  // Whoever calls it owns it from now on.
+  // Hands the descriptor over to the caller, who must close it.
   [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
   void Reset() {
     if (fd_ >= 0) ::close(fd_);
@@ -42,17 +42,17 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-// What errno says, for messages.
-
+// The system's message for `error`, such as "No such file or directory".
 inline std::string ErrnoText(int error = errno) { return std::generic_category().message(error); }
 
-// A shared mapping of a descriptor, unmapped when it goes.
+inline std::error_code LastErrorCode() { return {errno, std::generic_category()}; }
 
 enum class MappingAccess { kReadOnly, kReadWrite };
 
+// Owns a shared mapping of a descriptor. The descriptor may be closed while the mapping lives.
 class Mapping {
  public:
-  // `offset` and `bytes` in whole pages. Fails when the address space is short.
+  // Fails if the address space is too small. REQUIRES: `offset` is a multiple of the page size.
   [[nodiscard]] static Expected<Mapping> Map(const UniqueFd& fd, std::uint64_t offset,
                                              std::size_t bytes, MappingAccess access);
 

@@ -1,5 +1,5 @@
-// The runner's result type: a value, or an Error that says what failed, on
-// which input, and what to do. Printed in one place, runner/main.cpp.
+// The runner's result type: a value, or an Error that says what failed, on which input, and what
+// to do. Only runner/main.cpp prints errors.
 #pragma once
 
 #include <string>
@@ -7,16 +7,17 @@
 
 namespace leakgate {
 
-// leakgate's own exit codes. They replace only a program's 0.
+// leakgate's own exit codes. An exit code of the program under test takes precedence over them,
+// unless it is 0.
 enum class ExitCode : int {
   kPass = 0,
   kOverBudget = 1,
-  kUsage = 2,         // bad command line or budget file, program not found
-  kInconclusive = 3,  // refused, could not be measured, timed out, internal
+  kUsage = 2,         // the command line or a budget file is wrong, or the program was not found
+  kInconclusive = 3,  // the program was refused, was not measured or timed out, or leakgate failed
 };
 
 struct Error {
-  std::string message;  // one line, no trailing newline or full stop
+  std::string message;  // one line, without newline and full stop at the end
   ExitCode exit_code = ExitCode::kInconclusive;
 };
 

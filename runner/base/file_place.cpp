@@ -18,35 +18,33 @@
 namespace leakgate {
 namespace {
 
-// The name by which an unprivileged process may link what it has open.
-std::string OpenFileName(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
-
-std::error_code LastErrorCode() { return {errno, std::generic_category()}; }
-
 namespace fs = std::filesystem;
 
-constexpr int kLook = O_PATH | O_CLOEXEC;  // without rights to it, and nothing happens to it
+// The path by which an unprivileged process may link an open file.
+std::string OpenFilePath(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+constexpr int kLook = O_PATH | O_CLOEXEC;  // needs no rights to the file, and does not act on it
 
 tl::unexpected<PlaceProblem> Problem(std::string cause, std::string remedy) {
   return tl::unexpected(PlaceProblem{std::move(cause), std::move(remedy)});
 }
 
-tl::unexpected<PlaceProblem> ProblemOf(int error) {
+tl::unexpected<PlaceProblem> ErrnoProblem(int error) {
   if (error == ENOENT || error == ENOTDIR) {
     return Problem("its directory does not exist", "create it first");
   }
-  return Problem(std::generic_category().message(error),
+  return Problem(ErrnoText(error),
                  "make its directory writable with room for it, or name another file");
 }
 
-tl::unexpected<PlaceProblem> IsStrangersProblem(const struct stat& entry) {
+tl::unexpected<PlaceProblem> PlantedProblem(const struct stat& entry) {
   return Problem(fmt::format("it is another user's {}, in a directory that all may write",
                              S_ISLNK(entry.st_mode) ? "link" : "file"),
                  "write it elsewhere");
 }
 
-// Whether somebody else may have put it there for others to fall into.
-bool IsStrangers(int directory, const struct stat& entry) {
+// Whether another user may have put `entry` into `directory` to have others write to it.
+bool IsPlanted(int directory, const struct stat& entry) {
   constexpr mode_t kForAll = S_ISVTX | S_IWOTH;
   struct stat around {};
   if (::fstat(directory, &around) != 0) return true;
@@ -59,12 +57,14 @@ bool IsOfProc(int directory) {
   return ::fstatfs(directory, &facts) == 0 && facts.f_type == PROC_SUPER_MAGIC;
 }
 
-UniqueFd BeginOf(const std::string& path) {
+// Opens the directory that the walk along `path` begins in.
+UniqueFd OpenStart(const std::string& path) {
   return UniqueFd(::open(path.starts_with('/') ? "/" : ".", kLook | O_DIRECTORY));
 }
 
-// Puts the parts of `path` in front of `rest`. What ends in a slash is a directory: "a/" is "a/.".
-void Prepend(const std::string& path, std::deque<std::string>& rest) {
+// Puts the parts of `path` in front of `rest`. A slash at the end means a directory, so "a/" is
+// taken for "a/.".
+void PrependParts(const std::string& path, std::deque<std::string>& rest) {
   std::deque<std::string> parts;
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
@@ -75,14 +75,16 @@ void Prepend(const std::string& path, std::deque<std::string>& rest) {
   rest.insert(rest.begin(), parts.begin(), parts.end());
 }
 
-std::string TargetOf(const UniqueFd& link) {
+// Returns an empty text on failure.
+std::string ReadLinkTarget(const UniqueFd& link) {
   char target[PATH_MAX];
   const ssize_t length = ::readlinkat(link.get(), "", target, sizeof(target));
   return length < 0 ? "" : std::string(target, static_cast<std::size_t>(length));
 }
 
-// False if a signal asks to end that this process keeps from coming.
-bool WaitABit() {
+// Sleeps for 20 ms. Returns false, without sleeping, if a signal that asks this process to end is
+// pending but blocked.
+bool SleepUnlessAskedToEnd() {
   sigset_t pending;
   ::sigemptyset(&pending);
   ::sigpending(&pending);
@@ -98,13 +100,13 @@ bool WaitABit() {
 
 UniqueFd OpenUnnamedFile(int directory, mode_t mode) {
   UniqueFd file(::openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
-  if (file && ::access(OpenFileName(file.get()).c_str(), F_OK) != 0) return UniqueFd();
+  if (file && ::access(OpenFilePath(file.get()).c_str(), F_OK) != 0) return UniqueFd();
   return file;
 }
 
-std::error_code NameFile(int fd, int directory, const std::string& name) {
+std::error_code LinkUnnamedFile(int fd, int directory, const std::string& name) {
   const int result =
-      ::linkat(AT_FDCWD, OpenFileName(fd).c_str(), directory, name.c_str(), AT_SYMLINK_FOLLOW);
+      ::linkat(AT_FDCWD, OpenFilePath(fd).c_str(), directory, name.c_str(), AT_SYMLINK_FOLLOW);
   return result == 0 ? std::error_code() : LastErrorCode();
 }
 
@@ -117,7 +119,7 @@ std::error_code CopyToNewFile(int fd, int directory, const std::string& name) {
   if (::fstat(fd, &facts) != 0) return LastErrorCode();
   const UniqueFd copy = CreateNewFile(directory, name, facts.st_mode & S_IRWXU);
   if (!copy) return LastErrorCode();
-  TakeRightsOf(facts, copy.get());
+  CopyRights(facts, copy.get());
   char bytes[1 << 16];
   off_t at = 0;
   for (ssize_t count = 0; (count = ::pread(fd, bytes, sizeof(bytes), at)) != 0;) {
@@ -129,21 +131,21 @@ std::error_code CopyToNewFile(int fd, int directory, const std::string& name) {
   return {};
 }
 
-void TakeRightsOf(const struct stat& replaced, int fd) {
+void CopyRights(const struct stat& replaced, int fd) {
   constexpr gid_t kAsItIs = static_cast<gid_t>(-1);
   mode_t mode = replaced.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
   const bool has_group = ::fchown(fd, replaced.st_uid, replaced.st_gid) == 0 ||
                          ::fchown(fd, kAsItIs, replaced.st_gid) == 0;
-  // Another group gets what all have.
+  // If the file stays with another group, that group gets the rights of everybody.
   if (!has_group) mode = (mode & ~static_cast<mode_t>(S_IRWXG)) | ((mode & S_IRWXO) << 3);
   ::fchmod(fd, mode);
 }
 
 tl::expected<FilePlace, PlaceProblem> FilePlace::Find(const fs::path& path, Use use) {
-  constexpr int kMostLinks = 40;  // as the kernel
+  constexpr int kMostLinks = 40;  // the kernel's limit
   std::deque<std::string> rest;
-  Prepend(path.string(), rest);
-  UniqueFd directory = BeginOf(path.string());
+  PrependParts(path.string(), rest);
+  UniqueFd directory = OpenStart(path.string());
   for (int links = 0; directory && !rest.empty();) {
     const std::string part = std::exchange(rest.front(), {});
     rest.pop_front();
@@ -153,31 +155,31 @@ tl::expected<FilePlace, PlaceProblem> FilePlace::Find(const fs::path& path, Use 
       return FilePlace(std::move(directory), part, std::nullopt, Entry::kItself);
     }
     struct stat facts {};
-    if (!found || ::fstat(found.get(), &facts) != 0) return ProblemOf(errno);
+    if (!found || ::fstat(found.get(), &facts) != 0) return ErrnoProblem(errno);
     Entry entry = Entry::kItself;
     if (S_ISLNK(facts.st_mode)) {
-      if (IsStrangers(directory.get(), facts)) return IsStrangersProblem(facts);
-      if (++links > kMostLinks) return ProblemOf(ELOOP);
+      if (IsPlanted(directory.get(), facts)) return PlantedProblem(facts);
+      if (++links > kMostLinks) return ErrnoProblem(ELOOP);
       if (!IsOfProc(directory.get())) {
-        const std::string target = TargetOf(found);
-        if (target.starts_with('/')) directory = BeginOf(target);
-        Prepend(target, rest);
+        const std::string target = ReadLinkTarget(found);
+        if (target.starts_with('/')) directory = OpenStart(target);
+        PrependParts(target, rest);
         continue;
       }
-      // The kernel alone knows where it leads.
+      // Only the kernel knows where a link in /proc leads.
       entry = Entry::kLinkOfKernel;
       found = UniqueFd(::openat(directory.get(), part.c_str(), kLook));
-      if (!found || ::fstat(found.get(), &facts) != 0) return ProblemOf(errno);
+      if (!found || ::fstat(found.get(), &facts) != 0) return ErrnoProblem(errno);
     }
     if (S_ISDIR(facts.st_mode)) {
       directory = std::move(found);
       continue;
     }
-    if (!rest.empty()) return ProblemOf(ENOTDIR);
-    if (use == Use::kWrite && IsStrangers(directory.get(), facts)) return IsStrangersProblem(facts);
+    if (!rest.empty()) return ErrnoProblem(ENOTDIR);
+    if (use == Use::kWrite && IsPlanted(directory.get(), facts)) return PlantedProblem(facts);
     return FilePlace(std::move(directory), part, facts, entry);
   }
-  if (!directory) return ProblemOf(errno);
+  if (!directory) return ErrnoProblem(errno);
   return Problem("it is a directory", "name a file in it");
 }
 
@@ -194,32 +196,31 @@ tl::expected<UniqueFd, PlaceProblem> FilePlace::OpenToAppend(mode_t mode) const 
     UniqueFd file(::openat(directory(), name_.c_str(), flags, mode));
     struct stat facts {};
     if (file && ::fstat(file.get(), &facts) == 0) {
-      // It may be another than was found.
-      if (IsStrangers(directory(), facts)) return IsStrangersProblem(facts);
-      ::fcntl(file.get(), F_SETFL, O_APPEND);  // who writes waits for readers
+      // Another file may have replaced the occupant since Find.
+      if (IsPlanted(directory(), facts)) return PlantedProblem(facts);
+      ::fcntl(file.get(), F_SETFL, O_APPEND);  // from now on, writing waits for readers
       return file;
     }
     if (!is_fifo || errno != ENXIO) {
-      return Problem(std::generic_category().message(errno),
-                     "make it writable or name another file");
+      return Problem(ErrnoText(), "make it writable or name another file");
     }
-    if (!WaitABit()) {
+    if (!SleepUnlessAskedToEnd()) {
       return Problem("nobody reads it, and leakgate was told to end", "have it read");
     }
   }
 }
 
-bool FilePlace::IsStrangersBeside(std::string_view suffix) const {
+bool FilePlace::IsSiblingPlanted(std::string_view suffix) const {
   struct stat facts {};
   const std::string name = name_ + std::string(suffix);
   return ::fstatat(directory(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
-         IsStrangers(directory(), facts);
+         IsPlanted(directory(), facts);
 }
 
 fs::path FilePlace::CanonicalPath() const {
   std::error_code error;
-  const fs::path around = fs::read_symlink(fmt::format("/proc/self/fd/{}", directory()), error);
-  return error ? fs::path() : around / name_;
+  const fs::path parent = fs::read_symlink(OpenFilePath(directory()), error);
+  return error ? fs::path() : parent / name_;
 }
 
 }  // namespace leakgate

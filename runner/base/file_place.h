@@ -1,5 +1,5 @@
-// A file that has no name until it is complete: the kernel takes it away with its writer,
-// however that ends, kill -9 included.
+// Where a file that is to be written goes, and files that have no name until they are complete.
+// Used by AtomicFile, and by what hands a path to a library that writes.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,69 +14,74 @@
 
 namespace leakgate {
 
-// To write to, for a file in `directory`, which is open. None where the file system has no such
-// files, or where they could not be named later (no /proc).
+// Opens a file without a name for writing. Whatever ends the writer, kill -9 included, the kernel
+// then removes the file. Returns an empty descriptor if the file system has no such files, or if
+// the file could not get a name later, because there is no /proc.
+// REQUIRES: `directory` is an open directory.
 [[nodiscard]] UniqueFd OpenUnnamedFile(int directory, mode_t mode);
 
-// Gives what is open as `fd` its first name. std::errc::file_exists if that is taken.
-// REQUIRES: `directory` is the one that the file was opened in.
-[[nodiscard]] std::error_code NameFile(int fd, int directory, const std::string& name);
+// Gives the unnamed file `fd` its first name. Returns std::errc::file_exists if the name is taken.
+// REQUIRES: the file was opened in `directory`.
+[[nodiscard]] std::error_code LinkUnnamedFile(int fd, int directory, const std::string& name);
 
-// To write to: a file that was not there. From its first moment on nobody may open it whom it is
-// not for.
+// Creates a file for writing, which has `mode` (less the umask) from its first moment on. Returns
+// an empty descriptor on failure, also if the file exists; errno tells why.
 [[nodiscard]] UniqueFd CreateNewFile(int directory, const std::string& name, mode_t mode);
 
-// For where naming is forbidden: what is open as `fd`, with its rights, in a new file.
+// Copies the content and the rights of the file `fd` into a new file. Used where
+// LinkUnnamedFile is not permitted.
 [[nodiscard]] std::error_code CopyToNewFile(int fd, int directory, const std::string& name);
 
-// Gives what is open as `fd` the mode of the file that it is to replace, and as far as may be
-// its owner and group.
-void TakeRightsOf(const struct stat& replaced, int fd);
+// Gives the file `fd` the mode of `replaced`, and its owner and group where the kernel permits.
+void CopyRights(const struct stat& replaced, int fd);
 
-// Where a file that is to be written goes: its directory, open, and its name in there.
-//
-// A path is walked once, part by part, and what it led to is kept open: the file is then
-// created, linked and renamed in that directory, whatever others swap on the way meanwhile.
-//
-// In a directory that all may write and only owners may delete from, as /tmp is, a link is
-// followed, and a file or FIFO written, only if it is the user's own or the directory's
-// owner's. The kernel has the same rule (fs.protected_symlinks, protected_fifos,
-// protected_regular), but not everywhere, and not for who replaces a file.
-
-// Why a file cannot be written there, and what to do; the two make a message.
+// Tells why a file cannot be written, and what to do. The two texts are parts of one message.
 struct PlaceProblem {
   std::string cause;
   std::string remedy;
 };
 
+// The place of a file that is to be written: its directory, which is held open, and its name
+// there.
+//
+// The path is walked once, part by part. The file is then created, linked and renamed in the open
+// directory, so it does not matter if others exchange a part of the path meanwhile.
+//
+// Where everybody may create files but only owners may delete them, as in /tmp, other users may
+// plant links and files. There a link is followed, and a file or FIFO written, only if it belongs
+// to the user or to the directory's owner. The kernel has the same rule (fs.protected_symlinks,
+// protected_fifos, protected_regular), but it is not always switched on, and it does not cover the
+// replacing of a file.
 class FilePlace {
  public:
-  FilePlace() = default;  // nowhere
+  FilePlace() = default;  // no place
 
-  // Reading what is there does no harm to it: then the rule is for links only.
+  // For kRead the rule above applies to links only, since reading a file does not change it.
   enum class Use { kRead, kWrite };
 
-  // The file may be missing, its directory must be there.
+  // Finds the place that `path` leads to. The file may be missing; its directory must exist.
   [[nodiscard]] static tl::expected<FilePlace, PlaceProblem> Find(const std::filesystem::path& path,
                                                                   Use use = Use::kWrite);
 
   [[nodiscard]] int directory() const { return directory_.get(); }
   [[nodiscard]] const std::string& name() const { return name_; }
-  // What is there now, if anything is.
+  // The file that was at the place when it was found; nullopt if there was none.
   [[nodiscard]] const std::optional<struct stat>& occupant() const { return occupant_; }
-  // It is what this process has open (/dev/stdout), a FIFO or a device: not to be replaced.
+  // True if the occupant must not be replaced: a FIFO, a device, or what this process has open
+  // (/dev/stdout).
   [[nodiscard]] bool IsWrittenDirectly() const;
 
-  // To append to it; a new file has `mode`. A FIFO is waited for until somebody reads it, or a
-  // signal asks this process to end.
+  // Opens the file for appending, and creates it with `mode` if it is missing. Opening a FIFO waits
+  // until somebody reads it, or until a signal asks this process to end.
   [[nodiscard]] tl::expected<UniqueFd, PlaceProblem> OpenToAppend(mode_t mode) const;
-  // Whether the file that is called this one with `suffix` behind is somebody else's.
-  [[nodiscard]] bool IsStrangersBeside(std::string_view suffix) const;
-  // Without links, for those who can only be told a path; empty: it cannot be told.
+  // Whether another user may have planted the file with this name and `suffix`.
+  [[nodiscard]] bool IsSiblingPlanted(std::string_view suffix) const;
+  // The path without links, for libraries that only accept a path. Empty on failure.
   [[nodiscard]] std::filesystem::path CanonicalPath() const;
 
  private:
-  enum class Entry { kItself, kLinkOfKernel };  // of /proc: leads to what no path may name
+  // A link of the kernel is one in /proc: it may lead to a file that has no path.
+  enum class Entry { kItself, kLinkOfKernel };
   FilePlace(UniqueFd directory, std::string name, std::optional<struct stat> occupant, Entry entry)
       : directory_(std::move(directory)),
         name_(std::move(name)),

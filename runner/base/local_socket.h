@@ -1,5 +1,5 @@
-// Pieces of AF_UNIX that each user of it needs: abstract addresses, and descriptors that
-// come with a message.
+// What all users of AF_UNIX sockets share: abstract addresses, and messages that carry a
+// descriptor.
 #pragma once
 
 #include <sys/socket.h>
@@ -11,8 +11,8 @@
 
 namespace leakgate {
 
-// An abstract socket's: no file, so nothing is left behind. REQUIRES: `name` has at most
-// 107 bytes.
+// The address of an abstract socket. It is no file, so nothing remains after the process.
+// REQUIRES: `name` has at most 107 bytes.
 class AbstractAddress {
  public:
   explicit AbstractAddress(std::string_view name)
@@ -28,10 +28,10 @@ class AbstractAddress {
   socklen_t bytes_;
 };
 
-// A message for sendmsg and recvmsg, with room for a descriptor beside its bytes.
+// A message for sendmsg and recvmsg: bytes, and possibly one descriptor.
 class Packet {
  public:
-  // `bytes` outlive it.
+  // REQUIRES: `bytes` outlive the packet.
   Packet(void* bytes, std::size_t count) : part_{bytes, count} {
     header_.msg_iov = &part_;
     header_.msg_iovlen = 1;
@@ -39,7 +39,7 @@ class Packet {
   Packet(const Packet&) = delete;
   Packet& operator=(const Packet&) = delete;
 
-  // To be sent along.
+  // Makes sendmsg send a duplicate of `fd`, too.
   void Attach(int fd) {
     MakeRoom();
     cmsghdr* const rights = CMSG_FIRSTHDR(&header_);
@@ -49,12 +49,12 @@ class Packet {
     std::memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
   }
 
-  // Call before recvmsg, if a descriptor may come.
+  // Must be called before recvmsg if a descriptor may arrive.
   void MakeRoom() {
     header_.msg_control = control_;
     header_.msg_controllen = sizeof(control_);
   }
-  // The one that came; -1: none did.
+  // The descriptor that recvmsg has received, which the caller owns; -1 if there is none.
   int Attached() {
     const cmsghdr* const rights = CMSG_FIRSTHDR(&header_);
     int fd = -1;

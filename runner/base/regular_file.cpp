@@ -15,7 +15,7 @@
 namespace leakgate {
 namespace {
 
-// The other values are those of S_IFMT.
+// Values of UnfitFileCategory. Its other values are the file types of S_IFMT.
 constexpr int kTooLarge = 1;
 constexpr int kNotAccepted = 2;
 
@@ -45,14 +45,12 @@ class UnfitFileCategory : public std::error_category {
   }
 };
 
-tl::unexpected<std::error_code> Unfit(int value) {
+tl::unexpected<std::error_code> UnfitFile(int value) {
   static const UnfitFileCategory category;
   return tl::unexpected(std::error_code(value, category));
 }
 
-tl::unexpected<std::error_code> LastError() {
-  return tl::unexpected(std::error_code(errno, std::generic_category()));
-}
+tl::unexpected<std::error_code> LastError() { return tl::unexpected(LastErrorCode()); }
 
 class FileBuffer : public std::streambuf {
  public:
@@ -65,8 +63,8 @@ class FileBuffer : public std::streambuf {
     do {
       count = ::read(file_.get(), bytes_.data(), bytes_.size());
     } while (count < 0 && errno == EINTR);
-    // The stream takes it, and is bad from then on.
-    if (count < 0) throw std::ios_base::failure("read", LastError().value());
+    // std::istream catches the exception, and sets its bad bit.
+    if (count < 0) throw std::ios_base::failure("read", LastErrorCode());
     if (count == 0) return traits_type::eof();
     setg(bytes_.data(), bytes_.data(), bytes_.data() + count);
     return traits_type::to_int_type(*gptr());
@@ -85,12 +83,14 @@ class FileStream : private FileBuffer, public std::istream {
       : FileBuffer(std::move(file)), std::istream(static_cast<FileBuffer*>(this)) {}
 };
 
-// The C library's function changes the groups of all threads; this one of the caller's alone.
+// Changes the groups of the calling thread only; the C library's setgroups changes those of all
+// threads.
 void SetGroupsOfThread(const std::vector<gid_t>& groups) {
   ::syscall(SYS_setgroups, groups.size(), groups.data());
 }
 
-constexpr unsigned kAsk = static_cast<unsigned>(-1);  // is no user: tells, and changes nothing
+// No user has this number: setfsuid and setfsgid then change nothing, and return the current one.
+constexpr unsigned kQuery = static_cast<unsigned>(-1);
 
 }  // namespace
 
@@ -100,17 +100,17 @@ tl::expected<UniqueFd, std::error_code> OpenRegularFile(const std::filesystem::p
 
 tl::expected<UniqueFd, std::error_code> OpenRegularFileIf(const std::filesystem::path& path,
                                                           const AcceptsName& accepts) {
-  // This opens nothing yet: no device acts, and no FIFO's writer takes it for a reader.
+  // O_PATH does not open the file itself: no device acts, and no writer of a FIFO sees a reader.
   const UniqueFd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat facts {};
   if (!place || ::fstat(place.get(), &facts) != 0) return LastError();
-  if (!S_ISREG(facts.st_mode)) return Unfit(static_cast<int>(facts.st_mode & S_IFMT));
+  if (!S_ISREG(facts.st_mode)) return UnfitFile(static_cast<int>(facts.st_mode & S_IFMT));
   const std::string link = fmt::format("/proc/self/fd/{}", place.get());
   std::error_code error;
   const std::string name = std::filesystem::read_symlink(link, error);
   if (error) return tl::unexpected(error);
-  if (!accepts(name)) return Unfit(kNotAccepted);
-  // Some of the kernel's regular files have who reads them wait; not without O_NONBLOCK.
+  if (!accepts(name)) return UnfitFile(kNotAccepted);
+  // Reading some of the kernel's regular files waits for events, unless O_NONBLOCK is set.
   UniqueFd file(::open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file) return LastError();
   return file;
@@ -125,7 +125,7 @@ tl::expected<std::string, std::error_code> ReadToEnd(const UniqueFd& file,
     if (count == 0) return text;
     if (count > 0) text.append(part, static_cast<std::size_t>(count));
     if (count < 0 && errno != EINTR) return LastError();
-    if (text.size() > most_bytes) return Unfit(kTooLarge);
+    if (text.size() > most_bytes) return UnfitFile(kTooLarge);
   }
 }
 
@@ -136,7 +136,7 @@ tl::expected<std::string, std::error_code> ReadRegularFile(const std::filesystem
   return ReadToEnd(*file, most_bytes);
 }
 
-std::unique_ptr<std::istream> StreamOf(UniqueFd file) {
+std::unique_ptr<std::istream> MakeInputStream(UniqueFd file) {
   return std::make_unique<FileStream>(std::move(file));
 }
 
@@ -147,16 +147,16 @@ bool IsRegularOrMissing(const std::filesystem::path& path) {
 
 FileRights::FileRights(uid_t uid, gid_t gid) : differ_(::geteuid() == 0 && uid != 0) {
   if (!differ_) return;
-  // The kernel forbids others to look into a process whose rights differ.
+  // setfsuid makes the process not dumpable, which forbids others to look into it.
   dumpable_ = ::prctl(PR_GET_DUMPABLE);
   const int count = ::getgroups(0, nullptr);
   groups_.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   if (count > 0 && ::getgroups(count, groups_.data()) != count) groups_.clear();
   SetGroupsOfThread({});
   ::setfsgid(gid);
-  ::setfsuid(uid);  // last: takes root's rights to files away
-  hold_ =
-      static_cast<uid_t>(::setfsuid(kAsk)) == uid && static_cast<gid_t>(::setfsgid(kAsk)) == gid;
+  ::setfsuid(uid);  // comes last, because it takes away root's rights to files
+  are_in_force_ = static_cast<uid_t>(::setfsuid(kQuery)) == uid &&
+                  static_cast<gid_t>(::setfsgid(kQuery)) == gid;
 }
 
 FileRights::~FileRights() {

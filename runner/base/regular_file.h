@@ -1,10 +1,10 @@
-// Files that somebody else may have made, or named: only regular ones are opened. A FIFO would
-// have the runner wait for ever, and a device may feed it for ever, or act on being opened.
+// Opens files that others may have created or named, and opens regular files only: the runner would
+// wait for ever for a FIFO, and a device may return bytes for ever, or act when it is opened.
 //
-// What it is is asked of the file before it is opened, and the very file that was asked is opened
-// then: nobody can put another into its place in between.
+// The type of the file is checked first, and then that same file is opened: nobody can exchange it
+// in between.
 //
-// Nothing else in runner/ opens files by their names, but for what `ci/checks opens` lists.
+// Nothing else in runner/ opens files by their names, except for what ci/checks (MAY_OPEN) lists.
 #pragma once
 
 #include <sys/types.h>
@@ -23,54 +23,55 @@
 
 namespace leakgate {
 
-// For reading. The error's message says why not: "No such file or directory", "it is a FIFO,
-// not a regular file". A link is followed.
+// Opens a file for reading, and follows links. The message of the error says what is wrong: "No
+// such file or directory", or "it is a FIFO, not a regular file".
 [[nodiscard]] tl::expected<UniqueFd, std::error_code> OpenRegularFile(
     const std::filesystem::path& path);
 
-// The same, if `accepts` the file by the name that the kernel has for it: absolute, without
-// links and "..".
+// Opens the file only if `accepts` returns true for the kernel's name of it, which is an absolute
+// path without links and "..".
 using AcceptsName = std::function<bool(const std::string& name)>;
 [[nodiscard]] tl::expected<UniqueFd, std::error_code> OpenRegularFileIf(
     const std::filesystem::path& path, const AcceptsName& accepts);
 
-// All that there is from where `file` stands on. An error where that is more than `most_bytes`:
-// a file may say that it is small, and grow while it is read.
+// Reads from the file's current position to its end. Fails if that is more than `most_bytes`: the
+// size that a file claims is not relied on, and it may grow while it is read.
 [[nodiscard]] tl::expected<std::string, std::error_code> ReadToEnd(const UniqueFd& file,
                                                                    std::uint64_t most_bytes);
 
-// The two in one go.
+// Opens and reads a file: OpenRegularFile and ReadToEnd in one call.
 [[nodiscard]] tl::expected<std::string, std::error_code> ReadRegularFile(
     const std::filesystem::path& path, std::uint64_t most_bytes);
 
-// What is not read as a whole. It is bad() once reading has failed.
-[[nodiscard]] std::unique_ptr<std::istream> StreamOf(UniqueFd file);
+// Makes a stream that reads `file`, for files that are too large to be read at once. The stream
+// is bad() after an error of reading.
+[[nodiscard]] std::unique_ptr<std::istream> MakeInputStream(UniqueFd file);
 
-// Whether elfutils may be let open `path` by its name: it is a regular file, or none at all.
+// True if `path` is a regular file, or if there is no such file. Checked before elfutils opens a
+// file by its name.
 [[nodiscard]] bool IsRegularOrMissing(const std::filesystem::path& path);
 
-// Opens files with another user's rights, on one thread, for as long as it lives: root's
-// runner looks at files that a process of another user names, and must not open for it what
-// it could not open itself.
+// While an object of this class lives, its thread opens files with another user's rights. A runner
+// of root's looks at files that a process of another user names, and must not open anything for
+// that process that the process itself could not open.
 //
-// Does nothing unless this process is root and the user is not: there is nobody else that a
-// runner hears. The user's supplementary groups are not known, so they count for nothing.
-
+// It has an effect only if this process is root and the user is not. In all other cases the two are
+// the same user, since a runner listens to nobody else. The user's supplementary groups are not
+// known, so they grant no rights.
 class FileRights {
  public:
-  // From now on this thread opens files as `uid` and `gid` may (setfsuid(2)).
+  // Makes this thread open files as `uid` and `gid` may (setfsuid(2)).
   FileRights(uid_t uid, gid_t gid);
-  // And from now on as before.
   ~FileRights();
   FileRights(const FileRights&) = delete;
   FileRights& operator=(const FileRights&) = delete;
 
-  // False: the kernel did not allow it; open nothing.
-  [[nodiscard]] bool hold() const { return hold_; }
+  // False if the kernel has refused the change. The caller must then open nothing.
+  [[nodiscard]] bool are_in_force() const { return are_in_force_; }
 
  private:
   const bool differ_;
-  bool hold_ = true;
+  bool are_in_force_ = true;
   int dumpable_ = 0;
   std::vector<gid_t> groups_;
 };

@@ -1,5 +1,5 @@
-// A text that many blocks have: copies share it. A program under test may give a million blocks
-// one reason of 64 KiB.
+// An immutable text whose copies share their memory. A program under test may give a million
+// blocks the same reason of 64 KiB.
 #pragma once
 
 #include <memory>

@@ -14,7 +14,7 @@ constexpr unsigned kDeferralSeconds = 10;
 
 struct FileSlot {
   std::atomic<bool> is_taken{false};
-  std::atomic<bool> is_set{false};  // released once the rest is written
+  std::atomic<bool> is_set{false};  // stored (release) after the members below are written
   int directory = -1;
   char name[NAME_MAX + 1] = {};
 };
@@ -25,9 +25,9 @@ std::atomic<std::size_t> g_terminal_bytes{0};
 std::atomic<int> g_terminal{-1};
 
 std::atomic<bool> g_is_deferred{false};
-std::atomic<int> g_noted{0};  // the signal
+std::atomic<int> g_noted{0};  // the number of the first signal; 0: none has arrived
 
-void EndBy(int signal) {
+void EndProcessBy(int signal) {
   for (FileSlot& slot : g_partial_files) {
     if (slot.is_set.load(std::memory_order_acquire)) ::unlinkat(slot.directory, slot.name, 0);
   }
@@ -36,10 +36,10 @@ void EndBy(int signal) {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   ::sigaction(signal, &by_default, nullptr);
-  sigset_t it;
-  ::sigemptyset(&it);
-  ::sigaddset(&it, signal);
-  ::pthread_sigmask(SIG_UNBLOCK, &it, nullptr);
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   ::raise(signal);
 }
 
@@ -51,7 +51,7 @@ void OnEndSignal(int signal) {
     return;
   }
   noted = g_noted.load();
-  EndBy(noted != 0 ? noted : signal);
+  EndProcessBy(noted != 0 ? noted : signal);
 }
 
 }  // namespace
@@ -112,12 +112,12 @@ EndSignalDeferral::~EndSignalDeferral() {
   const int noted = g_noted.exchange(0);
   if (noted == 0) return;
   ::alarm(0);
-  if (!is_heard_) EndBy(noted);
+  if (!is_reported_) EndProcessBy(noted);
 }
 
 bool EndSignalDeferral::WasAskedToEnd() {
-  is_heard_ = is_heard_ || g_noted.load() != 0;
-  return is_heard_;
+  is_reported_ = is_reported_ || g_noted.load() != 0;
+  return is_reported_;
 }
 
 }  // namespace leakgate

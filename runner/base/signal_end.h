@@ -1,8 +1,10 @@
-// What happens where a signal asks the process to end (SIGHUP, SIGINT, SIGQUIT, SIGTERM; an
-// alarm): it ends by that signal, as if nothing handled it, but leaves no partial file behind and
-// no row on the terminal. It ends whatever its threads wait for, unless the signal is blocked.
+// Ends the process cleanly when an end signal arrives: SIGHUP, SIGINT, SIGQUIT, SIGTERM, or
+// SIGALRM from an alarm.
 //
-// Signals that were ignored stay ignored. The handler does only what is async-signal-safe.
+// The handler removes partial files, restores the terminal, and then lets the signal end the
+// process as if it were not handled. This works whatever the threads wait for, unless the signal
+// is blocked. Signals that were ignored at the start stay ignored. The handler does only what is
+// async-signal-safe.
 #pragma once
 
 #include <signal.h>
@@ -12,17 +14,16 @@
 
 namespace leakgate {
 
-// Those signals.
 [[nodiscard]] sigset_t EndSignals();
 
-// From now on. Call once, first of all.
+// Installs the handler. Must be called once, at the start of the program.
 void HandleEndSignals();
 
-// A file that goes if such a signal ends the process while this lives. Where there are too many
-// of them at once, or a name is too long, it stays.
+// While an object of this class lives, an end signal also removes the file that it names. At most
+// eight files are registered at once; another one, or one with too long a name, stays.
 class PartialFile {
  public:
-  // `directory` is open for as long as this lives.
+  // REQUIRES: the descriptor `directory` stays open while this object lives.
   PartialFile(int directory, std::string_view name);
   ~PartialFile();
   PartialFile(const PartialFile&) = delete;
@@ -32,25 +33,26 @@ class PartialFile {
   void* slot_;
 };
 
-// What is written to the terminal `fd` if such a signal ends the process; empty: nothing.
-// One thread.
+// Makes an end signal also write `text` to the terminal `fd`, or nothing if `text` is empty or
+// longer than 128 bytes. Only one thread may call this.
 void RestoreTerminalAtSignal(int fd, std::string_view text);
 
-// While it lives, the first such signal is only noted, and gives whoever is at work ten seconds
-// to notice it and come to an end. A second one ends the process. One at a time, main thread.
+// While an object of this class lives, the first end signal is only noted: the work in progress
+// has ten seconds to ask WasAskedToEnd and to stop. A second signal ends the process. Only one
+// object may live at a time, and only the main thread may use it.
 class EndSignalDeferral {
  public:
   EndSignalDeferral();
-  // Ends the process if a signal came and nobody has asked for it.
+  // Ends the process if a signal has arrived and WasAskedToEnd has not reported it.
   ~EndSignalDeferral();
   EndSignalDeferral(const EndSignalDeferral&) = delete;
   EndSignalDeferral& operator=(const EndSignalDeferral&) = delete;
 
-  // Whether one has come: then whoever asks takes it upon itself to end.
+  // Returns whether a signal has arrived. If it has, the caller must come to an end.
   [[nodiscard]] bool WasAskedToEnd();
 
  private:
-  bool is_heard_ = false;
+  bool is_reported_ = false;
 };
 
 }  // namespace leakgate

@@ -12,16 +12,16 @@ namespace {
 constexpr int kFewestRows = 4;
 constexpr int kFewestColumns = 20;
 
-// Of a VT100, and of all terminals since.
+// Control sequences of the VT100, which all terminals since understand.
 constexpr char kSave[] =
     "\x1b"
-    "7";  // cursor and colours
+    "7";  // saves the cursor and its colours
 constexpr char kRestore[] =
     "\x1b"
     "8";
 constexpr char kNextLine[] =
     "\x1b"
-    "D";  // of the same column; scrolls at the end
+    "D";  // moves down in the same column, and scrolls in the last row
 constexpr char kUp[] = "\x1b[A";
 constexpr char kClearRest[] = "\x1b[K";
 constexpr char kClearBelow[] = "\x1b[J";
@@ -42,18 +42,18 @@ std::size_t StatusRow::Columns() const {
   const winsize size = SizeOf(fd_);
   const bool is_large = size.ws_row >= kFewestRows && size.ws_col >= kFewestColumns;
   if (!is_large || ::tcgetpgrp(fd_) != ::getpgrp()) return 0;
-  return size.ws_col - 1U;  // in the last column some terminals wrap
+  return size.ws_col - 1U;  // some terminals wrap in the last column
 }
 
-// The cursor stays on its line and in its column, whatever others have written: the next line
-// makes room below, and the way up leads back. After that the last row is free.
-void StatusRow::Take(int rows) {
+// Moving one line down makes room below the cursor, and moving up again leads back to its line
+// and column, whatever others have written there. After that the last row is free.
+void StatusRow::ReserveRow(int rows) {
   const std::string undo =
       rows_ == 0 ? "" : fmt::format("{}{}{}{}", kSave, kScrollAll, kRestore, kClearBelow);
   Write(fmt::format("{}{}{}{}\x1b[1;{}r{}", undo, kNextLine, kUp, kSave, rows - 1, kRestore));
   rows_ = rows;
   shown_.clear();
-  RestoreTerminalAtSignal(fd_, GiveBack());
+  RestoreTerminalAtSignal(fd_, SequenceToReleaseRow());
 }
 
 void StatusRow::Show(const std::string& text) {
@@ -64,7 +64,7 @@ void StatusRow::Show(const std::string& text) {
   }
   const int rows = SizeOf(fd_).ws_row;
   if (rows < kFewestRows) return;
-  if (rows != rows_) Take(rows);
+  if (rows != rows_) ReserveRow(rows);
   if (text == shown_) return;
   Write(fmt::format("{}{}{}{}{}{}", kSave, kPlain, GoTo(rows_), text, kClearRest, kRestore));
   shown_ = text;
@@ -73,18 +73,18 @@ void StatusRow::Show(const std::string& text) {
 void StatusRow::Hide() {
   if (use_ == TerminalUse::kAlone && !shown_.empty()) Write(fmt::format("\r{}", kClearRest));
   if (rows_ != 0) {
-    Write(GiveBack());
+    Write(SequenceToReleaseRow());
     RestoreTerminalAtSignal(fd_, "");
   }
   rows_ = 0;
   shown_.clear();
 }
 
-std::string StatusRow::GiveBack() const {
+std::string StatusRow::SequenceToReleaseRow() const {
   return fmt::format("{}{}{}{}{}{}", kSave, kScrollAll, kPlain, GoTo(rows_), kClearRest, kRestore);
 }
 
-// Whoever broke the terminal's other end has no use for the row.
+// A failed write is ignored: nobody reads a terminal whose other end is gone.
 void StatusRow::Write(const std::string& text) const {
   (void)!::write(fd_, text.data(), text.size());
 }

@@ -1,16 +1,16 @@
-// One line of text that stays where it is on a terminal while others write there.
+// One line of text that stays in its place on a terminal while other processes write there.
 //
-// kShared: the last row is taken out of what scrolls (DECSTBM, as apt does while dpkg
-// writes), so others' output scrolls above it, unharmed: who draws over the cursor's own line
-// instead would have to know where in a line the others left the cursor, which nobody can.
-// The cursor and its colours are saved and restored, and each change is one write, which the
-// kernel does not interleave with others'.
+// kShared: the last row is taken out of the part that scrolls (DECSTBM, as apt does while dpkg
+// writes), so the output of others scrolls above it. Drawing over the cursor's line would not
+// work: nobody can know in which column another process has left the cursor. The cursor and its
+// colours are saved and restored, and each change is one write, which the kernel does not mix
+// with the writes of others.
 //
-// kAlone: nobody else writes. The line is the cursor's own, and nothing need be undone if the
-// process is killed.
+// kAlone: nobody else writes. The text is on the cursor's line, and nothing must be undone if
+// the process is killed.
 //
-// Shows nothing while the process is not in the terminal's foreground: then the screen is
-// somebody else's. One thread at a time.
+// A row shows nothing while the process is not in the terminal's foreground, because the screen
+// then belongs to another process. Only one thread may use a row at a time.
 #pragma once
 
 #include <cstddef>
@@ -22,29 +22,29 @@ enum class TerminalUse { kAlone, kShared };
 
 class StatusRow {
  public:
-  // `fd`: of a terminal, which outlives it.
+  // REQUIRES: `fd` is a terminal, and stays open while the row lives.
   StatusRow(int fd, TerminalUse use) : fd_(fd), use_(use) {}
   ~StatusRow() { Hide(); }
   StatusRow(const StatusRow&) = delete;
   StatusRow& operator=(const StatusRow&) = delete;
 
-  // How wide a text may be now; 0: none can be shown.
+  // How many columns a text may have now; 0 if no text can be shown.
   [[nodiscard]] std::size_t Columns() const;
 
-  // Shows `text` instead of what is there. REQUIRES: it is printable and fits Columns.
+  // Replaces the text of the row. REQUIRES: `text` is printable, and at most Columns() wide.
   void Show(const std::string& text);
 
-  // Leaves the terminal as if nothing had been there.
+  // Removes the row, and leaves the terminal as if there had been none.
   void Hide();
 
  private:
-  void Take(int rows);
-  std::string GiveBack() const;  // the row that was taken
+  void ReserveRow(int rows);
+  std::string SequenceToReleaseRow() const;
   void Write(const std::string& text) const;
 
   const int fd_;
   const TerminalUse use_;
-  int rows_ = 0;  // of the terminal, since the row was taken; 0: it is not
+  int rows_ = 0;  // the terminal's rows when the row was reserved; 0: it is not reserved
   std::string shown_;
 };
 

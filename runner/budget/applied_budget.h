@@ -1,4 +1,4 @@
-// The limits that apply to one window, each with where it comes from. Plain values.
+// The budget of one window: its limits and allowances, each with the place where it was set.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,11 @@
 
 namespace leakgate {
 
-// Where a limit comes from. The default has no file.
+// The place in a budget file that sets a limit or an allowance.
 struct LimitSource {
-  std::string file;  // empty: leakgate's default
+  std::string file;  // empty: the limit is leakgate's default
   int line = 0;
-  std::string reason;  // of the override that set it, if one did
+  std::string reason;  // the reason of the override or allowance; empty: it is neither
 
   bool operator==(const LimitSource&) const = default;
 };
@@ -34,9 +34,9 @@ struct AppliedAmountLimits {
   bool operator==(const AppliedAmountLimits&) const = default;
 };
 
-// An allowance of a budget file that applies to a window.
+// An Allowance that applies to the window.
 struct AppliedAllowance {
-  std::vector<std::string> stack;  // as Allowance's
+  std::vector<std::string> stack;
   std::optional<std::int64_t> bytes;
   std::optional<std::int64_t> blocks;
   LimitSource source;
@@ -47,17 +47,17 @@ struct AppliedAllowance {
   bool operator==(const AppliedAllowance&) const = default;
 };
 
-// The limits of one window, override by override resolved.
+// What one budget file permits one window, after its overrides.
 struct AppliedBudget {
   std::string component;  // empty: no file covers the window
   std::string owner;
-  std::string file;  // as given
+  std::string file;  // the path as the user gave it
   AppliedAmountLimits outstanding;
   AppliedAmountLimits lost;
   AppliedAmountLimits retained;
   AppliedAmountLimits growth;
   AppliedAmountLimits allocated;
-  AppliedAmountLimits mapped;  // blocks: mappings
+  AppliedAmountLimits mapped;  // its blocks are mappings
   std::optional<AppliedLimit> peak_bytes;
   std::optional<AppliedLimit> file_descriptors;
   std::optional<AppliedLimit> threads;

@@ -16,11 +16,10 @@ bool Applies(const Override& candidate, const BudgetedWindow& window) {
          MatchesAllTests(candidate.tests, window.tests);
 }
 
-// The last override that applies to `window` and `sets` the quantity; nullptr if
-// none does.
+// Returns the last override that applies to `window` and for which `sets` returns true, or nullptr.
 template <typename Sets>
-const Override* LastOverride(const BudgetFile& file, const BudgetedWindow& window,
-                             const Sets& sets) {
+const Override* FindLastOverride(const BudgetFile& file, const BudgetedWindow& window,
+                                 const Sets& sets) {
   const auto last =
       std::find_if(file.overrides.rbegin(), file.overrides.rend(),
                    [&](const Override& it) { return sets(it) && Applies(it, window); });
@@ -36,7 +35,7 @@ std::optional<AppliedLimit> ApplyLimit(const std::optional<Limit>& limit, const 
 
 AppliedAmountLimits ApplyAmount(const BudgetFile& file, const BudgetedWindow& window,
                                 AmountLimits WindowLimits::*quantity) {
-  const Override* const from = LastOverride(file, window, [&](const Override& it) {
+  const Override* const from = FindLastOverride(file, window, [&](const Override& it) {
     return IsSet(it.limits.For(window.kind).*quantity);
   });
   const ScopedLimits& scoped = from == nullptr ? file.limits : from->limits;
@@ -46,7 +45,7 @@ AppliedAmountLimits ApplyAmount(const BudgetFile& file, const BudgetedWindow& wi
 
 std::optional<AppliedLimit> ApplyNumber(const BudgetFile& file, const BudgetedWindow& window,
                                         std::optional<Limit> WindowLimits::*quantity) {
-  const Override* const from = LastOverride(file, window, [&](const Override& it) {
+  const Override* const from = FindLastOverride(file, window, [&](const Override& it) {
     return (it.limits.For(window.kind).*quantity).has_value();
   });
   const ScopedLimits& scoped = from == nullptr ? file.limits : from->limits;
@@ -55,7 +54,7 @@ std::optional<AppliedLimit> ApplyNumber(const BudgetFile& file, const BudgetedWi
 
 FreeBy ApplyFreeBy(const BudgetFile& file, const BudgetedWindow& window) {
   const Override* const from =
-      LastOverride(file, window, [](const Override& it) { return it.free_by.has_value(); });
+      FindLastOverride(file, window, [](const Override& it) { return it.free_by.has_value(); });
   return (from == nullptr ? file.free_by : from->free_by).value_or(FreeBy::kTest);
 }
 
@@ -108,26 +107,19 @@ bool MatchesAllTests(const std::vector<std::string>& patterns,
   });
 }
 
-bool HasExpired(const std::optional<std::chrono::year_month_day>& expires,
-                std::chrono::year_month_day today) {
-  return expires && *expires < today;
-}
-
-bool SetsAnyLimit(const WindowLimits& limits) { return FirstLimit(limits).has_value(); }
-
 std::optional<Limit> FirstLimit(const WindowLimits& limits) {
   std::optional<Limit> first;
-  const auto see = [&first](const std::optional<Limit>& limit) {
+  const auto consider = [&first](const std::optional<Limit>& limit) {
     if (!limit) return;
     if (!first || std::tie(limit->line, limit->column) < std::tie(first->line, first->column)) {
       first = limit;
     }
   };
   for (const AmountQuantity& quantity : kAmountQuantities) {
-    see((limits.*quantity.limits).bytes);
-    see((limits.*quantity.limits).blocks);
+    consider((limits.*quantity.limits).bytes);
+    consider((limits.*quantity.limits).blocks);
   }
-  for (const NumberQuantity& quantity : kNumberQuantities) see(limits.*quantity.limit);
+  for (const NumberQuantity& quantity : kNumberQuantities) consider(limits.*quantity.limit);
   return first;
 }
 

@@ -1,5 +1,4 @@
-// From one budget file to the budget of one window: overrides resolved, what has
-// expired left out. Pure.
+// Works out what one budget file permits one window. All functions are pure.
 #pragma once
 
 #include <chrono>
@@ -7,34 +6,28 @@
 #include <vector>
 
 #include "runner/budget/applied_budget.h"
+#include "runner/budget/expiry.h"
 
 namespace leakgate {
 
-// The window that a budget is for: the tests in it, by full name, all of them;
-// none for the program.
+// The window that a budget is for.
 struct BudgetedWindow {
   WindowKind kind = WindowKind::kTest;
-  std::vector<std::string> tests;
+  std::vector<std::string> tests;  // the full names of all tests in it; none for the program
   std::chrono::year_month_day today;
 };
 
-// What `file` allows `window`. Each quantity comes whole from the last override
-// that matches every one of the tests and sets it, else from the file's own
-// limits; `free_by` likewise. Of the allowances, those for every test, and those
-// that match every one of the window's.
+// Returns what `file` permits `window`. An override applies if it matches all of the window's tests
+// and has not expired. Each quantity, bytes and blocks together, comes from the last such override
+// that sets it, or else from the file's own limits; so does `free_by`. An allowance applies if it
+// names no tests, or matches all of the window's, and has not expired.
 [[nodiscard]] AppliedBudget ApplyLimits(const BudgetFile& file, const BudgetedWindow& window);
 
-// True if `patterns` match all of the tests, and there is one.
+// False if there are no tests.
 [[nodiscard]] bool MatchesAllTests(const std::vector<std::string>& patterns,
                                    const std::vector<std::string>& tests);
 
-// True after the last day on which it holds. Without a date it never is.
-[[nodiscard]] bool HasExpired(const std::optional<std::chrono::year_month_day>& expires,
-                              std::chrono::year_month_day today);
-
-[[nodiscard]] bool SetsAnyLimit(const WindowLimits& limits);
-
-// The first limit in the text; nullopt if none is set.
+// Returns the limit that comes first in the file; nullopt if none is set.
 [[nodiscard]] std::optional<Limit> FirstLimit(const WindowLimits& limits);
 
 }  // namespace leakgate

@@ -1,5 +1,5 @@
-// One budget file, parsed: the limits that it sets for a component, each with
-// the line it stands on. Plain values: read_budget.h reads them, budget_set.h says how they apply.
+// A parsed budget file: the limits that it sets for a component, each with its line. read_budget.h
+// reads these values, and budget_set.h works out which of them apply.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,6 @@
 
 namespace leakgate {
 
-// A limit on one number, and where it stands.
 struct Limit {
   std::int64_t value = 0;
   int line = 0;
@@ -22,7 +21,7 @@ struct Limit {
   friend bool operator==(const Limit&, const Limit&) = default;
 };
 
-// A missing member sets no limit.
+// In these structs, a member without a value sets no limit.
 struct AmountLimits {
   std::optional<Limit> bytes;
   std::optional<Limit> blocks;
@@ -30,21 +29,21 @@ struct AmountLimits {
 
 struct WindowLimits {
   AmountLimits outstanding;
-  AmountLimits lost;      // of outstanding: what nothing leads to any more
-  AmountLimits retained;  // of outstanding: what something still leads to
+  AmountLimits lost;      // outstanding blocks to which nothing leads any more
+  AmountLimits retained;  // outstanding blocks to which something still leads
   AmountLimits growth;
-  AmountLimits allocated;                 // freed or not
-  AmountLimits mapped;                    // left mapped; blocks: mappings
-  std::optional<Limit> peak_bytes;        // "peak": live bytes of the process
-  std::optional<Limit> file_descriptors;  // left open
-  std::optional<Limit> threads;           // left running
+  AmountLimits allocated;                 // all blocks, freed or not
+  AmountLimits mapped;                    // what is left mapped; its blocks are mappings
+  std::optional<Limit> peak_bytes;        // the most live bytes of the process; "peak" in files
+  std::optional<Limit> file_descriptors;  // how many are left open
+  std::optional<Limit> threads;           // how many are left running
 };
 
 struct ScopedLimits {
   WindowLimits test;
   WindowLimits suite;
   WindowLimits program;
-  WindowLimits process;  // of each child process that the file names
+  WindowLimits process;  // for each child process that the file names
 
   [[nodiscard]] const WindowLimits& For(WindowKind kind) const {
     switch (kind) {
@@ -61,55 +60,57 @@ struct ScopedLimits {
   }
 };
 
-// Until when what a test allocates may be freed: its own end, its suite's, or
-// the program's. Its outstanding blocks are judged then.
+// The end by which a test must have freed what it allocates: its own, its suite's, or the
+// program's. Its outstanding blocks are judged then.
 enum class FreeBy { kTest, kSuite, kProgram };
 
-// When a retained block's test is repeated to see whether it grows.
+// When a test that retains blocks is repeated to see whether it grows.
 enum class Confirm { kAfter, kInline, kOff };
 
-// Whose blocks a test is charged with: its own thread's and those of threads
-// that it has started, or all of the process.
+// Which blocks a test is charged with: all of the process, or those of its own thread and of the
+// threads that it has started.
 enum class ThreadScope { kProcess, kTest };
 
+// Changes the limits of certain tests.
 struct Override {
   std::vector<std::string> tests;  // GoogleTest filter patterns
-  ScopedLimits limits;             // may set none
+  ScopedLimits limits;             // may set no limit
   std::optional<FreeBy> free_by;
   std::string reason;
-  std::string owner;  // may be empty, like the next
-  std::string issue;
-  std::optional<std::chrono::year_month_day> expires;  // the last day on which it holds
+  std::string owner;                                   // may be empty
+  std::string issue;                                   // may be empty
+  std::optional<std::chrono::year_month_day> expires;  // the last day on which it applies
   int line = 0;
 };
 
 // Permits blocks by their call stack.
 struct Allowance {
-  std::vector<std::string> stack;  // globs of functions, from the innermost outwards
+  std::vector<std::string> stack;  // globs of functions; the innermost is first
   std::vector<std::string> tests;  // GoogleTest filter patterns; empty: every test
-  std::optional<Limit> bytes;      // of each window; neither: no limit
-  std::optional<Limit> blocks;
+  std::optional<Limit> bytes;      // for each window; without a value there is no limit
+  std::optional<Limit> blocks;     // likewise
   std::string reason;
-  std::string owner;  // may be empty, like the next
-  std::string issue;
-  std::optional<std::chrono::year_month_day> expires;  // the last day on which it holds
+  std::string owner;                                   // may be empty
+  std::string issue;                                   // may be empty
+  std::optional<std::chrono::year_month_day> expires;  // the last day on which it applies
   int line = 0;
 };
 
-// The code that a component owns; a frame is its own if any pattern matches.
+// The code that a component owns. It owns a frame if any pattern matches that.
 struct CodePatterns {
-  std::vector<std::string> paths;      // globs of source files; relative: at any depth
+  std::vector<std::string> paths;      // globs of source files; a relative one matches at any depth
   std::vector<std::string> functions;  // globs of qualified names, without parameters
   std::vector<std::string> modules;    // globs of file names
 
   [[nodiscard]] bool empty() const { return paths.empty() && functions.empty() && modules.empty(); }
 };
 
-// The component whose budget is for code that no other one owns.
+// The name of the component whose budget is for code that no other component owns.
 inline constexpr const char* kUnowned = "unowned";
 
-// Child processes that tests start, by the file names of their images.
+// Names child processes that tests start.
 struct ProcessPattern {
+  // Matches the file name of the process's executable file.
   std::string glob;
   int line = 0;
 
@@ -117,19 +118,20 @@ struct ProcessPattern {
 };
 
 struct BudgetFile {
-  std::filesystem::path path;  // as given, for messages
+  std::filesystem::path path;  // as the user gave it, for messages
   std::string component;
-  std::string owner;                  // may be empty
-  std::vector<std::string> tests;     // GoogleTest filter patterns; empty: every test, or, with
-                                      // `code`, none
-  std::vector<std::string> binaries;  // glob patterns of file names; empty: every binary
+  std::string owner;  // may be empty
+  // GoogleTest filter patterns. If there are none, the file covers every test; but a file with
+  // `code` then covers no test.
+  std::vector<std::string> tests;
+  std::vector<std::string> binaries;  // globs of file names; empty: every binary
   CodePatterns code;
   std::vector<ProcessPattern> processes;
   std::optional<FreeBy> free_by;
   std::optional<Confirm> confirm;
   std::optional<ThreadScope> thread_scope;
   ScopedLimits limits;
-  std::vector<Override> overrides;  // where several match, the later one wins
+  std::vector<Override> overrides;  // if several match, the last one wins
   std::vector<Allowance> allowances;
 };
 

@@ -10,14 +10,15 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/expiry.h"
 #include "runner/budget/located_json.h"
+#include "runner/budget/verdict.h"
 
 namespace leakgate {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Absolute, with links resolved as far as the path exists, and without the
-// empty last component that a trailing "/" or "/." leaves.
+// Makes `path` absolute, resolves links as far as the path exists, and removes the empty last
+// component that a "/" or "/." at the end leaves.
 fs::path Resolve(const fs::path& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
@@ -26,11 +27,16 @@ fs::path Resolve(const fs::path& path) {
   return resolved.has_filename() ? resolved : resolved.parent_path();
 }
 
-// The links in the file's directory are resolved, not the file itself: a link to a
-// file elsewhere stands where the link is.
+// Resolves the links in the directory of `file`, but not `file` itself: if that is a link, its own
+// place counts, not the place of its target.
 fs::path ResolveDirectory(const fs::path& file) {
   return Resolve(file.has_parent_path() ? file.parent_path() : ".") / file.filename();
 }
+
+bool OwnsCode(const BudgetFile& file) { return !file.code.empty() || file.component == kUnowned; }
+
+// True if the file is for code only, and so covers no test.
+bool CoversCodeOnly(const BudgetFile& file) { return file.tests.empty() && OwnsCode(file); }
 
 bool AppliesTo(const BudgetFile& file, const std::string& binary_name) {
   return file.binaries.empty() ||
@@ -43,8 +49,8 @@ bool Covers(const BudgetFile& file, const TestId& test) {
   return MatchesAnyFilter(file.tests, test.name);
 }
 
-// How deep `directory` is, if it contains `source`; else 0.
-std::ptrdiff_t Rank(const fs::path& directory, const fs::path& source) {
+// Returns the depth of `directory` if it contains `source`, or else 0.
+std::ptrdiff_t RankDirectory(const fs::path& directory, const fs::path& source) {
   const auto [end, unused] =
       std::mismatch(directory.begin(), directory.end(), source.begin(), source.end());
   return end == directory.end() ? std::distance(directory.begin(), directory.end()) : 0;
@@ -57,7 +63,7 @@ Unexpected TestConflict(const TestId& test, const BudgetFile& first, const Budge
                   first.path.string(), second.path.string(), test.name));
 }
 
-// REQUIRES: both set program limits.
+// REQUIRES: both files set program limits.
 Unexpected ProgramConflict(const BudgetFile& first, const BudgetFile& second,
                            const std::string& binary_name) {
   const Limit here = FirstLimit(second.limits.program).value();
@@ -68,7 +74,7 @@ Unexpected ProgramConflict(const BudgetFile& first, const BudgetFile& second,
                   first.path.string(), FirstLimit(first.limits.program).value().line, binary_name));
 }
 
-// The length of the longest pattern of `file` that matches `image`; 0: none does.
+// Returns the length of the longest pattern of `file` that matches `image`; 0 if none does.
 std::size_t LongestMatch(const BudgetFile& file, const std::string& image) {
   std::size_t longest = 0;
   for (const ProcessPattern& pattern : file.processes) {
@@ -87,13 +93,7 @@ Unexpected ProcessConflict(const std::string& image, const BudgetFile& first,
 
 }  // namespace
 
-bool UsesDefaultPolicy(const AppliedBudget& budget) {
-  return !budget.outstanding.bytes && !budget.outstanding.blocks;
-}
-
-bool CoversCodeOnly(const BudgetFile& file) {
-  return file.tests.empty() && (!file.code.empty() || file.component == kUnowned);
-}
+bool UsesDefaultPolicy(const AppliedBudget& budget) { return !IsLimited(budget.outstanding); }
 
 BudgetSet::BudgetSet(std::vector<BudgetFile> files, const fs::path& binary,
                      std::chrono::year_month_day today)
@@ -110,18 +110,19 @@ std::vector<BudgetCandidate> BudgetSet::Candidates(const TestId& test) const {
   for (const Entry& entry : entries_) {
     if (Covers(entry.file, test)) covering.push_back(&entry);
   }
-  // Spares the usual case, no file or one, from asking the file system.
+  // In the usual case, none or one, the file system need not be asked.
   if (covering.empty()) return {};
   if (covering.size() == 1) return {{&covering.front()->file, 0}};
 
   const bool has_source = !test.source_file.empty();
   const fs::path source = has_source ? Resolve(test.source_file) : fs::path();
-  // Where Bazel puts sources beside budgets, it puts links to them.
+  // Bazel's runfiles contain links to sources beside the budgets. So the link's own place counts,
+  // too.
   const fs::path link = has_source ? ResolveDirectory(test.source_file) : fs::path();
   std::vector<BudgetCandidate> candidates;
   for (const Entry* entry : covering) {
     const std::ptrdiff_t depth =
-        std::max(Rank(entry->directory, source), Rank(entry->directory, link));
+        std::max(RankDirectory(entry->directory, source), RankDirectory(entry->directory, link));
     candidates.push_back({&entry->file, depth});
   }
   std::stable_sort(
@@ -136,7 +137,7 @@ std::vector<const BudgetFile*> BudgetSet::Files() const {
   return files;
 }
 
-Expected<const BudgetFile*> BudgetSet::Winner(const TestId& test) const {
+Expected<const BudgetFile*> BudgetSet::FindWinner(const TestId& test) const {
   const std::vector<BudgetCandidate> candidates = Candidates(test);
   if (candidates.empty()) return nullptr;
   if (candidates.size() > 1 && candidates[0].depth == candidates[1].depth) {
@@ -146,7 +147,7 @@ Expected<const BudgetFile*> BudgetSet::Winner(const TestId& test) const {
 }
 
 Expected<AppliedBudget> BudgetSet::ForTest(const TestId& test) const {
-  const Expected<const BudgetFile*> winner = Winner(test);
+  const Expected<const BudgetFile*> winner = FindWinner(test);
   if (!winner) return Unexpected(winner.error());
   if (*winner == nullptr) return AppliedBudget{};
   return ApplyLimits(**winner, {WindowKind::kTest, {test.name}, today_});
@@ -156,7 +157,7 @@ Expected<AppliedBudget> BudgetSet::ForSuite(const std::vector<TestId>& tests) co
   const BudgetFile* common = nullptr;
   std::vector<std::string> names;
   for (const TestId& test : tests) {
-    const Expected<const BudgetFile*> winner = Winner(test);
+    const Expected<const BudgetFile*> winner = FindWinner(test);
     if (!winner) return Unexpected(winner.error());
     if (*winner == nullptr || (common != nullptr && common != *winner)) return AppliedBudget{};
     common = *winner;
@@ -172,7 +173,7 @@ Expected<AppliedBudget> BudgetSet::ForProgram() const {
   for (const Entry& entry : entries_) {
     if (CoversCodeOnly(entry.file)) continue;
     applying.push_back(&entry.file);
-    if (!SetsAnyLimit(entry.file.limits.program)) continue;
+    if (!FirstLimit(entry.file.limits.program)) continue;
     if (limiting != nullptr) return ProgramConflict(*limiting, entry.file, binary_name_);
     limiting = &entry.file;
   }
@@ -196,7 +197,7 @@ Expected<AppliedBudget> BudgetSet::ForProcess(const std::string& image,
   BudgetedWindow window{WindowKind::kProcess, {}, today_};
   if (!started_by.name.empty()) {
     window.tests = {started_by.name};
-    const Expected<const BudgetFile*> own = Winner(started_by);
+    const Expected<const BudgetFile*> own = FindWinner(started_by);
     if (!own) return Unexpected(own.error());
     if (*own != nullptr && LongestMatch(**own, image) != 0) return ApplyLimits(**own, window);
   }
@@ -218,8 +219,7 @@ Expected<AppliedBudget> BudgetSet::ForProcess(const std::string& image,
 std::vector<const BudgetFile*> BudgetSet::CodeOwners() const {
   std::vector<const BudgetFile*> owners;
   for (const Entry& entry : entries_) {
-    const bool owns = !entry.file.code.empty() || entry.file.component == kUnowned;
-    if (owns) owners.push_back(&entry.file);
+    if (OwnsCode(entry.file)) owners.push_back(&entry.file);
   }
   return owners;
 }
@@ -229,10 +229,10 @@ AppliedBudget BudgetSet::ForCode(const BudgetFile& file, WindowKind kind,
   return ApplyLimits(file, {kind, tests, today_});
 }
 
-std::vector<std::string> BudgetSet::Expired(std::chrono::year_month_day today) const {
+std::vector<std::string> BudgetSet::ListExpired() const {
   std::vector<std::string> lines;
   for (const Entry& entry : entries_) {
-    for (std::string& line : ExpiredEntries(entry.file, today)) lines.push_back(std::move(line));
+    for (std::string& line : ExpiredEntries(entry.file, today_)) lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -241,7 +241,7 @@ std::vector<std::string> BudgetSet::UnseenProcesses(const std::vector<TestId>& t
                                                     const std::set<std::string>& seen) const {
   std::set<const BudgetFile*> covering;
   for (const TestId& test : tests) {
-    const Expected<const BudgetFile*> winner = Winner(test);
+    const Expected<const BudgetFile*> winner = FindWinner(test);
     if (winner) covering.insert(*winner);
   }
   std::vector<std::string> lines;
@@ -269,7 +269,7 @@ std::vector<std::string> BudgetSet::UnseenProcesses(const std::vector<TestId>& t
 
 Expected<void> BudgetSet::Check(const std::vector<TestId>& tests) const {
   for (const TestId& test : tests) {
-    if (const auto winner = Winner(test); !winner) return Unexpected(winner.error());
+    if (const auto winner = FindWinner(test); !winner) return Unexpected(winner.error());
   }
   if (const auto program = ForProgram(); !program) return Unexpected(program.error());
   return {};

@@ -1,14 +1,14 @@
-// Which budget applies to a window: budget files in, limits out. Reads no file;
-// it only asks the file system which directory a path stands for.
+// Finds the budget that applies to a window. Nothing here reads a file; the file system is only
+// asked which directory a path leads to.
 //
-// The file in the deepest directory that contains the test's source file wins;
-// files whose directory does not contain it come after those that do. Two at
-// the same depth that both claim a test are an error, never a guess.
+// If several files cover a test, the file in the deepest directory that contains the test's source
+// wins. A file whose directory does not contain the source ranks behind those whose directory does.
+// Two files of the same rank that both cover a test are an error, never a guess.
 //
-//   test in src/net/http/pool_test.cc, claimed by    ranks (directories deep)
-//     src/net/http/http.leakgate.json                  deepest: wins
+//   test in src/net/http/pool_test.cc, covered by    rank (depth of the directory)
+//     src/net/http/http.leakgate.json                  the deepest: this file wins
 //     src/net/net.leakgate.json                        less deep
-//     ci/all.leakgate.json                             0: does not contain it
+//     ci/all.leakgate.json                             0: its directory does not contain the source
 #pragma once
 
 #include <chrono>
@@ -30,102 +30,101 @@ namespace leakgate {
 // A test as GoogleTest lists it.
 struct TestId {
   std::string name;         // "Suite.Test"
-  std::string source_file;  // empty if not known; relative: to the current directory
+  std::string source_file;  // empty: not known; a relative path starts in the current directory
 };
 
-// Which of the two policies a test is judged by. True: no file limits what it may
-// leave outstanding, so that it is judged by what is lost, and by what is retained
-// and grows when the test is repeated. False: by its limit, to the letter.
+// Tells by which policy a test is judged. True: no file limits its outstanding blocks, so it is
+// judged by what is lost, and by what is retained and grows when the test is repeated. False: it is
+// judged by the limit alone.
 [[nodiscard]] bool UsesDefaultPolicy(const AppliedBudget& budget);
-
-// True if `file` is for code, or for the code of no one: it covers no test by name.
-[[nodiscard]] bool CoversCodeOnly(const BudgetFile& file);
 
 // A file that covers a test.
 struct BudgetCandidate {
   const BudgetFile* file = nullptr;
-  std::ptrdiff_t depth = 0;  // of its directory, if that contains the test's source; else 0
+  std::ptrdiff_t depth = 0;  // its directory's depth; 0 if that does not contain the test's source
 };
 
 class BudgetSet {
  public:
-  // Keeps the files that apply to `binary` (a path; its file name is matched).
-  // What has expired by `today` does not apply.
+  // Keeps the files that apply to `binary`, a path whose file name decides. Overrides and
+  // allowances that have expired by `today` do not apply.
   BudgetSet(std::vector<BudgetFile> files, const std::filesystem::path& binary,
             std::chrono::year_month_day today = Today());
 
-  // The budget of a test window. Error: two files claim the test.
+  // Returns the budget of a test window. Fails if two files claim the test.
   [[nodiscard]] Expected<AppliedBudget> ForTest(const TestId& test) const;
 
-  // The budget of a suite window: of the one file that covers all of the
-  // suite's `tests`; of none where they belong to several. An override applies
-  // if it matches all of them. Error: two files claim a test.
+  // Returns the budget of a suite window. It comes from the one file that covers all of the suite's
+  // `tests`; it is empty if the tests belong to several files. An override applies if it matches
+  // all of them. Fails if two files claim a test.
   [[nodiscard]] Expected<AppliedBudget> ForSuite(const std::vector<TestId>& tests) const;
 
-  // The budget of the program window: the one file that sets program limits
-  // for this binary, else the one file that applies to it; files for code only
-  // aside. Error: two files set program limits.
+  // Returns the budget of the program window. It comes from the one file that sets program limits,
+  // or else from the only file that there is; files that are for code only do not count. Fails if
+  // two files set program limits.
   [[nodiscard]] Expected<AppliedBudget> ForProgram() const;
 
-  // Whether any file names child processes; those whose image has the file name `image`.
+  // Whether any file names child processes.
   [[nodiscard]] bool NamesProcesses() const;
+  // Whether any file names the child processes whose executable has the file name `image`.
   [[nodiscard]] bool NamesProcess(const std::string& image) const;
 
-  // The budget of a child process that a file names: of the file that covers the test
-  // that started it (no name: none did), if that names it; else of the file with the
-  // longest pattern. Error: two files have patterns that are as long.
+  // Returns the budget of a child process that a file names. It comes from the file that covers the
+  // test that started the process, if that file names the process, or else from the file with the
+  // longest matching pattern. `started_by` has no name if no test started the process. Fails if two
+  // files claim the test, or have matching patterns of the same length.
   [[nodiscard]] Expected<AppliedBudget> ForProcess(const std::string& image,
                                                    const TestId& started_by) const;
 
-  // The files that are charged with what their code allocates in any test: those
-  // with `code`, and that of `kUnowned`. They live as long as the set.
+  // Returns the files that are charged with what their code allocates in any test: files with
+  // `code`, and the file of `kUnowned`. They live as long as the set.
   [[nodiscard]] std::vector<const BudgetFile*> CodeOwners() const;
 
-  // The budget of such a file for what its code left in a window around `tests`
-  // (by full name; none for the program).
+  // Returns the budget of such a file for what its code left in a window around `tests`, which are
+  // full names; there are none for the program.
   [[nodiscard]] AppliedBudget ForCode(const BudgetFile& file, WindowKind kind,
                                       const std::vector<std::string>& tests) const;
 
-  // A line for each override and allowance of these files that has expired by
-  // `today`: "FILE:LINE: the allowance for ... expired on ...; remedy". A run
-  // under one must fail.
-  [[nodiscard]] std::vector<std::string> Expired(std::chrono::year_month_day today) const;
+  // Returns a line for each override and allowance that has expired: "FILE:LINE: the allowance for
+  // ... expired on ...; remedy". If there is any, the run must fail.
+  [[nodiscard]] std::vector<std::string> ListExpired() const;
 
-  // A line for each pattern of processes that is not among `seen`, of the files that cover
-  // any of `tests`, which have run: "FILE:LINE: no process matched ...; remedy". Files that
-  // cover no test by name are of every run.
+  // Returns a line for each process pattern that matches none of `seen`: "FILE:LINE: no process ...
+  // was started ...; remedy". Only the files that cover one of `tests`, which are those that ran,
+  // are looked at, and the files that cover no test by name.
   [[nodiscard]] std::vector<std::string> UnseenProcesses(const std::vector<TestId>& tests,
                                                          const std::set<std::string>& seen) const;
 
-  // Checks before launch that no two files claim one of `tests`, and ForProgram.
+  // Fails if two files claim one of `tests`, or set program limits. Called before the launch.
   [[nodiscard]] Expected<void> Check(const std::vector<TestId>& tests) const;
 
-  // The files that cover `test`, the deepest first: the first one wins, unless
-  // the second is as deep.
+  // Returns the files that cover `test`, the deepest first. The first one wins, unless the second
+  // one is as deep.
   [[nodiscard]] std::vector<BudgetCandidate> Candidates(const TestId& test) const;
 
-  // Whether any file limits what is mapped; descriptors or threads; lets tests free until
-  // their suite's end.
+  // Whether any file limits what is left mapped.
   [[nodiscard]] bool LimitsMapped() const;
+  // Whether any file limits descriptors or threads.
   [[nodiscard]] bool LimitsResources() const;
+  // Whether any file lets tests free their blocks until the end of their suite.
   [[nodiscard]] bool DefersToSuites() const;
 
   // The file name of the program under test.
   const std::string& binary_name() const { return binary_name_; }
 
-  // The files that apply to the binary. They live as long as the set.
+  // Returns the files that apply to the binary. They live as long as the set.
   [[nodiscard]] std::vector<const BudgetFile*> Files() const;
 
  private:
   struct Entry {
     BudgetFile file;
-    std::filesystem::path directory;  // absolute, links resolved
+    std::filesystem::path directory;  // absolute, with links resolved
   };
 
   [[nodiscard]] bool AnyLimits(bool (*limits)(const WindowLimits&)) const;
 
-  // The file that wins `test`; nullptr if none covers it.
-  [[nodiscard]] Expected<const BudgetFile*> Winner(const TestId& test) const;
+  // Returns the file that wins `test`; nullptr if no file covers it. Fails if two files claim it.
+  [[nodiscard]] Expected<const BudgetFile*> FindWinner(const TestId& test) const;
 
   std::vector<Entry> entries_;
   std::string binary_name_;

@@ -6,12 +6,10 @@
 #include <charconv>
 #include <cstddef>
 
-#include "runner/budget/apply_limits.h"
-
 namespace leakgate {
 namespace {
 
-constexpr std::string_view kShape = "0000-00-00";  // 0 stands for a digit
+constexpr std::string_view kShape = "0000-00-00";  // 0 stands for any digit
 
 bool HasShape(std::string_view text) {
   return std::equal(text.begin(), text.end(), kShape.begin(), kShape.end(), [](char c, char shape) {
@@ -19,16 +17,15 @@ bool HasShape(std::string_view text) {
   });
 }
 
-// REQUIRES: `digits` are digits.
+// REQUIRES: `digits` contains nothing but digits.
 unsigned Number(std::string_view digits) {
   unsigned number = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), number);
   return number;
 }
 
-// "FILE:LINE: the override for ..." and its date.
 struct Entry {
-  std::string text;
+  std::string text;  // "FILE:LINE: the override for ..."
   std::chrono::year_month_day expires;
 };
 
@@ -67,6 +64,11 @@ std::string DateText(std::chrono::year_month_day date) {
 
 std::chrono::year_month_day Today() {
   return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+}
+
+bool HasExpired(const std::optional<std::chrono::year_month_day>& expires,
+                std::chrono::year_month_day today) {
+  return expires && *expires < today;
 }
 
 std::vector<std::string> ExpiredEntries(const BudgetFile& file, std::chrono::year_month_day today) {

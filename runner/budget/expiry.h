@@ -1,4 +1,5 @@
-// Dates as budget files write them: "2026-01-31". Pure, but for Today.
+// Dates of budget files, such as "2026-01-31", and what has expired. All functions but Today are
+// pure.
 #pragma once
 
 #include <chrono>
@@ -11,22 +12,24 @@
 
 namespace leakgate {
 
-// The day that `text` names; nullopt if it is not written so, or no such day is.
+// Returns nullopt if `text` has another form, or if there is no such day.
 [[nodiscard]] std::optional<std::chrono::year_month_day> ParseDate(std::string_view text);
 
 [[nodiscard]] std::string DateText(std::chrono::year_month_day date);
 
-// The system clock's day, in UTC: the same on every machine.
+// The day in UTC, so that all machines agree on it.
 [[nodiscard]] std::chrono::year_month_day Today();
 
-// Which overrides and allowances of a budget file have expired, or soon will:
-// a line for each, with file and line. Pure.
+// `expires` is the last day on which an entry applies. An entry without a date never expires.
+[[nodiscard]] bool HasExpired(const std::optional<std::chrono::year_month_day>& expires,
+                              std::chrono::year_month_day today);
 
-// "FILE:LINE: the allowance for ... expired on ...; fix the leak, or set a later date"
+// Returns a line for each override and allowance of `file` that has expired: "FILE:LINE: the
+// allowance for ... expired on ...; fix the leak, or set a later date".
 [[nodiscard]] std::vector<std::string> ExpiredEntries(const BudgetFile& file,
                                                       std::chrono::year_month_day today);
 
-// Those that still hold today, and no longer after `period`.
+// Returns a like line for each that still applies today, but expires within `period`.
 [[nodiscard]] std::vector<std::string> ExpiringEntries(const BudgetFile& file,
                                                        std::chrono::year_month_day today,
                                                        std::chrono::days period);

@@ -5,8 +5,8 @@
 namespace leakgate {
 namespace {
 
-// True if one of the ':'-separated `globs` matches. An empty glob matches an
-// empty name only.
+// Whether one of `globs`, which ':' separates, matches `name`. An empty glob only matches an empty
+// name.
 bool MatchesAnyGlob(std::string_view globs, std::string_view name) {
   while (true) {
     const std::size_t colon = globs.find(':');
@@ -21,8 +21,8 @@ bool MatchesAnyGlob(std::string_view globs, std::string_view name) {
 bool MatchesGlob(std::string_view glob, std::string_view name) {
   constexpr std::size_t kNone = std::string_view::npos;
   std::size_t at = 0;
-  std::size_t star = kNone;  // the last '*' passed in `glob`
-  std::size_t star_end = 0;  // where in `name` the text that it stands for ends
+  std::size_t star = kNone;  // the position of the last '*' so far in `glob`
+  std::size_t star_end = 0;  // the end of the text in `name` that this '*' stands for
   for (std::size_t i = 0; i < name.size();) {
     if (at < glob.size() && glob[at] == '*') {
       star = at++;

@@ -1,4 +1,4 @@
-// GoogleTest's filters and globs, with GoogleTest's own meaning. Pure.
+// Globs and filters of test names. They mean the same as in GoogleTest. All functions are pure.
 #pragma once
 
 #include <string>
@@ -7,16 +7,13 @@
 
 namespace leakgate {
 
-// True if `glob` matches the whole of `name`: '*' stands for any text, '?' for
-// any one character.
+// Whether `glob` matches the whole `name`. '*' stands for any text, and '?' for any one character.
 [[nodiscard]] bool MatchesGlob(std::string_view glob, std::string_view name);
 
-// True if `name` matches a GoogleTest filter: patterns of `*` and `?`,
-// separated by ':', after the first '-' those to leave out. Where only those
-// are given, everything else matches.
+// Whether `filter` matches `name`. A filter is a list of globs, separated by ':'. The globs behind
+// the first '-' exclude names. A filter that only excludes names matches all others.
 [[nodiscard]] bool MatchesFilter(const std::string& filter, const std::string& name);
 
-// True if any of `filters` matches `name`.
 [[nodiscard]] bool MatchesAnyFilter(const std::vector<std::string>& filters,
                                     const std::string& name);
 

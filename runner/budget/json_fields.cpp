@@ -10,8 +10,8 @@
 namespace leakgate {
 namespace {
 
-// `value` as a message shows it.
-std::string Found(const LocatedValue& value) {
+// The value as messages show it.
+std::string DescribeValue(const LocatedValue& value) {
   switch (value.kind) {
     case JsonKind::kArray:
       return "an array";
@@ -36,7 +36,7 @@ std::vector<std::string_view> Keys(const std::vector<JsonField>& fields) {
 Unexpected UnknownKey(const LocatedMember& member, const JsonPlace& place,
                       const std::vector<JsonField>& fields) {
   const std::vector<std::string_view> known = Keys(fields);
-  const std::optional<std::string_view> nearest = Nearest(member.key, known);
+  const std::optional<std::string_view> nearest = FindNearestWord(member.key, known);
   const std::string remedy =
       nearest ? fmt::format("did you mean {}?", Quoted(*nearest)) : std::string("remove it.");
   return place.ErrorAt(member, fmt::format("unknown key {}; {} Known: {}", Quoted(member.key),
@@ -86,7 +86,7 @@ Unexpected JsonPlace::ErrorAt(const LocatedMember& member, std::string_view prob
 Unexpected WrongType(const LocatedValue& value, const JsonPlace& place, std::string_view wanted,
                      std::string_view example) {
   return place.ErrorAt(value, fmt::format("expected {}, found {}; write one such as {}", wanted,
-                                          Found(value), example));
+                                          DescribeValue(value), example));
 }
 
 Expected<void> ReadObject(const LocatedValue& value, const JsonPlace& place,

@@ -1,5 +1,5 @@
-// Reads plain types from located JSON. What is wrong comes back as one line:
-// "FILE:LINE:COLUMN: KEY: problem; remedy".
+// Reads plain types from located JSON. All errors are usage errors of the form
+// "FILE:LINE:COLUMN: KEYS: problem; remedy".
 #pragma once
 
 #include <filesystem>
@@ -14,64 +14,68 @@
 
 namespace leakgate {
 
-// Where a value stands: the file, and the keys that lead to it, as in
-// "overrides[0].limits.test"; no keys for the outermost value. The file must
-// outlive the place.
+// The place of a value in a file, for messages.
 struct JsonPlace {
-  const std::filesystem::path& file;
-  std::string keys;
+  const std::filesystem::path& file;  // must outlive the place
+  std::string keys;  // such as "overrides[0].limits.test"; empty for the outermost value
 
   [[nodiscard]] JsonPlace Member(std::string_view key) const;
   [[nodiscard]] JsonPlace Element(std::size_t index) const;
 
-  // The usage error about the value, or about the member's key, that stands here.
+  // The error about the value that stands here, or about the key of the member that stands here.
   [[nodiscard]] Unexpected ErrorAt(const LocatedValue& value, std::string_view problem) const;
   [[nodiscard]] Unexpected ErrorAt(const LocatedMember& member, std::string_view problem) const;
 };
 
-// A key that an object may have, and how to read its value.
+// A key that an object may have, and the function that reads its value.
 struct JsonField {
   std::string_view key;
   std::function<Expected<void>(const LocatedValue&, const JsonPlace&)> read;
-  std::string_view add_if_missing = {};  // empty: the key is optional; else what to write
+  // The text that the message about a missing key proposes; empty: the key is optional.
+  std::string_view add_if_missing = {};
 };
 
-// Reads the members of an object in the file's order. Any other key is an
-// error, and so is the lack of a required one. `example` shows a good value.
+// The parameter `example` below is a good value, which messages show.
+
+// Reads the members of an object in the order of the file. Fails on a key that is not among
+// `fields`, and if a required key is missing.
 [[nodiscard]] Expected<void> ReadObject(const LocatedValue& value, const JsonPlace& place,
                                         const std::vector<JsonField>& fields,
                                         std::string_view example);
 
-// The same, where an object without any member is an error too.
+// Like ReadObject, but also fails if the object has no member.
 [[nodiscard]] Expected<void> ReadNonEmptyObject(const LocatedValue& value, const JsonPlace& place,
                                                 const std::vector<JsonField>& fields,
                                                 std::string_view example);
 
-// A string; an empty or blank one is an error.
+// Reads a string. Fails if it is empty or blank.
 [[nodiscard]] Expected<std::string> ReadText(const LocatedValue& value, const JsonPlace& place,
                                              std::string_view example);
 
-// A list of such strings; an empty list is an error.
+// Reads a list of such strings. Fails if it is empty.
 [[nodiscard]] Expected<std::vector<std::string>> ReadTexts(const LocatedValue& value,
                                                            const JsonPlace& place,
                                                            std::string_view example);
 
-// The error for a value of the wrong type: `wanted` is "a string", say.
+// The error that a value has the wrong type. `wanted` is the right one, such as "a string".
 [[nodiscard]] Unexpected WrongType(const LocatedValue& value, const JsonPlace& place,
                                    std::string_view wanted, std::string_view example);
 
-// A JsonField::read that stores what `read` returns in `target`.
-template <typename Target, typename Value>
-auto Into(Target& target, Expected<Value> (*read)(const LocatedValue&, const JsonPlace&)) {
-  return [&target, read](const LocatedValue& value, const JsonPlace& place) -> Expected<void> {
-    Expected<Value> result = read(value, place);
+// Makes a JsonField::read that stores the result of `read` in `target`. `more` are further
+// arguments of `read`, such as the example for ReadText.
+template <typename Target, typename Value, typename... More>
+auto Into(Target& target, Expected<Value> (*read)(const LocatedValue&, const JsonPlace&, More...),
+          More... more) {
+  return [&target, read, more...](const LocatedValue& value,
+                                  const JsonPlace& place) -> Expected<void> {
+    Expected<Value> result = read(value, place, more...);
     if (!result) return Unexpected(std::move(result).error());
     target = *std::move(result);
     return {};
   };
 }
 
-// A list of what `read` reads; it may be empty. `example` shows a good list.
+// Reads a list, each element by `read`. The list may be empty.
 template <typename Value>
 Expected<std::vector<Value>> ReadList(const LocatedValue& value, const JsonPlace& place,
                                       Expected<Value> (*read)(const LocatedValue&,

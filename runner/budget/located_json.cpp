@@ -15,12 +15,38 @@
 namespace leakgate {
 namespace {
 
+std::size_t ByteOrderMarkLength(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? kMark.size() : 0;
+}
+
+// Finds the line and column of an offset into a text.
+class TextLines {
+ public:
+  explicit TextLines(std::string_view text) : begins_{ByteOrderMarkLength(text)} {
+    for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at)) {
+      begins_.push_back(++at);
+    }
+  }
+
+  // A line break belongs to the line that it ends.
+  [[nodiscard]] TextPosition At(std::size_t offset) const {
+    const auto next = std::upper_bound(std::next(begins_.begin()), begins_.end(), offset);
+    const std::size_t begin = std::min(*std::prev(next), offset);
+    return {static_cast<int>(std::distance(begins_.begin(), next)),
+            static_cast<int>(offset - begin) + 1};
+  }
+
+ private:
+  std::vector<std::size_t> begins_;  // the offsets of the lines' first bytes; never empty
+};
+
 struct Explanation {
   std::string_view symptom;  // a part of nlohmann/json's message
   std::string_view text;
 };
 
-// The first one whose symptom is found holds.
+// The first entry whose symptom is found explains the message.
 constexpr std::array kExplanations = {
     Explanation{"ill-formed UTF-8", "a string is not UTF-8; save the file as UTF-8"},
     Explanation{"missing closing quote", "the text ends inside a string; close it with '\"'"},
@@ -40,7 +66,7 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// The closing bracket that follows a comma at the end of `read`, or '\0'.
+// Returns the closing bracket at the end of `read` if a comma precedes it, or else '\0'.
 char BracketAfterComma(std::string_view read) {
   if (!read.ends_with('}') && !read.ends_with(']')) return '\0';
   const char bracket = read.back();
@@ -49,9 +75,9 @@ char BracketAfterComma(std::string_view read) {
   return before != std::string_view::npos && read[before] == ',' ? bracket : '\0';
 }
 
-// `what` without the text that the parser quotes from the file, which may hold
-// anything: invalid UTF-8, or words that look like a symptom.
-std::string WithoutQuotation(std::string_view what) {
+// Removes the text that the parser quotes from the file, which may contain anything: invalid UTF-8,
+// or words that look like a symptom.
+std::string RemoveQuotation(std::string_view what) {
   const std::size_t begin = what.find("; last read: '");
   if (begin == std::string_view::npos) return std::string(what);
   const std::size_t end = what.rfind("'; expected ");
@@ -59,15 +85,32 @@ std::string WithoutQuotation(std::string_view what) {
   return std::string(what.substr(0, begin)).append(goes_on ? what.substr(end + 1) : "");
 }
 
-// nlohmann/json's own words: what stands behind " - ".
+// Returns the part of nlohmann/json's message that tells the reason. It follows " - ".
 std::string_view Reason(std::string_view what) {
   const std::size_t dash = what.find(" - ");
   return dash == std::string_view::npos ? what : what.substr(dash + 3);
 }
 
+// Tells in plain words why a text is not JSON, as "problem; remedy". `read` is the text up to and
+// including the token that the parser could not read, and `what` is nlohmann/json's message.
+std::string ExplainSyntaxError(std::string_view read, std::string_view what) {
+  const std::string message = RemoveQuotation(what);
+  if (const char bracket = BracketAfterComma(read); bracket != '\0') {
+    return fmt::format("a comma before '{}'; remove it", bracket);
+  }
+  if (read.ends_with('/') && Contains(message, "invalid literal")) {
+    return "JSON has no comments; remove it";
+  }
+  const auto* known =
+      std::find_if(kExplanations.begin(), kExplanations.end(),
+                   [&](const Explanation& e) { return Contains(message, e.symptom); });
+  if (known != kExplanations.end()) return std::string(known->text);
+  return fmt::format("{}; correct it", Reason(message));
+}
+
 using Json = nlohmann::json;
 
-// Counts what the parser has read: the one way to learn where it is.
+// Counts the bytes that the parser has read. The parser itself does not tell where it is.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -93,19 +136,18 @@ class CountingIterator {
   std::size_t* read_;
 };
 
-// Receives what nlohmann's parser reads, and builds the tree of it. Stops at
-// the first problem.
+// Receives what nlohmann's parser reads, and builds a tree from it. Stops at the first problem.
 //
-// The parser tells when it has read a token, not where that begins. Between two
-// tokens of which it tells stand only blanks, ',' and ':', so that the next one
-// begins behind those:
+// The parser reports each token after it has read it, but not where the token begins. Between two
+// reported tokens there are only blanks, ',' and ':', so a token begins behind those:
 //
 //   {"blocks": 2, "bytes": 4}
-//              ^ ^
-//   done_, once 2 is told   where "bytes" begins
+//              ^  ^
+//              |  the begin of "bytes"
+//              done_ points behind 2, once 2 is reported
 class TreeBuilder final : public nlohmann::json_sax<Json> {
  public:
-  // `read`: how much of `text` the parser has read.
+  // `read` is how many bytes of `text` the parser has read. It changes while the parser runs.
   TreeBuilder(const std::filesystem::path& file, std::string_view text, const std::size_t& read)
       : file_(file), text_(text), read_(read), lines_(text), done_(ByteOrderMarkLength(text)) {}
 
@@ -153,15 +195,15 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
                             ExplainSyntaxError(text_.substr(0, position), problem.what())));
   }
 
-  // REQUIRES: the parser has returned. Leaves nothing behind.
+  // Moves the result out. REQUIRES: the parser has returned.
   Expected<LocatedValue> TakeResult() {
     if (error_) return Unexpected(*std::move(error_));
     return std::move(root_);
   }
 
  private:
-  // Where the next value goes; null after a problem. Pointers to the open ones stay good: a
-  // container does not grow while a value inside it is open.
+  // Makes room in the tree for the next value. Returns nullptr if there are too many. Pointers to
+  // open values stay valid, because a container does not grow while a value inside it is open.
   LocatedValue* NextPlace() {
     if (open_.empty()) return &root_;
     LocatedValue& parent = *open_.back();
@@ -178,7 +220,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     return &parent.elements.emplace_back();
   }
 
-  // Where the token begins that the parser has just read, or stumbled over.
+  // Returns the offset of the token that the parser has just read, or failed to read.
   [[nodiscard]] std::size_t NextToken() const {
     const std::size_t token = text_.find_first_not_of(" \t\r\n,:", done_);
     return std::min(token, read_ == 0 ? 0 : read_ - 1);
@@ -205,7 +247,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     LocatedValue* const value = NextValue(kind);
     if (value == nullptr) return false;
     value->text = std::move(text);
-    // The end of a number shows only in the character behind it.
+    // The parser must read the character behind a number to find the number's end.
     const bool is_ahead =
         kind == JsonKind::kNumber && kNumberCharacters.find(text_[read_ - 1]) == kNone;
     done_ = value->end = is_ahead ? read_ - 1 : read_;
@@ -242,47 +284,14 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
   std::string_view text_;
   const std::size_t& read_;
   TextLines lines_;
-  std::size_t done_;  // where the last token that was told ends
+  std::size_t done_;  // the end of the last reported token
   LocatedValue root_;
-  std::vector<LocatedValue*> open_;  // outermost first
+  std::vector<LocatedValue*> open_;  // the containers that are open; the outermost is first
   std::size_t values_ = 0;
   std::optional<Error> error_;
 };
 
 }  // namespace
-
-std::size_t ByteOrderMarkLength(std::string_view text) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  return text.starts_with(kMark) ? kMark.size() : 0;
-}
-
-TextLines::TextLines(std::string_view text) : begins_{ByteOrderMarkLength(text)} {
-  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at)) {
-    begins_.push_back(++at);
-  }
-}
-
-TextPosition TextLines::At(std::size_t offset) const {
-  const auto next = std::upper_bound(std::next(begins_.begin()), begins_.end(), offset);
-  const std::size_t begin = std::min(*std::prev(next), offset);
-  return {static_cast<int>(std::distance(begins_.begin(), next)),
-          static_cast<int>(offset - begin) + 1};
-}
-
-std::string ExplainSyntaxError(std::string_view read, std::string_view what) {
-  const std::string message = WithoutQuotation(what);
-  if (const char bracket = BracketAfterComma(read); bracket != '\0') {
-    return fmt::format("a comma before '{}'; remove it", bracket);
-  }
-  if (read.ends_with('/') && Contains(message, "invalid literal")) {
-    return "JSON has no comments; remove it";
-  }
-  const auto* known =
-      std::find_if(kExplanations.begin(), kExplanations.end(),
-                   [&](const Explanation& e) { return Contains(message, e.symptom); });
-  if (known != kExplanations.end()) return std::string(known->text);
-  return fmt::format("{}; correct it", Reason(message));
-}
 
 const LocatedValue* LocatedValue::Find(std::string_view key) const {
   const auto found = std::find_if(members.begin(), members.end(),
@@ -300,7 +309,7 @@ Expected<LocatedValue> ParseLocatedJson(const std::filesystem::path& file, std::
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return ErrorAt(file, {}, "the file is empty; write at least {\"component\": \"NAME\"}");
   }
-  // The parser would take a NUL byte for the end, and pass what follows it.
+  // The parser would take a NUL byte for the end of the text, and ignore what follows.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
     return ErrorAt(file, TextLines(text).At(nul),
                    "not valid JSON: a NUL byte; save the file as UTF-8 text");

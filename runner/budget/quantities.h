@@ -1,5 +1,5 @@
-// The quantities that a budget limits: one table, so that whoever treats them
-// all alike (applying, explaining, tightening) forgets none.
+// The table of the quantities that a budget limits. Code that treats all quantities alike
+// (applying, explaining, tightening) goes through it, and so forgets none.
 #pragma once
 
 #include <array>
@@ -10,19 +10,19 @@
 
 namespace leakgate {
 
-// Limited in bytes and blocks.
+// A quantity that is limited in bytes and in blocks.
 struct AmountQuantity {
   std::string_view key;
   AmountLimits WindowLimits::*limits;
   AppliedAmountLimits AppliedBudget::*applied;
 };
 
-// Limited by one number: bytes where `in_bytes`, else a count.
+// A quantity that is limited by one number.
 struct NumberQuantity {
   std::string_view key;
   std::optional<Limit> WindowLimits::*limit;
   std::optional<AppliedLimit> AppliedBudget::*applied;
-  bool in_bytes;
+  bool in_bytes;  // false: the number is a count
 };
 
 inline constexpr std::array kAmountQuantities = {

@@ -16,19 +16,41 @@ namespace {
 
 constexpr std::array kScopes = {"test", "suite"};
 
-// The text of one file, and what is to be changed in it.
+// Returns the edits that remove elements of a JSON array. Each element goes with the comma before
+// it, or, if no element before it stays, with the comma behind it.
+// REQUIRES: `removed` has an entry for each element.
+std::vector<TextEdit> RemoveElements(const LocatedValue& array, const std::vector<bool>& removed) {
+  if (std::all_of(removed.begin(), removed.end(), [](bool it) { return it; })) {
+    if (removed.empty()) return {};
+    return {{.begin = array.begin + 1, .end = array.end - 1, .replacement = ""}};
+  }
+  std::vector<TextEdit> edits;
+  bool keeps_one = false;
+  for (std::size_t i = 0; i < removed.size(); ++i) {
+    const LocatedValue& element = array.elements[i];
+    if (!removed[i]) {
+      keeps_one = true;
+    } else if (keeps_one) {
+      edits.push_back({array.elements[i - 1].end, element.end, ""});
+    } else {
+      edits.push_back({element.begin, array.elements[i + 1].begin, ""});
+    }
+  }
+  return edits;
+}
+
+// Collects the edits of one file. REQUIRES: the values that it is given are of a valid budget file.
 class Tightening {
  public:
   Tightening(const std::filesystem::path& path, const BudgetUsage& usage, UnusedEntries unused)
       : path_(path), usage_(usage), unused_(unused) {}
 
-  // REQUIRES: the values of a good budget file; the next, too.
   void TightenAllowances(const LocatedValue& allowances) {
     std::vector<bool> removed;
     for (const LocatedValue& allowance : allowances.elements) {
       const auto found = usage_.allowances.find(allowance.line);
       const bool is_used = found != usage_.allowances.end() && found->second != Amount{};
-      removed.push_back(Remove(allowance, "allowance", is_used));
+      removed.push_back(NoteIfUnused(allowance, "allowance", is_used));
       if (!is_used) continue;
       Lower(allowance.Find("bytes"), "allowance: bytes", found->second.bytes);
       Lower(allowance.Find("blocks"), "allowance: blocks", found->second.blocks);
@@ -41,19 +63,19 @@ class Tightening {
     for (const LocatedValue& it : overrides.elements) {
       const auto found = usage_.overrides.find(it.line);
       const bool is_used = found != usage_.overrides.end();
-      removed.push_back(Remove(it, "override", is_used));
+      removed.push_back(NoteIfUnused(it, "override", is_used));
       if (is_used) TightenLimits(it.Find("limits"), found->second);
     }
     Add(RemoveElements(overrides, removed));
   }
 
   RatchetedBudget Finish(const std::string& text) && {
-    return {Apply(std::move(edits_), text), std::move(changes_)};
+    return {ApplyEdits(std::move(edits_), text), std::move(changes_)};
   }
 
  private:
-  // Whether the entry is to vanish; says so.
-  bool Remove(const LocatedValue& entry, std::string_view what, bool is_used) {
+  // Returns whether the entry must be removed, and notes the change.
+  bool NoteIfUnused(const LocatedValue& entry, std::string_view what, bool is_used) {
     if (is_used || unused_ == UnusedEntries::kKeep) return false;
     changes_.push_back(
         fmt::format("{}:{}: {} removed: nothing used it", path_.string(), entry.line, what));
@@ -68,7 +90,7 @@ class Tightening {
     }
   }
 
-  // A quantity is a number, or an object of them.
+  // The value of a quantity is a number, or an object of numbers.
   void TightenWindow(const LocatedValue& window, std::string_view scope,
                      const MeasuredMaxima& maxima) {
     for (const LocatedMember& quantity : window.members) {
@@ -86,7 +108,8 @@ class Tightening {
     }
   }
 
-  // `limit` may be null: none is set. A size with a unit becomes plain bytes.
+  // Replaces a limit that is larger than `needed`. A size with a unit becomes plain bytes. If no
+  // limit is set, `limit` is nullptr.
   void Lower(const LocatedValue* limit, std::string_view what, std::int64_t needed) {
     if (limit == nullptr) return;
     const Expected<Limit> now = ReadBytes(*limit, {path_, ""});
@@ -109,7 +132,7 @@ class Tightening {
 
 }  // namespace
 
-std::string Apply(std::vector<TextEdit> edits, std::string_view text) {
+std::string ApplyEdits(std::vector<TextEdit> edits, std::string_view text) {
   std::sort(edits.begin(), edits.end(),
             [](const TextEdit& a, const TextEdit& b) { return a.begin < b.begin; });
   std::string edited;
@@ -119,28 +142,6 @@ std::string Apply(std::vector<TextEdit> edits, std::string_view text) {
     done = edit.end;
   }
   return edited.append(text.substr(done));
-}
-
-// An element goes with the comma before it, or, where none before it stays, with
-// the one behind it.
-std::vector<TextEdit> RemoveElements(const LocatedValue& array, const std::vector<bool>& removed) {
-  if (std::all_of(removed.begin(), removed.end(), [](bool it) { return it; })) {
-    if (removed.empty()) return {};
-    return {{.begin = array.begin + 1, .end = array.end - 1, .replacement = ""}};
-  }
-  std::vector<TextEdit> edits;
-  bool keeps_one = false;
-  for (std::size_t i = 0; i < removed.size(); ++i) {
-    const LocatedValue& element = array.elements[i];
-    if (!removed[i]) {
-      keeps_one = true;
-    } else if (keeps_one) {
-      edits.push_back({array.elements[i - 1].end, element.end, ""});
-    } else {
-      edits.push_back({element.begin, array.elements[i + 1].begin, ""});
-    }
-  }
-  return edits;
 }
 
 Expected<RatchetedBudget> Ratchet(const std::filesystem::path& path, const std::string& text,

@@ -1,4 +1,6 @@
-// Changes to a text that leave all other bytes alone. Pure.
+// Tightens the text of a budget file to what a successful run needed: unused allowances and
+// overrides are removed, and numbers become smaller, never larger. All other bytes stay the same,
+// so that the difference is small. All functions are pure.
 #pragma once
 
 #include <cstddef>
@@ -14,46 +16,36 @@
 
 namespace leakgate {
 
-// Puts `replacement` in the place of [begin, end).
+// Replaces the bytes [begin, end) of a text.
 struct TextEdit {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::string replacement;
 };
 
-// REQUIRES: edits that do not overlap; in any order.
-[[nodiscard]] std::string Apply(std::vector<TextEdit> edits, std::string_view text);
+// Applies edits, which may be in any order. REQUIRES: the edits do not overlap.
+[[nodiscard]] std::string ApplyEdits(std::vector<TextEdit> edits, std::string_view text);
 
-// Takes elements out of a JSON array, each with one comma and the blanks beside
-// it. REQUIRES: `removed` has an entry for each element.
-[[nodiscard]] std::vector<TextEdit> RemoveElements(const LocatedValue& array,
-                                                   const std::vector<bool>& removed);
-
-// Tightens the text of a budget file to what a green run needed: allowances and
-// overrides that nothing used vanish, numbers become smaller, never larger. All
-// other bytes stay as they were, so that the difference is small. Pure.
-
-// The most that was measured against each limit of an override, by its keys:
-// "test.outstanding.bytes". What is missing was not measured, and stays.
+// The largest values that were measured against the limits of an override, by the limits' keys,
+// such as "test.outstanding.bytes". A limit whose key is missing was not measured, and stays.
 using MeasuredMaxima = std::map<std::string, std::int64_t>;
 
-// What a run needed of one file.
+// What a run has used of one budget file. The keys are the lines of the entries.
 struct BudgetUsage {
-  // By the line of the allowance: the most that it covered in any window.
-  std::map<int, Amount> allowances;
-  // By the line of the override: one that is missing matched nothing.
-  std::map<int, MeasuredMaxima> overrides;
+  std::map<int, Amount> allowances;         // the most that each covered in any window
+  std::map<int, MeasuredMaxima> overrides;  // an override that matched nothing is missing
 };
 
-// What to do with what nothing used. A run of some of the tests cannot tell.
+// Whether to remove entries that nothing used. A run of only some tests cannot know which those
+// are.
 enum class UnusedEntries { kRemove, kKeep };
 
 struct RatchetedBudget {
   std::string text;
-  std::vector<std::string> changes;  // "FILE:LINE: ...", in the file's order; empty: the same text
+  std::vector<std::string> changes;  // "FILE:LINE: ...", in the file's order; empty: no change
 };
 
-// Error: `text` is no good budget file.
+// Fails if `text` is not a valid budget file.
 [[nodiscard]] Expected<RatchetedBudget> Ratchet(const std::filesystem::path& path,
                                                 const std::string& text, const BudgetUsage& usage,
                                                 UnusedEntries unused);

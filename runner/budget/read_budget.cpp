@@ -27,14 +27,6 @@ constexpr std::string_view kCodeExample = R"({"paths": ["src/net/*"]})";
 constexpr std::string_view kBudgetExample =
     R"({"component": "net", "limits": {"test": {"outstanding": {"bytes": 0}}}})";
 
-Expected<std::string> ReadComponent(const LocatedValue& value, const JsonPlace& place) {
-  return ReadText(value, place, kComponentExample);
-}
-
-Expected<std::vector<std::string>> ReadBinaries(const LocatedValue& value, const JsonPlace& place) {
-  return ReadTexts(value, place, kBinariesExample);
-}
-
 Expected<std::vector<ProcessPattern>> ReadProcesses(const LocatedValue& value,
                                                     const JsonPlace& place) {
   const Expected<std::vector<std::string>> globs = ReadTexts(value, place, kProcessesExample);
@@ -53,26 +45,13 @@ Expected<std::vector<ProcessPattern>> ReadProcesses(const LocatedValue& value,
   return patterns;
 }
 
-Expected<std::vector<std::string>> ReadPaths(const LocatedValue& value, const JsonPlace& place) {
-  return ReadTexts(value, place, kPathsExample);
-}
-
-Expected<std::vector<std::string>> ReadFunctions(const LocatedValue& value,
-                                                 const JsonPlace& place) {
-  return ReadTexts(value, place, kFunctionsExample);
-}
-
-Expected<std::vector<std::string>> ReadModules(const LocatedValue& value, const JsonPlace& place) {
-  return ReadTexts(value, place, kModulesExample);
-}
-
 Expected<CodePatterns> ReadCode(const LocatedValue& value, const JsonPlace& place) {
   CodePatterns code;
   const Expected<void> read =
       ReadNonEmptyObject(value, place,
-                         {{"paths", Into(code.paths, ReadPaths)},
-                          {"functions", Into(code.functions, ReadFunctions)},
-                          {"modules", Into(code.modules, ReadModules)}},
+                         {{"paths", Into(code.paths, ReadTexts, kPathsExample)},
+                          {"functions", Into(code.functions, ReadTexts, kFunctionsExample)},
+                          {"modules", Into(code.modules, ReadTexts, kModulesExample)}},
                          kCodeExample);
   if (!read) return Unexpected(read.error());
   return code;
@@ -80,31 +59,31 @@ Expected<CodePatterns> ReadCode(const LocatedValue& value, const JsonPlace& plac
 
 Expected<void> Ignore(const LocatedValue&, const JsonPlace&) { return {}; }
 
-// How the members of a budget file become those of `budget`.
+// Returns the fields of a budget file, which store what they read in `budget`.
 std::vector<JsonField> FieldsOf(BudgetFile& budget) {
-  return {{"$schema", Ignore},
-          {"component", Into(budget.component, ReadComponent), R"("component": "NAME")"},
-          {"owner", Into(budget.owner, ReadOwner)},
-          {"tests", Into(budget.tests, ReadTests)},
-          {"binaries", Into(budget.binaries, ReadBinaries)},
-          {"code", Into(budget.code, ReadCode)},
-          {"processes", Into(budget.processes, ReadProcesses)},
-          {"free_by", Into(budget.free_by, ReadFreeBy)},
-          {"confirm", Into(budget.confirm, ReadConfirm)},
-          {"threads", Into(budget.thread_scope, ReadThreadScope)},
-          {"limits", Into(budget.limits, ReadLimits)},
-          {"overrides", Into(budget.overrides, ReadOverrides)},
-          {"allowances", Into(budget.allowances, ReadAllowances)}};
+  return {
+      {"$schema", Ignore},
+      {"component", Into(budget.component, ReadText, kComponentExample), R"("component": "NAME")"},
+      {"owner", Into(budget.owner, ReadText, kOwnerExample)},
+      {"tests", Into(budget.tests, ReadTexts, kTestsExample)},
+      {"binaries", Into(budget.binaries, ReadTexts, kBinariesExample)},
+      {"code", Into(budget.code, ReadCode)},
+      {"processes", Into(budget.processes, ReadProcesses)},
+      {"free_by", Into(budget.free_by, ReadFreeBy)},
+      {"confirm", Into(budget.confirm, ReadConfirm)},
+      {"threads", Into(budget.thread_scope, ReadThreadScope)},
+      {"limits", Into(budget.limits, ReadLimits)},
+      {"overrides", Into(budget.overrides, ReadOverrides)},
+      {"allowances", Into(budget.allowances, ReadAllowances)}};
 }
 
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".leakgate.json";
 
-// A path as given, and what tells that two of them are the same file.
 struct FoundFile {
-  fs::path path;
-  fs::path canonical;
+  fs::path path;       // as given
+  fs::path canonical;  // equal for two paths of the same file
 };
 
 Unexpected Unreadable(const fs::path& path, const std::error_code& cause) {
@@ -112,19 +91,20 @@ Unexpected Unreadable(const fs::path& path, const std::error_code& cause) {
                                 path.string(), cause.message()));
 }
 
-// A dangling link counts, and so does a FIFO: the budget that it stands for is missed when read.
+// A link that leads nowhere and a FIFO count, too, so that reading them fails: otherwise nobody
+// would notice that a budget is missing.
 bool IsBudgetEntry(const fs::directory_entry& entry) {
   std::error_code ignored;
   return entry.path().filename().string().ends_with(kSuffix) && !entry.is_directory(ignored);
 }
 
-Expected<std::vector<fs::path>> BudgetsBelow(const fs::path& directory) {
+Expected<std::vector<fs::path>> FindBudgetsBelow(const fs::path& directory) {
   std::vector<fs::path> budgets;
   std::error_code error;
   for (fs::recursive_directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
     if (!IsBudgetEntry(*entry)) continue;
-    // Not "./net/net.leakgate.json".
+    // The path is "net/net.leakgate.json", not "./net/net.leakgate.json".
     budgets.push_back(directory == "." ? entry->path().lexically_relative(".") : entry->path());
   }
   if (error) return Unreadable(directory, error);
@@ -140,7 +120,7 @@ Expected<std::vector<fs::path>> Expand(const fs::path& file_or_directory) {
   std::error_code error;
   const bool is_directory = fs::is_directory(file_or_directory, error);
   if (error) return Unreadable(file_or_directory, error);
-  if (is_directory) return BudgetsBelow(file_or_directory);
+  if (is_directory) return FindBudgetsBelow(file_or_directory);
   return std::vector<fs::path>{file_or_directory};
 }
 
@@ -150,8 +130,8 @@ FoundFile Locate(const fs::path& path) {
   return {path, error ? fs::absolute(path).lexically_normal() : std::move(canonical)};
 }
 
-// Sorted, and the same file once.
-std::vector<FoundFile> Distinct(const std::vector<fs::path>& paths) {
+// Sorts the files, and removes duplicates.
+std::vector<FoundFile> SortDistinct(const std::vector<fs::path>& paths) {
   std::vector<FoundFile> files;
   std::transform(paths.begin(), paths.end(), std::back_inserter(files), Locate);
   std::sort(files.begin(), files.end(), [](const FoundFile& a, const FoundFile& b) {
@@ -187,7 +167,7 @@ Expected<std::vector<fs::path>> FindBudgetFiles(
     paths.insert(paths.end(), expanded->begin(), expanded->end());
   }
   std::vector<fs::path> distinct;
-  for (FoundFile& file : Distinct(paths)) distinct.push_back(std::move(file.path));
+  for (FoundFile& file : SortDistinct(paths)) distinct.push_back(std::move(file.path));
   return distinct;
 }
 

@@ -1,4 +1,4 @@
-// Reads budget files: from a text, from a file, from all that a command line names.
+// Reads budget files. All errors are usage errors of one line.
 #pragma once
 
 #include <filesystem>
@@ -10,19 +10,20 @@
 
 namespace leakgate {
 
-// Parses the text of a budget file. An error is one line that names the file,
-// the line, the column, the key and the remedy: "net.json:7:3: ...".
+// Parses the text of a budget file. The error names the place, the key, the problem and the remedy:
+// "net.json:7:3: owner: is empty; ...".
 [[nodiscard]] Expected<BudgetFile> ParseBudgetFile(const std::filesystem::path& path,
                                                    const std::string& text);
 
-// The files that are meant: each FILE, and every `*.leakgate.json` below each
-// DIRECTORY; sorted by path, the same file once. Fails on a directory without any.
+// Returns the given files, and every `*.leakgate.json` below the given directories, sorted by path
+// and without duplicates. Fails if a directory contains no such file, or cannot be read.
 [[nodiscard]] Expected<std::vector<std::filesystem::path>> FindBudgetFiles(
     const std::vector<std::filesystem::path>& files_and_directories);
 
+// Fails if `path` is not a regular file, cannot be read, or is larger than 64 MiB.
 [[nodiscard]] Expected<std::string> ReadBudgetText(const std::filesystem::path& path);
 
-// Reads all of those. Fails on the first bad one.
+// Finds, reads and parses budget files. Fails at the first bad file.
 [[nodiscard]] Expected<std::vector<BudgetFile>> LoadBudgetFiles(
     const std::vector<std::filesystem::path>& files_and_directories);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,8 +15,6 @@
 namespace leakgate {
 namespace {
 
-constexpr std::string_view kOwnerExample = R"("team-net")";
-constexpr std::string_view kTestsExample = R"("HttpTest.*")";
 constexpr std::string_view kReasonExample = R"("the pool keeps one socket")";
 constexpr std::string_view kIssueExample = R"("NET-123")";
 constexpr std::string_view kDateExample = R"("2026-12-31")";
@@ -23,7 +22,7 @@ constexpr std::string_view kDateExample = R"("2026-12-31")";
 template <typename Choice>
 using Words = std::vector<std::pair<std::string_view, Choice>>;
 
-// One word of a few.
+// Reads one of `words`, and returns what it stands for.
 template <typename Choice>
 Expected<Choice> ReadWord(const LocatedValue& value, const JsonPlace& place,
                           const Words<Choice>& words) {
@@ -44,10 +43,17 @@ constexpr std::string_view kOverrideExample =
 constexpr std::string_view kAllowanceExample =
     R"({"stack": ["net::Pool::Grow"], "blocks": 1, "reason": "the pool keeps one socket"})";
 constexpr std::string_view kStackExample = R"("net::Pool::Grow")";
+constexpr std::string_view kAddTests = R"("tests": ["HttpTest.*"])";
+constexpr std::string_view kAddStack = R"("stack": ["net::Pool::Grow"])";
 constexpr std::string_view kAddReason = R"("reason": "WHY")";
 
-Expected<std::vector<std::string>> ReadStack(const LocatedValue& value, const JsonPlace& place) {
-  return ReadTexts(value, place, kStackExample);
+Expected<std::chrono::year_month_day> ReadExpires(const LocatedValue& value,
+                                                  const JsonPlace& place) {
+  const Expected<std::string> text = ReadText(value, place, kDateExample);
+  if (!text) return Unexpected(text.error());
+  if (const std::optional<std::chrono::year_month_day> date = ParseDate(*text)) return *date;
+  return place.ErrorAt(value, fmt::format("{} is no date; write year, month and day, such as {}",
+                                          Quoted(*text), kDateExample));
 }
 
 Expected<Override> ReadOverride(const LocatedValue& value, const JsonPlace& place) {
@@ -55,12 +61,12 @@ Expected<Override> ReadOverride(const LocatedValue& value, const JsonPlace& plac
   result.line = value.line;
   const Expected<void> read =
       ReadObject(value, place,
-                 {{"tests", Into(result.tests, ReadTests), R"("tests": ["HttpTest.*"])"},
+                 {{"tests", Into(result.tests, ReadTexts, kTestsExample), kAddTests},
                   {"limits", Into(result.limits, ReadOverrideLimits)},
                   {"free_by", Into(result.free_by, ReadFreeBy)},
-                  {"reason", Into(result.reason, ReadReason), kAddReason},
-                  {"owner", Into(result.owner, ReadOwner)},
-                  {"issue", Into(result.issue, ReadIssue)},
+                  {"reason", Into(result.reason, ReadText, kReasonExample), kAddReason},
+                  {"owner", Into(result.owner, ReadText, kOwnerExample)},
+                  {"issue", Into(result.issue, ReadText, kIssueExample)},
                   {"expires", Into(result.expires, ReadExpires)}},
                  kOverrideExample);
   if (!read) return Unexpected(read.error());
@@ -75,13 +81,13 @@ Expected<Allowance> ReadAllowance(const LocatedValue& value, const JsonPlace& pl
   result.line = value.line;
   const Expected<void> read =
       ReadObject(value, place,
-                 {{"stack", Into(result.stack, ReadStack), R"("stack": ["net::Pool::Grow"])"},
-                  {"tests", Into(result.tests, ReadTests)},
+                 {{"stack", Into(result.stack, ReadTexts, kStackExample), kAddStack},
+                  {"tests", Into(result.tests, ReadTexts, kTestsExample)},
                   {"bytes", Into(result.bytes, ReadBytes)},
                   {"blocks", Into(result.blocks, ReadBlocks)},
-                  {"reason", Into(result.reason, ReadReason), kAddReason},
-                  {"owner", Into(result.owner, ReadOwner)},
-                  {"issue", Into(result.issue, ReadIssue)},
+                  {"reason", Into(result.reason, ReadText, kReasonExample), kAddReason},
+                  {"owner", Into(result.owner, ReadText, kOwnerExample)},
+                  {"issue", Into(result.issue, ReadText, kIssueExample)},
                   {"expires", Into(result.expires, ReadExpires)}},
                  kAllowanceExample);
   if (!read) return Unexpected(read.error());
@@ -89,31 +95,6 @@ Expected<Allowance> ReadAllowance(const LocatedValue& value, const JsonPlace& pl
 }
 
 }  // namespace
-
-Expected<std::vector<std::string>> ReadTests(const LocatedValue& value, const JsonPlace& place) {
-  return ReadTexts(value, place, kTestsExample);
-}
-
-Expected<std::string> ReadOwner(const LocatedValue& value, const JsonPlace& place) {
-  return ReadText(value, place, kOwnerExample);
-}
-
-Expected<std::string> ReadReason(const LocatedValue& value, const JsonPlace& place) {
-  return ReadText(value, place, kReasonExample);
-}
-
-Expected<std::string> ReadIssue(const LocatedValue& value, const JsonPlace& place) {
-  return ReadText(value, place, kIssueExample);
-}
-
-Expected<std::chrono::year_month_day> ReadExpires(const LocatedValue& value,
-                                                  const JsonPlace& place) {
-  const Expected<std::string> text = ReadText(value, place, kDateExample);
-  if (!text) return Unexpected(text.error());
-  if (const std::optional<std::chrono::year_month_day> date = ParseDate(*text)) return *date;
-  return place.ErrorAt(value, fmt::format("{} is no date; write year, month and day, such as {}",
-                                          Quoted(*text), kDateExample));
-}
 
 Expected<FreeBy> ReadFreeBy(const LocatedValue& value, const JsonPlace& place) {
   return ReadWord<FreeBy>(

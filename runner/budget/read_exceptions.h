@@ -1,9 +1,8 @@
-// Reads the values that several parts of a budget file share: which tests, who,
-// why, until when, and the words that choose how to judge.
+// Reads what a budget file permits beyond its limits, overrides and allowances, and the members
+// that the file itself shares with those.
 #pragma once
 
-#include <chrono>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/budget/budget_file.h"
@@ -11,22 +10,15 @@
 
 namespace leakgate {
 
-[[nodiscard]] Expected<std::vector<std::string>> ReadTests(const LocatedValue& value,
-                                                           const JsonPlace& place);
-[[nodiscard]] Expected<std::string> ReadOwner(const LocatedValue& value, const JsonPlace& place);
-[[nodiscard]] Expected<std::string> ReadReason(const LocatedValue& value, const JsonPlace& place);
-[[nodiscard]] Expected<std::string> ReadIssue(const LocatedValue& value, const JsonPlace& place);
-[[nodiscard]] Expected<std::chrono::year_month_day> ReadExpires(const LocatedValue& value,
-                                                                const JsonPlace& place);
+inline constexpr std::string_view kOwnerExample = R"("team-net")";
+inline constexpr std::string_view kTestsExample = R"("HttpTest.*")";
 
 [[nodiscard]] Expected<FreeBy> ReadFreeBy(const LocatedValue& value, const JsonPlace& place);
 [[nodiscard]] Expected<Confirm> ReadConfirm(const LocatedValue& value, const JsonPlace& place);
 [[nodiscard]] Expected<ThreadScope> ReadThreadScope(const LocatedValue& value,
                                                     const JsonPlace& place);
 
-// Reads what a budget file permits beyond its limits: overrides and allowances.
-
-// Lists; they may be empty.
+// Both lists may be empty.
 [[nodiscard]] Expected<std::vector<Override>> ReadOverrides(const LocatedValue& value,
                                                             const JsonPlace& place);
 [[nodiscard]] Expected<std::vector<Allowance>> ReadAllowances(const LocatedValue& value,

@@ -11,11 +11,13 @@
 namespace leakgate {
 namespace {
 
+using std::string_view_literals::operator""sv;
+
 Limit LimitAt(const LocatedValue& value, std::int64_t number) {
   return {.value = number, .line = value.line, .column = value.column};
 }
 
-// REQUIRES: value.kind is kNumber.
+// REQUIRES: `value` is a number.
 Expected<Limit> ReadInteger(const LocatedValue& value, const JsonPlace& place) {
   const std::string& digits = value.text;
   if (digits.starts_with('-')) {
@@ -55,7 +57,7 @@ Expected<AmountLimits> ReadAmount(const LocatedValue& value, const JsonPlace& pl
   return amount;
 }
 
-// What only bytes are counted of: an object all the same, like the others.
+// Reads a quantity that has bytes only. It is an object, like the other quantities.
 Expected<Limit> ReadBytesOnly(const LocatedValue& value, const JsonPlace& place) {
   Limit bytes;
   const Expected<void> read =
@@ -66,23 +68,23 @@ Expected<Limit> ReadBytesOnly(const LocatedValue& value, const JsonPlace& place)
 
 Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& place) {
   WindowLimits window;
-  const Expected<void> read =
-      ReadNonEmptyObject(value, place,
-                         {{"outstanding", Into(window.outstanding, ReadAmount)},
-                          {"lost", Into(window.lost, ReadAmount)},
-                          {"retained", Into(window.retained, ReadAmount)},
-                          {"growth", Into(window.growth, ReadAmount)},
-                          {"allocated", Into(window.allocated, ReadAmount)},
-                          {"peak", Into(window.peak_bytes, ReadBytesOnly)},
-                          {"mapped", Into(window.mapped, ReadAmount)},
-                          {"file_descriptors", Into(window.file_descriptors, ReadFileDescriptors)},
-                          {"threads", Into(window.threads, ReadThreads)}},
-                         kWindowExample);
+  const Expected<void> read = ReadNonEmptyObject(
+      value, place,
+      {{"outstanding", Into(window.outstanding, ReadAmount)},
+       {"lost", Into(window.lost, ReadAmount)},
+       {"retained", Into(window.retained, ReadAmount)},
+       {"growth", Into(window.growth, ReadAmount)},
+       {"allocated", Into(window.allocated, ReadAmount)},
+       {"peak", Into(window.peak_bytes, ReadBytesOnly)},
+       {"mapped", Into(window.mapped, ReadAmount)},
+       {"file_descriptors", Into(window.file_descriptors, ReadCount, "file descriptors"sv)},
+       {"threads", Into(window.threads, ReadCount, "threads"sv)}},
+      kWindowExample);
   if (!read) return Unexpected(read.error());
   return window;
 }
 
-// Descriptors and threads are counted where tests begin and end.
+// Fails on limits of descriptors and threads, which are counted at the begin and end of tests only.
 Expected<WindowLimits> ReadOuterWindow(const LocatedValue& value, const JsonPlace& place) {
   for (const LocatedMember& member : value.members) {
     const bool is_of_tests = member.key == "file_descriptors" || member.key == "threads";
@@ -107,14 +109,6 @@ Expected<Limit> ReadBytes(const LocatedValue& value, const JsonPlace& place) {
 
 Expected<Limit> ReadBlocks(const LocatedValue& value, const JsonPlace& place) {
   return ReadCount(value, place, "blocks");
-}
-
-Expected<Limit> ReadFileDescriptors(const LocatedValue& value, const JsonPlace& place) {
-  return ReadCount(value, place, "file descriptors");
-}
-
-Expected<Limit> ReadThreads(const LocatedValue& value, const JsonPlace& place) {
-  return ReadCount(value, place, "threads");
 }
 
 Expected<ScopedLimits> ReadLimits(const LocatedValue& value, const JsonPlace& place) {

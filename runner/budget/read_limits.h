@@ -1,4 +1,4 @@
-// Reads the numbers of a budget file: sizes and whole numbers.
+// Reads the limits of a budget file.
 #pragma once
 
 #include "runner/budget/budget_file.h"
@@ -6,20 +6,17 @@
 
 namespace leakgate {
 
-// Bytes: a whole number, or a string such as "64 KiB".
+// Reads a number of bytes: a whole number of at least 0, or a string such as "64 KiB".
 [[nodiscard]] Expected<Limit> ReadBytes(const LocatedValue& value, const JsonPlace& place);
 
-// Whole numbers, 0 or more; messages name what is counted.
+// Reads a number of blocks: a whole number of at least 0.
 [[nodiscard]] Expected<Limit> ReadBlocks(const LocatedValue& value, const JsonPlace& place);
-[[nodiscard]] Expected<Limit> ReadFileDescriptors(const LocatedValue& value,
-                                                  const JsonPlace& place);
-[[nodiscard]] Expected<Limit> ReadThreads(const LocatedValue& value, const JsonPlace& place);
 
-// Reads the "limits" of a budget file, and of one of its overrides.
-
+// Reads the "limits" of a budget file.
 [[nodiscard]] Expected<ScopedLimits> ReadLimits(const LocatedValue& value, const JsonPlace& place);
 
-// The program window belongs to no test, so an override must not limit it.
+// Reads the "limits" of an override. Fails if they limit the program window, which belongs to no
+// test.
 [[nodiscard]] Expected<ScopedLimits> ReadOverrideLimits(const LocatedValue& value,
                                                         const JsonPlace& place);
 

@@ -1,5 +1,5 @@
-// The published schema of budget files, docs/leakgate-budget-1.schema.json, as
-// it was when this runner was built.
+// The published schema of budget files, docs/leakgate-budget-1.schema.json, compiled into the
+// runner.
 #pragma once
 
 #include <string_view>

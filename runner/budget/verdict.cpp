@@ -1,6 +1,9 @@
 #include "runner/budget/verdict.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "runner/budget/quantities.h"
 
 namespace leakgate {
 namespace {
@@ -49,9 +52,14 @@ std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budg
 }
 
 bool IsGated(const AppliedBudget& budget) {
-  return IsLimited(budget.outstanding) || IsLimited(budget.lost) || IsLimited(budget.retained) ||
-         IsLimited(budget.growth) || IsLimited(budget.allocated) || IsLimited(budget.mapped) ||
-         budget.peak_bytes || budget.file_descriptors || budget.threads;
+  const auto limits_amount = [&](const AmountQuantity& it) {
+    return IsLimited(budget.*it.applied);
+  };
+  const auto limits_number = [&](const NumberQuantity& it) {
+    return (budget.*it.applied).has_value();
+  };
+  return std::any_of(kAmountQuantities.begin(), kAmountQuantities.end(), limits_amount) ||
+         std::any_of(kNumberQuantities.begin(), kNumberQuantities.end(), limits_number);
 }
 
 }  // namespace leakgate

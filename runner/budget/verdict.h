@@ -1,4 +1,4 @@
-// The verdict on one window: what was measured against what is allowed. Pure.
+// Compares what a window was measured to do with what its budget permits. All functions are pure.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace leakgate {
 
-// kUnconfirmed: something retained could not be told from a leak, for the test
-// could not be repeated.
+// kNotGated: the window has no limit. kUnconfirmed: the window retains blocks that may be a leak,
+// and its test could not be repeated to find out.
 enum class Verdict { kPass, kOverBudget, kInconclusive, kNotGated, kUnconfirmed };
 
-// What a window did to the heap, without what is the framework's own or allowed.
+// What a window did to the heap. Blocks of the framework's own and allowed blocks are not counted.
 struct Measured {
   Amount outstanding;
   Amount lost;
@@ -22,9 +22,8 @@ struct Measured {
   Amount growth;
   Amount allocated;
   std::int64_t peak_bytes = 0;
-  Amount mapped;  // blocks: mappings
-  // What the process has at the window's end and had not at its begin; nothing
-  // where no budget asks.
+  Amount mapped;  // its blocks are mappings
+  // How many more the process has at the window's end than at its begin; nullopt if no budget asks.
   std::optional<std::int64_t> file_descriptors;
   std::optional<std::int64_t> threads;
 };
@@ -33,17 +32,17 @@ struct Violation {
   std::string metric;  // "outstanding_bytes", "growth_blocks", "threads", ...
   std::int64_t actual = 0;
   AppliedLimit limit;
-  std::string component;  // whose limit; empty: nobody's, the default's
-  Amount amount;          // of the quantity, bytes and blocks, where it has both
+  std::string component;  // the limit's; empty: the limit is leakgate's default
+  Amount amount;          // all of the quantity, if it has both bytes and blocks
 };
 
-// Each limit that is exceeded, in the order of Measured, bytes before blocks.
-// Equal to the limit is within it.
+// Returns each limit that is exceeded, in the order of Measured, bytes before blocks. A measured
+// value that equals its limit does not exceed it.
 [[nodiscard]] std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budget);
 
 [[nodiscard]] bool IsLimited(const AppliedAmountLimits& limits);
 
-// True if any limit is set: a window without one is reported, not gated.
+// True if any limit is set. A window without limits is reported, but not gated.
 [[nodiscard]] bool IsGated(const AppliedBudget& budget);
 
 }  // namespace leakgate

@@ -13,7 +13,7 @@
 namespace leakgate {
 namespace {
 
-// Letters to insert, delete or replace to turn one word into the other.
+// Returns how many letters must be inserted, deleted or replaced to turn one word into the other.
 std::size_t EditDistance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -42,8 +42,8 @@ constexpr std::array kUnits = {
     Unit{"KiB", 1 << 10}, Unit{"MiB", 1 << 20}, Unit{"GiB", 1 << 30},
 };
 
-// A size taken apart: "1.5 MiB" is {"1", "5", "MiB"}.
-struct Parts {
+// The parts of a size: those of "1.5 MiB" are {"1", "5", "MiB"}.
+struct SizeParts {
   std::string_view whole;
   std::string_view fraction;
   std::string_view unit;
@@ -55,8 +55,9 @@ std::string_view TakeDigits(std::string_view& rest) {
   return digits;
 }
 
-std::optional<Parts> TakeApart(std::string_view text) {
-  Parts parts;
+// Returns nullopt if `text` does not begin with a number.
+std::optional<SizeParts> SplitSize(std::string_view text) {
+  SizeParts parts;
   parts.whole = TakeDigits(text);
   if (parts.whole.empty()) return std::nullopt;
   if (text.starts_with('.')) {
@@ -69,9 +70,9 @@ std::optional<Parts> TakeApart(std::string_view text) {
   return parts;
 }
 
-// The fraction of one unit in bytes; nullopt if that is no whole number. Exact
-// for any number of digits: from the last one outwards, each division by ten
-// must leave nothing over.
+// Returns how many bytes the fraction of a unit is, or nullopt if that is not a whole number. The
+// result is exact for any number of digits: from the last digit to the first, each division by ten
+// must leave no remainder.
 std::optional<std::int64_t> FractionBytes(std::string_view fraction, std::int64_t unit_bytes) {
   std::int64_t bytes = 0;
   for (auto digit = fraction.rbegin(); digit != fraction.rend(); ++digit) {
@@ -82,7 +83,7 @@ std::optional<std::int64_t> FractionBytes(std::string_view fraction, std::int64_
   return bytes;
 }
 
-// whole * unit_bytes + fraction_bytes; nullopt if that is too large.
+// Returns whole * unit_bytes + fraction_bytes, or nullopt if that is too large.
 std::optional<std::int64_t> Total(std::string_view whole, std::int64_t unit_bytes,
                                   std::int64_t fraction_bytes) {
   std::int64_t units = 0;
@@ -92,7 +93,7 @@ std::optional<std::int64_t> Total(std::string_view whole, std::int64_t unit_byte
   return units * unit_bytes + fraction_bytes;
 }
 
-tl::expected<std::int64_t, std::string> ToBytes(const Parts& parts, std::int64_t unit_bytes,
+tl::expected<std::int64_t, std::string> ToBytes(const SizeParts& parts, std::int64_t unit_bytes,
                                                 std::string_view text) {
   const std::optional<std::int64_t> fraction = FractionBytes(parts.fraction, unit_bytes);
   if (!fraction) {
@@ -124,8 +125,8 @@ std::string QuotedList(const std::vector<std::string_view>& words, std::string_v
   return list;
 }
 
-std::optional<std::string_view> Nearest(std::string_view typed,
-                                        const std::vector<std::string_view>& words) {
+std::optional<std::string_view> FindNearestWord(std::string_view typed,
+                                                const std::vector<std::string_view>& words) {
   constexpr std::size_t kMostEdits = 2;
   std::optional<std::string_view> nearest;
   std::size_t fewest_edits = std::min(kMostEdits + 1, (typed.size() + 1) / 2);
@@ -144,7 +145,7 @@ tl::expected<std::int64_t, std::string> ParseSize(std::string_view text) {
   if (text.starts_with('-')) {
     return tl::unexpected(fmt::format("{} is negative; write 0 or more", Quoted(text)));
   }
-  const std::optional<Parts> parts = TakeApart(text);
+  const std::optional<SizeParts> parts = SplitSize(text);
   if (!parts) {
     return tl::unexpected(fmt::format(
         "{} is not a size; write a number of bytes or a string such as \"64 KiB\"", Quoted(text)));

@@ -18,7 +18,7 @@ Unexpected Unusable(const std::filesystem::path& path, std::string_view cause) {
 // SQLite writes pages into them, and takes pages from them.
 Expected<void> CheckJournals(const FilePlace& place, const std::filesystem::path& path) {
   for (const std::string_view suffix : {"-journal", "-wal", "-shm"}) {
-    if (!place.IsStrangersBeside(suffix)) continue;
+    if (!place.IsSiblingPlanted(suffix)) continue;
     return UsageError(
         fmt::format("{}: the file beside it that ends in {} is another user's, in a directory that "
                     "all may write; keep the history elsewhere",

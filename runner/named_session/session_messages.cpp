@@ -98,7 +98,7 @@ Json ToJson(const SessionStatus& status) {
           {"begin_seconds", status.begin_seconds},
           {"control", status.control},
           {"stack_depth", status.stack_depth},
-          {"stacks", WordsOfStackEvents(status.stack_events)},
+          {"stacks", StackEventNames(status.stack_events)},
           {"scope", ToJson(status.scope)},
           {"forgotten", status.forgotten},
           {"untraced", status.untraced},
@@ -112,9 +112,9 @@ SessionStatus StatusFromJson(const Json& body) {
   Read(body, "begin_seconds", status.begin_seconds);
   Read(body, "control", status.control);
   Read(body, "stack_depth", status.stack_depth);
-  std::vector<std::string> stacks = WordsOfStackEvents(status.stack_events);
+  std::vector<std::string> stacks = StackEventNames(status.stack_events);
   Read(body, "stacks", stacks);
-  status.stack_events = StackEventsFromWords(stacks);
+  status.stack_events = StackEventsFromNames(stacks);
   Read(body, "forgotten", status.forgotten);
   Read(body, "untraced", status.untraced);
   Expected<SessionScope> scope = ScopeFromJson(MemberOr(body, "scope", Json()));

@@ -78,7 +78,7 @@ void NoteSymbol(std::string_view name, const GElf_Sym& symbol, ElfFacts& facts) 
   const unsigned char type = GELF_ST_TYPE(symbol.st_info);
   const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
   if (name == "malloc" && is_defined && is_function) facts.defines_malloc = true;
-  // A weak reference only asks whether a sanitizer is there.
+  // A weak reference does not need the sanitizer: it only tests whether there is one.
   if (!is_defined && GELF_ST_BIND(symbol.st_info) == STB_WEAK) return;
   for (const Sanitizer& sanitizer : kSanitizers) {
     if (name == sanitizer.init_symbol) NoteSanitizer(sanitizer, facts);

@@ -1,5 +1,4 @@
-// The few facts of an ELF executable that decide whether it can be traced.
-// Read with libelf; a damaged file yields what could be read of it.
+// The facts about an ELF executable that decide whether it can be traced.
 #pragma once
 
 #include <string>
@@ -16,9 +15,10 @@ struct ElfFacts {
   std::string sanitizer;         // "AddressSanitizer"; empty: none
   std::string sanitizer_option;  // "address"
   bool defines_malloc = false;
-  bool needs_google_test = false;  // links a shared libgtest
+  bool needs_google_test = false;  // the file needs a shared libgtest
 };
 
+// Reads the facts with libelf. A damaged file yields those that could be read.
 [[nodiscard]] ElfFacts ReadElfFacts(const UniqueFd& file);
 
 }  // namespace leakgate

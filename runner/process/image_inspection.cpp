@@ -16,10 +16,10 @@
 namespace leakgate {
 namespace {
 
-// The name of a flag that every GoogleTest has; and a string in leakgate's listener.
-constexpr std::string_view kGoogleTestMark = "stream_result_to";
+constexpr std::string_view kGoogleTestMark = "stream_result_to";  // a flag of every GoogleTest
 constexpr std::string_view kListenerMark = "leakgate-listener-1";
 
+// The bytes of a file, mapped. A file that cannot be mapped contains nothing.
 class FileText {
  public:
   explicit FileText(const UniqueFd& fd) {

@@ -1,5 +1,5 @@
-// What can be told of a program's file before it runs: whether the agent can
-// trace it at all, and whether it is a GoogleTest binary.
+// Inspects a program's file before the program runs: whether the agent can trace it, and whether it
+// is a GoogleTest binary.
 #pragma once
 
 #include <filesystem>
@@ -10,24 +10,27 @@
 
 namespace leakgate {
 
-// How the program learns where its tests begin and end.
+// Decides how the agent learns where tests begin and end.
 enum class TestFramework {
-  kNone,                // no GoogleTest found in the file
-  kGoogleTest,          // GoogleTest without leakgate's listener
-  kGoogleTestListener,  // leakgate's listener is linked in
+  kNone,                // the file contains no GoogleTest
+  kGoogleTest,          // the file contains GoogleTest without leakgate's listener
+  kGoogleTestListener,  // the file contains leakgate's listener, too
 };
 
 struct ImageInspection {
-  std::optional<std::string> refusal;  // why it cannot be traced, and what to do; one line
-  // The same, but for the file's rights: for a process that runs already.
+  // One line that tells why a program started from the file cannot be traced, and what to do.
+  std::optional<std::string> refusal;
+  // The same for a process that runs already. For that it does not matter which rights its file
+  // has, and whether it was started by the dynamic linker.
   std::optional<std::string> refusal_of_running;
   TestFramework framework = TestFramework::kNone;
 };
 
-// Whether `image` is what loads programs, and can be started to run one: ld.so ./binary.
+// Whether `image` has the name of a dynamic linker, which can be started to run another program
+// (ld.so ./binary).
 [[nodiscard]] bool IsDynamicLinker(const std::filesystem::path& image);
 
-// Inspects the file that the kernel executes. Fails if it cannot be read.
+// Fails if the file cannot be read. REQUIRES: `image` is what the kernel executes, not a script.
 [[nodiscard]] Expected<ImageInspection> InspectImage(const std::filesystem::path& image);
 
 }  // namespace leakgate

@@ -8,7 +8,7 @@
 
 namespace leakgate {
 
-bool EndsWhenStopped(std::uint64_t call) {
+bool IsInterruptedByStops(std::uint64_t call) {
   switch (NewerFormOf(static_cast<std::int64_t>(call))) {
     case SYS_epoll_pwait:
     case SYS_rt_sigtimedwait:
@@ -31,10 +31,10 @@ bool EndsWhenStopped(std::uint64_t call) {
   }
 }
 
-bool BeginAgain(RegisterSet& registers) {
+bool RestartInterruptedCall(RegisterSet& registers) {
   const std::int64_t call = SystemCallOf(registers);
   if (call < 0 || static_cast<std::int64_t>(ResultOf(registers)) != -EINTR) return false;
-  if (!EndsWhenStopped(static_cast<std::uint64_t>(call))) return false;
+  if (!IsInterruptedByStops(static_cast<std::uint64_t>(call))) return false;
   MakeCallAgain(registers);
   return true;
 }

@@ -1,7 +1,7 @@
-// System calls that a thread waits in, and what a stop by ptrace does to them.
+// Restarts system calls that a stop by ptrace has interrupted.
 //
-// Most begin again by themselves. Some end with EINTR (signal(7)), which would show the
-// program that it was stopped: they are made to begin again.
+// The kernel restarts most calls by itself. Some fail with EINTR instead (signal(7)), which would
+// show the program that it was stopped.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace leakgate {
 
-// Ends with EINTR, and may be made again; a time limit it then counts anew.
-[[nodiscard]] bool EndsWhenStopped(std::uint64_t call);
+// Whether the system call number `call` fails with EINTR when its thread is stopped, and may be
+// restarted. If the call has a timeout, a restart begins that anew.
+[[nodiscard]] bool IsInterruptedByStops(std::uint64_t call);
 
-// For a thread stopped by ptrace: if the stop has cut a system call short with EINTR,
-// changes its registers so that the call begins again, unless a signal's handler comes
-// first. True: they have been changed, and are to be set.
-[[nodiscard]] bool BeginAgain(RegisterSet& registers);
+// If the stop has interrupted a system call with EINTR, changes `registers` so that the kernel
+// restarts the call, unless it runs a signal handler first. Returns true if it has changed them;
+// the caller must then set them. REQUIRES: `registers` are those of a thread stopped by ptrace.
+[[nodiscard]] bool RestartInterruptedCall(RegisterSet& registers);
 
 }  // namespace leakgate

@@ -11,7 +11,7 @@
 namespace leakgate {
 namespace {
 
-// Takes what is before `separator` off the front of `text`.
+// Removes the front of `text` up to and including `separator`, and returns it without that.
 std::string_view TakeUntil(std::string_view& text, char separator) {
   const std::size_t at = std::min(text.find(separator), text.size());
   const std::string_view taken = text.substr(0, at);
@@ -27,7 +27,7 @@ std::optional<std::uint64_t> Number(std::string_view digits, int base) {
   return number;
 }
 
-// "7f00-7f80 rw-p 00001000 fe:01 1234    /usr/lib/libc.so.6"
+// Parses a line such as "7f00-7f80 rw-p 00001000 fe:01 1234    /usr/lib/libc.so.6".
 std::optional<MappedRange> ParseLine(std::string_view line) {
   const auto begin = Number(TakeUntil(line, '-'), 16);
   const auto end = Number(TakeUntil(line, ' '), 16);

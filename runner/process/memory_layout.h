@@ -1,4 +1,4 @@
-// What is mapped where in a process, as /proc/PID/maps tells it.
+// The mapped ranges of a process's memory, from /proc/PID/maps.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct MappedRange {
   bool is_writable = false;
   bool is_executable = false;
   std::uint64_t file_offset = 0;
-  std::uint64_t inode = 0;  // 0: no file
-  std::string name;         // the file's path, "[stack]", or empty
+  std::uint64_t inode = 0;  // 0: the range maps no file
+  std::string name;         // the file's path, a name such as "[stack]", or empty
 
   bool IsAnonymous() const { return inode == 0; }
   bool Has(std::uint64_t address) const { return address >= begin && address < end; }
@@ -26,17 +26,17 @@ struct MappedRange {
   friend bool operator==(const MappedRange&, const MappedRange&) = default;
 };
 
-// By address. What is no line of a map is left out. Pure.
+// Parses the text of a maps file, which the kernel sorts by address. Skips malformed lines.
 [[nodiscard]] std::vector<MappedRange> ParseMaps(std::string_view text);
 
-// Fails if the process has gone.
+// Returns the ranges sorted by address. Fails if the process has ended.
 [[nodiscard]] Expected<std::vector<MappedRange>> ReadMaps(int pid);
 
-// It has ended, or is just ending: its memory goes before it does. False where that is not
-// ours to see.
+// True if the process has ended or is just ending, since a process loses its memory before it ends.
+// False if this process may not read the maps.
 [[nodiscard]] bool HasNoMemory(int pid);
 
-// The range that has `address`, or nullptr. `ranges` by address.
+// Returns the range that contains `address`, or nullptr. REQUIRES: `ranges` are sorted by address.
 [[nodiscard]] const MappedRange* FindRange(const std::vector<MappedRange>& ranges,
                                            std::uint64_t address);
 

@@ -17,7 +17,7 @@ namespace leakgate {
 
 tl::expected<std::string, std::error_code> ReadProcFile(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return tl::unexpected(std::error_code(errno, std::generic_category()));
+  if (!file) return tl::unexpected(LastErrorCode());
   return ReadToEnd(file, std::numeric_limits<std::uint64_t>::max());
 }
 
@@ -55,7 +55,8 @@ bool HasDied(int pid, int tid) {
 
 std::uint64_t StartTimeOf(int pid) {
   const std::string stat = ReadProcFile(fmt::format("/proc/{}/stat", pid)).value_or("");
-  // The name, field 2, may hold anything: fields are counted from its end on.
+  // Field 2, the program's name in parentheses, may contain any characters. So the fields are
+  // counted from its end.
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos) return 0;
   std::istringstream fields(stat.substr(name_end + 1));
@@ -75,7 +76,7 @@ std::optional<std::chrono::nanoseconds> TimeOnProcessor(int pid, int tid) {
   return std::chrono::nanoseconds(nanoseconds);
 }
 
-std::vector<int> TasksOf(int pid) {
+std::vector<int> ListThreads(int pid) {
   std::vector<int> tasks;
   std::error_code error;
   for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", pid), error), end;
@@ -89,7 +90,7 @@ std::vector<int> TasksOf(int pid) {
 }
 
 int NamespacePid(int pid) {
-  std::istringstream numbers(StatusField(pid, pid, "NSpid"));  // from the outermost inwards
+  std::istringstream numbers(StatusField(pid, pid, "NSpid"));  // the outermost namespace is first
   int innermost = pid;
   for (int number = 0; numbers >> number;) innermost = number;
   return innermost;

@@ -1,6 +1,7 @@
-// Files of /proc, which are the kernel's: they are regular ones that say size 0, and their
-// processes may go while they are read, which is an error of reading. (The standard library's
-// stream buffers throw then.)
+// Reads the files of /proc about other processes and their threads.
+//
+// The kernel makes these files. They are regular files whose size is 0, and reading one fails if
+// its process ends meanwhile (std::ifstream would throw then).
 #pragma once
 
 #include <fcntl.h>
@@ -19,48 +20,47 @@
 
 namespace leakgate {
 
-// REQUIRES: `path` begins with /proc/, and nobody else has named any part of it.
+// Reads a whole file. REQUIRES: `path` begins with /proc/, and no other user has chosen any part of
+// it.
 [[nodiscard]] tl::expected<std::string, std::error_code> ReadProcFile(const std::string& path);
 
-// /proc/PID/NAME, which stays open. None: errno says why.
+// Opens /proc/PID/NAME. Returns an empty descriptor on failure; errno tells why.
 [[nodiscard]] UniqueFd OpenProcFile(int pid, std::string_view name, int access = O_RDONLY);
 
-// What /proc tells of another process and its threads.
-
-// /proc/PID/task/TID/NAME; empty if the thread has gone.
+// Reads /proc/PID/task/TID/NAME. Returns an empty text if the thread has ended.
 [[nodiscard]] std::string ReadTaskFile(int pid, int tid, std::string_view name);
 
-// What the kernel calls a thread that is there; empty if it has gone.
+// The thread's name in the kernel; empty if the thread has ended.
 [[nodiscard]] std::string NameOfThread(int pid, int tid);
 
-// A field of /proc/PID/task/TID/status; empty if the thread has gone.
+// A field of /proc/PID/task/TID/status; empty if the thread has ended.
 [[nodiscard]] std::string StatusField(int pid, int tid, std::string_view field);
 
-// What there is to say of a process that has gone.
+// The error that the process has ended.
 [[nodiscard]] Unexpected EndedError(int pid);
 
-// It has ended, though it may not have been collected yet.
+// True if the thread has ended, even if its parent has not waited for it yet.
 [[nodiscard]] bool HasDied(int pid, int tid);
 
-// When it was started, in the kernel's ticks since boot: two processes that have had the same
-// PID differ in it. 0 if it has gone. By field 22 of proc_pid_stat(5).
+// When the process was started, in the kernel's ticks since boot; 0 if it has ended. It tells two
+// processes apart that have had the same PID. It is field 22 of proc_pid_stat(5).
 [[nodiscard]] std::uint64_t StartTimeOf(int pid);
 
-// A signal has stopped it, and no debugger holds it.
+// True if a signal has stopped the process. False if a debugger holds it stopped.
 [[nodiscard]] bool IsStoppedBySignal(int pid);
 
-// How long a thread has had a processor so far; nothing where the kernel does not tell, or
-// the thread has gone.
+// How long the thread has run on a processor so far; nullopt if the kernel does not tell, or the
+// thread has ended.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> TimeOnProcessor(int pid, int tid);
 
-// The threads of `pid`, by number; none if it has gone.
-[[nodiscard]] std::vector<int> TasksOf(int pid);
+// The numbers of the process's threads; none if it has ended.
+[[nodiscard]] std::vector<int> ListThreads(int pid);
 
-// The number by which `pid` knows itself: in a container, another.
+// The PID that the process has for itself, which differs from `pid` if it runs in a container.
 [[nodiscard]] int NamespacePid(int pid);
 
-// kernel.yama.ptrace_scope. 1, the usual, allows descendants. 0 where the kernel has no
-// such setting.
+// The setting kernel.yama.ptrace_scope; 0 if the kernel does not have it. The usual value 1 permits
+// a process to trace its descendants only.
 [[nodiscard]] int YamaScope();
 
 }  // namespace leakgate

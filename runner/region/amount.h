@@ -1,4 +1,4 @@
-// A quantity of heap: bytes and blocks. Signed, because growth may be negative.
+// An amount of heap: bytes and blocks. Both are signed, because growth may be negative.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,28 @@ struct Amount {
   friend bool operator==(const Amount&, const Amount&) = default;
 };
 
-// The nearest there is where the sum is out of range: amounts come of what a process may have
-// scribbled on, and of files.
-inline std::int64_t AddWithin(std::int64_t a, std::int64_t b) {
+// Sums saturate instead of overflowing: amounts come from files, and from memory that the process
+// under test may have overwritten.
+inline std::int64_t AddSaturating(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
   return a < 0 ? INT64_MIN : INT64_MAX;
 }
-inline std::int64_t SubtractWithin(std::int64_t a, std::int64_t b) {
+inline std::int64_t SubtractSaturating(std::int64_t a, std::int64_t b) {
   std::int64_t difference = 0;
   if (!__builtin_sub_overflow(a, b, &difference)) return difference;
   return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
 inline Amount operator+(Amount a, Amount b) {
-  return {AddWithin(a.bytes, b.bytes), AddWithin(a.blocks, b.blocks)};
+  return {AddSaturating(a.bytes, b.bytes), AddSaturating(a.blocks, b.blocks)};
 }
 inline Amount operator-(Amount a, Amount b) {
-  return {SubtractWithin(a.bytes, b.bytes), SubtractWithin(a.blocks, b.blocks)};
+  return {SubtractSaturating(a.bytes, b.bytes), SubtractSaturating(a.blocks, b.blocks)};
 }
 inline Amount& operator+=(Amount& a, Amount b) { return a = a + b; }
 
-// What the region's counters come to, as amounts. They may hold anything: nothing overflows.
-
+// Converts the region's counters, which may hold any value: nothing here overflows.
 [[nodiscard]] inline Amount AmountOf(std::uint64_t bytes, std::uint64_t blocks) {
   return {static_cast<std::int64_t>(bytes), static_cast<std::int64_t>(blocks)};
 }

@@ -1,5 +1,5 @@
-// A mapped file of the test process: what a frame's address is symbolised in.
-// A plain value.
+// A file that the test process has mapped, as the agent recorded it. A frame's address is
+// symbolised in it.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,12 @@
 
 namespace leakgate {
 
-// A mapped file as the agent recorded it.
 struct Module {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t bias = 0;  // run-time address minus the address in the file
+  std::uint64_t bias = 0;  // the run-time address minus the address in the file
   std::string path;
-  std::string build_id;  // hexadecimal; empty if it has none
+  std::string build_id;  // in hexadecimal; empty if the file has none
 };
 
 }  // namespace leakgate

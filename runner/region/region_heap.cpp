@@ -1,4 +1,4 @@
-// RegionReader's live blocks.
+// Implements what RegionReader says about live blocks.
 #include <algorithm>
 #include <bitset>
 
@@ -10,14 +10,14 @@
 namespace leakgate {
 namespace {
 
-// A chunk of the live map. There is a page behind its words: reading on from the
-// last of them is safe.
+// The words of a chunk of the live map. A page follows them in the mapping, so the words that
+// belong to the last start word can be read safely.
 class LiveWords {
  public:
   explicit LiveWords(const std::byte* chunk)
       : words_(reinterpret_cast<const std::atomic<std::uint32_t>*>(chunk)) {}
 
-  // Pairs with the agent's release: the block's other words are there, and its stack.
+  // Acquire pairs with the agent's release: the block's other words and its stack are complete.
   std::uint32_t Acquire(std::uint64_t at) const {
     return words_[at].load(std::memory_order_acquire);
   }
@@ -32,7 +32,7 @@ class LiveWords {
   const std::atomic<std::uint32_t>* words_;
 };
 
-// A part of a chunk that holds words: [begin, end) of them, by number.
+// The words [begin, end) of a chunk, in a part of it that has pages.
 struct Stretch {
   LiveWords words;
   std::uint64_t begin;
@@ -44,7 +44,7 @@ struct Stretch {
   }
 };
 
-// `word` is the start word that was seen at `at`: it may have changed since.
+// `word` is the start word that was read at `at`. The word there may have changed since.
 LiveBlock BlockAt(const Stretch& stretch, std::uint64_t at, std::uint32_t word,
                   const ContextRecord& context) {
   const LiveStart start = DecodeStart(word);
@@ -61,18 +61,18 @@ LiveBlock BlockAt(const Stretch& stretch, std::uint64_t at, std::uint32_t word,
 
 constexpr std::uint64_t kWordsPerHeapPage = kHeapPageBytes >> kGranuleShift;
 
-// glibc maps a large block by itself: it begins 16 bytes into its first page, and
-// has the second to fifth word of it.
+// glibc gives a large block a mapping of its own. Such a block begins 16 bytes behind the start of
+// its first page, so it uses the second to fifth word of that page.
 bool IsOfBlockWithOwnMapping(std::uint64_t word_of_page) {
   return word_of_page >= 1 && word_of_page <= 4;
 }
 
 }  // namespace
 
-// How many blocks to make room for at once: to grow costs the touched pages twice.
-// Counters that are read while they move, or that the process has scribbled on,
-// may say anything.
-std::size_t RegionReader::LikelyBlocks() const {
+// Estimates how many blocks there are, so that a vector need not grow, which would touch its pages
+// twice. The counters may move while they are read, or the process may have overwritten them; so
+// the estimate is bounded.
+std::size_t RegionReader::EstimateBlockCount() const {
   constexpr std::uint64_t kMost = 1U << 24;
   const Totals totals = CurrentTotals();
   if (totals.freed_blocks > totals.allocated_blocks) return 0;
@@ -84,10 +84,10 @@ ContextRecord RegionReader::Context(std::uint32_t id) const {
   return CopyOf(At<ContextRecord>(region_offset::kContexts) + (id & kContextMask));
 }
 
-// Calls `use(directory_index, chunk)` for each chunk, by address, until it fails.
+// Calls `use(directory_index, chunk)` for each chunk, sorted by address, until a call fails.
 template <typename Use>
 Expected<void> RegionReader::ForEachChunk(Use use) const {
-  std::bitset<kMaxChunks> seen;  // a scribbled directory may name one twice
+  std::bitset<kMaxChunks> seen;  // a directory that was overwritten may name a chunk twice
   const FileRange directory{region_offset::kDirectory, region_offset::kChunks};
   for (const FileRange& range : DataRanges(*fd_, directory)) {
     const std::uint64_t first = (range.begin - directory.begin) / sizeof(std::uint32_t);
@@ -104,7 +104,7 @@ Expected<void> RegionReader::ForEachChunk(Use use) const {
   return {};
 }
 
-// Calls `use(stretch)` for each part of a chunk that holds words.
+// Calls `use(stretch)` for each part of the chunk that has pages.
 template <typename Use>
 Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::uint32_t chunk,
                                             Use use) const {
@@ -120,11 +120,11 @@ Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::
   return {};
 }
 
-// The live blocks whose context is_wanted.
+// Finds the live blocks for whose context `is_wanted` returns true.
 template <typename IsWanted>
 Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(IsWanted is_wanted) const {
   std::vector<LiveBlock> found;
-  found.reserve(LikelyBlocks());
+  found.reserve(EstimateBlockCount());
   const auto scan = [&](const Stretch& stretch) {
     for (std::uint64_t i = stretch.begin; i < stretch.end; ++i) {
       const std::uint32_t word = stretch.words.Acquire(i);
@@ -178,7 +178,7 @@ Expected<void> RegionReader::VisitBlocks(const UseBlocks& use) const {
 
 Expected<HeapCopy> RegionReader::CopyHeap() const {
   HeapCopy heap;
-  heap.blocks.reserve(LikelyBlocks());
+  heap.blocks.reserve(EstimateBlockCount());
   const auto scan = [&](const Stretch& stretch) {
     for (std::uint64_t page = stretch.begin; page < stretch.end; page += kWordsPerHeapPage) {
       bool is_heap = false;

@@ -32,7 +32,7 @@ bool RegionReader::IsWhole() const {
   if (!has_header) return false;
   const std::uint32_t count = Load(Header().window_count);
   if (count > kMaxWindows || CurrentWindow() >= std::max(count, 1U)) return false;
-  // A window has begun before it is counted.
+  // The agent counts a window after it has begun it.
   const auto* const windows = At<WindowRecord>(region_offset::kWindows);
   return std::all_of(windows + std::min(count, 1U), windows + count, [](const auto& window) {
     return IsBetween(Load(window.state), WindowState::kOpen, WindowState::kClosed);
@@ -48,9 +48,8 @@ std::uint32_t RegionReader::StackEvents() const {
 }
 
 AgentState RegionReader::State() const {
-  const auto state = Header().agent_state.load(std::memory_order_acquire);
-  return state <= static_cast<std::uint32_t>(AgentState::kFailed) ? static_cast<AgentState>(state)
-                                                                  : AgentState::kFailed;
+  return EnumOr(Header().agent_state.load(std::memory_order_acquire), AgentState::kAbsent,
+                AgentState::kFailed, AgentState::kFailed);
 }
 
 AgentFailure RegionReader::Failure() const {
@@ -58,10 +57,8 @@ AgentFailure RegionReader::Failure() const {
 }
 
 BoundarySource RegionReader::Boundaries() const {
-  const std::uint32_t source = Load(Header().boundaries);
-  return source <= static_cast<std::uint32_t>(BoundarySource::kListener)
-             ? static_cast<BoundarySource>(source)
-             : BoundarySource::kNone;
+  return EnumOr(Load(Header().boundaries), BoundarySource::kNone, BoundarySource::kListener,
+                BoundarySource::kNone);
 }
 
 ProgramEnd RegionReader::End() const { return static_cast<ProgramEnd>(Load(Header().program_end)); }
@@ -96,18 +93,11 @@ WindowCopy RegionReader::Window(std::uint32_t id) const {
   const auto* const shared = At<WindowRecord>(region_offset::kWindows) + id;
   const std::uint32_t state = shared->state.load(std::memory_order_acquire);
   copy.id = id;
-  copy.state = state <= static_cast<std::uint32_t>(WindowState::kClosed)
-                   ? static_cast<WindowState>(state)
-                   : WindowState::kUnused;
+  copy.state = EnumOr(state, WindowState::kUnused, WindowState::kClosed, copy.state);
   const std::uint32_t kind = CopyOf(&shared->kind);
-  if (kind >= static_cast<std::uint32_t>(WindowKind::kProgram) &&
-      kind <= static_cast<std::uint32_t>(WindowKind::kTest)) {
-    copy.kind = static_cast<WindowKind>(kind);
-  }
+  copy.kind = EnumOr(kind, WindowKind::kProgram, WindowKind::kTest, copy.kind);
   const std::uint32_t result = CopyOf(&shared->test_result);
-  if (result <= static_cast<std::uint32_t>(TestResult::kNotPassed)) {
-    copy.test_result = static_cast<TestResult>(result);
-  }
+  copy.test_result = EnumOr(result, TestResult::kUnknown, TestResult::kNotPassed, copy.test_result);
   copy.parent = CopyOf(&shared->parent);
   copy.iteration = static_cast<int>(CopyOf(&shared->iteration) & 0x7FFF'FFFF);
   copy.line = static_cast<int>(CopyOf(&shared->line) & 0x7FFF'FFFF);
@@ -125,7 +115,7 @@ RawStack RegionReader::Stack(std::uint32_t id) const {
   RawStack stack;
   const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
   for (std::uint32_t at = id; at >= kStackRootCount;) {
-    // A cycle ends at the greatest depth, too.
+    // The limit on the depth also ends the walk if the nodes form a cycle.
     if (at >= count || stack.frames.size() == kMaxStackDepth) {
       stack.end = UnwindEnd::kTableFull;
       return stack;

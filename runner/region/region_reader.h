@@ -1,8 +1,8 @@
-// Reads a region, while the test process runs and after it has gone.
+// Reads a region, while the test process runs and after it has ended.
 //
-// The process may write anything into the region at any time, so it is hostile
-// input: each value is copied once, checked, and only the copy used. What is
-// out of bounds reads as empty. Any thread may read.
+// The process may write anything into the region at any time, so its content is hostile input:
+// each value is copied once, the copy is checked, and only the copy is used. A value that is out
+// of bounds reads as empty. Any thread may read.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,9 @@
 
 namespace leakgate {
 
-// A window's record, copied.
+// The types below are copies of the region's records. An id of 0, or a tid of 0, means that there
+// is no such record.
+
 struct WindowCopy {
   std::uint32_t id = 0;
   WindowKind kind = WindowKind::kProgram;
@@ -36,39 +38,38 @@ struct WindowCopy {
   std::string file;
   Totals begin{};
   Totals end{};
-  std::uint64_t peak_live_bytes =
-      0;                            // of the process; too low by less than kPeakStepBytes a thread
-  std::uint64_t begin_time_ns = 0;  // CLOCK_MONOTONIC
-  std::uint64_t end_time_ns = 0;    // once closed
+  // The peak of the whole process. For each thread it may be too low by less than kPeakStepBytes.
+  std::uint64_t peak_live_bytes = 0;
+  std::uint64_t begin_time_ns = 0;  // by CLOCK_MONOTONIC
+  std::uint64_t end_time_ns = 0;    // set once the window is closed
 };
 
-// How the stacks of a region were told, as counts.
+// How the agent has walked stacks.
 struct StackCounts {
   std::uint64_t walked = 0;
-  std::uint64_t unprovable = 0;  // of those
+  std::uint64_t unprovable = 0;  // how many of the walked stacks
   std::uint64_t frames_walked = 0;
-  std::uint64_t rules_made = 0;  // of those: without a cached rule
+  std::uint64_t rules_made = 0;  // for how many of these frames no rule was cached
 };
 
-// A thread's record, copied. Not there: tid is 0.
 struct ThreadCopy {
   int tid = 0;
   std::uint32_t birth_window = 0;
   std::uint32_t parent = 0;        // the thread that created it; 0: not known
-  std::uint32_t origin_stack = 0;  // where; 0: not known
+  std::uint32_t origin_stack = 0;  // the stack that created it; 0: not known
   std::uint64_t pointer = 0;
   bool has_ended = false;
-  std::string name;  // once it has ended
+  std::string name;  // set once the thread has ended
 };
 
 // A block that was freed in another window than it was allocated in.
 struct EarlierFreeCopy {
   std::uint32_t stack = 0;
-  std::uint32_t window = 0;  // that it was freed in
+  std::uint32_t window = 0;  // the window in which it was freed
   std::uint64_t size_bytes = 0;
 };
 
-// What one stack has freed, of all blocks.
+// All blocks that one stack has freed.
 struct FreedByCopy {
   std::uint32_t stack = 0;
   Amount amount;
@@ -80,13 +81,13 @@ struct FreeErrorCopy {
   std::uint32_t window = 0;
   std::uint32_t thread = 0;
   std::uint32_t free_stack = 0;
-  std::uint32_t allocation_stack = 0;  // of a mismatched free, as is the kind
-  AllocationKind allocation_kind = AllocationKind::kMalloc;
+  std::uint32_t allocation_stack = 0;                        // set for a mismatched free only
+  AllocationKind allocation_kind = AllocationKind::kMalloc;  // likewise
   std::uint64_t address = 0;
   std::uint64_t size_bytes = 0;
 };
 
-// An allowance that the program's code gave, copied. Not there: id is 0.
+// An allowance in the program's code.
 struct AllowanceCopy {
   std::uint32_t id = 0;
   AllowanceKind kind = AllowanceKind::kScoped;
@@ -99,27 +100,28 @@ struct AllowanceCopy {
   std::int64_t blocks = -1;  // likewise
 };
 
-// A measuring window of the program's code, copied. Not there: id is 0.
+// A measuring window in the program's code.
 struct MeasuringWindowCopy {
   std::uint32_t id = 0;
   WindowState state = WindowState::kUnused;
-  std::uint32_t window = 0;  // current when it was opened
-  std::uint32_t thread = 0;  // the only one that it measures; 0: all
+  std::uint32_t window = 0;  // the window that was current when this one was opened
+  std::uint32_t thread = 0;  // the only thread that it measures; 0: it measures all
   std::string name;
   std::string file;
   int line = 0;
   std::uint32_t first_phase = 0;
-  std::uint32_t end_phase = 0;  // of one that is open: there is none after it yet
+  std::uint32_t end_phase = 0;  // the phase after its last one; UINT32_MAX while it is open
 };
 
-// One frame of the tree of stacks.
+// One frame in the tree of stacks.
 struct StackNodeCopy {
   std::uint64_t pc = 0;
-  std::uint32_t parent = 0;  // the caller's node; below kStackRootCount: how the stack ends
+  std::uint32_t parent =
+      0;  // the caller's node; below kStackRootCount, it tells how the stack ends
   std::uint32_t module = 0;
 };
 
-// A call stack as recorded, innermost first.
+// A recorded call stack. The innermost frame is first.
 struct RawStack {
   struct Frame {
     std::uint64_t pc = 0;
@@ -129,11 +131,11 @@ struct RawStack {
   UnwindEnd end = UnwindEnd::kOutermost;
 };
 
-// The heap at one moment.
+// The heap at one moment, sorted by address.
 struct HeapCopy {
-  std::vector<LiveBlock> blocks;  // all that are live, by address
-  // Pages of kHeapPageBytes where blocks begin, or have begun: an allocator's own,
-  // by address.
+  std::vector<LiveBlock> blocks;  // all live blocks
+  // The pages (of kHeapPageBytes) in which a block begins, or has begun. They belong to an
+  // allocator.
   std::vector<std::uint64_t> pages;
 };
 
@@ -141,86 +143,85 @@ inline constexpr std::uint64_t kHeapPageBytes = 4096;
 
 class RegionReader {
  public:
-  // Maps the tables of the region behind `fd`, which must outlive the reader.
-  // Fails if it is none, or one of another version.
+  // Maps the tables of the region behind `fd`. Fails if `fd` is no region, or one of another
+  // layout version. REQUIRES: `fd` outlives the reader.
   [[nodiscard]] static Expected<RegionReader> Attach(const UniqueFd& fd);
 
-  // False: the process has written over what must be there, and nothing else can be relied
-  // on either. True is no proof.
+  // Returns false if the process has overwritten values that must be there; then no other value
+  // can be relied on. True does not prove the opposite.
   [[nodiscard]] bool IsWhole() const;
 
-  // As it was when the reader attached: true in the runner that made the region, which did
-  // so before the process had it; elsewhere a claim of the process's.
+  // The PID at the time of Attach. It is true in the runner that made the region, because that
+  // attaches before the process has the region. Elsewhere it is only what the process claims.
   int Pid() const { return pid_; }
   [[nodiscard]] std::uint32_t Generation() const;   // counts the execs of the PID, from 1
-  [[nodiscard]] std::uint32_t StackDepth() const;   // where stacks are cut
-  [[nodiscard]] std::uint32_t StackEvents() const;  // bits: whose stacks are recorded
+  [[nodiscard]] std::uint32_t StackDepth() const;   // the most frames that a stack has
+  [[nodiscard]] std::uint32_t StackEvents() const;  // bits for the events whose stacks are recorded
   [[nodiscard]] AgentState State() const;
   [[nodiscard]] AgentFailure Failure() const;
   [[nodiscard]] BoundarySource Boundaries() const;
   [[nodiscard]] ProgramEnd End() const;
-  // When tracing was enabled in the running process (CLOCK_REALTIME), before which nothing
-  // is known; 0 if it was traced from its first instruction.
+  // When tracing was enabled in a process that was already running, by CLOCK_REALTIME. Nothing
+  // is known about the time before. 0 if the process was traced from its first instruction.
   [[nodiscard]] std::uint64_t AttachedAtNs() const;
-  [[nodiscard]] std::uint32_t WindowCount() const;  // ids from 1 to less than this
+  [[nodiscard]] std::uint32_t WindowCount() const;  // ids are from 1 to less than this
   [[nodiscard]] std::uint32_t CurrentWindow() const;
   [[nodiscard]] std::uint64_t Drops(DropReason reason) const;
   [[nodiscard]] std::uint64_t StackEnds(UnwindEnd end) const;
 
   [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
   [[nodiscard]] RawStack Stack(std::uint32_t id) const;
-  // None: there is no such node, or it is no frame.
+  // Returns nullopt if there is no such node, or if it stands for the end of a stack.
   [[nodiscard]] std::optional<StackNodeCopy> Node(std::uint32_t id) const;
   [[nodiscard]] Module ModuleOf(std::uint32_t id) const;
 
-  // Ids from 1 to less than the count.
+  // For each of these tables, ids are from 1 to less than the count.
   [[nodiscard]] std::uint32_t ThreadCount() const;
   [[nodiscard]] ThreadCopy Thread(std::uint32_t id) const;
   [[nodiscard]] std::uint32_t AllowanceCount() const;
   [[nodiscard]] AllowanceCopy Allowance(std::uint32_t id) const;
-
   [[nodiscard]] std::uint32_t MeasuringWindowCount() const;
   [[nodiscard]] MeasuringWindowCopy MeasuringWindow(std::uint32_t id) const;
 
-  // How many there have ever been; the table holds the first kMaxEarlierFrees.
+  // How many such frees there have been. The table has room for the first kMaxEarlierFrees.
   [[nodiscard]] std::uint32_t EarlierFreeCount() const;
-  // Those in the table from an index on, but for any that were taken back.
+  // The frees in the table from index `from` on, without those that the agent has withdrawn.
   [[nodiscard]] std::vector<EarlierFreeCopy> EarlierFrees(std::uint32_t from) const;
-  // Who has freed what up to now, by stack; none unless kStacksOfFree was asked for.
+  // What each stack has freed up to now. Empty unless kStacksOfFree was asked for.
   [[nodiscard]] std::vector<FreedByCopy> FreedBy() const;
   [[nodiscard]] std::vector<FreeErrorCopy> FreeErrors() const;
-  // Memory of the agent's own in the process, which holds no roots.
+  // The agent's own memory in the process, which contains no roots.
   [[nodiscard]] std::vector<OwnRange> OwnRanges() const;
 
-  // What the program has mapped itself and not unmapped, and the stacks of its threads;
-  // by address. A range that changes hands meanwhile may be told of twice.
+  // What the program has mapped itself and not unmapped, and the stacks of its threads, sorted by
+  // address. A range that changes its owner meanwhile may be returned twice.
   [[nodiscard]] std::vector<MappingCopy> Mappings() const;
-  // All that it ever committed, as bytes and calls.
+  // Everything that the program has ever committed, in bytes and calls.
   [[nodiscard]] Amount MappedInAll() const;
 
-  // Everything allocated and freed up to now.
+  // Everything that was allocated and freed up to now.
   [[nodiscard]] Totals CurrentTotals() const;
 
   [[nodiscard]] StackCounts CountStacks() const;
 
-  // The live blocks that were allocated in `window`, by address. The live map is
-  // far larger than the tables, so it is mapped chunk by chunk: fails when the
-  // address space is short.
+  // The functions below read the live map. It is far larger than the tables, so it is mapped chunk
+  // by chunk, and all of them fail if the address space is too small. Blocks are sorted by address.
+
+  // The live blocks that were allocated in `window`.
   [[nodiscard]] Expected<std::vector<LiveBlock>> LiveBlocks(std::uint32_t window) const;
 
-  // The same, allocated while a measuring window was open.
+  // The live blocks that were allocated while a measuring window was open.
   [[nodiscard]] Expected<std::vector<LiveBlock>> LiveBlocks(
       const MeasuringWindowCopy& window) const;
 
-  // The live blocks of all windows, by address, some thousands at a time: in memory
-  // that does not grow with them. Ends with the first error that `use` returns. Fails
-  // likewise.
+  // Calls `use` with the live blocks of all windows, some thousands at a time, so that the memory
+  // used does not depend on their number. Stops at the first error of `use`, and returns it.
   using UseBlocks = std::function<Expected<void>(std::span<const LiveBlock> blocks)>;
   [[nodiscard]] Expected<void> VisitBlocks(const UseBlocks& use) const;
 
-  // The same all at once, and where the heap is. Fails likewise. A block of
-  // glibc's that has a mapping of its own makes no page the allocator's: the
-  // addresses are anybody's once it is freed.
+  // The live blocks of all windows, and the pages of the heap. A page that only holds a block to
+  // which glibc gave a mapping of its own is left out: once the block is freed, anybody may map
+  // the page.
   [[nodiscard]] Expected<HeapCopy> CopyHeap() const;
 
  private:
@@ -232,7 +233,7 @@ class RegionReader {
   }
   const RegionHeader& Header() const;
   std::string Text(TextRef ref) const;
-  std::size_t LikelyBlocks() const;
+  std::size_t EstimateBlockCount() const;
   ContextRecord Context(std::uint32_t id) const;
   template <typename IsWanted>
   Expected<std::vector<LiveBlock>> FindBlocks(IsWanted is_wanted) const;

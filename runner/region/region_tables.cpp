@@ -1,3 +1,4 @@
+// Implements what RegionReader says about threads, allowances, frees and mappings.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -8,7 +9,7 @@
 namespace leakgate {
 namespace {
 
-// A record's fields, as they are in the region.
+// The fields of a MappingRecord, copied but not checked.
 struct RawMapping {
   std::uint32_t stack;
   std::uint64_t begin;
@@ -29,15 +30,17 @@ RawMapping CopyFields(const MappingRecord* shared) {
           .protection = CopyOf(&shared->protection)};
 }
 
-// How often records in the middle of a change are read again, all together: a process
-// that has scribbled on many must not make its reader wait for each.
+// How often the reader reads records again, in total, because they are being changed. The bound is
+// for all records together, so that a process that overwrites many cannot make its reader wait for
+// each.
 constexpr int kMostAttempts = 100'000;
 
-// As the record is between two changes; nullopt if it stays in the middle of one: the
-// process was killed there, or wants nothing to be known. `attempts` are left for all.
+// Copies a record between two changes. Returns nullopt if the record stays in the middle of a
+// change, because the process was killed there, or hides the record on purpose. `attempts` is how
+// many are left for all records.
 std::optional<RawMapping> CopySettled(const MappingRecord* shared, int& attempts) {
   for (int i = std::max(1, std::min(attempts, 1000)); i > 0; --i) {
-    // Acquire pairs with the agent's release: the fields are there.
+    // Acquire pairs with the agent's release: the fields are complete.
     const std::uint32_t before = shared->sequence.load(std::memory_order_acquire);
     const RawMapping copy = CopyFields(shared);
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -65,7 +68,7 @@ ThreadCopy RegionReader::Thread(std::uint32_t id) const {
   if (id == 0 || id >= ThreadCount()) return copy;
 
   const auto* const shared = At<ThreadRecord>(region_offset::kThreads) + id;
-  // Acquire pairs with the agent's release: the name is there.
+  // Acquire pairs with the agent's release: the name is complete.
   copy.has_ended = shared->has_ended.load(std::memory_order_acquire) != 0;
   copy.tid = CopyOf(&shared->tid);
   copy.birth_window = CopyOf(&shared->birth_window);
@@ -96,7 +99,7 @@ AllowanceCopy RegionReader::Allowance(std::uint32_t id) const {
   copy.reason = Text(record.reason);
   copy.file = Text(record.file);
   copy.line = static_cast<int>(record.line & 0x7FFF'FFFF);
-  // Less than nothing is no limit that anyone set.
+  // -1 means no limit; a smaller number is not from the agent.
   copy.bytes = std::max<std::int64_t>(record.bytes, -1);
   copy.blocks = std::max<std::int64_t>(record.blocks, -1);
   return copy;
@@ -111,7 +114,7 @@ MeasuringWindowCopy RegionReader::MeasuringWindow(std::uint32_t id) const {
   if (id == 0 || id >= MeasuringWindowCount()) return copy;
 
   const auto* const shared = At<MeasuringWindowRecord>(region_offset::kMeasuringWindows) + id;
-  // Acquire pairs with the agent's release: the rest is there.
+  // Acquire pairs with the agent's release: the rest of the record is complete.
   const std::uint32_t state = shared->state.load(std::memory_order_acquire);
   const bool is_open = state == static_cast<std::uint32_t>(WindowState::kOpen);
   const bool is_closed = state == static_cast<std::uint32_t>(WindowState::kClosed);
@@ -123,7 +126,7 @@ MeasuringWindowCopy RegionReader::MeasuringWindow(std::uint32_t id) const {
   copy.name = Text(CopyOf(&shared->name));
   copy.file = Text(CopyOf(&shared->file));
   copy.line = static_cast<int>(CopyOf(&shared->line) & 0x7FFF'FFFF);
-  // Phase 0 is nobody's.
+  // Phase 0 belongs to no measuring window.
   copy.first_phase = std::max<std::uint32_t>(CopyOf(&shared->first_phase), 1);
   copy.end_phase = is_open ? UINT32_MAX : CopyOf(&shared->end_phase);
   return copy;
@@ -136,7 +139,8 @@ std::vector<EarlierFreeCopy> RegionReader::EarlierFrees(std::uint32_t from) cons
   const std::uint32_t count = LoadCount(Header().earlier_free_count, kMaxEarlierFrees);
   for (std::uint32_t i = from; i < count; ++i) {
     const auto* const shared = At<EarlierFree>(region_offset::kEarlierFrees) + i;
-    // Acquire pairs with the agent's release. No window: not there yet, or taken back.
+    // Acquire pairs with the agent's release. Window 0: the agent has not completed the record
+    // yet, or has withdrawn it.
     const std::uint32_t window = __atomic_load_n(&shared->window, __ATOMIC_ACQUIRE);
     if (window == 0) continue;
     frees.push_back({CopyOf(&shared->stack), window, CopyOf(&shared->size_bytes)});
@@ -152,9 +156,7 @@ std::vector<FreedByCopy> RegionReader::FreedBy() const {
     const auto* const shared = At<Tally>(region_offset::kFreedBy) + stack;
     const std::uint64_t blocks = Load(shared->blocks);
     if (blocks == 0) continue;
-    freed.push_back(
-        {stack,
-         {static_cast<std::int64_t>(Load(shared->bytes)), static_cast<std::int64_t>(blocks)}});
+    freed.push_back({stack, AmountOf(Load(shared->bytes), blocks)});
   }
   return freed;
 }
@@ -191,7 +193,7 @@ std::vector<OwnRange> RegionReader::OwnRanges() const {
   const std::uint32_t count = LoadCount(Header().own_range_count, kMaxOwnRanges);
   for (std::uint32_t i = 0; i < count; ++i) {
     const OwnRange range = CopyOf(At<OwnRange>(region_offset::kOwnRanges) + i);
-    if (range.begin < range.end) ranges.push_back(range);  // else not there yet
+    if (range.begin < range.end) ranges.push_back(range);  // else the record is not complete yet
   }
   return ranges;
 }

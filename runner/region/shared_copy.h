@@ -1,4 +1,4 @@
-// Copies out of memory that another process may be writing. Internal to this folder.
+// Copies values out of memory that another process may be writing. Used by region_*.cpp only.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,11 @@
 
 namespace leakgate {
 
-// Acquire pairs with the agent's release: what came before is there.
+// Acquire pairs with the agent's release: the records that are counted are complete.
 inline std::uint32_t LoadCount(const std::atomic<std::uint32_t>& count, std::uint32_t limit) {
   return std::min(count.load(std::memory_order_acquire), limit);
 }
 
-// A copy of a record that the other process may be writing.
 template <typename T>
 T CopyOf(const T* record) {
   T copy;
@@ -24,6 +23,12 @@ T CopyOf(const T* record) {
 template <typename Enum>
 bool IsBetween(std::uint32_t value, Enum first, Enum last) {
   return value >= static_cast<std::uint32_t>(first) && value <= static_cast<std::uint32_t>(last);
+}
+
+// Returns `value` as an Enum, or `otherwise` if it is not between `first` and `last`.
+template <typename Enum>
+Enum EnumOr(std::uint32_t value, Enum first, Enum last, Enum otherwise) {
+  return IsBetween(value, first, last) ? static_cast<Enum>(value) : otherwise;
 }
 
 template <typename T>

@@ -8,19 +8,19 @@
 namespace leakgate {
 namespace {
 
-struct EventWord {
+struct NamedEvent {
   std::uint32_t event;
-  std::string_view word;
+  std::string_view name;
 };
 
-constexpr std::array kWords = {EventWord{kStacksOfAlloc, "alloc"},
-                               EventWord{kStacksOfRealloc, "realloc"},
-                               EventWord{kStacksOfFree, "free"}};
+constexpr std::array kEvents = {NamedEvent{kStacksOfAlloc, "alloc"},
+                                NamedEvent{kStacksOfRealloc, "realloc"},
+                                NamedEvent{kStacksOfFree, "free"}};
 
-// 0: there is no such.
-std::uint32_t EventOf(std::string_view word) {
-  for (const EventWord& it : kWords) {
-    if (it.word == word) return it.event;
+// Returns 0 if no event has this name.
+std::uint32_t FindEvent(std::string_view name) {
+  for (const NamedEvent& it : kEvents) {
+    if (it.name == name) return it.event;
   }
   return 0;
 }
@@ -36,19 +36,19 @@ Expected<std::uint32_t> ParseStackEvents(std::string_view text) {
   std::uint32_t events = 0;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
-    const std::string_view word = text.substr(at, comma - at);
-    const std::uint32_t event = EventOf(word);
+    const std::string_view name = text.substr(at, comma - at);
+    const std::uint32_t event = FindEvent(name);
     if (event == 0) {
       return UsageError(
           fmt::format("invalid stack event '{}': there are alloc, realloc and free; write for "
                       "example --stacks alloc,realloc",
-                      word));
+                      name));
     }
     if ((events & event) != 0) {
       return UsageError(
           fmt::format("duplicate stack event '{}': name each of alloc, realloc and free once at "
                       "most",
-                      word));
+                      name));
     }
     events |= event;
     at = comma + 1;
@@ -56,21 +56,21 @@ Expected<std::uint32_t> ParseStackEvents(std::string_view text) {
   return events;
 }
 
-std::vector<std::string> WordsOfStackEvents(std::uint32_t events) {
-  std::vector<std::string> words;
-  for (const EventWord& it : kWords) {
-    if ((events & it.event) != 0) words.emplace_back(it.word);
+std::vector<std::string> StackEventNames(std::uint32_t events) {
+  std::vector<std::string> names;
+  for (const NamedEvent& it : kEvents) {
+    if ((events & it.event) != 0) names.emplace_back(it.name);
   }
-  return words;
+  return names;
 }
 
 std::string StackEventsText(std::uint32_t events) {
-  return fmt::format("{}", fmt::join(WordsOfStackEvents(events), ", "));
+  return fmt::format("{}", fmt::join(StackEventNames(events), ", "));
 }
 
-std::uint32_t StackEventsFromWords(const std::vector<std::string>& words) {
+std::uint32_t StackEventsFromNames(const std::vector<std::string>& names) {
   std::uint32_t events = 0;
-  for (const std::string& word : words) events |= EventOf(word);
+  for (const std::string& name : names) events |= FindEvent(name);
   return events;
 }
 

@@ -1,4 +1,4 @@
-// The events whose stacks are recorded, in words: `--stacks alloc,realloc,free`. Pure.
+// The events whose stacks are recorded, and their names, as in `--stacks alloc,realloc,free`.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 
 namespace leakgate {
 
-// The bits of a list with commas. A usage error names what is wrong, and the events there are.
+// Parses names separated by commas into the bits of common/stack_event.h. Fails with a usage error
+// that tells what is wrong, and which names there are.
 [[nodiscard]] Expected<std::uint32_t> ParseStackEvents(std::string_view text);
 
-// "alloc", "realloc", "free", in this order.
-[[nodiscard]] std::vector<std::string> WordsOfStackEvents(std::uint32_t events);
-// "alloc, realloc".
+// The names of the events in `events`: "alloc", "realloc", "free", in this order.
+[[nodiscard]] std::vector<std::string> StackEventNames(std::uint32_t events);
+// The same in one text, such as "alloc, realloc".
 [[nodiscard]] std::string StackEventsText(std::uint32_t events);
 
-// Of the words that there are; others are read over.
-[[nodiscard]] std::uint32_t StackEventsFromWords(const std::vector<std::string>& words);
+// The reverse of StackEventNames. Ignores unknown names.
+[[nodiscard]] std::uint32_t StackEventsFromNames(const std::vector<std::string>& names);
 
 }  // namespace leakgate

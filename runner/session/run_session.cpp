@@ -9,7 +9,6 @@
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
 #include "runner/attribution/frame_origin.h"
-#include "runner/budget/expiry.h"
 #include "runner/report/program_exit_text.h"
 #include "runner/session/generations.h"
 #include "runner/session/gtest_output.h"
@@ -184,7 +183,7 @@ class Session {
     result.shard = ShardOf(OwnEnvironment());
     if (request_.baseline) result.baseline = request_.baseline->path;
     result.program = {status.exit_code, status.signal};
-    result.failures = prepared_.budgets.Expired(Today());
+    result.failures = prepared_.budgets.ListExpired();
     CollectWindows(result);
     confirmations_->ConfirmAll(WhyNotRepeated(result), result);
     result.reasons = ReasonsForDoubt(generations_, result);

@@ -70,7 +70,7 @@ fs::path TestSnapshots::Write(const RegionReader& region, const WindowCopy& wind
 
 void TestSnapshots::Remove(const TestSnapshotPair& pair) {
   for (const fs::path& file : {pair.begin, pair.end}) {
-    if (!file.empty()) RemoveWritten(file);
+    if (!file.empty()) RemoveWrittenFile(file);
   }
 }
 

@@ -114,7 +114,7 @@ Expected<void> LayVariables(const EnableRequest& request, const HeldThread& thre
 }  // namespace
 
 bool IsAtFirstInstruction(int pid) {
-  if (!IsStoppedBySignal(pid) || TasksOf(pid).size() != 1) return false;
+  if (!IsStoppedBySignal(pid) || ListThreads(pid).size() != 1) return false;
   const Expected<TargetMemory> memory = TargetMemory::Open(pid);
   const std::optional<WaitingIn> thread = WhatWaits(pid, pid);
   return memory && thread && thread->pc != 0 && thread->pc == EntryOf(*memory);

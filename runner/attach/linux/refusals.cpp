@@ -37,7 +37,7 @@ Expected<void> RequireAlive(int pid) {
   if (pid <= 0 || state.empty()) {
     return UsageError(fmt::format("PID {}: there is no such process", pid));
   }
-  if (HasDied(pid, pid) && TasksOf(pid).size() < 2) {
+  if (HasDied(pid, pid) && ListThreads(pid).size() < 2) {
     return EndedError(pid);
   }
   if (pid == ::getpid()) return UsageError(fmt::format("PID {} is leakgate itself", pid));
@@ -49,7 +49,7 @@ Expected<void> RequireAlive(int pid) {
 }
 
 Expected<void> RequireFreeOfTracers(int pid) {
-  for (const int tid : TasksOf(pid)) {
+  for (const int tid : ListThreads(pid)) {
     const std::string tracer = StatusField(pid, tid, "TracerPid");
     if (!tracer.empty() && tracer != "0") return Unexpected(StopError(pid, EPERM));
   }

@@ -35,7 +35,7 @@ Expected<RemoteCalls> RemoteCalls::Begin(HeldThread& thread, const TargetMemory&
                                          std::function<void()> meanwhile) {
   std::optional<HeldState> state = thread.State();
   if (!state) return EndedError(memory.pid());
-  if (!thread.was_stopped()) (void)BeginAgain(state->registers);
+  if (!thread.was_stopped()) (void)RestartInterruptedCall(state->registers);
 
   RemoteCalls calls(thread, memory, library);
   calls.state_ = *std::move(state);

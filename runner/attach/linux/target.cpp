@@ -95,7 +95,7 @@ Error Target::NoSafePoint() const {
 // While a signal has stopped all threads, none gives back what it holds. A call on another thread
 // would wait for that for ever.
 Expected<void> Target::RequireNothingHeldUp() {
-  const std::vector<int> tasks = TasksOf(pid());
+  const std::vector<int> tasks = ListThreads(pid());
   for (const int tid : tasks) {
     if (tasks.size() == 1) break;
     Expected<std::optional<HeldThread>> thread = stops_.Stop(tid);
@@ -161,7 +161,7 @@ Expected<void> Target::CallAgent(std::uint64_t AttachPointCopy::*function, std::
 
 bool Target::AwaitThreadsOutside() {
   ThreadProgress progress(pid());
-  std::vector<int> inside = TasksOf(pid());
+  std::vector<int> inside = ListThreads(pid());
   for (;;) {
     std::erase_if(inside, [&](int tid) { return IsOutside(tid, progress); });
     if (inside.empty()) break;
@@ -192,6 +192,6 @@ bool Target::IsOutside(int tid, ThreadProgress& progress) {
   return registers && !agent->Has(ProgramCounterOf(*registers));
 }
 
-bool Target::HasEnded() const { return HasDied(pid(), pid()) && TasksOf(pid()).size() < 2; }
+bool Target::HasEnded() const { return HasDied(pid(), pid()) && ListThreads(pid()).size() < 2; }
 
 }  // namespace leakgate

@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kMost(15);
 bool IsReadyToRun(int pid, int tid) { return StatusField(pid, tid, "State").starts_with('R'); }
 
 ThreadProgress::ThreadProgress(int pid) : pid_(pid) {
-  for (const int tid : TasksOf(pid)) {
+  for (const int tid : ListThreads(pid)) {
     const auto time = TimeOnProcessor(pid, tid);
     if (time) at_begin_.emplace(tid, *time);
   }
@@ -37,7 +37,7 @@ void ThreadProgress::NoteLook(int tid) {
 }
 
 bool ThreadProgress::HasEachRun() const {
-  const std::vector<int> tasks = TasksOf(pid_);
+  const std::vector<int> tasks = ListThreads(pid_);
   return std::all_of(tasks.begin(), tasks.end(), [this](int tid) {
     const auto begin = at_begin_.find(tid);
     const auto time = TimeOnProcessor(pid_, tid);

@@ -43,7 +43,7 @@ void ThreadStops::ReleaseLate() {
 
 void Continue(HeldThread& thread) {
   auto registers = thread.Registers();
-  if (registers && !thread.was_stopped() && BeginAgain(*registers)) {
+  if (registers && !thread.was_stopped() && RestartInterruptedCall(*registers)) {
     (void)thread.SetRegisters(*registers);
   }
   thread.Release();

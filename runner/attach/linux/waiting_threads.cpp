@@ -109,7 +109,7 @@ StopCost CostOf(const WaitingIn& waiting) {
   if (std::find(std::begin(kGoOn), std::end(kGoOn), NewerFormOf(waiting.call)) != std::end(kGoOn)) {
     return StopCost::kNone;
   }
-  if (!EndsWhenStopped(static_cast<std::uint64_t>(waiting.call))) return StopCost::kShows;
+  if (!IsInterruptedByStops(static_cast<std::uint64_t>(waiting.call))) return StopCost::kShows;
   return HasTimeLimit(waiting) ? StopCost::kBeginsAnew : StopCost::kNone;
 }
 
@@ -121,7 +121,7 @@ std::optional<WaitingIn> WhatWaits(int pid, int tid) {
 
 std::vector<int> ThreadsToStop(int pid, StopCost most) {
   std::vector<std::pair<StopCost, int>> threads;
-  for (const int tid : TasksOf(pid)) {
+  for (const int tid : ListThreads(pid)) {
     const std::optional<WaitingIn> waiting = WhatWaits(pid, tid);
     if (waiting && CostOf(*waiting) <= most) threads.emplace_back(CostOf(*waiting), tid);
   }

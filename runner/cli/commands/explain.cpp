@@ -8,6 +8,7 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/expiry.h"
 #include "runner/budget/quantities.h"
+#include "runner/budget/read_budget.h"
 #include "runner/budget/wording.h"
 #include "runner/cli/commands/program_line.h"
 #include "runner/cli/terminal.h"

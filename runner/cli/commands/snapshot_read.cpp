@@ -10,6 +10,7 @@
 
 #include "runner/attribution/frame_origin.h"
 #include "runner/base/atomic_file.h"
+#include "runner/budget/read_budget.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/snapshot_view/show_diff.h"

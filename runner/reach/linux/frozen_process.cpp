@@ -65,7 +65,7 @@ Expected<void> FrozenProcess::SeizeAllThreads() {
 
 Expected<bool> FrozenProcess::SeizeNewThreads() {
   bool found = false;
-  for (const int tid : TasksOf(pid_)) {
+  for (const int tid : ListThreads(pid_)) {
     const bool is_known = std::any_of(held_.begin(), held_.end(),
                                       [tid](const Held& held) { return held.tid == tid; });
     if (is_known) continue;

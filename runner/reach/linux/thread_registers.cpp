@@ -30,7 +30,7 @@ std::optional<FrozenThread> ReadRegisters(int tid) {
 
 void RestartInterruptedCall(int tid) {
   std::optional<RegisterSet> general = GetRegisterSet(tid);
-  if (general && BeginAgain(*general)) (void)SetRegisterSet(tid, *general);
+  if (general && RestartInterruptedCall(*general)) (void)SetRegisterSet(tid, *general);
 }
 
 }  // namespace leakgate

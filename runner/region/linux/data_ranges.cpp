@@ -11,7 +11,7 @@ std::vector<FileRange> DataRanges(const UniqueFd& fd, FileRange within) {
   std::vector<FileRange> ranges;
   for (std::uint64_t at = within.begin; at < within.end;) {
     const off_t data = ::lseek(fd.get(), static_cast<off_t>(at), SEEK_DATA);
-    if (data < 0 && errno == ENXIO) return ranges;  // nothing from here on
+    if (data < 0 && errno == ENXIO) return ranges;  // there is no page from `at` on
     if (data < 0) return {within};
     const auto begin = static_cast<std::uint64_t>(data);
     if (begin >= within.end) return ranges;

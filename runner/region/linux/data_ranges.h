@@ -1,5 +1,5 @@
-// Where a sparse file holds anything at all. Reading a hole of shared memory
-// through a mapping would fill it with pages, so holes are never touched.
+// Finds the parts of a sparse file that have pages. Reading a hole of shared memory through a
+// mapping would allocate pages for it, so the runner never reads holes.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace leakgate {
 
 struct FileRange {
-  std::uint64_t begin = 0;  // offsets in bytes
+  std::uint64_t begin = 0;  // in bytes
   std::uint64_t end = 0;
 };
 
-// The ranges of `fd` within [begin, end) that hold pages. Where the kernel
-// cannot tell, the whole.
+// Returns the ranges of `fd` within `within` that have pages, or `within` if the kernel cannot
+// tell.
 [[nodiscard]] std::vector<FileRange> DataRanges(const UniqueFd& fd, FileRange within);
 
 }  // namespace leakgate

@@ -216,7 +216,7 @@ ControlServer::Next ControlServer::Serve(const Client& client) {
   message.bytes = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
   if (message.IsNotice() && handlers_.on_exec) {
     const FileRights rights(client.peer.uid, client.peer.gid);
-    if (rights.hold()) handlers_.on_exec(message.AsExec(client.peer.pid));
+    if (rights.are_in_force()) handlers_.on_exec(message.AsExec(client.peer.pid));
   }
   if (!message.IsHello()) return Next::kClose;
   const bool is_ours = message.AsHello().layout_version == kLayoutVersion;

@@ -1,4 +1,4 @@
-// Files that are what they should be, and those that are not.
+// Which files are opened and read, and which are refused.
 #include "runner/base/regular_file.h"
 
 #include <fcntl.h>
@@ -6,10 +6,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "tests/support/command.h"
 
 namespace leakgate {
 namespace {
@@ -19,13 +20,6 @@ using testing::StartsWith;
 
 class RegularFileTest : public testing::Test {
  protected:
-  RegularFileTest() {
-    std::string name = fs::temp_directory_path() / "leakgate-files-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    directory_ = name;
-  }
-  ~RegularFileTest() override { fs::remove_all(directory_); }
-
   static std::string WhyNot(const fs::path& path) {
     const auto file = OpenRegularFile(path);
     return file ? "no error" : file.error().message();
@@ -35,7 +29,8 @@ class RegularFileTest : public testing::Test {
     return directory_ / "file";
   }
 
-  fs::path directory_;
+  const test::TemporaryDirectory temporary_;
+  const fs::path directory_{temporary_.path()};
 };
 
 TEST_F(RegularFileTest, IsReadAsAWhole) {
@@ -45,7 +40,7 @@ TEST_F(RegularFileTest, IsReadAsAWhole) {
 
 TEST_F(RegularFileTest, IsReadByAStream) {
   const std::string text(200'000, 'x');
-  const auto stream = StreamOf(*OpenRegularFile(Write(text)));
+  const auto stream = MakeInputStream(*OpenRegularFile(Write(text)));
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(*stream), {}), text);
   EXPECT_FALSE(stream->bad());
 }
@@ -60,7 +55,7 @@ TEST_F(RegularFileTest, IsNoFifo) {
   EXPECT_EQ(WhyNot(directory_ / "fifo"), "it is a FIFO, not a regular file");
 }
 
-// Who waits to write into it must not be let go on.
+// A process that waits for a reader of the FIFO must not be woken.
 TEST_F(RegularFileTest, IsNoReaderOfAFifo) {
   const fs::path fifo = directory_ / "fifo";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
@@ -83,7 +78,7 @@ TEST_F(RegularFileTest, IsNotReadBeyondWhatItMayHave) {
   EXPECT_THAT(text.error().message(), StartsWith("it is too large"));
 }
 
-// Files of /proc are regular ones, say size 0, and may have no end.
+// Files of /proc are regular files whose size is 0, and which may have no end.
 TEST_F(RegularFileTest, MayHaveMoreThanItSays) {
   EXPECT_GT(ReadRegularFile("/proc/self/maps", 1 << 20).value().size(), 100U);
   EXPECT_FALSE(ReadRegularFile("/proc/self/maps", 100));

@@ -1,4 +1,4 @@
-// What a signal that ends a process leaves behind, in a process of its own.
+// What remains of a process that a signal ends. Each test forks such a process.
 #include "runner/base/signal_end.h"
 
 #include <fcntl.h>
@@ -7,17 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
+
+#include "tests/support/command.h"
 
 namespace leakgate {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The signal that ended the process, or the negative of its exit code. The process inherits
-// nothing from this one, which may be a background job: only `ignored` is ignored.
+// Runs `function` in a process, and returns the signal that ended that, or its negative exit code.
+// The process ignores no signal but `ignored`, even if this one is a background job and ignores
+// several.
 template <typename Function>
 int EndOf(Function function, int ignored = 0) {
   const pid_t pid = ::fork();
@@ -36,18 +37,11 @@ int EndOf(Function function, int ignored = 0) {
 
 class SignalEndTest : public testing::TestWithParam<int> {
  protected:
-  SignalEndTest() {
-    std::string name = fs::temp_directory_path() / "leakgate-end-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    directory_ = name;
-    std::ofstream(file()) << "half of it";
-  }
-  ~SignalEndTest() override { fs::remove_all(directory_); }
-
-  fs::path file() const { return directory_ / "file"; }
+  fs::path file() const { return file_; }
 
  private:
-  fs::path directory_;
+  const test::TemporaryDirectory directory_;
+  const fs::path file_{directory_.Write("file", "half of it")};
 };
 
 TEST_P(SignalEndTest, IsByTheSignalAndTakesPartialFilesAway) {

@@ -1,4 +1,4 @@
-// Every message about a bad budget file, in full. Bad JSON: located_json_test.cpp.
+// Every message about a bad budget file, in full. For bad JSON, see located_json_test.cpp.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,7 +14,7 @@ struct ErrorCase {
   std::string message;
 };
 
-// The rest of a file whose component stands on line 1; `text` is on line 2.
+// A file with the component on line 1 and `text` on line 2.
 std::string Member(const std::string& text) { return "{\"component\": \"net\",\n" + text + "}"; }
 
 std::string TestLimits(const std::string& limits) {

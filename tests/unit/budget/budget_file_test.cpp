@@ -1,11 +1,11 @@
-// What a good budget file means. Bad ones: budget_file_errors_test.cpp.
+// What a good budget file means. For bad ones, see budget_file_errors_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "runner/budget/expiry.h"
-#include "runner/budget/read_budget.h"
+#include "tests/unit/budget/good_budget.h"
 
 namespace leakgate {
 namespace {
@@ -41,11 +41,7 @@ constexpr const char* kFull = R"({
   ]
 })";
 
-BudgetFile Parse(const std::string& text) {
-  const Expected<BudgetFile> file = ParseBudgetFile("net.leakgate.json", text);
-  if (!file) ADD_FAILURE() << file.error().message;
-  return file.value_or(BudgetFile{});
-}
+BudgetFile Parse(const std::string& text) { return GoodBudget("net.leakgate.json", text); }
 
 TEST(BudgetFileTest, KnowsWhatItCovers) {
   const BudgetFile file = Parse(kFull);

@@ -1,4 +1,4 @@
-// Which file wins, and what it allows a test.
+// Which file wins, and what it permits a test.
 #include "runner/budget/budget_set.h"
 
 #include <gmock/gmock.h>
@@ -8,31 +8,23 @@
 #include <string>
 #include <vector>
 
-#include "runner/budget/read_budget.h"
-#include "tests/unit/budget/budget_directory.h"
+#include "tests/support/command.h"
+#include "tests/unit/budget/good_budget.h"
 
 namespace leakgate {
 namespace {
 
 namespace fs = std::filesystem;
 
-BudgetFile Parse(const fs::path& path, const std::string& text) {
-  const Expected<BudgetFile> file = ParseBudgetFile(path, text);
-  if (!file) ADD_FAILURE() << file.error().message;
-  return file.value_or(BudgetFile{});
-}
-
-// A file that allows `tests` that many outstanding bytes.
+// A file that limits the outstanding bytes of `tests`.
 BudgetFile Allowing(int bytes, const fs::path& path, const std::string& tests = "*") {
-  return Parse(path, R"({"component": ")" + path.stem().stem().string() + R"(", "tests": [")" +
-                         tests + R"("], "limits": {"test": {"outstanding": {"bytes": )" +
-                         std::to_string(bytes) + "}}}}");
+  return GoodBudget(path, R"({"component": ")" + path.stem().stem().string() + R"(", "tests": [")" +
+                              tests + R"("], "limits": {"test": {"outstanding": {"bytes": )" +
+                              std::to_string(bytes) + "}}}}");
 }
 
 AppliedBudget ForTest(const BudgetSet& set, const TestId& test) {
-  const Expected<AppliedBudget> budget = set.ForTest(test);
-  if (!budget) ADD_FAILURE() << budget.error().message;
-  return budget.value_or(AppliedBudget{});
+  return ValueOf(set.ForTest(test));
 }
 
 std::string ErrorOf(const Expected<AppliedBudget>& budget) {
@@ -48,7 +40,7 @@ TEST(BudgetSetTest, LimitsNothingWithoutAFile) {
 }
 
 TEST(BudgetSetTest, KeepsTheDefaultPolicyWhereAFileLimitsGrowthOnly) {
-  const BudgetSet set({Parse("net.leakgate.json", R"({"component": "net", "limits": {"test":
+  const BudgetSet set({GoodBudget("net.leakgate.json", R"({"component": "net", "limits": {"test":
                            {"growth": {"blocks": 3}}}})")},
                       "net_test");
   const AppliedBudget budget = ForTest(set, {"A.One", ""});
@@ -72,7 +64,7 @@ TEST(BudgetSetTest, LeavesBlocksUnlimitedWhereAFileLimitsBytesOnly) {
 }
 
 TEST(BudgetSetTest, LeavesBytesUnlimitedWhereAFileLimitsBlocksOnly) {
-  const BudgetSet set({Parse("net.leakgate.json", R"({"component": "net", "limits": {"test":
+  const BudgetSet set({GoodBudget("net.leakgate.json", R"({"component": "net", "limits": {"test":
                            {"outstanding": {"blocks": 1}}}})")},
                       "net_test");
   const AppliedBudget budget = ForTest(set, {"A.One", ""});
@@ -81,10 +73,11 @@ TEST(BudgetSetTest, LeavesBytesUnlimitedWhereAFileLimitsBlocksOnly) {
 }
 
 TEST(BudgetSetTest, SaysWhichFileAndLineSetsALimit) {
-  const BudgetSet set({Parse("ci/net.leakgate.json", R"({"component": "net", "owner": "team-net",
+  const BudgetSet set(
+      {GoodBudget("ci/net.leakgate.json", R"({"component": "net", "owner": "team-net",
     "limits": {"test": {"outstanding":
       {"bytes": 64}}}})")},
-                      "net_test");
+      "net_test");
   const AppliedBudget budget = ForTest(set, {"A.One", ""});
   EXPECT_EQ(budget.owner, "team-net");
   ASSERT_TRUE(budget.outstanding.bytes);
@@ -103,8 +96,8 @@ TEST(BudgetSetTest, TakesTheFileWhosePatternsMatch) {
 }
 
 TEST(BudgetSetTest, IgnoresFilesForOtherBinaries) {
-  const std::vector<BudgetFile> files = {
-      Parse("net.leakgate.json", R"({"component": "net", "binaries": ["net_*", "http_test"]})")};
+  const std::vector<BudgetFile> files = {GoodBudget(
+      "net.leakgate.json", R"({"component": "net", "binaries": ["net_*", "http_test"]})")};
   EXPECT_EQ(ForTest(BudgetSet(files, "/build/bin/net_test"), {"A.One", ""}).component, "net");
   EXPECT_EQ(ForTest(BudgetSet(files, "http_test"), {"A.One", ""}).component, "net");
   EXPECT_EQ(ForTest(BudgetSet(files, "/net_build/disk_test"), {"A.One", ""}).component, "");
@@ -151,26 +144,25 @@ TEST(BudgetSetTest, TakesRelativePathsFromTheCurrentDirectory) {
 }
 
 TEST(BudgetSetTest, ResolvesLinksBeforeItComparesPaths) {
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   temp.Write("real/net/a_test.cc", "");
-  fs::create_directory_symlink(temp.path() / "real", temp.path() / "link");
-  const BudgetSet set({Allowing(1, temp.path() / "link/net/net.leakgate.json"),
-                       Allowing(2, temp.path() / "all.leakgate.json")},
+  fs::create_directory_symlink(temp.File("real"), temp.File("link"));
+  const BudgetSet set({Allowing(1, temp.File("link/net/net.leakgate.json")),
+                       Allowing(2, temp.File("all.leakgate.json"))},
                       "all_tests");
-  const std::string source = (temp.path() / "real/net/a_test.cc").string();
+  const std::string source = temp.File("real/net/a_test.cc");
   EXPECT_EQ(ForTest(set, {"A.One", source}).component, "net");
 }
 
 TEST(BudgetSetTest, TakesALinkToASourceForOneThatStandsThere) {
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   temp.Write("workspace/net/a_test.cc", "");
-  fs::create_directories(temp.path() / "runfiles/net");
-  fs::create_symlink(temp.path() / "workspace/net/a_test.cc",
-                     temp.path() / "runfiles/net/a_test.cc");
-  const BudgetSet set({Allowing(1, temp.path() / "runfiles/net/net.leakgate.json"),
-                       Allowing(2, temp.path() / "runfiles/all.leakgate.json")},
+  fs::create_directories(temp.File("runfiles/net"));
+  fs::create_symlink(temp.File("workspace/net/a_test.cc"), temp.File("runfiles/net/a_test.cc"));
+  const BudgetSet set({Allowing(1, temp.File("runfiles/net/net.leakgate.json")),
+                       Allowing(2, temp.File("runfiles/all.leakgate.json"))},
                       "all_tests");
-  const std::string source = (temp.path() / "runfiles/net/a_test.cc").string();
+  const std::string source = temp.File("runfiles/net/a_test.cc");
   EXPECT_EQ(ForTest(set, {"A.One", source}).component, "net");
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runner/budget/read_budget.h"
-#include "tests/unit/budget/budget_directory.h"
+#include "tests/support/command.h"
 
 namespace leakgate {
 namespace {
@@ -38,12 +38,12 @@ std::string ErrorOf(const std::vector<fs::path>& paths) {
 }
 
 TEST(LoadBudgetFilesTest, ReadsAFileOfAnyName) {
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   EXPECT_THAT(ComponentsIn({temp.Write("net.json", Budget("net"))}), ElementsAre("net"));
 }
 
 TEST(LoadBudgetFilesTest, ReadsEveryBudgetBelowADirectoryInTheOrderOfTheirPaths) {
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   temp.Write("z.leakgate.json", Budget("z"));
   temp.Write("a/b/deep.leakgate.json", Budget("deep"));
   temp.Write("a/b.leakgate.json", Budget("b"));
@@ -51,25 +51,25 @@ TEST(LoadBudgetFilesTest, ReadsEveryBudgetBelowADirectoryInTheOrderOfTheirPaths)
 }
 
 TEST(LoadBudgetFilesTest, PassesOverOtherFilesInADirectory) {
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   temp.Write("net.leakgate.json", Budget("net"));
   temp.Write("package.json", "not JSON");
   temp.Write("net.leakgate.json.orig", "not JSON");
-  fs::create_directory(temp.path() / "folder.leakgate.json");
+  fs::create_directory(temp.File("folder.leakgate.json"));
   EXPECT_THAT(ComponentsIn({temp.path()}), ElementsAre("net"));
 }
 
 TEST(LoadBudgetFilesTest, KeepsPathsAsGiven) {
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   temp.Write("a/net.leakgate.json", Budget("net"));
-  const Expected<std::vector<BudgetFile>> files = LoadBudgetFiles({temp.path() / "a/../a"});
+  const Expected<std::vector<BudgetFile>> files = LoadBudgetFiles({temp.File("a/../a")});
   ASSERT_TRUE(files);
   ASSERT_EQ(files->size(), 1U);
-  EXPECT_EQ(files->front().path, temp.path() / "a/../a/net.leakgate.json");
+  EXPECT_EQ(files->front().path, fs::path(temp.File("a/../a/net.leakgate.json")));
 }
 
 TEST(LoadBudgetFilesTest, NamesFilesBelowTheCurrentDirectoryAsOneWouldWriteThem) {
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   temp.Write("a/net.leakgate.json", Budget("net"));
   const fs::path before = fs::current_path();
   fs::current_path(temp.path());
@@ -80,10 +80,10 @@ TEST(LoadBudgetFilesTest, NamesFilesBelowTheCurrentDirectoryAsOneWouldWriteThem)
 }
 
 TEST(LoadBudgetFilesTest, ReadsTheSameFileOnce) {
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   const fs::path file = temp.Write("a/net.leakgate.json", Budget("net"));
-  fs::create_symlink(file, temp.path() / "link.json");
-  EXPECT_THAT(ComponentsIn({file, temp.path(), temp.path() / "a/../a", temp.path() / "link.json"}),
+  fs::create_symlink(file, temp.File("link.json"));
+  EXPECT_THAT(ComponentsIn({file, temp.path(), temp.File("a/../a"), temp.File("link.json")}),
               ElementsAre("net"));
 }
 
@@ -92,8 +92,8 @@ TEST(LoadBudgetFilesTest, ReadsNothingWhenNothingIsGiven) {
 }
 
 TEST(LoadBudgetFilesTest, FailsOnAFileThatDoesNotExist) {
-  const BudgetDirectory temp;
-  const fs::path file = temp.path() / "none.json";
+  const test::TemporaryDirectory temp;
+  const fs::path file = temp.File("none.json");
   EXPECT_EQ(ErrorOf({file}), file.string() +
                                  ": cannot be read: No such file or directory; check the path and "
                                  "its permissions");
@@ -101,7 +101,7 @@ TEST(LoadBudgetFilesTest, FailsOnAFileThatDoesNotExist) {
 
 TEST(LoadBudgetFilesTest, FailsOnAFileThatMayNotBeRead) {
   if (geteuid() == 0) GTEST_SKIP() << "root may read every file";
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   const fs::path file = temp.Write("net.json", Budget("net"));
   fs::permissions(file, fs::perms::none);
   EXPECT_EQ(ErrorOf({file}), file.string() +
@@ -111,36 +111,36 @@ TEST(LoadBudgetFilesTest, FailsOnAFileThatMayNotBeRead) {
 
 TEST(LoadBudgetFilesTest, FailsOnADirectoryThatMayNotBeRead) {
   if (geteuid() == 0) GTEST_SKIP() << "root may read every directory";
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   const fs::path file = temp.Write("closed/net.leakgate.json", Budget("net"));
   temp.Write("other.leakgate.json", Budget("other"));
   fs::permissions(file.parent_path(), fs::perms::none);
-  EXPECT_EQ(ErrorOf({temp.path()}), temp.path().string() +
+  EXPECT_EQ(ErrorOf({temp.path()}), temp.path() +
                                         ": cannot be read: Permission denied; check the path and "
                                         "its permissions");
   fs::permissions(file.parent_path(), fs::perms::owner_all);
 }
 
 TEST(LoadBudgetFilesTest, FailsOnALinkInADirectoryThatLeadsNowhere) {
-  const BudgetDirectory temp;
-  const fs::path link = temp.path() / "net.leakgate.json";
-  fs::create_symlink(temp.path() / "gone.json", link);
+  const test::TemporaryDirectory temp;
+  const fs::path link = temp.File("net.leakgate.json");
+  fs::create_symlink(temp.File("gone.json"), link);
   EXPECT_EQ(ErrorOf({temp.path()}), link.string() +
                                         ": cannot be read: No such file or directory; check the "
                                         "path and its permissions");
 }
 
 TEST(LoadBudgetFilesTest, FailsOnADirectoryWithoutBudgets) {
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   temp.Write("net.json", Budget("net"));
   EXPECT_EQ(ErrorOf({temp.path()}),
-            temp.path().string() +
+            temp.path() +
                 ": holds no *.leakgate.json; name a budget file, or a directory with one in or "
                 "below it");
 }
 
 TEST(LoadBudgetFilesTest, FailsOnTheFirstBadFile) {
-  const BudgetDirectory temp;
+  const test::TemporaryDirectory temp;
   temp.Write("a.leakgate.json", Budget("a"));
   const fs::path bad = temp.Write("b.leakgate.json", "");
   temp.Write("c.leakgate.json", "");

@@ -6,28 +6,17 @@
 #include <vector>
 
 #include "runner/budget/budget_set.h"
-#include "runner/budget/read_budget.h"
 #include "runner/budget/verdict.h"
+#include "tests/unit/budget/good_budget.h"
 
 namespace leakgate {
 namespace {
-
-BudgetFile Parse(const std::string& path, const std::string& text) {
-  const Expected<BudgetFile> file = ParseBudgetFile(path, text);
-  if (!file) ADD_FAILURE() << file.error().message;
-  return file.value_or(BudgetFile{});
-}
-
-AppliedBudget ValueOf(const Expected<AppliedBudget>& budget) {
-  if (!budget) ADD_FAILURE() << budget.error().message;
-  return budget.value_or(AppliedBudget{});
-}
 
 const std::vector<TestId> kSuite = {{"A.One", ""}, {"A.Two", ""}};
 
 // A file with 10 bytes outstanding per suite, and an override of 99 for `overridden`.
 BudgetSet SuiteSet(const std::string& overridden) {
-  return BudgetSet({Parse("a.leakgate.json", R"({"component": "a", "owner": "team-a",
+  return BudgetSet({GoodBudget("a.leakgate.json", R"({"component": "a", "owner": "team-a",
     "limits": {"suite": {"outstanding": {"bytes": 10}}},
     "overrides": [{"tests": )" + overridden + R"(,
       "limits": {"suite": {"outstanding": {"bytes": 99}}}, "reason": "a fixture"}]})")},
@@ -54,16 +43,16 @@ TEST(SuiteBudgetTest, IsNotOverriddenWhereAnOverrideMatchesSomeTests) {
 }
 
 TEST(SuiteBudgetTest, HasNoDefaultLimits) {
-  const BudgetSet set({Parse("a.leakgate.json", R"({"component": "a"})")}, "all_tests");
+  const BudgetSet set({GoodBudget("a.leakgate.json", R"({"component": "a"})")}, "all_tests");
   const AppliedBudget budget = ValueOf(set.ForSuite(kSuite));
   EXPECT_EQ(budget.component, "a");
   EXPECT_FALSE(IsGated(budget));
 }
 
 TEST(SuiteBudgetTest, IsNoOnesWhereTestsBelongToSeveralFiles) {
-  const BudgetSet set({Parse("a.leakgate.json", R"({"component": "a", "tests": ["A.One"],
+  const BudgetSet set({GoodBudget("a.leakgate.json", R"({"component": "a", "tests": ["A.One"],
                              "limits": {"suite": {"growth": {"bytes": 0}}}})"),
-                       Parse("b.leakgate.json", R"({"component": "b", "tests": ["A.Two"]})")},
+                       GoodBudget("b.leakgate.json", R"({"component": "b", "tests": ["A.Two"]})")},
                       "all_tests");
   const AppliedBudget budget = ValueOf(set.ForSuite(kSuite));
   EXPECT_EQ(budget.component, "");
@@ -71,7 +60,7 @@ TEST(SuiteBudgetTest, IsNoOnesWhereTestsBelongToSeveralFiles) {
 }
 
 TEST(SuiteBudgetTest, IsNoOnesWhereATestIsNotCovered) {
-  const BudgetSet set({Parse("a.leakgate.json", R"({"component": "a", "tests": ["A.One"],
+  const BudgetSet set({GoodBudget("a.leakgate.json", R"({"component": "a", "tests": ["A.One"],
                              "limits": {"suite": {"growth": {"bytes": 0}}}})")},
                       "all_tests");
   EXPECT_EQ(ValueOf(set.ForSuite(kSuite)).component, "");
@@ -82,8 +71,8 @@ TEST(SuiteBudgetTest, IsNoOnesWithoutTests) {
 }
 
 TEST(SuiteBudgetTest, RefusesTwoFilesThatClaimATest) {
-  const BudgetSet set({Parse("a.leakgate.json", R"({"component": "a"})"),
-                       Parse("b.leakgate.json", R"({"component": "b", "tests": ["A.Two"]})")},
+  const BudgetSet set({GoodBudget("a.leakgate.json", R"({"component": "a"})"),
+                       GoodBudget("b.leakgate.json", R"({"component": "b", "tests": ["A.Two"]})")},
                       "all_tests");
   const Expected<AppliedBudget> budget = set.ForSuite(kSuite);
   ASSERT_FALSE(budget);
@@ -99,9 +88,9 @@ constexpr const char* kProgramLimits =
                                "outstanding": {"bytes": 10}}}})";
 
 TEST(ProgramBudgetTest, ComesFromTheOneFileThatLimitsIt) {
-  const BudgetSet set(
-      {Parse("b.leakgate.json", R"({"component": "b"})"), Parse("a.leakgate.json", kProgramLimits)},
-      "all_tests");
+  const BudgetSet set({GoodBudget("b.leakgate.json", R"({"component": "b"})"),
+                       GoodBudget("a.leakgate.json", kProgramLimits)},
+                      "all_tests");
   const AppliedBudget budget = ValueOf(set.ForProgram());
   EXPECT_EQ(budget.component, "a");
   ASSERT_TRUE(budget.outstanding.bytes && budget.growth.blocks);
@@ -111,21 +100,21 @@ TEST(ProgramBudgetTest, ComesFromTheOneFileThatLimitsIt) {
 }
 
 TEST(ProgramBudgetTest, BelongsToTheOnlyFileWhereNoneLimitsIt) {
-  const BudgetSet set({Parse("a.leakgate.json", R"({"component": "a"})")}, "all_tests");
+  const BudgetSet set({GoodBudget("a.leakgate.json", R"({"component": "a"})")}, "all_tests");
   const AppliedBudget budget = ValueOf(set.ForProgram());
   EXPECT_EQ(budget.component, "a");
   EXPECT_FALSE(IsGated(budget));
 }
 
 TEST(ProgramBudgetTest, IsNoOnesWhereSeveralFilesApplyAndNoneLimitsIt) {
-  const BudgetSet set({Parse("a.leakgate.json", R"({"component": "a"})"),
-                       Parse("b.leakgate.json", R"({"component": "b"})")},
+  const BudgetSet set({GoodBudget("a.leakgate.json", R"({"component": "a"})"),
+                       GoodBudget("b.leakgate.json", R"({"component": "b"})")},
                       "all_tests");
   EXPECT_EQ(ValueOf(set.ForProgram()).component, "");
 }
 
 TEST(ProgramBudgetTest, IsNotOverriddenByAnOverrideOfEveryTest) {
-  const BudgetSet set({Parse("a.leakgate.json", R"({"component": "a",
+  const BudgetSet set({GoodBudget("a.leakgate.json", R"({"component": "a",
     "limits": {"program": {"outstanding": {"bytes": 10}}},
     "overrides": [{"tests": ["*"], "reason": "x",
                    "limits": {"test": {"outstanding": {"bytes": 99}}}}]})")},
@@ -134,9 +123,9 @@ TEST(ProgramBudgetTest, IsNotOverriddenByAnOverrideOfEveryTest) {
 }
 
 TEST(ProgramBudgetTest, RefusesTwoFilesThatLimitIt) {
-  const BudgetSet set(
-      {Parse("a.leakgate.json", kProgramLimits), Parse("b.leakgate.json", kProgramLimits)},
-      "/build/all_tests");
+  const BudgetSet set({GoodBudget("a.leakgate.json", kProgramLimits),
+                       GoodBudget("b.leakgate.json", kProgramLimits)},
+                      "/build/all_tests");
   const std::string message =
       "b.leakgate.json:2:53: limits.program: a.leakgate.json:2 limits the program window of "
       "all_tests "

@@ -1,8 +1,8 @@
-// Which budget is a child process's, and which named ones are missed.
+// The budgets of child processes, and the warnings about those that no test has started.
 #include <gmock/gmock.h>
 
 #include "runner/budget/budget_set.h"
-#include "runner/budget/read_budget.h"
+#include "tests/unit/budget/good_budget.h"
 
 namespace leakgate {
 namespace {
@@ -12,10 +12,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 BudgetFile Parse(const std::string& component, const std::string& members) {
-  const Expected<BudgetFile> file = ParseBudgetFile(
-      component + ".json", "{\"component\": \"" + component + "\",\n" + members + "}");
-  if (!file) ADD_FAILURE() << file.error().message;
-  return file.value_or(BudgetFile{});
+  return GoodBudget(component + ".json",
+                    "{\"component\": \"" + component + "\",\n" + members + "}");
 }
 
 std::string ComponentOf(const BudgetSet& set, const std::string& image, const std::string& test) {

@@ -14,8 +14,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// An unusual layout: it has to survive. Allowances on lines 4, 6 and 7, the
-// override on line 10.
+// The layout is unusual, and must not be changed. The allowances are on lines 4, 6 and 7, the
+// override is on line 10.
 const std::string kText = R"({ "component":"net",
   "limits": {"test": {"outstanding": {"bytes": 99}}},
   "allowances" : [
@@ -46,7 +46,7 @@ std::string With(const std::string& part, const std::string& replacement,
   return text.replace(text.find(part), part.size(), replacement);
 }
 
-// As much as the text allows.
+// A run that has used as much as the text permits.
 BudgetUsage Everything() {
   return {.allowances = {{4, {65'536, 2}}, {6, {8, 1}}, {7, {8, 5}}}, .overrides = {{10, {}}}};
 }
@@ -140,7 +140,7 @@ TEST(RatchetTest, CostsAsMuchForEachEditHoweverManyThereAre) {
   const double growth = test::GrowthOfCost(2'000, make, [](const std::string& text) {
     std::vector<TextEdit> edits;
     for (std::size_t at = 0; at < text.size(); at += 100) edits.push_back({at, at + 1, "yy"});
-    EXPECT_EQ(Apply(edits, text).size(), text.size() + edits.size());
+    EXPECT_EQ(ApplyEdits(edits, text).size(), text.size() + edits.size());
   });
   EXPECT_LT(growth, test::kMostGrowth);
 }

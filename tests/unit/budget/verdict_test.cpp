@@ -34,7 +34,7 @@ Measured MeasuredOf(Amount outstanding, Amount growth) {
   return measured;
 }
 
-// Nothing but `resources`: descriptors and threads alike.
+// What a window measures that leaves `resources` descriptors, as many threads, and nothing else.
 Measured MeasuredResources(std::optional<std::int64_t> resources) {
   Measured measured;
   measured.file_descriptors = measured.threads = resources;

@@ -38,7 +38,7 @@ TEST_F(FileRightsTest, AreAnotherUsersWhileTheyLast) {
   const std::vector<gid_t> groups = Groups();
   {
     const FileRights rights(65534, 65534);
-    ASSERT_TRUE(rights.hold());
+    ASSERT_TRUE(rights.are_in_force());
     EXPECT_FALSE(CanOpen());
     EXPECT_EQ(::geteuid(), 0U);  // for all else it is root still
   }
@@ -55,7 +55,7 @@ TEST_F(FileRightsTest, AreTheUsersOwnOfFiles) {
 
 TEST_F(FileRightsTest, StayRootsForRoot) {
   const FileRights rights(0, 0);
-  EXPECT_TRUE(rights.hold());
+  EXPECT_TRUE(rights.are_in_force());
   EXPECT_TRUE(CanOpen());
 }
 

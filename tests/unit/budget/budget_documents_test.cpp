@@ -1,9 +1,14 @@
-// The published schema and our own reader give the same answer, but for what a
-// schema cannot say: those budgets are listed apart.
+// The published schema and docs/budgets.md agree with the reader: the schema gives the same answer,
+// except for what a schema cannot express; the document's example is a good budget file, and its
+// table shows the messages that the reader really gives.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
+#include <string>
+#include <vector>
 
 #include "runner/budget/read_budget.h"
 #include "runner/budget/schema_text.h"
@@ -138,6 +143,50 @@ TEST(BudgetSchemaTest, LeavesToTheReaderWhatASchemaCannotSay) {
         Inexpressible{"no such day", AllowanceOf(R"("expires": "2026-02-30")")}}) {
     EXPECT_FALSE(ReaderAccepts(it.budget)) << it.why;
     EXPECT_TRUE(SchemaAccepts(it.budget)) << it.why;
+  }
+}
+
+struct TableRow {
+  std::string text;
+  std::string message;
+};
+
+std::string ReadDoc() {
+  std::ifstream stream(std::filesystem::path(LEAKGATE_SOURCE_DIR) / "docs" / "budgets.md");
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+std::string FirstJsonBlock(const std::string& doc) {
+  const std::string opening = "```json\n";
+  const std::size_t begin = doc.find(opening) + opening.size();
+  return doc.substr(begin, doc.find("```", begin) - begin);
+}
+
+// The rows "| `{...` | `net.leakgate.json:...` |".
+std::vector<TableRow> ErrorRows(const std::string& doc) {
+  static const std::regex row(R"(\| `(\{[^`]*)` \| `(net\.leakgate\.json:[^`]*)` \|)");
+  std::vector<TableRow> rows;
+  for (std::sregex_iterator match(doc.begin(), doc.end(), row), end; match != end; ++match) {
+    rows.push_back({(*match)[1], (*match)[2]});
+  }
+  return rows;
+}
+
+TEST(BudgetsDocTest, OpensWithAGoodBudgetFile) {
+  const Expected<BudgetFile> file = ParseBudgetFile("docs/budgets.md", FirstJsonBlock(ReadDoc()));
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->component, "net");
+  EXPECT_EQ(file->overrides.size(), 1U);
+  EXPECT_EQ(file->allowances.size(), 1U);
+}
+
+TEST(BudgetsDocTest, ShowsTheMessagesThatTheParserGives) {
+  const std::vector<TableRow> rows = ErrorRows(ReadDoc());
+  EXPECT_EQ(rows.size(), 20U);
+  for (const TableRow& row : rows) {
+    const Expected<BudgetFile> file = ParseBudgetFile("net.leakgate.json", row.text);
+    ASSERT_FALSE(file) << row.text;
+    EXPECT_EQ(file.error().message, row.message);
   }
 }
 

@@ -1,12 +1,12 @@
-// How a test's budget says what to judge by besides limits: every quantity, until
-// when to free, allowances, and what has expired.
+// What a budget file permits a window: every quantity, overrides, free_by and the like, allowances,
+// and what of these has expired.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "runner/budget/budget_set.h"
-#include "runner/budget/read_budget.h"
+#include "tests/unit/budget/good_budget.h"
 
 namespace leakgate {
 namespace {
@@ -19,18 +19,14 @@ constexpr std::chrono::year_month_day kToday{std::chrono::year(2026), std::chron
                                              std::chrono::day(10)};
 
 BudgetFile Parse(const std::string& members, const std::string& component = "net") {
-  const Expected<BudgetFile> file = ParseBudgetFile(
-      "net.leakgate.json", "{\"component\": \"" + component + "\",\n" + members + "}");
-  if (!file) ADD_FAILURE() << file.error().message;
-  return file.value_or(BudgetFile{});
+  return GoodBudget("net.leakgate.json",
+                    "{\"component\": \"" + component + "\",\n" + members + "}");
 }
 
 BudgetSet Set(const std::string& members) { return {{Parse(members)}, "net_test", kToday}; }
 
 AppliedBudget ForTest(const BudgetSet& set, const std::string& name = "A.One") {
-  const Expected<AppliedBudget> budget = set.ForTest({name, ""});
-  if (!budget) ADD_FAILURE() << budget.error().message;
-  return budget.value_or(AppliedBudget{});
+  return ValueOf(set.ForTest({name, ""}));
 }
 
 TEST(QuantitiesTest, AllReachTheBudgetOfATest) {
@@ -56,6 +52,66 @@ TEST(QuantitiesTest, AreOverriddenOneByOne) {
   EXPECT_EQ(budget.threads->value, 2);
   EXPECT_EQ(budget.threads->source.reason, "a pool");
   EXPECT_EQ(budget.peak_bytes->value, 5);
+}
+
+// A file with 10 bytes and 1 block outstanding, 20 bytes of growth, and `overrides`.
+BudgetSet With(const std::string& overrides) {
+  return Set(
+      R"("limits": {"test": {"outstanding": {"bytes": 10, "blocks": 1}, "growth": {"bytes": 20}}},
+    "overrides": [)" +
+      overrides + "]");
+}
+
+std::string OutstandingBytes(int bytes, const std::string& tests) {
+  return R"({"tests": [")" + tests + R"("], "limits": {"test": {"outstanding": {"bytes": )" +
+         std::to_string(bytes) + R"(}}}, "reason": "because of )" + tests + "\"}";
+}
+
+TEST(OverrideTest, AppliesToTheTestsThatItMatches) {
+  const BudgetSet set = With(OutstandingBytes(99, "HttpTest.KeepAlive"));
+  EXPECT_EQ(ForTest(set, "HttpTest.KeepAlive").outstanding.bytes->value, 99);
+  EXPECT_EQ(ForTest(set, "HttpTest.Get").outstanding.bytes->value, 10);
+}
+
+TEST(OverrideTest, ReplacesTheWholeOutstandingObject) {
+  const BudgetSet set = With(OutstandingBytes(99, "*"));
+  EXPECT_FALSE(ForTest(set, "A.One").outstanding.blocks);
+}
+
+TEST(OverrideTest, LeavesTheMetricThatItDoesNotSet) {
+  const AppliedBudget budget = ForTest(With(OutstandingBytes(99, "*")), "A.One");
+  ASSERT_TRUE(budget.growth.bytes);
+  EXPECT_EQ(budget.growth.bytes->value, 20);
+  EXPECT_EQ(budget.growth.bytes->source.reason, "");
+}
+
+TEST(OverrideTest, GivesItsReasonAndLineToTheLimit) {
+  const AppliedBudget budget = ForTest(With("\n" + OutstandingBytes(99, "A.*")), "A.One");
+  EXPECT_EQ(budget.outstanding.bytes->source.file, "net.leakgate.json");
+  EXPECT_EQ(budget.outstanding.bytes->source.line, 4);
+  EXPECT_EQ(budget.outstanding.bytes->source.reason, "because of A.*");
+}
+
+TEST(OverrideTest, YieldsToALaterOneThatMatches) {
+  const BudgetSet set = With(OutstandingBytes(1, "A.*") + "," + OutstandingBytes(2, "*") + "," +
+                             OutstandingBytes(3, "B.*"));
+  EXPECT_EQ(ForTest(set, "A.One").outstanding.bytes->value, 2);
+  EXPECT_EQ(ForTest(set, "B.One").outstanding.bytes->value, 3);
+}
+
+TEST(OverrideTest, DoesNotYieldToALaterOneThatSetsAnotherMetric) {
+  const BudgetSet set = With(OutstandingBytes(1, "*") + R"(,
+      {"tests": ["*"], "limits": {"test": {"growth": {"blocks": 5}}}, "reason": "x"})");
+  const AppliedBudget budget = ForTest(set, "A.One");
+  EXPECT_EQ(budget.outstanding.bytes->value, 1);
+  EXPECT_EQ(budget.growth.blocks->value, 5);
+  EXPECT_FALSE(budget.growth.bytes);
+}
+
+TEST(OverrideTest, ForSuitesLeavesTestsAlone) {
+  const BudgetSet set = With(
+      R"({"tests": ["*"], "limits": {"suite": {"outstanding": {"bytes": 99}}}, "reason": "x"})");
+  EXPECT_EQ(ForTest(set, "A.One").outstanding.bytes->value, 10);
 }
 
 TEST(JudgingTest, ComesFromTheFile) {
@@ -115,7 +171,7 @@ TEST(AllowanceTest, OfCertainTestsDoesNotApplyToTheProgram) {
 }
 
 TEST(ExpiryTest, HoldsOnTheLastDay) {
-  EXPECT_THAT(Set(kAllowances).Expired(kToday),
+  EXPECT_THAT(Set(kAllowances).ListExpired(),
               ElementsAre("net.leakgate.json:6: the allowance for c expired on 2026-03-09; fix "
                           "the leak, or set a later date"));
 }
@@ -124,7 +180,7 @@ TEST(ExpiryTest, NamesEveryEntryThatHasExpired) {
   const BudgetSet set = Set(R"("overrides": [{"tests": ["A.*", "B.*"], "reason": "x",
     "free_by": "suite", "expires": "2026-01-31"}],
     "allowances": [{"stack": ["a", "b"], "reason": "x", "expires": "2025-12-31"}])");
-  EXPECT_THAT(set.Expired(kToday),
+  EXPECT_THAT(set.ListExpired(),
               ElementsAre("net.leakgate.json:2: the override for A.*, B.* expired on 2026-01-31; "
                           "fix the leak, or set a later date",
                           "net.leakgate.json:4: the allowance for a < b expired on 2025-12-31; fix "
@@ -135,7 +191,7 @@ TEST(ExpiryTest, LeavesOutFilesForOtherBinaries) {
   const BudgetSet set({Parse(R"("binaries": ["disk_*"], "allowances": [{"stack": ["a"],
                              "reason": "x", "expires": "2025-12-31"}])")},
                       "net_test", kToday);
-  EXPECT_THAT(set.Expired(kToday), IsEmpty());
+  EXPECT_THAT(set.ListExpired(), IsEmpty());
 }
 
 TEST(ExpiryTest, EndsAnOverride) {
