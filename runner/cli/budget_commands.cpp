@@ -13,10 +13,10 @@
 #include "runner/cli/initial_budget.h"
 #include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
+#include "runner/inspection/linux/process_image.h"
 #include "runner/report/report_file.h"
 #include "runner/report/text_report.h"
-#include "runner/session/program_search.h"
-#include "runner/session/test_listing.h"
+#include "runner/run/linux/test_listing.h"
 
 namespace leakgate {
 namespace {

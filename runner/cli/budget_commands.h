@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runner/cli/progress_mode.h"
-#include "runner/session/run_session.h"
+#include "runner/run/run_session.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {

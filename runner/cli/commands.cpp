@@ -16,14 +16,13 @@
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/merge/read_baseline.h"
-#include "runner/named_session/run_server.h"
 #include "runner/report/compared_run.h"
 #include "runner/report/ctest_measurements.h"
 #include "runner/report/json_access.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/style.h"
 #include "runner/report/text_report.h"
-#include "runner/session/run_outcome.h"
+#include "runner/run/run_outcome.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {
@@ -106,9 +105,6 @@ int ExitCodeToTell(const RunResult& result, std::optional<int> skip_exit_code) {
 
 Expected<int> Execute(RunCommand command) {
   command.request.agent = FindAgent();
-  command.request.serve = [](RunProcesses processes) {
-    return RunServer::Start(std::move(processes));
-  };
   const Expected<RunReports> compared = PrepareFiles(command);
   if (!compared) return Unexpected(compared.error());
   const Expected<ReadSource> sources = OwnSources(command.source_root);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runner/report/style.h"
-#include "runner/session/examination.h"
+#include "runner/run/doctor.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {

@@ -8,8 +8,8 @@
 #include "runner/budget/date.h"
 #include "runner/budget/quantities.h"
 #include "runner/budget/wording.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/style.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

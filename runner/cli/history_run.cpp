@@ -5,7 +5,7 @@
 #include <map>
 
 #include "runner/attribution/function_name.h"
-#include "runner/judgement/baseline.h"
+#include "runner/judge/baseline.h"
 #include "runner/merge/report_values.h"
 
 namespace leakgate {

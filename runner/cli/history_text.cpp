@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/cli/terminal.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/style.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -17,7 +17,8 @@
 #include "runner/cli/snapshot_take_command.h"
 #include "runner/report/report_file.h"
 #include "runner/report/text_report.h"
-#include "runner/session/run_session.h"
+#include "runner/run/run_request.h"
+#include "runner/run/test_snapshots.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {

@@ -20,7 +20,8 @@
 #include <thread>
 
 #include "runner/cli/progress_mode.h"
-#include "runner/session/run_session.h"
+#include "runner/run/run_progress.h"
+#include "runner/run/run_request.h"
 #include "runner/util/linux/status_row.h"
 
 namespace leakgate {
@@ -57,7 +58,7 @@ class ProgressDisplay {
   std::thread thread_;
 };
 
-// Run of session/run_session.h, with its progress shown.
+// Run of run/run_session.h, with its progress shown.
 [[nodiscard]] Expected<RunResult> RunShowingProgress(RunRequest& request, ProgressMode mode);
 
 }  // namespace leakgate

@@ -13,10 +13,10 @@
 #include "runner/cli/session_text.h"
 #include "runner/cli/snapshot_take_command.h"
 #include "runner/cli/terminal.h"
-#include "runner/named_session/run_client.h"
-#include "runner/named_session/session_client.h"
-#include "runner/session/preparation.h"
-#include "runner/session/program_search.h"
+#include "runner/inspection/linux/process_image.h"
+#include "runner/run/preparation.h"
+#include "runner/sessions/run_client.h"
+#include "runner/sessions/session_client.h"
 #include "runner/util/linux/errno_text.h"
 
 namespace leakgate {

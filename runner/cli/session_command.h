@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/named_session/session_owner.h"
+#include "runner/sessions/linux/session_owner.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {

@@ -8,7 +8,7 @@
 
 #include "runner/cli/numbers.h"
 #include "runner/cli/repeatable_option.h"
-#include "runner/named_session/linux/session_socket.h"
+#include "runner/host/named_sockets.h"
 #include "runner/snapshot/stack_events.h"
 
 namespace leakgate {

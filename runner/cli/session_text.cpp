@@ -7,7 +7,7 @@
 #include <ctime>
 
 #include "runner/cli/terminal.h"
-#include "runner/report/quantity_text.h"
+#include "runner/snapshot/quantity_text.h"
 #include "runner/snapshot/stack_events.h"
 #include "runner/snapshot/totals_amounts.h"
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "runner/named_session/image_selector.h"
-#include "runner/named_session/take_snapshot.h"
+#include "runner/sessions/image_selector.h"
+#include "runner/sessions/take_snapshot.h"
 #include "runner/util/expected.h"
 
 namespace leakgate {

@@ -6,7 +6,7 @@
 
 #include "runner/cli/numbers.h"
 #include "runner/cli/session_options.h"
-#include "runner/named_session/linux/session_socket.h"
+#include "runner/host/named_sockets.h"
 
 namespace leakgate {
 namespace {

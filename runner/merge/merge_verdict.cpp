@@ -6,8 +6,8 @@
 
 #include "runner/report/excess.h"
 #include "runner/report/failure_table.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/verdict_counts.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

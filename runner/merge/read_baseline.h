@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "runner/judgement/baseline.h"
+#include "runner/judge/baseline.h"
 #include "runner/merge/read_run_reports.h"
 #include "runner/util/expected.h"
 

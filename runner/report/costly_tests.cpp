@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "runner/report/quantity_text.h"
 #include "runner/report/window_name.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "runner/report/quantity_text.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -11,7 +11,7 @@
 #include "runner/report/function_text.h"
 #include "runner/report/json_words.h"
 #include "runner/report/outer_frames.h"
-#include "runner/report/quantity_text.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -3,22 +3,14 @@
 // A value that no enumerator has reads as the most cautious word.
 #pragma once
 
-#include "common/allocation_kind.h"
-#include "common/drop_reason.h"
-#include "common/region_layout.h"
-#include "common/unwind_end.h"
 #include "runner/attribution/finding.h"
 #include "runner/budget/verdict.h"
 #include "runner/report/run_result.h"
+#include "runner/snapshot/region_words.h"
 
 namespace leakgate {
 
-[[nodiscard]] const char* Word(AllocationKind kind);    // "malloc", "new[]", ...
-[[nodiscard]] const char* Word(UnwindEnd end);          // "outermost", "depth_limit", ...
-[[nodiscard]] const char* Word(DropReason reason);      // "reentered", "map_full", ...
-[[nodiscard]] const char* Word(BoundarySource source);  // "listener", "stream", "none"
-[[nodiscard]] const char* Word(WindowKind kind);        // "test", "suite", "program"
-[[nodiscard]] const char* Word(Verdict verdict);        // of a window
+[[nodiscard]] const char* Word(Verdict verdict);  // of a window
 [[nodiscard]] const char* Word(Disposition disposition);
 [[nodiscard]] const char* Word(Reach reach);
 [[nodiscard]] const char* Word(BaselineState state);  // "known", "new"; REQUIRES: a baseline

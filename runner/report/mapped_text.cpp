@@ -9,8 +9,8 @@
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/json_words.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/window_name.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

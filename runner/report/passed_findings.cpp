@@ -7,8 +7,8 @@
 #include "runner/attribution/call_sites.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/window_name.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "runner/report/quantity_text.h"
 #include "runner/report/style.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

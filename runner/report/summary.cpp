@@ -12,10 +12,10 @@
 #include "runner/report/measurement_text.h"
 #include "runner/report/passed_findings.h"
 #include "runner/report/program_exit_text.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/text_report.h"
 #include "runner/report/verdict_counts.h"
 #include "runner/report/window_name.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -10,9 +10,9 @@
 #include "runner/report/finding_text.h"
 #include "runner/report/mapped_text.h"
 #include "runner/report/measurement_text.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/remedy.h"
 #include "runner/report/window_name.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "runner/report/quantity_text.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

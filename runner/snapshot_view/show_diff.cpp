@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "runner/report/finding_text.h"
-#include "runner/report/quantity_text.h"
+#include "runner/snapshot/quantity_text.h"
 #include "runner/snapshot_view/diff_parts.h"
 
 namespace leakgate {

@@ -9,7 +9,7 @@
 
 #include "runner/report/function_text.h"
 #include "runner/report/json_words.h"
-#include "runner/report/quantity_text.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/report/json_words.h"
-#include "runner/report/quantity_text.h"
+#include "runner/snapshot/quantity_text.h"
 #include "runner/snapshot/stack_events.h"
 #include "runner/snapshot/totals_amounts.h"
 #include "runner/snapshot_view/show_snapshot.h"

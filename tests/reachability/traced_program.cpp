@@ -10,7 +10,7 @@
 
 #include "runner/attach/program_environment.h"
 #include "runner/cli/agent_location.h"
-#include "runner/session/linux/signals.h"
+#include "runner/run/linux/signals.h"
 
 namespace leakgate::test {
 namespace {

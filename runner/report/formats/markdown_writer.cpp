@@ -10,9 +10,9 @@
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/report_text.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/verdict_counts.h"
 #include "runner/report/window_name.h"
+#include "runner/snapshot/quantity_text.h"
 
 namespace leakgate {
 namespace {

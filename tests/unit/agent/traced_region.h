@@ -13,7 +13,7 @@
 #include "plugin/agent/region.h"
 #include "plugin/agent/stack_table.h"
 #include "plugin/agent/windows.h"
-#include "runner/session/linux/region_file.h"
+#include "runner/host/region_file.h"
 
 namespace leakgate::test {
 

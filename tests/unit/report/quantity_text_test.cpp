@@ -1,4 +1,4 @@
-#include "runner/report/quantity_text.h"
+#include "runner/snapshot/quantity_text.h"
 
 #include <gtest/gtest.h>
 
