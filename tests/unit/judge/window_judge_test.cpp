@@ -12,40 +12,28 @@
 #include "plugin/agent/mapping_table.h"
 #include "runner/attribution/frame_origin.h"
 #include "tests/unit/agent/traced_region.h"
+#include "tests/unit/judge/gtest/record_property.h"
 
-// Call sites of a user's, by their functions' names.
+// Call sites of a user's, by their functions' names. What follows the call keeps each of them on
+// the stack.
 namespace judged_code {
 
 __attribute__((noinline)) void GrowPool(std::uint64_t address, std::uint64_t bytes) {
-  leakgate::agent::RecordAllocation(reinterpret_cast<void*>(address), bytes,
-                                    leakgate::AllocationKind::kMalloc, LEAKGATE_CALLER_FRAME());
-  asm volatile("");  // no tail call: this function is to be on the stack
+  leakgate::test::RecordBlock(address, bytes);
+  asm volatile("");
 }
 
 __attribute__((noinline)) void FillCache(std::uint64_t address, std::uint64_t bytes) {
-  leakgate::agent::RecordAllocation(reinterpret_cast<void*>(address), bytes,
-                                    leakgate::AllocationKind::kMalloc, LEAKGATE_CALLER_FRAME());
+  leakgate::test::RecordBlock(address, bytes);
   asm volatile("");
 }
 
 }  // namespace judged_code
 
-// A function that GoogleTest has as well, with other parameters.
-namespace testing::internal {
-struct UnitTestImpl {
-  static void RecordProperty(std::uint64_t address, std::uint64_t bytes, const char* unused);
-};
-__attribute__((noinline)) void UnitTestImpl::RecordProperty(std::uint64_t address,
-                                                            std::uint64_t bytes, const char*) {
-  leakgate::agent::RecordAllocation(reinterpret_cast<void*>(address), bytes,
-                                    leakgate::AllocationKind::kMalloc, LEAKGATE_CALLER_FRAME());
-  asm volatile("");
-}
-}  // namespace testing::internal
-
 namespace leakgate::test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -59,6 +47,13 @@ constexpr int kNoProcess = 0x3fff'ffff;
 // "outstanding_blocks: 2 of 1".
 MATCHER_P3(IsViolation, metric, actual, limit, "") {
   return arg.metric == metric && arg.actual == actual && arg.limit.value == limit;
+}
+
+ChildProcess ServerOf(const std::string& test) {
+  ChildProcess child;
+  child.image = "server";
+  child.started_by = test;
+  return child;
 }
 
 class WindowJudgeTest : public RecordingTest {
@@ -115,6 +110,13 @@ class WindowJudgeTest : public RecordingTest {
   }
   WindowResult JudgeWindow(int asking_tid = 0) {
     return Judge().Judge(Reader().Window(window_), {.asking_tid = asking_tid});
+  }
+
+  // A child that a budget file names has one window, its program's.
+  void OpenWindowOf(const ChildProcess& child) {
+    LeaveWindow(window_);
+    window_ = agent::OpenWindow({.kind = WindowKind::kProgram, .name = {}, .file = {}});
+    child_ = &child;
   }
 
   std::uint32_t window_ = 0;
@@ -228,8 +230,8 @@ TEST_F(WindowJudgeTest, HoldsGrowthAgainstItsLimitWhicheverBlocksWereFreed) {
 }
 
 TEST_F(WindowJudgeTest, CountsTheFrameworksOwnApart) {
-  LimitTests(R"("outstanding": {"blocks": 0}, "growth": {"blocks": 0})");
-  testing::internal::UnitTestImpl::RecordProperty(next_, 64, "");
+  LimitTests(R"("outstanding": {"blocks": 0})");
+  testing::internal::UnitTestImpl::RecordProperty(next_, 64);
   next_ += kStep;
   const WindowResult result = JudgeWindow();
   EXPECT_EQ(result.verdict, Verdict::kPass);
@@ -278,8 +280,7 @@ TEST_F(WindowJudgeTest, AllowsWhatTheCodeAllowsWhileItAllocates) {
   Cache(64);
   const WindowResult result = JudgeWindow();
   EXPECT_EQ(result.allowed, (Amount{64, 1}));
-  EXPECT_EQ(result.outstanding, (Amount{64, 1}));
-  EXPECT_EQ(result.verdict, Verdict::kOverBudget);
+  EXPECT_THAT(result.violations, ElementsAre(IsViolation("outstanding_blocks", 1, 0)));
 }
 
 TEST_F(WindowJudgeTest, AllowsWhatTheTestExpectsToLeaveAndNoMore) {
@@ -371,7 +372,7 @@ TEST_F(WindowJudgeTest, NamesTheFilesThatATestLeavesOpenWhereABudgetAsks) {
   const WindowResult result = JudgeWindow();
   ::close(left);
   EXPECT_EQ(result.file_descriptors, 1);
-  EXPECT_THAT(result.left_behind, ElementsAre(HasSubstr("/dev/null")));
+  EXPECT_THAT(result.left_behind, Contains(HasSubstr("/dev/null")));
   EXPECT_THAT(result.violations, ElementsAre(IsViolation("file_descriptors", 1, 0)));
 }
 
@@ -412,8 +413,9 @@ TEST_F(WindowJudgeTest, IsInconclusiveForTheReasonThatAWindowIsNotLookedAt) {
 }
 
 TEST_F(WindowJudgeTest, NamesAChildByItsImageAndTheTestThatStartedIt) {
-  const ChildProcess child{.image = "server", .started_by = kTest, .test_file = "", .iteration = 2};
-  child_ = &child;
+  ChildProcess child = ServerOf(kTest);
+  child.iteration = 2;
+  OpenWindowOf(child);
   const WindowResult result = JudgeWindow();
   EXPECT_EQ(Judge().Questions(), kAskAtProcessEnd);
   EXPECT_EQ(result.kind, WindowKind::kProcess);
@@ -423,8 +425,8 @@ TEST_F(WindowJudgeTest, NamesAChildByItsImageAndTheTestThatStartedIt) {
 }
 
 TEST_F(WindowJudgeTest, IsInconclusiveForAChildWhoseEndWasNotSeen) {
-  const ChildProcess child{.image = "server", .started_by = kTest};
-  child_ = &child;
+  const ChildProcess child = ServerOf(kTest);
+  OpenWindowOf(child);
   Pool(64);
   const WindowResult result = JudgeWindow();
   EXPECT_EQ(result.verdict, Verdict::kInconclusive);
@@ -432,17 +434,20 @@ TEST_F(WindowJudgeTest, IsInconclusiveForAChildWhoseEndWasNotSeen) {
 }
 
 TEST_F(WindowJudgeTest, DoesNotGateAChildThatExecutedAnotherProgram) {
-  const ChildProcess child{.image = "server", .started_by = kTest, .has_executed = true};
-  child_ = &child;
+  ChildProcess child = ServerOf(kTest);
+  child.has_executed = true;
+  OpenWindowOf(child);
   Pool(64);
-  EXPECT_EQ(JudgeWindow().verdict, Verdict::kNotGated);
+  const WindowResult result = JudgeWindow();
+  EXPECT_EQ(result.verdict, Verdict::kNotGated);
+  EXPECT_THAT(result.reason, HasSubstr("it executed another program in its place"));
 }
 
 TEST_F(WindowJudgeTest, JudgesAChildByAnOutstandingLimitHoweverItEnded) {
   AddBudget("pool", R"("processes": ["server"],
                        "limits": {"process": {"outstanding": {"blocks": 1}}})");
-  const ChildProcess child{.image = "server", .started_by = kTest};
-  child_ = &child;
+  const ChildProcess child = ServerOf(kTest);
+  OpenWindowOf(child);
   Pool(64);
   EXPECT_EQ(JudgeWindow().verdict, Verdict::kPass);
   Pool(64);

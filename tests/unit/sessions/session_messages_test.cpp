@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
+#include "runner/host/message_socket.h"
 
 namespace leakgate {
 namespace {
