@@ -18,12 +18,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
-SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/inspection", "runner/judgement",
+SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/inspection", "runner/host", "runner/judge",
            "runner/main.cpp", "runner/merge", "runner/reachability", "runner/report/finding_text.cpp",
-           "runner/report/report_file.cpp", "runner/report/summary.cpp", "runner/session",
+           "runner/report/report_file.cpp", "runner/report/summary.cpp", "runner/run", "runner/sessions",
            "runner/snapshot_file", "runner/util/atomic_file.cpp", "runner/util/linux/file_place.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
-OTHER_FILES = {"doctor_command.cpp", "examination.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
+OTHER_FILES = {"doctor_command.cpp", "doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
                "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp", "command_page.cpp",
                "explain_text.cpp", "framework_text.cpp", "history_text.cpp", "root_namer.cpp", "holder.cpp",
                "process_resources.cpp", "initial_budget.cpp", "version.cpp", "session_text.cpp",
@@ -37,7 +37,7 @@ OTHER_TEXTS = {
     # parts of a message that has its entry
     "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",
     "missing closing quote", "must be escaped", "unexpected end of input", "expected end of input",
-    "a whole number", "make it writable or name another file",
+    "a whole number", "nothing came in time", "make it writable or name another file",
     "make its directory writable with room for it, or name another file", "name a file in it",
     "create it first", "list them with --gtest_list_tests",
     "{}:{}: the override for {}", "{}:{}: the allowance for {}",
@@ -124,10 +124,10 @@ def messages() -> dict[str, str]:
     for text, name in FURTHER.items():
         if any(text == literal for literal, _, _ in literals_of((ROOT / name).read_text())):
             found.setdefault(text, name)
-    words = (ROOT / "runner/report/json_words.cpp").read_text()
+    words = (ROOT / "runner/snapshot/region_words.cpp").read_text()
     for word in set(re.findall(r'case (?:DropReason|UnwindEnd)::\w+:\s*return "(\w+)"', words)):
         if word != "outermost":  # which is complete
-            found.setdefault(word, "runner/report/json_words.cpp")
+            found.setdefault(word, "runner/snapshot/region_words.cpp")
     return found
 
 
