@@ -37,7 +37,8 @@ OTHER_TEXTS = {
     # parts of a message that has its entry
     "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",
     "missing closing quote", "must be escaped", "unexpected end of input", "expected end of input",
-    "a whole number", "nothing came in time", "make it writable or name another file",
+    "a whole number", "nothing came in time",
+    "what was allocated before {:%Y-%m-%d %H:%M:%S} UTC, when tracing began", "make it writable or name another file",
     "make its directory writable with room for it, or name another file", "name a file in it",
     "create it first", "list them with --gtest_list_tests",
     "{}:{}: the override for {}", "{}:{}: the allowance for {}",
@@ -58,7 +59,7 @@ FURTHER = {"internal error: {}": "runner/main.cpp", "still traced: {}": "runner/
            "not recorded: {}": "runner/report/summary.cpp",
            "no test boundaries, program window only": "runner/report/verdict_counts.cpp"}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\''
-                   r'|(?P<word>\w+)|(?P<space>\s+)|.', re.S)
+                   r"|(?P<word>\d(?:'?\w)*|\w+)" r'|(?P<space>\s+)|.', re.S)
 ERRORS = {"UsageError", "InconclusiveError", "Error"}
 HELP = {"add_option", "add_flag", "set_help_flag", "set_version_flag"}  # what they are given, --help prints
 
