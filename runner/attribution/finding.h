@@ -61,5 +61,33 @@ struct Finding {
 [[nodiscard]] inline bool IsLost(Reach reach) {
   return reach == Reach::kLost || reach == Reach::kIndirectlyLost;
 }
+// Whether a finding counts as outstanding where a limit is literal, whatever became of it.
+[[nodiscard]] inline bool CountsLiterally(const Finding& finding) {
+  switch (finding.disposition) {
+    case Disposition::kFramework:
+    case Disposition::kAllowed:
+    case Disposition::kOtherThread:
+    case Disposition::kReleasedLater:
+    case Disposition::kKnown:
+      return false;
+    case Disposition::kOutstanding:
+    case Disposition::kReplaced:
+    case Disposition::kOneTime:
+    case Disposition::kBounded:
+    case Disposition::kSteady:
+    case Disposition::kUnconfirmed:
+      break;
+  }
+  return true;
+}
+
+// What counts as outstanding: neither the framework's own, nor what is allowed.
+[[nodiscard]] inline Amount CountedIn(const std::vector<Finding>& findings) {
+  Amount sum;
+  for (const Finding& finding : findings) {
+    if (IsUsers(finding) && CountsLiterally(finding)) sum += finding.amount;
+  }
+  return sum;
+}
 
 }  // namespace leakgate

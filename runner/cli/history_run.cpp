@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "runner/judgement/baseline.h"
+#include "runner/judge/baseline.h"
 #include "runner/merge/report_values.h"
 #include "runner/symbols/name_text.h"
 

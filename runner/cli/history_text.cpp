@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/cli/terminal.h"
-#include "runner/report/quantity_text.h"
+#include "runner/region/quantity_text.h"
 #include "runner/report/style.h"
 
 namespace leakgate {

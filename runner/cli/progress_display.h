@@ -21,7 +21,7 @@
 
 #include "runner/base/status_row.h"
 #include "runner/cli/progress_mode.h"
-#include "runner/session/run_session.h"
+#include "runner/run/run_session.h"
 
 namespace leakgate {
 

@@ -4,9 +4,9 @@
 
 #include <array>
 
+#include "runner/region/quantity_text.h"
 #include "runner/report/excess.h"
 #include "runner/report/failure_table.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/verdict_counts.h"
 
 namespace leakgate {

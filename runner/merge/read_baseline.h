@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "runner/base/expected.h"
-#include "runner/judgement/baseline.h"
+#include "runner/judge/baseline.h"
 #include "runner/merge/read_run_reports.h"
 
 namespace leakgate {

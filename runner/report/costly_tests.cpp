@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "runner/report/quantity_text.h"
+#include "runner/region/quantity_text.h"
 #include "runner/report/window_name.h"
 
 namespace leakgate {

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "runner/report/quantity_text.h"
+#include "runner/region/quantity_text.h"
 
 namespace leakgate {
 namespace {

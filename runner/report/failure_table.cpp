@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "runner/region/quantity_text.h"
 #include "runner/report/excess.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/window_name.h"
 
 namespace leakgate {

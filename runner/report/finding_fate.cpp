@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "runner/report/quantity_text.h"
+#include "runner/region/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "runner/region/quantity_text.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/function_text.h"
 #include "runner/report/json_words.h"
 #include "runner/report/outer_frames.h"
-#include "runner/report/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "runner/attribution/call_sites.h"
+#include "runner/region/quantity_text.h"
 #include "runner/report/excess.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/json_words.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/window_name.h"
 
 namespace leakgate {

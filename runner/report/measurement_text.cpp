@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "runner/attribution/call_sites.h"
+#include "runner/region/quantity_text.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runner/report/quantity_text.h"
+#include "runner/region/quantity_text.h"
 #include "runner/report/style.h"
 
 namespace leakgate {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runner/region/quantity_text.h"
 #include "runner/report/costly_tests.h"
 #include "runner/report/failure_table.h"
 #include "runner/report/finding_fate.h"
@@ -12,7 +13,6 @@
 #include "runner/report/measurement_text.h"
 #include "runner/report/passed_findings.h"
 #include "runner/report/program_exit_text.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/text_report.h"
 #include "runner/report/verdict_counts.h"
 #include "runner/report/window_name.h"

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "runner/attribution/call_sites.h"
+#include "runner/region/quantity_text.h"
 #include "runner/report/excess.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/mapped_text.h"
 #include "runner/report/measurement_text.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/remedy.h"
 #include "runner/report/window_name.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "runner/report/quantity_text.h"
+#include "runner/region/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runner/region/quantity_text.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "runner/region/quantity_text.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/quantity_text.h"
 #include "runner/snapshot_view/call_tree.h"
 #include "runner/snapshot_view/snapshot_groups.h"
 

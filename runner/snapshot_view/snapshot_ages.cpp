@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "runner/report/quantity_text.h"
+#include "runner/region/quantity_text.h"
 
 namespace leakgate {
 namespace {

@@ -9,9 +9,9 @@
 #include <map>
 #include <tuple>
 
+#include "runner/region/quantity_text.h"
 #include "runner/report/function_text.h"
 #include "runner/report/json_words.h"
-#include "runner/report/quantity_text.h"
 
 namespace leakgate {
 namespace {

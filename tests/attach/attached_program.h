@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runner/attach/attach.h"
-#include "runner/session/linux/control_server.h"
-#include "runner/session/linux/region_file.h"
+#include "runner/host/control_server.h"
+#include "runner/host/region_file.h"
 
 namespace leakgate::test {
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string>
 
-#include "runner/named_session/session_messages.h"
-#include "runner/session/gtest_output.h"
-#include "runner/session/test_listing.h"
+#include "runner/run/gtest_output.h"
+#include "runner/run/linux/test_listing.h"
+#include "runner/sessions/session_messages.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace leakgate;

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "runner/session/window_judge.h"
+#include "runner/judge/window_judge.h"
 #include "runner/snapshot_file/read_snapshot.h"
 #include "runner/snapshot_file/write_snapshot.h"
 #include "tests/fuzz/sample_region.h"

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "runner/attach/program_environment.h"
-#include "runner/session/linux/signals.h"
+#include "runner/run/linux/signals.h"
 
 namespace leakgate::test {
 namespace {

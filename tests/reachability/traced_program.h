@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "runner/host/control_server.h"
+#include "runner/host/region_file.h"
 #include "runner/reach/linux/find_reach.h"
-#include "runner/session/linux/control_server.h"
-#include "runner/session/linux/launcher.h"
-#include "runner/session/linux/region_file.h"
+#include "runner/run/linux/launcher.h"
 
 namespace leakgate::test {
 

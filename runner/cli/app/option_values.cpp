@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "common/region_layout.h"
-#include "runner/named_session/linux/session_socket.h"
+#include "runner/host/named_sockets.h"
 #include "runner/region/stack_events.h"
 
 namespace leakgate {

@@ -10,7 +10,7 @@
 #include "runner/cli/app/choices.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/progress_mode.h"
-#include "runner/named_session/image_selector.h"
+#include "runner/sessions/image_selector.h"
 
 namespace leakgate {
 

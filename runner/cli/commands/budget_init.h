@@ -9,7 +9,7 @@
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/progress_mode.h"
 #include "runner/report/run_result.h"
-#include "runner/session/run_session.h"
+#include "runner/run/run_session.h"
 
 namespace leakgate {
 

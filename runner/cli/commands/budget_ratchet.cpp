@@ -17,8 +17,8 @@
 #include "runner/cli/installation.h"
 #include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
+#include "runner/process/process_image.h"
 #include "runner/report/text_report.h"
-#include "runner/session/program_search.h"
 
 namespace leakgate {
 namespace {

@@ -7,7 +7,7 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/report/style.h"
-#include "runner/session/examination.h"
+#include "runner/run/doctor.h"
 
 namespace leakgate {
 

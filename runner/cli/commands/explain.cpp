@@ -12,7 +12,7 @@
 #include "runner/budget/wording.h"
 #include "runner/cli/commands/program_line.h"
 #include "runner/cli/terminal.h"
-#include "runner/report/quantity_text.h"
+#include "runner/region/quantity_text.h"
 #include "runner/report/style.h"
 
 namespace leakgate {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "runner/session/program_search.h"
-#include "runner/session/test_listing.h"
+#include "runner/process/process_image.h"
+#include "runner/run/linux/test_listing.h"
 
 namespace leakgate {
 

@@ -9,7 +9,7 @@
 #include "runner/base/expected.h"
 #include "runner/budget/budget_set.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/session/run_session.h"
+#include "runner/run/run_session.h"
 
 namespace leakgate {
 

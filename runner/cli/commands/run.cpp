@@ -17,14 +17,14 @@
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/merge/read_baseline.h"
-#include "runner/named_session/run_server.h"
+#include "runner/region/quantity_text.h"
 #include "runner/report/compared_run.h"
 #include "runner/report/ctest_measurements.h"
 #include "runner/report/json_access.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/style.h"
 #include "runner/report/text_report.h"
-#include "runner/session/run_outcome.h"
+#include "runner/run/linux/run_server.h"
+#include "runner/run/run_outcome.h"
 
 namespace leakgate {
 namespace {

@@ -11,7 +11,7 @@
 #include "runner/cli/progress_mode.h"
 #include "runner/report/report_file.h"
 #include "runner/report/text_report.h"
-#include "runner/session/run_session.h"
+#include "runner/run/run_session.h"
 
 namespace leakgate {
 

@@ -16,11 +16,11 @@
 #include "runner/cli/commands/snapshot_take.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
-#include "runner/named_session/linux/session_socket.h"
-#include "runner/named_session/run_client.h"
-#include "runner/named_session/session_client.h"
-#include "runner/session/preparation.h"
-#include "runner/session/program_search.h"
+#include "runner/host/named_sockets.h"
+#include "runner/process/process_image.h"
+#include "runner/run/preparation.h"
+#include "runner/sessions/run_client.h"
+#include "runner/sessions/session_client.h"
 
 namespace leakgate {
 namespace {

@@ -8,7 +8,7 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/app/option_values.h"
-#include "runner/named_session/session_owner.h"
+#include "runner/sessions/linux/session_owner.h"
 
 namespace leakgate {
 

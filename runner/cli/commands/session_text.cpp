@@ -9,8 +9,8 @@
 
 #include "runner/cli/terminal.h"
 #include "runner/region/amount.h"
+#include "runner/region/quantity_text.h"
 #include "runner/region/stack_events.h"
-#include "runner/report/quantity_text.h"
 
 namespace leakgate {
 namespace {

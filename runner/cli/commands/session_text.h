@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "runner/named_session/linux/orphans.h"
-#include "runner/named_session/run_client.h"
-#include "runner/named_session/session_messages.h"
+#include "runner/process/orphans.h"
 #include "runner/report/style.h"
+#include "runner/sessions/run_client.h"
+#include "runner/sessions/session_messages.h"
 
 namespace leakgate {
 

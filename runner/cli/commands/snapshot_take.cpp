@@ -10,12 +10,12 @@
 #include "runner/cli/app/option_values.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
-#include "runner/named_session/run_client.h"
-#include "runner/named_session/session_owner.h"
 #include "runner/region/amount.h"
+#include "runner/region/quantity_text.h"
 #include "runner/region/stack_events.h"
-#include "runner/report/quantity_text.h"
-#include "runner/session/linux/signals.h"
+#include "runner/run/linux/signals.h"
+#include "runner/sessions/linux/session_owner.h"
+#include "runner/sessions/run_client.h"
 
 namespace leakgate {
 namespace {

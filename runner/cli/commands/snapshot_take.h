@@ -9,8 +9,8 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/named_session/image_selector.h"
-#include "runner/named_session/take_snapshot.h"
+#include "runner/sessions/image_selector.h"
+#include "runner/sessions/take_snapshot.h"
 
 namespace leakgate {
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "runner/region/quantity_text.h"
 #include "runner/report/excess.h"
 #include "runner/report/failure_table.h"
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/report_text.h"
-#include "runner/report/quantity_text.h"
 #include "runner/report/verdict_counts.h"
 #include "runner/report/window_name.h"
 

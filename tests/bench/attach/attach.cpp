@@ -26,8 +26,8 @@
 #include <string>
 #include <vector>
 
-#include "runner/session/linux/control_server.h"
-#include "runner/session/linux/region_file.h"
+#include "runner/host/control_server.h"
+#include "runner/host/region_file.h"
 
 namespace leakgate::bench {
 namespace {

@@ -16,10 +16,10 @@
 
 #include "runner/attach/program_environment.h"
 #include "runner/cli/installation.h"
-#include "runner/session/linux/control_server.h"
-#include "runner/session/linux/launcher.h"
-#include "runner/session/linux/region_file.h"
-#include "runner/session/linux/signals.h"
+#include "runner/host/control_server.h"
+#include "runner/host/region_file.h"
+#include "runner/run/linux/launcher.h"
+#include "runner/run/linux/signals.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "runner/report/quantity_text.h"
+#include "runner/region/quantity_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,249 @@
+#include "runner/host/control_server.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <system_error>
+
+#include "common/control_protocol.h"
+#include "common/region_layout.h"
+#include "runner/base/descriptors.h"
+#include "runner/base/local_socket.h"
+#include "runner/base/regular_file.h"
+#include "runner/process/process_image.h"
+#include "runner/process/process_tree.h"
+
+namespace leakgate {
+namespace {
+
+constexpr int kBacklog = 128;
+
+// Who says nothing keeps a descriptor of the runner's. There are no more of them than these,
+// and where others wait, for no longer than this.
+constexpr std::size_t kMostClients = 32;
+constexpr std::chrono::seconds kClientPatience(2);
+
+Expected<std::string> RandomName() {
+  std::uint64_t random[2] = {};
+  if (::getrandom(random, sizeof(random), 0) != sizeof(random)) {
+    return InconclusiveError(fmt::format("no random numbers to be had: {}", ErrnoText()));
+  }
+  return fmt::format("leakgate-{:016x}{:016x}", random[0], random[1]);
+}
+
+Expected<UniqueFd> Listen(const std::string& name) {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const AbstractAddress address(name);
+  if (!fd || ::bind(fd.get(), address.get(), address.size()) != 0 ||
+      ::listen(fd.get(), kBacklog) != 0) {
+    return InconclusiveError(fmt::format("cannot open the control socket: {}", ErrnoText()));
+  }
+  return fd;
+}
+
+constexpr std::chrono::milliseconds kShortPause(5);
+
+bool IsForWantOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
+
+bool IsReadable(short revents) { return (revents & POLLIN) != 0; }
+
+void Send(const UniqueFd& client, const HelloReply& reply) {
+  const bool is_traced = reply.region_fd >= 0;
+  const ControlAction action = is_traced ? ControlAction::kTrace : ControlAction::kStayOff;
+  Answer answer{kControlMagic, static_cast<std::uint32_t>(action), reply.wants, reply.window};
+  Packet packet(&answer, sizeof(answer));
+  if (is_traced) packet.Attach(reply.region_fd);
+  ::sendmsg(client.get(), packet.get(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+bool IsPossiblePid(int pid) {
+  constexpr int kMostPids = 1 << 22;  // the kernel's PID_MAX_LIMIT
+  return pid >= 0 && pid <= kMostPids;
+}
+
+// What a process says first: either of the two, told apart by their numbers.
+struct Message {
+  ExecNotice notice{};
+  std::size_t bytes = 0;
+
+  bool IsHello() const { return notice.magic == kControlMagic && bytes == sizeof(Hello); }
+  // Whole, and its path is text.
+  bool IsNotice() const {
+    constexpr std::size_t kHeader = offsetof(ExecNotice, path);
+    return notice.magic == kExecMagic && bytes >= kHeader &&
+           notice.path_length == bytes - kHeader && IsPossiblePid(notice.pid);
+  }
+  Hello AsHello() const {
+    Hello hello{};
+    std::memcpy(&hello, &notice, sizeof(hello));
+    return hello;
+  }
+  // REQUIRES: IsNotice().
+  ToldExec AsExec(int sender) const {
+    ToldExec told{.sender = sender,
+                  .pid = notice.pid == 0 ? sender : notice.pid,
+                  .starts = notice.event == static_cast<std::uint32_t>(ExecEvent::kStarts),
+                  .leaves_agent = notice.leaves_agent != 0,
+                  .window = notice.window};
+    if (told.starts) told.path = ImageBehind({notice.path, notice.path_length});
+    return told;
+  }
+};
+
+// Not of the listener's, which serves the next one.
+bool IsOfThisClient(int error) {
+  return error == EINTR || error == EAGAIN || error == ECONNABORTED;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<ControlServer>> ControlServer::Start(ControlHandlers handlers) {
+  Expected<std::string> name = RandomName();
+  if (!name) return Unexpected(name.error());
+  Expected<UniqueFd> listener = Listen(*name);
+  if (!listener) return Unexpected(listener.error());
+
+  std::unique_ptr<ControlServer> server(new ControlServer);
+  server->name_ = *std::move(name);
+  server->handlers_ = std::move(handlers);
+  server->listener_ = *std::move(listener);
+  server->stop_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
+  if (!server->stop_) return InconclusiveError(fmt::format("no event descriptor: {}", ErrnoText()));
+  server->thread_ = std::thread([raw = server.get()] { raw->Serve(); });
+  return server;
+}
+
+ControlServer::~ControlServer() {
+  if (!thread_.joinable()) return;
+  ::eventfd_write(stop_.get(), 1);
+  thread_.join();
+}
+
+void ControlServer::Serve() {
+  try {
+    ServeUntilStopped();
+  } catch (const std::exception& error) {  // no memory for a region, or no thread
+    GiveUp(error.what());
+  }
+}
+
+void ControlServer::ServeUntilStopped() {
+  while (!AwaitEvent()) {
+    const int why = AcceptAll();
+    if (why != 0) return GiveUp(ErrnoText(why));
+    ServeClients();
+  }
+  ServeTheLast();
+}
+
+// Those that have connected already, and no more: processes may go on for ever.
+void ControlServer::ServeTheLast() {
+  const Clock::time_point end = Clock::now() + kClientPatience;
+  while (AcceptAll() == 0 && Clock::now() < end) {
+    ServeClients();
+    if (clients_.empty() && !others_wait_) return;
+    std::this_thread::sleep_for(kShortPause);
+  }
+}
+
+bool ControlServer::AwaitEvent() const {
+  constexpr int kForEver = -1;
+  std::vector<pollfd> waits = {{stop_.get(), POLLIN, 0}};
+  for (const Client& client : clients_) waits.push_back({client.socket.get(), POLLIN, 0});
+  if (!others_wait_) waits.push_back({listener_.get(), POLLIN, 0});
+  const int patience_ms = others_wait_ ? static_cast<int>(kShortPause.count()) : kForEver;
+  if (::poll(waits.data(), waits.size(), patience_ms) < 0) {
+    if (errno == EINTR) return false;
+    throw std::system_error(errno, std::generic_category());
+  }
+  return IsReadable(waits[0].revents);
+}
+
+int ControlServer::AcceptAll() {
+  others_wait_ = false;
+  for (int i = 0; i < kBacklog && clients_.size() < kMostClients; ++i) {
+    Client client{UniqueFd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)), {}, {}};
+    if (!client.socket && IsForWantOfDescriptors(errno) && !clients_.empty()) break;
+    if (!client.socket) return IsOfThisClient(errno) ? 0 : errno;
+    ucred peer{};
+    socklen_t bytes = sizeof(peer);
+    if (::getsockopt(client.socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) continue;
+    client.peer = {peer.pid, peer.uid, peer.gid};
+    client.since = Clock::now();
+    if (MayConnect(client.peer)) clients_.push_back(std::move(client));
+  }
+  others_wait_ = true;  // perhaps
+  return 0;
+}
+
+// Root may launch a program that takes on another user's rights.
+bool ControlServer::MayConnect(const ControlPeer& peer) const {
+  if (!IsThisUser(peer.uid) && ::geteuid() != 0) return false;
+  return !handlers_.is_served || handlers_.is_served(peer, name_);
+}
+
+void ControlServer::ServeClients() {
+  const Clock::time_point now = Clock::now();
+  std::erase_if(clients_, [&](const Client& client) {
+    const bool is_too_slow = others_wait_ && now - client.since > kClientPatience;
+    return Serve(client) == Next::kClose || is_too_slow;
+  });
+}
+
+// A process that has connected waits for its answer, and its tests with it: the kernel lets
+// go all that do when the listener goes.
+void ControlServer::GiveUp(const std::string& why) {
+  listener_ = UniqueFd();
+  clients_.clear();
+  if (!handlers_.on_failure) return;
+  handlers_.on_failure(
+      fmt::format("no further process could be traced: cannot answer it: {}; raise the limits on "
+                  "open files, memory and processes (ulimit -n, -v, -u)",
+                  why));
+}
+
+// Descriptors that come with a message are nobody's, and closed by the kernel.
+ControlServer::Next ControlServer::Serve(const Client& client) {
+  Message message;
+  const ssize_t bytes =
+      ::recv(client.socket.get(), &message.notice, sizeof(message.notice), MSG_DONTWAIT);
+  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return Next::kWait;
+  message.bytes = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+  if (message.IsNotice() && handlers_.on_exec) {
+    const FileRights rights(client.peer.uid, client.peer.gid);
+    if (rights.are_in_force()) handlers_.on_exec(message.AsExec(client.peer.pid));
+  }
+  if (!message.IsHello()) return Next::kClose;
+  const bool is_ours = message.AsHello().layout_version == kLayoutVersion;
+  Send(client.socket, is_ours ? handlers_.on_hello(client.peer.pid) : HelloReply{});
+  return Next::kClose;
+}
+
+namespace {
+
+bool HasEnded(int pid) {
+  constexpr int kNoSignal = 0;
+  return ::kill(pid, kNoSignal) != 0 && errno == ESRCH;
+}
+
+}  // namespace
+
+bool IsThisUser(unsigned uid) { return uid == ::geteuid(); }
+
+bool IsOfThisRun(const ControlPeer& peer, const std::string& control_name) {
+  if (IsBelow(peer.pid, ::getpid())) return true;
+  if (!IsThisUser(peer.uid)) return false;
+  return CarriesMark(peer.pid, fmt::format("{}={}", kControlVariable, control_name)) ||
+         HasEnded(peer.pid);
+}
+
+}  // namespace leakgate

@@ -1,0 +1,63 @@
+#include "runner/host/region_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runner/base/descriptors.h"
+
+namespace leakgate {
+namespace {
+
+Expected<UniqueFd> CreateSealedMemory(std::uint64_t bytes) {
+  UniqueFd fd(::memfd_create("leakgate", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) return InconclusiveError(fmt::format("cannot create shared memory: {}", ErrnoText()));
+  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
+    return InconclusiveError(
+        fmt::format("cannot size the shared memory: {}; raise the limit on file size (ulimit -f)",
+                    ErrnoText()));
+  }
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return InconclusiveError(fmt::format("cannot seal the shared memory: {}", ErrnoText()));
+  }
+  return fd;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owner) {
+  Expected<UniqueFd> fd = CreateSealedMemory(region_offset::kEnd);
+  if (!fd) return Unexpected(fd.error());
+
+  std::unique_ptr<RegionFile> file(new RegionFile);
+  file->pid_ = owner.pid;
+  file->fd_ = *std::move(fd);
+  Expected<Mapping> writable =
+      Mapping::Map(file->fd_, 0, region_offset::kWindows, MappingAccess::kReadWrite);
+  if (!writable) return Unexpected(writable.error());
+  file->writable_ = *std::move(writable);
+
+  auto& header = *reinterpret_cast<RegionHeader*>(file->writable_.data());
+  header.magic = kRegionMagic;
+  header.layout_version = kLayoutVersion;
+  header.region_bytes = region_offset::kEnd;
+  header.pid = owner.pid;
+  header.runner_pid = ::getpid();
+  header.generation = owner.generation;
+  header.asks_for_stream = owner.boundaries == BoundarySource::kStream ? 1 : 0;
+  header.stack_depth = owner.stack_depth;
+  header.stack_events = owner.stack_events;
+
+  Expected<RegionReader> reader = RegionReader::Attach(file->fd_);
+  if (!reader) return Unexpected(reader.error());
+  file->reader_ = std::make_unique<RegionReader>(*std::move(reader));
+  return file;
+}
+
+void RegionFile::Ask(std::uint32_t question) {
+  auto& header = *reinterpret_cast<RegionHeader*>(writable_.data());
+  header.asks.fetch_or(question, std::memory_order_relaxed);
+}
+
+}  // namespace leakgate

@@ -1,0 +1,160 @@
+#include "runner/judge/allowances.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "runner/attribution/stack_pattern.h"
+#include "runner/region/quantity_text.h"
+
+namespace leakgate {
+namespace {
+
+// One allowance, wherever it comes from, and what it would cover.
+struct Permit {
+  SharedText place;  // "FILE:LINE"
+  SharedText reason;
+  std::optional<std::int64_t> bytes;
+  std::optional<std::int64_t> blocks;
+  Amount claimed{};
+};
+
+bool Suffices(const Permit& permit) {
+  return (!permit.bytes || permit.claimed.bytes <= *permit.bytes) &&
+         (!permit.blocks || permit.claimed.blocks <= *permit.blocks);
+}
+
+std::string LimitText(const Permit& permit) {
+  std::vector<std::string> parts;
+  if (permit.bytes) parts.push_back(FormatBytes(*permit.bytes));
+  if (permit.blocks) parts.push_back(FormatCount(*permit.blocks, "block"));
+  return fmt::format("{}", fmt::join(parts, " in "));
+}
+
+// Of one window. Each is held against all of its blocks; what is beyond is not allowed.
+constexpr int kMostExpected = 1000;
+
+// Blocks that claim the same permit are covered together or not at all.
+class Claims {
+ public:
+  Permit& Add(const std::string& place) { return permits_.try_emplace(place).first->second; }
+
+  void Claim(std::size_t index, Permit& permit, const LiveBlock& block) {
+    permit.claimed += Amount{static_cast<std::int64_t>(block.size_bytes), 1};
+    claims_.emplace_back(index, &permit);
+  }
+
+  void Settle(WindowEvidence& evidence) const {
+    std::map<const Permit*, SharedText> exceeded;
+    for (const auto& [index, permit] : claims_) {
+      BlockFacts& facts = evidence.facts[index];
+      if (Suffices(*permit)) {
+        facts.disposition = Disposition::kAllowed;
+        facts.allowance = permit->place;
+        facts.explanation = permit->reason;
+      } else {
+        SharedText& text = exceeded[permit];
+        if (text.empty()) {
+          text = fmt::format("more than {} permits: {} for {}", permit->place.get(),
+                             LimitText(*permit), FormatAmount(permit->claimed));
+        }
+        facts.explanation = text;
+      }
+    }
+  }
+
+ private:
+  std::map<std::string, Permit> permits_;  // by place
+  std::vector<std::pair<std::size_t, Permit*>> claims_;
+};
+
+std::optional<std::int64_t> LimitOf(std::int64_t value) {
+  return value < 0 ? std::nullopt : std::optional(value);
+}
+
+void Fill(const AllowanceCopy& allowance, Permit& permit) {
+  permit.place = fmt::format("{}:{}", allowance.file, allowance.line);
+  permit.reason = allowance.reason;
+  permit.bytes = LimitOf(allowance.bytes);
+  permit.blocks = LimitOf(allowance.blocks);
+}
+
+void Fill(const AppliedAllowance& allowance, Permit& permit) {
+  permit.place = fmt::format("{}:{}", allowance.source.file, allowance.source.line);
+  permit.reason = allowance.source.reason;
+  permit.bytes = allowance.bytes;
+  permit.blocks = allowance.blocks;
+}
+
+std::string PlaceOf(const AllowanceCopy& allowance) {
+  return fmt::format("{}:{}", allowance.file, allowance.line);
+}
+std::string PlaceOf(const AppliedAllowance& allowance) {
+  return fmt::format("{}:{}", allowance.source.file, allowance.source.line);
+}
+
+Permit* AddPermit(const AllowanceCopy& allowance, Claims& claims) {
+  if (allowance.id == 0) return nullptr;
+  Permit& permit = claims.Add(PlaceOf(allowance));
+  Fill(allowance, permit);
+  return &permit;
+}
+
+const AppliedAllowance* FindAllowance(const AppliedBudget& budget, const Finding& site) {
+  const std::vector<NamedFrame> stack = NameFrames(site.stack);
+  const auto found = std::find_if(
+      budget.allowances.begin(), budget.allowances.end(),
+      [&](const AppliedAllowance& allowance) { return MatchesStack(allowance.stack, stack); });
+  return found == budget.allowances.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void AllowByScope(const RegionReader& region, CallSites& sites, WindowEvidence& evidence) {
+  Claims claims;
+  std::unordered_map<std::uint32_t, Permit*> permits;  // by the allowance's id; null: none
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    const std::uint32_t id = evidence.blocks[i].allowance;
+    if (id == 0 || !IsCandidate(evidence, i, sites)) continue;
+    const auto [known, is_new] = permits.try_emplace(id);
+    if (is_new) known->second = AddPermit(region.Allowance(id), claims);
+    if (known->second != nullptr) claims.Claim(i, *known->second, evidence.blocks[i]);
+  }
+  claims.Settle(evidence);
+}
+
+void AllowByBudget(const BudgetOfStack& budget_of, CallSites& sites, WindowEvidence& evidence) {
+  Claims claims;
+  std::unordered_map<std::uint32_t, const AppliedAllowance*> known;  // by stack
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    if (!IsCandidate(evidence, i, sites)) continue;
+    const std::uint32_t stack = evidence.blocks[i].stack;
+    const auto [allowance, is_new] = known.try_emplace(stack);
+    if (is_new) allowance->second = FindAllowance(budget_of(stack), sites.Of(stack).finding);
+    if (allowance->second == nullptr) continue;
+    Permit& permit = claims.Add(PlaceOf(*allowance->second));
+    Fill(*allowance->second, permit);
+    claims.Claim(i, permit, evidence.blocks[i]);
+  }
+  claims.Settle(evidence);
+}
+
+void AllowExpected(const RegionReader& region, std::uint32_t window, CallSites& sites,
+                   WindowEvidence& evidence) {
+  int left = kMostExpected;
+  for (std::uint32_t id = 1; id < region.AllowanceCount() && left > 0; ++id) {
+    const AllowanceCopy allowance = region.Allowance(id);
+    if (allowance.kind != AllowanceKind::kExpected || allowance.window != window) continue;
+    --left;
+    Claims claims;
+    Permit& permit = *AddPermit(allowance, claims);
+    for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+      if (IsCandidate(evidence, i, sites)) claims.Claim(i, permit, evidence.blocks[i]);
+    }
+    claims.Settle(evidence);
+  }
+}
+
+}  // namespace leakgate

@@ -1,0 +1,50 @@
+// What a judge is told besides the region: budgets, what is known of the tests, the baseline, and
+// whose region it is. Values and references only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "runner/budget/budget_set.h"
+#include "runner/report/run_result.h"
+#include "runner/symbols/symbolizer.h"
+#include "runner/symbols/variables.h"
+
+namespace leakgate {
+
+struct Baseline;
+
+// What is known of the tests before they run: "Suite.Test" to its source.
+struct TestSource {
+  std::string file;
+  int line = 0;
+};
+using TestSources = std::map<std::string, TestSource>;
+
+// Repeats a window's test at once, and decides its findings' dispositions (--confirm=inline).
+using ConfirmInline = std::function<void(WindowResult& window)>;
+
+// What a judge works with; all outlive it.
+struct JudgeSurroundings {
+  const BudgetSet& budgets;
+  const TestSources& sources;
+  Symbolizer& symbolizer;
+  Variables& variables;
+  std::string binary_name;
+  ConfirmInline confirm_inline = nullptr;  // none: windows stay unconfirmed for now
+  GateMode mode = GateMode::kGate;
+  const Baseline* baseline = nullptr;  // of `leakgate run --baseline`
+};
+
+// The child process that a region is of, where it is not the program under test: its one
+// window is of the kind kProcess.
+struct ChildProcess {
+  std::string image;       // the file name
+  std::string started_by;  // the test that was running, "Suite.Test"; empty if none was
+  std::string test_file;   // that test's source; empty if not known
+  int iteration = 1;
+  bool has_executed = false;  // another program, and so did not end in order
+};
+
+}  // namespace leakgate

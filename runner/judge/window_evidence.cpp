@@ -1,0 +1,245 @@
+#include "runner/judge/window_evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "runner/process/proc_files.h"
+#include "runner/region/quantity_text.h"
+#include "runner/region/region_words.h"
+
+namespace leakgate {
+namespace {
+
+bool MayFree(const RegionReader& region, int asking_tid, std::uint32_t thread_id) {
+  const ThreadCopy thread = region.Thread(thread_id);
+  return thread.tid != asking_tid && !thread.has_ended;
+}
+
+bool HoldsOtherThreadsBlocks(const RegionReader& region, int asking_tid,
+                             const std::vector<LiveBlock>& blocks) {
+  std::map<std::uint32_t, bool> may_free;  // by thread
+  return std::any_of(blocks.begin(), blocks.end(), [&](const LiveBlock& block) {
+    const auto [known, is_new] = may_free.try_emplace(block.thread);
+    if (is_new) known->second = MayFree(region, asking_tid, block.thread);
+    return known->second;
+  });
+}
+
+std::string NameOf(int pid, const ThreadCopy& thread) {
+  if (thread.has_ended) return thread.name;
+  return NameOfThread(pid, thread.tid);
+}
+
+// Started before the window began, by whoever; the asking thread runs the tests.
+bool IsOlder(const EvidenceRequest& request, const ThreadCopy& thread) {
+  if (thread.tid == request.asking_tid || thread.parent == 0) return false;
+  return thread.birth_window < request.window;
+}
+
+std::string OriginOf(const EvidenceRequest& request, const ThreadCopy& thread, CallSites& sites) {
+  std::string origin = fmt::format("thread '{}'", NameOf(request.pid, thread));
+  const WindowCopy birth = request.region.Window(thread.birth_window);
+  if (birth.kind != WindowKind::kProgram) origin += " of " + birth.name;
+  if (thread.origin_stack == 0) return origin;
+  return origin + ", started by " + DescribeCallSite(sites.Of(thread.origin_stack).finding);
+}
+
+const char* WordsOf(FreeKind kind) {
+  switch (kind) {
+    case FreeKind::kFree:
+      return "free()";
+    case FreeKind::kRealloc:
+      return "realloc()";
+    case FreeKind::kDelete:
+      return "delete";
+    case FreeKind::kDeleteArray:
+      return "delete[]";
+  }
+  return "free()";
+}
+
+std::string TextOf(const FreeErrorCopy& error) {
+  if (error.kind == FreeErrorKind::kDouble)
+    return fmt::format("freed twice, by {}", WordsOf(error.free_kind));
+  return fmt::format("{} B allocated by {} and freed by {}", error.size_bytes,
+                     Word(error.allocation_kind), WordsOf(error.free_kind));
+}
+
+}  // namespace
+
+ResolvedStack SymboliseStack(const RegionReader& region, std::uint32_t stack,
+                             Symbolizer& symbolizer) {
+  const RawStack raw = region.Stack(stack);
+  ResolvedStack resolved{{}, raw.end};
+  for (const RawStack::Frame& frame : raw.frames) {
+    auto frames = symbolizer.Symbolize(region.ModuleOf(frame.module), frame.pc);
+    std::move(frames.begin(), frames.end(), std::back_inserter(resolved.frames));
+  }
+  return resolved;
+}
+
+Expected<std::vector<LiveBlock>> BlocksAfterAMoment(const RegionReader& region, int asking_tid,
+                                                    const ReadBlocks& read) {
+  using std::chrono::microseconds;
+  constexpr microseconds kLongestPause(51'200);
+  auto blocks = read();
+  if (asking_tid == 0) return blocks;
+  for (microseconds pause(100); blocks && pause <= kLongestPause; pause *= 2) {
+    if (!HoldsOtherThreadsBlocks(region, asking_tid, *blocks)) break;
+    std::this_thread::sleep_for(pause);
+    blocks = read();
+  }
+  return blocks;
+}
+
+Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request) {
+  auto blocks = BlocksAfterAMoment(request.region, request.asking_tid,
+                                   [&] { return request.region.LiveBlocks(request.window); });
+  if (!blocks) return Unexpected(blocks.error());
+  WindowEvidence evidence{*std::move(blocks), {}};
+  evidence.facts.resize(evidence.blocks.size());
+  return evidence;
+}
+
+void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& sites,
+                 WindowEvidence& evidence) {
+  std::map<std::uint32_t, std::string> origins;  // empty: of the window's own
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    const auto [known, is_new] = origins.try_emplace(evidence.blocks[i].thread);
+    if (is_new) {
+      const ThreadCopy thread = request.region.Thread(evidence.blocks[i].thread);
+      if (IsOlder(request, thread)) known->second = OriginOf(request, thread, sites);
+    }
+    evidence.facts[i].thread = known->second;
+    if (known->second.empty() || scope == ThreadScope::kProcess) continue;
+    evidence.facts[i].disposition = Disposition::kOtherThread;
+  }
+}
+
+std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables, HolderWish holders,
+                           CallSites& sites, WindowEvidence& evidence) {
+  std::vector<LiveBlock> candidates;
+  std::vector<BlockFacts*> facts;
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    if (!IsCandidate(evidence, i, sites)) continue;
+    candidates.push_back(evidence.blocks[i]);
+    facts.push_back(&evidence.facts[i]);
+  }
+  if (candidates.empty()) return "";
+  const auto reaches = FindReach({.pid = request.pid,
+                                  .region = request.region,
+                                  .candidates = candidates,
+                                  .variables = variables,
+                                  .holders = holders,
+                                  .asking_tid = request.asking_tid});
+  if (!reaches) return reaches.error().message;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    facts[i]->reach = (*reaches)[i].reach;
+    if ((*reaches)[i].holder.root.empty()) continue;
+    facts[i]->holder = HolderText((*reaches)[i].holder, [&](std::uint32_t stack) {
+      return DescribeCallSite(sites.Of(stack).finding);
+    });
+  }
+  return "";
+}
+
+std::vector<FreeErrorResult> FreeErrorsOf(const RegionReader& region, std::uint32_t window,
+                                          CallSites& sites) {
+  std::vector<FreeErrorResult> results;
+  for (const FreeErrorCopy& error : region.FreeErrors()) {
+    if (error.window != window) continue;
+    FreeErrorResult result{TextOf(error), sites.Of(error.free_stack).finding, {}};
+    if (error.allocation_stack != 0) result.made_at = sites.Of(error.allocation_stack).finding;
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+namespace {
+
+using CountByCallSite = std::map<std::string, std::int64_t>;
+
+CountByCallSite FreedIn(const std::vector<EarlierFreeCopy>& frees, std::uint32_t window,
+                        CallSites& sites) {
+  CountByCallSite freed;
+  for (const EarlierFreeCopy& free : frees) {
+    const Finding& site = sites.Of(free.stack).finding;
+    if (free.window == window && IsUsers(site)) ++freed[AllocationPathKey(site)];
+  }
+  return freed;
+}
+
+CountByCallSite LeftBehind(const WindowEvidence& evidence, CallSites& sites) {
+  CountByCallSite left;
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    if (!IsCandidate(evidence, i, sites)) continue;
+    ++left[AllocationPathKey(sites.Of(evidence.blocks[i].stack).finding)];
+  }
+  return left;
+}
+
+}  // namespace
+
+bool IsOpen(const BlockFacts& facts) {
+  return facts.disposition == Disposition::kOutstanding ||
+         facts.disposition == Disposition::kUnconfirmed;
+}
+
+bool IsCandidate(const WindowEvidence& evidence, std::size_t index, CallSites& sites) {
+  return IsOpen(evidence.facts[index]) && IsUsers(sites.Of(evidence.blocks[index].stack).finding);
+}
+
+void MarkReplaced(const std::vector<EarlierFreeCopy>& frees, std::uint32_t window, CallSites& sites,
+                  WindowEvidence& evidence) {
+  const CountByCallSite freed = FreedIn(frees, window, sites);
+  if (freed.empty()) return;
+  const CountByCallSite left = LeftBehind(evidence, sites);
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    BlockFacts& facts = evidence.facts[i];
+    if (IsLost(facts.reach) || !IsCandidate(evidence, i, sites)) continue;
+    const std::string key = AllocationPathKey(sites.Of(evidence.blocks[i].stack).finding);
+    const auto replaced = freed.find(key);
+    if (replaced == freed.end() || replaced->second < left.at(key)) continue;
+    facts.disposition = Disposition::kReplaced;
+    facts.explanation =
+        fmt::format("{} of this call site freed meanwhile", FormatCount(replaced->second, "block"));
+  }
+}
+
+void LeaveOpen(const std::function<bool(std::uint32_t stack)>& is_confirmed,
+               WindowEvidence& evidence) {
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    BlockFacts& facts = evidence.facts[i];
+    const bool is_retained = facts.disposition == Disposition::kOutstanding && !IsLost(facts.reach);
+    if (is_retained && is_confirmed(evidence.blocks[i].stack)) {
+      facts.disposition = Disposition::kUnconfirmed;
+    }
+  }
+}
+
+void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,
+                  WindowEvidence& evidence) {
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    const LiveBlock& block = evidence.blocks[i];
+    const auto found = std::lower_bound(
+        live.begin(), live.end(), block,
+        [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+    const bool is_live = found != live.end() && IsSameBlock(*found, block);
+    if (is_live || !IsOpen(evidence.facts[i])) continue;
+    evidence.facts[i].disposition = Disposition::kReleasedLater;
+    evidence.facts[i].explanation = when;
+  }
+}
+
+bool IsSameBlock(const LiveBlock& a, const LiveBlock& b) {
+  return a.address == b.address && a.stack == b.stack && a.window == b.window &&
+         a.size_bytes == b.size_bytes;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,344 @@
+#include "runner/judge/window_judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runner/judge/allowances.h"
+#include "runner/judge/window_evidence.h"
+#include "runner/judge/window_mappings.h"
+#include "runner/judge/window_verdict.h"
+
+namespace leakgate {
+namespace {
+
+constexpr const char* kNotInOrder = "it was killed, or ended without exit or a return from main";
+constexpr const char* kHasExecuted =
+    "it executed another program in its place, and so had no end of its own";
+
+// Whether anything hangs on which blocks are lost.
+bool AsksForReach(const AppliedBudget& budget) {
+  return UsesDefaultPolicy(budget) || IsLimited(budget.lost) || IsLimited(budget.retained);
+}
+
+bool AnyAsksForReach(const WindowEvidence& evidence, CodeCharges& charges) {
+  return std::any_of(evidence.blocks.begin(), evidence.blocks.end(), [&](const LiveBlock& block) {
+    return AsksForReach(charges.BudgetOf(block.stack));
+  });
+}
+
+}  // namespace
+
+WindowJudge::WindowJudge(const RegionReader& region, int pid, const JudgeSurroundings& surroundings,
+                         const ChildProcess* child)
+    : region_(region),
+      pid_(pid),
+      around_(surroundings),
+      child_(child),
+      why_lost_unknown_(child == nullptr ? "" : kNotInOrder),
+      sites_([this](std::uint32_t stack) {
+        return SymboliseStack(region_, stack, around_.symbolizer);
+      }) {}
+
+std::uint32_t WindowJudge::Questions() const {
+  if (child_ != nullptr) return kAskAtProcessEnd;
+  std::uint32_t questions = kAskAtIterationEnd;
+  if (around_.budgets.LimitsResources()) questions |= kAskAtTestBegin | kAskAtTestEnd;
+  if (around_.budgets.DefersToSuites()) questions |= kAskAtSuiteEnd;
+  return questions;
+}
+
+WindowResult WindowJudge::DescribeWindow(const WindowCopy& window) const {
+  WindowResult result = Describe(window, region_, around_.sources, around_.binary_name);
+  if (child_ == nullptr) return result;
+  result.kind = WindowKind::kProcess;
+  result.name = child_->image;
+  result.started_by = child_->started_by;
+  result.iteration = child_->iteration;
+  return result;
+}
+
+Expected<AppliedBudget> WindowJudge::BudgetOf(const WindowCopy& window,
+                                              const WindowResult& described) const {
+  if (child_ != nullptr) {
+    return around_.budgets.ForProcess(child_->image, {child_->started_by, child_->test_file});
+  }
+  if (window.kind == WindowKind::kProgram) return around_.budgets.ForProgram();
+  if (window.kind == WindowKind::kTest) {
+    return around_.budgets.ForTest({described.name, described.source_file});
+  }
+  // A suite's tests follow it, up to the next suite: so all suites together read each once.
+  std::vector<TestId> tests;
+  for (std::uint32_t id = window.id + 1; id < region_.WindowCount(); ++id) {
+    const WindowCopy test = region_.Window(id);
+    if (test.kind != WindowKind::kTest) break;
+    if (test.parent != window.id) continue;
+    tests.push_back({test.name, DescribeWindow(test).source_file});
+  }
+  return around_.budgets.ForSuite(tests);
+}
+
+bool WindowJudge::FindBudget(const WindowCopy& window, WindowResult& result) {
+  Expected<AppliedBudget> budget = BudgetOf(window, result);
+  if (!budget) {
+    result.verdict = Verdict::kInconclusive;
+    result.reason = budget.error().message;
+    return false;
+  }
+  if (*last_budget_ != *budget) {
+    last_budget_ = std::make_shared<const AppliedBudget>(*std::move(budget));
+  }
+  result.budget = last_budget_;
+  return true;
+}
+
+WindowResult WindowJudge::Pass(const WindowCopy& window) {
+  WindowResult result = DescribeWindow(window);
+  if (!FindBudget(window, result)) return result;
+  AddFreeErrors(window.id, result);
+  DecideVerdict(result);
+  return result;
+}
+
+WindowResult WindowJudge::Doubt(const WindowCopy& window, std::string reason) {
+  WindowResult result = DescribeWindow(window);
+  if (!FindBudget(window, result)) return result;
+  result.verdict = Verdict::kInconclusive;
+  result.reason = std::move(reason);
+  return result;
+}
+
+WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& moment) {
+  WindowResult result = DescribeWindow(window);
+  if (!FindBudget(window, result)) return result;
+  const EvidenceRequest request = RequestFor(window.id, moment.asking_tid);
+  Expected<WindowEvidence> evidence = GatherEvidence(request);
+  if (!evidence) {
+    result.verdict = Verdict::kInconclusive;
+    result.reason = evidence.error().message;
+    return result;
+  }
+  AddFreeErrors(window.id, result);
+  AddResources(window.id, result);
+  NameThreads(request, result.budget->thread_scope, sites_, *evidence);
+  CodeCharges charges = ChargesOf(result.kind, result);
+  Allow(charges, *evidence);
+  AllowExpected(region_, window.id, sites_, *evidence);
+  AddMappings(request, charges, result);
+  if (window.kind == WindowKind::kProgram) RecallLost(*evidence);
+  if (moment.asking_tid != 0 && AnyAsksForReach(*evidence, charges)) {
+    result.reach_problem =
+        FindLostBlocks(request, around_.variables, HolderWish::kTell, sites_, *evidence);
+  }
+  if (window.kind == WindowKind::kTest) {
+    MarkReplaced(TakeEarlierFrees(), window.id, sites_, *evidence);
+  }
+  if (around_.baseline != nullptr) MarkKnown(BaselineOf(result), sites_, *evidence);
+  if (window.kind == WindowKind::kTest) {
+    LeaveOpen([&](std::uint32_t stack) { return UsesDefaultPolicy(charges.BudgetOf(stack)); },
+              *evidence);
+  }
+  Conclude(*evidence, result);
+  result.growth = result.growth - result.framework;
+  if (child_ != nullptr) DoubtChild(result);
+  Defer(result);
+  if (result.verdict == Verdict::kUnconfirmed) {
+    open_[window.id] = *std::move(evidence);
+    if (around_.confirm_inline && result.budget->free_by == FreeBy::kTest) {
+      around_.confirm_inline(result);
+      if (result.verdict != Verdict::kUnconfirmed) open_.erase(window.id);
+    }
+  }
+  return result;
+}
+
+// Since the last test that was judged: those of this one are among them.
+std::vector<EarlierFreeCopy> WindowJudge::TakeEarlierFrees() {
+  const std::uint32_t from = std::exchange(earlier_frees_taken_, region_.EarlierFreeCount());
+  return region_.EarlierFrees(from);
+}
+
+EvidenceRequest WindowJudge::RequestFor(std::uint32_t window, int asking_tid) const {
+  return {.region = region_, .pid = pid_, .window = window, .asking_tid = asking_tid};
+}
+
+CodeCharges WindowJudge::ChargesOf(WindowKind kind, const WindowResult& result) {
+  std::vector<std::string> tests;
+  if (kind == WindowKind::kTest) tests.push_back(result.name);
+  if (!result.started_by.empty()) tests.push_back(result.started_by);
+  return CodeCharges(around_.budgets, kind, std::move(tests), result.budget, sites_);
+}
+
+void WindowJudge::Allow(CodeCharges& charges, WindowEvidence& evidence) {
+  AllowByScope(region_, sites_, evidence);
+  AllowByBudget(
+      [&](std::uint32_t stack) -> const AppliedBudget& { return charges.BudgetOf(stack); }, sites_,
+      evidence);
+}
+
+const BaselineWindow* WindowJudge::BaselineOf(const WindowResult& result) const {
+  const auto& windows = around_.baseline->windows;
+  const auto known = windows.find(WindowIdentity(result.kind, result.name));
+  return known == windows.end() ? nullptr : &known->second;
+}
+
+void WindowJudge::AddFreeErrors(std::uint32_t window, WindowResult& result) {
+  result.free_errors = FreeErrorsOf(region_, window, sites_);
+  if (around_.baseline != nullptr) MarkKnown(BaselineOf(result), result);
+}
+
+// What a test means to leave by leakgate::ExpectOutstanding is on the heap.
+void WindowJudge::AddMappings(const EvidenceRequest& request, CodeCharges& charges,
+                              WindowResult& result) {
+  const bool may_fail = around_.budgets.LimitsMapped();
+  MappedEvidence mapped = GatherMappings(request, may_fail ? Patience::kShort : Patience::kNone);
+  NameThreads(request, result.budget->thread_scope, sites_, mapped.pieces);
+  Allow(charges, mapped.pieces);
+  result.mappings = GroupFindings(mapped.pieces.blocks, mapped.pieces.facts, sites_);
+  result.reserved_bytes = mapped.reserved_bytes;
+  if (request.asking_tid == 0) return;
+  for (std::string& line : NameMappedFiles(request.pid, mapped.pieces)) {
+    result.left_behind.push_back(std::move(line));
+  }
+}
+
+void WindowJudge::AddResources(std::uint32_t window, WindowResult& result) {
+  const auto begin = resources_.find(window);
+  if (begin == resources_.end()) return;
+  ResourcesLeft left = LeftBetween(begin->second, ReadResources(pid_));
+  resources_.erase(begin);
+  result.file_descriptors = left.file_descriptors;
+  result.threads = left.threads;
+  result.left_behind = std::move(left.names);
+}
+
+void WindowJudge::Conclude(const WindowEvidence& evidence, WindowResult& result) {
+  result.findings = GroupFindings(evidence.blocks, evidence.facts, sites_);
+  ChargesOf(result.kind, result).Charge(result);
+  DecideVerdict(result);
+}
+
+// Over a literal limit, with time to free until later: not a verdict yet.
+void WindowJudge::Defer(WindowResult& result) const {
+  const bool waits = result.kind == WindowKind::kTest && result.budget->free_by != FreeBy::kTest &&
+                     result.verdict == Verdict::kOverBudget && result.lost == Amount{} &&
+                     CountNewFreeErrors(result) == 0;
+  if (!waits) return;
+  result.verdict = Verdict::kUnconfirmed;
+  result.reason = "what it left behind may be freed later, and the program did not get that far";
+}
+
+void WindowJudge::NoteBegin(std::uint32_t window) {
+  if (!around_.budgets.LimitsResources()) return;
+  resources_[window] = ReadResources(pid_);
+}
+
+void WindowJudge::EndSuite(std::uint32_t suite, std::map<std::uint32_t, WindowResult>& results) {
+  JudgeAgain(results, "freed by its suite's tear-down",
+             [&](std::uint32_t window, const WindowResult& result) {
+               return result.budget->free_by == FreeBy::kSuite &&
+                      region_.Window(window).parent == suite;
+             });
+}
+
+// After all tear-down. What may be freed until the program's end still may.
+void WindowJudge::EndIteration(int asking_tid, std::map<std::uint32_t, WindowResult>& results) {
+  asking_tid_ = asking_tid;
+  JudgeAgain(results, "freed before the iteration ended",
+             [](std::uint32_t, const WindowResult& result) {
+               return result.budget->free_by != FreeBy::kProgram;
+             });
+  FindLostOfProgram(asking_tid);
+  asking_tid_ = 0;
+}
+
+void WindowJudge::EndProgram(std::map<std::uint32_t, WindowResult>& results) {
+  JudgeAgain(results, "freed by the program's end",
+             [](std::uint32_t, const WindowResult&) { return true; });
+}
+
+void WindowJudge::JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std::string_view when,
+                             const WhichWindows& which) {
+  if (open_.empty()) return;
+  const Expected<HeapCopy> live = region_.CopyHeap();
+  if (!live) return;
+  for (auto open = open_.begin(); open != open_.end();) {
+    auto& [window, evidence] = *open;
+    const auto result = results.find(window);
+    if (result == results.end() || !which(window, result->second)) {
+      ++open;
+      continue;
+    }
+    // What is freed only as the program ends may have grown all the while.
+    if (asking_tid_ != 0 || result->second.budget->free_by != FreeBy::kTest) {
+      MarkReleased(live->blocks, when, evidence);
+      if (result->second.budget->free_by != FreeBy::kTest) {
+        CodeCharges charges = ChargesOf(result->second.kind, result->second);
+        AddMappings(RequestFor(window, 0), charges, result->second);
+      }
+      if (asking_tid_ != 0) {
+        result->second.reach_problem =
+            FindLostBlocks(RequestFor(window, asking_tid_), around_.variables, HolderWish::kTell,
+                           sites_, evidence);
+      }
+      Conclude(evidence, result->second);
+    }
+    open = open_.erase(open);
+  }
+}
+
+// What is lost before the program's own end; what static destructors leave is not
+// looked at.
+std::string WindowJudge::FindLostOfProgram(int asking_tid) {
+  constexpr std::uint32_t kProgramWindow = 1;
+  lost_of_program_.clear();
+  const auto evidence = GatherEvidence(RequestFor(kProgramWindow, asking_tid));
+  if (!evidence) return evidence.error().message;
+  // Whose they are is asked of the lost ones alone: there are many, and few are lost.
+  const auto reaches = FindReach({.pid = pid_,
+                                  .region = region_,
+                                  .candidates = evidence->blocks,
+                                  .variables = around_.variables,
+                                  .holders = HolderWish::kLeaveOut,
+                                  .asking_tid = asking_tid});
+  if (!reaches) return reaches.error().message;
+  for (std::size_t i = 0; i < reaches->size(); ++i) {
+    const Reach reach = (*reaches)[i].reach;
+    if (IsLost(reach)) lost_of_program_.push_back({evidence->blocks[i], reach});
+  }
+  return "";
+}
+
+void WindowJudge::EndProcess(int asking_tid) { why_lost_unknown_ = FindLostOfProgram(asking_tid); }
+
+// Where what is lost would fail it, and was not told: no pass. One that executes another
+// program in its place does not come to an end.
+void WindowJudge::DoubtChild(WindowResult& result) const {
+  const bool may_pass = result.verdict == Verdict::kPass || result.verdict == Verdict::kNotGated;
+  if (!may_pass || why_lost_unknown_.empty()) return;
+  const bool has_any =
+      std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& finding) {
+        return IsUsers(finding) && finding.disposition == Disposition::kOutstanding;
+      });
+  if (!has_any || !AsksForReach(*result.budget)) return;
+  result.verdict = child_->has_executed ? Verdict::kNotGated : Verdict::kInconclusive;
+  result.reason = child_->has_executed
+                      ? kHasExecuted
+                      : fmt::format(
+                            "what it lost could not be told: {}; end it in order, or limit "
+                            "\"outstanding\" in \"limits\": {{\"process\": ...}}",
+                            why_lost_unknown_);
+}
+
+void WindowJudge::RecallLost(WindowEvidence& evidence) const {
+  auto lost = lost_of_program_.begin();  // both are by address
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    const LiveBlock& block = evidence.blocks[i];
+    while (lost != lost_of_program_.end() && lost->block.address < block.address) ++lost;
+    if (lost == lost_of_program_.end()) return;
+    if (IsSameBlock(lost->block, block)) evidence.facts[i].reach = lost->reach;
+  }
+}
+
+}  // namespace leakgate

@@ -1,0 +1,55 @@
+// Measures the measuring windows of one region (leakgate::Window in the program's code),
+// and keeps what they had outstanding as they ended. No verdict hangs on it. One thread at
+// a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "runner/attribution/call_sites.h"
+#include "runner/region/region_reader.h"
+#include "runner/report/run_result.h"
+#include "runner/symbols/symbolizer.h"
+
+namespace leakgate {
+
+class WindowMeter {
+ public:
+  // Says findings in words, in `room` bytes, for the code that asks. The words are a report's.
+  using Words = std::function<std::string(const std::vector<Finding>& findings, std::size_t room)>;
+
+  // `region` and `symbolizer` outlive this.
+  WindowMeter(const RegionReader& region, Symbolizer& symbolizer, Words words);
+
+  // Answers Question::kMeasure and kMeasureAtEnd; false for any other question.
+  // REQUIRES: AnswerNothing.
+  [[nodiscard]] bool Answer(Mailbox& mailbox);
+
+  // Ends those that never ended. REQUIRES: the process has gone.
+  void EndAll();
+
+  // The results of those that were opened while `window` was current.
+  [[nodiscard]] std::vector<MeasuringWindowResult> ResultsOf(std::uint32_t window) const;
+
+ private:
+  // What tells one line of code from another, within a window.
+  using Place = std::tuple<std::uint32_t, std::string, std::string, int>;
+
+  // What is outstanding, by call site. `asking_tid` as in BlocksAfterAMoment.
+  Expected<std::vector<Finding>> Measure(const MeasuringWindowCopy& window, int asking_tid);
+  void NoteEnd(const MeasuringWindowCopy& window, Amount outstanding);
+
+  void AnswerFor(const MeasuringWindowCopy& window, Mailbox& mailbox);
+  void WriteWords(const std::vector<Finding>& findings, Mailbox& mailbox) const;
+
+  const RegionReader& region_;
+  const Words words_;
+  CallSites sites_;
+  std::map<Place, MeasuringWindowResult> ended_;
+};
+
+}  // namespace leakgate

@@ -1,0 +1,94 @@
+#include "runner/process/process_tree.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "runner/process/proc_files.h"
+
+namespace leakgate {
+namespace {
+
+struct ProcessFacts {
+  pid_t parent = 0;
+  bool is_zombie = false;
+};
+
+// Empty if the process has gone.
+std::string ReadAll(const std::string& path) { return ReadProcFile(path).value_or(""); }
+
+// "pid (name) state parent ...": the name may hold anything, so from its end on.
+ProcessFacts FactsOf(pid_t pid) {
+  const std::string stat = ReadAll(fmt::format("/proc/{}/stat", pid));
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos || name_end + 4 > stat.size()) return {};
+  return {static_cast<pid_t>(std::atoi(stat.c_str() + name_end + 4)), stat[name_end + 2] == 'Z'};
+}
+
+std::map<pid_t, ProcessFacts> AllProcesses() {
+  std::map<pid_t, ProcessFacts> processes;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const pid_t pid = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+    if (pid > 0) processes[pid] = FactsOf(pid);
+  }
+  return processes;
+}
+
+bool DescendsFrom(pid_t pid, pid_t root, const std::map<pid_t, ProcessFacts>& processes) {
+  for (int depth = 0; depth < 1000 && pid > 1; ++depth) {
+    if (pid == root) return true;
+    const auto found = processes.find(pid);
+    if (found == processes.end()) return false;
+    pid = found->second.parent;
+  }
+  return false;
+}
+
+std::vector<pid_t> FindTree(pid_t root, const std::string& mark) {
+  const std::map<pid_t, ProcessFacts> processes = AllProcesses();
+  std::vector<pid_t> found;
+  for (const auto& [pid, facts] : processes) {
+    if (pid == ::getpid() || facts.is_zombie) continue;
+    if (DescendsFrom(pid, root, processes) || CarriesMark(pid, mark)) found.push_back(pid);
+  }
+  return found;
+}
+
+}  // namespace
+
+void KillProcessTree(pid_t root, const std::string& mark) {
+  constexpr int kAttempts = 50;
+  for (int i = 0; i < kAttempts; ++i) {
+    const std::vector<pid_t> tree = FindTree(root, mark);
+    if (tree.empty()) return;
+    for (const pid_t pid : tree) ::kill(pid, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+bool IsBelow(pid_t pid, pid_t root) {
+  constexpr int kDeepest = 1000;  // parents may change while they are read
+  for (int depth = 0; depth < kDeepest && pid > 1; ++depth) {
+    if (pid == root) return true;
+    pid = ParentOf(pid);
+  }
+  return false;
+}
+
+bool CarriesMark(pid_t pid, const std::string& mark) {
+  const std::string environment = ReadAll(fmt::format("/proc/{}/environ", pid));
+  return !mark.empty() && environment.find(mark) != std::string::npos;
+}
+
+int ParentOf(int pid) { return FactsOf(pid).parent; }
+
+}  // namespace leakgate

@@ -1,0 +1,168 @@
+#include "runner/run/doctor.h"
+
+#include <fmt/format.h>
+
+#include "common/region_layout.h"
+#include "runner/attach/program_environment.h"
+#include "runner/host/region_file.h"
+#include "runner/process/process_image.h"
+#include "runner/run/linux/doctor_probes.h"
+#include "runner/run/linux/inherited_state.h"
+#include "runner/run/linux/launcher.h"
+#include "runner/run/linux/signals.h"
+#include "runner/run/preparation.h"
+
+namespace leakgate {
+namespace {
+
+// What the agent maps before the program's first instruction; more as its heap grows.
+constexpr std::uint64_t kAgentBytes = region_offset::kChunks + kChunkBytes;
+
+Check FromResult(std::string subject, const Expected<void>& result, std::string when_ok) {
+  if (result) return {CheckResult::kOk, std::move(subject), std::move(when_ok)};
+  return {CheckResult::kNo, std::move(subject), result.error().message};
+}
+
+Expected<void> DropValue(const auto& expected) {
+  if (!expected) return Unexpected(expected.error());
+  return {};
+}
+
+Expected<void> RequirePreloadable(const std::filesystem::path& agent) {
+  const Expected<void> exists = RequireAgent(agent);
+  if (!exists) return exists;
+  return DropValue(ProgramEnvironment({}, {agent, "control"}));
+}
+
+Check CheckImage(const std::filesystem::path& image, const Expected<ImageInspection>& inspection) {
+  if (!inspection) return {CheckResult::kNo, "program", inspection.error().message};
+  if (inspection->refusal) {
+    return {CheckResult::kNo, "program",
+            fmt::format("{}: {}", image.string(), *inspection->refusal)};
+  }
+  return {CheckResult::kOk, "program",
+          fmt::format("{}: x86-64, dynamically linked, no allocator of its own", image.string())};
+}
+
+// Kills it before its first instruction.
+Expected<void> TryToLaunch(const std::filesystem::path& program, const DoctorRequest& request,
+                           const InheritedState& inherited) {
+  const BlockedSignals signals;
+  return DropValue(SuspendedProcess::Launch({.program = program,
+                                             .name = request.program,
+                                             .arguments = request.arguments,
+                                             .environment = OwnEnvironment(),
+                                             .signal_mask = signals.original(),
+                                             .inherited = inherited}));
+}
+
+// What is lost is the one thing that a run goes without.
+Check CheckStopping() {
+  const Expected<void> stopped = TryToStopProcess();
+  if (!stopped) {
+    return {CheckResult::kWarning, "ptrace",
+            "what is lost cannot be told: " + stopped.error().message};
+  }
+  return {CheckResult::kOk, "ptrace",
+          "the program's threads can be stopped, so what is lost can be told"};
+}
+
+}  // namespace
+
+Check CheckFramework(TestFramework framework) {
+  switch (framework) {
+    case TestFramework::kGoogleTestListener:
+      return {CheckResult::kOk, "tests", "GoogleTest, with leakgate's listener linked in"};
+    case TestFramework::kGoogleTest:
+      return {CheckResult::kOk, "tests",
+              "GoogleTest; its event stream tells where tests begin and end"};
+    case TestFramework::kNone:
+      break;
+  }
+  return {CheckResult::kWarning, "tests",
+          "no GoogleTest found in the file, so the whole run is one window; name the test binary "
+          "itself, unless a library of its own has GoogleTest"};
+}
+
+Check CheckSymbols(const DebugFacts& facts) {
+  if (facts.has_symbols) return {CheckResult::kOk, "symbols", "functions can be named"};
+  return {CheckResult::kWarning, "symbols",
+          "the file is stripped, so functions are told as addresses, and patterns of functions "
+          "match none; gate a build without -s or strip"};
+}
+
+Check CheckLines(const DebugFacts& facts) {
+  if (facts.has_lines) {
+    return {CheckResult::kOk, "lines",
+            facts.separate_file.empty() ? "debug information in the file"
+                                        : "debug information in " + facts.separate_file};
+  }
+  if (!facts.debug_link.empty()) {
+    return {
+        CheckResult::kWarning, "lines",
+        fmt::format(
+            "the debug information is in {}, which is not there, so calls have no "
+            "source lines; install its package, or put it beside the file or into .debug/ there",
+            facts.debug_link)};
+  }
+  return {CheckResult::kWarning, "lines",
+          "no debug information, so calls have no source lines; build with -g"};
+}
+
+Check CheckUnwinding(const DebugFacts& facts) {
+  if (facts.has_unwind_table) return {CheckResult::kOk, "unwinding", ".eh_frame and its table"};
+  return {CheckResult::kWarning, "unwinding",
+          "no table of .eh_frame, so stacks end at the program's own code; build without "
+          "-fno-asynchronous-unwind-tables, link with -Wl,--eh-frame-hdr"};
+}
+
+Check CheckAddressSpace(std::optional<std::uint64_t> limit) {
+  constexpr std::uint64_t kMebibyte = 1U << 20;
+  if (!limit) return {CheckResult::kOk, "memory", "no limit on address space"};
+  if (*limit > kAgentBytes) {
+    return {CheckResult::kOk, "memory",
+            fmt::format("{} MiB of address space, of which the agent takes {} MiB or more",
+                        *limit / kMebibyte, kAgentBytes / kMebibyte)};
+  }
+  return {CheckResult::kNo, "memory",
+          fmt::format("{} MiB of address space, and the agent alone takes {} MiB; raise the limit "
+                      "on address space (ulimit -v)",
+                      *limit / kMebibyte, kAgentBytes / kMebibyte)};
+}
+
+Expected<std::vector<Check>> CheckProgram(const DoctorRequest& request) {
+  const std::optional<std::uint64_t> address_space = AddressSpaceLimit();
+  const InheritedState inherited = InheritedState::Take();
+  const Expected<std::filesystem::path> program = FindProgram(request.program);
+  if (!program) return Unexpected(program.error());
+
+  const std::filesystem::path image = ImageBehind(program->string());
+  const Expected<ImageInspection> inspection = InspectImage(image);
+  std::vector<Check> checks = {CheckImage(image, inspection)};
+  if (checks.front().result == CheckResult::kOk) {
+    const Expected<void> launched = TryToLaunch(*program, request, inherited);
+    if (!launched && launched.error().exit_code == ExitCode::kUsage) {
+      return Unexpected(launched.error());
+    }
+    checks.push_back(FromResult("launch", launched, "stops before its first instruction"));
+  }
+  checks.push_back(FromResult("agent", RequirePreloadable(request.agent), request.agent.string()));
+  const TestFramework framework = inspection ? inspection->framework : TestFramework::kNone;
+  checks.push_back(CheckFramework(framework));
+  const Expected<void> stream = RequireFreeStream(request.arguments, framework);
+  if (!stream) checks.push_back({CheckResult::kNo, "stream", stream.error().message});
+  if (inspection) {
+    const DebugFacts facts = ReadDebugFacts(image);
+    checks.insert(checks.end(), {CheckSymbols(facts), CheckLines(facts), CheckUnwinding(facts)});
+  }
+  checks.push_back(CheckStopping());
+  const Expected<void> region = DropValue(RegionFile::Create({}));
+  if (region) {
+    checks.push_back(CheckAddressSpace(address_space));
+  } else {
+    checks.push_back({CheckResult::kNo, "memory", region.error().message});
+  }
+  return checks;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,55 @@
+// Counts the live blocks of one traced image, by stack, at the end of each of
+// its iterations. The process waits meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runner/attribution/call_sites.h"
+#include "runner/host/mailbox_server.h"
+#include "runner/host/region_file.h"
+#include "runner/host/requested_snapshot.h"
+#include "runner/judge/window_meter.h"
+#include "runner/symbols/symbolizer.h"
+
+namespace leakgate {
+
+class IterationCounts {
+ public:
+  // `symbolizer` outlives it, and is its own until the process has gone.
+  IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer);
+
+  const RegionReader& region() const { return region_->reader(); }
+  int region_fd() const { return region_->fd().get(); }
+
+  // After the process has gone: how many iterations ended.
+  [[nodiscard]] int Iterations();
+
+  // After the process has gone: net blocks of each iteration but the first, of
+  // those of `call_sites` that had a live block at the end of any.
+  [[nodiscard]] std::map<std::string, std::vector<std::int64_t>> SeriesOf(
+      const std::set<std::string>& call_sites);
+
+ private:
+  using ByStack = std::map<std::uint32_t, std::int64_t>;
+
+  void Count(int asking_tid);
+  std::set<std::uint32_t> StacksThatMatter() const;
+
+  void Answer(Mailbox& mailbox);
+
+  std::unique_ptr<RegionFile> region_;
+  Symbolizer& symbolizer_;
+  // The test's own assertions are to come out as in the suite's run.
+  WindowMeter meter_;
+  RequestedSnapshot snapshots_;
+  std::vector<ByStack> counts_;              // of each iteration
+  std::set<std::uint32_t> stacks_of_tests_;  // seen live in a test's or a suite's window
+  MailboxServer server_;                     // last: it uses the others
+};
+
+}  // namespace leakgate

@@ -1,0 +1,178 @@
+#include "runner/run/judged_process.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "runner/report/measurement_text.h"
+#include "runner/report/text_report.h"
+#include "runner/run/test_snapshots.h"
+
+namespace leakgate {
+namespace {
+
+std::uint32_t CopyText(std::string_view text, char* to, std::uint32_t capacity) {
+  const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(text.size(), capacity));
+  std::memcpy(to, text.data(), length);
+  return length;
+}
+
+// The text that GoogleTest prints, with paths as short as they can be.
+// REQUIRES: AnswerNothing.
+void WriteVerdict(const WindowResult& result, Mailbox& mailbox) {
+  if (result.verdict != Verdict::kOverBudget) return;
+  mailbox.over_budget = 1;
+
+  std::error_code error;
+  const TextStyle style{.base_directory = std::filesystem::current_path(error).string()};
+  const std::string text = CutInTheMiddle(FailureText(result, style), Mailbox::kTextCapacity);
+  mailbox.text_length = CopyText(text, mailbox.text, Mailbox::kTextCapacity);
+  const std::optional<SourcePosition> position = FailurePosition(result);
+  if (!position) return;
+  mailbox.file_length = CopyText(position->file, mailbox.file, Mailbox::kFileCapacity);
+  mailbox.line = static_cast<std::uint32_t>(position->line);
+}
+
+// Each is a look at all that is live. The program, a suite and a test are open at most, but
+// for what was written by others than the agent.
+constexpr int kMostJudgedAtEnd = 64;
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::chrono::nanoseconds& total) : total_(total) {}
+  ~Stopwatch() { total_ += std::chrono::steady_clock::now() - begin_; }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  std::chrono::nanoseconds& total_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+JudgedProcess::JudgedProcess(std::unique_ptr<RegionFile> region, const ImageJudging& judging)
+    : image_(std::move(region)),
+      judge_(image_.region(), image_.pid(), judging.surroundings, judging.child),
+      meter_(image_.region(), judging.surroundings.symbolizer, MeasurementTextHere),
+      requested_snapshots_(image_.region()),
+      judging_(judging.mutex),
+      mode_(judging.surroundings.mode),
+      test_snapshots_(judging.snapshots),
+      server_(image_.region_file().mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {
+  image_.region_file().Ask(Questions());
+}
+
+std::uint32_t JudgedProcess::Questions() const {
+  std::uint32_t questions = judge_.Questions();
+  if (test_snapshots_ == nullptr) return questions;
+  questions |= kAskAtTestBegin;
+  if (test_snapshots_->tests() == SnapshotTests::kEvery) questions |= kAskAtTestEnd;
+  return questions;
+}
+
+RunProcess JudgedProcess::Describe() const {
+  return {.pid = image_.pid(),
+          .image = image_.program().path,
+          .arguments = image_.program().arguments,
+          .has_ended = HasEnded(),
+          .region = image_.DuplicateRegion()};
+}
+
+// The process waits, whatever the runner lacks for its answer: memory, or a thread.
+void JudgedProcess::Answer(Mailbox& mailbox) {
+  const std::lock_guard lock(judging_);
+  const Stopwatch stopwatch(judged_);
+  try {
+    AnswerQuestion(mailbox);
+  } catch (const std::exception& error) {
+    AnswerNothing(mailbox);
+    failure_ = error.what();
+  }
+}
+
+void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
+  AnswerNothing(mailbox);
+  if (meter_.Answer(mailbox) || requested_snapshots_.Answer(mailbox)) return;
+  switch (static_cast<Question>(mailbox.question)) {
+    case Question::kTestBegins:
+      if (test_snapshots_ != nullptr) test_snapshots_->Begin(region(), mailbox.window);
+      return judge_.NoteBegin(mailbox.window);
+    case Question::kIterationEnds:
+      judge_.EndIteration(mailbox.tid, results_);
+      return CountOverBudget();
+    case Question::kProcessEnds:
+      return judge_.EndProcess(mailbox.tid);
+    case Question::kJudge:
+    case Question::kMeasure:
+    case Question::kMeasureAtEnd:
+    case Question::kTakeSnapshot:
+    case Question::kReadSnapshot:
+      break;
+  }
+  JudgeWindow(mailbox);
+}
+
+void JudgedProcess::JudgeWindow(Mailbox& mailbox) {
+  const WindowCopy window = region().Window(mailbox.window);
+  WindowResult result = judge_.Judge(window, {.asking_tid = mailbox.tid});
+  result.measuring_windows = meter_.ResultsOf(window.id);
+  if (mode_ != GateMode::kWarnOnly) WriteVerdict(result, mailbox);
+  result.was_failed_inside = mailbox.over_budget != 0;
+  if (test_snapshots_ != nullptr) test_snapshots_->End(region(), window.id, result);
+  if (window.kind == WindowKind::kTest && result.verdict == Verdict::kOverBudget) {
+    over_budget_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (window.kind == WindowKind::kSuite) {
+    judge_.EndSuite(window.id, results_);
+    CountOverBudget();
+  }
+  if (window.id != 0) results_.insert_or_assign(window.id, std::move(result));
+}
+
+// Anew, where windows have been judged again.
+void JudgedProcess::CountOverBudget() {
+  const auto count = std::count_if(results_.begin(), results_.end(), [](const auto& it) {
+    return it.second.kind == WindowKind::kTest && it.second.verdict == Verdict::kOverBudget;
+  });
+  over_budget_.store(count, std::memory_order_relaxed);
+}
+
+WindowResult JudgedProcess::ResultOf(const WindowCopy& window) {
+  const auto judged = results_.find(window.id);
+  if (judged != results_.end()) return std::move(judged->second);
+  const bool is_unjudged = window.state != WindowState::kClosed ||
+                           window.kind == WindowKind::kProgram || window.id == unanswered_window_;
+  if (!is_unjudged) return judge_.Pass(window);
+  if (++judged_at_end_ <= kMostJudgedAtEnd) return judge_.Judge(window, {});
+  return judge_.Doubt(window, "too many windows were open at the program's end to judge each");
+}
+
+// A window is closed before its question is seen: killed in between, it was not judged.
+void JudgedProcess::NoteUnanswered() {
+  const Mailbox& mailbox = image_.region_file().mailbox();
+  const bool is_answered = mailbox.request.load(std::memory_order_acquire) ==
+                           mailbox.reply.load(std::memory_order_relaxed);
+  if (!is_answered) unanswered_window_ = mailbox.window;
+}
+
+std::vector<WindowResult> JudgedProcess::Finish() {
+  server_.Stop();
+  NoteUnanswered();
+  const std::lock_guard lock(judging_);
+  const Stopwatch stopwatch(judged_);
+  judge_.EndProgram(results_);
+  meter_.EndAll();
+  std::vector<WindowResult> windows;
+  const std::uint32_t count = region().WindowCount();
+  windows.reserve(count);
+  for (std::uint32_t id = 1; id < count; ++id) {
+    const WindowCopy window = region().Window(id);
+    if (window.id == 0 || window.state == WindowState::kUnused) continue;
+    windows.push_back(ResultOf(window));
+    windows.back().measuring_windows = meter_.ResultsOf(id);
+  }
+  return windows;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,179 @@
+#include "runner/run/linux/launcher.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/process/v2/environment.hpp>
+#include <boost/process/v2/process.hpp>
+#include <boost/process/v2/stdio.hpp>
+#include <cstdlib>
+
+#include "runner/base/descriptors.h"
+#include "runner/process/wait_lock.h"
+
+namespace leakgate {
+namespace {
+
+namespace process = boost::process::v2;
+
+boost::system::error_code LastError() { return {errno, boost::system::system_category()}; }
+
+// Boost.Process closes all but the standard descriptors. The program is to have
+// what the runner was given: a make's job server, a shell's redirections.
+std::vector<int> InheritedDescriptors() {
+  std::vector<int> inherited;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    const int flags = ::fcntl(fd, F_GETFD);
+    if (fd > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0) inherited.push_back(fd);
+  }
+  return inherited;
+}
+
+// The setup of the child, on either side of the fork. In the child only
+// async-signal-safe calls are made.
+//
+// The program dies with its parent, even if that is killed: nothing may be left
+// behind. It begins with what the runner was given, and with SIGTRAP unblocked,
+// for a blocked one would let it run on untraced.
+struct StopAtExec {
+  const LaunchRequest& request;
+  pid_t parent = ::getpid();
+
+  template <typename Launcher>
+  boost::system::error_code on_setup(Launcher& launcher, const boost::filesystem::path&,
+                                     const char* const*&) const {
+    for (const int fd : InheritedDescriptors()) launcher.fd_whitelist.push_back(fd);
+    return {};
+  }
+
+  template <typename Launcher>
+  boost::system::error_code on_exec_setup(Launcher&, const boost::filesystem::path&,
+                                          const char* const*& arguments) const {
+    const_cast<const char**>(arguments)[0] = request.name.c_str();
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return LastError();
+    if (::getppid() != parent) ::_exit(127);
+    request.inherited.Restore();
+    sigset_t mask = request.signal_mask;
+    ::sigdelset(&mask, SIGTRAP);
+    if (::sigprocmask(SIG_SETMASK, &mask, nullptr) != 0) return LastError();
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) return LastError();
+    return {};
+  }
+
+  // Not through the runner's exit handlers. (Boost 1.81 looks for one signature
+  // and calls another, hence the pack.)
+  template <typename... Ignored>
+  void on_exec_error(Ignored&&...) const {
+    ::_exit(127);
+  }
+};
+
+Expected<void> WaitForExecStop(int pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, __WALL) < 0) {
+    if (errno != EINTR)
+      return InconclusiveError(fmt::format("cannot wait for PID {}: {}", pid, ErrnoText()));
+  }
+  if (WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) return {};
+  return InconclusiveError("the program did not stop at exec");
+}
+
+Error LaunchError(const std::filesystem::path& program, const boost::system::error_code& error) {
+  if (error.value() == EPERM || error.value() == ENOSYS) {
+    return {fmt::format("{}: cannot be launched suspended: {}; allow ptrace (in a container: "
+                        "--cap-add=SYS_PTRACE)",
+                        program.string(), error.message()),
+            ExitCode::kInconclusive};
+  }
+  if (error.value() == ENOEXEC) {
+    return {fmt::format("{}: neither a program for this machine nor a script that names its "
+                        "interpreter; begin a script with #!/bin/sh or the like",
+                        program.string()),
+            ExitCode::kUsage};
+  }
+  return {fmt::format("{}: cannot be executed: {}", program.string(), error.message()),
+          ExitCode::kUsage};
+}
+
+// Boost.Process has one for each process that it launches, and does not ask whether it has.
+Expected<void> RequirePidDescriptors() {
+  const UniqueFd own(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  if (own) return {};
+  return InconclusiveError(
+      fmt::format("no process can be watched: pidfd_open: {}; leakgate needs Linux 5.4 or later, "
+                  "and a container that allows the call",
+                  ErrnoText()));
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const LaunchRequest& request) {
+  const Expected<void> can_watch = RequirePidDescriptors();
+  if (!can_watch) return Unexpected(can_watch.error());
+  boost::asio::io_context context;
+  boost::system::error_code error;
+  process::default_process_launcher launcher;
+  // (The overload for a context throws instead of telling the error.)
+  const auto start = [&](auto&&... streams) {
+    return launcher(context.get_executor(), error,
+                    boost::filesystem::path(request.program.string()), request.arguments,
+                    process::process_environment(request.environment), StopAtExec{request},
+                    std::forward<decltype(streams)>(streams)...);
+  };
+  auto child = request.streams == Streams::kInherited
+                   ? start()
+                   : start(process::process_stdio{nullptr, nullptr, nullptr});
+  if (error) {
+    if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, __WALL);
+    return Unexpected(LaunchError(request.program, error));
+  }
+
+  std::unique_ptr<SuspendedProcess> launched(new SuspendedProcess(child.id()));
+  child.detach();
+  const Expected<void> stopped = WaitForExecStop(launched->pid_);
+  if (!stopped) return Unexpected(stopped.error());
+  return launched;
+}
+
+SuspendedProcess::~SuspendedProcess() {
+  if (is_resumed_) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, __WALL);
+}
+
+std::filesystem::path SuspendedProcess::image() const {
+  std::error_code error;
+  return std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid_), error);
+}
+
+Expected<void> SuspendedProcess::Resume() {
+  if (::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr) != 0) {
+    return InconclusiveError(fmt::format("cannot resume PID {}: {}", pid_, ErrnoText()));
+  }
+  is_resumed_ = true;
+  return {};
+}
+
+std::optional<ProgramStatus> SuspendedProcess::Poll() {
+  // While its threads are stopped for a look, its stops are not ours to take.
+  const std::unique_lock lock(WaitLock(), std::try_to_lock);
+  if (!lock) return std::nullopt;
+  int raw = 0;
+  while (::waitpid(pid_, &raw, WNOHANG | WUNTRACED | WCONTINUED) == pid_) {
+    if (WIFEXITED(raw)) return ProgramStatus{.exit_code = WEXITSTATUS(raw), .signal = {}};
+    if (WIFSIGNALED(raw)) return ProgramStatus{.exit_code = {}, .signal = WTERMSIG(raw)};
+    is_stopped_ = WIFSTOPPED(raw);
+  }
+  return std::nullopt;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,145 @@
+#include "runner/run/linux/run_server.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <future>
+
+#include "runner/host/message_socket.h"
+#include "runner/host/named_sockets.h"
+#include "runner/host/traced_status.h"
+#include "runner/process/process_image.h"
+#include "runner/reach/linux/frozen_process.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kClient = "the command";
+
+Expected<ProcessStatus> StatusOf(const RunProcess& process) {
+  const Expected<RegionReader> region = RegionReader::Attach(process.region);
+  if (!region) return Unexpected(region.error());
+  ProcessStatus status =
+      StatusOf(*region, process.has_ended ? ImageLife::kOver : ImageLife::kExecuting);
+  status.pid = process.pid;
+  status.program = {process.image, process.arguments};
+  return status;
+}
+
+}  // namespace
+
+std::shared_ptr<RunServer> RunServer::Start(RunProcesses processes) {
+  UniqueFd listener = ListenAsRun();
+  UniqueFd stop(::eventfd(0, EFD_CLOEXEC));
+  if (!listener || !stop) return nullptr;
+  return std::shared_ptr<RunServer>(
+      new RunServer(std::move(processes), std::move(listener), std::move(stop)));
+}
+
+RunServer::RunServer(RunProcesses processes, UniqueFd listener, UniqueFd stop)
+    : processes_(std::move(processes)),
+      listener_(std::move(listener)),
+      stop_(std::move(stop)),
+      thread_([this] { Serve(); }) {}
+
+RunServer::~RunServer() {
+  ::eventfd_write(stop_.get(), 1);
+  thread_.join();
+}
+
+void RunServer::Serve() {
+  for (;;) {
+    pollfd waits[] = {{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+    if (::poll(waits, 2, -1) < 0 && errno != EINTR) return;  // nobody takes snapshots, then
+    if (waits[0].revents != 0) return;
+    if (waits[1].revents == 0) continue;
+    try {
+      ServeOne();
+    } catch (const std::exception&) {
+      // No memory, or no thread: who asks sees that it broke off, and the run goes on.
+    }
+  }
+}
+
+void RunServer::ServeOne() {
+  const UniqueFd client = AcceptClient(listener_);
+  if (!client) return;
+  // Who connects and says nothing must not keep the run from its end.
+  pollfd waits[] = {{stop_.get(), POLLIN, 0}, {client.get(), POLLIN, 0}};
+  ::poll(waits, 2, 1000);
+  if (waits[0].revents != 0 || waits[1].revents == 0) return;
+  const Expected<SocketMessage> request = ReceiveMessage(client, kClient);
+  if (!request) return;
+  if (MemberOr(request->body, "do", std::string()) == "hold") return Hold(client, request->body);
+  Expected<SocketMessage> answer = Answer(request->body);
+  if (!answer) answer = SocketMessage{ToJson(answer.error())};
+  (void)SendMessage(client, *answer, kClient);  // who asked may have gone
+}
+
+Expected<SocketMessage> RunServer::Answer(const Json& request) const {
+  const std::string what = MemberOr(request, "do", std::string());
+  if (what == "query") return Query();
+  if (what != "region") {
+    return UsageError(fmt::format("{} does not know '{}'", NameOfRun(::getpid()), what));
+  }
+  Expected<RunProcess> process = Find(request);
+  if (!process) return Unexpected(process.error());
+  const Expected<ProcessStatus> status = StatusOf(*process);
+  if (!status) return Unexpected(status.error());
+  return SocketMessage{ToJson(*status), std::move(process->region)};
+}
+
+// A usage error: it is not the run's, or has been judged.
+Expected<RunProcess> RunServer::Find(const Json& request) const {
+  const int pid = MemberOr(request, "pid", 0);
+  std::vector<RunProcess> processes = processes_();
+  const auto found = std::find_if(processes.rbegin(), processes.rend(),
+                                  [pid](const RunProcess& process) { return process.pid == pid; });
+  if (found != processes.rend()) return std::move(*found);
+  return UsageError(fmt::format("{} does not trace PID {}", NameOfRun(::getpid()), pid));
+}
+
+SocketMessage RunServer::Query() const {
+  Json processes = Json::array();
+  for (const RunProcess& process : processes_()) {
+    const Expected<ProcessStatus> status = StatusOf(process);
+    if (status) processes.push_back(ToJson(*status));
+  }
+  return {{{"processes", std::move(processes)}}};
+}
+
+// On a thread that ends with it: then the kernel has nothing left to let go of.
+void RunServer::Hold(const UniqueFd& client, const Json& request) const {
+  const Expected<RunProcess> process = Find(request);
+  if (!process) return (void)SendMessage(client, {ToJson(process.error())}, kClient);
+  std::async(std::launch::async, [&] {
+    Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process->pid);
+    if (!frozen) return (void)SendMessage(client, {ToJson(frozen.error())}, kClient);
+    (void)SendMessage(client, {Json::object()}, kClient);
+    const Expected<void> released = AwaitRelease(client, process->pid);
+    frozen->Thaw();
+    (void)SendMessage(client, {released ? Json::object() : ToJson(released.error())}, kClient);
+  }).get();
+}
+
+Expected<void> RunServer::AwaitRelease(const UniqueFd& client, int pid) const {
+  const UniqueFd end = WatchEnd(pid);  // without it: not told
+  pollfd waits[] = {
+      {client.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}, {end ? end.get() : -1, POLLIN, 0}};
+  const std::chrono::milliseconds most = kLongestHold;
+  const bool is_over = ::poll(waits, 3, static_cast<int>(most.count())) != 0;
+  if (waits[0].revents != 0 || waits[2].revents != 0) return {};
+  if (is_over) return InconclusiveError(fmt::format("{} has ended", NameOfRun(::getpid())));
+  return InconclusiveError(
+      fmt::format("PID {} was stopped for {} s, and goes on: the snapshot is not of one moment; "
+                  "write it to a faster disk, or leave out --consistent",
+                  pid, kLongestHold.count()));
+}
+
+}  // namespace leakgate

@@ -1,0 +1,119 @@
+#include "runner/run/linux/test_listing.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/process/v2/process.hpp>
+#include <boost/process/v2/stdio.hpp>
+#include <nlohmann/json.hpp>
+
+#include "runner/base/descriptors.h"
+#include "runner/symbols/debug_facts.h"
+
+namespace leakgate {
+namespace {
+
+namespace process = boost::process::v2;
+
+// Not to outlive the runner. In the child, between fork and exec.
+struct DieWithRunner {
+  template <typename Launcher>
+  boost::system::error_code on_exec_setup(Launcher&, const boost::filesystem::path&,
+                                          const char* const*&) const {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return {};
+  }
+};
+
+// The program may write anything, without an end. Of a suite, whose name is a part of each of
+// its tests' names, templates' are a few hundred bytes.
+constexpr std::size_t kMostListBytes = 256 << 20;
+constexpr std::size_t kMostListedNameBytes = 4096;
+
+// Runs to its end, or for a minute.
+void RunSilently(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
+  boost::asio::io_context context;
+  boost::system::error_code error;
+  process::default_process_launcher launcher;
+  auto child =
+      launcher(context.get_executor(), error, boost::filesystem::path(program.string()), arguments,
+               process::process_stdio{nullptr, nullptr, nullptr}, DieWithRunner{});
+  if (error) return;
+
+  boost::asio::steady_timer timer(context, std::chrono::minutes(1));
+  timer.async_wait([&](const boost::system::error_code& cancelled) {
+    boost::system::error_code ignored;
+    if (!cancelled) child.terminate(ignored);
+  });
+  child.async_wait([&](const boost::system::error_code&, int) { timer.cancel(); });
+  context.run();
+}
+
+std::string ReadAll(int fd) {
+  std::string text;
+  char buffer[1 << 16];
+  for (off_t at = 0;;) {
+    const ssize_t got = ::pread(fd, buffer, sizeof(buffer), at);
+    if (got <= 0) return text;
+    if (text.size() > kMostListBytes) return {};
+    text.append(buffer, static_cast<std::size_t>(got));
+    at += got;
+  }
+}
+
+// GoogleTest tells files as the compiler was given them.
+void FindRelativeFiles(const std::filesystem::path& program, TestSources& tests) {
+  const auto is_relative = [](const auto& test) {
+    return !test.second.file.empty() && std::filesystem::path(test.second.file).is_relative();
+  };
+  if (std::none_of(tests.begin(), tests.end(), is_relative)) return;  // spares the reading
+  const CompiledFiles files(program);
+  for (auto& [name, source] : tests) source.file = files.Find(source.file).value_or(source.file);
+}
+
+}  // namespace
+
+TestSources ParseTestList(const std::string& json) {
+  TestSources tests;
+  const nlohmann::json root = nlohmann::json::parse(json, nullptr, false);
+  if (!root.is_object()) return tests;
+  const auto text = [](const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  for (const nlohmann::json& suite : root.value("testsuites", nlohmann::json::array())) {
+    if (!suite.is_object()) continue;
+    const std::string suite_name = text(suite, "name");
+    if (suite_name.size() > kMostListedNameBytes) continue;
+    for (const nlohmann::json& test : suite.value("testsuite", nlohmann::json::array())) {
+      if (!test.is_object()) continue;
+      const auto line = test.find("line");
+      tests[suite_name + '.' + text(test, "name")] = {
+          text(test, "file"),
+          line != test.end() && line->is_number_integer() ? line->get<int>() : 0};
+    }
+  }
+  return tests;
+}
+
+// The list is written to memory, by way of /proc: no file is left, whatever happens.
+TestSources ListTests(const std::filesystem::path& program,
+                      const std::vector<std::string>& arguments) {
+  const UniqueFd memory(::memfd_create("leakgate-tests", MFD_CLOEXEC));
+  if (!memory) return {};
+  std::vector<std::string> listing = arguments;
+  listing.emplace_back("--gtest_list_tests");
+  listing.push_back(fmt::format("--gtest_output=json:/proc/{}/fd/{}", ::getpid(), memory.get()));
+  RunSilently(program, listing);
+  TestSources tests = ParseTestList(ReadAll(memory.get()));
+  FindRelativeFiles(program, tests);
+  return tests;
+}
+
+}  // namespace leakgate

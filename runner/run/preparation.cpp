@@ -1,0 +1,82 @@
+#include "runner/run/preparation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runner/attach/program_environment.h"
+#include "runner/budget/budget_file.h"
+#include "runner/process/process_image.h"
+#include "runner/run/linux/test_listing.h"
+
+namespace leakgate {
+namespace {
+
+// A script shows its real image only once it is stopped at exec, and so does a
+// program that cannot be read.
+TestFramework FrameworkOf(const std::filesystem::path& program) {
+  const Expected<ImageInspection> image = InspectImage(program);
+  return image ? image->framework : TestFramework::kNone;
+}
+
+bool OwnsStream(const std::vector<std::string>& arguments,
+                const std::vector<std::string>& environment) {
+  const auto starts_with = [](std::string_view prefix) {
+    return [prefix](const std::string& text) { return text.starts_with(prefix); };
+  };
+  return std::any_of(arguments.begin(), arguments.end(),
+                     starts_with("--gtest_stream_result_to=")) ||
+         std::any_of(environment.begin(), environment.end(),
+                     starts_with("GTEST_STREAM_RESULT_TO="));
+}
+
+}  // namespace
+
+Expected<void> RequireAgent(const std::filesystem::path& agent) {
+  std::error_code error;
+  if (std::filesystem::exists(agent, error)) return {};
+  if (!std::filesystem::exists("/proc/self/exe", error)) {
+    return InconclusiveError(
+        "/proc is not mounted, where leakgate finds its agent and what processes do; mount it: "
+        "mount -t proc proc /proc");
+  }
+  return InconclusiveError(fmt::format(
+      "{}: the agent is missing, so nothing can be traced; reinstall leakgate, or build "
+      "the target leakgate_agent",
+      agent.string()));
+}
+
+Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,
+                                 TestFramework framework) {
+  if (framework == TestFramework::kGoogleTestListener) return {};
+  if (!OwnsStream(arguments, OwnEnvironment())) return {};
+  return UsageError(
+      "GoogleTest's stream of results (--gtest_stream_result_to, GTEST_STREAM_RESULT_TO) is how "
+      "leakgate learns where tests begin; leave it out, or link leakgate::listener");
+}
+
+Expected<Preparation> Prepare(const RunRequest& request) {
+  const Expected<std::filesystem::path> program = FindProgram(request.program);
+  if (!program) return Unexpected(program.error());
+  const Expected<void> agent = RequireAgent(request.agent);
+  if (!agent) return Unexpected(agent.error());
+  const TestFramework framework = FrameworkOf(*program);
+  const Expected<void> stream = RequireFreeStream(request.arguments, framework);
+  if (!stream) return Unexpected(stream.error());
+
+  Expected<std::vector<BudgetFile>> files = std::vector<BudgetFile>();
+  if (!request.budgets.empty()) files = LoadBudgetFiles(request.budgets);
+  if (!files) return Unexpected(files.error());
+  TestSources sources;
+  if (!files->empty() && framework != TestFramework::kNone) {
+    sources = ListTests(*program, request.arguments);
+  }
+  BudgetSet budgets(*std::move(files), *program);
+  std::vector<TestId> tests;
+  for (const auto& [name, source] : sources) tests.push_back({name, source.file});
+  const Expected<void> checked = budgets.Check(tests);
+  if (!checked) return Unexpected(checked.error());
+  return Preparation{*program, framework, std::move(sources), std::move(budgets)};
+}
+
+}  // namespace leakgate

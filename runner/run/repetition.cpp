@@ -1,0 +1,173 @@
+#include "runner/run/repetition.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "common/control_protocol.h"
+#include "runner/attach/program_environment.h"
+#include "runner/host/control_server.h"
+#include "runner/judge/window_description.h"
+#include "runner/process/process_tree.h"
+#include "runner/run/iteration_counts.h"
+#include "runner/run/linux/launcher.h"
+#include "runner/run/repetition_environment.h"
+
+namespace leakgate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPoll(2);
+
+// The images of the one process; the control server's thread adds to them.
+class CountedImages {
+ public:
+  explicit CountedImages(const RepetitionSetup& setup)
+      : boundaries_(setup.prepared.framework == TestFramework::kGoogleTestListener
+                        ? BoundarySource::kListener
+                        : BoundarySource::kStream),
+        stack_depth_(setup.request.stack_depth),
+        symbolizer_(setup.symbolizer) {}
+
+  void Enable(int pid) { pid_.store(pid, std::memory_order_release); }
+
+  int RegionFor(int pid) {
+    // Acquire pairs with the release of the thread that has launched it.
+    if (pid != pid_.load(std::memory_order_acquire)) return -1;
+    auto region = RegionFile::Create({.pid = pid,
+                                      .generation = static_cast<std::uint32_t>(images_.size()) + 1,
+                                      .boundaries = boundaries_,
+                                      .stack_depth = stack_depth_});
+    if (!region) return -1;
+    images_.push_back(std::make_unique<IterationCounts>(*std::move(region), symbolizer_));
+    return images_.back()->region_fd();
+  }
+
+  // The last; none: nothing was traced. REQUIRES: the control server has stopped.
+  IterationCounts* Last() { return images_.empty() ? nullptr : images_.back().get(); }
+
+ private:
+  const BoundarySource boundaries_;
+  const std::uint32_t stack_depth_;
+  Symbolizer& symbolizer_;
+  std::atomic<int> pid_{0};
+  std::vector<std::unique_ptr<IterationCounts>> images_;
+};
+
+// By variables, which GoogleTest takes for its flags' defaults: the program's own
+// parsing may allow no further argument.
+std::vector<std::string> EnvironmentFor(const RepetitionRequest& request,
+                                        const ScratchDirectory& scratch) {
+  std::vector<std::string> environment = WithoutTestVariables(OwnEnvironment());
+  environment.push_back("GTEST_FILTER=" + request.test);
+  if (request.test.find("DISABLED_") != std::string::npos) {
+    environment.emplace_back("GTEST_ALSO_RUN_DISABLED_TESTS=1");
+  }
+  environment.push_back(fmt::format("GTEST_REPEAT={}", request.repetitions));
+  if (!scratch.path().empty()) environment.push_back("TEST_TMPDIR=" + scratch.path().string());
+  return environment;
+}
+
+std::string SecondsText(std::chrono::milliseconds duration) {
+  return fmt::format("{:g} s", static_cast<double>(duration.count()) / 1000.0);
+}
+
+std::string HowItEnded(const ProgramStatus& status) {
+  if (status.signal) return fmt::format("was killed by signal {}", *status.signal);
+  return fmt::format("exited with {}", status.exit_code.value_or(0));
+}
+
+// Why the process was not let run to its end; empty: it was.
+std::string WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
+                       SuspendedProcess& process, const std::string& mark, ProgramStatus& status) {
+  const Clock::time_point deadline = Clock::now() + request.timeout;
+  std::string problem;
+  for (;;) {
+    const std::optional<ProgramStatus> end = process.Poll();
+    if (end && !problem.empty()) return problem;
+    if (end) {
+      status = *end;
+      return "";
+    }
+    const bool is_late = Clock::now() >= deadline;
+    if (problem.empty() && (is_late || setup.is_cancelled())) {
+      problem =
+          is_late ? fmt::format("its repetitions took longer than {}", SecondsText(request.timeout))
+                  : "its repetitions were interrupted";
+      KillProcessTree(process.pid(), mark);
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+// Why the repetitions tell nothing, from what the region shows.
+// How the process ended after its last repetition is no matter.
+std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request,
+                      const ProgramStatus& end) {
+  if (counts.region().State() != AgentState::kTracing) return "it was not traced when repeated";
+  const int ended = counts.Iterations();
+  bool has_run = false;
+  for (std::uint32_t id = 1; id < counts.region().WindowCount(); ++id) {
+    const WindowCopy window = counts.region().Window(id);
+    if (window.kind != WindowKind::kTest) continue;
+    has_run = true;
+    const TestStatus status = StatusOf(window);
+    if (status != TestStatus::kPassed && !request.may_fail) {
+      return fmt::format("it did not pass when run alone, in repetition {}", window.iteration);
+    }
+  }
+  if (!has_run) return "no test ran when it was run alone";
+  if (ended < request.repetitions) {
+    return fmt::format("the program {} after {} of {} repetitions", HowItEnded(end), ended,
+                       request.repetitions);
+  }
+  for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
+    if (counts.region().Drops(static_cast<DropReason>(i)) != 0) {
+      return "not all of its allocations could be recorded when it was repeated";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
+  CountedImages images(setup);
+  auto server = ControlServer::Start(
+      {.on_hello = [&](int pid) { return HelloReply{.region_fd = images.RegionFor(pid)}; },
+       .is_served = IsOfThisRun});
+  if (!server) return {server.error().message, {}};
+  const ScratchDirectory scratch = ScratchDirectory::BesideTestTmpdir();
+  auto environment = ProgramEnvironment(EnvironmentFor(request, scratch),
+                                        {setup.request.agent, (*server)->name()});
+  if (!environment) return {environment.error().message, {}};
+  auto process =
+      SuspendedProcess::Launch({.program = setup.prepared.program,
+                                .name = setup.request.program,
+                                .arguments = WithoutTestSelection(setup.request.arguments),
+                                .environment = *std::move(environment),
+                                .signal_mask = setup.signal_mask,
+                                .inherited = setup.inherited,
+                                .streams = Streams::kNone});
+  if (!process) return {process.error().message, {}};
+  images.Enable((*process)->pid());
+  const Expected<void> resumed = (*process)->Resume();
+  if (!resumed) return {resumed.error().message, {}};
+
+  const std::string mark = fmt::format("{}={}", kControlVariable, (*server)->name());
+  ProgramStatus status;
+  std::string problem = WaitForEnd(setup, request, **process, mark, status);
+  server->reset();
+  IterationCounts* const counts = images.Last();
+  if (!problem.empty()) return {problem, {}};
+  if (counts == nullptr) return {"it was not traced when repeated", {}};
+  problem = ProblemIn(*counts, request, status);
+  if (!problem.empty()) return {problem, {}};
+  return {"", counts->SeriesOf(request.call_sites)};
+}
+
+}  // namespace leakgate

@@ -1,0 +1,276 @@
+#include "runner/run/run_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "common/control_protocol.h"
+#include "runner/attach/program_environment.h"
+#include "runner/attribution/frame_origin.h"
+#include "runner/budget/expiry.h"
+#include "runner/host/control_server.h"
+#include "runner/process/process_tree.h"
+#include "runner/report/program_exit_text.h"
+#include "runner/run/confirmation.h"
+#include "runner/run/generations.h"
+#include "runner/run/gtest_output.h"
+#include "runner/run/linux/launcher.h"
+#include "runner/run/linux/program_watch.h"
+#include "runner/run/linux/run_server.h"
+#include "runner/run/named_processes.h"
+#include "runner/run/preparation.h"
+#include "runner/run/run_outcome.h"
+#include "runner/run/run_progress.h"
+#include "runner/run/run_reasons.h"
+#include "runner/run/running_tests.h"
+#include "runner/run/test_snapshots.h"
+#include "runner/run/untraced_tests.h"
+
+namespace leakgate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// For child processes that are ending as the program ends.
+constexpr std::chrono::seconds kChildPatience(2);
+
+BoundarySource BoundariesOf(TestFramework framework) {
+  return framework == TestFramework::kGoogleTestListener ? BoundarySource::kListener
+                                                         : BoundarySource::kStream;
+}
+
+void AddLines(std::vector<std::string> lines, std::vector<std::string>& to) {
+  std::move(lines.begin(), lines.end(), std::back_inserter(to));
+}
+
+std::vector<TestId> TestsThatRan(const RunResult& result) {
+  std::vector<TestId> tests;
+  for (const WindowResult& window : result.windows) {
+    const bool has_run = window.kind == WindowKind::kTest && window.status != TestStatus::kSkipped;
+    if (has_run) tests.push_back({window.name, window.source_file});
+  }
+  return tests;
+}
+
+// From launch to result. Its steps, in order, are those of Run.
+class Session {
+ public:
+  Session(const RunRequest& request, const Preparation& prepared, const InheritedState& inherited)
+      : request_(request),
+        prepared_(prepared),
+        inherited_(inherited),
+        surroundings_{prepared.budgets,
+                      prepared.sources,
+                      symbolizer_,
+                      variables_,
+                      prepared.program.filename().string(),
+                      [this](WindowResult& window) { confirmations_->ConfirmNow(window); },
+                      request.mode,
+                      request.baseline.get()},
+        generations_(surroundings_, request.snapshots.get(), BoundariesOf(prepared.framework),
+                     request.stack_depth),
+        processes_(surroundings_, generations_, request.stack_depth) {}
+
+  Expected<RunResult> Run() {
+    const BlockedSignals signals;
+    const ProgressEnd progress_end(request_.progress);  // before the signals are the runner's again
+    confirmations_.emplace(RepetitionSetup{.request = request_,
+                                           .prepared = prepared_,
+                                           .inherited = inherited_,
+                                           .signal_mask = signals.original(),
+                                           .symbolizer = symbolizer_,
+                                           .is_cancelled = nullptr});
+    GroupWitness witness(signals.blocked());
+    auto server = ControlServer::Start(
+        {.on_hello = [this](int pid) { return OnHello(pid); },
+         .is_served = IsOfThisRun,
+         .on_exec =
+             [this](const ToldExec& told) {
+               processes_.OnExec(told);
+               untraced_tests_.OnExec(told);
+             },
+         .on_failure = [this](const std::string& why) { server_failure_ = why; }});
+    if (!server) return Unexpected(server.error());
+
+    auto process = Launch((*server)->name(), signals);
+    if (!process) return Unexpected(process.error());
+    const Expected<void> traceable = RequireTraceable(**process);
+    if (!traceable) return Unexpected(traceable.error());
+    generations_.Enable((*process)->pid());
+    server_of_others_ = RunServer::Start([this] { return Processes(); });
+    const Expected<void> resumed = (*process)->Resume();
+    if (!resumed) return Unexpected(resumed.error());
+
+    ProgramWatch watch(**process, signals, witness);
+    ShowProgress(watch);
+    const ProgramStatus status = WaitForEnd(watch, (*process)->pid(), (*server)->name());
+    const OwnEndSignals own_signals(watch.TakeLateRequest());
+    confirmations_->ProgramHasEnded();
+    processes_.AwaitEnds(kChildPatience);
+    server->reset();  // no further region
+    server_of_others_.reset();
+    return Conclude(status);
+  }
+
+ private:
+  HelloReply OnHello(int pid) {
+    HelloReply reply = processes_.OnHello(pid);
+    if (pid == generations_.pid()) {
+      tells_of_execs_ = untraced_tests_.Watch(pid);
+    } else if (reply.region_fd < 0) {
+      untraced_tests_.OnHello(pid);
+    }
+    if (tells_of_execs_) reply.wants |= kTellOfExecs;
+    return reply;
+  }
+
+  std::vector<RunProcess> Processes() const {
+    std::vector<RunProcess> processes;
+    const JudgedProcess* const program = generations_.latest();
+    if (program != nullptr) processes.push_back(program->Describe());
+    processes_.AddProcesses(processes);
+    return processes;
+  }
+
+  Expected<std::unique_ptr<SuspendedProcess>> Launch(const std::string& control_name,
+                                                     const BlockedSignals& signals) const {
+    auto environment = ProgramEnvironment(OwnEnvironment(), {request_.agent, control_name});
+    if (!environment) return Unexpected(environment.error());
+    return SuspendedProcess::Launch({.program = prepared_.program,
+                                     .name = request_.program,
+                                     .arguments = request_.arguments,
+                                     .environment = *std::move(environment),
+                                     .signal_mask = signals.original(),
+                                     .inherited = inherited_});
+  }
+
+  Expected<void> RequireTraceable(const SuspendedProcess& process) const {
+    std::filesystem::path image = process.image();
+    if (image.empty()) image = prepared_.program;
+    const Expected<ImageInspection> inspection = InspectImage(image);
+    if (!inspection) return Unexpected(inspection.error());
+    if (!inspection->refusal) return {};
+    return InconclusiveError(
+        fmt::format("{}: cannot be traced: {}", image.string(), *inspection->refusal));
+  }
+
+  void ShowProgress(ProgramWatch& watch) {
+    RunProgress* const progress = request_.progress;
+    if (progress == nullptr) return;
+    watch.AroundStop(progress->pause, progress->resume);
+    running_tests_.emplace(
+        generations_, CountTestsToRun(prepared_.sources, request_.arguments, OwnEnvironment()));
+    progress->Follow([this] { return running_tests_->Now(); });
+  }
+
+  ProgramStatus WaitForEnd(ProgramWatch& watch, int pid, const std::string& control_name) {
+    std::optional<Clock::time_point> deadline;
+    if (request_.timeout) deadline = begin_ + *request_.timeout;
+    const std::optional<ProgramStatus> status = watch.WaitUntil(deadline);
+    if (status) return *status;
+
+    has_timed_out_ = true;
+    KillProcessTree(pid, fmt::format("{}={}", kControlVariable, control_name));
+    return watch.WaitUntil(std::nullopt).value();
+  }
+
+  RunResult Conclude(const ProgramStatus& status) {
+    RunResult result;
+    result.binary = request_.program;
+    result.arguments = request_.arguments;
+    result.mode = request_.mode;
+    result.shard = ShardOf(OwnEnvironment());
+    if (request_.baseline) result.baseline = request_.baseline->path;
+    result.program = {status.exit_code, status.signal};
+    result.failures = prepared_.budgets.ListExpired();
+    CollectWindows(result);
+    confirmations_->ConfirmAll(WhyNotRepeated(result), result);
+    result.reasons = ReasonsForDoubt(generations_, result);
+    if (!server_failure_.empty()) {
+      result.reasons.insert(result.reasons.begin(), server_failure_);
+    }
+    if (has_timed_out_) {
+      result.reasons.push_back(TimeoutReason(generations_, *request_.timeout));
+    }
+    AddLines(processes_.Doubts(), result.reasons);
+    AddLines(untraced_tests_.Doubts(), result.reasons);
+    if (RunsAllTests(request_.arguments) && !has_timed_out_ && !result.program.signal) {
+      AddLines(prepared_.budgets.UnseenProcesses(TestsThatRan(result), processes_.Images()),
+               result.reasons);
+    }
+    if (RunsAllTests(request_.arguments)) {
+      result.warnings = UnusedAllowances(prepared_.budgets, result.windows);
+    }
+    AddUnmetExpectations(generations_, result);
+    if (confirmations_->was_interrupted()) {
+      result.reasons.push_back("the confirmation of retained blocks was interrupted");
+    }
+    if (!result.reasons.empty()) WithdrawPasses(result.reasons.front(), result.windows);
+    result.verdict = OverallVerdict(result);
+    if (request_.snapshots) request_.snapshots->Conclude(result.windows);
+    result.exit_code =
+        has_timed_out_ ? static_cast<int>(ExitCode::kInconclusive) : FinalExitCode(result);
+    result.begin = begin_.time_since_epoch();
+    result.wall = Clock::now() - begin_;
+    return result;
+  }
+
+  // Empty: tests may be repeated. Those of a program that crashed, too: it was
+  // another test that crashed.
+  std::string WhyNotRepeated(const RunResult& result) const {
+    if (has_timed_out_) return "the run's timeout was reached";
+    const std::optional<int> signal = result.program.signal;
+    if (!signal || (*signal != SIGKILL && !AsksToEnd(*signal))) return "";
+    return "the program " + ProgramExitText(result.program);
+  }
+
+  void CollectWindows(RunResult& result) {
+    result.tracing.generations = static_cast<int>(generations_.processes().size());
+    for (const auto& process : generations_.processes()) {
+      std::vector<WindowResult> windows = process->Finish();
+      if (result.windows.empty()) {
+        result.windows = std::move(windows);
+      } else {
+        std::move(windows.begin(), windows.end(), std::back_inserter(result.windows));
+      }
+      AddTracing(process->region(), result.tracing);
+      result.gating += process->judged();
+    }
+    NoteUnended(result.program, result.windows);
+    processes_.Conclude(result);
+    const auto output = FindGtestOutput(request_.program, request_.arguments, OwnEnvironment());
+    if (output) RefineStatuses(ReadGtestOutput(*output, file_begin_), result.windows);
+  }
+
+  const RunRequest& request_;
+  const Preparation& prepared_;
+  const InheritedState& inherited_;
+  Symbolizer symbolizer_{IsRuntimeModule};
+  Variables variables_{IsRuntimeModule};
+  JudgeSurroundings surroundings_;
+  Generations generations_;
+  std::optional<RunningTests> running_tests_;  // if anybody asks
+  NamedProcesses processes_;
+  UntracedTests untraced_tests_;
+  std::shared_ptr<RunServer> server_of_others_;  // while the program runs; may be none
+  bool tells_of_execs_ = false;
+  std::string server_failure_;  // read once the server has gone
+  bool has_timed_out_ = false;
+  std::optional<RunConfirmations> confirmations_;  // from launch on
+  const Clock::time_point begin_ = Clock::now();
+  // File times are coarse: a file written now may bear a time some milliseconds ago.
+  const std::filesystem::file_time_type file_begin_ =
+      std::filesystem::file_time_type::clock::now() - std::chrono::milliseconds(20);
+};
+
+}  // namespace
+
+Expected<RunResult> Run(const RunRequest& request) {
+  const InheritedState inherited = InheritedState::Take();
+  const Expected<Preparation> prepared = Prepare(request);
+  if (!prepared) return Unexpected(prepared.error());
+  return Session(request, *prepared, inherited).Run();
+}
+
+}  // namespace leakgate

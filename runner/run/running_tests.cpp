@@ -1,0 +1,89 @@
+#include "runner/run/running_tests.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace leakgate {
+namespace {
+
+bool AnyStartsWith(const std::vector<std::string>& texts, std::string_view prefix) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [prefix](const std::string& text) { return text.starts_with(prefix); });
+}
+
+std::optional<int> NumberOf(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& variable : environment) {
+    if (!variable.starts_with(name)) continue;
+    int number = 0;
+    const char* const end = variable.data() + variable.size();
+    const auto [rest, error] = std::from_chars(variable.data() + name.size(), end, number);
+    if (error == std::errc() && rest == end) return number;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// Windows are opened in order, so each is looked at until it has ended, and no longer.
+void RunningTests::TakeNewWindows(const RegionReader& region) {
+  std::vector<std::uint32_t> looked_at = std::move(open_);
+  open_.clear();
+  const std::uint32_t count = region.WindowCount();
+  for (; next_ < count; ++next_) looked_at.push_back(next_);
+  for (const std::uint32_t id : looked_at) {
+    const WindowCopy window = region.Window(id);
+    const bool may_be_test =
+        window.kind == WindowKind::kTest || window.state == WindowState::kUnused;
+    if (!may_be_test) continue;
+    if (window.state == WindowState::kClosed) {
+      ++done_;
+    } else {
+      open_.push_back(id);
+    }
+  }
+}
+
+Progress RunningTests::Now() {
+  Progress progress;
+  const JudgedProcess* const latest = generations_.latest();
+  if (latest != nullptr) {
+    if (latest != image_) {
+      image_ = latest;
+      next_ = 1;
+      open_.clear();
+    }
+    TakeNewWindows(latest->region());
+    if (!open_.empty()) progress.current = latest->region().Window(open_.back()).name;
+    progress.over_budget = latest->over_budget_tests();
+  }
+  const bool has_begun = done_ > 0 || !progress.current.empty();
+  progress.stage = has_begun || all_ ? ProgressStage::kTests : ProgressStage::kProgram;
+  progress.done = done_;
+  if (all_ && done_ <= *all_) progress.all = all_;  // else they run again, in their own way
+  return progress;
+}
+
+std::optional<std::int64_t> CountTestsToRun(const TestSources& listed,
+                                            const std::vector<std::string>& arguments,
+                                            const std::vector<std::string>& environment) {
+  if (listed.empty() || AnyStartsWith(arguments, "--gtest_repeat") ||
+      AnyStartsWith(arguments, "--gtest_flagfile") || AnyStartsWith(environment, "GTEST_REPEAT=")) {
+    return std::nullopt;
+  }
+  const auto all = static_cast<std::int64_t>(listed.size());
+  const std::optional<Shard> shard = ShardOf(environment);
+  if (!shard) return all;
+  // Dealt out one by one.
+  return (all - shard->index + shard->total - 1) / shard->total;
+}
+
+std::optional<Shard> ShardOf(const std::vector<std::string>& environment) {
+  const std::optional<int> total = NumberOf(environment, "GTEST_TOTAL_SHARDS=");
+  const std::optional<int> index = NumberOf(environment, "GTEST_SHARD_INDEX=");
+  if (!total || !index || *index < 0 || *index >= *total) return std::nullopt;
+  return Shard{*index, *total};
+}
+
+}  // namespace leakgate

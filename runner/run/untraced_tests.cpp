@@ -1,0 +1,72 @@
+#include "runner/run/untraced_tests.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "runner/process/image_inspection.h"
+#include "runner/process/process_image.h"
+#include "runner/process/process_tree.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::string_view kListingFlag = "--gtest_list_tests";
+
+// Another leakgate gates what it starts. It has the marks of a test binary in itself, too.
+bool IsLeakgate(const std::string& path) {
+  return std::filesystem::path(path).filename() == "leakgate";
+}
+
+}  // namespace
+
+bool UntracedTests::Watch(int program) {
+  pid_ = program;
+  program_ = ImageOf(program);
+  is_watching_ = !Look(program_).is_test_binary;
+  return is_watching_;
+}
+
+const UntracedTests::Known& UntracedTests::Look(const std::string& path) {
+  static const Known kUnreadable;  // is not kept: there may be any number
+  const auto known = known_.find(path);
+  if (known != known_.end()) return known->second;
+  const Expected<ImageInspection> inspection = InspectImage(path);
+  if (!inspection) return kUnreadable;
+  const Known found = {
+      .is_test_binary = inspection->framework != TestFramework::kNone && !IsLeakgate(path),
+      .is_refused = inspection->refusal.has_value()};
+  return known_.emplace(path, found).first->second;
+}
+
+void UntracedTests::OnHello(int pid) {
+  if (!is_watching_ || HasArgument(pid, kListingFlag)) return;
+  const std::string path = ProgramOf(pid);
+  if (Look(path).is_test_binary) untraced_.emplace(path, program_);
+}
+
+void UntracedTests::OnExec(const ToldExec& told) {
+  if (!is_watching_ || told.pid == pid_) return;
+  without_agent_.erase(told.pid);
+  if (!told.starts) return;
+  // By now the sender may be what it was about to execute.
+  if (IsLeakgate(ImageOf(told.sender)) || IsLeakgate(ImageOf(ParentOf(told.sender)))) return;
+  const Known& image = Look(told.path);
+  const bool has_agent = !image.is_refused && !told.leaves_agent;
+  if (image.is_test_binary && !has_agent) without_agent_[told.pid] = told.path;
+}
+
+std::vector<std::string> UntracedTests::Doubts() const {
+  std::map<std::string, std::string> all = untraced_;
+  for (const auto& [pid, path] : without_agent_) all.emplace(path, program_);
+  std::vector<std::string> lines;
+  for (const auto& [path, program] : all) {
+    lines.push_back(
+        fmt::format("the tests of {} were not gated: {} started it as another process; run "
+                    "leakgate on the test binary itself (leakgate run -- {})",
+                    path, std::filesystem::path(program).filename().string(), path));
+  }
+  return lines;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,303 @@
+#include "runner/sessions/linux/session_owner.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <thread>
+
+#include "runner/attach/attach.h"
+#include "runner/base/descriptors.h"
+#include "runner/host/message_socket.h"
+#include "runner/host/named_sockets.h"
+#include "runner/process/memory_layout.h"
+#include "runner/sessions/session_messages.h"
+#include "runner/sessions/session_processes.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kCommand = "the command";
+
+class Owner {
+ public:
+  Owner(const SessionStart& start, UniqueFd listener)
+      : name_(start.name),
+        stack_depth_(start.stack_depth),
+        stack_events_(start.stack_events),
+        agent_(start.agent),
+        listener_(std::move(listener)),
+        processes_({start.scope.images, {}, start.scope.users},
+                   {start.stack_depth, start.stack_events}, OwnDescriptorRoom()),
+        first_pids_(start.scope.pids) {}
+
+  Expected<void> Open() {
+    auto server = ControlServer::Start(
+        {.on_hello = [this](int pid) { return processes_.OnHello(pid); },
+         .is_served = [this](const ControlPeer& peer,
+                             const std::string&) { return processes_.MayServe(peer); }});
+    if (!server) return Unexpected(server.error());
+    control_ = *std::move(server);
+    for (const int pid : first_pids_) {
+      const Expected<void> enabled = Enable(pid);
+      if (enabled) continue;
+      DisableAll();
+      return enabled;
+    }
+    return {};
+  }
+
+  // Whoever is told that there is no session finds its name free.
+  void GiveUpName() { listener_.Reset(); }
+
+  // Until it is told to stop. `signals`: readable once the process is told to end.
+  void Serve(const UniqueFd& signals) {
+    while (!is_stopping_) {
+      pollfd waits[] = {{listener_.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
+      if (::poll(waits, 2, -1) < 0 && errno != EINTR) break;
+      if (waits[1].revents != 0) break;
+      if (waits[0].revents != 0) ServeOne();
+    }
+    DisableAll();  // where stop has not
+  }
+
+ private:
+  void ServeOne() {
+    const UniqueFd client = AcceptClient(listener_);
+    if (!client) return;
+    const Expected<SocketMessage> request = ReceiveMessage(client, kCommand);
+    if (!request) return;
+    Expected<SocketMessage> answer = Answer(request->body);
+    if (!answer) answer = SocketMessage{ToJson(answer.error())};
+    (void)SendMessage(client, *answer, kCommand);  // who asked may have gone
+  }
+
+  Expected<SocketMessage> Answer(const Json& request) {
+    const std::string what = MemberOr(request, "do", std::string());
+    if (what == "query") return SocketMessage{ToJson(Status())};
+    if (what == "update") return Update(request);
+    if (what == "region") return Region(request);
+    if (what == "stop") return Stop();
+    return UsageError(
+        fmt::format("the session's owner does not know '{}'; is it of another "
+                    "version? stop it: leakgate session stop {}",
+                    what, name_));
+  }
+
+  // `pid` runs already, with the agent in it or without, or is about to begin.
+  Expected<void> Enable(int pid) {
+    processes_.AddPid(pid);
+    if (processes_.IsTraced(pid)) return {};
+    const auto attached = EnableRunning({.pid = pid, .control = control_->name(), .agent = agent_});
+    if (attached) return {};
+    processes_.DropPid(pid);
+    return Unexpected(attached.error());
+  }
+
+  // What cannot be reached goes on being traced until it ends, and nobody looks at it.
+  std::vector<std::string> DisableAll() {
+    processes_.Close();
+    AwaitStarted();
+    const std::vector<int> pids = processes_.TracedPids();
+    std::vector<std::string> problems(pids.size());
+    std::atomic<std::size_t> next{0};
+    const auto disable = [&] {
+      for (std::size_t i = next++; i < pids.size(); i = next++) {
+        const Expected<void> disabled = DisableRunning(pids[i]);
+        if (disabled || HasNoMemory(pids[i]) || !processes_.IsTraced(pids[i])) continue;
+        problems[i] = disabled.error().message;
+      }
+    };
+    // Each waits most of the time until the process has come to a stop.
+    std::vector<std::thread> workers(std::min(pids.size(), MostWorkers()));
+    for (std::thread& worker : workers) worker = std::thread(disable);
+    for (std::thread& worker : workers) worker.join();
+    std::erase(problems, "");
+    return problems;
+  }
+
+  static std::size_t MostWorkers() {
+    constexpr std::size_t kMost = 16;
+    constexpr std::size_t kDescriptorsOfOne = 4;
+    return std::clamp(OwnDescriptorRoom().reserved / kDescriptorsOfOne, std::size_t{1}, kMost);
+  }
+
+  // Whoever has been given a region will be tracing, and nobody would have it stop.
+  void AwaitStarted() const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (processes_.IsAnyStarting() && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  // Whoever is answered finds the session's name free.
+  SocketMessage Stop() {
+    is_stopping_ = true;
+    SocketMessage answer{{{"problems", DisableAll()}}};
+    GiveUpName();
+    return answer;
+  }
+
+  SessionStatus Status() const {
+    return {.name = name_,
+            .owner_pid = ::getpid(),
+            .begin_seconds = std::chrono::system_clock::to_time_t(begin_),
+            .control = control_->name(),
+            .stack_depth = stack_depth_,
+            .stack_events = stack_events_,
+            .scope = processes_.scope(),
+            .forgotten = processes_.forgotten(),
+            .untraced = processes_.untraced(),
+            .processes = processes_.Query()};
+  }
+
+  Expected<SocketMessage> Update(const Json& request) {
+    const Expected<SessionScope> drop = ScopeFromJson(MemberOr(request, "drop", Json()));
+    const Expected<SessionScope> add = ScopeFromJson(MemberOr(request, "add", Json()));
+    if (!drop) return Unexpected(drop.error());
+    if (!add) return Unexpected(add.error());
+    for (const ImageSelector& image : drop->images) {
+      if (!processes_.DropImage(image)) return NotThere("image", TextOf(image));
+    }
+    for (const int pid : drop->pids) {
+      if (!processes_.DropPid(pid)) return NotThere("PID", std::to_string(pid));
+      const Expected<void> disabled =
+          processes_.IsTraced(pid) ? DisableRunning(pid) : Expected<void>{};
+      if (!disabled) return Unexpected(disabled.error());
+    }
+    for (const ImageSelector& image : add->images) processes_.AddImage(image);
+    for (const int pid : add->pids) {
+      const Expected<void> enabled = Enable(pid);
+      if (!enabled) return Unexpected(enabled.error());
+    }
+    return SocketMessage{ToJson(Status())};
+  }
+
+  Unexpected NotThere(std::string_view kind, const std::string& what) const {
+    return UsageError(
+        fmt::format("the session '{0}' does not name the {1} {2}; see leakgate "
+                    "session query {0}",
+                    name_, kind, what));
+  }
+
+  Expected<SocketMessage> Region(const Json& request) {
+    const int pid = MemberOr(request, "pid", 0);
+    std::optional<ProcessRegion> found =
+        processes_.RegionOf(pid, MemberOr(request, "generation", 0U));
+    if (found) return SocketMessage{ToJson(found->status), std::move(found->region)};
+    return UsageError(fmt::format("the session '{}' does not trace PID {}", name_, pid));
+  }
+
+  const std::string name_;
+  const std::uint32_t stack_depth_;
+  const std::uint32_t stack_events_;
+  const std::filesystem::path agent_;
+  const std::chrono::system_clock::time_point begin_ = std::chrono::system_clock::now();
+  UniqueFd listener_;
+  SessionProcesses processes_;
+  const std::set<int> first_pids_;
+  std::unique_ptr<ControlServer> control_;
+  bool is_stopping_ = false;
+};
+
+// Nothing of the command's stays with the owner: no terminal, no descriptor, no directory.
+void LeaveTheCommand(const UniqueFd& listener, const UniqueFd& ready) {
+  ::setsid();
+  if (::chdir("/") != 0) {  // no harm: a directory that cannot be unmounted
+  }
+  const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int fd = 0; fd < 3; ++fd) ::dup2(nothing.get(), fd);
+  const int low = std::min(listener.get(), ready.get());
+  const int high = std::max(listener.get(), ready.get());
+  ::close_range(3, static_cast<unsigned>(low) - 1, 0);
+  if (high > low + 1) {
+    ::close_range(static_cast<unsigned>(low) + 1, static_cast<unsigned>(high) - 1, 0);
+  }
+  ::close_range(static_cast<unsigned>(high) + 1, ~0U, 0);
+}
+
+// Each traced process takes some descriptors.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Told to end by these, it ends in order; by the terminal it is not to be told at all.
+UniqueFd TakeSignals() {
+  ::signal(SIGHUP, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  ::sigprocmask(SIG_BLOCK, &ends, nullptr);
+  return UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC));
+}
+
+// Tells the command what went wrong before the owner served; an empty text tells that it serves.
+void TellCommand(UniqueFd ready, const std::string& problem) {
+  const std::string text = problem + '\n';
+  if (::write(ready.get(), text.data(), text.size()) < 0) return;  // the command has gone
+}
+
+void RunOwner(const SessionStart& start, UniqueFd listener, UniqueFd ready) {
+  const UniqueFd signals = TakeSignals();
+  RaiseDescriptorLimit();
+  Owner owner(start, std::move(listener));
+  const Expected<void> opened = owner.Open();
+  if (!opened) owner.GiveUpName();
+  TellCommand(std::move(ready), opened ? "" : opened.error().message);
+  if (opened) owner.Serve(signals);
+}
+
+}  // namespace
+
+Expected<void> StartSession(const SessionStart& start) {
+  Expected<UniqueFd> listener = ListenAsSession(start.name);
+  if (!listener) return Unexpected(listener.error());
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return InconclusiveError(fmt::format("cannot start the session's owner: {}", ErrnoText()));
+  }
+  UniqueFd told(ends[0]);
+  UniqueFd ready(ends[1]);
+
+  const pid_t owner = ::fork();
+  if (owner < 0) {
+    return InconclusiveError(fmt::format("cannot start the session's owner: {}", ErrnoText()));
+  }
+  if (owner == 0) {
+    told.Reset();
+    LeaveTheCommand(*listener, ready);
+    try {
+      RunOwner(start, *std::move(listener), std::move(ready));
+    } catch (const std::exception&) {
+      ::_exit(static_cast<int>(ExitCode::kInconclusive));
+    }
+    ::_exit(0);
+  }
+  ready.Reset();
+  std::string text;
+  char bytes[512];
+  for (ssize_t count = 0; (count = ::read(told.get(), bytes, sizeof(bytes))) > 0;) {
+    text.append(bytes, static_cast<std::size_t>(count));
+  }
+  if (text == "\n") return {};
+  return InconclusiveError(text.empty() ? "the session's owner ended before it served"
+                                        : text.substr(0, text.find('\n')));
+}
+
+}  // namespace leakgate

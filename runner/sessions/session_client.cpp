@@ -1,0 +1,169 @@
+#include "runner/sessions/session_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runner/host/message_socket.h"
+#include "runner/host/named_sockets.h"
+#include "runner/sessions/session_messages.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::json;
+
+enum class Wait { kSeconds, kMinutes };
+
+Expected<SocketMessage> Ask(const std::string& name, Json request, Wait wait = Wait::kSeconds) {
+  const Expected<void> checked = CheckSessionName(name);
+  if (!checked) return Unexpected(checked.error());
+  const Expected<UniqueFd> socket = ConnectToSession(name);
+  if (!socket) return Unexpected(socket.error());
+  if (wait == Wait::kMinutes) AllowSlowAnswer(*socket);
+  const Expected<void> sent = SendMessage(*socket, {std::move(request)}, kSessionOwner);
+  if (!sent) return Unexpected(sent.error());
+  Expected<SocketMessage> answer = ReceiveMessage(*socket, kSessionOwner);
+  if (!answer) return answer;
+  if (const auto error = ErrorFromJson(answer->body)) return Unexpected(*error);
+  return answer;
+}
+
+FoundProcess FromSession(const std::string& name, int pid, SocketMessage answer) {
+  const ProcessStatus status = ProcessFromJson(answer.body);
+  return FoundProcess{.session = name,
+                      .run_pid = 0,
+                      .pid = pid,
+                      .program = status.program,
+                      .has_ended = status.state == ProcessState::kEnded,
+                      .region = std::move(answer.fd)};
+}
+
+std::vector<ProcessStatus> ProcessesIn(const Json& body) {
+  std::vector<ProcessStatus> processes;
+  for (const Json& process : MemberOr(body, "processes", std::vector<Json>())) {
+    processes.push_back(ProcessFromJson(process));
+  }
+  return processes;
+}
+
+// All that may be asked: the sessions first.
+struct Peers {
+  std::vector<std::string> sessions;
+  std::vector<RunSocket> runs;
+  std::vector<PeerQuestion> questions;
+
+  std::string NameOf(std::size_t i) const {
+    return i < sessions.size() ? fmt::format("the session '{}'", sessions[i])
+                               : NameOfRun(runs[i - sessions.size()].run_pid);
+  }
+};
+
+// `pid`: as of FindRuns.
+Peers PeersFor(const Json& question, int pid) {
+  Peers peers{SessionNames(), FindRuns(pid), {}};
+  for (const std::string& name : peers.sessions) {
+    peers.questions.push_back({SessionSocketName(name), question});
+  }
+  for (const RunSocket& run : peers.runs) peers.questions.push_back({run.name, question});
+  return peers;
+}
+
+}  // namespace
+
+Expected<SessionStatus> QuerySession(const std::string& name) {
+  const Expected<SocketMessage> answer = Ask(name, {{"do", "query"}});
+  if (!answer) return Unexpected(answer.error());
+  return StatusFromJson(answer->body);
+}
+
+Expected<SessionStatus> UpdateSession(const std::string& name, const SessionScope& add,
+                                      const SessionScope& drop) {
+  const Expected<SocketMessage> answer =
+      Ask(name, {{"do", "update"}, {"add", ToJson(add)}, {"drop", ToJson(drop)}});
+  if (!answer) return Unexpected(answer.error());
+  return StatusFromJson(answer->body);
+}
+
+Expected<std::vector<std::string>> StopSession(const std::string& name) {
+  const Expected<SocketMessage> answer = Ask(name, {{"do", "stop"}}, Wait::kMinutes);
+  if (!answer) return Unexpected(answer.error());
+  return MemberOr(answer->body, "problems", std::vector<std::string>());
+}
+
+Expected<FoundProcess> ProcessOfSession(const std::string& name, int pid,
+                                        std::uint32_t generation) {
+  Expected<SocketMessage> answer =
+      Ask(name, {{"do", "region"}, {"pid", pid}, {"generation", generation}});
+  if (!answer) return Unexpected(answer.error());
+  if (!answer->fd) {
+    return InconclusiveError(fmt::format("the session '{}' sent no region of PID {}", name, pid));
+  }
+  return FromSession(name, pid, *std::move(answer));
+}
+
+Survey SurveySessionsAndRuns() {
+  const Peers peers = PeersFor({{"do", "query"}}, 0);
+  std::vector<PeerReply> replies = AskAll(peers.questions);
+  Survey survey;
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const PeerReply& reply = replies[i];
+    const Json& body = reply.message.body;
+    const bool is_silent =
+        reply.state == PeerReply::State::kSilent || reply.state == PeerReply::State::kClosed;
+    if (is_silent) survey.silent.push_back(peers.NameOf(i));
+    if (reply.state != PeerReply::State::kAnswered || ErrorFromJson(body)) continue;
+    if (i < peers.sessions.size()) {
+      survey.sessions.push_back(StatusFromJson(body));
+    } else if (const int run_pid = peers.runs[i - peers.sessions.size()].run_pid;
+               reply.pid == run_pid) {
+      survey.runs.push_back({run_pid, ProcessesIn(body)});
+    }
+  }
+  std::sort(survey.runs.begin(), survey.runs.end(),
+            [](const RunStatus& a, const RunStatus& b) { return a.run_pid < b.run_pid; });
+  return survey;
+}
+
+Expected<FoundProcess> FindProcess(int pid) {
+  const Peers peers = PeersFor(RegionQuestion(pid), pid);
+  std::vector<PeerReply> replies = AskAll(peers.questions);
+  std::vector<std::string> silent;
+  for (std::size_t i = 0; i < peers.sessions.size(); ++i) {
+    if (replies[i].state == PeerReply::State::kSilent) silent.push_back(peers.NameOf(i));
+    if (!replies[i].message.fd) continue;
+    return FromSession(peers.sessions[i], pid, std::move(replies[i].message));
+  }
+  Expected<std::optional<RunRegion>> of_run =
+      FindInReplies(pid, peers.runs, std::span(replies).subspan(peers.sessions.size()));
+  if (!of_run) return Unexpected(of_run.error());
+  if (*of_run) {
+    RunRegion& found = **of_run;
+    return FoundProcess{.session = "",
+                        .run_pid = found.run_pid,
+                        .pid = pid,
+                        .program = found.status.program,
+                        .has_ended = found.status.state == ProcessState::kEnded,
+                        .region = std::move(found.region)};
+  }
+  if (!silent.empty()) {
+    return InconclusiveError(fmt::format(
+        "no session that answers and no run traces PID {}; not answering: {}; if one of them "
+        "traces it, name it: --session NAME",
+        pid, NamesText(silent)));
+  }
+  return UsageError(fmt::format(
+      "no session and no run traces PID {0}; enable it: leakgate snapshot config --pid {0} enable",
+      pid));
+}
+
+std::string NamesText(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 5;
+  const std::size_t shown = std::min(names.size(), kMost);
+  std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,72 @@
+#include "runner/sessions/session_messages.h"
+
+#include "runner/host/message_socket.h"
+#include "runner/region/stack_events.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::json;
+
+}  // namespace
+
+Json ToJson(const SessionScope& scope) {
+  Json images = Json::array();
+  for (const ImageSelector& image : scope.images) images.push_back(TextOf(image));
+  return {{"images", std::move(images)},
+          {"pids", scope.pids},
+          {"uids", scope.users.uids},
+          {"all_users", scope.users.are_all}};
+}
+
+Expected<SessionScope> ScopeFromJson(const Json& body) {
+  SessionScope scope;
+  std::vector<std::string> images;
+  ReadMember(body, "images", images);
+  ReadMember(body, "pids", scope.pids);
+  ReadMember(body, "uids", scope.users.uids);
+  ReadMember(body, "all_users", scope.users.are_all);
+  for (const std::string& text : images) {
+    Expected<ImageSelector> image = ParseImageSelector(text);
+    if (!image) return Unexpected(image.error());
+    scope.images.push_back(*std::move(image));
+  }
+  return scope;
+}
+
+Json ToJson(const SessionStatus& status) {
+  Json processes = Json::array();
+  for (const ProcessStatus& process : status.processes) processes.push_back(ToJson(process));
+  return {{"name", status.name},
+          {"owner_pid", status.owner_pid},
+          {"begin_seconds", status.begin_seconds},
+          {"control", status.control},
+          {"stack_depth", status.stack_depth},
+          {"stacks", StackEventNames(status.stack_events)},
+          {"scope", ToJson(status.scope)},
+          {"forgotten", status.forgotten},
+          {"untraced", status.untraced},
+          {"processes", std::move(processes)}};
+}
+
+SessionStatus StatusFromJson(const Json& body) {
+  SessionStatus status;
+  ReadMember(body, "name", status.name);
+  ReadMember(body, "owner_pid", status.owner_pid);
+  ReadMember(body, "begin_seconds", status.begin_seconds);
+  ReadMember(body, "control", status.control);
+  ReadMember(body, "stack_depth", status.stack_depth);
+  std::vector<std::string> stacks = StackEventNames(status.stack_events);
+  ReadMember(body, "stacks", stacks);
+  status.stack_events = StackEventsFromNames(stacks);
+  ReadMember(body, "forgotten", status.forgotten);
+  ReadMember(body, "untraced", status.untraced);
+  Expected<SessionScope> scope = ScopeFromJson(MemberOr(body, "scope", Json()));
+  if (scope) status.scope = *std::move(scope);
+  for (const Json& process : MemberOr(body, "processes", std::vector<Json>())) {
+    status.processes.push_back(ProcessFromJson(process));
+  }
+  return status;
+}
+
+}  // namespace leakgate

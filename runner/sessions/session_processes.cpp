@@ -1,0 +1,231 @@
+#include "runner/sessions/session_processes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runner/process/proc_files.h"
+
+namespace leakgate {
+namespace {
+
+std::string NoRoomText(const DescriptorRoom& descriptors) {
+  return Error{fmt::format("it is not traced: the session's owner may open {} files at most, which "
+                           "is enough for no further process that runs; have some end, or start "
+                           "the session with a higher limit (ulimit -Hn)",
+                           descriptors.limit)}
+      .message;
+}
+
+std::string OtherUserText(unsigned uid) {
+  return Error{
+      fmt::format("it is another user's (UID {0}), and the session traces only this "
+                  "user's; to trace that user's as well, start the session with --user {0}",
+                  uid)}
+      .message;
+}
+
+ProcessStatus StatusOf(const SessionImage& image) {
+  ProcessStatus status =
+      StatusOf(image.region(), image.IsOver() ? ImageLife::kOver : ImageLife::kExecuting);
+  status.pid = image.pid();
+  if (status.state == ProcessState::kEnded && image.region().State() == AgentState::kAbsent) {
+    status.state = ProcessState::kFailed;  // before it had begun to trace
+    status.problem = AgentFailureText(image.region().Failure());
+  }
+  status.program = image.program();
+  status.begin_seconds = std::chrono::system_clock::to_time_t(image.begin());
+  return status;
+}
+
+}  // namespace
+
+SessionProcesses::SessionProcesses(SessionScope scope, const StackSettings& stacks,
+                                   DescriptorRoom descriptors)
+    : wanted_images_(std::move(scope.images)),
+      users_(std::move(scope.users)),
+      stacks_(stacks),
+      descriptors_(descriptors) {
+  for (const int pid : scope.pids) AddPid(pid);
+}
+
+bool SessionProcesses::IsNamed(int pid) const {
+  const auto named = wanted_pids_.find(pid);
+  return named != wanted_pids_.end() && named->second == StartTimeOf(pid);
+}
+
+bool SessionProcesses::IsWantedImage(const ExecutedProgram& program) const {
+  return std::any_of(wanted_images_.begin(), wanted_images_.end(),
+                     [&](const ImageSelector& image) { return Selects(image, program); });
+}
+
+bool SessionProcesses::MayServe(const ControlPeer& peer) {
+  if (IsThisUser(peer.uid) || users_.Has(peer.uid)) return true;
+  const std::lock_guard lock(mutex_);
+  if (IsNamed(peer.pid)) return true;
+  ExecutedProgram program = ExecutedProgramOf(peer.pid);
+  if (!is_closed_ && IsWantedImage(program)) {
+    NoteUntraced(peer.pid, std::move(program), OtherUserText(peer.uid));
+  }
+  return false;
+}
+
+HelloReply SessionProcesses::OnHello(int pid) {
+  ExecutedProgram program = ExecutedProgramOf(pid);
+  const std::lock_guard lock(mutex_);
+  for (const auto& image : images_) {
+    if (image->pid() == pid) image->NoteReplaced();
+  }
+  if (is_closed_ || (!IsNamed(pid) && !IsWantedImage(program))) return {};
+  if (!MakeRoom()) {
+    NoteUntraced(pid, std::move(program), NoRoomText(descriptors_));
+    return {};
+  }
+  const auto generation = static_cast<std::uint32_t>(std::count_if(
+      images_.begin(), images_.end(), [pid](const auto& image) { return image->pid() == pid; }));
+  auto image = SessionImage::Trace({.pid = pid,
+                                    .generation = generation + 1,
+                                    .stack_depth = stacks_.depth,
+                                    .stack_events = stacks_.events},
+                                   program);
+  if (!image) {
+    NoteUntraced(pid, std::move(program), image.error().message);
+    return {};
+  }
+  untraced_.remove_if([pid](const Untraced& it) { return it.pid == pid; });
+  images_.push_back(*std::move(image));
+  ForgetOldest();
+  return {.region_fd = images_.back()->region_fd()};
+}
+
+void SessionProcesses::NoteUntraced(int pid, ExecutedProgram program, std::string problem) {
+  untraced_.remove_if([pid](const Untraced& it) { return it.pid == pid; });
+  untraced_.push_back({pid, std::move(program), std::move(problem)});
+  if (untraced_.size() <= kMostEnded) return;
+  untraced_.pop_front();
+  ++forgotten_untraced_;
+}
+
+// Returns false if none has ended.
+bool SessionProcesses::ForgetOneEnded() {
+  const auto oldest = std::find_if(images_.begin(), images_.end(),
+                                   [](const auto& image) { return image->IsOver(); });
+  if (oldest == images_.end()) return false;
+  images_.erase(oldest);
+  ++forgotten_;
+  return true;
+}
+
+// For one more process: those that run go before those that have ended.
+bool SessionProcesses::MakeRoom() {
+  while (!descriptors_.Has(TracedImage::kDescriptors)) {
+    if (!ForgetOneEnded()) return false;
+  }
+  return true;
+}
+
+void SessionProcesses::ForgetOldest() {
+  std::size_t ended = 0;
+  for (const auto& image : images_) {
+    if (!image->IsOver()) continue;
+    image->StopAnswering();
+    ++ended;
+  }
+  for (auto it = images_.begin(); it != images_.end() && ended > kMostEnded;) {
+    const bool is_over = (*it)->IsOver();
+    it = is_over ? images_.erase(it) : std::next(it);
+    ended -= is_over;
+    forgotten_ += is_over;
+  }
+}
+
+void SessionProcesses::AddImage(const ImageSelector& image) {
+  const std::lock_guard lock(mutex_);
+  const auto known = std::find(wanted_images_.begin(), wanted_images_.end(), image);
+  if (known == wanted_images_.end()) wanted_images_.push_back(image);
+}
+
+bool SessionProcesses::DropImage(const ImageSelector& image) {
+  const std::lock_guard lock(mutex_);
+  return std::erase(wanted_images_, image) != 0;
+}
+
+void SessionProcesses::AddPid(int pid) {
+  const std::lock_guard lock(mutex_);
+  wanted_pids_[pid] = StartTimeOf(pid);
+}
+
+bool SessionProcesses::DropPid(int pid) {
+  const std::lock_guard lock(mutex_);
+  return wanted_pids_.erase(pid) != 0;
+}
+
+SessionScope SessionProcesses::scope() const {
+  const std::lock_guard lock(mutex_);
+  SessionScope scope{wanted_images_, {}, users_};
+  for (const auto& [pid, start] : wanted_pids_) {
+    if (IsNamed(pid)) scope.pids.insert(pid);
+  }
+  return scope;
+}
+
+std::vector<ProcessStatus> SessionProcesses::Query() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ProcessStatus> all;
+  for (const auto& image : images_) all.push_back(StatusOf(*image));
+  for (const Untraced& it : untraced_) {
+    ProcessStatus& status = all.emplace_back();
+    status.pid = it.pid;
+    status.program = it.program;
+    status.state = ProcessState::kFailed;
+    status.problem = it.problem;
+  }
+  return all;
+}
+
+std::uint64_t SessionProcesses::untraced() const {
+  const std::lock_guard lock(mutex_);
+  return untraced_.size() + forgotten_untraced_;
+}
+
+void SessionProcesses::Close() {
+  const std::lock_guard lock(mutex_);
+  is_closed_ = true;
+}
+
+bool SessionProcesses::IsAnyStarting() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(images_.begin(), images_.end(), [](const auto& image) {
+    return StatusOf(*image).state == ProcessState::kStarting;
+  });
+}
+
+std::uint64_t SessionProcesses::forgotten() const {
+  const std::lock_guard lock(mutex_);
+  return forgotten_;
+}
+
+std::optional<ProcessRegion> SessionProcesses::RegionOf(int pid, std::uint32_t generation) const {
+  const std::lock_guard lock(mutex_);
+  const auto newest = std::find_if(images_.rbegin(), images_.rend(), [&](const auto& image) {
+    return image->pid() == pid && (generation == 0 || image->region().Generation() == generation);
+  });
+  if (newest == images_.rend()) return std::nullopt;
+  return ProcessRegion{StatusOf(**newest), (*newest)->DuplicateRegion()};
+}
+
+std::vector<int> SessionProcesses::TracedPids() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<int> pids;
+  for (const auto& image : images_) {
+    if (StatusOf(*image).state == ProcessState::kTracing) pids.push_back(image->pid());
+  }
+  return pids;
+}
+
+bool SessionProcesses::IsTraced(int pid) const {
+  const std::vector<int> pids = TracedPids();
+  return std::find(pids.begin(), pids.end(), pid) != pids.end();
+}
+
+}  // namespace leakgate

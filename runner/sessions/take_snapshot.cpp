@@ -1,0 +1,111 @@
+#include "runner/sessions/take_snapshot.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <system_error>
+
+#include "runner/process/proc_files.h"
+#include "runner/process/process_image.h"
+#include "runner/reach/linux/frozen_process.h"
+#include "runner/sessions/run_client.h"
+#include "runner/snapshot_file/linux/describe_process.h"
+
+namespace leakgate {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// Before, the region says nothing of the process.
+Expected<void> RequireTraced(const RegionReader& region, int pid) {
+  if (region.State() == AgentState::kTracing) return {};
+  if (region.State() == AgentState::kFailed) {
+    return InconclusiveError(
+        fmt::format("PID {} could not be traced: {}", pid, AgentFailureText(region.Failure())));
+  }
+  return InconclusiveError(fmt::format("PID {} has not begun to be traced; try again", pid));
+}
+
+}  // namespace
+
+Expected<SnapshotSubject> SnapshotSubject::Find(int pid, const std::string& name) {
+  Expected<FoundProcess> found = name.empty() ? FindProcess(pid) : ProcessOfSession(name, pid);
+  if (!found) return Unexpected(found.error());
+  return Of(*std::move(found));
+}
+
+Expected<SnapshotSubject> SnapshotSubject::Of(FoundProcess process) {
+  SnapshotSubject subject;
+  subject.process_ = std::make_unique<FoundProcess>(std::move(process));
+  Expected<RegionReader> region = RegionReader::Attach(subject.process_->region);
+  if (!region) return Unexpected(region.error());
+  subject.region_ = std::make_unique<RegionReader>(*std::move(region));
+  const Expected<void> traced = RequireTraced(*subject.region_, subject.process_->pid);
+  if (!traced) return Unexpected(traced.error());
+  if (!subject.process_->has_ended) subject.end_ = WatchEnd(subject.process_->pid);
+  return subject;
+}
+
+bool SnapshotSubject::HasEnded() const { return leakgate::HasEnded(end_); }
+
+Expected<SnapshotSubject::Taken> SnapshotSubject::Take(const fs::path& path,
+                                                       SnapshotCare care) const {
+  const bool has_ended = HasEnded();
+  const bool stops = !has_ended && care == SnapshotCare::kConsistent;
+  const Clock::time_point begin = Clock::now();
+  const Expected<SnapshotClosing> closing =
+      stops ? WriteStopped(path)
+            : Write(path, has_ended ? SnapshotMoment::kEnded : SnapshotMoment::kRunning);
+  if (!closing) return Unexpected(closing.error());
+  return Taken{*closing, stops ? Clock::now() - begin : std::chrono::nanoseconds{}};
+}
+
+Expected<SnapshotClosing> SnapshotSubject::Write(
+    const fs::path& path, SnapshotMoment moment,
+    const std::function<Expected<void>()>& copied) const {
+  SnapshotRequest request{DescribeProcess(*region_, process_->pid), nullptr};
+  request.facts.image = process_->program.path;
+  request.facts.command_line = process_->program.arguments;
+  request.facts.moment = moment;
+  if (const std::uint64_t attached = region_->AttachedAtNs(); attached != 0) {
+    constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+    request.facts.not_recorded.push_back(
+        fmt::format("what was allocated before {:%Y-%m-%d %H:%M:%S} UTC, when tracing began",
+                    fmt::gmtime(static_cast<std::time_t>(attached / kNsPerSecond))));
+  }
+  if (moment != SnapshotMoment::kEnded) {
+    request.thread_name = [pid = process_->pid](int tid) { return NameOfThread(pid, tid); };
+  }
+  request.copied = copied;
+  return WriteSnapshot(*region_, request, path);
+}
+
+// By the run, if it is a run's: it looks at the process by the same means. If it let the process
+// go too early, there is no file.
+Expected<SnapshotClosing> SnapshotSubject::WriteStopped(const fs::path& path) const {
+  if (process_->run_pid == 0) {
+    const Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process_->pid);
+    if (!frozen) return Unexpected(frozen.error());
+    return Write(path, SnapshotMoment::kStopped);
+  }
+  Expected<RunHold> hold = RunHold::Take(process_->run_pid, process_->pid);
+  if (!hold) return Unexpected(hold.error());
+  return Write(path, SnapshotMoment::kStopped, [&] { return hold->Release(); });
+}
+
+std::string UnusedSnapshotName(const fs::path& directory, const FoundProcess& process) {
+  const std::string stem =
+      fmt::format("{}-{}-{:%Y%m%dT%H%M%S}", fs::path(process.program.path).filename().string(),
+                  process.pid, fmt::localtime(std::time(nullptr)));
+  std::error_code unknown;
+  std::string name = stem + ".snapshot";
+  for (int i = 2; fs::exists(directory / name, unknown); ++i) {
+    name = fmt::format("{}-{}.snapshot", stem, i);
+  }
+  return name;
+}
+
+}  // namespace leakgate

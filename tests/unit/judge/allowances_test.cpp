@@ -1,0 +1,102 @@
+// Those of budget files; those of the program's code are tried on a real region by
+// agent/allowances_test.cpp and the integration tests.
+#include "runner/judge/allowances.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/judge/evidence.h"
+
+namespace leakgate {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Field;
+
+AppliedAllowance AllowPool(std::optional<std::int64_t> bytes, std::optional<std::int64_t> blocks) {
+  AppliedAllowance allowance;
+  allowance.stack = {"net::Pool::*"};
+  allowance.bytes = bytes;
+  allowance.blocks = blocks;
+  allowance.source = {"net.leakgate.json", 7, "the pool keeps its blocks"};
+  return allowance;
+}
+
+WindowEvidence Allowed(const AppliedAllowance& allowance, WindowEvidence evidence) {
+  AppliedBudget budget;
+  budget.allowances = {allowance};
+  CallSites sites(StackOf);
+  AllowByBudget([&](std::uint32_t) -> const AppliedBudget& { return budget; }, sites, evidence);
+  return evidence;
+}
+
+TEST(BudgetAllowanceTest, CoversTheBlocksOfItsCallStack) {
+  EXPECT_THAT(DispositionsOf(Allowed(AllowPool({}, {}), EvidenceOf({{kPool}, {kCache}}))),
+              ElementsAre(Disposition::kAllowed, Disposition::kOutstanding));
+}
+
+TEST(BudgetAllowanceTest, NamesItsPlaceAndReason) {
+  const WindowEvidence evidence = Allowed(AllowPool({}, {}), EvidenceOf({{kPool}}));
+
+  EXPECT_EQ(evidence.facts[0].allowance, "net.leakgate.json:7");
+  EXPECT_EQ(evidence.facts[0].explanation, "the pool keeps its blocks");
+}
+
+// The program's code may give a million blocks one reason of 64 KiB.
+TEST(BudgetAllowanceTest, KeepsOneReasonForAllItsBlocks) {
+  const WindowEvidence evidence = Allowed(AllowPool({}, {}), EvidenceOf({{kPool}, {kPool}}));
+
+  EXPECT_EQ(&evidence.facts[0].explanation.get(), &evidence.facts[1].explanation.get());
+  EXPECT_EQ(&evidence.facts[0].allowance.get(), &evidence.facts[1].allowance.get());
+}
+
+TEST(BudgetAllowanceTest, CoversAsMuchAsItPermits) {
+  EXPECT_THAT(DispositionsOf(Allowed(AllowPool(128, 2), EvidenceOf({{kPool}, {kPool}}))),
+              Each(Disposition::kAllowed));
+}
+
+TEST(BudgetAllowanceTest, CoversNothingWhereThereIsMoreThanItPermits) {
+  EXPECT_THAT(DispositionsOf(Allowed(AllowPool(127, {}), EvidenceOf({{kPool}, {kPool}}))),
+              Each(Disposition::kOutstanding));
+  EXPECT_THAT(DispositionsOf(Allowed(AllowPool({}, 1), EvidenceOf({{kPool}, {kPool}}))),
+              Each(Disposition::kOutstanding));
+}
+
+TEST(BudgetAllowanceTest, SaysWhatIsMoreThanItPermits) {
+  const WindowEvidence evidence = Allowed(AllowPool(64, 1), EvidenceOf({{kPool}, {kPool}}));
+
+  EXPECT_THAT(evidence.facts,
+              Each(Field(&BlockFacts::explanation,
+                         "more than net.leakgate.json:7 permits: 64 B in 1 block for 128 B in 2 "
+                         "blocks")));
+  EXPECT_THAT(evidence.facts, Each(Field(&BlockFacts::allowance, "")));
+}
+
+TEST(BudgetAllowanceTest, IsNotUsedUpByWhatIsDecided) {
+  const WindowEvidence evidence =
+      Allowed(AllowPool({}, 1), EvidenceOf({{.disposition = Disposition::kReplaced}, {}}));
+
+  EXPECT_THAT(DispositionsOf(evidence), ElementsAre(Disposition::kReplaced, Disposition::kAllowed));
+}
+
+TEST(BudgetAllowanceTest, CoversLostBlocksToo) {
+  EXPECT_THAT(DispositionsOf(Allowed(AllowPool({}, {}), EvidenceOf({{.reach = Reach::kLost}}))),
+              ElementsAre(Disposition::kAllowed));
+}
+
+TEST(BudgetAllowanceTest, IsOfTheBudgetThatTheStackIsChargedTo) {
+  AppliedBudget own;
+  own.allowances = {AllowPool({}, {})};
+  const AppliedBudget others;
+  CallSites sites(StackOf);
+  WindowEvidence evidence = EvidenceOf({{kPool}});
+  AllowByBudget(
+      [&](std::uint32_t stack) -> const AppliedBudget& { return stack == kPool ? others : own; },
+      sites, evidence);
+
+  EXPECT_THAT(DispositionsOf(evidence), ElementsAre(Disposition::kOutstanding));
+}
+
+}  // namespace
+}  // namespace leakgate

@@ -1,0 +1,276 @@
+#include "runner/judge/window_verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/report/sample_results.h"
+
+namespace leakgate {
+namespace {
+
+using sample::LostFinding;
+using sample::RetainedFinding;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::IsEmpty;
+
+WindowResult WindowWith(std::vector<Finding> findings, const AppliedBudget& budget = {}) {
+  WindowResult window = sample::PassingTest("HttpTest.KeepAlive");
+  window.budget = std::make_shared<const AppliedBudget>(budget);
+  window.findings = std::move(findings);
+  return window;
+}
+
+WindowResult Decided(WindowResult window) {
+  DecideVerdict(window);
+  return window;
+}
+
+WindowResult DecidedOn(std::vector<Finding> findings, const AppliedBudget& budget = {}) {
+  return Decided(WindowWith(std::move(findings), budget));
+}
+
+AppliedLimit Of(std::int64_t value) { return {value, {"net.leakgate.json", 7, ""}}; }
+
+AppliedBudget LiteralBudget(std::int64_t blocks) {
+  AppliedBudget budget = sample::BudgetOf("net");
+  budget.outstanding.blocks = Of(blocks);
+  return budget;
+}
+
+Finding OfComponent(Finding finding, const std::string& component) {
+  finding.component = component;
+  return finding;
+}
+
+auto IsViolation(const std::string& metric, std::int64_t actual, const std::string& component) {
+  return AllOf(Field(&Violation::metric, metric), Field(&Violation::actual, actual),
+               Field(&Violation::component, component));
+}
+
+// The default policy.
+
+TEST(DefaultPolicyTest, PassesATestThatLeavesNothing) {
+  EXPECT_EQ(DecidedOn({}).verdict, Verdict::kPass);
+}
+
+TEST(DefaultPolicyTest, FailsWhatIsLost) {
+  const WindowResult window = DecidedOn({LostFinding({64, 1})});
+
+  EXPECT_EQ(window.verdict, Verdict::kOverBudget);
+  EXPECT_THAT(window.violations,
+              ElementsAre(IsViolation("lost_bytes", 64, ""), IsViolation("lost_blocks", 1, "")));
+}
+
+TEST(DefaultPolicyTest, FailsALostBlockOfNoBytesByItsBlocksAlone) {
+  EXPECT_THAT(DecidedOn({LostFinding({0, 1})}).violations,
+              ElementsAre(IsViolation("lost_blocks", 1, "")));
+}
+
+TEST(DefaultPolicyTest, LeavesWhatIsRetainedUnconfirmed) {
+  const WindowResult window = DecidedOn({RetainedFinding(Disposition::kUnconfirmed)});
+
+  EXPECT_EQ(window.verdict, Verdict::kUnconfirmed);
+  EXPECT_EQ(window.reason, "its retained blocks were not confirmed");
+}
+
+TEST(DefaultPolicyTest, SaysWhyWhatIsRetainedIsUnconfirmed) {
+  Finding finding = RetainedFinding(Disposition::kUnconfirmed, {64, 1});
+  finding.explanation = "it hung";
+
+  EXPECT_EQ(DecidedOn({finding}).reason,
+            "64 B in 1 block retained by net::Pool::Grow (/home/me/project/src/net/pool.cc:88): "
+            "it hung");
+}
+
+TEST(DefaultPolicyTest, FailsWhatGrowsWithEachRepetition) {
+  const WindowResult window = DecidedOn({RetainedFinding(Disposition::kSteady, {64, 1})});
+
+  EXPECT_EQ(window.verdict, Verdict::kOverBudget);
+  EXPECT_THAT(window.violations, ElementsAre(IsViolation("steady_bytes", 64, ""),
+                                             IsViolation("steady_blocks", 1, "")));
+}
+
+class PassedDispositionTest : public testing::TestWithParam<Disposition> {};
+
+TEST_P(PassedDispositionTest, PassesByDefault) {
+  EXPECT_EQ(DecidedOn({RetainedFinding(GetParam())}).verdict, Verdict::kPass);
+}
+
+INSTANTIATE_TEST_SUITE_P(, PassedDispositionTest,
+                         testing::Values(Disposition::kAllowed, Disposition::kOtherThread,
+                                         Disposition::kReplaced, Disposition::kReleasedLater,
+                                         Disposition::kOneTime, Disposition::kBounded));
+
+TEST(DefaultPolicyTest, PassesALostBlockThatIsAllowed) {
+  Finding finding = LostFinding();
+  finding.disposition = Disposition::kAllowed;
+
+  EXPECT_EQ(DecidedOn({finding}).verdict, Verdict::kPass);
+}
+
+TEST(DefaultPolicyTest, FailsALossEvenWhereSomethingIsUnconfirmed) {
+  EXPECT_EQ(DecidedOn({LostFinding(), RetainedFinding(Disposition::kUnconfirmed)}).verdict,
+            Verdict::kOverBudget);
+}
+
+TEST(DefaultPolicyTest, PassesWhatIsTheFrameworks) {
+  const WindowResult window = DecidedOn({sample::FrameworkFinding({160, 1}, "gmock-registry")});
+
+  EXPECT_EQ(window.verdict, Verdict::kPass);
+  EXPECT_EQ(window.framework, (Amount{160, 1}));
+}
+
+TEST(DefaultPolicyTest, GivesWayToALimitOnWhatIsLost) {
+  AppliedBudget budget = sample::BudgetOf("net");
+  budget.lost.blocks = Of(1);
+
+  EXPECT_EQ(DecidedOn({LostFinding({64, 1})}, budget).verdict, Verdict::kPass);
+}
+
+TEST(DefaultPolicyTest, GivesWayToALimitOnWhatIsRetained) {
+  AppliedBudget budget = sample::BudgetOf("net");
+  budget.retained.blocks = Of(1);
+
+  EXPECT_EQ(DecidedOn({RetainedFinding(Disposition::kUnconfirmed, {64, 1})}, budget).verdict,
+            Verdict::kPass);
+}
+
+TEST(DefaultPolicyTest, HoldsBesideALimitOnGrowth) {
+  AppliedBudget budget = sample::BudgetOf("net");
+  budget.growth.blocks = Of(9);
+
+  EXPECT_THAT(
+      DecidedOn({LostFinding({64, 1})}, budget).violations,
+      ElementsAre(IsViolation("lost_bytes", 64, "net"), IsViolation("lost_blocks", 1, "net")));
+}
+
+// A limit on what is outstanding.
+
+TEST(LiteralLimitTest, IsTheWholeOfThePolicy) {
+  EXPECT_EQ(DecidedOn({LostFinding({64, 1})}, LiteralBudget(1)).verdict, Verdict::kPass);
+}
+
+TEST(LiteralLimitTest, CountsWhatARepetitionWouldExcuse) {
+  EXPECT_THAT(DecidedOn({RetainedFinding(Disposition::kOneTime, {64, 1}),
+                         RetainedFinding(Disposition::kReplaced, {36, 1})},
+                        LiteralBudget(0))
+                  .violations,
+              ElementsAre(IsViolation("outstanding_blocks", 2, "net")));
+}
+
+TEST(LiteralLimitTest, DoesNotCountWhatIsAllowedReleasedOrAnotherThreads) {
+  EXPECT_THAT(DecidedOn({RetainedFinding(Disposition::kAllowed),
+                         RetainedFinding(Disposition::kReleasedLater),
+                         RetainedFinding(Disposition::kOtherThread)},
+                        LiteralBudget(0))
+                  .violations,
+              IsEmpty());
+}
+
+TEST(LiteralLimitTest, LeavesNothingToConfirm) {
+  const WindowResult window =
+      WindowWith({RetainedFinding(Disposition::kUnconfirmed)}, LiteralBudget(1));
+
+  EXPECT_FALSE(IsToBeConfirmed(window, window.findings[0]));
+}
+
+// Whose it is.
+
+WindowResult WithCodeBudget(std::vector<Finding> findings, const AppliedBudget& code_budget) {
+  WindowResult window = WindowWith(std::move(findings), sample::BudgetOf("http"));
+  window.code_budgets = {std::make_shared<const AppliedBudget>(code_budget)};
+  return window;
+}
+
+TEST(ChargeTest, HoldsOthersCodeAgainstTheirOwnLimit) {
+  EXPECT_EQ(
+      Decided(WithCodeBudget({OfComponent(LostFinding({64, 1}), "net")}, LiteralBudget(1))).verdict,
+      Verdict::kPass);
+}
+
+TEST(ChargeTest, NamesTheComponentThatIsOverItsLimit) {
+  EXPECT_THAT(Decided(WithCodeBudget({OfComponent(LostFinding({64, 1}), "net")}, LiteralBudget(0)))
+                  .violations,
+              ElementsAre(IsViolation("outstanding_blocks", 1, "net")));
+}
+
+TEST(ChargeTest, DoesNotChargeOthersWithTheTestsOwn) {
+  EXPECT_THAT(
+      Decided(WithCodeBudget({LostFinding({64, 1})}, LiteralBudget(0))).violations,
+      ElementsAre(IsViolation("lost_bytes", 64, "http"), IsViolation("lost_blocks", 1, "http")));
+}
+
+TEST(ChargeTest, DoesNotChargeOthersWithTheTestsGrowth) {
+  AppliedBudget net = sample::BudgetOf("net");
+  net.growth.blocks = Of(0);
+  WindowResult window = WithCodeBudget({}, net);
+  window.growth = {64, 1};
+
+  EXPECT_EQ(Decided(window).verdict, Verdict::kPass);
+}
+
+TEST(ChargeTest, ConfirmsOthersCodeByTheirOwnPolicy) {
+  const Finding finding = OfComponent(RetainedFinding(Disposition::kUnconfirmed), "net");
+  const WindowResult by_default = WithCodeBudget({finding}, sample::BudgetOf("net"));
+  const WindowResult to_the_letter = WithCodeBudget({finding}, LiteralBudget(9));
+
+  EXPECT_TRUE(IsToBeConfirmed(by_default, finding));
+  EXPECT_FALSE(IsToBeConfirmed(to_the_letter, finding));
+}
+
+// Other windows, and what else fails.
+
+TEST(WindowVerdictTest, ConfirmsTestsOnly) {
+  WindowResult window = WindowWith({RetainedFinding(Disposition::kUnconfirmed)});
+  window.kind = WindowKind::kSuite;
+
+  EXPECT_FALSE(IsToBeConfirmed(window, window.findings[0]));
+}
+
+TEST(WindowVerdictTest, DoesNotGateTheProgramWithoutALimit) {
+  const WindowResult window = Decided(sample::ProgramWindow());
+
+  EXPECT_EQ(window.verdict, Verdict::kNotGated);
+  EXPECT_EQ(window.reason, "no budget limits what it retains");
+}
+
+TEST(WindowVerdictTest, FailsWhatTheProgramLost) {
+  WindowResult window = sample::ProgramWindow();
+  window.findings = {LostFinding()};
+
+  EXPECT_EQ(Decided(window).verdict, Verdict::kOverBudget);
+}
+
+TEST(WindowVerdictTest, FailsAFreeingErrorWhateverIsLeft) {
+  WindowResult window = sample::PassingTest("A.B");
+  window.free_errors = {{"new[] freed by free()", {}, {}}};
+
+  EXPECT_EQ(Decided(window).verdict, Verdict::kOverBudget);
+}
+
+TEST(WindowVerdictTest, IsDecidedAnewEachTime) {
+  WindowResult window = DecidedOn({LostFinding()});
+  window.findings.clear();
+
+  EXPECT_EQ(Decided(window).verdict, Verdict::kPass);
+  EXPECT_THAT(Decided(window).violations, IsEmpty());
+}
+
+TEST(WindowVerdictTest, SumsUpTheFindings) {
+  WindowResult window =
+      WindowWith({LostFinding({1, 1}), RetainedFinding(Disposition::kSteady, {2, 1}),
+                  RetainedFinding(Disposition::kAllowed, {4, 1}),
+                  sample::FrameworkFinding({8, 1}, "gmock-registry")});
+  SumFindings(window);
+
+  EXPECT_EQ(window.outstanding, (Amount{7, 3}));
+  EXPECT_EQ(window.lost, (Amount{1, 1}));
+  EXPECT_EQ(window.retained, (Amount{6, 2}));
+  EXPECT_EQ(window.allowed, (Amount{4, 1}));
+  EXPECT_EQ(window.framework, (Amount{8, 1}));
+}
+
+}  // namespace
+}  // namespace leakgate
