@@ -17,9 +17,8 @@
 #include "runner/cli/write_reports.h"
 #include "runner/merge/read_baseline.h"
 #include "runner/named_session/run_server.h"
-#include "runner/report/compared_run.h"
 #include "runner/report/ctest_measurements.h"
-#include "runner/report/json_access.h"
+#include "runner/report/formats/html_writer.h"
 #include "runner/report/quantity_text.h"
 #include "runner/report/style.h"
 #include "runner/report/text_report.h"
@@ -28,12 +27,12 @@
 namespace leakgate {
 namespace {
 
-using RunReports = std::vector<nlohmann::ordered_json>;
+using Runs = std::vector<RunResult>;
 
 // Of those of a baseline the ones of `program`; all where it had another name then.
-RunReports OfProgram(const std::filesystem::path& program, RunReports runs) {
-  const auto others = std::stable_partition(runs.begin(), runs.end(), [&](const auto& run) {
-    return std::filesystem::path(TextOf(run, "binary")).filename() == program.filename();
+Runs OfProgram(const std::filesystem::path& program, Runs runs) {
+  const auto others = std::stable_partition(runs.begin(), runs.end(), [&](const RunResult& run) {
+    return std::filesystem::path(run.binary).filename() == program.filename();
   });
   if (others != runs.begin()) runs.erase(others, runs.end());
   return runs;
@@ -41,14 +40,14 @@ RunReports OfProgram(const std::filesystem::path& program, RunReports runs) {
 
 // The baseline judges, and a page compares with it: with what it is before the program
 // starts, since a report may be about to replace it.
-Expected<RunReports> ReadBaselineOf(RunCommand& command) {
-  RunReports compared;
+Expected<Runs> ReadBaselineOf(RunCommand& command) {
+  Runs compared;
   if (command.baseline.empty()) return compared;
   const bool compares =
       std::any_of(command.reports.begin(), command.reports.end(),
                   [](const ReportRequest& report) { return report.format == ReportFormat::kHtml; });
-  Expected<Baseline> baseline = ReadBaseline(command.baseline, [&](nlohmann::ordered_json&& run) {
-    if (compares) compared.push_back(ComparedRun(run));
+  Expected<Baseline> baseline = ReadBaseline(command.baseline, [&](RunResult&& run) {
+    if (compares) compared.push_back(ComparedRun(std::move(run)));
   });
   if (!baseline) return Unexpected(baseline.error());
   command.request.baseline = std::make_shared<const Baseline>(*std::move(baseline));
@@ -57,7 +56,7 @@ Expected<RunReports> ReadBaselineOf(RunCommand& command) {
 
 // What can be wrong with the files of a run is told before the program starts. The runs
 // to compare with.
-Expected<RunReports> PrepareFiles(RunCommand& command) {
+Expected<Runs> PrepareFiles(RunCommand& command) {
   for (ReportRequest& report : command.reports) {
     Expected<std::filesystem::path> path = ExpandReportPath(
         report.path,
@@ -109,7 +108,7 @@ Expected<int> Execute(RunCommand command) {
   command.request.serve = [](RunProcesses processes) {
     return RunServer::Start(std::move(processes));
   };
-  const Expected<RunReports> compared = PrepareFiles(command);
+  const Expected<Runs> compared = PrepareFiles(command);
   if (!compared) return Unexpected(compared.error());
   const Expected<ReadSource> sources = OwnSources(command.source_root);
   if (!sources) return Unexpected(sources.error());

@@ -24,7 +24,8 @@ Expected<std::string> ValueOf(std::string_view name, const std::filesystem::path
   if (name == "pid") return std::to_string(surroundings.pid);
   if (name == "binary") return std::filesystem::path(surroundings.program).filename().string();
   if (name == "shard") return VariableOf(surroundings, "GTEST_SHARD_INDEX").value_or("0");
-  if (name == "outputs") return VariableOf(surroundings, "TEST_UNDECLARED_OUTPUTS_DIR").value_or(".");
+  if (name == "outputs")
+    return VariableOf(surroundings, "TEST_UNDECLARED_OUTPUTS_DIR").value_or(".");
   if (!name.starts_with(kVariable)) {
     return UsageError(fmt::format(
         "report file '{}': no placeholder '{{{}}}'; there are {{pid}}, {{binary}}, {{shard}}, "

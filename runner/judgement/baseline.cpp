@@ -6,7 +6,7 @@
 
 #include "runner/attribution/frame_origin.h"
 #include "runner/attribution/function_name.h"
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/report/quantity_text.h"
 
 namespace leakgate {

@@ -9,7 +9,7 @@
 
 #include "runner/report/finding_fate.h"
 #include "runner/report/function_text.h"
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/report/outer_frames.h"
 #include "runner/report/quantity_text.h"
 

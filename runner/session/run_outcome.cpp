@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 
 namespace leakgate {
 namespace {

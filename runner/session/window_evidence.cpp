@@ -7,7 +7,7 @@
 #include <map>
 #include <thread>
 
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/util/linux/process_status.h"
 
 namespace leakgate {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/snapshot_view/call_tree.h"
 #include "runner/snapshot_view/group_words.h"
 #include "runner/snapshot_view/show_snapshot.h"

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "runner/report/function_text.h"
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/report/quantity_text.h"
 
 namespace leakgate {

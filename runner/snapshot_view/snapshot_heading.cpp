@@ -6,7 +6,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/report/quantity_text.h"
 #include "runner/snapshot/stack_events.h"
 #include "runner/snapshot/totals_amounts.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runner/merge/merged_runs.h"
-#include "runner/merge/read_run_reports.h"
+#include "runner/merge/result_file.h"
 #include "runner/report/report_writer.h"
 
 namespace {
@@ -38,18 +38,14 @@ class NullBuffer : public std::streambuf {
   std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
 };
 
-void Write(const nlohmann::ordered_json& run) {
+void Write(const RunResult& run) {
   NullBuffer buffer;
   std::ostream out(&buffer);
   for (int format = 0; format <= static_cast<int>(ReportFormat::kHtml); ++format) {
-    try {
-      const ReportWriter writer = NewReportWriter(static_cast<ReportFormat>(format), out, {});
-      if (writer.add_baseline) writer.add_baseline(run);
-      writer.add(RunReport(run));
-      writer.finish();
-    } catch (const nlohmann::json::exception&) {
-      // It keeps to no schema: merge says so, with the file's name.
-    }
+    const ReportWriter writer = NewReportWriter(static_cast<ReportFormat>(format), out, {});
+    if (writer.add_baseline) writer.add_baseline(run);
+    writer.add(run);
+    writer.finish();
   }
 }
 
@@ -59,14 +55,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   std::ofstream(File(), std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(size));
   MergedRuns merged;
-  const auto scanned = ScanResults(
-      File(), [&](RunOutline&& run, const RunPlace& place) { merged.Add(std::move(run), place); });
-  if (Succeeds(scanned)) {
+  const auto read = ReadResults(File(), [&](RunResult&& run, const RunPlace& place) {
+    Write(run);
+    merged.Add(std::move(run), place);
+  });
+  if (Succeeds(read)) {
     (void)merged.Sorted();
     (void)merged.CountTests();
     (void)merged.MissingShards();
     (void)merged.FlakyTests();
-    (void)Succeeds(ReadRunReports(File(), Write));
   }
   return 0;
 }
