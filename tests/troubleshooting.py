@@ -39,7 +39,8 @@ OTHER_TEXTS = {
     # parts of a message that has its entry
     "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",
     "missing closing quote", "must be escaped", "unexpected end of input", "expected end of input",
-    "a whole number", "make it writable or name another file",
+    "a whole number", "true or false", "a whole number from 0 on", "a whole number of 64 bits",
+    "a number from 0 on", "make it writable or name another file",
     "make its directory writable with room for it, or name another file", "name a file in it",
     "create it first", "list them with --gtest_list_tests",
     "{}:{}: the override for {}", "{}:{}: the allowance for {}",
@@ -132,10 +133,10 @@ def messages() -> dict[str, str]:
     for text, name in FURTHER.items():
         if any(text == literal for literal, _, _ in literals_of((ROOT / name).read_text())):
             found.setdefault(text, name)
-    words = (ROOT / "runner/report/json_words.cpp").read_text()
-    for word in set(re.findall(r'case (?:DropReason|UnwindEnd)::\w+:\s*return "(\w+)"', words)):
+    words = (ROOT / "runner/report/json/words.cpp").read_text()
+    for word in set(re.findall(r'Named\{(?:DropReason|UnwindEnd)::\w+, "(\w+)"\}', words)):
         if word != "outermost":  # which is complete
-            found.setdefault(word, "runner/report/json_words.cpp")
+            found.setdefault(word, "runner/report/json/words.cpp")
     return found
 
 

@@ -5,24 +5,22 @@
 #include <map>
 
 #include "runner/judge/baseline.h"
-#include "runner/merge/report_values.h"
+#include "runner/report/json/words.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-bool Counts(const std::string& disposition) {
-  return disposition == "outstanding" || disposition == "steady" || disposition == "unconfirmed" ||
-         disposition == "known";
+// A history tells of what counted, and of what counts no more because a baseline has it.
+bool IsKept(Disposition disposition) {
+  return disposition == Disposition::kOutstanding || disposition == Disposition::kSteady ||
+         disposition == Disposition::kUnconfirmed || disposition == Disposition::kKnown;
 }
 
 // "net::Pool::Grow (src/net/pool.cc)": lines move.
-std::string CallSiteOf(const Json& finding, const std::vector<Frame>& stack) {
-  if (stack.empty()) return "an unknown call site";
-  const auto user_frame = static_cast<std::size_t>(NumberOf(finding, "user_frame"));
-  const Frame& frame = stack[user_frame < stack.size() ? user_frame : 0];
+std::string CallSiteText(const Finding& finding) {
+  if (finding.stack.empty()) return "an unknown call site";
+  const Frame& frame = finding.stack[finding.user_frame.value_or(0)];
   const std::string name = QualifiedNameOf(frame.function);
   const std::string& place = frame.file.empty() ? frame.module : frame.file;
   if (name.empty()) return place;
@@ -30,38 +28,35 @@ std::string CallSiteOf(const Json& finding, const std::vector<Frame>& stack) {
 }
 
 // Findings of one path are one, whatever else tells them apart in a report.
-void AddFindings(const Json& window, std::vector<HistoryFinding>& findings) {
+void AddFindings(const WindowResult& window, std::vector<HistoryFinding>& findings) {
   std::map<std::string, HistoryFinding> by_path;
-  for (const Json& finding : ElementsOf(window, "findings")) {
-    if (!Counts(TextOf(finding, "disposition"))) continue;
-    const std::vector<Frame> stack = StackOf(finding);
-    HistoryFinding& known = by_path[SymbolicPath(stack)];
-    known.call_site = CallSiteOf(finding, stack);
-    known.component = TextOf(finding, "component");
-    if (known.component.empty()) known.component = TextOf(window, "component");
-    known.bytes += NumberOf(finding, "bytes");
-    known.blocks += NumberOf(finding, "blocks");
+  for (const Finding& finding : window.findings) {
+    if (!IsKept(finding.disposition)) continue;
+    HistoryFinding& known = by_path[SymbolicPath(finding.stack)];
+    known.call_site = CallSiteText(finding);
+    known.component = finding.component.empty() ? window.budget->component : finding.component;
+    known.bytes = AddSaturating(known.bytes, finding.amount.bytes);
+    known.blocks = AddSaturating(known.blocks, finding.amount.blocks);
   }
   for (auto& [path, finding] : by_path) {
     finding.path = path;
-    finding.test = TextOf(window, "name");
+    finding.test = window.name;
     findings.push_back(std::move(finding));
   }
 }
 
 }  // namespace
 
-HistoryRun ToHistoryRun(const Json& report, const std::string& digest) {
-  HistoryRun run{digest, TextOf(report, "binary"), TextOf(report, "verdict"), {}, {}};
-  for (const Json& window : ElementsOf(report, "windows")) {
-    if (TextOf(window, "kind") != "test") continue;
-    const Json& outstanding = MemberOf(window, "outstanding");
-    run.tests.push_back({TextOf(window, "name"), TextOf(window, "component"),
-                         TextOf(window, "verdict"), NumberOf(outstanding, "bytes"),
-                         NumberOf(outstanding, "blocks"), NumberOf(window, "peak_live_bytes")});
-    AddFindings(window, run.findings);
+HistoryRun ToHistoryRun(const RunResult& run, const std::string& digest) {
+  HistoryRun kept{digest, run.binary, RunWord(run.verdict), {}, {}};
+  for (const WindowResult& window : run.windows) {
+    if (window.kind != WindowKind::kTest) continue;
+    kept.tests.push_back({window.name, window.budget->component, Word(window.verdict),
+                          window.outstanding.bytes, window.outstanding.blocks,
+                          window.peak_live_bytes});
+    AddFindings(window, kept.findings);
   }
-  return run;
+  return kept;
 }
 
 }  // namespace leakgate

@@ -11,9 +11,7 @@
 #include "runner/cli/write_reports.h"
 #include "runner/merge/find_results.h"
 #include "runner/merge/merge_verdict.h"
-#include "runner/merge/read_run_reports.h"
 #include "runner/report/formats/source_file.h"
-#include "runner/report/json_writer.h"
 #include "runner/report/report_writer.h"
 
 namespace leakgate {
@@ -21,31 +19,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The reports in the making. JSON is copied; for the others each run is taken apart.
+// The reports in the making.
 class MergedReports {
  public:
-  explicit MergedReports(ReadSource read_source) {
+  MergedReports(ReadSource read_source, std::size_t runs) {
     surroundings_.read_source = std::move(read_source);
+    surroundings_.runs = runs;
   }
 
-  Expected<void> Open(const std::vector<ReportRequest>& reports, std::size_t runs) {
+  Expected<void> Open(const std::vector<ReportRequest>& reports) {
     files_.reserve(reports.size());
     for (const ReportRequest& report : reports) {
       Expected<AtomicFile> file = OpenReport(report);
       if (!file) return Unexpected(file.error());
       files_.push_back(*std::move(file));
-      std::ostream& out = files_.back().out();
-      if (report.format == ReportFormat::kJson) {
-        texts_.emplace_back(out, runs);
-      } else {
-        writers_.push_back(NewReportWriter(report.format, out, surroundings_));
-      }
+      writers_.push_back(NewReportWriter(report.format, files_.back().out(), surroundings_));
     }
     return {};
   }
 
   Expected<void> AddBaseline(const fs::path& baseline) {
-    return ReadRunReports(baseline, [this](nlohmann::ordered_json&& run) {
+    return ReadResults(baseline, [this](RunResult&& run, const RunPlace&) {
       for (const ReportWriter& writer : writers_) {
         if (writer.add_baseline) writer.add_baseline(run);
       }
@@ -53,21 +47,13 @@ class MergedReports {
   }
 
   Expected<void> Add(const RunPlace& place) {
-    if (!writers_.empty()) {
-      if (Expected<void> fits = RequireFits(place); !fits) return fits;
-    }
-    std::string whole;
-    for (JsonTextWriter& text : texts_) text.BeginRun();
-    const Expected<void> read = ReadRunText(place, [&](std::string_view piece) {
-      for (JsonTextWriter& text : texts_) text.Write(piece);
-      if (!writers_.empty()) whole += piece;
-    });
-    if (!read || writers_.empty()) return read;
-    return AddToOthers(place, whole);
+    const Expected<RunResult> run = ReadResultAt(place);
+    if (!run) return Unexpected(run.error());
+    for (const ReportWriter& writer : writers_) writer.add(*run);
+    return {};
   }
 
   Expected<void> Commit() {
-    for (JsonTextWriter& text : texts_) text.Finish();
     for (const ReportWriter& writer : writers_) writer.finish();
     Expected<void> outcome;
     for (AtomicFile& file : files_) {
@@ -78,23 +64,8 @@ class MergedReports {
   }
 
  private:
-  Expected<void> AddToOthers(const RunPlace& place, const std::string& text) {
-    try {
-      const RunReport run(nlohmann::ordered_json::parse(text));
-      for (const ReportWriter& writer : writers_) writer.add(run);
-      return {};
-    } catch (const nlohmann::json::exception& error) {
-      // "[json.exception.out_of_range.403] key 'x' not found": what follows the number.
-      const std::string_view what = error.what();
-      return UsageError(
-          fmt::format("{}: the run report at byte {} is not whole: {}; run again what wrote it",
-                      place.file.string(), place.offset, what.substr(what.find(' ') + 1)));
-    }
-  }
-
   ReportSurroundings surroundings_ = SurroundingsOfThisProcess();
   std::vector<AtomicFile> files_;
-  std::vector<JsonTextWriter> texts_;
   std::vector<ReportWriter> writers_;
 };
 
@@ -132,8 +103,8 @@ Expected<void> WriteReports(const MergeCommand& command, const MergedRuns& runs,
   if (command.reports.empty()) return {};
   const Expected<ReadSource> sources = SourcesOf(command);
   if (!sources) return Unexpected(sources.error());
-  MergedReports reports(*sources);
-  if (Expected<void> opened = reports.Open(command.reports, runs.size()); !opened) return opened;
+  MergedReports reports(*sources, runs.size());
+  if (Expected<void> opened = reports.Open(command.reports); !opened) return opened;
   if (!command.baseline.empty()) {
     if (Expected<void> read = reports.AddBaseline(command.baseline); !read) return read;
   }
@@ -150,9 +121,9 @@ Expected<void> ReadAndWrite(const MergeCommand& command, const FoundResults& fou
   ProgressDisplay display(command.progress, TerminalUse::kAlone);
   MergeProgress progress(display.progress(), ProgressStage::kReading, found.files.size());
   for (const auto& file : found.files) {
-    Expected<void> scanned = ScanResults(
-        file, [&](RunOutline&& run, const RunPlace& place) { runs.Add(std::move(run), place); });
-    if (!scanned) return scanned;
+    Expected<void> read = ReadResults(
+        file, [&](RunResult&& run, const RunPlace& place) { runs.Add(std::move(run), place); });
+    if (!read) return read;
     progress.Advance();
   }
   return WriteReports(command, runs, display.progress());

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "runner/cli/terminal.h"
+#include "runner/run/run_session.h"
 
 namespace leakgate {
 namespace {

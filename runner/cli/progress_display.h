@@ -21,7 +21,8 @@
 
 #include "runner/base/status_row.h"
 #include "runner/cli/progress_mode.h"
-#include "runner/run/run_session.h"
+#include "runner/run/run_progress.h"
+#include "runner/run/run_request.h"
 
 namespace leakgate {
 
@@ -57,7 +58,7 @@ class ProgressDisplay {
   std::thread thread_;
 };
 
-// Run of session/run_session.h, with its progress shown.
+// Run of run/run_session.h, with its progress shown.
 [[nodiscard]] Expected<RunResult> RunShowingProgress(RunRequest& request, ProgressMode mode);
 
 }  // namespace leakgate

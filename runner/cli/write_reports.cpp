@@ -5,7 +5,6 @@
 
 #include "runner/cli/installation.h"
 #include "runner/report/formats/source_file.h"
-#include "runner/report/json_report.h"
 
 namespace leakgate {
 namespace {
@@ -22,8 +21,8 @@ bool IsStepSummary(const std::filesystem::path& path) {
 
 // What there is to write, the same for each format.
 struct Contents {
-  RunReport run;
-  const std::vector<nlohmann::ordered_json>& baseline;
+  const RunResult& run;
+  const std::vector<RunResult>& baseline;
   ReportSurroundings surroundings;
 };
 
@@ -32,7 +31,7 @@ Expected<void> WriteReport(const ReportRequest& report, const Contents& contents
   if (!file) return Unexpected(file.error());
   const ReportWriter writer = NewReportWriter(report.format, file->out(), contents.surroundings);
   if (writer.add_baseline) {
-    for (const nlohmann::ordered_json& run : contents.baseline) writer.add_baseline(run);
+    for (const RunResult& run : contents.baseline) writer.add_baseline(run);
   }
   writer.add(contents.run);
   writer.finish();
@@ -60,10 +59,9 @@ Expected<ReadSource> OwnSources(const std::filesystem::path& root) {
 }
 
 Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result,
-                            const std::vector<nlohmann::ordered_json>& baseline,
-                            const ReadSource& read_source) {
+                            const std::vector<RunResult>& baseline, const ReadSource& read_source) {
   if (reports.empty()) return {};
-  Contents contents = {RunReport(ToRunReport(result)), baseline, SurroundingsOfThisProcess()};
+  Contents contents = {result, baseline, SurroundingsOfThisProcess()};
   contents.surroundings.read_source = read_source;
   Expected<void> outcome;
   for (const ReportRequest& report : reports) {

@@ -21,11 +21,11 @@ namespace leakgate {
 // if that is no directory.
 [[nodiscard]] Expected<ReadSource> OwnSources(const std::filesystem::path& root);
 
-// Writes them all; the first failure is the result. `baseline`: the run reports to
-// compare with, as ComparedRun leaves them.
+// Writes them all; the first failure is the result. `baseline`: the runs to compare
+// with, as ComparedRun leaves them.
 [[nodiscard]] Expected<void> WriteReports(const std::vector<ReportRequest>& reports,
                                           const RunResult& result,
-                                          const std::vector<nlohmann::ordered_json>& baseline,
+                                          const std::vector<RunResult>& baseline,
                                           const ReadSource& read_source);
 
 }  // namespace leakgate

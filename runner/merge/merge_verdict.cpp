@@ -5,7 +5,6 @@
 #include <array>
 
 #include "runner/region/quantity_text.h"
-#include "runner/report/excess.h"
 #include "runner/report/failure_table.h"
 #include "runner/report/verdict_counts.h"
 
@@ -20,33 +19,13 @@ std::string Lines(std::string_view lead, const std::vector<std::string>& lines) 
   return text;
 }
 
-// What the quantity came to, bytes and blocks, as far as the report tells.
-Amount AmountOf(const Violation& violation, const WindowOutline& window) {
-  const std::string_view quantity = QuantityOf(violation);
-  if (quantity == "lost") return window.lost;
-  if (quantity == "retained" || quantity == "steady") return window.retained;
-  if (quantity == "growth") return window.growth;
-  if (quantity == "allocated") return window.allocated;
-  if (quantity == "mapped") return window.mapped;
-  return window.outstanding;
-}
-
 // As the table of one run wants it.
 WindowResult ToResult(const std::string& binary, const MergedFailure& failure) {
-  const WindowOutline& window = failure.window;
-  WindowResult result;
-  result.kind = window.kind;
-  result.name = fmt::format("{} ({})", window.name, binary);
+  WindowResult result = failure.window;
+  result.iteration = 1;
+  result.started_by.clear();
+  result.name = fmt::format("{} ({})", result.name, binary);
   if (failure.runs > 1) result.name += fmt::format(" in {} runs", failure.runs);
-  result.verdict = window.verdict;
-  result.outstanding = window.outstanding;
-  result.violations = window.violations;
-  for (Violation& violation : result.violations) violation.amount = AmountOf(violation, window);
-  SetToldAmounts(result.violations);
-  result.free_errors.resize(static_cast<std::size_t>(window.free_errors));
-  AppliedBudget budget;
-  budget.component = window.component;
-  result.budget = std::make_shared<const AppliedBudget>(std::move(budget));
   return result;
 }
 

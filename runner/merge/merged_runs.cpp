@@ -45,7 +45,7 @@ std::string FlakyText(const std::string& binary, const std::string& test, std::u
   return fmt::format("{} ({}): {} in different runs", test, binary, fmt::join(words, ", "));
 }
 
-std::string Name(const RunOutline& run) {
+std::string Name(const RunResult& run) {
   if (!run.shard || run.shard->total == 1) return run.binary;
   return fmt::format("{}, shard {} of {}", run.binary, run.shard->index + 1, run.shard->total);
 }
@@ -62,11 +62,6 @@ std::vector<std::string> Selection(const std::vector<std::string>& arguments) {
     }
   }
   return selection;
-}
-
-// Of two texts of one content, the one that is kept whatever came first.
-bool IsBefore(const RunPlace& a, const RunPlace& b) {
-  return std::tie(a.size, a.text) < std::tie(b.size, b.text);
 }
 
 // Which of `total` are not among `seen`, which are counted from 0: "1", "1, 3", "2 to 7".
@@ -110,13 +105,13 @@ std::vector<std::string> CountedLines::Lines() const {
   return lines;
 }
 
-void MergedRuns::Add(RunOutline&& run, const RunPlace& place) {
-  const auto known = runs_.find(run.content);
-  if (known != runs_.end()) {
+void MergedRuns::Add(RunResult&& run, const RunPlace& place) {
+  if (runs_.contains(place.content)) {
     ++repeated_;
-    if (IsBefore(place, known->second.place)) known->second.place = place;
     return;
   }
+  // Some of the windows are kept.
+  for (WindowResult& window : run.windows) window.findings = window.mappings = {};
   binaries_.insert(run.binary);
   const std::string where = Name(run);
   AddVerdict(run, where);
@@ -124,12 +119,11 @@ void MergedRuns::Add(RunOutline&& run, const RunPlace& place) {
   if (run.shard && run.shard->total > 1) {
     shards_[{run.binary, Selection(run.arguments), run.shard->total}].insert(run.shard->index);
   }
-  const Digest content = run.content;
-  runs_.emplace(content, MergedRun{std::move(run.binary), std::move(run.arguments), run.shard,
-                                   content, place});
+  runs_.emplace(place.content,
+                MergedRun{std::move(run.binary), std::move(run.arguments), run.shard, place});
 }
 
-void MergedRuns::AddVerdict(const RunOutline& run, const std::string& where) {
+void MergedRuns::AddVerdict(const RunResult& run, const std::string& where) {
   constexpr int kInconclusiveCode = static_cast<int>(ExitCode::kInconclusive);
   const bool is_gated = run.mode != GateMode::kWarnOnly;
   if (!is_gated) ++warn_only_;
@@ -145,10 +139,10 @@ void MergedRuns::AddVerdict(const RunOutline& run, const std::string& where) {
   for (const std::string& failure : run.failures) over_budget_.Add(failure, where);
 }
 
-void MergedRuns::AddTests(const RunOutline& run) {
+void MergedRuns::AddTests(const RunResult& run) {
   std::map<std::string_view, std::uint8_t> tests;  // one run may repeat them
   const std::set<std::string_view> told(run.reasons.begin(), run.reasons.end());
-  for (const WindowOutline& window : run.windows) {
+  for (const WindowResult& window : run.windows) {
     if (window.kind == WindowKind::kTest) tests[window.name] |= BitOf(window.verdict);
     if (window.verdict == Verdict::kOverBudget) AddFailure(run, window);
     // What withdraws all passes of a run is told of the run.
@@ -170,8 +164,8 @@ void MergedRuns::AddTests(const RunOutline& run) {
   }
 }
 
-void MergedRuns::AddFailure(const RunOutline& run, const WindowOutline& window) {
-  const FailureKey key(window.component, run.binary, window.name);
+void MergedRuns::AddFailure(const RunResult& run, const WindowResult& window) {
+  const FailureKey key(window.budget->component, run.binary, window.name);
   MergedFailure& failure = failures_[key];
   if (failure.runs++ == 0 || window.outstanding.bytes > failure.window.outstanding.bytes) {
     failure.window = window;
@@ -189,7 +183,8 @@ std::vector<const MergedRun*> MergedRuns::Sorted() const {
     if (a->arguments != b->arguments) return a->arguments < b->arguments;
     const Shard x = a->shard.value_or(Shard{0, 0});
     const Shard y = b->shard.value_or(Shard{0, 0});
-    return std::tie(x.total, x.index, a->content) < std::tie(y.total, y.index, b->content);
+    return std::tie(x.total, x.index, a->place.content) <
+           std::tie(y.total, y.index, b->place.content);
   });
   return sorted;
 }

@@ -37,7 +37,7 @@ class CountedLines {
 
 // A window that is over budget in some runs, as it was in the worst of them.
 struct MergedFailure {
-  WindowOutline window;
+  WindowResult window;  // without its findings
   std::int64_t runs = 0;
 };
 
@@ -45,13 +45,12 @@ struct MergedRun {
   std::string binary;
   std::vector<std::string> arguments;
   std::optional<Shard> shard;
-  Digest content;
   RunPlace place;
 };
 
 class MergedRuns {
  public:
-  void Add(RunOutline&& run, const RunPlace& place);
+  void Add(RunResult&& run, const RunPlace& place);
 
   // By binary, arguments, shard and content.
   [[nodiscard]] std::vector<const MergedRun*> Sorted() const;
@@ -90,11 +89,11 @@ class MergedRuns {
   // Which shards of what there are, by binary, the tests chosen, and total.
   using ShardKey = std::tuple<std::string, std::vector<std::string>, int>;
 
-  void AddVerdict(const RunOutline& run, const std::string& where);
-  void AddTests(const RunOutline& run);
-  void AddFailure(const RunOutline& run, const WindowOutline& window);
+  void AddVerdict(const RunResult& run, const std::string& where);
+  void AddTests(const RunResult& run);
+  void AddFailure(const RunResult& run, const WindowResult& window);
 
-  std::map<Digest, MergedRun> runs_;  // by content
+  std::map<RunContent, MergedRun> runs_;  // by content
   std::set<std::string> binaries_;
   std::unordered_map<TestKey, TestState> tests_;
   std::map<std::pair<std::string, std::string>, std::uint8_t> flaky_;  // by binary and test

@@ -5,13 +5,13 @@
 
 #include "runner/base/expected.h"
 #include "runner/judge/baseline.h"
-#include "runner/merge/read_run_reports.h"
+#include "runner/merge/result_file.h"
 
 namespace leakgate {
 
 // What counted in it, and what was known in it already. Each of its runs is told to
-// `on_run` as well, if there is one. Error: as of ReadRunReports.
+// `on_run` as well, if there is one. Error: as of ReadResults.
 [[nodiscard]] Expected<Baseline> ReadBaseline(const std::filesystem::path& report,
-                                              const OnRunReport& on_run = {});
+                                              const std::function<void(RunResult&&)>& on_run = {});
 
 }  // namespace leakgate

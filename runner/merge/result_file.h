@@ -1,23 +1,21 @@
-// A file of results: one run report, or a merged report with many. Read run by
-// run, so that neither need fit into memory.
+// A file of results: one run report, or a merged report with many. Read run by run, so that
+// it need not fit into memory.
 #pragma once
 
 #include <filesystem>
 #include <functional>
-#include <string>
 
 #include "runner/base/expected.h"
-#include "runner/merge/run_outline.h"
+#include "runner/merge/run_content.h"
+#include "runner/report/json/read_json.h"
 
 namespace leakgate {
 
-// Where a run report stands: its text, from its opening brace to its closing one.
+// Where a run's report stands, and what it said.
 struct RunPlace {
   std::filesystem::path file;
-  std::uint64_t offset = 0;
-  std::uint64_t size = 0;
-  std::uint64_t values = 0;  // JSON values
-  Digest text;               // of its bytes
+  JsonSpan span;
+  RunContent content;
 };
 
 enum class ResultKind { kRun, kMerged, kOther };
@@ -27,13 +25,13 @@ enum class ResultKind { kRun, kMerged, kOther };
 // version.
 [[nodiscard]] Expected<ResultKind> KindOf(const std::filesystem::path& file);
 
-// Tells each run. Error: "FILE:LINE:COLUMN: problem; remedy"; some may have been
-// told by then.
-using OnRun = std::function<void(RunOutline&& run, const RunPlace& place)>;
-[[nodiscard]] Expected<void> ScanResults(const std::filesystem::path& file, const OnRun& on_run);
+// Tells each run of the file, in its order. Error: "FILE:LINE:COLUMN: problem; remedy"; some
+// may have been told by then.
+using OnResult = std::function<void(RunResult&& run, const RunPlace& place)>;
+[[nodiscard]] Expected<void> ReadResults(const std::filesystem::path& file,
+                                         const OnResult& on_result);
 
-// The text of a run that was told, piece by piece. Error: the file is not what it was.
-using OnText = std::function<void(std::string_view piece)>;
-[[nodiscard]] Expected<void> ReadRunText(const RunPlace& place, const OnText& on_text);
+// A run that was told, once more. Error: the file is not what it was.
+[[nodiscard]] Expected<RunResult> ReadResultAt(const RunPlace& place);
 
 }  // namespace leakgate

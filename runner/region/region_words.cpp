@@ -1,107 +1,83 @@
 #include "runner/region/region_words.h"
 
+#include <array>
+
+#include "runner/base/word_table.h"
+
 namespace leakgate {
+namespace {
 
-const char* Word(AllocationKind kind) {
-  switch (kind) {
-    case AllocationKind::kMalloc:
-      return "malloc";
-    case AllocationKind::kCalloc:
-      return "calloc";
-    case AllocationKind::kRealloc:
-      return "realloc";
-    case AllocationKind::kMemalign:
-      return "memalign";
-    case AllocationKind::kNew:
-      return "new";
-    case AllocationKind::kNewArray:
-      return "new[]";
-    case AllocationKind::kMapped:
-      return "mapped";
-    case AllocationKind::kMappedFile:
-      return "mapped file";
-    case AllocationKind::kMappedShared:
-      return "shared memory";
-    case AllocationKind::kThreadStack:
-      return "thread stack";
-  }
-  return "malloc";
+// Each table begins with the word for what no enumerator is.
+constexpr std::array kAllocationKinds = {
+    Named{AllocationKind::kMalloc, "malloc"},
+    Named{AllocationKind::kCalloc, "calloc"},
+    Named{AllocationKind::kRealloc, "realloc"},
+    Named{AllocationKind::kMemalign, "memalign"},
+    Named{AllocationKind::kNew, "new"},
+    Named{AllocationKind::kNewArray, "new[]"},
+    Named{AllocationKind::kMapped, "mapped"},
+    Named{AllocationKind::kMappedFile, "mapped file"},
+    Named{AllocationKind::kMappedShared, "shared memory"},
+    Named{AllocationKind::kThreadStack, "thread stack"},
+};
+constexpr std::array kUnwindEnds = {
+    Named{UnwindEnd::kUnreadableStack, "unreadable_stack"},
+    Named{UnwindEnd::kOutermost, "outermost"},
+    Named{UnwindEnd::kDepthLimit, "depth_limit"},
+    Named{UnwindEnd::kNoUnwindInfo, "no_unwind_info"},
+    Named{UnwindEnd::kBadUnwindInfo, "bad_unwind_info"},
+    Named{UnwindEnd::kNotAStack, "not_a_stack"},
+    Named{UnwindEnd::kTableFull, "table_full"},
+    Named{UnwindEnd::kNotTaken, "not_taken"},
+};
+constexpr std::array kDropReasons = {
+    Named{DropReason::kReentered, "reentered"},
+    Named{DropReason::kAddressRange, "address_range"},
+    Named{DropReason::kUnaligned, "unaligned"},
+    Named{DropReason::kContextTableFull, "context_table_full"},
+    Named{DropReason::kMapFull, "map_full"},
+    Named{DropReason::kWindowTableFull, "window_table_full"},
+    Named{DropReason::kTextFull, "text_full"},
+    Named{DropReason::kNoThreadState, "no_thread_state"},
+    Named{DropReason::kAllowanceTableFull, "allowance_table_full"},
+    Named{DropReason::kMappingTableFull, "mapping_table_full"},
+    Named{DropReason::kMeasuringWindowTableFull, "measuring_window_table_full"},
+};
+constexpr std::array kBoundarySources = {
+    Named{BoundarySource::kNone, "none"},
+    Named{BoundarySource::kListener, "listener"},
+    Named{BoundarySource::kStream, "stream"},
+};
+constexpr std::array kWindowKinds = {
+    Named{WindowKind::kProgram, "program"},
+    Named{WindowKind::kSuite, "suite"},
+    Named{WindowKind::kTest, "test"},
+    Named{WindowKind::kProcess, "process"},
+};
+
+}  // namespace
+
+const char* Word(AllocationKind kind) { return WordIn(kAllocationKinds, kind); }
+const char* Word(UnwindEnd end) { return WordIn(kUnwindEnds, end); }
+const char* Word(DropReason reason) { return WordIn(kDropReasons, reason); }
+const char* Word(BoundarySource source) { return WordIn(kBoundarySources, source); }
+const char* Word(WindowKind kind) { return WordIn(kWindowKinds, kind); }
+
+template <>
+std::optional<AllocationKind> FromWord(std::string_view word) {
+  return ValueIn(kAllocationKinds, word);
 }
-
-const char* Word(UnwindEnd end) {
-  switch (end) {
-    case UnwindEnd::kOutermost:
-      return "outermost";
-    case UnwindEnd::kDepthLimit:
-      return "depth_limit";
-    case UnwindEnd::kNoUnwindInfo:
-      return "no_unwind_info";
-    case UnwindEnd::kBadUnwindInfo:
-      return "bad_unwind_info";
-    case UnwindEnd::kUnreadableStack:
-      return "unreadable_stack";
-    case UnwindEnd::kNotAStack:
-      return "not_a_stack";
-    case UnwindEnd::kTableFull:
-      return "table_full";
-    case UnwindEnd::kNotTaken:
-      return "not_taken";
-  }
-  return "unreadable_stack";
+template <>
+std::optional<UnwindEnd> FromWord(std::string_view word) {
+  return ValueIn(kUnwindEnds, word);
 }
-
-const char* Word(DropReason reason) {
-  switch (reason) {
-    case DropReason::kReentered:
-      return "reentered";
-    case DropReason::kAddressRange:
-      return "address_range";
-    case DropReason::kUnaligned:
-      return "unaligned";
-    case DropReason::kContextTableFull:
-      return "context_table_full";
-    case DropReason::kMapFull:
-      return "map_full";
-    case DropReason::kWindowTableFull:
-      return "window_table_full";
-    case DropReason::kTextFull:
-      return "text_full";
-    case DropReason::kNoThreadState:
-      return "no_thread_state";
-    case DropReason::kAllowanceTableFull:
-      return "allowance_table_full";
-    case DropReason::kMappingTableFull:
-      return "mapping_table_full";
-    case DropReason::kMeasuringWindowTableFull:
-      return "measuring_window_table_full";
-  }
-  return "reentered";
+template <>
+std::optional<BoundarySource> FromWord(std::string_view word) {
+  return ValueIn(kBoundarySources, word);
 }
-
-const char* Word(BoundarySource source) {
-  switch (source) {
-    case BoundarySource::kListener:
-      return "listener";
-    case BoundarySource::kStream:
-      return "stream";
-    case BoundarySource::kNone:
-      return "none";
-  }
-  return "none";
-}
-
-const char* Word(WindowKind kind) {
-  switch (kind) {
-    case WindowKind::kProgram:
-      return "program";
-    case WindowKind::kSuite:
-      return "suite";
-    case WindowKind::kTest:
-      return "test";
-    case WindowKind::kProcess:
-      return "process";
-  }
-  return "program";
+template <>
+std::optional<WindowKind> FromWord(std::string_view word) {
+  return ValueIn(kWindowKinds, word);
 }
 
 }  // namespace leakgate

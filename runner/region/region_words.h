@@ -3,6 +3,9 @@
 // reads as the most cautious word.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "common/allocation_kind.h"
 #include "common/drop_reason.h"
 #include "common/region_layout.h"
@@ -15,5 +18,9 @@ namespace leakgate {
 [[nodiscard]] const char* Word(DropReason reason);      // "reentered", "map_full", ...
 [[nodiscard]] const char* Word(BoundarySource source);  // "listener", "stream", "none"
 [[nodiscard]] const char* Word(WindowKind kind);        // "test", "suite", "program", "process"
+
+// Returns the enumerator that `word` stands for; nothing if there is no such word.
+template <typename Enum>
+[[nodiscard]] std::optional<Enum> FromWord(std::string_view word);
 
 }  // namespace leakgate

@@ -38,6 +38,51 @@ std::string LimitText(const Violation& violation) {
   return LooksEqual(violation) ? fmt::format("{} B", limit) : FormatBytes(limit);
 }
 
+// Sets the amount of each as far as the violations of its quantity and component tell it: one
+// tells the bytes, another the blocks.
+void SetToldAmounts(std::vector<Violation>& violations) {
+  struct Told {
+    std::optional<std::int64_t> bytes;
+    std::optional<std::int64_t> blocks;
+  };
+  std::map<std::pair<std::string_view, std::string_view>, Told> told;
+  for (const Violation& violation : violations) {
+    Told& amount = told[{violation.component, QuantityOf(violation)}];
+    if (IsInBytes(violation)) amount.bytes = violation.actual;
+    if (violation.metric.ends_with("_blocks")) amount.blocks = violation.actual;
+  }
+  for (Violation& violation : violations) {
+    const Told& amount = told[{violation.component, QuantityOf(violation)}];
+    violation.amount.bytes = amount.bytes.value_or(violation.amount.bytes);
+    violation.amount.blocks = amount.blocks.value_or(violation.amount.blocks);
+  }
+}
+
+// The whole amount of the quantity that `violation` is of. One that a component's
+// code left is told by the findings that are charged to it, as is what grows.
+Amount AmountOver(const Violation& violation, const WindowResult& window) {
+  if (violation.component == window.budget->component) {
+    if (IsOf(violation, "outstanding")) return window.outstanding;
+    if (IsOf(violation, "lost")) return window.lost;
+    if (IsOf(violation, "retained")) return window.retained;
+    if (IsOf(violation, "growth")) return window.growth;
+    if (IsOf(violation, "allocated")) return window.allocated;
+    if (IsOf(violation, "mapped")) return window.mapped;
+  }
+  Amount amount;
+  const bool is_mapped = IsOf(violation, "mapped");
+  for (const Finding& finding : is_mapped ? window.mappings : window.findings) {
+    const std::string& owner =
+        finding.component.empty() ? window.budget->component : finding.component;
+    const bool is_of = IsOf(violation, "steady")     ? finding.disposition == Disposition::kSteady
+                       : IsOf(violation, "lost")     ? IsLost(finding.reach)
+                       : IsOf(violation, "retained") ? !IsLost(finding.reach)
+                                                     : IsUsers(finding);
+    if (is_of && owner == violation.component) amount += finding.amount;
+  }
+  return amount;
+}
+
 // "budget 64 B and 1 block"; that no bytes means no blocks goes without saying.
 std::string BudgetText(const Violations& violations) {
   const auto is_none = [](const Violation* violation) { return violation->limit.value == 0; };
@@ -120,22 +165,9 @@ bool IsOf(const Violation& violation, std::string_view quantity) {
   return QuantityOf(violation) == quantity;
 }
 
-void SetToldAmounts(std::vector<Violation>& violations) {
-  struct Told {
-    std::optional<std::int64_t> bytes;
-    std::optional<std::int64_t> blocks;
-  };
-  std::map<std::pair<std::string_view, std::string_view>, Told> told;
-  for (const Violation& violation : violations) {
-    Told& amount = told[{violation.component, QuantityOf(violation)}];
-    if (IsInBytes(violation)) amount.bytes = violation.actual;
-    if (violation.metric.ends_with("_blocks")) amount.blocks = violation.actual;
-  }
-  for (Violation& violation : violations) {
-    const Told& amount = told[{violation.component, QuantityOf(violation)}];
-    violation.amount.bytes = amount.bytes.value_or(violation.amount.bytes);
-    violation.amount.blocks = amount.blocks.value_or(violation.amount.blocks);
-  }
+void FillAmounts(WindowResult& window) {
+  for (Violation& violation : window.violations) violation.amount = AmountOver(violation, window);
+  SetToldAmounts(window.violations);
 }
 
 // Violations of one quantity of one component stand side by side.

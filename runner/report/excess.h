@@ -27,8 +27,8 @@ struct Excess {
 // True if `violation` is one of `quantity`.
 [[nodiscard]] bool IsOf(const Violation& violation, std::string_view quantity);
 
-// Sets the amount of each as far as the violations of its quantity and component tell it: one
-// tells the bytes, another the blocks.
-void SetToldAmounts(std::vector<Violation>& violations);
+// Sets the whole amount of each violation's quantity, bytes and blocks, from what the window
+// tells otherwise: a report has only the one that is over.
+void FillAmounts(WindowResult& window);
 
 }  // namespace leakgate

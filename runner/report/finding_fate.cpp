@@ -84,25 +84,6 @@ std::int64_t Count(const std::vector<WindowResult>& windows, Disposition disposi
 
 }  // namespace
 
-bool CountsLiterally(const Finding& finding) {
-  switch (finding.disposition) {
-    case Disposition::kFramework:
-    case Disposition::kAllowed:
-    case Disposition::kOtherThread:
-    case Disposition::kReleasedLater:
-    case Disposition::kKnown:
-      return false;
-    case Disposition::kOutstanding:
-    case Disposition::kReplaced:
-    case Disposition::kOneTime:
-    case Disposition::kBounded:
-    case Disposition::kSteady:
-    case Disposition::kUnconfirmed:
-      break;
-  }
-  return true;
-}
-
 std::string FateText(const Finding& finding) {
   std::string text(ReachWords(finding.reach));
   const std::string_view disposition = DispositionWords(finding.disposition);

@@ -10,9 +10,6 @@
 
 namespace leakgate {
 
-// Whether it counts as outstanding where a limit is literal, whatever became of it.
-[[nodiscard]] bool CountsLiterally(const Finding& finding);
-
 // "lost", "retained, repeated: +1 +1 +1 +1 +1 blocks", "one-time, repeated: +0 ..".
 // Empty where nothing is known. Not made printable.
 [[nodiscard]] std::string FateText(const Finding& finding);

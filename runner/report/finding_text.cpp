@@ -10,7 +10,7 @@
 #include "runner/region/quantity_text.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/function_text.h"
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/report/outer_frames.h"
 
 namespace leakgate {

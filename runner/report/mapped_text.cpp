@@ -9,7 +9,7 @@
 #include "runner/report/excess.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/report/window_name.h"
 
 namespace leakgate {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "runner/attribution/call_sites.h"
 #include "runner/region/quantity_text.h"
@@ -49,14 +51,6 @@ class LimitedText {
 
 }  // namespace
 
-Amount CountedIn(const std::vector<Finding>& findings) {
-  Amount sum;
-  for (const Finding& finding : findings) {
-    if (IsCounted(finding)) sum += finding.amount;
-  }
-  return sum;
-}
-
 std::string MeasurementText(const std::vector<Finding>& findings, const TextStyle& style,
                             std::size_t room) {
   constexpr std::size_t kNote = 64;
@@ -81,6 +75,12 @@ std::string MeasurementText(const std::vector<Finding>& findings, const TextStyl
     if (!IsCounted(finding)) text.Add(NotCountedLine(finding, style), room);
   }
   return text.Take();
+}
+
+std::string MeasurementTextHere(const std::vector<Finding>& findings, std::size_t room) {
+  std::error_code error;
+  return MeasurementText(findings,
+                         {.base_directory = std::filesystem::current_path(error).string()}, room);
 }
 
 std::string MeasuringWindowLine(const MeasuringWindowResult& window) {

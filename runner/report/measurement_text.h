@@ -11,13 +11,13 @@
 
 namespace leakgate {
 
-// What counts as outstanding: not the framework's own, nor what is allowed.
-[[nodiscard]] Amount CountedIn(const std::vector<Finding>& findings);
-
 // The call sites, in the order of `findings`: as many as fit with their stacks in half of
 // `room`, then a line each; how many more there are; what does not count. In `room` bytes.
 [[nodiscard]] std::string MeasurementText(const std::vector<Finding>& findings,
                                           const TextStyle& style, std::size_t room);
+// The same without colour, with paths as the current directory has them.
+[[nodiscard]] std::string MeasurementTextHere(const std::vector<Finding>& findings,
+                                              std::size_t room);
 
 // "measured: 64 B in 1 block outstanding at the end of 'load config' (src/config_test.cc:12)",
 // without colour. Not made printable.

@@ -9,7 +9,7 @@
 
 #include "runner/attribution/stack_pattern.h"
 #include "runner/report/excess.h"
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 
 namespace leakgate {
 namespace {

@@ -9,7 +9,7 @@
 #include "runner/report/formats/pprof_writer.h"
 #include "runner/report/formats/sarif_writer.h"
 #include "runner/report/formats/speedscope_writer.h"
-#include "runner/report/json_writer.h"
+#include "runner/report/json/write_json.h"
 
 namespace leakgate {
 
@@ -17,7 +17,7 @@ ReportWriter NewReportWriter(ReportFormat format, std::ostream& out,
                              const ReportSurroundings& surroundings) {
   switch (format) {
     case ReportFormat::kJson:
-      return NewJsonWriter(out);
+      return NewJsonWriter(out, surroundings.runs);
     case ReportFormat::kJunit:
       return NewJunitWriter(out, surroundings);
     case ReportFormat::kSarif:
@@ -37,7 +37,7 @@ ReportWriter NewReportWriter(ReportFormat format, std::ostream& out,
     case ReportFormat::kHtml:
       return NewHtmlWriter(out, surroundings.read_source);
   }
-  return NewJsonWriter(out);
+  return NewJsonWriter(out, surroundings.runs);
 }
 
 }  // namespace leakgate

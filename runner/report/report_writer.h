@@ -1,7 +1,7 @@
 // A report in the making: of one run, or of many that were merged, in one format.
 //
-// Every format is written from run reports (docs/report-format.md), so that a run
-// that was read from a file is written as one that has just ended.
+// Every format is written from the values of a run, so that a run that was read from a file
+// is written as one that has just ended.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 #include "runner/report/formats/source_excerpts.h"
 #include "runner/report/report_file.h"
-#include "runner/report/run_report.h"
+#include "runner/report/run_result.h"
 
 namespace leakgate {
 
 struct ReportWriter {
-  // One run report of the baseline at a time, before all else. Empty where a format
-  // compares nothing.
-  std::function<void(const nlohmann::ordered_json& run)> add_baseline;
-  // One run report at a time, in the order that the report is to have; none is kept
-  // whole, so that memory does not grow with their number.
-  std::function<void(const RunReport& run)> add;
+  // One run of the baseline at a time, before all else. Empty where a format compares
+  // nothing.
+  std::function<void(const RunResult& run)> add_baseline;
+  // One run at a time, in the order that the report is to have; none is kept whole, so that
+  // memory does not grow with their number.
+  std::function<void(const RunResult& run)> add;
   // Once, after the last.
   std::function<void()> finish;
 };
@@ -37,6 +37,7 @@ struct ReportSurroundings {
   std::string source_root;  // absolute; files below it are named from there. Empty: none
   std::string version;      // leakgate's own, "0.1.0"
   ProfiledMemory profiled = ProfiledMemory::kOutstanding;
+  std::size_t runs = 1;  // how many the report will tell of
   // For the source lines of a page; empty: it quotes none. What others have written names
   // files, too: whoever sets it says which of them may be read.
   ReadSource read_source{};

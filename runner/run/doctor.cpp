@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/region_layout.h"
+#include "runner/arch/elf_machine.h"
 #include "runner/attach/program_environment.h"
 #include "runner/host/region_file.h"
 #include "runner/process/process_image.h"
@@ -41,7 +42,8 @@ Check CheckImage(const std::filesystem::path& image, const Expected<ImageInspect
             fmt::format("{}: {}", image.string(), *inspection->refusal)};
   }
   return {CheckResult::kOk, "program",
-          fmt::format("{}: x86-64, dynamically linked, no allocator of its own", image.string())};
+          fmt::format("{}: {}, dynamically linked, no allocator of its own", image.string(),
+                      ProcessorName())};
 }
 
 // Kills it before its first instruction.

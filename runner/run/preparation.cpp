@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runner/attach/program_environment.h"
-#include "runner/budget/budget_file.h"
+#include "runner/budget/read_budget.h"
 #include "runner/process/process_image.h"
 #include "runner/run/linux/test_listing.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/snapshot_file/read_snapshot.h"
 #include "runner/snapshot_view/export_snapshot.h"
 #include "runner/snapshot_view/show_snapshot.h"

@@ -24,7 +24,7 @@ class ProgramWindow {
   }
 
   void Write() {
-    writer_.add(RunReport(run_));
+    writer_.add(run_);
     run_.windows.back().findings.clear();
   }
 

@@ -1,19 +1,27 @@
 // Any bytes as a result file: what `leakgate merge` does with it, up to every format that
 // it can be written in. A problem is one error, of one line.
+#include <unistd.h>
+
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "runner/merge/merged_runs.h"
-#include "runner/merge/read_run_reports.h"
+#include "runner/merge/result_file.h"
 #include "runner/report/report_writer.h"
-#include "tests/fuzz/input_file.h"
 
 namespace {
 
 using namespace leakgate;
+
+const std::filesystem::path& File() {
+  static const std::filesystem::path path =
+      "/dev/shm/leakgate-report-fuzz-" + std::to_string(::getpid()) + ".json";
+  return path;
+}
 
 template <typename T>
 bool Succeeds(const Expected<T>& outcome) {
@@ -30,34 +38,32 @@ class NullBuffer : public std::streambuf {
   std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
 };
 
-void Write(const nlohmann::ordered_json& run) {
+void Write(const RunResult& run) {
   NullBuffer buffer;
   std::ostream out(&buffer);
   for (int format = 0; format <= static_cast<int>(ReportFormat::kHtml); ++format) {
-    try {
-      const ReportWriter writer = NewReportWriter(static_cast<ReportFormat>(format), out, {});
-      if (writer.add_baseline) writer.add_baseline(run);
-      writer.add(RunReport(run));
-      writer.finish();
-    } catch (const nlohmann::json::exception&) {
-      // It keeps to no schema: merge says so, with the file's name.
-    }
+    const ReportWriter writer = NewReportWriter(static_cast<ReportFormat>(format), out, {});
+    if (writer.add_baseline) writer.add_baseline(run);
+    writer.add(run);
+    writer.finish();
   }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  const std::filesystem::path& file = fuzz::WriteInputFile(bytes, size);
+  std::ofstream(File(), std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(size));
   MergedRuns merged;
-  const auto scanned = ScanResults(
-      file, [&](RunOutline&& run, const RunPlace& place) { merged.Add(std::move(run), place); });
-  if (Succeeds(scanned)) {
+  const auto read = ReadResults(File(), [&](RunResult&& run, const RunPlace& place) {
+    Write(run);
+    merged.Add(std::move(run), place);
+  });
+  if (Succeeds(read)) {
     (void)merged.Sorted();
     (void)merged.CountTests();
     (void)merged.MissingShards();
     (void)merged.FlakyTests();
-    (void)Succeeds(ReadRunReports(file, Write));
   }
   return 0;
 }

@@ -5,26 +5,12 @@
 // A file is a run report or a merged one.
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "runner/merge/result_file.h"
 #include "runner/report/formats/html_writer.h"
 #include "runner/report/formats/source_file.h"
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::vector<Json> ReadRuns(const std::string& path) {
-  std::ifstream stream(path);
-  Json json = Json::parse(stream);
-  if (!json.contains("runs")) return {std::move(json)};
-  return json["runs"].get<std::vector<Json>>();
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
@@ -32,20 +18,26 @@ int main(int argc, char** argv) {
     std::fputs("usage: write_html OUT.html RUN.json... [--baseline RUN.json...]\n", stderr);
     return 2;
   }
-  std::vector<Json> runs;
-  std::vector<Json> baseline;
-  std::vector<Json>* into = &runs;
+  std::vector<leakgate::RunResult> runs;
+  std::vector<leakgate::RunResult> baseline;
+  std::vector<leakgate::RunResult>* into = &runs;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     if (arguments[i] == "--baseline") {
       into = &baseline;
       continue;
     }
-    for (Json& run : ReadRuns(arguments[i])) into->push_back(std::move(run));
+    const auto read = leakgate::ReadResults(
+        arguments[i], [&](leakgate::RunResult&& run, const leakgate::RunPlace&) {
+          into->push_back(std::move(run));
+        });
+    if (read) continue;
+    std::fprintf(stderr, "%s\n", read.error().message.c_str());
+    return 2;
   }
   std::ofstream out(arguments[0], std::ios::binary);
   const leakgate::ReportWriter writer = leakgate::NewHtmlWriter(out, leakgate::ReadSourceFile);
-  for (const Json& run : baseline) writer.add_baseline(run);
-  for (Json& run : runs) writer.add(leakgate::RunReport(std::move(run)));
+  for (const leakgate::RunResult& run : baseline) writer.add_baseline(run);
+  for (const leakgate::RunResult& run : runs) writer.add(run);
   writer.finish();
   return out.flush() ? 0 : 1;
 }

@@ -11,7 +11,7 @@
 #include "runner/cli/terminal.h"
 #include "runner/history/history.h"
 #include "runner/merge/find_results.h"
-#include "runner/merge/read_run_reports.h"
+#include "runner/merge/result_file.h"
 
 namespace leakgate {
 namespace {
@@ -41,13 +41,10 @@ struct Added {
   std::int64_t known = 0;
 };
 
-Expected<void> AddRun(const RunOutline& outline, const RunPlace& place,
+Expected<void> AddRun(const RunResult& run, const RunContent& content,
                       const HistoryOccasion& occasion, History& history, Added& added) {
-  const auto report = ReadRunReportAt(place);
-  if (!report) return Unexpected(report.error());
-  const std::string digest =
-      fmt::format("{:016x}{:016x}", outline.content.high, outline.content.low);
-  const Expected<bool> is_new = history.Add(ToHistoryRun(*report, digest), occasion);
+  const std::string digest = fmt::format("{:016x}{:016x}", content.high, content.low);
+  const Expected<bool> is_new = history.Add(ToHistoryRun(run, digest), occasion);
   if (!is_new) return Unexpected(is_new.error());
   ++(*is_new ? added.runs : added.known);
   return {};
@@ -56,10 +53,10 @@ Expected<void> AddRun(const RunOutline& outline, const RunPlace& place,
 Expected<void> AddFile(const std::filesystem::path& file, const HistoryOccasion& occasion,
                        History& history, Added& added) {
   Expected<void> outcome;
-  const Expected<void> scanned = ScanResults(file, [&](RunOutline&& run, const RunPlace& place) {
-    if (outcome) outcome = AddRun(run, place, occasion, history, added);
+  const Expected<void> read = ReadResults(file, [&](RunResult&& run, const RunPlace& place) {
+    if (outcome) outcome = AddRun(run, place.content, occasion, history, added);
   });
-  return scanned ? outcome : scanned;
+  return read ? outcome : read;
 }
 
 const char* WordOf(TrendOf of) {

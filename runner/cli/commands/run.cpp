@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "runner/attach/program_environment.h"
 #include "runner/cli/app/option_values.h"
@@ -18,23 +17,21 @@
 #include "runner/cli/write_reports.h"
 #include "runner/merge/read_baseline.h"
 #include "runner/region/quantity_text.h"
-#include "runner/report/compared_run.h"
 #include "runner/report/ctest_measurements.h"
-#include "runner/report/json_access.h"
+#include "runner/report/formats/html_writer.h"
 #include "runner/report/style.h"
 #include "runner/report/text_report.h"
-#include "runner/run/linux/run_server.h"
 #include "runner/run/run_outcome.h"
 
 namespace leakgate {
 namespace {
 
-using RunReports = std::vector<nlohmann::ordered_json>;
+using Runs = std::vector<RunResult>;
 
 // Keeps the runs of `program`; keeps all if the program had another name then.
-RunReports OfProgram(const std::filesystem::path& program, RunReports runs) {
-  const auto others = std::stable_partition(runs.begin(), runs.end(), [&](const auto& run) {
-    return std::filesystem::path(TextOf(run, "binary")).filename() == program.filename();
+Runs OfProgram(const std::filesystem::path& program, Runs runs) {
+  const auto others = std::stable_partition(runs.begin(), runs.end(), [&](const RunResult& run) {
+    return std::filesystem::path(run.binary).filename() == program.filename();
   });
   if (others != runs.begin()) runs.erase(others, runs.end());
   return runs;
@@ -42,14 +39,14 @@ RunReports OfProgram(const std::filesystem::path& program, RunReports runs) {
 
 // The baseline judges, and a page compares with it: with what it is before the program
 // starts, since a report may be about to replace it.
-Expected<RunReports> ReadBaselineOf(RunCommand& command) {
-  RunReports compared;
+Expected<Runs> ReadBaselineOf(RunCommand& command) {
+  Runs compared;
   if (command.baseline.empty()) return compared;
   const bool compares =
       std::any_of(command.reports.begin(), command.reports.end(),
                   [](const ReportRequest& report) { return report.format == ReportFormat::kHtml; });
-  Expected<Baseline> baseline = ReadBaseline(command.baseline, [&](nlohmann::ordered_json&& run) {
-    if (compares) compared.push_back(ComparedRun(run));
+  Expected<Baseline> baseline = ReadBaseline(command.baseline, [&](RunResult&& run) {
+    if (compares) compared.push_back(ComparedRun(std::move(run)));
   });
   if (!baseline) return Unexpected(baseline.error());
   command.request.baseline = std::make_shared<const Baseline>(*std::move(baseline));
@@ -58,7 +55,7 @@ Expected<RunReports> ReadBaselineOf(RunCommand& command) {
 
 // Finds out before the program starts what is wrong with the files of the run. Returns the
 // runs to compare with.
-Expected<RunReports> PrepareFiles(RunCommand& command) {
+Expected<Runs> PrepareFiles(RunCommand& command) {
   for (ReportRequest& report : command.reports) {
     Expected<std::filesystem::path> path = ExpandReportPath(
         report.path,
@@ -210,10 +207,7 @@ Expected<void> Complete(RunCommand& command, const ProgramLine& program) {
 
 Expected<int> Execute(RunCommand command) {
   command.request.agent = FindAgent();
-  command.request.serve = [](RunProcesses processes) {
-    return RunServer::Start(std::move(processes));
-  };
-  const Expected<RunReports> compared = PrepareFiles(command);
+  const Expected<Runs> compared = PrepareFiles(command);
   if (!compared) return Unexpected(compared.error());
   const Expected<ReadSource> sources = OwnSources(command.source_root);
   if (!sources) return Unexpected(sources.error());

@@ -11,7 +11,8 @@
 #include "runner/cli/progress_mode.h"
 #include "runner/report/report_file.h"
 #include "runner/report/text_report.h"
-#include "runner/run/run_session.h"
+#include "runner/run/run_request.h"
+#include "runner/run/test_snapshots.h"
 
 namespace leakgate {
 

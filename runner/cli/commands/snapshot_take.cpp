@@ -10,6 +10,7 @@
 #include "runner/cli/app/option_values.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
+#include "runner/host/named_sockets.h"
 #include "runner/region/amount.h"
 #include "runner/region/quantity_text.h"
 #include "runner/region/stack_events.h"

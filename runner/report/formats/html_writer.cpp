@@ -7,11 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "runner/report/compared_run.h"
 #include "runner/report/formats/html_template.h"
 #include "runner/report/formats/page_tables.h"
 #include "runner/report/formats/script_json.h"
-#include "runner/report/json_access.h"
+#include "runner/report/json/make_json.h"
 
 namespace leakgate {
 namespace {
@@ -21,13 +20,13 @@ using Json = nlohmann::ordered_json;
 constexpr std::array kInternedKeys = {"kind",        "test_result", "verdict", "reason",
                                       "source_file", "component",   "owner",   "reach_problem"};
 
-bool IsInterned(const std::string& key) {
-  return std::find(kInternedKeys.begin(), kInternedKeys.end(), key) != kInternedKeys.end();
-}
+// What of a window of the baseline a page compares with.
+constexpr std::array kComparedKeys = {"kind",        "name",   "iteration", "verdict", "component",
+                                      "outstanding", "lost",   "retained",  "allowed", "known",
+                                      "framework",   "growth", "allocated"};
 
-bool IsAmount(const Json& value) {
-  return value.is_object() && value.size() == 2 && value.contains("bytes") &&
-         value.contains("blocks");
+bool IsAmong(const auto& keys, std::string_view key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
 // Trailing zeros are left out: the page takes what is missing for 0.
@@ -44,6 +43,116 @@ std::pair<std::string_view, std::string_view> TemplateHalves() {
   return {page.substr(0, mark), page.substr(mark + kHtmlReportMark.size())};
 }
 
+// A visitor of a window's fields that makes what the page is told of it: no amount that is 0
+// and nothing that is empty, an amount as [bytes, blocks], and words and paths as indices.
+class PageWindow {
+ public:
+  static constexpr bool kReads = false;
+
+  enum class Keys { kAll, kCompared };
+
+  PageWindow(PageTables& tables, SourceExcerpts& sources, const WindowResult& window, Keys keys)
+      : tables_(tables), sources_(sources), window_(window), keys_(keys) {}
+
+  [[nodiscard]] Json Take() { return std::move(json_); }
+
+  template <typename T>
+  void Needed(const char* key, const T& value) {
+    if (IsWanted(key)) Add(key, value);
+  }
+  template <typename T>
+  void Added(const char* key, const T& value) {
+    Needed(key, value);
+  }
+  template <typename T>
+  void Told(const char* key, const T& value, bool is_told) {
+    if (is_told) Needed(key, value);
+  }
+  template <typename Visit>
+  void Group(const char* key, const Visit& visit) {
+    if (!IsWanted(key)) return;
+    JsonMaker group;
+    visit(group);
+    json_[key] = group.Take();
+  }
+
+ private:
+  [[nodiscard]] bool IsWanted(const char* key) const {
+    return keys_ == Keys::kAll || IsAmong(kComparedKeys, key);
+  }
+
+  template <typename T>
+  void Add(const char* key, const T& value) {
+    AddJson(key, JsonMaker::Make(value));
+  }
+  void Add(const char* key, const Amount& amount) {
+    if (amount != Amount{}) json_[key] = {amount.bytes, amount.blocks};
+  }
+  void Add(const char* key, const std::vector<Finding>& findings) {
+    Json numbers = Json::array();
+    for (const Finding& finding : findings) numbers.push_back(Numbers(finding));
+    AddJson(key, std::move(numbers));
+  }
+  void Add(const char* key, const std::vector<FreeErrorResult>& errors) {
+    Json array = Json::array();
+    for (const FreeErrorResult& error : errors) {
+      array.push_back({{"text", error.text},
+                       {"freed_at", Numbers(error.freed_at)},
+                       {"made_at", Numbers(error.made_at)}});
+    }
+    AddJson(key, std::move(array));
+  }
+  void AddJson(const char* key, Json&& value) {
+    if (value.is_null() || (value.is_array() && value.empty())) return;
+    const bool is_interned = value.is_string() && IsAmong(kInternedKeys, key);
+    json_[key] =
+        is_interned ? Json(tables_.String(value.get_ref<const std::string&>())) : std::move(value);
+  }
+
+  // `user_frame` is told as one more than its index, and 0 if there is none; of the ends of
+  // stacks the usual one, `outermost`, is told as 0, as is a reach that is not known.
+  Json Numbers(const Finding& finding) {
+    WantSource(finding);
+    const int stack = tables_.Stack(finding.stack);
+    const auto word = [&](const char* text, bool is_told) {
+      return is_told ? tables_.String(text) : 0;
+    };
+    return WithoutTrailingZeros({
+        finding.amount.bytes,
+        finding.amount.blocks,
+        tables_.String(Word(finding.kind)),
+        tables_.String(Word(finding.disposition)),
+        word(Word(finding.reach), finding.reach != Reach::kUnknown),
+        stack,
+        finding.user_frame ? *finding.user_frame + 1 : 0,
+        tables_.Pattern(finding, stack),
+        tables_.String(finding.framework_rule),
+        tables_.String(finding.holder),
+        tables_.String(finding.explanation),
+        tables_.String(finding.component),
+        tables_.String(finding.allowance),
+        tables_.String(finding.thread),
+        word(Word(finding.stack_end), finding.stack_end != UnwindEnd::kOutermost),
+        finding.series.empty() ? Json(0) : Json(finding.series),
+        word(Word(finding.baseline), finding.baseline != BaselineState::kNoBaseline),
+    });
+  }
+
+  void WantSource(const Finding& finding) {
+    if (!finding.user_frame) return;
+    const bool is_quiet =
+        window_.verdict == Verdict::kPass || window_.verdict == Verdict::kNotGated;
+    const Frame& frame = finding.stack[*finding.user_frame];
+    sources_.Want(frame.file, frame.line, is_quiet ? SourceRank::kThen : SourceRank::kFirst);
+  }
+
+  PageTables& tables_;
+  SourceExcerpts& sources_;
+  const WindowResult& window_;
+  const Keys keys_;
+  Json json_ = Json::object();
+};
+
 class HtmlWriter {
  public:
   HtmlWriter(std::ostream& out, ReadSource read_source)
@@ -51,11 +160,13 @@ class HtmlWriter {
     out_ << TemplateHalves().first << "{\"baseline\":[\n";
   }
 
-  void AddBaseline(const Json& run) { WriteNext(ComparedRun(run)); }
+  void AddBaseline(const RunResult& run) {
+    WriteRun({{"binary", run.binary}}, run, PageWindow::Keys::kCompared);
+  }
 
-  void Add(const Json& run) {
+  void Add(const RunResult& run) {
     EndBaseline();
-    WriteNext(run);
+    WriteRun(JsonWithoutWindows(run), run, PageWindow::Keys::kAll);
   }
 
   void Finish() {
@@ -74,121 +185,27 @@ class HtmlWriter {
     has_runs_ = false;
   }
 
-  void WriteNext(const Json& run) {
-    if (std::exchange(has_runs_, true)) out_ << ",\n";
-    WriteRun(run);
-  }
-
-  void WriteMember(const std::string& name, const Json& value) {
-    out_ << ",\n\"" << name << "\":" << ScriptJson(value);
-  }
-
   // A window at a time, so that a run is not held twice.
-  void WriteRun(const Json& run) {
-    Json report = Json::object();
-    for (const auto& [key, value] : run.items()) {
-      if (key != "windows") report[key] = value;
-    }
+  void WriteRun(const Json& report, const RunResult& run, PageWindow::Keys keys) {
+    if (std::exchange(has_runs_, true)) out_ << ",\n";
     out_ << "{\"report\":" << ScriptJson(report) << ",\n\"windows\":[";
     bool is_first = true;
-    for (const Json& window : MemberOf(run, "windows")) {
-      out_ << (is_first ? "\n" : ",\n") << ScriptJson(Window(window));
+    for (const WindowResult& window : run.windows) {
+      PageWindow fields(tables_, sources_, window, keys);
+      VisitFields(fields, window, run.begin);
+      out_ << (is_first ? "\n" : ",\n") << ScriptJson(fields.Take());
       is_first = false;
     }
     out_ << "]}";
   }
-
-  Json Window(const Json& window) {
-    const std::string& verdict = TextOf(window, "verdict");
-    const bool is_quiet = verdict == "pass" || verdict == "not_gated";
-    rank_ = is_quiet ? SourceRank::kThen : SourceRank::kFirst;
-    Json result = Json::object();
-    if (!window.is_object()) return result;
-    for (const auto& [key, value] : window.items()) AddMember(key, value, result);
-    return result;
-  }
-
-  void AddMember(const std::string& key, const Json& value, Json& window) {
-    if (value.is_null() || (value.is_array() && value.empty())) return;
-    if (key == "findings" || key == "mappings") {
-      window[key] = Findings(value);
-    } else if (key == "free_errors") {
-      window[key] = FreeErrors(value);
-    } else if (value.is_string() && IsInterned(key)) {
-      window[key] = tables_.String(value.get_ref<const std::string&>());
-    } else if (IsAmount(value)) {
-      AddAmount(key, value, window);
-    } else {
-      window[key] = value;
-    }
-  }
-
-  static void AddAmount(const std::string& key, const Json& amount, Json& window) {
-    const std::int64_t bytes = NumberOf(amount, "bytes");
-    const std::int64_t blocks = NumberOf(amount, "blocks");
-    if (bytes != 0 || blocks != 0) window[key] = {bytes, blocks};
-  }
-
-  Json Findings(const Json& findings) {
-    Json result = Json::array();
-    for (const Json& finding : findings) result.push_back(FindingNumbers(finding));
-    return result;
-  }
-
-  Json FreeErrors(const Json& errors) {
-    Json result = Json::array();
-    for (const Json& error : errors) {
-      result.push_back({{"text", TextOf(error, "text")},
-                        {"freed_at", FindingNumbers(MemberOf(error, "freed_at"))},
-                        {"made_at", FindingNumbers(MemberOf(error, "made_at"))}});
-    }
-    return result;
-  }
-
-  int Text(const Json& finding, const char* key) { return tables_.String(TextOf(finding, key)); }
-
-  // `user_frame` is told as one more than its index, and 0 if there is none; of the
-  // ends of stacks the usual one, `outermost`, is told as 0.
-  Json FindingNumbers(const Json& finding) {
-    WantSource(finding);
-    const int stack = tables_.Stack(MemberOf(finding, "stack"));
-    const bool is_complete = TextOf(finding, "stack_end") == "outermost";
-    const Json& series = MemberOf(finding, "series");
-    return WithoutTrailingZeros({
-        NumberOf(finding, "bytes"),
-        NumberOf(finding, "blocks"),
-        Text(finding, "kind"),
-        Text(finding, "disposition"),
-        Text(finding, "reach"),
-        stack,
-        NumberOf(finding, "user_frame", -1) + 1,
-        tables_.Pattern(finding, stack),
-        Text(finding, "framework_rule"),
-        Text(finding, "holder"),
-        Text(finding, "explanation"),
-        Text(finding, "component"),
-        Text(finding, "allowance"),
-        Text(finding, "thread"),
-        is_complete ? 0 : Text(finding, "stack_end"),
-        series.is_array() ? series : Json(0),
-        Text(finding, "baseline"),
-    });
-  }
-
-  void WantSource(const Json& finding) {
-    const Json& stack = MemberOf(finding, "stack");
-    const std::int64_t user_frame = NumberOf(finding, "user_frame", -1);
-    if (!stack.is_array() || user_frame < 0) return;
-    if (static_cast<std::size_t>(user_frame) >= stack.size()) return;
-    const Json& frame = stack[static_cast<std::size_t>(user_frame)];
-    sources_.Want(TextOf(frame, "file"), SmallNumberOf(frame, "line"), rank_);
+  void WriteMember(const std::string& name, const Json& value) {
+    out_ << ",\n\"" << name << "\":" << ScriptJson(value);
   }
 
   std::ostream& out_;
   ReadSource read_source_;
-  bool is_baseline_ = true;              // what is written now
-  bool has_runs_ = false;                // in the array that is open
-  SourceRank rank_ = SourceRank::kThen;  // of the window at hand
+  bool is_baseline_ = true;  // what is written now
+  bool has_runs_ = false;    // in the array that is open
   PageTables tables_;
   SourceExcerpts sources_;
 };
@@ -197,9 +214,20 @@ class HtmlWriter {
 
 ReportWriter NewHtmlWriter(std::ostream& out, ReadSource read_source) {
   const auto writer = std::make_shared<HtmlWriter>(out, std::move(read_source));
-  return {.add_baseline = [writer](const Json& run) { writer->AddBaseline(run); },
-          .add = [writer](const RunReport& run) { writer->Add(*run.json()); },
+  return {.add_baseline = [writer](const RunResult& run) { writer->AddBaseline(run); },
+          .add = [writer](const RunResult& run) { writer->Add(run); },
           .finish = [writer] { writer->Finish(); }};
+}
+
+RunResult ComparedRun(RunResult run) {
+  for (WindowResult& window : run.windows) {
+    window.findings = window.mappings = {};
+    window.free_errors = {};
+    window.measuring_windows = {};
+    window.violations = window.known_violations = {};
+    window.left_behind = {};
+  }
+  return run;
 }
 
 }  // namespace leakgate

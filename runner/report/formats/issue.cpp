@@ -11,7 +11,7 @@
 #include "runner/report/excess.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/report/remedy.h"
 #include "runner/report/style.h"
 #include "runner/report/window_name.h"

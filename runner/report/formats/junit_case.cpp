@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runner/report/excess.h"
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/report/program_exit_text.h"
 #include "runner/report/style.h"
 #include "runner/report/text_report.h"

@@ -12,7 +12,7 @@ template <typename Writer>
 ReportWriter MakeWriter(std::ostream& out, const ReportSurroundings& surroundings) {
   const auto writer = std::make_shared<Writer>(out, surroundings);
   return {.add_baseline = {},
-          .add = [writer](const RunReport& run) { writer->Add(run.result()); },
+          .add = [writer](const RunResult& run) { writer->Add(run); },
           .finish = [writer] { writer->Finish(); }};
 }
 

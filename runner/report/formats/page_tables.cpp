@@ -1,34 +1,14 @@
 #include "runner/report/formats/page_tables.h"
 
+#include <fmt/format.h>
+
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/stack_pattern.h"
-#include "runner/report/json_access.h"
 
 namespace leakgate {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// As far as its origin and a pattern for it need.
-Frame ToFrame(const Json& frame) {
-  Frame result;
-  result.function = TextOf(frame, "function");
-  result.file = TextOf(frame, "file");
-  result.line = SmallNumberOf(frame, "line");
-  result.module = TextOf(frame, "module");
-  result.inlined = MemberOf(frame, "inlined") == true;
-  return result;
-}
-
-Finding ToFinding(const Json& finding) {
-  Finding result;
-  for (const Json& frame : MemberOf(finding, "stack")) result.stack.push_back(ToFrame(frame));
-  const std::int64_t user_frame = NumberOf(finding, "user_frame", -1);
-  const bool is_in_stack =
-      user_frame >= 0 && static_cast<std::size_t>(user_frame) < result.stack.size();
-  if (is_in_stack) result.user_frame = static_cast<std::size_t>(user_frame);
-  return result;
-}
 
 template <typename Value, typename Index>
 int Intern(const Value& value, std::vector<Value>& values, Index& index) {
@@ -50,23 +30,21 @@ int PageTables::String(std::string_view text) {
   return Intern(std::string(text), strings_, string_index_);
 }
 
-int PageTables::Frame(const Json& frame) {
-  const bool is_inlined = MemberOf(frame, "inlined") == true;
-  FrameNumbers numbers = {String(TextOf(frame, "function")), String(TextOf(frame, "file")),
-                          SmallNumberOf(frame, "line"),      String(TextOf(frame, "module")),
-                          String(TextOf(frame, "offset")),   is_inlined ? kInlined : 0};
+int PageTables::Frame(const leakgate::Frame& frame) {
+  const std::string offset = fmt::format("{:#x}", frame.module_offset);
+  FrameNumbers numbers = {String(frame.function), String(frame.file), frame.line,
+                          String(frame.module),   String(offset),     frame.inlined ? kInlined : 0};
   const auto [entry, is_new] = frame_index_.try_emplace(numbers, static_cast<int>(frames_.size()));
   if (is_new) {
     // Whose it is follows from the rest, and takes longer.
-    numbers.back() |= IsUserFrame(ToFrame(frame)) ? kUsers : 0;
+    numbers.back() |= IsUserFrame(frame) ? kUsers : 0;
     frames_.push_back(numbers);
   }
   return entry->second;
 }
 
-int PageTables::Stack(const Json& frames) {
+int PageTables::Stack(const std::vector<leakgate::Frame>& frames) {
   int node = 0;
-  if (!frames.is_array()) return node;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     const std::pair<int, int> next = {node, Frame(*frame)};
     const std::uint64_t key =
@@ -78,17 +56,14 @@ int PageTables::Stack(const Json& frames) {
   return node;
 }
 
-std::vector<int> PageTables::PatternStrings(const Json& finding) {
+std::vector<int> PageTables::PatternStrings(const Finding& finding) {
   std::vector<int> strings;
-  for (const std::string& glob : SuggestPattern(ToFinding(finding))) {
-    strings.push_back(String(glob));
-  }
+  for (const std::string& glob : SuggestPattern(finding)) strings.push_back(String(glob));
   return strings;
 }
 
-int PageTables::Pattern(const Json& finding, int stack) {
-  const auto [entry, is_new] =
-      pattern_of_.try_emplace({stack, NumberOf(finding, "user_frame", -1)}, 0);
+int PageTables::Pattern(const Finding& finding, int stack) {
+  const auto [entry, is_new] = pattern_of_.try_emplace({stack, finding.user_frame}, 0);
   if (is_new) entry->second = Intern(PatternStrings(finding), patterns_, pattern_index_);
   return entry->second;
 }

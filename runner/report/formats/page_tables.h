@@ -20,11 +20,14 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "runner/attribution/finding.h"
 
 namespace leakgate {
 
@@ -34,10 +37,10 @@ class PageTables {
 
   // The index of `text`; "" is 0.
   int String(std::string_view text);
-  // The node of a run report's "stack", innermost first; 0 for none.
-  int Stack(const nlohmann::ordered_json& frames);
+  // The node of a stack, innermost first; 0 for none.
+  int Stack(const std::vector<leakgate::Frame>& frames);
   // The strings of the pattern that allows a finding, as an index; 0 if it has none.
-  int Pattern(const nlohmann::ordered_json& finding, int stack);
+  int Pattern(const Finding& finding, int stack);
 
   // Flags of a frame.
   static constexpr int kInlined = 1;
@@ -58,8 +61,8 @@ class PageTables {
     }
   };
 
-  int Frame(const nlohmann::ordered_json& frame);
-  std::vector<int> PatternStrings(const nlohmann::ordered_json& finding);
+  int Frame(const leakgate::Frame& frame);
+  std::vector<int> PatternStrings(const Finding& finding);
 
   std::vector<std::string> strings_;
   std::unordered_map<std::string, int, TextHash, std::equal_to<>> string_index_;
@@ -69,7 +72,7 @@ class PageTables {
   std::unordered_map<std::uint64_t, int> node_index_;
   std::vector<std::vector<int>> patterns_;
   std::map<std::vector<int>, int> pattern_index_;
-  std::map<std::pair<int, std::int64_t>, int> pattern_of_;  // by stack and user frame
+  std::map<std::pair<int, std::optional<std::size_t>>, int> pattern_of_;  // by stack and user frame
 };
 
 }  // namespace leakgate

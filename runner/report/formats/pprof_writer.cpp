@@ -11,7 +11,7 @@
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/outstanding_stacks.h"
 #include "runner/report/formats/protobuf_message.h"
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/report/style.h"
 
 namespace leakgate {

@@ -5,7 +5,7 @@
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/report_text.h"
-#include "runner/report/json_words.h"
+#include "runner/report/json/words.h"
 #include "runner/report/style.h"
 #include "runner/report/window_name.h"
 

@@ -19,10 +19,10 @@ class MergedRunsTest : public merging::ReportsTest {
  protected:
   void Add(const RunResult& run) {
     const auto path = Write(std::to_string(++files_) + ".json", ToJson(run));
-    const auto scanned = ScanResults(path, [this](RunOutline&& outline, const RunPlace& place) {
-      runs_.Add(std::move(outline), place);
+    const auto read = ReadResults(path, [this](RunResult&& result, const RunPlace& place) {
+      runs_.Add(std::move(result), place);
     });
-    ASSERT_TRUE(scanned) << scanned.error().message;
+    ASSERT_TRUE(read) << read.error().message;
   }
   int Code(std::optional<std::int64_t> expected = std::nullopt) const {
     return static_cast<int>(VerdictOn(runs_, expected).exit_code);

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/report/json_report.h"
-#include "runner/report/json_writer.h"
+#include "runner/report/json/write_json.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate::merging {
@@ -40,8 +39,8 @@ inline RunResult FailingRun(const std::string& binary = "build/http_test") {
 
 inline std::string MergedText(const std::vector<RunResult>& runs) {
   std::ostringstream text;
-  const ReportWriter writer = NewJsonWriter(text);
-  for (const RunResult& run : runs) writer.add(RunReport(ToRunReport(run)));
+  const ReportWriter writer = NewJsonWriter(text, runs.size());
+  for (const RunResult& run : runs) writer.add(run);
   writer.finish();
   return text.str();
 }

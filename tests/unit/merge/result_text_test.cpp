@@ -40,9 +40,9 @@ class ResultTextTest : public merging::ReportsTest {
 
   static std::vector<RunPlace> PlacesIn(const std::filesystem::path& file) {
     std::vector<RunPlace> places;
-    const auto scanned =
-        ScanResults(file, [&](RunOutline&&, const RunPlace& place) { places.push_back(place); });
-    EXPECT_TRUE(scanned) << scanned.error().message;
+    const auto read =
+        ReadResults(file, [&](RunResult&&, const RunPlace& place) { places.push_back(place); });
+    EXPECT_TRUE(read) << read.error().message;
     return places;
   }
 };
@@ -80,10 +80,9 @@ TEST_F(ResultTextTest, ARunInAnArchiveIsReadFromWhereItBegins) {
   const auto archive = Archive({{"merged.json", merging::MergedText({first, second})}});
   const auto places = PlacesIn(archive / "merged.json");
   ASSERT_EQ(places.size(), 2u);
-  std::string text;
-  const auto read = ReadRunText(places[1], [&](std::string_view piece) { text += piece; });
+  const auto read = ReadResultAt(places[1]);
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(nlohmann::json::parse(text)["binary"], "second");
+  EXPECT_EQ(read->binary, "second");
 }
 
 TEST_F(ResultTextTest, AnArchiveThatIsNoneIsAnError) {
@@ -98,9 +97,9 @@ TEST_F(ResultTextTest, AnArchiveThatIsNoneIsAnError) {
 TEST_F(ResultTextTest, ADamagedReportInAnArchiveIsAnError) {
   const auto archive = Archive({{"a.json", ToJson(merging::PassingRun())}});
   ChangeByte(archive, 200);
-  const auto scanned = ScanResults(archive / "a.json", [](RunOutline&&, const RunPlace&) {});
-  ASSERT_FALSE(scanned);
-  EXPECT_THAT(scanned.error().message, HasSubstr("outputs.zip/a.json:"));
+  const auto read = ReadResults(archive / "a.json", [](RunResult&&, const RunPlace&) {});
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("outputs.zip/a.json:"));
 }
 
 TEST_F(ResultTextTest, AReportThatAnArchiveHasNotIsAnError) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runner/report/json_report.h"
+#include "runner/report/json/write_json.h"
 #include "runner/report/text_report.h"
 #include "tests/unit/report/sample_results.h"
 

@@ -15,14 +15,14 @@ using Json = nlohmann::ordered_json;
 
 struct Inputs {
   ReadSource read_source = {};
-  std::vector<Json> baseline = {};
+  std::vector<RunResult> baseline = {};
 };
 
-inline std::string Written(const std::vector<Json>& runs, Inputs inputs = {}) {
+inline std::string Written(const std::vector<RunResult>& runs, Inputs inputs = {}) {
   std::ostringstream out;
   const ReportWriter writer = NewHtmlWriter(out, std::move(inputs.read_source));
-  for (const Json& run : inputs.baseline) writer.add_baseline(run);
-  for (const Json& run : runs) writer.add(RunReport(run));
+  for (const RunResult& run : inputs.baseline) writer.add_baseline(run);
+  for (const RunResult& run : runs) writer.add(run);
   writer.finish();
   return out.str();
 }
@@ -36,32 +36,39 @@ inline std::string ScriptText(const std::string& html) {
 
 inline Json ReportIn(const std::string& html) { return Json::parse(ScriptText(html)); }
 
-inline Json FrameNamed(const std::string& function) {
-  return {{"function", function}, {"file", "/src/pool.cc"}, {"line", 88},
-          {"module", "/bin/t"},   {"offset", "0x1a"},       {"inlined", false}};
+inline Frame FrameNamed(const std::string& function) {
+  Frame frame;
+  frame.function = function;
+  frame.file = "/src/pool.cc";
+  frame.line = 88;
+  frame.module = "/bin/t";
+  frame.module_offset = 0x1a;
+  return frame;
 }
 
-inline Json FindingOf(std::vector<Json> stack) {
-  return {{"bytes", 64},
-          {"blocks", 1},
-          {"kind", "new"},
-          {"disposition", "outstanding"},
-          {"user_frame", 0},
-          {"stack_end", "outermost"},
-          {"stack", std::move(stack)}};
+inline Finding FindingOf(std::vector<Frame> stack) {
+  Finding finding;
+  finding.amount = {64, 1};
+  finding.kind = AllocationKind::kNew;
+  if (!stack.empty()) finding.user_frame = 0;
+  finding.stack = std::move(stack);
+  return finding;
 }
 
-inline Json WindowOf(const std::string& name, std::vector<Json> findings) {
-  return {{"kind", "test"},
-          {"name", name},
-          {"verdict", "over_budget"},
-          {"outstanding", {{"bytes", 64}, {"blocks", 1}}},
-          {"lost", {{"bytes", 0}, {"blocks", 0}}},
-          {"findings", std::move(findings)}};
+inline WindowResult WindowOf(const std::string& name, std::vector<Finding> findings) {
+  WindowResult window;
+  window.name = name;
+  window.verdict = Verdict::kOverBudget;
+  window.outstanding = {64, 1};
+  window.findings = std::move(findings);
+  return window;
 }
 
-inline Json RunOf(std::vector<Json> windows) {
-  return {{"schema", "leakgate-report-2"}, {"binary", "t"}, {"windows", std::move(windows)}};
+inline RunResult RunOf(std::vector<WindowResult> windows) {
+  RunResult run;
+  run.binary = "t";
+  run.windows = std::move(windows);
+  return run;
 }
 
 }  // namespace leakgate::page

@@ -38,16 +38,15 @@ TEST(PageTablesTest, SharesTheOuterFramesOfStacks) {
 TEST(PageTablesTest, TellsNoStackByTheRoot) {
   PageTables tables;
 
-  EXPECT_EQ(tables.Stack(Json::array()), 0);
-  EXPECT_EQ(tables.Stack(nullptr), 0);
+  EXPECT_EQ(tables.Stack({}), 0);
 }
 
 TEST(PageTablesTest, MarksTheUsersOwnFramesAndInlinedOnes) {
   PageTables tables;
-  Json inlined = FrameNamed("net::Pool::Grow()");
-  inlined["inlined"] = true;
-  Json googletests = FrameNamed("testing::Test::Run()");
-  googletests["file"] = "/usr/src/googletest/googletest/src/gtest.cc";
+  Frame inlined = FrameNamed("net::Pool::Grow()");
+  inlined.inlined = true;
+  Frame googletests = FrameNamed("testing::Test::Run()");
+  googletests.file = "/usr/src/googletest/googletest/src/gtest.cc";
   tables.Stack({inlined, googletests});
 
   const Json frames = tables.ToJson()["frames"];
@@ -57,12 +56,12 @@ TEST(PageTablesTest, MarksTheUsersOwnFramesAndInlinedOnes) {
 
 TEST(PageTablesTest, SharesThePatternsOfOneCallSite) {
   PageTables tables;
-  const Json one = FindingOf({FrameNamed("net::Pool::Grow()"), FrameNamed("main")});
-  const Json other = FindingOf({FrameNamed("net::Pool::Grow()"), FrameNamed("g()")});
-  const int pattern = tables.Pattern(one, tables.Stack(one["stack"]));
+  const Finding one = FindingOf({FrameNamed("net::Pool::Grow()"), FrameNamed("main")});
+  const Finding other = FindingOf({FrameNamed("net::Pool::Grow()"), FrameNamed("g()")});
+  const int pattern = tables.Pattern(one, tables.Stack(one.stack));
 
   EXPECT_NE(pattern, 0);
-  EXPECT_EQ(tables.Pattern(other, tables.Stack(other["stack"])), pattern);
+  EXPECT_EQ(tables.Pattern(other, tables.Stack(other.stack)), pattern);
 }
 
 TEST(PageTablesTest, HasNoPatternForAStackWithoutFrames) {

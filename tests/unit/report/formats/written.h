@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "runner/report/json_report.h"
 #include "runner/report/report_writer.h"
 #include "tests/unit/report/sample_results.h"
 
@@ -16,8 +15,10 @@ inline const ReportSurroundings kSurroundings = {kProject, "0.1.0"};
 inline std::string Written(ReportFormat format, const std::vector<RunResult>& runs,
                            const ReportSurroundings& surroundings = kSurroundings) {
   std::ostringstream out;
-  const ReportWriter writer = NewReportWriter(format, out, surroundings);
-  for (const RunResult& run : runs) writer.add(RunReport(ToRunReport(run)));
+  ReportSurroundings around = surroundings;
+  around.runs = runs.size();
+  const ReportWriter writer = NewReportWriter(format, out, around);
+  for (const RunResult& run : runs) writer.add(run);
   writer.finish();
   return out.str();
 }

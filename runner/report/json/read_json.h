@@ -1,0 +1,70 @@
+// Reads the runs of a JSON report, one run report or a merged one, from front to back. A run
+// is held at a time, and of its JSON one window, so memory does not grow with their number.
+//
+// Whoever wrote the text is not trusted. What would need much memory, or much time for each
+// byte, is refused, however well-formed it is: a long text, many keys in one object, deep
+// nesting, many values. The first problem ends it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runner/report/run_result.h"
+
+namespace leakgate {
+
+// Up to `size` bytes of the text into `to`; 0 at its end.
+using ReadBytes = std::function<std::size_t(char* to, std::size_t size)>;
+
+struct JsonProblem {
+  std::uint64_t offset = 0;
+  bool is_behind_value = false;  // the offset is behind the string or number that is wrong
+  bool is_cut_off = false;       // the text ends too early
+  bool is_report = false;        // the text says that it is a report of leakgate's
+  std::string text;              // "what is wrong; what to do"
+};
+
+// Where in the text a run stands, from its opening brace to behind its closing one.
+struct JsonSpan {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+using OnRun = std::function<void(RunResult&& run, const JsonSpan& span)>;
+
+// Tells each run, in its order. Returns what is wrong with the text; some runs may have been
+// told by then.
+[[nodiscard]] std::optional<JsonProblem> ReadRuns(const ReadBytes& read, const OnRun& on_run);
+
+// What the text says that it is. Reads no more than it takes to tell. Neither of them: the
+// text is not leakgate's.
+struct JsonSchema {
+  std::optional<std::string> schema;
+  bool is_cut_off = false;   // the text ends before it tells
+  std::uint64_t offset = 0;  // behind the schema, or the end
+};
+[[nodiscard]] JsonSchema ReadSchema(const ReadBytes& read);
+
+// Whether it is one of leakgate's reports, of whatever version.
+[[nodiscard]] bool IsSchemaOfReports(std::string_view schema);
+
+// A text or a number is at most so long: function names are the longest texts, those of
+// templates many KiB.
+inline constexpr std::size_t kMostTokenBytes = 1 << 24;
+// Arrays and objects may be nested so deep.
+inline constexpr std::size_t kMostDepth = 64;
+// An object may have so many keys: each is compared with all others.
+inline constexpr std::size_t kMostKeys = 256;
+// An array may have so many elements. A window has at most so many violations, each of which
+// is set against its findings, and so many freeing errors, of which the agent records no more.
+inline constexpr std::size_t kMostRecords = 1'000'000;
+inline constexpr std::size_t kMostViolations = 1024;
+inline constexpr std::size_t kMostFreeErrors = 4096;
+// A run may have so many values: a report of 100,000 tests that leave nothing has about
+// 7,000,000 in 160 MiB.
+inline constexpr std::uint64_t kMostValues = 1 << 24;
+
+}  // namespace leakgate
