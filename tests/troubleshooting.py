@@ -20,12 +20,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
-SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/process", "runner/judgement",
-           "runner/main.cpp", "runner/merge", "runner/reach", "runner/report/finding_text.cpp",
-           "runner/report/report_file.cpp", "runner/report/summary.cpp", "runner/session",
+SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runner/judge", "runner/main.cpp",
+           "runner/merge", "runner/process", "runner/reach", "runner/report/finding_text.cpp", "runner/report/json",
+           "runner/report/report_file.cpp", "runner/report/summary.cpp", "runner/run", "runner/sessions",
            "runner/snapshot_file", "runner/base/atomic_file.cpp", "runner/base/file_place.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
-OTHER_FILES = {"doctor.cpp", "examination.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
+OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
                "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp", "command_page.cpp",
                "explain.cpp", "documents.cpp", "history_text.cpp", "root_namer.cpp", "holder.cpp",
                "process_resources.cpp", "budget_init.cpp", "installation.cpp", "session_text.cpp",
@@ -40,6 +40,8 @@ OTHER_TEXTS = {
     "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",
     "missing closing quote", "must be escaped", "unexpected end of input", "expected end of input",
     "a whole number", "true or false", "a whole number from 0 on", "a whole number of 64 bits",
+    "'{}': write {}", "a number of seconds", "nothing came in time", "--view tree or --view table", "the run with PID {}", "the session's owner",
+    "what was allocated before {:%Y-%m-%d %H:%M:%S} UTC, when tracing began",
     "a number from 0 on", "make it writable or name another file",
     "make its directory writable with room for it, or name another file", "name a file in it",
     "create it first", "list them with --gtest_list_tests",
@@ -67,7 +69,7 @@ FURTHER = {"{} is for {} only, and left out; name the binary: leakgate explain T
            "not recorded: {}": "runner/report/summary.cpp",
            "no test boundaries, program window only": "runner/report/verdict_counts.cpp"}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\''
-                   r'|(?P<word>\w+)|(?P<space>\s+)|.', re.S)
+                   r"|(?P<word>\d(?:'?\w)*|\w+)" r'|(?P<space>\s+)|.', re.S)
 ERRORS = {"UsageError", "InconclusiveError", "Error"}
 HELP = {"Add", "AddChoice", "AddEach", "AddFlag", "AddOnce", "GeneralOptions"}  # what they are given, --help prints
 
@@ -133,10 +135,10 @@ def messages() -> dict[str, str]:
     for text, name in FURTHER.items():
         if any(text == literal for literal, _, _ in literals_of((ROOT / name).read_text())):
             found.setdefault(text, name)
-    words = (ROOT / "runner/report/json/words.cpp").read_text()
+    words = (ROOT / "runner/region/region_words.cpp").read_text()
     for word in set(re.findall(r'Named\{(?:DropReason|UnwindEnd)::\w+, "(\w+)"\}', words)):
         if word != "outermost":  # which is complete
-            found.setdefault(word, "runner/report/json/words.cpp")
+            found.setdefault(word, "runner/region/region_words.cpp")
     return found
 
 

@@ -12,7 +12,7 @@
 #include "runner/merge/find_results.h"
 #include "runner/merge/merge_verdict.h"
 #include "runner/report/formats/source_file.h"
-#include "runner/report/report_writer.h"
+#include "runner/report/formats/writers.h"
 
 namespace leakgate {
 namespace {

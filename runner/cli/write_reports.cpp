@@ -5,6 +5,7 @@
 
 #include "runner/cli/installation.h"
 #include "runner/report/formats/source_file.h"
+#include "runner/report/formats/writers.h"
 
 namespace leakgate {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "runner/base/descriptors.h"
-#include "runner/host/region_file.h"
 #include "runner/process/process_image.h"
+#include "runner/region/linux/region_file.h"
 
 namespace leakgate {
 

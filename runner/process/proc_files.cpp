@@ -1,6 +1,7 @@
 #include "runner/process/proc_files.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -98,6 +99,12 @@ int NamespacePid(int pid) {
 
 int YamaScope() {
   return std::atoi(ReadProcFile("/proc/sys/kernel/yama/ptrace_scope").value_or("").c_str());
+}
+
+std::optional<unsigned> UserOfProcess(int pid) {
+  struct stat facts {};
+  if (::stat(fmt::format("/proc/{}", pid).c_str(), &facts) != 0) return std::nullopt;
+  return facts.st_uid;
 }
 
 }  // namespace leakgate

@@ -63,4 +63,7 @@ namespace leakgate {
 // a process to trace its descendants only.
 [[nodiscard]] int YamaScope();
 
+// Returns the number of the user whose process `pid` is; nothing if there is no such process.
+[[nodiscard]] std::optional<unsigned> UserOfProcess(int pid);
+
 }  // namespace leakgate

@@ -4,15 +4,17 @@
 // is written as one that has just ended.
 #pragma once
 
+#include <cstddef>
 #include <functional>
-#include <ostream>
+#include <optional>
 #include <string>
 
-#include "runner/report/formats/source_excerpts.h"
-#include "runner/report/report_file.h"
 #include "runner/report/run_result.h"
 
 namespace leakgate {
+
+// The whole text of a source file; nullopt if it cannot be had.
+using ReadSource = std::function<std::optional<std::string>(const std::string& file)>;
 
 struct ReportWriter {
   // One run of the baseline at a time, before all else. Empty where a format compares
@@ -42,9 +44,5 @@ struct ReportSurroundings {
   // files, too: whoever sets it says which of them may be read.
   ReadSource read_source{};
 };
-
-// Writes to `out`, which must outlive it. The same runs give the same bytes.
-[[nodiscard]] ReportWriter NewReportWriter(ReportFormat format, std::ostream& out,
-                                           const ReportSurroundings& surroundings = {});
 
 }  // namespace leakgate

@@ -1,7 +1,5 @@
 #include "runner/snapshot_file/write_snapshot.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <sstream>

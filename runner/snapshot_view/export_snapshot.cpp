@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "runner/report/formats/writers.h"
+
 namespace leakgate {
 namespace {
 

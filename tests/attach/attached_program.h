@@ -8,7 +8,7 @@
 
 #include "runner/attach/attach.h"
 #include "runner/host/control_server.h"
-#include "runner/host/region_file.h"
+#include "runner/region/linux/region_file.h"
 
 namespace leakgate::test {
 

@@ -11,7 +11,7 @@
 
 #include "runner/merge/merged_runs.h"
 #include "runner/merge/result_file.h"
-#include "runner/report/report_writer.h"
+#include "runner/report/formats/writers.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runner/host/control_server.h"
-#include "runner/host/region_file.h"
 #include "runner/reach/linux/find_reach.h"
+#include "runner/region/linux/region_file.h"
 #include "runner/run/linux/launcher.h"
 
 namespace leakgate::test {

@@ -1,12 +1,12 @@
 #include "runner/cli/commands/run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "runner/attach/program_environment.h"
+#include "runner/base/own_process.h"
 #include "runner/cli/app/option_values.h"
 #include "runner/cli/commands/merge_options.h"
 #include "runner/cli/commands/program_line.h"
@@ -59,7 +59,7 @@ Expected<Runs> PrepareFiles(RunCommand& command) {
   for (ReportRequest& report : command.reports) {
     Expected<std::filesystem::path> path = ExpandReportPath(
         report.path,
-        {.pid = ::getpid(), .program = command.request.program, .environment = OwnEnvironment()});
+        {.pid = OwnPid(), .program = command.request.program, .environment = OwnEnvironment()});
     if (!path) return Unexpected(path.error());
     report.path = *std::move(path);
   }

@@ -1,9 +1,6 @@
 #include "runner/cli/commands/session.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <cstdio>
@@ -12,11 +9,13 @@
 #include "runner/attach/attach.h"
 #include "runner/attach/program_environment.h"
 #include "runner/base/descriptors.h"
+#include "runner/base/own_process.h"
 #include "runner/cli/commands/session_text.h"
 #include "runner/cli/commands/snapshot_take.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
 #include "runner/host/named_sockets.h"
+#include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
 #include "runner/run/preparation.h"
 #include "runner/sessions/run_client.h"
@@ -28,18 +27,16 @@ namespace {
 constexpr int kSuccess = static_cast<int>(ExitCode::kPass);
 
 Expected<void> RequireOwnProcess(int pid) {
-  struct stat facts {};
-  if (::stat(fmt::format("/proc/{}", pid).c_str(), &facts) != 0) {
-    return UsageError(fmt::format("there is no process with PID {}", pid));
-  }
-  if (facts.st_uid == ::geteuid() || ::geteuid() == 0) return {};
+  const std::optional<unsigned> user = UserOfProcess(pid);
+  if (!user) return UsageError(fmt::format("there is no process with PID {}", pid));
+  if (user == EffectiveUser() || EffectiveUser() == 0) return {};
   return UsageError(
       fmt::format("PID {} is another user's; start the session as that user, or as root", pid));
 }
 
 Expected<void> RequireOwnProcesses(const SessionScope& scope) {
   const bool has_others = scope.users.are_all || !scope.users.uids.empty();
-  if (has_others && ::geteuid() != 0) {
+  if (has_others && EffectiveUser() != 0) {
     return UsageError(
         "--user: only root's sessions trace other users' processes; start the session as root, or "
         "as that user");
@@ -177,12 +174,12 @@ Expected<void> AddUser(const std::string& text, SessionUsers& users) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, uid);
   if (error != std::errc() || rest != end) {
-    const passwd* const user = ::getpwnam(text.c_str());
-    if (user == nullptr) {
+    const std::optional<unsigned> user = FindUser(text);
+    if (!user) {
       return UsageError(fmt::format(
           "--user {}: no such user; write a user's name or number, or all for every user", text));
     }
-    uid = user->pw_uid;
+    uid = *user;
   }
   users.uids.insert(uid);
   return {};

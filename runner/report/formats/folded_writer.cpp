@@ -1,11 +1,10 @@
-#include "runner/report/formats/folded_writer.h"
-
 #include <algorithm>
 #include <map>
 
 #include "runner/report/formats/frame_table.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/outstanding_stacks.h"
+#include "runner/report/formats/writers.h"
 
 namespace leakgate {
 namespace {

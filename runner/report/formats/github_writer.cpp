@@ -1,10 +1,9 @@
-#include "runner/report/formats/github_writer.h"
-
 #include <fmt/format.h>
 
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/report_text.h"
+#include "runner/report/formats/writers.h"
 
 namespace leakgate {
 namespace {

@@ -1,12 +1,12 @@
-#include "runner/report/formats/gitlab_writer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/make_writer.h"
+#include "runner/report/formats/writers.h"
 
 namespace leakgate {
 namespace {

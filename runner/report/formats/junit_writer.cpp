@@ -1,5 +1,3 @@
-#include "runner/report/formats/junit_writer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "runner/report/formats/junit_case.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/report_text.h"
+#include "runner/report/formats/writers.h"
 
 namespace leakgate {
 namespace {

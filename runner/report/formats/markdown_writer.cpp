@@ -1,5 +1,3 @@
-#include "runner/report/formats/markdown_writer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/report_text.h"
+#include "runner/report/formats/writers.h"
 #include "runner/report/verdict_counts.h"
 #include "runner/report/window_name.h"
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/stack_pattern.h"
 

@@ -1,5 +1,3 @@
-#include "runner/report/formats/pprof_writer.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -11,6 +9,7 @@
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/outstanding_stacks.h"
 #include "runner/report/formats/protobuf_message.h"
+#include "runner/report/formats/writers.h"
 #include "runner/report/json/words.h"
 #include "runner/report/style.h"
 

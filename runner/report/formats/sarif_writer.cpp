@@ -1,10 +1,11 @@
-#include "runner/report/formats/sarif_writer.h"
-
 #include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
 
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/report_text.h"
+#include "runner/report/formats/writers.h"
 #include "runner/report/json/words.h"
 #include "runner/report/style.h"
 #include "runner/report/window_name.h"

@@ -1,5 +1,6 @@
 #include "runner/report/formats/script_json.h"
 
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 namespace leakgate {

@@ -1,7 +1,7 @@
 // JSON as the text of an HTML <script> element. Pure.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace leakgate {

@@ -1,6 +1,7 @@
 #include "runner/report/formats/source_excerpts.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -4,15 +4,14 @@
 
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
 
-namespace leakgate {
+#include "runner/report/report_writer.h"
 
-// The whole text of a source file; nullopt if it cannot be had.
-using ReadSource = std::function<std::optional<std::string>(const std::string& file)>;
+namespace leakgate {
 
 enum class SourceRank { kFirst, kThen };  // who gets room first: what fails
 

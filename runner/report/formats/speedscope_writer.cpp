@@ -1,12 +1,12 @@
-#include "runner/report/formats/speedscope_writer.h"
-
 #include <map>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "runner/report/formats/call_site.h"
 #include "runner/report/formats/frame_table.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/outstanding_stacks.h"
+#include "runner/report/formats/writers.h"
 #include "runner/report/style.h"
 
 namespace leakgate {

@@ -17,7 +17,7 @@
 #include "runner/attach/program_environment.h"
 #include "runner/cli/installation.h"
 #include "runner/host/control_server.h"
-#include "runner/host/region_file.h"
+#include "runner/region/linux/region_file.h"
 #include "runner/run/linux/launcher.h"
 #include "runner/run/linux/signals.h"
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "runner/budget/expiry.h"
+#include "runner/budget/read_budget.h"
 
 namespace leakgate {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "runner/budget/budget_file.h"
 #include "runner/budget/expiry.h"
+#include "runner/budget/read_budget.h"
 #include "tests/unit/attribution/frames.h"
 
 namespace leakgate {

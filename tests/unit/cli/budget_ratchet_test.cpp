@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "runner/budget/read_budget.h"
+
 namespace leakgate {
 namespace {
 

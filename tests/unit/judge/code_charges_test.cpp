@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/budget/read_budget.h"
 #include "tests/unit/judge/evidence.h"
 
 namespace leakgate {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runner/budget/budget_file.h"
+#include "runner/budget/read_budget.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

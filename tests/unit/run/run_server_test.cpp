@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "runner/host/named_sockets.h"
-#include "runner/host/region_file.h"
 #include "runner/process/proc_files.h"
+#include "runner/region/linux/region_file.h"
 #include "runner/sessions/run_client.h"
 #include "runner/sessions/take_snapshot.h"
 

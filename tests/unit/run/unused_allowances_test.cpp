@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "runner/budget/read_budget.h"
 #include "runner/run/run_reasons.h"
 #include "tests/unit/report/sample_results.h"
 

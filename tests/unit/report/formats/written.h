@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/report/report_writer.h"
+#include "runner/report/formats/writers.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate::sample {

@@ -1,14 +1,6 @@
-#include "runner/report/report_writer.h"
+#include "runner/report/formats/writers.h"
 
-#include "runner/report/formats/folded_writer.h"
-#include "runner/report/formats/github_writer.h"
-#include "runner/report/formats/gitlab_writer.h"
 #include "runner/report/formats/html_writer.h"
-#include "runner/report/formats/junit_writer.h"
-#include "runner/report/formats/markdown_writer.h"
-#include "runner/report/formats/pprof_writer.h"
-#include "runner/report/formats/sarif_writer.h"
-#include "runner/report/formats/speedscope_writer.h"
 #include "runner/report/json/write_json.h"
 
 namespace leakgate {
