@@ -111,8 +111,8 @@ tl::expected<std::int64_t, std::string> ToBytes(const SizeParts& parts, std::int
 }  // namespace
 
 std::string Quoted(std::string_view text) {
-  using Json = nlohmann::json;
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+  return nlohmann::json(text).dump(-1, ' ', false, kReplace);
 }
 
 std::string QuotedList(const std::vector<std::string_view>& words, std::string_view conjunction) {

@@ -1,6 +1,7 @@
 // What a test binary prints and writes: its list of tests, its own results, and what the
 // owner of a session is told. None of it is trusted.
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "runner/run/gtest_output.h"

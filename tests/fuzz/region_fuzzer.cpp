@@ -113,7 +113,7 @@ void Judge(RegionFile& file) {
                                  .symbolizer = symbolizer,
                                  .variables = variables,
                                  .binary_name = "fuzz"};
-  WindowJudge judge(file, around);
+  WindowJudge judge(file.reader(), file.pid(), around);
   std::map<std::uint32_t, WindowResult> results;
   const std::uint32_t count = std::min(file.reader().WindowCount(), 16U);
   for (std::uint32_t id = 1; id < count; ++id) {

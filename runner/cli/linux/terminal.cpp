@@ -78,8 +78,8 @@ std::string ConsoleText(std::string_view text) {
 }
 
 std::string ConsoleJson(const nlohmann::ordered_json& json, int indent) {
-  using Json = nlohmann::ordered_json;
-  const std::string text = json.dump(indent, ' ', true, Json::error_handler_t::replace);
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  const std::string text = json.dump(indent, ' ', true, kReplace);
   std::string console;
   for (const char c : text) {
     const bool is_second = c == '#' && console.ends_with('#');
