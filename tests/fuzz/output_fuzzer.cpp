@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "runner/host/message_socket.h"
 #include "runner/run/gtest_output.h"
 #include "runner/run/linux/test_listing.h"
 #include "runner/sessions/session_messages.h"
