@@ -26,6 +26,9 @@ constexpr std::array kComparedKeys = {"kind",        "name",   "iteration", "ver
                                       "outstanding", "lost",   "retained",  "allowed", "known",
                                       "framework",   "growth", "allocated"};
 
+// What a window has only if its times were measured.
+constexpr std::array kMeasuredKeys = {"begin_seconds", "end_seconds", "live_bytes"};
+
 bool IsAmong(const auto& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
@@ -78,7 +81,10 @@ class PageWindow {
   }
 
  private:
+  // Reports of earlier versions have neither times nor live bytes, and a page draws what they have
+  // instead. No window that was measured begins and ends at the same moment.
   [[nodiscard]] bool IsWanted(const char* key) const {
+    if (window_.begin == window_.end && IsAmong(kMeasuredKeys, key)) return false;
     return keys_ == Keys::kAll || IsAmong(kComparedKeys, key);
   }
 
