@@ -234,6 +234,7 @@ class RunsHandler : public nlohmann::json_sax<Json> {
     kPart,     // of a member or a window that is being built
     kSkipped,  // of what leakgate does not know
   };
+  static constexpr std::size_t kContainerWeight = 3;
   static constexpr const char* kObjectExpected =
       "an object is expected here; run again what wrote it";
   static constexpr const char* kArrayExpected =
@@ -264,10 +265,12 @@ class RunsHandler : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  // Of values that are skipped nothing is kept, so they do not count.
-  bool Count() {
+  // Nothing is kept of values that are skipped, so they do not count. An object or an array counts
+  // as `weight` values, because even an empty one takes memory of its own.
+  bool Count(std::size_t weight = 1) {
     if (place() == Place::kSkipped || (place() == Place::kRun && !is_known_)) return true;
-    if (++values_ > kMostValues) {
+    values_ += weight;
+    if (values_ > kMostValues) {
       return Refuse(
           fmt::format("the run report that begins at byte {} has more values than the {} that can "
                       "be taken apart at most; run its tests in shards",
@@ -282,7 +285,7 @@ class RunsHandler : public nlohmann::json_sax<Json> {
 
   bool BeginContainer() {
     bytes_.EndToken();
-    if (places_.size() < kMostDepth) return Count();
+    if (places_.size() < kMostDepth) return Count(kContainerWeight);
     return Refuse(fmt::format("nested deeper than {}; no report is", kMostDepth));
   }
 
