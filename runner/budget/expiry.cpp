@@ -1,6 +1,7 @@
 #include "runner/budget/expiry.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,7 @@
 #include "runner/merge/merged_runs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include <algorithm>

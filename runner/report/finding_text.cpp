@@ -1,6 +1,7 @@
 #include "runner/report/finding_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SummaryText of text_report.h: the end of a run.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,7 @@
 #include "runner/report/text_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "runner/run/run_reasons.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,6 +1,7 @@
 #include "runner/sessions/session_client.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

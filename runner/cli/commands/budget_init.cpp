@@ -1,6 +1,7 @@
 #include "runner/cli/commands/budget_init.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,7 @@
 #include "runner/cli/commands/explain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <utility>

@@ -1,6 +1,7 @@
 #include "runner/report/formats/junit_case.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
