@@ -1,6 +1,7 @@
 #include "runner/judge/allowances.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>

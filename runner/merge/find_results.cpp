@@ -1,6 +1,7 @@
 #include "runner/merge/find_results.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <system_error>

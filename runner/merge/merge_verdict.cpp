@@ -1,6 +1,7 @@
 #include "runner/merge/merge_verdict.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 

@@ -1,13 +1,13 @@
 #include "runner/merge/merged_runs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <array>
 #include <tuple>
 
-#include "runner/report/program_exit_text.h"
 #include "runner/report/verdict_counts.h"
 
 namespace leakgate {

@@ -1,6 +1,7 @@
 #include "runner/region/stack_events.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

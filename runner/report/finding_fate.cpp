@@ -1,6 +1,7 @@
 #include "runner/report/finding_fate.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <string_view>

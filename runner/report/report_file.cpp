@@ -1,6 +1,7 @@
 #include "runner/report/report_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

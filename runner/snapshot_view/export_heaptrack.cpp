@@ -8,6 +8,7 @@
 //   a BYTES STACK                        a size at a stack; these ids are from 0
 //   + SIZE-AT-STACK                      a block
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <map>

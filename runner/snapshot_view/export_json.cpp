@@ -1,6 +1,7 @@
 // A snapshot as JSON, each block with its stack by number: for scripts.
 // docs/snapshots.md tells the keys.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,7 @@
 // What is known of the whole snapshot, as text and as JSON.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <ctime>

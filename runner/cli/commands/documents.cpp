@@ -1,6 +1,7 @@
 #include "runner/cli/commands/documents.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,12 +1,12 @@
 #include "runner/cli/commands/explain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <utility>
 
 #include "runner/budget/apply_limits.h"
-#include "runner/budget/expiry.h"
 #include "runner/budget/quantities.h"
 #include "runner/budget/read_budget.h"
 #include "runner/budget/wording.h"

@@ -1,6 +1,7 @@
 #include "runner/cli/help/help_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
