@@ -40,7 +40,7 @@ OTHER_TEXTS = {
     "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",
     "missing closing quote", "must be escaped", "unexpected end of input", "expected end of input",
     "a whole number", "true or false", "a whole number from 0 on", "a whole number of 64 bits",
-    "'{}': write {}", "a number of seconds", "nothing came in time", "--view tree or --view table", "the run with PID {}", "the session's owner",
+    "'{}': write {}", "a number of seconds", "the thread's start", "nothing came in time", "--view tree or --view table", "the run with PID {}", "the session's owner",
     "what was allocated before {:%Y-%m-%d %H:%M:%S} UTC, when tracing began",
     "a number from 0 on", "make it writable or name another file",
     "make its directory writable with room for it, or name another file", "name a file in it",

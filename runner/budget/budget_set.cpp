@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "runner/budget/apply_limits.h"
-#include "runner/budget/expiry.h"
 #include "runner/budget/located_json.h"
 #include "runner/budget/verdict.h"
 

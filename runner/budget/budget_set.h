@@ -21,8 +21,8 @@
 
 #include "runner/base/expected.h"
 #include "runner/budget/applied_budget.h"
+#include "runner/budget/apply_limits.h"
 #include "runner/budget/budget_file.h"
-#include "runner/budget/expiry.h"
 #include "runner/budget/filter.h"
 
 namespace leakgate {

@@ -10,7 +10,6 @@
 #include "runner/base/regular_file.h"
 #include "runner/budget/json_fields.h"
 #include "runner/budget/located_json.h"
-#include "runner/budget/read_exceptions.h"
 #include "runner/budget/read_limits.h"
 #include "runner/budget/wording.h"
 

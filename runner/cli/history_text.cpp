@@ -3,14 +3,52 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "runner/cli/terminal.h"
+#include "runner/judge/baseline.h"
 #include "runner/region/quantity_text.h"
+#include "runner/report/json/words.h"
 #include "runner/report/style.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {
+
+// A history tells of what counted, and of what counts no more because a baseline has it.
+bool IsKept(Disposition disposition) {
+  return disposition == Disposition::kOutstanding || disposition == Disposition::kSteady ||
+         disposition == Disposition::kUnconfirmed || disposition == Disposition::kKnown;
+}
+
+// "net::Pool::Grow (src/net/pool.cc)": lines move.
+std::string CallSiteText(const Finding& finding) {
+  if (finding.stack.empty()) return "an unknown call site";
+  const Frame& frame = finding.stack[finding.user_frame.value_or(0)];
+  const std::string name = QualifiedNameOf(frame.function);
+  const std::string& place = frame.file.empty() ? frame.module : frame.file;
+  if (name.empty()) return place;
+  return place.empty() ? name : fmt::format("{} ({})", name, place);
+}
+
+// Findings of one path are one, whatever else tells them apart in a report.
+void AddFindings(const WindowResult& window, std::vector<HistoryFinding>& findings) {
+  std::map<std::string, HistoryFinding> by_path;
+  for (const Finding& finding : window.findings) {
+    if (!IsKept(finding.disposition)) continue;
+    HistoryFinding& known = by_path[SymbolicPath(finding.stack)];
+    known.call_site = CallSiteText(finding);
+    known.component = finding.component.empty() ? window.budget->component : finding.component;
+    known.bytes = AddSaturating(known.bytes, finding.amount.bytes);
+    known.blocks = AddSaturating(known.blocks, finding.amount.blocks);
+  }
+  for (auto& [path, finding] : by_path) {
+    finding.path = path;
+    finding.test = window.name;
+    findings.push_back(std::move(finding));
+  }
+}
 
 using Json = nlohmann::ordered_json;
 
@@ -41,6 +79,18 @@ std::vector<std::string> Lines(const std::string& path) {
 }
 
 }  // namespace
+
+HistoryRun ToHistoryRun(const RunResult& run, const std::string& digest) {
+  HistoryRun kept{digest, run.binary, RunWord(run.verdict), {}, {}};
+  for (const WindowResult& window : run.windows) {
+    if (window.kind != WindowKind::kTest) continue;
+    kept.tests.push_back({window.name, window.budget->component, Word(window.verdict),
+                          window.outstanding.bytes, window.outstanding.blocks,
+                          window.peak_live_bytes});
+    AddFindings(window, kept.findings);
+  }
+  return kept;
+}
 
 std::string HistoryText(const HistoryView& view) {
   std::string text = fmt::format(

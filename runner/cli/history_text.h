@@ -1,12 +1,18 @@
-// What `leakgate history` prints, for people and for machines. Pure.
+// A run as a history keeps it.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "runner/history/history.h"
+#include "runner/report/run_result.h"
 
 namespace leakgate {
+
+// `digest`: which run it is.
+[[nodiscard]] HistoryRun ToHistoryRun(const RunResult& run, const std::string& digest);
+
+// What `leakgate history` prints, for people and for machines. Pure.
 
 struct HistoryView {
   std::vector<SeenFinding> findings;

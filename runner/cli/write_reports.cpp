@@ -1,14 +1,50 @@
 #include "runner/cli/write_reports.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
 #include "runner/cli/installation.h"
-#include "runner/report/formats/source_file.h"
+#include "runner/report/formats/source_excerpts.h"
 #include "runner/report/formats/writers.h"
 
 namespace leakgate {
 namespace {
+
+std::optional<std::string> VariableOf(const RunNaming& surroundings, std::string_view name) {
+  for (const std::string& variable : surroundings.environment) {
+    const std::size_t equals = variable.find('=');
+    if (std::string_view(variable).substr(0, equals) == name && equals != std::string::npos) {
+      return variable.substr(equals + 1);
+    }
+  }
+  return std::nullopt;
+}
+
+Expected<std::string> ValueOf(std::string_view name, const std::filesystem::path& path,
+                              const RunNaming& surroundings) {
+  constexpr std::string_view kVariable = "env:";
+  if (name == "pid") return std::to_string(surroundings.pid);
+  if (name == "binary") return std::filesystem::path(surroundings.program).filename().string();
+  if (name == "shard") return VariableOf(surroundings, "GTEST_SHARD_INDEX").value_or("0");
+  if (name == "outputs")
+    return VariableOf(surroundings, "TEST_UNDECLARED_OUTPUTS_DIR").value_or(".");
+  if (!name.starts_with(kVariable)) {
+    return UsageError(fmt::format(
+        "report file '{}': no placeholder '{{{}}}'; there are {{pid}}, {{binary}}, {{shard}}, "
+        "{{outputs}} and {{env:NAME}}; a brace itself is '{{{{'",
+        path.string(), name));
+  }
+  const std::optional<std::string> value = VariableOf(surroundings, name.substr(kVariable.size()));
+  if (value && !value->empty()) return *value;
+  return UsageError(
+      fmt::format("report file '{}': the environment has no {}; set it, or name the "
+                  "file otherwise",
+                  path.string(), name.substr(kVariable.size())));
+}
 
 std::string EnvironmentText(const char* name) {
   const char* const value = std::getenv(name);
@@ -40,6 +76,34 @@ Expected<void> WriteReport(const ReportRequest& report, const Contents& contents
 }
 
 }  // namespace
+
+Expected<std::filesystem::path> ExpandReportPath(const std::filesystem::path& path,
+                                                 const RunNaming& surroundings) {
+  const std::string text = path.string();
+  std::string expanded;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] != '{') {
+      expanded += text[at++];
+      continue;
+    }
+    if (text.compare(at, 2, "{{") == 0) {
+      expanded += '{';
+      at += 2;
+      continue;
+    }
+    const std::size_t end = text.find('}', at);
+    if (end == std::string::npos) {
+      return UsageError(
+          fmt::format("report file '{}': a '{{' without a '}}'; a brace itself is '{{{{'", text));
+    }
+    const Expected<std::string> value =
+        ValueOf(std::string_view(text).substr(at + 1, end - at - 1), path, surroundings);
+    if (!value) return Unexpected(value.error());
+    expanded += *value;
+    at = end + 1;
+  }
+  return std::filesystem::path(expanded);
+}
 
 ReportSurroundings SurroundingsOfThisProcess() {
   for (const char* const name : {"GITHUB_WORKSPACE", "CI_PROJECT_DIR"}) {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "runner/judge/allowances.h"
+#include "runner/judge/window_description.h"
 #include "runner/judge/window_evidence.h"
-#include "runner/judge/window_mappings.h"
 #include "runner/judge/window_verdict.h"
 
 namespace leakgate {

@@ -17,11 +17,11 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/judge/baseline.h"
-#include "runner/judge/code_charges.h"
 #include "runner/judge/judge_surroundings.h"
 #include "runner/judge/window_description.h"
 #include "runner/judge/window_evidence.h"
-#include "runner/process/process_resources.h"
+#include "runner/judge/window_verdict.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 

@@ -1,13 +1,60 @@
+// Whose budget a window's blocks are charged to, where budget files own code: that
+// of the component whose code allocated them, else the window's own.
+//
+// One for each window; one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runner/attribution/call_sites.h"
+#include "runner/budget/budget_set.h"
+#include "runner/report/run_result.h"
+
+namespace leakgate {
+
+class CodeCharges {
+ public:
+  // `tests` in the window, by full name. All outlive it.
+  CodeCharges(const BudgetSet& budgets, WindowKind kind, std::vector<std::string> tests,
+              const std::shared_ptr<const AppliedBudget>& own, CallSites& sites)
+      : budgets_(budgets),
+        owners_(budgets.CodeOwners()),
+        kind_(kind),
+        tests_(std::move(tests)),
+        own_(own),
+        sites_(sites) {}
+
+  [[nodiscard]] const AppliedBudget& BudgetOf(std::uint32_t stack) { return *Find(stack); }
+
+  // Names the component that each finding is charged to, and keeps their budgets.
+  void Charge(WindowResult& window);
+
+ private:
+  using Budget = std::shared_ptr<const AppliedBudget>;
+
+  void Charge(std::vector<Finding>& findings, WindowResult& window);
+  const Budget& Find(std::uint32_t stack);
+  const Budget& FindFor(const std::vector<Frame>& stack);
+
+  const BudgetSet& budgets_;
+  const std::vector<const BudgetFile*> owners_;
+  const WindowKind kind_;
+  const std::vector<std::string> tests_;
+  const Budget& own_;
+  CallSites& sites_;
+  std::unordered_map<const BudgetFile*, Budget> of_owner_;
+  std::unordered_map<std::uint32_t, Budget> of_stack_;
+};
+
 // The verdict on one window, from its findings and the budgets that apply. Pure.
 //
 // Where a budget sets a limit on `outstanding`, that is the whole of it. Where
 // none does, the default holds: what is lost fails; what is retained fails a
 // test once its repetitions have shown that it grows each time.
-#pragma once
-
-#include "runner/report/run_result.h"
-
-namespace leakgate {
 
 // Fills in the amounts that come from findings (outstanding, lost, retained,
 // allowed, framework, mapped), the violations, the verdict and its reason.

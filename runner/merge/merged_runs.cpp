@@ -8,7 +8,6 @@
 #include <array>
 #include <tuple>
 
-#include "runner/report/program_exit_text.h"
 #include "runner/report/verdict_counts.h"
 
 namespace leakgate {

@@ -1,15 +1,30 @@
-// A file of results: one run report, or a merged report with many. Read run by run, so that
-// it need not fit into memory.
+// What a run says, as a number that tells it from others: a run that is given twice counts
+// once, however its report is written.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 
 #include "runner/base/expected.h"
-#include "runner/merge/run_content.h"
 #include "runner/report/json/read_json.h"
+#include "runner/report/run_result.h"
 
 namespace leakgate {
+
+struct RunContent {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+
+  friend auto operator<=>(const RunContent&, const RunContent&) = default;
+};
+
+// A hash of all that the run's report tells, so that neither the order of keys nor white space
+// changes it.
+[[nodiscard]] RunContent ContentOf(const RunResult& run);
+
+// A file of results: one run report, or a merged report with many. Read run by run, so that
+// it need not fit into memory.
 
 // Where a run's report stands, and what it said.
 struct RunPlace {

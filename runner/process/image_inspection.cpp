@@ -1,20 +1,139 @@
 #include "runner/process/image_inspection.h"
 
 #include <fmt/format.h>
+#include <gelf.h>
+#include <libelf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "runner/arch/elf_machine.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/regular_file.h"
-#include "runner/process/elf_facts.h"
 
 namespace leakgate {
 namespace {
+
+struct ElfEnd {
+  void operator()(Elf* elf) const { ::elf_end(elf); }
+};
+using ElfFile = std::unique_ptr<Elf, ElfEnd>;
+
+struct Sanitizer {
+  std::string_view init_symbol;
+  std::string_view library;
+  std::string_view name;
+  std::string_view option;
+};
+
+constexpr Sanitizer kSanitizers[] = {
+    {"__asan_init", "libasan.so", "AddressSanitizer", "address"},
+    {"__tsan_init", "libtsan.so", "ThreadSanitizer", "thread"},
+    {"__msan_init", "libmsan.so", "MemorySanitizer", "memory"},
+    {"__hwasan_init", "libhwasan.so", "HWAddressSanitizer", "hwaddress"},
+    {"__lsan_init", "liblsan.so", "LeakSanitizer", "leak"},
+};
+
+void NoteSanitizer(const Sanitizer& sanitizer, ElfFacts& facts) {
+  facts.sanitizer = sanitizer.name;
+  facts.sanitizer_option = sanitizer.option;
+}
+
+std::string ArchitectureName(const GElf_Ehdr& header) {
+  switch (header.e_machine) {
+    case EM_386:
+      return "32-bit x86";
+    case EM_X86_64:
+      return header.e_ident[EI_CLASS] == ELFCLASS64 ? "x86-64" : "x32";
+    case EM_AARCH64:
+      return "AArch64";
+    case EM_ARM:
+      return "32-bit ARM";
+    case EM_RISCV:
+      return "RISC-V";
+    case EM_PPC64:
+      return "PowerPC";
+    case EM_S390:
+      return "S/390";
+    default:
+      return fmt::format("another architecture (ELF machine {})", header.e_machine);
+  }
+}
+
+void ReadInterpreter(Elf* elf, ElfFacts& facts) {
+  std::size_t count = 0;
+  if (::elf_getphdrnum(elf, &count) != 0) return;
+  std::size_t bytes = 0;
+  const char* const file = ::elf_rawfile(elf, &bytes);
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr segment;
+    if (::gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr) return;
+    if (segment.p_type != PT_INTERP || file == nullptr) continue;
+    if (segment.p_offset > bytes || segment.p_filesz > bytes - segment.p_offset) return;
+    const std::string_view text(file + segment.p_offset, segment.p_filesz);
+    facts.interpreter = text.substr(0, text.find('\0'));
+  }
+}
+
+void NoteSymbol(std::string_view name, const GElf_Sym& symbol, ElfFacts& facts) {
+  const bool is_defined = symbol.st_shndx != SHN_UNDEF;
+  const unsigned char type = GELF_ST_TYPE(symbol.st_info);
+  const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
+  if (name == "malloc" && is_defined && is_function) facts.defines_malloc = true;
+  // A weak reference does not need the sanitizer: it only tests whether there is one.
+  if (!is_defined && GELF_ST_BIND(symbol.st_info) == STB_WEAK) return;
+  for (const Sanitizer& sanitizer : kSanitizers) {
+    if (name == sanitizer.init_symbol) NoteSanitizer(sanitizer, facts);
+  }
+}
+
+void NoteLibrary(std::string_view name, ElfFacts& facts) {
+  if (name.starts_with("libgtest")) facts.needs_google_test = true;
+  for (const Sanitizer& sanitizer : kSanitizers) {
+    if (name.starts_with(sanitizer.library)) NoteSanitizer(sanitizer, facts);
+  }
+}
+
+void ReadSymbols(Elf* elf, const GElf_Shdr& header, Elf_Data* content, ElfFacts& facts) {
+  const std::size_t count = header.sh_entsize == 0 ? 0 : content->d_size / header.sh_entsize;
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Sym symbol;
+    if (::gelf_getsym(content, static_cast<int>(i), &symbol) == nullptr) return;
+    const char* const name = ::elf_strptr(elf, header.sh_link, symbol.st_name);
+    if (name != nullptr) NoteSymbol(name, symbol, facts);
+  }
+}
+
+void ReadLibraries(Elf* elf, const GElf_Shdr& header, Elf_Data* content, ElfFacts& facts) {
+  const std::size_t count = header.sh_entsize == 0 ? 0 : content->d_size / header.sh_entsize;
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Dyn entry;
+    if (::gelf_getdyn(content, static_cast<int>(i), &entry) == nullptr) return;
+    if (entry.d_tag != DT_NEEDED) continue;
+    const char* const name = ::elf_strptr(elf, header.sh_link, entry.d_un.d_val);
+    if (name != nullptr) NoteLibrary(name, facts);
+  }
+}
+
+void ReadSections(Elf* elf, ElfFacts& facts) {
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (::gelf_getshdr(section, &header) == nullptr) continue;
+    const bool has_symbols = header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM;
+    if (!has_symbols && header.sh_type != SHT_DYNAMIC) continue;
+    Elf_Data* const content = ::elf_getdata(section, nullptr);
+    if (content == nullptr) continue;
+    if (has_symbols) {
+      ReadSymbols(elf, header, content, facts);
+    } else {
+      ReadLibraries(elf, header, content, facts);
+    }
+  }
+}
 
 constexpr std::string_view kGoogleTestMark = "stream_result_to";  // a flag of every GoogleTest
 constexpr std::string_view kListenerMark = "leakgate-listener-1";
@@ -101,6 +220,22 @@ TestFramework FindFramework(const FileText& text, const ElfFacts& facts) {
 }
 
 }  // namespace
+
+ElfFacts ReadElfFacts(const UniqueFd& file) {
+  ElfFacts facts;
+  ::elf_version(EV_CURRENT);
+  const ElfFile elf(::elf_begin(file.get(), ELF_C_READ_MMAP, nullptr));
+  if (elf == nullptr || ::elf_kind(elf.get()) != ELF_K_ELF) return facts;
+
+  GElf_Ehdr header;
+  if (::gelf_getehdr(elf.get(), &header) == nullptr) return facts;
+  facts.is_elf = true;
+  facts.is_of_this_processor = IsOfThisProcessor(header.e_machine, header.e_ident[EI_CLASS]);
+  if (!facts.is_of_this_processor) facts.architecture = ArchitectureName(header);
+  ReadInterpreter(elf.get(), facts);
+  ReadSections(elf.get(), facts);
+  return facts;
+}
 
 bool IsDynamicLinker(const std::filesystem::path& image) {
   const std::string name = image.filename().string();

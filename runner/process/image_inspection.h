@@ -1,14 +1,31 @@
-// Inspects a program's file before the program runs: whether the agent can trace it, and whether it
-// is a GoogleTest binary.
+// The facts about an ELF executable that decide whether it can be traced.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
 
+#include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
 
 namespace leakgate {
+
+struct ElfFacts {
+  bool is_elf = false;
+  bool is_of_this_processor = false;
+  std::string architecture;      // of another processor, for messages
+  std::string interpreter;       // the dynamic linker; empty: statically linked
+  std::string sanitizer;         // "AddressSanitizer"; empty: none
+  std::string sanitizer_option;  // "address"
+  bool defines_malloc = false;
+  bool needs_google_test = false;  // the file needs a shared libgtest
+};
+
+// Reads the facts with libelf. A damaged file yields those that could be read.
+[[nodiscard]] ElfFacts ReadElfFacts(const UniqueFd& file);
+
+// Inspects a program's file before the program runs: whether the agent can trace it, and whether it
+// is a GoogleTest binary.
 
 // Decides how the agent learns where tests begin and end.
 enum class TestFramework {

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,5 +66,26 @@ namespace leakgate {
 
 // Returns the number of the user whose process `pid` is; nothing if there is no such process.
 [[nodiscard]] std::optional<unsigned> UserOfProcess(int pid);
+
+// What a process has at one moment besides its heap: open file descriptors and
+// threads. From /proc; what cannot be read is as if it were not there.
+
+struct ProcessResources {
+  std::map<int, std::string> file_descriptors;  // what each leads to
+  std::map<int, std::string> threads;           // by tid: its name
+};
+
+// What `after` has and `before` had not.
+struct ResourcesLeft {
+  std::int64_t file_descriptors = 0;
+  std::int64_t threads = 0;
+  std::vector<std::string> names;  // "file descriptor 7: /tmp/db", "thread 'worker'"
+};
+
+[[nodiscard]] ProcessResources ReadResources(int pid);
+
+// Pure.
+[[nodiscard]] ResourcesLeft LeftBetween(const ProcessResources& before,
+                                        const ProcessResources& after);
 
 }  // namespace leakgate

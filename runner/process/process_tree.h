@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 namespace leakgate {
 
@@ -20,5 +21,17 @@ void KillProcessTree(pid_t root, const std::string& mark);
 
 // The process that `pid` is a child of; 0 if it has gone.
 [[nodiscard]] int ParentOf(int pid);
+
+// Processes that are traced still for a session or a run whose owner was killed: nobody looks
+// at their regions any more.
+
+struct Orphan {
+  int pid = 0;
+  int owner_pid = 0;  // which has ended
+  std::string image;  // the file that it executes
+};
+
+// Of this user's processes, of all if it is root's; by PID.
+[[nodiscard]] std::vector<Orphan> FindOrphans();
 
 }  // namespace leakgate

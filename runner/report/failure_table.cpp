@@ -1,9 +1,12 @@
 #include "runner/report/failure_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <vector>
 
 #include "runner/region/quantity_text.h"
 #include "runner/report/excess.h"
@@ -11,6 +14,66 @@
 
 namespace leakgate {
 namespace {
+
+constexpr std::size_t kFewTests = 20;  // whose times a person sees at a glance
+constexpr std::size_t kMostThatStandOut = 3;
+constexpr std::size_t kMostListed = 10;
+constexpr std::int64_t kShortNanoseconds = 50'000;
+constexpr std::int64_t kLongNanoseconds = 1'000'000'000;
+constexpr std::int64_t kMuchMemory = 16 << 20;
+constexpr std::int64_t kTimesTheUsual = 10;
+
+struct Cost {
+  const WindowResult* test;
+  std::int64_t amount;  // nanoseconds, or bytes
+};
+using Costs = std::vector<Cost>;  // the highest first; equals in the order of the run
+
+// None of what would read as 0.0 ms.
+std::int64_t TimeOf(const WindowResult& test) {
+  const std::int64_t time = (test.end - test.begin).count();
+  return time < kShortNanoseconds ? 0 : time;
+}
+
+// What the test added to what was live when it began.
+std::int64_t PeakOf(const WindowResult& test) {
+  return std::max<std::int64_t>(0, test.peak_live_bytes - test.live_bytes_at_begin);
+}
+
+Costs CostsOf(const RunResult& result, std::int64_t (*cost)(const WindowResult&)) {
+  Costs costs;
+  for (const WindowResult& window : result.windows) {
+    if (window.kind == WindowKind::kTest) costs.push_back({&window, cost(window)});
+  }
+  std::stable_sort(costs.begin(), costs.end(),
+                   [](const Cost& a, const Cost& b) { return a.amount > b.amount; });
+  return costs;
+}
+
+std::int64_t Total(Costs::const_iterator begin, Costs::const_iterator end) {
+  return std::accumulate(begin, end, std::int64_t{0},
+                         [](std::int64_t sum, const Cost& cost) { return sum + cost.amount; });
+}
+
+std::string TimeText(std::int64_t nanoseconds) {
+  return FormatDuration(std::chrono::nanoseconds(nanoseconds));
+}
+
+// "A.B 41.2 s, C.D 12.1 s".
+std::string List(const Costs& costs, std::size_t most, std::string (*text)(std::int64_t)) {
+  std::vector<std::string> parts;
+  for (const Cost& cost : costs) {
+    if (parts.size() == most || cost.amount == 0) break;
+    parts.push_back(fmt::format("{} {}", WindowName(*cost.test), text(cost.amount)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string Titled(std::string_view title, const std::string& list, std::string_view unit = "") {
+  return list.empty() ? "" : fmt::format("{}: {}{}", title, list, unit);
+}
+
+constexpr std::string_view kAtPeak = " at its peak";
 
 using Row = std::array<std::string, 4>;  // component, amount, budget, test
 
@@ -57,6 +120,40 @@ std::array<std::size_t, 4> ColumnWidths(const std::vector<Row>& rows) {
 }
 
 }  // namespace
+
+std::string SlowestThatStandOut(const RunResult& result) {
+  Costs costs = CostsOf(result, TimeOf);
+  if (costs.size() <= kFewTests) return "";
+  const std::int64_t all = Total(costs.begin(), costs.end());
+  costs.resize(kMostThatStandOut);
+  const std::int64_t first = Total(costs.begin(), costs.end());
+  if (first < kLongNanoseconds || 2 * first < all) return "";
+  // No more than make up the half.
+  while (costs.size() > 1 && 2 * (Total(costs.begin(), costs.end()) - costs.back().amount) >= all) {
+    costs.pop_back();
+  }
+  const std::int64_t shown = Total(costs.begin(), costs.end());
+  return Titled("slowest", List(costs, kMostThatStandOut, TimeText),
+                fmt::format(" ({} % of all tests' time)", 100 * shown / all));
+}
+
+std::string HeaviestThatStandOut(const RunResult& result) {
+  Costs costs = CostsOf(result, PeakOf);
+  if (costs.size() <= kFewTests) return "";
+  const std::int64_t usual = costs[costs.size() / 2].amount;
+  std::erase_if(costs, [usual](const Cost& cost) {
+    return cost.amount < kMuchMemory || cost.amount < kTimesTheUsual * usual;
+  });
+  return Titled("heaviest", List(costs, kMostThatStandOut, FormatBytes), kAtPeak);
+}
+
+std::string Slowest(const RunResult& result) {
+  return Titled("slowest", List(CostsOf(result, TimeOf), kMostListed, TimeText));
+}
+
+std::string Heaviest(const RunResult& result) {
+  return Titled("heaviest", List(CostsOf(result, PeakOf), kMostListed, FormatBytes), kAtPeak);
+}
 
 std::vector<RepeatedFailure> CollectFailures(const RunResult& result) {
   std::vector<RepeatedFailure> failures;

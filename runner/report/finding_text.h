@@ -1,3 +1,29 @@
+// The outer end of a call stack: what called the user's code. A test's stack
+// ends in ten frames of GoogleTest, main and the C library's start, the same
+// for every test; reports say so in one line. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "runner/attribution/finding.h"
+#include "runner/report/style.h"
+
+namespace leakgate {
+
+struct OuterFrames {
+  std::size_t begin = 0;    // the index of the first of them; the stack's size if there are none
+  std::string description;  // "GoogleTest and main", "the C library", ...
+};
+
+// The frames at the outer end that are no code of the user's. Never reaches
+// the user's own frame; of a stack without one the innermost frame is kept.
+[[nodiscard]] OuterFrames FindOuterFrames(const Finding& finding);
+
+// Whether a frame is no code of the user's, and may be left out at the outer end.
+[[nodiscard]] bool IsOuterFrame(const Frame& frame);
+
 // One finding as text: its amount, and its call stack with the user's own
 // frame first.
 //
@@ -7,15 +33,6 @@
 //     net::Client::Connect(net::Url const&)  src/net/client.cc:41
 //     HttpTest_KeepAlive_Test::TestBody()    tests/http_test.cc:27
 //     ... 12 frames of GoogleTest and main
-#pragma once
-
-#include <string>
-#include <string_view>
-
-#include "runner/attribution/finding.h"
-#include "runner/report/style.h"
-
-namespace leakgate {
 
 // The frames alone, as above.
 [[nodiscard]] std::string StackText(const Finding& finding, const TextStyle& style);

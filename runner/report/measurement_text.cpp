@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "runner/attribution/call_sites.h"
@@ -49,6 +50,14 @@ class LimitedText {
   std::string text_;
 };
 
+bool IsTest(const WindowResult& window) { return window.kind == WindowKind::kTest; }
+
+std::string Measurement(std::string_view name, std::int64_t value) {
+  return fmt::format(
+      "<CTestMeasurement type=\"numeric/double\" name=\"leakgate {}\">{}</CTestMeasurement>\n",
+      name, value);
+}
+
 }  // namespace
 
 std::string MeasurementText(const std::vector<Finding>& findings, const TextStyle& style,
@@ -91,6 +100,21 @@ std::string MeasuringWindowLine(const MeasuringWindowResult& window) {
   return fmt::format("measured: {} outstanding {} '{}'{}{}", FormatAmount(window.outstanding),
                      is_open ? "at the program's end in" : "at the end of", window.name, place,
                      count);
+}
+
+std::string CTestMeasurementsText(const RunResult& result) {
+  const bool has_tests = std::any_of(result.windows.begin(), result.windows.end(), IsTest);
+  Amount outstanding;
+  Amount lost;
+  for (const WindowResult& window : result.windows) {
+    const bool counts = has_tests ? IsTest(window) : window.kind == WindowKind::kProgram;
+    if (!counts) continue;
+    outstanding += window.outstanding;
+    lost += window.lost;
+  }
+  return Measurement("outstanding bytes", outstanding.bytes) +
+         Measurement("outstanding blocks", outstanding.blocks) +
+         Measurement("lost bytes", lost.bytes);
 }
 
 }  // namespace leakgate

@@ -23,4 +23,10 @@ namespace leakgate {
 // without colour. Not made printable.
 [[nodiscard]] std::string MeasuringWindowLine(const MeasuringWindowResult& window);
 
+// What a run left behind as lines that CTest takes from a test's standard output
+// into its Test.xml, from which CDash draws it over time.
+
+// The sums over all tests; of a program without any, what the program left.
+[[nodiscard]] std::string CTestMeasurementsText(const RunResult& result);
+
 }  // namespace leakgate

@@ -6,14 +6,11 @@
 #include <map>
 
 #include "runner/region/quantity_text.h"
-#include "runner/report/costly_tests.h"
 #include "runner/report/failure_table.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/mapped_text.h"
+#include "runner/report/left_behind_text.h"
 #include "runner/report/measurement_text.h"
-#include "runner/report/passed_findings.h"
-#include "runner/report/program_exit_text.h"
 #include "runner/report/text_report.h"
 #include "runner/report/verdict_counts.h"
 #include "runner/report/window_name.h"

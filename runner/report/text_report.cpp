@@ -10,7 +10,7 @@
 #include "runner/report/excess.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/mapped_text.h"
+#include "runner/report/left_behind_text.h"
 #include "runner/report/measurement_text.h"
 #include "runner/report/remedy.h"
 #include "runner/report/window_name.h"

@@ -1,4 +1,4 @@
-// The answer of a run, counted: "214 tests: 211 pass, 2 over budget". Pure.
+// How the program under test ended, in words. The numbers are Linux's.
 #pragma once
 
 #include <string>
@@ -7,6 +7,11 @@
 #include "runner/report/style.h"
 
 namespace leakgate {
+
+// "exited with 1", "was killed by signal 11 (SIGSEGV)".
+[[nodiscard]] std::string ProgramExitText(const ProgramExit& program);
+
+// The answer of a run, counted: "214 tests: 211 pass, 2 over budget". Pure.
 
 // "pass", "over budget", "inconclusive", "not gated".
 [[nodiscard]] std::string_view VerdictWords(Verdict verdict);

@@ -10,7 +10,7 @@
 #include "runner/run/linux/doctor_probes.h"
 #include "runner/run/linux/inherited_state.h"
 #include "runner/run/linux/launcher.h"
-#include "runner/run/linux/signals.h"
+#include "runner/run/linux/program_watch.h"
 #include "runner/run/preparation.h"
 
 namespace leakgate {

@@ -11,7 +11,6 @@
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
 #include "runner/run/run_outcome.h"
-#include "runner/run/run_reasons.h"
 
 namespace leakgate {
 namespace {
@@ -194,8 +193,7 @@ void NamedProcesses::JudgeEnded(std::size_t most_left) {
 }
 
 void NamedProcesses::AwaitEnds(std::chrono::milliseconds patience) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point deadline = Clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   for (;;) {
     {
       const std::lock_guard lock(mutex_);
@@ -204,7 +202,7 @@ void NamedProcesses::AwaitEnds(std::chrono::milliseconds patience) {
       });
       if (are_over) return;
     }
-    if (Clock::now() >= deadline) return;
+    if (std::chrono::steady_clock::now() >= deadline) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }

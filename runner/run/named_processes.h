@@ -24,7 +24,6 @@
 
 #include "runner/host/control_server.h"
 #include "runner/report/run_result.h"
-#include "runner/run/generations.h"
 #include "runner/run/judged_process.h"
 
 namespace leakgate {

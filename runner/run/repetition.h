@@ -1,10 +1,5 @@
-// Runs one test alone, in a fresh process, several times over, and counts what
-// each repetition leaves behind by call site: whether what the test retained in
-// the suite's run is built once, or grows.
-//
-// The process is launched suspended and traced like any other. It has no input
-// and its output is dropped; nothing of GoogleTest's environment reaches it, so
-// that it writes no result file and runs no other test.
+// What a repeated test is run with: variables and arguments of the suite's run without those that
+// choose or report tests, and a directory for its files.
 #pragma once
 
 #include <chrono>
@@ -14,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runner/run/linux/inherited_state.h"
@@ -22,6 +18,39 @@
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {
+
+// Returns `environment` without what GoogleTest and test runners pass by environment. Pure.
+[[nodiscard]] std::vector<std::string> WithoutTestVariables(std::vector<std::string> environment);
+
+// Returns `arguments` without those that choose, repeat, order or report tests. Pure.
+[[nodiscard]] std::vector<std::string> WithoutTestSelection(std::vector<std::string> arguments);
+
+// A directory of its own for the files that a repeated test writes, where the user has named one
+// (TEST_TMPDIR): it is removed with all that is in it.
+class ScratchDirectory {
+ public:
+  // In TEST_TMPDIR; none if that is not set or nothing can be made there.
+  [[nodiscard]] static ScratchDirectory BesideTestTmpdir();
+  ~ScratchDirectory();
+  ScratchDirectory(ScratchDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchDirectory& operator=(ScratchDirectory&&) = delete;
+
+  // Empty: there is none.
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit ScratchDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+
+  std::filesystem::path path_;
+};
+
+// Runs one test alone, in a fresh process, several times over, and counts what
+// each repetition leaves behind by call site: whether what the test retained in
+// the suite's run is built once, or grows.
+//
+// The process is launched suspended and traced like any other. It has no input
+// and its output is dropped; nothing of GoogleTest's environment reaches it, so
+// that it writes no result file and runs no other test.
 
 // How the tests' program is started.
 struct RepetitionSetup {

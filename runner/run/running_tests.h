@@ -10,7 +10,7 @@
 #include "runner/judge/judge_surroundings.h"
 #include "runner/report/progress_text.h"
 #include "runner/report/run_result.h"
-#include "runner/run/generations.h"
+#include "runner/run/judged_process.h"
 
 namespace leakgate {
 

@@ -14,9 +14,20 @@ namespace {
 
 using Json = nlohmann::json;
 
+Expected<SocketMessage> AskRun(const UniqueFd& socket, int run_pid, Json request) {
+  const std::string run = NameOfRun(run_pid);
+  const Expected<void> sent = SendMessage(socket, {std::move(request)}, run);
+  if (!sent) return Unexpected(sent.error());
+  Expected<SocketMessage> answer = ReceiveMessage(socket, run);
+  if (!answer) return answer;
+  if (const auto error = ErrorFromJson(answer->body)) return Unexpected(*error);
+  return answer;
+}
+
 enum class Wait { kSeconds, kMinutes };
 
-Expected<SocketMessage> Ask(const std::string& name, Json request, Wait wait = Wait::kSeconds) {
+Expected<SocketMessage> AskSession(const std::string& name, Json request,
+                                   Wait wait = Wait::kSeconds) {
   const Expected<void> checked = CheckSessionName(name);
   if (!checked) return Unexpected(checked.error());
   const Expected<UniqueFd> socket = ConnectToSession(name);
@@ -72,8 +83,71 @@ Peers PeersFor(const Json& question, int pid) {
 
 }  // namespace
 
+nlohmann::json RegionQuestion(int pid) { return {{"do", "region"}, {"pid", pid}}; }
+
+Expected<std::optional<RunRegion>> FindInReplies(int pid, const std::vector<RunSocket>& runs,
+                                                 std::span<PeerReply> replies) {
+  std::optional<RunRegion> ended;  // whose PID may be another process's by now
+  std::optional<Error> silent;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const int run_pid = runs[i].run_pid;
+    if (replies[i].pid != run_pid) continue;  // another user's, or not what it says
+    SocketMessage& message = replies[i].message;
+    // It is the one, and may be at work.
+    if (replies[i].state == PeerReply::State::kSilent && runs[i].is_ancestor) {
+      const UniqueFd socket = ConnectToRun(run_pid);
+      if (!socket) continue;
+      Expected<SocketMessage> answer = AskRun(socket, run_pid, RegionQuestion(pid));
+      if (answer) message = *std::move(answer);
+      if (!answer && answer.error().exit_code != ExitCode::kUsage) silent = answer.error();
+    }
+    if (!message.fd) continue;
+    RunRegion found{run_pid, ProcessFromJson(message.body), std::move(message.fd)};
+    if (found.status.state != ProcessState::kEnded) return found;
+    if (!ended) ended = std::move(found);
+  }
+  if (!ended && silent) return Unexpected(*silent);
+  return ended;
+}
+
+Expected<std::optional<RunRegion>> FindInRuns(int pid) {
+  const std::vector<RunSocket> runs = FindRuns(pid);
+  std::vector<PeerQuestion> questions;
+  for (const RunSocket& run : runs) questions.push_back({run.name, RegionQuestion(pid)});
+  std::vector<PeerReply> replies = AskAll(questions);
+  return FindInReplies(pid, runs, replies);
+}
+
+Expected<void> RequireInNoRun(int pid) {
+  const Expected<std::optional<RunRegion>> found = FindInRuns(pid);
+  if (!found) return Unexpected(found.error());
+  if (!*found || (**found).status.state == ProcessState::kEnded) return {};
+  return UsageError(
+      fmt::format("PID {0} is traced by {1} until it ends, and by no session; snapshots can be "
+                  "taken of it: leakgate snapshot take --pid {0}",
+                  pid, NameOfRun((**found).run_pid)));
+}
+
+Expected<RunHold> RunHold::Take(int run_pid, int pid) {
+  UniqueFd socket = ConnectToRun(run_pid);
+  if (!socket) return InconclusiveError(fmt::format("{} has ended", NameOfRun(run_pid)));
+  const Expected<SocketMessage> answer = AskRun(socket, run_pid, {{"do", "hold"}, {"pid", pid}});
+  if (!answer) return Unexpected(answer.error());
+  return RunHold(std::move(socket), run_pid);
+}
+
+Expected<void> RunHold::Release() {
+  const std::string run = NameOfRun(run_pid_);
+  // Where it has ended meanwhile, its answer is there all the same.
+  (void)SendMessage(socket_, {{{"do", "release"}}}, run);
+  const Expected<SocketMessage> answer = ReceiveMessage(socket_, run);
+  if (!answer) return Unexpected(answer.error());
+  if (const auto error = ErrorFromJson(answer->body)) return Unexpected(*error);
+  return {};
+}
+
 Expected<SessionStatus> QuerySession(const std::string& name) {
-  const Expected<SocketMessage> answer = Ask(name, {{"do", "query"}});
+  const Expected<SocketMessage> answer = AskSession(name, {{"do", "query"}});
   if (!answer) return Unexpected(answer.error());
   return StatusFromJson(answer->body);
 }
@@ -81,13 +155,13 @@ Expected<SessionStatus> QuerySession(const std::string& name) {
 Expected<SessionStatus> UpdateSession(const std::string& name, const SessionScope& add,
                                       const SessionScope& drop) {
   const Expected<SocketMessage> answer =
-      Ask(name, {{"do", "update"}, {"add", ToJson(add)}, {"drop", ToJson(drop)}});
+      AskSession(name, {{"do", "update"}, {"add", ToJson(add)}, {"drop", ToJson(drop)}});
   if (!answer) return Unexpected(answer.error());
   return StatusFromJson(answer->body);
 }
 
 Expected<std::vector<std::string>> StopSession(const std::string& name) {
-  const Expected<SocketMessage> answer = Ask(name, {{"do", "stop"}}, Wait::kMinutes);
+  const Expected<SocketMessage> answer = AskSession(name, {{"do", "stop"}}, Wait::kMinutes);
   if (!answer) return Unexpected(answer.error());
   return MemberOr(answer->body, "problems", std::vector<std::string>());
 }
@@ -95,7 +169,7 @@ Expected<std::vector<std::string>> StopSession(const std::string& name) {
 Expected<FoundProcess> ProcessOfSession(const std::string& name, int pid,
                                         std::uint32_t generation) {
   Expected<SocketMessage> answer =
-      Ask(name, {{"do", "region"}, {"pid", pid}, {"generation", generation}});
+      AskSession(name, {{"do", "region"}, {"pid", pid}, {"generation", generation}});
   if (!answer) return Unexpected(answer.error());
   if (!answer->fd) {
     return InconclusiveError(fmt::format("the session '{}' sent no region of PID {}", name, pid));

@@ -17,7 +17,7 @@
 
 #include "runner/host/control_server.h"
 #include "runner/sessions/session_image.h"
-#include "runner/sessions/session_status.h"
+#include "runner/sessions/session_messages.h"
 
 namespace leakgate {
 

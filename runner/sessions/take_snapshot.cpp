@@ -9,7 +9,7 @@
 #include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
 #include "runner/reach/linux/frozen_process.h"
-#include "runner/sessions/run_client.h"
+#include "runner/sessions/session_client.h"
 #include "runner/snapshot_file/linux/describe_process.h"
 
 namespace leakgate {

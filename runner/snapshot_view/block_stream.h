@@ -1,19 +1,50 @@
-// The blocks of snapshot files of one process, one at a time by address, so that several
-// files can be walked side by side, with ids of stacks that they share. Internal to this folder.
+// What a snapshot file holds besides its blocks, as a view keeps it while the blocks pass by.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "runner/base/expected.h"
+#include "runner/region/live_block.h"
 #include "runner/snapshot_file/read_snapshot.h"
 #include "runner/snapshot_file/snapshot_facts.h"
-#include "runner/snapshot_view/snapshot_contents.h"
 
 namespace leakgate {
+
+struct SnapshotContents {
+  std::string file;
+  SnapshotFacts facts;
+  SnapshotClosing closing;  // once all has been read
+  std::map<std::uint32_t, SnapshotModule> modules;
+  std::map<std::uint32_t, SnapshotWindow> windows;
+  std::map<std::uint32_t, SnapshotThread> threads;
+  std::vector<SnapshotNode> nodes;  // by id; the first kStackRootCount are no frames
+  std::vector<SnapshotMapping> mappings;
+  std::vector<SnapshotFrees> frees;  // by stack; only where stacks of frees were recorded
+};
+
+// Reads `path` into `contents`, which is complete for each batch of blocks as far as they
+// refer to it. `use` as SnapshotVisitor::blocks.
+[[nodiscard]] Expected<void> ReadContents(
+    const std::filesystem::path& path, SnapshotContents& contents,
+    const std::function<Expected<void>(std::span<const LiveBlock> blocks)>& use);
+
+// "HttpTest.KeepAlive", "HttpTest.KeepAlive #2", "suite HttpTest", "the program": not made
+// printable. Of a window that the file does not know: "an unknown window".
+[[nodiscard]] std::string NameOfWindow(const SnapshotContents& contents, std::uint32_t window);
+
+// "thread 4711 (worker)", "the main thread (net_test)". Likewise.
+[[nodiscard]] std::string NameOfThread(const SnapshotContents& contents, std::uint32_t thread);
+
+// The blocks of snapshot files of one process, one at a time by address, so that several
+// files can be walked side by side, with ids of stacks that they share. Internal to this folder.
 
 // The stacks of several snapshots of one process. Their ids are those of the tree that `nodes`
 // holds; the ids of each file are translated into them.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "runner/report/outer_frames.h"
+#include "runner/report/finding_text.h"
 
 namespace leakgate {
 

@@ -15,8 +15,8 @@
 #include "runner/budget/budget_set.h"
 #include "runner/region/amount.h"
 #include "runner/region/live_block.h"
+#include "runner/snapshot_view/block_stream.h"
 #include "runner/snapshot_view/snapshot_ages.h"
-#include "runner/snapshot_view/snapshot_contents.h"
 #include "runner/snapshot_view/stack_frames.h"
 
 namespace leakgate {

@@ -16,7 +16,7 @@
 
 #include "runner/attribution/finding.h"
 #include "runner/attribution/stack_pattern.h"
-#include "runner/snapshot_view/snapshot_contents.h"
+#include "runner/snapshot_view/block_stream.h"
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {

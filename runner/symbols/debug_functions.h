@@ -17,7 +17,7 @@
 
 #include "runner/symbols/frame.h"
 #include "runner/symbols/qualified_names.h"
-#include "runner/symbols/range_map.h"
+#include "runner/symbols/symbol_table.h"
 
 namespace leakgate {
 

@@ -12,7 +12,7 @@
 #include "runner/symbols/debug_information.h"
 #include "runner/symbols/module_file.h"
 #include "runner/symbols/name_text.h"
-#include "runner/symbols/range_map.h"
+#include "runner/symbols/symbol_table.h"
 
 namespace leakgate {
 namespace {

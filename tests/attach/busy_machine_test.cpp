@@ -14,8 +14,8 @@
 #include "runner/attach/linux/held_thread.h"
 #include "runner/attach/linux/remote_calls.h"
 #include "runner/attach/linux/target_layout.h"
-#include "runner/attach/linux/target_memory.h"
-#include "runner/attach/linux/thread_progress.h"
+#include "runner/attach/linux/target_module.h"
+#include "runner/attach/linux/thread_stops.h"
 #include "runner/process/proc_files.h"
 #include "tests/attach/attached_program.h"
 

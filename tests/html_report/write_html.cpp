@@ -10,7 +10,7 @@
 
 #include "runner/merge/result_file.h"
 #include "runner/report/formats/html_writer.h"
-#include "runner/report/formats/source_file.h"
+#include "runner/report/formats/source_excerpts.h"
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "runner/attach/program_environment.h"
-#include "runner/run/linux/signals.h"
+#include "runner/run/linux/program_watch.h"
 
 namespace leakgate::test {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "runner/attach/linux/held_thread.h"
 #include "runner/attach/linux/target_layout.h"
-#include "runner/attach/linux/target_memory.h"
+#include "runner/attach/linux/target_module.h"
 #include "runner/attach/linux/target_stack.h"
 #include "runner/base/expected.h"
 #include "runner/process/memory_layout.h"

@@ -9,7 +9,7 @@
 #include "runner/attach/linux/held_thread.h"
 #include "runner/attach/linux/initial_stack.h"
 #include "runner/attach/linux/refusals.h"
-#include "runner/attach/linux/target_memory.h"
+#include "runner/attach/linux/target_module.h"
 #include "runner/attach/linux/waiting_threads.h"
 #include "runner/attach/program_environment.h"
 #include "runner/process/memory_layout.h"

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include "runner/attach/linux/thread_progress.h"
+#include "runner/attach/linux/thread_stops.h"
 #include "runner/process/interrupted_call.h"
 #include "runner/process/proc_files.h"
 

@@ -22,7 +22,7 @@
 
 #include "runner/arch/signal_frame.h"
 #include "runner/attach/linux/held_thread.h"
-#include "runner/attach/linux/target_memory.h"
+#include "runner/attach/linux/target_module.h"
 #include "runner/base/expected.h"
 
 namespace leakgate {

@@ -10,7 +10,6 @@
 #include "common/attach_point.h"
 #include "runner/attach/linux/remote_calls.h"
 #include "runner/attach/linux/safe_point.h"
-#include "runner/attach/linux/target_memory.h"
 #include "runner/attach/linux/target_module.h"
 #include "runner/attach/linux/target_stack.h"
 #include "runner/base/expected.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runner/arch/registers.h"
-#include "runner/attach/linux/target_memory.h"
+#include "runner/attach/linux/target_module.h"
 #include "runner/base/expected.h"
 
 struct Dwfl;

@@ -2,10 +2,55 @@
 
 #include <algorithm>
 
-#include "runner/attach/linux/thread_progress.h"
 #include "runner/process/interrupted_call.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
+namespace {
+
+// Letting a thread go on costs it some microseconds in the kernel before it is where it was.
+constexpr std::chrono::microseconds kBetweenLooks(40);
+// In so much time it is looked at often.
+constexpr std::chrono::milliseconds kEnough(5);
+constexpr std::chrono::seconds kMost(15);
+
+}  // namespace
+
+bool IsReadyToRun(int pid, int tid) { return StatusField(pid, tid, "State").starts_with('R'); }
+
+ThreadProgress::ThreadProgress(int pid) : pid_(pid) {
+  for (const int tid : ListThreads(pid)) {
+    const auto time = TimeOnProcessor(pid, tid);
+    if (time) at_begin_.emplace(tid, *time);
+  }
+}
+
+bool ThreadProgress::HasMoved(int tid) const {
+  const auto last = at_last_look_.find(tid);
+  if (last == at_last_look_.end() || !IsReadyToRun(pid_, tid)) return true;
+  const auto time = TimeOnProcessor(pid_, tid);
+  return !time || *time - last->second >= kBetweenLooks;
+}
+
+void ThreadProgress::NoteLook(int tid) {
+  const auto time = TimeOnProcessor(pid_, tid);
+  if (time) at_last_look_[tid] = *time;
+}
+
+bool ThreadProgress::HasEachRun() const {
+  const std::vector<int> tasks = ListThreads(pid_);
+  return std::all_of(tasks.begin(), tasks.end(), [this](int tid) {
+    const auto begin = at_begin_.find(tid);
+    const auto time = TimeOnProcessor(pid_, tid);
+    if (begin == at_begin_.end() || !time || *time - begin->second >= kEnough) return true;
+    return !IsReadyToRun(pid_, tid);
+  });
+}
+
+bool ThreadProgress::IsSpent(std::chrono::milliseconds patience) const {
+  const auto passed = Clock::now() - begin_;
+  return passed >= kMost || (passed >= patience && HasEachRun());
+}
 
 Expected<std::optional<HeldThread>> ThreadStops::Stop(int tid) {
   constexpr std::chrono::milliseconds kInKernel(50);

@@ -11,7 +11,7 @@
 #include "runner/cli/commands/documents.h"
 #include "runner/cli/commands/explain.h"
 #include "runner/cli/commands/history.h"
-#include "runner/cli/commands/merge_options.h"
+#include "runner/cli/commands/merge.h"
 #include "runner/cli/commands/run.h"
 #include "runner/cli/commands/session.h"
 #include "runner/cli/commands/snapshot_read.h"

@@ -1,3 +1,86 @@
+// The words of an option that takes one of a few, each with what it stands for. They are
+// declared once: the parser, its messages, help and shell completion take them from there.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runner/base/expected.h"
+
+namespace leakgate {
+
+template <typename Choice>
+struct Choices {
+  std::string value_word;  // what stands for all of them in help: "WHEN"
+  std::string noun;        // what there is no other of: "way"
+  std::string usage;       // how to write them, with {} for their list: "--confirm={}"
+  std::vector<std::pair<std::string_view, Choice>> all;
+};
+
+template <typename Choice>
+[[nodiscard]] std::vector<std::string> WordsOf(const Choices<Choice>& choices) {
+  std::vector<std::string> words;
+  for (const auto& [word, choice] : choices.all) words.emplace_back(word);
+  return words;
+}
+
+// "after, inline or off".
+[[nodiscard]] inline std::string OneOf(const std::vector<std::string>& words,
+                                       std::string_view last_link = " or ") {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool is_last = i + 1 == words.size();
+    text += fmt::format("{}{}", i == 0 ? "" : is_last ? last_link : ", ", words[i]);
+  }
+  return text;
+}
+
+template <typename Choice>
+[[nodiscard]] Expected<Choice> ParseChoice(const Choices<Choice>& choices,
+                                           const std::string& option, const std::string& text) {
+  for (const auto& [word, choice] : choices.all) {
+    if (word == text) return choice;
+  }
+  return UsageError(fmt::format("{} '{}': no such {}; write {}", option, text, choices.noun,
+                                fmt::format(fmt::runtime(choices.usage), OneOf(WordsOf(choices)))));
+}
+
+// An option of a command, or an argument that is no option: how it is written, and what may
+// stand in the place of its value. The parser, help, manual pages and shell completion all
+// work with these.
+
+enum class ValueKind {
+  kText,     // anything
+  kChoice,   // one of its choices
+  kFile,     // a path
+  kReport,   // FORMAT=FILE: a choice, then a path
+  kCommand,  // one of leakgate's own commands
+};
+
+struct OptionValue {
+  std::string word{};  // what stands for it in help: "FILE"; of a flag empty
+  ValueKind kind = ValueKind::kText;
+  std::vector<std::string> choices{};
+};
+
+struct Option {
+  std::vector<std::string> names;  // "-o", "--output"; of an argument a word of its own
+  OptionValue value;
+  std::string description{};
+  bool is_repeated = false;
+
+  [[nodiscard]] bool IsArgument() const { return !names.front().starts_with('-'); }
+};
+
+// The pages of help show flags and options alike: names, value, description.
+inline bool IsFlag(const Option& option) { return option.value.word.empty(); }
+
 // The options that a command declares, each bound to the field of the command that its value
 // is read into:
 //
@@ -10,20 +93,6 @@
 // A field that is a std::vector or a std::set takes the option any number of times. Values are
 // read in the order of the declarations, once the whole command line has been split into
 // options. What they come to together is for each command's Complete to check.
-#pragma once
-
-#include <functional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "runner/base/expected.h"
-#include "runner/cli/app/choices.h"
-#include "runner/cli/app/option.h"
-
-namespace leakgate {
 
 // What stands behind the two dashes: a program and its arguments. Empty where there are none.
 using ProgramLine = std::vector<std::string>;

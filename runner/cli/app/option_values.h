@@ -7,10 +7,9 @@
 #include <string>
 
 #include "runner/base/expected.h"
-#include "runner/cli/app/choices.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/progress_mode.h"
-#include "runner/sessions/image_selector.h"
+#include "runner/sessions/session_image.h"
 
 namespace leakgate {
 

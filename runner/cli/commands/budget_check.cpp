@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "runner/budget/expiry.h"
+#include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 #include "runner/budget/wording.h"
 #include "runner/cli/commands/program_line.h"

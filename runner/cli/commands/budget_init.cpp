@@ -10,7 +10,7 @@
 
 #include "runner/attribution/stack_pattern.h"
 #include "runner/base/atomic_file.h"
-#include "runner/budget/expiry.h"
+#include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
 #include "runner/cli/app/option_values.h"
 #include "runner/cli/commands/program_line.h"

@@ -10,7 +10,6 @@
 #include "runner/attach/program_environment.h"
 #include "runner/base/atomic_file.h"
 #include "runner/budget/apply_limits.h"
-#include "runner/budget/expiry.h"
 #include "runner/budget/read_budget.h"
 #include "runner/cli/app/option_values.h"
 #include "runner/cli/commands/program_line.h"

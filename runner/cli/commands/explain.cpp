@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "runner/budget/apply_limits.h"
-#include "runner/budget/expiry.h"
 #include "runner/budget/quantities.h"
 #include "runner/budget/read_budget.h"
 #include "runner/budget/wording.h"

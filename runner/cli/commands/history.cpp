@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdio>
 
-#include "runner/cli/history_run.h"
 #include "runner/cli/history_text.h"
 #include "runner/cli/terminal.h"
 #include "runner/history/history.h"

@@ -18,7 +18,6 @@
 #include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
 #include "runner/run/preparation.h"
-#include "runner/sessions/run_client.h"
 #include "runner/sessions/session_client.h"
 
 namespace leakgate {

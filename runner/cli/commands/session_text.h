@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "runner/process/orphans.h"
+#include "runner/process/process_tree.h"
 #include "runner/report/style.h"
-#include "runner/sessions/run_client.h"
+#include "runner/sessions/session_client.h"
 #include "runner/sessions/session_messages.h"
 
 namespace leakgate {

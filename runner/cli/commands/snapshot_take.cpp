@@ -14,9 +14,9 @@
 #include "runner/region/amount.h"
 #include "runner/region/quantity_text.h"
 #include "runner/region/stack_events.h"
-#include "runner/run/linux/signals.h"
+#include "runner/run/linux/program_watch.h"
 #include "runner/sessions/linux/session_owner.h"
-#include "runner/sessions/run_client.h"
+#include "runner/sessions/session_client.h"
 
 namespace leakgate {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/cli/app/option.h"
+#include "runner/cli/app/option_list.h"
 #include "runner/cli/help/command_prose.h"
 
 namespace leakgate {

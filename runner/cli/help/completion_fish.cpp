@@ -79,7 +79,7 @@ std::string OptionLine(const CommandPage& page, const Option& option, const Comm
   return line + fmt::format(" -d {}\n", FishQuoted(FirstSentence(option.description)));
 }
 
-std::string Lines(const CommandPage& page, const std::vector<CommandPage>& pages) {
+std::string CompletionLines(const CommandPage& page, const std::vector<CommandPage>& pages) {
   std::string text;
   for (const std::string& name : page.commands) {
     text += LineFor(page) + fmt::format(" -a {} -d {}\n", LastWord(name),
@@ -103,7 +103,7 @@ std::string FishCompletion(const std::vector<CommandPage>& pages) {
   }
   text += "\nset -g __leakgate_formats " + Spaced(ReportFormats(pages)) + '\n';
   text += kFunctions;
-  for (const CommandPage& page : pages) text += Lines(page, pages);
+  for (const CommandPage& page : pages) text += CompletionLines(page, pages);
   return text;
 }
 

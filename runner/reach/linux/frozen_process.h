@@ -1,3 +1,36 @@
+// The registers of a stopped thread, as roots.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runner/base/expected.h"
+
+namespace leakgate {
+
+struct FrozenThread {
+  int tid = 0;
+  std::string name;
+  std::uint64_t stack_pointer = 0;
+  std::uint64_t program_counter = 0;
+  std::uint64_t thread_pointer = 0;
+  std::vector<std::uint64_t> registers;  // all words: general and vector registers
+};
+
+// Everything of `tid` but its name; nothing if it has died. REQUIRES: it is
+// stopped, traced by this thread.
+[[nodiscard]] std::optional<FrozenThread> ReadRegisters(int tid);
+
+// A system call that our stop has cut short is begun again, unless a signal's
+// handler comes first. Most are by themselves; those that a stop ends with EINTR
+// (epoll_wait is one) would show the program that it was stopped.
+void RestartInterruptedCall(int tid);
+
 // A process with all its threads stopped, and what their registers hold.
 //
 //   seize and interrupt each thread of /proc/PID/task, until no new one appears
@@ -10,19 +43,6 @@
 // threads go. So a short-lived thread should do it: then no thread stays stopped for good. The
 // same thread must read the memory. The parent still collects the end of the program, but not
 // before Thaw(): WaitLock is held until then.
-#pragma once
-
-#include <cstdint>
-#include <mutex>
-#include <shared_mutex>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "runner/base/expected.h"
-#include "runner/reach/linux/thread_registers.h"
-
-namespace leakgate {
 
 class FrozenProcess {
  public:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/report/run_result.h"
@@ -40,5 +41,23 @@ struct FilePosition {
 
 // The same for what has no stack: of `texts`.
 [[nodiscard]] std::string FingerprintOf(const std::vector<std::string>& texts);
+
+// The rules that an issue can break, as code scanning lists them. Pure.
+
+enum class Rule {
+  kLost,
+  kSteady,
+  kOutstanding,  // over a limit on what may be outstanding or retained
+  kOverLimit,    // over another limit
+  kUnconfirmed,
+  kMismatchedFree,
+  kDoubleFree,
+  kBudgetEntry,  // an override or allowance that expired, or that nothing used
+};
+inline constexpr int kRuleCount = 8;
+
+[[nodiscard]] std::string_view RuleId(Rule rule);     // "leakgate.lost"
+[[nodiscard]] std::string_view RuleTitle(Rule rule);  // "Lost memory"
+[[nodiscard]] std::string_view RuleHelp(Rule rule);   // one or two sentences
 
 }  // namespace leakgate

@@ -10,7 +10,6 @@
 
 #include "runner/report/formats/html_template.h"
 #include "runner/report/formats/page_tables.h"
-#include "runner/report/formats/script_json.h"
 #include "runner/report/json/make_json.h"
 
 namespace leakgate {

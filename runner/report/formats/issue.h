@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "runner/report/formats/call_site.h"
-#include "runner/report/formats/rule.h"
 #include "runner/report/run_result.h"
 
 namespace leakgate {

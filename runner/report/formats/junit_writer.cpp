@@ -1,16 +1,194 @@
+#include "runner/report/formats/junit_writer.h"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <vector>
 
-#include "runner/report/formats/junit_case.h"
+#include "runner/report/excess.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/report_text.h"
 #include "runner/report/formats/writers.h"
+#include "runner/report/json/words.h"
+#include "runner/report/style.h"
+#include "runner/report/text_report.h"
+#include "runner/report/verdict_counts.h"
 
 namespace leakgate {
 namespace {
+
+std::string SuiteOf(const WindowResult& window) {
+  if (window.kind != WindowKind::kTest) return window.name;
+  return window.name.substr(0, window.name.find('.'));
+}
+
+std::string CaseNameOf(const WindowResult& window) {
+  const std::string iteration =
+      window.iteration > 1 ? " #" + std::to_string(window.iteration) : std::string();
+  if (window.kind == WindowKind::kSuite) return "(suite)" + iteration;
+  if (window.kind == WindowKind::kProgram) return "(program)" + iteration;
+  if (window.kind == WindowKind::kProcess) {
+    return (window.started_by.empty() ? "(process)" : "(process) of " + window.started_by) +
+           iteration;
+  }
+  const std::size_t dot = window.name.find('.');
+  return (dot == std::string::npos ? window.name : window.name.substr(dot + 1)) + iteration;
+}
+
+void AddAmount(JunitCase& test, const std::string& name, Amount amount) {
+  if (amount == Amount{}) return;
+  test.properties.emplace_back(name + "_bytes", std::to_string(amount.bytes));
+  test.properties.emplace_back(name + "_blocks", std::to_string(amount.blocks));
+}
+
+void AddProperties(JunitCase& test, const WindowResult& window) {
+  test.properties.emplace_back("verdict", Word(window.verdict));
+  if (!window.budget->component.empty()) {
+    test.properties.emplace_back("component", window.budget->component);
+  }
+  if (!window.budget->owner.empty()) test.properties.emplace_back("owner", window.budget->owner);
+  AddAmount(test, "outstanding", window.outstanding);
+  AddAmount(test, "lost", window.lost);
+  AddAmount(test, "retained", window.retained);
+  test.properties.emplace_back("peak_live_bytes", std::to_string(window.peak_live_bytes));
+}
+
+// "128 B in 2 blocks lost, budget 0 B; ...".
+std::string OverBudgetMessage(const WindowResult& window) {
+  std::vector<std::string> parts;
+  for (const FreeErrorResult& error : window.free_errors) {
+    if (error.baseline != BaselineState::kKnown) parts.push_back(error.text);
+  }
+  for (const Excess& excess : Excesses(window)) {
+    parts.push_back(fmt::format("{}, {}", excess.amount, excess.budget));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+void Set(JunitCase& test, JunitOutcome outcome, std::string type, std::string message) {
+  test.outcome = outcome;
+  test.type = std::move(type);
+  test.message = std::move(message);
+}
+
+// What GoogleTest says of the test. Its stream of events does not tell failed from
+// skipped; a program that exits with 0 has no failed one.
+void SetByGoogleTest(JunitCase& test, const WindowResult& window, const RunResult& run) {
+  const bool nothing_failed = run.program.exit_code == 0;
+  switch (window.status) {
+    case TestStatus::kFailed:
+      return Set(test, JunitOutcome::kFailed, "googletest.failed", "the test failed in GoogleTest");
+    case TestStatus::kNotPassed:
+      if (nothing_failed) return Set(test, JunitOutcome::kSkipped, "", "");
+      return Set(test, JunitOutcome::kFailed, "googletest.not_passed",
+                 "the test failed in GoogleTest, or was skipped; --gtest_output=xml:FILE tells");
+    case TestStatus::kCrashed:
+      return Set(test, JunitOutcome::kError, "googletest.crashed",
+                 "the program ended while the test ran");
+    case TestStatus::kSkipped:
+      return Set(test, JunitOutcome::kSkipped, "", "");
+    case TestStatus::kNone:
+    case TestStatus::kPassed:
+      break;
+  }
+}
+
+// With the listener, the gate's own failure is what GoogleTest says, too.
+bool FailedBesides(const WindowResult& window, const RunResult& run) {
+  const bool failed =
+      window.status == TestStatus::kFailed || window.status == TestStatus::kNotPassed;
+  return failed && run.tracing.boundaries != BoundarySource::kListener;
+}
+
+// What leakgate says goes before what GoogleTest says: many readers take one failure only.
+void SetByGate(JunitCase& test, const WindowResult& window, const RunResult& run,
+               const TextStyle& style) {
+  const bool gates = run.mode != GateMode::kWarnOnly;
+  if (window.verdict == Verdict::kOverBudget) {
+    const std::string text = FailureText(window, style);
+    if (!gates) {
+      test.output = text;
+      return;
+    }
+    Set(test, JunitOutcome::kFailed, "leakgate.over_budget", OverBudgetMessage(window));
+    test.text = FailureTextWithHeadline(window, style);
+    if (FailedBesides(window, run)) test.text += "\n\nThe test failed in GoogleTest, too.";
+  } else if (window.verdict == Verdict::kInconclusive) {
+    const std::string reason = Printable(window.reason);
+    if (!gates || test.outcome == JunitOutcome::kError) {
+      test.output = "inconclusive: " + reason;
+      return;
+    }
+    Set(test, JunitOutcome::kError, "leakgate.inconclusive", reason);
+  } else if (window.verdict == Verdict::kUnconfirmed) {
+    const std::string reason = Printable(window.reason);
+    test.output = "unconfirmed: " + reason;
+    if (run.mode == GateMode::kStrict) {
+      Set(test, JunitOutcome::kFailed, "leakgate.unconfirmed", reason);
+    }
+  }
+}
+
+// Suites and the program are told of where there is something to tell.
+bool IsTold(const WindowResult& window) {
+  return window.kind == WindowKind::kTest ||
+         (window.verdict != Verdict::kPass && window.verdict != Verdict::kNotGated);
+}
+
+JunitCase CaseOf(const WindowResult& window, const RunResult& run, const std::string& root) {
+  JunitCase test;
+  test.suite = SuiteOf(window);
+  test.name = CaseNameOf(window);
+  test.position = PositionOf(window, root);
+  if (window.kind == WindowKind::kTest) {
+    test.seconds = std::chrono::duration<double>(window.end - window.begin).count();
+  }
+  AddProperties(test, window);
+  SetByGoogleTest(test, window, run);
+  SetByGate(test, window, run, {Colour::kOff, root});
+  return test;
+}
+
+std::string BinaryName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// What no window tells: why the whole run fails, or measured nothing.
+std::vector<JunitCase> CasesOfRun(const RunResult& run) {
+  if (run.mode == GateMode::kWarnOnly) return {};
+  std::vector<JunitCase> cases;
+  const auto add = [&](JunitOutcome outcome, const std::string& type,
+                       const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    JunitCase test;
+    test.suite = BinaryName(run.binary);
+    test.name = "(run: " + type.substr(type.find('.') + 1) + ")";
+    Set(test, outcome, type, Printable(lines.front()));
+    for (const std::string& line : lines) {
+      test.text += (test.text.empty() ? "" : "\n") + Printable(line);
+    }
+    cases.push_back(std::move(test));
+  };
+  add(JunitOutcome::kError, "leakgate.inconclusive", run.reasons);
+  add(JunitOutcome::kFailed, "leakgate.budget_entry", run.failures);
+  if (run.mode == GateMode::kStrict) add(JunitOutcome::kFailed, "leakgate.warning", run.warnings);
+  return cases;
+}
+
+bool IsBad(const JunitCase& test) {
+  return test.outcome == JunitOutcome::kFailed || test.outcome == JunitOutcome::kError;
+}
+
+// Of a run that does not exit with 0, though no test tells why.
+JunitCase CaseOfExit(const RunResult& run) {
+  JunitCase test;
+  test.suite = BinaryName(run.binary);
+  test.name = "(run: exit)";
+  Set(test, JunitOutcome::kError, "program.exit",
+      fmt::format("the program {}; leakgate exits with {}", ProgramExitText(run.program),
+                  run.exit_code));
+  return test;
+}
 
 std::string Attribute(std::string_view name, std::string_view value) {
   return fmt::format(" {}=\"{}\"", name, XmlAttribute(value));
@@ -85,6 +263,17 @@ class JunitWriter {
 };
 
 }  // namespace
+
+std::vector<JunitCase> JunitCases(const RunResult& run, const std::string& root) {
+  std::vector<JunitCase> cases;
+  for (const WindowResult& window : run.windows) {
+    if (IsTold(window)) cases.push_back(CaseOf(window, run, root));
+  }
+  for (JunitCase& test : CasesOfRun(run)) cases.push_back(std::move(test));
+  const bool is_told = std::any_of(cases.begin(), cases.end(), IsBad);
+  if (run.exit_code != 0 && !is_told) cases.push_back(CaseOfExit(run));
+  return cases;
+}
 
 ReportWriter NewJunitWriter(std::ostream& out, const ReportSurroundings& surroundings) {
   return MakeWriter<JunitWriter>(out, surroundings);

@@ -1,18 +1,4 @@
-// What many findings of the HTML report share, each told once: strings, frames, call
-// stacks and the patterns that an allowance would name. Pure; the same calls in the
-// same order give the same tables.
-//
-//   strings   "", "net::Pool::Grow()", "/src/pool.cc", ...      an index stands for each
-//   frames    function, file, line, module, offset, flags, ...  six numbers a frame
-//   stacks    parent, frame, ...                                two numbers a node
-//
-// A stack is a node of a tree whose root, node 0, is outside all: its frame and those
-// of its ancestors are the stack, innermost first. The node of
-//
-//   malloc <- Grow <- TestBody
-//
-// is `malloc` below `Grow` below `TestBody` below the root, so that stacks share their
-// outer frames, and the tree is the flame graph's.
+// JSON as the text of an HTML <script> element. Pure.
 #pragma once
 
 #include <array>
@@ -30,6 +16,28 @@
 #include "runner/attribution/finding.h"
 
 namespace leakgate {
+
+// Compact JSON that no name in it can end early: a '<' is written as \u003c, so there
+// is neither "</script>" nor "<!--", and the line separators U+2028 and U+2029, which
+// old JavaScript takes for ends of lines, are escaped as well. What is not UTF-8 comes
+// out as U+FFFD.
+[[nodiscard]] std::string ScriptJson(const nlohmann::ordered_json& json);
+
+// What many findings of the HTML report share, each told once: strings, frames, call
+// stacks and the patterns that an allowance would name. Pure; the same calls in the
+// same order give the same tables.
+//
+//   strings   "", "net::Pool::Grow()", "/src/pool.cc", ...      an index stands for each
+//   frames    function, file, line, module, offset, flags, ...  six numbers a frame
+//   stacks    parent, frame, ...                                two numbers a node
+//
+// A stack is a node of a tree whose root, node 0, is outside all: its frame and those
+// of its ancestors are the stack, innermost first. The node of
+//
+//   malloc <- Grow <- TestBody
+//
+// is `malloc` below `Grow` below `TestBody` below the root, so that stacks share their
+// outer frames, and the tree is the flame graph's.
 
 class PageTables {
  public:

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "runner/report/finding_text.h"
-#include "runner/report/formats/frame_table.h"
 #include "runner/report/formats/gzip.h"
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/outstanding_stacks.h"

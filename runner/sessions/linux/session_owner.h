@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <string>
 
-#include "runner/sessions/session_status.h"
+#include "runner/sessions/session_messages.h"
 
 namespace leakgate {
 

@@ -19,7 +19,7 @@
 #include "runner/host/control_server.h"
 #include "runner/region/linux/region_file.h"
 #include "runner/run/linux/launcher.h"
-#include "runner/run/linux/signals.h"
+#include "runner/run/linux/program_watch.h"
 
 namespace {
 

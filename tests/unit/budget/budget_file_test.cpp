@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runner/budget/expiry.h"
+#include "runner/budget/apply_limits.h"
 #include "tests/unit/budget/good_budget.h"
 
 namespace leakgate {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "runner/budget/expiry.h"
+#include "runner/budget/apply_limits.h"
 
 namespace leakgate {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "runner/budget/expiry.h"
+#include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 
 namespace leakgate {

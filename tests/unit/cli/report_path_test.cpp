@@ -1,7 +1,7 @@
-#include "runner/cli/report_path.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "runner/cli/write_reports.h"
 
 namespace leakgate {
 namespace {

@@ -1,9 +1,9 @@
-#include "runner/process/process_resources.h"
-
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

@@ -1,7 +1,6 @@
-#include "runner/report/costly_tests.h"
-
 #include <gmock/gmock.h>
 
+#include "runner/report/failure_table.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

@@ -1,7 +1,6 @@
-#include "runner/report/ctest_measurements.h"
-
 #include <gmock/gmock.h>
 
+#include "runner/report/measurement_text.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

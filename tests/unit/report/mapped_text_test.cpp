@@ -1,7 +1,6 @@
-#include "runner/report/mapped_text.h"
-
 #include <gmock/gmock.h>
 
+#include "runner/report/left_behind_text.h"
 #include "runner/report/text_report.h"
 #include "tests/unit/report/sample_results.h"
 

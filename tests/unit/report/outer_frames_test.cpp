@@ -1,7 +1,6 @@
-#include "runner/report/outer_frames.h"
-
 #include <gtest/gtest.h>
 
+#include "runner/report/finding_text.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

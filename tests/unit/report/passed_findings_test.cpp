@@ -1,7 +1,6 @@
-#include "runner/report/passed_findings.h"
-
 #include <gmock/gmock.h>
 
+#include "runner/report/left_behind_text.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

@@ -1,6 +1,6 @@
-#include "runner/report/program_exit_text.h"
-
 #include <gtest/gtest.h>
+
+#include "runner/report/verdict_counts.h"
 
 namespace leakgate {
 namespace {

@@ -1,8 +1,8 @@
 // What a repeated test's process is not to inherit.
-#include "runner/run/repetition_environment.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "runner/run/repetition.h"
 
 namespace leakgate {
 namespace {

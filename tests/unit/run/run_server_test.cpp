@@ -12,7 +12,7 @@
 #include "runner/host/named_sockets.h"
 #include "runner/process/proc_files.h"
 #include "runner/region/linux/region_file.h"
-#include "runner/sessions/run_client.h"
+#include "runner/sessions/session_client.h"
 #include "runner/sessions/take_snapshot.h"
 
 namespace leakgate {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "runner/budget/read_budget.h"
-#include "runner/run/run_reasons.h"
+#include "runner/run/run_outcome.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

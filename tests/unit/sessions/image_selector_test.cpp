@@ -1,6 +1,6 @@
-#include "runner/sessions/image_selector.h"
-
 #include <gmock/gmock.h>
+
+#include "runner/sessions/session_image.h"
 
 namespace leakgate {
 namespace {

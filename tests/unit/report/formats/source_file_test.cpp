@@ -1,11 +1,11 @@
-#include "runner/report/formats/source_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "runner/report/formats/source_excerpts.h"
 
 namespace leakgate {
 namespace {

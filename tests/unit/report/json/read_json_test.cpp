@@ -10,7 +10,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "runner/merge/run_content.h"
+#include "runner/merge/result_file.h"
 #include "runner/report/excess.h"
 #include "runner/report/json/write_json.h"
 #include "tests/support/processor_time.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runner/base/expected.h"
+#include "runner/cli/app/option_list.h"
 #include "runner/cli/progress_mode.h"
 #include "runner/report/report_file.h"
 
@@ -25,5 +26,15 @@ struct MergeCommand {
 // Prints the summary to standard error, and returns the merged verdict's exit code.
 // After an error nothing has been written.
 [[nodiscard]] Expected<int> Execute(const MergeCommand& command);
+
+// The options of `leakgate merge`; what it does is in merge_command.h.
+
+void Declare(MergeCommand& command, OptionList& options);
+[[nodiscard]] Expected<void> Complete(MergeCommand& command, const ProgramLine& program);
+
+// FORMAT=FILE of --report.
+[[nodiscard]] OptionValue ReportWord();
+[[nodiscard]] Expected<ReportRequest> ParseReport(const std::string& option,
+                                                  const std::string& text);
 
 }  // namespace leakgate
