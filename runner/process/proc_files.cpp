@@ -1,5 +1,6 @@
 #include "runner/process/proc_files.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -119,6 +120,21 @@ std::optional<unsigned> UserOfProcess(int pid) {
   struct stat facts {};
   if (::stat(fmt::format("/proc/{}", pid).c_str(), &facts) != 0) return std::nullopt;
   return facts.st_uid;
+}
+
+std::vector<std::uint64_t> ReadAuxiliary(int pid) {
+  const std::string bytes = ReadProcFile(fmt::format("/proc/{}/auxv", pid)).value_or("");
+  std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
+  std::copy_n(bytes.data(), words.size() * sizeof(words[0]), reinterpret_cast<char*>(words.data()));
+  return words;
+}
+
+std::optional<std::uint64_t> AuxiliaryValue(std::span<const std::uint64_t> auxiliary,
+                                            std::uint64_t type) {
+  for (std::size_t at = 0; at + 1 < auxiliary.size() && auxiliary[at] != AT_NULL; at += 2) {
+    if (auxiliary[at] == type) return auxiliary[at + 1];
+  }
+  return std::nullopt;
 }
 
 ProcessResources ReadResources(int pid) {

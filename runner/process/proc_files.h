@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -66,6 +67,14 @@ namespace leakgate {
 
 // Returns the number of the user whose process `pid` is; nothing if there is no such process.
 [[nodiscard]] std::optional<unsigned> UserOfProcess(int pid);
+
+// Returns the auxiliary vector of the process, which is pairs of a type and a value; empty if it
+// cannot be read.
+[[nodiscard]] std::vector<std::uint64_t> ReadAuxiliary(int pid);
+
+// Returns the value of `type` in an auxiliary vector; nothing if it has no such entry.
+[[nodiscard]] std::optional<std::uint64_t> AuxiliaryValue(std::span<const std::uint64_t> auxiliary,
+                                                          std::uint64_t type);
 
 // What a process has at one moment besides its heap: open file descriptors and
 // threads. From /proc; what cannot be read is as if it were not there.

@@ -10,12 +10,11 @@
 #include <string>
 #include <string_view>
 
-#include "runner/attach/linux/call_point.h"
 #include "runner/attach/linux/remote_calls.h"
+#include "runner/attach/linux/safe_point.h"
 #include "runner/attach/linux/target_layout.h"
 #include "runner/attach/linux/target_module.h"
 #include "runner/attach/linux/thread_stops.h"
-#include "runner/attach/linux/waiting_threads.h"
 #include "runner/base/expected.h"
 
 namespace leakgate {
@@ -63,7 +62,7 @@ class Target {
 
   std::unique_ptr<TargetMemory> memory_;
   std::unique_ptr<TargetLayout> layout_;
-  std::optional<CallPoint> call_point_;  // of layout_
+  std::optional<SafePointCheck> safe_point_;  // of layout_
   ThreadStops stops_;
   std::string why_not_;  // the last thread that was looked at was no good
   int tid_ = 0;

@@ -5,13 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/attach_point.h"
 #include "runner/attach/linux/remote_calls.h"
-#include "runner/attach/linux/safe_point.h"
 #include "runner/attach/linux/target_module.h"
-#include "runner/attach/linux/target_stack.h"
 #include "runner/base/expected.h"
 #include "runner/process/memory_layout.h"
 
@@ -34,6 +33,16 @@ struct AttachPointCopy {
   std::uint64_t release = 0;
 };
 
+// The part of the process that an address is in.
+enum class FrameOwner {
+  kProgram,  // anything else
+  kCLibrary,
+  kDynamicLinker,
+  kAllocator,  // a library that defines malloc
+  kAgent,
+  kUnknown,  // no module
+};
+
 class TargetLayout {
  public:
   // Fails if the C library is not a known one, or if the process goes. The error says what to do.
@@ -45,7 +54,11 @@ class TargetLayout {
   // Where the agent's attach point is; 0 if there is no agent, or if it has none.
   std::uint64_t attach_point() const { return attach_point_; }
 
-  [[nodiscard]] std::vector<PlacedFrame> Place(const TargetStack& stack) const;
+  [[nodiscard]] FrameOwner OwnerOf(std::uint64_t address) const;
+  // The names that the C library exports for the function that `address` is in.
+  [[nodiscard]] std::vector<std::string_view> LibraryNamesAt(std::uint64_t address) const {
+    return libc_->NamesAt(address);
+  }
 
   // Whether no other program has been executed, so that `memory`, which was opened before, is still
   // there.
@@ -55,7 +68,6 @@ class TargetLayout {
   TargetLayout() = default;
   static Expected<TargetLayout> ReadLoaded(const TargetMemory& memory);
   void FindAllocators(const TargetMemory& memory, const std::vector<MappedRange>& maps);
-  FrameOwner OwnerOf(std::uint64_t address) const;
 
   std::vector<MappedRange> maps_;
   std::optional<TargetModule> libc_;
