@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "runner/arch/library_code.h"
+#include "runner/arch/processor.h"
 #include "runner/base/descriptors.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/memory_layout.h"

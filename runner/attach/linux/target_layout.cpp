@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "runner/arch/library_code.h"
+#include "runner/arch/processor.h"
 
 namespace leakgate {
 namespace {

@@ -6,9 +6,9 @@
 #include <charconv>
 #include <string>
 
-#include "runner/arch/system_calls.h"
-#include "runner/process/interrupted_call.h"
+#include "runner/arch/registers.h"
 #include "runner/process/proc_files.h"
+#include "runner/process/ptrace_stops.h"
 
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449

@@ -12,9 +12,8 @@
 
 #include "runner/arch/registers.h"
 #include "runner/base/descriptors.h"
-#include "runner/process/interrupted_call.h"
 #include "runner/process/proc_files.h"
-#include "runner/process/wait_lock.h"
+#include "runner/process/ptrace_stops.h"
 
 namespace leakgate {
 namespace {
