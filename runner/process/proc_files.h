@@ -38,7 +38,7 @@ namespace leakgate {
 // A field of /proc/PID/task/TID/status; empty if the thread has ended.
 [[nodiscard]] std::string StatusField(int pid, int tid, std::string_view field);
 
-// The error that the process has ended.
+// Returns the error that the process has ended.
 [[nodiscard]] Unexpected EndedError(int pid);
 
 // True if the thread has ended, even if its parent has not waited for it yet.
@@ -76,15 +76,14 @@ namespace leakgate {
 [[nodiscard]] std::optional<std::uint64_t> AuxiliaryValue(std::span<const std::uint64_t> auxiliary,
                                                           std::uint64_t type);
 
-// What a process has at one moment besides its heap: open file descriptors and
-// threads. From /proc; what cannot be read is as if it were not there.
-
+// The open file descriptors and the threads of a process at one moment. Those that cannot be read
+// are missing.
 struct ProcessResources {
-  std::map<int, std::string> file_descriptors;  // what each leads to
-  std::map<int, std::string> threads;           // by tid: its name
+  std::map<int, std::string> file_descriptors;  // the target of each
+  std::map<int, std::string> threads;           // the name of each, by tid
 };
 
-// What `after` has and `before` had not.
+// The resources that a process has at one moment, and did not have at an earlier one.
 struct ResourcesLeft {
   std::int64_t file_descriptors = 0;
   std::int64_t threads = 0;
@@ -93,7 +92,7 @@ struct ResourcesLeft {
 
 [[nodiscard]] ProcessResources ReadResources(int pid);
 
-// Pure.
+// Returns the resources in `after` that are not in `before`. Pure.
 [[nodiscard]] ResourcesLeft LeftBetween(const ProcessResources& before,
                                         const ProcessResources& after);
 

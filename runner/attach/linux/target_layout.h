@@ -1,5 +1,5 @@
-// What a process has loaded, as far as it matters for attaching: whose code an address is, where
-// the functions are that are called there, and the agent if the process has one.
+// Knows what a process has loaded: which part an address is in, where the functions are that
+// attaching calls, and the agent if the process has one.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,7 @@
 
 namespace leakgate {
 
-// A copy of an agent's attach point (common/attach_point.h). `pid` is the process whose state it
-// is.
+// A copy of an agent's attach point (common/attach_point.h), which is the state of process `pid`.
 struct AttachPointCopy {
   std::uint32_t layout_version = 0;
   AttachState state = AttachState::kUnready;
@@ -27,7 +26,7 @@ struct AttachPointCopy {
   bool is_loaded_late = false;
   int slots_changed = 0;
   int slots_unresolved = 0;
-  std::uint64_t enable = 0;  // functions' addresses
+  std::uint64_t enable = 0;  // the address of a function, as are the next three
   std::uint64_t redirect_again = 0;
   std::uint64_t disable = 0;
   std::uint64_t release = 0;
@@ -45,13 +44,13 @@ enum class FrameOwner {
 
 class TargetLayout {
  public:
-  // Fails if the C library is not a known one, or if the process goes. The error says what to do.
+  // Fails if the C library is not a known one, or if the process ends. The error says what to do.
   [[nodiscard]] static Expected<TargetLayout> Read(const TargetMemory& memory);
 
   const RemoteLibrary& library() const { return library_; }
   std::uint64_t dlopen() const { return dlopen_; }
   const std::optional<TargetModule>& agent() const { return agent_; }
-  // Where the agent's attach point is; 0 if there is no agent, or if it has none.
+  // The address of the agent's attach point; 0 if there is no agent, or if it has none.
   std::uint64_t attach_point() const { return attach_point_; }
 
   [[nodiscard]] FrameOwner OwnerOf(std::uint64_t address) const;
@@ -60,8 +59,7 @@ class TargetLayout {
     return libc_->NamesAt(address);
   }
 
-  // Whether no other program has been executed, so that `memory`, which was opened before, is still
-  // there.
+  // Returns whether the process has not executed another program since `memory` was opened.
   [[nodiscard]] bool StillHolds(const TargetMemory& memory) const;
 
  private:
@@ -73,7 +71,7 @@ class TargetLayout {
   std::optional<TargetModule> libc_;
   std::optional<TargetModule> linker_;
   std::optional<TargetModule> agent_;
-  std::vector<std::string> allocators_;  // files
+  std::vector<std::string> allocators_;  // paths of libraries that define malloc
   RemoteLibrary library_;
   std::uint64_t dlopen_ = 0;
   std::uint64_t attach_point_ = 0;
