@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -93,16 +92,19 @@ std::optional<std::chrono::nanoseconds> TimeOnProcessor(int pid, int tid) {
 }
 
 std::vector<int> ListThreads(int pid) {
-  std::vector<int> tasks;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", pid), error), end;
-       !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    int tid = 0;
-    std::from_chars(name.data(), name.data() + name.size(), tid);
-    if (tid > 0) tasks.push_back(tid);
-  }
-  return tasks;
+  std::vector<int> tids;
+  ForEachNumber(fmt::format("/proc/{}/task", pid), [&](int tid, const fs::path&) {
+    if (tid > 0) tids.push_back(tid);
+  });
+  return tids;
+}
+
+std::vector<int> ListProcesses() {
+  std::vector<int> pids;
+  ForEachNumber("/proc", [&](int pid, const fs::path&) {
+    if (pid > 0) pids.push_back(pid);
+  });
+  return pids;
 }
 
 int NamespacePid(int pid) {

@@ -58,6 +58,9 @@ namespace leakgate {
 // The numbers of the process's threads; none if it has ended.
 [[nodiscard]] std::vector<int> ListThreads(int pid);
 
+// The PIDs of all processes.
+[[nodiscard]] std::vector<int> ListProcesses();
+
 // The PID that the process has for itself, which differs from `pid` if it runs in a container.
 [[nodiscard]] int NamespacePid(int pid);
 

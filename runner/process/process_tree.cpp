@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,11 +42,7 @@ ProcessFacts FactsOf(pid_t pid) {
 
 std::map<pid_t, ProcessFacts> AllProcesses() {
   std::map<pid_t, ProcessFacts> processes;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const pid_t pid = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
-    if (pid > 0) processes[pid] = FactsOf(pid);
-  }
+  for (const int pid : ListProcesses()) processes[pid] = FactsOf(pid);
   return processes;
 }
 
@@ -127,10 +123,7 @@ int ParentOf(int pid) { return FactsOf(pid).parent; }
 
 std::vector<Orphan> FindOrphans() {
   std::vector<Orphan> orphans;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const int pid = std::atoi(entry.path().filename().c_str());
-    if (pid <= 0) continue;
+  for (const int pid : ListProcesses()) {
     const std::optional<std::uint64_t> region = RegionIn(pid);
     const int owner = region ? OwnerOf(pid, *region) : 0;
     if (owner > 0 && HasDied(owner, owner)) orphans.push_back({pid, owner, ImageOf(pid)});
