@@ -27,7 +27,7 @@ SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runne
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
 OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
                "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp", "command_page.cpp",
-               "explain.cpp", "documents.cpp", "history_text.cpp", "root_namer.cpp", "holder.cpp",
+               "explain.cpp", "documents.cpp", "history_text.cpp",
                "process_resources.cpp", "budget_init.cpp", "installation.cpp", "session_text.cpp",
                "snapshot_take.cpp"}
 OTHER_TEXTS = {
@@ -36,6 +36,8 @@ OTHER_TEXTS = {
     "{} here, {} in the baseline", "{} of this call site freed meanwhile",
     "freed by its suite's tear-down", "freed before the iteration ended", "freed by the program's end",
     "freed twice, by {}", "{} B allocated by {} and freed by {}",
+    # what holds a block
+    "a thread-local of {}", "memory that is gone", "an anonymous mapping ({:#x}-{:#x})", "the stack of {}",
     # parts of a message that has its entry
     "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",
     "missing closing quote", "must be escaped", "unexpected end of input", "expected end of input",

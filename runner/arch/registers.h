@@ -1,7 +1,7 @@
-// The registers of a thread of another process, which is stopped and traced by this thread.
+// The registers of a thread of another process. The calling thread traces it and has stopped it.
 //
-// RegisterSet is the processor's own struct: what it holds is known in the processor's folder
-// alone. The rest of the runner asks by the functions below.
+// RegisterSet is the processor's own struct. Only the processor's folder knows its fields; the rest
+// of the runner uses the functions below.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct Dwfl_Thread;  // elfutils
 
 namespace leakgate {
 
-// All that must be put back so that a thread goes on as if nothing had been.
+// Everything that must be restored so that a thread goes on as if nothing had happened.
 struct HeldState {
   RegisterSet registers{};
-  std::vector<std::uint8_t> vectors;  // as the kernel tells and takes them
+  std::vector<std::uint8_t> vectors;  // in the kernel's form
   std::uint64_t blocked_signals = 0;
 };
 
-// Each returns nothing, or false, if the thread has gone.
+// Each returns nothing, or false, if the thread has ended.
 [[nodiscard]] std::optional<RegisterSet> GetRegisterSet(int tid);
 [[nodiscard]] bool SetRegisterSet(int tid, const RegisterSet& registers);
 [[nodiscard]] std::optional<std::vector<std::uint8_t>> GetVectors(int tid);
@@ -36,19 +36,24 @@ struct HeldState {
 [[nodiscard]] std::uint64_t ThreadPointerOf(const RegisterSet& registers);
 void SetStackPointer(RegisterSet& registers, std::uint64_t address);
 
-// The values of the registers that may hold pointers, but for the stack pointer.
+// The values of the registers that may hold pointers, except the stack pointer.
 [[nodiscard]] std::vector<std::uint64_t> GeneralValuesOf(const RegisterSet& registers);
 
 // The number of the system call that the thread is in; negative if it is in none.
 [[nodiscard]] std::int64_t SystemCallOf(const RegisterSet& registers);
-// What a function or a system call has returned.
+// The value that a function or a system call has returned.
 [[nodiscard]] std::uint64_t ResultOf(const RegisterSet& registers);
 
-// Has the kernel make the system call again that the thread is in, unless a signal's handler comes
-// first. REQUIRES: the call has returned to where ptrace stops the thread.
+// Some processors have older forms of a system call besides the one that all have. Returns the
+// number of the latter, such as epoll_pwait for epoll_wait: it waits in the same way, and the
+// arguments that both have are in the same places. Returns other numbers as they are.
+[[nodiscard]] std::int64_t NewerFormOf(std::int64_t call);
+
+// Changes `registers` so that the kernel makes the thread's system call again, unless it runs a
+// signal handler first. REQUIRES: the call has returned to where ptrace stops the thread.
 void MakeCallAgain(RegisterSet& registers);
 
-// Tells elfutils the registers that an unwinding begins with.
+// Gives elfutils the registers with which an unwinding begins. Returns false if it refuses them.
 [[nodiscard]] bool TellUnwinder(Dwfl_Thread* thread, const RegisterSet& registers);
 
 }  // namespace leakgate

@@ -1,22 +1,24 @@
 // Enables heap tracing in a process that runs already, and disables it again.
 //
-//   1 refuse what cannot be traced, with the reason and what to do
-//   2 find a safe point: one thread of the process, stopped where no lock of the
-//     allocator's or the dynamic linker's can be its own
-//   3 on that thread, as a signal handler would run: load the agent if it is not there,
-//     and have it ask the control server for a region
-//   4 put everything back; the thread goes on as though nothing had happened
+//   1 refuse a process that cannot be traced, with the reason and what to do
+//   2 find a safe point: stop one thread of the process where it cannot hold a lock of the
+//   allocator
+//     or the dynamic linker
+//   3 on that thread, as a signal handler would run, load the agent if the process does not have
+//   it,
+//     and have the agent ask the control server for a region
+//   4 restore everything, so that the thread goes on as if nothing had happened
 //
-// In a process that already carries the agent, which was told to stay off when the process began,
-// the agent need not be loaded. Other threads are not stopped.
+// Step 3 loads nothing in a process that began with the agent, which was told to stay off. Other
+// threads are not stopped.
 //
-// A process that a signal has stopped stays stopped: it goes on, traced, when whoever stopped it
-// says so. If it has not executed its first instruction yet, it is made to begin with the agent
-// (linux/program_begin.h). Where an enabled process executes another program, that is traced, too
+// A process that a signal has stopped stays stopped, and is traced once it is continued. If it has
+// not executed its first instruction yet, it will begin with the agent (linux/program_begin.h). If
+// an enabled process executes another program, that is traced, too
 // (plugin/agent/exec/exec_environment.h).
 //
-// May be called on any thread of the runner's. The work is done on a thread of its own: when that
-// ends, the kernel lets go of the process, whatever went wrong. WaitLock is held meanwhile. If the
+// Any thread of the runner may call these functions. A thread of its own does the work: when that
+// ends, the kernel releases the process, whatever went wrong. WaitLock is held meanwhile. If the
 // runner is killed half way, the process's thread restores itself.
 #pragma once
 
@@ -31,7 +33,7 @@ namespace leakgate {
 struct EnableRequest {
   int pid = 0;
   std::string control;          // the name of the control server that gives `pid` a region
-  std::filesystem::path agent;  // to be loaded if it has not been
+  std::filesystem::path agent;  // the file to load if the process does not have the agent
 };
 
 // How the agent has come into the process.
@@ -48,18 +50,18 @@ enum class TracingBegins {
 struct Attachment {
   AgentOrigin origin = AgentOrigin::kPreloaded;
   TracingBegins begin = TracingBegins::kNow;
-  int tid = 0;                         // of the thread that was used
-  std::chrono::nanoseconds stopped{};  // how long it was kept from its own work
-  int redirected_calls = 0;            // addresses in modules' tables that lead to the agent now
+  int tid = 0;                         // the thread that was used
+  std::chrono::nanoseconds stopped{};  // how long that thread was stopped
+  int redirected_calls = 0;  // how many addresses in modules' tables lead to the agent now
 };
 
-// When this returns, the process is traced: the region says kTracing, and since when
-// (attached_at_ns). The control server must be running. It is asked for the region meanwhile; by a
-// program that has not begun, when it begins.
+// Begins the tracing of the process. When this returns, the region says kTracing, and since when
+// (attached_at_ns). Meanwhile the process asks the control server for the region; a program that
+// has not begun does so when it begins. REQUIRES: the control server runs.
 [[nodiscard]] Expected<Attachment> EnableRunning(const EnableRequest& request);
 
-// Ends the tracing of the process, which gives up its region. The agent stays, idle, and can be
-// enabled again. Does nothing if the process is not traced.
+// Ends the tracing of the process, which gives up its region. The agent stays in it, idle, and can
+// be enabled again. Does nothing if the process is not traced.
 [[nodiscard]] Expected<void> DisableRunning(int pid);
 
 }  // namespace leakgate

@@ -19,15 +19,12 @@ bool Sets(const std::string& variable, std::string_view prefix) {
   return variable.starts_with(prefix);
 }
 
-// A variable that was taken out of this process's environment, and its place among the others.
-struct SetAside {
+// The variable that was removed from this process's environment, and its place among the others.
+struct HiddenVariable {
   std::string text;
   std::size_t at = 0;
 };
-std::optional<SetAside>& WhatIsSetAside() {
-  static std::optional<SetAside> aside;
-  return aside;
-}
+std::optional<HiddenVariable> hidden_variable;
 
 }  // namespace
 
@@ -61,10 +58,10 @@ std::vector<std::string> OwnEnvironment() {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     environment.emplace_back(*variable);
   }
-  const std::optional<SetAside>& aside = WhatIsSetAside();
-  if (aside) {
-    const std::size_t at = std::min(aside->at, environment.size());
-    environment.insert(environment.begin() + static_cast<std::ptrdiff_t>(at), aside->text);
+  if (hidden_variable) {
+    const std::size_t at = std::min(hidden_variable->at, environment.size());
+    environment.insert(environment.begin() + static_cast<std::ptrdiff_t>(at),
+                       hidden_variable->text);
   }
   return environment;
 }
@@ -74,7 +71,7 @@ void HideVariable(const std::string& variable) {
   const auto found = std::find_if(environment.begin(), environment.end(),
                                   [&](const auto& text) { return Sets(text, variable + '='); });
   if (found == environment.end()) return;
-  WhatIsSetAside() = SetAside{*found, static_cast<std::size_t>(found - environment.begin())};
+  hidden_variable = HiddenVariable{*found, static_cast<std::size_t>(found - environment.begin())};
   ::unsetenv(variable.c_str());
 }
 

@@ -1,4 +1,5 @@
-// The environment of the program under test: the runner's own, and what tracing needs.
+// Makes the environment of the program under test: the runner's own, and the variables that tracing
+// needs.
 #pragma once
 
 #include <filesystem>
@@ -14,16 +15,16 @@ struct TracingVariables {
   std::string control_name;
 };
 
-// Returns variables as NAME=VALUE, in the order of `inherited`. LD_PRELOAD keeps what it had,
-// behind the agent. Fails if the agent's path cannot be preloaded.
+// Returns variables as NAME=VALUE, in the order of `inherited`. In LD_PRELOAD the agent stands in
+// front of what the variable already names. Fails if the agent's path cannot be preloaded.
 [[nodiscard]] Expected<std::vector<std::string>> ProgramEnvironment(
     const std::vector<std::string>& inherited, const TracingVariables& tracing);
 
 // Returns this process's own environment.
 [[nodiscard]] std::vector<std::string> OwnEnvironment();
 
-// Takes `variable` out of this process's environment. OwnEnvironment still has it, in its place.
-// REQUIRES: the process has one thread, and this has not been called before.
+// Removes `variable` from this process's environment. OwnEnvironment still returns it, in its
+// place. REQUIRES: the process has one thread, and this has not been called before.
 void HideVariable(const std::string& variable);
 
 }  // namespace leakgate

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string_view>
 
-#include "runner/arch/elf_machine.h"
+#include "runner/arch/processor.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/regular_file.h"
 

@@ -1,11 +1,11 @@
 #include "runner/process/proc_files.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -92,16 +92,19 @@ std::optional<std::chrono::nanoseconds> TimeOnProcessor(int pid, int tid) {
 }
 
 std::vector<int> ListThreads(int pid) {
-  std::vector<int> tasks;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", pid), error), end;
-       !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    int tid = 0;
-    std::from_chars(name.data(), name.data() + name.size(), tid);
-    if (tid > 0) tasks.push_back(tid);
-  }
-  return tasks;
+  std::vector<int> tids;
+  ForEachNumber(fmt::format("/proc/{}/task", pid), [&](int tid, const fs::path&) {
+    if (tid > 0) tids.push_back(tid);
+  });
+  return tids;
+}
+
+std::vector<int> ListProcesses() {
+  std::vector<int> pids;
+  ForEachNumber("/proc", [&](int pid, const fs::path&) {
+    if (pid > 0) pids.push_back(pid);
+  });
+  return pids;
 }
 
 int NamespacePid(int pid) {
@@ -119,6 +122,21 @@ std::optional<unsigned> UserOfProcess(int pid) {
   struct stat facts {};
   if (::stat(fmt::format("/proc/{}", pid).c_str(), &facts) != 0) return std::nullopt;
   return facts.st_uid;
+}
+
+std::vector<std::uint64_t> ReadAuxiliary(int pid) {
+  const std::string bytes = ReadProcFile(fmt::format("/proc/{}/auxv", pid)).value_or("");
+  std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
+  std::copy_n(bytes.data(), words.size() * sizeof(words[0]), reinterpret_cast<char*>(words.data()));
+  return words;
+}
+
+std::optional<std::uint64_t> AuxiliaryValue(std::span<const std::uint64_t> auxiliary,
+                                            std::uint64_t type) {
+  for (std::size_t at = 0; at + 1 < auxiliary.size() && auxiliary[at] != AT_NULL; at += 2) {
+    if (auxiliary[at] == type) return auxiliary[at + 1];
+  }
+  return std::nullopt;
 }
 
 ProcessResources ReadResources(int pid) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -37,7 +38,7 @@ namespace leakgate {
 // A field of /proc/PID/task/TID/status; empty if the thread has ended.
 [[nodiscard]] std::string StatusField(int pid, int tid, std::string_view field);
 
-// The error that the process has ended.
+// Returns the error that the process has ended.
 [[nodiscard]] Unexpected EndedError(int pid);
 
 // True if the thread has ended, even if its parent has not waited for it yet.
@@ -57,6 +58,9 @@ namespace leakgate {
 // The numbers of the process's threads; none if it has ended.
 [[nodiscard]] std::vector<int> ListThreads(int pid);
 
+// The PIDs of all processes.
+[[nodiscard]] std::vector<int> ListProcesses();
+
 // The PID that the process has for itself, which differs from `pid` if it runs in a container.
 [[nodiscard]] int NamespacePid(int pid);
 
@@ -67,15 +71,22 @@ namespace leakgate {
 // Returns the number of the user whose process `pid` is; nothing if there is no such process.
 [[nodiscard]] std::optional<unsigned> UserOfProcess(int pid);
 
-// What a process has at one moment besides its heap: open file descriptors and
-// threads. From /proc; what cannot be read is as if it were not there.
+// Returns the auxiliary vector of the process, which is pairs of a type and a value; empty if it
+// cannot be read.
+[[nodiscard]] std::vector<std::uint64_t> ReadAuxiliary(int pid);
 
+// Returns the value of `type` in an auxiliary vector; nothing if it has no such entry.
+[[nodiscard]] std::optional<std::uint64_t> AuxiliaryValue(std::span<const std::uint64_t> auxiliary,
+                                                          std::uint64_t type);
+
+// The open file descriptors and the threads of a process at one moment. Those that cannot be read
+// are missing.
 struct ProcessResources {
-  std::map<int, std::string> file_descriptors;  // what each leads to
-  std::map<int, std::string> threads;           // by tid: its name
+  std::map<int, std::string> file_descriptors;  // the target of each
+  std::map<int, std::string> threads;           // the name of each, by tid
 };
 
-// What `after` has and `before` had not.
+// The resources that a process has at one moment, and did not have at an earlier one.
 struct ResourcesLeft {
   std::int64_t file_descriptors = 0;
   std::int64_t threads = 0;
@@ -84,7 +95,7 @@ struct ResourcesLeft {
 
 [[nodiscard]] ProcessResources ReadResources(int pid);
 
-// Pure.
+// Returns the resources in `after` that are not in `before`. Pure.
 [[nodiscard]] ResourcesLeft LeftBetween(const ProcessResources& before,
                                         const ProcessResources& after);
 

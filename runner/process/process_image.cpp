@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As the kernel: of scripts that interpret scripts, and of what it reads of each.
+// The kernel's limits: how many scripts may interpret scripts, and how many bytes of each it reads.
 constexpr int kMostInterpreters = 4;
 constexpr std::size_t kMostOfInterpreter = 256;
 
@@ -29,7 +29,7 @@ std::string Resolve(const std::string& path) {
   return error ? path : resolved.string();
 }
 
-// "#! /bin/sh -e": "/bin/sh". Empty: it is no script.
+// Returns "/bin/sh" for a file that begins with "#! /bin/sh -e"; an empty text for no script.
 std::string InterpreterOf(const std::string& path) {
   const auto file = OpenRegularFile(path);
   char begin[kMostOfInterpreter];
@@ -41,7 +41,7 @@ std::string InterpreterOf(const std::string& path) {
   return std::string(line.substr(0, line.find_first_of(" \t\r")));
 }
 
-// Of the options of glibc's dynamic linker.
+// Returns whether an option of glibc's dynamic linker is followed by a value.
 bool TakesValue(std::string_view option) {
   constexpr std::string_view kOptions[] = {
       "--library-path",         "--inhibit-rpath",    "--audit", "--preload", "--argv0",

@@ -1,4 +1,4 @@
-// What the kernel tells of another process, and of the file that it executes.
+// Tells which file another process executes, and with which arguments.
 #pragma once
 
 #include <filesystem>
@@ -11,35 +11,38 @@
 
 namespace leakgate {
 
-// A program that a process executes.
 struct ExecutedProgram {
-  std::string path;                    // of the file, links resolved
-  std::vector<std::string> arguments;  // as executed: its name first
+  std::string path;                    // the file, with links resolved
+  std::vector<std::string> arguments;  // the program's name is first
 };
 
-// What `pid` executes now.
+// Returns the program that `pid` executes now.
 [[nodiscard]] ExecutedProgram ExecutedProgramOf(int pid);
-// The file that `pid` executes, links resolved; empty if it has gone.
+// Returns the file that `pid` executes, with links resolved; empty if the process has ended.
 [[nodiscard]] std::string ImageOf(int pid);
 
-// The program that `pid` runs: its image, or where that is the dynamic linker, started as a
-// program, what that runs.
+// Returns the program that `pid` runs: its image, or if the dynamic linker was started as a
+// program, the program that this runs.
 [[nodiscard]] std::string ProgramOf(int pid);
 
-// The file that the kernel executes for `path`: links resolved; a script's interpreter.
+// Returns the file that the kernel executes for `path`: links are resolved, and of a script it is
+// the interpreter.
 [[nodiscard]] std::string ImageBehind(const std::string& path);
 
-// What `pid` was executed with, its name first.
+// Returns the arguments of `pid`, its name first.
 [[nodiscard]] std::vector<std::string> ArgumentsOf(int pid);
+// Returns whether one of the arguments begins with `prefix`.
 [[nodiscard]] bool HasArgument(int pid, std::string_view prefix);
 
-// Returns a descriptor that is readable once `pid` has ended; an empty one if the kernel has none.
+// Returns a descriptor that becomes readable when `pid` ends; an empty one if there is no such
+// process.
 [[nodiscard]] UniqueFd WatchEnd(int pid);
+// Returns true for an empty descriptor, too.
 [[nodiscard]] bool HasEnded(const UniqueFd& watch);
 
-// Finds the program to run, as a shell would.
-// `name` itself if it has a slash, else the first executable of that name in
-// PATH. A usage error if there is none, or it cannot be executed.
+// Finds the program to run, as a shell does: `name` itself if it has a slash, else the first
+// executable of that name in PATH. Fails with a usage error if there is none, or if it cannot be
+// executed.
 [[nodiscard]] Expected<std::filesystem::path> FindProgram(const std::string& name);
 
 }  // namespace leakgate

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <filesystem>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -32,7 +32,7 @@ struct ProcessFacts {
 // Empty if the process has gone.
 std::string ReadAll(const std::string& path) { return ReadProcFile(path).value_or(""); }
 
-// "pid (name) state parent ...": the name may hold anything, so from its end on.
+// Reads "pid (name) state parent ...". The name may contain anything, so reading begins at its end.
 ProcessFacts FactsOf(pid_t pid) {
   const std::string stat = ReadAll(fmt::format("/proc/{}/stat", pid));
   const std::size_t name_end = stat.rfind(')');
@@ -42,11 +42,7 @@ ProcessFacts FactsOf(pid_t pid) {
 
 std::map<pid_t, ProcessFacts> AllProcesses() {
   std::map<pid_t, ProcessFacts> processes;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const pid_t pid = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
-    if (pid > 0) processes[pid] = FactsOf(pid);
-  }
+  for (const int pid : ListProcesses()) processes[pid] = FactsOf(pid);
   return processes;
 }
 
@@ -70,7 +66,7 @@ std::vector<pid_t> FindTree(pid_t root, const std::string& mark) {
   return found;
 }
 
-// Where `pid` has mapped the beginning of a region.
+// Returns where `pid` has mapped the beginning of a region.
 std::optional<std::uint64_t> RegionIn(int pid) {
   const Expected<std::vector<MappedRange>> maps = ReadMaps(pid);
   if (!maps) return std::nullopt;
@@ -81,7 +77,8 @@ std::optional<std::uint64_t> RegionIn(int pid) {
   return std::nullopt;
 }
 
-// Who made the region at `address`; 0 if it is none, or cannot be read.
+// Returns the PID of the runner that made the region at `address`; 0 if there is no region, or if
+// it cannot be read.
 int OwnerOf(int pid, std::uint64_t address) {
   const UniqueFd memory = OpenProcFile(pid, "mem");
   std::uint64_t magic = 0;
@@ -126,10 +123,7 @@ int ParentOf(int pid) { return FactsOf(pid).parent; }
 
 std::vector<Orphan> FindOrphans() {
   std::vector<Orphan> orphans;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const int pid = std::atoi(entry.path().filename().c_str());
-    if (pid <= 0) continue;
+  for (const int pid : ListProcesses()) {
     const std::optional<std::uint64_t> region = RegionIn(pid);
     const int owner = region ? OwnerOf(pid, *region) : 0;
     if (owner > 0 && HasDied(owner, owner)) orphans.push_back({pid, owner, ImageOf(pid)});

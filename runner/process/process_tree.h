@@ -1,4 +1,4 @@
-// A process and everything that it started.
+// Finds a process and everything that it started, and processes that are traced for nobody.
 #pragma once
 
 #include <sys/types.h>
@@ -8,30 +8,30 @@
 
 namespace leakgate {
 
-// Kills `root`, its descendants, and whatever else carries `mark` (a NAME=VALUE
-// that only this run's programs have) in its environment: those that left the
-// tree. Returns when none is left to be found, or after a second of trying.
+// Kills `root`, its descendants, and processes that have left the tree but carry `mark` in their
+// environment (a NAME=VALUE that only this run's programs have). Returns when none is left, or
+// after a second.
 void KillProcessTree(pid_t root, const std::string& mark);
 
-// Whether `pid` is `root` or below it, by its parents as they are now.
+// Returns whether `pid` is `root` or a descendant of it, by its parents as they are now.
 [[nodiscard]] bool IsBelow(pid_t pid, pid_t root);
 
-// Whether `pid` was started with `mark` (as above) in its environment, as far as it can be read.
+// Returns whether `pid` was started with `mark` in its environment; false if that cannot be read.
 [[nodiscard]] bool CarriesMark(pid_t pid, const std::string& mark);
 
-// The process that `pid` is a child of; 0 if it has gone.
+// Returns the parent of `pid`; 0 if the process has ended.
 [[nodiscard]] int ParentOf(int pid);
 
-// Processes that are traced still for a session or a run whose owner was killed: nobody looks
-// at their regions any more.
-
+// A process that is still traced for a session or a run whose owner was killed. Nobody reads its
+// region any more.
 struct Orphan {
   int pid = 0;
-  int owner_pid = 0;  // which has ended
-  std::string image;  // the file that it executes
+  int owner_pid = 0;  // the PID that the owner had
+  std::string image;  // the file that the process executes
 };
 
-// Of this user's processes, of all if it is root's; by PID.
+// Returns the orphans among the processes that this user may look into, sorted by PID. Root finds
+// those of all users.
 [[nodiscard]] std::vector<Orphan> FindOrphans();
 
 }  // namespace leakgate

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "runner/region/live_block.h"
+#include "runner/region/region_copies.h"
 
 namespace leakgate {
 

@@ -1,5 +1,7 @@
 #include "runner/reach/reach.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace leakgate {
@@ -117,6 +119,17 @@ BlockChain ReachMarker::ChainTo(std::uint32_t block, std::size_t most_links) con
   }
   std::reverse(chain.links.begin(), chain.links.end());
   return chain;
+}
+
+std::string HolderText(const HolderChain& holder, const CallSiteText& call_site) {
+  std::string text = holder.root;
+  if (holder.hidden != 0) text += fmt::format(" -> ... {} more", holder.hidden);
+  for (const LiveBlock& link : holder.links) {
+    text += fmt::format(" -> {} B", link.size_bytes);
+    const std::string site = call_site(link.stack);
+    if (!site.empty()) text += fmt::format(" allocated by {}", site);
+  }
+  return text;
 }
 
 }  // namespace leakgate

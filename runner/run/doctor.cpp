@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/region_layout.h"
-#include "runner/arch/elf_machine.h"
+#include "runner/arch/processor.h"
 #include "runner/attach/program_environment.h"
 #include "runner/process/process_image.h"
 #include "runner/region/linux/region_file.h"

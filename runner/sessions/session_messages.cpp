@@ -1,7 +1,7 @@
 #include "runner/sessions/session_messages.h"
 
 #include "runner/host/message_socket.h"
-#include "runner/region/stack_events.h"
+#include "runner/region/region_words.h"
 
 namespace leakgate {
 namespace {

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runner/region/live_block.h"
+#include "runner/region/region_copies.h"
 #include "runner/snapshot_file/coding.h"
 
 namespace leakgate::snapshot_format {

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "runner/base/expected.h"
-#include "runner/region/live_block.h"
+#include "runner/region/region_copies.h"
 #include "runner/snapshot_file/snapshot_facts.h"
 
 namespace leakgate {

@@ -12,7 +12,7 @@
 
 #include "common/allocation_kind.h"
 #include "common/region_layout.h"
-#include "runner/region/module.h"
+#include "runner/region/region_copies.h"
 
 namespace leakgate {
 

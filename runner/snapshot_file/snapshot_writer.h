@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "runner/base/atomic_file.h"
-#include "runner/region/live_block.h"
+#include "runner/region/region_copies.h"
 #include "runner/snapshot_file/block_batch.h"
 #include "runner/snapshot_file/parts.h"
 #include "runner/snapshot_file/snapshot_facts.h"

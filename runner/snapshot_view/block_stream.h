@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/region/live_block.h"
+#include "runner/region/region_copies.h"
 #include "runner/snapshot_file/read_snapshot.h"
 #include "runner/snapshot_file/snapshot_facts.h"
 

@@ -14,7 +14,7 @@
 #include "runner/base/expected.h"
 #include "runner/budget/budget_set.h"
 #include "runner/region/amount.h"
-#include "runner/region/live_block.h"
+#include "runner/region/region_copies.h"
 #include "runner/snapshot_view/block_stream.h"
 #include "runner/snapshot_view/snapshot_ages.h"
 #include "runner/snapshot_view/stack_frames.h"

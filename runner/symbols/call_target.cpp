@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runner/arch/call_code.h"
-#include "runner/arch/elf_machine.h"
+#include "runner/arch/processor.h"
 
 namespace leakgate {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/region/module.h"
+#include "runner/region/region_copies.h"
 #include "runner/symbols/call_target.h"
 #include "runner/symbols/debug_functions.h"
 #include "runner/symbols/elf_file.h"

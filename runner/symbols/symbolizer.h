@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/region/module.h"
+#include "runner/region/region_copies.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <elfutils/libdwfl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include <iterator>
@@ -64,6 +65,21 @@ std::int64_t SystemCallOf(const RegisterSet& registers) {
 }
 
 std::uint64_t ResultOf(const RegisterSet& registers) { return registers.rax; }
+
+std::int64_t NewerFormOf(std::int64_t call) {
+  switch (call) {
+    case SYS_epoll_wait:
+      return SYS_epoll_pwait;
+    case SYS_poll:
+      return SYS_ppoll;
+    case SYS_select:
+      return SYS_pselect6;
+    case SYS_pause:
+      return SYS_rt_sigsuspend;
+    default:
+      return call;
+  }
+}
 
 void MakeCallAgain(RegisterSet& registers) {
   constexpr std::int64_t kRestartUnlessHandled = 514;  // ERESTARTNOHAND of include/linux/errno.h

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "runner/arch/library_code.h"
+#include "runner/arch/processor.h"
 
 namespace leakgate {
 namespace {

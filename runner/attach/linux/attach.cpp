@@ -12,7 +12,7 @@
 #include "runner/attach/linux/refusals.h"
 #include "runner/attach/linux/target.h"
 #include "runner/process/proc_files.h"
-#include "runner/process/wait_lock.h"
+#include "runner/process/ptrace_stops.h"
 
 namespace leakgate {
 namespace {

@@ -1,6 +1,5 @@
 #include "runner/attach/linux/held_thread.h"
 
-#include <fmt/format.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -8,7 +7,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "runner/base/descriptors.h"
+#include "runner/attach/linux/refusals.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {
@@ -20,27 +19,6 @@ constexpr std::chrono::seconds kStopPatience(30);  // with one that is sure to s
 constexpr int kCallStop = SIGTRAP | 0x80;          // with PTRACE_O_TRACESYSGOOD
 
 }  // namespace
-
-Error StopError(int pid, int error) {
-  const std::string tracer = StatusField(pid, pid, "TracerPid");
-  if (!tracer.empty() && tracer != "0") {
-    return {fmt::format("a debugger (PID {}) traces PID {} already; end it, then try again", tracer,
-                        pid)};
-  }
-  if (error == EPERM && YamaScope() > 0) {
-    return {fmt::format(
-        "the kernel does not let PID {} be traced, for /proc/sys/kernel/yama/ptrace_scope is {}; "
-        "run leakgate as root, or set it to 0 (sysctl kernel.yama.ptrace_scope=0)",
-        pid, YamaScope())};
-  }
-  if (error == EPERM || error == ENOSYS) {
-    return {fmt::format(
-        "the kernel does not let PID {} be traced: {}; run leakgate as the process's user or as "
-        "root, and in a container with --cap-add=SYS_PTRACE",
-        pid, ErrnoText(error))};
-  }
-  return {fmt::format("cannot stop a thread of PID {}: {}", pid, ErrnoText(error))};
-}
 
 Expected<std::optional<HeldThread>> HeldThread::Take(int pid, int tid) {
   if (::ptrace(PTRACE_SEIZE, tid, nullptr, PTRACE_O_TRACESYSGOOD) != 0) {

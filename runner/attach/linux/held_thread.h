@@ -1,9 +1,9 @@
-// One thread of another process, stopped by ptrace. The other threads go on.
+// One thread of another process that ptrace has stopped. The other threads go on.
 //
-// The thread is seized and interrupted, so that nothing of it shows to the process. When it is
-// released, it goes on as it was: in the system call that it waited in, or stopped if a signal has
-// stopped the process. All calls must be made on the thread of ours that took it. If that ends, the
-// kernel lets go.
+// The thread is seized and interrupted, which the process does not notice. When it is released, it
+// goes on as before: in the system call that it waited in, or stopped if a signal has stopped the
+// process. The thread of the runner that took it must make all calls. When that ends, the kernel
+// releases the thread.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace leakgate {
 // Why a held thread has stopped again.
 enum class ThreadStop {
   kCall,      // it is about to make a system call, or has made one
-  kEvent,     // interrupted, or its process is stopped by a signal
+  kEvent,     // it was interrupted, or a signal has stopped its process
   kSignal,    // it is about to take a signal
   kGone,      // it has ended
   kTimedOut,  // it has not stopped in time
@@ -28,10 +28,10 @@ enum class ThreadStop {
 
 class HeldThread {
  public:
-  // Asks the thread to stop. Returns nothing if it has gone. Fails if it may not be stopped.
+  // Asks the thread to stop. Returns nothing if it has ended. Fails if it may not be stopped.
   [[nodiscard]] static Expected<std::optional<HeldThread>> Take(int pid, int tid);
 
-  // Waits until it has stopped. Returns false if it has not in time, or has gone.
+  // Waits until it has stopped. Returns false if it does not stop in time, or has ended.
   [[nodiscard]] bool AwaitStop(std::chrono::milliseconds patience);
 
   ~HeldThread() { Release(); }
@@ -52,7 +52,7 @@ class HeldThread {
   }
 
   int tid() const { return tid_; }
-  // Whether a signal had stopped its process already. Then what it did in the kernel is done.
+  // Whether a signal had already stopped its process. Then the thread is done with its system call.
   bool was_stopped() const { return was_stopped_; }
 
   [[nodiscard]] std::optional<HeldState> State() const;
@@ -61,16 +61,16 @@ class HeldThread {
   [[nodiscard]] bool SetVectors(const std::vector<std::uint8_t>& vectors) const;
   [[nodiscard]] bool SetBlockedSignals(std::uint64_t signals) const;
 
-  // Lets it run to its next system call, or to what stops it before that. `signal` is delivered to
-  // it first. Returns false if it has gone.
+  // Lets it run to its next system call, unless something stops it before. Delivers `signal` to it
+  // first. Returns false if it has ended.
   [[nodiscard]] bool RunToCall(int signal) const;
   [[nodiscard]] ThreadStop WaitForStop(std::chrono::steady_clock::time_point deadline);
-  // Stops it wherever it is. If it is stopped at a system call, it completes that first.
+  // Stops it where it is. If it is stopped at a system call, it completes that first.
   [[nodiscard]] ThreadStop Interrupt();
   // The signal of the last stop.
   int signal() const { return signal_; }
 
-  // Lets it go. Does nothing if it has gone.
+  // Lets it go on. Does nothing if it has ended, or was released.
   void Release();
 
  private:
@@ -83,8 +83,5 @@ class HeldThread {
   int signal_ = 0;
   bool was_stopped_ = false;
 };
-
-// Returns why a thread of `pid` cannot be stopped, by the value of errno, and what to do.
-[[nodiscard]] Error StopError(int pid, int error);
 
 }  // namespace leakgate

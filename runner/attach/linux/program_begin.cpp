@@ -3,20 +3,43 @@
 #include <elf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
 #include "runner/attach/linux/held_thread.h"
-#include "runner/attach/linux/initial_stack.h"
 #include "runner/attach/linux/refusals.h"
 #include "runner/attach/linux/target_module.h"
-#include "runner/attach/linux/waiting_threads.h"
+#include "runner/attach/linux/thread_stops.h"
 #include "runner/attach/program_environment.h"
 #include "runner/process/memory_layout.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {
+
+constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
+constexpr std::uint64_t kAlignment = 16;
+
+// Returns the words up to a zero, and takes them off `words`; nothing if there is no zero.
+std::optional<std::vector<std::uint64_t>> TakeList(std::span<const std::uint64_t>& words) {
+  const auto end = std::find(words.begin(), words.end(), 0U);
+  if (end == words.end()) return std::nullopt;
+  std::vector<std::uint64_t> list(words.begin(), end);
+  words = words.subspan(list.size() + 1);
+  return list;
+}
+
+std::optional<std::vector<std::uint64_t>> TakeAuxiliary(std::span<const std::uint64_t> words) {
+  for (std::size_t at = 0; at + 1 < words.size(); at += 2) {
+    if (words[at] != AT_NULL) continue;
+    const std::span<const std::uint64_t> vector = words.first(at + 2);
+    return std::vector(vector.begin(), vector.end());
+  }
+  return std::nullopt;
+}
+
+constexpr std::uint64_t AlignDown(std::uint64_t value) { return value & ~(kAlignment - 1); }
 
 constexpr std::uint64_t kMostStackBytes = std::uint64_t{16} << 20;
 constexpr std::size_t kMostVariableBytes = std::size_t{1} << 17;  // MAX_ARG_STRLEN
@@ -80,12 +103,7 @@ Expected<std::vector<StackVariable>> NewEnvironment(const TargetMemory& memory,
   return variables;
 }
 
-Expected<void> RequirePreloading(const InitialStack& stack, int pid) {
-  if (AuxiliaryValue(stack.auxiliary, AT_SECURE).value_or(0) == 0) return {};
-  return Unexpected(FileRightsError(pid));
-}
-
-Expected<void> LayVariables(const EnableRequest& request, const HeldThread& thread,
+Expected<void> PutVariables(const EnableRequest& request, const HeldThread& thread,
                             const TargetMemory& memory) {
   const Error is_elsewhere{fmt::format("PID {} has gone on meanwhile; try again", request.pid)};
   auto registers = thread.Registers();
@@ -98,8 +116,9 @@ Expected<void> LayVariables(const EnableRequest& request, const HeldThread& thre
         "let it begin, then enable it",
         request.pid));
   }
-  const Expected<void> preloads = RequirePreloading(*stack, request.pid);
-  if (!preloads) return preloads;
+  if (AuxiliaryValue(stack->auxiliary, AT_SECURE).value_or(0) != 0) {
+    return Unexpected(FileRightsError(request.pid));
+  }
   const auto environment = NewEnvironment(memory, *stack, request);
   if (!environment) return Unexpected(environment.error());
   const StackBytes built = WithEnvironment(*stack, *environment);
@@ -113,10 +132,52 @@ Expected<void> LayVariables(const EnableRequest& request, const HeldThread& thre
 
 }  // namespace
 
+std::optional<InitialStack> ParseInitialStack(std::uint64_t address,
+                                              std::span<const std::uint64_t> words) {
+  if (words.empty() || address % kAlignment != 0) return std::nullopt;
+  const std::uint64_t count = words.front();
+  words = words.subspan(1);
+  auto arguments = TakeList(words);
+  if (!arguments || arguments->size() != count) return std::nullopt;
+  auto environment = TakeList(words);
+  if (!environment) return std::nullopt;
+  auto auxiliary = TakeAuxiliary(words);
+  if (!auxiliary) return std::nullopt;
+  return InitialStack{address, *std::move(arguments), *std::move(environment),
+                      *std::move(auxiliary)};
+}
+
+StackBytes WithEnvironment(const InitialStack& stack, std::span<const StackVariable> environment) {
+  std::string strings;
+  for (const StackVariable& variable : environment) {
+    if (variable.address == 0) strings.append(variable.text.c_str(), variable.text.size() + 1);
+  }
+  std::uint64_t string_at = AlignDown(stack.address - strings.size());
+
+  std::vector<std::uint64_t> words = {stack.arguments.size()};
+  words.insert(words.end(), stack.arguments.begin(), stack.arguments.end());
+  words.push_back(0);
+  const std::uint64_t strings_at = string_at;
+  for (const StackVariable& variable : environment) {
+    words.push_back(variable.address == 0 ? string_at : variable.address);
+    if (variable.address == 0) string_at += variable.text.size() + 1;
+  }
+  words.push_back(0);
+  words.insert(words.end(), stack.auxiliary.begin(), stack.auxiliary.end());
+
+  const std::uint64_t word_bytes = words.size() * kWordBytes;
+  StackBytes built;
+  built.address = AlignDown(strings_at - word_bytes);
+  built.bytes.resize(stack.address - built.address);
+  std::memcpy(built.bytes.data(), words.data(), word_bytes);
+  std::memcpy(&built.bytes[strings_at - built.address], strings.data(), strings.size());
+  return built;
+}
+
 bool IsAtFirstInstruction(int pid) {
   if (!IsStoppedBySignal(pid) || ListThreads(pid).size() != 1) return false;
   const Expected<TargetMemory> memory = TargetMemory::Open(pid);
-  const std::optional<WaitingIn> thread = WhatWaits(pid, pid);
+  const std::optional<WaitingIn> thread = ReadWaiting(pid, pid);
   return memory && thread && thread->pc != 0 && thread->pc == EntryOf(*memory);
 }
 
@@ -128,11 +189,9 @@ Expected<Attachment> EnableAtBegin(const EnableRequest& request) {
   if (!memory) return Unexpected(memory.error());
   Expected<std::optional<HeldThread>> thread = HeldThread::Take(request.pid, request.pid);
   if (!thread) return Unexpected(thread.error());
-  if (!*thread || !(*thread)->AwaitStop(kPatience)) {
-    return EndedError(request.pid);
-  }
-  const Expected<void> laid = LayVariables(request, **thread, *memory);
-  if (!laid) return Unexpected(laid.error());
+  if (!*thread || !(*thread)->AwaitStop(kPatience)) return EndedError(request.pid);
+  const Expected<void> put = PutVariables(request, **thread, *memory);
+  if (!put) return Unexpected(put.error());
   return Attachment{.origin = AgentOrigin::kPreloaded,
                     .begin = TracingBegins::kWithTheProgram,
                     .tid = request.pid};

@@ -13,9 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "runner/arch/library_code.h"
-#include "runner/attach/linux/held_thread.h"
-#include "runner/attach/linux/initial_stack.h"
+#include "runner/arch/processor.h"
 #include "runner/base/descriptors.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/memory_layout.h"
@@ -37,9 +35,7 @@ Expected<void> RequireAlive(int pid) {
   if (pid <= 0 || state.empty()) {
     return UsageError(fmt::format("PID {}: there is no such process", pid));
   }
-  if (HasDied(pid, pid) && ListThreads(pid).size() < 2) {
-    return EndedError(pid);
-  }
+  if (HasDied(pid, pid) && ListThreads(pid).size() < 2) return EndedError(pid);
   if (pid == ::getpid()) return UsageError(fmt::format("PID {} is leakgate itself", pid));
   if (Number(Field(pid, "Tgid")) != pid) {
     return UsageError(
@@ -136,6 +132,27 @@ Expected<void> RequireNoSanitizer(int pid) {
 }
 
 }  // namespace
+
+Error StopError(int pid, int error) {
+  const std::string tracer = StatusField(pid, pid, "TracerPid");
+  if (!tracer.empty() && tracer != "0") {
+    return {fmt::format("a debugger (PID {}) traces PID {} already; end it, then try again", tracer,
+                        pid)};
+  }
+  if (error == EPERM && YamaScope() > 0) {
+    return {fmt::format(
+        "the kernel does not let PID {} be traced, for /proc/sys/kernel/yama/ptrace_scope is {}; "
+        "run leakgate as root, or set it to 0 (sysctl kernel.yama.ptrace_scope=0)",
+        pid, YamaScope())};
+  }
+  if (error == EPERM || error == ENOSYS) {
+    return {fmt::format(
+        "the kernel does not let PID {} be traced: {}; run leakgate as the process's user or as "
+        "root, and in a container with --cap-add=SYS_PTRACE",
+        pid, ErrnoText(error))};
+  }
+  return {fmt::format("cannot stop a thread of PID {}: {}", pid, ErrnoText(error))};
+}
 
 Error FileRightsError(int pid) {
   return Error{

@@ -1,4 +1,4 @@
-// Finds out why a running process cannot be attached to, before it is touched.
+// Finds out why a running process cannot be attached to, before anything in it is touched.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,14 @@ namespace leakgate {
 // Fails if `pid` cannot be attached to; the error says what to do. Changes nothing in the process.
 [[nodiscard]] Expected<void> RequireAttachable(int pid);
 
-// Fails if the process cannot open the agent's file under its path: it may have another root.
+// Fails if the process does not see the agent's file under its path, because it has another root
+// directory.
 [[nodiscard]] Expected<void> RequireVisible(int pid, const std::filesystem::path& agent);
 
-// The error for a process that runs, or is about to, with rights that its file gives.
+// Returns the error for a process that runs with rights that its file gives, or is about to.
 [[nodiscard]] Error FileRightsError(int pid);
+
+// Returns why the kernel refused to stop a thread of `pid`, and what to do. `error` is the errno.
+[[nodiscard]] Error StopError(int pid, int error);
 
 }  // namespace leakgate

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 
 #include "runner/attach/linux/thread_stops.h"
-#include "runner/process/interrupted_call.h"
 #include "runner/process/proc_files.h"
+#include "runner/process/ptrace_stops.h"
 
 namespace leakgate {
 namespace {

@@ -1,17 +1,17 @@
-// Calls functions of another process on one of its threads, which is held, as the kernel would call
-// a signal's handler, and puts everything back afterwards.
+// Calls functions of another process on one of its threads, which is held. The calls are made as
+// the kernel calls a signal handler, and everything is restored afterwards.
 //
-//   Begin    a frame like a signal's on the thread's own stack, below what it uses;
-//            a larger stack, mapped by a call of its mmap
-//   Call     the thread runs the function; it returns to the C library's restorer, and
-//            is caught as it is about to give up its frame (rt_sigreturn)
-//   ~        memory, errno and registers as they were, system call and all
+//   Begin    puts a frame like a signal's on the thread's own stack, below the part that it uses,
+//            and maps a larger stack by a call of the process's mmap
+//   Call     has the thread run the function, which returns to the C library's restorer; stops the
+//            thread when it is about to give up its frame (rt_sigreturn)
+//   ~        restores memory, errno, registers and the system call
 //
 // At each moment the thread's registers, or those that it will return to, lead to a frame that
-// restores it. So if the runner is killed, the process goes on by itself. Then a system call that
-// it waited in with a time limit begins anew, and a mapping is left behind.
+// restores it. So if the runner is killed, the process goes on by itself. Then a system call in
+// which it waited with a time limit begins anew, and a mapping is left behind.
 //
-// Signals are held back meanwhile, but for SIGSEGV and the like, and the one by which the C library
+// Signals are blocked meanwhile, except SIGSEGV and the like, and the signal by which the C library
 // has threads change their user.
 #pragma once
 
@@ -37,9 +37,10 @@ struct RemoteLibrary {
 
 class RemoteCalls {
  public:
-  // Fails if the thread has no room for a frame, or the process for a stack; the thread is as it
-  // was then. `meanwhile` is called now and then if a call takes long: other threads, which are
-  // stopped, might hold what it waits for. REQUIRES: the thread is at a safe point.
+  // Fails if the thread has no room for a frame, or the process for a stack; then the thread is as
+  // it was. If a call takes long, `meanwhile` is called from time to time, because other threads
+  // that are stopped may hold a lock that the call waits for. REQUIRES: the thread is at a safe
+  // point.
   [[nodiscard]] static Expected<RemoteCalls> Begin(HeldThread& thread, const TargetMemory& memory,
                                                    const RemoteLibrary& library,
                                                    std::function<void()> meanwhile);
@@ -47,8 +48,8 @@ class RemoteCalls {
   RemoteCalls(RemoteCalls&& other) noexcept;
   RemoteCalls& operator=(RemoteCalls&&) = delete;
 
-  // Calls `function` with `text`, which is put where the process can read it, and `number`. Fails
-  // if the function does not return in time, or crashes; its call is given up then.
+  // Calls `function` with the address of a copy of `text` in the process, and with `number`. Fails
+  // if the function does not return in time, or crashes; then its call is given up.
   [[nodiscard]] Expected<void> Call(std::uint64_t function, std::string_view text = {},
                                     std::uint64_t number = 0);
 
@@ -68,13 +69,13 @@ class RemoteCalls {
   const TargetMemory* memory_;
   RemoteLibrary library_;
   std::function<void()> meanwhile_;
-  std::chrono::steady_clock::time_point called_at_;  // of the present call
-  std::chrono::nanoseconds waited_{};                // likewise: but for a processor
+  std::chrono::steady_clock::time_point called_at_;  // when the present call began
+  std::chrono::nanoseconds waited_{};                // how long it has not waited for a processor
   HeldState state_;
   SignalFrame own_frame_;          // on the thread's own stack
   SignalFrame frame_;              // on the mapped one
   std::uint64_t stack_ = 0;        // 0: not mapped
-  std::uint64_t last_result_ = 0;  // of the system call made last
+  std::uint64_t last_result_ = 0;  // the result of the last system call
   int errno_ = 0;
 };
 

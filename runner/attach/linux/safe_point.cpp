@@ -1,8 +1,12 @@
 #include "runner/attach/linux/safe_point.h"
 
+#include <fmt/format.h>
+#include <sys/ptrace.h>
+
 #include <algorithm>
-#include <array>
 #include <iterator>
+
+#include "runner/attach/linux/thread_stops.h"
 
 namespace leakgate {
 namespace {
@@ -61,6 +65,22 @@ std::optional<std::string> WhyUnsafe(const PlacedFrame& frame, bool is_innermost
   return std::nullopt;
 }
 
+bool IsInCall(const RegisterSet& registers) { return SystemCallOf(registers) >= 0; }
+
+std::vector<PlacedFrame> PlaceFrames(const TargetStack& stack, const TargetLayout& layout) {
+  std::vector<PlacedFrame> placed;
+  placed.reserve(stack.frames.size());
+  for (const StackFrame& frame : stack.frames) {
+    // A return address may be one past its function.
+    const std::uint64_t pc = frame.is_interrupted ? frame.pc : frame.pc - 1;
+    PlacedFrame& place = placed.emplace_back();
+    place.owner = layout.OwnerOf(pc);
+    place.is_interrupted = frame.is_interrupted;
+    if (IsLibrary(place)) place.names = layout.LibraryNamesAt(pc);
+  }
+  return placed;
+}
+
 }  // namespace
 
 std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack, ThreadDoing doing) {
@@ -85,6 +105,87 @@ std::optional<std::string> WhyUnsafe(std::span<const PlacedFrame> stack, ThreadD
     }
   }
   return std::nullopt;
+}
+
+Expected<SafePointCheck> SafePointCheck::Prepare(const TargetMemory& memory,
+                                                 const TargetLayout& layout) {
+  auto unwinder = StackUnwinder::Create(memory);
+  if (!unwinder) return Unexpected(unwinder.error());
+  return SafePointCheck(memory, layout, *std::move(unwinder));
+}
+
+void SafePointCheck::NoteMappings() {
+  Expected<std::vector<MappedRange>> maps = ReadMaps(memory_->pid());
+  if (maps) maps_ = *std::move(maps);
+}
+
+Expected<std::optional<std::string>> SafePointCheck::WhyNotOn(const HeldThread& thread) {
+  const auto registers = thread.Registers();
+  if (!registers) return "a thread that ends";
+  if (!layout_->StillHolds(*memory_)) {
+    return InconclusiveError(
+        fmt::format("PID {} has executed another program meanwhile; try again", memory_->pid()));
+  }
+  if (!HasRoomOnStack(*registers, thread.tid())) {
+    NoteMappings();  // its stack may be new, or have grown
+    if (!HasRoomOnStack(*registers, thread.tid())) return "a stack that is not its own";
+  }
+  if (IsInRestartableSequence(thread.tid(), ProgramCounterOf(*registers)))
+    return "a restartable sequence";
+  // When the thread was chosen, it waited in no such call; it may hold any lock in this one. A
+  // thread that a signal has stopped is done with its call.
+  const WaitingIn call{.call = SystemCallOf(*registers), .arguments = {}};
+  const bool shows = IsInCall(*registers) && CostOf(call) == StopCost::kShows;
+  if (shows && !thread.was_stopped()) return "a system call";
+  return WhyInUnsafeCode(*registers);
+}
+
+std::optional<std::string> SafePointCheck::WhyHoldsUp(const HeldThread& thread) const {
+  const auto registers = thread.Registers();
+  return registers ? WhyInUnsafeCode(*registers) : std::nullopt;
+}
+
+std::optional<std::string> SafePointCheck::WhyInUnsafeCode(const RegisterSet& registers) const {
+  const TargetStack stack = unwinder_->Unwind(registers);
+  if (!stack.is_complete) return "code without unwind information";
+  return WhyUnsafe(PlaceFrames(stack, *layout_),
+                   IsInCall(registers) ? ThreadDoing::kWaits : ThreadDoing::kRuns);
+}
+
+// The thread must be on its own stack, not on a coroutine's, which may be small. The kernel names
+// the first thread's stack; the others have their thread pointer at the end of theirs.
+bool SafePointCheck::HasRoomOnStack(const RegisterSet& registers, int tid) const {
+  constexpr std::uint64_t kRoom = 16 * 1024;
+  const std::uint64_t sp = StackPointerOf(registers);
+  const MappedRange* const range = FindRange(maps_, sp);
+  if (range == nullptr || sp - range->begin < kRoom) return false;
+  if (tid == memory_->pid()) return range->name == "[stack]";
+  const std::uint64_t thread_pointer = ThreadPointerOf(registers);
+  return range->Has(thread_pointer) && sp < thread_pointer;
+}
+
+// During a call the kernel would no longer know that the thread is in such a sequence (rseq(2)).
+bool SafePointCheck::IsInRestartableSequence(int tid, std::uint64_t pc) const {
+#ifdef PTRACE_GET_RSEQ_CONFIGURATION
+  struct Sequence {
+    std::uint32_t version, flags;
+    std::uint64_t begin, bytes, abort;
+  };
+  __ptrace_rseq_configuration configuration{};
+  if (::ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, sizeof(configuration), &configuration) <= 0) {
+    return false;
+  }
+  constexpr std::uint64_t kSequenceAt = 8;  // struct rseq's rseq_cs
+  if (configuration.rseq_abi_pointer == 0) return false;
+  const auto at =
+      memory_->Get<std::uint64_t>(configuration.rseq_abi_pointer + kSequenceAt).value_or(0);
+  const auto sequence = at == 0 ? std::nullopt : memory_->Get<Sequence>(at);
+  return sequence && pc - sequence->begin < sequence->bytes;
+#else
+  (void)tid;
+  (void)pc;
+  return false;
+#endif
 }
 
 }  // namespace leakgate

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "common/region_layout.h"
-#include "runner/attach/linux/waiting_threads.h"
+#include "runner/attach/linux/thread_stops.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {
@@ -31,11 +31,12 @@ Expected<Target> Target::Open(int pid) {
 Expected<void> Target::ReadLayout() {
   Expected<TargetLayout> layout = TargetLayout::Read(*memory_);
   if (!layout) return Unexpected(layout.error());
-  call_point_.reset();
+  safe_point_.reset();
   layout_ = std::make_unique<TargetLayout>(*std::move(layout));
-  Expected<CallPoint> call_point = UnlessGone(*memory_, CallPoint::Prepare(*memory_, *layout_));
-  if (!call_point) return Unexpected(call_point.error());
-  call_point_ = *std::move(call_point);
+  Expected<SafePointCheck> safe_point =
+      UnlessGone(*memory_, SafePointCheck::Prepare(*memory_, *layout_));
+  if (!safe_point) return Unexpected(safe_point.error());
+  safe_point_ = *std::move(safe_point);
   return {};
 }
 
@@ -101,7 +102,7 @@ Expected<void> Target::RequireNothingHeldUp() {
     Expected<std::optional<HeldThread>> thread = stops_.Stop(tid);
     if (!thread) return Unexpected(thread.error());
     if (!*thread) continue;
-    const std::optional<std::string> why = call_point_->WhyHoldsUp(**thread);
+    const std::optional<std::string> why = safe_point_->WhyHoldsUp(**thread);
     Continue(**thread);
     if (!why) continue;
     why_not_ = *why;
@@ -118,7 +119,7 @@ Expected<bool> Target::TryThreads(const Calls& calls, ThreadProgress& progress, 
   }
   for (const int tid : ThreadsToStop(pid(), most)) {
     if (stops_.IsAwaited(tid) || !progress.HasMoved(tid)) continue;
-    call_point_->NoteMappings();
+    safe_point_->NoteMappings();
     Expected<std::optional<HeldThread>> thread = stops_.Stop(tid);
     if (!thread) return Unexpected(thread.error());
     if (!*thread) continue;
@@ -133,7 +134,7 @@ Expected<bool> Target::TryThreads(const Calls& calls, ThreadProgress& progress, 
 // Returns whether it is done. Fails if it has begun and failed.
 Expected<bool> Target::TryOn(HeldThread thread, const Calls& calls) {
   const Clock::time_point begin = Clock::now();
-  const Expected<std::optional<std::string>> unsafe = call_point_->WhyNotOn(thread);
+  const Expected<std::optional<std::string>> unsafe = safe_point_->WhyNotOn(thread);
   if (!unsafe) return Unexpected(unsafe.error());
   if (*unsafe) {
     why_not_ = **unsafe;
@@ -176,7 +177,7 @@ bool Target::AwaitThreadsOutside() {
 // one that runs is stopped for a look.
 bool Target::IsOutside(int tid, ThreadProgress& progress) {
   const std::optional<TargetModule>& agent = layout_->agent();
-  const std::optional<WaitingIn> waiting = WhatWaits(pid(), tid);
+  const std::optional<WaitingIn> waiting = ReadWaiting(pid(), tid);
   if (!waiting) return true;  // it has ended
   if (waiting->pc != 0) return !agent->Has(waiting->pc);
   if (stops_.IsAwaited(tid)) {

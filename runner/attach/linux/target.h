@@ -1,7 +1,7 @@
-// A process that is being attached to. Calls functions in it, on one of its threads at a safe
-// point, and knows what state its agent is in.
+// A process that is being attached to. Calls functions on one of its threads at a safe point, and
+// reads the state of its agent.
 //
-// Used by one thread of the runner's, which ends afterwards.
+// Used by one thread of the runner, which ends afterwards.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,11 @@
 #include <string>
 #include <string_view>
 
-#include "runner/attach/linux/call_point.h"
 #include "runner/attach/linux/remote_calls.h"
+#include "runner/attach/linux/safe_point.h"
 #include "runner/attach/linux/target_layout.h"
 #include "runner/attach/linux/target_module.h"
 #include "runner/attach/linux/thread_stops.h"
-#include "runner/attach/linux/waiting_threads.h"
 #include "runner/base/expected.h"
 
 namespace leakgate {
@@ -27,7 +26,7 @@ class Target {
   int pid() const { return memory_->pid(); }
   const TargetMemory& memory() const { return *memory_; }
   const TargetLayout& layout() const { return *layout_; }
-  // Reads again what is loaded, which has changed.
+  // Reads again what the process has loaded. To be called after the agent has been loaded.
   [[nodiscard]] Expected<void> ReadLayout();
 
   // Returns the agent's attach point as it is now; kUnready if there is no agent.
@@ -39,16 +38,17 @@ class Target {
   // Runs `calls` on a thread that is at a safe point. Fails if no thread comes to one.
   [[nodiscard]] Expected<void> AtSafePoint(const Calls& calls);
 
-  // Calls one of the agent's functions. What came of it is in Point().
+  // Calls one of the agent's functions. Point() tells the outcome.
   [[nodiscard]] Expected<void> CallAgent(std::uint64_t AttachPointCopy::*function,
                                          std::string_view text = {});
 
-  // Waits until each thread that there is now has been seen outside of the agent; a thread that
-  // begins later finds tracing off. Returns false if one stays in the agent.
+  // Waits until each thread that exists now has been seen outside the agent; a thread that begins
+  // later finds tracing off. Returns false if a thread stays in the agent.
   [[nodiscard]] bool AwaitThreadsOutside();
 
-  int tid() const { return tid_; }                               // that was called on last
-  std::chrono::nanoseconds stopped() const { return stopped_; }  // of those, by the calls
+  int tid() const { return tid_; }  // the thread that made the last calls
+  // How long threads were stopped for calls.
+  std::chrono::nanoseconds stopped() const { return stopped_; }
 
  private:
   explicit Target(std::unique_ptr<TargetMemory> memory)
@@ -63,9 +63,9 @@ class Target {
 
   std::unique_ptr<TargetMemory> memory_;
   std::unique_ptr<TargetLayout> layout_;
-  std::optional<CallPoint> call_point_;  // of layout_
+  std::optional<SafePointCheck> safe_point_;  // of layout_
   ThreadStops stops_;
-  std::string why_not_;  // the last thread that was looked at was no good
+  std::string why_not_;  // why the last thread that was looked at was not at a safe point
   int tid_ = 0;
   std::chrono::nanoseconds stopped_{};
 };

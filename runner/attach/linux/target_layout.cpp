@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "runner/arch/library_code.h"
+#include "runner/arch/processor.h"
 
 namespace leakgate {
 namespace {
@@ -129,21 +129,6 @@ FrameOwner TargetLayout::OwnerOf(std::uint64_t address) const {
   const bool is_allocator =
       std::find(allocators_.begin(), allocators_.end(), range->name) != allocators_.end();
   return is_allocator ? FrameOwner::kAllocator : FrameOwner::kProgram;
-}
-
-std::vector<PlacedFrame> TargetLayout::Place(const TargetStack& stack) const {
-  std::vector<PlacedFrame> placed;
-  placed.reserve(stack.frames.size());
-  for (const StackFrame& frame : stack.frames) {
-    // A return address may be one past its function.
-    const std::uint64_t pc = frame.is_interrupted ? frame.pc : frame.pc - 1;
-    const FrameOwner owner = OwnerOf(pc);
-    placed.push_back(
-        {owner,
-         owner == FrameOwner::kCLibrary ? libc_->NamesAt(pc) : std::vector<std::string_view>(),
-         frame.is_interrupted});
-  }
-  return placed;
 }
 
 bool TargetLayout::StillHolds(const TargetMemory& memory) const {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <map>
 
-#include "runner/attach/linux/held_thread.h"
+#include "runner/attach/linux/refusals.h"
 #include "runner/base/descriptors.h"
 #include "runner/process/memory_layout.h"
 #include "runner/process/proc_files.h"
@@ -74,9 +74,7 @@ std::uint64_t CountBySysvHash(const TargetMemory& memory, std::uint64_t table) {
 Expected<TargetMemory> TargetMemory::Open(int pid) {
   UniqueFd fd = OpenProcFile(pid, "mem", O_RDWR);
   if (!fd && (errno == EACCES || errno == EPERM)) return Unexpected(StopError(pid, EPERM));
-  if (!fd && (errno == ENOENT || errno == ESRCH)) {
-    return EndedError(pid);
-  }
+  if (!fd && (errno == ENOENT || errno == ESRCH)) return EndedError(pid);
   if (!fd) {
     return InconclusiveError(
         fmt::format("cannot reach into the memory of PID {}: {}", pid, ErrnoText()));

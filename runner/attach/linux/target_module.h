@@ -1,6 +1,7 @@
-// The memory of another process, through one descriptor. The descriptor stays with the memory that
-// it was opened on: if the process executes another program meanwhile, nothing of that is read or
-// written.
+// Reads and writes the memory of another process, and reads what its modules export.
+//
+// One descriptor leads to the memory that the process had when it was opened. If the process
+// executes another program meanwhile, nothing of that is read or written.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +19,16 @@ namespace leakgate {
 
 class TargetMemory {
  public:
-  // Fails if the process has gone, or its memory is not ours to see.
+  // Fails if the process has ended, or if the kernel does not permit it.
   [[nodiscard]] static Expected<TargetMemory> Open(int pid);
 
   int pid() const { return pid_; }
 
   // Returns why nothing can be read any more: the process has ended, or has executed another
-  // program. Returns nothing while it can. At the end of a process its memory goes before the
-  // process does.
+  // program. Returns nothing as long as it can be read. A process that ends loses its memory first.
   [[nodiscard]] std::optional<Error> WhyGone() const;
 
-  // Each reads or writes all of it, or returns false.
+  // Each reads or writes all bytes, or returns false.
   [[nodiscard]] bool Read(std::uint64_t address, void* to, std::size_t bytes) const;
   [[nodiscard]] bool Write(std::uint64_t address, const void* from, std::size_t bytes) const;
 
@@ -46,8 +46,8 @@ class TargetMemory {
   UniqueFd fd_;
 };
 
-// Replaces an error by the reason why the process has gone, if it has: that is why something
-// failed.
+// If the process has ended or has executed another program, replaces an error by that: it is the
+// cause.
 template <typename T>
 [[nodiscard]] Expected<T> UnlessGone(const TargetMemory& memory, Expected<T> result) {
   if (result) return result;
@@ -55,15 +55,14 @@ template <typename T>
   return gone ? Unexpected(*gone) : Unexpected(result.error());
 }
 
-// What a module that another process has loaded exports. It is read from the process's memory,
-// since the file may have been replaced, or may be in another root.
-
 struct ExportedSymbol {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;  // equal to begin if its size is not known
   std::string name;
 };
 
+// What a module that the process has loaded exports. It is read from memory, because the file may
+// have been replaced, or may be in another root directory.
 class TargetModule {
  public:
   // Reads the module whose ELF header is at `base`; nothing if there is none. If `only` is given,
@@ -76,9 +75,9 @@ class TargetModule {
   std::uint64_t end() const { return end_; }
   bool Has(std::uint64_t address) const { return address >= begin_ && address < end_; }
 
-  // Where the function or variable `name` is; 0 if it exports none.
+  // Returns the address of the function or variable `name`; 0 if the module does not export it.
   [[nodiscard]] std::uint64_t AddressOf(std::string_view name) const;
-  // The names of the exported function that `address` is in; none if it is in none.
+  // Returns the names of the exported function that `address` is in; none if it is in none.
   [[nodiscard]] std::vector<std::string_view> NamesAt(std::uint64_t address) const;
 
  private:
@@ -86,7 +85,7 @@ class TargetModule {
 
   std::uint64_t begin_ = 0;
   std::uint64_t end_ = 0;
-  std::vector<ExportedSymbol> symbols_;  // by address
+  std::vector<ExportedSymbol> symbols_;  // sorted by address
 };
 
 }  // namespace leakgate

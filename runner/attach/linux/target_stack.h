@@ -1,5 +1,5 @@
-// The call stack of a held thread, by the .eh_frame of its modules. elfutils unwinds it, from the
-// thread's registers and the process's memory.
+// Unwinds the call stack of a held thread. elfutils does so by the .eh_frame of the modules, from
+// the thread's registers and the process's memory.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@ struct Dwfl;
 namespace leakgate {
 
 struct StackFrame {
-  std::uint64_t pc = 0;         // where the frame goes on
-  bool is_interrupted = false;  // true of the innermost, and of any that a signal has interrupted
+  std::uint64_t pc = 0;  // the address where the frame goes on
+  bool is_interrupted =
+      false;  // true of the innermost frame, and of those that a signal interrupted
 };
 
 struct TargetStack {
-  std::vector<StackFrame> frames;  // innermost first
-  bool is_complete = false;        // it reaches to where the thread began
+  std::vector<StackFrame> frames;  // the innermost is first
+  bool is_complete = false;        // true if it reaches to where the thread began
 };
 
 class StackUnwinder {

@@ -1,16 +1,15 @@
-// How far the threads of another process have come, by the time that they have had a processor.
+// Stops threads of another process, one at a time: which may be stopped without the program
+// noticing, when it is worth to stop one again, and those that stop too late.
 //
-// On a busy machine a thread that is ready to run may wait for its turn longer than anybody would
-// wait for it. A stop that comes meanwhile meets it where it was before: if it were looked at again
-// and again, it would never come any further. So it is looked at again only when it has run, and is
-// given up only when it has run enough to have been seen elsewhere.
-//
-// Used by one thread of the runner's.
+// Used by one thread of the runner, which ends afterwards: then the kernel releases all threads.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "runner/attach/linux/held_thread.h"
@@ -18,19 +17,53 @@
 
 namespace leakgate {
 
+// What a stop does to a thread's system call.
+enum class StopCost {
+  kNone,        // the thread runs, or goes on waiting as if nothing had happened
+  kBeginsAnew,  // the call is made again, and waits its full time once more
+  kShows,       // the program would see that its call was cut short
+};
+
+// A line of /proc/PID/task/TID/syscall: the system call that a thread waits in.
+struct WaitingIn {
+  std::int64_t call = -1;  // -1 if it is in none
+  std::array<std::uint64_t, 6> arguments{};
+  std::uint64_t pc = 0;  // where the thread goes on; 0 if it runs
+};
+
+// Returns nothing if the line is malformed. Pure.
+[[nodiscard]] std::optional<WaitingIn> ParseWaiting(std::string_view line);
+// Returns what a stop does to the call. Pure.
+[[nodiscard]] StopCost CostOf(const WaitingIn& waiting);
+
+// Returns the system call that the thread waits in; nothing if the thread has ended.
+[[nodiscard]] std::optional<WaitingIn> ReadWaiting(int pid, int tid);
+
+// Returns the threads of `pid` that cost at most `most`, the cheapest first.
+[[nodiscard]] std::vector<int> ThreadsToStop(int pid, StopCost most);
+
+// Returns whether the thread runs, or is ready to run.
+[[nodiscard]] bool IsReadyToRun(int pid, int tid);
+
+// Measures how far the threads of another process have come, by the time that they have run.
+//
+// On a busy machine a thread that is ready to run may wait long for a processor. A stop that comes
+// meanwhile finds it where it was before, and if it were stopped again and again, it would never
+// come any further. So it is looked at again only after it has run, and is given up only when it
+// has run long enough to have been seen elsewhere.
 class ThreadProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Begins to measure the threads that there are now.
+  // Begins to measure the threads that exist now.
   explicit ThreadProgress(int pid);
 
-  // Whether a look at `tid` may show anything new.
+  // Returns whether a look at `tid` may show anything new.
   [[nodiscard]] bool HasMoved(int tid) const;
   void NoteLook(int tid);
 
-  // Whether it is time to give up: `patience` has passed, and no thread has waited for a processor
-  // all the time; or so much time has passed that nobody would go on waiting.
+  // Returns whether it is time to give up: `patience` has passed, and no thread has waited for a
+  // processor all the time. After 15 seconds it is time in any case.
   [[nodiscard]] bool IsSpent(std::chrono::milliseconds patience) const;
 
  private:
@@ -42,28 +75,21 @@ class ThreadProgress {
   std::map<int, std::chrono::nanoseconds> at_last_look_;
 };
 
-// Whether the thread is ready to run, or runs.
-[[nodiscard]] bool IsReadyToRun(int pid, int tid);
-
-// Stops threads of one process, one at a time. Those that are too slow are let go of when they have
-// stopped: a thread that stays stopped with a lock would hold up all the others.
-//
-// Used by one thread of the runner's, which ends afterwards: then the kernel lets go of all
-// threads.
-
+// Stops threads of one process. A thread that does not stop in time is released as soon as it has
+// stopped: if it stayed stopped with a lock, it would hold up all the others.
 class ThreadStops {
  public:
   explicit ThreadStops(int pid) : pid_(pid) {}
 
-  // Stops `tid`. Returns nothing if the thread has gone, or if it is slow; then it is awaited.
-  // REQUIRES: it is not awaited already.
+  // Stops `tid`. Returns nothing if the thread has ended, or if it is slow; a slow one is awaited.
+  // REQUIRES: the thread is not awaited already.
   [[nodiscard]] Expected<std::optional<HeldThread>> Stop(int tid);
 
-  // Whether the thread has been asked to stop, and has not yet.
+  // Returns whether the thread has been asked to stop, and has not stopped yet.
   [[nodiscard]] bool IsAwaited(int tid) const;
-  // Returns one of those that have stopped since; nothing if none has.
+  // Returns one of the awaited threads that has stopped since; nothing if none has.
   [[nodiscard]] std::optional<HeldThread> TakeLate();
-  // Lets all of those go on at once.
+  // Lets all awaited threads that have stopped since go on.
   void ReleaseLate();
 
  private:

@@ -11,7 +11,7 @@
 
 #include "common/region_layout.h"
 #include "runner/host/named_sockets.h"
-#include "runner/region/stack_events.h"
+#include "runner/region/region_words.h"
 
 namespace leakgate {
 

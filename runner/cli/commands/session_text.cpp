@@ -11,7 +11,7 @@
 #include "runner/cli/terminal.h"
 #include "runner/region/amount.h"
 #include "runner/region/quantity_text.h"
-#include "runner/region/stack_events.h"
+#include "runner/region/region_words.h"
 
 namespace leakgate {
 namespace {

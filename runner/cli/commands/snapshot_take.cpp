@@ -13,7 +13,7 @@
 #include "runner/host/named_sockets.h"
 #include "runner/region/amount.h"
 #include "runner/region/quantity_text.h"
-#include "runner/region/stack_events.h"
+#include "runner/region/region_words.h"
 #include "runner/run/linux/program_watch.h"
 #include "runner/sessions/linux/session_owner.h"
 #include "runner/sessions/session_client.h"

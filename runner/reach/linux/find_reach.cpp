@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <future>
 #include <map>
 #include <set>
 
 #include "runner/reach/linux/frozen_process.h"
-#include "runner/reach/linux/root_namer.h"
 #include "runner/reach/linux/root_ranges.h"
 
 namespace leakgate {
@@ -46,6 +46,103 @@ void MarkFrom(const std::vector<RootRange>& roots, const std::vector<FrozenThrea
   }
   for (const FrozenThread& thread : threads) marker.AddRoots(thread.registers, {0, thread.tid});
   marker.Mark();
+}
+
+std::string VariableText(const Variable& variable) {
+  if (variable.position.file.empty()) return variable.name;
+  return fmt::format("{} ({}:{})", variable.name, variable.position.file, variable.position.line);
+}
+
+// Names a root for people: by its variable, or else by the stack, the registers or the mapping that
+// it is in. The process may run meanwhile: names come from copies and from files on disk.
+class RootNamer {
+ public:
+  // All arguments must outlive the object.
+  RootNamer(const std::vector<MappedRange>& maps, const std::vector<MappedModule>& modules,
+            const std::vector<FrozenThread>& threads, Variables& variables)
+      : maps_(maps), modules_(modules), threads_(threads), variables_(variables) {}
+
+  // Returns "net::g_cache (net/cache.cc:12)" or "the stack of thread 7 'worker'", say; never an
+  // empty text.
+  [[nodiscard]] std::string NameOf(const RootPlace& place) const;
+
+ private:
+  [[nodiscard]] std::string ThreadText(int tid) const;
+  [[nodiscard]] std::string ThreadLocalText(const FrozenThread& thread,
+                                            std::uint64_t address) const;
+  [[nodiscard]] std::string GlobalText(const MappedModule& module, std::uint64_t address) const;
+  [[nodiscard]] std::string MappingText(std::uint64_t address) const;
+  [[nodiscard]] const MappedModule* Program() const;
+
+  const std::vector<MappedRange>& maps_;
+  const std::vector<MappedModule>& modules_;
+  const std::vector<FrozenThread>& threads_;
+  Variables& variables_;
+};
+
+std::string RootNamer::ThreadText(int tid) const {
+  const auto thread = std::find_if(threads_.begin(), threads_.end(),
+                                   [tid](const FrozenThread& known) { return known.tid == tid; });
+  if (thread == threads_.end() || thread->name.empty()) return fmt::format("thread {}", tid);
+  return fmt::format("thread {} '{}'", tid, thread->name);
+}
+
+std::string RootNamer::GlobalText(const MappedModule& module, std::uint64_t address) const {
+  const std::uint64_t in_file = address - module.bias;
+  const std::optional<Variable> variable = variables_.At(module.path, in_file);
+  if (variable) return VariableText(*variable);
+  return fmt::format("a global of {} (+{:#x})",
+                     std::filesystem::path(module.path).filename().string(), in_file);
+}
+
+// The program's own thread-locals are right below the thread pointer. Only the dynamic linker knows
+// where those of a library are.
+std::string RootNamer::ThreadLocalText(const FrozenThread& thread, std::uint64_t address) const {
+  const std::string of_thread = fmt::format("a thread-local of {}", ThreadText(thread.tid));
+  const MappedModule* const program = modules_.empty() ? nullptr : Program();
+  if (program == nullptr || address >= thread.thread_pointer) return of_thread;
+  const std::uint64_t from_end = thread.thread_pointer - address;
+  if (from_end > program->thread_local_end) return of_thread;
+  const std::optional<Variable> variable =
+      variables_.ThreadLocalAt(program->path, program->thread_local_end - from_end);
+  return variable ? fmt::format("{}, {}", VariableText(*variable), of_thread) : of_thread;
+}
+
+// Returns the program among the modules: the first one that has thread-locals and is no library.
+// The first module of all may be the dynamic linker, if that was started by hand. A wrong answer
+// costs only a name.
+const MappedModule* RootNamer::Program() const {
+  const auto program =
+      std::find_if(modules_.begin(), modules_.end(), [](const MappedModule& module) {
+        return module.thread_local_end != 0 && module.path.find(".so") == std::string::npos;
+      });
+  return program != modules_.end() ? &*program : nullptr;
+}
+
+std::string RootNamer::MappingText(std::uint64_t address) const {
+  const MappedRange* const range = FindRange(maps_, address);
+  if (range == nullptr) return "memory that is gone";
+  if (range->name.empty()) {
+    return fmt::format("an anonymous mapping ({:#x}-{:#x})", range->begin, range->end);
+  }
+  return fmt::format("a mapping of {}", range->name);
+}
+
+std::string RootNamer::NameOf(const RootPlace& place) const {
+  if (place.address == 0) return fmt::format("a register of {}", ThreadText(place.tid));
+  for (const FrozenThread& thread : threads_) {
+    if (thread.tid != place.tid) continue;
+    if (ThreadLocalsOf(thread, modules_).Has(place.address)) {
+      return ThreadLocalText(thread, place.address);
+    }
+    return fmt::format("the stack of {}", ThreadText(place.tid));
+  }
+  for (const MappedModule& module : modules_) {
+    if (AddressRange{module.begin, module.end}.Has(place.address)) {
+      return GlobalText(module, place.address);
+    }
+  }
+  return MappingText(place.address);
 }
 
 // Names the holders of blocks, and each root only once.

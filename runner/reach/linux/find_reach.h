@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/reach/holder.h"
+#include "runner/reach/reach.h"
 #include "runner/region/region_reader.h"
 #include "runner/symbols/variables.h"
 

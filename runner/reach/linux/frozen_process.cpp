@@ -12,9 +12,8 @@
 
 #include "runner/arch/registers.h"
 #include "runner/base/descriptors.h"
-#include "runner/process/interrupted_call.h"
 #include "runner/process/proc_files.h"
-#include "runner/process/wait_lock.h"
+#include "runner/process/ptrace_stops.h"
 
 namespace leakgate {
 namespace {
@@ -41,9 +40,8 @@ Error SeizeError(int pid, int tid, int error) {
   return {fmt::format("cannot stop thread {} of PID {}: {}", tid, pid, ErrnoText(error))};
 }
 
-}  // namespace
-
-// Any word of the vectors may be a pointer, too.
+// Returns everything about the thread but its name; nothing if it has died. Any word of the vector
+// registers may be a pointer, too.
 std::optional<FrozenThread> ReadRegisters(int tid) {
   const std::optional<RegisterSet> general = GetRegisterSet(tid);
   if (!general) return std::nullopt;
@@ -64,10 +62,12 @@ std::optional<FrozenThread> ReadRegisters(int tid) {
   return thread;
 }
 
-void RestartInterruptedCall(int tid) {
+void RestartCallOf(int tid) {
   std::optional<RegisterSet> general = GetRegisterSet(tid);
   if (general && RestartInterruptedCall(*general)) (void)SetRegisterSet(tid, *general);
 }
+
+}  // namespace
 
 FrozenProcess::FrozenProcess(int pid) : pid_(pid), waiting_(WaitLock()) {}
 
@@ -158,7 +158,7 @@ void FrozenProcess::NoteStopOrDeath(Held& held) {
   held.is_stopped = true;
   const bool is_ours = status >> 16 == PTRACE_EVENT_STOP;
   held.signal = is_ours ? 0 : WSTOPSIG(status);
-  if (is_ours) RestartInterruptedCall(held.tid);
+  if (is_ours) RestartCallOf(held.tid);
   thread->name = NameOfThread(pid_, held.tid);
   threads_.push_back(*std::move(thread));
 }

@@ -1,4 +1,15 @@
-// The registers of a stopped thread, as roots.
+// Stops all threads of a process, reads their registers, and lets them go on:
+//
+//   seize and interrupt each thread of /proc/PID/task, until no new one appears
+//   wait until each has stopped, and read its registers
+//   (the process is frozen: its memory is read)
+//   detach, with the signal that a thread was about to take, if there is one
+//
+// Afterwards each thread goes on as before: in the system call that it waited in, or stopped if a
+// signal has stopped the process. When the thread that froze them ends, the kernel releases all
+// threads. So a short-lived thread should do it: then no thread stays stopped for good. The same
+// thread must read the memory. The parent still collects the end of the program, but not before
+// Thaw(): WaitLock is held until then.
 #pragma once
 
 #include <cstdint>
@@ -21,28 +32,6 @@ struct FrozenThread {
   std::uint64_t thread_pointer = 0;
   std::vector<std::uint64_t> registers;  // all words: general and vector registers
 };
-
-// Everything of `tid` but its name; nothing if it has died. REQUIRES: it is
-// stopped, traced by this thread.
-[[nodiscard]] std::optional<FrozenThread> ReadRegisters(int tid);
-
-// A system call that our stop has cut short is begun again, unless a signal's
-// handler comes first. Most are by themselves; those that a stop ends with EINTR
-// (epoll_wait is one) would show the program that it was stopped.
-void RestartInterruptedCall(int tid);
-
-// A process with all its threads stopped, and what their registers hold.
-//
-//   seize and interrupt each thread of /proc/PID/task, until no new one appears
-//   wait until each has stopped, and read its registers
-//   (frozen: its memory is read)
-//   detach, with the signal that a thread was about to take, if any
-//
-// Afterwards each thread goes on as before: in the system call that it waited in, or stopped if a
-// signal has stopped the process. When the thread that froze them ends, the kernel lets all
-// threads go. So a short-lived thread should do it: then no thread stays stopped for good. The
-// same thread must read the memory. The parent still collects the end of the program, but not
-// before Thaw(): WaitLock is held until then.
 
 class FrozenProcess {
  public:

@@ -1,5 +1,6 @@
-// The runner's end of a region: creates it, sized in full and sealed, so that
-// neither side can shrink it under the other, nor a limit on file size meet it.
+// Creates a region, and holds the runner's end of it. The file has its full size from the beginning
+// and is sealed, so neither side can shrink it while the other uses it, and no limit on file sizes
+// applies later.
 #pragma once
 
 #include <memory>
@@ -15,9 +16,9 @@ namespace leakgate {
 struct RegionOwner {
   int pid = 0;
   std::uint32_t generation = 1;  // how often this PID has been traced, this time included
-  BoundarySource boundaries = BoundarySource::kStream;  // where they are to come from
-  std::uint32_t stack_depth = kDefaultStackDepth;       // where stacks are to be cut
-  std::uint32_t stack_events = kDefaultStackEvents;     // whose are recorded
+  BoundarySource boundaries = BoundarySource::kStream;  // where test boundaries come from
+  std::uint32_t stack_depth = kDefaultStackDepth;       // the most frames that a stack has
+  std::uint32_t stack_events = kDefaultStackEvents;     // the events whose stacks are recorded
 };
 
 class RegionFile {
@@ -27,9 +28,9 @@ class RegionFile {
   const UniqueFd& fd() const { return fd_; }
   const RegionReader& reader() const { return *reader_; }
   int pid() const { return pid_; }
-  // From now on the agent asks this, too: a kAsk... bit.
+  // Has the agent ask one more question from now on; `question` is a kAsk... bit.
   void Ask(std::uint32_t question);
-  // With Ask, the one part that the runner writes once the process runs.
+  // Apart from what Ask sets, the mailbox is all that the runner writes once the process runs.
   Mailbox& mailbox() {
     return *reinterpret_cast<Mailbox*>(writable_.data() + region_offset::kMailbox);
   }

@@ -16,7 +16,7 @@
 #include <cstdlib>
 
 #include "runner/base/descriptors.h"
-#include "runner/process/wait_lock.h"
+#include "runner/process/ptrace_stops.h"
 
 namespace leakgate {
 namespace {

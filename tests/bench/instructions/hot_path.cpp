@@ -11,7 +11,7 @@
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/windows/windows.h"
-#include "runner/region/stack_events.h"
+#include "runner/region/region_words.h"
 #include "tests/bench/workloads/call_depth.h"
 #include "tests/unit/agent/traced_region.h"
 

@@ -1,9 +1,10 @@
-#include "runner/attach/linux/initial_stack.h"
-
 #include <elf.h>
 #include <gmock/gmock.h>
 
 #include <cstring>
+
+#include "runner/attach/linux/program_begin.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

@@ -1,7 +1,7 @@
-#include "runner/attach/linux/waiting_threads.h"
-
 #include <gmock/gmock.h>
 #include <sys/syscall.h>
+
+#include "runner/attach/linux/thread_stops.h"
 
 namespace leakgate {
 namespace {

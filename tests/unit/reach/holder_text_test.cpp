@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "runner/reach/holder.h"
+#include "runner/reach/reach.h"
 
 namespace leakgate {
 namespace {

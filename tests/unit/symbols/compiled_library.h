@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/region/module.h"
+#include "runner/region/region_copies.h"
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {

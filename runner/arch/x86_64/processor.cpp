@@ -1,9 +1,22 @@
-#include "runner/arch/library_code.h"
+#include "runner/arch/processor.h"
+
+#include <elf.h>
 
 #include <algorithm>
 #include <cstring>
 
 namespace leakgate {
+
+std::string_view ProcessorName() { return "x86-64"; }
+
+// x32 has the same machine in files of the other class.
+bool IsOfThisProcessor(std::uint16_t machine, std::uint8_t file_class) {
+  return machine == EM_X86_64 && file_class == ELFCLASS64;
+}
+
+bool FillsFunctionSlot(std::uint32_t type) {
+  return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
+}
 
 std::span<const std::uint8_t> RestorerCode() {
   // mov $15, %rax; syscall

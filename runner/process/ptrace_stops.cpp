@@ -1,10 +1,8 @@
-#include "runner/process/interrupted_call.h"
+#include "runner/process/ptrace_stops.h"
 
 #include <sys/syscall.h>
 
 #include <cerrno>
-
-#include "runner/arch/system_calls.h"
 
 namespace leakgate {
 

@@ -1,0 +1,49 @@
+// What files, the C library and the kernel have differently for each processor. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace leakgate {
+
+// The name of this processor, for messages.
+[[nodiscard]] std::string_view ProcessorName();
+
+// Returns whether an ELF file whose header has `machine` (e_machine) and `file_class` is for this
+// processor.
+[[nodiscard]] bool IsOfThisProcessor(std::uint16_t machine, std::uint8_t file_class);
+
+// Returns whether a relocation of `type` fills a slot with the address of a function, so that calls
+// go through the slot.
+[[nodiscard]] bool FillsFunctionSlot(std::uint32_t type);
+
+// The dynamic linker's file name begins with this.
+[[nodiscard]] std::string_view DynamicLinkerName();
+
+// The functions below know machine code of a process's C library, where they look for what has no
+// symbol. The code belongs to another process, and is not trusted.
+
+// The code that a signal handler returns to, which calls rt_sigreturn. Debuggers and unwinders
+// depend on these bytes, so they do not change.
+[[nodiscard]] std::span<const std::uint8_t> RestorerCode();
+
+// __errno_location, whose `code` lies at `address`, reads from memory how far a thread's errno is
+// from its thread pointer. Returns the address that it reads; nothing if the code is of a form that
+// is not known. REQUIRES: `code` has kErrnoCodeBytes.
+inline constexpr std::size_t kErrnoCodeBytes = 24;
+[[nodiscard]] std::optional<std::uint64_t> FindErrnoOffset(std::span<const std::uint8_t> code,
+                                                           std::uint64_t address);
+
+// A second stack of return addresses, which the processor compares with the first. With it no call
+// can be made from outside.
+struct ShadowStack {
+  std::string_view status_field;  // the field of /proc/PID/status that tells of it
+  std::string_view enabled_word;  // is in that field if there is a shadow stack
+  std::string_view tunable_off;   // the glibc tunable by which a program starts without it
+};
+[[nodiscard]] ShadowStack KnownShadowStack();
+
+}  // namespace leakgate
