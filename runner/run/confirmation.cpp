@@ -11,7 +11,7 @@
 #include "runner/base/signal_end.h"
 #include "runner/judge/repetition_series.h"
 #include "runner/judge/window_verdict.h"
-#include "runner/run/run_progress.h"
+#include "runner/run/run_request.h"
 
 namespace leakgate {
 namespace {

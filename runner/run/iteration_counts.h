@@ -11,7 +11,6 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/host/mailbox_server.h"
-#include "runner/host/requested_snapshot.h"
 #include "runner/judge/window_meter.h"
 #include "runner/region/linux/region_file.h"
 #include "runner/symbols/symbolizer.h"

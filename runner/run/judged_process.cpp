@@ -71,12 +71,8 @@ std::uint32_t JudgedProcess::Questions() const {
   return questions;
 }
 
-RunProcess JudgedProcess::Describe() const {
-  return {.pid = image_.pid(),
-          .image = image_.program().path,
-          .arguments = image_.program().arguments,
-          .has_ended = HasEnded(),
-          .region = image_.DuplicateRegion()};
+ProcessRegion JudgedProcess::Describe(ImageLife life) const {
+  return {StatusOf(image_, life), image_.DuplicateRegion()};
 }
 
 // The process waits, whatever the runner lacks for its answer: memory, or a thread.

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "runner/host/mailbox_server.h"
-#include "runner/host/requested_snapshot.h"
 #include "runner/host/traced_image.h"
 #include "runner/judge/window_judge.h"
 #include "runner/judge/window_meter.h"
@@ -46,8 +45,8 @@ class JudgedProcess {
   // Returns every window's result, in order of opening. REQUIRES: the process has gone.
   [[nodiscard]] std::vector<WindowResult> Finish();
 
-  // As others may ask for it. Any thread.
-  [[nodiscard]] RunProcess Describe() const;
+  // Returns its status and its region, for commands that ask. Any thread may call it.
+  [[nodiscard]] ProcessRegion Describe(ImageLife life) const;
   [[nodiscard]] bool HasEnded() const { return image_.HasEnded(); }
 
   // Tests that are over budget, as far as they have been judged. Any thread.

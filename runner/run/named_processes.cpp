@@ -7,7 +7,7 @@
 #include <iterator>
 #include <thread>
 
-#include "runner/host/traced_status.h"
+#include "runner/host/traced_image.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
 #include "runner/run/run_outcome.h"
@@ -238,12 +238,12 @@ std::vector<std::string> NamedProcesses::Doubts() const {
   return lines;
 }
 
-void NamedProcesses::AddProcesses(std::vector<RunProcess>& processes) const {
+void NamedProcesses::AddProcesses(std::vector<ProcessRegion>& processes) const {
   const std::lock_guard lock(mutex_);
   for (const auto& start : starts_) {
     if (start->process == nullptr) continue;
-    processes.push_back(start->process->Describe());
-    processes.back().has_ended = IsOver(*start);
+    const ImageLife life = IsOver(*start) ? ImageLife::kOver : ImageLife::kExecuting;
+    processes.push_back(start->process->Describe(life));
   }
 }
 

@@ -50,7 +50,7 @@ class NamedProcesses {
   [[nodiscard]] std::vector<std::string> Doubts() const;
 
   // Adds those that are not judged yet. Any thread.
-  void AddProcesses(std::vector<RunProcess>& processes) const;
+  void AddProcesses(std::vector<ProcessRegion>& processes) const;
 
   // The file names of those that were started, traced or not.
   [[nodiscard]] std::set<std::string> Images() const;

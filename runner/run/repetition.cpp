@@ -19,7 +19,6 @@
 #include "runner/judge/window_description.h"
 #include "runner/process/process_tree.h"
 #include "runner/run/iteration_counts.h"
-#include "runner/run/linux/launcher.h"
 
 namespace leakgate {
 namespace {
@@ -120,18 +119,18 @@ std::string SecondsText(std::chrono::milliseconds duration) {
   return fmt::format("{:g} s", static_cast<double>(duration.count()) / 1000.0);
 }
 
-std::string HowItEnded(const ProgramStatus& status) {
+std::string HowItEnded(const ProgramExit& status) {
   if (status.signal) return fmt::format("was killed by signal {}", *status.signal);
   return fmt::format("exited with {}", status.exit_code.value_or(0));
 }
 
 // Why the process was not let run to its end; empty: it was.
 std::string WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
-                       SuspendedProcess& process, const std::string& mark, ProgramStatus& status) {
+                       SuspendedProcess& process, const std::string& mark, ProgramExit& status) {
   const Clock::time_point deadline = Clock::now() + request.timeout;
   std::string problem;
   for (;;) {
-    const std::optional<ProgramStatus> end = process.Poll();
+    const std::optional<ProgramExit> end = process.Poll();
     if (end && !problem.empty()) return problem;
     if (end) {
       status = *end;
@@ -151,7 +150,7 @@ std::string WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& re
 // Why the repetitions tell nothing, from what the region shows.
 // How the process ended after its last repetition is no matter.
 std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request,
-                      const ProgramStatus& end) {
+                      const ProgramExit& end) {
   if (counts.region().State() != AgentState::kTracing) return "it was not traced when repeated";
   const int ended = counts.Iterations();
   bool has_run = false;
@@ -227,7 +226,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   if (!resumed) return {resumed.error().message, {}};
 
   const std::string mark = fmt::format("{}={}", kControlVariable, (*server)->name());
-  ProgramStatus status;
+  ProgramExit status;
   std::string problem = WaitForEnd(setup, request, **process, mark, status);
   server->reset();
   IterationCounts* const counts = images.Last();

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/run/linux/inherited_state.h"
+#include "runner/run/linux/launcher.h"
 #include "runner/run/preparation.h"
 #include "runner/run/run_request.h"
 #include "runner/symbols/symbolizer.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "runner/budget/apply_limits.h"
-#include "runner/host/traced_status.h"
+#include "runner/host/traced_image.h"
 #include "runner/region/region_words.h"
 
 namespace leakgate {

@@ -21,7 +21,6 @@
 #include "runner/run/named_processes.h"
 #include "runner/run/preparation.h"
 #include "runner/run/run_outcome.h"
-#include "runner/run/run_progress.h"
 #include "runner/run/running_tests.h"
 #include "runner/run/test_snapshots.h"
 #include "runner/run/untraced_tests.h"
@@ -51,6 +50,22 @@ std::vector<TestId> TestsThatRan(const RunResult& result) {
   }
   return tests;
 }
+
+// Ends the display of a run's progress when the run ends.
+class ProgressEnd {
+ public:
+  explicit ProgressEnd(RunProgress* progress) : progress_(progress) {}
+  ~ProgressEnd() {
+    if (progress_ == nullptr) return;
+    progress_->Follow(nullptr);
+    if (progress_->pause) progress_->pause();
+  }
+  ProgressEnd(const ProgressEnd&) = delete;
+  ProgressEnd& operator=(const ProgressEnd&) = delete;
+
+ private:
+  RunProgress* const progress_;
+};
 
 // From launch to result. Its steps, in order, are those of Run.
 class Session {
@@ -103,13 +118,13 @@ class Session {
 
     ProgramWatch watch(**process, signals, witness);
     ShowProgress(watch);
-    const ProgramStatus status = WaitForEnd(watch, (*process)->pid(), (*server)->name());
+    const ProgramExit program = WaitForEnd(watch, (*process)->pid(), (*server)->name());
     const OwnEndSignals own_signals(watch.TakeLateRequest());
     confirmations_->ProgramHasEnded();
     processes_.AwaitEnds(kChildPatience);
     server->reset();  // no further region
     server_of_others_.reset();
-    return Conclude(status);
+    return Conclude(program);
   }
 
  private:
@@ -124,10 +139,12 @@ class Session {
     return reply;
   }
 
-  std::vector<RunProcess> Processes() const {
-    std::vector<RunProcess> processes;
-    const JudgedProcess* const program = generations_.latest();
-    if (program != nullptr) processes.push_back(program->Describe());
+  std::vector<ProcessRegion> Processes() const {
+    std::vector<ProcessRegion> processes;
+    if (const JudgedProcess* const program = generations_.latest()) {
+      const ImageLife life = program->HasEnded() ? ImageLife::kOver : ImageLife::kExecuting;
+      processes.push_back(program->Describe(life));
+    }
     processes_.AddProcesses(processes);
     return processes;
   }
@@ -163,25 +180,25 @@ class Session {
     progress->Follow([this] { return running_tests_->Now(); });
   }
 
-  ProgramStatus WaitForEnd(ProgramWatch& watch, int pid, const std::string& control_name) {
+  ProgramExit WaitForEnd(ProgramWatch& watch, int pid, const std::string& control_name) {
     std::optional<Clock::time_point> deadline;
     if (request_.timeout) deadline = begin_ + *request_.timeout;
-    const std::optional<ProgramStatus> status = watch.WaitUntil(deadline);
-    if (status) return *status;
+    const std::optional<ProgramExit> end = watch.WaitUntil(deadline);
+    if (end) return *end;
 
     has_timed_out_ = true;
     KillProcessTree(pid, fmt::format("{}={}", kControlVariable, control_name));
     return watch.WaitUntil(std::nullopt).value();
   }
 
-  RunResult Conclude(const ProgramStatus& status) {
+  RunResult Conclude(const ProgramExit& program) {
     RunResult result;
     result.binary = request_.program;
     result.arguments = request_.arguments;
     result.mode = request_.mode;
     result.shard = ShardOf(OwnEnvironment());
     if (request_.baseline) result.baseline = request_.baseline->path;
-    result.program = {status.exit_code, status.signal};
+    result.program = program;
     result.failures = prepared_.budgets.ListExpired();
     CollectWindows(result);
     confirmations_->ConfirmAll(WhyNotRepeated(result), result);

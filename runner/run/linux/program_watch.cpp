@@ -133,10 +133,10 @@ bool GroupWitness::WaitForSighting(std::chrono::milliseconds patience) {
   return true;
 }
 
-std::optional<ProgramStatus> ProgramWatch::WaitUntil(std::optional<Clock::time_point> deadline) {
+std::optional<ProgramExit> ProgramWatch::WaitUntil(std::optional<Clock::time_point> deadline) {
   constexpr std::chrono::milliseconds kPatience(1000);
   for (;;) {
-    const std::optional<ProgramStatus> end = process_.Poll();
+    const std::optional<ProgramExit> end = process_.Poll();
     if (end) return end;
     StopIfAsked();
 

@@ -119,7 +119,7 @@ class ProgramWatch {
   }
 
   // How the program ended; nullopt if it runs on at `deadline`.
-  [[nodiscard]] std::optional<ProgramStatus> WaitUntil(std::optional<Clock::time_point> deadline);
+  [[nodiscard]] std::optional<ProgramExit> WaitUntil(std::optional<Clock::time_point> deadline);
 
   // Of the signals that ask to end (util/linux/signal_end.h) the next one that came too late to
   // be passed on. What its group's program has had, as of Ctrl-C, is none.

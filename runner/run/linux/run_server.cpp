@@ -11,7 +11,6 @@
 
 #include "runner/host/message_socket.h"
 #include "runner/host/named_sockets.h"
-#include "runner/host/traced_status.h"
 #include "runner/process/process_image.h"
 #include "runner/reach/linux/frozen_process.h"
 
@@ -21,16 +20,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kClient = "the command";
-
-Expected<ProcessStatus> StatusOf(const RunProcess& process) {
-  const Expected<RegionReader> region = RegionReader::Attach(process.region);
-  if (!region) return Unexpected(region.error());
-  ProcessStatus status =
-      StatusOf(*region, process.has_ended ? ImageLife::kOver : ImageLife::kExecuting);
-  status.pid = process.pid;
-  status.program = {process.image, process.arguments};
-  return status;
-}
 
 }  // namespace
 
@@ -88,41 +77,39 @@ Expected<SocketMessage> RunServer::Answer(const Json& request) const {
   if (what != "region") {
     return UsageError(fmt::format("{} does not know '{}'", NameOfRun(::getpid()), what));
   }
-  Expected<RunProcess> process = Find(request);
+  Expected<ProcessRegion> process = Find(request);
   if (!process) return Unexpected(process.error());
-  const Expected<ProcessStatus> status = StatusOf(*process);
-  if (!status) return Unexpected(status.error());
-  return SocketMessage{ToJson(*status), std::move(process->region)};
+  return SocketMessage{ToJson(process->status), std::move(process->region)};
 }
 
 // A usage error: it is not the run's, or has been judged.
-Expected<RunProcess> RunServer::Find(const Json& request) const {
+Expected<ProcessRegion> RunServer::Find(const Json& request) const {
   const int pid = MemberOr(request, "pid", 0);
-  std::vector<RunProcess> processes = processes_();
-  const auto found = std::find_if(processes.rbegin(), processes.rend(),
-                                  [pid](const RunProcess& process) { return process.pid == pid; });
+  std::vector<ProcessRegion> processes = processes_();
+  const auto found =
+      std::find_if(processes.rbegin(), processes.rend(),
+                   [pid](const ProcessRegion& process) { return process.status.pid == pid; });
   if (found != processes.rend()) return std::move(*found);
   return UsageError(fmt::format("{} does not trace PID {}", NameOfRun(::getpid()), pid));
 }
 
 SocketMessage RunServer::Query() const {
   Json processes = Json::array();
-  for (const RunProcess& process : processes_()) {
-    const Expected<ProcessStatus> status = StatusOf(process);
-    if (status) processes.push_back(ToJson(*status));
+  for (const ProcessRegion& process : processes_()) {
+    processes.push_back(ToJson(process.status));
   }
   return {{{"processes", std::move(processes)}}};
 }
 
 // On a thread that ends with it: then the kernel has nothing left to let go of.
 void RunServer::Hold(const UniqueFd& client, const Json& request) const {
-  const Expected<RunProcess> process = Find(request);
+  const Expected<ProcessRegion> process = Find(request);
   if (!process) return (void)SendMessage(client, {ToJson(process.error())}, kClient);
   std::async(std::launch::async, [&] {
-    Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process->pid);
+    Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process->status.pid);
     if (!frozen) return (void)SendMessage(client, {ToJson(frozen.error())}, kClient);
     (void)SendMessage(client, {Json::object()}, kClient);
-    const Expected<void> released = AwaitRelease(client, process->pid);
+    const Expected<void> released = AwaitRelease(client, process->status.pid);
     frozen->Thaw();
     (void)SendMessage(client, {released ? Json::object() : ToJson(released.error())}, kClient);
   }).get();

@@ -43,7 +43,7 @@ class RunServer {
   void Serve();
   void ServeOne();
   Expected<SocketMessage> Answer(const nlohmann::json& request) const;
-  Expected<RunProcess> Find(const nlohmann::json& request) const;
+  Expected<ProcessRegion> Find(const nlohmann::json& request) const;
   SocketMessage Query() const;
   void Hold(const UniqueFd& client, const nlohmann::json& request) const;
   Expected<void> AwaitRelease(const UniqueFd& client, int pid) const;

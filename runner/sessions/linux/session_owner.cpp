@@ -33,14 +33,10 @@ constexpr std::string_view kCommand = "the command";
 class Owner {
  public:
   Owner(const SessionStart& start, UniqueFd listener)
-      : name_(start.name),
-        stack_depth_(start.stack_depth),
-        stack_events_(start.stack_events),
-        agent_(start.agent),
+      : start_(start),
         listener_(std::move(listener)),
         processes_({start.scope.images, {}, start.scope.users},
-                   {start.stack_depth, start.stack_events}, OwnDescriptorRoom()),
-        first_pids_(start.scope.pids) {}
+                   {start.stack_depth, start.stack_events}, OwnDescriptorRoom()) {}
 
   Expected<void> Open() {
     auto server = ControlServer::Start(
@@ -49,7 +45,7 @@ class Owner {
                              const std::string&) { return processes_.MayServe(peer); }});
     if (!server) return Unexpected(server.error());
     control_ = *std::move(server);
-    for (const int pid : first_pids_) {
+    for (const int pid : start_.scope.pids) {
       const Expected<void> enabled = Enable(pid);
       if (enabled) continue;
       DisableAll();
@@ -92,14 +88,15 @@ class Owner {
     return UsageError(
         fmt::format("the session's owner does not know '{}'; is it of another "
                     "version? stop it: leakgate session stop {}",
-                    what, name_));
+                    what, start_.name));
   }
 
   // `pid` runs already, with the agent in it or without, or is about to begin.
   Expected<void> Enable(int pid) {
     processes_.AddPid(pid);
     if (processes_.IsTraced(pid)) return {};
-    const auto attached = EnableRunning({.pid = pid, .control = control_->name(), .agent = agent_});
+    const auto attached =
+        EnableRunning({.pid = pid, .control = control_->name(), .agent = start_.agent});
     if (attached) return {};
     processes_.DropPid(pid);
     return Unexpected(attached.error());
@@ -150,12 +147,12 @@ class Owner {
   }
 
   SessionStatus Status() const {
-    return {.name = name_,
+    return {.name = start_.name,
             .owner_pid = ::getpid(),
             .begin_seconds = std::chrono::system_clock::to_time_t(begin_),
             .control = control_->name(),
-            .stack_depth = stack_depth_,
-            .stack_events = stack_events_,
+            .stack_depth = start_.stack_depth,
+            .stack_events = start_.stack_events,
             .scope = processes_.scope(),
             .forgotten = processes_.forgotten(),
             .untraced = processes_.untraced(),
@@ -188,7 +185,7 @@ class Owner {
     return UsageError(
         fmt::format("the session '{0}' does not name the {1} {2}; see leakgate "
                     "session query {0}",
-                    name_, kind, what));
+                    start_.name, kind, what));
   }
 
   Expected<SocketMessage> Region(const Json& request) {
@@ -196,17 +193,13 @@ class Owner {
     std::optional<ProcessRegion> found =
         processes_.RegionOf(pid, MemberOr(request, "generation", 0U));
     if (found) return SocketMessage{ToJson(found->status), std::move(found->region)};
-    return UsageError(fmt::format("the session '{}' does not trace PID {}", name_, pid));
+    return UsageError(fmt::format("the session '{}' does not trace PID {}", start_.name, pid));
   }
 
-  const std::string name_;
-  const std::uint32_t stack_depth_;
-  const std::uint32_t stack_events_;
-  const std::filesystem::path agent_;
+  const SessionStart& start_;
   const std::chrono::system_clock::time_point begin_ = std::chrono::system_clock::now();
   UniqueFd listener_;
   SessionProcesses processes_;
-  const std::set<int> first_pids_;
   std::unique_ptr<ControlServer> control_;
   bool is_stopping_ = false;
 };
