@@ -19,10 +19,10 @@ namespace leakgate {
 namespace {
 
 constexpr std::chrono::microseconds kMostPause{5000};
-// Who asks wakes the server: hundreds of them cost nothing while nobody does.
+// A question wakes the server, so hundreds of waiting servers cost nothing.
 constexpr std::chrono::seconds kLongWait{5};
 
-// Returns when `word` is no longer `seen`, on a wake, or when `patience` is over.
+// Returns when `word` differs from `seen`, on a wake, or after `patience`.
 void WaitWhile(const std::atomic<std::uint32_t>& word, std::uint32_t seen,
                std::chrono::milliseconds patience) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience);
@@ -62,7 +62,7 @@ MailboxServer::MailboxServer(Mailbox& mailbox, Answer answer)
 void MailboxServer::Stop() {
   if (!thread_.joinable()) return;
   is_stopping_.store(true, std::memory_order_release);
-  // It may look at the flag just before, and begin to wait just after it was woken.
+  // The server may have read the flag before the store and begin to wait after the first wake.
   for (auto pause = std::chrono::microseconds(50);; pause = std::min(2 * pause, kMostPause)) {
     WakeAll(mailbox_.request);
     if (has_stopped_.load(std::memory_order_acquire)) break;
@@ -76,7 +76,7 @@ void MailboxServer::Serve() {
   while (!is_stopping_.load(std::memory_order_acquire)) {
     // Acquire pairs with the agent's release once it has written the question.
     const std::uint32_t asked = request.load(std::memory_order_acquire);
-    // The shared word, not a copy: a wild write to both is no question, and hides none.
+    // Compares the shared words themselves: a wild write to both is then not taken for a question.
     if (asked == mailbox_.reply.load(std::memory_order_relaxed)) {
       WaitWhile(request, asked, kLongWait);
       continue;

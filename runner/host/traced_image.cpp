@@ -57,7 +57,7 @@ UniqueFd TracedImage::DuplicateRegion() const {
 
 bool TracedImage::HasEnded() const { return leakgate::HasEnded(end_); }
 
-// The kernel gives the lowest number that is free: those below it are in use.
+// The kernel gives out the lowest free number, so all numbers below it are in use.
 bool DescriptorRoom::Has(std::size_t count) const {
   const int lowest = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
   if (lowest < 0) return false;

@@ -104,7 +104,7 @@ NamedProcesses::Start* NamedProcesses::Running(int pid) const {
   return last == starts_.rend() ? nullptr : last->get();
 }
 
-void NamedProcesses::OnExec(const ToldExec& told) {
+void NamedProcesses::OnExec(const ReportedExec& told) {
   if (told.pid == program_.pid()) return;  // the program under test, in another image
   const std::lock_guard lock(mutex_);
   Start* const earlier = told.pid == told.sender ? Running(told.pid) : nullptr;

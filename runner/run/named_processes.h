@@ -37,7 +37,7 @@ class NamedProcesses {
 
   // Of the program under test, too.
   [[nodiscard]] HelloReply OnHello(int pid);
-  void OnExec(const ToldExec& told);
+  void OnExec(const ReportedExec& told);
 
   // Gives the children that are about to end the time to.
   void AwaitEnds(std::chrono::milliseconds patience);

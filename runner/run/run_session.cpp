@@ -100,7 +100,7 @@ class Session {
         {.on_hello = [this](int pid) { return OnHello(pid); },
          .is_served = IsOfThisRun,
          .on_exec =
-             [this](const ToldExec& told) {
+             [this](const ReportedExec& told) {
                processes_.OnExec(told);
                untraced_tests_.OnExec(told);
              },

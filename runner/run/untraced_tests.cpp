@@ -45,7 +45,7 @@ void UntracedTests::OnHello(int pid) {
   if (Look(path).is_test_binary) untraced_.emplace(path, program_);
 }
 
-void UntracedTests::OnExec(const ToldExec& told) {
+void UntracedTests::OnExec(const ReportedExec& told) {
   if (!is_watching_ || told.pid == pid_) return;
   without_agent_.erase(told.pid);
   if (!told.starts) return;

@@ -26,7 +26,7 @@ class UntracedTests {
 
   // `pid`, which is not the program under test, is not traced.
   void OnHello(int pid);
-  void OnExec(const ToldExec& told);
+  void OnExec(const ReportedExec& told);
 
   // A line for each test binary.
   [[nodiscard]] std::vector<std::string> Doubts() const;
