@@ -23,7 +23,8 @@
 namespace leakgate {
 namespace {
 
-// Of test runners. Inherited, they ran no test at all and wrote over the user's XML.
+// Variables of test runners. If inherited, they would select no test, and the user's XML would be
+// overwritten.
 constexpr std::array<std::string_view, 5> kRunnerPrefixes = {
     "TEST_", "TESTBRIDGE_", "XML_OUTPUT_FILE=", "GTEST_TOTAL_SHARDS=", "GTEST_SHARD_"};
 
@@ -66,7 +67,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll(2);
 
-// The images of the one process; the control server's thread adds to them.
+// The images of the repeated process; the control server's thread adds to them.
 class CountedImages {
  public:
   explicit CountedImages(const RepetitionSetup& setup)
@@ -90,7 +91,8 @@ class CountedImages {
     return images_.back()->region_fd();
   }
 
-  // The last; none: nothing was traced. REQUIRES: the control server has stopped.
+  // Returns the last image; nullptr if nothing was traced. REQUIRES: the control server has
+  // stopped.
   IterationCounts* Last() { return images_.empty() ? nullptr : images_.back().get(); }
 
  private:
@@ -101,8 +103,8 @@ class CountedImages {
   std::vector<std::unique_ptr<IterationCounts>> images_;
 };
 
-// By variables, which GoogleTest takes for its flags' defaults: the program's own
-// parsing may allow no further argument.
+// Chooses the test by variables, which GoogleTest takes as its flags' defaults, because the program
+// may not accept further arguments.
 std::vector<std::string> EnvironmentFor(const RepetitionRequest& request,
                                         const ScratchDirectory& scratch) {
   std::vector<std::string> environment = WithoutTestVariables(OwnEnvironment());
@@ -124,7 +126,7 @@ std::string HowItEnded(const ProgramExit& status) {
   return fmt::format("exited with {}", status.exit_code.value_or(0));
 }
 
-// Why the process was not let run to its end; empty: it was.
+// Returns why the process was killed; empty if it ended by itself.
 std::string WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
                        SuspendedProcess& process, const std::string& mark, ProgramExit& status) {
   const Clock::time_point deadline = Clock::now() + request.timeout;
@@ -147,12 +149,12 @@ std::string WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& re
   }
 }
 
-// Why the repetitions tell nothing, from what the region shows.
-// How the process ended after its last repetition is no matter.
+// Returns why the repetitions prove nothing, according to the region; empty if they do. How the
+// process ended after its last repetition does not matter.
 std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request,
                       const ProgramExit& end) {
   if (counts.region().State() != AgentState::kTracing) return "it was not traced when repeated";
-  const int ended = counts.Iterations();
+  const int ended = counts.CountIterations();
   bool has_run = false;
   for (std::uint32_t id = 1; id < counts.region().WindowCount(); ++id) {
     const WindowCopy window = counts.region().Window(id);
