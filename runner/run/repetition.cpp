@@ -192,7 +192,7 @@ std::vector<std::string> WithoutTestSelection(std::vector<std::string> arguments
   return arguments;
 }
 
-ScratchDirectory ScratchDirectory::BesideTestTmpdir() {
+ScratchDirectory ScratchDirectory::InTestTmpdir() {
   const char* const parent = std::getenv("TEST_TMPDIR");
   if (parent == nullptr || *parent == '\0') return ScratchDirectory({});
   std::string path = std::string(parent) + "/leakgate-XXXXXX";
@@ -210,7 +210,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
       {.on_hello = [&](int pid) { return HelloReply{.region_fd = images.RegionFor(pid)}; },
        .is_served = IsOfThisRun});
   if (!server) return {server.error().message, {}};
-  const ScratchDirectory scratch = ScratchDirectory::BesideTestTmpdir();
+  const ScratchDirectory scratch = ScratchDirectory::InTestTmpdir();
   auto environment = ProgramEnvironment(EnvironmentFor(request, scratch),
                                         {setup.request.agent, (*server)->name()});
   if (!environment) return {environment.error().message, {}};

@@ -67,7 +67,7 @@ class ProgressEnd {
   RunProgress* const progress_;
 };
 
-// From launch to result. Its steps, in order, are those of Run.
+// One run from launch to result. Run shows its steps in order.
 class Session {
  public:
   Session(const RunRequest& request, const Preparation& prepared, const InheritedState& inherited)
@@ -112,7 +112,7 @@ class Session {
     const Expected<void> traceable = RequireTraceable(**process);
     if (!traceable) return Unexpected(traceable.error());
     generations_.Enable((*process)->pid());
-    server_of_others_ = RunServer::Start([this] { return Processes(); });
+    command_server_ = RunServer::Start([this] { return Processes(); });
     const Expected<void> resumed = (*process)->Resume();
     if (!resumed) return Unexpected(resumed.error());
 
@@ -123,7 +123,7 @@ class Session {
     confirmations_->ProgramHasEnded();
     processes_.AwaitEnds(kChildPatience);
     server->reset();  // no further region
-    server_of_others_.reset();
+    command_server_.reset();
     return Conclude(program);
   }
 
@@ -232,8 +232,8 @@ class Session {
     return result;
   }
 
-  // Empty: tests may be repeated. Those of a program that crashed, too: it was
-  // another test that crashed.
+  // Returns why tests cannot be repeated; empty if they can. They can after a crash, too, because
+  // another test has crashed.
   std::string WhyNotRepeated(const RunResult& result) const {
     if (has_timed_out_) return "the run's timeout was reached";
     const std::optional<int> signal = result.program.signal;
@@ -266,16 +266,16 @@ class Session {
   Variables variables_{IsRuntimeModule};
   JudgeSurroundings surroundings_;
   Generations generations_;
-  std::optional<RunningTests> running_tests_;  // if anybody asks
+  std::optional<RunningTests> running_tests_;  // set if progress is shown
   NamedProcesses processes_;
   UntracedTests untraced_tests_;
-  std::shared_ptr<RunServer> server_of_others_;  // while the program runs; may be none
+  std::shared_ptr<RunServer> command_server_;  // while the program runs; may be null
   bool tells_of_execs_ = false;
-  std::string server_failure_;  // read once the server has gone
+  std::string server_failure_;  // read once the server has stopped
   bool has_timed_out_ = false;
   std::optional<RunConfirmations> confirmations_;  // from launch on
   const Clock::time_point begin_ = Clock::now();
-  // File times are coarse: a file written now may bear a time some milliseconds ago.
+  // File times are coarse: a file that is written now may get a time some milliseconds ago.
   const std::filesystem::file_time_type file_begin_ =
       std::filesystem::file_time_type::clock::now() - std::chrono::milliseconds(20);
 };
