@@ -52,7 +52,7 @@ std::vector<ProcessStatus> ProcessesIn(const Json& body) {
   return processes;
 }
 
-// All that may be asked: the sessions first.
+// All sessions and runs that can be asked, the sessions first.
 struct Peers {
   std::vector<std::string> sessions;
   std::vector<RunSocket> runs;
@@ -64,7 +64,7 @@ struct Peers {
   }
 };
 
-// `pid`: as of FindRuns.
+// `pid` is passed to FindRuns.
 Peers PeersFor(const Json& question, int pid) {
   Peers peers{SessionNames(), FindRuns(pid), {}};
   for (const std::string& name : peers.sessions) {
@@ -85,7 +85,7 @@ Expected<std::optional<FoundProcess>> FindInReplies(int pid, const std::vector<R
     const int run_pid = runs[i].run_pid;
     if (replies[i].pid != run_pid) continue;  // another user's, or not what it says
     SocketMessage& message = replies[i].message;
-    // It is the one, and may be at work.
+    // The process descends from this run, which may just be busy, so it is asked once more.
     if (replies[i].state == PeerReply::State::kSilent && runs[i].is_ancestor) {
       const UniqueFd socket = ConnectToRun(run_pid);
       if (!socket) continue;
@@ -133,7 +133,7 @@ Expected<RunHold> RunHold::Take(int run_pid, int pid) {
 
 Expected<void> RunHold::Release() {
   const std::string run = NameOfRun(run_pid_);
-  // Where it has ended meanwhile, its answer is there all the same.
+  // The run may have ended meanwhile, but its answer can still be read.
   (void)SendMessage(socket_, {{{"do", "release"}}}, run);
   const Expected<SocketMessage> answer = ReceiveMessage(socket_, run);
   if (!answer) return Unexpected(answer.error());

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// Before, the region says nothing of the process.
+// Until tracing has begun, the region says nothing about the process.
 Expected<void> RequireTraced(const RegionReader& region, int pid) {
   if (region.State() == AgentState::kTracing) return {};
   if (region.State() == AgentState::kFailed) {
@@ -83,8 +83,8 @@ Expected<SnapshotClosing> SnapshotSubject::Write(
   return WriteSnapshot(*region_, request, path);
 }
 
-// By the run, if it is a run's: it looks at the process by the same means. If it let the process
-// go too early, there is no file.
+// A run's process is stopped by the run, because a process can have only one tracer. If the run
+// lets it continue too early, no file is written.
 Expected<SnapshotClosing> SnapshotSubject::WriteStopped(const fs::path& path) const {
   if (process_->run_pid == 0) {
     const Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process_->status.pid);

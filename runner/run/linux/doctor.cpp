@@ -23,7 +23,7 @@
 namespace leakgate {
 namespace {
 
-// What the agent maps before the program's first instruction; more as its heap grows.
+// What the agent maps before the program's first instruction. It maps more as the heap grows.
 constexpr std::uint64_t kAgentBytes = region_offset::kChunks + kChunkBytes;
 
 Check FromResult(std::string subject, const Expected<void>& result, std::string when_ok) {
@@ -53,7 +53,7 @@ Check CheckImage(const std::filesystem::path& image, const Expected<ImageInspect
                       ProcessorName())};
 }
 
-// Kills it before its first instruction.
+// Launches the program and kills it before its first instruction.
 Expected<void> TryToLaunch(const std::filesystem::path& program, const DoctorRequest& request,
                            const InheritedState& inherited) {
   const BlockedSignals signals;
@@ -78,7 +78,7 @@ Expected<void> TryToStopProcess() {
   if (pid < 0) return InconclusiveError(fmt::format("cannot start a process: {}", ErrnoText()));
   if (pid == 0) WaitToBeKilled();
 
-  // On a thread of its own, as frozen_process.h advises.
+  // Uses a thread of its own, as frozen_process.h advises.
   const auto freeze = [pid]() -> Expected<void> {
     const Expected<FrozenProcess> process = FrozenProcess::Freeze(pid);
     return process ? Expected<void>() : Unexpected(process.error());

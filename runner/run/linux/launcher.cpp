@@ -25,8 +25,8 @@ namespace process = boost::process::v2;
 
 boost::system::error_code LastError() { return {errno, boost::system::system_category()}; }
 
-// Boost.Process closes all but the standard descriptors. The program is to have
-// what the runner was given: a make's job server, a shell's redirections.
+// Boost.Process closes all but the standard descriptors, but the program must have what the runner
+// was given: a make's job server, a shell's redirections.
 std::vector<int> InheritedDescriptors() {
   std::vector<int> inherited;
   std::error_code error;
@@ -38,12 +38,11 @@ std::vector<int> InheritedDescriptors() {
   return inherited;
 }
 
-// The setup of the child, on either side of the fork. In the child only
-// async-signal-safe calls are made.
+// Sets the child up, before and after the fork. In the child only async-signal-safe calls are made.
 //
-// The program dies with its parent, even if that is killed: nothing may be left
-// behind. It begins with what the runner was given, and with SIGTRAP unblocked,
-// for a blocked one would let it run on untraced.
+// The program dies with its parent, even if that is killed, so nothing is left behind. It begins
+// with what the runner was given, and with SIGTRAP unblocked: if it were blocked, the program would
+// run on untraced.
 struct StopAtExec {
   const LaunchRequest& request;
   pid_t parent = ::getpid();
@@ -69,8 +68,8 @@ struct StopAtExec {
     return {};
   }
 
-  // Not through the runner's exit handlers. (Boost 1.81 looks for one signature
-  // and calls another, hence the pack.)
+  // Ends the child without the runner's exit handlers. It takes a pack because Boost 1.81 looks for
+  // one signature and calls another.
   template <typename... Ignored>
   void on_exec_error(Ignored&&...) const {
     ::_exit(127);
@@ -104,7 +103,7 @@ Error LaunchError(const std::filesystem::path& program, const boost::system::err
           ExitCode::kUsage};
 }
 
-// Boost.Process has one for each process that it launches, and does not ask whether it has.
+// Boost.Process opens a PID descriptor for each process and does not check whether that worked.
 Expected<void> RequirePidDescriptors() {
   const UniqueFd own(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (own) return {};
@@ -120,7 +119,7 @@ void SetDisposition(int signal, void (*handler)(int), struct sigaction& inherite
   ::sigaction(signal, &own, &inherited);
 }
 
-// To `wanted` where the rights allow it, else to the hard limit.
+// Raises the limit to `wanted` if the rights allow it, else to the hard limit.
 void RaiseLimit(__rlimit_resource resource, rlim_t wanted, rlimit& inherited) {
   ::getrlimit(resource, &inherited);
   if (inherited.rlim_cur >= wanted) return;
@@ -130,7 +129,7 @@ void RaiseLimit(__rlimit_resource resource, rlim_t wanted, rlimit& inherited) {
   ::setrlimit(resource, &most);
 }
 
-// The lowest free descriptor is taken, so each gap is filled in turn.
+// Opens files until no standard descriptor is free: open takes the lowest free one.
 void FillStandardDescriptors() {
   int fd = 0;
   do {
@@ -147,7 +146,7 @@ Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const Launc
   boost::asio::io_context context;
   boost::system::error_code error;
   process::default_process_launcher launcher;
-  // (The overload for a context throws instead of telling the error.)
+  // The overload for a context throws instead of returning the error.
   const auto start = [&](auto&&... streams) {
     return launcher(context.get_executor(), error,
                     boost::filesystem::path(request.program.string()), request.arguments,
@@ -189,7 +188,7 @@ Expected<void> SuspendedProcess::Resume() {
 }
 
 std::optional<ProgramExit> SuspendedProcess::Poll() {
-  // While its threads are stopped for a look, its stops are not ours to take.
+  // While the search for lost blocks has stopped the threads, their stops must be left to it.
   const std::unique_lock lock(WaitLock(), std::try_to_lock);
   if (!lock) return std::nullopt;
   int raw = 0;

@@ -45,13 +45,13 @@ RunServer::~RunServer() {
 void RunServer::Serve() {
   for (;;) {
     pollfd waits[] = {{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-    if (::poll(waits, 2, -1) < 0 && errno != EINTR) return;  // nobody takes snapshots, then
+    if (::poll(waits, 2, -1) < 0 && errno != EINTR) return;  // commands get no answers then
     if (waits[0].revents != 0) return;
     if (waits[1].revents == 0) continue;
     try {
       ServeOne();
     } catch (const std::exception&) {
-      // No memory, or no thread: who asks sees that it broke off, and the run goes on.
+      // There is no memory or no thread: the command sees a closed connection, and the run goes on.
     }
   }
 }
@@ -59,7 +59,7 @@ void RunServer::Serve() {
 void RunServer::ServeOne() {
   const UniqueFd client = AcceptClient(listener_);
   if (!client) return;
-  // Who connects and says nothing must not keep the run from its end.
+  // A silent command must not delay the run's end.
   pollfd waits[] = {{stop_.get(), POLLIN, 0}, {client.get(), POLLIN, 0}};
   ::poll(waits, 2, 1000);
   if (waits[0].revents != 0 || waits[1].revents == 0) return;
@@ -68,7 +68,7 @@ void RunServer::ServeOne() {
   if (MemberOr(request->body, "do", std::string()) == "hold") return Hold(client, request->body);
   Expected<SocketMessage> answer = Answer(request->body);
   if (!answer) answer = SocketMessage{ToJson(answer.error())};
-  (void)SendMessage(client, *answer, kClient);  // who asked may have gone
+  (void)SendMessage(client, *answer, kClient);  // the command may have gone
 }
 
 Expected<SocketMessage> RunServer::Answer(const Json& request) const {
@@ -82,7 +82,7 @@ Expected<SocketMessage> RunServer::Answer(const Json& request) const {
   return SocketMessage{ToJson(process->status), std::move(process->region)};
 }
 
-// A usage error: it is not the run's, or has been judged.
+// Returns a usage error if the run does not trace the process or has judged it already.
 Expected<ProcessRegion> RunServer::Find(const Json& request) const {
   const int pid = MemberOr(request, "pid", 0);
   std::vector<ProcessRegion> processes = processes_();
@@ -101,7 +101,8 @@ SocketMessage RunServer::Query() const {
   return {{{"processes", std::move(processes)}}};
 }
 
-// On a thread that ends with it: then the kernel has nothing left to let go of.
+// Holds the process on a thread that then ends: with the tracing thread, the kernel ends the
+// tracing.
 void RunServer::Hold(const UniqueFd& client, const Json& request) const {
   const Expected<ProcessRegion> process = Find(request);
   if (!process) return (void)SendMessage(client, {ToJson(process.error())}, kClient);
@@ -116,7 +117,7 @@ void RunServer::Hold(const UniqueFd& client, const Json& request) const {
 }
 
 Expected<void> RunServer::AwaitRelease(const UniqueFd& client, int pid) const {
-  const UniqueFd end = WatchEnd(pid);  // without it: not told
+  const UniqueFd end = WatchEnd(pid);  // may be empty; the process's end then goes unnoticed
   pollfd waits[] = {
       {client.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}, {end ? end.get() : -1, POLLIN, 0}};
   const std::chrono::milliseconds most = kLongestHold;

@@ -54,10 +54,10 @@ class Owner {
     return {};
   }
 
-  // Whoever is told that there is no session finds its name free.
+  // Called before a command is told that there is no session, so that it finds the name free.
   void GiveUpName() { listener_.Reset(); }
 
-  // Until it is told to stop. `signals`: readable once the process is told to end.
+  // Serves until it is told to stop. `signals` is readable once a signal asks the process to end.
   void Serve(const UniqueFd& signals) {
     while (!is_stopping_) {
       pollfd waits[] = {{listener_.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
@@ -65,7 +65,7 @@ class Owner {
       if (waits[1].revents != 0) break;
       if (waits[0].revents != 0) ServeOne();
     }
-    DisableAll();  // where stop has not
+    DisableAll();  // after a signal; the request to stop has done it already
   }
 
  private:
@@ -76,7 +76,7 @@ class Owner {
     if (!request) return;
     Expected<SocketMessage> answer = Answer(request->body);
     if (!answer) answer = SocketMessage{ToJson(answer.error())};
-    (void)SendMessage(client, *answer, kCommand);  // who asked may have gone
+    (void)SendMessage(client, *answer, kCommand);  // the command may have gone
   }
 
   Expected<SocketMessage> Answer(const Json& request) {
@@ -91,7 +91,7 @@ class Owner {
                     what, start_.name));
   }
 
-  // `pid` runs already, with the agent in it or without, or is about to begin.
+  // `pid` runs already, with or without the agent, or is about to begin.
   Expected<void> Enable(int pid) {
     processes_.AddPid(pid);
     if (processes_.IsTraced(pid)) return {};
@@ -102,7 +102,8 @@ class Owner {
     return Unexpected(attached.error());
   }
 
-  // What cannot be reached goes on being traced until it ends, and nobody looks at it.
+  // Stops the tracing of all processes. Returns why some could not be reached, a line each: they
+  // stay traced until they end.
   std::vector<std::string> DisableAll() {
     processes_.Close();
     AwaitStarted();
@@ -116,7 +117,7 @@ class Owner {
         problems[i] = disabled.error().message;
       }
     };
-    // Each waits most of the time until the process has come to a stop.
+    // Most of the time a worker waits for its process to stop, so several work at once.
     std::vector<std::thread> workers(std::min(pids.size(), MostWorkers()));
     for (std::thread& worker : workers) worker = std::thread(disable);
     for (std::thread& worker : workers) worker.join();
@@ -130,7 +131,7 @@ class Owner {
     return std::clamp(OwnDescriptorRoom().reserved / kDescriptorsOfOne, std::size_t{1}, kMost);
   }
 
-  // Whoever has been given a region will be tracing, and nobody would have it stop.
+  // Waits for agents that have a region and have not started: they could not be stopped yet.
   void AwaitStarted() const {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (processes_.IsAnyStarting() && std::chrono::steady_clock::now() < deadline) {
@@ -138,7 +139,7 @@ class Owner {
     }
   }
 
-  // Whoever is answered finds the session's name free.
+  // Gives up the name before the answer, so that the command finds it free.
   SocketMessage Stop() {
     is_stopping_ = true;
     SocketMessage answer{{{"problems", DisableAll()}}};
@@ -204,10 +205,10 @@ class Owner {
   bool is_stopping_ = false;
 };
 
-// Nothing of the command's stays with the owner: no terminal, no descriptor, no directory.
+// Releases the command's terminal, descriptors and directory, so that the owner keeps none of them.
 void LeaveTheCommand(const UniqueFd& listener, const UniqueFd& ready) {
   ::setsid();
-  if (::chdir("/") != 0) {  // no harm: a directory that cannot be unmounted
+  if (::chdir("/") != 0) {  // harmless: the directory's file system cannot be unmounted
   }
   const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int fd = 0; fd < 3; ++fd) ::dup2(nothing.get(), fd);
@@ -220,7 +221,7 @@ void LeaveTheCommand(const UniqueFd& listener, const UniqueFd& ready) {
   ::close_range(static_cast<unsigned>(high) + 1, ~0U, 0);
 }
 
-// Each traced process takes some descriptors.
+// Each traced process needs some descriptors.
 void RaiseDescriptorLimit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -228,7 +229,8 @@ void RaiseDescriptorLimit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Told to end by these, it ends in order; by the terminal it is not to be told at all.
+// Returns a descriptor for the signals on which the owner ends in order. The terminal's are
+// ignored.
 UniqueFd TakeSignals() {
   ::signal(SIGHUP, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
@@ -240,7 +242,7 @@ UniqueFd TakeSignals() {
   return UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC));
 }
 
-// Tells the command what went wrong before the owner served; an empty text tells that it serves.
+// Tells the command that the owner serves, with an empty text, or what went wrong before.
 void TellCommand(UniqueFd ready, const std::string& problem) {
   const std::string text = problem + '\n';
   if (::write(ready.get(), text.data(), text.size()) < 0) return;  // the command has gone
