@@ -21,7 +21,6 @@
 
 #include "runner/base/status_row.h"
 #include "runner/cli/progress_mode.h"
-#include "runner/run/run_progress.h"
 #include "runner/run/run_request.h"
 
 namespace leakgate {

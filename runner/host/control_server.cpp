@@ -27,8 +27,8 @@ namespace {
 
 constexpr int kBacklog = 128;
 
-// Who says nothing keeps a descriptor of the runner's. There are no more of them than these,
-// and where others wait, for no longer than this.
+// A silent process occupies a descriptor of the runner. At most this many may be connected and,
+// while others wait, for no longer than this.
 constexpr std::size_t kMostClients = 32;
 constexpr std::chrono::seconds kClientPatience(2);
 
@@ -70,13 +70,13 @@ bool IsPossiblePid(int pid) {
   return pid >= 0 && pid <= kMostPids;
 }
 
-// What a process says first: either of the two, told apart by their numbers.
+// The first message of a process: a Hello or an ExecNotice, distinguished by their magic numbers.
 struct Message {
   ExecNotice notice{};
   std::size_t bytes = 0;
 
   bool IsHello() const { return notice.magic == kControlMagic && bytes == sizeof(Hello); }
-  // Whole, and its path is text.
+  // Returns whether all of an ExecNotice has come, with plausible content.
   bool IsNotice() const {
     constexpr std::size_t kHeader = offsetof(ExecNotice, path);
     return notice.magic == kExecMagic && bytes >= kHeader &&
@@ -88,18 +88,18 @@ struct Message {
     return hello;
   }
   // REQUIRES: IsNotice().
-  ToldExec AsExec(int sender) const {
-    ToldExec told{.sender = sender,
-                  .pid = notice.pid == 0 ? sender : notice.pid,
-                  .starts = notice.event == static_cast<std::uint32_t>(ExecEvent::kStarts),
-                  .leaves_agent = notice.leaves_agent != 0,
-                  .window = notice.window};
-    if (told.starts) told.path = ImageBehind({notice.path, notice.path_length});
-    return told;
+  ReportedExec AsExec(int sender) const {
+    ReportedExec exec{.sender = sender,
+                      .pid = notice.pid == 0 ? sender : notice.pid,
+                      .starts = notice.event == static_cast<std::uint32_t>(ExecEvent::kStarts),
+                      .leaves_agent = notice.leaves_agent != 0,
+                      .window = notice.window};
+    if (exec.starts) exec.path = ImageBehind({notice.path, notice.path_length});
+    return exec;
   }
 };
 
-// Not of the listener's, which serves the next one.
+// Returns whether the error concerns one client only, so that the listener can go on.
 bool IsOfThisClient(int error) {
   return error == EINTR || error == EAGAIN || error == ECONNABORTED;
 }
@@ -142,11 +142,11 @@ void ControlServer::ServeUntilStopped() {
     if (why != 0) return GiveUp(ErrnoText(why));
     ServeClients();
   }
-  ServeTheLast();
+  ServeRemaining();
 }
 
-// Those that have connected already, and no more: processes may go on for ever.
-void ControlServer::ServeTheLast() {
+// Serves only those that have connected already: new processes might come for ever.
+void ControlServer::ServeRemaining() {
   const Clock::time_point end = Clock::now() + kClientPatience;
   while (AcceptAll() == 0 && Clock::now() < end) {
     ServeClients();
@@ -199,8 +199,8 @@ void ControlServer::ServeClients() {
   });
 }
 
-// A process that has connected waits for its answer, and its tests with it: the kernel lets
-// go all that do when the listener goes.
+// Connected processes wait for an answer, and their tests with them. The kernel disconnects all of
+// them when the listener is closed.
 void ControlServer::GiveUp(const std::string& why) {
   listener_ = UniqueFd();
   clients_.clear();
@@ -211,7 +211,7 @@ void ControlServer::GiveUp(const std::string& why) {
                   why));
 }
 
-// Descriptors that come with a message are nobody's, and closed by the kernel.
+// A descriptor that comes with a message is not received, so the kernel closes it.
 ControlServer::Next ControlServer::Serve(const Client& client) {
   Message message;
   const ssize_t bytes =

@@ -1,5 +1,6 @@
 #include "runner/host/mailbox_server.h"
 
+#include <fmt/format.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -7,16 +8,21 @@
 #include <algorithm>
 #include <climits>
 #include <ctime>
+#include <new>
+#include <string_view>
+
+#include "runner/process/proc_files.h"
+#include "runner/snapshot_file/linux/describe_process.h"
+#include "runner/snapshot_file/write_snapshot.h"
 
 namespace leakgate {
-
 namespace {
 
 constexpr std::chrono::microseconds kMostPause{5000};
-// Who asks wakes the server: hundreds of them cost nothing while nobody does.
+// A question wakes the server, so hundreds of waiting servers cost nothing.
 constexpr std::chrono::seconds kLongWait{5};
 
-// Returns when `word` is no longer `seen`, on a wake, or when `patience` is over.
+// Returns when `word` differs from `seen`, on a wake, or after `patience`.
 void WaitWhile(const std::atomic<std::uint32_t>& word, std::uint32_t seen,
                std::chrono::milliseconds patience) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience);
@@ -28,6 +34,26 @@ void WakeAll(std::atomic<std::uint32_t>& word) {
   ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+std::string OccasionOf(const RegionReader& region) {
+  const WindowCopy window = region.Window(region.CurrentWindow());
+  const std::string call = "leakgate::TakeSnapshot";
+  return window.name.empty() ? call : fmt::format("{} in {}", call, window.name);
+}
+
+Expected<std::string> TextOf(const RegionReader& region) {
+  const int pid = region.Pid();
+  SnapshotRequest request{DescribeProcess(region, pid),
+                          [pid](int tid) { return NameOfThread(pid, tid); }};
+  request.facts.occasion = OccasionOf(region);
+  try {
+    return SnapshotText(region, request);
+  } catch (const std::bad_alloc&) {
+    return InconclusiveError(
+        "cannot take the snapshot: leakgate has no memory for it; free some, or raise its limit "
+        "(ulimit -v)");
+  }
+}
+
 }  // namespace
 
 MailboxServer::MailboxServer(Mailbox& mailbox, Answer answer)
@@ -36,7 +62,7 @@ MailboxServer::MailboxServer(Mailbox& mailbox, Answer answer)
 void MailboxServer::Stop() {
   if (!thread_.joinable()) return;
   is_stopping_.store(true, std::memory_order_release);
-  // It may look at the flag just before, and begin to wait just after it was woken.
+  // The server may have read the flag before the store and begin to wait after the first wake.
   for (auto pause = std::chrono::microseconds(50);; pause = std::min(2 * pause, kMostPause)) {
     WakeAll(mailbox_.request);
     if (has_stopped_.load(std::memory_order_acquire)) break;
@@ -50,7 +76,7 @@ void MailboxServer::Serve() {
   while (!is_stopping_.load(std::memory_order_acquire)) {
     // Acquire pairs with the agent's release once it has written the question.
     const std::uint32_t asked = request.load(std::memory_order_acquire);
-    // The shared word, not a copy: a wild write to both is no question, and hides none.
+    // Compares the shared words themselves: a wild write to both is then not taken for a question.
     if (asked == mailbox_.reply.load(std::memory_order_relaxed)) {
       WaitWhile(request, asked, kLongWait);
       continue;
@@ -69,6 +95,41 @@ void AnswerNothing(Mailbox& mailbox) {
   mailbox.file_length = 0;
   mailbox.line = 0;
   mailbox.bytes = mailbox.blocks = -1;
+}
+
+bool RequestedSnapshot::Answer(Mailbox& mailbox) {
+  const auto question = static_cast<Question>(mailbox.question);
+  if (question == Question::kTakeSnapshot) {
+    Take(mailbox);
+  } else if (question == Question::kReadSnapshot) {
+    Read(mailbox);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void RequestedSnapshot::Take(Mailbox& mailbox) {
+  text_.clear();
+  Expected<std::string> taken = TextOf(region_);
+  if (taken) {
+    text_ = *std::move(taken);
+    mailbox.bytes = static_cast<std::int64_t>(text_.size());
+    return;
+  }
+  mailbox.text_length =
+      static_cast<std::uint32_t>(taken.error().message.copy(mailbox.text, Mailbox::kTextCapacity));
+}
+
+void RequestedSnapshot::Read(Mailbox& mailbox) {
+  const std::size_t begin = std::size_t{mailbox.subject} * Mailbox::kTextCapacity;
+  if (begin >= text_.size()) return;
+  const std::string_view part =
+      std::string_view(text_).substr(begin, std::size_t{Mailbox::kTextCapacity});
+  part.copy(mailbox.text, part.size());
+  mailbox.text_length = static_cast<std::uint32_t>(part.size());
+  mailbox.bytes = 0;  // answered
+  if (begin + part.size() == text_.size()) text_ = std::string();
 }
 
 }  // namespace leakgate

@@ -20,9 +20,9 @@ namespace {
 
 constexpr int kMostWaitingCommands = 16;
 constexpr std::size_t kLongestMessage = std::size_t{64} << 20;
-// Of a client, in telling what it asks and taking the answer.
+// For a client to send its request and to take the answer.
 constexpr std::chrono::seconds kCommandPatience(20);
-// And in waiting for what takes an owner minutes: to let go of hundreds of processes.
+// For requests that take an owner minutes, as when it stops tracing hundreds of processes.
 constexpr std::chrono::seconds kGreatPatience(600);
 
 UniqueFd OpenSocket() { return UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
@@ -41,14 +41,14 @@ void SetPatience(const UniqueFd& socket, std::chrono::seconds patience) {
 }
 
 std::string LineOf(const nlohmann::json& body) {
-  // Bytes that are no text, in a program's arguments, are replaced.
+  // A program's arguments may contain bytes that are not UTF-8; they are replaced.
   return body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
-// A message as it comes in, in as many parts as it comes.
+// Receives one message in parts.
 class Reception {
  public:
-  // What recvmsg returned: 0 at the end, below 0 where nothing came (errno).
+  // Returns what recvmsg returned: 0 at the end, less than 0 on failure (errno tells why).
   ssize_t ReceivePart(const UniqueFd& socket) {
     char bytes[16384];
     Packet packet(bytes, sizeof(bytes));
@@ -62,7 +62,7 @@ class Reception {
   }
   bool has_ended() const { return has_ended_; }
 
-  // None: it is no message. REQUIRES: has_ended.
+  // Returns nullopt if the text is not a message. REQUIRES: has_ended.
   std::optional<SocketMessage> Take() {
     message_.body = nlohmann::json::parse(text_, nullptr, false);
     if (!message_.body.is_object()) return std::nullopt;
@@ -75,7 +75,7 @@ class Reception {
   bool has_ended_ = false;
 };
 
-// One of those that are asked at once.
+// The conversation with one of the peers that are asked at once.
 class Talk {
  public:
   explicit Talk(const PeerQuestion& question) : question_(question) {}
@@ -84,7 +84,7 @@ class Talk {
   bool is_connecting() const { return is_connecting_; }
   PeerReply& reply() { return reply_; }
 
-  // Whose it is is known before anything is sent.
+  // Sends the question only after it has checked that the peer is this user's.
   void Connect() {
     socket_ = ConnectAtOnce(question_.name);
     is_connecting_ = !socket_ && errno == EAGAIN;
@@ -98,7 +98,7 @@ class Talk {
     if (sent != static_cast<ssize_t>(line.size())) socket_.Reset();
   }
 
-  // What has come by now.
+  // Receives what has come by now.
   void Receive() {
     while (!reception_.has_ended()) {
       if (reception_.ReceivePart(socket_) >= 0) continue;
@@ -121,8 +121,8 @@ class Talk {
   PeerReply reply_;
 };
 
-// Until one of them has something to read, or `patience` is over.
-void Await(std::vector<Talk>& talks, std::chrono::milliseconds patience) {
+// Waits until one of `talks` has something to read, or until `patience` is over.
+void AwaitAnswer(std::vector<Talk>& talks, std::chrono::milliseconds patience) {
   std::vector<pollfd> waits;
   for (const Talk& talk : talks) {
     if (talk.socket()) waits.push_back({talk.socket().get(), POLLIN, 0});
@@ -130,8 +130,8 @@ void Await(std::vector<Talk>& talks, std::chrono::milliseconds patience) {
   ::poll(waits.data(), waits.size(), static_cast<int>(patience.count()));
 }
 
-// The name in a line of /proc/net/unix, if it is of a stream socket that is listened on:
-// "0000000000000000: 00000002 00000000 00010000 0001 01 12345 @name". Empty: it is not.
+// Returns the name in a line of /proc/net/unix if the line is of a listening stream socket:
+// "0000000000000000: 00000002 00000000 00010000 0001 01 12345 @name". Else returns "".
 std::string ListeningName(const std::string& line) {
   std::istringstream fields(line);
   std::string address;
@@ -239,7 +239,7 @@ std::vector<PeerReply> AskAll(const std::vector<PeerQuestion>& questions) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kToConnect(500);
   constexpr std::chrono::milliseconds kToAnswer(2000);
-  // The kernel does not tell when there is room for one more to wait to be accepted.
+  // The kernel does not report when a listener has room for one more connection.
   constexpr std::chrono::milliseconds kAgain(20);
   std::vector<Talk> talks(questions.begin(), questions.end());
   const Clock::time_point begin = Clock::now();
@@ -255,7 +255,7 @@ std::vector<PeerReply> AskAll(const std::vector<PeerQuestion>& questions) {
     const auto passed = std::chrono::floor<std::chrono::milliseconds>(Clock::now() - begin);
     is_connecting = is_connecting && passed < kToConnect;
     if (!is_connecting && (!is_asked || passed >= kToAnswer)) break;
-    Await(talks, is_connecting ? kAgain : kToAnswer - passed);
+    AwaitAnswer(talks, is_connecting ? kAgain : kToAnswer - passed);
   }
   std::vector<PeerReply> replies;
   for (Talk& talk : talks) replies.push_back(std::move(talk.reply()));

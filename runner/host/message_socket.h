@@ -1,9 +1,8 @@
-// How the commands talk to whoever holds regions, the owner of a session or a run: by an
-// abstract socket, with one line of JSON each way, and a descriptor that may come along.
+// Messages between commands and the processes that hold regions: session owners and runs. Each side
+// sends one line of JSON over an abstract socket; a descriptor may come with it.
 //
-// The kernel lets one process have a name, and takes it away with its owner, however that
-// ends: nothing is left behind. Both ends check by SO_PEERCRED that the other is the same
-// user's.
+// The kernel gives a name to one process only and frees it when the process ends, so nothing is
+// left behind. Both ends check by SO_PEERCRED that the other belongs to the same user.
 #pragma once
 
 #include <chrono>
@@ -21,39 +20,41 @@ namespace leakgate {
 
 struct SocketMessage {
   nlohmann::json body;
-  UniqueFd fd{};  // that comes with it; may be empty
+  UniqueFd fd{};  // a descriptor that comes with it; may be empty
 };
 
-// Listens under `name`. Returns an empty descriptor on failure; errno tells why, here and below.
+// Listens under `name`. This and the functions below return an empty descriptor on failure; errno
+// then tells why.
 [[nodiscard]] UniqueFd ListenAs(const std::string& name);
 
-// Connects to `name`. Each later call on the socket takes `patience` at most.
+// Connects to `name`. Each later call on the socket waits for `patience` at most.
 [[nodiscard]] UniqueFd ConnectTo(const std::string& name, std::chrono::seconds patience);
 
-// Accepts the next that connects; an empty descriptor if it is not this user's.
+// Accepts the next connection; returns an empty descriptor if it is not this user's.
 [[nodiscard]] UniqueFd AcceptClient(const UniqueFd& listener);
 
-// Lets what is received from `socket` next take as long as the other end lives.
+// From now on, calls on `socket` wait for minutes, for requests that take an owner that long.
 void AllowSlowAnswer(const UniqueFd& socket);
 
-// Whether the other end is this user's; its PID, 0 if it is not, or in a PID namespace that is not
-// seen from here.
+// Returns whether the other end belongs to this user.
 [[nodiscard]] bool PeerIsThisUser(const UniqueFd& socket);
+// Returns the other end's PID; 0 if it is another user's or in a PID namespace that is not visible.
 [[nodiscard]] int PidOfPeer(const UniqueFd& socket);
 
-// Send and receive one message. Errors say that `peer` ("the session's owner") does not answer.
+// These send and receive one message. Their errors say that `peer` ("the session's owner") does not
+// answer.
 [[nodiscard]] Expected<void> SendMessage(const UniqueFd& socket, const SocketMessage& message,
                                          std::string_view peer);
 [[nodiscard]] Expected<SocketMessage> ReceiveMessage(const UniqueFd& socket, std::string_view peer);
 
-// Returns what follows `prefix` in the names of the sockets that are listened on, sorted, each
-// once. Any user may choose such names, and a name can pretend to be several: what a name is good
-// for is known once the kernel has connected to it.
+// Returns what follows `prefix` in the names of listening sockets, sorted and without duplicates.
+// Any user may choose such names, and a name may contain a line break and so look like several:
+// only a connection proves that a name exists.
 [[nodiscard]] std::vector<std::string> ListeningNames(const std::string& prefix);
 
-// Connects without waiting. errno is EAGAIN where too many wait there to be accepted.
+// Connects without waiting. errno is EAGAIN if too many others wait to be accepted.
 [[nodiscard]] UniqueFd ConnectAtOnce(const std::string& name);
-// From now on each call that receives or sends on `socket` waits for `patience` at most.
+// From now on each send and receive on `socket` waits for `patience` at most.
 void LimitWaits(const UniqueFd& socket, std::chrono::seconds patience);
 
 struct PeerQuestion {
@@ -62,22 +63,22 @@ struct PeerQuestion {
 };
 struct PeerReply {
   enum class State {
-    kNobody,  // it is another user's, or has gone: it was told nothing
-    kClosed,  // nobody could connect in time: whose it is is not known
-    kSilent,  // this user's, and it has not answered in time
+    kNobody,  // the peer is another user's or has gone; it was told nothing
+    kClosed,  // no connection could be made in time, so the peer's user is unknown
+    kSilent,  // the peer is this user's and has not answered in time
     kAnswered,
   };
   State state = State::kNobody;
-  int pid = 0;  // whose it is, as PidOfPeer; 0: it is not known
+  int pid = 0;  // the peer's, as from PidOfPeer; 0 if unknown
   SocketMessage message{};
 };
-// Asks all at once, and returns a reply for each question. Another user's can hold it up for half a
-// second at most, by letting nobody connect; one of this user's, for two: it may be at work, on a
-// busy machine.
+// Asks all peers at once and returns a reply for each question. Another user's peer can delay it by
+// half a second at most, by accepting no connection. A peer of this user can delay it by two
+// seconds, because it may be busy.
 [[nodiscard]] std::vector<PeerReply> AskAll(const std::vector<PeerQuestion>& questions);
 
-// The member `key` of JSON that another process has sent: of any type, or not there.
-// `otherwise` where it is not of that type.
+// Returns the member `key` of JSON that another process has sent, or `otherwise` if it is missing
+// or of another type.
 template <typename T>
 [[nodiscard]] T MemberOr(const nlohmann::json& body, const char* key, T otherwise) {
   if (!body.is_object()) return otherwise;
@@ -91,13 +92,14 @@ template <typename T>
   }
 }
 
-// Sets `value` to the member `key` of `body`, if it is there and of its type.
+// Sets `value` to the member `key` of `body` if that exists and has its type.
 template <typename T>
 void ReadMember(const nlohmann::json& body, const char* key, T& value) {
   value = MemberOr(body, key, std::move(value));
 }
 
-// An answer that says what went wrong, and the error that an answer says; none: it is a good one.
+// These convert an error to an answer, and back. ErrorFromJson returns nullopt if the answer is not
+// an error.
 [[nodiscard]] nlohmann::json ToJson(const Error& error);
 [[nodiscard]] std::optional<Error> ErrorFromJson(const nlohmann::json& body);
 

@@ -16,14 +16,14 @@
 namespace leakgate {
 namespace {
 
-// A run answers at once, unless it has been stopped.
+// A run answers at once, unless a signal has stopped it.
 constexpr std::chrono::seconds kRunPatience(3);
 
 std::string RunPrefix() { return fmt::format("leakgate-run-{}-", ::geteuid()); }
 
 int NumberIn(const std::string& text) { return std::atoi(text.c_str()); }
 
-// "4711-0123456789abcdef", as ListenAsRun has it.
+// Returns whether `rest` looks like "4711-0123456789abcdef", which ListenAsRun makes.
 bool IsOfARun(const std::string& rest) {
   const std::size_t dash = rest.find('-');
   if (dash == std::string::npos || dash > 9 || rest.size() != dash + 17) return false;
@@ -58,7 +58,7 @@ std::vector<RunSocket> FindRuns(int pid) {
   return runs;
 }
 
-// Several may have its PID in their names, of which one is right.
+// Several sockets may have the PID in their names; the kernel says which one is the run's.
 UniqueFd ConnectToRun(int run_pid) {
   const std::vector<RunSocket> runs = FindRuns();
   const auto deadline = std::chrono::steady_clock::now() + kRunPatience;
@@ -103,7 +103,7 @@ Expected<void> CheckSessionName(const std::string& name) {
 }
 
 Expected<UniqueFd> ListenAsSession(const std::string& name) {
-  UniqueFd socket = ListenAs(SessionPrefix() + name);
+  UniqueFd socket = ListenAs(SessionSocketName(name));
   if (socket) return socket;
   if (errno == EADDRINUSE) {
     return UsageError(
@@ -115,7 +115,7 @@ Expected<UniqueFd> ListenAsSession(const std::string& name) {
 }
 
 Expected<UniqueFd> ConnectToSession(const std::string& name) {
-  UniqueFd socket = ConnectTo(SessionPrefix() + name, kSessionPatience);
+  UniqueFd socket = ConnectTo(SessionSocketName(name), kSessionPatience);
   if (!socket) {
     if (errno != ECONNREFUSED && errno != ENOENT) {
       return InconclusiveError(fmt::format("cannot reach the session '{}': {}", name, ErrnoText()));

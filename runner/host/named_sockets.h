@@ -1,12 +1,10 @@
-// Where the commands meet a run, and a session's owner. Both listen on abstract sockets, on which
-// messages go to and fro (message_socket.h).
+// The names of the abstract sockets on which runs and session owners listen (message_socket.h).
 //
-// A run's socket is named by its PID and a random number. Which run traces a process is not in a
-// name: all runs are asked at once, and the process's ancestors first if they take longer. A name
-// says whose the socket is, and the kernel whether that is true, so one of another user's, or of
-// another PID namespace's, is passed over.
+// A run's socket is named after its PID and a random number. No name says which processes a run
+// traces, so a command asks all runs at once. A name contains a user and a PID; the kernel says
+// whether they are true, so sockets of other users and of other PID namespaces are skipped.
 //
-// A session's socket is named by the session's name, so two sessions of one name cannot be.
+// A session's socket is named after the session, so there cannot be two sessions of one name.
 #pragma once
 
 #include <string>
@@ -18,20 +16,21 @@
 
 namespace leakgate {
 
-// Returns a listening socket of this process's own; an empty one if none can be had.
+// Returns a listening socket for this process, which is a run; an empty one on failure.
 [[nodiscard]] UniqueFd ListenAsRun();
 
 struct RunSocket {
   int run_pid = 0;
   std::string name;
-  bool is_ancestor = false;  // of the process that was asked for
+  bool is_ancestor = false;  // of the process that is looked for
 };
 
-// Finds the sockets of this user's runs; those of runs that `pid` descends from come first, since
-// they are likely to trace it.
+// Returns the sockets of this user's runs. Runs that `pid` descends from come first, because they
+// are likely to trace it.
 [[nodiscard]] std::vector<RunSocket> FindRuns(int pid = 0);
 
-// Connects to the run with that PID; empty if it has ended, or is not what it says.
+// Connects to the run with that PID. Returns an empty descriptor if it has ended, or if another
+// process has taken its name.
 [[nodiscard]] UniqueFd ConnectToRun(int run_pid);
 
 // "the run with PID 4711".
@@ -39,23 +38,24 @@ struct RunSocket {
 
 inline constexpr char kSessionOwner[] = "the session's owner";
 
-// A usage error if `name` is not made of letters, digits, '.', '_' and '-', 64 at most.
+// Returns a usage error unless `name` has 1 to 64 characters, all of them letters, digits, '.', '_'
+// or '-'.
 [[nodiscard]] Expected<void> CheckSessionName(const std::string& name);
 
-// Takes the name; a usage error if a session has it. REQUIRES: CheckSessionName, as
-// ConnectToSession does.
+// Listens under the session's name. Returns a usage error if a session has the name already.
+// This and ConnectToSession REQUIRE that CheckSessionName accepts the name.
 [[nodiscard]] Expected<UniqueFd> ListenAsSession(const std::string& name);
 
-// Connects to the session's owner; a usage error if there is no such session.
+// Connects to the session's owner. Returns a usage error if there is no such session.
 [[nodiscard]] Expected<UniqueFd> ConnectToSession(const std::string& name);
 
-// Whether somebody has taken the name.
+// Returns whether a process listens under the session's name.
 [[nodiscard]] bool IsSessionName(const std::string& name);
 
-// The names that this user's sessions may have, sorted. Others may have chosen such names, too:
-// whose one is becomes known once it is connected to.
+// Returns the names of what look like this user's sessions, sorted. Other users may have chosen
+// such names, too; a connection shows whose a session is.
 [[nodiscard]] std::vector<std::string> SessionNames();
-// The name of the session's socket.
+// Returns the name of the session's socket.
 [[nodiscard]] std::string SessionSocketName(const std::string& name);
 
 }  // namespace leakgate

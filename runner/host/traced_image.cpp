@@ -5,11 +5,41 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+
+#include "runner/host/message_socket.h"
 
 namespace leakgate {
 namespace {
 
 constexpr std::size_t kMostReserved = 64;
+
+using Json = nlohmann::json;
+
+constexpr std::array<const char*, 5> kStateWords = {"tracing", "starting", "failed", "disabled",
+                                                    "ended"};
+
+ProcessState StateFromWord(const std::string& word) {
+  for (std::size_t i = 0; i < kStateWords.size(); ++i) {
+    if (word == kStateWords[i]) return static_cast<ProcessState>(i);
+  }
+  return ProcessState::kFailed;
+}
+
+ProcessState StateOf(const RegionReader& region, ImageLife life) {
+  if (region.State() == AgentState::kFailed) return ProcessState::kFailed;
+  if (life == ImageLife::kOver) return ProcessState::kEnded;
+  if (region.End() == ProgramEnd::kDetached) return ProcessState::kDisabled;
+  return region.State() == AgentState::kTracing ? ProcessState::kTracing : ProcessState::kStarting;
+}
+
+std::uint64_t DropsOf(const RegionReader& region) {
+  std::uint64_t drops = 0;
+  for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
+    drops += region.Drops(static_cast<DropReason>(i));
+  }
+  return drops;
+}
 
 }  // namespace
 
@@ -27,7 +57,7 @@ UniqueFd TracedImage::DuplicateRegion() const {
 
 bool TracedImage::HasEnded() const { return leakgate::HasEnded(end_); }
 
-// The kernel gives the lowest number that is free: those below it are in use.
+// The kernel gives out the lowest free number, so all numbers below it are in use.
 bool DescriptorRoom::Has(std::size_t count) const {
   const int lowest = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
   if (lowest < 0) return false;
@@ -40,6 +70,82 @@ DescriptorRoom OwnDescriptorRoom() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
   const auto most = static_cast<std::size_t>(limit.rlim_cur);
   return {most, std::min(kMostReserved, most / 2)};
+}
+
+ProcessStatus StatusOf(const RegionReader& region, ImageLife life) {
+  ProcessStatus status;
+  status.generation = region.Generation();
+  status.state = StateOf(region, life);
+  if (status.state == ProcessState::kFailed) status.problem = AgentFailureText(region.Failure());
+  status.totals = region.CurrentTotals();
+  status.drops = DropsOf(region);
+  constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+  status.attached_seconds = static_cast<std::int64_t>(region.AttachedAtNs() / kNsPerSecond);
+  return status;
+}
+
+ProcessStatus StatusOf(const TracedImage& image, ImageLife life) {
+  ProcessStatus status = StatusOf(image.region(), life);
+  status.pid = image.pid();
+  status.program = image.program();
+  return status;
+}
+
+std::string AgentFailureText(AgentFailure failure) {
+  switch (failure) {
+    case AgentFailure::kNoMemory:
+      return "the agent could not map its tables; raise the limit on address space (ulimit -v)";
+    case AgentFailure::kCanaryUnseen:
+      return "a trial allocation was not recorded: the program's malloc is not the agent's; link "
+             "no allocator into the executable, and preload none in front of the agent";
+    case AgentFailure::kNone:
+      break;
+  }
+  return "the agent did not start; has it the address space for its tables (ulimit -v)?";
+}
+
+std::string DamageText() {
+  return "the program has written over the memory that it shares with leakgate, so nothing that "
+         "was "
+         "recorded can be relied on; look for a wild pointer, for example with AddressSanitizer";
+}
+
+const char* WordOf(ProcessState state) { return kStateWords[static_cast<std::size_t>(state)]; }
+
+Json ToJson(const ProcessStatus& process) {
+  return {{"pid", process.pid},
+          {"generation", process.generation},
+          {"path", process.program.path},
+          {"arguments", process.program.arguments},
+          {"state", WordOf(process.state)},
+          {"problem", process.problem},
+          {"begin_seconds", process.begin_seconds},
+          {"allocated_bytes", process.totals.allocated_bytes},
+          {"allocated_blocks", process.totals.allocated_blocks},
+          {"freed_bytes", process.totals.freed_bytes},
+          {"freed_blocks", process.totals.freed_blocks},
+          {"drops", process.drops},
+          {"attached_seconds", process.attached_seconds}};
+}
+
+ProcessStatus ProcessFromJson(const Json& body) {
+  ProcessStatus process;
+  std::string state;
+  ReadMember(body, "pid", process.pid);
+  ReadMember(body, "generation", process.generation);
+  ReadMember(body, "path", process.program.path);
+  ReadMember(body, "arguments", process.program.arguments);
+  ReadMember(body, "state", state);
+  process.state = StateFromWord(state);
+  ReadMember(body, "problem", process.problem);
+  ReadMember(body, "begin_seconds", process.begin_seconds);
+  ReadMember(body, "allocated_bytes", process.totals.allocated_bytes);
+  ReadMember(body, "allocated_blocks", process.totals.allocated_blocks);
+  ReadMember(body, "freed_bytes", process.totals.freed_bytes);
+  ReadMember(body, "freed_blocks", process.totals.freed_blocks);
+  ReadMember(body, "drops", process.drops);
+  ReadMember(body, "attached_seconds", process.attached_seconds);
+  return process;
 }
 
 }  // namespace leakgate

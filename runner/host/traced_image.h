@@ -1,14 +1,12 @@
-// What a process is traced into and what is known of it: one program image, from its first
-// instruction until it ends or executes another program. Its region outlives the process.
-//
-// Runs (run/judged_process.h) and sessions (sessions/session_image.h) each add the thread that
-// answers what the image asks.
+// A traced program image, and what runs and sessions report of it.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -18,12 +16,17 @@
 
 namespace leakgate {
 
+// One program image of a process, from its first instruction until the process ends or executes
+// another program. Its region outlives the process.
+//
+// Runs (run/judged_process.h) and sessions (sessions/session_processes.h) each add the thread that
+// answers the image's questions.
 class TracedImage {
  public:
-  // How many descriptors it takes: for the region, and to see the process's end.
+  // How many descriptors one image needs: one for the region, one to see the process's end.
   static constexpr std::size_t kDescriptors = 2;
 
-  // `program` is what the region's process executes now; the kernel is asked if it is not given.
+  // `program` is what the region's process executes now; if it is not given, /proc is read.
   explicit TracedImage(std::unique_ptr<RegionFile> region);
   TracedImage(std::unique_ptr<RegionFile> region, ExecutedProgram program);
 
@@ -32,40 +35,78 @@ class TracedImage {
   std::chrono::system_clock::time_point begin() const { return begin_; }
   const RegionReader& region() const { return region_->reader(); }
   RegionFile& region_file() { return *region_; }
-  const RegionFile& region_file() const { return *region_; }
-  // The region's descriptor. It belongs to this object; DuplicateRegion's belongs to the caller.
+  // The region's descriptor belongs to this object; DuplicateRegion's belongs to the caller.
   int region_fd() const { return region_->fd().get(); }
   [[nodiscard]] UniqueFd DuplicateRegion() const;
 
-  // Whether the process has ended. Any thread.
+  // Returns whether the process has ended. Any thread may call it.
   [[nodiscard]] bool HasEnded() const;
 
  private:
   std::unique_ptr<RegionFile> region_;
   const ExecutedProgram program_;
   const std::chrono::system_clock::time_point begin_ = std::chrono::system_clock::now();
-  const UniqueFd end_;  // readable at the process's end
+  const UniqueFd end_;  // readable once the process has ended
 };
 
-// A process that a run traces, as others may ask for it while the run goes on.
-struct RunProcess {
+enum class ProcessState {
+  kTracing,
+  kStarting,  // it was given a region, but its agent has not started to trace
+  kFailed,    // its agent could not trace; `problem` says why
+  kDisabled,  // it still runs, but is no longer traced
+  kEnded,
+};
+
+// What a run or a session reports of one process that it traces.
+struct ProcessStatus {
   int pid = 0;
-  std::string image;  // the file that it executes
-  std::vector<std::string> arguments;
-  bool has_ended = false;  // or executes another program
-  UniqueFd region{};       // a descriptor of its own
+  std::uint32_t generation = 1;  // counts the programs of the PID that were traced
+  ExecutedProgram program;
+  ProcessState state = ProcessState::kTracing;
+  std::string problem;
+  std::int64_t begin_seconds = 0;  // since 1970; 0 if unknown
+  Totals totals{};
+  std::uint64_t drops = 0;
+  // When tracing began in a running process, in seconds since 1970: earlier allocations are
+  // unknown. It is 0 if tracing began with the program.
+  std::int64_t attached_seconds = 0;
+};
+
+// A traced process with its region, as it is given to a command that asks for it.
+struct ProcessRegion {
+  ProcessStatus status;
+  UniqueFd region;  // belongs to this object
 };
 
 // Returns the processes that have not been judged yet, the program first. Any thread may call it.
-using RunProcesses = std::function<std::vector<RunProcess>()>;
+using RunProcesses = std::function<std::vector<ProcessRegion>()>;
 
-// How many descriptors this process may still open. Each traced image takes some for as long as
-// it is kept; others must be left for commands that connect, or none would be answered.
+enum class ImageLife { kExecuting, kOver };
+
+// Returns the status that `region` tells; the PID, the program and its begin are not in there.
+[[nodiscard]] ProcessStatus StatusOf(const RegionReader& region, ImageLife life);
+
+// Returns the status of `image` without its begin.
+[[nodiscard]] ProcessStatus StatusOf(const TracedImage& image, ImageLife life);
+
+// Says why the agent did not start to trace, and what to do.
+[[nodiscard]] std::string AgentFailureText(AgentFailure failure);
+// Says that a region is damaged (RegionReader::IsWhole is false), and what to do.
+[[nodiscard]] std::string DamageText();
+
+// Returns the word for a state in answers and on the screen.
+[[nodiscard]] const char* WordOf(ProcessState state);
+[[nodiscard]] nlohmann::json ToJson(const ProcessStatus& process);
+// A member that is missing in `body`, or is of another type, keeps its default.
+[[nodiscard]] ProcessStatus ProcessFromJson(const nlohmann::json& body);
+
+// How many descriptors this process may still open. Each traced image needs some for as long as
+// it is kept; the reserved ones stay free for commands that connect.
 struct DescriptorRoom {
-  std::size_t limit = 0;     // of the process: ulimit -n
-  std::size_t reserved = 0;  // of those: not for traced images
+  std::size_t limit = 0;     // of this process (ulimit -n)
+  std::size_t reserved = 0;  // part of `limit` that traced images may not use
 
-  // Whether `count` more can be opened without touching the reserved ones.
+  // Returns whether `count` more can be opened without touching the reserved ones.
   [[nodiscard]] bool Has(std::size_t count) const;
 };
 

@@ -11,7 +11,7 @@
 #include "runner/base/signal_end.h"
 #include "runner/judge/repetition_series.h"
 #include "runner/judge/window_verdict.h"
-#include "runner/run/run_progress.h"
+#include "runner/run/run_request.h"
 
 namespace leakgate {
 namespace {
@@ -81,8 +81,8 @@ RepetitionResult Confirmation::RepeatFor(const WindowResult& window,
   const auto left = std::chrono::duration_cast<milliseconds>(limits_.run - spent_);
   if (left <= milliseconds(0)) return {"no time was left to repeat it (--confirm-run-timeout)", {}};
   if (setup_.is_cancelled()) return {"its repetitions were interrupted", {}};
-  // What the runner lacks to repeat a test (descriptors, threads, memory) is said of
-  // that test, and does not end the run.
+  // If the runner lacks descriptors, threads or memory to repeat the test, the test says so and the
+  // run goes on.
   try {
     return Repeat(setup_, {.test = window.name,
                            .repetitions = repetitions,
@@ -94,8 +94,8 @@ RepetitionResult Confirmation::RepeatFor(const WindowResult& window,
   }
 }
 
-Confirmation::Outcome Confirmation::Ask(const WindowResult& window,
-                                        const std::set<std::string>& call_sites) {
+Confirmation::Outcome Confirmation::RepeatTest(const WindowResult& window,
+                                               const std::set<std::string>& call_sites) {
   Outcome outcome{call_sites, RepeatFor(window, call_sites, kRepetitions)};
   if (!IsIrregular(outcome.result)) return outcome;
   return {call_sites, RepeatFor(window, call_sites, kMoreRepetitions), true};
@@ -109,7 +109,7 @@ const Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
                                          call_sites.begin(), call_sites.end());
   if (is_answered) return known->second;
   const Clock::time_point begin = Clock::now();
-  Outcome outcome = Ask(window, call_sites);
+  Outcome outcome = RepeatTest(window, call_sites);
   spent_ += Clock::now() - begin;
   return outcomes_.insert_or_assign(window.name, std::move(outcome)).first->second;
 }
@@ -133,7 +133,7 @@ void Confirmation::Confirm(WindowResult& window) {
 
 namespace {
 
-// Why what is open in `window` stays open.
+// Sets `why` as the explanation of what stays unconfirmed in `window`.
 void Explain(std::string_view why, WindowResult& window) {
   if (window.verdict != Verdict::kUnconfirmed) return;
   for (Finding& finding : window.findings) {
@@ -180,7 +180,6 @@ Confirm RunConfirmations::ConfirmOf(const WindowResult& window) const {
   return setup_.request.confirm.value_or(window.budget->confirm.value_or(Confirm::kAfter));
 }
 
-// A test is repeated once, however many windows of it are open.
 std::set<std::string> RunConfirmations::OpenTests(const RunResult& result) const {
   std::set<std::string> tests;
   for (const WindowResult& window : result.windows) {

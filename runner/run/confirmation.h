@@ -1,9 +1,8 @@
-// Confirms what tests have retained, by repeating each alone: one-time
-// initialisation and bounded caches pass, what grows each time fails.
+// Confirms what tests have retained by repeating each test alone. One-time initialisation and
+// bounded caches pass; what grows each time fails.
 //
-// What cannot be repeated (the test hangs, aborts, fails when alone, or does not
-// run) stays unconfirmed and says why. A test is repeated once, however often it
-// ran.
+// A test that cannot be repeated (it hangs, aborts, fails when alone, or does not run) stays
+// unconfirmed and its findings say why. Each test is repeated once, however often it ran.
 #pragma once
 
 #include <atomic>
@@ -20,30 +19,28 @@ namespace leakgate {
 
 class Confirmation {
  public:
-  // `run_timeout`: for all repetitions together.
   Confirmation(RepetitionSetup setup, const ConfirmationLimits& limits)
       : setup_(std::move(setup)), limits_(limits) {}
 
-  // Whether Confirm would.
+  // Returns whether Confirm would repeat the window's test.
   [[nodiscard]] static bool IsOpen(const WindowResult& window);
 
-  // Repeats the window's test, and decides its verdict anew. A window whose
-  // verdict is not open is left alone.
+  // Repeats the window's test and decides its verdict anew. Does nothing unless IsOpen.
   void Confirm(WindowResult& window);
 
-  // Time spent repeating.
+  // The time spent on repetitions.
   std::chrono::nanoseconds spent() const { return spent_; }
 
  private:
-  // What the repetitions of one test said.
+  // The result of one test's repetitions.
   struct Outcome {
-    std::set<std::string> asked;  // call sites
+    std::set<std::string> asked;  // the call sites that were counted
     RepetitionResult result;
     bool is_long = false;
   };
 
   const Outcome& OutcomeOf(const WindowResult& window, const std::set<std::string>& call_sites);
-  Outcome Ask(const WindowResult& window, const std::set<std::string>& call_sites);
+  Outcome RepeatTest(const WindowResult& window, const std::set<std::string>& call_sites);
   RepetitionResult RepeatFor(const WindowResult& window, const std::set<std::string>& call_sites,
                              int repetitions);
 
@@ -53,24 +50,26 @@ class Confirmation {
   std::chrono::nanoseconds spent_{};
 };
 
-// What a series says of a finding. Pure.
+// Decides the finding's disposition from its series. Pure.
 void ApplySeries(const std::vector<std::int64_t>& series, bool is_long, Finding& finding);
 
-// The confirmations of one run: inline, while a test waits, or after the program
-// has ended, as the command line and budget files say.
+// The confirmations of one run. They happen inline, while a test waits, or after the program has
+// ended, as the command line and budget files say.
 class RunConfirmations {
  public:
-  // `setup` without `is_cancelled`.
+  // `is_cancelled` of `setup` is not used.
   explicit RunConfirmations(const RepetitionSetup& setup);
 
-  // On the judge's thread, while the test waits; only where it is to be inline.
+  // Confirms `window` if that is to happen inline. Called on the judge's thread while the test
+  // waits.
   void ConfirmNow(WindowResult& window);
 
-  // Ends what ConfirmNow is at.
+  // Interrupts the repetitions that ConfirmNow is running.
   void ProgramHasEnded() { has_ended_.store(true); }
 
-  // On the main thread: all windows that are still open, unless `why_not` says why
-  // none can be repeated. A signal to end the runner ends only this, if that does not take long.
+  // Confirms all windows that are still open, unless `why_not` says why no test can be repeated.
+  // Called on the main thread. A signal that asks the runner to end only interrupts this, if the
+  // interruption does not take long.
   void ConfirmAll(const std::string& why_not, RunResult& result);
 
   bool was_interrupted() const { return was_interrupted_; }

@@ -1,6 +1,5 @@
-// `leakgate doctor`: whether a program can be gated here, asked of the same code that
-// a run goes through. The program is launched suspended and killed: not one of its
-// instructions runs.
+// `leakgate doctor`: finds out whether a program can be gated on this machine, with the same code
+// that a run uses. The program is launched suspended and killed, so none of its code runs.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +16,15 @@ namespace leakgate {
 
 enum class CheckResult {
   kOk,
-  kWarning,  // it can be gated, but a report will say less
-  kNo,       // it cannot be gated
+  kWarning,  // the program can be gated, but a report will say less
+  kNo,       // the program cannot be gated
 };
 
-// One thing that was looked at: "ok  lines: in the file".
+// The result of one check: "ok  lines: in the file".
 struct Check {
   CheckResult result = CheckResult::kOk;
   std::string subject;
-  std::string text;  // what was found, and what to do if it is not kOk; one line
+  std::string text;  // one line: what was found and, unless it is kOk, what to do
 
   friend bool operator==(const Check&, const Check&) = default;
 };
@@ -36,16 +35,16 @@ struct DoctorRequest {
   std::filesystem::path agent;
 };
 
-// Returns the checks in the order in which a person wants to know; an error means that there is no
-// such program. Called on the main thread, before any other is started.
+// Returns the checks, the most important first. Returns an error if there is no such program.
+// Called on the main thread, before any other thread is started.
 [[nodiscard]] Expected<std::vector<Check>> CheckProgram(const DoctorRequest& request);
 
-// What the checks make of what was found. Pure.
+// Each of these turns facts into a check. Pure.
 [[nodiscard]] Check CheckFramework(TestFramework framework);
 [[nodiscard]] Check CheckSymbols(const DebugFacts& facts);
 [[nodiscard]] Check CheckLines(const DebugFacts& facts);
 [[nodiscard]] Check CheckUnwinding(const DebugFacts& facts);
-// `limit`: of the program's address space, in bytes; nullopt: none.
+// `limit` is that of the program's address space in bytes, if it has one.
 [[nodiscard]] Check CheckAddressSpace(std::optional<std::uint64_t> limit);
 
 }  // namespace leakgate

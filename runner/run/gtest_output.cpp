@@ -106,7 +106,7 @@ TestStatuses ReadGtestOutput(const GtestOutput& output, std::filesystem::file_ti
   std::error_code error;
   const auto written = std::filesystem::last_write_time(output.path, error);
   if (error || written < begin) return {};
-  // The tests may have put anything there.
+  // The tests may have put anything there, so it is read with care.
   const auto text = ReadRegularFile(output.path, kMostBytes);
   return text ? ParseGtestOutput(output.format, *text) : TestStatuses();
 }

@@ -1,6 +1,5 @@
-// Each test's result from GoogleTest's own XML or JSON output, where the user
-// has asked for one: GoogleTest's stream of events cannot tell a skipped test
-// from a failed one.
+// Reads each test's result from GoogleTest's own XML or JSON output, if the user has asked for one.
+// GoogleTest's event stream does not distinguish a skipped test from a failed one.
 #pragma once
 
 #include <chrono>
@@ -23,16 +22,16 @@ struct GtestOutput {
   std::filesystem::path path;
 };
 
-// Where `program` writes its output, by its arguments and the environment
-// (GTEST_OUTPUT, XML_OUTPUT_FILE): nullopt if it writes none.
+// Returns where `program` writes its output, according to its arguments and the environment
+// (GTEST_OUTPUT, XML_OUTPUT_FILE); nullopt if it writes none.
 [[nodiscard]] std::optional<GtestOutput> FindGtestOutput(
     const std::string& program, const std::vector<std::string>& arguments,
     const std::vector<std::string>& environment);
 
-// The statuses that the text tells; none if it cannot be parsed.
+// Returns the statuses in `text`; an empty map if it cannot be parsed.
 [[nodiscard]] TestStatuses ParseGtestOutput(GtestOutputFormat format, const std::string& text);
 
-// The same from the file, if it was written after `begin`.
+// Returns the statuses in the output file; an empty map if it was not written after `begin`.
 [[nodiscard]] TestStatuses ReadGtestOutput(const GtestOutput& output,
                                            std::filesystem::file_time_type begin);
 

@@ -21,8 +21,7 @@ bool IsEqual(const Totals& a, const Totals& b) {
   return a.allocated_blocks == b.allocated_blocks && a.freed_blocks == b.freed_blocks;
 }
 
-// Gives other threads time to end their work: until they have been quiet for a
-// moment, a tenth of a second at most.
+// Waits until other threads have made no allocation for a moment, but a tenth of a second at most.
 void WaitForQuiet(const RegionReader& region, int asking_tid) {
   using std::chrono::milliseconds;
   constexpr int kRounds = 20;
@@ -74,14 +73,14 @@ void IterationCounts::Count(int asking_tid) {
   counts_.push_back(std::move(count));
 }
 
-int IterationCounts::Iterations() {
+int IterationCounts::CountIterations() {
   server_.Stop();
   return static_cast<int>(counts_.size());
 }
 
-// Those of tests and suites, and whatever changed: what the program built before its
-// first test is much, and the same all the time.
-std::set<std::uint32_t> IterationCounts::StacksThatMatter() const {
+// Returns the stacks of tests and suites, and those whose counts changed. The program may have
+// built a lot before its first test, which is the same in all iterations.
+std::set<std::uint32_t> IterationCounts::FindRelevantStacks() const {
   std::set<std::uint32_t> stacks = stacks_of_tests_;
   for (std::size_t i = 1; i < counts_.size(); ++i) {
     for (const auto& [stack, blocks] : counts_[i]) {
@@ -100,7 +99,7 @@ std::map<std::string, std::vector<std::int64_t>> IterationCounts::SeriesOf(
   CallSites sites(
       [&](std::uint32_t stack) { return SymboliseStack(region(), stack, symbolizer_); });
   std::map<std::string, std::vector<std::int64_t>> series;
-  for (const std::uint32_t stack : StacksThatMatter()) {
+  for (const std::uint32_t stack : FindRelevantStacks()) {
     const Finding& site = sites.Of(stack).finding;
     const std::string key = CallSiteKey(site);
     if (!IsUsers(site) || !call_sites.contains(key)) continue;

@@ -17,8 +17,8 @@ std::uint32_t CopyText(std::string_view text, char* to, std::uint32_t capacity) 
   return length;
 }
 
-// The text that GoogleTest prints, with paths as short as they can be.
-// REQUIRES: AnswerNothing.
+// Writes the failure's text for GoogleTest to print, with paths as short as possible.
+// REQUIRES: AnswerNothing was called for this question.
 void WriteVerdict(const WindowResult& result, Mailbox& mailbox) {
   if (result.verdict != Verdict::kOverBudget) return;
   mailbox.over_budget = 1;
@@ -33,8 +33,8 @@ void WriteVerdict(const WindowResult& result, Mailbox& mailbox) {
   mailbox.line = static_cast<std::uint32_t>(position->line);
 }
 
-// Each is a look at all that is live. The program, a suite and a test are open at most, but
-// for what was written by others than the agent.
+// To judge a window, all that is live is looked at. At most the program, a suite and a test are
+// open, unless something other than the agent has written to the region.
 constexpr int kMostJudgedAtEnd = 64;
 
 class Stopwatch {
@@ -71,15 +71,11 @@ std::uint32_t JudgedProcess::Questions() const {
   return questions;
 }
 
-RunProcess JudgedProcess::Describe() const {
-  return {.pid = image_.pid(),
-          .image = image_.program().path,
-          .arguments = image_.program().arguments,
-          .has_ended = HasEnded(),
-          .region = image_.DuplicateRegion()};
+ProcessRegion JudgedProcess::Describe(ImageLife life) const {
+  return {StatusOf(image_, life), image_.DuplicateRegion()};
 }
 
-// The process waits, whatever the runner lacks for its answer: memory, or a thread.
+// The process waits for an answer, even if the runner has no memory or thread for it.
 void JudgedProcess::Answer(Mailbox& mailbox) {
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
@@ -130,7 +126,7 @@ void JudgedProcess::JudgeWindow(Mailbox& mailbox) {
   if (window.id != 0) results_.insert_or_assign(window.id, std::move(result));
 }
 
-// Anew, where windows have been judged again.
+// Counts anew, because windows may have been judged again.
 void JudgedProcess::CountOverBudget() {
   const auto count = std::count_if(results_.begin(), results_.end(), [](const auto& it) {
     return it.second.kind == WindowKind::kTest && it.second.verdict == Verdict::kOverBudget;
@@ -148,7 +144,8 @@ WindowResult JudgedProcess::ResultOf(const WindowCopy& window) {
   return judge_.Doubt(window, "too many windows were open at the program's end to judge each");
 }
 
-// A window is closed before its question is seen: killed in between, it was not judged.
+// A window is closed before its question is seen. If the process was killed in between, the window
+// has not been judged.
 void JudgedProcess::NoteUnanswered() {
   const Mailbox& mailbox = image_.region_file().mailbox();
   const bool is_answered = mailbox.request.load(std::memory_order_acquire) ==

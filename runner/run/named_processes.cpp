@@ -7,7 +7,7 @@
 #include <iterator>
 #include <thread>
 
-#include "runner/host/traced_status.h"
+#include "runner/host/traced_image.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
 #include "runner/run/run_outcome.h"
@@ -15,17 +15,18 @@
 namespace leakgate {
 namespace {
 
-// With it GoogleTest starts the test binary for one death test: still the program.
+// GoogleTest starts the test binary with this flag for a death test, which is no child to be
+// judged.
 constexpr std::string_view kDeathTestFlag = "--gtest_internal_run_death_test=";
 
-// Each takes two descriptors and much address space.
+// Each one needs two descriptors and much address space.
 constexpr std::size_t kMostUnjudged = 64;
 
 std::string NameOf(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// Why no agent can trace it, or empty.
+// Returns why no agent can trace it; empty if one can.
 std::string WhyRefused(const std::string& path) {
   const Expected<ImageInspection> inspection = InspectImage(path);
   if (!inspection) return inspection.error().message;
@@ -55,7 +56,6 @@ void Add(const TracingResult& from, TracingResult& to) {
 
 }  // namespace
 
-// A process that nobody told of was started now, as far as anybody knows.
 void NamedProcesses::SetWindow(Start& start, std::uint32_t window) const {
   start.window = window;
   const WindowCopy test = program_.Window(window);
@@ -70,7 +70,8 @@ void NamedProcesses::SetWindow(Start& start, std::uint32_t window) const {
   }
 }
 
-// The one of `pid` and `path` that the other source has told of, if it has: now both have.
+// Finds the start of `pid` and `path` that only the other source has reported, and notes that both
+// have. If there is none, adds one.
 NamedProcesses::Start& NamedProcesses::FindOrAdd(int pid, const std::string& path,
                                                  bool Start::*told, std::uint32_t window) {
   const auto known = std::find_if(starts_.rbegin(), starts_.rend(), [&](const auto& start) {
@@ -88,7 +89,7 @@ NamedProcesses::Start& NamedProcesses::FindOrAdd(int pid, const std::string& pat
   return start;
 }
 
-// What was told of `pid`, and did not come about.
+// Forgets a reported start of `pid` that did not happen.
 void NamedProcesses::Forget(int pid) {
   const auto last = std::find_if(starts_.rbegin(), starts_.rend(), [&](const auto& start) {
     return start->pid == pid && !start->has_asked;
@@ -96,7 +97,7 @@ void NamedProcesses::Forget(int pid) {
   if (last != starts_.rend()) starts_.erase(std::next(last).base());
 }
 
-// The image of `pid` that is traced now; none if it has ended, or is another's.
+// Returns the image of `pid` that is traced now; nullptr if there is none or it is over.
 NamedProcesses::Start* NamedProcesses::Running(int pid) const {
   const auto last = std::find_if(starts_.rbegin(), starts_.rend(), [&](const auto& start) {
     return start->pid == pid && start->process != nullptr && !IsOver(*start);
@@ -104,7 +105,7 @@ NamedProcesses::Start* NamedProcesses::Running(int pid) const {
   return last == starts_.rend() ? nullptr : last->get();
 }
 
-void NamedProcesses::OnExec(const ToldExec& told) {
+void NamedProcesses::OnExec(const ReportedExec& told) {
   if (told.pid == program_.pid()) return;  // the program under test, in another image
   const std::lock_guard lock(mutex_);
   Start* const earlier = told.pid == told.sender ? Running(told.pid) : nullptr;
@@ -116,7 +117,7 @@ void NamedProcesses::OnExec(const ToldExec& told) {
   if (!around_.budgets.NamesProcess(NameOf(told.path))) return;
   Start& start = FindOrAdd(told.pid, told.path, &Start::is_noted, window);
   start.leaves_agent = told.leaves_agent;
-  SetWindow(start, window);  // who started it knows best
+  SetWindow(start, window);  // the starter's report is the more reliable one
 }
 
 HelloReply NamedProcesses::OnHello(int pid) {
@@ -148,7 +149,7 @@ HelloReply NamedProcesses::OnHello(int pid) {
 void NamedProcesses::Trace(Start& start) {
   start.problem = WhyRefused(start.path);
   if (!start.problem.empty()) return;
-  // It has no test boundaries of its own: GoogleTest's stream is not asked for.
+  // A child has no test boundaries, so GoogleTest's stream is not asked for.
   auto region = RegionFile::Create(
       {.pid = start.pid, .boundaries = BoundarySource::kListener, .stack_depth = stack_depth_});
   if (!region) {
@@ -180,7 +181,7 @@ void NamedProcesses::Judge(Start& start) {
   start.process.reset();
 }
 
-// Those that have ended, the oldest first, as long as more are left.
+// Judges children that have ended, the oldest first, until at most `most_left` are unjudged.
 void NamedProcesses::JudgeEnded(std::size_t most_left) {
   auto left = std::count_if(starts_.begin(), starts_.end(),
                             [](const auto& start) { return start->process != nullptr; });
@@ -212,7 +213,7 @@ void NamedProcesses::Conclude(RunResult& result) {
   for (const auto& start : starts_) {
     if (start->process != nullptr) Judge(*start);
   }
-  // Those of one test may have been started in any order.
+  // The children of one test may have been started in any order, so they are sorted by image, too.
   std::stable_sort(starts_.begin(), starts_.end(), [](const auto& a, const auto& b) {
     return std::tie(a->window, a->child.image) < std::tie(b->window, b->child.image);
   });
@@ -238,12 +239,12 @@ std::vector<std::string> NamedProcesses::Doubts() const {
   return lines;
 }
 
-void NamedProcesses::AddProcesses(std::vector<RunProcess>& processes) const {
+void NamedProcesses::AddProcesses(std::vector<ProcessRegion>& processes) const {
   const std::lock_guard lock(mutex_);
   for (const auto& start : starts_) {
     if (start->process == nullptr) continue;
-    processes.push_back(start->process->Describe());
-    processes.back().has_ended = IsOver(*start);
+    const ImageLife life = IsOver(*start) ? ImageLife::kOver : ImageLife::kExecuting;
+    processes.push_back(start->process->Describe(life));
   }
 }
 

@@ -1,17 +1,17 @@
 // The child processes that budget files name: each is traced into a region of its own,
 // from its first instruction, and judged as one window once it has ended.
 //
-// Two sources tell of a child: its own agent, which asks to be traced (OnHello), and the
-// agent of the process that starts it, which says what it executes (OnExec). Only the
-// second knows of a child in which no agent starts. They meet by PID and image:
+// Two sources report a child: its own agent, which asks to be traced (OnHello), and the agent of
+// the process that starts it, which says what is executed (OnExec). Only the second reports a child
+// in which no agent starts. The two reports are matched by PID and image:
 //
 //   fork, exec     OnExec (by the child itself), then OnHello
 //   posix_spawn    OnExec (by the parent) and OnHello, in either order
-//   system, popen  OnHello alone: the C library does not call what the agent sees
+//   system, popen  OnHello alone: the C library does not call what the agent interposes
 //   no agent       OnExec alone: it could not be traced, and the run is inconclusive
 //
-// OnHello and OnExec are called on the control server's thread, the rest on the main one
-// unless it says otherwise.
+// OnHello and OnExec are called on the control server's thread, the rest on the main thread unless
+// a comment says otherwise.
 #pragma once
 
 #include <chrono>
@@ -30,44 +30,44 @@ namespace leakgate {
 
 class NamedProcesses {
  public:
-  // Both outlive it; `program` is the one under test.
+  // `program` is the program under test. Both references must outlive this object.
   NamedProcesses(const JudgeSurroundings& surroundings, Generations& program,
                  std::uint32_t stack_depth)
       : around_(surroundings), program_(program), stack_depth_(stack_depth) {}
 
-  // Of the program under test, too.
+  // Answers the program under test, too.
   [[nodiscard]] HelloReply OnHello(int pid);
-  void OnExec(const ToldExec& told);
+  void OnExec(const ReportedExec& told);
 
-  // Gives the children that are about to end the time to.
+  // Waits until all children have ended, but for `patience` at most.
   void AwaitEnds(std::chrono::milliseconds patience);
 
-  // Judges what is left; adds the windows, in the order of the tests that started them, and
-  // what the tracing of them amounts to. REQUIRES, as the next: the control server has stopped.
+  // Judges what is left. Adds the windows, in the order of the tests that started them, and the
+  // counts of their tracing. This and Doubts REQUIRE that the control server has stopped.
   void Conclude(RunResult& result);
 
-  // A line for each child that could not be judged, alike ones together.
+  // Returns a line for each child that could not be judged; equal lines are merged.
   [[nodiscard]] std::vector<std::string> Doubts() const;
 
-  // Adds those that are not judged yet. Any thread.
-  void AddProcesses(std::vector<RunProcess>& processes) const;
+  // Adds the processes that have not been judged yet. Any thread may call it.
+  void AddProcesses(std::vector<ProcessRegion>& processes) const;
 
-  // The file names of those that were started, traced or not.
+  // Returns the file names of the children that were started, traced or not.
   [[nodiscard]] std::set<std::string> Images() const;
 
  private:
   struct Start {
     int pid = 0;
-    std::string path;  // of the image
+    std::string path;  // the image's
     std::uint32_t window = 0;
     ChildProcess child;
-    bool is_noted = false;   // by who started it
-    bool has_asked = false;  // to be traced
+    bool is_noted = false;   // its starter has reported it
+    bool has_asked = false;  // it has asked to be traced
     bool leaves_agent = false;
     bool is_replaced = false;                // another image of the PID has asked
-    std::string problem;                     // why it was not traced; empty: it was, or see above
-    std::unique_ptr<JudgedProcess> process;  // until it is judged
-    std::vector<WindowResult> windows;       // once it is
+    std::string problem;                     // why it was not traced, if it has asked
+    std::unique_ptr<JudgedProcess> process;  // null once it is judged
+    std::vector<WindowResult> windows;       // filled when it is judged
   };
 
   void SetWindow(Start& start, std::uint32_t window) const;
@@ -82,9 +82,9 @@ class NamedProcesses {
   const JudgeSurroundings& around_;
   Generations& program_;
   const std::uint32_t stack_depth_;
-  mutable std::mutex mutex_;  // of all that follows
+  mutable std::mutex mutex_;  // protects all that follows
   std::vector<std::unique_ptr<Start>> starts_;
-  std::map<int, std::uint32_t> windows_;  // of the program under test, by PID
+  std::map<int, std::uint32_t> windows_;  // of the program under test, by the child's PID
   TracingResult tracing_;
   std::chrono::nanoseconds judged_{};
 };

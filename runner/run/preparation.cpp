@@ -12,8 +12,7 @@
 namespace leakgate {
 namespace {
 
-// A script shows its real image only once it is stopped at exec, and so does a
-// program that cannot be read.
+// Scripts and unreadable programs are inspected later, when they are stopped at exec.
 TestFramework FrameworkOf(const std::filesystem::path& program) {
   const Expected<ImageInspection> image = InspectImage(program);
   return image ? image->framework : TestFramework::kNone;

@@ -1,5 +1,5 @@
-// What is found out before the program starts: which file it is, how it will
-// tell its test boundaries, its tests, and the budgets that cover them.
+// Prepares a run before its program starts: finds the program's file, the source of its test
+// boundaries, its tests, and the budgets that cover them.
 #pragma once
 
 #include <filesystem>
@@ -14,17 +14,20 @@ namespace leakgate {
 struct Preparation {
   std::filesystem::path program;
   TestFramework framework = TestFramework::kNone;
-  TestSources sources;  // empty unless there are budgets to choose by them
+  TestSources sources;  // empty if there are no budgets to choose by them
   BudgetSet budgets;
 };
 
-// Errors: no such program, no agent, a bad budget file, a stream of GoogleTest
-// events that the user has already pointed elsewhere.
+// Returns an error if there is no such program, no agent, a bad budget file, or a GoogleTest event
+// stream that the user sends elsewhere.
 [[nodiscard]] Expected<Preparation> Prepare(const RunRequest& request);
 
-// Its parts that `leakgate doctor` asks, too. The agent's library is there.
+// These two checks are parts of Prepare that `leakgate doctor` uses, too.
+
+// Returns an error if the agent's library does not exist.
 [[nodiscard]] Expected<void> RequireAgent(const std::filesystem::path& agent);
-// Where the listener does not tell the boundaries, GoogleTest's one stream does.
+// Returns an error if the program needs GoogleTest's only event stream to report test boundaries,
+// and the user has taken the stream.
 [[nodiscard]] Expected<void> RequireFreeStream(const std::vector<std::string>& arguments,
                                                TestFramework framework);
 

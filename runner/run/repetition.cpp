@@ -19,12 +19,12 @@
 #include "runner/judge/window_description.h"
 #include "runner/process/process_tree.h"
 #include "runner/run/iteration_counts.h"
-#include "runner/run/linux/launcher.h"
 
 namespace leakgate {
 namespace {
 
-// Of test runners. Inherited, they ran no test at all and wrote over the user's XML.
+// Variables of test runners. If inherited, they would select no test, and the user's XML would be
+// overwritten.
 constexpr std::array<std::string_view, 5> kRunnerPrefixes = {
     "TEST_", "TESTBRIDGE_", "XML_OUTPUT_FILE=", "GTEST_TOTAL_SHARDS=", "GTEST_SHARD_"};
 
@@ -67,7 +67,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll(2);
 
-// The images of the one process; the control server's thread adds to them.
+// The images of the repeated process; the control server's thread adds to them.
 class CountedImages {
  public:
   explicit CountedImages(const RepetitionSetup& setup)
@@ -91,7 +91,8 @@ class CountedImages {
     return images_.back()->region_fd();
   }
 
-  // The last; none: nothing was traced. REQUIRES: the control server has stopped.
+  // Returns the last image; nullptr if nothing was traced. REQUIRES: the control server has
+  // stopped.
   IterationCounts* Last() { return images_.empty() ? nullptr : images_.back().get(); }
 
  private:
@@ -102,8 +103,8 @@ class CountedImages {
   std::vector<std::unique_ptr<IterationCounts>> images_;
 };
 
-// By variables, which GoogleTest takes for its flags' defaults: the program's own
-// parsing may allow no further argument.
+// Chooses the test by variables, which GoogleTest takes as its flags' defaults, because the program
+// may not accept further arguments.
 std::vector<std::string> EnvironmentFor(const RepetitionRequest& request,
                                         const ScratchDirectory& scratch) {
   std::vector<std::string> environment = WithoutTestVariables(OwnEnvironment());
@@ -120,18 +121,18 @@ std::string SecondsText(std::chrono::milliseconds duration) {
   return fmt::format("{:g} s", static_cast<double>(duration.count()) / 1000.0);
 }
 
-std::string HowItEnded(const ProgramStatus& status) {
+std::string HowItEnded(const ProgramExit& status) {
   if (status.signal) return fmt::format("was killed by signal {}", *status.signal);
   return fmt::format("exited with {}", status.exit_code.value_or(0));
 }
 
-// Why the process was not let run to its end; empty: it was.
+// Returns why the process was killed; empty if it ended by itself.
 std::string WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
-                       SuspendedProcess& process, const std::string& mark, ProgramStatus& status) {
+                       SuspendedProcess& process, const std::string& mark, ProgramExit& status) {
   const Clock::time_point deadline = Clock::now() + request.timeout;
   std::string problem;
   for (;;) {
-    const std::optional<ProgramStatus> end = process.Poll();
+    const std::optional<ProgramExit> end = process.Poll();
     if (end && !problem.empty()) return problem;
     if (end) {
       status = *end;
@@ -148,12 +149,12 @@ std::string WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& re
   }
 }
 
-// Why the repetitions tell nothing, from what the region shows.
-// How the process ended after its last repetition is no matter.
+// Returns why the repetitions prove nothing, according to the region; empty if they do. How the
+// process ended after its last repetition does not matter.
 std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request,
-                      const ProgramStatus& end) {
+                      const ProgramExit& end) {
   if (counts.region().State() != AgentState::kTracing) return "it was not traced when repeated";
-  const int ended = counts.Iterations();
+  const int ended = counts.CountIterations();
   bool has_run = false;
   for (std::uint32_t id = 1; id < counts.region().WindowCount(); ++id) {
     const WindowCopy window = counts.region().Window(id);
@@ -191,7 +192,7 @@ std::vector<std::string> WithoutTestSelection(std::vector<std::string> arguments
   return arguments;
 }
 
-ScratchDirectory ScratchDirectory::BesideTestTmpdir() {
+ScratchDirectory ScratchDirectory::InTestTmpdir() {
   const char* const parent = std::getenv("TEST_TMPDIR");
   if (parent == nullptr || *parent == '\0') return ScratchDirectory({});
   std::string path = std::string(parent) + "/leakgate-XXXXXX";
@@ -209,7 +210,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
       {.on_hello = [&](int pid) { return HelloReply{.region_fd = images.RegionFor(pid)}; },
        .is_served = IsOfThisRun});
   if (!server) return {server.error().message, {}};
-  const ScratchDirectory scratch = ScratchDirectory::BesideTestTmpdir();
+  const ScratchDirectory scratch = ScratchDirectory::InTestTmpdir();
   auto environment = ProgramEnvironment(EnvironmentFor(request, scratch),
                                         {setup.request.agent, (*server)->name()});
   if (!environment) return {environment.error().message, {}};
@@ -227,7 +228,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   if (!resumed) return {resumed.error().message, {}};
 
   const std::string mark = fmt::format("{}={}", kControlVariable, (*server)->name());
-  ProgramStatus status;
+  ProgramExit status;
   std::string problem = WaitForEnd(setup, request, **process, mark, status);
   server->reset();
   IterationCounts* const counts = images.Last();

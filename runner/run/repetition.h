@@ -1,5 +1,10 @@
-// What a repeated test is run with: variables and arguments of the suite's run without those that
-// choose or report tests, and a directory for its files.
+// Repeats one test alone, in a fresh process, several times. It counts by call site what each
+// repetition leaves behind: this shows whether the memory that the test retained in the suite's run
+// is built once, or grows.
+//
+// The process is launched suspended and traced like any other. It has no input, and its output is
+// dropped. It gets the suite's variables and arguments without those of GoogleTest, so that it
+// writes no result file and runs no other test.
 #pragma once
 
 #include <chrono>
@@ -12,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/run/linux/inherited_state.h"
+#include "runner/run/linux/launcher.h"
 #include "runner/run/preparation.h"
 #include "runner/run/run_request.h"
 #include "runner/symbols/symbolizer.h"
@@ -25,17 +30,16 @@ namespace leakgate {
 // Returns `arguments` without those that choose, repeat, order or report tests. Pure.
 [[nodiscard]] std::vector<std::string> WithoutTestSelection(std::vector<std::string> arguments);
 
-// A directory of its own for the files that a repeated test writes, where the user has named one
-// (TEST_TMPDIR): it is removed with all that is in it.
+// A directory for the files that a repeated test writes. It is removed with all that is in it.
 class ScratchDirectory {
  public:
-  // In TEST_TMPDIR; none if that is not set or nothing can be made there.
-  [[nodiscard]] static ScratchDirectory BesideTestTmpdir();
+  // Makes a directory in TEST_TMPDIR; none if that is not set or the directory cannot be made.
+  [[nodiscard]] static ScratchDirectory InTestTmpdir();
   ~ScratchDirectory();
   ScratchDirectory(ScratchDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   ScratchDirectory& operator=(ScratchDirectory&&) = delete;
 
-  // Empty: there is none.
+  // Empty if there is no directory.
   const std::filesystem::path& path() const { return path_; }
 
  private:
@@ -44,40 +48,32 @@ class ScratchDirectory {
   std::filesystem::path path_;
 };
 
-// Runs one test alone, in a fresh process, several times over, and counts what
-// each repetition leaves behind by call site: whether what the test retained in
-// the suite's run is built once, or grows.
-//
-// The process is launched suspended and traced like any other. It has no input
-// and its output is dropped; nothing of GoogleTest's environment reaches it, so
-// that it writes no result file and runs no other test.
-
 // How the tests' program is started.
 struct RepetitionSetup {
   const RunRequest& request;
   const Preparation& prepared;
   const InheritedState& inherited;
-  sigset_t signal_mask;  // for the program to begin with
+  sigset_t signal_mask;  // the program begins with it
   Symbolizer& symbolizer;
-  std::function<bool()> is_cancelled;  // polled while it waits
+  std::function<bool()> is_cancelled;  // polled during the repetitions
 };
 
 struct RepetitionRequest {
   std::string test;  // "Suite.Test"
   int repetitions = 6;
   std::chrono::milliseconds timeout{};
-  std::set<std::string> call_sites;  // their keys: what to count
-  bool may_fail = false;             // the test did not pass in the suite's run, either
+  std::set<std::string> call_sites;  // the keys of those to count
+  bool may_fail = false;             // true if the test did not pass in the suite's run
 };
 
 struct RepetitionResult {
-  std::string problem;  // why nothing can be told, one line; empty: it can
-  // Net blocks of each repetition but the first. Of the call sites asked for,
-  // those that had a live block at the end of any repetition.
+  std::string problem;  // one line that says why there is no result; empty if there is one
+  // The net blocks of each repetition except the first, for those of the requested call sites that
+  // had a live block at the end of any repetition.
   std::map<std::string, std::vector<std::int64_t>> series;
 };
 
-// The thread that calls it launches the process and waits for it.
+// Launches the process on the calling thread and waits for it.
 [[nodiscard]] RepetitionResult Repeat(const RepetitionSetup& setup,
                                       const RepetitionRequest& request);
 

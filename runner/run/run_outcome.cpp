@@ -9,13 +9,13 @@
 #include <string_view>
 
 #include "runner/budget/apply_limits.h"
-#include "runner/host/traced_status.h"
+#include "runner/host/traced_image.h"
 #include "runner/region/region_words.h"
 
 namespace leakgate {
 namespace {
 
-// Of the last image only: an earlier one ended in the next one's exec.
+// Looks at the last image only, because each earlier one ended when the next was executed.
 std::string DoubtAboutEnd(const RegionReader& last, const ProgramExit& program) {
   if (last.State() != AgentState::kTracing) {
     return "nothing was traced: " + AgentFailureText(last.Failure());
@@ -26,7 +26,7 @@ std::string DoubtAboutEnd(const RegionReader& last, const ProgramExit& program) 
          "binary itself";
 }
 
-// What to do about a drop, by its word in reports.
+// Says what to do about a drop. `drop` is its word in reports.
 std::string_view RemedyFor(std::string_view drop) {
   if (drop == "reentered") return "let signal handlers not allocate";
   if (drop == "address_range" || drop == "unaligned") return "gate with another allocator";
@@ -65,7 +65,7 @@ std::vector<std::string> ReasonsForDoubt(const Generations& generations, const R
     reasons.push_back(fmt::format("{} event{} could not be recorded ({}); {}", count,
                                   count == 1 ? "" : "s", reason, RemedyFor(reason)));
   }
-  // Call sites can no longer be told apart, and one's frees would count for another's blocks.
+  // Call sites can no longer be distinguished: frees of one would count for blocks of another.
   const auto cut = result.tracing.stack_ends.find("table_full");
   if (cut != result.tracing.stack_ends.end()) {
     reasons.push_back(fmt::format("{} stack{} could not be recorded in full (stack_table_full); {}",

@@ -1,28 +1,62 @@
-// What one `leakgate run` is asked for. Values only.
+// What one `leakgate run` is asked to do, and how it reports its progress.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/region_layout.h"
 #include "runner/budget/budget_file.h"
+#include "runner/report/progress_text.h"
 #include "runner/report/run_result.h"
 
 namespace leakgate {
 
 struct Baseline;
-class RunProgress;
 class TestSnapshots;
 
-// How long repeating tests may take.
+// Tells a display how far a run is. The run sets the source on its main thread; the display asks
+// on a thread of its own.
+class RunProgress {
+ public:
+  using Source = std::function<Progress()>;
+
+  // Returns what to show now; nullopt if nothing is under way.
+  [[nodiscard]] std::optional<Progress> Now() const {
+    const std::lock_guard lock(mutex_);
+    return source_ ? std::optional(source_()) : std::nullopt;
+  }
+
+  // Replaces the source. After it returns, the earlier source is never asked again.
+  void Follow(Source source) {
+    const std::lock_guard lock(mutex_);
+    source_ = std::move(source);
+  }
+  void Tell(Progress progress) {
+    Follow([progress = std::move(progress)] { return progress; });
+  }
+
+  // The run calls `pause` before others take the terminal, for example the shell; after it returns,
+  // nothing is shown. It calls `resume` when the terminal is the runner's again. The display sets
+  // both before the run; either may be empty.
+  std::function<void()> pause;
+  std::function<void()> resume;
+
+ private:
+  mutable std::mutex mutex_;
+  Source source_;
+};
+
+// How long the repetitions of tests may take.
 struct ConfirmationLimits {
-  std::chrono::milliseconds test = std::chrono::seconds(60);  // six repetitions of one
-  std::chrono::milliseconds run = std::chrono::minutes(5);    // of all
+  std::chrono::milliseconds test = std::chrono::seconds(60);  // for all repetitions of one test
+  std::chrono::milliseconds run = std::chrono::minutes(5);    // for all tests together
 };
 
 struct RunRequest {
@@ -30,14 +64,14 @@ struct RunRequest {
   std::vector<std::string> arguments;
   std::vector<std::filesystem::path> budgets;  // files and directories
   std::optional<std::chrono::milliseconds> timeout;
-  std::uint32_t stack_depth = kDefaultStackDepth;  // 1 to kMaxStackDepth: where stacks are cut
+  std::uint32_t stack_depth = kDefaultStackDepth;  // stacks are cut there; 1 to kMaxStackDepth
   std::filesystem::path agent;                     // the agent's library
-  std::optional<Confirm> confirm;                  // for all; none: as budget files say, else after
+  std::optional<Confirm> confirm;  // for all tests; if not set, budget files decide, else kAfter
   ConfirmationLimits confirmation;
   GateMode mode = GateMode::kGate;
-  std::shared_ptr<const Baseline> baseline;  // none: all that is found is new
-  std::shared_ptr<TestSnapshots> snapshots;  // none: none are taken
-  RunProgress* progress = nullptr;           // is told how far the run is; none: nobody asks
+  std::shared_ptr<const Baseline> baseline;  // if null, all findings are new
+  std::shared_ptr<TestSnapshots> snapshots;  // if null, no snapshots are taken
+  RunProgress* progress = nullptr;           // if null, no progress is shown
 };
 
 }  // namespace leakgate

@@ -21,7 +21,6 @@
 #include "runner/run/named_processes.h"
 #include "runner/run/preparation.h"
 #include "runner/run/run_outcome.h"
-#include "runner/run/run_progress.h"
 #include "runner/run/running_tests.h"
 #include "runner/run/test_snapshots.h"
 #include "runner/run/untraced_tests.h"
@@ -52,7 +51,23 @@ std::vector<TestId> TestsThatRan(const RunResult& result) {
   return tests;
 }
 
-// From launch to result. Its steps, in order, are those of Run.
+// Ends the display of a run's progress when the run ends.
+class ProgressEnd {
+ public:
+  explicit ProgressEnd(RunProgress* progress) : progress_(progress) {}
+  ~ProgressEnd() {
+    if (progress_ == nullptr) return;
+    progress_->Follow(nullptr);
+    if (progress_->pause) progress_->pause();
+  }
+  ProgressEnd(const ProgressEnd&) = delete;
+  ProgressEnd& operator=(const ProgressEnd&) = delete;
+
+ private:
+  RunProgress* const progress_;
+};
+
+// One run from launch to result. Run shows its steps in order.
 class Session {
  public:
   Session(const RunRequest& request, const Preparation& prepared, const InheritedState& inherited)
@@ -85,7 +100,7 @@ class Session {
         {.on_hello = [this](int pid) { return OnHello(pid); },
          .is_served = IsOfThisRun,
          .on_exec =
-             [this](const ToldExec& told) {
+             [this](const ReportedExec& told) {
                processes_.OnExec(told);
                untraced_tests_.OnExec(told);
              },
@@ -97,19 +112,19 @@ class Session {
     const Expected<void> traceable = RequireTraceable(**process);
     if (!traceable) return Unexpected(traceable.error());
     generations_.Enable((*process)->pid());
-    server_of_others_ = RunServer::Start([this] { return Processes(); });
+    command_server_ = RunServer::Start([this] { return Processes(); });
     const Expected<void> resumed = (*process)->Resume();
     if (!resumed) return Unexpected(resumed.error());
 
     ProgramWatch watch(**process, signals, witness);
     ShowProgress(watch);
-    const ProgramStatus status = WaitForEnd(watch, (*process)->pid(), (*server)->name());
+    const ProgramExit program = WaitForEnd(watch, (*process)->pid(), (*server)->name());
     const OwnEndSignals own_signals(watch.TakeLateRequest());
     confirmations_->ProgramHasEnded();
     processes_.AwaitEnds(kChildPatience);
     server->reset();  // no further region
-    server_of_others_.reset();
-    return Conclude(status);
+    command_server_.reset();
+    return Conclude(program);
   }
 
  private:
@@ -124,10 +139,12 @@ class Session {
     return reply;
   }
 
-  std::vector<RunProcess> Processes() const {
-    std::vector<RunProcess> processes;
-    const JudgedProcess* const program = generations_.latest();
-    if (program != nullptr) processes.push_back(program->Describe());
+  std::vector<ProcessRegion> Processes() const {
+    std::vector<ProcessRegion> processes;
+    if (const JudgedProcess* const program = generations_.latest()) {
+      const ImageLife life = program->HasEnded() ? ImageLife::kOver : ImageLife::kExecuting;
+      processes.push_back(program->Describe(life));
+    }
     processes_.AddProcesses(processes);
     return processes;
   }
@@ -163,25 +180,25 @@ class Session {
     progress->Follow([this] { return running_tests_->Now(); });
   }
 
-  ProgramStatus WaitForEnd(ProgramWatch& watch, int pid, const std::string& control_name) {
+  ProgramExit WaitForEnd(ProgramWatch& watch, int pid, const std::string& control_name) {
     std::optional<Clock::time_point> deadline;
     if (request_.timeout) deadline = begin_ + *request_.timeout;
-    const std::optional<ProgramStatus> status = watch.WaitUntil(deadline);
-    if (status) return *status;
+    const std::optional<ProgramExit> end = watch.WaitUntil(deadline);
+    if (end) return *end;
 
     has_timed_out_ = true;
     KillProcessTree(pid, fmt::format("{}={}", kControlVariable, control_name));
     return watch.WaitUntil(std::nullopt).value();
   }
 
-  RunResult Conclude(const ProgramStatus& status) {
+  RunResult Conclude(const ProgramExit& program) {
     RunResult result;
     result.binary = request_.program;
     result.arguments = request_.arguments;
     result.mode = request_.mode;
     result.shard = ShardOf(OwnEnvironment());
     if (request_.baseline) result.baseline = request_.baseline->path;
-    result.program = {status.exit_code, status.signal};
+    result.program = program;
     result.failures = prepared_.budgets.ListExpired();
     CollectWindows(result);
     confirmations_->ConfirmAll(WhyNotRepeated(result), result);
@@ -215,8 +232,8 @@ class Session {
     return result;
   }
 
-  // Empty: tests may be repeated. Those of a program that crashed, too: it was
-  // another test that crashed.
+  // Returns why tests cannot be repeated; empty if they can. They can after a crash, too, because
+  // another test has crashed.
   std::string WhyNotRepeated(const RunResult& result) const {
     if (has_timed_out_) return "the run's timeout was reached";
     const std::optional<int> signal = result.program.signal;
@@ -249,16 +266,16 @@ class Session {
   Variables variables_{IsRuntimeModule};
   JudgeSurroundings surroundings_;
   Generations generations_;
-  std::optional<RunningTests> running_tests_;  // if anybody asks
+  std::optional<RunningTests> running_tests_;  // set if progress is shown
   NamedProcesses processes_;
   UntracedTests untraced_tests_;
-  std::shared_ptr<RunServer> server_of_others_;  // while the program runs; may be none
+  std::shared_ptr<RunServer> command_server_;  // while the program runs; may be null
   bool tells_of_execs_ = false;
-  std::string server_failure_;  // read once the server has gone
+  std::string server_failure_;  // read once the server has stopped
   bool has_timed_out_ = false;
   std::optional<RunConfirmations> confirmations_;  // from launch on
   const Clock::time_point begin_ = Clock::now();
-  // File times are coarse: a file written now may bear a time some milliseconds ago.
+  // File times are coarse: a file that is written now may get a time some milliseconds ago.
   const std::filesystem::file_time_type file_begin_ =
       std::filesystem::file_time_type::clock::now() - std::chrono::milliseconds(20);
 };

@@ -1,8 +1,8 @@
-// One `leakgate run`: launches the program suspended, enables tracing for its
-// PID, resumes it, judges windows as they end, and what is left at the end.
+// One `leakgate run`: launches the program suspended, enables tracing for its PID, resumes it,
+// judges its windows as they end, and judges what is left at the end.
 //
-// Called on the main thread, which is the one that launches, waits and passes
-// signals on. The control server and each traced process have a thread each.
+// Called on the main thread, which launches the program, waits for it and passes signals on. The
+// control server and each traced process have a thread of their own.
 #pragma once
 
 #include "runner/base/expected.h"
@@ -11,8 +11,8 @@
 
 namespace leakgate {
 
-// The result carries the exit code. An error means that the program did not
-// run, or not under the tracer: its exit code says which.
+// The result contains the exit code. An error means that the program did not run, or did not run
+// under the tracer; the error's exit code says which.
 [[nodiscard]] Expected<RunResult> Run(const RunRequest& request);
 
 }  // namespace leakgate

@@ -26,7 +26,7 @@ std::optional<int> NumberOf(const std::vector<std::string>& environment, std::st
 
 }  // namespace
 
-// Windows are opened in order, so each is looked at until it has ended, and no longer.
+// Windows are opened in order, so each one is looked at until it has ended.
 void RunningTests::TakeNewWindows(const RegionReader& region) {
   std::vector<std::uint32_t> looked_at = std::move(open_);
   open_.clear();
@@ -61,7 +61,7 @@ Progress RunningTests::Now() {
   const bool has_begun = done_ > 0 || !progress.current.empty();
   progress.stage = has_begun || all_ ? ProgressStage::kTests : ProgressStage::kProgram;
   progress.done = done_;
-  if (all_ && done_ <= *all_) progress.all = all_;  // else they run again, in their own way
+  if (all_ && done_ <= *all_) progress.all = all_;  // if more have ended, the program repeats them
   return progress;
 }
 
@@ -75,7 +75,7 @@ std::optional<std::int64_t> CountTestsToRun(const TestSources& listed,
   const auto all = static_cast<std::int64_t>(listed.size());
   const std::optional<Shard> shard = ShardOf(environment);
   if (!shard) return all;
-  // Dealt out one by one.
+  // GoogleTest gives the tests to the shards in turn.
   return (all - shard->index + shard->total - 1) / shard->total;
 }
 

@@ -1,5 +1,5 @@
-// How many tests of the program have ended, and which is running, as its region has it. The
-// program does nothing for it.
+// Counts the program's tests that have ended, and finds the running one, by reading its region. The
+// program does no work for this.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace leakgate {
 
 class RunningTests {
  public:
-  // `all`: none if it is not known. Both outlive it.
+  // `all` is the number of tests, if known. `generations` must outlive this object.
   RunningTests(const Generations& generations, std::optional<std::int64_t> all)
       : generations_(generations), all_(all) {}
 
-  // One thread at a time, any; while the program runs or after it.
+  // Returns the progress now. Any thread may call it, one at a time, also after the program's end.
   [[nodiscard]] Progress Now();
 
  private:
@@ -28,21 +28,21 @@ class RunningTests {
 
   const Generations& generations_;
   const std::optional<std::int64_t> all_;
-  const JudgedProcess* image_ = nullptr;  // whose windows have been counted
-  std::uint32_t next_ = 1;                // its first window that has not
-  std::vector<std::uint32_t> open_;       // windows before that which had not ended
-  std::int64_t done_ = 0;                 // of all images
+  const JudgedProcess* image_ = nullptr;  // the image whose windows are counted
+  std::uint32_t next_ = 1;                // its first window that has not been looked at
+  std::vector<std::uint32_t> open_;       // windows that had not ended when they were looked at
+  std::int64_t done_ = 0;                 // tests that have ended, in all images
 };
 
-// How many tests are going to run, where they were listed before the launch, and each runs
-// once.
+// Returns how many tests are going to run; nullopt if they were not listed before the launch or may
+// run several times.
 [[nodiscard]] std::optional<std::int64_t> CountTestsToRun(
     const TestSources& listed, const std::vector<std::string>& arguments,
     const std::vector<std::string>& environment);
 
-// Which of a program's tests a process runs, where several share them out. Pure.
-// By GoogleTest's own variables, which Bazel sets as well. Nothing where they are
-// not set, or not as GoogleTest takes them: it then ends the program itself.
+// Returns which shard of the tests a process runs, by GoogleTest's own variables, which Bazel sets
+// as well. Returns nullopt if they are not set, or if GoogleTest would refuse them and end the
+// program. Pure.
 [[nodiscard]] std::optional<Shard> ShardOf(const std::vector<std::string>& environment);
 
 }  // namespace leakgate

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A test's name may have a '/', and be long.
+// A test's name may contain a '/', and may be long.
 std::string FileNameOf(std::string_view name) {
   constexpr std::size_t kMostCharacters = 100;
   std::string file(name.substr(0, kMostCharacters));
@@ -56,7 +56,7 @@ fs::path TestSnapshots::Write(const RegionReader& region, const WindowCopy& wind
   SnapshotRequest request{DescribeProcess(region, region.Pid()), nullptr};
   request.thread_name = [pid = request.facts.pid](int tid) { return NameOfThread(pid, tid); };
   request.facts.occasion = fmt::format("{} of {}", moment, window.name);
-  // The test's own thread waits for the answer.
+  // If the test's thread, which waits for the answer, is the only one, nothing runs meanwhile.
   if (CountThreads(request.facts.pid) == 1) request.facts.moment = SnapshotMoment::kStopped;
   const fs::path path =
       directory_ / fmt::format("{}-{}-{:05}-{}-{}.snapshot",
@@ -74,7 +74,7 @@ void TestSnapshots::Remove(const TestSnapshotPair& pair) {
   }
 }
 
-// The test before may have ended without a question: it left nothing.
+// The previous test may have ended without a question, if it left nothing.
 void TestSnapshots::Begin(const RegionReader& region, std::uint32_t id) {
   const WindowCopy window = region.Window(id);
   if (window.kind != WindowKind::kTest) return;
@@ -99,7 +99,7 @@ void TestSnapshots::End(const RegionReader& region, std::uint32_t id, const Wind
 void TestSnapshots::Conclude(const std::vector<WindowResult>& results) {
   if (!running_.begin.empty()) kept_.push_back(std::exchange(running_, {}));
   if (tests_ == SnapshotTests::kEvery) return;
-  // Those that nothing could be said of at their ends, and that are within budget now.
+  // Some tests could not be judged at their ends and have turned out to be within budget.
   std::erase_if(kept_, [&](const TestSnapshotPair& pair) {
     if (IsOverBudget(pair, results)) return false;
     Remove(pair);

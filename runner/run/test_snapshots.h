@@ -1,14 +1,14 @@
-// Snapshots at the begin and the end of tests, for `leakgate snapshot diff` to tell what a
-// test left: `leakgate run --snapshots DIR`.
+// Takes snapshots at the begin and the end of tests (`leakgate run --snapshots DIR`), so that
+// `leakgate snapshot diff` can show what a test left.
 //
-// Which tests fail is known only at their ends, and what was live at a begin is not to be
-// had later: blocks may have been freed since, and others allocated in their places. So the
-// begin of each test is copied, and the file removed again if the test passes. That costs
-// what a snapshot costs, about 0.1 us a live block, while the test waits.
+// Which tests fail is known only at their ends. What was live at a test's begin cannot be found out
+// then, because blocks may have been freed and others allocated in their places. So a snapshot is
+// taken at each begin, and its file removed if the test passes. This costs about 0.1 us for each
+// live block, while the test waits.
 //
-//   Begin      a test begins: the program waits
-//   End        it has been judged; the program waits still
-//   Conclude   the run's verdicts are final: what is not asked for goes
+//   Begin      a test begins; the program waits
+//   End        the test has been judged; the program still waits
+//   Conclude   the run's verdicts are final; unwanted files are removed
 #pragma once
 
 #include <cstdint>
@@ -25,18 +25,18 @@ namespace leakgate {
 
 enum class SnapshotTests { kOverBudget, kEvery };
 
-// The files of one test.
+// The snapshot files of one test.
 struct TestSnapshotPair {
-  std::string test;  // as windows are named
+  std::string test;  // the name of its window
   int iteration = 1;
   std::filesystem::path begin;
-  std::filesystem::path end;  // empty: it did not end
+  std::filesystem::path end;  // empty if the test did not end
 };
 
-// One call at a time, on any thread.
+// Any thread may call, one at a time.
 class TestSnapshots {
  public:
-  // Makes `directory` if it is not there.
+  // Makes `directory` if it does not exist.
   [[nodiscard]] static Expected<std::shared_ptr<TestSnapshots>> Create(
       const std::filesystem::path& directory, SnapshotTests tests);
 
@@ -46,7 +46,7 @@ class TestSnapshots {
   void End(const RegionReader& region, std::uint32_t window, const WindowResult& result);
   void Conclude(const std::vector<WindowResult>& results);
 
-  // After Conclude: what there is, and the first error in writing it; empty: none.
+  // The remaining files, and the first error in writing one, if any. REQUIRES: Conclude.
   const std::vector<TestSnapshotPair>& kept() const { return kept_; }
   const std::string& problem() const { return problem_; }
 
@@ -54,14 +54,14 @@ class TestSnapshots {
   TestSnapshots(std::filesystem::path directory, SnapshotTests tests)
       : directory_(std::move(directory)), tests_(tests) {}
 
-  // The file's path; empty: it could not be written.
+  // Returns the file's path; an empty one if it could not be written.
   std::filesystem::path Write(const RegionReader& region, const WindowCopy& window,
                               const char* moment);
   static void Remove(const TestSnapshotPair& pair);
 
   std::filesystem::path directory_;
   SnapshotTests tests_;
-  TestSnapshotPair running_;  // of the test that has begun; no begin: of none
+  TestSnapshotPair running_;  // of the running test; its `begin` is empty if there is none
   std::vector<TestSnapshotPair> kept_;
   std::string problem_;
 };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kListingFlag = "--gtest_list_tests";
 
-// Another leakgate gates what it starts. It has the marks of a test binary in itself, too.
+// Another leakgate gates what it starts. Its own file looks like a test binary.
 bool IsLeakgate(const std::string& path) {
   return std::filesystem::path(path).filename() == "leakgate";
 }
@@ -23,17 +23,17 @@ bool IsLeakgate(const std::string& path) {
 bool UntracedTests::Watch(int program) {
   pid_ = program;
   program_ = ImageOf(program);
-  is_watching_ = !Look(program_).is_test_binary;
+  is_watching_ = !Inspect(program_).is_test_binary;
   return is_watching_;
 }
 
-const UntracedTests::Known& UntracedTests::Look(const std::string& path) {
-  static const Known kUnreadable;  // is not kept: there may be any number
+const UntracedTests::ProgramFile& UntracedTests::Inspect(const std::string& path) {
+  static const ProgramFile kUnreadable;  // not kept, because there may be any number of them
   const auto known = known_.find(path);
   if (known != known_.end()) return known->second;
   const Expected<ImageInspection> inspection = InspectImage(path);
   if (!inspection) return kUnreadable;
-  const Known found = {
+  const ProgramFile found = {
       .is_test_binary = inspection->framework != TestFramework::kNone && !IsLeakgate(path),
       .is_refused = inspection->refusal.has_value()};
   return known_.emplace(path, found).first->second;
@@ -42,16 +42,16 @@ const UntracedTests::Known& UntracedTests::Look(const std::string& path) {
 void UntracedTests::OnHello(int pid) {
   if (!is_watching_ || HasArgument(pid, kListingFlag)) return;
   const std::string path = ProgramOf(pid);
-  if (Look(path).is_test_binary) untraced_.emplace(path, program_);
+  if (Inspect(path).is_test_binary) untraced_.emplace(path, program_);
 }
 
-void UntracedTests::OnExec(const ToldExec& told) {
+void UntracedTests::OnExec(const ReportedExec& told) {
   if (!is_watching_ || told.pid == pid_) return;
   without_agent_.erase(told.pid);
   if (!told.starts) return;
-  // By now the sender may be what it was about to execute.
+  // By now the sender may already execute the other program, so its parent is checked, too.
   if (IsLeakgate(ImageOf(told.sender)) || IsLeakgate(ImageOf(ParentOf(told.sender)))) return;
-  const Known& image = Look(told.path);
+  const ProgramFile& image = Inspect(told.path);
   const bool has_agent = !image.is_refused && !told.leaves_agent;
   if (image.is_test_binary && !has_agent) without_agent_[told.pid] = told.path;
 }

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "runner/host/message_socket.h"
 #include "runner/host/named_sockets.h"
@@ -14,11 +16,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-Expected<SocketMessage> AskRun(const UniqueFd& socket, int run_pid, Json request) {
-  const std::string run = NameOfRun(run_pid);
-  const Expected<void> sent = SendMessage(socket, {std::move(request)}, run);
+// Sends `request` and returns the answer, or the error that the answer says.
+Expected<SocketMessage> Ask(const UniqueFd& socket, Json request, std::string_view peer) {
+  const Expected<void> sent = SendMessage(socket, {std::move(request)}, peer);
   if (!sent) return Unexpected(sent.error());
-  Expected<SocketMessage> answer = ReceiveMessage(socket, run);
+  Expected<SocketMessage> answer = ReceiveMessage(socket, peer);
   if (!answer) return answer;
   if (const auto error = ErrorFromJson(answer->body)) return Unexpected(*error);
   return answer;
@@ -33,22 +35,13 @@ Expected<SocketMessage> AskSession(const std::string& name, Json request,
   const Expected<UniqueFd> socket = ConnectToSession(name);
   if (!socket) return Unexpected(socket.error());
   if (wait == Wait::kMinutes) AllowSlowAnswer(*socket);
-  const Expected<void> sent = SendMessage(*socket, {std::move(request)}, kSessionOwner);
-  if (!sent) return Unexpected(sent.error());
-  Expected<SocketMessage> answer = ReceiveMessage(*socket, kSessionOwner);
-  if (!answer) return answer;
-  if (const auto error = ErrorFromJson(answer->body)) return Unexpected(*error);
-  return answer;
+  return Ask(*socket, std::move(request), kSessionOwner);
 }
 
 FoundProcess FromSession(const std::string& name, int pid, SocketMessage answer) {
-  const ProcessStatus status = ProcessFromJson(answer.body);
-  return FoundProcess{.session = name,
-                      .run_pid = 0,
-                      .pid = pid,
-                      .program = status.program,
-                      .has_ended = status.state == ProcessState::kEnded,
-                      .region = std::move(answer.fd)};
+  FoundProcess found{name, 0, ProcessFromJson(answer.body), std::move(answer.fd)};
+  found.status.pid = pid;
+  return found;
 }
 
 std::vector<ProcessStatus> ProcessesIn(const Json& body) {
@@ -59,7 +52,7 @@ std::vector<ProcessStatus> ProcessesIn(const Json& body) {
   return processes;
 }
 
-// All that may be asked: the sessions first.
+// All sessions and runs that can be asked, the sessions first.
 struct Peers {
   std::vector<std::string> sessions;
   std::vector<RunSocket> runs;
@@ -71,7 +64,7 @@ struct Peers {
   }
 };
 
-// `pid`: as of FindRuns.
+// `pid` is passed to FindRuns.
 Peers PeersFor(const Json& question, int pid) {
   Peers peers{SessionNames(), FindRuns(pid), {}};
   for (const std::string& name : peers.sessions) {
@@ -81,36 +74,37 @@ Peers PeersFor(const Json& question, int pid) {
   return peers;
 }
 
-}  // namespace
+Json RegionQuestion(int pid) { return {{"do", "region"}, {"pid", pid}}; }
 
-nlohmann::json RegionQuestion(int pid) { return {{"do", "region"}, {"pid", pid}}; }
-
-Expected<std::optional<RunRegion>> FindInReplies(int pid, const std::vector<RunSocket>& runs,
-                                                 std::span<PeerReply> replies) {
-  std::optional<RunRegion> ended;  // whose PID may be another process's by now
+// Looks for `pid` in what `runs` have replied to RegionQuestion.
+Expected<std::optional<FoundProcess>> FindInReplies(int pid, const std::vector<RunSocket>& runs,
+                                                    std::span<PeerReply> replies) {
+  std::optional<FoundProcess> ended;  // whose PID may be another process's by now
   std::optional<Error> silent;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const int run_pid = runs[i].run_pid;
     if (replies[i].pid != run_pid) continue;  // another user's, or not what it says
     SocketMessage& message = replies[i].message;
-    // It is the one, and may be at work.
+    // The process descends from this run, which may just be busy, so it is asked once more.
     if (replies[i].state == PeerReply::State::kSilent && runs[i].is_ancestor) {
       const UniqueFd socket = ConnectToRun(run_pid);
       if (!socket) continue;
-      Expected<SocketMessage> answer = AskRun(socket, run_pid, RegionQuestion(pid));
+      Expected<SocketMessage> answer = Ask(socket, RegionQuestion(pid), NameOfRun(run_pid));
       if (answer) message = *std::move(answer);
       if (!answer && answer.error().exit_code != ExitCode::kUsage) silent = answer.error();
     }
     if (!message.fd) continue;
-    RunRegion found{run_pid, ProcessFromJson(message.body), std::move(message.fd)};
-    if (found.status.state != ProcessState::kEnded) return found;
+    FoundProcess found{"", run_pid, ProcessFromJson(message.body), std::move(message.fd)};
+    if (!found.HasEnded()) return found;
     if (!ended) ended = std::move(found);
   }
   if (!ended && silent) return Unexpected(*silent);
   return ended;
 }
 
-Expected<std::optional<RunRegion>> FindInRuns(int pid) {
+}  // namespace
+
+Expected<std::optional<FoundProcess>> FindInRuns(int pid) {
   const std::vector<RunSocket> runs = FindRuns(pid);
   std::vector<PeerQuestion> questions;
   for (const RunSocket& run : runs) questions.push_back({run.name, RegionQuestion(pid)});
@@ -119,9 +113,9 @@ Expected<std::optional<RunRegion>> FindInRuns(int pid) {
 }
 
 Expected<void> RequireInNoRun(int pid) {
-  const Expected<std::optional<RunRegion>> found = FindInRuns(pid);
+  const Expected<std::optional<FoundProcess>> found = FindInRuns(pid);
   if (!found) return Unexpected(found.error());
-  if (!*found || (**found).status.state == ProcessState::kEnded) return {};
+  if (!*found || (**found).HasEnded()) return {};
   return UsageError(
       fmt::format("PID {0} is traced by {1} until it ends, and by no session; snapshots can be "
                   "taken of it: leakgate snapshot take --pid {0}",
@@ -131,14 +125,15 @@ Expected<void> RequireInNoRun(int pid) {
 Expected<RunHold> RunHold::Take(int run_pid, int pid) {
   UniqueFd socket = ConnectToRun(run_pid);
   if (!socket) return InconclusiveError(fmt::format("{} has ended", NameOfRun(run_pid)));
-  const Expected<SocketMessage> answer = AskRun(socket, run_pid, {{"do", "hold"}, {"pid", pid}});
+  const Expected<SocketMessage> answer =
+      Ask(socket, {{"do", "hold"}, {"pid", pid}}, NameOfRun(run_pid));
   if (!answer) return Unexpected(answer.error());
   return RunHold(std::move(socket), run_pid);
 }
 
 Expected<void> RunHold::Release() {
   const std::string run = NameOfRun(run_pid_);
-  // Where it has ended meanwhile, its answer is there all the same.
+  // The run may have ended meanwhile, but its answer can still be read.
   (void)SendMessage(socket_, {{{"do", "release"}}}, run);
   const Expected<SocketMessage> answer = ReceiveMessage(socket_, run);
   if (!answer) return Unexpected(answer.error());
@@ -209,17 +204,12 @@ Expected<FoundProcess> FindProcess(int pid) {
     if (!replies[i].message.fd) continue;
     return FromSession(peers.sessions[i], pid, std::move(replies[i].message));
   }
-  Expected<std::optional<RunRegion>> of_run =
+  Expected<std::optional<FoundProcess>> of_run =
       FindInReplies(pid, peers.runs, std::span(replies).subspan(peers.sessions.size()));
   if (!of_run) return Unexpected(of_run.error());
   if (*of_run) {
-    RunRegion& found = **of_run;
-    return FoundProcess{.session = "",
-                        .run_pid = found.run_pid,
-                        .pid = pid,
-                        .program = found.status.program,
-                        .has_ended = found.status.state == ProcessState::kEnded,
-                        .region = std::move(found.region)};
+    (**of_run).status.pid = pid;
+    return *std::move(*of_run);
   }
   if (!silent.empty()) {
     return InconclusiveError(fmt::format(

@@ -1,21 +1,18 @@
-// What the commands ask of runs (run_server.h). Each call connects anew.
+// What commands ask of runs (run/linux/run_server.h) and of session owners
+// (linux/session_owner.h). Each call opens a connection of its own.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
-#include "runner/host/traced_status.h"
+#include "runner/host/traced_image.h"
 #include "runner/sessions/session_messages.h"
 
 namespace leakgate {
-
-struct PeerReply;
-struct RunSocket;
 
 // A run of this user's that goes on.
 struct RunStatus {
@@ -23,30 +20,31 @@ struct RunStatus {
   std::vector<ProcessStatus> processes;
 };
 
-struct RunRegion {
-  int run_pid = 0;
+// A process that a session or a run traces now, or has traced, and its region.
+struct FoundProcess {
+  std::string session;  // empty if a run traces it
+  int run_pid = 0;      // 0 if a session traces it
   ProcessStatus status;
   UniqueFd region;
+
+  bool HasEnded() const { return status.state == ProcessState::kEnded; }
 };
 
-// None: no run traces `pid`. An error: the run that it descends from does not answer.
-[[nodiscard]] Expected<std::optional<RunRegion>> FindInRuns(int pid);
-// The same where they have been asked with other peers: what `runs` replied.
-[[nodiscard]] nlohmann::json RegionQuestion(int pid);
-[[nodiscard]] Expected<std::optional<RunRegion>> FindInReplies(int pid,
-                                                               const std::vector<RunSocket>& runs,
-                                                               std::span<PeerReply> replies);
+// Returns the process `pid` of the run that traces it, or nullopt if no run does. Returns an error
+// if the run that it descends from does not answer.
+[[nodiscard]] Expected<std::optional<FoundProcess>> FindInRuns(int pid);
 
-// A usage error if a run traces `pid`: whether it is traced is the run's affair.
+// Returns a usage error if a run traces `pid`, because only the run decides whether it is traced.
 [[nodiscard]] Expected<void> RequireInNoRun(int pid);
 
-// A run's process, stopped by the run for as long as this lives, one minute at most.
+// Keeps a run's process stopped, by the run, for as long as this object lives, but for one minute
+// at most.
 class RunHold {
  public:
-  // An error: it has ended, or cannot be stopped.
+  // Returns an error if the process has ended or cannot be stopped.
   [[nodiscard]] static Expected<RunHold> Take(int run_pid, int pid);
 
-  // Lets it go on. An error: it has gone on before.
+  // Lets the process continue. Returns an error if it has continued before.
   [[nodiscard]] Expected<void> Release();
 
  private:
@@ -56,30 +54,18 @@ class RunHold {
   int run_pid_;
 };
 
-// What the commands ask of a session's owner. Each call connects anew.
-
 [[nodiscard]] Expected<SessionStatus> QuerySession(const std::string& name);
 
-// The status after it.
+// Returns the status after the update.
 [[nodiscard]] Expected<SessionStatus> UpdateSession(const std::string& name,
                                                     const SessionScope& add,
                                                     const SessionScope& drop);
 
-// Processes that are traced still, since they could not be reached: why, a line each.
+// Returns a line for each process that is still traced because it could not be reached.
 [[nodiscard]] Expected<std::vector<std::string>> StopSession(const std::string& name);
 
-// A process that a session or a run traces now, or has, and its region.
-struct FoundProcess {
-  std::string session;  // empty: a run does
-  int run_pid = 0;      // 0: a session does
-  int pid = 0;
-  ExecutedProgram program;
-  bool has_ended = false;
-  UniqueFd region;
-};
-
-// All that this user's sessions and runs say, asked at once. Those that have just ended are
-// left out, and so are other users', but for those that do not answer: their names.
+// What this user's sessions and runs answer when all are asked at once. Those that have just ended
+// and other users' are left out; of those that do not answer it has the names.
 struct Survey {
   std::vector<SessionStatus> sessions;
   std::vector<RunStatus> runs;
@@ -87,12 +73,13 @@ struct Survey {
 };
 [[nodiscard]] Survey SurveySessionsAndRuns();
 
-// `pid`'s program of that generation, or, for 0, its newest. A usage error if the session
-// does not trace it.
+// Returns `pid`'s program of that generation, or its newest for 0. Returns a usage error if the
+// session does not trace it.
 [[nodiscard]] Expected<FoundProcess> ProcessOfSession(const std::string& name, int pid,
                                                       std::uint32_t generation = 0);
-// In whichever of this user's sessions traces it, or runs. A usage error if none does, unless one
-// of its sessions does not answer.
+
+// Finds `pid` in this user's sessions and runs. Returns a usage error if none traces it and all
+// sessions have answered.
 [[nodiscard]] Expected<FoundProcess> FindProcess(int pid);
 
 // "the session 'a', the run with PID 4711 and 3 more".

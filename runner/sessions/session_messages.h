@@ -1,21 +1,47 @@
-// What a session is told to trace, and what its owner tells of it. Values only.
+// What a session is told to trace and what its owner reports, as values and as JSON. Pure.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/stack_event.h"
 #include "runner/base/expected.h"
-#include "runner/host/traced_status.h"
-#include "runner/sessions/session_image.h"
+#include "runner/host/traced_image.h"
 
 namespace leakgate {
 
-// Whose processes a session traces by their images, besides those of its owner's user. Only
-// root's owner can trace others'. A process that is named by its PID may be anybody's.
+// Which programs a session traces by name: `--image NAME[:SELECTOR]`. Both parts are globs of '*'
+// and '?'.
+//
+//   redis-server          every process of that image
+//   python3:server.py     where an argument is server.py, or ends in /server.py
+//   /opt/app/bin/*        by the whole path, because there is a slash
+//   *                     every program
+//
+// SELECTOR distinguishes the programs that one host program runs: an interpreter, an emulator.
+struct ImageSelector {
+  std::string image;
+  std::string argument;  // if empty, any arguments match
+
+  bool operator==(const ImageSelector&) const = default;
+};
+
+// Returns a usage error that says what is wrong with `text`, if anything is.
+[[nodiscard]] Expected<ImageSelector> ParseImageSelector(std::string_view text);
+
+// Returns the selector as it was written.
+[[nodiscard]] std::string TextOf(const ImageSelector& selector);
+
+// Returns whether `program` matches. The image's name is either that of its file or the one by
+// which it was executed, because python3, for example, is a link.
+[[nodiscard]] bool Selects(const ImageSelector& selector, const ExecutedProgram& program);
+
+// Whose processes a session traces by image, in addition to its own user's. Only root's session
+// can trace those of other users. A process that is named by its PID may be anybody's.
 struct SessionUsers {
   bool are_all = false;
   std::set<unsigned> uids;
@@ -32,31 +58,29 @@ struct SessionScope {
 
 // How the stacks of each traced process are recorded.
 struct StackSettings {
-  std::uint32_t depth = kDefaultStackDepth;    // where they are cut
-  std::uint32_t events = kDefaultStackEvents;  // whose are recorded
+  std::uint32_t depth = kDefaultStackDepth;    // stacks are cut there
+  std::uint32_t events = kDefaultStackEvents;  // which events' stacks are recorded
 };
 
 struct SessionStatus {
   std::string name;
   int owner_pid = 0;
   std::int64_t begin_seconds = 0;  // since 1970
-  std::string control;             // the control socket's name, for programs to be started
+  std::string control;             // the name of the control socket, for programs to be started
   std::uint32_t stack_depth = 0;
   std::uint32_t stack_events = kDefaultStackEvents;
   SessionScope scope;
-  std::uint64_t forgotten = 0;  // processes that have ended, and are not kept any more
-  std::uint64_t untraced = 0;   // that could not be traced; `processes` has the newest
+  std::uint64_t forgotten = 0;  // how many ended processes are no longer kept
+  std::uint64_t untraced = 0;   // how many could not be traced; `processes` has the newest
   std::vector<ProcessStatus> processes;
 };
 
-// What a session's owner and its commands tell each other, as JSON. Pure.
-
 [[nodiscard]] nlohmann::json ToJson(const SessionStatus& status);
-// What is missing in `body`, or of another type, stays as it is in an empty status.
+// A member that is missing in `body`, or is of another type, keeps its default.
 [[nodiscard]] SessionStatus StatusFromJson(const nlohmann::json& body);
 
 [[nodiscard]] nlohmann::json ToJson(const SessionScope& scope);
-// An error names what is no image.
+// Returns an error that names the first image that is not a valid selector.
 [[nodiscard]] Expected<SessionScope> ScopeFromJson(const nlohmann::json& body);
 
 }  // namespace leakgate

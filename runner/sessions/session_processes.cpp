@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "runner/attribution/frame_origin.h"
 #include "runner/process/proc_files.h"
+#include "runner/report/measurement_text.h"
 
 namespace leakgate {
 namespace {
@@ -26,19 +28,40 @@ std::string OtherUserText(unsigned uid) {
 }
 
 ProcessStatus StatusOf(const SessionImage& image) {
+  const TracedImage& traced = image.traced();
   ProcessStatus status =
-      StatusOf(image.region(), image.IsOver() ? ImageLife::kOver : ImageLife::kExecuting);
-  status.pid = image.pid();
-  if (status.state == ProcessState::kEnded && image.region().State() == AgentState::kAbsent) {
-    status.state = ProcessState::kFailed;  // before it had begun to trace
-    status.problem = AgentFailureText(image.region().Failure());
+      StatusOf(traced, image.IsOver() ? ImageLife::kOver : ImageLife::kExecuting);
+  if (status.state == ProcessState::kEnded && traced.region().State() == AgentState::kAbsent) {
+    status.state = ProcessState::kFailed;  // it ended before its agent had begun to trace
+    status.problem = AgentFailureText(traced.region().Failure());
   }
-  status.program = image.program();
-  status.begin_seconds = std::chrono::system_clock::to_time_t(image.begin());
+  status.begin_seconds = std::chrono::system_clock::to_time_t(traced.begin());
   return status;
 }
 
 }  // namespace
+
+SessionImage::SessionImage(std::unique_ptr<RegionFile> region, ExecutedProgram program)
+    : image_(std::move(region), std::move(program)),
+      symbolizer_(IsRuntimeModule),
+      meter_(image_.region(), symbolizer_, MeasurementTextHere),
+      snapshots_(image_.region()),
+      answers_(std::make_unique<MailboxServer>(image_.region_file().mailbox(),
+                                               [this](Mailbox& mailbox) { Answer(mailbox); })) {}
+
+void SessionImage::Answer(Mailbox& mailbox) {
+  AnswerNothing(mailbox);
+  if (!meter_.Answer(mailbox)) (void)snapshots_.Answer(mailbox);
+}
+
+Expected<std::unique_ptr<SessionImage>> SessionImage::Trace(RegionOwner owner,
+                                                            ExecutedProgram program) {
+  // GoogleTest's stream of events is the program's own here; the listener tells of tests.
+  owner.boundaries = BoundarySource::kListener;
+  auto region = RegionFile::Create(owner);
+  if (!region) return Unexpected(region.error());
+  return std::unique_ptr<SessionImage>(new SessionImage(*std::move(region), std::move(program)));
+}
 
 SessionProcesses::SessionProcesses(SessionScope scope, const StackSettings& stacks,
                                    DescriptorRoom descriptors)
@@ -74,15 +97,16 @@ HelloReply SessionProcesses::OnHello(int pid) {
   ExecutedProgram program = ExecutedProgramOf(pid);
   const std::lock_guard lock(mutex_);
   for (const auto& image : images_) {
-    if (image->pid() == pid) image->NoteReplaced();
+    if (image->traced().pid() == pid) image->NoteReplaced();
   }
   if (is_closed_ || (!IsNamed(pid) && !IsWantedImage(program))) return {};
   if (!MakeRoom()) {
     NoteUntraced(pid, std::move(program), NoRoomText(descriptors_));
     return {};
   }
-  const auto generation = static_cast<std::uint32_t>(std::count_if(
-      images_.begin(), images_.end(), [pid](const auto& image) { return image->pid() == pid; }));
+  const auto generation = static_cast<std::uint32_t>(
+      std::count_if(images_.begin(), images_.end(),
+                    [pid](const auto& image) { return image->traced().pid() == pid; }));
   auto image = SessionImage::Trace({.pid = pid,
                                     .generation = generation + 1,
                                     .stack_depth = stacks_.depth,
@@ -92,21 +116,23 @@ HelloReply SessionProcesses::OnHello(int pid) {
     NoteUntraced(pid, std::move(program), image.error().message);
     return {};
   }
-  untraced_.remove_if([pid](const Untraced& it) { return it.pid == pid; });
+  untraced_.remove_if([pid](const ProcessStatus& it) { return it.pid == pid; });
   images_.push_back(*std::move(image));
   ForgetOldest();
-  return {.region_fd = images_.back()->region_fd()};
+  return {.region_fd = images_.back()->traced().region_fd()};
 }
 
 void SessionProcesses::NoteUntraced(int pid, ExecutedProgram program, std::string problem) {
-  untraced_.remove_if([pid](const Untraced& it) { return it.pid == pid; });
-  untraced_.push_back({pid, std::move(program), std::move(problem)});
+  untraced_.remove_if([pid](const ProcessStatus& it) { return it.pid == pid; });
+  untraced_.push_back({.pid = pid,
+                       .program = std::move(program),
+                       .state = ProcessState::kFailed,
+                       .problem = std::move(problem)});
   if (untraced_.size() <= kMostEnded) return;
   untraced_.pop_front();
   ++forgotten_untraced_;
 }
 
-// Returns false if none has ended.
 bool SessionProcesses::ForgetOneEnded() {
   const auto oldest = std::find_if(images_.begin(), images_.end(),
                                    [](const auto& image) { return image->IsOver(); });
@@ -116,7 +142,6 @@ bool SessionProcesses::ForgetOneEnded() {
   return true;
 }
 
-// For one more process: those that run go before those that have ended.
 bool SessionProcesses::MakeRoom() {
   while (!descriptors_.Has(TracedImage::kDescriptors)) {
     if (!ForgetOneEnded()) return false;
@@ -173,13 +198,7 @@ std::vector<ProcessStatus> SessionProcesses::Query() const {
   const std::lock_guard lock(mutex_);
   std::vector<ProcessStatus> all;
   for (const auto& image : images_) all.push_back(StatusOf(*image));
-  for (const Untraced& it : untraced_) {
-    ProcessStatus& status = all.emplace_back();
-    status.pid = it.pid;
-    status.program = it.program;
-    status.state = ProcessState::kFailed;
-    status.problem = it.problem;
-  }
+  all.insert(all.end(), untraced_.begin(), untraced_.end());
   return all;
 }
 
@@ -208,17 +227,18 @@ std::uint64_t SessionProcesses::forgotten() const {
 std::optional<ProcessRegion> SessionProcesses::RegionOf(int pid, std::uint32_t generation) const {
   const std::lock_guard lock(mutex_);
   const auto newest = std::find_if(images_.rbegin(), images_.rend(), [&](const auto& image) {
-    return image->pid() == pid && (generation == 0 || image->region().Generation() == generation);
+    return image->traced().pid() == pid &&
+           (generation == 0 || image->traced().region().Generation() == generation);
   });
   if (newest == images_.rend()) return std::nullopt;
-  return ProcessRegion{StatusOf(**newest), (*newest)->DuplicateRegion()};
+  return ProcessRegion{StatusOf(**newest), (*newest)->traced().DuplicateRegion()};
 }
 
 std::vector<int> SessionProcesses::TracedPids() const {
   const std::lock_guard lock(mutex_);
   std::vector<int> pids;
   for (const auto& image : images_) {
-    if (StatusOf(*image).state == ProcessState::kTracing) pids.push_back(image->pid());
+    if (StatusOf(*image).state == ProcessState::kTracing) pids.push_back(image->traced().pid());
   }
   return pids;
 }

@@ -1,8 +1,4 @@
-// The processes of a session: which are to be traced, and what has been traced so far.
-//
-// A process that carries the agent asks when its program starts (OnHello). Regions of
-// processes that have ended are kept, the newest of them, until the session is stopped.
-// Any thread may call.
+// The processes of a session: which ones are to be traced, and what has been traced so far.
 #pragma once
 
 #include <cstdint>
@@ -11,83 +7,112 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "runner/host/control_server.h"
-#include "runner/sessions/session_image.h"
+#include "runner/host/mailbox_server.h"
+#include "runner/host/traced_image.h"
+#include "runner/judge/window_meter.h"
 #include "runner/sessions/session_messages.h"
+#include "runner/symbols/symbolizer.h"
 
 namespace leakgate {
 
-struct ProcessRegion {
-  ProcessStatus status;
-  UniqueFd region;  // a descriptor of its own
+// One program image that a session traces, with the thread that answers its agent: tests in it
+// continue without a verdict, and the program's own code is told what it measures.
+class SessionImage {
+ public:
+  // `program` is what the owner's process executes now. All of `owner` is used, except
+  // `boundaries`.
+  [[nodiscard]] static Expected<std::unique_ptr<SessionImage>> Trace(RegionOwner owner,
+                                                                     ExecutedProgram program);
+
+  const TracedImage& traced() const { return image_; }
+
+  // Returns whether the process has ended or executes another program.
+  [[nodiscard]] bool IsOver() const { return is_replaced_ || image_.HasEnded(); }
+  // Notes that another image of the process is traced now.
+  void NoteReplaced() { is_replaced_ = true; }
+  // REQUIRES: IsOver, so that no more questions come.
+  void StopAnswering() { answers_->Stop(); }
+
+ private:
+  SessionImage(std::unique_ptr<RegionFile> region, ExecutedProgram program);
+
+  void Answer(Mailbox& mailbox);
+
+  TracedImage image_;
+  Symbolizer symbolizer_;
+  WindowMeter meter_;
+  RequestedSnapshot snapshots_;
+  bool is_replaced_ = false;
+  std::unique_ptr<MailboxServer> answers_;  // the last member, because it uses the others
 };
 
+// A process that carries the agent asks when its program starts (OnHello). The session keeps the
+// regions of processes that have ended, the newest ones, until it is stopped. Any thread may call.
 class SessionProcesses {
  public:
-  // At most so many are kept that have ended, and of those that could not be traced.
+  // At most this many ended processes are kept, and this many that could not be traced.
   static constexpr std::size_t kMostEnded = 256;
 
   SessionProcesses(SessionScope scope, const StackSettings& stacks, DescriptorRoom descriptors);
 
-  // Whether to hear what `peer` asks: as SessionUsers says. One that is of a wanted image and
-  // may not be traced is noted as such.
+  // Returns whether to hear `peer`, as SessionUsers says. A process of a wanted image that may not
+  // be traced is noted as untraced.
   [[nodiscard]] bool MayServe(const ControlPeer& peer);
-  // REQUIRES: MayServe.
+  // REQUIRES: MayServe returned true for the process.
   [[nodiscard]] HelloReply OnHello(int pid);
 
-  // From now on, for programs that start from now on.
+  // These change which programs are traced when they start later.
   void AddImage(const ImageSelector& image);
-  // Returns whether it was there.
+  // Returns whether the session had `image`.
   bool DropImage(const ImageSelector& image);
-  // `pid` gets a region when its agent asks, until the process ends: one that is given the
-  // same number later is another.
+
+  // From now on `pid` gets a region when its agent asks, until the process ends: a later process
+  // with the same number does not.
   void AddPid(int pid);
   bool DropPid(int pid);
   [[nodiscard]] SessionScope scope() const;
 
   [[nodiscard]] std::vector<ProcessStatus> Query() const;
-  // Of those that ended, how many have been forgotten.
+  // How many ended processes are no longer kept.
   [[nodiscard]] std::uint64_t forgotten() const;
-  // How many there were that could not be traced, ever.
+  // How many processes could not be traced, since the session began.
   [[nodiscard]] std::uint64_t untraced() const;
-  // Of `pid`'s program of that generation, or, for 0, its newest; none if it is not traced.
+  // Returns the region of `pid`'s program of that generation, or of its newest for 0; nullopt if
+  // it is not traced.
   [[nodiscard]] std::optional<ProcessRegion> RegionOf(int pid, std::uint32_t generation) const;
+
   // From now on no process is given a region.
   void Close();
-  // Processes that are traced now.
+  // Returns the processes that are traced now.
   [[nodiscard]] std::vector<int> TracedPids() const;
-  // Some have a region, and their agents have not started yet.
+  // Returns whether some process has a region but its agent has not started yet.
   [[nodiscard]] bool IsAnyStarting() const;
   [[nodiscard]] bool IsTraced(int pid) const;
 
  private:
   [[nodiscard]] bool IsNamed(int pid) const;
   [[nodiscard]] bool IsWantedImage(const ExecutedProgram& program) const;
+  // Forgets the oldest images that are over, beyond kMostEnded.
   void ForgetOldest();
+  // Returns false if none has ended.
   [[nodiscard]] bool ForgetOneEnded();
+  // Frees descriptors for one more image by forgetting ended ones; returns false if it cannot.
   [[nodiscard]] bool MakeRoom();
   void NoteUntraced(int pid, ExecutedProgram program, std::string problem);
 
-  // Why it has no region.
-  struct Untraced {
-    int pid = 0;
-    ExecutedProgram program;
-    std::string problem;
-  };
-
-  mutable std::mutex mutex_;  // of all that follows
+  mutable std::mutex mutex_;  // protects all that follows
   std::vector<ImageSelector> wanted_images_;
-  std::map<int, std::uint64_t> wanted_pids_;  // when each was started
+  std::map<int, std::uint64_t> wanted_pids_;  // each with the time when it was started
   const SessionUsers users_;
   const StackSettings stacks_;
   std::list<std::unique_ptr<SessionImage>> images_;  // oldest first
   const DescriptorRoom descriptors_;
   bool is_closed_ = false;
-  std::list<Untraced> untraced_;  // oldest first, one for a PID
+  std::list<ProcessStatus> untraced_;  // oldest first; one for each PID
   std::uint64_t forgotten_untraced_ = 0;
   std::uint64_t forgotten_ = 0;
 };

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// Before, the region says nothing of the process.
+// Until tracing has begun, the region says nothing about the process.
 Expected<void> RequireTraced(const RegionReader& region, int pid) {
   if (region.State() == AgentState::kTracing) return {};
   if (region.State() == AgentState::kFailed) {
@@ -43,9 +43,9 @@ Expected<SnapshotSubject> SnapshotSubject::Of(FoundProcess process) {
   Expected<RegionReader> region = RegionReader::Attach(subject.process_->region);
   if (!region) return Unexpected(region.error());
   subject.region_ = std::make_unique<RegionReader>(*std::move(region));
-  const Expected<void> traced = RequireTraced(*subject.region_, subject.process_->pid);
+  const Expected<void> traced = RequireTraced(*subject.region_, subject.process_->status.pid);
   if (!traced) return Unexpected(traced.error());
-  if (!subject.process_->has_ended) subject.end_ = WatchEnd(subject.process_->pid);
+  if (!subject.process_->HasEnded()) subject.end_ = WatchEnd(subject.process_->status.pid);
   return subject;
 }
 
@@ -66,9 +66,9 @@ Expected<SnapshotSubject::Taken> SnapshotSubject::Take(const fs::path& path,
 Expected<SnapshotClosing> SnapshotSubject::Write(
     const fs::path& path, SnapshotMoment moment,
     const std::function<Expected<void>()>& copied) const {
-  SnapshotRequest request{DescribeProcess(*region_, process_->pid), nullptr};
-  request.facts.image = process_->program.path;
-  request.facts.command_line = process_->program.arguments;
+  SnapshotRequest request{DescribeProcess(*region_, process_->status.pid), nullptr};
+  request.facts.image = process_->status.program.path;
+  request.facts.command_line = process_->status.program.arguments;
   request.facts.moment = moment;
   if (const std::uint64_t attached = region_->AttachedAtNs(); attached != 0) {
     constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
@@ -77,29 +77,29 @@ Expected<SnapshotClosing> SnapshotSubject::Write(
                     fmt::gmtime(static_cast<std::time_t>(attached / kNsPerSecond))));
   }
   if (moment != SnapshotMoment::kEnded) {
-    request.thread_name = [pid = process_->pid](int tid) { return NameOfThread(pid, tid); };
+    request.thread_name = [pid = process_->status.pid](int tid) { return NameOfThread(pid, tid); };
   }
   request.copied = copied;
   return WriteSnapshot(*region_, request, path);
 }
 
-// By the run, if it is a run's: it looks at the process by the same means. If it let the process
-// go too early, there is no file.
+// A run's process is stopped by the run, because a process can have only one tracer. If the run
+// lets it continue too early, no file is written.
 Expected<SnapshotClosing> SnapshotSubject::WriteStopped(const fs::path& path) const {
   if (process_->run_pid == 0) {
-    const Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process_->pid);
+    const Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process_->status.pid);
     if (!frozen) return Unexpected(frozen.error());
     return Write(path, SnapshotMoment::kStopped);
   }
-  Expected<RunHold> hold = RunHold::Take(process_->run_pid, process_->pid);
+  Expected<RunHold> hold = RunHold::Take(process_->run_pid, process_->status.pid);
   if (!hold) return Unexpected(hold.error());
   return Write(path, SnapshotMoment::kStopped, [&] { return hold->Release(); });
 }
 
 std::string UnusedSnapshotName(const fs::path& directory, const FoundProcess& process) {
-  const std::string stem =
-      fmt::format("{}-{}-{:%Y%m%dT%H%M%S}", fs::path(process.program.path).filename().string(),
-                  process.pid, fmt::localtime(std::time(nullptr)));
+  const std::string stem = fmt::format("{}-{}-{:%Y%m%dT%H%M%S}",
+                                       fs::path(process.status.program.path).filename().string(),
+                                       process.status.pid, fmt::localtime(std::time(nullptr)));
   std::error_code unknown;
   std::string name = stem + ".snapshot";
   for (int i = 2; fs::exists(directory / name, unknown); ++i) {

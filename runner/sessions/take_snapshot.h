@@ -1,5 +1,5 @@
-// Takes a snapshot of a process that a session or a run traces, or has traced: in the command's
-// own process, from the region that the session's owner or the run hands it.
+// Takes snapshots of a process that a session or a run traces, or has traced. The command takes
+// them in its own process, from the region that the session's owner or the run sends it.
 #pragma once
 
 #include <chrono>
@@ -13,17 +13,17 @@
 
 namespace leakgate {
 
-// kConsistent stops the process for as long as the blocks are copied; else it runs on, and
-// they are of slightly different moments.
+// kConsistent stops the process while the blocks are copied. With kRunning it continues, so the
+// blocks are of slightly different moments.
 enum class SnapshotCare { kRunning, kConsistent };
 
-// A process that snapshots can be taken of, any number of times.
+// A process of which any number of snapshots can be taken.
 class SnapshotSubject {
  public:
-  // Of the session `name`; empty: of whichever session or run traces it. A usage error if none
-  // does.
+  // Finds `pid` in the session `name`, or in any session or run if `name` is empty. Returns a usage
+  // error if it is not traced.
   [[nodiscard]] static Expected<SnapshotSubject> Find(int pid, const std::string& name);
-  // An error if tracing has not begun in it, or failed.
+  // Returns an error if tracing has not begun in the process, or has failed.
   [[nodiscard]] static Expected<SnapshotSubject> Of(FoundProcess process);
 
   const FoundProcess& process() const { return *process_; }
@@ -32,10 +32,10 @@ class SnapshotSubject {
 
   struct Taken {
     SnapshotClosing closing;
-    std::chrono::nanoseconds stopped{};  // how long the process was
+    std::chrono::nanoseconds stopped{};  // how long the process was stopped
   };
-  // The file is there only when all of it is. An error: it cannot be written, or the process
-  // cannot be stopped.
+  // Writes a snapshot to `path`; the file appears only when it is complete. Returns an error if it
+  // cannot be written or the process cannot be stopped.
   [[nodiscard]] Expected<Taken> Take(const std::filesystem::path& path, SnapshotCare care) const;
 
  private:
@@ -50,8 +50,8 @@ class SnapshotSubject {
   UniqueFd end_;
 };
 
-// "redis-server-1234-20261121T143322.snapshot", with a number where there is one already in
-// `directory`.
+// Returns a name like "redis-server-1234-20261121T143322.snapshot", with a number added if
+// `directory` has that file already.
 [[nodiscard]] std::string UnusedSnapshotName(const std::filesystem::path& directory,
                                              const FoundProcess& process);
 

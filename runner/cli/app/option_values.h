@@ -9,7 +9,7 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/progress_mode.h"
-#include "runner/sessions/session_image.h"
+#include "runner/sessions/session_messages.h"
 
 namespace leakgate {
 

@@ -40,10 +40,11 @@ class Series {
       : command_(command), subject_(subject) {}
 
   Expected<void> TakeNext() {
-    const fs::path path = command_.directory /
-                          fmt::format("{}-{}-{:04}.snapshot",
-                                      fs::path(subject_.process().program.path).filename().string(),
-                                      subject_.process().pid, ++taken_);
+    const fs::path path =
+        command_.directory /
+        fmt::format("{}-{}-{:04}.snapshot",
+                    fs::path(subject_.process().status.program.path).filename().string(),
+                    subject_.process().status.pid, ++taken_);
     const Amount live = LiveIn(subject_.region().CurrentTotals());
     const auto taken = subject_.Take(path, command_.care);
     if (!taken) return Unexpected(taken.error());
@@ -140,7 +141,7 @@ bool Names(const SessionScope& scope, const SnapshotConfigCommand& command) {
 
 Expected<int> Query(const SnapshotConfigCommand& command) {
   std::string text;
-  const Expected<std::optional<RunRegion>> of_run =
+  const Expected<std::optional<FoundProcess>> of_run =
       command.pid ? FindInRuns(*command.pid) : std::nullopt;
   if (!of_run) return Unexpected(of_run.error());
   if (*of_run) {
@@ -252,7 +253,7 @@ std::string TakenText(const fs::path& path, const SnapshotSubject& subject,
   const std::string file = Printable(path.string());
   std::string text = fmt::format("leakgate: {}: {} of PID {}{}", file,
                                  FormatAmount(AmountOf(taken.closing.bytes, taken.closing.blocks)),
-                                 subject.process().pid, NotRecordedText(taken.closing));
+                                 subject.process().status.pid, NotRecordedText(taken.closing));
   if (taken.stopped.count() != 0) {
     text += fmt::format("; it was stopped for {}", FormatDuration(taken.stopped));
   }

@@ -25,8 +25,8 @@ namespace process = boost::process::v2;
 
 boost::system::error_code LastError() { return {errno, boost::system::system_category()}; }
 
-// Boost.Process closes all but the standard descriptors. The program is to have
-// what the runner was given: a make's job server, a shell's redirections.
+// Boost.Process closes all but the standard descriptors, but the program must have what the runner
+// was given: a make's job server, a shell's redirections.
 std::vector<int> InheritedDescriptors() {
   std::vector<int> inherited;
   std::error_code error;
@@ -38,12 +38,11 @@ std::vector<int> InheritedDescriptors() {
   return inherited;
 }
 
-// The setup of the child, on either side of the fork. In the child only
-// async-signal-safe calls are made.
+// Sets the child up, before and after the fork. In the child only async-signal-safe calls are made.
 //
-// The program dies with its parent, even if that is killed: nothing may be left
-// behind. It begins with what the runner was given, and with SIGTRAP unblocked,
-// for a blocked one would let it run on untraced.
+// The program dies with its parent, even if that is killed, so nothing is left behind. It begins
+// with what the runner was given, and with SIGTRAP unblocked: if it were blocked, the program would
+// run on untraced.
 struct StopAtExec {
   const LaunchRequest& request;
   pid_t parent = ::getpid();
@@ -69,8 +68,8 @@ struct StopAtExec {
     return {};
   }
 
-  // Not through the runner's exit handlers. (Boost 1.81 looks for one signature
-  // and calls another, hence the pack.)
+  // Ends the child without the runner's exit handlers. It takes a pack because Boost 1.81 looks for
+  // one signature and calls another.
   template <typename... Ignored>
   void on_exec_error(Ignored&&...) const {
     ::_exit(127);
@@ -104,7 +103,7 @@ Error LaunchError(const std::filesystem::path& program, const boost::system::err
           ExitCode::kUsage};
 }
 
-// Boost.Process has one for each process that it launches, and does not ask whether it has.
+// Boost.Process opens a PID descriptor for each process and does not check whether that worked.
 Expected<void> RequirePidDescriptors() {
   const UniqueFd own(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (own) return {};
@@ -112,6 +111,31 @@ Expected<void> RequirePidDescriptors() {
       fmt::format("no process can be watched: pidfd_open: {}; leakgate needs Linux 5.4 or later, "
                   "and a container that allows the call",
                   ErrnoText()));
+}
+
+void SetDisposition(int signal, void (*handler)(int), struct sigaction& inherited) {
+  struct sigaction own {};
+  own.sa_handler = handler;
+  ::sigaction(signal, &own, &inherited);
+}
+
+// Raises the limit to `wanted` if the rights allow it, else to the hard limit.
+void RaiseLimit(__rlimit_resource resource, rlim_t wanted, rlimit& inherited) {
+  ::getrlimit(resource, &inherited);
+  if (inherited.rlim_cur >= wanted) return;
+  const rlimit beyond{wanted, wanted > inherited.rlim_max ? wanted : inherited.rlim_max};
+  if (::setrlimit(resource, &beyond) == 0) return;
+  const rlimit most{inherited.rlim_max, inherited.rlim_max};
+  ::setrlimit(resource, &most);
+}
+
+// Opens files until no standard descriptor is free: open takes the lowest free one.
+void FillStandardDescriptors() {
+  int fd = 0;
+  do {
+    fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) ::close(fd);
 }
 
 }  // namespace
@@ -122,7 +146,7 @@ Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const Launc
   boost::asio::io_context context;
   boost::system::error_code error;
   process::default_process_launcher launcher;
-  // (The overload for a context throws instead of telling the error.)
+  // The overload for a context throws instead of returning the error.
   const auto start = [&](auto&&... streams) {
     return launcher(context.get_executor(), error,
                     boost::filesystem::path(request.program.string()), request.arguments,
@@ -163,17 +187,44 @@ Expected<void> SuspendedProcess::Resume() {
   return {};
 }
 
-std::optional<ProgramStatus> SuspendedProcess::Poll() {
-  // While its threads are stopped for a look, its stops are not ours to take.
+std::optional<ProgramExit> SuspendedProcess::Poll() {
+  // While the search for lost blocks has stopped the threads, their stops must be left to it.
   const std::unique_lock lock(WaitLock(), std::try_to_lock);
   if (!lock) return std::nullopt;
   int raw = 0;
   while (::waitpid(pid_, &raw, WNOHANG | WUNTRACED | WCONTINUED) == pid_) {
-    if (WIFEXITED(raw)) return ProgramStatus{.exit_code = WEXITSTATUS(raw), .signal = {}};
-    if (WIFSIGNALED(raw)) return ProgramStatus{.exit_code = {}, .signal = WTERMSIG(raw)};
+    if (WIFEXITED(raw)) return ProgramExit{.exit_code = WEXITSTATUS(raw), .signal = {}};
+    if (WIFSIGNALED(raw)) return ProgramExit{.exit_code = {}, .signal = WTERMSIG(raw)};
     is_stopped_ = WIFSTOPPED(raw);
   }
   return std::nullopt;
+}
+
+InheritedState InheritedState::Take() {
+  constexpr rlim_t kEnoughDescriptors = 1024;
+  InheritedState state;
+  SetDisposition(SIGCHLD, SIG_DFL, state.on_child_change_);
+  SetDisposition(SIGPIPE, SIG_IGN, state.on_broken_pipe_);
+  SetDisposition(SIGXFSZ, SIG_IGN, state.on_file_limit_);
+  RaiseLimit(RLIMIT_FSIZE, RLIM_INFINITY, state.file_size_);
+  RaiseLimit(RLIMIT_AS, RLIM_INFINITY, state.address_space_);
+  RaiseLimit(RLIMIT_NOFILE, kEnoughDescriptors, state.descriptors_);
+  FillStandardDescriptors();
+  return state;
+}
+
+std::optional<std::uint64_t> InheritedState::AddressSpaceLimit() const {
+  if (address_space_.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return address_space_.rlim_cur;
+}
+
+void InheritedState::Restore() const noexcept {
+  ::sigaction(SIGCHLD, &on_child_change_, nullptr);
+  ::sigaction(SIGPIPE, &on_broken_pipe_, nullptr);
+  ::sigaction(SIGXFSZ, &on_file_limit_, nullptr);
+  ::setrlimit(RLIMIT_FSIZE, &file_size_);
+  ::setrlimit(RLIMIT_AS, &address_space_);
+  ::setrlimit(RLIMIT_NOFILE, &descriptors_);
 }
 
 }  // namespace leakgate

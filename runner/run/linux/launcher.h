@@ -1,13 +1,14 @@
-// Launches a program suspended: stopped at exec, before its first instruction.
+// Launches a program suspended: it is stopped at exec, before its first instruction.
 //
-// Boost.Process starts it; the child asks to be traced, so the kernel stops it
-// at exec. Only the thread that launched may wait for the stop and resume. The
-// program inherits the runner's descriptors (but for those marked close-on-exec)
-// and dies with the runner.
+// Boost.Process starts the program. The child asks to be traced, so the kernel stops it at exec.
+// Only the thread that launched the program may wait for the stop and resume it. The program
+// inherits the runner's descriptors, except those marked close-on-exec, and dies with the runner.
 #pragma once
 
 #include <signal.h>
+#include <sys/resource.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -15,27 +16,55 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/run/linux/inherited_state.h"
+#include "runner/report/run_result.h"
 
 namespace leakgate {
 
-// The runner's own standard streams, or none at all.
+// The state that the runner inherited and has to change for itself while it runs. The program
+// starts with what was inherited, as if leakgate were not there.
+//
+//                           the runner's own            why
+//   SIGCHLD                 default                     if ignored, it could not wait for a child
+//   SIGPIPE, SIGXFSZ        ignored                     a lost report must not end the run
+//   RLIMIT_FSIZE, _AS       as high as allowed          the region is large, though sparse
+//   RLIMIT_NOFILE           at least 1024, if allowed   files are read for symbols
+//   descriptors 0 to 2      /dev/null where closed      the runner's files must not take their
+//   place
+class InheritedState {
+ public:
+  // Saves what was inherited and changes this process. Called on the main thread before anything
+  // else happens.
+  [[nodiscard]] static InheritedState Take();
+
+  // Gives this process, a fork of the runner, what was inherited. Called between fork and exec.
+  // Descriptors that were closed close at exec. Async-signal-safe.
+  void Restore() const noexcept;
+
+  // The inherited limit of the address space in bytes; nullopt if there is no limit.
+  [[nodiscard]] std::optional<std::uint64_t> AddressSpaceLimit() const;
+
+ private:
+  InheritedState() = default;
+
+  struct sigaction on_child_change_ {};
+  struct sigaction on_broken_pipe_ {};
+  struct sigaction on_file_limit_ {};
+  rlimit file_size_{};
+  rlimit address_space_{};
+  rlimit descriptors_{};
+};
+
+// The program's standard streams: the runner's own, or none.
 enum class Streams { kInherited, kNone };
 
 struct LaunchRequest {
-  std::filesystem::path program;  // to execute
+  std::filesystem::path program;  // the file to execute
   std::string name;               // argv[0]
   std::vector<std::string> arguments;
-  std::vector<std::string> environment;  // NAME=VALUE, complete
-  sigset_t signal_mask;                  // to begin with
+  std::vector<std::string> environment;  // complete, as NAME=VALUE
+  sigset_t signal_mask;                  // the program begins with it
   InheritedState inherited;              // likewise
   Streams streams = Streams::kInherited;
-};
-
-// How a program ended: one of the two is set.
-struct ProgramStatus {
-  std::optional<int> exit_code;
-  std::optional<int> signal;
 };
 
 class SuspendedProcess {
@@ -50,17 +79,17 @@ class SuspendedProcess {
 
   int pid() const { return pid_; }
 
-  // The file that the kernel executes: for a script, its interpreter. Empty if
-  // the file may not be read.
+  // The file that the kernel executes; for a script, this is its interpreter. It is empty if the
+  // file may not be read.
   std::filesystem::path image() const;
 
-  // Lets it run. From then on its parent only waits for it.
+  // Lets the process run. From then on the runner only waits for it.
   [[nodiscard]] Expected<void> Resume();
 
-  // How the resumed process has ended, if it has. Does not wait.
-  [[nodiscard]] std::optional<ProgramStatus> Poll();
+  // Returns how the resumed process has ended, if it has. Does not wait.
+  [[nodiscard]] std::optional<ProgramExit> Poll();
 
-  // Whether a signal has stopped it, as of the last Poll.
+  // Whether a signal had stopped the process at the last Poll.
   bool is_stopped() const { return is_stopped_; }
 
  private:

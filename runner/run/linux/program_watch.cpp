@@ -17,12 +17,12 @@ namespace {
 
 constexpr int kOfFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 
-// The kernel signals a group one process after the other; that takes no longer.
+// The kernel signals the processes of a group one after the other, which takes less than this.
 constexpr std::chrono::milliseconds kWitnessPatience(20);
-// Equal signals may reach the runner as one: what was not asked for is forgotten.
+// Equal signals may reach the runner as one, so reports that nobody asked for are forgotten.
 constexpr std::chrono::milliseconds kMemory(250);
 
-timespec RealTime() {
+timespec MonotonicTime() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return now;
@@ -33,7 +33,7 @@ std::chrono::nanoseconds Between(const timespec& begin, const timespec& end) {
          std::chrono::nanoseconds(end.tv_nsec - begin.tv_nsec);
 }
 
-// Holds nothing open but `out`: a reader of the runner's output must see its end.
+// Closes everything but `out`, so that a reader of the runner's output sees its end.
 void KeepOnly(int out) {
   if (out > 0) ::close_range(0, static_cast<unsigned>(out) - 1, 0);
   ::close_range(static_cast<unsigned>(out) + 1, UINT_MAX, 0);
@@ -48,12 +48,12 @@ void KeepOnly(int out) {
   for (;;) {
     siginfo_t signal{};
     if (::sigwaitinfo(&signals, &signal) <= 0 || !WasSentByProcess(signal)) continue;
-    const GroupWitness::Sighting sighting{signal.si_signo, signal.si_pid, RealTime()};
+    const GroupWitness::Sighting sighting{signal.si_signo, signal.si_pid, MonotonicTime()};
     (void)!::write(out, &sighting, sizeof(sighting));
   }
 }
 
-// How long after a request to stop a program still stops on account of it.
+// How long after a request to stop the program's stop counts as caused by it.
 constexpr std::chrono::seconds kStopPatience(2);
 
 bool AsksToStop(int signal) { return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
@@ -110,7 +110,7 @@ GroupWitness::~GroupWitness() {
 bool GroupWitness::HasSeen(const siginfo_t& signal) {
   if (pid_ < 0) return false;
   do {
-    const timespec now = RealTime();
+    const timespec now = MonotonicTime();
     std::erase_if(sightings_,
                   [&](const Sighting& old) { return Between(old.seen, now) > kMemory; });
     const auto match =
@@ -133,10 +133,10 @@ bool GroupWitness::WaitForSighting(std::chrono::milliseconds patience) {
   return true;
 }
 
-std::optional<ProgramStatus> ProgramWatch::WaitUntil(std::optional<Clock::time_point> deadline) {
+std::optional<ProgramExit> ProgramWatch::WaitUntil(std::optional<Clock::time_point> deadline) {
   constexpr std::chrono::milliseconds kPatience(1000);
   for (;;) {
-    const std::optional<ProgramStatus> end = process_.Poll();
+    const std::optional<ProgramExit> end = process_.Poll();
     if (end) return end;
     StopIfAsked();
 
@@ -156,27 +156,27 @@ std::optional<int> ProgramWatch::TakeLateRequest() {
   constexpr timespec kNoPatience{};
   siginfo_t signal{};
   while (::sigtimedwait(&requests, &signal, &kNoPatience) > 0) {
-    if (IsForProgramToo(signal)) return signal.si_signo;
+    if (MustPassOn(signal)) return signal.si_signo;
   }
   return std::nullopt;
 }
 
 void ProgramWatch::OnSignal(const siginfo_t& signal) {
   if (AsksToStop(signal.si_signo)) asked_to_stop_ = Clock::now();
-  if (IsForProgramToo(signal)) PassOn(signal, process_.pid());
+  if (MustPassOn(signal)) PassOn(signal, process_.pid());
 }
 
-// What the terminal sends reaches the whole group, the program included. An
-// alarm is the runner's alone: whoever set it before exec meant the program.
-bool ProgramWatch::IsForProgramToo(const siginfo_t& signal) {
+// The terminal's signals reach the whole group, the program included. An alarm reaches the runner
+// alone, but a process that set it before it executed the runner meant it for the program.
+bool ProgramWatch::MustPassOn(const siginfo_t& signal) {
   if (signal.si_signo == SIGCHLD) return false;
   if (!WasSentByProcess(signal)) return signal.si_signo == SIGALRM;
   const bool is_own = signal.si_pid == ::getpid() || signal.si_pid == process_.pid();
   return !is_own && !witness_.HasSeen(signal);
 }
 
-// Only if the runner was asked to as well: a program that something else stops
-// is something else's to continue, and the runner would sleep on.
+// Stops the runner only if it was asked to stop as well. If something else has stopped the program,
+// it may continue the program alone, and the runner would stay stopped.
 void ProgramWatch::StopIfAsked() {
   if (asked_to_stop_ && Clock::now() - *asked_to_stop_ > kStopPatience) asked_to_stop_.reset();
   if (!asked_to_stop_ || !process_.is_stopped()) return;

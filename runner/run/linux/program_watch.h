@@ -1,6 +1,4 @@
-// The runner's signals, blocked and taken one by one, so that they can be passed
-// on to the program (program_watch.h). Those of the runner's own faults stay as
-// they are.
+// Watches the program while it runs, and passes the runner's signals on to it.
 #pragma once
 
 #include <signal.h>
@@ -17,9 +15,12 @@
 
 namespace leakgate {
 
+// Blocks the runner's signals and takes them one by one, so that they can be passed on to the
+// program. Signals of the runner's own faults are not blocked.
 class BlockedSignals {
  public:
-  // Blocks them on this thread and on those that it starts. Call before any.
+  // Blocks the signals on this thread and on those that it starts later. Call it before any is
+  // started.
   BlockedSignals();
   ~BlockedSignals();
   BlockedSignals(const BlockedSignals&) = delete;
@@ -29,7 +30,7 @@ class BlockedSignals {
   // The mask that the runner was started with, for the program to start with.
   const sigset_t& original() const { return original_; }
 
-  // The next one; nullopt after `patience` without any.
+  // Returns the next signal; nullopt if none comes for `patience`.
   [[nodiscard]] std::optional<siginfo_t> Take(std::chrono::milliseconds patience) const;
 
  private:
@@ -37,11 +38,11 @@ class BlockedSignals {
   sigset_t original_;
 };
 
-// From the program's end on: signals that ask to end end the runner itself, whatever it waits
-// for. For as long as it lives, on the main thread. REQUIRES: BlockedSignals.
+// Lets signals that ask to end end the runner itself, from the program's end on, whatever the
+// runner waits for. Lives on the main thread. REQUIRES: a BlockedSignals exists.
 class OwnEndSignals {
  public:
-  // `late`: one that has come already, and is to end it now.
+  // `late` is such a signal that has come already; it ends the runner now.
   explicit OwnEndSignals(std::optional<int> late);
   ~OwnEndSignals();
   OwnEndSignals(const OwnEndSignals&) = delete;
@@ -51,37 +52,36 @@ class OwnEndSignals {
   sigset_t blocked_;
 };
 
-// Whether its sender wants whatever gets it to end, without having found fault with it.
+// Returns whether the signal asks its receiver to end, and not because of a fault.
 [[nodiscard]] inline bool AsksToEnd(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
 
-// Whether a process sent it. Otherwise the kernel did: a terminal, an alarm.
+// Returns whether a process sent the signal. Otherwise the kernel did: a terminal, an alarm.
 [[nodiscard]] inline bool WasSentByProcess(const siginfo_t& signal) { return signal.si_code <= 0; }
 
-// Tells a signal that was sent to the runner's whole process group, which the
-// program has received by itself, from one sent to the runner alone, which has
-// to be passed on. A signal does not say which it was; so a second process sits
-// in the group, touches nothing and tells what it receives.
+// Distinguishes signals that were sent to the runner's whole process group, which the program has
+// received itself, from those sent to the runner alone, which must be passed on. A signal does not
+// say which it was. So a second process, the witness, sits in the group and reports what it
+// receives.
 //
 //   kill(-group, SIGINT)    runner, witness and program have it    not passed on
 //   kill(runner, SIGINT)    the runner alone has it                passed on
 //
-// It lives no longer than the runner, and not in the program's process tree.
-
+// The witness ends with the runner and is not in the program's process tree.
 class GroupWitness {
  public:
+  // If the witness cannot be started, HasSeen always returns false.
   // REQUIRES: `signals` are blocked, and this process has no other thread.
-  // Without the means for another process it sees nothing.
   explicit GroupWitness(const sigset_t& signals);
   ~GroupWitness();
   GroupWitness(const GroupWitness&) = delete;
   GroupWitness& operator=(const GroupWitness&) = delete;
 
-  // Whether the group was sent `signal` too. Waits a moment to be told.
+  // Returns whether the whole group was sent `signal`. Waits a moment for the witness's report.
   [[nodiscard]] bool HasSeen(const siginfo_t& signal);
 
-  // What it tells of one signal.
+  // The witness's report of one signal.
   struct Sighting {
     int signal;
     pid_t sender;
@@ -96,18 +96,14 @@ class GroupWitness {
   std::vector<Sighting> sightings_;
 };
 
-// Watches the program while it runs, and has it and the runner be one to the
-// world: a signal for the runner goes to the program, and when the terminal
-// stops the program (Ctrl-Z), the runner stops with it, so that the shell sees
-// its job stopped.
-//
-// Main thread only.
-
+// Makes the program and the runner look like one process: a signal for the runner goes to the
+// program, and when the terminal stops the program (Ctrl-Z), the runner stops with it, so that the
+// shell sees its job stopped. Main thread only.
 class ProgramWatch {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // All outlive it. REQUIRES: the process has been resumed.
+  // All arguments must outlive this object. REQUIRES: the process has been resumed.
   ProgramWatch(SuspendedProcess& process, const BlockedSignals& signals, GroupWitness& witness)
       : process_(process), signals_(signals), witness_(witness) {}
 
@@ -118,16 +114,17 @@ class ProgramWatch {
     after_stop_ = std::move(after);
   }
 
-  // How the program ended; nullopt if it runs on at `deadline`.
-  [[nodiscard]] std::optional<ProgramStatus> WaitUntil(std::optional<Clock::time_point> deadline);
+  // Returns how the program ended; nullopt if it still runs at `deadline`.
+  [[nodiscard]] std::optional<ProgramExit> WaitUntil(std::optional<Clock::time_point> deadline);
 
-  // Of the signals that ask to end (util/linux/signal_end.h) the next one that came too late to
-  // be passed on. What its group's program has had, as of Ctrl-C, is none.
+  // Returns the next signal that asks to end (base/signal_end.h) and came too late to be passed on;
+  // nullopt if there is none. A signal that the program has received itself (Ctrl-C) does not
+  // count.
   [[nodiscard]] std::optional<int> TakeLateRequest();
 
  private:
   void OnSignal(const siginfo_t& signal);
-  bool IsForProgramToo(const siginfo_t& signal);
+  bool MustPassOn(const siginfo_t& signal);
   void StopIfAsked();
 
   SuspendedProcess& process_;

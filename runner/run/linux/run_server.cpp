@@ -11,7 +11,6 @@
 
 #include "runner/host/message_socket.h"
 #include "runner/host/named_sockets.h"
-#include "runner/host/traced_status.h"
 #include "runner/process/process_image.h"
 #include "runner/reach/linux/frozen_process.h"
 
@@ -21,16 +20,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kClient = "the command";
-
-Expected<ProcessStatus> StatusOf(const RunProcess& process) {
-  const Expected<RegionReader> region = RegionReader::Attach(process.region);
-  if (!region) return Unexpected(region.error());
-  ProcessStatus status =
-      StatusOf(*region, process.has_ended ? ImageLife::kOver : ImageLife::kExecuting);
-  status.pid = process.pid;
-  status.program = {process.image, process.arguments};
-  return status;
-}
 
 }  // namespace
 
@@ -56,13 +45,13 @@ RunServer::~RunServer() {
 void RunServer::Serve() {
   for (;;) {
     pollfd waits[] = {{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
-    if (::poll(waits, 2, -1) < 0 && errno != EINTR) return;  // nobody takes snapshots, then
+    if (::poll(waits, 2, -1) < 0 && errno != EINTR) return;  // commands get no answers then
     if (waits[0].revents != 0) return;
     if (waits[1].revents == 0) continue;
     try {
       ServeOne();
     } catch (const std::exception&) {
-      // No memory, or no thread: who asks sees that it broke off, and the run goes on.
+      // There is no memory or no thread: the command sees a closed connection, and the run goes on.
     }
   }
 }
@@ -70,7 +59,7 @@ void RunServer::Serve() {
 void RunServer::ServeOne() {
   const UniqueFd client = AcceptClient(listener_);
   if (!client) return;
-  // Who connects and says nothing must not keep the run from its end.
+  // A silent command must not delay the run's end.
   pollfd waits[] = {{stop_.get(), POLLIN, 0}, {client.get(), POLLIN, 0}};
   ::poll(waits, 2, 1000);
   if (waits[0].revents != 0 || waits[1].revents == 0) return;
@@ -79,7 +68,7 @@ void RunServer::ServeOne() {
   if (MemberOr(request->body, "do", std::string()) == "hold") return Hold(client, request->body);
   Expected<SocketMessage> answer = Answer(request->body);
   if (!answer) answer = SocketMessage{ToJson(answer.error())};
-  (void)SendMessage(client, *answer, kClient);  // who asked may have gone
+  (void)SendMessage(client, *answer, kClient);  // the command may have gone
 }
 
 Expected<SocketMessage> RunServer::Answer(const Json& request) const {
@@ -88,48 +77,47 @@ Expected<SocketMessage> RunServer::Answer(const Json& request) const {
   if (what != "region") {
     return UsageError(fmt::format("{} does not know '{}'", NameOfRun(::getpid()), what));
   }
-  Expected<RunProcess> process = Find(request);
+  Expected<ProcessRegion> process = Find(request);
   if (!process) return Unexpected(process.error());
-  const Expected<ProcessStatus> status = StatusOf(*process);
-  if (!status) return Unexpected(status.error());
-  return SocketMessage{ToJson(*status), std::move(process->region)};
+  return SocketMessage{ToJson(process->status), std::move(process->region)};
 }
 
-// A usage error: it is not the run's, or has been judged.
-Expected<RunProcess> RunServer::Find(const Json& request) const {
+// Returns a usage error if the run does not trace the process or has judged it already.
+Expected<ProcessRegion> RunServer::Find(const Json& request) const {
   const int pid = MemberOr(request, "pid", 0);
-  std::vector<RunProcess> processes = processes_();
-  const auto found = std::find_if(processes.rbegin(), processes.rend(),
-                                  [pid](const RunProcess& process) { return process.pid == pid; });
+  std::vector<ProcessRegion> processes = processes_();
+  const auto found =
+      std::find_if(processes.rbegin(), processes.rend(),
+                   [pid](const ProcessRegion& process) { return process.status.pid == pid; });
   if (found != processes.rend()) return std::move(*found);
   return UsageError(fmt::format("{} does not trace PID {}", NameOfRun(::getpid()), pid));
 }
 
 SocketMessage RunServer::Query() const {
   Json processes = Json::array();
-  for (const RunProcess& process : processes_()) {
-    const Expected<ProcessStatus> status = StatusOf(process);
-    if (status) processes.push_back(ToJson(*status));
+  for (const ProcessRegion& process : processes_()) {
+    processes.push_back(ToJson(process.status));
   }
   return {{{"processes", std::move(processes)}}};
 }
 
-// On a thread that ends with it: then the kernel has nothing left to let go of.
+// Holds the process on a thread that then ends: with the tracing thread, the kernel ends the
+// tracing.
 void RunServer::Hold(const UniqueFd& client, const Json& request) const {
-  const Expected<RunProcess> process = Find(request);
+  const Expected<ProcessRegion> process = Find(request);
   if (!process) return (void)SendMessage(client, {ToJson(process.error())}, kClient);
   std::async(std::launch::async, [&] {
-    Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process->pid);
+    Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process->status.pid);
     if (!frozen) return (void)SendMessage(client, {ToJson(frozen.error())}, kClient);
     (void)SendMessage(client, {Json::object()}, kClient);
-    const Expected<void> released = AwaitRelease(client, process->pid);
+    const Expected<void> released = AwaitRelease(client, process->status.pid);
     frozen->Thaw();
     (void)SendMessage(client, {released ? Json::object() : ToJson(released.error())}, kClient);
   }).get();
 }
 
 Expected<void> RunServer::AwaitRelease(const UniqueFd& client, int pid) const {
-  const UniqueFd end = WatchEnd(pid);  // without it: not told
+  const UniqueFd end = WatchEnd(pid);  // may be empty; the process's end then goes unnoticed
   pollfd waits[] = {
       {client.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}, {end ? end.get() : -1, POLLIN, 0}};
   const std::chrono::milliseconds most = kLongestHold;

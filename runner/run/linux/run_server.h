@@ -1,16 +1,16 @@
 // Lets commands of other shells take snapshots of what a run traces, while it goes on.
 //
-//   query   the processes, with what they have live
-//   region  one process's, with its descriptor: the command reads it itself
-//   hold    one process is stopped until the command says "release", or has gone
-//   (else)  refused: whether a run's process is traced is the run's affair
+//   query   answers with the processes and the amounts that they have live
+//   region  answers with one process's status and its region's descriptor, for the command to read
+//   hold    stops one process until the command says "release" or has gone
+//   (else)  is refused, because only the run decides whether its processes are traced
 //
-// The run stops a process itself, since it looks for lost blocks by the same means and one
-// tracer keeps away another: so the run's own look waits, and finds what it would have found.
-// A command that does not release is not waited for longer than kLongestHold.
+// The run itself stops the process, because a process can have only one tracer and the run uses the
+// same means to look for lost blocks. That search waits meanwhile. A command that does not release
+// the process may hold it for kLongestHold at most.
 //
-// A thread of its own, in the runner, one command at a time. The run waits for nothing here,
-// and goes on as well where no socket is to be had.
+// It has a thread of its own, in the runner, and serves one command at a time. The run never waits
+// for it, and goes on without it if there is no socket.
 #pragma once
 
 #include <chrono>
@@ -30,9 +30,9 @@ class RunServer {
  public:
   static constexpr std::chrono::seconds kLongestHold{60};
 
-  // Returns none where no socket can be had: then nobody can ask.
+  // Returns nullptr if no socket can be opened; then no command can ask.
   [[nodiscard]] static std::shared_ptr<RunServer> Start(RunProcesses processes);
-  // What is held goes on.
+  // Lets a held process continue.
   ~RunServer();
   RunServer(const RunServer&) = delete;
   RunServer& operator=(const RunServer&) = delete;
@@ -43,7 +43,7 @@ class RunServer {
   void Serve();
   void ServeOne();
   Expected<SocketMessage> Answer(const nlohmann::json& request) const;
-  Expected<RunProcess> Find(const nlohmann::json& request) const;
+  Expected<ProcessRegion> Find(const nlohmann::json& request) const;
   SocketMessage Query() const;
   void Hold(const UniqueFd& client, const nlohmann::json& request) const;
   Expected<void> AwaitRelease(const UniqueFd& client, int pid) const;

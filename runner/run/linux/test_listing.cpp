@@ -21,7 +21,7 @@ namespace {
 
 namespace process = boost::process::v2;
 
-// Not to outlive the runner. In the child, between fork and exec.
+// Has the child die with the runner. Called in the child between fork and exec.
 struct DieWithRunner {
   template <typename Launcher>
   boost::system::error_code on_exec_setup(Launcher&, const boost::filesystem::path&,
@@ -31,12 +31,12 @@ struct DieWithRunner {
   }
 };
 
-// The program may write anything, without an end. Of a suite, whose name is a part of each of
-// its tests' names, templates' are a few hundred bytes.
+// The program may write anything, without an end. A suite's name is a part of each of its tests'
+// names; even names of templates have only a few hundred bytes.
 constexpr std::size_t kMostListBytes = 256 << 20;
 constexpr std::size_t kMostListedNameBytes = 4096;
 
-// Runs to its end, or for a minute.
+// Runs the program to its end, but for a minute at most.
 void RunSilently(const std::filesystem::path& program, const std::vector<std::string>& arguments) {
   boost::asio::io_context context;
   boost::system::error_code error;
@@ -67,12 +67,12 @@ std::string ReadAll(int fd) {
   }
 }
 
-// GoogleTest tells files as the compiler was given them.
-void FindRelativeFiles(const std::filesystem::path& program, TestSources& tests) {
+// GoogleTest reports files as they were given to the compiler. This makes relative ones absolute.
+void ResolveRelativeFiles(const std::filesystem::path& program, TestSources& tests) {
   const auto is_relative = [](const auto& test) {
     return !test.second.file.empty() && std::filesystem::path(test.second.file).is_relative();
   };
-  if (std::none_of(tests.begin(), tests.end(), is_relative)) return;  // spares the reading
+  if (std::none_of(tests.begin(), tests.end(), is_relative)) return;  // the reading is slow
   const CompiledFiles files(program);
   for (auto& [name, source] : tests) source.file = files.Find(source.file).value_or(source.file);
 }
@@ -102,7 +102,7 @@ TestSources ParseTestList(const std::string& json) {
   return tests;
 }
 
-// The list is written to memory, by way of /proc: no file is left, whatever happens.
+// The program writes the list to memory, through /proc, so no file is left behind.
 TestSources ListTests(const std::filesystem::path& program,
                       const std::vector<std::string>& arguments) {
   const UniqueFd memory(::memfd_create("leakgate-tests", MFD_CLOEXEC));
@@ -112,7 +112,7 @@ TestSources ListTests(const std::filesystem::path& program,
   listing.push_back(fmt::format("--gtest_output=json:/proc/{}/fd/{}", ::getpid(), memory.get()));
   RunSilently(program, listing);
   TestSources tests = ParseTestList(ReadAll(memory.get()));
-  FindRelativeFiles(program, tests);
+  ResolveRelativeFiles(program, tests);
   return tests;
 }
 

@@ -1,5 +1,5 @@
-// The tests of a GoogleTest binary before they run, with their source files:
-// what the choice between budget files goes by.
+// Lists the tests of a GoogleTest binary before they run, with their source files, by which budget
+// files are chosen.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,13 @@
 
 namespace leakgate {
 
-// Runs `program` with `arguments` and --gtest_list_tests, untraced and silent.
-// The tests that are not filtered out and not disabled, or none if the program
-// does not list them within a minute. Their files are absolute where debug
-// information tells them so.
+// Runs `program` with `arguments` and --gtest_list_tests, untraced and silent. Returns the tests
+// that are neither filtered out nor disabled; none if the program does not list them within a
+// minute. Their files are absolute if debug information has them so.
 [[nodiscard]] TestSources ListTests(const std::filesystem::path& program,
                                     const std::vector<std::string>& arguments);
 
-// From GoogleTest's JSON; empty if it is none.
+// Reads the tests from GoogleTest's JSON; returns none if `json` is something else.
 [[nodiscard]] TestSources ParseTestList(const std::string& json);
 
 }  // namespace leakgate

@@ -33,14 +33,10 @@ constexpr std::string_view kCommand = "the command";
 class Owner {
  public:
   Owner(const SessionStart& start, UniqueFd listener)
-      : name_(start.name),
-        stack_depth_(start.stack_depth),
-        stack_events_(start.stack_events),
-        agent_(start.agent),
+      : start_(start),
         listener_(std::move(listener)),
         processes_({start.scope.images, {}, start.scope.users},
-                   {start.stack_depth, start.stack_events}, OwnDescriptorRoom()),
-        first_pids_(start.scope.pids) {}
+                   {start.stack_depth, start.stack_events}, OwnDescriptorRoom()) {}
 
   Expected<void> Open() {
     auto server = ControlServer::Start(
@@ -49,7 +45,7 @@ class Owner {
                              const std::string&) { return processes_.MayServe(peer); }});
     if (!server) return Unexpected(server.error());
     control_ = *std::move(server);
-    for (const int pid : first_pids_) {
+    for (const int pid : start_.scope.pids) {
       const Expected<void> enabled = Enable(pid);
       if (enabled) continue;
       DisableAll();
@@ -58,10 +54,10 @@ class Owner {
     return {};
   }
 
-  // Whoever is told that there is no session finds its name free.
+  // Called before a command is told that there is no session, so that it finds the name free.
   void GiveUpName() { listener_.Reset(); }
 
-  // Until it is told to stop. `signals`: readable once the process is told to end.
+  // Serves until it is told to stop. `signals` is readable once a signal asks the process to end.
   void Serve(const UniqueFd& signals) {
     while (!is_stopping_) {
       pollfd waits[] = {{listener_.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
@@ -69,7 +65,7 @@ class Owner {
       if (waits[1].revents != 0) break;
       if (waits[0].revents != 0) ServeOne();
     }
-    DisableAll();  // where stop has not
+    DisableAll();  // after a signal; the request to stop has done it already
   }
 
  private:
@@ -80,7 +76,7 @@ class Owner {
     if (!request) return;
     Expected<SocketMessage> answer = Answer(request->body);
     if (!answer) answer = SocketMessage{ToJson(answer.error())};
-    (void)SendMessage(client, *answer, kCommand);  // who asked may have gone
+    (void)SendMessage(client, *answer, kCommand);  // the command may have gone
   }
 
   Expected<SocketMessage> Answer(const Json& request) {
@@ -92,20 +88,22 @@ class Owner {
     return UsageError(
         fmt::format("the session's owner does not know '{}'; is it of another "
                     "version? stop it: leakgate session stop {}",
-                    what, name_));
+                    what, start_.name));
   }
 
-  // `pid` runs already, with the agent in it or without, or is about to begin.
+  // `pid` runs already, with or without the agent, or is about to begin.
   Expected<void> Enable(int pid) {
     processes_.AddPid(pid);
     if (processes_.IsTraced(pid)) return {};
-    const auto attached = EnableRunning({.pid = pid, .control = control_->name(), .agent = agent_});
+    const auto attached =
+        EnableRunning({.pid = pid, .control = control_->name(), .agent = start_.agent});
     if (attached) return {};
     processes_.DropPid(pid);
     return Unexpected(attached.error());
   }
 
-  // What cannot be reached goes on being traced until it ends, and nobody looks at it.
+  // Stops the tracing of all processes. Returns why some could not be reached, a line each: they
+  // stay traced until they end.
   std::vector<std::string> DisableAll() {
     processes_.Close();
     AwaitStarted();
@@ -119,7 +117,7 @@ class Owner {
         problems[i] = disabled.error().message;
       }
     };
-    // Each waits most of the time until the process has come to a stop.
+    // Most of the time a worker waits for its process to stop, so several work at once.
     std::vector<std::thread> workers(std::min(pids.size(), MostWorkers()));
     for (std::thread& worker : workers) worker = std::thread(disable);
     for (std::thread& worker : workers) worker.join();
@@ -133,7 +131,7 @@ class Owner {
     return std::clamp(OwnDescriptorRoom().reserved / kDescriptorsOfOne, std::size_t{1}, kMost);
   }
 
-  // Whoever has been given a region will be tracing, and nobody would have it stop.
+  // Waits for agents that have a region and have not started: they could not be stopped yet.
   void AwaitStarted() const {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (processes_.IsAnyStarting() && std::chrono::steady_clock::now() < deadline) {
@@ -141,7 +139,7 @@ class Owner {
     }
   }
 
-  // Whoever is answered finds the session's name free.
+  // Gives up the name before the answer, so that the command finds it free.
   SocketMessage Stop() {
     is_stopping_ = true;
     SocketMessage answer{{{"problems", DisableAll()}}};
@@ -150,12 +148,12 @@ class Owner {
   }
 
   SessionStatus Status() const {
-    return {.name = name_,
+    return {.name = start_.name,
             .owner_pid = ::getpid(),
             .begin_seconds = std::chrono::system_clock::to_time_t(begin_),
             .control = control_->name(),
-            .stack_depth = stack_depth_,
-            .stack_events = stack_events_,
+            .stack_depth = start_.stack_depth,
+            .stack_events = start_.stack_events,
             .scope = processes_.scope(),
             .forgotten = processes_.forgotten(),
             .untraced = processes_.untraced(),
@@ -188,7 +186,7 @@ class Owner {
     return UsageError(
         fmt::format("the session '{0}' does not name the {1} {2}; see leakgate "
                     "session query {0}",
-                    name_, kind, what));
+                    start_.name, kind, what));
   }
 
   Expected<SocketMessage> Region(const Json& request) {
@@ -196,25 +194,21 @@ class Owner {
     std::optional<ProcessRegion> found =
         processes_.RegionOf(pid, MemberOr(request, "generation", 0U));
     if (found) return SocketMessage{ToJson(found->status), std::move(found->region)};
-    return UsageError(fmt::format("the session '{}' does not trace PID {}", name_, pid));
+    return UsageError(fmt::format("the session '{}' does not trace PID {}", start_.name, pid));
   }
 
-  const std::string name_;
-  const std::uint32_t stack_depth_;
-  const std::uint32_t stack_events_;
-  const std::filesystem::path agent_;
+  const SessionStart& start_;
   const std::chrono::system_clock::time_point begin_ = std::chrono::system_clock::now();
   UniqueFd listener_;
   SessionProcesses processes_;
-  const std::set<int> first_pids_;
   std::unique_ptr<ControlServer> control_;
   bool is_stopping_ = false;
 };
 
-// Nothing of the command's stays with the owner: no terminal, no descriptor, no directory.
+// Releases the command's terminal, descriptors and directory, so that the owner keeps none of them.
 void LeaveTheCommand(const UniqueFd& listener, const UniqueFd& ready) {
   ::setsid();
-  if (::chdir("/") != 0) {  // no harm: a directory that cannot be unmounted
+  if (::chdir("/") != 0) {  // harmless: the directory's file system cannot be unmounted
   }
   const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int fd = 0; fd < 3; ++fd) ::dup2(nothing.get(), fd);
@@ -227,7 +221,7 @@ void LeaveTheCommand(const UniqueFd& listener, const UniqueFd& ready) {
   ::close_range(static_cast<unsigned>(high) + 1, ~0U, 0);
 }
 
-// Each traced process takes some descriptors.
+// Each traced process needs some descriptors.
 void RaiseDescriptorLimit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -235,7 +229,8 @@ void RaiseDescriptorLimit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Told to end by these, it ends in order; by the terminal it is not to be told at all.
+// Returns a descriptor for the signals on which the owner ends in order. The terminal's are
+// ignored.
 UniqueFd TakeSignals() {
   ::signal(SIGHUP, SIG_IGN);
   ::signal(SIGPIPE, SIG_IGN);
@@ -247,7 +242,7 @@ UniqueFd TakeSignals() {
   return UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC));
 }
 
-// Tells the command what went wrong before the owner served; an empty text tells that it serves.
+// Tells the command that the owner serves, with an empty text, or what went wrong before.
 void TellCommand(UniqueFd ready, const std::string& problem) {
   const std::string text = problem + '\n';
   if (::write(ready.get(), text.data(), text.size()) < 0) return;  // the command has gone

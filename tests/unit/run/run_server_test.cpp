@@ -41,12 +41,12 @@ class RunServerTest : public testing::Test {
   void Serve() {
     server_.reset();
     server_ = RunServer::Start([this] {
-      std::vector<RunProcess> processes;
-      processes.push_back({.pid = child_,
-                           .image = "/bin/program",
-                           .arguments = {"program"},
-                           .has_ended = has_ended_,
-                           .region = UniqueFd(::dup(region_->fd().get()))});
+      ProcessStatus status =
+          StatusOf(region_->reader(), has_ended_ ? ImageLife::kOver : ImageLife::kExecuting);
+      status.pid = child_;
+      status.program = {"/bin/program", {"program"}};
+      std::vector<ProcessRegion> processes;
+      processes.push_back({status, UniqueFd(::dup(region_->fd().get()))});
       return processes;
     });
     ASSERT_NE(server_, nullptr);

@@ -1,4 +1,4 @@
-// How many tests are going to run, as far as that can be told before.
+// How many tests are going to run, and which shard of them.
 #include "runner/run/running_tests.h"
 
 #include <gmock/gmock.h>
@@ -33,6 +33,22 @@ TEST(CountTestsToRunTest, IsNotKnownOfARunThatRepeats) {
   EXPECT_EQ(CountTestsToRun(ListOf(7), {"--gtest_repeat=3"}, {}), std::nullopt);
   EXPECT_EQ(CountTestsToRun(ListOf(7), {}, {"GTEST_REPEAT=3"}), std::nullopt);
   EXPECT_EQ(CountTestsToRun(ListOf(7), {"--gtest_flagfile=x"}, {}), std::nullopt);
+}
+
+TEST(ShardTest, IsWhatGoogleTestsVariablesSay) {
+  EXPECT_EQ(ShardOf({"GTEST_TOTAL_SHARDS=4", "GTEST_SHARD_INDEX=3"}), (Shard{3, 4}));
+}
+
+TEST(ShardTest, IsNoneWhereTheyAreNotSet) {
+  EXPECT_EQ(ShardOf({}), std::nullopt);
+  EXPECT_EQ(ShardOf({"TEST_TOTAL_SHARDS=4", "TEST_SHARD_INDEX=3"}), std::nullopt);
+}
+
+TEST(ShardTest, IsNoneWhereGoogleTestWouldRefuseThem) {
+  for (const char* index : {"GTEST_SHARD_INDEX=4", "GTEST_SHARD_INDEX=-1", "GTEST_SHARD_INDEX=x",
+                            "GTEST_SHARD_INDEX=", "OTHER=1"}) {
+    EXPECT_EQ(ShardOf({"GTEST_TOTAL_SHARDS=4", index}), std::nullopt) << index;
+  }
 }
 
 }  // namespace

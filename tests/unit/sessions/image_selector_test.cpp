@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "runner/sessions/session_image.h"
+#include "runner/sessions/session_messages.h"
 
 namespace leakgate {
 namespace {

@@ -1,14 +1,21 @@
 #include "runner/run/doctor.h"
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <future>
 
 #include "common/region_layout.h"
 #include "runner/arch/processor.h"
 #include "runner/attach/program_environment.h"
+#include "runner/base/descriptors.h"
+#include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
+#include "runner/reach/linux/frozen_process.h"
 #include "runner/region/linux/region_file.h"
-#include "runner/run/linux/doctor_probes.h"
-#include "runner/run/linux/inherited_state.h"
 #include "runner/run/linux/launcher.h"
 #include "runner/run/linux/program_watch.h"
 #include "runner/run/preparation.h"
@@ -16,7 +23,7 @@
 namespace leakgate {
 namespace {
 
-// What the agent maps before the program's first instruction; more as its heap grows.
+// What the agent maps before the program's first instruction. It maps more as the heap grows.
 constexpr std::uint64_t kAgentBytes = region_offset::kChunks + kChunkBytes;
 
 Check FromResult(std::string subject, const Expected<void>& result, std::string when_ok) {
@@ -46,7 +53,7 @@ Check CheckImage(const std::filesystem::path& image, const Expected<ImageInspect
                       ProcessorName())};
 }
 
-// Kills it before its first instruction.
+// Launches the program and kills it before its first instruction.
 Expected<void> TryToLaunch(const std::filesystem::path& program, const DoctorRequest& request,
                            const InheritedState& inherited) {
   const BlockedSignals signals;
@@ -58,7 +65,35 @@ Expected<void> TryToLaunch(const std::filesystem::path& program, const DoctorReq
                                              .inherited = inherited}));
 }
 
-// What is lost is the one thing that a run goes without.
+[[noreturn]] void WaitToBeKilled() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (;;) ::pause();
+}
+
+// Stops a process that is made for that, and reads what its threads hold: that is how lost memory
+// is told from retained. The kernel, a container's filter or a debugger may forbid it; the error
+// says what to do. REQUIRES: this process has one thread.
+Expected<void> TryToStopProcess() {
+  const pid_t pid = ::fork();
+  if (pid < 0) return InconclusiveError(fmt::format("cannot start a process: {}", ErrnoText()));
+  if (pid == 0) WaitToBeKilled();
+
+  // Uses a thread of its own, as frozen_process.h advises.
+  const auto freeze = [pid]() -> Expected<void> {
+    const Expected<FrozenProcess> process = FrozenProcess::Freeze(pid);
+    return process ? Expected<void>() : Unexpected(process.error());
+  };
+  Expected<void> stopped = std::async(std::launch::async, freeze).get();
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, __WALL);
+  if (!stopped && YamaScope() > 1) {
+    stopped.error().message +=
+        fmt::format("; kernel.yama.ptrace_scope is {}: set it to 1", YamaScope());
+  }
+  return stopped;
+}
+
+// A run can do without this: it then cannot tell what is lost.
 Check CheckStopping() {
   const Expected<void> stopped = TryToStopProcess();
   if (!stopped) {
@@ -133,7 +168,6 @@ Check CheckAddressSpace(std::optional<std::uint64_t> limit) {
 }
 
 Expected<std::vector<Check>> CheckProgram(const DoctorRequest& request) {
-  const std::optional<std::uint64_t> address_space = AddressSpaceLimit();
   const InheritedState inherited = InheritedState::Take();
   const Expected<std::filesystem::path> program = FindProgram(request.program);
   if (!program) return Unexpected(program.error());
@@ -160,7 +194,7 @@ Expected<std::vector<Check>> CheckProgram(const DoctorRequest& request) {
   checks.push_back(CheckStopping());
   const Expected<void> region = DropValue(RegionFile::Create({}));
   if (region) {
-    checks.push_back(CheckAddressSpace(address_space));
+    checks.push_back(CheckAddressSpace(inherited.AddressSpaceLimit()));
   } else {
     checks.push_back({CheckResult::kNo, "memory", region.error().message});
   }
