@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "runner/report/failure_text.h"
 #include "runner/report/measurement_text.h"
-#include "runner/report/text_report.h"
 #include "runner/run/test_snapshots.h"
 
 namespace leakgate {

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "runner/base/expected.h"
-#include "runner/report/report_writer.h"
+#include "runner/report/report_format.h"
 
 namespace leakgate {
 

@@ -32,15 +32,4 @@ namespace leakgate {
 // bytes: the answer is at a failure's beginning, the remedy its last line.
 [[nodiscard]] std::string CutInTheMiddle(const std::string& text, std::size_t capacity);
 
-enum class SummaryDetail {
-  kQuiet,   // what is not a pass; nothing if all is
-  kNormal,  // and what is worth a line
-  kVerbose  // and what passed with what evidence, and the costliest tests
-};
-
-// The end of a run, with a trailing newline: the complete text of each failure
-// that GoogleTest has not shown, then the summary. One line if all passed.
-[[nodiscard]] std::string SummaryText(const RunResult& result, const TextStyle& style,
-                                      SummaryDetail detail = SummaryDetail::kNormal);
-
 }  // namespace leakgate
