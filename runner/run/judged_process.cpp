@@ -97,7 +97,7 @@ void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
   switch (static_cast<Question>(mailbox.question)) {
     case Question::kTestBegins:
       if (test_snapshots_ != nullptr) test_snapshots_->Begin(region(), mailbox.window);
-      return judge_.NoteBegin(mailbox.window);
+      return judge_.NoteTestBegin(mailbox.window);
     case Question::kIterationEnds:
       judge_.EndIteration(mailbox.tid, results_);
       return CountOverBudget();
@@ -143,9 +143,10 @@ WindowResult JudgedProcess::ResultOf(const WindowCopy& window) {
   if (judged != results_.end()) return std::move(judged->second);
   const bool is_unjudged = window.state != WindowState::kClosed ||
                            window.kind == WindowKind::kProgram || window.id == unanswered_window_;
-  if (!is_unjudged) return judge_.Pass(window);
+  if (!is_unjudged) return judge_.JudgeWithoutBlocks(window);
   if (++judged_at_end_ <= kMostJudgedAtEnd) return judge_.Judge(window, {});
-  return judge_.Doubt(window, "too many windows were open at the program's end to judge each");
+  return judge_.MakeInconclusive(window,
+                                 "too many windows were open at the program's end to judge each");
 }
 
 // A window is closed before its question is seen: killed in between, it was not judged.
