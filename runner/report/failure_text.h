@@ -1,7 +1,7 @@
-// What a person reads: why a window failed, and how the run went.
+// Why a window failed, as a person reads it.
 //
 // The answer comes before the detail, the user's own frame first, then the
-// reason and the remedy. Pure: values in, text out, the same every time.
+// reason and the remedy. Pure: the same values give the same text.
 #pragma once
 
 #include <optional>
@@ -13,23 +13,23 @@
 
 namespace leakgate {
 
-// Where a failing window's failure is best shown: the call site of its largest
-// finding, else the test's definition, else nowhere.
+// Returns where a failure is best shown: the call site of its largest finding, else
+// the test's definition, else nullopt.
 [[nodiscard]] std::optional<SourcePosition> FailurePosition(const WindowResult& window);
 
-// Why `window` is over budget, for GoogleTest to print as a failure's message:
+// Says why `window` is over budget, for GoogleTest to print as a failure's message:
 // no name and no position, since GoogleTest prints both. No trailing newline.
 // REQUIRES: window.verdict is kOverBudget.
 [[nodiscard]] std::string FailureText(const WindowResult& window, const TextStyle& style);
 
-// The same below a headline, "src/pool.cc:88: Failure in HttpTest.KeepAlive",
+// Returns the same text below a headline, "src/pool.cc:88: Failure in HttpTest.KeepAlive",
 // for a window that GoogleTest could not fail. No trailing newline.
 // REQUIRES: window.verdict is kOverBudget.
 [[nodiscard]] std::string FailureTextWithHeadline(const WindowResult& window,
                                                   const TextStyle& style);
 
-// `text`, or its beginning and its last line with a note between, in `capacity`
-// bytes: the answer is at a failure's beginning, the remedy its last line.
+// Shortens `text` to `capacity` bytes: it keeps the beginning, which has the answer, and
+// the last line, which has the remedy, with a note between them.
 [[nodiscard]] std::string CutInTheMiddle(const std::string& text, std::size_t capacity);
 
 }  // namespace leakgate
