@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "runner/report/formats/pprof_encoding.h"
 #include "tests/support/command.h"
 #include "tests/unit/report/formats/written.h"
