@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
 SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runner/judge", "runner/main.cpp",
            "runner/merge", "runner/process", "runner/reach", "runner/report/finding_text.cpp", "runner/report/json",
-           "runner/report/report_file.cpp", "runner/report/summary.cpp", "runner/run", "runner/sessions",
+           "runner/report/report_format.cpp", "runner/report/summary_text.cpp", "runner/run", "runner/sessions",
            "runner/snapshot_file", "runner/base/atomic_file.cpp", "runner/base/file_place.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
 OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
@@ -68,7 +68,7 @@ FURTHER = {"{} is for {} only, and left out; name the binary: leakgate explain T
            "wrote {}; fix what it allows, or write why it stays; then: leakgate run --budgets {} -- {}":
                "runner/cli/commands/budget_init.cpp",
            "internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/commands/session.cpp",
-           "not recorded: {}": "runner/report/summary.cpp",
+           "not recorded: {}": "runner/report/summary_text.cpp",
            "kernel.yama.ptrace_scope is {}: set it to 1": "runner/run/linux/doctor.cpp",
            "no test boundaries, program window only": "runner/report/verdict_counts.cpp"}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\''

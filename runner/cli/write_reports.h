@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/atomic_file.h"
 #include "runner/base/expected.h"
-#include "runner/report/report_file.h"
-#include "runner/report/report_writer.h"
+#include "runner/report/report_format.h"
 #include "runner/report/run_result.h"
 
 namespace leakgate {
@@ -42,7 +42,7 @@ struct RunNaming {
 [[nodiscard]] Expected<ReadSource> OwnSources(const std::filesystem::path& root);
 
 // Writes them all; the first failure is the result. `baseline`: the runs to compare
-// with, as ComparedRun leaves them.
+// with, as KeepComparedParts leaves them.
 [[nodiscard]] Expected<void> WriteReports(const std::vector<ReportRequest>& reports,
                                           const RunResult& result,
                                           const std::vector<RunResult>& baseline,

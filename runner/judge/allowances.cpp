@@ -75,25 +75,25 @@ std::optional<std::int64_t> LimitOf(std::int64_t value) {
   return value < 0 ? std::nullopt : std::optional(value);
 }
 
+std::string PlaceOf(const AllowanceCopy& allowance) {
+  return fmt::format("{}:{}", allowance.file, allowance.line);
+}
+std::string PlaceOf(const AppliedAllowance& allowance) {
+  return fmt::format("{}:{}", allowance.source.file, allowance.source.line);
+}
+
 void Fill(const AllowanceCopy& allowance, Permit& permit) {
-  permit.place = fmt::format("{}:{}", allowance.file, allowance.line);
+  permit.place = PlaceOf(allowance);
   permit.reason = allowance.reason;
   permit.bytes = LimitOf(allowance.bytes);
   permit.blocks = LimitOf(allowance.blocks);
 }
 
 void Fill(const AppliedAllowance& allowance, Permit& permit) {
-  permit.place = fmt::format("{}:{}", allowance.source.file, allowance.source.line);
+  permit.place = PlaceOf(allowance);
   permit.reason = allowance.source.reason;
   permit.bytes = allowance.bytes;
   permit.blocks = allowance.blocks;
-}
-
-std::string PlaceOf(const AllowanceCopy& allowance) {
-  return fmt::format("{}:{}", allowance.file, allowance.line);
-}
-std::string PlaceOf(const AppliedAllowance& allowance) {
-  return fmt::format("{}:{}", allowance.source.file, allowance.source.line);
 }
 
 Permit* AddPermit(const AllowanceCopy& allowance, Claims& claims) {

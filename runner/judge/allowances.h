@@ -1,6 +1,6 @@
-// Which blocks an allowance covers: one of a budget file, by call stack, or one
-// that the program's code gave. What is more than an allowance permits is not
-// covered at all, and says so.
+// Decides which blocks an allowance covers. Allowances come from budget files, by call stack,
+// or from the program's code. If the blocks are more than an allowance permits, it covers none of
+// them, and their explanation says so.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace leakgate {
 
-// The budget that a stack's blocks are charged to.
+// Returns the budget that the blocks of a stack are charged to.
 using BudgetOfStack = std::function<const AppliedBudget&(std::uint32_t stack)>;
 
-// By leakgate::ScopedAllowance.
+// Applies the allowances of leakgate::ScopedAllowance.
 void AllowByScope(const RegionReader& region, CallSites& sites, WindowEvidence& evidence);
 
-// By budget files.
+// Applies the allowances of budget files.
 void AllowByBudget(const BudgetOfStack& budget_of, CallSites& sites, WindowEvidence& evidence);
 
-// By leakgate::ExpectOutstanding, in `window`: all that is not allowed yet, if it
-// is no more than expected.
+// Applies leakgate::ExpectOutstanding of `window`: it covers all blocks that are not allowed yet,
+// if they are no more than it expects.
 void AllowExpected(const RegionReader& region, std::uint32_t window, CallSites& sites,
                    WindowEvidence& evidence);
 

@@ -67,7 +67,7 @@ std::string FreeErrorIdentity(const std::string& text, const std::vector<Frame>&
   return text + '\n' + SymbolicPath(freed_at);
 }
 
-void MarkKnown(const BaselineWindow* baseline, CallSites& sites, WindowEvidence& evidence) {
+void MarkKnownBlocks(const BaselineWindow* baseline, CallSites& sites, WindowEvidence& evidence) {
   std::map<std::uint32_t, std::string> paths;  // by stack
   std::map<std::string, std::int64_t> counts;
   std::vector<std::pair<std::size_t, const std::string*>> candidates;
@@ -98,7 +98,7 @@ void MarkKnown(const BaselineWindow* baseline, CallSites& sites, WindowEvidence&
   }
 }
 
-void MarkKnown(const BaselineWindow* baseline, WindowResult& window) {
+void ApplyBaseline(const BaselineWindow* baseline, WindowResult& window) {
   if (baseline != nullptr) window.baseline_excess = baseline->excess;
   for (FreeErrorResult& error : window.free_errors) {
     const bool is_known = baseline != nullptr && baseline->free_errors.contains(FreeErrorIdentity(

@@ -2,9 +2,9 @@
 //
 // A finding is the same as an earlier one if its test and its symbolic path are:
 // the functions of its stack, without lines, addresses and modules, so that it
-// survives edits above it, rebuilds and other machines. Of the same path, more
-// blocks than the baseline has are new, all of them: which of them was there
-// before cannot be told.
+// survives edits above it, rebuilds and other machines. If a path has more blocks
+// than in the baseline, all of them are new: leakgate cannot tell which of them
+// were there before.
 #pragma once
 
 #include <cstdint>
@@ -27,22 +27,22 @@ struct Baseline {
   std::map<std::string, BaselineWindow> windows;  // by WindowIdentity
 };
 
-// The functions from the innermost to the outermost that is the user's, a line each;
-// the whole stack where none is.
+// Returns the functions from the innermost one to the user's outermost one, a line each. If no
+// function is the user's, it returns the whole stack.
 [[nodiscard]] std::string SymbolicPath(const std::vector<Frame>& stack);
 
-// "test HttpTest.KeepAlive"; the program's has no name, since binaries are renamed.
+// Returns "test HttpTest.KeepAlive". That of the program has no name, since binaries are renamed.
 [[nodiscard]] std::string WindowIdentity(WindowKind kind, const std::string& name);
 
 [[nodiscard]] std::string FreeErrorIdentity(const std::string& text,
                                             const std::vector<Frame>& freed_at);
 
-// Before LeaveOpen: what is known needs no repetition. Says of each of the user's
-// blocks whether it is known or new. No `baseline`, as of a window that it does not
-// have: all are new.
-void MarkKnown(const BaselineWindow* baseline, CallSites& sites, WindowEvidence& evidence);
+// Marks each of the user's blocks as known or new. If `baseline` is null, because it does not have
+// the window, all are new. This comes before MarkUnconfirmed, since known blocks need no
+// repetition.
+void MarkKnownBlocks(const BaselineWindow* baseline, CallSites& sites, WindowEvidence& evidence);
 
-// The same of what is not told by blocks.
-void MarkKnown(const BaselineWindow* baseline, WindowResult& window);
+// Marks the freeing errors in the same way, and notes which metrics the baseline excuses.
+void ApplyBaseline(const BaselineWindow* baseline, WindowResult& window);
 
 }  // namespace leakgate

@@ -1,5 +1,5 @@
-// What a judge is told besides the region: budgets, what is known of the tests, the baseline, and
-// whose region it is. Values and references only.
+// What a judge needs besides the region: the budgets, where tests are defined, the baseline, and
+// which process the region is of. These are values and references only.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace leakgate {
 
 struct Baseline;
 
-// What is known of the tests before they run: "Suite.Test" to its source.
+// Where tests are defined, by "Suite.Test". It is known before they run.
 struct TestSource {
   std::string file;
   int line = 0;
@@ -25,7 +25,7 @@ using TestSources = std::map<std::string, TestSource>;
 // Repeats a window's test at once, and decides its findings' dispositions (--confirm=inline).
 using ConfirmInline = std::function<void(WindowResult& window)>;
 
-// What a judge works with; all outlive it.
+// All that is referred to outlives the judge.
 struct JudgeSurroundings {
   const BudgetSet& budgets;
   const TestSources& sources;
@@ -37,8 +37,8 @@ struct JudgeSurroundings {
   const Baseline* baseline = nullptr;  // of `leakgate run --baseline`
 };
 
-// The child process that a region is of, where it is not the program under test: its one
-// window is of the kind kProcess.
+// The child process that a region is of, if it is not the program under test. The region has one
+// window, of the kind kProcess.
 struct ChildProcess {
   std::string image;       // the file name
   std::string started_by;  // the test that was running, "Suite.Test"; empty if none was

@@ -1,4 +1,4 @@
-// What a test's repetitions say of one call site. Pure.
+// Decides from a test's repetitions whether one call site grows. Pure.
 //
 // The series is the net number of blocks that each repetition but the first
 // added. Blocks, not bytes: a growing vector's buffers go up and down in bytes
@@ -18,10 +18,10 @@ enum class Growth {
   kIrregular,  // not each time, and not at an end: 0 1 0 1 0; more repetitions tell
 };
 
-// Of a short series. None: irregular.
+// Classifies a short series. An empty one is irregular.
 [[nodiscard]] Growth ClassifyGrowth(const std::vector<std::int64_t>& series);
 
-// Of a long one, where the short was irregular: steady if both its halves grew.
+// Classifies a long series, which follows an irregular short one. It is steady if both halves grew.
 [[nodiscard]] Growth ClassifyLongGrowth(const std::vector<std::int64_t>& series);
 
 }  // namespace leakgate

@@ -66,7 +66,7 @@ MappedEvidence GatherOnce(const EvidenceRequest& request) {
 
 }  // namespace
 
-TestStatus StatusOf(const WindowCopy& window) {
+TestStatus TestStatusOf(const WindowCopy& window) {
   if (window.kind != WindowKind::kTest) return TestStatus::kNone;
   if (window.state != WindowState::kClosed) return TestStatus::kCrashed;
   switch (window.test_result) {
@@ -83,13 +83,13 @@ TestStatus StatusOf(const WindowCopy& window) {
   return TestStatus::kNotPassed;
 }
 
-WindowResult Describe(const WindowCopy& window, const RegionReader& region,
-                      const TestSources& sources, const std::string& binary_name) {
+WindowResult MakeWindowResult(const WindowCopy& window, const RegionReader& region,
+                              const TestSources& sources, const std::string& binary_name) {
   WindowResult result;
   result.kind = window.kind;
   result.name = window.kind == WindowKind::kProgram ? binary_name : window.name;
   result.iteration = window.iteration;
-  result.status = StatusOf(window);
+  result.status = TestStatusOf(window);
   result.source_file = window.file;
   result.source_line = window.line;
   const auto source = sources.find(window.name);

@@ -1,4 +1,4 @@
-// A window as the region tells it: its name, its place, what it did to the heap.
+// Reads from the region what a window is, what it did to the heap, and what it has mapped.
 #pragma once
 
 #include <string>
@@ -11,21 +11,20 @@
 
 namespace leakgate {
 
-// A test's result as the region tells it.
-[[nodiscard]] TestStatus StatusOf(const WindowCopy& window);
+// Returns a test's result as the region has it.
+[[nodiscard]] TestStatus TestStatusOf(const WindowCopy& window);
 
-// Without findings, budget and verdict. A window that is still open ends now;
-// the program's name is `binary_name`.
-[[nodiscard]] WindowResult Describe(const WindowCopy& window, const RegionReader& region,
-                                    const TestSources& sources, const std::string& binary_name);
+// Makes the window's result without findings, budget and verdict. A window that is still open ends
+// now. The program's window is called `binary_name`.
+[[nodiscard]] WindowResult MakeWindowResult(const WindowCopy& window, const RegionReader& region,
+                                            const TestSources& sources,
+                                            const std::string& binary_name);
 
-// What a window has mapped and not unmapped, as evidence: each piece is told and allowed
-// like a block.
-
-// Whether something hangs on it: then another thread that may be about to unmap what it
-// has, or to end, is given a moment, as for blocks.
+// Whether to give other threads a moment to unmap what they have, or to end. They get one where a
+// verdict depends on it.
 enum class Patience { kNone, kShort };
 
+// What a window has mapped and not unmapped. Each piece is reported and allowed like a block.
 struct MappedEvidence {
   WindowEvidence pieces;            // committed; a piece's kind is one of a mapping
   std::int64_t reserved_bytes = 0;  // by mmap of PROT_NONE, and nothing since
@@ -33,7 +32,7 @@ struct MappedEvidence {
 
 [[nodiscard]] MappedEvidence GatherMappings(const EvidenceRequest& request, Patience patience);
 
-// "mapping of 4096 B: /tmp/db", for the pieces that are of a file and still there.
+// Returns "mapping of 4096 B: /tmp/db" for each piece that maps a file and is still there.
 [[nodiscard]] std::vector<std::string> NameMappedFiles(int pid, const WindowEvidence& pieces);
 
 }  // namespace leakgate

@@ -84,8 +84,8 @@ ResolvedStack SymboliseStack(const RegionReader& region, std::uint32_t stack,
   return resolved;
 }
 
-Expected<std::vector<LiveBlock>> BlocksAfterAMoment(const RegionReader& region, int asking_tid,
-                                                    const ReadBlocks& read) {
+Expected<std::vector<LiveBlock>> ReadSettledBlocks(const RegionReader& region, int asking_tid,
+                                                   const ReadBlocks& read) {
   using std::chrono::microseconds;
   constexpr microseconds kLongestPause(51'200);
   auto blocks = read();
@@ -99,8 +99,8 @@ Expected<std::vector<LiveBlock>> BlocksAfterAMoment(const RegionReader& region, 
 }
 
 Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request) {
-  auto blocks = BlocksAfterAMoment(request.region, request.asking_tid,
-                                   [&] { return request.region.LiveBlocks(request.window); });
+  auto blocks = ReadSettledBlocks(request.region, request.asking_tid,
+                                  [&] { return request.region.LiveBlocks(request.window); });
   if (!blocks) return Unexpected(blocks.error());
   WindowEvidence evidence{*std::move(blocks), {}};
   evidence.facts.resize(evidence.blocks.size());
@@ -212,8 +212,8 @@ void MarkReplaced(const std::vector<EarlierFreeCopy>& frees, std::uint32_t windo
   }
 }
 
-void LeaveOpen(const std::function<bool(std::uint32_t stack)>& is_confirmed,
-               WindowEvidence& evidence) {
+void MarkUnconfirmed(const std::function<bool(std::uint32_t stack)>& is_confirmed,
+                     WindowEvidence& evidence) {
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     BlockFacts& facts = evidence.facts[i];
     const bool is_retained = facts.disposition == Disposition::kOutstanding && !IsLost(facts.reach);

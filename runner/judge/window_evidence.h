@@ -1,6 +1,5 @@
-// What is known of each block that a window left behind, and how it is found out: what asks the
-// region and the process stands first, what asks nobody after it. The order of the steps is
-// window_judge.h's.
+// What is known of each block that a window left behind, and the steps that find it out. Steps that
+// ask the region or the process come first, pure ones after them. window_judge.h orders them.
 #pragma once
 
 #include <functional>
@@ -23,10 +22,10 @@ namespace leakgate {
 
 struct WindowEvidence {
   std::vector<LiveBlock> blocks;
-  std::vector<BlockFacts> facts;  // of each
+  std::vector<BlockFacts> facts;  // one for each block
 };
 
-// A recorded stack with its functions and lines.
+// Returns a recorded stack with its functions and lines.
 [[nodiscard]] ResolvedStack SymboliseStack(const RegionReader& region, std::uint32_t stack,
                                            Symbolizer& symbolizer);
 
@@ -39,48 +38,48 @@ struct EvidenceRequest {
   int asking_tid = 0;
 };
 
-// What `read` tells. Another thread than the asking one may be about to free what it
-// holds: it is given a moment, more each time, a tenth of a second in all. Not if
-// `asking_tid` is 0.
+// Returns what `read` returns. While threads other than the asking one hold blocks, it waits and
+// reads again, a tenth of a second in all, since they may be about to free them. If `asking_tid`
+// is 0, it does not wait.
 using ReadBlocks = std::function<Expected<std::vector<LiveBlock>>()>;
-[[nodiscard]] Expected<std::vector<LiveBlock>> BlocksAfterAMoment(const RegionReader& region,
-                                                                  int asking_tid,
-                                                                  const ReadBlocks& read);
+[[nodiscard]] Expected<std::vector<LiveBlock>> ReadSettledBlocks(const RegionReader& region,
+                                                                 int asking_tid,
+                                                                 const ReadBlocks& read);
 
-// The live blocks of the window, after a moment.
+// Reads the live blocks of the window as ReadSettledBlocks does.
 [[nodiscard]] Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request);
 
-// Says of the blocks of threads older than the window whose they are. With
-// ThreadScope::kTest they do not count.
+// Names the thread of each block that a thread older than the window allocated. With
+// ThreadScope::kTest these blocks do not count.
 void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& sites,
                  WindowEvidence& evidence);
 
-// Finds out which of the candidates are lost. Returns why that cannot be told, or nothing.
+// Finds out which candidates are lost. Returns why that cannot be told, or an empty text.
 // REQUIRES: the process waits.
 [[nodiscard]] std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
                                          HolderWish holders, CallSites& sites,
                                          WindowEvidence& evidence);
 
-// The window's mismatched and double frees.
+// Returns the window's mismatched and double frees.
 [[nodiscard]] std::vector<FreeErrorResult> FreeErrorsOf(const RegionReader& region,
                                                         std::uint32_t window, CallSites& sites);
 
-// Whether what became of a block is still to be found out.
+// Returns whether it is still to be found out what became of a block.
 [[nodiscard]] bool IsOpen(const BlockFacts& facts);
-// The same, of a block that is the user's.
+// Returns whether the block is open and the user's.
 [[nodiscard]] bool IsCandidate(const WindowEvidence& evidence, std::size_t index, CallSites& sites);
 
-// Where a call site's blocks of earlier windows were freed in `window`, as many
-// as it left behind, those replace them: unless they are lost.
+// Marks blocks that replace older ones: those of a call site of which `window` freed at least as
+// many blocks of earlier windows as it left behind. Lost blocks are not marked.
 void MarkReplaced(const std::vector<EarlierFreeCopy>& frees, std::uint32_t window, CallSites& sites,
                   WindowEvidence& evidence);
 
-// What is retained and not replaced is open until a repetition tells, where the
-// budget that its stack is charged to says so.
-void LeaveOpen(const std::function<bool(std::uint32_t stack)>& is_confirmed,
-               WindowEvidence& evidence);
+// Marks the blocks that are retained and not replaced as unconfirmed, until a repetition decides.
+// `is_confirmed` says whether the budget that a stack is charged to asks for repetitions.
+void MarkUnconfirmed(const std::function<bool(std::uint32_t stack)>& is_confirmed,
+                     WindowEvidence& evidence);
 
-// Blocks that are not among `live`, sorted by address, have been freed since.
+// Marks the blocks that are not among `live` as freed later. `live` is sorted by address.
 void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,
                   WindowEvidence& evidence);
 

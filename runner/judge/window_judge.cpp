@@ -50,7 +50,7 @@ std::uint32_t WindowJudge::Questions() const {
 }
 
 WindowResult WindowJudge::DescribeWindow(const WindowCopy& window) const {
-  WindowResult result = Describe(window, region_, around_.sources, around_.binary_name);
+  WindowResult result = MakeWindowResult(window, region_, around_.sources, around_.binary_name);
   if (child_ == nullptr) return result;
   result.kind = WindowKind::kProcess;
   result.name = child_->image;
@@ -93,7 +93,7 @@ bool WindowJudge::FindBudget(const WindowCopy& window, WindowResult& result) {
   return true;
 }
 
-WindowResult WindowJudge::Pass(const WindowCopy& window) {
+WindowResult WindowJudge::JudgeWithoutBlocks(const WindowCopy& window) {
   WindowResult result = DescribeWindow(window);
   if (!FindBudget(window, result)) return result;
   AddFreeErrors(window.id, result);
@@ -101,7 +101,7 @@ WindowResult WindowJudge::Pass(const WindowCopy& window) {
   return result;
 }
 
-WindowResult WindowJudge::Doubt(const WindowCopy& window, std::string reason) {
+WindowResult WindowJudge::MakeInconclusive(const WindowCopy& window, std::string reason) {
   WindowResult result = DescribeWindow(window);
   if (!FindBudget(window, result)) return result;
   result.verdict = Verdict::kInconclusive;
@@ -126,7 +126,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   Allow(charges, *evidence);
   AllowExpected(region_, window.id, sites_, *evidence);
   AddMappings(request, charges, result);
-  if (window.kind == WindowKind::kProgram) RecallLost(*evidence);
+  if (window.kind == WindowKind::kProgram) MarkLostOfProgram(*evidence);
   if (moment.asking_tid != 0 && AnyAsksForReach(*evidence, charges)) {
     result.reach_problem =
         FindLostBlocks(request, around_.variables, HolderWish::kTell, sites_, *evidence);
@@ -134,15 +134,15 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   if (window.kind == WindowKind::kTest) {
     MarkReplaced(TakeEarlierFrees(), window.id, sites_, *evidence);
   }
-  if (around_.baseline != nullptr) MarkKnown(BaselineOf(result), sites_, *evidence);
+  if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, *evidence);
   if (window.kind == WindowKind::kTest) {
-    LeaveOpen([&](std::uint32_t stack) { return UsesDefaultPolicy(charges.BudgetOf(stack)); },
-              *evidence);
+    MarkUnconfirmed([&](std::uint32_t stack) { return UsesDefaultPolicy(charges.BudgetOf(stack)); },
+                    *evidence);
   }
   Conclude(*evidence, result);
   result.growth = result.growth - result.framework;
-  if (child_ != nullptr) DoubtChild(result);
-  Defer(result);
+  if (child_ != nullptr) RefuseUnprovenPass(result);
+  DeferVerdict(result);
   if (result.verdict == Verdict::kUnconfirmed) {
     open_[window.id] = *std::move(evidence);
     if (around_.confirm_inline && result.budget->free_by == FreeBy::kTest) {
@@ -185,7 +185,7 @@ const BaselineWindow* WindowJudge::BaselineOf(const WindowResult& result) const 
 
 void WindowJudge::AddFreeErrors(std::uint32_t window, WindowResult& result) {
   result.free_errors = FreeErrorsOf(region_, window, sites_);
-  if (around_.baseline != nullptr) MarkKnown(BaselineOf(result), result);
+  if (around_.baseline != nullptr) ApplyBaseline(BaselineOf(result), result);
 }
 
 // What a test means to leave by leakgate::ExpectOutstanding is on the heap.
@@ -220,7 +220,7 @@ void WindowJudge::Conclude(const WindowEvidence& evidence, WindowResult& result)
 }
 
 // Over a literal limit, with time to free until later: not a verdict yet.
-void WindowJudge::Defer(WindowResult& result) const {
+void WindowJudge::DeferVerdict(WindowResult& result) const {
   const bool waits = result.kind == WindowKind::kTest && result.budget->free_by != FreeBy::kTest &&
                      result.verdict == Verdict::kOverBudget && result.lost == Amount{} &&
                      CountNewFreeErrors(result) == 0;
@@ -229,7 +229,7 @@ void WindowJudge::Defer(WindowResult& result) const {
   result.reason = "what it left behind may be freed later, and the program did not get that far";
 }
 
-void WindowJudge::NoteBegin(std::uint32_t window) {
+void WindowJudge::NoteTestBegin(std::uint32_t window) {
   if (!around_.budgets.LimitsResources()) return;
   resources_[window] = ReadResources(pid_);
 }
@@ -314,7 +314,7 @@ void WindowJudge::EndProcess(int asking_tid) { why_lost_unknown_ = FindLostOfPro
 
 // Where what is lost would fail it, and was not told: no pass. One that executes another
 // program in its place does not come to an end.
-void WindowJudge::DoubtChild(WindowResult& result) const {
+void WindowJudge::RefuseUnprovenPass(WindowResult& result) const {
   const bool may_pass = result.verdict == Verdict::kPass || result.verdict == Verdict::kNotGated;
   if (!may_pass || why_lost_unknown_.empty()) return;
   const bool has_any =
@@ -331,7 +331,7 @@ void WindowJudge::DoubtChild(WindowResult& result) const {
                             why_lost_unknown_);
 }
 
-void WindowJudge::RecallLost(WindowEvidence& evidence) const {
+void WindowJudge::MarkLostOfProgram(WindowEvidence& evidence) const {
   auto lost = lost_of_program_.begin();  // both are by address
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     const LiveBlock& block = evidence.blocks[i];

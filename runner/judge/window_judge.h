@@ -1,6 +1,6 @@
-// Judges the windows of one region: reads what is outstanding, tells the
-// framework's own, what is allowed, replaced, lost and retained apart, and holds
-// the rest against the budgets that apply. One thread at a time.
+// Judges the windows of one region: reads what is outstanding, separates what is the
+// framework's, allowed, replaced, lost and retained, and compares the rest with the
+// budgets that apply. One thread at a time.
 //
 //   Judge         at a window's end, while the process waits, or after its end
 //   EndSuite      a suite is torn down
@@ -25,42 +25,41 @@
 
 namespace leakgate {
 
-// While the process waits: the thread that asks. 0: it has gone.
+// The thread that asks while the process waits; 0 if the process has gone.
 struct JudgeMoment {
   int asking_tid = 0;
 };
 
 class WindowJudge {
  public:
-  // `region` is `pid`'s, and outlives this, as `child` does; no child: the region is of the
-  // program under test.
+  // `region` is that of `pid`. It outlives the judge, as `child` does. If `child` is null, the
+  // region is of the program under test.
   WindowJudge(const RegionReader& region, int pid, const JudgeSurroundings& surroundings,
               const ChildProcess* child = nullptr);
 
-  // What the agent is to ask besides its windows' verdicts: kAsk... bits.
+  // Returns what the agent is to ask besides its windows' verdicts, as kAsk... bits.
   [[nodiscard]] std::uint32_t Questions() const;
 
-  // The result of `window` as its live blocks are now.
+  // Judges `window` by the blocks that are live now.
   [[nodiscard]] WindowResult Judge(const WindowCopy& window, const JudgeMoment& moment);
 
-  // The result of a window that ended with nothing outstanding.
-  [[nodiscard]] WindowResult Pass(const WindowCopy& window);
+  // Judges a window that ended with nothing outstanding.
+  [[nodiscard]] WindowResult JudgeWithoutBlocks(const WindowCopy& window);
 
-  // The result of a window that is not looked at, for `reason`: inconclusive.
-  [[nodiscard]] WindowResult Doubt(const WindowCopy& window, std::string reason);
+  // Makes the inconclusive result of a window that is not judged, for `reason`.
+  [[nodiscard]] WindowResult MakeInconclusive(const WindowCopy& window, std::string reason);
 
-  // A test begins: what the process has is kept, for budgets that ask.
-  void NoteBegin(std::uint32_t window);
+  // Notes what descriptors and threads the process has as a test begins, if a budget limits them.
+  void NoteTestBegin(std::uint32_t window);
 
-  // Judges the windows that are still open to doubt once more. `results` by
-  // window id.
+  // Judges the unconfirmed windows once more. `results` are by window id.
   void EndIteration(int asking_tid, std::map<std::uint32_t, WindowResult>& results);
 
-  // Tells what is lost, while what the process holds is still held.
+  // Finds what is lost while the process still holds what it holds.
   void EndProcess(int asking_tid);
 
-  // The same of the tests of a suite that has been torn down, and of those that
-  // may free until the program's end.
+  // Judges once more the tests of a suite that has been torn down, or those that may free until the
+  // program's end.
   void EndSuite(std::uint32_t suite, std::map<std::uint32_t, WindowResult>& results);
   void EndProgram(std::map<std::uint32_t, WindowResult>& results);
 
@@ -85,13 +84,13 @@ class WindowJudge {
   void AddMappings(const EvidenceRequest& request, CodeCharges& charges, WindowResult& result);
   void AddResources(std::uint32_t window, WindowResult& result);
   void Conclude(const WindowEvidence& evidence, WindowResult& result);
-  void Defer(WindowResult& result) const;
+  void DeferVerdict(WindowResult& result) const;
   void JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std::string_view when,
                   const WhichWindows& which);
-  // Why it could not be told; empty: it was.
+  // Returns why it could not be told what is lost, or an empty text.
   std::string FindLostOfProgram(int asking_tid);
-  void RecallLost(WindowEvidence& evidence) const;
-  void DoubtChild(WindowResult& result) const;
+  void MarkLostOfProgram(WindowEvidence& evidence) const;
+  void RefuseUnprovenPass(WindowResult& result) const;
 
   const RegionReader& region_;
   const int pid_;

@@ -41,7 +41,7 @@ void WindowMeter::WriteWords(const std::vector<Finding>& findings, Mailbox& mail
 
 Expected<std::vector<Finding>> WindowMeter::Measure(const MeasuringWindowCopy& window,
                                                     int asking_tid) {
-  auto blocks = BlocksAfterAMoment(region_, asking_tid, [&] { return region_.LiveBlocks(window); });
+  auto blocks = ReadSettledBlocks(region_, asking_tid, [&] { return region_.LiveBlocks(window); });
   if (!blocks) return Unexpected(blocks.error());
   WindowEvidence evidence{*std::move(blocks), {}};
   evidence.facts.resize(evidence.blocks.size());

@@ -1,6 +1,6 @@
 // Measures the measuring windows of one region (leakgate::Window in the program's code),
-// and keeps what they had outstanding as they ended. No verdict hangs on it. One thread at
-// a time.
+// and keeps what they had outstanding as they ended. No verdict depends on it. One thread
+// at a time.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace leakgate {
 
 class WindowMeter {
  public:
-  // Says findings in words, in `room` bytes, for the code that asks. The words are a report's.
+  // Describes findings in at most `room` bytes, for the code that asks, as reports do.
   using Words = std::function<std::string(const std::vector<Finding>& findings, std::size_t room)>;
 
   // `region` and `symbolizer` outlive this.
@@ -29,17 +29,17 @@ class WindowMeter {
   // REQUIRES: AnswerNothing.
   [[nodiscard]] bool Answer(Mailbox& mailbox);
 
-  // Ends those that never ended. REQUIRES: the process has gone.
+  // Measures the windows that never ended. REQUIRES: the process has gone.
   void EndAll();
 
-  // The results of those that were opened while `window` was current.
+  // Returns the results of the windows that were opened while `window` was current.
   [[nodiscard]] std::vector<MeasuringWindowResult> ResultsOf(std::uint32_t window) const;
 
  private:
-  // What tells one line of code from another, within a window.
+  // Identifies a line of code within a window.
   using Place = std::tuple<std::uint32_t, std::string, std::string, int>;
 
-  // What is outstanding, by call site. `asking_tid` as in BlocksAfterAMoment.
+  // Returns what is outstanding, by call site. `asking_tid` as in ReadSettledBlocks.
   Expected<std::vector<Finding>> Measure(const MeasuringWindowCopy& window, int asking_tid);
   void NoteEnd(const MeasuringWindowCopy& window, Amount outstanding);
 

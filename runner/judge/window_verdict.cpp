@@ -113,12 +113,6 @@ void SetKnownViolationsApart(WindowResult& window) {
   });
 }
 
-bool HasNewFreeErrors(const WindowResult& window) {
-  return std::any_of(
-      window.free_errors.begin(), window.free_errors.end(),
-      [](const FreeErrorResult& error) { return error.baseline != BaselineState::kKnown; });
-}
-
 std::string WhyUnconfirmed(const WindowResult& window) {
   for (const Finding& finding : window.findings) {
     const bool tells = IsToBeConfirmed(window, finding) && !finding.explanation.empty();
@@ -211,7 +205,7 @@ void DecideVerdict(WindowResult& window) {
   const bool is_open =
       std::any_of(window.findings.begin(), window.findings.end(),
                   [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
-  if (!window.violations.empty() || HasNewFreeErrors(window)) {
+  if (!window.violations.empty() || CountNewFreeErrors(window) != 0) {
     window.verdict = Verdict::kOverBudget;
   } else if (is_open) {
     window.verdict = Verdict::kUnconfirmed;

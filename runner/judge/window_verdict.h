@@ -1,7 +1,8 @@
-// Whose budget a window's blocks are charged to, where budget files own code: that
-// of the component whose code allocated them, else the window's own.
+// The verdict on one window, from its findings and the budgets that apply.
 //
-// One for each window; one thread.
+// Where a budget limits `outstanding`, only the limits count. Otherwise the default
+// policy holds: lost memory fails; retained memory fails a test once its repetitions
+// have shown that it grows each time.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,11 @@
 
 namespace leakgate {
 
+// Finds the budget that a window's blocks are charged to: if budget files own code, that of the
+// component whose code allocated them, otherwise the window's own. One for each window; one thread.
 class CodeCharges {
  public:
-  // `tests` in the window, by full name. All outlive it.
+  // `tests` are those in the window, by full name. All arguments outlive this object.
   CodeCharges(const BudgetSet& budgets, WindowKind kind, std::vector<std::string> tests,
               const std::shared_ptr<const AppliedBudget>& own, CallSites& sites)
       : budgets_(budgets),
@@ -30,7 +33,7 @@ class CodeCharges {
 
   [[nodiscard]] const AppliedBudget& BudgetOf(std::uint32_t stack) { return *Find(stack); }
 
-  // Names the component that each finding is charged to, and keeps their budgets.
+  // Sets the component of each finding that another budget is charged for, and keeps those budgets.
   void Charge(WindowResult& window);
 
  private:
@@ -50,21 +53,15 @@ class CodeCharges {
   std::unordered_map<std::uint32_t, Budget> of_stack_;
 };
 
-// The verdict on one window, from its findings and the budgets that apply. Pure.
-//
-// Where a budget sets a limit on `outstanding`, that is the whole of it. Where
-// none does, the default holds: what is lost fails; what is retained fails a
-// test once its repetitions have shown that it grows each time.
-
 // Fills in the amounts that come from findings (outstanding, lost, retained,
 // allowed, framework, mapped), the violations, the verdict and its reason.
 // REQUIRES: the findings' dispositions, and `growth` with the framework's.
 void DecideVerdict(WindowResult& window);
 
-// Amounts as above, without a verdict.
+// Fills in the same amounts, without a verdict.
 void SumFindings(WindowResult& window);
 
-// The findings that only a repetition of the test can tell from a leak.
+// Returns whether only a repetition of the test can tell `finding` from a leak.
 [[nodiscard]] bool IsToBeConfirmed(const WindowResult& window, const Finding& finding);
 
 }  // namespace leakgate

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "runner/region/quantity_text.h"
-#include "runner/report/failure_table.h"
+#include "runner/report/summary_tables.h"
 #include "runner/report/verdict_counts.h"
 
 namespace leakgate {

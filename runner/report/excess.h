@@ -1,5 +1,5 @@
-// By how much a window is over its budget, in words: the violations of bytes
-// and of blocks of one quantity are told together. Pure.
+// Says by how much a window is over its budget. The violations of bytes and of blocks of one
+// quantity make one text. Pure.
 #pragma once
 
 #include <string>
@@ -18,17 +18,17 @@ struct Excess {
   std::string component;             // whose budget it is; empty: nobody's
 };
 
-// In the order of the violations. Not made printable.
+// Returns them in the order of the violations. The texts are not made printable.
 [[nodiscard]] std::vector<Excess> Excesses(const WindowResult& window);
 
-// "outstanding", "lost", "file_descriptors".
+// Returns "outstanding", "lost", "file_descriptors".
 [[nodiscard]] std::string_view QuantityOf(const Violation& violation);
 
-// True if `violation` is one of `quantity`.
+// Returns true if `violation` is one of `quantity`.
 [[nodiscard]] bool IsOf(const Violation& violation, std::string_view quantity);
 
-// Sets the whole amount of each violation's quantity, bytes and blocks, from what the window
-// tells otherwise: a report has only the one that is over.
+// Sets the whole amount, bytes and blocks, of each violation's quantity, from the rest of the
+// window: a report has only the number that is over its limit.
 void FillAmounts(WindowResult& window);
 
 }  // namespace leakgate

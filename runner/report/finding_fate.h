@@ -1,5 +1,4 @@
-// What became of a finding's blocks: whether they count, and how that is known, in words.
-// Pure.
+// Says what became of a finding's blocks: whether they count, and how that is known. Pure.
 #pragma once
 
 #include <string>
@@ -10,12 +9,12 @@
 
 namespace leakgate {
 
-// "lost", "retained, repeated: +1 +1 +1 +1 +1 blocks", "one-time, repeated: +0 ..".
-// Empty where nothing is known. Not made printable.
+// Returns "lost", "retained, repeated: +1 +1 +1 +1 +1 blocks", "one-time, repeated: +0 ..".
+// It is empty where nothing is known, and not made printable.
 [[nodiscard]] std::string FateText(const Finding& finding);
 
-// "3 one-time initialisations, 1 bounded cache, 2 replaced": what tests left
-// behind and passed with. Empty if there is none.
+// Counts what tests left behind and passed with: "3 one-time initialisations, 1 bounded
+// cache". It is empty if there is none.
 [[nodiscard]] std::string PassedFates(const std::vector<WindowResult>& windows);
 
 }  // namespace leakgate

@@ -1,6 +1,5 @@
-// The outer end of a call stack: what called the user's code. A test's stack
-// ends in ten frames of GoogleTest, main and the C library's start, the same
-// for every test; reports say so in one line. Pure.
+// One finding as text. At the outer end of each test's call stack are the same ten frames, of
+// GoogleTest, main and the C library's start: they become one line. Pure.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +16,15 @@ struct OuterFrames {
   std::string description;  // "GoogleTest and main", "the C library", ...
 };
 
-// The frames at the outer end that are no code of the user's. Never reaches
-// the user's own frame; of a stack without one the innermost frame is kept.
+// Finds the frames at the outer end that are not the user's code. They never include
+// the user's own frame, nor, in a stack without one, the innermost frame.
 [[nodiscard]] OuterFrames FindOuterFrames(const Finding& finding);
 
-// Whether a frame is no code of the user's, and may be left out at the outer end.
+// Returns whether a frame is not the user's code, and so may be left out at the outer end.
 [[nodiscard]] bool IsOuterFrame(const Frame& frame);
 
-// One finding as text: its amount, and its call stack with the user's own
-// frame first.
+// Returns the lines of `finding`: its amount, and its call stack with the user's own frame first.
+// Each line ends with a newline.
 //
 //   64 B in 1 block · new
 //   > net::Pool::Grow(unsigned long)         src/net/pool.cc:88
@@ -33,17 +32,15 @@ struct OuterFrames {
 //     net::Client::Connect(net::Url const&)  src/net/client.cc:41
 //     HttpTest_KeepAlive_Test::TestBody()    tests/http_test.cc:27
 //     ... 12 frames of GoogleTest and main
-
-// The frames alone, as above.
-[[nodiscard]] std::string StackText(const Finding& finding, const TextStyle& style);
-
-// The lines of `finding`, each with a trailing newline.
 [[nodiscard]] std::string FindingText(const Finding& finding, const TextStyle& style);
 
-// `text` with the paths below `base_directory` that stand in it from there.
+// Returns the lines of the frames alone.
+[[nodiscard]] std::string StackText(const Finding& finding, const TextStyle& style);
+
+// Returns `text` with each path below `base_directory` made relative to it.
 [[nodiscard]] std::string WithRelativePaths(std::string text, const std::string& base_directory);
 
-// `path`, from `base_directory` if it lies below it. Not made printable.
+// Returns `path`, relative to `base_directory` if it lies below it. It is not made printable.
 [[nodiscard]] std::string RelativePath(std::string_view path, const std::string& base_directory);
 
 }  // namespace leakgate

@@ -6,13 +6,13 @@
 
 namespace leakgate {
 
-// The shortest name that still says which function it is, without return type,
+// Returns the shortest name that still says which function it is, without return type,
 // template arguments and parameters:
 //   "void std::vector<int>::push_back(int&&)"             ->  "std::vector::push_back"
 //   "net::Run(int)::{lambda()#1}::operator()(int) const"  ->  "net::Run::{lambda}::operator()"
 [[nodiscard]] std::string ShortName(std::string_view function);
 
-// The whole signature with std::string spelt so, and where it is still long,
+// Returns the whole signature with std::string spelt so, and where it is still long,
 // template arguments as "<..>", then parameters as "(..)".
 [[nodiscard]] std::string ReadableSignature(std::string_view function);
 

@@ -1,5 +1,4 @@
-// The way out of a failure: what to put into a budget file to allow exactly
-// what was measured. Pure.
+// Says what to put into a budget file to allow exactly what was measured. Pure.
 #pragma once
 
 #include <string>
@@ -8,12 +7,12 @@
 
 namespace leakgate {
 
-// JSON, ready to paste, that raises each limit that `window` is over to what it
+// Returns JSON, ready to paste, that raises each limit that `window` is over to what it
 // measured: an override for a test or a suite; for the program window, which
 // has none, the file's own limits; a whole file where none covers the window.
 [[nodiscard]] std::string RemedyJson(const WindowResult& window);
 
-// One line: "fix it, or allow it in \"overrides\" of net.json: {...}".
+// Returns one line: "fix it, or allow it in \"overrides\" of net.json: {...}".
 [[nodiscard]] std::string RemedyText(const WindowResult& window);
 
 }  // namespace leakgate

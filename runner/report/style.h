@@ -31,14 +31,14 @@ enum class Emphasis {
 
 [[nodiscard]] std::string Paint(std::string_view text, Emphasis emphasis, Colour colour);
 
-// `text` with control characters, those that turn the direction of text, and bytes that are
+// Returns `text` with control characters, those that turn the direction of text, and bytes that are
 // no UTF-8 as \xNN.
 [[nodiscard]] std::string Printable(std::string_view text);
 
-// How many columns `text` takes, if each code point takes one.
+// Counts the columns that `text` takes, if each code point takes one.
 [[nodiscard]] std::size_t Columns(std::string_view text);
 
-// `text` and spaces up to `columns`; unchanged if it is longer.
+// Adds spaces up to `columns`. A longer `text` stays as it is.
 [[nodiscard]] std::string PadRight(std::string text, std::size_t columns);
 
 }  // namespace leakgate

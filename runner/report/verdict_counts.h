@@ -1,4 +1,4 @@
-// How the program under test ended, in words. The numbers are Linux's.
+// Says in words how a run ended: the counts of verdicts, and the program's exit. Pure.
 #pragma once
 
 #include <string>
@@ -8,20 +8,18 @@
 
 namespace leakgate {
 
-// "exited with 1", "was killed by signal 11 (SIGSEGV)".
+// Returns "exited with 1", "was killed by signal 11 (SIGSEGV)". Signals are numbered as on Linux.
 [[nodiscard]] std::string ProgramExitText(const ProgramExit& program);
 
-// The answer of a run, counted: "214 tests: 211 pass, 2 over budget". Pure.
-
-// "pass", "over budget", "inconclusive", "not gated".
+// Returns "pass", "over budget", "inconclusive", "not gated".
 [[nodiscard]] std::string_view VerdictWords(Verdict verdict);
 
-// `text` in the colour that tests of that verdict are counted in.
+// Returns `text` in the colour that tests of that verdict are counted in.
 [[nodiscard]] std::string PaintVerdict(const std::string& text, Verdict verdict, Colour colour);
 
-// The verdicts of the tests, then those of suites and of the program that are
-// not a pass. Says so when no test ran and when there were no test boundaries;
-// an inconclusive run never reads as a pass.
+// Returns "214 tests: 211 pass, 2 over budget": the verdicts of the tests, then those of suites
+// and of the program that are not a pass. It says so when no test ran and when there were no test
+// boundaries; an inconclusive run never reads as a pass.
 [[nodiscard]] std::string CountsText(const RunResult& result, Colour colour);
 
 }  // namespace leakgate

@@ -14,7 +14,7 @@
 
 namespace leakgate {
 
-// Without the iteration.
+// Returns the name without the iteration.
 inline std::string PlainWindowName(const WindowResult& window) {
   if (window.kind == WindowKind::kSuite) return "suite " + window.name;
   if (window.kind == WindowKind::kProgram) return "program " + window.name;
@@ -28,7 +28,7 @@ inline std::string WindowName(const WindowResult& window) {
   return window.iteration > 1 ? name + " #" + std::to_string(window.iteration) : name;
 }
 
-// Of many names the first few: "A.B, C.D, E.F and 2 more".
+// Returns the first few of many names: "A.B, C.D, E.F and 2 more".
 inline std::string FirstNames(const std::vector<std::string>& names) {
   constexpr std::size_t kMostNames = 3;
   const std::size_t shown = std::min(names.size(), kMostNames);

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "runner/report/failure_text.h"
 #include "runner/report/measurement_text.h"
-#include "runner/report/text_report.h"
 #include "runner/run/test_snapshots.h"
 
 namespace leakgate {
@@ -93,7 +93,7 @@ void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
   switch (static_cast<Question>(mailbox.question)) {
     case Question::kTestBegins:
       if (test_snapshots_ != nullptr) test_snapshots_->Begin(region(), mailbox.window);
-      return judge_.NoteBegin(mailbox.window);
+      return judge_.NoteTestBegin(mailbox.window);
     case Question::kIterationEnds:
       judge_.EndIteration(mailbox.tid, results_);
       return CountOverBudget();
@@ -139,9 +139,10 @@ WindowResult JudgedProcess::ResultOf(const WindowCopy& window) {
   if (judged != results_.end()) return std::move(judged->second);
   const bool is_unjudged = window.state != WindowState::kClosed ||
                            window.kind == WindowKind::kProgram || window.id == unanswered_window_;
-  if (!is_unjudged) return judge_.Pass(window);
+  if (!is_unjudged) return judge_.JudgeWithoutBlocks(window);
   if (++judged_at_end_ <= kMostJudgedAtEnd) return judge_.Judge(window, {});
-  return judge_.Doubt(window, "too many windows were open at the program's end to judge each");
+  return judge_.MakeInconclusive(window,
+                                 "too many windows were open at the program's end to judge each");
 }
 
 // A window is closed before its question is seen. If the process was killed in between, the window

@@ -160,7 +160,7 @@ std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request,
     const WindowCopy window = counts.region().Window(id);
     if (window.kind != WindowKind::kTest) continue;
     has_run = true;
-    const TestStatus status = StatusOf(window);
+    const TestStatus status = TestStatusOf(window);
     if (status != TestStatus::kPassed && !request.may_fail) {
       return fmt::format("it did not pass when run alone, in repetition {}", window.iteration);
     }

@@ -1,67 +1,47 @@
 #include "runner/snapshot_view/export_snapshot.h"
 
 #include <filesystem>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "runner/report/formats/writers.h"
+#include "runner/report/formats/stack_samples.h"
 
 namespace leakgate {
 namespace {
 
-// The program as the window of a run, whose findings are the stacks: some at a time, since
-// each has its frames written out.
-class ProgramWindow {
- public:
-  ProgramWindow(const SnapshotContents& contents, const ReportWriter& writer) : writer_(writer) {
-    run_.windows.emplace_back();
-    WindowResult& window = run_.windows.back();
-    window.kind = WindowKind::kProgram;
-    window.name = std::filesystem::path(contents.facts.image).filename().string();
-  }
-
-  void Add(Finding finding) {
-    std::vector<Finding>& findings = run_.windows.back().findings;
-    findings.push_back(std::move(finding));
-    if (findings.size() == kAtATime) Write();
-  }
-
-  void Write() {
-    writer_.add(run_);
-    run_.windows.back().findings.clear();
-  }
-
- private:
-  static constexpr std::size_t kAtATime = 256;
-
-  const ReportWriter& writer_;
-  RunResult run_;
-};
-
-// Profiles know frames alone.
+// Profiles show frames alone, so one says that the stack was not taken.
 Frame FrameOfNoStack() {
   Frame frame;
   frame.function = "[stack not taken]";
   return frame;
 }
 
-void WriteProfile(SnapshotView& view, const ReportWriter& writer) {
-  ProgramWindow window(view.contents(), writer);
+void WriteProfile(SnapshotView& view, const ProfileWriter& profile) {
+  const std::filesystem::path image(view.contents().facts.image);
+  const std::string program = "program " + image.filename().string();
   const std::vector<StackTally>& stacks = view.tally().by_stack();
   for (std::uint32_t stack = 0; stack < stacks.size(); ++stack) {
     if (stacks[stack].blocks == 0) continue;
-    Finding finding = view.frames().AsFinding(stack);
-    if (finding.stack_end == UnwindEnd::kNotTaken) finding.stack.push_back(FrameOfNoStack());
-    finding.amount = stacks[stack].amount();
-    finding.component = view.ComponentOf(stack);
-    window.Add(std::move(finding));
+    std::vector<Frame> frames;
+    for (const FrameId id : view.frames().FramesOf(stack)) {
+      frames.push_back(view.frames().Get(id));
+    }
+    if (view.frames().EndOf(stack) == UnwindEnd::kNotTaken) frames.push_back(FrameOfNoStack());
+    profile.add({.root = program,
+                 .frames = frames,
+                 .amount = stacks[stack].amount(),
+                 .component = view.ComponentOf(stack),
+                 .disposition = {}});
   }
-  window.Write();
-  writer.finish();
+  profile.finish();
 }
 
-ReportFormat AsReport(SnapshotFormat format) {
-  if (format == SnapshotFormat::kPprof) return ReportFormat::kPprof;
-  return format == SnapshotFormat::kSpeedscope ? ReportFormat::kSpeedscope : ReportFormat::kFolded;
+ProfileWriter NewProfileWriter(SnapshotFormat format, std::ostream& out,
+                               const ReportSurroundings& surroundings) {
+  if (format == SnapshotFormat::kPprof) return NewPprofProfile(out, surroundings);
+  if (format == SnapshotFormat::kFolded) return NewFoldedProfile(out);
+  return NewSpeedscopeProfile(out, surroundings, "live");
 }
 
 }  // namespace
@@ -78,9 +58,7 @@ Expected<void> ExportSnapshot(SnapshotView& view, SnapshotFormat format, std::os
                               const ReportSurroundings& surroundings) {
   if (format == SnapshotFormat::kHeaptrack) return WriteHeaptrack(view, out);
   if (format == SnapshotFormat::kJson) return WriteSnapshotJson(view, out);
-  ReportSurroundings live = surroundings;
-  live.profiled = ProfiledMemory::kLive;
-  WriteProfile(view, NewReportWriter(AsReport(format), out, live));
+  WriteProfile(view, NewProfileWriter(format, out, surroundings));
   return {};
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/report/report_writer.h"
+#include "runner/report/report_format.h"
 #include "runner/snapshot_view/snapshot_view.h"
 
 namespace leakgate {

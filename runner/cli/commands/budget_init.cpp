@@ -18,7 +18,7 @@
 #include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/report/finding_fate.h"
-#include "runner/report/text_report.h"
+#include "runner/report/summary_text.h"
 
 namespace leakgate {
 namespace {

@@ -17,7 +17,7 @@
 #include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/process/process_image.h"
-#include "runner/report/text_report.h"
+#include "runner/report/summary_text.h"
 
 namespace leakgate {
 namespace {

@@ -9,7 +9,7 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/progress_mode.h"
-#include "runner/report/report_file.h"
+#include "runner/report/report_format.h"
 
 namespace leakgate {
 

@@ -19,7 +19,7 @@
 #include "runner/report/formats/html_writer.h"
 #include "runner/report/measurement_text.h"
 #include "runner/report/style.h"
-#include "runner/report/text_report.h"
+#include "runner/report/summary_text.h"
 #include "runner/run/run_outcome.h"
 
 namespace leakgate {
@@ -45,7 +45,7 @@ Expected<Runs> ReadBaselineOf(RunCommand& command) {
       std::any_of(command.reports.begin(), command.reports.end(),
                   [](const ReportRequest& report) { return report.format == ReportFormat::kHtml; });
   Expected<Baseline> baseline = ReadBaseline(command.baseline, [&](RunResult&& run) {
-    if (compares) compared.push_back(ComparedRun(std::move(run)));
+    if (compares) compared.push_back(KeepComparedParts(std::move(run)));
   });
   if (!baseline) return Unexpected(baseline.error());
   command.request.baseline = std::make_shared<const Baseline>(*std::move(baseline));

@@ -9,8 +9,8 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/progress_mode.h"
-#include "runner/report/report_file.h"
-#include "runner/report/text_report.h"
+#include "runner/report/report_format.h"
+#include "runner/report/summary_text.h"
 #include "runner/run/run_request.h"
 #include "runner/run/test_snapshots.h"
 

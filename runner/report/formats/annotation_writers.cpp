@@ -4,9 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
-#include "runner/report/formats/make_writer.h"
-#include "runner/report/formats/report_text.h"
 #include "runner/report/formats/writers.h"
 
 namespace leakgate {

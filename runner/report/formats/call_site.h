@@ -9,10 +9,10 @@
 
 namespace leakgate {
 
-// The user's own frame, else the innermost one; nullptr if there is no stack.
+// Returns the user's own frame, else the innermost one; nullptr if there is no stack.
 [[nodiscard]] const Frame* CallSiteOf(const Finding& finding);
 
-// What a frame is called: its function without template arguments and parameters, else
+// Names a frame: its function without template arguments and parameters, else
 // "libnet.so+0x1a2b", else "unknown function". Not made printable.
 [[nodiscard]] std::string FrameName(const Frame& frame);
 
@@ -23,23 +23,23 @@ struct FilePosition {
   friend bool operator==(const FilePosition&, const FilePosition&) = default;
 };
 
-// Where a person looks first: the call site; where that has no file, the next frame
+// Returns where a person looks first: the call site; where that has no file, the next frame
 // outwards that has one.
 [[nodiscard]] FilePosition PositionOf(const Finding& finding, const std::string& root);
 
-// Where the window's test is defined.
+// Returns where the window's test is defined.
 [[nodiscard]] FilePosition PositionOf(const WindowResult& window, const std::string& root);
 
-// The user's part of the stack, innermost first: from the call site outwards, without
+// Returns the user's part of the stack, innermost first: from the call site outwards, without
 // GoogleTest, main and the C library's start.
 [[nodiscard]] std::vector<const Frame*> UserFrames(const Finding& finding);
 
-// What stays the same of the user's frames when lines move and the program is built
-// anew: the functions' names, 16 hexadecimal digits. `kind` tells apart what happened
+// Identifies the user's frames by what stays the same when lines move and the program is built
+// anew: a hash of the functions' names, 16 hexadecimal digits. `kind` tells apart what happened
 // at one call site.
 [[nodiscard]] std::string SymbolicFingerprint(const std::string& kind, const Finding& finding);
 
-// The same for what has no stack: of `texts`.
+// Returns the same kind of hash, of `texts`, for what has no stack.
 [[nodiscard]] std::string FingerprintOf(const std::vector<std::string>& texts);
 
 // The rules that an issue can break, as code scanning lists them. Pure.

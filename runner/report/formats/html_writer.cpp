@@ -8,9 +8,12 @@
 #include <string_view>
 #include <utility>
 
-#include "runner/report/formats/html_template.h"
 #include "runner/report/formats/page_tables.h"
 #include "runner/report/json/make_json.h"
+
+// Both are of html_template.S.
+extern "C" const char leakgate_html_template_begin[];
+extern "C" const char leakgate_html_template_end[];
 
 namespace leakgate {
 namespace {
@@ -225,7 +228,13 @@ ReportWriter NewHtmlWriter(std::ostream& out, ReadSource read_source) {
           .finish = [writer] { writer->Finish(); }};
 }
 
-RunResult ComparedRun(RunResult run) {
+std::string_view HtmlTemplate() {
+  const auto size =
+      static_cast<std::size_t>(leakgate_html_template_end - leakgate_html_template_begin);
+  return {leakgate_html_template_begin, size};
+}
+
+RunResult KeepComparedParts(RunResult run) {
   for (WindowResult& window : run.windows) {
     window.findings = window.mappings = {};
     window.free_errors = {};

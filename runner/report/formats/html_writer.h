@@ -1,10 +1,10 @@
 // The HTML report: one file that a browser opens from disk, without a network.
 //
-// A page that is made once (html_template.h) with the report in it as JSON. The JSON
+// A page that is made once (html_template.S) with the report in it as JSON. The JSON
 // is not the JSON report: 50,000 findings share strings, frames and stacks
 // (page_tables.h), and `report-ui/src/model.ts` reads it.
 //
-//   { "baseline": [...],                                      what ComparedRun keeps
+//   { "baseline": [...],                                      what KeepComparedParts keeps
 //     "runs": [{ "report": {...}, "windows": [...] }, ...],   as they come
 //     "strings": ..., "frames": ..., "stacks": ..., "patterns": ..., "sources": ... }
 //
@@ -13,16 +13,26 @@
 // (PageWindow::Numbers in html_writer.cpp).
 #pragma once
 
+#include <string_view>
+
 #include "runner/report/formats/source_excerpts.h"
-#include "runner/report/report_writer.h"
+#include "runner/report/report_format.h"
 
 namespace leakgate {
 
-// Pure, but for what `read_source` does; if that is empty, no source lines are shown.
+// Makes the writer of the page. It is pure, but for what `read_source` does; if that is empty, no
+// source lines are shown.
 [[nodiscard]] ReportWriter NewHtmlWriter(std::ostream& out, ReadSource read_source);
 
-// What of a run of the baseline a page compares with: who ran, and of each window its verdict
-// and its amounts. Without stacks it takes a small part of the memory.
-[[nodiscard]] RunResult ComparedRun(RunResult run);
+// Keeps of a run of the baseline what a page compares with: the binary, and the verdict and the
+// amounts of each window. Without stacks it takes a small part of the memory.
+[[nodiscard]] RunResult KeepComparedParts(RunResult run);
+
+// Returns the page without a report in it: html_template.html, which report-ui/ builds, is a part
+// of the runner.
+[[nodiscard]] std::string_view HtmlTemplate();
+
+// Stands in the template, once, where the report's JSON goes.
+constexpr std::string_view kHtmlReportMark = "@LEAKGATE_REPORT@";
 
 }  // namespace leakgate

@@ -32,13 +32,13 @@ struct Issue {
   bool is_allowed = false;                 // an allowance covers it: it fails nothing
 };
 
-// Calls `visit` with each issue of `run` once, in the order of the run: in several
-// iterations of a test the first tells. Texts are printable, paths relative to `root`.
-// The pointers are into `run`.
+// Calls `visit` once with each issue of `run`, in the order of the run. An issue that recurs in
+// several iterations of a test is visited for the first. Texts are printable, paths relative to
+// `root`. The pointers are into `run`.
 void VisitIssues(const RunResult& run, const std::string& root,
                  const std::function<void(const Issue&)>& visit);
 
-// Why the run, or one of its windows, is inconclusive.
+// A reason why the run, or one of its windows, is inconclusive.
 struct Doubt {
   std::string text;                      // one line, printable
   const WindowResult* window = nullptr;  // nullptr: of the run

@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "runner/report/excess.h"
-#include "runner/report/formats/make_writer.h"
-#include "runner/report/formats/report_text.h"
+#include "runner/report/failure_text.h"
+#include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/writers.h"
 #include "runner/report/json/words.h"
 #include "runner/report/style.h"
-#include "runner/report/text_report.h"
 #include "runner/report/verdict_counts.h"
 
 namespace leakgate {

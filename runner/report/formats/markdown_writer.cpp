@@ -6,11 +6,10 @@
 
 #include "runner/region/quantity_text.h"
 #include "runner/report/excess.h"
-#include "runner/report/failure_table.h"
+#include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
-#include "runner/report/formats/make_writer.h"
-#include "runner/report/formats/report_text.h"
 #include "runner/report/formats/writers.h"
+#include "runner/report/summary_tables.h"
 #include "runner/report/verdict_counts.h"
 #include "runner/report/window_name.h"
 
@@ -147,7 +146,7 @@ class MarkdownWriter {
     if (!place.empty()) summary += ", " + Code(place);
     const std::string details =
         fmt::format("\n<details><summary>{}</summary>\n\n<pre>\n{}</pre>\n</details>\n", summary,
-                    HtmlText(Shortened(issue.details, kLongestDetail)));
+                    XmlText(Shortened(issue.details, kLongestDetail)));
     if (details_.size() + details.size() > kMostDetailBytes) {
       ++left_out_;
     } else {

@@ -4,12 +4,9 @@
 #include <vector>
 
 #include "runner/report/finding_text.h"
-#include "runner/report/formats/gzip.h"
-#include "runner/report/formats/make_writer.h"
-#include "runner/report/formats/outstanding_stacks.h"
-#include "runner/report/formats/protobuf_message.h"
+#include "runner/report/formats/pprof_encoding.h"
+#include "runner/report/formats/stack_samples.h"
 #include "runner/report/formats/writers.h"
-#include "runner/report/json/words.h"
 #include "runner/report/style.h"
 
 namespace leakgate {
@@ -97,15 +94,11 @@ struct Sample {
 class PprofWriter {
  public:
   PprofWriter(std::ostream& out, const ReportSurroundings& surroundings)
-      : out_(out), root_(surroundings.source_root), profiled_(surroundings.profiled) {
+      : out_(out), root_(surroundings.source_root) {
     (void)texts_.IdOf("");  // the first one must be
   }
 
-  void Add(const RunResult& run) {
-    VisitOutstanding(run, [&](const WindowResult& window, const Finding& finding) {
-      amounts_[SampleOf(window, finding)] += finding.amount;
-    });
-  }
+  void Add(const StackSample& sample) { amounts_[ToSample(sample)] += sample.amount; }
 
   void Finish() {
     ProtobufMessage message;
@@ -128,29 +121,29 @@ class PprofWriter {
  private:
   std::uint64_t TextId(std::string_view text) { return texts_.IdOf(Printable(text)); }
 
-  Sample SampleOf(const WindowResult& window, const Finding& finding) {
+  Sample ToSample(const StackSample& stack) {
     Sample sample;
     ProfileLocation location = {};
     const auto place_of = [this](const Frame& frame) {
       return Place{LineOf(frame), MappingOf(frame)};
     };
-    for (std::size_t i = 0; i < finding.stack.size(); ++i) {
-      const Frame& frame = finding.stack[i];
+    for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+      const Frame& frame = stack.frames[i];
       const Place& place = places_.Of(frame, place_of);
       location.lines.push_back(place.line);
-      const bool goes_on = frame.inlined && i + 1 < finding.stack.size();
+      const bool goes_on = frame.inlined && i + 1 < stack.frames.size();
       if (goes_on) continue;
       location.mapping = place.mapping;
       location.address = frame.module_offset;
       sample.locations.push_back(locations_.IdOf(location));
       location = {};
     }
-    const auto label = [&](const char* key, const std::string& text) {
+    const auto label = [&](const char* key, std::string_view text) {
       if (!text.empty()) sample.labels.emplace_back(TextId(key), TextId(text));
     };
-    label("test", RootName(window));
-    label("component", finding.component.empty() ? window.budget->component : finding.component);
-    if (profiled_ == ProfiledMemory::kOutstanding) label("disposition", Word(finding.disposition));
+    label("test", Printable(stack.root));
+    label("component", stack.component);
+    label("disposition", stack.disposition);
     return sample;
   }
 
@@ -238,7 +231,6 @@ class PprofWriter {
 
   std::ostream& out_;
   std::string root_;
-  ProfiledMemory profiled_;
   Table<std::string> texts_{0};
   Table<std::uint64_t> mappings_{1};  // by file name
   Table<Function> functions_{1};
@@ -250,8 +242,8 @@ class PprofWriter {
 
 }  // namespace
 
-ReportWriter NewPprofWriter(std::ostream& out, const ReportSurroundings& surroundings) {
-  return MakeWriter<PprofWriter>(out, surroundings);
+ProfileWriter NewPprofProfile(std::ostream& out, const ReportSurroundings& surroundings) {
+  return MakeProfileWriter<PprofWriter>(out, surroundings);
 }
 
 }  // namespace leakgate

@@ -3,10 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "runner/report/finding_text.h"
 #include "runner/report/formats/call_site.h"
-#include "runner/report/formats/make_writer.h"
-#include "runner/report/formats/outstanding_stacks.h"
-#include "runner/report/formats/writers.h"
+#include "runner/report/formats/stack_samples.h"
 #include "runner/report/style.h"
 
 namespace leakgate {
@@ -22,12 +21,10 @@ std::string FoldedFrame(const Frame& frame) { return ";" + FoldedName(ProfileFra
 
 class FoldedWriter {
  public:
-  FoldedWriter(std::ostream& out, const ReportSurroundings&) : out_(out) {}
+  explicit FoldedWriter(std::ostream& out) : out_(out) {}
 
-  void Add(const RunResult& run) {
-    VisitOutstanding(run, [&](const WindowResult& window, const Finding& finding) {
-      if (finding.amount.bytes > 0) bytes_[Stack(window, finding)] += finding.amount.bytes;
-    });
+  void Add(const StackSample& sample) {
+    if (sample.amount.bytes > 0) bytes_[Stack(sample)] += sample.amount.bytes;
   }
 
   void Finish() {
@@ -35,9 +32,9 @@ class FoldedWriter {
   }
 
  private:
-  std::string Stack(const WindowResult& window, const Finding& finding) {
-    std::string line = FoldedName(RootName(window));
-    for (auto frame = finding.stack.rbegin(); frame != finding.stack.rend(); ++frame) {
+  std::string Stack(const StackSample& sample) {
+    std::string line = FoldedName(Printable(sample.root));
+    for (auto frame = sample.frames.rbegin(); frame != sample.frames.rend(); ++frame) {
       line += frames_.Of(*frame, FoldedFrame);
     }
     return line;
@@ -52,26 +49,24 @@ using Json = nlohmann::ordered_json;
 
 class SpeedscopeWriter {
  public:
-  SpeedscopeWriter(std::ostream& out, const ReportSurroundings& surroundings)
-      : out_(out), surroundings_(surroundings) {}
+  SpeedscopeWriter(std::ostream& out, const ReportSurroundings& surroundings,
+                   std::string_view memory)
+      : out_(out),
+        version_(surroundings.version),
+        root_(surroundings.source_root),
+        memory_(memory) {}
 
-  void Add(const RunResult& run) {
-    VisitOutstanding(run, [&](const WindowResult& window, const Finding& finding) {
-      amounts_[Sample(window, finding)] += finding.amount;
-    });
-  }
+  void Add(const StackSample& sample) { amounts_[IndicesOf(sample)] += sample.amount; }
 
   void Finish() {
-    const bool is_live = surroundings_.profiled == ProfiledMemory::kLive;
-    const std::string what = is_live ? "live" : "outstanding";
     Json report = {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
-                   {"exporter", "leakgate " + surroundings_.version},
-                   {"name", what + " memory"},
+                   {"exporter", "leakgate " + version_},
+                   {"name", memory_ + " memory"},
                    {"activeProfileIndex", 0},
                    {"shared", {{"frames", frames_}}}};
     report["profiles"] = Json::array(
-        {Profile("bytes " + what, "bytes", [](Amount amount) { return amount.bytes; }),
-         Profile("blocks " + what, "none", [](Amount amount) { return amount.blocks; })});
+        {Profile("bytes " + memory_, "bytes", [](Amount amount) { return amount.bytes; }),
+         Profile("blocks " + memory_, "none", [](Amount amount) { return amount.blocks; })});
     out_ << report.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
   }
 
@@ -79,19 +74,19 @@ class SpeedscopeWriter {
   using Indices = std::vector<std::size_t>;
 
   // The outermost frame first, as speedscope has it.
-  Indices Sample(const WindowResult& window, const Finding& finding) {
-    Indices sample = {IndexOf(RootName(window), {})};
+  Indices IndicesOf(const StackSample& sample) {
+    Indices indices = {IndexOf(Printable(sample.root), {})};
     const auto index_of = [this](const Frame& frame) { return IndexOf(frame); };
-    for (auto frame = finding.stack.rbegin(); frame != finding.stack.rend(); ++frame) {
-      sample.push_back(index_of_frame_.Of(*frame, index_of));
+    for (auto frame = sample.frames.rbegin(); frame != sample.frames.rend(); ++frame) {
+      indices.push_back(index_of_frame_.Of(*frame, index_of));
     }
-    return sample;
+    return indices;
   }
 
   std::size_t IndexOf(const Frame& frame) {
-    Finding alone;
-    alone.stack = {frame};
-    return IndexOf(ProfileFrameName(frame), PositionOf(alone, surroundings_.source_root));
+    FilePosition position;
+    if (!frame.file.empty()) position = {RelativePath(frame.file, root_), frame.line};
+    return IndexOf(ProfileFrameName(frame), position);
   }
 
   std::size_t IndexOf(const std::string& name, const FilePosition& position) {
@@ -120,7 +115,9 @@ class SpeedscopeWriter {
   }
 
   std::ostream& out_;
-  ReportSurroundings surroundings_;
+  std::string version_;
+  std::string root_;
+  std::string memory_;
   Json frames_ = Json::array();
   std::map<std::tuple<std::string, std::string, int>, std::size_t> indices_;
   FrameTable<std::size_t> index_of_frame_;
@@ -129,12 +126,11 @@ class SpeedscopeWriter {
 
 }  // namespace
 
-ReportWriter NewFoldedWriter(std::ostream& out, const ReportSurroundings& surroundings) {
-  return MakeWriter<FoldedWriter>(out, surroundings);
-}
+ProfileWriter NewFoldedProfile(std::ostream& out) { return MakeProfileWriter<FoldedWriter>(out); }
 
-ReportWriter NewSpeedscopeWriter(std::ostream& out, const ReportSurroundings& surroundings) {
-  return MakeWriter<SpeedscopeWriter>(out, surroundings);
+ProfileWriter NewSpeedscopeProfile(std::ostream& out, const ReportSurroundings& surroundings,
+                                   std::string_view memory) {
+  return MakeProfileWriter<SpeedscopeWriter>(out, surroundings, memory);
 }
 
 }  // namespace leakgate

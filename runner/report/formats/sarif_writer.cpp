@@ -2,9 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
-#include "runner/report/formats/make_writer.h"
-#include "runner/report/formats/report_text.h"
 #include "runner/report/formats/writers.h"
 #include "runner/report/json/words.h"
 #include "runner/report/style.h"

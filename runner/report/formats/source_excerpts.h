@@ -14,7 +14,7 @@
 #include <string>
 
 #include "runner/base/expected.h"
-#include "runner/report/report_writer.h"
+#include "runner/report/report_format.h"
 
 namespace leakgate {
 
@@ -27,10 +27,10 @@ namespace leakgate {
 // are of files there. A usage error if it is no directory.
 [[nodiscard]] Expected<ReadSource> SourcesBelow(const std::filesystem::path& root);
 
-// The source lines that the HTML report shows around the user's frames. Pure: who
-// calls says how a file is read.
+// The source lines that the HTML report shows around the user's frames. Pure: the
+// caller says how a file is read.
 
-enum class SourceRank { kFirst, kThen };  // who gets room first: what fails
+enum class SourceRank { kFirst, kThen };  // failing windows get room first
 
 class SourceExcerpts {
  public:

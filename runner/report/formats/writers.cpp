@@ -1,6 +1,7 @@
 #include "runner/report/formats/writers.h"
 
 #include "runner/report/formats/html_writer.h"
+#include "runner/report/formats/stack_samples.h"
 #include "runner/report/json/write_json.h"
 
 namespace leakgate {
@@ -21,11 +22,11 @@ ReportWriter NewReportWriter(ReportFormat format, std::ostream& out,
     case ReportFormat::kMarkdown:
       return NewMarkdownWriter(out, surroundings);
     case ReportFormat::kFolded:
-      return NewFoldedWriter(out, surroundings);
+      return ProfileOfRuns(NewFoldedProfile(out));
     case ReportFormat::kPprof:
-      return NewPprofWriter(out, surroundings);
+      return ProfileOfRuns(NewPprofProfile(out, surroundings));
     case ReportFormat::kSpeedscope:
-      return NewSpeedscopeWriter(out, surroundings);
+      return ProfileOfRuns(NewSpeedscopeProfile(out, surroundings, "outstanding"));
     case ReportFormat::kHtml:
       return NewHtmlWriter(out, surroundings.read_source);
   }

@@ -9,7 +9,7 @@
 #include <ostream>
 #include <string>
 
-#include "runner/report/report_writer.h"
+#include "runner/report/report_format.h"
 #include "runner/report/run_result.h"
 
 namespace leakgate {

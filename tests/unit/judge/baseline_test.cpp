@@ -128,7 +128,7 @@ std::vector<Disposition> Mark(std::int64_t known, std::string& explanation) {
   WindowEvidence evidence;
   evidence.blocks.resize(2);
   evidence.facts.resize(2);
-  MarkKnown(&baseline, sites, evidence);
+  MarkKnownBlocks(&baseline, sites, evidence);
   explanation = evidence.facts[0].explanation.get();
   return {evidence.facts[0].disposition, evidence.facts[1].disposition};
 }
@@ -165,7 +165,7 @@ TEST(MarkKnownTest, ANumberOverItsLimitIsKnownUpToTheBaselines) {
   window.threads = 2;
   BaselineWindow baseline;
   baseline.excess["threads"] = 2;
-  MarkKnown(&baseline, window);
+  ApplyBaseline(&baseline, window);
   DecideVerdict(window);
   EXPECT_EQ(window.verdict, Verdict::kPass);
   EXPECT_EQ(window.known_violations.size(), 1u);
@@ -185,7 +185,7 @@ TEST(MarkKnownTest, AFreeingErrorIsKnownByItsTextAndPath) {
   window.free_errors[1].text = "another";
   BaselineWindow baseline;
   baseline.free_errors.insert(FreeErrorIdentity("freed twice, by free()", sample::PoolStack()));
-  MarkKnown(&baseline, window);
+  ApplyBaseline(&baseline, window);
   EXPECT_EQ(CountNewFreeErrors(window), 1);
   DecideVerdict(window);
   EXPECT_EQ(window.verdict, Verdict::kOverBudget);

@@ -78,7 +78,7 @@ TEST(ReplacedTest, LeavesWhatIsAllowedAllowed) {
 
 TEST(LeaveOpenTest, LeavesWhatIsRetainedToARepetition) {
   WindowEvidence evidence = EvidenceOf({{.reach = Reach::kRetained}, {.reach = Reach::kUnknown}});
-  LeaveOpen(EveryStack, evidence);
+  MarkUnconfirmed(EveryStack, evidence);
 
   EXPECT_THAT(DispositionsOf(evidence),
               ElementsAre(Disposition::kUnconfirmed, Disposition::kUnconfirmed));
@@ -86,7 +86,7 @@ TEST(LeaveOpenTest, LeavesWhatIsRetainedToARepetition) {
 
 TEST(LeaveOpenTest, LeavesNothingOpenWhoseBudgetIsLiteral) {
   WindowEvidence evidence = EvidenceOf({{.reach = Reach::kRetained}});
-  LeaveOpen([](std::uint32_t) { return false; }, evidence);
+  MarkUnconfirmed([](std::uint32_t) { return false; }, evidence);
 
   EXPECT_THAT(DispositionsOf(evidence), ElementsAre(Disposition::kOutstanding));
 }
@@ -96,7 +96,7 @@ TEST(LeaveOpenTest, LeavesNothingOpenThatIsLostOrDecided) {
       EvidenceOf({{.reach = Reach::kLost},
                   {.reach = Reach::kIndirectlyLost},
                   {.reach = Reach::kRetained, .disposition = Disposition::kReplaced}});
-  LeaveOpen(EveryStack, evidence);
+  MarkUnconfirmed(EveryStack, evidence);
 
   EXPECT_THAT(
       DispositionsOf(evidence),

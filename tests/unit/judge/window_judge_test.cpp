@@ -343,7 +343,7 @@ TEST_F(WindowJudgeTest, FailsForAMismatchedFree) {
                         .address = block,
                         .size_bytes = 40});
   Free(block);
-  const WindowResult result = Judge().Pass(Reader().Window(window_));
+  const WindowResult result = Judge().JudgeWithoutBlocks(Reader().Window(window_));
   EXPECT_EQ(result.verdict, Verdict::kOverBudget);
   ASSERT_THAT(result.free_errors, SizeIs(1));
   EXPECT_EQ(result.free_errors[0].text, "40 B allocated by malloc and freed by delete");
@@ -368,7 +368,7 @@ TEST_F(WindowJudgeTest, NamesTheFilesThatATestLeavesOpenWhereABudgetAsks) {
   LimitTests(R"("file_descriptors": 0)");
   pid_ = agent::CurrentPid();
   EXPECT_NE(Judge().Questions() & kAskAtTestBegin, 0U);
-  Judge().NoteBegin(window_);
+  Judge().NoteTestBegin(window_);
   const int left = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const WindowResult result = JudgeWindow();
   ::close(left);
@@ -408,7 +408,8 @@ TEST_F(WindowJudgeTest, FailsAtTheProgramsEndWhatWasToBeFreedUntilThen) {
 }
 
 TEST_F(WindowJudgeTest, IsInconclusiveForTheReasonThatAWindowIsNotLookedAt) {
-  const WindowResult result = Judge().Doubt(Reader().Window(window_), "too many were open");
+  const WindowResult result =
+      Judge().MakeInconclusive(Reader().Window(window_), "too many were open");
   EXPECT_EQ(result.verdict, Verdict::kInconclusive);
   EXPECT_EQ(result.reason, "too many were open");
 }

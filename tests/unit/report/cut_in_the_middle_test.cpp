@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "runner/report/text_report.h"
+#include "runner/report/failure_text.h"
 
 namespace leakgate {
 namespace {

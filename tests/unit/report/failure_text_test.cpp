@@ -1,7 +1,8 @@
+#include "runner/report/failure_text.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runner/report/text_report.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

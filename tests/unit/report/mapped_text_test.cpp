@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
+#include "runner/report/failure_text.h"
 #include "runner/report/left_behind_text.h"
-#include "runner/report/text_report.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

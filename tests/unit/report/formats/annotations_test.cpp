@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "runner/report/formats/report_text.h"
+#include "runner/report/formats/escaped_text.h"
 #include "tests/unit/report/formats/written.h"
 
 namespace leakgate {

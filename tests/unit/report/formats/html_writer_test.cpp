@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runner/report/formats/html_template.h"
 #include "tests/unit/report/formats/page.h"
 
 namespace leakgate {
@@ -150,7 +149,7 @@ TEST(ComparedRunTest, KeepsVerdictsAndAmountsWithoutStacks) {
   window.mappings = window.findings;
   window.source_file = "a.cc";
   window.known = {32, 1};
-  const RunResult compared = ComparedRun(RunOf({window}));
+  const RunResult compared = KeepComparedParts(RunOf({window}));
 
   EXPECT_EQ(compared.binary, "t");
   ASSERT_THAT(compared.windows, SizeIs(1));
@@ -166,7 +165,7 @@ TEST(ComparedRunTest, APageIsTheSameWithTheWholeBaseline) {
   const RunResult whole = RunOf({WindowOf("A.B", {FindingOf({FrameNamed("f()")})})});
 
   EXPECT_EQ(Written({RunOf({})}, {.read_source = {}, .baseline = {whole}}),
-            Written({RunOf({})}, {.read_source = {}, .baseline = {ComparedRun(whole)}}));
+            Written({RunOf({})}, {.read_source = {}, .baseline = {KeepComparedParts(whole)}}));
 }
 
 }  // namespace

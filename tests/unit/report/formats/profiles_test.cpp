@@ -2,8 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runner/report/formats/gzip.h"
-#include "runner/report/formats/protobuf_message.h"
+#include <nlohmann/json.hpp>
+
+#include "runner/report/formats/pprof_encoding.h"
 #include "tests/support/command.h"
 #include "tests/unit/report/formats/written.h"
 

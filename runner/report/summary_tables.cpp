@@ -1,4 +1,4 @@
-#include "runner/report/failure_table.h"
+#include "runner/report/summary_tables.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

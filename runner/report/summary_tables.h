@@ -1,4 +1,5 @@
-// Which tests cost most: time, and memory at their peak. Pure.
+// The lists in a run's summary: the tests that cost most time and memory, and the failing windows.
+// Pure.
 #pragma once
 
 #include <string>
@@ -9,21 +10,18 @@
 
 namespace leakgate {
 
-// "slowest: Db.Compaction 41.2 s, Db.Recovery 12.1 s (87 % of all tests' time)". Only
-// of a suite that is too large to look through, and only the few tests that stand out:
-// that take half the time, a second or more. Empty otherwise. No trailing newline.
+// Returns "slowest: Db.Compaction 41.2 s, Db.Recovery 12.1 s (87 % of all tests' time)". It is
+// empty unless the suite is too large to look through, and a few tests stand out: they take half
+// the time, a second or more. No trailing newline.
 [[nodiscard]] std::string SlowestThatStandOut(const RunResult& result);
 
-// "heaviest: Db.Compaction 1.2 GiB at its peak". Likewise: by far more memory than the
-// usual test of the suite, 16 MiB or more.
+// Returns "heaviest: Db.Compaction 1.2 GiB at its peak", in the same way: a test stands out by
+// far more memory than the usual test of the suite, 16 MiB or more.
 [[nodiscard]] std::string HeaviestThatStandOut(const RunResult& result);
 
-// The same two lists, of any suite with a test, for who asks: up to ten tests.
+// Return the same two lists for any suite with a test: up to ten tests each.
 [[nodiscard]] std::string Slowest(const RunResult& result);
 [[nodiscard]] std::string Heaviest(const RunResult& result);
-
-// The failing windows of a run, one line each: a test that fails in many
-// iterations is one line with a count. Pure.
 
 // One test, suite or program, over budget in `iterations` of its iterations.
 struct RepeatedFailure {
@@ -32,14 +30,15 @@ struct RepeatedFailure {
   int iterations = 0;
 };
 
-// In the order of the run.
+// Collects the failing windows in the order of the run. A test that fails in many iterations is one
+// failure with a count.
 [[nodiscard]] std::vector<RepeatedFailure> CollectFailures(const RunResult& result);
 
-// The table, aligned, a line each, by component, those of none first:
+// Returns an aligned table, a line each, sorted by component; those without one come first:
 //   net      128 B in 2 blocks outstanding  budget 0 B  HttpTest.KeepAlive
 [[nodiscard]] std::string FailureTable(std::vector<RepeatedFailure> failures);
 
-// "", " #2", " in 5 iterations, the first #2".
+// Returns "", " #2", " in 5 iterations, the first #2".
 [[nodiscard]] std::string IterationsText(const RepeatedFailure& failure);
 
 }  // namespace leakgate

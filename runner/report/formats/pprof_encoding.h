@@ -1,5 +1,4 @@
-// A protobuf message in the making, as far as profile.proto needs it. Numbers that are 0
-// and texts that are empty are left out, as proto3 has it.
+// What pprof's format is made of: protobuf messages, and gzip around them.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +8,12 @@
 
 namespace leakgate {
 
+// Compresses `text` as gzip does, without a time or a name: the same text gives the same bytes.
+// Throws std::bad_alloc if there is no memory; nothing else can fail.
+[[nodiscard]] std::string Gzip(const std::string& text);
+
+// Builds a protobuf message, as far as profile.proto needs it. Numbers that are 0 are left out,
+// as proto3 does.
 class ProtobufMessage {
  public:
   void AddNumber(std::uint32_t field, std::uint64_t value) {
@@ -17,7 +22,7 @@ class ProtobufMessage {
     AppendVarint(bytes_, value);
   }
 
-  // Also where it is empty: an element of a repeated field.
+  // Adds the field even if `bytes` is empty, since it may be an element of a repeated field.
   void AddBytes(std::uint32_t field, std::string_view bytes) {
     AppendVarint(bytes_, field << 3 | kLengthDelimited);
     AppendVarint(bytes_, bytes.size());

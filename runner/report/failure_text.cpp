@@ -1,4 +1,4 @@
-#include "runner/report/text_report.h"
+#include "runner/report/failure_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "runner/report/formats/report_text.h"
+#include "runner/report/formats/escaped_text.h"
 
 #include <fmt/format.h>
 
@@ -102,8 +102,6 @@ std::string MarkdownText(std::string_view text) {
   }
   return escaped;
 }
-
-std::string HtmlText(std::string_view text) { return XmlText(text); }
 
 std::string UriOf(std::string_view path) {
   std::string uri = path.starts_with('/') ? "file://" : "";

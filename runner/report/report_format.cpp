@@ -1,4 +1,4 @@
-#include "runner/report/report_file.h"
+#include "runner/report/report_format.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

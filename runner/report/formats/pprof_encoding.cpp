@@ -1,4 +1,4 @@
-#include "runner/report/formats/gzip.h"
+#include "runner/report/formats/pprof_encoding.h"
 
 #include <zlib.h>
 

@@ -1,4 +1,4 @@
-#include "runner/report/report_file.h"
+#include "runner/report/report_format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,8 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
+
+#include "runner/base/atomic_file.h"
 
 namespace leakgate {
 namespace {

@@ -1,9 +1,10 @@
+#include "runner/report/summary_text.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "runner/report/text_report.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

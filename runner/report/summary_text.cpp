@@ -1,4 +1,5 @@
-// SummaryText of text_report.h: the end of a run.
+#include "runner/report/summary_text.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,12 +7,12 @@
 #include <map>
 
 #include "runner/region/quantity_text.h"
-#include "runner/report/failure_table.h"
+#include "runner/report/failure_text.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/left_behind_text.h"
 #include "runner/report/measurement_text.h"
-#include "runner/report/text_report.h"
+#include "runner/report/summary_tables.h"
 #include "runner/report/verdict_counts.h"
 #include "runner/report/window_name.h"
 

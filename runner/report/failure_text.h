@@ -1,0 +1,35 @@
+// Why a window failed, as a person reads it.
+//
+// The answer comes before the detail, the user's own frame first, then the
+// reason and the remedy. Pure: the same values give the same text.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "runner/report/run_result.h"
+#include "runner/report/style.h"
+#include "runner/symbols/frame.h"
+
+namespace leakgate {
+
+// Returns where a failure is best shown: the call site of its largest finding, else
+// the test's definition, else nullopt.
+[[nodiscard]] std::optional<SourcePosition> FailurePosition(const WindowResult& window);
+
+// Says why `window` is over budget, for GoogleTest to print as a failure's message:
+// no name and no position, since GoogleTest prints both. No trailing newline.
+// REQUIRES: window.verdict is kOverBudget.
+[[nodiscard]] std::string FailureText(const WindowResult& window, const TextStyle& style);
+
+// Returns the same text below a headline, "src/pool.cc:88: Failure in HttpTest.KeepAlive",
+// for a window that GoogleTest could not fail. No trailing newline.
+// REQUIRES: window.verdict is kOverBudget.
+[[nodiscard]] std::string FailureTextWithHeadline(const WindowResult& window,
+                                                  const TextStyle& style);
+
+// Shortens `text` to `capacity` bytes: it keeps the beginning, which has the answer, and
+// the last line, which has the remedy, with a note between them.
+[[nodiscard]] std::string CutInTheMiddle(const std::string& text, std::size_t capacity);
+
+}  // namespace leakgate
