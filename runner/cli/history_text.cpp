@@ -9,8 +9,8 @@
 #include "runner/cli/terminal.h"
 #include "runner/judge/baseline.h"
 #include "runner/region/quantity_text.h"
-#include "runner/report/json/words.h"
 #include "runner/report/style.h"
+#include "runner/result/words.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {

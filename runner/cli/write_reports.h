@@ -9,7 +9,7 @@
 #include "runner/base/expected.h"
 #include "runner/report/report_file.h"
 #include "runner/report/report_writer.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

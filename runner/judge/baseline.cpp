@@ -6,7 +6,7 @@
 
 #include "runner/attribution/frame_origin.h"
 #include "runner/region/quantity_text.h"
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {

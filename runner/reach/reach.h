@@ -23,10 +23,9 @@
 
 #include "runner/reach/block_index.h"
 #include "runner/region/live_block.h"
+#include "runner/result/disposition.h"
 
 namespace leakgate {
-
-enum class Reach : std::uint8_t { kUnknown, kLost, kIndirectlyLost, kRetained };
 
 using Words = std::span<const std::uint64_t>;
 

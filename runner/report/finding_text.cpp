@@ -14,7 +14,7 @@
 #include "runner/region/quantity_text.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/function_text.h"
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {

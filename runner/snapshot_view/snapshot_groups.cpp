@@ -11,7 +11,7 @@
 
 #include "runner/region/quantity_text.h"
 #include "runner/report/function_text.h"
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {

@@ -11,10 +11,10 @@
 #include "runner/report/formats/make_writer.h"
 #include "runner/report/formats/report_text.h"
 #include "runner/report/formats/writers.h"
-#include "runner/report/json/words.h"
 #include "runner/report/style.h"
 #include "runner/report/text_report.h"
 #include "runner/report/verdict_counts.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {

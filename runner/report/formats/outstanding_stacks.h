@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {

@@ -9,8 +9,8 @@
 #include "runner/report/formats/outstanding_stacks.h"
 #include "runner/report/formats/protobuf_message.h"
 #include "runner/report/formats/writers.h"
-#include "runner/report/json/words.h"
 #include "runner/report/style.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {

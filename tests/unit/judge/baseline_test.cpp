@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "runner/judge/window_verdict.h"
-#include "runner/merge/read_baseline.h"
+#include "runner/results/read_baseline.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/judge/evidence.h"
-#include "tests/unit/merge/reports.h"
+#include "tests/unit/results/reports.h"
 
 namespace leakgate {
 namespace {

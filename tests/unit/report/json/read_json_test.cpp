@@ -10,9 +10,9 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "runner/merge/result_file.h"
 #include "runner/report/excess.h"
 #include "runner/report/json/write_json.h"
+#include "runner/results/result_file.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/report/formats/written.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/history/database.h"
+#include "runner/results/database.h"
 
 namespace leakgate {
 

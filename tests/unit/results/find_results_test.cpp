@@ -1,9 +1,9 @@
-#include "runner/merge/find_results.h"
+#include "runner/results/find_results.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/merge/reports.h"
+#include "tests/unit/results/reports.h"
 
 namespace leakgate {
 namespace {

@@ -1,14 +1,14 @@
 // Files of results, good ones and hostile ones.
-#include "runner/merge/result_file.h"
+#include "runner/results/result_file.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runner/merge/merge_verdict.h"
-#include "runner/merge/merged_runs.h"
+#include "runner/results/merge_verdict.h"
+#include "runner/results/merged_runs.h"
 #include "tests/support/processor_time.h"
-#include "tests/unit/merge/reports.h"
+#include "tests/unit/results/reports.h"
 
 namespace leakgate {
 namespace {

@@ -1,4 +1,4 @@
-#include "runner/merge/read_baseline.h"
+#include "runner/results/read_baseline.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/report/json/read_json.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

@@ -1,10 +1,10 @@
 // A history: added once, asked often, and never damaged.
-#include "runner/history/history.h"
+#include "runner/results/history.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/merge/reports.h"
+#include "tests/unit/results/reports.h"
 
 namespace leakgate {
 namespace {

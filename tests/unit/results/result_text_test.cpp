@@ -1,13 +1,13 @@
 // Results in zip archives, whole ones and damaged ones.
-#include "runner/merge/result_text.h"
+#include "runner/results/result_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zip.h>
 
-#include "runner/merge/find_results.h"
-#include "runner/merge/result_file.h"
-#include "tests/unit/merge/reports.h"
+#include "runner/results/find_results.h"
+#include "runner/results/result_file.h"
+#include "tests/unit/results/reports.h"
 
 namespace leakgate {
 namespace {

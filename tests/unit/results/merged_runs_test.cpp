@@ -1,11 +1,11 @@
 // What many runs say together, and the verdict on them.
-#include "runner/merge/merged_runs.h"
+#include "runner/results/merged_runs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runner/merge/merge_verdict.h"
-#include "tests/unit/merge/reports.h"
+#include "runner/results/merge_verdict.h"
+#include "tests/unit/results/reports.h"
 
 namespace leakgate {
 namespace {

@@ -40,8 +40,6 @@ struct Violation {
 // value that equals its limit does not exceed it.
 [[nodiscard]] std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budget);
 
-[[nodiscard]] bool IsLimited(const AppliedAmountLimits& limits);
-
 // True if any limit is set. A window without limits is reported, but not gated.
 [[nodiscard]] bool IsGated(const AppliedBudget& budget);
 

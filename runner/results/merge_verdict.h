@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runner/merge/merged_runs.h"
 #include "runner/report/style.h"
+#include "runner/results/merged_runs.h"
 
 namespace leakgate {
 

@@ -1,4 +1,4 @@
-#include "runner/budget/verdict.h"
+#include "runner/result/verdict.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/judge/baseline.h"
-#include "runner/merge/result_file.h"
+#include "runner/results/result_file.h"
 
 namespace leakgate {
 

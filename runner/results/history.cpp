@@ -1,4 +1,4 @@
-#include "runner/history/history.h"
+#include "runner/results/history.h"
 
 #include <fmt/format.h>
 

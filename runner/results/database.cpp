@@ -1,4 +1,4 @@
-#include "runner/history/database.h"
+#include "runner/results/database.h"
 
 #include <fmt/format.h>
 

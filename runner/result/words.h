@@ -5,10 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "runner/attribution/finding.h"
-#include "runner/budget/verdict.h"
 #include "runner/region/region_words.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

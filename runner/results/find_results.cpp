@@ -1,4 +1,4 @@
-#include "runner/merge/find_results.h"
+#include "runner/results/find_results.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <system_error>
 
-#include "runner/merge/result_file.h"
-#include "runner/merge/result_text.h"
+#include "runner/results/result_file.h"
+#include "runner/results/result_text.h"
 
 namespace leakgate {
 namespace {

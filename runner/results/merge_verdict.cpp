@@ -1,4 +1,4 @@
-#include "runner/merge/merge_verdict.h"
+#include "runner/results/merge_verdict.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

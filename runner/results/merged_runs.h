@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runner/merge/result_file.h"
+#include "runner/results/result_file.h"
 
 namespace leakgate {
 

@@ -1,4 +1,4 @@
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
 
 #include <array>
 

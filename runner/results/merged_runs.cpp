@@ -1,4 +1,4 @@
-#include "runner/merge/merged_runs.h"
+#include "runner/results/merged_runs.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "runner/budget/verdict.h"
+#include "runner/result/verdict.h"
 
 #include <algorithm>
 #include <utility>
@@ -34,8 +34,6 @@ class Violations {
 };
 
 }  // namespace
-
-bool IsLimited(const AppliedAmountLimits& limits) { return limits.bytes || limits.blocks; }
 
 std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budget) {
   Violations violations(budget.component);

@@ -1,4 +1,4 @@
-#include "runner/merge/result_text.h"
+#include "runner/results/result_text.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

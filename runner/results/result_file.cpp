@@ -1,4 +1,4 @@
-#include "runner/merge/result_file.h"
+#include "runner/results/result_file.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "runner/merge/result_text.h"
 #include "runner/report/json/fields.h"
+#include "runner/results/result_text.h"
 
 namespace leakgate {
 namespace {
