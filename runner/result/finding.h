@@ -34,6 +34,8 @@ struct Finding {
   std::string thread;
   std::string allowance;  // "FILE:LINE" of the allowance that covers it
   BaselineState baseline = BaselineState::kNoBaseline;
+
+  friend bool operator==(const Finding&, const Finding&) = default;
 };
 
 // Returns true if its blocks are mappings.

@@ -17,6 +17,8 @@ struct ProgramExit {
 
   // As a shell tells it: 128 + n for signal n.
   int ShellCode() const { return signal ? 128 + *signal : exit_code.value_or(0); }
+
+  friend bool operator==(const ProgramExit&, const ProgramExit&) = default;
 };
 
 struct TracingResult {
@@ -31,6 +33,8 @@ struct TracingResult {
   std::uint64_t frames_walked = 0;
   std::uint64_t frames_without_rule = 0;  // of those: whose unwind rule was not cached
   Amount mapped;                          // all that was ever mapped, as bytes and calls
+
+  friend bool operator==(const TracingResult&, const TracingResult&) = default;
 };
 
 // What a verdict does to the exit code.
@@ -67,6 +71,8 @@ struct RunResult {
   std::chrono::nanoseconds
       gating{};  // of `wall`: spent judging while the program waited, and after
   std::chrono::nanoseconds confirming{};  // of `wall`: repeating tests
+
+  friend bool operator==(const RunResult&, const RunResult&) = default;
 };
 
 }  // namespace leakgate

@@ -34,6 +34,8 @@ struct Violation {
   AppliedLimit limit;
   std::string component;  // the limit's; empty: the limit is leakgate's default
   Amount amount;          // all of the quantity, if it has both bytes and blocks
+
+  friend bool operator==(const Violation&, const Violation&) = default;
 };
 
 // Returns each limit that is exceeded, in the order of Measured, bytes before blocks. A measured

@@ -29,6 +29,8 @@ struct FreeErrorResult {
   Finding freed_at;  // the stack that freed
   Finding made_at;   // that allocated; no stack if not known
   BaselineState baseline = BaselineState::kNoBaseline;
+
+  friend bool operator==(const FreeErrorResult&, const FreeErrorResult&) = default;
 };
 
 // Measuring windows of the program's code (leakgate::Window), all of one place in it, that
@@ -40,6 +42,8 @@ struct MeasuringWindowResult {
   std::int64_t count = 0;       // of windows
   std::int64_t open_count = 0;  // of those: that ended with the program only
   Amount outstanding;           // of all of them
+
+  friend bool operator==(const MeasuringWindowResult&, const MeasuringWindowResult&) = default;
 };
 
 struct WindowResult {
@@ -87,6 +91,9 @@ struct WindowResult {
   // The most that the baseline had of each metric that was over its limit there.
   std::map<std::string, std::int64_t> baseline_excess;
   std::vector<Violation> known_violations;  // what baseline_excess excuses
+
+  // Windows are equal only if they share their budgets.
+  friend bool operator==(const WindowResult&, const WindowResult&) = default;
 };
 
 // Those that the baseline has are none of a run's own.
