@@ -6,8 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "runner/attribution/leak_identity.h"
 #include "runner/cli/terminal.h"
-#include "runner/judge/baseline.h"
 #include "runner/region/quantity_text.h"
 #include "runner/report/style.h"
 #include "runner/result/words.h"

@@ -1,10 +1,8 @@
 // What an earlier run found, so that a later one fails only for what is new.
 //
-// A finding is the same as an earlier one if its test and its symbolic path are:
-// the functions of its stack, without lines, addresses and modules, so that it
-// survives edits above it, rebuilds and other machines. Of the same path, more
-// blocks than the baseline has are new, all of them: which of them was there
-// before cannot be told.
+// A finding is the same as an earlier one if both have the same test and the same symbolic path
+// (attribution/leak_identity.h). If a path has more blocks than the baseline has, all of them count
+// as new, because nothing tells which of them were there before.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +15,8 @@
 namespace leakgate {
 
 struct BaselineWindow {
-  std::map<std::string, std::int64_t> blocks;  // by symbolic path: the most of any run
-  std::map<std::string, std::int64_t> excess;  // by metric over its limit: likewise
+  std::map<std::string, std::int64_t> blocks;  // the most of any run, by symbolic path
+  std::map<std::string, std::int64_t> excess;  // likewise, by the metric that is over its limit
   std::set<std::string> free_errors;           // by FreeErrorIdentity
 };
 
@@ -27,22 +25,11 @@ struct Baseline {
   std::map<std::string, BaselineWindow> windows;  // by WindowIdentity
 };
 
-// The functions from the innermost to the outermost that is the user's, a line each;
-// the whole stack where none is.
-[[nodiscard]] std::string SymbolicPath(const std::vector<Frame>& stack);
-
-// "test HttpTest.KeepAlive"; the program's has no name, since binaries are renamed.
-[[nodiscard]] std::string WindowIdentity(WindowKind kind, const std::string& name);
-
-[[nodiscard]] std::string FreeErrorIdentity(const std::string& text,
-                                            const std::vector<Frame>& freed_at);
-
-// Before LeaveOpen: what is known needs no repetition. Says of each of the user's
-// blocks whether it is known or new. No `baseline`, as of a window that it does not
-// have: all are new.
+// Marks each of the user's blocks as known or as new. Without a `baseline`, or if the baseline
+// does not have the window, all are new. Call it before LeaveOpen: known blocks need no repetition.
 void MarkKnown(const BaselineWindow* baseline, CallSites& sites, WindowEvidence& evidence);
 
-// The same of what is not told by blocks.
+// Marks the free errors of the window likewise, and sets what its limits may be exceeded by.
 void MarkKnown(const BaselineWindow* baseline, WindowResult& window);
 
 }  // namespace leakgate

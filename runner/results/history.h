@@ -19,7 +19,7 @@ struct HistoryFinding {
   std::string test;
   std::string component;  // empty: nobody's
   std::string call_site;  // in words, without its line
-  std::string path;       // what it is recognised by: baseline.h's SymbolicPath
+  std::string path;       // its SymbolicPath (leak_identity.h)
   std::int64_t bytes = 0;
   std::int64_t blocks = 0;
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runner/report/finding_fate.h"
+#include "runner/attribution/leak_identity.h"
 
 namespace leakgate {
 namespace {

@@ -34,14 +34,6 @@ struct FilePosition {
 // GoogleTest, main and the C library's start.
 [[nodiscard]] std::vector<const Frame*> UserFrames(const Finding& finding);
 
-// What stays the same of the user's frames when lines move and the program is built
-// anew: the functions' names, 16 hexadecimal digits. `kind` tells apart what happened
-// at one call site.
-[[nodiscard]] std::string SymbolicFingerprint(const std::string& kind, const Finding& finding);
-
-// The same for what has no stack: of `texts`.
-[[nodiscard]] std::string FingerprintOf(const std::vector<std::string>& texts);
-
 // The rules that an issue can break, as code scanning lists them. Pure.
 
 enum class Rule {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/attribution/leak_identity.h"
 #include "runner/judge/window_verdict.h"
 #include "runner/results/read_baseline.h"
 #include "tests/support/processor_time.h"

@@ -1,4 +1,4 @@
-#include "runner/report/function_text.h"
+#include "runner/symbols/function_text.h"
 
 #include "runner/symbols/name_text.h"
 
