@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/unwind_end.h"
-#include "runner/attribution/finding.h"
+#include "runner/result/finding.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "runner/attribution/call_sites.h"
-#include "runner/attribution/finding.h"
 #include "runner/base/shared_text.h"
 #include "runner/region/region_copies.h"
+#include "runner/result/finding.h"
 
 namespace leakgate {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/attribution/finding.h"
+#include "runner/result/finding.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {

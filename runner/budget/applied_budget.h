@@ -34,6 +34,10 @@ struct AppliedAmountLimits {
   bool operator==(const AppliedAmountLimits&) const = default;
 };
 
+[[nodiscard]] inline bool IsLimited(const AppliedAmountLimits& limits) {
+  return limits.bytes || limits.blocks;
+}
+
 // An Allowance that applies to the window.
 struct AppliedAllowance {
   std::vector<std::string> stack;

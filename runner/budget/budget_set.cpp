@@ -9,7 +9,6 @@
 
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/located_json.h"
-#include "runner/budget/verdict.h"
 
 namespace leakgate {
 namespace {

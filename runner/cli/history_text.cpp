@@ -6,11 +6,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "runner/attribution/leak_identity.h"
 #include "runner/cli/terminal.h"
-#include "runner/judge/baseline.h"
 #include "runner/region/quantity_text.h"
-#include "runner/report/json/words.h"
 #include "runner/report/style.h"
+#include "runner/result/words.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runner/history/history.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
+#include "runner/results/history.h"
 
 namespace leakgate {
 

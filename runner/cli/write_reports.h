@@ -9,7 +9,7 @@
 #include "runner/base/atomic_file.h"
 #include "runner/base/expected.h"
 #include "runner/report/report_format.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

@@ -1,10 +1,8 @@
 // What an earlier run found, so that a later one fails only for what is new.
 //
-// A finding is the same as an earlier one if its test and its symbolic path are:
-// the functions of its stack, without lines, addresses and modules, so that it
-// survives edits above it, rebuilds and other machines. If a path has more blocks
-// than in the baseline, all of them are new: leakgate cannot tell which of them
-// were there before.
+// A finding is the same as an earlier one if both have the same test and the same symbolic path
+// (attribution/leak_identity.h). If a path has more blocks than the baseline has, all of them count
+// as new, because nothing tells which of them were there before.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +15,8 @@
 namespace leakgate {
 
 struct BaselineWindow {
-  std::map<std::string, std::int64_t> blocks;  // by symbolic path: the most of any run
-  std::map<std::string, std::int64_t> excess;  // by metric over its limit: likewise
+  std::map<std::string, std::int64_t> blocks;  // the most of any run, by symbolic path
+  std::map<std::string, std::int64_t> excess;  // likewise, by the metric that is over its limit
   std::set<std::string> free_errors;           // by FreeErrorIdentity
 };
 
@@ -26,16 +24,6 @@ struct Baseline {
   std::string path;                               // of the report, as typed
   std::map<std::string, BaselineWindow> windows;  // by WindowIdentity
 };
-
-// Returns the functions from the innermost one to the user's outermost one, a line each. If no
-// function is the user's, it returns the whole stack.
-[[nodiscard]] std::string SymbolicPath(const std::vector<Frame>& stack);
-
-// Returns "test HttpTest.KeepAlive". That of the program has no name, since binaries are renamed.
-[[nodiscard]] std::string WindowIdentity(WindowKind kind, const std::string& name);
-
-[[nodiscard]] std::string FreeErrorIdentity(const std::string& text,
-                                            const std::vector<Frame>& freed_at);
 
 // Marks each of the user's blocks as known or new. If `baseline` is null, because it does not have
 // the window, all are new. This comes before MarkUnconfirmed, since known blocks need no

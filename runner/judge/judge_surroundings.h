@@ -7,7 +7,7 @@
 #include <string>
 
 #include "runner/budget/budget_set.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 #include "runner/symbols/symbolizer.h"
 #include "runner/symbols/variables.h"
 

@@ -7,7 +7,7 @@
 #include "runner/judge/judge_surroundings.h"
 #include "runner/judge/window_evidence.h"
 #include "runner/region/region_reader.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

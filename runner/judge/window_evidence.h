@@ -14,7 +14,7 @@
 #include "runner/budget/budget_set.h"
 #include "runner/reach/linux/find_reach.h"
 #include "runner/region/region_reader.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 #include "runner/symbols/symbolizer.h"
 #include "runner/symbols/variables.h"
 

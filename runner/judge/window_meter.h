@@ -12,7 +12,7 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/region/region_reader.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {

@@ -13,7 +13,7 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/budget/budget_set.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

@@ -24,10 +24,9 @@
 
 #include "runner/reach/block_index.h"
 #include "runner/region/region_copies.h"
+#include "runner/result/disposition.h"
 
 namespace leakgate {
-
-enum class Reach : std::uint8_t { kUnknown, kLost, kIndirectlyLost, kRetained };
 
 using Words = std::span<const std::uint64_t>;
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runner/attribution/finding.h"
-#include "runner/report/run_result.h"
+#include "runner/result/finding.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

@@ -13,8 +13,8 @@
 #include "runner/attribution/frame_origin.h"
 #include "runner/region/quantity_text.h"
 #include "runner/report/finding_fate.h"
-#include "runner/report/function_text.h"
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
+#include "runner/symbols/function_text.h"
 
 namespace leakgate {
 namespace {

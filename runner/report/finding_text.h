@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "runner/attribution/finding.h"
 #include "runner/report/style.h"
+#include "runner/result/finding.h"
 
 namespace leakgate {
 

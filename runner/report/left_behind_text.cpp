@@ -9,8 +9,8 @@
 #include "runner/report/excess.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/json/words.h"
 #include "runner/report/window_name.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {

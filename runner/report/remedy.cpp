@@ -10,7 +10,7 @@
 
 #include "runner/attribution/stack_pattern.h"
 #include "runner/report/excess.h"
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

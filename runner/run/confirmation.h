@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 #include "runner/run/repetition.h"
 
 namespace leakgate {

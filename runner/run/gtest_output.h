@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

@@ -19,7 +19,7 @@
 #include "runner/host/traced_image.h"
 #include "runner/judge/window_judge.h"
 #include "runner/judge/window_meter.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "runner/host/control_server.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 #include "runner/run/judged_process.h"
 
 namespace leakgate {

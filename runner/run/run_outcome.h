@@ -10,7 +10,7 @@
 
 #include "runner/budget/budget_set.h"
 #include "runner/region/region_reader.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 #include "runner/run/gtest_output.h"
 #include "runner/run/judged_process.h"
 

@@ -14,7 +14,7 @@
 #include "common/region_layout.h"
 #include "runner/budget/budget_file.h"
 #include "runner/report/progress_text.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

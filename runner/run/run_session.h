@@ -6,7 +6,7 @@
 #pragma once
 
 #include "runner/base/expected.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 #include "runner/run/run_request.h"
 
 namespace leakgate {

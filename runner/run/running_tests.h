@@ -9,7 +9,7 @@
 
 #include "runner/judge/judge_surroundings.h"
 #include "runner/report/progress_text.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 #include "runner/run/judged_process.h"
 
 namespace leakgate {

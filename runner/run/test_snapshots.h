@@ -19,7 +19,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/region/region_reader.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

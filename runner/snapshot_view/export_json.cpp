@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
 #include "runner/snapshot_file/read_snapshot.h"
 #include "runner/snapshot_view/export_snapshot.h"
 #include "runner/snapshot_view/show_snapshot.h"

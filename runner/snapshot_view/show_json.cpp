@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
 #include "runner/snapshot_view/call_tree.h"
 #include "runner/snapshot_view/show_diff.h"
 #include "runner/snapshot_view/show_snapshot.h"

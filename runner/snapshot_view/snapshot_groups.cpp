@@ -10,8 +10,8 @@
 #include <tuple>
 
 #include "runner/region/quantity_text.h"
-#include "runner/report/function_text.h"
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
+#include "runner/symbols/function_text.h"
 
 namespace leakgate {
 namespace {

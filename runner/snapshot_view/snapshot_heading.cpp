@@ -10,7 +10,7 @@
 #include "runner/region/amount.h"
 #include "runner/region/quantity_text.h"
 #include "runner/region/region_words.h"
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
 #include "runner/snapshot_view/show_snapshot.h"
 
 namespace leakgate {

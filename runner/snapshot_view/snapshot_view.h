@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "runner/attribution/finding.h"
 #include "runner/base/expected.h"
 #include "runner/budget/budget_set.h"
 #include "runner/region/amount.h"
 #include "runner/region/region_copies.h"
+#include "runner/result/finding.h"
 #include "runner/snapshot_view/block_stream.h"
 #include "runner/snapshot_view/snapshot_ages.h"
 #include "runner/snapshot_view/stack_frames.h"

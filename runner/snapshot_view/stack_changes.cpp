@@ -1,10 +1,10 @@
 #include "runner/snapshot_view/stack_changes.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <tuple>
 
+#include "runner/attribution/leak_identity.h"
 #include "runner/snapshot_view/snapshot_groups.h"
 
 namespace leakgate {
@@ -29,13 +29,9 @@ void SiteChanges::Add(StackFrames& frames, std::uint32_t stack, const SnapshotCh
   std::string name = NameWithoutFrames(stack);
   std::string place;
   if (site) {
-    Frame frame = frames.Get(*site);
-    if (lines_ == Lines::kMayHaveMoved) {
-      frame.line = 0;
-      if (frame.function.empty() && !frame.module.empty()) {
-        frame.function = std::filesystem::path(frame.module).filename().string();
-      }
-    }
+    const bool may_have_moved = lines_ == Lines::kMayHaveMoved;
+    const Frame& told = frames.Get(*site);
+    const Frame frame = may_have_moved ? WithoutPosition(told) : told;
     name = NameOfFrame(frame);
     place = PlaceOfFrame(frame);
   }

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "runner/attribution/finding.h"
 #include "runner/attribution/stack_pattern.h"
+#include "runner/result/finding.h"
 #include "runner/snapshot_view/block_stream.h"
 #include "runner/symbols/symbolizer.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runner/merge/merged_runs.h"
-#include "runner/merge/result_file.h"
 #include "runner/report/formats/writers.h"
+#include "runner/results/merged_runs.h"
+#include "runner/results/result_file.h"
 
 namespace {
 

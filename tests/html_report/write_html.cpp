@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "runner/merge/result_file.h"
 #include "runner/report/formats/html_writer.h"
 #include "runner/report/formats/source_excerpts.h"
+#include "runner/results/result_file.h"
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);

@@ -8,7 +8,7 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/progress_mode.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 #include "runner/run/run_session.h"
 
 namespace leakgate {

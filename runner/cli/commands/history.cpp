@@ -8,9 +8,9 @@
 
 #include "runner/cli/history_text.h"
 #include "runner/cli/terminal.h"
-#include "runner/history/history.h"
-#include "runner/merge/find_results.h"
-#include "runner/merge/result_file.h"
+#include "runner/results/find_results.h"
+#include "runner/results/history.h"
+#include "runner/results/result_file.h"
 
 namespace leakgate {
 namespace {

@@ -10,10 +10,10 @@
 #include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
-#include "runner/merge/find_results.h"
-#include "runner/merge/merge_verdict.h"
 #include "runner/report/formats/source_excerpts.h"
 #include "runner/report/formats/writers.h"
+#include "runner/results/find_results.h"
+#include "runner/results/merge_verdict.h"
 
 namespace leakgate {
 namespace {

@@ -14,12 +14,12 @@
 #include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
-#include "runner/merge/read_baseline.h"
 #include "runner/region/quantity_text.h"
 #include "runner/report/formats/html_writer.h"
 #include "runner/report/measurement_text.h"
 #include "runner/report/style.h"
 #include "runner/report/summary_text.h"
+#include "runner/results/read_baseline.h"
 #include "runner/run/run_outcome.h"
 
 namespace leakgate {

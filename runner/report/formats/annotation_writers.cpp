@@ -5,6 +5,7 @@
 #include <set>
 
 #include "runner/report/formats/escaped_text.h"
+#include "runner/attribution/leak_identity.h"
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/writers.h"
 

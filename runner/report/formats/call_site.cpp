@@ -7,24 +7,13 @@
 #include <filesystem>
 
 #include "runner/report/finding_text.h"
-#include "runner/report/function_text.h"
+#include "runner/symbols/function_text.h"
 
 namespace leakgate {
 namespace {
 
 std::string FileName(const std::string& path) {
   return std::filesystem::path(path).filename().string();
-}
-
-std::uint64_t Fnv1a(std::string_view text, std::uint64_t hash) {
-  constexpr std::uint64_t kPrime = 0x100000001b3;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
-  return hash;
-}
-
-// A nameless frame's offset moves with each build: its module alone stays.
-std::string SymbolicName(const Frame& frame) {
-  return frame.function.empty() ? FileName(frame.module) : ShortName(frame.function);
 }
 
 struct RuleText {
@@ -91,18 +80,6 @@ std::vector<const Frame*> UserFrames(const Finding& finding) {
     frames.push_back(&finding.stack[i]);
   }
   return frames;
-}
-
-std::string SymbolicFingerprint(const std::string& kind, const Finding& finding) {
-  std::vector<std::string> texts = {kind};
-  for (const Frame* const frame : UserFrames(finding)) texts.push_back(SymbolicName(*frame));
-  return FingerprintOf(texts);
-}
-
-std::string FingerprintOf(const std::vector<std::string>& texts) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::string& text : texts) hash = Fnv1a("\n", Fnv1a(text, hash));
-  return fmt::format("{:016x}", hash);
 }
 
 std::string_view RuleId(Rule rule) { return TextOf(rule).id; }

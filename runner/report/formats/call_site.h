@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 
@@ -33,14 +33,6 @@ struct FilePosition {
 // Returns the user's part of the stack, innermost first: from the call site outwards, without
 // GoogleTest, main and the C library's start.
 [[nodiscard]] std::vector<const Frame*> UserFrames(const Finding& finding);
-
-// Identifies the user's frames by what stays the same when lines move and the program is built
-// anew: a hash of the functions' names, 16 hexadecimal digits. `kind` tells apart what happened
-// at one call site.
-[[nodiscard]] std::string SymbolicFingerprint(const std::string& kind, const Finding& finding);
-
-// Returns the same kind of hash, of `texts`, for what has no stack.
-[[nodiscard]] std::string FingerprintOf(const std::vector<std::string>& texts);
 
 // The rules that an issue can break, as code scanning lists them. Pure.
 

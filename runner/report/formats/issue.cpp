@@ -8,14 +8,15 @@
 #include <map>
 #include <set>
 
+#include "runner/attribution/leak_identity.h"
 #include "runner/region/quantity_text.h"
 #include "runner/report/excess.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/json/words.h"
 #include "runner/report/remedy.h"
 #include "runner/report/style.h"
 #include "runner/report/window_name.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {
@@ -108,7 +109,8 @@ class WindowIssues {
       issue.details += "  allocated at\n" + StackText(error.made_at, Style());
     }
     Place(issue, PositionOf(error.freed_at, root_));
-    issue.fingerprint = SymbolicFingerprint(std::string(RuleId(issue.rule)), error.freed_at);
+    issue.fingerprint =
+        SymbolicFingerprint(std::string(RuleId(issue.rule)), UserFrames(error.freed_at));
     visit_(issue);
   }
 
@@ -206,7 +208,7 @@ class WindowIssues {
       issue.details += "  " + Printable("allowed by " + place) + '\n';
     }
     Place(issue, PositionOf(finding, root_));
-    issue.fingerprint = SymbolicFingerprint(std::string(RuleId(issue.rule)), finding);
+    issue.fingerprint = SymbolicFingerprint(std::string(RuleId(issue.rule)), UserFrames(finding));
   }
 
   void Place(Issue& issue, const FilePosition& position) const {

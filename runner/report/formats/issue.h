@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runner/report/formats/call_site.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

@@ -11,9 +11,9 @@
 #include "runner/report/failure_text.h"
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/writers.h"
-#include "runner/report/json/words.h"
 #include "runner/report/style.h"
 #include "runner/report/verdict_counts.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {

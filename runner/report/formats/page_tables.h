@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/attribution/finding.h"
+#include "runner/result/finding.h"
 
 namespace leakgate {
 

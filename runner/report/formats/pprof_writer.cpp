@@ -8,6 +8,7 @@
 #include "runner/report/formats/stack_samples.h"
 #include "runner/report/formats/writers.h"
 #include "runner/report/style.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {

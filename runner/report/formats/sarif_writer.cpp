@@ -5,9 +5,9 @@
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/writers.h"
-#include "runner/report/json/words.h"
 #include "runner/report/style.h"
 #include "runner/report/window_name.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {

@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

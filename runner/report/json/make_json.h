@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runner/report/json/fields.h"
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 

@@ -10,7 +10,7 @@
 
 #include "runner/report/excess.h"
 #include "runner/report/json/fields.h"
-#include "runner/report/json/words.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {

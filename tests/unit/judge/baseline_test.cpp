@@ -4,11 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/attribution/leak_identity.h"
 #include "runner/judge/window_verdict.h"
-#include "runner/merge/read_baseline.h"
+#include "runner/results/read_baseline.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/judge/evidence.h"
-#include "tests/unit/merge/reports.h"
+#include "tests/unit/results/reports.h"
 
 namespace leakgate {
 namespace {

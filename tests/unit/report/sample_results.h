@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate::sample {
 

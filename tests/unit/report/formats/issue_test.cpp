@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/attribution/leak_identity.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/report/formats/written.h"
 
@@ -204,9 +205,12 @@ Finding Moved() {
   return finding;
 }
 
+std::string FingerprintFor(const char* kind, const Finding& finding) {
+  return SymbolicFingerprint(kind, UserFrames(finding));
+}
+
 TEST(FingerprintTest, StaysWhenLinesFilesAddressesAndAmountsChange) {
-  EXPECT_EQ(SymbolicFingerprint("lost", sample::LostFinding()),
-            SymbolicFingerprint("lost", Moved()));
+  EXPECT_EQ(FingerprintFor("lost", sample::LostFinding()), FingerprintFor("lost", Moved()));
 }
 
 TEST(FingerprintTest, StaysWhenTheStandardLibraryOrGoogleTestChanges) {
@@ -214,23 +218,21 @@ TEST(FingerprintTest, StaysWhenTheStandardLibraryOrGoogleTestChanges) {
   finding.stack.erase(finding.stack.begin());
   finding.user_frame = 1;
   finding.stack.pop_back();
-  EXPECT_EQ(SymbolicFingerprint("lost", finding),
-            SymbolicFingerprint("lost", sample::LostFinding()));
+  EXPECT_EQ(FingerprintFor("lost", finding), FingerprintFor("lost", sample::LostFinding()));
 }
 
 TEST(FingerprintTest, StaysWhenAParameterOrATemplateArgumentChanges) {
   Finding finding = sample::LostFinding();
   finding.stack[2].function = "net::Pool::Grow(int)";
-  EXPECT_EQ(SymbolicFingerprint("lost", finding),
-            SymbolicFingerprint("lost", sample::LostFinding()));
+  EXPECT_EQ(FingerprintFor("lost", finding), FingerprintFor("lost", sample::LostFinding()));
 }
 
 TEST(FingerprintTest, TellsFunctionsAndRulesApart) {
   Finding other = sample::LostFinding();
   other.stack[2].function = "net::Pool::Shrink(unsigned long)";
-  const std::string fingerprint = SymbolicFingerprint("lost", sample::LostFinding());
-  EXPECT_NE(SymbolicFingerprint("lost", other), fingerprint);
-  EXPECT_NE(SymbolicFingerprint("steady", sample::LostFinding()), fingerprint);
+  const std::string fingerprint = FingerprintFor("lost", sample::LostFinding());
+  EXPECT_NE(FingerprintFor("lost", other), fingerprint);
+  EXPECT_NE(FingerprintFor("steady", sample::LostFinding()), fingerprint);
   EXPECT_THAT(fingerprint, SizeIs(16));
 }
 
@@ -239,7 +241,7 @@ TEST(FingerprintTest, OfWhatHasNoNameIsItsModule) {
   finding.stack = {sample::NamelessFrame("/usr/lib/libz.so.1", 0x10)};
   Finding moved;
   moved.stack = {sample::NamelessFrame("/opt/lib/libz.so.1", 0x99)};
-  EXPECT_EQ(SymbolicFingerprint("lost", finding), SymbolicFingerprint("lost", moved));
+  EXPECT_EQ(FingerprintFor("lost", finding), FingerprintFor("lost", moved));
 }
 
 TEST(CallSiteTest, IsTheNextFrameOutwardsWithAFile) {

@@ -1,0 +1,78 @@
+// A finding: the outstanding blocks of one window that have the same call stack, kind and fate.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/allocation_kind.h"
+#include "common/unwind_end.h"
+#include "runner/region/amount.h"
+#include "runner/result/disposition.h"
+#include "runner/symbols/frame.h"
+
+namespace leakgate {
+
+struct Finding {
+  Amount amount;
+  AllocationKind kind = AllocationKind::kMalloc;
+  std::vector<Frame> stack;  // innermost first
+  UnwindEnd stack_end = UnwindEnd::kOutermost;
+  // The index of the call site in `stack`, if any frame is the user's own.
+  std::optional<std::size_t> user_frame;
+  // The rule that makes it the framework's own; empty if it is the user's.
+  std::string framework_rule;
+
+  Reach reach = Reach::kUnknown;
+  std::string holder;  // what leads to retained blocks; may be empty
+  Disposition disposition = Disposition::kOutstanding;
+  std::string explanation;           // why it has this disposition, in one line; may be empty
+  std::vector<std::int64_t> series;  // net blocks of each repetition after the first
+  std::string component;             // the component whose code it is, where a budget file tells
+  // The name and origin of its thread if that is older than the window, else empty.
+  std::string thread;
+  std::string allowance;  // "FILE:LINE" of the allowance that covers it
+  BaselineState baseline = BaselineState::kNoBaseline;
+
+  friend bool operator==(const Finding&, const Finding&) = default;
+};
+
+// Returns true if its blocks are mappings.
+[[nodiscard]] inline bool IsMapped(const Finding& finding) {
+  return finding.kind >= AllocationKind::kMapped;
+}
+[[nodiscard]] inline bool IsUsers(const Finding& finding) { return finding.framework_rule.empty(); }
+[[nodiscard]] inline bool IsLost(Reach reach) {
+  return reach == Reach::kLost || reach == Reach::kIndirectlyLost;
+}
+// Returns true if the finding counts against a limit on outstanding blocks.
+[[nodiscard]] inline bool CountsLiterally(const Finding& finding) {
+  switch (finding.disposition) {
+    case Disposition::kFramework:
+    case Disposition::kAllowed:
+    case Disposition::kOtherThread:
+    case Disposition::kReleasedLater:
+    case Disposition::kKnown:
+      return false;
+    case Disposition::kOutstanding:
+    case Disposition::kReplaced:
+    case Disposition::kOneTime:
+    case Disposition::kBounded:
+    case Disposition::kSteady:
+    case Disposition::kUnconfirmed:
+      break;
+  }
+  return true;
+}
+
+// Returns the sum of the user's findings that count against a limit on outstanding blocks.
+[[nodiscard]] inline Amount CountedIn(const std::vector<Finding>& findings) {
+  Amount sum;
+  for (const Finding& finding : findings) {
+    if (IsUsers(finding) && CountsLiterally(finding)) sum += finding.amount;
+  }
+  return sum;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,108 @@
+// The result of one window: a test, a suite, the program, or a process that a test started.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/region_layout.h"
+#include "runner/region/amount.h"
+#include "runner/result/finding.h"
+#include "runner/result/verdict.h"
+
+namespace leakgate {
+
+// A test's result as GoogleTest saw it; kNone for suites and the program.
+enum class TestStatus { kNone, kPassed, kFailed, kSkipped, kNotPassed, kCrashed };
+
+inline std::shared_ptr<const AppliedBudget> NoBudget() {
+  static const auto kNone = std::make_shared<const AppliedBudget>();
+  return kNone;
+}
+
+// A block that was freed as it must not be.
+struct FreeErrorResult {
+  std::string text;  // "new[] freed by free()", "freed twice"
+  Finding freed_at;  // the stack that freed
+  Finding made_at;   // that allocated; no stack if not known
+  BaselineState baseline = BaselineState::kNoBaseline;
+
+  friend bool operator==(const FreeErrorResult&, const FreeErrorResult&) = default;
+};
+
+// Measuring windows of the program's code (leakgate::Window), all of one place in it, that
+// had something outstanding as they ended.
+struct MeasuringWindowResult {
+  std::string name;
+  std::string file;  // where it was opened; empty if not known
+  int line = 0;
+  std::int64_t count = 0;       // of windows
+  std::int64_t open_count = 0;  // of those: that ended with the program only
+  Amount outstanding;           // of all of them
+
+  friend bool operator==(const MeasuringWindowResult&, const MeasuringWindowResult&) = default;
+};
+
+struct WindowResult {
+  WindowKind kind = WindowKind::kTest;
+  std::string name;        // "Suite.Test", "Suite", or the binary's file name
+  std::string started_by;  // the test that was running when a process was started; may be empty
+  int iteration = 1;
+  std::string source_file;  // of the test; empty if not known
+  int source_line = 0;      // of the test's definition; 0 if not known
+  TestStatus status = TestStatus::kNone;
+  Verdict verdict = Verdict::kPass;
+  std::string reason;              // of all but kPass and kOverBudget, one line
+  bool was_failed_inside = false;  // the verdict was given to the process while it waited
+  std::shared_ptr<const AppliedBudget> budget = NoBudget();  // shared by many windows
+  Amount outstanding;
+  Amount lost;      // of outstanding, as far as it was asked
+  Amount retained;  // likewise
+  Amount allowed;   // of outstanding: covered by allowances
+  Amount known;     // of outstanding: what the baseline has
+  Amount framework;
+  Amount growth;
+  Amount allocated;
+  std::int64_t peak_live_bytes = 0;      // of the process, while the window was open
+  std::int64_t live_bytes_at_begin = 0;  // of the process
+  std::int64_t live_bytes_at_end = 0;
+  std::chrono::nanoseconds begin{};   // by the steady clock
+  std::chrono::nanoseconds end{};     // likewise; of a window that is still open, now
+  std::vector<Violation> violations;  // empty unless over budget
+  std::vector<Finding> findings;      // the user's own first, each group by bytes, descending
+  // Budgets of components whose code allocated some of it, other than `budget`'s.
+  std::vector<std::shared_ptr<const AppliedBudget>> code_budgets;
+  // What the program itself mapped in the window and has not unmapped at its end, thread
+  // stacks as well: one finding for each call site, whose blocks are mappings.
+  std::vector<Finding> mappings;
+  Amount mapped;                    // of those: what counts
+  std::int64_t reserved_bytes = 0;  // mapped with PROT_NONE; not among those
+  // What the process has at the window's end and had not at its begin; not told
+  // where no budget asks.
+  std::optional<std::int64_t> file_descriptors;
+  std::optional<std::int64_t> threads;
+  std::vector<std::string> left_behind;  // the same by name: "descriptor 7: /tmp/db"
+  std::vector<FreeErrorResult> free_errors;
+  std::string reach_problem;  // why it could not be told what is lost; empty: it was told
+  std::vector<MeasuringWindowResult> measuring_windows;  // opened in it, most bytes first
+  // The most that the baseline had of each metric that was over its limit there.
+  std::map<std::string, std::int64_t> baseline_excess;
+  std::vector<Violation> known_violations;  // what baseline_excess excuses
+
+  // Windows are equal only if they share their budgets.
+  friend bool operator==(const WindowResult&, const WindowResult&) = default;
+};
+
+// Those that the baseline has are none of a run's own.
+inline std::int64_t CountNewFreeErrors(const WindowResult& window) {
+  std::int64_t count = 0;
+  for (const FreeErrorResult& error : window.free_errors) {
+    if (error.baseline != BaselineState::kKnown) ++count;
+  }
+  return count;
+}
+
+}  // namespace leakgate

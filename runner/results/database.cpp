@@ -1,0 +1,150 @@
+#include "runner/results/database.h"
+
+#include <fmt/format.h>
+
+#include "runner/base/file_place.h"
+
+namespace leakgate {
+namespace {
+
+constexpr int kBusyMilliseconds = 30'000;  // another job may be adding
+
+Unexpected Unusable(const std::filesystem::path& path, std::string_view cause) {
+  return UsageError(
+      fmt::format("{}: {}; name a history of leakgate's, or a file that there is not yet",
+                  path.string(), cause));
+}
+
+// SQLite writes pages into them, and takes pages from them.
+Expected<void> CheckJournals(const FilePlace& place, const std::filesystem::path& path) {
+  for (const std::string_view suffix : {"-journal", "-wal", "-shm"}) {
+    if (!place.IsSiblingPlanted(suffix)) continue;
+    return UsageError(
+        fmt::format("{}: the file beside it that ends in {} is another user's, in a directory that "
+                    "all may write; keep the history elsewhere",
+                    path.string(), suffix));
+  }
+  return {};
+}
+
+// SQLite can only be told a path, and would wait for whoever writes into a FIFO. So the way to
+// the file is walked first; the result has no links, and SQLite is told to follow none. A new
+// file is made here, where it is certain whose it is.
+Expected<std::filesystem::path> PlaceOf(const std::filesystem::path& path, Database::Mode mode) {
+  const bool is_read = mode == Database::Mode::kRead;
+  const auto place =
+      FilePlace::Find(path, is_read ? FilePlace::Use::kRead : FilePlace::Use::kWrite);
+  if (!place) {
+    return UsageError(
+        fmt::format("{}: {}; {}", path.string(), place.error().cause, place.error().remedy));
+  }
+  if (place->occupant() && !S_ISREG(place->occupant()->st_mode)) {
+    return Unusable(path, "not a regular file");
+  }
+  if (const Expected<void> checked = CheckJournals(*place, path); !checked) {
+    return Unexpected(checked.error());
+  }
+  if (!is_read && !place->occupant()) {
+    constexpr mode_t kAsUmaskLets = 0666;
+    const auto made = place->OpenToAppend(kAsUmaskLets);
+    if (!made) return Unusable(path, made.error().cause);
+  }
+  const std::filesystem::path canonical = place->CanonicalPath();
+  if (canonical.empty())
+    return Unusable(path,
+                    "its directory cannot be named: the path is too long, or /proc is not mounted");
+  return canonical;
+}
+
+// A file may come from anywhere: its schema runs nothing, and reads nothing but its tables.
+void Distrust(sqlite3* database) {
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  for (const int trust : {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER,
+                          SQLITE_DBCONFIG_ENABLE_VIEW}) {
+    sqlite3_db_config(database, trust, 0, nullptr);
+  }
+}
+
+}  // namespace
+
+Statement::Statement(sqlite3* database, std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  Check(
+      sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &statement, nullptr));
+  statement_.reset(statement);
+}
+
+void Statement::Check(int code) {
+  if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) failed_ = true;
+}
+
+Statement& Statement::Bind(std::string_view text) {
+  if (failed_) return *this;
+  Check(sqlite3_bind_text64(statement_.get(), ++bound_, text.data(), text.size(), SQLITE_TRANSIENT,
+                            SQLITE_UTF8));
+  return *this;
+}
+
+Statement& Statement::Bind(std::int64_t number) {
+  if (failed_) return *this;
+  Check(sqlite3_bind_int64(statement_.get(), ++bound_, number));
+  return *this;
+}
+
+Statement& Statement::BindOptional(const std::optional<std::string>& text) {
+  if (text) return Bind(std::string_view(*text));
+  if (!failed_) Check(sqlite3_bind_null(statement_.get(), ++bound_));
+  return *this;
+}
+
+bool Statement::Step() {
+  if (failed_) return false;
+  const int code = sqlite3_step(statement_.get());
+  Check(code);
+  return code == SQLITE_ROW;
+}
+
+std::string Statement::Text(int column) const {
+  const unsigned char* const text = sqlite3_column_text(statement_.get(), column);
+  if (text == nullptr) return "";
+  return {reinterpret_cast<const char*>(text),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+std::int64_t Statement::Number(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+Statement& Statement::Reset() {
+  if (failed_) return *this;
+  Check(sqlite3_reset(statement_.get()));
+  bound_ = 0;
+  return *this;
+}
+
+Expected<Database> Database::Open(const std::filesystem::path& path, Mode mode) {
+  const Expected<std::filesystem::path> place = PlaceOf(path, mode);
+  if (!place) return Unexpected(place.error());
+  const int flags = mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(place->c_str(), &handle, flags | SQLITE_OPEN_NOFOLLOW, nullptr);
+  Database database(handle, path);
+  if (code != SQLITE_OK) return Unusable(path, sqlite3_errmsg(handle));
+  Distrust(handle);
+  sqlite3_busy_timeout(handle, kBusyMilliseconds);
+  return database;
+}
+
+Expected<void> Database::Run(const char* sql) const {
+  if (sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+  return Failure();
+}
+
+Unexpected Database::Failure() const {
+  const std::string cause = sqlite3_errmsg(handle_.get());
+  if (sqlite3_errcode(handle_.get()) == SQLITE_NOTADB) return Unusable(path_, "not an SQLite file");
+  return InconclusiveError(fmt::format("{}: {}; the history is as it was; try again, or make room",
+                                       path_.string(), cause));
+}
+
+}  // namespace leakgate

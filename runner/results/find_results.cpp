@@ -1,0 +1,102 @@
+#include "runner/results/find_results.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "runner/results/result_file.h"
+#include "runner/results/result_text.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostNames = 3;
+
+bool IsSameFile(const fs::path& a, const fs::path& b) {
+  std::error_code unknown;
+  return fs::equivalent(a, b, unknown) && !unknown;
+}
+
+bool IsAmong(const fs::path& path, const std::vector<fs::path>& paths) {
+  return std::any_of(paths.begin(), paths.end(),
+                     [&](const fs::path& other) { return IsSameFile(path, other); });
+}
+
+// "a.json, b.json, c.json and 2 more".
+std::string NamesText(const std::vector<fs::path>& paths) {
+  std::vector<std::string> names;
+  for (const fs::path& path : paths) {
+    if (names.size() < kMostNames) names.push_back(path.string());
+  }
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (paths.size() > names.size()) text += fmt::format(" and {} more", paths.size() - names.size());
+  return text;
+}
+
+Expected<std::vector<fs::path>> JsonFilesBelow(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code unknown;
+    if (IsArchive(entry->path())) {
+      const Expected<std::vector<fs::path>> members = JsonFilesIn(entry->path());
+      if (!members) return Unexpected(members.error());
+      files.insert(files.end(), members->begin(), members->end());
+    } else if (entry->path().extension() == ".json" && entry->is_regular_file(unknown)) {
+      files.push_back(entry->path());
+    }
+  }
+  if (error) {
+    return UsageError(fmt::format("{}: cannot be read: {}; make it readable, or name its files",
+                                  directory.string(), error.message()));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Of a directory or an archive.
+Expected<void> AddAll(const fs::path& container, const std::vector<fs::path>& left_out,
+                      FoundResults& found) {
+  const Expected<std::vector<fs::path>> files =
+      IsArchive(container) ? JsonFilesIn(container) : JsonFilesBelow(container);
+  if (!files) return Unexpected(files.error());
+  std::vector<fs::path> others;
+  for (const fs::path& file : *files) {
+    if (IsAmong(file, left_out)) continue;
+    const Expected<ResultKind> kind = KindOf(file);
+    if (!kind) return Unexpected(kind.error());
+    (*kind == ResultKind::kOther ? others : found.files).push_back(file);
+  }
+  if (!others.empty()) {
+    found.warnings.push_back(fmt::format(
+        "left out, for {} of leakgate's: {}",
+        others.size() == 1 ? "it is no report" : "they are no reports", NamesText(others)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<FoundResults> FindResults(const std::vector<fs::path>& paths,
+                                   const std::vector<fs::path>& left_out) {
+  FoundResults found;
+  for (const fs::path& path : paths) {
+    std::error_code unknown;
+    if (!fs::is_directory(path, unknown) && !IsArchive(path)) {
+      found.files.push_back(path);
+      continue;
+    }
+    const Expected<void> added = AddAll(path, left_out, found);
+    if (!added) return Unexpected(added.error());
+  }
+  std::sort(found.files.begin(), found.files.end());
+  found.files.erase(std::unique(found.files.begin(), found.files.end()), found.files.end());
+  return found;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,221 @@
+#include "runner/results/history.h"
+
+#include <fmt/format.h>
+
+namespace leakgate {
+namespace {
+
+// Kept in the file, by SQLite's own means: whose it is, and how its tables look.
+constexpr std::int64_t kApplicationId = 0x6c6b6761;  // "lkga"
+constexpr std::int64_t kVersion = 1;
+
+constexpr const char* kSchema = R"(
+  PRAGMA application_id = 0x6c6b6761;
+  PRAGMA user_version = 1;
+  CREATE TABLE runs(
+    id INTEGER PRIMARY KEY,
+    digest TEXT NOT NULL UNIQUE,
+    binary TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    commit_id TEXT NOT NULL,
+    time TEXT NOT NULL);
+  CREATE TABLE tests(
+    run INTEGER NOT NULL REFERENCES runs(id),
+    name TEXT NOT NULL,
+    component TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    outstanding_bytes INTEGER NOT NULL,
+    outstanding_blocks INTEGER NOT NULL,
+    peak_bytes INTEGER NOT NULL);
+  CREATE TABLE findings(
+    run INTEGER NOT NULL REFERENCES runs(id),
+    test TEXT NOT NULL,
+    component TEXT NOT NULL,
+    call_site TEXT NOT NULL,
+    path TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    blocks INTEGER NOT NULL);
+  CREATE INDEX tests_by_name ON tests(name, run);
+  CREATE INDEX findings_by_path ON findings(test, path, run);
+)";
+
+Expected<std::int64_t> Pragma(const Database& database, std::string_view sql) {
+  Statement statement = database.Prepare(sql);
+  if (!statement.Step()) return database.Failure();
+  return statement.Number(0);
+}
+
+Expected<void> RequireVersion(const Database& database, std::int64_t application,
+                              std::int64_t version) {
+  if (application != kApplicationId) {
+    return UsageError(fmt::format("{}: an SQLite file, but no history of leakgate's; name another",
+                                  database.path().string()));
+  }
+  if (version > kVersion) {
+    return UsageError(
+        fmt::format("{}: made by a later leakgate (version {}, this one knows {}); use that one",
+                    database.path().string(), version, kVersion));
+  }
+  return {};
+}
+
+// An empty file becomes a history, unless it is to be read only.
+Expected<void> Prepare(const Database& database, Database::Mode mode) {
+  const bool is_write = mode == Database::Mode::kWrite;
+  if (is_write) {
+    // Of two jobs that begin a history one waits here for the other.
+    const Expected<void> begun = database.Run("BEGIN IMMEDIATE");
+    if (!begun) return begun;
+  }
+  const auto application = Pragma(database, "PRAGMA application_id");
+  if (!application) return Unexpected(application.error());
+  const auto version = Pragma(database, "PRAGMA user_version");
+  if (!version) return Unexpected(version.error());
+  const auto tables = Pragma(database, "SELECT count(*) FROM sqlite_master");
+  if (!tables) return Unexpected(tables.error());
+  const bool is_new = is_write && *application == 0 && *version == 0 && *tables == 0;
+  if (is_new) {
+    const Expected<void> made = database.Run(kSchema);
+    if (!made) return made;
+  } else if (const auto known = RequireVersion(database, *application, *version); !known) {
+    return known;
+  }
+  return is_write ? database.Run("COMMIT") : Expected<void>();
+}
+
+template <typename Row>
+using Rows = Expected<std::vector<Row>>;
+
+template <typename Row, typename MakeRow>
+Rows<Row> Collect(const Database& database, Statement& statement, const MakeRow& make_row) {
+  std::vector<Row> rows;
+  while (statement.Step()) rows.push_back(make_row(statement));
+  if (statement.failed()) return database.Failure();
+  return rows;
+}
+
+// Runs of one commit belong together; those of an unknown one only by their time.
+std::string TrendSql(TrendSubject subject) {
+  constexpr std::string_view kMoments =
+      "WITH moments AS (SELECT id, binary, commit_id, time, "
+      "CASE WHEN commit_id = '' THEN time ELSE commit_id END AS moment FROM runs) ";
+  constexpr std::string_view kComponents = R"(
+    SELECT component, commit_id, min(time), sum(bytes), sum(blocks), max(peak)
+    FROM (SELECT t.component, m.moment, m.commit_id, min(m.time) AS time, m.binary, t.name,
+                 max(t.outstanding_bytes) AS bytes, max(t.outstanding_blocks) AS blocks,
+                 max(t.peak_bytes) AS peak
+          FROM tests t JOIN moments m ON m.id = t.run
+          GROUP BY t.component, m.moment, m.binary, t.name)
+    GROUP BY component, moment ORDER BY component, min(time), moment)";
+  constexpr std::string_view kTests = R"(
+    SELECT t.name, m.commit_id, min(m.time), max(t.outstanding_bytes), max(t.outstanding_blocks),
+           max(t.peak_bytes)
+    FROM tests t JOIN moments m ON m.id = t.run
+    GROUP BY t.name, m.moment ORDER BY t.name, min(m.time), m.moment)";
+  constexpr std::string_view kCallSites = R"(
+    SELECT call_site, commit_id, min(time), sum(bytes), sum(blocks), 0
+    FROM (SELECT f.call_site, m.moment, m.commit_id, min(m.time) AS time, m.binary, f.test, f.path,
+                 max(f.bytes) AS bytes, max(f.blocks) AS blocks
+          FROM findings f JOIN moments m ON m.id = f.run
+          GROUP BY f.call_site, m.moment, m.binary, f.test, f.path)
+    GROUP BY call_site, moment ORDER BY call_site, min(time), moment)";
+  std::string sql(kMoments);
+  if (subject == TrendSubject::kComponent) return sql.append(kComponents);
+  return sql.append(subject == TrendSubject::kTest ? kTests : kCallSites);
+}
+
+}  // namespace
+
+Expected<History> History::Open(const std::filesystem::path& path, Database::Mode mode) {
+  Expected<Database> database = Database::Open(path, mode);
+  if (!database) return Unexpected(database.error());
+  const Expected<void> prepared = Prepare(*database, mode);
+  if (!prepared) return Unexpected(prepared.error());
+  return History(*std::move(database));
+}
+
+Expected<void> History::Begin() { return database_.Run("BEGIN IMMEDIATE"); }
+Expected<void> History::Commit() { return database_.Run("COMMIT"); }
+
+Expected<bool> History::Add(const HistoryRun& run, const HistoryOccasion& occasion) {
+  Statement add_run = database_.Prepare(
+      "INSERT INTO runs(digest, binary, verdict, commit_id, time) VALUES(?, ?, ?, ?, ?) "
+      "ON CONFLICT(digest) DO NOTHING RETURNING id");
+  add_run.Bind(run.digest).Bind(run.binary).Bind(run.verdict);
+  add_run.Bind(occasion.commit).Bind(occasion.time);
+  if (!add_run.Step()) {
+    if (add_run.failed()) return database_.Failure();
+    return false;
+  }
+  const std::int64_t id = add_run.Number(0);
+  add_run.Reset();
+  Statement add_test = database_.Prepare("INSERT INTO tests VALUES(?, ?, ?, ?, ?, ?, ?)");
+  for (const HistoryTest& test : run.tests) {
+    add_test.Reset().Bind(id).Bind(test.name).Bind(test.component).Bind(test.verdict);
+    add_test.Bind(test.outstanding_bytes).Bind(test.outstanding_blocks).Bind(test.peak_bytes);
+    add_test.Step();
+  }
+  Statement add_finding = database_.Prepare("INSERT INTO findings VALUES(?, ?, ?, ?, ?, ?, ?)");
+  for (const HistoryFinding& finding : run.findings) {
+    add_finding.Reset().Bind(id).Bind(finding.test).Bind(finding.component);
+    add_finding.Bind(finding.call_site).Bind(finding.path);
+    add_finding.Bind(finding.bytes).Bind(finding.blocks);
+    add_finding.Step();
+  }
+  if (add_test.failed() || add_finding.failed()) return database_.Failure();
+  return true;
+}
+
+Expected<std::vector<SeenFinding>> History::Findings(const std::optional<std::string>& component,
+                                                     const std::optional<std::string>& test) const {
+  // SQLite takes bare columns beside max() from the row that has it.
+  Statement statement = database_.Prepare(R"(
+    WITH seen AS (
+      SELECT f.*, r.commit_id, r.time, r.id AS run_id FROM findings f JOIN runs r ON r.id = f.run
+      WHERE (?1 IS NULL OR f.component = ?1) AND (?2 IS NULL OR f.test = ?2)),
+    first AS (SELECT test, path, commit_id, min(time) AS time FROM seen GROUP BY test, path),
+    last AS (
+      SELECT test, path, component, call_site, bytes, blocks, commit_id, max(time) AS time,
+             count(DISTINCT run_id) AS runs
+      FROM seen GROUP BY test, path)
+    SELECT last.test, last.component, last.call_site, last.path, last.bytes, last.blocks,
+           first.commit_id, first.time, last.commit_id, last.time, last.runs
+    FROM last JOIN first ON first.test = last.test AND first.path = last.path
+    ORDER BY last.component, last.test, last.call_site, last.path)");
+  statement.BindOptional(component).BindOptional(test);
+  return Collect<SeenFinding>(database_, statement, [](const Statement& row) {
+    return SeenFinding{
+        {row.Text(0), row.Text(1), row.Text(2), row.Text(3), row.Number(4), row.Number(5)},
+        {row.Text(6), row.Text(7)},
+        {row.Text(8), row.Text(9)},
+        row.Number(10)};
+  });
+}
+
+Expected<std::vector<FlakyTest>> History::FlakyTests(const std::optional<std::string>& component,
+                                                     const std::optional<std::string>& test) const {
+  // Both verdicts at one commit: else it was fixed, or broken.
+  Statement statement = database_.Prepare(R"(
+    SELECT binary, name, component, sum(passed), sum(failed), commit_id, max(time)
+    FROM (SELECT r.binary, t.name, t.component, r.commit_id, max(r.time) AS time,
+                 sum(t.verdict = 'pass') AS passed, sum(t.verdict = 'over_budget') AS failed
+          FROM tests t JOIN runs r ON r.id = t.run
+          WHERE (?1 IS NULL OR t.component = ?1) AND (?2 IS NULL OR t.name = ?2)
+          GROUP BY r.binary, t.name, r.commit_id HAVING passed > 0 AND failed > 0)
+    GROUP BY binary, name ORDER BY binary, name)");
+  statement.BindOptional(component).BindOptional(test);
+  return Collect<FlakyTest>(database_, statement, [](const Statement& row) {
+    return FlakyTest{row.Text(0),   row.Text(1),   row.Text(2),
+                     row.Number(3), row.Number(4), {row.Text(5), row.Text(6)}};
+  });
+}
+
+Expected<std::vector<TrendPoint>> History::Trend(TrendSubject subject) const {
+  Statement statement = database_.Prepare(TrendSql(subject));
+  return Collect<TrendPoint>(database_, statement, [](const Statement& row) {
+    return TrendPoint{
+        row.Text(0), {row.Text(1), row.Text(2)}, row.Number(3), row.Number(4), row.Number(5)};
+  });
+}
+
+}  // namespace leakgate

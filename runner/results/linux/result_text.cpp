@@ -1,0 +1,297 @@
+#include "runner/results/result_text.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zip.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "runner/base/descriptors.h"
+#include "runner/base/regular_file.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Archive = std::shared_ptr<zip_t>;
+
+// Of one archive. A report shrinks to a hundredth; what unpacks to far more than that is made
+// to fill disks.
+constexpr zip_int64_t kMostMembers = 1'000'000;
+constexpr std::size_t kMostNameBytes = 4096;  // the kernel knows no longer path
+constexpr std::uint64_t kMostTimesPacked = 300;
+constexpr std::uint64_t kAnyUnpackedBytes = 1ULL << 30;  // however small it is
+
+// Of all together.
+constexpr std::uint64_t kMostUnpackedBytes = 16ULL << 30;
+
+Unexpected Unreadable(const fs::path& path, const std::string& cause) {
+  return UsageError(fmt::format("{}: cannot be read: {}; name a report, or a directory of reports",
+                                path.string(), cause));
+}
+
+Unexpected UnreadableArchive(const fs::path& path, const char* cause) {
+  return UsageError(fmt::format(
+      "{}: no zip archive that can be read: {}; copy it again, or run again what wrote it",
+      path.string(), cause));
+}
+
+// The archive that was opened last, since its members are read one after the other.
+struct OpenedArchive {
+  std::string identity;  // of the file, by its state
+  Archive archive;
+};
+
+// What has been unpacked, one member behind the other, in a file without a name: members are
+// read several times, from anywhere, and would be unpacked from their beginning each time.
+struct Unpacked {
+  struct Member {
+    std::uint64_t begin = 0;
+    std::uint64_t size = 0;
+  };
+  UniqueFd file;
+  std::uint64_t size = 0;
+  std::map<std::string, Member> members;  // by archive's identity and name
+};
+
+// Each of this process, which reads results on one thread.
+OpenedArchive& LastArchive() {
+  static OpenedArchive last;
+  return last;
+}
+Unpacked& AllUnpacked() {
+  static Unpacked unpacked;
+  return unpacked;
+}
+
+// An archive that is replaced is another.
+std::string IdentityOf(const fs::path& path, const struct stat& facts) {
+  return fmt::format("{}/{}/{}/{}.{}/{}", facts.st_dev, facts.st_ino, facts.st_size,
+                     facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, path.string());
+}
+std::string IdentityOf(const fs::path& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) == 0 ? IdentityOf(path, facts) : path.string();
+}
+
+Unexpected TooMuch(const fs::path& path, const std::string& what) {
+  return UsageError(
+      fmt::format("{}: the archive {}; unpack it, if you trust it, and name the "
+                  "directory",
+                  path.string(), what));
+}
+
+bool IsJson(std::string_view name) { return name.ends_with(".json"); }
+
+// Small archives may unpack to more than any disk holds.
+Expected<void> CheckSizes(const fs::path& path, zip_t* archive, std::uint64_t packed) {
+  const zip_int64_t count = zip_get_num_entries(archive, 0);
+  if (count > kMostMembers) {
+    return TooMuch(path, fmt::format("holds {} files, at most {} are read", count, kMostMembers));
+  }
+  std::uint64_t unpacked = 0;
+  for (zip_int64_t i = 0; i < count; ++i) {
+    zip_stat_t member;
+    zip_stat_init(&member);
+    if (zip_stat_index(archive, static_cast<zip_uint64_t>(i), 0, &member) != 0) {
+      return UnreadableArchive(path, zip_strerror(archive));
+    }
+    const std::string_view name = member.name;
+    if (name.size() > kMostNameBytes) {
+      return TooMuch(path, fmt::format("names a file by more than {} bytes", kMostNameBytes));
+    }
+    if (IsJson(name)) unpacked += std::min(member.size, kMostUnpackedBytes + 1);
+  }
+  const std::uint64_t most =
+      std::clamp(packed * kMostTimesPacked, kAnyUnpackedBytes, kMostUnpackedBytes);
+  if (unpacked <= most) return {};
+  return TooMuch(path, fmt::format("holds {} MiB of *.json in {} KiB, at most {} MiB are read",
+                                   unpacked >> 20, packed >> 10, most >> 20));
+}
+
+Expected<Archive> OpenArchive(const fs::path& path) {
+  auto file = OpenRegularFile(path);
+  if (!file) return UnreadableArchive(path, file.error().message().c_str());
+  struct stat facts {};
+  if (::fstat(file->get(), &facts) != 0)
+    return UnreadableArchive(path, std::generic_category().message(errno).c_str());
+  OpenedArchive& last = LastArchive();
+  std::string identity = IdentityOf(path, facts);
+  if (last.archive && last.identity == identity) return last.archive;
+  int code = 0;
+  constexpr int kNoFlags = 0;
+  if (zip_t* const opened = zip_fdopen(file->get(), kNoFlags, &code); opened != nullptr) {
+    (void)file->Release();  // it has taken it
+    const Archive archive(opened, zip_discard);
+    const auto packed = static_cast<std::uint64_t>(facts.st_size);
+    if (const Expected<void> good = CheckSizes(path, opened, packed); !good) {
+      return Unexpected(good.error());
+    }
+    last = {std::move(identity), archive};
+    return archive;
+  }
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  const Unexpected told = UnreadableArchive(path, zip_error_strerror(&error));
+  zip_error_fini(&error);
+  return told;
+}
+
+// The archive that `path` leads into; empty: none.
+fs::path ArchiveOf(const std::string& path) {
+  for (std::size_t end = path.find(".zip/"); end < kMostNameBytes; end = path.find(".zip/", end)) {
+    end += std::string_view(".zip").size();
+    if (IsArchive(path.substr(0, end))) return path.substr(0, end);
+  }
+  return {};
+}
+
+UniqueFd OpenTemporaryFile() {
+  std::error_code unknown;
+  fs::path directory = fs::temp_directory_path(unknown);
+  if (unknown) directory = "/tmp";
+  std::string path = (directory / "leakgate-XXXXXX").string();
+  UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));  // for its owner only
+  if (file) ::unlink(path.c_str());
+  return file;
+}
+
+bool WriteAt(int fd, std::string_view bytes, std::uint64_t at) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (count < 0 && errno != EINTR) return false;
+    if (count <= 0) continue;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+    at += static_cast<std::uint64_t>(count);
+  }
+  return true;
+}
+
+Unexpected CannotUnpack(const fs::path& path, int error) {
+  return UsageError(fmt::format(
+      "{}: cannot be unpacked: {}; make room in the directory for temporary files, or name "
+      "another by TMPDIR",
+      path.string(), std::generic_category().message(error)));
+}
+
+// All that `text` holds, behind what was unpacked before.
+Expected<Unpacked::Member> Unpack(const fs::path& path, ResultText text) {
+  Unpacked& all = AllUnpacked();
+  if (!all.file) all.file = OpenTemporaryFile();
+  if (!all.file) return CannotUnpack(path, errno);
+  const std::uint64_t begin = all.size;
+  std::vector<char> bytes(1 << 18);
+  while (const std::size_t count = text.Read(bytes.data(), bytes.size())) {
+    if (all.size + count > kMostUnpackedBytes) {
+      return TooMuch(path, fmt::format("is one of several that hold more than {} MiB together",
+                                       kMostUnpackedBytes >> 20));
+    }
+    if (!WriteAt(all.file.get(), {bytes.data(), count}, all.size)) return CannotUnpack(path, errno);
+    all.size += count;
+  }
+  return Unpacked::Member{begin, all.size - begin};
+}
+
+}  // namespace
+
+bool IsArchive(const fs::path& path) {
+  std::error_code unknown;
+  return path.extension() == ".zip" && fs::is_regular_file(path, unknown);
+}
+
+Expected<std::vector<fs::path>> JsonFilesIn(const fs::path& path) {
+  const Expected<Archive> archive = OpenArchive(path);
+  if (!archive) return Unexpected(archive.error());
+  std::vector<fs::path> files;
+  const zip_int64_t count = zip_get_num_entries(archive->get(), 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    const char* const name = zip_get_name(archive->get(), static_cast<zip_uint64_t>(i), 0);
+    if (name == nullptr) return UnreadableArchive(path, zip_strerror(archive->get()));
+    if (IsJson(name)) files.push_back(path.string() + '/' + name);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Expected<ResultText> ResultText::Open(const fs::path& path, std::uint64_t begin) {
+  const fs::path archive = ArchiveOf(path.string());
+  if (archive.empty()) return OpenFile(path, begin);
+  std::map<std::string, Unpacked::Member>& known = AllUnpacked().members;
+  const std::string name = path.string().substr(archive.string().size() + 1);
+  const std::string key = IdentityOf(archive) + '/' + name;
+  auto member = known.find(key);
+  if (member == known.end()) {
+    const Expected<ResultText> packed = OpenMember(archive, name);
+    if (!packed) return packed;
+    const Expected<Unpacked::Member> unpacked = Unpack(path, *packed);
+    if (!unpacked) return Unexpected(unpacked.error());
+    member = known.emplace(key, *unpacked).first;
+  }
+  const std::uint64_t end = member->second.begin + member->second.size;
+  return ResultText([at = std::min(member->second.begin + begin, end), end](
+                        char* to, std::size_t size) mutable -> std::size_t {
+    const ssize_t count = ::pread(AllUnpacked().file.get(), to,
+                                  std::min<std::uint64_t>(size, end - at), static_cast<off_t>(at));
+    if (count <= 0) return 0;
+    at += static_cast<std::uint64_t>(count);
+    return static_cast<std::size_t>(count);
+  });
+}
+
+Expected<ResultText> ResultText::Glance(const fs::path& path) {
+  const fs::path archive = ArchiveOf(path.string());
+  if (archive.empty()) return OpenFile(path, 0);
+  return OpenMember(archive, path.string().substr(archive.string().size() + 1));
+}
+
+Expected<ResultText> ResultText::OpenFile(const fs::path& path, std::uint64_t begin) {
+  auto opened = OpenRegularFile(path);
+  if (!opened) return Unreadable(path, opened.error().message());
+  const auto file = std::make_shared<const UniqueFd>(*std::move(opened));
+  return ResultText([file, at = static_cast<off_t>(begin)](char* to, std::size_t size) mutable {
+    std::size_t done = 0;
+    while (done < size) {
+      const ssize_t count = ::pread(file->get(), to + done, size - done, at);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      done += static_cast<std::size_t>(count);
+      at += count;
+    }
+    return done;
+  });
+}
+
+Expected<ResultText> ResultText::OpenMember(const fs::path& path, const std::string& name) {
+  const Expected<Archive> archive = OpenArchive(path);
+  if (!archive) return Unexpected(archive.error());
+  zip_stat_t facts;
+  zip_stat_init(&facts);
+  zip_file_t* const opened = zip_stat(archive->get(), name.c_str(), 0, &facts) == 0
+                                 ? zip_fopen_index(archive->get(), facts.index, 0)
+                                 : nullptr;
+  if (opened == nullptr) {
+    return Unreadable(path.string() + '/' + name, zip_strerror(archive->get()));
+  }
+  // It goes before its archive.
+  const std::shared_ptr<zip_file_t> member(
+      opened, [kept = *archive](zip_file_t* file) { zip_fclose(file); });
+  // No more than the archive says, which was checked.
+  return ResultText([member, left = facts.size](char* to, std::size_t size) mutable -> std::size_t {
+    const zip_int64_t count = zip_fread(member.get(), to, std::min<std::uint64_t>(size, left));
+    if (count <= 0) return 0;
+    left -= static_cast<std::uint64_t>(count);
+    return static_cast<std::size_t>(count);
+  });
+}
+
+}  // namespace leakgate

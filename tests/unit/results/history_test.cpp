@@ -1,0 +1,212 @@
+// A history: added once, asked often, and never damaged.
+#include "runner/results/history.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/results/reports.h"
+
+namespace leakgate {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+HistoryFinding FindingOf(std::int64_t blocks) {
+  return {"HttpTest.KeepAlive", "net",       "net::Pool::Grow (pool.cc)",
+          "net::Pool::Grow\n",  64 * blocks, blocks};
+}
+
+HistoryRun RunOf(const std::string& digest, const std::string& verdict, std::int64_t blocks) {
+  HistoryRun run{digest, "build/http_test", verdict, {}, {}};
+  run.tests.push_back({"HttpTest.KeepAlive", "net", verdict, 64 * blocks, blocks, 4096});
+  if (blocks != 0) run.findings.push_back(FindingOf(blocks));
+  return run;
+}
+
+class HistoryTest : public merging::ReportsTest {
+ protected:
+  History Open(Database::Mode mode = Database::Mode::kWrite) const {
+    Expected<History> history = History::Open(file_, mode);
+    EXPECT_TRUE(history) << history.error().message;
+    return *std::move(history);
+  }
+  void Add(const HistoryRun& run, const std::string& commit, const std::string& time) const {
+    History history = Open();
+    ASSERT_TRUE(history.Begin());
+    ASSERT_TRUE(history.Add(run, {commit, time}));
+    ASSERT_TRUE(history.Commit());
+  }
+  void ChangeAsAStranger(const char* sql) const {
+    sqlite3* stranger = nullptr;
+    EXPECT_EQ(sqlite3_open(file_.c_str(), &stranger), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(stranger, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(stranger);
+  }
+  std::string ErrorOf(Database::Mode mode) const {
+    const Expected<History> history = History::Open(file_, mode);
+    if (history) return "no error";
+    EXPECT_EQ(history.error().exit_code, ExitCode::kUsage);
+    return history.error().message;
+  }
+
+  std::filesystem::path file_ = directory_ / "leaks.sqlite";
+};
+
+TEST_F(HistoryTest, TellsWhereAFindingWasSeenFirstAndLast) {
+  Add(RunOf("2", "over_budget", 2), "bbb", "2026-01-02T00:00:00Z");
+  Add(RunOf("1", "over_budget", 1), "aaa", "2026-01-01T00:00:00Z");
+  const auto seen = Open(Database::Mode::kRead).Findings(std::nullopt, std::nullopt);
+  ASSERT_TRUE(seen) << seen.error().message;
+  ASSERT_THAT(*seen, SizeIs(1));
+  EXPECT_EQ(seen->front().first.commit, "aaa");
+  EXPECT_EQ(seen->front().last.commit, "bbb");
+  EXPECT_EQ(seen->front().finding.blocks, 2);
+  EXPECT_EQ(seen->front().runs, 2);
+}
+
+TEST_F(HistoryTest, LeavesARunAloneThatItHas) {
+  History history = Open();
+  ASSERT_TRUE(history.Begin());
+  EXPECT_EQ(history.Add(RunOf("1", "over_budget", 1), {"aaa", "2026-01-01T00:00:00Z"}), true);
+  EXPECT_EQ(history.Add(RunOf("1", "over_budget", 1), {"bbb", "2026-01-02T00:00:00Z"}), false);
+  ASSERT_TRUE(history.Commit());
+  EXPECT_EQ(history.Findings(std::nullopt, std::nullopt)->front().runs, 1);
+}
+
+TEST_F(HistoryTest, KeepsNothingOfWhatWasNotCommitted) {
+  {
+    History history = Open();
+    ASSERT_TRUE(history.Begin());
+    ASSERT_TRUE(history.Add(RunOf("1", "over_budget", 1), {"aaa", "2026-01-01T00:00:00Z"}));
+  }
+  EXPECT_THAT(*Open().Findings(std::nullopt, std::nullopt), IsEmpty());
+}
+
+TEST_F(HistoryTest, SelectsByComponentAndTest) {
+  Add(RunOf("1", "over_budget", 1), "aaa", "2026-01-01T00:00:00Z");
+  const History history = Open();
+  EXPECT_THAT(*history.Findings("net", std::nullopt), SizeIs(1));
+  EXPECT_THAT(*history.Findings("disk", std::nullopt), IsEmpty());
+  EXPECT_THAT(*history.Findings(std::nullopt, "HttpTest.KeepAlive"), SizeIs(1));
+  EXPECT_THAT(*history.Findings("net", "Other.Test"), IsEmpty());
+}
+
+TEST_F(HistoryTest, TakesNoTextForSql) {
+  const std::string hostile = "x'; DROP TABLE runs; --";
+  HistoryRun run = RunOf("1", "over_budget", 1);
+  run.binary = run.findings[0].component = run.findings[0].test = hostile;
+  Add(run, hostile, "2026-01-01T00:00:00Z");
+  const auto seen = Open().Findings(hostile, hostile);
+  ASSERT_TRUE(seen);
+  ASSERT_THAT(*seen, SizeIs(1));
+  EXPECT_EQ(seen->front().first.commit, hostile);
+}
+
+TEST_F(HistoryTest, CallsATestFlakyThatPassedAndFailedAtOneCommit) {
+  Add(RunOf("1", "over_budget", 1), "aaa", "2026-01-01T00:00:00Z");
+  Add(RunOf("2", "pass", 0), "aaa", "2026-01-02T00:00:00Z");
+  const auto flaky = Open().FlakyTests(std::nullopt, std::nullopt);
+  ASSERT_TRUE(flaky) << flaky.error().message;
+  ASSERT_THAT(*flaky, SizeIs(1));
+  EXPECT_EQ(flaky->front().passed, 1);
+  EXPECT_EQ(flaky->front().failed, 1);
+}
+
+TEST_F(HistoryTest, DoesNotCallATestFlakyThatWasFixed) {
+  Add(RunOf("1", "over_budget", 1), "aaa", "2026-01-01T00:00:00Z");
+  Add(RunOf("2", "pass", 0), "bbb", "2026-01-02T00:00:00Z");
+  EXPECT_THAT(*Open().FlakyTests(std::nullopt, std::nullopt), IsEmpty());
+}
+
+TEST_F(HistoryTest, TellsTrendsInTheOrderOfTime) {
+  Add(RunOf("3", "pass", 0), "ccc", "2026-01-03T00:00:00Z");
+  Add(RunOf("1", "over_budget", 1), "aaa", "2026-01-01T00:00:00Z");
+  Add(RunOf("2", "over_budget", 4), "bbb", "2026-01-02T00:00:00Z");
+  for (const TrendSubject subject : {TrendSubject::kComponent, TrendSubject::kTest}) {
+    const auto trend = Open().Trend(subject);
+    ASSERT_TRUE(trend) << trend.error().message;
+    ASSERT_THAT(*trend, SizeIs(3));
+    EXPECT_EQ((*trend)[0].outstanding_bytes, 64);
+    EXPECT_EQ((*trend)[1].outstanding_bytes, 256);
+    EXPECT_EQ((*trend)[2].outstanding_bytes, 0);
+    EXPECT_EQ((*trend)[2].occasion.commit, "ccc");
+    EXPECT_EQ((*trend)[2].peak_bytes, 4096);
+  }
+  const auto call_sites = Open().Trend(TrendSubject::kCallSite);
+  ASSERT_TRUE(call_sites) << call_sites.error().message;
+  EXPECT_THAT(*call_sites, SizeIs(2));
+}
+
+TEST_F(HistoryTest, CountsARepeatAtTheSameCommitOnce) {
+  Add(RunOf("1", "over_budget", 1), "aaa", "2026-01-01T00:00:00Z");
+  Add(RunOf("2", "over_budget", 3), "aaa", "2026-01-01T01:00:00Z");
+  const auto trend = Open().Trend(TrendSubject::kComponent);
+  ASSERT_TRUE(trend);
+  ASSERT_THAT(*trend, SizeIs(1));
+  EXPECT_EQ(trend->front().outstanding_blocks, 3);
+}
+
+TEST_F(HistoryTest, RefusesAFileThatIsNoDatabase) {
+  Write("leaks.sqlite", std::string(5000, 'x'));
+  EXPECT_THAT(ErrorOf(Database::Mode::kWrite), HasSubstr("not an SQLite file"));
+  EXPECT_THAT(ErrorOf(Database::Mode::kRead), HasSubstr("not an SQLite file"));
+  EXPECT_EQ(Read("leaks.sqlite"), std::string(5000, 'x'));
+}
+
+TEST_F(HistoryTest, RefusesSomebodyElsesDatabaseAndLeavesItAlone) {
+  {
+    const Expected<Database> other = Database::Open(file_, Database::Mode::kWrite);
+    ASSERT_TRUE(other->Run("CREATE TABLE bookmarks(id INTEGER)"));
+  }
+  const std::string before = Read("leaks.sqlite");
+  EXPECT_THAT(ErrorOf(Database::Mode::kWrite), HasSubstr("no history of leakgate's"));
+  EXPECT_EQ(Read("leaks.sqlite"), before);
+}
+
+TEST_F(HistoryTest, RefusesAHistoryOfALaterLeakgate) {
+  (void)Open();
+  ASSERT_TRUE(Database::Open(file_, Database::Mode::kWrite)->Run("PRAGMA user_version = 9"));
+  EXPECT_THAT(ErrorOf(Database::Mode::kWrite), HasSubstr("made by a later leakgate (version 9"));
+}
+
+TEST_F(HistoryTest, AHistoryThatIsReadMustBeThere) {
+  EXPECT_THAT(ErrorOf(Database::Mode::kRead), HasSubstr("unable to open"));
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
+// The file may be somebody else's, and SQLite executes what a schema says.
+TEST_F(HistoryTest, LetsNoFileChangeItsOwnSchema) {
+  (void)Open();
+  const Expected<Database> database = Database::Open(file_, Database::Mode::kWrite);
+  EXPECT_FALSE(database->Run("PRAGMA writable_schema = ON; DELETE FROM sqlite_master"));
+}
+
+TEST_F(HistoryTest, ReadsNoViews) {
+  (void)Open();
+  ChangeAsAStranger(
+      "DROP TABLE findings; CREATE VIEW findings AS SELECT 1 AS run, 'a' AS test, 'b' AS "
+      "component, 'c' AS call_site, 'd' AS path, 1 AS bytes, 1 AS blocks");
+  EXPECT_FALSE(Open().Findings(std::nullopt, std::nullopt));
+}
+
+TEST_F(HistoryTest, FiresNoTriggers) {
+  (void)Open();
+  ChangeAsAStranger("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END");
+  Add(RunOf("1", "over_budget", 1), "aaa", "2026-01-01T00:00:00Z");
+  EXPECT_THAT(*Open().Findings(std::nullopt, std::nullopt), SizeIs(1));
+}
+
+TEST_F(HistoryTest, SurvivesAFileThatWasCutOff) {
+  Add(RunOf("1", "over_budget", 1), "aaa", "2026-01-01T00:00:00Z");
+  const std::string whole = Read("leaks.sqlite");
+  for (std::size_t size = 1; size < whole.size(); size += 1 + whole.size() / 41) {
+    Write("leaks.sqlite", whole.substr(0, size));
+    const Expected<History> history = History::Open(file_, Database::Mode::kRead);
+    if (history) (void)history->Findings(std::nullopt, std::nullopt);  // an error or not
+  }
+}
+
+}  // namespace
+}  // namespace leakgate
