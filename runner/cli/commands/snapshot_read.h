@@ -10,8 +10,8 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/app/option_values.h"
-#include "runner/snapshot_view/export_snapshot.h"
-#include "runner/snapshot_view/show_snapshot.h"
+#include "runner/snapshot/view/export_snapshot.h"
+#include "runner/snapshot/view/show_snapshot.h"
 
 namespace leakgate {
 
