@@ -1,249 +1,213 @@
 #include "runner/snapshot/file/records.h"
 
+#include <concepts>
 #include <span>
+#include <type_traits>
 
 #include "runner/snapshot/file/parts.h"
 
 namespace leakgate::snapshot_format {
 namespace {
 
-template <typename Enum>
-std::uint64_t NumberOf(Enum value) {
-  return static_cast<std::uint64_t>(value);
-}
+// Writes each field of a record, in the order in which VisitFields names them.
+class FieldWriter {
+ public:
+  explicit FieldWriter(ByteWriter& out) : out_(out) {}
 
-// A value from `first` to `last`.
-template <typename Enum>
-Enum ReadEnum(ByteReader& in, Enum first, Enum last) {
-  const std::uint64_t value = in.Number();
-  if (value >= NumberOf(first) && value <= NumberOf(last)) return static_cast<Enum>(value);
-  in.Fail();
-  return first;
-}
-
-std::string ReadText(ByteReader& in) {
-  const std::string_view text = in.Text();
-  if (text.size() > kMostTextBytes) in.Fail();
-  return std::string(text.substr(0, kMostTextBytes));
-}
-
-void PutTexts(const std::vector<std::string>& texts, ByteWriter& out) {
-  out.Number(texts.size());
-  for (const std::string& text : texts) out.Text(text);
-}
-
-std::vector<std::string> ReadTexts(ByteReader& in) {
-  std::vector<std::string> texts;
-  const std::uint64_t count = in.Number();
-  if (count > kMostWords) in.Fail();
-  for (std::uint64_t i = 0; i < count && in.is_good(); ++i) texts.push_back(ReadText(in));
-  return texts;
-}
-
-void PutNumbers(std::span<const std::uint64_t> numbers, ByteWriter& out) {
-  out.Number(numbers.size());
-  for (const std::uint64_t number : numbers) out.Number(number);
-}
-
-// What a later leakgate counts besides is read over.
-void ReadNumbers(ByteReader& in, std::span<std::uint64_t> numbers) {
-  const std::uint64_t count = in.Number();
-  for (std::uint64_t i = 0; i < count && in.is_good(); ++i) {
-    const std::uint64_t number = in.Number();
-    if (i < numbers.size()) numbers[i] = number;
+  void Number(std::uint64_t number) { out_.Number(number); }
+  void Signed(int number) { out_.Signed(number); }
+  template <typename Enum>
+  void Choice(Enum value, Enum, Enum) {
+    out_.Number(static_cast<std::uint64_t>(value));
   }
+  void Text(const std::string& text) { out_.Text(text); }
+  void Texts(const std::vector<std::string>& texts) {
+    out_.Number(texts.size());
+    for (const std::string& text : texts) out_.Text(text);
+  }
+  void Numbers(std::span<const std::uint64_t> numbers) {
+    out_.Number(numbers.size());
+    for (const std::uint64_t number : numbers) out_.Number(number);
+  }
+  void AddedNumber(std::uint32_t number) { out_.Number(number); }
+
+ private:
+  ByteWriter& out_;
+};
+
+// Reads each field of a record, likewise. A damaged field makes `in` fail.
+class FieldReader {
+ public:
+  explicit FieldReader(ByteReader& in) : in_(in) {}
+
+  void Number(std::uint64_t& number) { number = in_.Number(); }
+  void Number(std::uint32_t& number) { number = in_.Number32(); }
+  void Number(bool& is_true) { is_true = in_.Number() != 0; }
+  void Signed(int& number) { number = static_cast<int>(in_.Signed()); }
+
+  // Reads a value from `first` to `last`.
+  template <typename Enum>
+  void Choice(Enum& value, Enum first, Enum last) {
+    const std::uint64_t number = in_.Number();
+    const bool is_known =
+        number >= static_cast<std::uint64_t>(first) && number <= static_cast<std::uint64_t>(last);
+    if (!is_known) in_.Fail();
+    value = is_known ? static_cast<Enum>(number) : first;
+  }
+
+  void Text(std::string& text) {
+    const std::string_view read = in_.Text();
+    if (read.size() > kMostTextBytes) in_.Fail();
+    text = read.substr(0, kMostTextBytes);
+  }
+
+  void Texts(std::vector<std::string>& texts) {
+    const std::uint64_t count = in_.Number();
+    if (count > kMostWords) in_.Fail();
+    for (std::uint64_t i = 0; i < count && in_.is_good(); ++i) Text(texts.emplace_back());
+  }
+
+  // A later leakgate may count more than this one knows: the rest is skipped.
+  void Numbers(std::span<std::uint64_t> numbers) {
+    const std::uint64_t count = in_.Number();
+    for (std::uint64_t i = 0; i < count && in_.is_good(); ++i) {
+      const std::uint64_t number = in_.Number();
+      if (i < numbers.size()) numbers[i] = number;
+    }
+  }
+
+  // An earlier leakgate's file ends before this field, which then keeps its default.
+  void AddedNumber(std::uint32_t& number) {
+    if (in_.is_good() && !in_.is_at_end()) number = in_.Number32();
+  }
+
+ private:
+  ByteReader& in_;
+};
+
+// `Record`, const where its fields are written.
+template <typename Given, typename Record>
+concept Is = std::same_as<std::remove_const_t<Given>, Record>;
+
+void VisitFields(auto& fields, Is<SnapshotFacts> auto& facts) {
+  fields.Signed(facts.pid);
+  fields.Number(facts.generation);
+  fields.Choice(facts.moment, SnapshotMoment::kRunning, SnapshotMoment::kEnded);
+  fields.Number(facts.stack_depth);
+  fields.Text(facts.image);
+  fields.Texts(facts.command_line);
+  fields.Text(facts.occasion);
+  fields.Number(facts.taken_unix_ns);
+  fields.Number(facts.taken_ns);
+  fields.Number(facts.tracing_begin_ns);
+  fields.Texts(facts.not_recorded);
+  fields.Text(facts.host);
+  fields.Text(facts.boot_id);
+  fields.Text(facts.kernel);
+  fields.Text(facts.leakgate_version);
+  fields.AddedNumber(facts.stack_events);
+}
+
+void VisitFields(auto& fields, Is<SnapshotClosing> auto& closing) {
+  fields.Number(closing.blocks);
+  fields.Number(closing.bytes);
+  fields.Number(closing.mappings);
+  fields.Number(closing.finished_ns);
+  fields.Number(closing.since_begin.allocated_bytes);
+  fields.Number(closing.since_begin.allocated_blocks);
+  fields.Number(closing.since_begin.freed_bytes);
+  fields.Number(closing.since_begin.freed_blocks);
+  fields.Number(closing.current_window);
+  fields.Number(closing.window_count);
+  fields.Number(closing.thread_count);
+  fields.Choice(closing.agent_state, AgentState::kAbsent, AgentState::kFailed);
+  fields.Choice(closing.agent_failure, AgentFailure::kNone, AgentFailure::kCanaryUnseen);
+  fields.Choice(closing.program_end, ProgramEnd::kUnseen, ProgramEnd::kImmediate);
+  fields.Choice(closing.boundaries, BoundarySource::kNone, BoundarySource::kListener);
+  fields.Numbers(closing.drops);
+  fields.Numbers(closing.stack_ends);
+}
+
+void VisitFields(auto& fields, Is<SnapshotModule> auto& module) {
+  fields.Number(module.id);
+  fields.Number(module.module.begin);
+  fields.Number(module.module.end);
+  fields.Number(module.module.bias);
+  fields.Text(module.module.path);
+  fields.Text(module.module.build_id);
+  fields.Number(module.file_bytes);
+  fields.Number(module.file_modified_ns);
+}
+
+void VisitFields(auto& fields, Is<SnapshotWindow> auto& window) {
+  fields.Number(window.id);
+  fields.Choice(window.kind, WindowKind::kProgram, WindowKind::kProcess);
+  fields.Choice(window.state, WindowState::kUnused, WindowState::kClosed);
+  fields.Number(window.parent);
+  fields.Number(window.iteration);
+  fields.Choice(window.test_result, TestResult::kUnknown, TestResult::kNotPassed);
+  fields.Number(window.begin_ns);
+  fields.Number(window.end_ns);
+  fields.Number(window.line);
+  fields.Text(window.name);
+  fields.Text(window.file);
+}
+
+void VisitFields(auto& fields, Is<SnapshotThread> auto& thread) {
+  fields.Number(thread.id);
+  fields.Signed(thread.tid);
+  fields.Number(thread.parent);
+  fields.Number(thread.origin_stack);
+  fields.Number(thread.birth_window);
+  fields.Number(thread.has_ended);
+  fields.Text(thread.name);
+}
+
+void VisitFields(auto& fields, Is<SnapshotMapping> auto& mapping) {
+  fields.Number(mapping.address);
+  fields.Number(mapping.bytes);
+  fields.Choice(mapping.kind, AllocationKind::kMapped, AllocationKind::kThreadStack);
+  fields.Number(mapping.protection);
+  fields.Number(mapping.stack);
+  fields.Number(mapping.window);
+  fields.Number(mapping.thread);
+  fields.Number(mapping.mapped_ns);
+}
+
+void VisitFields(auto& fields, Is<SnapshotFrees> auto& frees) {
+  fields.Number(frees.stack);
+  fields.Number(frees.bytes);
+  fields.Number(frees.blocks);
 }
 
 }  // namespace
 
-void Encode(const SnapshotFacts& facts, ByteWriter& out) {
-  out.Signed(facts.pid);
-  out.Number(facts.generation);
-  out.Number(NumberOf(facts.moment));
-  out.Number(facts.stack_depth);
-  out.Text(facts.image);
-  PutTexts(facts.command_line, out);
-  out.Text(facts.occasion);
-  out.Number(facts.taken_unix_ns);
-  out.Number(facts.taken_ns);
-  out.Number(facts.tracing_begin_ns);
-  PutTexts(facts.not_recorded, out);
-  out.Text(facts.host);
-  out.Text(facts.boot_id);
-  out.Text(facts.kernel);
-  out.Text(facts.leakgate_version);
-  out.Number(facts.stack_events);
+template <typename Record>
+void Encode(const Record& record, ByteWriter& out) {
+  FieldWriter fields(out);
+  VisitFields(fields, record);
 }
 
-bool Decode(ByteReader in, SnapshotFacts& facts) {
-  facts.pid = static_cast<int>(in.Signed());
-  facts.generation = in.Number32();
-  facts.moment = ReadEnum(in, SnapshotMoment::kRunning, SnapshotMoment::kEnded);
-  facts.stack_depth = in.Number32();
-  facts.image = ReadText(in);
-  facts.command_line = ReadTexts(in);
-  facts.occasion = ReadText(in);
-  facts.taken_unix_ns = in.Number();
-  facts.taken_ns = in.Number();
-  facts.tracing_begin_ns = in.Number();
-  facts.not_recorded = ReadTexts(in);
-  facts.host = ReadText(in);
-  facts.boot_id = ReadText(in);
-  facts.kernel = ReadText(in);
-  facts.leakgate_version = ReadText(in);
-  // An earlier leakgate's file does not tell: then it is what that recorded.
-  if (in.is_good() && !in.is_at_end()) facts.stack_events = in.Number32();
+template <typename Record>
+bool Decode(ByteReader in, Record& record) {
+  FieldReader fields(in);
+  VisitFields(fields, record);
   return in.is_good();
 }
 
-void Encode(const SnapshotClosing& closing, ByteWriter& out) {
-  out.Number(closing.blocks);
-  out.Number(closing.bytes);
-  out.Number(closing.mappings);
-  out.Number(closing.finished_ns);
-  out.Number(closing.since_begin.allocated_bytes);
-  out.Number(closing.since_begin.allocated_blocks);
-  out.Number(closing.since_begin.freed_bytes);
-  out.Number(closing.since_begin.freed_blocks);
-  out.Number(closing.current_window);
-  out.Number(closing.window_count);
-  out.Number(closing.thread_count);
-  out.Number(NumberOf(closing.agent_state));
-  out.Number(NumberOf(closing.agent_failure));
-  out.Number(NumberOf(closing.program_end));
-  out.Number(NumberOf(closing.boundaries));
-  PutNumbers(closing.drops, out);
-  PutNumbers(closing.stack_ends, out);
-}
-
-bool Decode(ByteReader in, SnapshotClosing& closing) {
-  closing.blocks = in.Number();
-  closing.bytes = in.Number();
-  closing.mappings = in.Number();
-  closing.finished_ns = in.Number();
-  closing.since_begin.allocated_bytes = in.Number();
-  closing.since_begin.allocated_blocks = in.Number();
-  closing.since_begin.freed_bytes = in.Number();
-  closing.since_begin.freed_blocks = in.Number();
-  closing.current_window = in.Number32();
-  closing.window_count = in.Number32();
-  closing.thread_count = in.Number32();
-  closing.agent_state = ReadEnum(in, AgentState::kAbsent, AgentState::kFailed);
-  closing.agent_failure = ReadEnum(in, AgentFailure::kNone, AgentFailure::kCanaryUnseen);
-  closing.program_end = ReadEnum(in, ProgramEnd::kUnseen, ProgramEnd::kImmediate);
-  closing.boundaries = ReadEnum(in, BoundarySource::kNone, BoundarySource::kListener);
-  ReadNumbers(in, closing.drops);
-  ReadNumbers(in, closing.stack_ends);
-  return in.is_good();
-}
-
-void Encode(const SnapshotModule& module, ByteWriter& out) {
-  out.Number(module.id);
-  out.Number(module.module.begin);
-  out.Number(module.module.end);
-  out.Number(module.module.bias);
-  out.Text(module.module.path);
-  out.Text(module.module.build_id);
-  out.Number(module.file_bytes);
-  out.Number(module.file_modified_ns);
-}
-
-bool Decode(ByteReader in, SnapshotModule& module) {
-  module.id = in.Number32();
-  module.module.begin = in.Number();
-  module.module.end = in.Number();
-  module.module.bias = in.Number();
-  module.module.path = ReadText(in);
-  module.module.build_id = ReadText(in);
-  module.file_bytes = in.Number();
-  module.file_modified_ns = in.Number();
-  return in.is_good();
-}
-
-void Encode(const SnapshotWindow& window, ByteWriter& out) {
-  out.Number(window.id);
-  out.Number(NumberOf(window.kind));
-  out.Number(NumberOf(window.state));
-  out.Number(window.parent);
-  out.Number(window.iteration);
-  out.Number(NumberOf(window.test_result));
-  out.Number(window.begin_ns);
-  out.Number(window.end_ns);
-  out.Number(window.line);
-  out.Text(window.name);
-  out.Text(window.file);
-}
-
-bool Decode(ByteReader in, SnapshotWindow& window) {
-  window.id = in.Number32();
-  window.kind = ReadEnum(in, WindowKind::kProgram, WindowKind::kProcess);
-  window.state = ReadEnum(in, WindowState::kUnused, WindowState::kClosed);
-  window.parent = in.Number32();
-  window.iteration = in.Number32();
-  window.test_result = ReadEnum(in, TestResult::kUnknown, TestResult::kNotPassed);
-  window.begin_ns = in.Number();
-  window.end_ns = in.Number();
-  window.line = in.Number32();
-  window.name = ReadText(in);
-  window.file = ReadText(in);
-  return in.is_good();
-}
-
-void Encode(const SnapshotThread& thread, ByteWriter& out) {
-  out.Number(thread.id);
-  out.Signed(thread.tid);
-  out.Number(thread.parent);
-  out.Number(thread.origin_stack);
-  out.Number(thread.birth_window);
-  out.Number(thread.has_ended ? 1 : 0);
-  out.Text(thread.name);
-}
-
-bool Decode(ByteReader in, SnapshotThread& thread) {
-  thread.id = in.Number32();
-  thread.tid = static_cast<int>(in.Signed());
-  thread.parent = in.Number32();
-  thread.origin_stack = in.Number32();
-  thread.birth_window = in.Number32();
-  thread.has_ended = in.Number() != 0;
-  thread.name = ReadText(in);
-  return in.is_good();
-}
-
-void Encode(const SnapshotMapping& mapping, ByteWriter& out) {
-  out.Number(mapping.address);
-  out.Number(mapping.bytes);
-  out.Number(NumberOf(mapping.kind));
-  out.Number(mapping.protection);
-  out.Number(mapping.stack);
-  out.Number(mapping.window);
-  out.Number(mapping.thread);
-  out.Number(mapping.mapped_ns);
-}
-
-bool Decode(ByteReader in, SnapshotMapping& mapping) {
-  mapping.address = in.Number();
-  mapping.bytes = in.Number();
-  mapping.kind = ReadEnum(in, AllocationKind::kMapped, AllocationKind::kThreadStack);
-  mapping.protection = in.Number32();
-  mapping.stack = in.Number32();
-  mapping.window = in.Number32();
-  mapping.thread = in.Number32();
-  mapping.mapped_ns = in.Number();
-  return in.is_good();
-}
-
-void Encode(const SnapshotFrees& frees, ByteWriter& out) {
-  out.Number(frees.stack);
-  out.Number(frees.bytes);
-  out.Number(frees.blocks);
-}
-
-bool Decode(ByteReader in, SnapshotFrees& frees) {
-  frees.stack = in.Number32();
-  frees.bytes = in.Number();
-  frees.blocks = in.Number();
-  return in.is_good();
-}
+template void Encode(const SnapshotFacts&, ByteWriter&);
+template void Encode(const SnapshotClosing&, ByteWriter&);
+template void Encode(const SnapshotModule&, ByteWriter&);
+template void Encode(const SnapshotWindow&, ByteWriter&);
+template void Encode(const SnapshotThread&, ByteWriter&);
+template void Encode(const SnapshotMapping&, ByteWriter&);
+template void Encode(const SnapshotFrees&, ByteWriter&);
+template bool Decode(ByteReader, SnapshotFacts&);
+template bool Decode(ByteReader, SnapshotClosing&);
+template bool Decode(ByteReader, SnapshotModule&);
+template bool Decode(ByteReader, SnapshotWindow&);
+template bool Decode(ByteReader, SnapshotThread&);
+template bool Decode(ByteReader, SnapshotMapping&);
+template bool Decode(ByteReader, SnapshotFrees&);
 
 }  // namespace leakgate::snapshot_format

@@ -1,4 +1,4 @@
-// One value of a snapshot file as bytes, and back. Internal to this folder. Pure.
+// Turns one record of a snapshot file into bytes, and back. Internal to this folder. Pure.
 //
 // A record may have more fields than are read here: a later leakgate has added them.
 #pragma once
@@ -8,21 +8,13 @@
 
 namespace leakgate::snapshot_format {
 
-void Encode(const SnapshotFacts& facts, ByteWriter& out);
-void Encode(const SnapshotClosing& closing, ByteWriter& out);
-void Encode(const SnapshotModule& module, ByteWriter& out);
-void Encode(const SnapshotWindow& window, ByteWriter& out);
-void Encode(const SnapshotThread& thread, ByteWriter& out);
-void Encode(const SnapshotMapping& mapping, ByteWriter& out);
-void Encode(const SnapshotFrees& frees, ByteWriter& out);
+// REQUIRES, as of Decode: `Record` is SnapshotFacts, SnapshotClosing, SnapshotModule,
+// SnapshotWindow, SnapshotThread, SnapshotMapping or SnapshotFrees.
+template <typename Record>
+void Encode(const Record& record, ByteWriter& out);
 
-// False if the record is broken: cut off, or a value is none that there is.
-[[nodiscard]] bool Decode(ByteReader in, SnapshotFacts& facts);
-[[nodiscard]] bool Decode(ByteReader in, SnapshotClosing& closing);
-[[nodiscard]] bool Decode(ByteReader in, SnapshotModule& module);
-[[nodiscard]] bool Decode(ByteReader in, SnapshotWindow& window);
-[[nodiscard]] bool Decode(ByteReader in, SnapshotThread& thread);
-[[nodiscard]] bool Decode(ByteReader in, SnapshotMapping& mapping);
-[[nodiscard]] bool Decode(ByteReader in, SnapshotFrees& frees);
+// Returns false if the bytes are cut off, or hold a value that does not exist.
+template <typename Record>
+[[nodiscard]] bool Decode(ByteReader in, Record& record);
 
 }  // namespace leakgate::snapshot_format

@@ -9,27 +9,39 @@
 #include "runner/snapshot/file/read_snapshot.h"
 
 namespace leakgate {
+namespace {
+
+// Has `visitor` keep modules, windows and threads in `contents`, which outlives it.
+void KeepNamedThings(SnapshotVisitor& visitor, SnapshotContents& contents) {
+  visitor.module = [&](SnapshotModule&& module) {
+    contents.modules[module.id] = std::move(module);
+  };
+  visitor.window = [&](SnapshotWindow&& window) {
+    contents.windows[window.id] = std::move(window);
+  };
+  visitor.thread = [&](SnapshotThread&& thread) {
+    contents.threads[thread.id] = std::move(thread);
+  };
+}
+
+}  // namespace
 
 Expected<void> ReadContents(
     const std::filesystem::path& path, SnapshotContents& contents,
     const std::function<Expected<void>(std::span<const LiveBlock> blocks)>& use) {
   contents.file = path.string();
   contents.nodes.assign(kStackRootCount, {});
-  return ReadSnapshot(
-      path,
-      {.facts = [&](SnapshotFacts&& facts) { contents.facts = std::move(facts); },
-       .module = [&](SnapshotModule&& module) { contents.modules[module.id] = std::move(module); },
-       .window = [&](SnapshotWindow&& window) { contents.windows[window.id] = std::move(window); },
-       .thread = [&](SnapshotThread&& thread) { contents.threads[thread.id] = std::move(thread); },
-       .nodes =
-           [&](std::span<const SnapshotNode> nodes) {
-             contents.nodes.insert(contents.nodes.end(), nodes.begin(), nodes.end());
-           },
-       .blocks = use,
-       .mapping =
-           [&](SnapshotMapping&& mapping) { contents.mappings.push_back(std::move(mapping)); },
-       .frees = [&](SnapshotFrees&& frees) { contents.frees.push_back(frees); },
-       .closing = [&](SnapshotClosing&& closing) { contents.closing = closing; }});
+  SnapshotVisitor visitor;
+  KeepNamedThings(visitor, contents);
+  visitor.facts = [&](SnapshotFacts&& facts) { contents.facts = std::move(facts); };
+  visitor.nodes = [&](std::span<const SnapshotNode> nodes) {
+    contents.nodes.insert(contents.nodes.end(), nodes.begin(), nodes.end());
+  };
+  visitor.blocks = use;
+  visitor.mapping = [&](SnapshotMapping&& mapping) { contents.mappings.push_back(mapping); };
+  visitor.frees = [&](SnapshotFrees&& frees) { contents.frees.push_back(frees); };
+  visitor.closing = [&](SnapshotClosing&& closing) { contents.closing = closing; };
+  return ReadSnapshot(path, visitor);
 }
 
 std::string NameOfWindow(const SnapshotContents& contents, std::uint32_t window) {
@@ -67,13 +79,15 @@ void CommonStacks::Translation::Add(std::span<const SnapshotNode> nodes) {
   }
 }
 
-Expected<SnapshotFacts> ReadFacts(SnapshotReader& reader) {
-  SnapshotFacts facts;
+Expected<OpenedSnapshot> OpenSnapshot(const std::filesystem::path& path) {
+  Expected<SnapshotReader> reader = SnapshotReader::Open(path);
+  if (!reader) return Unexpected(reader.error());
+  OpenedSnapshot file{*std::move(reader), {}};
   SnapshotVisitor visitor;
-  visitor.facts = [&](SnapshotFacts&& read) { facts = std::move(read); };
-  const Expected<bool> read = reader.ReadPart(visitor);
+  visitor.facts = [&](SnapshotFacts&& facts) { file.facts = std::move(facts); };
+  const Expected<bool> read = file.reader.ReadPart(visitor);
   if (!read) return Unexpected(read.error());
-  return facts;
+  return file;
 }
 
 bool AreOneBlock(const LiveBlock& a, const LiveBlock& b) {
@@ -94,16 +108,7 @@ BlockStream::BlockStream(SnapshotReader reader, CommonStacks& stacks, SnapshotCo
     mappings_.push_back(std::move(mapping));
   };
   visitor_.closing = [this](SnapshotClosing&& closing) { closing_ = closing; };
-  if (contents == nullptr) return;
-  visitor_.module = [contents](SnapshotModule&& module) {
-    contents->modules[module.id] = std::move(module);
-  };
-  visitor_.window = [contents](SnapshotWindow&& window) {
-    contents->windows[window.id] = std::move(window);
-  };
-  visitor_.thread = [contents](SnapshotThread&& thread) {
-    contents->threads[thread.id] = std::move(thread);
-  };
+  if (contents != nullptr) KeepNamedThings(visitor_, *contents);
 }
 
 Expected<void> BlockStream::Fill() {

@@ -82,8 +82,13 @@ class CommonStacks {
   std::unordered_map<SnapshotNode, std::uint32_t, Hash> ids_;
 };
 
-// The facts of a file that has just been opened.
-[[nodiscard]] Expected<SnapshotFacts> ReadFacts(SnapshotReader& reader);
+// A file whose facts have been read, and nothing else yet.
+struct OpenedSnapshot {
+  SnapshotReader reader;
+  SnapshotFacts facts;
+};
+
+[[nodiscard]] Expected<OpenedSnapshot> OpenSnapshot(const std::filesystem::path& path);
 
 // One allocation, and not another in its place, as far as the two snapshots tell. REQUIRES:
 // both of one process, with ids of stacks that they share.

@@ -38,11 +38,9 @@ Expected<std::unique_ptr<SnapshotAges>> SnapshotAges::Open(const std::vector<fs:
 }
 
 Expected<SnapshotAges::Earlier> SnapshotAges::Look(const fs::path& file) {
-  Expected<SnapshotReader> reader = SnapshotReader::Open(file);
-  if (!reader) return Unexpected(reader.error());
-  const Expected<SnapshotFacts> facts = ReadFacts(*reader);
-  if (!facts) return Unexpected(facts.error());
-  return Earlier{file.string(), *facts, nullptr};
+  Expected<OpenedSnapshot> opened = OpenSnapshot(file);
+  if (!opened) return Unexpected(opened.error());
+  return Earlier{file.string(), std::move(opened->facts), nullptr};
 }
 
 Expected<void> SnapshotAges::AddFile(const fs::path& file) {
@@ -96,11 +94,9 @@ Expected<void> SnapshotAges::Begin() {
     earlier_ = std::move(some);
   }
   for (Earlier& it : earlier_) {
-    Expected<SnapshotReader> reader = SnapshotReader::Open(it.file);
-    if (!reader) return Unexpected(reader.error());
-    const Expected<SnapshotFacts> facts = ReadFacts(*reader);
-    if (!facts) return Unexpected(facts.error());
-    it.blocks = std::make_unique<BlockStream>(*std::move(reader), stacks_, nullptr);
+    Expected<OpenedSnapshot> opened = OpenSnapshot(it.file);
+    if (!opened) return Unexpected(opened.error());
+    it.blocks = std::make_unique<BlockStream>(std::move(opened->reader), stacks_, nullptr);
   }
   amounts_.resize(earlier_.size() + 1);
   return {};

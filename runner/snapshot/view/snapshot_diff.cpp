@@ -158,18 +158,14 @@ Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query) {
 
 Expected<SnapshotDiff> DiffSnapshots(const fs::path& first, const fs::path& second,
                                      const DiffQuery& query) {
-  Expected<SnapshotReader> first_file = SnapshotReader::Open(first);
-  if (!first_file) return Unexpected(first_file.error());
-  Expected<SnapshotReader> second_file = SnapshotReader::Open(second);
-  if (!second_file) return Unexpected(second_file.error());
-  const Expected<SnapshotFacts> first_facts = ReadFacts(*first_file);
-  if (!first_facts) return Unexpected(first_facts.error());
-  const Expected<SnapshotFacts> second_facts = ReadFacts(*second_file);
-  if (!second_facts) return Unexpected(second_facts.error());
+  Expected<OpenedSnapshot> earlier = OpenSnapshot(first);
+  if (!earlier) return Unexpected(earlier.error());
+  Expected<OpenedSnapshot> later = OpenSnapshot(second);
+  if (!later) return Unexpected(later.error());
 
   SnapshotDiff diff;
-  diff.first = *first_facts;
-  diff.second = *second_facts;
+  diff.first = earlier->facts;
+  diff.second = later->facts;
   diff.files = {first.string(), second.string()};
   diff.is_same_process = IsSameProcess(diff.first, diff.second);
   diff.is_same_image =
@@ -180,7 +176,7 @@ Expected<SnapshotDiff> DiffSnapshots(const fs::path& first, const fs::path& seco
                                   first.string(), second.string()));
   }
   diff.has_lines = true;
-  return DiffBlocks(*std::move(first_file), *std::move(second_file), std::move(diff), query);
+  return DiffBlocks(std::move(earlier->reader), std::move(later->reader), std::move(diff), query);
 }
 
 }  // namespace leakgate

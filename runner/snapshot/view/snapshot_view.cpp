@@ -37,19 +37,6 @@ void SnapshotTally::Add(const LiveBlock& block) {
   by_size_[SizeClassOf(block.size_bytes)] += amount;
 }
 
-namespace {
-
-Expected<std::unique_ptr<SnapshotAges>> OpenAges(const std::filesystem::path& file,
-                                                 const std::vector<std::filesystem::path>& since) {
-  Expected<SnapshotReader> reader = SnapshotReader::Open(file);
-  if (!reader) return Unexpected(reader.error());
-  const Expected<SnapshotFacts> facts = ReadFacts(*reader);
-  if (!facts) return Unexpected(facts.error());
-  return SnapshotAges::Open(since, *facts);
-}
-
-}  // namespace
-
 SnapshotView::SnapshotView(SnapshotQuery query, Symbolizer symbolizer)
     : query_(std::move(query)),
       symbolizer_(std::move(symbolizer)),
@@ -59,7 +46,9 @@ SnapshotView::SnapshotView(SnapshotQuery query, Symbolizer symbolizer)
 
 Expected<void> SnapshotView::Read(const std::filesystem::path& file) {
   if (!query_.since.empty()) {
-    Expected<std::unique_ptr<SnapshotAges>> ages = OpenAges(file, query_.since);
+    const Expected<OpenedSnapshot> shown = OpenSnapshot(file);
+    if (!shown) return Unexpected(shown.error());
+    Expected<std::unique_ptr<SnapshotAges>> ages = SnapshotAges::Open(query_.since, shown->facts);
     if (!ages) return Unexpected(ages.error());
     ages_ = *std::move(ages);
   }
