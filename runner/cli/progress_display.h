@@ -20,7 +20,7 @@
 #include <thread>
 
 #include "runner/base/status_row.h"
-#include "runner/cli/progress_mode.h"
+#include "runner/cli/terminal.h"
 #include "runner/run/run_progress.h"
 #include "runner/run/run_request.h"
 

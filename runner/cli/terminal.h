@@ -15,6 +15,14 @@
 
 namespace leakgate {
 
+// Says where the progress of a run or a merge is shown.
+enum class ProgressMode {
+  kAuto,   // a bar or lines, where they disturb nothing
+  kBar,    // in the last row of the terminal, also while the program writes above it
+  kLines,  // from time to time
+  kNone,
+};
+
 // Text of many lines, which may be coloured (Paint). Names in it have been through Printable: a
 // newline is taken for the text's own. A broken pipe behind the stream is no concern of the run's.
 void Print(std::FILE* stream, std::string_view text);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -120,7 +121,7 @@ class OptionList {
   template <typename Target, typename Parse>
   void Add(std::string_view names, OptionValue value, Target& target, Parse parse,
            std::string description) {
-    Bound bound = Named(names, std::move(value), std::move(description));
+    Bound bound = SplitNames(names, std::move(value), std::move(description));
     bound.option.is_repeated = kTakesMany<Target>;
     bound.read = [&target, parse,
                   name = NameInMessages(bound.option)](const std::string& text) -> Expected<void> {
@@ -140,7 +141,7 @@ class OptionList {
   void AddOnce(std::string_view names, OptionValue value,
                std::function<Expected<void>(const std::string& text)> read,
                std::string description) {
-    all_.push_back(Named(names, std::move(value), std::move(description)));
+    all_.push_back(SplitNames(names, std::move(value), std::move(description)));
     all_.back().read = std::move(read);
   }
 
@@ -166,7 +167,7 @@ class OptionList {
   // Given, it sets `target` to `value`, or adds that to it.
   template <typename Target, typename Value>
   void AddFlag(std::string_view names, Target& target, Value value, std::string description) {
-    Bound bound = Named(names, {}, std::move(description));
+    Bound bound = SplitNames(names, {}, std::move(description));
     bound.read = [&target, value](const std::string&) -> Expected<void> {
       Store(value, target);
       return {};
@@ -205,8 +206,22 @@ class OptionList {
     }
   }
 
-  static Bound Named(std::string_view names, OptionValue value, std::string description);
-  static std::string NameInMessages(const Option& option);
+  // Returns an option that has the names of "-o,--output", and does not read yet.
+  static Bound SplitNames(std::string_view names, OptionValue value, std::string description) {
+    Bound bound{{{}, std::move(value), std::move(description)}, {}};
+    for (std::size_t at = 0; at < names.size();) {
+      const std::size_t end = std::min(names.find(',', at), names.size());
+      bound.option.names.emplace_back(names.substr(at, end - at));
+      at = end + 1;
+    }
+    return bound;
+  }
+
+  static std::string NameInMessages(const Option& option) {
+    const auto found = std::find_if(option.names.begin(), option.names.end(),
+                                    [](const std::string& name) { return name.starts_with("--"); });
+    return found == option.names.end() ? option.names.front() : *found;
+  }
 
   std::vector<Bound> all_;
 };

@@ -8,7 +8,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/cli/progress_mode.h"
+#include "runner/cli/terminal.h"
 #include "runner/sessions/session_image.h"
 
 namespace leakgate {

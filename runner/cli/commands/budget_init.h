@@ -7,7 +7,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/cli/progress_mode.h"
+#include "runner/cli/terminal.h"
 #include "runner/report/run_result.h"
 #include "runner/run/run_session.h"
 

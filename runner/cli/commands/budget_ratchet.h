@@ -9,7 +9,7 @@
 #include "runner/budget/budget_set.h"
 #include "runner/budget/ratchet.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/cli/progress_mode.h"
+#include "runner/cli/terminal.h"
 #include "runner/report/run_result.h"
 #include "runner/run/run_session.h"
 
