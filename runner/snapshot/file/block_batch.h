@@ -1,8 +1,8 @@
-// Live blocks as a part of a snapshot file has them: some thousands, by address, in columns.
-// Alike values stand side by side, so the columns are short and pack well:
+// The live blocks in one part of a snapshot file: some thousands, sorted by address, in columns.
+// Similar values stand side by side, so that they compress well:
 //
 //   count | first granule | contexts: count, then window and thread of each
-//   address       granules of 16 bytes from the block before (of the first one: 0)
+//   address       granules of 16 bytes from the previous block (0 for the first one)
 //   size          bytes
 //   stack         id
 //   context       its number in this part, times 8, plus the kind
@@ -21,12 +21,12 @@ namespace leakgate::snapshot_format {
 
 class BlockBatchWriter {
  public:
-  // REQUIRES: the address is a multiple of 16, and above that of the block before.
+  // REQUIRES: the address is a multiple of 16, and higher than that of the previous block.
   void Add(const LiveBlock& block);
 
   std::uint32_t count() const { return count_; }
 
-  // What has been added since the last Take, as a part holds it.
+  // Writes the blocks that have been added since the last Take, as a part holds them.
   void Take(ByteWriter& out);
 
  private:
@@ -45,7 +45,8 @@ class BlockBatchWriter {
   ByteWriter contexts_and_kinds_;
 };
 
-// The blocks of a part. False if it is broken: `blocks` is then what came before.
+// Reads the blocks of a part. Returns false if the part is damaged: `blocks` then has those
+// before the damage.
 [[nodiscard]] bool ReadBlockBatch(ByteReader in, std::vector<LiveBlock>& blocks);
 
 }  // namespace leakgate::snapshot_format

@@ -1,5 +1,6 @@
-// Numbers and texts as snapshot files have them: LEB128, seven bits a byte, the low ones
-// first; signed ones zigzag; a text is its length and its bytes. Internal to this folder.
+// How snapshot files encode numbers and texts: numbers in LEB128 (seven bits a byte, the low
+// ones first), signed ones in zigzag; a text is its length, then its bytes. Internal to this
+// folder.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +48,8 @@ class ByteWriter {
   std::size_t used_ = 0;
 };
 
-// Reads what a ByteWriter has written. Never past the end: what is not there, or is
-// broken, reads as 0 or empty, and is_good() is false from then on.
+// Reads what a ByteWriter has written, and never past the end: a missing or damaged value is 0
+// or empty, and is_good() is false from then on.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes)

@@ -1,6 +1,5 @@
-// The frame of a snapshot file: parts, each with its length and its checksum, and who reads
-// and writes them.
-// docs/snapshot-format.md is the whole description. Internal to this folder.
+// A snapshot file consists of parts, each with its length and its checksum. They are written
+// and read here; docs/snapshot-format.md describes the format. Internal to this folder.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +18,8 @@ struct ZSTD_CCtx_s;
 
 namespace leakgate::snapshot_format {
 
-// The first line of the file. The number is the major version: a reader of the same one
-// skips the kinds of parts, and the ends of records, that it does not know.
+// The first line of the file. The number is the major version: within it, a reader skips kinds
+// of parts and ends of records that it does not know.
 inline constexpr std::string_view kFirstLine = "leakgate-snapshot-1\n";
 inline constexpr std::string_view kAnyVersion = "leakgate-snapshot-";
 
@@ -33,7 +32,7 @@ enum class PartKind : std::uint32_t {
   kBlocks = 6,
   kMappings = 7,
   kClosing = 8,  // the last part
-  kFrees = 9,    // who has freed what
+  kFrees = 9,    // what each stack has freed
 };
 
 // Little-endian, as x86-64 has it in memory.
@@ -47,7 +46,7 @@ struct PartHeader {
 static_assert(sizeof(PartHeader) == 24);
 inline constexpr std::size_t kCheckedHeaderBytes = 16;
 
-// A reader needs no more memory for a part than this.
+// A part is never larger than this, so that its reader needs no more memory.
 inline constexpr std::uint32_t kMostPlainBytes = 4U << 20;
 inline constexpr std::uint32_t kMostStoredBytes = kMostPlainBytes + (64U << 10);
 
@@ -57,27 +56,25 @@ inline constexpr std::uint32_t kMostTextBytes = 1U << 16;
 inline constexpr std::uint64_t kMostTextInAll = 1ULL << 28;
 inline constexpr std::uint32_t kMostWords = 1U << 14;  // of the command line
 
-// Reads the parts of a snapshot file one after the other, each checked before it is used,
-// into memory that does not grow. Internal to this folder.
-//
-// The file is not trusted: it may be cut off, changed, or made to harm.
-
 struct Part {
-  std::uint32_t kind = 0;  // PartKind, or one of a later leakgate
-  std::string_view plain;  // until the next part is read
+  std::uint32_t kind = 0;  // PartKind, or a kind of a later leakgate
+  std::string_view plain;  // valid until the next part is read
 };
 
+// Reads the parts of a snapshot file one after the other, in memory that does not grow. The
+// file is not trusted, since it may be cut off, damaged or malicious: each part is checked
+// before it is used.
 class PartReader {
  public:
-  // `name` stands for the file in errors; `in` outlives this.
+  // Errors name the file `name`. `in` must outlive the reader.
   PartReader(std::istream& in, std::string name);
 
   // REQUIRES: before any part.
   [[nodiscard]] Expected<void> ReadFirstLine();
-  // None: the file ends here.
+  // Returns nullopt at the end of the file.
   [[nodiscard]] Expected<std::optional<Part>> Next();
 
-  // "FILE: not a whole snapshot: WHAT (part N, at byte N); REMEDY".
+  // Returns the error "FILE: not a whole snapshot: WHAT (part N, at byte N); REMEDY".
   [[nodiscard]] Unexpected Broken(std::string_view what) const;
 
  private:
@@ -98,12 +95,10 @@ class PartReader {
   std::uint64_t position_ = 0;
 };
 
-// Writes the parts of a snapshot file, each compressed and with its checksum. Internal to
-// this folder.
-
+// Writes the parts of a snapshot file, each compressed and with its checksum.
 class PartWriter {
  public:
-  // `out` outlives it, and tells itself of what it could not write.
+  // `out` must outlive the writer; its state tells whether all could be written.
   explicit PartWriter(std::ostream& out);
 
   // REQUIRES: at most kMostPlainBytes.

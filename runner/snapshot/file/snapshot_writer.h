@@ -1,11 +1,11 @@
-// Writes a snapshot file in one pass, in memory that does not grow with the blocks:
-// what is added is kept until it fills a part.
+// Writes a snapshot file in one pass. What is added is kept until it fills a part, so the memory
+// that it takes does not grow with the number of blocks.
 //
-// Whatever something refers to has been added before it: a frame's caller and module, a
-// block's stack, window and thread. So a reader needs one pass, too, and the process may
-// go on making stacks and windows while its blocks are copied.
+// REQUIRES: what a thing refers to is added before it: the caller and module of a frame, the
+// stack, window and thread of a block. So a reader needs only one pass, and the process may make
+// stacks and windows while its blocks are copied.
 //
-// One thread. Used by WriteSnapshot; by tests for files of their own making.
+// One thread at a time. WriteSnapshot uses it, and tests that need files of a certain content.
 #pragma once
 
 #include <filesystem>
@@ -21,29 +21,30 @@ namespace leakgate {
 
 class SnapshotWriter {
  public:
-  // The file is there, and readable by its owner alone, once Finish has put it in place.
+  // Finish puts the file in its place; only its owner can read it.
   [[nodiscard]] static Expected<SnapshotWriter> Create(const std::filesystem::path& path,
                                                        const SnapshotFacts& facts);
-  // To `out`, which outlives it.
+  // Writes to `out`, which must outlive the writer.
   SnapshotWriter(std::ostream& out, const SnapshotFacts& facts);
 
-  // REQUIRES: each id once.
+  // REQUIRES: each id is added once.
   void Add(const SnapshotModule& module);
   void Add(const SnapshotWindow& window);
   void Add(const SnapshotThread& thread);
-  // Returns the frame's id: the next one from kStackRootCount on.
+  // Returns the id of the frame: they are consecutive, from kStackRootCount on.
   [[nodiscard]] std::uint32_t Add(const SnapshotNode& node);
-  // REQUIRES: by address, which is a multiple of 16.
+  // REQUIRES: blocks are added by address, which is a multiple of 16.
   void Add(const LiveBlock& block);
   void Add(const SnapshotMapping& mapping);
-  // REQUIRES: each stack once; all together below 2^62 bytes and blocks.
+  // REQUIRES: each stack is added once; all together are below 2^62 bytes and blocks.
   void Add(const SnapshotFrees& frees);
 
-  // `closing` without its counts of what is in the file; returns it with them.
+  // Writes the end of the file. Returns `closing` with the counts of what is in the file, which
+  // the caller leaves out.
   [[nodiscard]] Expected<SnapshotClosing> Finish(SnapshotClosing closing);
 
  private:
-  // Records of one kind, or frames, that are to be written.
+  // Records of one kind, or frames, that have not been written yet.
   struct Pending {
     snapshot_format::PartKind kind;
     snapshot_format::ByteWriter bytes;
@@ -67,8 +68,8 @@ class SnapshotWriter {
   snapshot_format::ByteWriter record_;
   snapshot_format::ByteWriter batch_;
   std::uint32_t next_node_ = kStackRootCount;
-  std::uint64_t last_pc_ = 0;  // of the frame before in the same part
-  SnapshotClosing counts_;     // of what has been added
+  std::uint64_t last_pc_ = 0;  // of the previous frame in the same part
+  SnapshotClosing counts_;     // counts what has been added
 };
 
 }  // namespace leakgate

@@ -1,9 +1,9 @@
-// Copies the live map of a traced process into a snapshot file. The process may run, wait
-// or have gone: only its region is read.
+// Copies the live map of a traced process into a snapshot file. Only its region is read, so the
+// process may run, wait or have ended.
 //
-// Called on any thread, on one at a time for one region. What the process writes into the
-// region meanwhile, or has scribbled on, makes the file wrong about the process, never
-// broken: each value is copied once and checked.
+// Called on any thread, but for one region on one thread at a time. Each value is copied once
+// and checked, so the file is valid even if the process overwrites its region, though what the
+// file says may then be wrong.
 #pragma once
 
 #include <filesystem>
@@ -17,20 +17,20 @@
 namespace leakgate {
 
 struct SnapshotRequest {
-  SnapshotFacts facts;  // as DescribeProcess has them, and what the caller knows besides
-  // What a thread that has not ended is called; none: not told.
+  SnapshotFacts facts;  // from DescribeProcess, with what else the caller knows
+  // Returns the name of a thread that has not ended. If it is empty, they have no names.
   std::function<std::string(int tid)> thread_name;
-  // Called once all blocks are copied, before the file is put in its place; an error keeps it
-  // from there. None: nothing is asked.
+  // It is called when all blocks are copied, before the file is put in its place. After an error
+  // there is no file. It may be empty.
   std::function<Expected<void>()> copied{};
 };
 
-// The file is there only when all of it is. Returns what it came to.
+// Writes the file, which appears only when it is complete. Returns its closing record.
 [[nodiscard]] Expected<SnapshotClosing> WriteSnapshot(const RegionReader& region,
                                                       const SnapshotRequest& request,
                                                       const std::filesystem::path& path);
 
-// The same, as the text of the file.
+// Returns the content of the file instead of writing it.
 [[nodiscard]] Expected<std::string> SnapshotText(const RegionReader& region,
                                                  const SnapshotRequest& request);
 

@@ -1,4 +1,5 @@
-// What a snapshot file holds besides its blocks, as a view keeps it while the blocks pass by.
+// Reads snapshot files for the view: what a file holds besides its blocks is kept, while blocks
+// are read one after the other.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,11 @@
 
 namespace leakgate {
 
+// What a snapshot file holds besides its blocks.
 struct SnapshotContents {
   std::string file;
   SnapshotFacts facts;
-  SnapshotClosing closing;  // once all has been read
+  SnapshotClosing closing;  // set when the whole file has been read
   std::map<std::uint32_t, SnapshotModule> modules;
   std::map<std::uint32_t, SnapshotWindow> windows;
   std::map<std::uint32_t, SnapshotThread> threads;
@@ -30,36 +32,37 @@ struct SnapshotContents {
   std::vector<SnapshotFrees> frees;  // by stack; only where stacks of frees were recorded
 };
 
-// Reads `path` into `contents`, which is complete for each batch of blocks as far as they
-// refer to it. `use` as SnapshotVisitor::blocks.
+// Reads `path` into `contents`, and passes the blocks to `use`, as SnapshotVisitor::blocks. All
+// that these blocks refer to is in `contents` by then.
 [[nodiscard]] Expected<void> ReadContents(
     const std::filesystem::path& path, SnapshotContents& contents,
     const std::function<Expected<void>(std::span<const LiveBlock> blocks)>& use);
 
-// "HttpTest.KeepAlive", "HttpTest.KeepAlive #2", "suite HttpTest", "the program": not made
-// printable. Of a window that the file does not know: "an unknown window".
+// Returns "HttpTest.KeepAlive", "HttpTest.KeepAlive #2", "suite HttpTest", "the program", or "an
+// unknown window" if the file does not have it. The name is not made printable.
 [[nodiscard]] std::string NameOfWindow(const SnapshotContents& contents, std::uint32_t window);
 
-// "thread 4711 (worker)", "the main thread (net_test)". Likewise.
+// Returns "thread 4711 (worker)", "the main thread (net_test)" or "an unknown thread". The name
+// is not made printable.
 [[nodiscard]] std::string NameOfThread(const SnapshotContents& contents, std::uint32_t thread);
 
-// The blocks of snapshot files of one process, one at a time by address, so that several
-// files can be walked side by side, with ids of stacks that they share. Internal to this folder.
+// The rest is internal to this folder. It reads several files of one process side by side.
 
-// The stacks of several snapshots of one process. Their ids are those of the tree that `nodes`
-// holds; the ids of each file are translated into them.
+// The stacks of several snapshots of one process. Each file has ids of its own, which are
+// translated into ids of one tree that they share.
 class CommonStacks {
  public:
-  // `nodes` begins with kStackRootCount that are no frames, and outlives this.
+  // `nodes` gets the frames of the tree. REQUIRES: it begins with kStackRootCount nodes that are
+  // no frames, and outlives this object.
   explicit CommonStacks(std::vector<SnapshotNode>& nodes) : nodes_(nodes) {}
 
-  // What one file's ids stand for.
+  // Translates the ids of one file.
   class Translation {
    public:
     explicit Translation(CommonStacks& common);
-    // The next nodes of the file.
+    // Adds the next nodes of the file.
     void Add(std::span<const SnapshotNode> nodes);
-    // REQUIRES: an id of the file's.
+    // REQUIRES: `stack` is an id of the file.
     [[nodiscard]] std::uint32_t Of(std::uint32_t stack) const { return ids_[stack]; }
 
    private:
@@ -82,7 +85,7 @@ class CommonStacks {
   std::unordered_map<SnapshotNode, std::uint32_t, Hash> ids_;
 };
 
-// A file whose facts have been read, and nothing else yet.
+// A file of which only the facts have been read.
 struct OpenedSnapshot {
   SnapshotReader reader;
   SnapshotFacts facts;
@@ -90,27 +93,28 @@ struct OpenedSnapshot {
 
 [[nodiscard]] Expected<OpenedSnapshot> OpenSnapshot(const std::filesystem::path& path);
 
-// One allocation, and not another in its place, as far as the two snapshots tell. REQUIRES:
-// both of one process, with ids of stacks that they share.
+// Tells whether `a` and `b` are the same allocation, as far as snapshots tell. REQUIRES: both are
+// of one process, with ids of CommonStacks.
 [[nodiscard]] bool AreOneBlock(const LiveBlock& a, const LiveBlock& b);
 
+// The blocks of one file, one at a time, by address.
 class BlockStream {
  public:
-  // The facts have been read. `stacks`: of all files, which give blocks their ids; `contents`:
-  // of all, to fill in modules, windows and threads, or nullptr. Both outlive this.
+  // `stacks` gives the stacks of all files their ids. Modules, windows and threads go into
+  // `contents`, unless it is nullptr. REQUIRES: the facts have been read; both outlive the stream.
   BlockStream(SnapshotReader reader, CommonStacks& stacks, SnapshotContents* contents);
   BlockStream(const BlockStream&) = delete;
   BlockStream& operator=(const BlockStream&) = delete;
 
-  // Reads on until there is a block, or the end.
+  // Reads until there is a block or the file ends.
   [[nodiscard]] Expected<void> Fill();
-  // REQUIRES, as the next: Fill. nullptr: all have been read.
+  // Returns the current block, or nullptr at the end. REQUIRES, as Skip: Fill was called.
   [[nodiscard]] const LiveBlock* Get() const {
     return at_ < blocks_.size() ? &blocks_[at_] : nullptr;
   }
   void Skip() { ++at_; }
 
-  // Once all blocks have been read.
+  // REQUIRES: all blocks have been read.
   [[nodiscard]] const SnapshotClosing& closing() const { return closing_; }
   [[nodiscard]] const std::vector<SnapshotMapping>& mappings() const { return mappings_; }
 

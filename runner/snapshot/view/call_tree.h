@@ -1,9 +1,9 @@
-// The blocks of a snapshot by who called whom, from the outside inwards: each frame has the
-// blocks that it allocated, itself or through what it called.
+// The call tree of a snapshot, from the outermost frames inwards: each frame has the blocks
+// that it allocated, directly or through the functions that it called.
 //
-// The user's part of a stack counts: what calls it (GoogleTest, main, the C library) and
-// what it allocated through (std::vector, operator new) are left out. Stacks without a
-// frame of the user's are together under one node.
+// Only the user's part of a stack is in it: its callers (GoogleTest, main, the C library) and
+// what it allocated with (std::vector, operator new) are left out. All stacks without a frame of
+// the user's are below one node.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ class CallTree {
   static constexpr NodeId kRoot = 0;
 
   struct Node {
-    std::optional<FrameId> frame;  // none: the root, or what stands for no frame of the user's
-    bool is_not_taken = false;     // stands for stacks that were not taken
+    std::optional<FrameId> frame;  // none: the root, and the node of stacks without user frames
+    bool is_not_taken = false;     // the node of stacks that were not recorded
     Amount amount;
     std::vector<NodeId> children;  // the largest first
   };
 
-  // `view` has been read.
+  // REQUIRES: `view` has been read.
   explicit CallTree(SnapshotView& view);
 
   [[nodiscard]] const Node& Get(NodeId node) const { return nodes_[node]; }

@@ -1,6 +1,5 @@
-// A snapshot in the formats of other tools. The profiles (folded, pprof, speedscope) have
-// its stacks with what each has, as those of reports do; heaptrack's and the JSON have
-// each block.
+// Writes a snapshot in formats of other tools. The profiles (folded, pprof, speedscope) have the
+// amount of each stack, as profiles of reports do. heaptrack's format and JSON have each block.
 #pragma once
 
 #include <ostream>
@@ -16,15 +15,16 @@ namespace leakgate {
 
 enum class SnapshotFormat { kFolded, kPprof, kSpeedscope, kHeaptrack, kJson };
 
-// "folded", "pprof", ..., each with what it stands for.
+// Returns the formats with their words: "folded", "pprof", ...
 [[nodiscard]] std::vector<std::pair<std::string_view, SnapshotFormat>> SnapshotFormats();
 
-// `view` has been read; its file is read again where each block is told.
+// Writes `view`. A format that has each block reads the file again. REQUIRES: `view` has been
+// read.
 [[nodiscard]] Expected<void> ExportSnapshot(SnapshotView& view, SnapshotFormat format,
                                             std::ostream& out,
                                             const ReportSurroundings& surroundings);
 
-// The formats that have each block. As ExportSnapshot.
+// The two formats that have each block, for ExportSnapshot.
 [[nodiscard]] Expected<void> WriteHeaptrack(SnapshotView& view, std::ostream& out);
 [[nodiscard]] Expected<void> WriteSnapshotJson(SnapshotView& view, std::ostream& out);
 

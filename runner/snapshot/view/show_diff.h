@@ -1,4 +1,4 @@
-// What has changed between two snapshots, as text and as JSON.
+// Shows what has changed between two snapshots, as text and as JSON.
 #pragma once
 
 #include <algorithm>
@@ -13,26 +13,23 @@
 
 namespace leakgate {
 
-// `top`: how many of the sites that have grown, and of those that have shrunk; likewise of
-// those that have mapped more or less.
+// `top` limits how many sites are shown that have grown, and how many that have shrunk; also of
+// mappings.
 [[nodiscard]] std::string DiffText(const SnapshotDiff& diff, std::optional<std::size_t> top,
                                    const TextStyle& style);
 [[nodiscard]] nlohmann::ordered_json DiffJson(const SnapshotDiff& diff,
                                               std::optional<std::size_t> top);
 
-// The rest is for the two above: the sites of a comparison as they are shown. Pure.
-
 using ChangedSites = std::vector<const SiteChange*>;
 
-// The sites in three parts: grown, the greatest first; shrunk, likewise; and those that
-// have as much as before, of other blocks.
+// The sites of a comparison in the order in which both functions show them.
 struct DiffParts {
-  ChangedSites grown;
-  ChangedSites shrunk;
-  ChangedSites replaced;
+  ChangedSites grown;     // the greatest growth first
+  ChangedSites shrunk;    // the greatest loss first
+  ChangedSites replaced;  // as much as before, but other blocks
 };
 
-// `sites`: by growth, the greatest first.
+// REQUIRES: `sites` are sorted by growth, the greatest first.
 [[nodiscard]] inline DiffParts PartsOf(const std::vector<SiteChange>& sites) {
   DiffParts parts;
   for (const SiteChange& site : sites) {

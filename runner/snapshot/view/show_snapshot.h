@@ -1,4 +1,4 @@
-// A snapshot as text and as JSON: what was copied, and who allocated it.
+// Shows a snapshot as text and as JSON: what was copied, and who allocated it.
 //
 //   snapshot of /src/build/net_test, PID 4242
 //     taken      2026-11-21 15:20:07 UTC, 2.31 s after tracing began
@@ -26,20 +26,20 @@ enum class SnapshotLayout {
 
 struct ShowOptions {
   SnapshotLayout layout = SnapshotLayout::kGroups;
-  std::optional<GroupBy> group_by{};   // none: an overview
-  std::optional<std::size_t> top{};    // how many groups, or callees of one frame
-  std::optional<std::size_t> depth{};  // how many frames of a stack, or levels of the tree
+  std::optional<GroupBy> group_by{};   // nullopt: an overview
+  std::optional<std::size_t> top{};    // the most groups, or callees of one frame
+  std::optional<std::size_t> depth{};  // the most frames of a stack, or levels of the tree
 };
 
 [[nodiscard]] std::string ShowText(SnapshotView& view, const ShowOptions& options,
                                    const TextStyle& style);
 [[nodiscard]] nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options);
 
-// Of what is known of the whole snapshot: the lines above the tables.
+// Return what is known about the whole snapshot; as text, the lines above the tables.
 [[nodiscard]] std::string SnapshotHeading(SnapshotView& view, const TextStyle& style);
 [[nodiscard]] nlohmann::ordered_json SnapshotFactsJson(SnapshotView& view);
 
-// What of the process is missing in the snapshot, a line each; none: nothing is.
+// Returns a line for everything of the process that the snapshot misses.
 [[nodiscard]] std::vector<std::string> MissingFrom(const SnapshotContents& contents);
 
 }  // namespace leakgate

@@ -1,5 +1,5 @@
-// How old the blocks of a snapshot are, told by earlier snapshots of the same process
-// (`--since`): a block is as old as the first of them from which on all have it.
+// Tells the age of a snapshot's blocks by earlier snapshots of the same process (`--since`): a
+// block is as old as the first snapshot from which on all of them have it.
 //
 //   taken at   12:00   12:10   12:20   12:30 (shown)
 //   block A      x       x       x       x     at least 30 min
@@ -7,8 +7,8 @@
 //   block C      x       -       x       x     10 to 20 min: freed in between
 //   block D      -       -       -       x     less than 10 min
 //
-// Files are read side by side, in memory that does not grow with their blocks. A block that
-// was freed and allocated again just so, between two of them, cannot be told from itself.
+// Files are read side by side, in memory that does not grow with their blocks. A block that was
+// freed and allocated again at the same place, by the same stack, counts as the same.
 #pragma once
 
 #include <cstddef>
@@ -25,24 +25,25 @@ namespace leakgate {
 
 class SnapshotAges {
  public:
-  // `since`: files, and directories, which stand for the earlier snapshots of the same process
-  // in them; of more than kMostFiles, some are left out evenly. A usage error if one that is
-  // named is of another process or not earlier, or there is none.
+  // `since` are files and directories. A directory stands for its earlier snapshots of the same
+  // process. If there are more than kMostFiles, some are left out at even distances. A usage error
+  // tells that a named file is of another process or not earlier, or that a directory has none.
   [[nodiscard]] static Expected<std::unique_ptr<SnapshotAges>> Open(
       const std::vector<std::filesystem::path>& since, const SnapshotFacts& shown);
   static constexpr std::size_t kMostFiles = 32;
 
-  // The frames of the shown snapshot that its next blocks have, and all that came before.
+  // Adds the frames of the shown snapshot. REQUIRES: `nodes` are all those read so far, before
+  // blocks that refer to them are added.
   void AddUpTo(std::span<const SnapshotNode> nodes) {
     shown_stacks_.Add(nodes.subspan(known_nodes_));
     known_nodes_ = nodes.size();
   }
 
   enum class Counting { kYes, kNo };
-  // Its next block, by address.
+  // Adds the next block of the shown snapshot, by address.
   [[nodiscard]] Expected<void> Add(LiveBlock block, Counting counting);
 
-  // Reads the rest of the earlier ones. Once, after all blocks.
+  // Reads the rest of the earlier files. Call it once, after all blocks have been added.
   [[nodiscard]] Expected<void> Finish();
 
   struct Age {
@@ -50,7 +51,7 @@ class SnapshotAges {
     std::string place;  // "first in b.snapshot"
     Amount amount;
   };
-  // The oldest first; without those that have nothing. REQUIRES: Finish.
+  // Returns the ages that blocks have, the oldest first. REQUIRES: Finish was called.
   [[nodiscard]] std::vector<Age> Ages() const;
 
  private:
@@ -74,9 +75,9 @@ class SnapshotAges {
   std::vector<SnapshotNode> nodes_;
   CommonStacks stacks_;
   CommonStacks::Translation shown_stacks_;
-  std::size_t known_nodes_ = kStackRootCount;  // of those
+  std::size_t known_nodes_ = kStackRootCount;  // how many AddUpTo has seen
   std::vector<Earlier> earlier_;               // the oldest first
-  std::vector<Amount> amounts_;  // by the first that has it; last: of those that none has
+  std::vector<Amount> amounts_;  // by the first file that has them; last: those in no file
 };
 
 }  // namespace leakgate

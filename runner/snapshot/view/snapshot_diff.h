@@ -1,13 +1,13 @@
-// What has changed between two snapshots.
+// Finds out what has changed between two snapshots.
 //
-// Of one process, blocks are compared one by one, in one pass over both files: a block is
-// kept if both have one of the same address, size, kind, stack, window and thread. One that
-// was freed and allocated again just so, in the same window, cannot be told from it.
+// If they are of one process, blocks are compared one by one, in one pass over both files: a
+// block is kept if both have it with the same address, size, kind, stack, window and thread. A
+// block that was freed and allocated again in exactly this way counts as kept.
 //
-// Of two processes addresses mean nothing: what each call site has is compared, by the name
-// of its function and its source file; by the line, too, if both ran the same build.
+// If they are of two processes, addresses mean nothing, and call sites are compared: by function
+// and source file, and by line if both executed the same build.
 //
-// What the program has mapped itself is compared apart, likewise (stack_changes.h).
+// What the program has mapped itself is compared separately (stack_changes.h).
 #pragma once
 
 #include <cstdint>
@@ -28,21 +28,21 @@ struct SnapshotDiff {
   SnapshotFacts first;
   SnapshotFacts second;
   std::vector<std::string> files;            // both
-  std::vector<std::string> missing;          // what either has not recorded, with the file's name
+  std::vector<std::string> missing;          // "FILE: what it has not recorded"
   std::vector<std::string> module_problems;  // "MODULE: why it has no symbols"
   SnapshotChange total;
   std::vector<SiteChange> sites;  // by growth, the greatest first
-  // Likewise of what the program has mapped itself: in mappings, not in blocks.
+  // What the program has mapped itself: amounts count mappings instead of blocks.
   SnapshotChange mapped;
   std::vector<SiteChange> mapped_sites;
 };
 
 struct DiffQuery {
-  std::vector<std::string> filters;            // as SnapshotQuery's
+  std::vector<std::string> filters;            // as those of SnapshotQuery
   std::vector<std::filesystem::path> symbols;  // directories of files by build-id
 };
 
-// A usage error if the second was taken before the first, in one process.
+// Returns a usage error if both are of one process and the second was taken before the first.
 [[nodiscard]] Expected<SnapshotDiff> DiffSnapshots(const std::filesystem::path& first,
                                                    const std::filesystem::path& second,
                                                    const DiffQuery& query);

@@ -1,4 +1,4 @@
-// How the blocks of a snapshot fall into groups, and what groups and ways to group are called.
+// Groups the blocks of a snapshot, and names the groups.
 #pragma once
 
 #include <optional>
@@ -13,51 +13,52 @@ enum class GroupBy {
   kSite,       // the user's own frame
   kStack,      // the whole stack
   kModule,     // the file that has the call site
-  kComponent,  // whose code it is, by budget files
+  kComponent,  // the component of the code, by budget files
   kThread,
   kWindow,  // program, suite or test
   kAge,
   kKind,
   kSize,
-  kFreedBy,  // not what is live: what has been freed, by the user's own frame that did so
+  kFreedBy,  // not live blocks, but freed ones, by the user's own frame that freed them
 };
 
 struct SnapshotGroup {
   std::string name{};   // not made printable
   std::string place{};  // "src/net/pool.cc:88"; empty if there is none
   Amount amount{};
-  // Of sites and stacks: the windows of the earliest and of the latest block; 0: not known.
+  // Sites and stacks have the windows of their earliest and latest block; 0: not known.
   std::uint32_t first_window = 0;
   std::uint32_t last_window = 0;
-  std::uint32_t stack = 0;  // of sites and stacks: the one that has most; 0: none
+  std::uint32_t stack = 0;  // of sites and stacks: the stack that has most bytes; 0: none
 };
 
-// "site", "stack", ...: as --group-by has it.
+// Returns the word that --group-by takes: "site", "stack", ...
 [[nodiscard]] std::string_view Word(GroupBy by);
 
-// "Call sites": above a table.
+// Returns the title of a table: "Call sites".
 [[nodiscard]] std::string_view TitleOf(GroupBy by);
 
-// All, in the order in which tables of them stand.
+// Returns all groupings, in the order in which their tables are shown.
 [[nodiscard]] std::vector<GroupBy> AllGroupings();
 
-// A group of these has a window in which its blocks were allocated, or several.
+// Tells whether these groups have windows in which their blocks were allocated.
 [[nodiscard]] constexpr bool HasWindows(GroupBy by) {
   return by == GroupBy::kSite || by == GroupBy::kStack;
 }
-// A group of these has a stack.
+// Tells whether these groups have a stack.
 [[nodiscard]] constexpr bool HasStacks(GroupBy by) {
   return HasWindows(by) || by == GroupBy::kFreedBy;
 }
 
-// All groups, the largest first.
+// Returns all groups, the largest first.
 [[nodiscard]] std::vector<SnapshotGroup> GroupsOf(SnapshotView& view, GroupBy by);
 
-// What a call site is called: its function, else "libnet.so+0x1a2b"; not made printable.
+// Returns the name of a call site: its function, else "libnet.so+0x1a2b". It is not made
+// printable.
 [[nodiscard]] std::string NameOfFrame(const Frame& frame);
-// What stands for the call site of a stack that has no frames: why there are none.
+// Returns what is shown as the call site of a stack without frames: why it has none.
 [[nodiscard]] std::string NameWithoutFrames(std::uint32_t stack);
-// "src/net/pool.cc:88"; empty if it is not known.
+// Returns "src/net/pool.cc:88", or an empty text if the place is not known.
 [[nodiscard]] std::string PlaceOfFrame(const Frame& frame);
 
 }  // namespace leakgate

@@ -1,4 +1,4 @@
-// What is shown of a snapshot: its blocks in groups, the largest first.
+// Reads a snapshot, and counts its blocks for all the groups in which they are shown.
 #pragma once
 
 #include <array>
@@ -31,18 +31,18 @@ struct StackTally {
   Amount amount() const { return {bytes, blocks}; }
 };
 
-// The blocks of a snapshot, counted by all that they are looked at by, in one pass: nothing
-// is kept of a block itself.
+// The amounts of a snapshot's blocks, counted in one pass. Nothing is kept of a block itself.
 class SnapshotTally {
  public:
-  // Class n: at most 1 << n bytes, and more than half of that; class 0: 0 and 1 bytes.
+  // Class n has blocks of at most 1 << n bytes and more than half of that; class 0 has blocks of
+  // 0 and 1 bytes.
   static constexpr std::size_t kSizeClasses = 64;
   static constexpr std::size_t kKinds = 7;
 
   void Add(const LiveBlock& block);
 
   const Amount& total() const { return total_; }
-  // By id; what is beyond the end is none.
+  // Indexed by id. Ids beyond the end have no blocks.
   const std::vector<StackTally>& by_stack() const { return by_stack_; }
   const std::vector<Amount>& by_window() const { return by_window_; }
   const std::vector<Amount>& by_thread() const { return by_thread_; }
@@ -58,23 +58,24 @@ class SnapshotTally {
   std::array<Amount, kSizeClasses> by_size_{};
 };
 
-// What to look at, and how.
+// What is to be shown of a snapshot.
 struct SnapshotQuery {
-  // Each must match a frame of a block's stack: a pattern as budget files have it.
+  // Patterns as in budget files; each must match a frame of a block's stack.
   std::vector<std::string> filters;
-  std::vector<BudgetFile> budgets;  // what components there are
-  // Earlier snapshots, which tell the blocks' age, and directories of them; none: the windows do.
+  std::vector<BudgetFile> budgets;  // they define the components
+  // Earlier snapshots, or directories of them, that tell the age of blocks. Without them, windows
+  // tell it.
   std::vector<std::filesystem::path> since{};
 };
 
-// A snapshot, read and counted. Not movable: its parts refer to each other.
+// A snapshot with its counts. It cannot be moved, since its members refer to each other.
 class SnapshotView {
  public:
   explicit SnapshotView(SnapshotQuery query, Symbolizer symbolizer = Symbolizer());
   SnapshotView(const SnapshotView&) = delete;
   SnapshotView& operator=(const SnapshotView&) = delete;
 
-  // Once.
+  // Call it once.
   [[nodiscard]] Expected<void> Read(const std::filesystem::path& file);
 
   [[nodiscard]] const SnapshotContents& contents() const { return contents_; }
@@ -83,13 +84,13 @@ class SnapshotView {
   [[nodiscard]] bool HasComponents() const { return !query_.budgets.empty(); }
   [[nodiscard]] const std::vector<std::string>& filters() const { return query_.filters; }
 
-  // By earlier snapshots; nullptr: none were named.
+  // Returns nullptr if no earlier snapshots were named.
   [[nodiscard]] const SnapshotAges* ages() const { return ages_.get(); }
 
-  // Whether the blocks of `stack` are asked for.
+  // Tells whether the blocks of `stack` are to be shown.
   [[nodiscard]] bool Matches(std::uint32_t stack) { return filters_.Match(stack); }
 
-  // The component that is charged with what `stack` allocated; empty: none.
+  // Returns the component that is charged with what `stack` allocated, or an empty text.
   [[nodiscard]] std::string ComponentOf(std::uint32_t stack);
 
  private:
@@ -103,9 +104,9 @@ class SnapshotView {
   Symbolizer symbolizer_;
   StackFrames frames_;
   StackFilters filters_;
-  std::optional<BudgetSet> budgets_;  // once the program is known
+  std::optional<BudgetSet> budgets_;  // set when the program is known
   std::vector<const BudgetFile*> owners_;
-  InnermostAnswer owner_of_;  // its index, plus 1
+  InnermostAnswer owner_of_;  // answers the index in owners_, plus 1
 };
 
 }  // namespace leakgate

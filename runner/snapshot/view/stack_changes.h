@@ -1,5 +1,4 @@
-// What has changed between two snapshots: the changes of stacks, added up by call site, and
-// how those of mappings are found out.
+// Adds up the changes between two snapshots by call site, and compares their mappings.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +13,12 @@
 
 namespace leakgate {
 
-// What one call site has, or all of them.
+// The change of one call site, or of all of them.
 struct SnapshotChange {
   Amount before;    // live in the first
   Amount after;     // live in the second
-  Amount appeared;  // of that, not in the first; of one process only
-  Amount gone;      // of the first, not in the second; likewise
+  Amount appeared;  // only in the second; known only of one process
+  Amount gone;      // only in the first; known only of one process
 
   [[nodiscard]] Amount Growth() const { return after - before; }
   friend bool operator==(const SnapshotChange&, const SnapshotChange&) = default;
@@ -31,18 +30,18 @@ struct SiteChange {
   std::string name{};   // not made printable
   std::string place{};  // "src/net/pool.cc:88"; empty if it is not known
   SnapshotChange change{};
-  bool is_users = false;  // the site is a frame of the user's own
+  bool is_users = false;  // the site is a frame of the user's own code
 };
 
-// Whether a call site is the same on another line.
+// Tells whether a call site on another line is another one.
 enum class Lines { kTellApart, kMayHaveMoved };
 
-// Call sites by what names them: those of two processes meet here.
+// The changes by the names of call sites, so that sites of two processes can be compared.
 class SiteChanges {
  public:
   explicit SiteChanges(Lines lines) : lines_(lines) {}
 
-  // Adds `change` to the call site of `stack`, as `frames` know it.
+  // Adds `change` to the call site that `frames` has for `stack`.
   void Add(StackFrames& frames, std::uint32_t stack, const SnapshotChange& change);
 
   [[nodiscard]] const SnapshotChange& total() const { return total_; }
@@ -55,26 +54,25 @@ class SiteChanges {
   std::map<std::string, SiteChange> sites_;
 };
 
-// What has changed between the mappings of two snapshots of one process. Pure.
+// The rest compares the mappings of two snapshots of one process. Pure.
 //
-// A mapping is told by who made it and when: what munmap cuts off is gone, and the rest is
-// kept, also in two pieces. One that mremap has made larger is of that call from then on, as
-// a block is with realloc.
+// A mapping is identified by the call that made it and its time. What munmap cuts off is gone,
+// and the rest is kept, also in two pieces. A mapping that mremap has enlarged belongs to that
+// call, as a block does after realloc.
 //
 //   before  [ A              ] [ B ]
 //   after   [ A ]      [ A   ]       [ C ]     gone: the middle of A, and B; appeared: C
 //
-// What is only reserved takes no memory, and is left out.
+// A mapping that is only reserved takes no memory, and is left out.
 
-// The change of one stack. Its blocks are mappings: one of which any byte is kept is kept.
+// The change of one stack. Its `blocks` are mappings: a mapping is kept if any byte of it is.
 using StackChange = std::pair<std::uint32_t, SnapshotChange>;
 
-// `before` and `after`: with ids of stacks that both share. One change for each mapping of
-// either.
+// Returns a change for each mapping of either. REQUIRES: both have ids of the same stacks.
 [[nodiscard]] std::vector<StackChange> CompareMappings(const std::vector<SnapshotMapping>& before,
                                                        const std::vector<SnapshotMapping>& after);
 
-// One mapping, as an amount; none if it is only reserved.
+// Returns the amount of one mapping, which is zero if it is only reserved.
 [[nodiscard]] Amount CommittedIn(const SnapshotMapping& mapping);
 
 }  // namespace leakgate

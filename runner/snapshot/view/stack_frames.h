@@ -1,6 +1,6 @@
-// The stacks of a snapshot with their functions and lines, told only when they are asked
-// for, and each address once. Stacks share their outer frames, so what is asked of a stack
-// frame by frame is remembered for each frame of the tree.
+// The stacks of a snapshot with their functions and lines. Each address is symbolized once, when
+// it is first asked for. Stacks share their outer frames, so answers that are looked for frame by
+// frame are kept for each frame of the tree.
 //
 // One thread at a time.
 #pragma once
@@ -21,21 +21,20 @@
 
 namespace leakgate {
 
-// Two frames that a reader takes for the same have the same.
+// Frames that look the same to a reader have the same id.
 using FrameId = std::uint32_t;
 
 class StackFrames;
 
-// An answer for each frame of the tree: that of the innermost frame of a stack that has
-// one. `kNone` stands for no answer.
+// Finds the answer for a stack: that of its innermost frame that has one, or kNone.
 class InnermostAnswer {
  public:
   using Answer = std::uint32_t;
   static constexpr Answer kNone = 0;
-  // What a frame answers; each is asked once.
+  // Returns the answer of one frame. It is called once for each.
   using Ask = std::function<Answer(FrameId frame)>;
 
-  // `frames` outlives it.
+  // `frames` must outlive it.
   InnermostAnswer(StackFrames& frames, Ask ask) : frames_(frames), ask_(std::move(ask)) {}
 
   [[nodiscard]] Answer Of(std::uint32_t node);
@@ -46,13 +45,13 @@ class InnermostAnswer {
 
   StackFrames& frames_;
   Ask ask_;
-  std::vector<Answer> by_frame_;  // plus 1; 0: not asked yet
-  std::vector<Answer> by_node_;   // likewise
+  std::vector<Answer> by_frame_;  // the answer plus 1; 0: not asked yet
+  std::vector<Answer> by_node_;   // the answer plus 1; 0: not asked yet
 };
 
 class StackFrames {
  public:
-  // Both outlive it; `contents` may grow meanwhile.
+  // Both must outlive it. `contents` may grow meanwhile.
   StackFrames(const SnapshotContents& contents, Symbolizer& symbolizer);
   StackFrames(const StackFrames&) = delete;
   StackFrames& operator=(const StackFrames&) = delete;
@@ -60,32 +59,32 @@ class StackFrames {
   [[nodiscard]] const std::vector<SnapshotNode>& nodes() const { return contents_.nodes; }
 
   [[nodiscard]] const Frame& Get(FrameId id) const { return frames_[id]; }
-  // How many have been told so far: ids are below that.
+  // Returns how many frames have been symbolized so far. All ids are below it.
   [[nodiscard]] std::size_t size() const { return frames_.size(); }
   [[nodiscard]] bool IsUsers(FrameId id) const { return is_users_[id]; }
-  // The same of all frames of one function and line, inlined or not.
+  // Returns one id for all frames of one function and line, inlined or not.
   [[nodiscard]] FrameId PlaceOf(FrameId id) const { return places_[id]; }
 
-  // The frames of the stack `node`, innermost first, without the agent's. Most have one for
-  // each address; more where functions were inlined.
+  // Returns the frames of the stack `node`, innermost first, without the agent's. An address has
+  // several frames if functions were inlined.
   [[nodiscard]] std::vector<FrameId> FramesOf(std::uint32_t node);
 
-  // The user's own frame of the stack: the innermost; none if no frame is the user's.
+  // Returns the innermost frame of the user's own code, if there is one.
   [[nodiscard]] std::optional<FrameId> UserFrameOf(std::uint32_t node);
 
-  // The user's own frame, else the innermost; none of an empty stack.
+  // Returns the user's own frame, else the innermost one; nullopt for an empty stack.
   [[nodiscard]] std::optional<FrameId> CallSiteOf(std::uint32_t node);
 
-  // How it ends outwards: kOutermost where all of it is there.
+  // Returns how the stack ends outwards: kOutermost if it is complete.
   [[nodiscard]] UnwindEnd EndOf(std::uint32_t node) const;
 
-  // The stack as findings have it, without an amount.
+  // Returns the stack as a finding without an amount.
   [[nodiscard]] Finding AsFinding(std::uint32_t node);
 
-  // The frames that belong to one address, innermost first; REQUIRES: a frame's node.
+  // Returns the frames of one address, innermost first. REQUIRES: `node` is a frame.
   [[nodiscard]] const std::vector<FrameId>& FramesAt(std::uint32_t node);
 
-  // Of modules that frames were asked of: why one has no symbols, by its id.
+  // Returns, by id, why modules have no symbols; only of modules that frames were asked of.
   [[nodiscard]] const std::map<std::uint32_t, std::string>& problems() const { return problems_; }
 
  private:
@@ -104,14 +103,13 @@ class StackFrames {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<FrameId>> by_address_;
   std::map<std::uint32_t, bool> is_usable_;  // by module
   std::map<std::uint32_t, std::string> problems_;
-  InnermostAnswer users_;  // the frame's id, plus 1
+  InnermostAnswer users_;  // answers the id of the user's frame, plus 1
 };
 
-// Which stacks are asked for: --filter. Each stack is looked at once.
-
+// The stacks that --filter lets through. Each stack is looked at once.
 class StackFilters {
  public:
-  // `frames` outlives it.
+  // `frames` must outlive it.
   StackFilters(const std::vector<std::string>& patterns, StackFrames& frames) {
     for (const std::string& pattern : patterns) {
       filters_.emplace_back(frames, [&frames, pattern](FrameId frame) {
@@ -120,7 +118,7 @@ class StackFilters {
     }
   }
 
-  // True if each pattern matches a frame of the stack.
+  // Tells whether each pattern matches a frame of the stack.
   [[nodiscard]] bool Match(std::uint32_t stack) {
     return std::all_of(filters_.begin(), filters_.end(), [&](InnermostAnswer& filter) {
       return filter.Of(stack) != InnermostAnswer::kNone;

@@ -1,4 +1,4 @@
-// What a snapshot says of the process and the machine besides its blocks, as /proc has it.
+// Reads from /proc what a snapshot tells about the process and the machine.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,17 @@
 
 namespace leakgate {
 
-// The facts of the process `pid`, which `region` is of: the region's own word on that may be
-// the process's. Of one that has gone, `image` and `command_line` are empty: the caller knows
-// them. `moment` is the caller's to say.
+// Returns the facts of the process `pid`, whose region is `region`. The PID in the region is not
+// trusted, since the process can write there. If the process has ended, `image` and
+// `command_line` are empty. The caller sets `moment`.
 [[nodiscard]] SnapshotFacts DescribeProcess(const RegionReader& region, int pid);
 
-// How many threads a process has; 0: it has gone.
+// Returns the number of a process's threads, or 0 if it has ended.
 [[nodiscard]] int CountThreads(int pid);
 
-// What tells a file from a later one at the same path, where it has no build-id.
-
+// Tells a file from a later one at the same path, if it has no build-id.
 struct FileState {
-  std::uint64_t bytes = 0;        // 0: there is none
+  std::uint64_t bytes = 0;        // 0: there is no such file
   std::uint64_t modified_ns = 0;  // since 1970
 
   friend bool operator==(const FileState&, const FileState&) = default;
