@@ -9,7 +9,7 @@
 
 namespace leakgate {
 
-// `digest`: which run it is.
+// Returns `run` as a history keeps it; `digest` identifies it.
 [[nodiscard]] HistoryRun ToHistoryRun(const RunResult& run, const std::string& digest);
 
 // What `leakgate history` prints, for people and for machines. Pure.
@@ -22,7 +22,7 @@ struct HistoryView {
 [[nodiscard]] std::string HistoryText(const HistoryView& view);
 [[nodiscard]] std::string HistoryJson(const HistoryView& view);
 [[nodiscard]] std::string TrendText(const std::vector<TrendPoint>& points);
-// `subject`: what the points are of: "component", "test", "call_site".
+// `subject` is what the points are about: "component", "test" or "call_site".
 [[nodiscard]] std::string TrendJson(const std::vector<TrendPoint>& points,
                                     const std::string& subject);
 

@@ -1,4 +1,4 @@
-// What this leakgate is, and where its parts are.
+// Tells the version of this leakgate, and where its agent is.
 #pragma once
 
 #include <filesystem>
@@ -6,18 +6,18 @@
 
 namespace leakgate {
 
-// What `leakgate --version` says: "leakgate 0.1.0 (region layout 1)", then lines of how it was
-// built: build type and compiler, libraries. No trailing newline.
+// Returns what `leakgate --version` prints, without a trailing newline: "leakgate 0.1.0 (region
+// layout 1)", then lines with build type, compiler and libraries.
 [[nodiscard]] std::string VersionText();
 
 // "0.1.0"
 [[nodiscard]] std::string VersionNumber();
 
-// "2026-11-21", of the build's configuration: the date of manual pages.
+// Returns the date on which the build was configured, "2026-11-21". Manual pages have it.
 [[nodiscard]] std::string BuildDate();
 
-// The agent's library, in ../lib beside the runner, both in the build tree and once installed.
-// It may not exist.
+// Returns the path of the agent's library: ../lib beside the runner's folder, both in the build
+// tree and installed. The library may not exist.
 [[nodiscard]] std::filesystem::path FindAgent();
 
 }  // namespace leakgate

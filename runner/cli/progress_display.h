@@ -1,5 +1,5 @@
-// Shows how far a run or a merge has come, from a thread of its own, from construction on and
-// until it is destroyed: then nothing of it is left on the terminal.
+// Shows the progress of a run or a merge, from a thread of its own. When it is destroyed,
+// nothing of it is left on the terminal.
 //
 //   standard error is    auto                                   bar            lines
 //   a terminal           a bar, once it takes long; but none    a bar          lines
@@ -20,20 +20,20 @@
 #include <thread>
 
 #include "runner/base/status_row.h"
-#include "runner/cli/progress_mode.h"
+#include "runner/cli/terminal.h"
 #include "runner/run/run_request.h"
 
 namespace leakgate {
 
 class ProgressDisplay {
  public:
-  // `use`: whether a program writes to the terminal, too.
+  // `use` tells whether a program writes to the terminal, too.
   ProgressDisplay(ProgressMode mode, TerminalUse use);
   ~ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
 
-  // What is to be told how far it is; nullptr: nobody would see it.
+  // Returns where the run or merge writes its progress, or nullptr if nobody would see it.
   [[nodiscard]] RunProgress* progress() { return thread_.joinable() ? &progress_ : nullptr; }
 
  private:
@@ -48,7 +48,7 @@ class ProgressDisplay {
 
   RunProgress progress_;
   const Clock::time_point begin_ = Clock::now();
-  std::unique_ptr<StatusRow> row_;  // none: lines are written
+  std::unique_ptr<StatusRow> row_;  // nullptr: lines are written
   bool hides_program_ = false;      // while the program writes
   std::mutex mutex_;                // of the rest
   std::condition_variable wake_;
@@ -57,7 +57,7 @@ class ProgressDisplay {
   std::thread thread_;
 };
 
-// Run of run/run_session.h, with its progress shown.
+// Calls Run of run/run_session.h and shows its progress.
 [[nodiscard]] Expected<RunResult> RunShowingProgress(RunRequest& request, ProgressMode mode);
 
 }  // namespace leakgate

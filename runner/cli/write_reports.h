@@ -1,5 +1,5 @@
-// Report files that many jobs write apart: what placeholders in their names stand
-// for. Pure.
+// Writes the report files that the command line asks for. Their names may hold placeholders, so
+// that many jobs write different files.
 #pragma once
 
 #include <filesystem>
@@ -13,36 +13,34 @@
 
 namespace leakgate {
 
-// What tells one run from another.
+// What placeholders in the name of a report stand for.
 struct RunNaming {
   int pid = 0;                           // leakgate's own
   std::string program;                   // as typed
   std::vector<std::string> environment;  // NAME=VALUE
 };
 
-// `path` with {pid}, {binary} (the program's file name), {shard} (GTEST_SHARD_INDEX,
-// or 0), {outputs} (TEST_UNDECLARED_OUTPUTS_DIR, or the current directory) and
-// {env:NAME}. Two opening braces are one, as they are. A usage error names a placeholder
-// that there is not, or a variable that is not set.
+// Returns `path` with its placeholders replaced: {pid}, {binary} (the program's file name),
+// {shard} (GTEST_SHARD_INDEX, or 0), {outputs} (TEST_UNDECLARED_OUTPUTS_DIR, or the current
+// directory) and {env:NAME}. Two opening braces stand for one. A usage error names a placeholder
+// that does not exist, or a variable that is not set. Pure.
 [[nodiscard]] Expected<std::filesystem::path> ExpandReportPath(const std::filesystem::path& path,
                                                                const RunNaming& surroundings);
 
-// The report files that the command line asks for, and what they tell of where they
-// were written.
-
-// The checkout that a CI service names ($GITHUB_WORKSPACE, $CI_PROJECT_DIR), else the
-// current directory; leakgate's version.
+// Returns leakgate's version and the checkout: the one that a CI service names
+// ($GITHUB_WORKSPACE, $CI_PROJECT_DIR), else the current directory.
 [[nodiscard]] ReportSurroundings SurroundingsOfThisProcess();
 
-// Markdown for $GITHUB_STEP_SUMMARY is appended, as the other steps' is.
+// Opens the file of a report. Markdown is appended to $GITHUB_STEP_SUMMARY, where other steps
+// write, too.
 [[nodiscard]] Expected<AtomicFile> OpenReport(const ReportRequest& report);
 
-// What `run` itself may quote: all sources, or if `root` is not empty those below it. An error
-// if that is no directory.
+// Returns the reader of sources that a page may quote: of all files, or of those below `root` if
+// that is not empty. Returns an error if `root` is no directory.
 [[nodiscard]] Expected<ReadSource> OwnSources(const std::filesystem::path& root);
 
-// Writes them all; the first failure is the result. `baseline`: the runs to compare
-// with, as KeepComparedParts leaves them.
+// Writes all reports, and returns the first failure. `baseline` are the runs to compare with, as
+// KeepComparedParts leaves them.
 [[nodiscard]] Expected<void> WriteReports(const std::vector<ReportRequest>& reports,
                                           const RunResult& result,
                                           const std::vector<RunResult>& baseline,

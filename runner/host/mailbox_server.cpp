@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "runner/process/proc_files.h"
-#include "runner/snapshot_file/linux/describe_process.h"
-#include "runner/snapshot_file/write_snapshot.h"
+#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/write_snapshot.h"
 
 namespace leakgate {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "runner/report/run_result.h"
 #include "runner/report/style.h"
+#include "runner/result/run_result.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {

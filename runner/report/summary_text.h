@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "runner/report/run_result.h"
 #include "runner/report/style.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

@@ -9,8 +9,8 @@
 
 #include "runner/base/atomic_file.h"
 #include "runner/process/proc_files.h"
-#include "runner/snapshot_file/linux/describe_process.h"
-#include "runner/snapshot_file/write_snapshot.h"
+#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/write_snapshot.h"
 
 namespace leakgate {
 namespace {

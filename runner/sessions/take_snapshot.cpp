@@ -10,7 +10,7 @@
 #include "runner/process/process_image.h"
 #include "runner/reach/linux/frozen_process.h"
 #include "runner/sessions/session_client.h"
-#include "runner/snapshot_file/linux/describe_process.h"
+#include "runner/snapshot/file/linux/describe_process.h"
 
 namespace leakgate {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "runner/sessions/session_client.h"
-#include "runner/snapshot_file/write_snapshot.h"
+#include "runner/snapshot/file/write_snapshot.h"
 
 namespace leakgate {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "runner/judge/window_judge.h"
-#include "runner/snapshot_file/read_snapshot.h"
-#include "runner/snapshot_file/write_snapshot.h"
+#include "runner/snapshot/file/read_snapshot.h"
+#include "runner/snapshot/file/write_snapshot.h"
 #include "tests/fuzz/sample_region.h"
 
 namespace {

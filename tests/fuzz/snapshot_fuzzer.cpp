@@ -7,9 +7,9 @@
 #include <sstream>
 #include <string>
 
-#include "runner/snapshot_file/parts.h"
-#include "runner/snapshot_file/read_snapshot.h"
-#include "runner/snapshot_file/records.h"
+#include "runner/snapshot/file/parts.h"
+#include "runner/snapshot/file/read_snapshot.h"
+#include "runner/snapshot/file/records.h"
 
 namespace {
 

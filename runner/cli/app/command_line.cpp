@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "runner/cli/app/definition.h"
-#include "runner/cli/help/help_text.h"
+#include "runner/cli/help/help_formats.h"
 #include "runner/cli/installation.h"
 
 namespace leakgate {

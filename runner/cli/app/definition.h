@@ -1,33 +1,57 @@
-// The one definition of leakgate's command line: which commands there are, with their options.
-// The parser works with it, and help, manual pages and shell completion are written from it.
+// The one definition of leakgate's command line: its commands and their options. The parser
+// works with it, and help, manual pages and shell completion are written from it.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/cli/app/command.h"
 #include "runner/cli/app/option_list.h"
+#include "runner/cli/commands/budget_check.h"
+#include "runner/cli/commands/budget_init.h"
+#include "runner/cli/commands/budget_ratchet.h"
+#include "runner/cli/commands/doctor.h"
+#include "runner/cli/commands/documents.h"
+#include "runner/cli/commands/explain.h"
+#include "runner/cli/commands/history.h"
+#include "runner/cli/commands/merge.h"
+#include "runner/cli/commands/run.h"
+#include "runner/cli/commands/session.h"
+#include "runner/cli/commands/snapshot_read.h"
+#include "runner/cli/commands/snapshot_take.h"
 #include "runner/cli/help/command_page.h"
 
 namespace leakgate {
 
+// A command line comes to one of these. Each command's file declares its options, checks them
+// together, and executes the command.
+using Command =
+    std::variant<RunCommand, DoctorCommand, FrameworkCommand, PrintCommand, WriteManPagesCommand,
+                 BudgetCheckCommand, BudgetInitCommand, BudgetRatchetCommand, ExplainCommand,
+                 MergeCommand, HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand,
+                 SessionStartCommand, SessionExecCommand, SessionUpdateCommand, SessionQueryCommand,
+                 SessionListCommand, SessionStopCommand, SnapshotTakeCommand,
+                 SnapshotPeriodicCommand, SnapshotConfigCommand, SnapshotShowCommand,
+                 SnapshotDiffCommand, SnapshotExportCommand>;
+
 struct CommandDefinition {
   std::string name;    // "budget check"
   OptionList options;  // reading one of them changes what `complete` returns
-  // What the options and the program come to, once all options have been read. Empty: the
-  // command is only a group of others.
+  // Returns the command, once all options have been read. It is empty for a command that is
+  // only a group of others.
   std::function<Expected<Command>(const ProgramLine& program)> complete;
 };
 
-// A group stands before its commands. Each call defines commands of its own.
+// Returns new definitions at each call. A group stands before its commands.
 [[nodiscard]] std::vector<CommandDefinition> DefineCommands();
 
-// What there is to say of all commands, of leakgate itself first, of each before its own.
+// Returns the pages of all commands. The page of leakgate itself is the first, and each group
+// stands before its commands.
 [[nodiscard]] std::vector<CommandPage> AllPages();
 
-// The options that all commands have: --help, and of leakgate itself --version.
+// Returns the options that all commands have: --help, and for leakgate itself --version.
 [[nodiscard]] std::vector<Option> GeneralOptions(const std::string& command);
 
 }  // namespace leakgate

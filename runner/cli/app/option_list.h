@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -17,9 +18,9 @@ namespace leakgate {
 
 template <typename Choice>
 struct Choices {
-  std::string value_word;  // what stands for all of them in help: "WHEN"
-  std::string noun;        // what there is no other of: "way"
-  std::string usage;       // how to write them, with {} for their list: "--confirm={}"
+  std::string value_word;  // stands for the value in help: "WHEN"
+  std::string noun;        // names a choice in the message that there is no such one: "way"
+  std::string usage;       // tells how to write them, with {} for their list: "--confirm={}"
   std::vector<std::pair<std::string_view, Choice>> all;
 };
 
@@ -30,7 +31,7 @@ template <typename Choice>
   return words;
 }
 
-// "after, inline or off".
+// Returns "after, inline or off".
 [[nodiscard]] inline std::string OneOf(const std::vector<std::string>& words,
                                        std::string_view last_link = " or ") {
   std::string text;
@@ -64,13 +65,13 @@ enum class ValueKind {
 };
 
 struct OptionValue {
-  std::string word{};  // what stands for it in help: "FILE"; of a flag empty
+  std::string word{};  // stands for the value in help: "FILE"; empty for a flag
   ValueKind kind = ValueKind::kText;
   std::vector<std::string> choices{};
 };
 
 struct Option {
-  std::vector<std::string> names;  // "-o", "--output"; of an argument a word of its own
+  std::vector<std::string> names;  // "-o", "--output"; an argument has one word
   OptionValue value;
   std::string description{};
   bool is_repeated = false;
@@ -94,7 +95,7 @@ inline bool IsFlag(const Option& option) { return option.value.word.empty(); }
 // read in the order of the declarations, once the whole command line has been split into
 // options. What they come to together is for each command's Complete to check.
 
-// What stands behind the two dashes: a program and its arguments. Empty where there are none.
+// The program and its arguments behind the two dashes. It is empty if there are no dashes.
 using ProgramLine = std::vector<std::string>;
 
 [[nodiscard]] inline OptionValue TextWord(std::string word) { return {std::move(word)}; }
@@ -102,8 +103,8 @@ using ProgramLine = std::vector<std::string>;
   return {std::move(word), ValueKind::kFile};
 }
 
-// A value as it is written. Every function that reads a value has this signature; a usage
-// error names the option, and says what to write instead.
+// Returns the text itself. Every function that reads a value has this signature; its usage errors
+// name the option, and tell what to write instead.
 [[nodiscard]] inline Expected<std::string> AsWritten(const std::string&, const std::string& text) {
   return text;
 }
@@ -112,15 +113,15 @@ class OptionList {
  public:
   struct Bound {
     Option option;
-    // Of a flag the text is empty.
+    // Reads the value; the text of a flag is empty.
     std::function<Expected<void>(const std::string& text)> read;
   };
 
-  // `names`: "-o,--output"; messages name the first that has two dashes.
+  // `names` is like "-o,--output". Messages use the first name with two dashes.
   template <typename Target, typename Parse>
   void Add(std::string_view names, OptionValue value, Target& target, Parse parse,
            std::string description) {
-    Bound bound = Named(names, std::move(value), std::move(description));
+    Bound bound = SplitNames(names, std::move(value), std::move(description));
     bound.option.is_repeated = kTakesMany<Target>;
     bound.read = [&target, parse,
                   name = NameInMessages(bound.option)](const std::string& text) -> Expected<void> {
@@ -136,15 +137,15 @@ class OptionList {
     Add(names, std::move(value), target, AsWritten, std::move(description));
   }
 
-  // What is given once at most, for `read` to do with what it wants.
+  // Adds an option that is given once at most; `read` stores its value.
   void AddOnce(std::string_view names, OptionValue value,
                std::function<Expected<void>(const std::string& text)> read,
                std::string description) {
-    all_.push_back(Named(names, std::move(value), std::move(description)));
+    all_.push_back(SplitNames(names, std::move(value), std::move(description)));
     all_.back().read = std::move(read);
   }
 
-  // What may be given several times, for `read` to do with each what it wants.
+  // Adds an option that may be given several times; `read` stores each value.
   void AddEach(std::string_view names, OptionValue value,
                std::function<Expected<void>(const std::string& text)> read,
                std::string description) {
@@ -163,10 +164,10 @@ class OptionList {
         std::move(description));
   }
 
-  // Given, it sets `target` to `value`, or adds that to it.
+  // Adds a flag that sets `target` to `value`, or appends `value` to it.
   template <typename Target, typename Value>
   void AddFlag(std::string_view names, Target& target, Value value, std::string description) {
-    Bound bound = Named(names, {}, std::move(description));
+    Bound bound = SplitNames(names, {}, std::move(description));
     bound.read = [&target, value](const std::string&) -> Expected<void> {
       Store(value, target);
       return {};
@@ -177,7 +178,7 @@ class OptionList {
     AddFlag(names, target, true, std::move(description));
   }
 
-  // What is no option is told by its place.
+  // Adds an argument that is recognized by its place.
   template <typename Target, typename Parse = decltype(&AsWritten)>
   void AddArgument(std::string_view name, OptionValue value, Target& target,
                    Parse parse = &AsWritten) {
@@ -205,8 +206,22 @@ class OptionList {
     }
   }
 
-  static Bound Named(std::string_view names, OptionValue value, std::string description);
-  static std::string NameInMessages(const Option& option);
+  // Returns an option that has the names of "-o,--output", and does not read yet.
+  static Bound SplitNames(std::string_view names, OptionValue value, std::string description) {
+    Bound bound{{{}, std::move(value), std::move(description)}, {}};
+    for (std::size_t at = 0; at < names.size();) {
+      const std::size_t end = std::min(names.find(',', at), names.size());
+      bound.option.names.emplace_back(names.substr(at, end - at));
+      at = end + 1;
+    }
+    return bound;
+  }
+
+  static std::string NameInMessages(const Option& option) {
+    const auto found = std::find_if(option.names.begin(), option.names.end(),
+                                    [](const std::string& name) { return name.starts_with("--"); });
+    return found == option.names.end() ? option.names.front() : *found;
+  }
 
   std::vector<Bound> all_;
 };

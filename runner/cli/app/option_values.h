@@ -1,5 +1,5 @@
-// How values of options are read, each from one text. A usage error names `option`, and shows
-// what to write. Pure, but for users' names.
+// Functions that read the value of an option from its text. Usage errors name `option`, and show
+// what to write. Pure.
 #pragma once
 
 #include <chrono>
@@ -8,41 +8,42 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/cli/progress_mode.h"
 #include "runner/sessions/session_messages.h"
+#include "runner/cli/terminal.h"
 
 namespace leakgate {
 
-// How a command prints what it shows: --json.
+// The form in which a command prints its result: --json.
 enum class OutputForm { kText, kJson };
 
-// 1 to kMaxStackDepth frames.
+// Reads a number of frames from 1 to kMaxStackDepth.
 [[nodiscard]] Expected<std::uint32_t> ParseStackDepth(const std::string& option,
                                                       const std::string& text);
 
-// A number above 0. Its message names no option: it may stand behind several.
+// Reads a number above 0. Its message names no option, since several take a PID.
 [[nodiscard]] Expected<int> ParsePid(const std::string& option, const std::string& text);
 
-// A number above 0.
+// Reads a number above 0.
 [[nodiscard]] Expected<std::uint64_t> ParseCount(const std::string& option,
                                                  const std::string& text);
 
-// "500ms", "5s", "2min", "1h"; a bare number is of seconds.
+// Reads "500ms", "5s", "2min" or "1h"; a number without a unit is in seconds.
 [[nodiscard]] Expected<std::chrono::milliseconds> ParseDuration(const std::string& option,
                                                                 const std::string& text);
 
-// Seconds above 0, with fractions: "60", "0.5". What is above 0 never becomes 0.
+// Reads seconds above 0, with fractions: "60", "0.5". They are rounded up, so never to 0.
 [[nodiscard]] Expected<std::chrono::milliseconds> ParseSeconds(const std::string& option,
                                                                const std::string& text);
 
-// 4 to 127: 1 to 3 have meanings of leakgate's own, and shells tell signals from 128 on.
+// Reads a number from 4 to 127: leakgate itself uses 1 to 3, and shells use 128 and more for
+// signals.
 [[nodiscard]] Expected<int> ParseSkipExitCode(const std::string& option, const std::string& text);
 
-// Whole numbers above 0, of runs.
+// Reads a number of runs above 0.
 [[nodiscard]] Expected<std::int64_t> ParseRunCount(const std::string& option,
                                                    const std::string& text);
 
-// --progress, which every command has that can take long.
+// The choices of --progress, an option of all commands that can take long.
 [[nodiscard]] const Choices<ProgressMode>& ProgressModes();
 template <typename Target>
 void AddProgress(Target& target, OptionList& options) {
@@ -52,7 +53,8 @@ void AddProgress(Target& target, OptionList& options) {
                     "writes to the terminal, lines in a log");
 }
 
-// Whose stacks are recorded: --stacks, of all commands that start a session.
+// Reads --stacks, an option of all commands that start a session: the events whose stacks are
+// recorded.
 [[nodiscard]] Expected<std::uint32_t> ParseStacks(const std::string& option,
                                                   const std::string& text);
 template <typename Target>
@@ -63,7 +65,7 @@ void AddStacks(Target& events, OptionList& options) {
               "alloc,realloc");
 }
 
-// IMAGE[:ARGUMENT], and the name of a session.
+// Read IMAGE[:ARGUMENT], and the name of a session.
 [[nodiscard]] Expected<ImageSelector> ParseImage(const std::string& option,
                                                  const std::string& text);
 [[nodiscard]] Expected<std::string> ParseSessionName(const std::string& option,

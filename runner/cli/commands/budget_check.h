@@ -1,5 +1,4 @@
-// `leakgate budget check`: what was asked for, doing it, and what is wrong, or soon will be,
-// with budget files that parse.
+// `leakgate budget check`: finds what is wrong, or soon will be, with budget files that parse.
 #pragma once
 
 #include <chrono>
@@ -22,22 +21,22 @@ void Declare(BudgetCheckCommand& command, OptionList& options);
 [[nodiscard]] Expected<void> Complete(BudgetCheckCommand& command, const ProgramLine& program);
 [[nodiscard]] Expected<int> Execute(const BudgetCheckCommand& command);
 
-// The rest is pure, but that files are ranked by their directories.
+// The rest is pure, except that files are ranked by their directories.
 
-// Lines that begin with the file, and say what to do.
+// Lines that begin with the file, and tell what to do.
 struct BudgetProblems {
   std::vector<std::string> errors;    // a run would end, or fail, because of them
   std::vector<std::string> warnings;  // nothing fails yet
 };
 
-// What the date tells about one file.
+// Returns what is wrong with one file on the date `today`.
 [[nodiscard]] BudgetProblems CheckDates(const BudgetFile& file, std::chrono::year_month_day today);
 
-// What the tests of a binary tell: conflicts, and patterns that match no test.
+// Returns conflicts for the tests of a binary, and patterns that match none of them.
 [[nodiscard]] BudgetProblems CheckAgainstTests(const BudgetSet& budgets,
                                                const std::vector<TestId>& tests);
 
-// "ok: component net, 2 overrides, 1 allowance"
+// Returns "ok: component net, 2 overrides, 1 allowance".
 [[nodiscard]] std::string DescribeBudget(const BudgetFile& file);
 
 }  // namespace leakgate

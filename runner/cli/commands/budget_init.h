@@ -7,8 +7,8 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/cli/progress_mode.h"
 #include "runner/result/run_result.h"
+#include "runner/cli/terminal.h"
 #include "runner/run/run_session.h"
 
 namespace leakgate {
@@ -24,8 +24,8 @@ void Declare(BudgetInitCommand& command, OptionList& options);
 [[nodiscard]] Expected<void> Complete(BudgetInitCommand& command, const ProgramLine& program);
 [[nodiscard]] Expected<int> Execute(BudgetInitCommand command);
 
-// The text of a budget file for the run's binary: an allowance for each call
-// site that made a window fail, of the most that it left in any window. Pure.
+// Returns the text of a budget file for the run's binary. Each call site that made a window fail
+// gets an allowance of the most that it left in any window. Pure.
 [[nodiscard]] std::string InitialBudget(const std::string& component, const RunResult& result,
                                         std::chrono::year_month_day today);
 

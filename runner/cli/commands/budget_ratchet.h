@@ -9,8 +9,8 @@
 #include "runner/budget/budget_set.h"
 #include "runner/budget/ratchet.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/cli/progress_mode.h"
 #include "runner/result/run_result.h"
+#include "runner/cli/terminal.h"
 #include "runner/run/run_session.h"
 
 namespace leakgate {
@@ -30,13 +30,13 @@ void Declare(BudgetRatchetCommand& command, OptionList& options);
 [[nodiscard]] Expected<void> Complete(BudgetRatchetCommand& command, const ProgramLine& program);
 [[nodiscard]] Expected<int> Execute(BudgetRatchetCommand command);
 
-// What the run needed of `file`. It is pure, but that files are ranked by their directories.
-// `file` is one of `budgets`, those that the run was judged by.
+// Returns what the run needed of `file`, one of the `budgets` that the run was judged by. It is
+// pure, except that files are ranked by their directories.
 [[nodiscard]] BudgetUsage UsageOf(const BudgetFile& file, const BudgetSet& budgets,
                                   const RunResult& result, std::chrono::year_month_day today);
 
-// Whether all tests ran: not filtered, and no shard of several. `environment` is
-// the run's, NAME=VALUE.
+// Tells whether all tests ran: without a filter, and not as one shard of several. `environment`
+// is that of the run, NAME=VALUE.
 [[nodiscard]] bool RanAllTests(const std::vector<std::string>& arguments,
                                const std::vector<std::string>& environment);
 

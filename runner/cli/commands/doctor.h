@@ -1,4 +1,4 @@
-// `leakgate doctor`: what was asked for, doing it, and what it prints.
+// `leakgate doctor`: examines whether a program can be gated.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ namespace leakgate {
 struct DoctorCommand {
   std::string program;
   std::vector<std::string> arguments;
-  std::vector<std::string> words;  // what stands before two dashes: Complete takes it apart
+  std::vector<std::string> words;  // before the two dashes; Complete splits them
 };
 
 void Declare(DoctorCommand& command, OptionList& options);
 [[nodiscard]] Expected<void> Complete(DoctorCommand& command, const ProgramLine& program);
 
-// 0: it can be gated; 3: it cannot.
+// Returns 0 if the program can be gated, 3 if not.
 [[nodiscard]] Expected<int> Execute(const DoctorCommand& command);
 
-// The answer, then a line for each check. Pure.
+// Returns the answer, then a line for each check. Pure.
 [[nodiscard]] std::string DoctorText(const std::string& program, const std::vector<Check>& checks,
                                      Colour colour);
 

@@ -8,8 +8,7 @@
 
 #include "runner/attribution/framework_rules.h"
 #include "runner/base/atomic_file.h"
-#include "runner/cli/help/completion.h"
-#include "runner/cli/help/man_page.h"
+#include "runner/cli/help/help_formats.h"
 #include "runner/cli/terminal.h"
 
 namespace leakgate {

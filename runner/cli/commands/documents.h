@@ -1,5 +1,5 @@
-// The commands that print what leakgate knows of itself: help and the version, `leakgate
-// framework`, `completion` and `man`.
+// The commands that print texts about leakgate itself: help and the version, `leakgate framework`,
+// `completion` and `man`.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace leakgate {
 
-// Prints text that was asked for.
+// Prints a text.
 struct PrintCommand {
   std::string text;
 };
@@ -20,18 +20,18 @@ struct PrintCommand {
 // Prints the list of what counts as the framework's own.
 struct FrameworkCommand {};
 
-// Writes the manual pages of all commands into a directory, which is made.
+// Writes the manual pages of all commands into a directory, which is created if necessary.
 struct WriteManPagesCommand {
   std::filesystem::path directory;
   std::vector<CommandPage> pages;
 };
 
-// What `leakgate completion` and `leakgate man` are given.
+// The arguments of `leakgate completion` and `leakgate man`.
 struct CompletionRequest {
   std::string shell;
 };
 struct ManRequest {
-  std::vector<std::string> words;   // "budget", "check", or as man has them: leakgate-budget-check
+  std::vector<std::string> words;   // "budget", "check", or the name of a page
   std::filesystem::path directory;  // for the pages of all commands; empty: one is printed
 };
 

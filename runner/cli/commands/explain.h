@@ -1,4 +1,4 @@
-// `leakgate explain`: which budget applies to a test, and why, in words.
+// `leakgate explain`: tells in words which budget applies to a test, and why.
 #pragma once
 
 #include <chrono>
@@ -21,13 +21,13 @@ void Declare(ExplainCommand& command, OptionList& options);
 [[nodiscard]] Expected<void> Complete(ExplainCommand& command, const ProgramLine& program);
 [[nodiscard]] Expected<int> Execute(const ExplainCommand& command);
 
-// The rest is pure, but that files are ranked by their directories.
+// The rest is pure, except that files are ranked by their directories.
 
-// Error: two files claim the test.
+// Returns an error if two files claim the test.
 [[nodiscard]] Expected<std::string> ExplainText(const BudgetSet& budgets, const TestId& test,
                                                 std::chrono::year_month_day today);
 
-// The one of `tests` that is named so. Error: none is; it proposes another.
+// Returns the test of that name. If there is none, the error proposes another.
 [[nodiscard]] Expected<TestId> FindTest(const std::string& name, const std::vector<TestId>& tests);
 
 }  // namespace leakgate

@@ -1,4 +1,4 @@
-// `leakgate history add|show|trend`: what was asked for, and doing it.
+// `leakgate history add|show|trend`.
 #pragma once
 
 #include <filesystem>
@@ -12,15 +12,15 @@
 
 namespace leakgate {
 
-// Adds results to a history; those that it has already are left alone.
+// Adds results to a history, except those that it has already.
 struct HistoryAddCommand {
   std::filesystem::path database;
   std::vector<std::filesystem::path> results;
   std::string commit;               // empty: not known
-  std::optional<std::string> time;  // ISO 8601, UTC; none: now
+  std::optional<std::string> time;  // ISO 8601, UTC; nullopt: now
 };
 
-// The findings and the flaky tests of a history.
+// Shows the findings and the flaky tests of a history.
 struct HistoryShowCommand {
   std::filesystem::path database;
   std::optional<std::string> component;
@@ -30,11 +30,11 @@ struct HistoryShowCommand {
 
 enum class TrendOf { kComponent, kTest, kCallSite };
 
-// What was outstanding over time, commit by commit.
+// Shows what was outstanding over time, commit by commit.
 struct HistoryTrendCommand {
   std::filesystem::path database;
-  TrendOf of = TrendOf::kComponent;  // what `of_each` names
-  std::vector<TrendOf> of_each;      // each flag that was given: one at most
+  TrendOf of = TrendOf::kComponent;
+  std::vector<TrendOf> of_each;  // the flags that were given; Complete allows one
   OutputForm output = OutputForm::kText;
 };
 
@@ -46,7 +46,7 @@ void Declare(HistoryTrendCommand& command, OptionList& options);
 [[nodiscard]] Expected<void> Complete(HistoryShowCommand& command, const ProgramLine& program);
 [[nodiscard]] Expected<void> Complete(HistoryTrendCommand& command, const ProgramLine& program);
 
-// An error is for the caller to print; the history is then as it was.
+// After an error, which the caller prints, the history is unchanged.
 [[nodiscard]] Expected<int> Execute(const HistoryAddCommand& command);
 [[nodiscard]] Expected<int> Execute(const HistoryShowCommand& command);
 [[nodiscard]] Expected<int> Execute(const HistoryTrendCommand& command);

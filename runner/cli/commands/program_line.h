@@ -1,5 +1,4 @@
-// A program that stands behind the two dashes: one to run, or one that is only asked for its
-// tests.
+// The program behind the two dashes, which is run, or only asked for its tests.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +12,7 @@
 
 namespace leakgate {
 
-// Has `request` run `program`. `usage`: of the command, for the usage error where there is no
-// program.
+// Sets the program of `request`. If there is none, the usage error shows the command `usage`.
 [[nodiscard]] Expected<void> SetProgram(const ProgramLine& program, std::string_view usage,
                                         RunRequest& request);
 
@@ -23,8 +21,8 @@ struct ListedProgram {
   std::vector<TestId> tests;
 };
 
-// Asks the program for its tests. REQUIRES: `line` is not empty. Error: there is no such
-// program, or it lists no tests.
+// Asks the program for its tests. Returns an error if there is no such program, or if it lists no
+// tests. REQUIRES: `line` is not empty.
 [[nodiscard]] Expected<ListedProgram> ListProgram(const ProgramLine& line);
 
 }  // namespace leakgate

@@ -8,9 +8,9 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/cli/progress_mode.h"
 #include "runner/report/report_format.h"
 #include "runner/report/summary_text.h"
+#include "runner/cli/terminal.h"
 #include "runner/run/run_request.h"
 #include "runner/run/test_snapshots.h"
 
@@ -22,12 +22,12 @@ struct RunCommand {
   std::filesystem::path baseline;      // an earlier report; empty: none
   std::filesystem::path source_root;   // of those that a page quotes; empty: anywhere
   std::filesystem::path snapshots;     // a directory for those of tests; empty: none
-  SnapshotTests snapshot_tests = SnapshotTests::kOverBudget;  // what `when` says
+  SnapshotTests snapshot_tests = SnapshotTests::kOverBudget;  // `when`, if that was given
   std::optional<SnapshotTests> when;
   std::optional<int> skip_exit_code;   // instead of 0, where every test was skipped
   bool prints_measurements = false;    // of CTest, on standard output
-  std::vector<GateMode> modes;         // each flag that was given: one at most
-  std::vector<SummaryDetail> details;  // likewise
+  std::vector<GateMode> modes;         // the flags that were given; Complete allows one
+  std::vector<SummaryDetail> details;  // the flags that were given; Complete allows one
   SummaryDetail detail = SummaryDetail::kNormal;
   std::optional<ProgressMode> given_progress;
   ProgressMode progress = ProgressMode::kAuto;
@@ -36,8 +36,7 @@ struct RunCommand {
 void Declare(RunCommand& command, OptionList& options);
 [[nodiscard]] Expected<void> Complete(RunCommand& command, const ProgramLine& program);
 
-// Prints to standard output and error; returns the exit code. An error is for the caller to
-// print.
+// Prints to standard output and error, and returns the exit code. The caller prints errors.
 [[nodiscard]] Expected<int> Execute(RunCommand command);
 
 }  // namespace leakgate

@@ -1,4 +1,4 @@
-// `leakgate session start|exec|update|query|list|stop`: what was asked for, and doing it.
+// `leakgate session start|exec|update|query|list|stop`.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ struct SessionStartCommand {
   std::vector<std::string> program;  // to be executed below it; empty: none
 };
 
-// Executes `program`: what it starts is the session's to trace.
+// Executes `program`. The session traces it and what it starts.
 struct SessionExecCommand {
   std::string name;
   std::vector<std::string> program;
@@ -38,12 +38,12 @@ enum class OrphanCare { kShow, kClear };
 
 struct SessionListCommand {
   OutputForm output = OutputForm::kText;
-  OrphanCare orphans = OrphanCare::kShow;  // kClear: they are traced no more
+  OrphanCare orphans = OrphanCare::kShow;  // kClear ends their tracing
 };
 
 struct SessionStopCommand {
   std::string name;
-  std::filesystem::path output;  // for snapshots of all processes; empty: none are taken
+  std::filesystem::path output;  // for snapshots of all processes; empty: no snapshots
 };
 
 void Declare(SessionStartCommand& command, OptionList& options);
@@ -60,7 +60,7 @@ void Declare(SessionStopCommand& command, OptionList& options);
 [[nodiscard]] Expected<void> Complete(SessionListCommand& command, const ProgramLine& program);
 [[nodiscard]] Expected<void> Complete(SessionStopCommand& command, const ProgramLine& program);
 
-// The first two do not return where a program is executed.
+// The first two do not return if they execute a program.
 [[nodiscard]] Expected<int> Execute(const SessionStartCommand& command);
 [[nodiscard]] Expected<int> Execute(const SessionExecCommand& command);
 [[nodiscard]] Expected<int> Execute(const SessionUpdateCommand& command);

@@ -1,4 +1,4 @@
-// What `leakgate session` prints. Pure.
+// The texts that `leakgate session` prints. Pure.
 #pragma once
 
 #include <string>
@@ -11,15 +11,14 @@
 
 namespace leakgate {
 
-// That the session runs, and what to do next.
+// Tells that the session runs, and what to do next.
 [[nodiscard]] std::string StartedText(const SessionStatus& session);
 
-// What the session traces, and each process with what it has live.
+// Tell what the session traces, and what each process has live.
 [[nodiscard]] std::string SessionText(const SessionStatus& session, Colour colour);
 [[nodiscard]] std::string SessionJson(const SessionStatus& session);
 
-// A line for each session, for each process that a run traces, and for each that is traced
-// for nobody.
+// List all sessions, the processes that runs trace, and processes whose session's owner has ended.
 [[nodiscard]] std::string SessionListText(const std::vector<SessionStatus>& sessions,
                                           const std::vector<RunStatus>& runs,
                                           const std::vector<Orphan>& orphans);

@@ -13,8 +13,8 @@
 #include "runner/budget/read_budget.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
-#include "runner/snapshot_view/show_diff.h"
-#include "runner/snapshot_view/snapshot_groups.h"
+#include "runner/snapshot/view/show_diff.h"
+#include "runner/snapshot/view/snapshot_groups.h"
 #include "runner/symbols/separate_files.h"
 
 namespace leakgate {

@@ -10,17 +10,17 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/app/option_values.h"
-#include "runner/snapshot_view/export_snapshot.h"
-#include "runner/snapshot_view/show_snapshot.h"
+#include "runner/snapshot/view/export_snapshot.h"
+#include "runner/snapshot/view/show_snapshot.h"
 
 namespace leakgate {
 
-// What all of them are told.
+// The options that these commands have in common.
 struct SnapshotReading {
   std::vector<std::string> filters;
   std::vector<std::filesystem::path> budgets;  // files and directories; their components
   std::vector<std::filesystem::path> symbols;  // directories of binaries and debug files
-  std::vector<std::filesystem::path> since{};  // of `show`: earlier ones, which tell ages
+  std::vector<std::filesystem::path> since{};  // only of `show`: earlier ones, which tell ages
 };
 
 struct SnapshotShowCommand {

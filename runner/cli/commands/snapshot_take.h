@@ -33,17 +33,18 @@ struct SnapshotPeriodicCommand {
 
 enum class SnapshotSetting { kEnable, kDisable, kQuery };
 
-// Of a PID or of an image.
+// Has either a PID or an image.
 struct SnapshotConfigCommand {
   std::string setting_word;  // "enable"
   SnapshotSetting setting = SnapshotSetting::kQuery;
   std::optional<int> pid;
   std::optional<ImageSelector> image;
   std::string session = "default";
-  std::optional<std::uint32_t> stack_events;  // whose stacks are to be recorded; none: as it is
+  std::optional<std::uint32_t>
+      stack_events;  // events whose stacks are recorded; nullopt: unchanged
 };
 
-// That a snapshot was taken, what it has, and what to do next. Pure.
+// Tells that a snapshot was taken, what it has, and what to do next. Pure.
 [[nodiscard]] std::string TakenText(const std::filesystem::path& path,
                                     const SnapshotSubject& subject,
                                     const SnapshotSubject::Taken& taken);

@@ -1,5 +1,5 @@
-// What there is to say of one command: its words by hand (command_prose.h), and its options as
-// they are declared. Help, manual pages and shell completion are written from it.
+// All that is told about one command: its prose (command_prose.h), and its options as they are
+// declared. Help, manual pages and shell completion are written from it.
 #pragma once
 
 #include <string>
@@ -13,23 +13,23 @@ namespace leakgate {
 struct CommandPage {
   CommandProse prose;
   std::vector<std::string> commands;  // their full names, in order: "budget schema", ...
-  std::vector<Option> arguments;      // what is no option, in order
-  std::vector<Option> options;        // --help is the last that all commands have
+  std::vector<Option> arguments;      // in order
+  std::vector<Option> options;        // with the options that all commands have as the last
 };
 
-// "leakgate budget check".
+// Returns "leakgate budget check".
 [[nodiscard]] std::string FullName(const CommandPage& page);
 
-// Whether a program follows behind two dashes.
+// Tells whether the command takes a program behind two dashes.
 [[nodiscard]] bool TakesProgram(const CommandPage& page);
 
-// The command's own word: "check" of "budget check".
+// Returns the command's own word: "check" of "budget check".
 [[nodiscard]] std::string LastWord(const std::string& name);
 
-// The full names of the direct commands of `name`, in the order of the prose.
+// Returns the full names of the commands directly below `name`, in the order of the prose.
 [[nodiscard]] std::vector<std::string> CommandsBelow(const std::string& name);
 
-// The page of that name. REQUIRES: it is there.
+// Returns the page of that name. REQUIRES: `pages` has it.
 [[nodiscard]] const CommandPage& PageOf(const std::vector<CommandPage>& pages,
                                         const std::string& name);
 

@@ -1,4 +1,4 @@
-// What help and manual pages say of each command, besides its options.
+// What help and manual pages tell about each command, besides its options.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace leakgate {
 
-// Something, and what it means: an exit code, a mark, a file.
+// An exit code, a mark, a file or the like, with its meaning.
 struct Term {
   std::string term;
   std::string meaning;
@@ -17,9 +17,9 @@ struct Example {
   std::string command;
 };
 
-// One paragraph is one line; empty where there is nothing to say.
+// Each text is one paragraph in one line. What does not apply to a command is empty.
 struct CommandProse {
-  std::string name{};     // "budget check"; of leakgate itself empty
+  std::string name{};     // "budget check"; empty for leakgate itself
   std::string summary{};  // one line, without a full stop
   std::vector<std::string> usages{};
   std::vector<std::string> description{};
@@ -33,7 +33,7 @@ struct CommandProse {
   std::vector<Example> examples{};
 };
 
-// In the order in which they are to be shown; leakgate itself first.
+// Returns the prose of all commands in the order in which it is shown, leakgate itself first.
 [[nodiscard]] const std::vector<CommandProse>& AllProse();
 
 }  // namespace leakgate

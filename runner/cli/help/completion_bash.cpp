@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runner/cli/help/completion.h"
+#include "runner/cli/help/help_formats.h"
 
 namespace leakgate {
 namespace {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "runner/cli/help/completion.h"
+#include "runner/cli/help/help_formats.h"
 
 namespace leakgate {
 namespace {

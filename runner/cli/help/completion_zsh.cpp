@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runner/cli/help/completion.h"
+#include "runner/cli/help/help_formats.h"
 
 namespace leakgate {
 namespace {

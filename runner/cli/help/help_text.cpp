@@ -1,9 +1,9 @@
-#include "runner/cli/help/help_text.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+
+#include "runner/cli/help/help_formats.h"
 
 namespace leakgate {
 namespace {

@@ -1,11 +1,9 @@
-#include "runner/cli/help/man_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "runner/cli/help/help_text.h"
+#include "runner/cli/help/help_formats.h"
 #include "runner/cli/installation.h"
 
 namespace leakgate {

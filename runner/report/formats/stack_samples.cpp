@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "runner/report/formats/call_site.h"
-#include "runner/report/json/words.h"
 #include "runner/report/style.h"
 #include "runner/report/window_name.h"
+#include "runner/result/words.h"
 
 namespace leakgate {
 namespace {

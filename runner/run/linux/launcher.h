@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/report/run_result.h"
+#include "runner/result/run_result.h"
 
 namespace leakgate {
 

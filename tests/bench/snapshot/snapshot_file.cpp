@@ -21,9 +21,9 @@
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/windows/windows.h"
 #include "runner/attribution/frame_origin.h"
-#include "runner/snapshot_file/linux/describe_process.h"
-#include "runner/snapshot_file/write_snapshot.h"
-#include "runner/snapshot_view/show_snapshot.h"
+#include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/write_snapshot.h"
+#include "runner/snapshot/view/show_snapshot.h"
 #include "tests/bench/workloads/call_depth.h"
 #include "tests/unit/agent/traced_region.h"
 

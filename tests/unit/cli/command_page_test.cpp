@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "runner/cli/app/definition.h"
-#include "runner/cli/help/help_text.h"
-#include "runner/cli/help/man_page.h"
+#include "runner/cli/help/help_formats.h"
 #include "tests/unit/cli/parsed_command.h"
 
 namespace leakgate {

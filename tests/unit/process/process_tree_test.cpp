@@ -11,7 +11,7 @@
 
 #include "runner/process/memory_layout.h"
 #include "runner/process/proc_files.h"
-#include "runner/snapshot_file/linux/describe_process.h"
+#include "runner/snapshot/file/linux/describe_process.h"
 
 namespace leakgate {
 namespace {

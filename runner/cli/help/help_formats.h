@@ -1,0 +1,48 @@
+// Everything that is written from the pages of the commands: help, manual pages, and scripts
+// for shell completion. `pages` are always the pages of all commands. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runner/cli/help/command_page.h"
+
+namespace leakgate {
+
+// Returns what `leakgate --help`, and --help after each command, prints.
+[[nodiscard]] std::string HelpText(const CommandPage& page, const std::vector<CommandPage>& pages);
+
+// Returns how an option is written: "-o, --output FILE", "--confirm=WHEN".
+[[nodiscard]] std::string OptionText(const Option& option);
+
+// Returns a manual page in roff, for man(1).
+[[nodiscard]] std::string ManPage(const CommandPage& page, const std::vector<CommandPage>& pages);
+
+// Returns the name of a manual page: "leakgate-budget-check".
+[[nodiscard]] std::string ManPageName(const CommandPage& page);
+
+// Scripts that have a shell complete leakgate's command line: commands, options and their
+// values. Behind two dashes they offer what the program's own completion offers.
+[[nodiscard]] std::string BashCompletion(const std::vector<CommandPage>& pages);
+[[nodiscard]] std::string ZshCompletion(const std::vector<CommandPage>& pages);
+[[nodiscard]] std::string FishCompletion(const std::vector<CommandPage>& pages);
+
+// The rest is for the three scripts.
+
+// Returns `text` with each `from` replaced by `to`.
+[[nodiscard]] std::string Replaced(std::string text, std::string_view from, std::string_view to);
+
+// Returns the first sentence without its full stop: so much fits beside an option.
+[[nodiscard]] std::string FirstSentence(const std::string& description);
+
+// Returns the words with spaces between them.
+[[nodiscard]] std::string Spaced(const std::vector<std::string>& words);
+
+// Returns the last words of the names of the page's commands: "run", "doctor".
+[[nodiscard]] std::vector<std::string> CommandWords(const CommandPage& page);
+
+// Returns the formats that --report takes.
+[[nodiscard]] std::vector<std::string> ReportFormats(const std::vector<CommandPage>& pages);
+
+}  // namespace leakgate

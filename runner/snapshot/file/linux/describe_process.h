@@ -1,0 +1,30 @@
+// Reads from /proc what a snapshot tells about the process and the machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runner/region/region_reader.h"
+#include "runner/snapshot/file/snapshot_facts.h"
+
+namespace leakgate {
+
+// Returns the facts of the process `pid`, whose region is `region`. The PID in the region is not
+// trusted, since the process can write there. If the process has ended, `image` and
+// `command_line` are empty. The caller sets `moment`.
+[[nodiscard]] SnapshotFacts DescribeProcess(const RegionReader& region, int pid);
+
+// Returns the number of a process's threads, or 0 if it has ended.
+[[nodiscard]] int CountThreads(int pid);
+
+// Tells a file from a later one at the same path, if it has no build-id.
+struct FileState {
+  std::uint64_t bytes = 0;        // 0: there is no such file
+  std::uint64_t modified_ns = 0;  // since 1970
+
+  friend bool operator==(const FileState&, const FileState&) = default;
+};
+
+[[nodiscard]] FileState StateOfFile(const std::string& path);
+
+}  // namespace leakgate

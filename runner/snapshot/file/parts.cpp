@@ -1,0 +1,112 @@
+#include "runner/snapshot/file/parts.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include <array>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+namespace leakgate::snapshot_format {
+namespace {
+
+// Of all of the header but the checksum itself, and of what is stored behind it.
+std::uint64_t ChecksumOf(const PartHeader& header, std::string_view stored) {
+  const std::uint64_t of_header = XXH3_64bits(&header, kCheckedHeaderBytes);
+  return XXH3_64bits_withSeed(stored.data(), stored.size(), of_header);
+}
+
+}  // namespace
+
+void PartReader::FreeContext::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
+
+PartReader::PartReader(std::istream& in, std::string name)
+    : in_(in), name_(std::move(name)), context_(ZSTD_createDCtx()) {
+  if (context_ == nullptr) throw std::bad_alloc();
+}
+
+bool PartReader::Read(void* to, std::size_t bytes) {
+  in_.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes));
+  position_ += static_cast<std::uint64_t>(in_.gcount());
+  return static_cast<std::size_t>(in_.gcount()) == bytes;
+}
+
+Unexpected PartReader::Broken(std::string_view what) const {
+  return UsageError(fmt::format("{}: not a whole snapshot: {} (part {}, at byte {}); copy it again",
+                                name_, what, parts_read_, part_begin_));
+}
+
+Unexpected PartReader::CutOff() const {
+  if (in_.bad()) return UsageError(fmt::format("{}: cannot be read on; copy it", name_));
+  return UsageError(
+      fmt::format("{}: the snapshot was cut off at byte {}; copy it again", name_, position_));
+}
+
+Expected<void> PartReader::ReadFirstLine() {
+  std::array<char, kFirstLine.size()> bytes{};
+  const bool is_whole = Read(bytes.data(), bytes.size());
+  const std::string_view line(bytes.data(), static_cast<std::size_t>(position_));
+  if (line == kFirstLine) return {};
+  if (!is_whole && kFirstLine.starts_with(line) && !line.empty()) return CutOff();
+  if (line.starts_with(kAnyVersion)) {
+    return UsageError(fmt::format(
+        "{}: a snapshot of another version of leakgate; look at it with that one", name_));
+  }
+  return UsageError(
+      fmt::format("{}: not a snapshot of leakgate's; name a file that leakgate "
+                  "snapshot take or leakgate run --snapshots wrote",
+                  name_));
+}
+
+Expected<std::optional<Part>> PartReader::Next() {
+  part_begin_ = position_;
+  if (in_.peek() == std::istream::traits_type::eof() && !in_.bad()) return std::nullopt;
+  PartHeader header{};
+  if (!Read(&header, sizeof(header))) return CutOff();
+  // The lengths are not proved yet, but no more than these are ever made room for.
+  if (header.plain_bytes > kMostPlainBytes || header.stored_bytes > kMostStoredBytes) {
+    return Broken("a length is damaged");
+  }
+  stored_.resize(header.stored_bytes);
+  if (!Read(stored_.data(), stored_.size())) return CutOff();
+  if (header.checksum != ChecksumOf(header, stored_)) return Broken("a checksum does not match");
+  if (header.number != parts_read_) return Broken("a part is missing, or there twice");
+  plain_.resize(header.plain_bytes);
+  const std::size_t plain_bytes = ZSTD_decompressDCtx(context_.get(), plain_.data(), plain_.size(),
+                                                      stored_.data(), stored_.size());
+  if (ZSTD_isError(plain_bytes) != 0 || plain_bytes != plain_.size()) {
+    return Broken("the compressed text is damaged");
+  }
+  ++parts_read_;
+  return Part{header.kind, plain_};
+}
+
+// Level 1: the columns are short already, and the process may be waiting.
+constexpr int kCompressionLevel = 1;
+
+void PartWriter::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
+
+PartWriter::PartWriter(std::ostream& out) : out_(out), context_(ZSTD_createCCtx()) {
+  if (context_ == nullptr) throw std::bad_alloc();
+  out_ << kFirstLine;
+}
+
+void PartWriter::Write(PartKind kind, std::string_view plain) {
+  stored_.resize(ZSTD_compressBound(plain.size()));
+  const std::size_t stored_bytes = ZSTD_compressCCtx(context_.get(), stored_.data(), stored_.size(),
+                                                     plain.data(), plain.size(), kCompressionLevel);
+  // The room is enough for any input: only memory can be missing.
+  if (ZSTD_isError(stored_bytes) != 0) throw std::bad_alloc();
+
+  PartHeader header{static_cast<std::uint32_t>(kind), number_++,
+                    static_cast<std::uint32_t>(plain.size()),
+                    static_cast<std::uint32_t>(stored_bytes), 0};
+  const std::string_view stored(stored_.data(), stored_bytes);
+  header.checksum = ChecksumOf(header, stored);
+  out_.write(reinterpret_cast<const char*>(&header), sizeof(header));
+  out_.write(stored.data(), static_cast<std::streamsize>(stored.size()));
+}
+
+}  // namespace leakgate::snapshot_format

@@ -1,0 +1,118 @@
+// A snapshot file consists of parts, each with its length and its checksum. They are written
+// and read here; docs/snapshot-format.md describes the format. Internal to this folder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <istream>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "runner/base/expected.h"
+
+struct ZSTD_DCtx_s;
+struct ZSTD_CCtx_s;
+
+namespace leakgate::snapshot_format {
+
+// The first line of the file. The number is the major version: within it, a reader skips kinds
+// of parts and ends of records that it does not know.
+inline constexpr std::string_view kFirstLine = "leakgate-snapshot-1\n";
+inline constexpr std::string_view kAnyVersion = "leakgate-snapshot-";
+
+enum class PartKind : std::uint32_t {
+  kFacts = 1,  // the first part
+  kModules = 2,
+  kStacks = 3,
+  kWindows = 4,
+  kThreads = 5,
+  kBlocks = 6,
+  kMappings = 7,
+  kClosing = 8,  // the last part
+  kFrees = 9,    // what each stack has freed
+};
+
+// Little-endian, as x86-64 has it in memory.
+struct PartHeader {
+  std::uint32_t kind;          // PartKind
+  std::uint32_t number;        // of the part in the file, from 0
+  std::uint32_t plain_bytes;   // of what the part holds
+  std::uint32_t stored_bytes;  // of the zstd frame that follows
+  std::uint64_t checksum;      // XXH3, 64 bits, of the 16 bytes before and of the frame
+};
+static_assert(sizeof(PartHeader) == 24);
+inline constexpr std::size_t kCheckedHeaderBytes = 16;
+
+// A part is never larger than this, so that its reader needs no more memory.
+inline constexpr std::uint32_t kMostPlainBytes = 4U << 20;
+inline constexpr std::uint32_t kMostStoredBytes = kMostPlainBytes + (64U << 10);
+
+// Limits that no region exceeds.
+inline constexpr std::uint32_t kMostBlocksPerPart = 1U << 15;
+inline constexpr std::uint32_t kMostTextBytes = 1U << 16;
+inline constexpr std::uint64_t kMostTextInAll = 1ULL << 28;
+inline constexpr std::uint32_t kMostWords = 1U << 14;  // of the command line
+
+struct Part {
+  std::uint32_t kind = 0;  // PartKind, or a kind of a later leakgate
+  std::string_view plain;  // valid until the next part is read
+};
+
+// Reads the parts of a snapshot file one after the other, in memory that does not grow. The
+// file is not trusted, since it may be cut off, damaged or malicious: each part is checked
+// before it is used.
+class PartReader {
+ public:
+  // Errors name the file `name`. `in` must outlive the reader.
+  PartReader(std::istream& in, std::string name);
+
+  // REQUIRES: before any part.
+  [[nodiscard]] Expected<void> ReadFirstLine();
+  // Returns nullopt at the end of the file.
+  [[nodiscard]] Expected<std::optional<Part>> Next();
+
+  // Returns the error "FILE: not a whole snapshot: WHAT (part N, at byte N); REMEDY".
+  [[nodiscard]] Unexpected Broken(std::string_view what) const;
+
+ private:
+  struct FreeContext {
+    void operator()(ZSTD_DCtx_s* context) const;
+  };
+
+  [[nodiscard]] bool Read(void* to, std::size_t bytes);
+  [[nodiscard]] Unexpected CutOff() const;
+
+  std::istream& in_;
+  std::string name_;
+  std::unique_ptr<ZSTD_DCtx_s, FreeContext> context_;
+  std::string stored_;
+  std::string plain_;
+  std::uint32_t parts_read_ = 0;
+  std::uint64_t part_begin_ = 0;  // in the file
+  std::uint64_t position_ = 0;
+};
+
+// Writes the parts of a snapshot file, each compressed and with its checksum.
+class PartWriter {
+ public:
+  // `out` must outlive the writer; its state tells whether all could be written.
+  explicit PartWriter(std::ostream& out);
+
+  // REQUIRES: at most kMostPlainBytes.
+  void Write(PartKind kind, std::string_view plain);
+
+ private:
+  struct FreeContext {
+    void operator()(ZSTD_CCtx_s* context) const;
+  };
+
+  std::ostream& out_;
+  std::unique_ptr<ZSTD_CCtx_s, FreeContext> context_;
+  std::string stored_;
+  std::uint32_t number_ = 0;
+};
+
+}  // namespace leakgate::snapshot_format

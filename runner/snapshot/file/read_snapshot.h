@@ -1,0 +1,67 @@
+// Reads a snapshot file in one pass, in memory that does not grow with it.
+//
+// The file is not trusted: the checksum of each part and each value are checked before a visitor
+// gets them. So a visitor can rely on them: ids are below the region's limits and name things
+// that it was given before, and blocks are sorted by address.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <istream>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "runner/base/expected.h"
+#include "runner/region/region_copies.h"
+#include "runner/snapshot/file/snapshot_facts.h"
+
+namespace leakgate {
+
+// The functions that are called with each thing of the file, in its order: the facts come
+// first, the closing last, and what a thing refers to comes before it. Any may be empty.
+struct SnapshotVisitor {
+  std::function<void(SnapshotFacts&& facts)> facts;
+  std::function<void(SnapshotModule&& module)> module;
+  std::function<void(SnapshotWindow&& window)> window;
+  std::function<void(SnapshotThread&& thread)> thread;
+  // Ids are consecutive, from kStackRootCount on.
+  std::function<void(std::span<const SnapshotNode> nodes)> nodes;
+  // The blocks are sorted by address. An error ends the reading.
+  std::function<Expected<void>(std::span<const LiveBlock> blocks)> blocks;
+  std::function<void(SnapshotMapping&& mapping)> mapping;
+  std::function<void(SnapshotFrees&& frees)> frees;
+  std::function<void(SnapshotClosing&& closing)> closing;
+};
+
+// Reads a file part by part, so that several can be read side by side.
+class SnapshotReader {
+ public:
+  // This and all other functions here return a usage error that names the file and the problem.
+  [[nodiscard]] static Expected<SnapshotReader> Open(const std::filesystem::path& path);
+  // Reads from `in`, which must outlive the reader. Errors name it `name`.
+  SnapshotReader(std::istream& in, const std::string& name);
+  ~SnapshotReader();
+  SnapshotReader(SnapshotReader&&) noexcept;
+  SnapshotReader& operator=(SnapshotReader&&) noexcept;
+
+  // Passes the content of the next part to `visitor`. Returns false when the whole file has been
+  // read and nothing was missing.
+  [[nodiscard]] Expected<bool> ReadPart(const SnapshotVisitor& visitor);
+
+ private:
+  class Checks;
+
+  std::unique_ptr<std::istream> file_;  // nullptr if the caller owns the stream
+  std::unique_ptr<Checks> checks_;
+};
+
+// Reads the whole file. After an error, what the visitor was given is of no use.
+[[nodiscard]] Expected<void> ReadSnapshot(const std::filesystem::path& path,
+                                          const SnapshotVisitor& visitor);
+
+// Reads all of `in`. Errors name it `name`.
+[[nodiscard]] Expected<void> ReadSnapshot(std::istream& in, const std::string& name,
+                                          const SnapshotVisitor& visitor);
+
+}  // namespace leakgate

@@ -1,0 +1,37 @@
+// Copies the live map of a traced process into a snapshot file. Only its region is read, so the
+// process may run, wait or have ended.
+//
+// Called on any thread, but for one region on one thread at a time. Each value is copied once
+// and checked, so the file is valid even if the process overwrites its region, though what the
+// file says may then be wrong.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "runner/base/expected.h"
+#include "runner/region/region_reader.h"
+#include "runner/snapshot/file/snapshot_facts.h"
+
+namespace leakgate {
+
+struct SnapshotRequest {
+  SnapshotFacts facts;  // from DescribeProcess, with what else the caller knows
+  // Returns the name of a thread that has not ended. If it is empty, they have no names.
+  std::function<std::string(int tid)> thread_name;
+  // It is called when all blocks are copied, before the file is put in its place. After an error
+  // there is no file. It may be empty.
+  std::function<Expected<void>()> copied{};
+};
+
+// Writes the file, which appears only when it is complete. Returns its closing record.
+[[nodiscard]] Expected<SnapshotClosing> WriteSnapshot(const RegionReader& region,
+                                                      const SnapshotRequest& request,
+                                                      const std::filesystem::path& path);
+
+// Returns the content of the file instead of writing it.
+[[nodiscard]] Expected<std::string> SnapshotText(const RegionReader& region,
+                                                 const SnapshotRequest& request);
+
+}  // namespace leakgate

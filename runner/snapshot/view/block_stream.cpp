@@ -1,0 +1,125 @@
+#include "runner/snapshot/view/block_stream.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "runner/snapshot/file/read_snapshot.h"
+
+namespace leakgate {
+namespace {
+
+// Has `visitor` keep modules, windows and threads in `contents`, which outlives it.
+void KeepNamedThings(SnapshotVisitor& visitor, SnapshotContents& contents) {
+  visitor.module = [&](SnapshotModule&& module) {
+    contents.modules[module.id] = std::move(module);
+  };
+  visitor.window = [&](SnapshotWindow&& window) {
+    contents.windows[window.id] = std::move(window);
+  };
+  visitor.thread = [&](SnapshotThread&& thread) {
+    contents.threads[thread.id] = std::move(thread);
+  };
+}
+
+}  // namespace
+
+Expected<void> ReadContents(
+    const std::filesystem::path& path, SnapshotContents& contents,
+    const std::function<Expected<void>(std::span<const LiveBlock> blocks)>& use) {
+  contents.file = path.string();
+  contents.nodes.assign(kStackRootCount, {});
+  SnapshotVisitor visitor;
+  KeepNamedThings(visitor, contents);
+  visitor.facts = [&](SnapshotFacts&& facts) { contents.facts = std::move(facts); };
+  visitor.nodes = [&](std::span<const SnapshotNode> nodes) {
+    contents.nodes.insert(contents.nodes.end(), nodes.begin(), nodes.end());
+  };
+  visitor.blocks = use;
+  visitor.mapping = [&](SnapshotMapping&& mapping) { contents.mappings.push_back(mapping); };
+  visitor.frees = [&](SnapshotFrees&& frees) { contents.frees.push_back(frees); };
+  visitor.closing = [&](SnapshotClosing&& closing) { contents.closing = closing; };
+  return ReadSnapshot(path, visitor);
+}
+
+std::string NameOfWindow(const SnapshotContents& contents, std::uint32_t window) {
+  const auto found = contents.windows.find(window);
+  if (found == contents.windows.end()) return "an unknown window";
+  const SnapshotWindow& it = found->second;
+  if (it.kind == WindowKind::kProgram || it.kind == WindowKind::kProcess) return "the program";
+  const std::string name = it.kind == WindowKind::kSuite ? "suite " + it.name : it.name;
+  return it.iteration > 1 ? fmt::format("{} #{}", name, it.iteration) : name;
+}
+
+std::string NameOfThread(const SnapshotContents& contents, std::uint32_t thread) {
+  const auto found = contents.threads.find(thread);
+  if (found == contents.threads.end()) return "an unknown thread";
+  const SnapshotThread& it = found->second;
+  const std::string text = it.tid == contents.facts.pid ? std::string("the main thread")
+                                                        : fmt::format("thread {}", it.tid);
+  return it.name.empty() ? text : fmt::format("{} ({})", text, it.name);
+}
+
+std::uint32_t CommonStacks::IdOf(const SnapshotNode& node) {
+  const auto [known, is_new] = ids_.try_emplace(node, static_cast<std::uint32_t>(nodes_.size()));
+  if (is_new) nodes_.push_back(node);
+  return known->second;
+}
+
+CommonStacks::Translation::Translation(CommonStacks& common)
+    : common_(common), ids_(kStackRootCount) {
+  std::iota(ids_.begin(), ids_.end(), 0U);
+}
+
+void CommonStacks::Translation::Add(std::span<const SnapshotNode> nodes) {
+  for (const SnapshotNode& node : nodes) {
+    ids_.push_back(common_.IdOf({node.pc, ids_[node.parent], node.module}));
+  }
+}
+
+Expected<OpenedSnapshot> OpenSnapshot(const std::filesystem::path& path) {
+  Expected<SnapshotReader> reader = SnapshotReader::Open(path);
+  if (!reader) return Unexpected(reader.error());
+  OpenedSnapshot file{*std::move(reader), {}};
+  SnapshotVisitor visitor;
+  visitor.facts = [&](SnapshotFacts&& facts) { file.facts = std::move(facts); };
+  const Expected<bool> read = file.reader.ReadPart(visitor);
+  if (!read) return Unexpected(read.error());
+  return file;
+}
+
+bool AreOneBlock(const LiveBlock& a, const LiveBlock& b) {
+  return std::tie(a.address, a.size_bytes, a.kind, a.stack, a.window, a.thread) ==
+         std::tie(b.address, b.size_bytes, b.kind, b.stack, b.window, b.thread);
+}
+
+BlockStream::BlockStream(SnapshotReader reader, CommonStacks& stacks, SnapshotContents* contents)
+    : reader_(std::move(reader)), stacks_(stacks) {
+  visitor_.nodes = [this](std::span<const SnapshotNode> nodes) { stacks_.Add(nodes); };
+  visitor_.blocks = [this](std::span<const LiveBlock> blocks) {
+    blocks_.assign(blocks.begin(), blocks.end());
+    for (LiveBlock& block : blocks_) block.stack = stacks_.Of(block.stack);
+    return Expected<void>();
+  };
+  visitor_.mapping = [this](SnapshotMapping&& mapping) {
+    mapping.stack = stacks_.Of(mapping.stack);
+    mappings_.push_back(std::move(mapping));
+  };
+  visitor_.closing = [this](SnapshotClosing&& closing) { closing_ = closing; };
+  if (contents != nullptr) KeepNamedThings(visitor_, *contents);
+}
+
+Expected<void> BlockStream::Fill() {
+  while (at_ == blocks_.size()) {
+    blocks_.clear();
+    at_ = 0;
+    const Expected<bool> read = reader_.ReadPart(visitor_);
+    if (!read) return Unexpected(read.error());
+    if (!*read) break;
+  }
+  return {};
+}
+
+}  // namespace leakgate

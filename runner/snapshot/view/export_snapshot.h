@@ -1,0 +1,31 @@
+// Writes a snapshot in formats of other tools. The profiles (folded, pprof, speedscope) have the
+// amount of each stack, as profiles of reports do. heaptrack's format and JSON have each block.
+#pragma once
+
+#include <ostream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runner/base/expected.h"
+#include "runner/report/report_format.h"
+#include "runner/snapshot/view/snapshot_view.h"
+
+namespace leakgate {
+
+enum class SnapshotFormat { kFolded, kPprof, kSpeedscope, kHeaptrack, kJson };
+
+// Returns the formats with their words: "folded", "pprof", ...
+[[nodiscard]] std::vector<std::pair<std::string_view, SnapshotFormat>> SnapshotFormats();
+
+// Writes `view`. A format that has each block reads the file again. REQUIRES: `view` has been
+// read.
+[[nodiscard]] Expected<void> ExportSnapshot(SnapshotView& view, SnapshotFormat format,
+                                            std::ostream& out,
+                                            const ReportSurroundings& surroundings);
+
+// The two formats that have each block, for ExportSnapshot.
+[[nodiscard]] Expected<void> WriteHeaptrack(SnapshotView& view, std::ostream& out);
+[[nodiscard]] Expected<void> WriteSnapshotJson(SnapshotView& view, std::ostream& out);
+
+}  // namespace leakgate

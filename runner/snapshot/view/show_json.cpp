@@ -1,0 +1,169 @@
+// Snapshots, and what has changed between two, as JSON.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runner/result/words.h"
+#include "runner/snapshot/view/call_tree.h"
+#include "runner/snapshot/view/show_diff.h"
+#include "runner/snapshot/view/show_snapshot.h"
+#include "runner/snapshot/view/snapshot_groups.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json GroupJson(SnapshotView& view, GroupBy by, const SnapshotGroup& group,
+               std::optional<std::size_t> depth) {
+  Json json = {
+      {"name", group.name}, {"bytes", group.amount.bytes}, {"blocks", group.amount.blocks}};
+  if (!group.place.empty()) json["place"] = group.place;
+  if (!HasStacks(by)) return json;
+  if (HasWindows(by)) {
+    json["first_window"] = NameOfWindow(view.contents(), group.first_window);
+    json["last_window"] = NameOfWindow(view.contents(), group.last_window);
+  }
+  json["stack_end"] = Word(view.frames().EndOf(group.stack));
+  Json stack = Json::array();
+  for (const FrameId id : view.frames().FramesOf(group.stack)) {
+    if (depth && stack.size() >= *depth) break;
+    const Frame& frame = view.frames().Get(id);
+    stack.push_back({{"function", frame.function},
+                     {"file", frame.file},
+                     {"line", frame.line},
+                     {"module", frame.module},
+                     {"offset", fmt::format("{:#x}", frame.module_offset)},
+                     {"inlined", frame.inlined},
+                     {"users", view.frames().IsUsers(id)}});
+  }
+  json["stack"] = std::move(stack);
+  return json;
+}
+
+Json TableJson(SnapshotView& view, GroupBy by, const ShowOptions& options) {
+  const std::vector<SnapshotGroup> groups = GroupsOf(view, by);
+  const std::size_t shown = std::min(options.top.value_or(groups.size()), groups.size());
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < shown; ++i) {
+    rows.push_back(GroupJson(view, by, groups[i], options.depth));
+  }
+  return {{"by", Word(by)}, {"groups", groups.size()}, {"rows", std::move(rows)}};
+}
+
+Json TreeJson(SnapshotView& view, const CallTree& tree, CallTree::NodeId id, std::size_t depth) {
+  const CallTree::Node& node = tree.Get(id);
+  Json json = {{"bytes", node.amount.bytes}, {"blocks", node.amount.blocks}};
+  if (node.is_not_taken) json["name"] = "stack not taken";
+  if (node.frame) {
+    const Frame& frame = view.frames().Get(*node.frame);
+    json["name"] = NameOfFrame(frame);
+    json["place"] = PlaceOfFrame(frame);
+  }
+  Json children = Json::array();
+  if (depth > 0) {
+    for (const CallTree::NodeId child : node.children) {
+      children.push_back(TreeJson(view, tree, child, depth - 1));
+    }
+  }
+  json["children"] = std::move(children);
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options) {
+  Json json = {{"schema", "leakgate-snapshot-view-1"}, {"snapshot", SnapshotFactsJson(view)}};
+  json["shown"] = {{"bytes", view.tally().total().bytes}, {"blocks", view.tally().total().blocks}};
+  if (options.layout == SnapshotLayout::kTree) {
+    const CallTree tree(view);
+    json["tree"] = TreeJson(view, tree, CallTree::kRoot, options.depth.value_or(kMaxStackDepth));
+  } else {
+    Json tables = Json::array();
+    if (options.group_by) {
+      tables.push_back(TableJson(view, *options.group_by, options));
+    } else {
+      for (const GroupBy by : AllGroupings()) {
+        const bool is_left_out = by == GroupBy::kStack ||
+                                 (by == GroupBy::kComponent && !view.HasComponents()) ||
+                                 (by == GroupBy::kFreedBy && view.contents().frees.empty());
+        if (!is_left_out) tables.push_back(TableJson(view, by, options));
+      }
+    }
+    json["tables"] = std::move(tables);
+  }
+  Json problems = Json::array();
+  for (const auto& [id, problem] : view.frames().problems()) {
+    problems.push_back(
+        {{"module", view.contents().modules.at(id).module.path}, {"problem", problem}});
+  }
+  json["modules_without_symbols"] = std::move(problems);
+  return json;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The key under which the number of blocks or mappings stands.
+using CountKey = const char*;
+constexpr CountKey kBlocks = "blocks";
+constexpr CountKey kMappings = "mappings";
+
+Json AmountJson(Amount amount, CountKey key) {
+  return {{"bytes", amount.bytes}, {key, amount.blocks}};
+}
+
+Json ChangeJson(const SnapshotDiff& diff, const SnapshotChange& change, CountKey key) {
+  Json json = {{"before", AmountJson(change.before, key)},
+               {"after", AmountJson(change.after, key)},
+               {"growth", AmountJson(change.Growth(), key)}};
+  if (!diff.is_same_process) return json;
+  json["appeared"] = AmountJson(change.appeared, key);
+  json["gone"] = AmountJson(change.gone, key);
+  return json;
+}
+
+Json FactsJson(const std::string& file, const SnapshotFacts& facts) {
+  return {{"file", file},
+          {"image", facts.image},
+          {"pid", facts.pid},
+          {"generation", facts.generation},
+          {"occasion", facts.occasion}};
+}
+
+Json SitesJson(const SnapshotDiff& diff, const std::vector<SiteChange>& changed, CountKey key,
+               std::optional<std::size_t> top) {
+  Json sites = Json::array();
+  const DiffParts parts = PartsOf(changed);
+  for (const ChangedSites* part : {&parts.grown, &parts.shrunk, &parts.replaced}) {
+    for (std::size_t i = 0; i < std::min(top.value_or(part->size()), part->size()); ++i) {
+      const SiteChange& site = *(*part)[i];
+      Json entry = {{"name", site.name}, {"place", site.place}, {"users", site.is_users}};
+      entry.update(ChangeJson(diff, site.change, key));
+      sites.push_back(std::move(entry));
+    }
+  }
+  return sites;
+}
+
+}  // namespace
+
+Json DiffJson(const SnapshotDiff& diff, std::optional<std::size_t> top) {
+  Json json = {{"schema", "leakgate-snapshot-diff-1"},
+               {"from", FactsJson(diff.files[0], diff.first)},
+               {"to", FactsJson(diff.files[1], diff.second)},
+               {"same_process", diff.is_same_process},
+               {"compared_by", diff.is_same_process ? "block" : "call_site"},
+               {"with_lines", diff.has_lines},
+               {"missing", diff.missing},
+               {"modules_without_symbols", diff.module_problems},
+               {"total", ChangeJson(diff, diff.total, kBlocks)}};
+  json["sites"] = SitesJson(diff, diff.sites, kBlocks, top);
+  json["mapped"] = {{"total", ChangeJson(diff, diff.mapped, kMappings)},
+                    {"sites", SitesJson(diff, diff.mapped_sites, kMappings, top)}};
+  return json;
+}
+
+}  // namespace leakgate

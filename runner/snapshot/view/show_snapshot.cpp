@@ -1,0 +1,262 @@
+#include "runner/snapshot/view/show_snapshot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runner/region/quantity_text.h"
+#include "runner/report/finding_text.h"
+#include "runner/snapshot/view/call_tree.h"
+#include "runner/snapshot/view/snapshot_groups.h"
+
+namespace leakgate {
+namespace {
+
+// The columns that each line of a table and of the call tree begins with.
+constexpr std::size_t kAmountColumns = 2 + 10 + 1 + 14 + 1 + 6 + 1 + 10;
+
+double Share(std::int64_t bytes, std::int64_t total) {
+  return total == 0 ? 0 : 100.0 * static_cast<double>(bytes) / static_cast<double>(total);
+}
+
+std::string AmountHeading() {
+  return fmt::format("  {:>10} {:>14} {:>6} {:>10}", "SIZE", "BYTES", "%", "BLOCKS");
+}
+
+std::string AmountColumns(Amount amount, std::int64_t total) {
+  return fmt::format("  {:>10} {:>14} {:>6.1f} {:>10}", FormatBytes(amount.bytes), amount.bytes,
+                     Share(amount.bytes, total), amount.blocks);
+}
+
+// Shares are of what is live, or of what has been freed.
+std::int64_t TotalBytes(SnapshotView& view, GroupBy by, const std::vector<SnapshotGroup>& groups) {
+  if (by != GroupBy::kFreedBy) return view.tally().total().bytes;
+  std::int64_t bytes = 0;
+  for (const SnapshotGroup& group : groups) bytes += group.amount.bytes;
+  return bytes;
+}
+
+std::string Indented(std::string_view text, const TextStyle& style) {
+  return std::string(kAmountColumns + 2, ' ') +
+         Paint(text, Emphasis::kInTheDistance, style.colour) + "\n";
+}
+
+// "in HttpTest.KeepAlive", "in 2 windows or more, from A to B".
+std::string WindowsText(const SnapshotContents& contents, const SnapshotGroup& group) {
+  const std::string first = NameOfWindow(contents, group.first_window);
+  if (group.first_window == group.last_window) return "in " + first;
+  return fmt::format("in several windows, from {} to {}", first,
+                     NameOfWindow(contents, group.last_window));
+}
+
+// Writes a table of groups line by line.
+class GroupTable {
+ public:
+  GroupTable(SnapshotView& view, GroupBy by, const TextStyle& style)
+      : view_(view), by_(by), style_(style) {}
+
+  std::string Text(std::size_t top, std::optional<std::size_t> depth) {
+    const std::vector<SnapshotGroup> groups = GroupsOf(view_, by_);
+    total_ = TotalBytes(view_, by_, groups);
+    const std::size_t shown = std::min(top, groups.size());
+    std::string text = Title(shown, groups.size());
+    for (std::size_t i = 0; i < shown; ++i) text += Row(groups[i], depth);
+    if (shown < groups.size()) text += Rest(groups, shown);
+    return text;
+  }
+
+ private:
+  std::string Title(std::size_t shown, std::size_t count) const {
+    std::string title(TitleOf(by_));
+    if (shown < count) title += fmt::format(": {} of {}", shown, count);
+    return "\n" + Paint(title, Emphasis::kHeading, style_.colour) + "\n" +
+           Paint(AmountHeading(), Emphasis::kInTheDistance, style_.colour) + "\n";
+  }
+
+  std::string Row(const SnapshotGroup& group, std::optional<std::size_t> depth) {
+    std::string text = AmountColumns(group.amount, total_) + "  ";
+    const bool is_own = HasStacks(by_) && view_.frames().UserFrameOf(group.stack).has_value();
+    text += Paint(Printable(group.name), is_own ? Emphasis::kOwnFrame : Emphasis::kGood,
+                  is_own ? style_.colour : Colour::kOff);
+    if (!group.place.empty()) {
+      text += "  " + Printable(RelativePath(group.place, style_.base_directory));
+    }
+    text += "\n";
+    if (HasWindows(by_)) {
+      text += Indented(Printable(WindowsText(view_.contents(), group)), style_);
+    }
+    const bool shows_stack = by_ == GroupBy::kStack || (by_ == GroupBy::kFreedBy && depth);
+    if (shows_stack) text += Stack(group.stack, depth);
+    return text;
+  }
+
+  std::string Stack(std::uint32_t stack, std::optional<std::size_t> depth) {
+    Finding finding = view_.frames().AsFinding(stack);
+    if (finding.stack.empty()) return "";
+    std::string text;
+    std::size_t lines = 0;
+    const std::string whole = StackText(finding, style_);
+    for (std::size_t at = 0; at < whole.size(); ++lines) {
+      const std::size_t end = whole.find('\n', at) + 1;
+      if (depth && lines >= *depth) break;
+      text += std::string(kAmountColumns - 2, ' ') + whole.substr(at, end - at);
+      at = end;
+    }
+    return text;
+  }
+
+  std::string Rest(const std::vector<SnapshotGroup>& groups, std::size_t shown) const {
+    Amount rest;
+    for (std::size_t i = shown; i < groups.size(); ++i) rest += groups[i].amount;
+    const std::string text = fmt::format("{} more", groups.size() - shown);
+    return AmountColumns(rest, total_) + "  " +
+           Paint(text, Emphasis::kInTheDistance, style_.colour) + "\n";
+  }
+
+  SnapshotView& view_;
+  GroupBy by_;
+  const TextStyle& style_;
+  std::int64_t total_ = 0;
+};
+
+// Shows the `top` largest groups, with at most `depth` frames of each stack, or with all.
+std::string GroupsText(SnapshotView& view, GroupBy by, std::size_t top,
+                       std::optional<std::size_t> depth, const TextStyle& style) {
+  return GroupTable(view, by, style).Text(top, depth);
+}
+
+constexpr std::size_t kTopOfTree = 5;
+constexpr std::size_t kDepthOfTree = 12;
+
+// The call tree: a line for each frame, indented by its depth.
+class TreeLines {
+ public:
+  TreeLines(SnapshotView& view, const ShowOptions& options, const TextStyle& style)
+      : view_(view),
+        tree_(view),
+        style_(style),
+        top_(options.top.value_or(kTopOfTree)),
+        depth_(options.depth.value_or(kDepthOfTree)) {}
+
+  std::string Text() {
+    std::string text = "\n" + Paint("Call tree", Emphasis::kHeading, style_.colour) + "\n" +
+                       Paint(AmountHeading(), Emphasis::kInTheDistance, style_.colour) + "\n";
+    AddChildren(CallTree::kRoot, 0, text);
+    return text;
+  }
+
+ private:
+  void AddChildren(CallTree::NodeId node, std::size_t level, std::string& text) {
+    const std::vector<CallTree::NodeId>& children = tree_.Get(node).children;
+    if (level == depth_) {
+      if (!children.empty()) AddLine(tree_.Get(node).amount, level, "... deeper: --depth", text);
+      return;
+    }
+    Amount rest;
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      const CallTree::Node& child = tree_.Get(children[i]);
+      if (i >= top_) {
+        rest += child.amount;
+        continue;
+      }
+      AddLine(child.amount, level, Label(child), text);
+      AddChildren(children[i], level + 1, text);
+    }
+    if (children.size() > top_) {
+      AddLine(rest, level, fmt::format("... {} more: --top", children.size() - top_), text);
+    }
+  }
+
+  std::string Label(const CallTree::Node& node) const {
+    if (node.is_not_taken) return "(stack not taken: --stacks)";
+    if (!node.frame) return "(no code of the program's own)";
+    const Frame& frame = view_.frames().Get(*node.frame);
+    const std::string place = RelativePath(PlaceOfFrame(frame), style_.base_directory);
+    const std::string name = Printable(NameOfFrame(frame));
+    return Paint(name, Emphasis::kOwnFrame, node.children.empty() ? style_.colour : Colour::kOff) +
+           (place.empty() ? "" : "  " + Printable(place));
+  }
+
+  void AddLine(Amount amount, std::size_t level, const std::string& label, std::string& text) {
+    text += AmountColumns(amount, view_.tally().total().bytes) + "  " +
+            std::string(2 * level, ' ') + label + "\n";
+  }
+
+  SnapshotView& view_;
+  CallTree tree_;
+  const TextStyle& style_;
+  std::size_t top_;
+  std::size_t depth_;
+};
+
+std::string TreeText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
+  return TreeLines(view, options, style).Text();
+}
+
+constexpr std::size_t kTopOfOverview = 10;
+constexpr std::size_t kTopOfTables = 5;
+constexpr std::size_t kTopOfOneTable = 20;
+
+// A table of one group would tell nothing, and is left out.
+std::string OverviewText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
+  std::string text =
+      GroupsText(view, GroupBy::kSite, options.top.value_or(kTopOfOverview), {}, style);
+  std::vector<GroupBy> others = {GroupBy::kModule, GroupBy::kThread, GroupBy::kWindow,
+                                 GroupBy::kAge,    GroupBy::kKind,   GroupBy::kSize};
+  if (view.HasComponents()) others.insert(others.begin(), GroupBy::kComponent);
+  for (const GroupBy by : others) {
+    if (by != GroupBy::kComponent && GroupsOf(view, by).size() < 2) continue;
+    text += GroupsText(view, by, options.top.value_or(kTopOfTables), {}, style);
+  }
+  return text;
+}
+
+// There may be something freed even where nothing is live.
+std::string FreedByText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
+  const bool is_asked = !options.group_by || options.group_by == GroupBy::kFreedBy;
+  if (!is_asked || options.layout == SnapshotLayout::kTree) return "";
+  if (view.contents().frees.empty() && !options.group_by) return "";
+  if (view.contents().frees.empty()) {
+    return "\nWho frees was not recorded; that begins with a session of --stacks "
+           "alloc,realloc,free.\n";
+  }
+  const std::size_t top = options.group_by ? kTopOfOneTable : kTopOfTables;
+  return GroupsText(view, GroupBy::kFreedBy, options.top.value_or(top), options.depth, style);
+}
+
+// Says why modules that were looked into have no symbols.
+std::string SymbolProblems(SnapshotView& view, const TextStyle& style) {
+  std::string text;
+  for (const auto& [id, problem] : view.frames().problems()) {
+    const std::string path = view.contents().modules.at(id).module.path;
+    text += "  " + Paint("no symbols", Emphasis::kUncertain, style.colour) +
+            Printable(fmt::format(" {}: {}", path, problem)) + "\n";
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
+}  // namespace
+
+std::string ShowText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
+  std::string text;
+  if (options.group_by == GroupBy::kFreedBy && options.layout != SnapshotLayout::kTree) {
+    return SnapshotHeading(view, style) + FreedByText(view, options, style) +
+           SymbolProblems(view, style);
+  }
+  if (view.tally().total().blocks == 0) {
+    text = view.filters().empty() ? "\nNothing is live.\n"
+                                  : "\nNothing matches. A pattern is a glob of the whole name: "
+                                    "write '*Pool*' for what has Pool in it.\n";
+  } else if (options.layout == SnapshotLayout::kTree) {
+    text = TreeText(view, options, style);
+  } else if (options.group_by) {
+    text = GroupsText(view, *options.group_by, options.top.value_or(kTopOfOneTable), options.depth,
+                      style);
+  } else {
+    text = OverviewText(view, options, style);
+  }
+  text += FreedByText(view, options, style);
+  return SnapshotHeading(view, style) + text + SymbolProblems(view, style);
+}
+
+}  // namespace leakgate

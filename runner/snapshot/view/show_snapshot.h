@@ -1,0 +1,45 @@
+// Shows a snapshot as text and as JSON: what was copied, and who allocated it.
+//
+//   snapshot of /src/build/net_test, PID 4242
+//     taken      2026-11-21 15:20:07 UTC, 2.31 s after tracing began
+//     live       1.2 MiB (1258291 B) in 1200 blocks
+//   Call sites: 2 of 17
+//        SIZE      BYTES      %  BLOCKS  CALL SITE
+//     1.0 MiB    1048576   83.3    1000  net::Pool::Grow(unsigned long)  src/net/pool.cc:88
+//                                        in HttpTest.KeepAlive, which began 2.1 s before
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "runner/report/style.h"
+#include "runner/snapshot/view/snapshot_groups.h"
+#include "runner/snapshot/view/snapshot_view.h"
+
+namespace leakgate {
+
+enum class SnapshotLayout {
+  kGroups,  // tables of groups
+  kTree,    // the call tree
+};
+
+struct ShowOptions {
+  SnapshotLayout layout = SnapshotLayout::kGroups;
+  std::optional<GroupBy> group_by{};   // nullopt: an overview
+  std::optional<std::size_t> top{};    // the most groups, or callees of one frame
+  std::optional<std::size_t> depth{};  // the most frames of a stack, or levels of the tree
+};
+
+[[nodiscard]] std::string ShowText(SnapshotView& view, const ShowOptions& options,
+                                   const TextStyle& style);
+[[nodiscard]] nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options);
+
+// Return what is known about the whole snapshot; as text, the lines above the tables.
+[[nodiscard]] std::string SnapshotHeading(SnapshotView& view, const TextStyle& style);
+[[nodiscard]] nlohmann::ordered_json SnapshotFactsJson(SnapshotView& view);
+
+// Returns a line for everything of the process that the snapshot misses.
+[[nodiscard]] std::vector<std::string> MissingFrom(const SnapshotContents& contents);
+
+}  // namespace leakgate

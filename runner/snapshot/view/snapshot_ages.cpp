@@ -1,0 +1,162 @@
+#include "runner/snapshot/view/snapshot_ages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "runner/region/quantity_text.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string AgeText(std::uint64_t now_ns, std::uint64_t then_ns) {
+  return FormatDuration(std::chrono::nanoseconds(now_ns > then_ns ? now_ns - then_ns : 0));
+}
+
+}  // namespace
+
+SnapshotAges::SnapshotAges(const SnapshotFacts& shown)
+    : shown_(shown), nodes_(kStackRootCount), stacks_(nodes_), shown_stacks_(stacks_) {}
+
+Expected<std::unique_ptr<SnapshotAges>> SnapshotAges::Open(const std::vector<fs::path>& since,
+                                                           const SnapshotFacts& shown) {
+  std::unique_ptr<SnapshotAges> ages(new SnapshotAges(shown));
+  for (const fs::path& path : since) {
+    std::error_code unknown;
+    const Expected<void> added =
+        fs::is_directory(path, unknown) ? ages->AddDirectory(path) : ages->AddFile(path);
+    if (!added) return Unexpected(added.error());
+  }
+  const Expected<void> begun = ages->Begin();
+  if (!begun) return Unexpected(begun.error());
+  return ages;
+}
+
+Expected<SnapshotAges::Earlier> SnapshotAges::Look(const fs::path& file) {
+  Expected<OpenedSnapshot> opened = OpenSnapshot(file);
+  if (!opened) return Unexpected(opened.error());
+  return Earlier{file.string(), std::move(opened->facts), nullptr};
+}
+
+Expected<void> SnapshotAges::AddFile(const fs::path& file) {
+  Expected<Earlier> found = Look(file);
+  if (!found) return Unexpected(found.error());
+  if (!IsSameProcess(found->facts, shown_)) {
+    return UsageError(
+        fmt::format("--since {}: it is of another process than the snapshot to show; name earlier "
+                    "ones of the same",
+                    found->file));
+  }
+  if (!IsEarlier(*found)) {
+    return UsageError(
+        fmt::format("--since {}: it is not earlier than the snapshot to show", found->file));
+  }
+  earlier_.push_back(*std::move(found));
+  return {};
+}
+
+Expected<void> SnapshotAges::AddDirectory(const fs::path& directory) {
+  const std::size_t before = earlier_.size();
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() != ".snapshot") continue;
+    Expected<Earlier> found = Look(entry->path());
+    if (!found) return Unexpected(found.error());
+    const bool is_meant = IsSameProcess(found->facts, shown_) && IsEarlier(*found);
+    if (is_meant) earlier_.push_back(*std::move(found));
+  }
+  if (error) {
+    return UsageError(fmt::format("--since {}: cannot read the directory: {}", directory.string(),
+                                  error.message()));
+  }
+  if (earlier_.size() != before) return {};
+  return UsageError(fmt::format(
+      "--since {}: there is no earlier snapshot of the same process in it", directory.string()));
+}
+
+// Readers are opened here: of a directory of thousands, not all at once.
+Expected<void> SnapshotAges::Begin() {
+  std::sort(earlier_.begin(), earlier_.end(), [](const Earlier& a, const Earlier& b) {
+    return std::tie(a.facts.taken_ns, a.file) < std::tie(b.facts.taken_ns, b.file);
+  });
+  const std::size_t count = earlier_.size();
+  if (count > kMostFiles) {
+    std::vector<Earlier> some;
+    for (std::size_t i = 0; i < kMostFiles; ++i) {
+      some.push_back(std::move(earlier_[i * (count - 1) / (kMostFiles - 1)]));
+    }
+    earlier_ = std::move(some);
+  }
+  for (Earlier& it : earlier_) {
+    Expected<OpenedSnapshot> opened = OpenSnapshot(it.file);
+    if (!opened) return Unexpected(opened.error());
+    it.blocks = std::make_unique<BlockStream>(std::move(opened->reader), stacks_, nullptr);
+  }
+  amounts_.resize(earlier_.size() + 1);
+  return {};
+}
+
+Expected<void> SnapshotAges::Add(LiveBlock block, Counting counting) {
+  block.stack = shown_stacks_.Of(block.stack);
+  std::size_t first = earlier_.size();
+  bool is_in_all_since = true;
+  for (std::size_t i = earlier_.size(); i-- > 0;) {
+    BlockStream& blocks = *earlier_[i].blocks;
+    const LiveBlock* it = nullptr;
+    for (;; blocks.Skip()) {
+      if (Expected<void> filled = blocks.Fill(); !filled) return filled;
+      it = blocks.Get();
+      if (it == nullptr || it->address >= block.address) break;
+    }
+    is_in_all_since = is_in_all_since && it != nullptr && AreOneBlock(*it, block);
+    if (is_in_all_since) first = i;
+  }
+  if (counting == Counting::kYes) {
+    amounts_[first] += Amount{static_cast<std::int64_t>(block.size_bytes), 1};
+  }
+  return {};
+}
+
+// To their ends, for their closings, and so that one that is cut off is told.
+Expected<void> SnapshotAges::Finish() {
+  for (const Earlier& it : earlier_) {
+    do {
+      if (Expected<void> filled = it.blocks->Fill(); !filled) return filled;
+      if (it.blocks->Get() == nullptr) break;
+      it.blocks->Skip();
+    } while (true);
+  }
+  return {};
+}
+
+// A process that runs on may allocate while it is copied: a block that is in a snapshot is
+// older than its end, one that is not is younger than its begin.
+std::string SnapshotAges::NameOf(std::size_t first) const {
+  const std::uint64_t now = shown_.taken_ns;
+  const auto least = [&] { return AgeText(now, earlier_[first].blocks->closing().finished_ns); };
+  const auto most = [&] { return AgeText(now, earlier_[first - 1].facts.taken_ns); };
+  if (first == 0) return "at least " + least();
+  if (first == earlier_.size()) return "at most " + most();
+  return fmt::format("{} to {}", least(), most());
+}
+
+std::vector<SnapshotAges::Age> SnapshotAges::Ages() const {
+  const auto name = [&](std::size_t i) { return fs::path(earlier_[i].file).filename().string(); };
+  std::vector<Age> ages;
+  for (std::size_t i = 0; i <= earlier_.size(); ++i) {
+    if (amounts_[i].blocks == 0) continue;
+    const std::string place = i == earlier_.size() ? "not in " + name(i - 1)
+                              : i == 0             ? "in " + name(i) + " already"
+                                                   : "first in " + name(i);
+    ages.push_back({NameOf(i), place, amounts_[i]});
+  }
+  return ages;
+}
+
+}  // namespace leakgate

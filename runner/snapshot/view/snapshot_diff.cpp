@@ -1,0 +1,182 @@
+#include "runner/snapshot/view/snapshot_diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "runner/attribution/frame_origin.h"
+#include "runner/snapshot/view/block_stream.h"
+#include "runner/snapshot/view/show_snapshot.h"
+#include "runner/snapshot/view/stack_changes.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ImageName(const std::string& path) { return fs::path(path).filename().string(); }
+
+using ChangeByStack = std::vector<SnapshotChange>;
+
+// Walks both files by address.
+Expected<void> CompareBlocks(BlockStream& first, BlockStream& second, ChangeByStack& changes) {
+  const auto of = [&](const LiveBlock& block) -> SnapshotChange& {
+    if (block.stack >= changes.size()) changes.resize(2 * std::size_t{block.stack} + 1);
+    return changes[block.stack];
+  };
+  const auto amount = [](const LiveBlock& block) {
+    return Amount{static_cast<std::int64_t>(block.size_bytes), 1};
+  };
+  while (true) {
+    if (Expected<void> filled = first.Fill(); !filled) return filled;
+    if (Expected<void> filled = second.Fill(); !filled) return filled;
+    const LiveBlock* const before = first.Get();
+    const LiveBlock* const after = second.Get();
+    if (before == nullptr && after == nullptr) return {};
+    const bool is_kept = before != nullptr && after != nullptr && AreOneBlock(*before, *after);
+    const bool takes_before =
+        before != nullptr && (after == nullptr || before->address <= after->address);
+    const bool takes_after =
+        after != nullptr && (before == nullptr || after->address <= before->address);
+    if (takes_before) {
+      of(*before).before += amount(*before);
+      if (!is_kept) of(*before).gone += amount(*before);
+      first.Skip();
+    }
+    if (takes_after) {
+      of(*after).after += amount(*after);
+      if (!is_kept) of(*after).appeared += amount(*after);
+      second.Skip();
+    }
+  }
+}
+
+void AddMissing(const std::string& file, const SnapshotContents& contents, SnapshotDiff& diff) {
+  for (const std::string& line : MissingFrom(contents)) diff.missing.push_back(file + ": " + line);
+}
+
+void AddProblems(const SnapshotContents& contents, const StackFrames& frames, SnapshotDiff& diff) {
+  for (const auto& [id, problem] : frames.problems()) {
+    std::string text = contents.modules.at(id).module.path + ": " + problem;
+    const auto known = std::find(diff.module_problems.begin(), diff.module_problems.end(), text);
+    if (known == diff.module_problems.end()) diff.module_problems.push_back(std::move(text));
+  }
+}
+
+void Conclude(SiteChanges& sites, SiteChanges& mapped, SnapshotDiff& diff) {
+  diff.total = sites.total();
+  diff.sites = sites.Take();
+  diff.mapped = mapped.total();
+  diff.mapped_sites = mapped.Take();
+}
+
+// Compares two snapshots of one process, block by block.
+Expected<SnapshotDiff> DiffBlocks(SnapshotReader first_file, SnapshotReader second_file,
+                                  SnapshotDiff diff, const DiffQuery& query) {
+  SnapshotContents contents;
+  contents.nodes.assign(kStackRootCount, {});
+  CommonStacks stacks(contents.nodes);
+  BlockStream first(std::move(first_file), stacks, &contents);
+  BlockStream second(std::move(second_file), stacks, &contents);
+  ChangeByStack changes;
+  const Expected<void> compared = CompareBlocks(first, second, changes);
+  if (!compared) return Unexpected(compared.error());
+  contents.facts = diff.first;
+  contents.closing = first.closing();
+  AddMissing(diff.files[0], contents, diff);
+  contents.facts = diff.second;
+  contents.closing = second.closing();
+  AddMissing(diff.files[1], contents, diff);
+
+  Symbolizer symbolizer(IsRuntimeModule, query.symbols);
+  StackFrames frames(contents, symbolizer);
+  StackFilters filters(query.filters, frames);
+  SiteChanges sites(Lines::kTellApart);
+  for (std::uint32_t stack = 0; stack < changes.size(); ++stack) {
+    if (changes[stack] == SnapshotChange{} || !filters.Match(stack)) continue;
+    sites.Add(frames, stack, changes[stack]);
+  }
+  SiteChanges mapped(Lines::kTellApart);
+  for (const auto& [stack, change] : CompareMappings(first.mappings(), second.mappings())) {
+    if (filters.Match(stack)) mapped.Add(frames, stack, change);
+  }
+  Conclude(sites, mapped, diff);
+  AddProblems(contents, frames, diff);
+  return diff;
+}
+
+std::string BuildIdOfImage(const SnapshotContents& contents) {
+  for (const auto& [id, module] : contents.modules) {
+    if (module.module.path == contents.facts.image) return module.module.build_id;
+  }
+  return "";
+}
+
+void AddSites(SnapshotView& view, Amount SnapshotChange::*which, SiteChanges& sites,
+              SiteChanges& mapped) {
+  const auto add = [&](SiteChanges& to, std::uint32_t stack, Amount amount) {
+    SnapshotChange change;
+    change.*which = amount;
+    to.Add(view.frames(), stack, change);
+  };
+  const std::vector<StackTally>& stacks = view.tally().by_stack();
+  for (std::uint32_t stack = 0; stack < stacks.size(); ++stack) {
+    if (stacks[stack].blocks != 0) add(sites, stack, stacks[stack].amount());
+  }
+  for (const SnapshotMapping& mapping : view.contents().mappings) {
+    const Amount amount = CommittedIn(mapping);
+    if (amount != Amount{} && view.Matches(mapping.stack)) add(mapped, mapping.stack, amount);
+  }
+}
+
+// Compares snapshots of two processes, by call site.
+Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query) {
+  SnapshotView first({.filters = query.filters, .budgets = {}},
+                     Symbolizer(IsRuntimeModule, query.symbols));
+  SnapshotView second({.filters = query.filters, .budgets = {}},
+                      Symbolizer(IsRuntimeModule, query.symbols));
+  if (Expected<void> read = first.Read(diff.files[0]); !read) return Unexpected(read.error());
+  if (Expected<void> read = second.Read(diff.files[1]); !read) return Unexpected(read.error());
+  const std::string build_id = BuildIdOfImage(first.contents());
+  diff.has_lines = !build_id.empty() && build_id == BuildIdOfImage(second.contents());
+  const Lines lines = diff.has_lines ? Lines::kTellApart : Lines::kMayHaveMoved;
+  SiteChanges sites(lines);
+  SiteChanges mapped(lines);
+  AddSites(first, &SnapshotChange::before, sites, mapped);
+  AddSites(second, &SnapshotChange::after, sites, mapped);
+  Conclude(sites, mapped, diff);
+  for (SnapshotView* const view : {&first, &second}) {
+    AddMissing(view->contents().file, view->contents(), diff);
+    AddProblems(view->contents(), view->frames(), diff);
+  }
+  return diff;
+}
+
+}  // namespace
+
+Expected<SnapshotDiff> DiffSnapshots(const fs::path& first, const fs::path& second,
+                                     const DiffQuery& query) {
+  Expected<OpenedSnapshot> earlier = OpenSnapshot(first);
+  if (!earlier) return Unexpected(earlier.error());
+  Expected<OpenedSnapshot> later = OpenSnapshot(second);
+  if (!later) return Unexpected(later.error());
+
+  SnapshotDiff diff;
+  diff.first = earlier->facts;
+  diff.second = later->facts;
+  diff.files = {first.string(), second.string()};
+  diff.is_same_process = IsSameProcess(diff.first, diff.second);
+  diff.is_same_image =
+      diff.is_same_process || ImageName(diff.first.image) == ImageName(diff.second.image);
+  if (!diff.is_same_process) return DiffSites(std::move(diff), query);
+  if (diff.second.taken_ns < diff.first.taken_ns) {
+    return UsageError(fmt::format("{} was taken after {}; name the earlier one first",
+                                  first.string(), second.string()));
+  }
+  diff.has_lines = true;
+  return DiffBlocks(std::move(earlier->reader), std::move(later->reader), std::move(diff), query);
+}
+
+}  // namespace leakgate

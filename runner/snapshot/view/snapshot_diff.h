@@ -1,0 +1,50 @@
+// Finds out what has changed between two snapshots.
+//
+// If they are of one process, blocks are compared one by one, in one pass over both files: a
+// block is kept if both have it with the same address, size, kind, stack, window and thread. A
+// block that was freed and allocated again in exactly this way counts as kept.
+//
+// If they are of two processes, addresses mean nothing, and call sites are compared: by function
+// and source file, and by line if both executed the same build.
+//
+// What the program has mapped itself is compared separately (stack_changes.h).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runner/base/expected.h"
+#include "runner/snapshot/view/snapshot_view.h"
+#include "runner/snapshot/view/stack_changes.h"
+
+namespace leakgate {
+
+struct SnapshotDiff {
+  bool is_same_process = false;
+  bool is_same_image = false;  // always, of one process; else the same file name
+  bool has_lines = false;      // call sites are told apart by their lines, too
+  SnapshotFacts first;
+  SnapshotFacts second;
+  std::vector<std::string> files;            // both
+  std::vector<std::string> missing;          // "FILE: what it has not recorded"
+  std::vector<std::string> module_problems;  // "MODULE: why it has no symbols"
+  SnapshotChange total;
+  std::vector<SiteChange> sites;  // by growth, the greatest first
+  // What the program has mapped itself: amounts count mappings instead of blocks.
+  SnapshotChange mapped;
+  std::vector<SiteChange> mapped_sites;
+};
+
+struct DiffQuery {
+  std::vector<std::string> filters;            // as those of SnapshotQuery
+  std::vector<std::filesystem::path> symbols;  // directories of files by build-id
+};
+
+// Returns a usage error if both are of one process and the second was taken before the first.
+[[nodiscard]] Expected<SnapshotDiff> DiffSnapshots(const std::filesystem::path& first,
+                                                   const std::filesystem::path& second,
+                                                   const DiffQuery& query);
+
+}  // namespace leakgate

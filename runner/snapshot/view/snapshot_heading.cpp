@@ -1,0 +1,203 @@
+// What is known of the whole snapshot, as text and as JSON.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "runner/region/amount.h"
+#include "runner/region/quantity_text.h"
+#include "runner/region/region_words.h"
+#include "runner/result/words.h"
+#include "runner/snapshot/view/show_snapshot.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::chrono::nanoseconds Between(std::uint64_t begin_ns, std::uint64_t end_ns) {
+  return std::chrono::nanoseconds(end_ns > begin_ns ? end_ns - begin_ns : 0);
+}
+
+std::string TimeText(std::uint64_t unix_ns, const char* format) {
+  const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
+  std::tm utc{};
+  if (::gmtime_r(&seconds, &utc) == nullptr) return "at an unknown time";
+  return fmt::format(fmt::runtime(format), utc);
+}
+
+std::string ExactAmount(std::int64_t bytes, std::int64_t blocks) {
+  const std::string human = FormatBytes(bytes);
+  const std::string exact = fmt::format("{} B", bytes);
+  return fmt::format("{}{} in {}", human, human == exact ? "" : fmt::format(" ({})", exact),
+                     FormatCount(blocks, "block"));
+}
+
+std::string TakenText(const SnapshotFacts& facts) {
+  std::string text = TimeText(facts.taken_unix_ns, "{:%Y-%m-%d %H:%M:%S} UTC");
+  if (facts.tracing_begin_ns != 0) {
+    text += fmt::format(", {} after tracing began",
+                        FormatDuration(Between(facts.tracing_begin_ns, facts.taken_ns)));
+  }
+  return facts.occasion.empty() ? text : text + ": " + facts.occasion;
+}
+
+std::string MomentText(const SnapshotContents& contents) {
+  switch (contents.facts.moment) {
+    case SnapshotMoment::kEnded:
+      return "the process had ended";
+    case SnapshotMoment::kStopped:
+      return "the process was stopped: all blocks are of one moment";
+    case SnapshotMoment::kRunning:
+      break;
+  }
+  return fmt::format(
+      "the process ran on while it was copied, for {}: blocks may be of different moments in it",
+      FormatDuration(Between(contents.facts.taken_ns, contents.closing.finished_ns)));
+}
+
+std::string SinceBeginText(const Totals& totals) {
+  return fmt::format("{} since tracing began, and {} of that freed",
+                     FormatAmount(AllocatedIn(totals)), FormatAmount(FreedIn(totals)));
+}
+
+// What is only reserved takes no memory.
+struct Mapped {
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;
+  std::int64_t reserved_bytes = 0;
+};
+
+Mapped MappedIn(const SnapshotContents& contents) {
+  Mapped mapped;
+  for (const SnapshotMapping& mapping : contents.mappings) {
+    const auto bytes = static_cast<std::int64_t>(mapping.bytes);
+    ++mapped.count;
+    (mapping.protection == 0 ? mapped.reserved_bytes : mapped.bytes) += bytes;
+  }
+  return mapped;
+}
+
+// Only where it is not as ever.
+std::string StacksText(const SnapshotFacts& facts) {
+  if (facts.stack_events == kDefaultStackEvents) return "";
+  const std::string others = StackEventsText(kAllStackEvents & ~facts.stack_events);
+  return fmt::format("taken of {}{}", StackEventsText(facts.stack_events),
+                     others.empty() ? "" : "; not of " + others);
+}
+
+std::string MappedText(const SnapshotContents& contents) {
+  const Mapped mapped = MappedIn(contents);
+  if (mapped.count == 0) return "";
+  std::string text =
+      fmt::format("{} in {}", FormatBytes(mapped.bytes), FormatCount(mapped.count, "mapping"));
+  if (mapped.reserved_bytes != 0) {
+    text += fmt::format(", and {} only reserved", FormatBytes(mapped.reserved_bytes));
+  }
+  return text + ": by the program itself, besides what is live";
+}
+
+const char* Word(SnapshotMoment moment) {
+  switch (moment) {
+    case SnapshotMoment::kRunning:
+      return "running";
+    case SnapshotMoment::kStopped:
+      return "stopped";
+    case SnapshotMoment::kEnded:
+      return "ended";
+  }
+  return "running";
+}
+
+Json AmountJson(const Amount& amount) {
+  return {{"bytes", amount.bytes}, {"blocks", amount.blocks}};
+}
+
+}  // namespace
+
+std::vector<std::string> MissingFrom(const SnapshotContents& contents) {
+  std::vector<std::string> lines = contents.facts.not_recorded;
+  if (contents.closing.agent_state != AgentState::kTracing) {
+    lines.emplace_back("the agent did not trace the process");
+  }
+  for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
+    const std::uint64_t drops = contents.closing.drops[i];
+    if (drops == 0) continue;
+    lines.push_back(fmt::format("{} events could not be recorded ({})", drops,
+                                leakgate::Word(static_cast<DropReason>(i))));
+  }
+  return lines;
+}
+
+std::string SnapshotHeading(SnapshotView& view, const TextStyle& style) {
+  const SnapshotContents& contents = view.contents();
+  const SnapshotFacts& facts = contents.facts;
+  const SnapshotClosing& closing = contents.closing;
+  const std::string image = facts.image.empty() ? "an unknown program" : facts.image;
+  std::string text = Paint(fmt::format("snapshot of {}, PID {}", Printable(image), facts.pid),
+                           Emphasis::kHeading, style.colour) +
+                     "\n";
+  const auto add = [&](std::string_view key, const std::string& value) {
+    if (!value.empty()) text += fmt::format("  {:<10} {}\n", key, Printable(value));
+  };
+  add("taken", TakenText(facts));
+  add("command", fmt::format("{}", fmt::join(facts.command_line, " ")));
+  add("machine",
+      fmt::format("{}, {}; leakgate {}", facts.host, facts.kernel, facts.leakgate_version));
+  add("state", MomentText(contents));
+  if (closing.current_window != 0) add("window", NameOfWindow(contents, closing.current_window));
+  add("live", ExactAmount(static_cast<std::int64_t>(closing.bytes),
+                          static_cast<std::int64_t>(closing.blocks)));
+  add("allocated", SinceBeginText(closing.since_begin));
+  add("mapped", MappedText(contents));
+  add("stacks", StacksText(facts));
+  if (!view.filters().empty()) {
+    add("shown", fmt::format("{} that match {}",
+                             ExactAmount(view.tally().total().bytes, view.tally().total().blocks),
+                             fmt::join(view.filters(), " and ")));
+  }
+  for (const std::string& line : MissingFrom(contents)) {
+    text += "  " + Paint("MISSING", Emphasis::kBad, style.colour) +
+            fmt::format("    {}\n", Printable(line));
+  }
+  return text;
+}
+
+Json SnapshotFactsJson(SnapshotView& view) {
+  const SnapshotContents& contents = view.contents();
+  const SnapshotFacts& facts = contents.facts;
+  const SnapshotClosing& closing = contents.closing;
+  Json json = {
+      {"file", contents.file},
+      {"image", facts.image},
+      {"pid", facts.pid},
+      {"generation", facts.generation},
+      {"command_line", facts.command_line},
+      {"occasion", facts.occasion},
+      {"taken", TimeText(facts.taken_unix_ns, "{:%Y-%m-%dT%H:%M:%SZ}")},
+      {"seconds_since_begin",
+       std::chrono::duration<double>(Between(facts.tracing_begin_ns, facts.taken_ns)).count()},
+      {"state", Word(facts.moment)},
+      {"host", facts.host},
+      {"kernel", facts.kernel},
+      {"leakgate_version", facts.leakgate_version},
+      {"stack_depth", facts.stack_depth},
+      {"stacks", StackEventNames(facts.stack_events)},
+      {"missing", MissingFrom(contents)}};
+  json["window"] = closing.current_window == 0
+                       ? Json(nullptr)
+                       : Json(NameOfWindow(contents, closing.current_window));
+  json["live"] = AmountJson(AmountOf(closing.bytes, closing.blocks));
+  const Mapped mapped = MappedIn(contents);
+  json["mapped"] = {{"bytes", mapped.bytes},
+                    {"reserved_bytes", mapped.reserved_bytes},
+                    {"mappings", mapped.count}};
+  json["allocated"] = AmountJson(AllocatedIn(closing.since_begin));
+  json["freed"] = AmountJson(FreedIn(closing.since_begin));
+  return json;
+}
+
+}  // namespace leakgate

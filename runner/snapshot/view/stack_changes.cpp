@@ -1,0 +1,175 @@
+#include "runner/snapshot/view/stack_changes.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "runner/attribution/leak_identity.h"
+#include "runner/snapshot/view/snapshot_groups.h"
+
+namespace leakgate {
+namespace {
+
+bool HasChanged(const SnapshotChange& change) {
+  return change.Growth() != Amount{} || change.appeared != Amount{} || change.gone != Amount{};
+}
+
+}  // namespace
+
+SnapshotChange& operator+=(SnapshotChange& a, const SnapshotChange& b) {
+  a.before += b.before;
+  a.after += b.after;
+  a.appeared += b.appeared;
+  a.gone += b.gone;
+  return a;
+}
+
+void SiteChanges::Add(StackFrames& frames, std::uint32_t stack, const SnapshotChange& change) {
+  const std::optional<FrameId> site = frames.CallSiteOf(stack);
+  std::string name = NameWithoutFrames(stack);
+  std::string place;
+  if (site) {
+    const bool may_have_moved = lines_ == Lines::kMayHaveMoved;
+    const Frame& told = frames.Get(*site);
+    const Frame frame = may_have_moved ? WithoutPosition(told) : told;
+    name = NameOfFrame(frame);
+    place = PlaceOfFrame(frame);
+  }
+  const auto [known, is_new] = sites_.try_emplace(name + "\n" + place);
+  SiteChange& it = known->second;
+  if (is_new) {
+    it.name = std::move(name);
+    it.place = std::move(place);
+    it.is_users = site && frames.IsUsers(*site);
+  }
+  it.change += change;
+  total_ += change;
+}
+
+std::vector<SiteChange> SiteChanges::Take() {
+  std::vector<SiteChange> sites;
+  for (auto& [key, site] : sites_) {
+    if (HasChanged(site.change)) sites.push_back(std::move(site));
+  }
+  std::stable_sort(sites.begin(), sites.end(), [](const SiteChange& a, const SiteChange& b) {
+    const Amount first = a.change.Growth();
+    const Amount second = b.change.Growth();
+    return std::tie(first.bytes, first.blocks) > std::tie(second.bytes, second.blocks);
+  });
+  return sites;
+}
+
+namespace {
+
+// Who made a mapping, and when.
+using Origin =
+    std::tuple<AllocationKind, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>;
+
+Origin OriginOf(const SnapshotMapping& mapping) {
+  return {mapping.kind, mapping.stack, mapping.window, mapping.thread, mapping.mapped_ns};
+}
+
+std::uint64_t EndOf(const SnapshotMapping& mapping) {
+  return mapping.address + std::min(mapping.bytes, ~mapping.address);  // hostile ones wrap around
+}
+
+// Addresses, and of any other address how far beyond those below it lies, all together.
+class Distances {
+ public:
+  void Add(std::uint64_t address) { addresses_.push_back(address); }
+
+  // REQUIRES: nothing is added afterwards.
+  void Finish() {
+    std::sort(addresses_.begin(), addresses_.end());
+    sums_.assign(1, 0);
+    for (const std::uint64_t address : addresses_) sums_.push_back(sums_.back() + address);
+  }
+
+  [[nodiscard]] std::uint64_t To(std::uint64_t address) const {
+    const auto below = std::lower_bound(addresses_.begin(), addresses_.end(), address);
+    const auto count = static_cast<std::size_t>(below - addresses_.begin());
+    return count * address - sums_[count];
+  }
+
+ private:
+  std::vector<std::uint64_t> addresses_;
+  std::vector<std::uint64_t> sums_;  // of the first so many; modulo 2^64, as their differences are
+};
+
+// Mappings of one origin. A file may have any number of them.
+struct Ranges {
+  Distances begins;
+  Distances ends;
+
+  // How many bytes lie below `address`, of each mapping.
+  [[nodiscard]] std::uint64_t BytesBelow(std::uint64_t address) const {
+    return begins.To(address) - ends.To(address);
+  }
+};
+
+// The mappings of one snapshot, to look for those of the other among them.
+class Committed {
+ public:
+  explicit Committed(const std::vector<SnapshotMapping>& mappings) {
+    for (const SnapshotMapping& mapping : mappings) {
+      if (CommittedIn(mapping) == Amount{}) continue;
+      Ranges& ranges = by_origin_[OriginOf(mapping)];
+      ranges.begins.Add(mapping.address);
+      ranges.ends.Add(EndOf(mapping));
+    }
+    for (auto& [origin, ranges] : by_origin_) {
+      ranges.begins.Finish();
+      ranges.ends.Finish();
+    }
+  }
+
+  // How many bytes of `mapping` are here, too, by the same call. One that changed hands while
+  // it was copied may be there twice.
+  [[nodiscard]] std::uint64_t BytesOf(const SnapshotMapping& mapping) const {
+    const auto known = by_origin_.find(OriginOf(mapping));
+    if (known == by_origin_.end()) return 0;
+    const Ranges& ranges = known->second;
+    const std::uint64_t bytes =
+        ranges.BytesBelow(EndOf(mapping)) - ranges.BytesBelow(mapping.address);
+    return std::min(bytes, mapping.bytes);
+  }
+
+ private:
+  std::map<Origin, Ranges> by_origin_;
+};
+
+Amount NotIn(const Committed& others, const SnapshotMapping& mapping) {
+  const std::uint64_t kept = others.BytesOf(mapping);
+  return {static_cast<std::int64_t>(mapping.bytes - kept), kept == 0 ? 1 : 0};
+}
+
+}  // namespace
+
+Amount CommittedIn(const SnapshotMapping& mapping) {
+  if (mapping.protection == 0) return {};
+  return {static_cast<std::int64_t>(mapping.bytes), 1};
+}
+
+std::vector<StackChange> CompareMappings(const std::vector<SnapshotMapping>& before,
+                                         const std::vector<SnapshotMapping>& after) {
+  const Committed first(before);
+  const Committed second(after);
+  std::vector<StackChange> changes;
+  for (const SnapshotMapping& mapping : before) {
+    const Amount amount = CommittedIn(mapping);
+    if (amount == Amount{}) continue;
+    SnapshotChange& change = changes.emplace_back(mapping.stack, SnapshotChange{}).second;
+    change.before = amount;
+    change.gone = NotIn(second, mapping);
+  }
+  for (const SnapshotMapping& mapping : after) {
+    const Amount amount = CommittedIn(mapping);
+    if (amount == Amount{}) continue;
+    SnapshotChange& change = changes.emplace_back(mapping.stack, SnapshotChange{}).second;
+    change.after = amount;
+    change.appeared = NotIn(first, mapping);
+  }
+  return changes;
+}
+
+}  // namespace leakgate

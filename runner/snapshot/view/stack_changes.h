@@ -1,0 +1,78 @@
+// Adds up the changes between two snapshots by call site, and compares their mappings.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runner/region/amount.h"
+#include "runner/snapshot/file/snapshot_facts.h"
+#include "runner/snapshot/view/stack_frames.h"
+
+namespace leakgate {
+
+// The change of one call site, or of all of them.
+struct SnapshotChange {
+  Amount before;    // live in the first
+  Amount after;     // live in the second
+  Amount appeared;  // only in the second; known only of one process
+  Amount gone;      // only in the first; known only of one process
+
+  [[nodiscard]] Amount Growth() const { return after - before; }
+  friend bool operator==(const SnapshotChange&, const SnapshotChange&) = default;
+};
+
+SnapshotChange& operator+=(SnapshotChange& a, const SnapshotChange& b);
+
+struct SiteChange {
+  std::string name{};   // not made printable
+  std::string place{};  // "src/net/pool.cc:88"; empty if it is not known
+  SnapshotChange change{};
+  bool is_users = false;  // the site is a frame of the user's own code
+};
+
+// Tells whether a call site on another line is another one.
+enum class Lines { kTellApart, kMayHaveMoved };
+
+// The changes by the names of call sites, so that sites of two processes can be compared.
+class SiteChanges {
+ public:
+  explicit SiteChanges(Lines lines) : lines_(lines) {}
+
+  // Adds `change` to the call site that `frames` has for `stack`.
+  void Add(StackFrames& frames, std::uint32_t stack, const SnapshotChange& change);
+
+  [[nodiscard]] const SnapshotChange& total() const { return total_; }
+  // Returns the sites that have changed, the greatest growth first. Call it once.
+  [[nodiscard]] std::vector<SiteChange> Take();
+
+ private:
+  const Lines lines_;
+  SnapshotChange total_;
+  std::map<std::string, SiteChange> sites_;
+};
+
+// The rest compares the mappings of two snapshots of one process. Pure.
+//
+// A mapping is identified by the call that made it and its time. What munmap cuts off is gone,
+// and the rest is kept, also in two pieces. A mapping that mremap has enlarged belongs to that
+// call, as a block does after realloc.
+//
+//   before  [ A              ] [ B ]
+//   after   [ A ]      [ A   ]       [ C ]     gone: the middle of A, and B; appeared: C
+//
+// A mapping that is only reserved takes no memory, and is left out.
+
+// The change of one stack. Its `blocks` are mappings: a mapping is kept if any byte of it is.
+using StackChange = std::pair<std::uint32_t, SnapshotChange>;
+
+// Returns a change for each mapping of either. REQUIRES: both have ids of the same stacks.
+[[nodiscard]] std::vector<StackChange> CompareMappings(const std::vector<SnapshotMapping>& before,
+                                                       const std::vector<SnapshotMapping>& after);
+
+// Returns the amount of one mapping, which is zero if it is only reserved.
+[[nodiscard]] Amount CommittedIn(const SnapshotMapping& mapping);
+
+}  // namespace leakgate

@@ -1,0 +1,168 @@
+#include "runner/snapshot/view/stack_frames.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runner/attribution/code_owner.h"
+#include "runner/attribution/frame_origin.h"
+#include "runner/snapshot/file/linux/describe_process.h"
+
+namespace leakgate {
+namespace {
+
+std::string TextOfPlace(const Frame& frame) {
+  if (!frame.function.empty()) {
+    return fmt::format("{}\n{}:{}", frame.function, frame.file, frame.line);
+  }
+  return fmt::format("\n{}+{:#x}", frame.module, frame.module_offset);
+}
+
+bool IsFrame(std::uint32_t node) { return node >= kStackRootCount; }
+
+}  // namespace
+
+StackFrames::StackFrames(const SnapshotContents& contents, Symbolizer& symbolizer)
+    : contents_(contents), symbolizer_(symbolizer), users_(*this, [this](FrameId frame) {
+        return IsUsers(frame) ? frame + 1 : InnermostAnswer::kNone;
+      }) {}
+
+// A module without a build-id is told by its file's size and time alone.
+bool StackFrames::IsUsable(const SnapshotModule& module) {
+  const auto [known, is_new] = is_usable_.try_emplace(module.id, true);
+  if (!is_new) return known->second;
+  const std::string problem = ProblemOf(module);
+  if (!problem.empty()) problems_[module.id] = problem;
+  return known->second = problem.empty();
+}
+
+std::string StackFrames::ProblemOf(const SnapshotModule& module) {
+  if (!module.module.path.starts_with('/')) return "";  // "[vdso]"
+  const FileState recorded{module.file_bytes, module.file_modified_ns};
+  const bool has_build_id = !module.module.build_id.empty();
+  if (!has_build_id && (recorded.bytes == 0 || StateOfFile(module.module.path) != recorded)) {
+    return "it has no build-id (link it with -Wl,--build-id), and the file is not here unchanged";
+  }
+  switch (symbolizer_.StateOf(module.module)) {
+    case ModuleFileState::kFound:
+      return "";
+    case ModuleFileState::kMissing:
+      return "it is not here; name a directory that has it with --symbols DIR";
+    case ModuleFileState::kOtherFile:
+      return "the file here is of another build; name a directory that has this one with "
+             "--symbols DIR";
+  }
+  return "";
+}
+
+std::vector<Frame> StackFrames::Symbolize(const SnapshotNode& node) {
+  std::vector<Frame> nameless(1);
+  const auto module = contents_.modules.find(node.module);
+  if (module == contents_.modules.end()) {
+    nameless[0].module_offset = node.pc;
+    return nameless;
+  }
+  const SnapshotModule& it = module->second;
+  if (IsUsable(it)) return symbolizer_.Symbolize(it.module, node.pc);
+  nameless[0].module = it.module.path;
+  nameless[0].module_offset = node.pc - it.module.bias - 1;
+  return nameless;
+}
+
+FrameId StackFrames::Intern(Frame frame) {
+  const std::string place = TextOfPlace(frame);
+  const auto [known, is_new] =
+      ids_.try_emplace({place, frame.inlined}, static_cast<FrameId>(frames_.size()));
+  if (is_new) {
+    places_.push_back(place_ids_.try_emplace(place, known->second).first->second);
+    is_users_.push_back(IsUserFrame(frame));
+    frames_.push_back(std::move(frame));
+  }
+  return known->second;
+}
+
+const std::vector<FrameId>& StackFrames::FramesAt(std::uint32_t node) {
+  const SnapshotNode& it = contents_.nodes[node];
+  const auto [known, is_new] = by_address_.try_emplace({it.module, it.pc});
+  if (!is_new) return known->second;
+  for (Frame& frame : Symbolize(it)) {
+    if (OriginOf(frame) != FrameOrigin::kAgent) known->second.push_back(Intern(std::move(frame)));
+  }
+  return known->second;
+}
+
+std::vector<FrameId> StackFrames::FramesOf(std::uint32_t node) {
+  std::vector<FrameId> frames;
+  // A hostile file may have stacks without end.
+  for (std::uint32_t depth = 0; IsFrame(node) && depth < kMaxStackDepth; ++depth) {
+    const std::vector<FrameId>& here = FramesAt(node);
+    frames.insert(frames.end(), here.begin(), here.end());
+    node = contents_.nodes[node].parent;
+  }
+  return frames;
+}
+
+std::optional<FrameId> StackFrames::UserFrameOf(std::uint32_t node) {
+  const InnermostAnswer::Answer own = users_.Of(node);
+  if (own == InnermostAnswer::kNone) return std::nullopt;
+  return own - 1;
+}
+
+std::optional<FrameId> StackFrames::CallSiteOf(std::uint32_t node) {
+  if (const std::optional<FrameId> own = UserFrameOf(node)) return own;
+  for (std::uint32_t depth = 0; IsFrame(node) && depth < kMaxStackDepth; ++depth) {
+    const std::vector<FrameId>& here = FramesAt(node);
+    if (!here.empty()) return here.front();
+    node = contents_.nodes[node].parent;
+  }
+  return std::nullopt;
+}
+
+Finding StackFrames::AsFinding(std::uint32_t node) {
+  Finding finding;
+  for (const FrameId id : FramesOf(node)) finding.stack.push_back(Get(id));
+  finding.user_frame = FindUserFrame(finding.stack);
+  finding.stack_end = EndOf(node);
+  return finding;
+}
+
+UnwindEnd StackFrames::EndOf(std::uint32_t node) const {
+  for (std::uint32_t depth = 0; IsFrame(node) && depth < kMaxStackDepth; ++depth) {
+    node = contents_.nodes[node].parent;
+  }
+  return node < kUnwindEndCount ? static_cast<UnwindEnd>(node) : UnwindEnd::kTableFull;
+}
+
+InnermostAnswer::Answer InnermostAnswer::OfFrame(FrameId frame) {
+  if (frame >= by_frame_.size()) by_frame_.resize(std::size_t{frame} + 1);
+  if (by_frame_[frame] == 0) by_frame_[frame] = ask_(frame) + 1;
+  return by_frame_[frame] - 1;
+}
+
+InnermostAnswer::Answer InnermostAnswer::OfAddress(std::uint32_t node) {
+  for (const FrameId frame : frames_.FramesAt(node)) {
+    const Answer answer = OfFrame(frame);
+    if (answer != kNone) return answer;
+  }
+  return kNone;
+}
+
+InnermostAnswer::Answer InnermostAnswer::Of(std::uint32_t node) {
+  const std::vector<SnapshotNode>& nodes = frames_.nodes();
+  by_node_.resize(std::max(by_node_.size(), nodes.size()));
+  std::vector<std::uint32_t> path;
+  Answer answer = kNone;
+  for (; IsFrame(node); node = nodes[node].parent) {
+    if (by_node_[node] != 0) {
+      answer = by_node_[node] - 1;
+      break;
+    }
+    path.push_back(node);
+    answer = OfAddress(node);
+    if (answer != kNone) break;
+  }
+  for (const std::uint32_t at : path) by_node_[at] = answer + 1;
+  return answer;
+}
+
+}  // namespace leakgate
