@@ -8,8 +8,8 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/sessions/session_messages.h"
 #include "runner/cli/terminal.h"
+#include "runner/sessions/session_messages.h"
 
 namespace leakgate {
 

@@ -7,8 +7,8 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/result/run_result.h"
 #include "runner/cli/terminal.h"
+#include "runner/result/run_result.h"
 #include "runner/run/run_session.h"
 
 namespace leakgate {

@@ -8,8 +8,8 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/report/report_format.h"
 #include "runner/cli/terminal.h"
+#include "runner/report/report_format.h"
 
 namespace leakgate {
 

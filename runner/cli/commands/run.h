@@ -8,9 +8,9 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
+#include "runner/cli/terminal.h"
 #include "runner/report/report_format.h"
 #include "runner/report/summary_text.h"
-#include "runner/cli/terminal.h"
 #include "runner/run/run_request.h"
 #include "runner/run/test_snapshots.h"
 
