@@ -54,7 +54,7 @@ Json FrameJson(const Frame& frame) {
           {"file", frame.file},
           {"line", frame.line},
           {"module", frame.module},
-          {"offset", frame.module_offset},
+          {"offset", fmt::format("{:#x}", frame.module_offset)},
           {"inlined", frame.inlined}};
 }
 
@@ -122,7 +122,7 @@ Expected<void> WriteBlocks(SnapshotView& view, std::ostream& out) {
 
 Expected<void> WriteSnapshotJson(SnapshotView& view, std::ostream& out) {
   const SnapshotContents& contents = view.contents();
-  out << "{\"schema\": \"leakgate-snapshot-blocks-1\",\n\"snapshot\": "
+  out << "{\"schema\": \"leakgate-snapshot-blocks-2\",\n\"snapshot\": "
       << Text(SnapshotFactsJson(view));
   {
     JsonList list(out, "windows");
