@@ -8,12 +8,9 @@
 #include "runner/attribution/call_sites.h"
 #include "runner/region/quantity_text.h"
 #include "runner/report/excess.h"
-#include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/left_behind_text.h"
-#include "runner/report/measurement_text.h"
-#include "runner/report/remedy.h"
-#include "runner/report/window_name.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {

@@ -1,12 +1,10 @@
-#include "runner/report/finding_fate.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <string_view>
 
 #include "runner/region/quantity_text.h"
+#include "runner/report/finding_text.h"
 
 namespace leakgate {
 namespace {
@@ -59,30 +57,6 @@ std::string_view DispositionWords(Disposition disposition) {
   return "";
 }
 
-struct Fate {
-  Disposition disposition;
-  std::string_view noun;  // in the singular, taking an s; empty: as the disposition
-};
-
-constexpr std::array kFates = {
-    Fate{Disposition::kOneTime, "one-time initialisation"},
-    Fate{Disposition::kBounded, "bounded cache"},
-    Fate{Disposition::kReplaced, "replacement"},
-    Fate{Disposition::kReleasedLater, "late release"},
-    Fate{Disposition::kAllowed, "allowed finding"},
-};
-
-std::int64_t Count(const std::vector<WindowResult>& windows, Disposition disposition) {
-  std::int64_t count = 0;
-  for (const WindowResult& window : windows) {
-    if (window.kind != WindowKind::kTest) continue;
-    for (const Finding& finding : window.findings) {
-      if (finding.disposition == disposition) ++count;
-    }
-  }
-  return count;
-}
-
 }  // namespace
 
 std::string FateText(const Finding& finding) {
@@ -92,15 +66,6 @@ std::string FateText(const Finding& finding) {
   text += SeriesText(finding);
   if (!finding.explanation.empty()) text += fmt::format(" ({})", finding.explanation);
   return text;
-}
-
-std::string PassedFates(const std::vector<WindowResult>& windows) {
-  std::vector<std::string> parts;
-  for (const Fate& fate : kFates) {
-    const std::int64_t count = Count(windows, fate.disposition);
-    if (count != 0) parts.push_back(FormatCount(count, fate.noun));
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace leakgate

@@ -10,9 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/code_owner.h"
 #include "runner/region/quantity_text.h"
-#include "runner/report/finding_fate.h"
 #include "runner/result/words.h"
 #include "runner/symbols/function_text.h"
 

@@ -1,10 +1,12 @@
-// One finding as text. At the outer end of each test's call stack are the same ten frames, of
-// GoogleTest, main and the C library's start: they become one line. Pure.
+// One finding as text, and what became of its blocks. At the outer end of each test's call stack
+// are the same ten frames, of GoogleTest, main and the C library's start: they become one line.
+// Pure.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runner/report/style.h"
 #include "runner/result/finding.h"
@@ -42,5 +44,9 @@ struct OuterFrames {
 
 // Returns `path`, relative to `base_directory` if it lies below it. It is not made printable.
 [[nodiscard]] std::string RelativePath(std::string_view path, const std::string& base_directory);
+
+// Returns "lost", "retained, repeated: +1 +1 +1 +1 +1 blocks", "one-time, repeated: +0 ..".
+// It is empty where nothing is known, and not made printable.
+[[nodiscard]] std::string FateText(const Finding& finding);
 
 }  // namespace leakgate

@@ -1,5 +1,3 @@
-#include "runner/report/remedy.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,5 +1,3 @@
-#include "runner/report/summary_tables.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +8,8 @@
 
 #include "runner/region/quantity_text.h"
 #include "runner/report/excess.h"
-#include "runner/report/window_name.h"
+#include "runner/report/summary_text.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {

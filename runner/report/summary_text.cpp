@@ -8,13 +8,9 @@
 
 #include "runner/region/quantity_text.h"
 #include "runner/report/failure_text.h"
-#include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/left_behind_text.h"
-#include "runner/report/measurement_text.h"
-#include "runner/report/summary_tables.h"
-#include "runner/report/verdict_counts.h"
-#include "runner/report/window_name.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {

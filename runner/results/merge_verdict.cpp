@@ -1,13 +1,12 @@
-#include "runner/results/merge_verdict.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>
 
 #include "runner/region/quantity_text.h"
-#include "runner/report/summary_tables.h"
-#include "runner/report/verdict_counts.h"
+#include "runner/report/summary_text.h"
+#include "runner/report/window_text.h"
+#include "runner/results/merged_runs.h"
 
 namespace leakgate {
 namespace {

@@ -8,7 +8,7 @@
 #include <array>
 #include <tuple>
 
-#include "runner/report/verdict_counts.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {

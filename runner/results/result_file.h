@@ -7,7 +7,8 @@
 #include <functional>
 
 #include "runner/base/expected.h"
-#include "runner/report/json/read_json.h"
+#include "runner/judge/baseline.h"
+#include "runner/report/json/json_report.h"
 #include "runner/result/run_result.h"
 
 namespace leakgate {
@@ -48,5 +49,10 @@ using OnResult = std::function<void(RunResult&& run, const RunPlace& place)>;
 
 // A run that was told, once more. Error: the file is not what it was.
 [[nodiscard]] Expected<RunResult> ReadResultAt(const RunPlace& place);
+
+// What counted in it, and what was known in it already. Each of its runs is told to
+// `on_run` as well, if there is one. Error: as of ReadResults.
+[[nodiscard]] Expected<Baseline> ReadBaseline(const std::filesystem::path& report,
+                                              const std::function<void(RunResult&&)>& on_run = {});
 
 }  // namespace leakgate

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "runner/report/formats/page_tables.h"
-#include "runner/report/json/make_json.h"
+#include "runner/report/json/json_values.h"
 
 // Both are of html_template.S.
 extern "C" const char leakgate_html_template_begin[];

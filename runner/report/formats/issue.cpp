@@ -11,11 +11,9 @@
 #include "runner/attribution/leak_identity.h"
 #include "runner/region/quantity_text.h"
 #include "runner/report/excess.h"
-#include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/remedy.h"
 #include "runner/report/style.h"
-#include "runner/report/window_name.h"
+#include "runner/report/window_text.h"
 #include "runner/result/words.h"
 
 namespace leakgate {

@@ -1,22 +1,38 @@
-#include "runner/report/formats/junit_writer.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "runner/report/excess.h"
 #include "runner/report/failure_text.h"
+#include "runner/report/formats/call_site.h"
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/writers.h"
 #include "runner/report/style.h"
-#include "runner/report/verdict_counts.h"
+#include "runner/report/window_text.h"
 #include "runner/result/words.h"
 
 namespace leakgate {
 namespace {
+
+enum class JunitOutcome { kPassed, kFailed, kError, kSkipped };
+
+// What a test case's element says.
+struct JunitCase {
+  std::string suite;
+  std::string name;
+  FilePosition position;  // where the test is defined
+  double seconds = 0;     // how long the test took; 0 for a suite or the program
+  JunitOutcome outcome = JunitOutcome::kPassed;
+  std::string type;     // of a failure or an error: "leakgate.over_budget"
+  std::string message;  // of the same, one line
+  std::string text;     // of the same, any number of lines
+  std::string output;   // what the report says besides
+  std::vector<std::pair<std::string, std::string>> properties;
+};
 
 std::string SuiteOf(const WindowResult& window) {
   if (window.kind != WindowKind::kTest) return window.name;
@@ -189,6 +205,20 @@ JunitCase CaseOfExit(const RunResult& run) {
   return test;
 }
 
+// Returns the cases of `run`, in its order: of each test; of suites and the program if there is
+// something to tell; of what no window tells. If the run does not exit with 0, one of them is no
+// success. They are not made safe for XML.
+std::vector<JunitCase> JunitCases(const RunResult& run, const std::string& root) {
+  std::vector<JunitCase> cases;
+  for (const WindowResult& window : run.windows) {
+    if (IsTold(window)) cases.push_back(CaseOf(window, run, root));
+  }
+  for (JunitCase& test : CasesOfRun(run)) cases.push_back(std::move(test));
+  const bool is_told = std::any_of(cases.begin(), cases.end(), IsBad);
+  if (run.exit_code != 0 && !is_told) cases.push_back(CaseOfExit(run));
+  return cases;
+}
+
 std::string Attribute(std::string_view name, std::string_view value) {
   return fmt::format(" {}=\"{}\"", name, XmlAttribute(value));
 }
@@ -262,17 +292,6 @@ class JunitWriter {
 };
 
 }  // namespace
-
-std::vector<JunitCase> JunitCases(const RunResult& run, const std::string& root) {
-  std::vector<JunitCase> cases;
-  for (const WindowResult& window : run.windows) {
-    if (IsTold(window)) cases.push_back(CaseOf(window, run, root));
-  }
-  for (JunitCase& test : CasesOfRun(run)) cases.push_back(std::move(test));
-  const bool is_told = std::any_of(cases.begin(), cases.end(), IsBad);
-  if (run.exit_code != 0 && !is_told) cases.push_back(CaseOfExit(run));
-  return cases;
-}
 
 ReportWriter NewJunitWriter(std::ostream& out, const ReportSurroundings& surroundings) {
   return MakeWriter<JunitWriter>(out, surroundings);

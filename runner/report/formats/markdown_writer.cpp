@@ -9,9 +9,8 @@
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/writers.h"
-#include "runner/report/summary_tables.h"
-#include "runner/report/verdict_counts.h"
-#include "runner/report/window_name.h"
+#include "runner/report/summary_text.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {

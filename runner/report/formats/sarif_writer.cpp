@@ -6,7 +6,7 @@
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/writers.h"
 #include "runner/report/style.h"
-#include "runner/report/window_name.h"
+#include "runner/report/window_text.h"
 #include "runner/result/words.h"
 
 namespace leakgate {

@@ -1,5 +1,3 @@
-#include "runner/report/json/read_json.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +6,8 @@
 #include <vector>
 
 #include "runner/report/json/fields.h"
-#include "runner/report/json/read_fields.h"
+#include "runner/report/json/json_report.h"
+#include "runner/report/json/json_values.h"
 
 namespace leakgate {
 namespace {

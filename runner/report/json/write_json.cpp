@@ -1,9 +1,8 @@
-#include "runner/report/json/write_json.h"
-
 #include <memory>
 #include <sstream>
 
-#include "runner/report/json/make_json.h"
+#include "runner/report/json/json_report.h"
+#include "runner/report/json/json_values.h"
 
 namespace leakgate {
 namespace {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "runner/base/regular_file.h"
-#include "runner/snapshot/file/block_batch.h"
 #include "runner/snapshot/file/parts.h"
 #include "runner/snapshot/file/records.h"
 

@@ -1,9 +1,8 @@
-#include "runner/snapshot/view/call_tree.h"
-
 #include <algorithm>
 #include <tuple>
 
 #include "runner/report/finding_text.h"
+#include "runner/snapshot/view/snapshot_groups.h"
 
 namespace leakgate {
 

@@ -5,9 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/result/words.h"
-#include "runner/snapshot/view/call_tree.h"
-#include "runner/snapshot/view/show_diff.h"
 #include "runner/snapshot/view/show_snapshot.h"
+#include "runner/snapshot/view/snapshot_diff.h"
 #include "runner/snapshot/view/snapshot_groups.h"
 
 namespace leakgate {

@@ -6,7 +6,6 @@
 
 #include "runner/region/quantity_text.h"
 #include "runner/report/finding_text.h"
-#include "runner/snapshot/view/call_tree.h"
 #include "runner/snapshot/view/snapshot_groups.h"
 
 namespace leakgate {

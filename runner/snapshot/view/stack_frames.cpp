@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "runner/attribution/code_owner.h"
-#include "runner/attribution/frame_origin.h"
 #include "runner/snapshot/file/linux/describe_process.h"
 
 namespace leakgate {

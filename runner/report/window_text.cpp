@@ -1,4 +1,4 @@
-#include "runner/report/verdict_counts.h"
+#include "runner/report/window_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -165,6 +165,28 @@ std::string CountsText(const RunResult& result, Colour colour) {
   AddBad(result, WindowKind::kProcess, colour, parts);
   AddProgram(result, colour, parts);
   return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string PlainWindowName(const WindowResult& window) {
+  if (window.kind == WindowKind::kSuite) return "suite " + window.name;
+  if (window.kind == WindowKind::kProgram) return "program " + window.name;
+  if (window.kind != WindowKind::kProcess) return window.name;
+  const std::string process = "process " + window.name;
+  return window.started_by.empty() ? process : process + " of " + window.started_by;
+}
+
+std::string WindowName(const WindowResult& window) {
+  const std::string name = PlainWindowName(window);
+  return window.iteration > 1 ? name + " #" + std::to_string(window.iteration) : name;
+}
+
+std::string FirstNames(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNames = 3;
+  const std::size_t shown = std::min(names.size(), kMostNames);
+  const std::vector<std::string> first(names.begin(), names.begin() + std::ptrdiff_t(shown));
+  std::string text = fmt::format("{}", fmt::join(first, ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
 }
 
 }  // namespace leakgate

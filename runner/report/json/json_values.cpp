@@ -1,4 +1,4 @@
-#include "runner/report/json/read_fields.h"
+#include "runner/report/json/json_values.h"
 
 #include <fmt/format.h>
 

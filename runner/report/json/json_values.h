@@ -8,10 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "runner/report/json/fields.h"
+#include "runner/result/run_result.h"
 #include "runner/result/words.h"
 
 namespace leakgate {
@@ -94,5 +96,16 @@ inline nlohmann::ordered_json JsonWithoutWindows(const RunResult& run) {
   VisitFields(fields, run);
   return fields.Take();
 }
+
+// All return what is wrong, "what is wrong; what to do", or nothing.
+[[nodiscard]] std::string ReadWindow(const nlohmann::ordered_json& json, WindowResult& window);
+[[nodiscard]] std::string ReadFieldOfRun(const nlohmann::ordered_json& json, std::string_view key,
+                                         RunResult& run);
+
+// Whether a run has a member of that name, besides its schema and its windows.
+[[nodiscard]] bool IsFieldOfRun(std::string_view key);
+
+// One that each run must have, and that is not among `keys`.
+[[nodiscard]] std::optional<std::string> MissingFieldOfRun(const std::vector<std::string>& keys);
 
 }  // namespace leakgate

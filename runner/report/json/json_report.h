@@ -1,20 +1,29 @@
-// Reads the runs of a JSON report, one run report or a merged one, from front to back. A run
-// is held at a time, and of its JSON one window, so memory does not grow with their number.
+// The JSON report: everything that a run has found, for machines, and for leakgate itself to
+// read again (read_json.h).
 //
-// Whoever wrote the text is not trusted. What would need much memory, or much time for each
-// byte, is refused, however well-formed it is: a long text, many keys in one object, deep
-// nesting, many values. The first problem ends it.
+// Each key is explained in docs/report-format.md; the schema that the output keeps to is
+// docs/leakgate-report-2.schema.json. The same result gives the same bytes. What is not UTF-8
+// in a name or a path comes out as U+FFFD.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 
+#include "runner/report/report_format.h"
 #include "runner/result/run_result.h"
 
 namespace leakgate {
+
+// One run as it is; else a merged report: an object with their `runs`. `runs` is how many
+// will be added.
+[[nodiscard]] ReportWriter NewJsonWriter(std::ostream& out, std::size_t runs);
+
+// The report of one run, with a trailing newline.
+[[nodiscard]] std::string ToJson(const RunResult& result);
 
 // Up to `size` bytes of the text into `to`; 0 at its end.
 using ReadBytes = std::function<std::size_t(char* to, std::size_t size)>;
