@@ -120,25 +120,11 @@ Finding MakeFinding(const CallSite& site, const LiveBlock& block, const BlockFac
 }
 
 int RankOf(const Finding& finding) {
-  switch (finding.disposition) {
-    case Disposition::kOutstanding:
-    case Disposition::kSteady:
-      if (finding.reach == Reach::kLost) return 0;
-      return finding.reach == Reach::kIndirectlyLost ? 1 : 2;
-    case Disposition::kUnconfirmed:
-      return 3;
-    case Disposition::kAllowed:
-    case Disposition::kOtherThread:
-    case Disposition::kReplaced:
-    case Disposition::kReleasedLater:
-    case Disposition::kOneTime:
-    case Disposition::kBounded:
-    case Disposition::kKnown:
-      return 4;
-    case Disposition::kFramework:
-      break;
-  }
-  return 5;
+  if (finding.disposition == Disposition::kFramework) return 5;
+  if (IsPassed(finding)) return 4;
+  if (finding.disposition == Disposition::kUnconfirmed) return 3;
+  if (finding.reach == Reach::kLost) return 0;
+  return finding.reach == Reach::kIndirectlyLost ? 1 : 2;
 }
 
 }  // namespace

@@ -15,8 +15,6 @@
 namespace leakgate {
 namespace {
 
-constexpr std::size_t kMostShown = 10;
-
 // "net · net.json:14 · owner net-team".
 std::string WhoseBudget(const Excess& excess, const AppliedBudget& budget) {
   std::vector<std::string> parts;
@@ -75,20 +73,6 @@ std::string PassedText(const WindowResult& window, const TextStyle& style) {
     text += "  " + Paint(Printable(near), Emphasis::kInTheDistance, style.colour) + '\n';
   }
   return text;
-}
-
-std::string ShownFindingsText(const WindowResult& window, const TextStyle& style) {
-  const std::vector<const Finding*> findings = Select(window, IsShown);
-  const std::size_t shown = std::min(findings.size(), kMostShown);
-  std::string text;
-  for (std::size_t i = 0; i < shown; ++i) text += FindingText(*findings[i], style);
-  if (shown == findings.size()) return text;
-
-  Amount left_out;
-  for (std::size_t i = shown; i < findings.size(); ++i) left_out += findings[i]->amount;
-  const auto count = static_cast<std::int64_t>(findings.size() - shown);
-  return text + fmt::format("  and {} ({}); all are in the JSON report\n",
-                            FormatCount(count, "more finding"), FormatBytes(left_out.bytes));
 }
 
 // "  framework: 160 B in 1 block, not counted (gmock registry)".
@@ -169,7 +153,8 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
 }
 
 std::string FailureText(const WindowResult& window, const TextStyle& style) {
-  const std::string findings = FreeErrorsText(window, style) + ShownFindingsText(window, style) +
+  const std::string findings = FreeErrorsText(window, style) +
+                               FirstFindingsText(Select(window, IsShown), "more finding", style) +
                                MappedText(window, style) + OtherEvidence(window, style);
   return AnswerText(window, style.colour) + (findings.empty() ? "" : "\n") + findings +
          PassedText(window, style) + FrameworkText(window, style.colour) + "  " +

@@ -36,8 +36,16 @@ struct OuterFrames {
 //     ... 12 frames of GoogleTest and main
 [[nodiscard]] std::string FindingText(const Finding& finding, const TextStyle& style);
 
+// Returns the texts of the first ten of `findings`, and a line that counts the others. `noun` says
+// what there are more of: "more finding".
+[[nodiscard]] std::string FirstFindingsText(const std::vector<const Finding*>& findings,
+                                            std::string_view noun, const TextStyle& style);
+
 // Returns the lines of the frames alone.
 [[nodiscard]] std::string StackText(const Finding& finding, const TextStyle& style);
+
+// Returns "libnet.so+0x1a2b"; an empty text if the module is not known. It is not made printable.
+[[nodiscard]] std::string ModuleAndOffset(const Frame& frame);
 
 // Returns `text` with each path below `base_directory` made relative to it.
 [[nodiscard]] std::string WithRelativePaths(std::string text, const std::string& base_directory);

@@ -20,25 +20,6 @@ namespace leakgate {
 
 namespace {
 
-bool IsPassed(const Finding& finding) {
-  switch (finding.disposition) {
-    case Disposition::kAllowed:
-    case Disposition::kOtherThread:
-    case Disposition::kReplaced:
-    case Disposition::kReleasedLater:
-    case Disposition::kOneTime:
-    case Disposition::kBounded:
-    case Disposition::kKnown:
-      return true;
-    case Disposition::kOutstanding:
-    case Disposition::kFramework:
-    case Disposition::kSteady:
-    case Disposition::kUnconfirmed:
-      break;
-  }
-  return false;
-}
-
 // What many windows leave behind alike is one line.
 struct LeftSite {
   std::string text;  // the call site and what became of it
@@ -91,8 +72,6 @@ std::int64_t CountFate(const std::vector<WindowResult>& windows, Disposition dis
   return count;
 }
 
-constexpr std::size_t kMostFindings = 10;
-
 bool IsOverLimit(const WindowResult& window) {
   return std::any_of(window.violations.begin(), window.violations.end(),
                      [](const Violation& violation) { return IsOf(violation, "mapped"); });
@@ -101,22 +80,11 @@ bool IsOverLimit(const WindowResult& window) {
 bool IsCounted(const Finding& finding) { return IsUsers(finding) && CountsLiterally(finding); }
 
 std::string MappingsText(const WindowResult& window, const TextStyle& style) {
-  std::string text;
-  std::size_t shown = 0;
-  Amount left_out;
-  std::int64_t more = 0;
+  std::vector<const Finding*> counted;
   for (const Finding& finding : window.mappings) {
-    if (!IsCounted(finding)) continue;
-    if (shown++ < kMostFindings) {
-      text += FindingText(finding, style);
-    } else {
-      left_out += finding.amount;
-      ++more;
-    }
+    if (IsCounted(finding)) counted.push_back(&finding);
   }
-  if (more == 0) return text;
-  return text + fmt::format("  and {} ({}); all are in the JSON report\n",
-                            FormatCount(more, "more call site"), FormatBytes(left_out.bytes));
+  return FirstFindingsText(counted, "more call site", style);
 }
 
 }  // namespace

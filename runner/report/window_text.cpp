@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runner/base/word_table.h"
 #include "runner/region/quantity_text.h"
 
 namespace leakgate {
@@ -34,6 +35,12 @@ std::string_view SignalName(int signal) {
   return found == kNames.end() ? "" : found->second;
 }
 
+// A value that no enumerator has reads as the first word.
+constexpr std::array kVerdictWords = {
+    Named{Verdict::kInconclusive, "inconclusive"}, Named{Verdict::kPass, "pass"},
+    Named{Verdict::kOverBudget, "over budget"},    Named{Verdict::kNotGated, "not gated"},
+    Named{Verdict::kUnconfirmed, "unconfirmed"},
+};
 constexpr std::array kVerdicts = {Verdict::kPass, Verdict::kOverBudget, Verdict::kInconclusive,
                                   Verdict::kUnconfirmed, Verdict::kNotGated};
 
@@ -139,21 +146,7 @@ std::string PaintVerdict(const std::string& text, Verdict verdict, Colour colour
   return text;
 }
 
-std::string_view VerdictWords(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kPass:
-      return "pass";
-    case Verdict::kOverBudget:
-      return "over budget";
-    case Verdict::kInconclusive:
-      return "inconclusive";
-    case Verdict::kNotGated:
-      return "not gated";
-    case Verdict::kUnconfirmed:
-      return "unconfirmed";
-  }
-  return "inconclusive";
-}
+std::string_view VerdictWords(Verdict verdict) { return WordIn(kVerdictWords, verdict); }
 
 std::string CountsText(const RunResult& result, Colour colour) {
   std::vector<std::string> parts;

@@ -88,6 +88,26 @@ struct Finding {
   return true;
 }
 
+// Returns true if the finding was left behind, and passes for a reason of its own.
+[[nodiscard]] inline bool IsPassed(const Finding& finding) {
+  switch (finding.disposition) {
+    case Disposition::kAllowed:
+    case Disposition::kOtherThread:
+    case Disposition::kReplaced:
+    case Disposition::kReleasedLater:
+    case Disposition::kOneTime:
+    case Disposition::kBounded:
+    case Disposition::kKnown:
+      return true;
+    case Disposition::kOutstanding:
+    case Disposition::kFramework:
+    case Disposition::kSteady:
+    case Disposition::kUnconfirmed:
+      break;
+  }
+  return false;
+}
+
 // Returns the sum of the user's findings that count against a limit on outstanding blocks.
 [[nodiscard]] inline Amount CountedIn(const std::vector<Finding>& findings) {
   Amount sum;

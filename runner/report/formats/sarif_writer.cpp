@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runner/base/word_table.h"
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/writers.h"
@@ -22,17 +23,11 @@ std::string Text(const Json& json) {
 
 Json Message(std::string_view text) { return {{"text", std::string(text)}}; }
 
-const char* LevelWord(Level level) {
-  switch (level) {
-    case Level::kError:
-      return "error";
-    case Level::kWarning:
-      return "warning";
-    case Level::kNote:
-      return "note";
-  }
-  return "error";
-}
+constexpr std::array kLevels = {
+    Named{Level::kError, "error"},
+    Named{Level::kWarning, "warning"},
+    Named{Level::kNote, "note"},
+};
 
 Json RuleValue(Rule rule) {
   const bool is_note = rule == Rule::kUnconfirmed;
@@ -178,7 +173,7 @@ class SarifWriter {
     Json result = {
         {"ruleId", std::string(RuleId(issue.rule))},
         {"ruleIndex", static_cast<int>(issue.rule)},
-        {"level", LevelWord(issue.level)},
+        {"level", WordIn(kLevels, issue.level)},
         {"message", Message(issue.title + (issue.details.empty() ? "" : "\n" + issue.details))},
         {"locations", Json::array({Location(issue, run)})}};
     const std::string fingerprint = fmt::format("{}:{}", issue.fingerprint, issue.ordinal);

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "runner/region/quantity_text.h"
+#include "runner/report/finding_text.h"
 #include "runner/result/words.h"
 #include "runner/symbols/function_text.h"
 
@@ -55,10 +56,6 @@ std::vector<GroupBy> AllGroupings() {
 namespace {
 
 using Groups = std::vector<SnapshotGroup>;
-
-std::string FileName(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
 
 // Calls `use(stack, tally)` for each stack that has blocks.
 template <typename Use>
@@ -314,7 +311,7 @@ std::vector<SnapshotGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
 std::string NameOfFrame(const Frame& frame) {
   if (!frame.function.empty()) return ReadableSignature(frame.function);
   if (frame.module.empty()) return fmt::format("{:#x} in no known module", frame.module_offset);
-  return fmt::format("{}+{:#x}", FileName(frame.module), frame.module_offset);
+  return ModuleAndOffset(frame);
 }
 
 std::string NameWithoutFrames(std::uint32_t stack) {
@@ -323,7 +320,9 @@ std::string NameWithoutFrames(std::uint32_t stack) {
 }
 
 std::string PlaceOfFrame(const Frame& frame) {
-  if (frame.file.empty()) return frame.function.empty() ? "" : FileName(frame.module);
+  if (frame.file.empty()) {
+    return frame.function.empty() ? "" : std::filesystem::path(frame.module).filename().string();
+  }
   return frame.line == 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
 }
 
