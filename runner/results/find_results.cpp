@@ -46,7 +46,7 @@ Expected<std::vector<fs::path>> JsonFilesBelow(const fs::path& directory) {
   return files;
 }
 
-// Of a directory or an archive.
+// Adds the results in a directory or an archive.
 Expected<void> AddAll(const fs::path& container, const std::vector<fs::path>& left_out,
                       FoundResults& found) {
   const Expected<std::vector<fs::path>> files =

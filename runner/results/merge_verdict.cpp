@@ -19,7 +19,7 @@ std::string Lines(std::string_view lead, const std::vector<std::string>& lines) 
   return text;
 }
 
-// As the table of one run wants it.
+// Makes a failure look like one of a single run, for its table.
 WindowResult ToResult(const std::string& binary, const MergedFailure& failure) {
   WindowResult result = failure.window;
   result.iteration = 1;

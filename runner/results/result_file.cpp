@@ -18,8 +18,8 @@ namespace leakgate {
 
 namespace {
 
-// A visitor of fields that hashes the values. Each text and each list is told with its length,
-// so that what stands side by side cannot be taken for another.
+// A visitor of fields that hashes the values. The length of each text and list is hashed, too, so
+// that different neighbours cannot give the same bytes.
 class FieldHasher {
  public:
   static constexpr bool kReads = false;
@@ -109,8 +109,8 @@ ReadBytes ReadFrom(ResultText& text) {
   return [&text](char* to, std::size_t size) { return text.Read(to, size); };
 }
 
-// Finds lines and columns, as editors count them, and where the last text, number or word
-// before an offset begins.
+// Finds out the line and column of an offset, as editors count them, and those where the last text,
+// number or word before it begins.
 class Places {
  public:
   void Pass(char c) {
@@ -145,7 +145,7 @@ class Places {
   bool is_in_word_ = false;
 };
 
-// "FILE:LINE:COLUMN: ...".
+// Returns the error "FILE:LINE:COLUMN: ...".
 Unexpected ErrorAt(const fs::path& path, const JsonProblem& problem) {
   Places places;
   if (Expected<ResultText> text = ResultText::Glance(path)) {
@@ -179,8 +179,8 @@ Expected<ResultKind> KindOf(const fs::path& path) {
   const JsonSchema found = ReadSchema(ReadFrom(*text));
   if (found.schema == kRunSchema) return ResultKind::kRun;
   if (found.schema == kMergedSchema) return ResultKind::kMerged;
-  // Of a file that was cut off nobody can tell what it was; it may have been a result. What it
-  // is of another version, its reader tells.
+  // A file that was cut off may have been a result, and one of another version is one. ReadResults
+  // tells what is wrong with it.
   const bool is_report = found.schema && IsSchemaOfReports(*found.schema);
   if (!is_report && !found.is_cut_off) return ResultKind::kOther;
   const Expected<void> read = ReadResults(path, [](RunResult&&, const RunPlace&) {});
@@ -222,12 +222,12 @@ Expected<RunResult> ReadResultAt(const RunPlace& place) {
 
 namespace {
 
-// Whether the window can have failed for it, or could not be told because of it.
+// Returns true if the finding can have made its window fail or be unconfirmed.
 bool CanBeReason(const Finding& finding) {
   return CountsLiterally(finding) || finding.disposition == Disposition::kKnown;
 }
 
-// Of findings that share a path the blocks are counted together.
+// The blocks of all findings that share a path.
 struct PathCount {
   std::int64_t blocks = 0;
   bool counts = false;

@@ -1,5 +1,6 @@
-// JSON values of the parts of a run, for the JSON report and for the page of the HTML report.
-// Strings may hold what is not UTF-8; who writes the JSON replaces it.
+// Makes JSON values of the parts of a run, for the JSON report and for the page of the HTML report,
+// and reads them, by the table of keys in fields.h. Strings may have bytes that are not UTF-8; they
+// are replaced when the JSON is written.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@
 
 namespace leakgate {
 
-// A visitor of fields (fields.h) that makes an object of what it is told.
+// A visitor of fields (fields.h) that makes an object of them.
 class JsonMaker {
  public:
   using Json = nlohmann::ordered_json;
@@ -89,7 +90,7 @@ class JsonMaker {
   Json::object_t members_;
 };
 
-// All of a run but its windows.
+// Returns all of a run but its windows.
 inline nlohmann::ordered_json JsonWithoutWindows(const RunResult& run) {
   JsonMaker fields;
   fields.Needed("schema", kRunSchema);
@@ -97,15 +98,16 @@ inline nlohmann::ordered_json JsonWithoutWindows(const RunResult& run) {
   return fields.Take();
 }
 
-// All return what is wrong, "what is wrong; what to do", or nothing.
+// Both return "what is wrong; what to do", or an empty text. After a problem, the value is
+// incomplete.
 [[nodiscard]] std::string ReadWindow(const nlohmann::ordered_json& json, WindowResult& window);
 [[nodiscard]] std::string ReadFieldOfRun(const nlohmann::ordered_json& json, std::string_view key,
                                          RunResult& run);
 
-// Whether a run has a member of that name, besides its schema and its windows.
+// Tells whether a run has a member of that name, besides its schema and its windows.
 [[nodiscard]] bool IsFieldOfRun(std::string_view key);
 
-// One that each run must have, and that is not among `keys`.
+// Returns a member that each run must have and that is not among `keys`.
 [[nodiscard]] std::optional<std::string> MissingFieldOfRun(const std::vector<std::string>& keys);
 
 }  // namespace leakgate
