@@ -15,7 +15,7 @@
 namespace leakgate {
 namespace {
 
-// "net · net.json:14 · owner net-team".
+// Returns "net · net.json:14 · owner net-team".
 std::string WhoseBudget(const Excess& excess, const AppliedBudget& budget) {
   std::vector<std::string> parts;
   if (!excess.component.empty()) parts.push_back(excess.component);
@@ -63,7 +63,7 @@ bool IsShown(const Finding& finding) {
 }
 bool IsNotShown(const Finding& finding) { return IsUsers(finding) && !IsShown(finding); }
 
-// What is left behind beside it, a line each: "not counted: 72 B in 1 block by ...".
+// Returns lines such as "not counted: 72 B in 1 block by ...", of what else is left behind.
 std::string PassedText(const WindowResult& window, const TextStyle& style) {
   std::string text;
   for (const Finding* finding : Select(window, IsNotShown)) {
@@ -75,7 +75,7 @@ std::string PassedText(const WindowResult& window, const TextStyle& style) {
   return text;
 }
 
-// "  framework: 160 B in 1 block, not counted (gmock registry)".
+// Returns "  framework: 160 B in 1 block, not counted (gmock registry)".
 std::string FrameworkText(const WindowResult& window, Colour colour) {
   if (window.framework == Amount{}) return "";
   std::vector<std::string> rules;
@@ -115,7 +115,7 @@ std::string OtherEvidence(const WindowResult& window, const TextStyle& style) {
   return text;
 }
 
-// The first call site of the user's.
+// Returns the position of the first finding that has a call site in the user's code.
 std::optional<SourcePosition> PositionOf(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     if (!IsUsers(finding) || !finding.user_frame) continue;

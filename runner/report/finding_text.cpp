@@ -49,7 +49,7 @@ Caller CallerOf(const Frame& frame) {
   return Caller::kRuntime;
 }
 
-// "GoogleTest and main": that the C library calls main goes without saying.
+// Returns "GoogleTest and main". The C library always calls main, so it is left out.
 std::string Describe(const std::vector<Caller>& callers) {
   const auto has = [&](Caller caller) {
     return std::find(callers.begin(), callers.end(), caller) != callers.end();
@@ -70,7 +70,7 @@ std::string FileName(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// What the frame is called: its function, else where it is in its module.
+// Returns the function of the frame, else its place in its module.
 std::string Label(const Frame& frame) {
   std::string label =
       frame.function.empty() ? ModuleAndOffset(frame) : ReadableSignature(frame.function);
@@ -100,8 +100,8 @@ std::string FrameLine(const Frame& frame, std::size_t label_columns, const TextS
   return PadRight(Label(frame), label_columns) + "  " + location;
 }
 
-// The names between the user's frame and the allocation, from the user's
-// inwards, each once.
+// Returns the names between the user's frame and the allocation, from the user's frame inwards.
+// Repeated neighbours appear once.
 std::vector<std::string> InnerNames(std::span<const Frame> inner) {
   std::vector<std::string> names;
   for (auto frame = inner.rbegin(); frame != inner.rend(); ++frame) {
@@ -113,7 +113,7 @@ std::vector<std::string> InnerNames(std::span<const Frame> inner) {
   return names;
 }
 
-// "      through a, b, c, ... 3 more, z", or nothing.
+// Returns "      through a, b, c, ... 3 more, z", or an empty text.
 std::string InnerLine(std::span<const Frame> inner, Colour colour) {
   std::vector<std::string> names = InnerNames(inner);
   if (names.empty()) return "";
@@ -127,7 +127,7 @@ std::string InnerLine(std::span<const Frame> inner, Colour colour) {
   return "      " + Paint(text, Emphasis::kInTheDistance, colour) + '\n';
 }
 
-// Who holds it, and which thread made it, where that is not the test's own.
+// Tells who holds the blocks, and which thread allocated them if it is not the test's own.
 std::string EvidenceLines(const Finding& finding, const TextStyle& style) {
   std::string text;
   const auto add = [&](const std::string& line) {

@@ -20,7 +20,7 @@ namespace leakgate {
 
 namespace {
 
-// What many windows leave behind alike is one line.
+// A line for all windows that leave the same behind.
 struct LeftSite {
   std::string text;  // the call site and what became of it
   Amount amount;
@@ -150,12 +150,12 @@ std::string NotCountedLine(const Finding& finding, const TextStyle& style) {
   return "  " + Printable(WithRelativePaths(line, style.base_directory)) + '\n';
 }
 
-// Lines until there is no more room for one, and for the note that there are more.
+// Collects lines as long as they fit.
 class LimitedText {
  public:
   explicit LimitedText(std::size_t room) : room_(room) {}
 
-  // False: it does not fit in `limit` of the room.
+  // Adds `lines`. Returns false if the text would be longer than `limit` or the room.
   bool Add(const std::string& lines, std::size_t limit) {
     if (text_.size() + lines.size() > std::min(limit, room_)) return false;
     text_ += lines;

@@ -50,7 +50,7 @@ std::int64_t Count(const RunResult& result, WindowKind kind, Verdict verdict) {
   });
 }
 
-// "214 tests", or "30 runs of 10 tests" where some ran more than once.
+// Returns "214 tests", or "30 runs of 10 tests" if some ran more than once.
 std::string TestsText(const RunResult& result) {
   std::set<std::string> names;
   std::int64_t runs = 0;
@@ -64,7 +64,7 @@ std::string TestsText(const RunResult& result) {
   return fmt::format("{} of {}", FormatCount(runs, "run"), FormatCount(tests, "test"));
 }
 
-// "211 pass, 2 over budget": what there is none of is left out.
+// Returns "211 pass, 2 over budget". Verdicts that no test has are left out.
 std::string TestVerdicts(const RunResult& result, Colour colour) {
   std::vector<std::string> counts;
   for (const Verdict verdict : kVerdicts) {
@@ -85,7 +85,7 @@ std::string ProcessesText(std::int64_t count) {
   return fmt::format("{} process{}", count, count == 1 ? "" : "es");
 }
 
-// Suites, or child processes.
+// Adds the counts of bad suites, or of bad child processes.
 void AddBad(const RunResult& result, WindowKind kind, Colour colour,
             std::vector<std::string>& parts) {
   for (const Verdict verdict : {Verdict::kOverBudget, Verdict::kInconclusive}) {
@@ -98,8 +98,7 @@ void AddBad(const RunResult& result, WindowKind kind, Colour colour,
   }
 }
 
-// The program's window, where it is worth a word: when it is not a pass, or
-// when there is nothing else to tell.
+// Adds the verdict of the program's window if it is bad, or if there is nothing else to tell.
 void AddProgram(const RunResult& result, Colour colour, std::vector<std::string>& parts) {
   const bool alone = !HasTests(result);
   for (const Verdict verdict : kVerdicts) {

@@ -14,7 +14,7 @@
 namespace leakgate {
 namespace {
 
-// As GitHub's own toolkit escapes what follows the second "::".
+// Escapes what follows the second "::", as GitHub's own toolkit does.
 std::string EscapedMessage(std::string_view text) {
   std::string escaped;
   for (const char c : PrintableLines(text)) {
@@ -25,7 +25,7 @@ std::string EscapedMessage(std::string_view text) {
   return escaped;
 }
 
-// And what stands before it.
+// Escapes what is before the second "::".
 std::string EscapedProperty(std::string_view text) {
   std::string escaped;
   for (const char c : EscapedMessage(text)) {
@@ -121,7 +121,7 @@ class GitlabWriter {
   void Finish() { out_ << (seen_.empty() ? "]\n" : "\n]\n"); }
 
  private:
-  // GitLab takes the first issue of a fingerprint only.
+  // Of several issues with one fingerprint, GitLab takes only the first.
   void Write(const Json& issue) {
     const bool is_first = seen_.empty();
     if (!seen_.insert(issue.at("fingerprint").get<std::string>()).second) return;

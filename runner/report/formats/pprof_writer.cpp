@@ -76,13 +76,13 @@ struct Line {
   auto operator<=>(const Line&) const = default;
 };
 
-// What a frame comes to.
+// What the profile has of a frame.
 struct Place {
   Line line;
   std::uint64_t mapping;  // 0: none
 };
 
-// Of one instruction: several lines where functions were inlined there.
+// An instruction. It has several lines if functions were inlined there.
 struct ProfileLocation {
   std::uint64_t mapping;  // 0: none
   std::uint64_t address;
@@ -188,8 +188,8 @@ class PprofWriter {
     return message;
   }
 
-  // A module each, at the addresses of its own file. That all is known keeps pprof from
-  // asking for the files.
+  // Writes a mapping for each module, at the addresses of its own file. It says that all symbols
+  // are known, so that pprof does not look for the files.
   void AddMappings(ProtobufMessage& profile) {
     std::uint64_t id = 0;
     for (const std::uint64_t filename : mappings_.keys()) {
@@ -259,7 +259,7 @@ std::string Gzip(const std::string& text) {
                    Z_DEFAULT_STRATEGY) != Z_OK) {
     throw std::bad_alloc();
   }
-  // zlib counts in 32 bits, so the text goes in by parts, and the result comes out so.
+  // zlib counts in 32 bits, so the text and the result are passed in parts.
   std::string compressed;
   char part[1 << 16];
   std::string input = text;  // zlib's interface is not const

@@ -52,7 +52,7 @@ Json Driver(const std::string& version) {
   return {{"driver", std::move(driver)}};
 }
 
-// Relative paths are those below the root; an absolute one names itself.
+// Relative paths are below the root. An absolute one needs no base.
 Json ArtifactLocation(const std::string& path, bool has_root) {
   Json location = {{"uri", UriOf(path)}};
   if (has_root && !path.starts_with('/')) location["uriBaseId"] = "SRCROOT";
@@ -79,7 +79,7 @@ class Locations {
     return location;
   }
 
-  // The innermost frame first, as SARIF has it.
+  // SARIF wants the innermost frame first.
   Json Stack(const Finding& finding, std::string_view message) const {
     Json frames = Json::array();
     for (const Frame& frame : finding.stack) {
@@ -90,8 +90,8 @@ class Locations {
     return {{"message", Message(message)}, {"frames", std::move(frames)}};
   }
 
-  // From the test to the call site, through the user's own code. Empty if there is but
-  // one step.
+  // Returns the way from the test to the call site, through the user's own code. It is empty if
+  // there is only one step.
   Json CodeFlows(const Finding& finding) const {
     Json steps = Json::array();
     const std::vector<const Frame*> frames = UserFrames(finding);
@@ -186,7 +186,7 @@ class SarifWriter {
     return result;
   }
 
-  // Code scanning takes no result without a file: at worst it is the program.
+  // Code scanning takes no result without a file, so the program is the last resort.
   Json Location(const Issue& issue, const RunResult& run) const {
     const bool is_known = !issue.position.file.empty();
     Json location = {

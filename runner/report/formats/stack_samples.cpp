@@ -43,7 +43,7 @@ std::string ProfileFrameName(const Frame& frame) { return Printable(FrameName(fr
 
 namespace {
 
-// A semicolon parts frames, so none may have one.
+// A semicolon separates frames, so no name may have one.
 std::string FoldedName(std::string name) {
   std::replace(name.begin(), name.end(), ';', ':');
   return name;
@@ -105,7 +105,7 @@ class SpeedscopeWriter {
  private:
   using Indices = std::vector<std::size_t>;
 
-  // The outermost frame first, as speedscope has it.
+  // speedscope wants the outermost frame first.
   Indices IndicesOf(const StackSample& sample) {
     Indices indices = {IndexOf(Printable(sample.root), {})};
     const auto index_of = [this](const Frame& frame) { return IndexOf(frame); };
