@@ -37,7 +37,7 @@ class FieldWriter {
   ByteWriter& out_;
 };
 
-// Reads each field of a record, likewise. A damaged field makes `in` fail.
+// Reads each field of a record in the same order. A damaged field makes `in` fail.
 class FieldReader {
  public:
   explicit FieldReader(ByteReader& in) : in_(in) {}
@@ -69,7 +69,7 @@ class FieldReader {
     for (std::uint64_t i = 0; i < count && in_.is_good(); ++i) Text(texts.emplace_back());
   }
 
-  // A later leakgate may count more than this one knows: the rest is skipped.
+  // A later leakgate may count more reasons than this one knows. The rest is skipped.
   void Numbers(std::span<std::uint64_t> numbers) {
     const std::uint64_t count = in_.Number();
     for (std::uint64_t i = 0; i < count && in_.is_good(); ++i) {
@@ -78,7 +78,7 @@ class FieldReader {
     }
   }
 
-  // An earlier leakgate's file ends before this field, which then keeps its default.
+  // The record of an earlier leakgate ends before this field, which then keeps its default.
   void AddedNumber(std::uint32_t& number) {
     if (in_.is_good() && !in_.is_at_end()) number = in_.Number32();
   }
@@ -87,7 +87,7 @@ class FieldReader {
   ByteReader& in_;
 };
 
-// `Record`, const where its fields are written.
+// It is `Record` when it is read, and `const Record` when it is written.
 template <typename Given, typename Record>
 concept Is = std::same_as<std::remove_const_t<Given>, Record>;
 
@@ -239,7 +239,7 @@ bool ReadContexts(ByteReader& in, std::uint64_t count, std::vector<Context>& con
 
 }  // namespace
 
-// Neighbours in memory were mostly allocated in one window by one thread.
+// Neighbours in memory were mostly allocated in the same window, by the same thread.
 std::uint64_t BlockBatchWriter::ContextOf(std::uint32_t window, std::uint32_t thread) {
   const std::uint64_t pair = (std::uint64_t{window} << 32) | thread;
   if (pair == last_pair_ && !contexts_.empty()) return last_context_;

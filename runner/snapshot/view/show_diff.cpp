@@ -36,7 +36,7 @@ class DiffWriter {
   }
 
  private:
-  // What amounts are of.
+  // Tells what amounts count.
   struct Wording {
     const char* one;
     const char* column;

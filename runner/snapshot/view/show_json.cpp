@@ -1,4 +1,4 @@
-// Snapshots, and what has changed between two, as JSON.
+// Shows snapshots, and what has changed between two, as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,7 +105,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The key under which the number of blocks or mappings stands.
+// The key of the number of blocks or mappings.
 using CountKey = const char*;
 constexpr CountKey kBlocks = "blocks";
 constexpr CountKey kMappings = "mappings";

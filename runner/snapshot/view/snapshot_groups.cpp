@@ -66,7 +66,7 @@ void ForEachStack(const SnapshotTally& tally, Use use) {
   }
 }
 
-// Stacks together under a key.
+// Groups of stacks that have the same key.
 class StackGroups {
  public:
   // `make` fills in the name of a new group.
@@ -94,7 +94,7 @@ class StackGroups {
   std::vector<std::int64_t> most_;  // the bytes of the group's largest stack
 };
 
-// Stacks without frames are told apart by why there are none; frames' ids are below.
+// The keys of stacks without frames tell why there are none. They are above all ids of frames.
 std::uint64_t KeyWithoutFrames(std::uint32_t stack) { return (std::uint64_t{1} << 32) | stack; }
 
 std::function<void(SnapshotGroup& group)> NamerOf(SnapshotView& view, std::uint32_t stack,
@@ -179,7 +179,7 @@ std::chrono::nanoseconds Since(const SnapshotContents& contents, std::uint64_t t
   return std::chrono::nanoseconds(taken > time_ns ? taken - time_ns : 0);
 }
 
-// "began 2.31 s before, still open".
+// Returns "began 2.31 s before, still open".
 std::string WhenText(const SnapshotContents& contents, std::uint32_t id) {
   const auto window = contents.windows.find(id);
   if (window == contents.windows.end()) return "";
@@ -209,8 +209,8 @@ Groups ByWindow(SnapshotView& view) {
   return groups;
 }
 
-// What the windows tell of when a block was allocated: at least so long ago, if its window
-// has ended since; else only at most as long as the window has been open.
+// Tells by its window when a block was allocated: if the window has ended, at least so long ago;
+// else at most as long ago as the window began.
 std::string AgeText(const SnapshotContents& contents, std::uint32_t id) {
   const auto found = contents.windows.find(id);
   if (found == contents.windows.end()) return "not known";

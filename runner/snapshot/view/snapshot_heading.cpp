@@ -1,4 +1,4 @@
-// What is known of the whole snapshot, as text and as JSON.
+// Shows what is known of the whole snapshot, as text and as JSON.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -66,7 +66,7 @@ std::string SinceBeginText(const Totals& totals) {
                      FormatAmount(AllocatedIn(totals)), FormatAmount(FreedIn(totals)));
 }
 
-// What is only reserved takes no memory.
+// Memory that is only reserved is counted separately.
 struct Mapped {
   std::int64_t bytes = 0;
   std::int64_t count = 0;
@@ -83,7 +83,7 @@ Mapped MappedIn(const SnapshotContents& contents) {
   return mapped;
 }
 
-// Only where it is not as ever.
+// Returns an empty text for the default events.
 std::string StacksText(const SnapshotFacts& facts) {
   if (facts.stack_events == kDefaultStackEvents) return "";
   const std::string others = StackEventsText(kAllStackEvents & ~facts.stack_events);
