@@ -65,7 +65,7 @@ Expected<std::optional<Part>> PartReader::Next() {
   if (in_.peek() == std::istream::traits_type::eof() && !in_.bad()) return std::nullopt;
   PartHeader header{};
   if (!Read(&header, sizeof(header))) return CutOff();
-  // The lengths are not checked by the sum yet, but they are below the limits.
+  // The checksum comes later, so the lengths are checked before memory is reserved.
   if (header.plain_bytes > kMostPlainBytes || header.stored_bytes > kMostStoredBytes) {
     return Broken("a length is damaged");
   }
