@@ -38,6 +38,7 @@ OTHER_TEXTS = {
     "{} here, {} in the baseline", "{} of this call site freed meanwhile",
     "freed by its suite's tear-down", "freed before the iteration ended", "freed by the program's end",
     "freed twice, by {}", "{} B allocated by {} and freed by {}",
+    "lost with what led to it", "one-time initialisation", "known from baseline",
     # what holds a block
     "a thread-local of {}", "memory that is gone", "an anonymous mapping ({:#x}-{:#x})", "the stack of {}",
     # parts of a message that has its entry
@@ -58,6 +59,7 @@ OTHER_TEXTS = {
     "The version, and how it was built",
     # figures and results
     "framework {} not counted", "leakgate: {}; gating took {}{} of {}{}", "the JSON report has each",
+    "and {} ({}); all are in the JSON report",
     "{} given again, counted once", "{} more, which the runs name", "and more tests",
     "and more over budget; the merged report has each",
     "{} known from baseline ({})", "{}:{}: {} removed: nothing used it", "ok: component {}, {}, {}",
@@ -72,7 +74,7 @@ FURTHER = {"{} is for {} only, and left out; name the binary: leakgate explain T
            "internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/commands/session.cpp",
            "not recorded: {}": "runner/report/summary_text.cpp",
            "kernel.yama.ptrace_scope is {}: set it to 1": "runner/run/linux/doctor.cpp",
-           "no test boundaries, program window only": "runner/report/verdict_counts.cpp"}
+           "no test boundaries, program window only": "runner/report/window_text.cpp"}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\''
                    r"|(?P<word>\d(?:'?\w)*|\w+)" r'|(?P<space>\s+)|.', re.S)
 ERRORS = {"UsageError", "InconclusiveError", "Error"}

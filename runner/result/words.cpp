@@ -7,13 +7,13 @@
 namespace leakgate {
 namespace {
 
-// Each table begins with the word for what no enumerator is.
+// Each table begins with the word for a value that no enumerator has.
 constexpr std::array kVerdicts = {
     Named{Verdict::kInconclusive, "inconclusive"}, Named{Verdict::kPass, "pass"},
     Named{Verdict::kOverBudget, "over_budget"},    Named{Verdict::kNotGated, "not_gated"},
     Named{Verdict::kUnconfirmed, "unconfirmed"},
 };
-// A run that gated nothing has shown nothing: it has no word of its own.
+// A run that gated nothing has shown nothing, so it has no word of its own.
 constexpr std::array kRunVerdicts = {
     Named{Verdict::kInconclusive, "inconclusive"},
     Named{Verdict::kPass, "pass"},

@@ -17,7 +17,7 @@
 #include "runner/cli/installation.h"
 #include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
-#include "runner/report/finding_fate.h"
+#include "runner/report/finding_text.h"
 #include "runner/report/summary_text.h"
 
 namespace leakgate {

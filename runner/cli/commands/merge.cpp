@@ -13,7 +13,7 @@
 #include "runner/report/formats/source_excerpts.h"
 #include "runner/report/formats/writers.h"
 #include "runner/results/find_results.h"
-#include "runner/results/merge_verdict.h"
+#include "runner/results/merged_runs.h"
 
 namespace leakgate {
 namespace {

@@ -16,10 +16,10 @@
 #include "runner/cli/write_reports.h"
 #include "runner/region/quantity_text.h"
 #include "runner/report/formats/html_writer.h"
-#include "runner/report/measurement_text.h"
+#include "runner/report/left_behind_text.h"
 #include "runner/report/style.h"
 #include "runner/report/summary_text.h"
-#include "runner/results/read_baseline.h"
+#include "runner/results/result_file.h"
 #include "runner/run/run_outcome.h"
 
 namespace leakgate {

@@ -8,12 +8,12 @@
 #include <system_error>
 #include <utility>
 
-#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/code_owner.h"
 #include "runner/base/atomic_file.h"
 #include "runner/budget/read_budget.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
-#include "runner/snapshot/view/show_diff.h"
+#include "runner/snapshot/view/snapshot_diff.h"
 #include "runner/snapshot/view/snapshot_groups.h"
 #include "runner/symbols/separate_files.h"
 

@@ -1,5 +1,5 @@
-// A snapshot as JSON, each block with its stack by number: for scripts.
-// docs/snapshots.md tells the keys.
+// Writes a snapshot as JSON, for scripts: each block has the number of its stack.
+// docs/snapshots.md describes the keys.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -58,7 +58,7 @@ Json FrameJson(const Frame& frame) {
           {"inlined", frame.inlined}};
 }
 
-// A list, an element a line. The elements are told one after the other.
+// Writes a list with one element on each line.
 class JsonList {
  public:
   JsonList(std::ostream& out, std::string_view key) : out_(out) {
@@ -78,7 +78,7 @@ class JsonList {
   bool is_first_ = true;
 };
 
-// Numbers of frames in the order of their first use, which is the order of the list.
+// The number of a frame is its place in the list.
 void WriteFrames(SnapshotView& view, std::ostream& out) {
   JsonList list(out, "frames");
   for (FrameId id = 0; id < view.frames().size(); ++id) {

@@ -1,4 +1,4 @@
-#include "runner/result/verdict.h"
+#include "runner/result/window_result.h"
 
 #include <algorithm>
 #include <utility>
