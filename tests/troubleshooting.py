@@ -28,7 +28,7 @@ SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runne
            "runner/snapshot/file", "runner/base/atomic_file.cpp", "runner/base/file_place.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
 OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
-               "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp", "command_page.cpp",
+               "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp",
                "explain.cpp", "documents.cpp", "history_text.cpp",
                "process_resources.cpp", "budget_init.cpp", "installation.cpp", "session_text.cpp",
                "snapshot_take.cpp"}

@@ -8,7 +8,6 @@
 
 #include "runner/attribution/frame_origin.h"
 #include "runner/region/region_words.h"
-#include "runner/symbols/function_text.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {

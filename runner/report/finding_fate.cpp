@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {

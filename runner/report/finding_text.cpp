@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "runner/attribution/frame_origin.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/finding_fate.h"
 #include "runner/result/words.h"
-#include "runner/symbols/function_text.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "runner/attribution/call_sites.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {

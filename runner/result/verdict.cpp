@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runner/budget/quantities.h"
+#include "runner/budget/applied_budget.h"
 
 namespace leakgate {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/summary_tables.h"
 #include "runner/report/verdict_counts.h"
 

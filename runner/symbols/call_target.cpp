@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "runner/arch/call_code.h"
 #include "runner/arch/processor.h"
 
 namespace leakgate {

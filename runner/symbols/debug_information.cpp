@@ -8,7 +8,7 @@
 
 #include "runner/base/regular_file.h"
 #include "runner/symbols/elf_file.h"
-#include "runner/symbols/separate_files.h"
+#include "runner/symbols/symbol_files.h"
 
 namespace leakgate {
 namespace {

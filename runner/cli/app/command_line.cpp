@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 
-#include "runner/cli/app/definition.h"
 #include "runner/cli/help/help_formats.h"
 #include "runner/cli/installation.h"
 

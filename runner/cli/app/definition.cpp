@@ -1,11 +1,10 @@
-#include "runner/cli/app/definition.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "runner/budget/schema_text.h"
+#include "runner/budget/read_budget.h"
+#include "runner/cli/app/command_line.h"
 
 namespace leakgate {
 namespace {

@@ -1,5 +1,3 @@
-#include "runner/cli/commands/budget_check.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,8 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 #include "runner/budget/wording.h"
-#include "runner/cli/commands/program_line.h"
+#include "runner/cli/commands/budget.h"
+#include "runner/cli/commands/run.h"
 #include "runner/cli/terminal.h"
 
 namespace leakgate {

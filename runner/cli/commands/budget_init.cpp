@@ -1,5 +1,3 @@
-#include "runner/cli/commands/budget_init.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,9 +11,9 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
 #include "runner/cli/app/option_values.h"
-#include "runner/cli/commands/program_line.h"
+#include "runner/cli/commands/budget.h"
+#include "runner/cli/commands/run.h"
 #include "runner/cli/installation.h"
-#include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/report/finding_fate.h"
 #include "runner/report/summary_text.h"

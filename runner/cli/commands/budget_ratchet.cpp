@@ -1,5 +1,3 @@
-#include "runner/cli/commands/budget_ratchet.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +10,9 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 #include "runner/cli/app/option_values.h"
-#include "runner/cli/commands/program_line.h"
+#include "runner/cli/commands/budget.h"
+#include "runner/cli/commands/run.h"
 #include "runner/cli/installation.h"
-#include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/process/process_image.h"
 #include "runner/report/summary_text.h"

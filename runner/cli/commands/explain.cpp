@@ -1,18 +1,17 @@
-#include "runner/cli/commands/explain.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstdio>
 #include <utility>
 
+#include "runner/budget/applied_budget.h"
 #include "runner/budget/apply_limits.h"
-#include "runner/budget/quantities.h"
 #include "runner/budget/read_budget.h"
 #include "runner/budget/wording.h"
-#include "runner/cli/commands/program_line.h"
+#include "runner/cli/commands/budget.h"
+#include "runner/cli/commands/run.h"
 #include "runner/cli/terminal.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/style.h"
 
 namespace leakgate {

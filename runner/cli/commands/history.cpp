@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdio>
 
-#include "runner/cli/history_text.h"
 #include "runner/cli/terminal.h"
 #include "runner/results/find_results.h"
 #include "runner/results/history.h"

@@ -7,7 +7,6 @@
 #include <cstdio>
 
 #include "runner/cli/app/option_values.h"
-#include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/report/formats/source_excerpts.h"

@@ -6,20 +6,20 @@
 #include <cstdio>
 
 #include "runner/attach/program_environment.h"
-#include "runner/base/own_process.h"
+#include "runner/base/descriptors.h"
 #include "runner/cli/app/option_values.h"
 #include "runner/cli/commands/merge.h"
-#include "runner/cli/commands/program_line.h"
 #include "runner/cli/installation.h"
-#include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
-#include "runner/region/quantity_text.h"
+#include "runner/process/process_image.h"
+#include "runner/region/amount.h"
 #include "runner/report/formats/html_writer.h"
 #include "runner/report/measurement_text.h"
 #include "runner/report/style.h"
 #include "runner/report/summary_text.h"
 #include "runner/results/read_baseline.h"
+#include "runner/run/linux/test_listing.h"
 #include "runner/run/run_outcome.h"
 
 namespace leakgate {
@@ -176,6 +176,30 @@ void DeclareOutput(RunCommand& command, OptionList& options) {
 }
 
 }  // namespace
+
+Expected<void> SetProgram(const ProgramLine& program, std::string_view usage, RunRequest& request) {
+  if (program.empty() || program.front().empty()) {
+    return UsageError(
+        fmt::format("no program to run; write it after two dashes: leakgate {} -- BINARY", usage));
+  }
+  request.program = program.front();
+  request.arguments.assign(program.begin() + 1, program.end());
+  return {};
+}
+
+Expected<ListedProgram> ListProgram(const ProgramLine& line) {
+  const Expected<std::filesystem::path> program = FindProgram(line.front());
+  if (!program) return Unexpected(program.error());
+  ListedProgram listed{*program, {}};
+  for (const auto& [name, source] : ListTests(*program, {line.begin() + 1, line.end()})) {
+    listed.tests.push_back({name, source.file});
+  }
+  if (!listed.tests.empty()) return listed;
+  return UsageError(
+      fmt::format("{}: lists no tests; name a GoogleTest binary, and check its "
+                  "--gtest_filter",
+                  line.front()));
+}
 
 void Declare(RunCommand& command, OptionList& options) {
   DeclareGating(command, options);

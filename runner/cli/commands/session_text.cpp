@@ -1,5 +1,3 @@
-#include "runner/cli/commands/session_text.h"
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,9 +6,9 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "runner/cli/commands/session.h"
 #include "runner/cli/terminal.h"
 #include "runner/region/amount.h"
-#include "runner/region/quantity_text.h"
 #include "runner/region/region_words.h"
 
 namespace leakgate {

@@ -1,5 +1,3 @@
-#include "runner/cli/commands/snapshot_read.h"
-
 #include <fmt/format.h>
 
 #include <iostream>
@@ -11,11 +9,12 @@
 #include "runner/attribution/frame_origin.h"
 #include "runner/base/atomic_file.h"
 #include "runner/budget/read_budget.h"
+#include "runner/cli/commands/snapshot.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/snapshot/view/show_diff.h"
 #include "runner/snapshot/view/snapshot_groups.h"
-#include "runner/symbols/separate_files.h"
+#include "runner/symbols/symbol_files.h"
 
 namespace leakgate {
 namespace {

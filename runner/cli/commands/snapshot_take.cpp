@@ -1,5 +1,3 @@
-#include "runner/cli/commands/snapshot_take.h"
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -8,11 +6,11 @@
 
 #include "runner/base/atomic_file.h"
 #include "runner/cli/app/option_values.h"
+#include "runner/cli/commands/snapshot.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
 #include "runner/host/named_sockets.h"
 #include "runner/region/amount.h"
-#include "runner/region/quantity_text.h"
 #include "runner/region/region_words.h"
 #include "runner/run/linux/program_watch.h"
 #include "runner/sessions/linux/session_owner.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "runner/report/finding_text.h"
-#include "runner/symbols/function_text.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/region/amount.h"
-#include "runner/region/quantity_text.h"
 #include "runner/region/region_words.h"
 #include "runner/result/words.h"
 #include "runner/snapshot/view/show_snapshot.h"

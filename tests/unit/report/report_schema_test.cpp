@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "runner/budget/quantities.h"
+#include "runner/budget/applied_budget.h"
 #include "runner/report/json/write_json.h"
 #include "tests/support/json_schema.h"
 #include "tests/unit/report/sample_results.h"

@@ -1,5 +1,3 @@
-#include "runner/cli/history_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/attribution/leak_identity.h"
+#include "runner/cli/commands/history.h"
 #include "runner/cli/terminal.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/style.h"
 #include "runner/result/words.h"
 #include "runner/symbols/name_text.h"
@@ -23,7 +22,7 @@ bool IsKept(Disposition disposition) {
 }
 
 // "net::Pool::Grow (src/net/pool.cc)": lines move.
-std::string CallSiteText(const Finding& finding) {
+std::string DescribeCallSite(const Finding& finding) {
   if (finding.stack.empty()) return "an unknown call site";
   const Frame& frame = finding.stack[finding.user_frame.value_or(0)];
   const std::string name = QualifiedNameOf(frame.function);
@@ -38,7 +37,7 @@ void AddFindings(const WindowResult& window, std::vector<HistoryFinding>& findin
   for (const Finding& finding : window.findings) {
     if (!IsKept(finding.disposition)) continue;
     HistoryFinding& known = by_path[SymbolicPath(finding.stack)];
-    known.call_site = CallSiteText(finding);
+    known.call_site = DescribeCallSite(finding);
     known.component = finding.component.empty() ? window.budget->component : finding.component;
     known.bytes = AddSaturating(known.bytes, finding.amount.bytes);
     known.blocks = AddSaturating(known.blocks, finding.amount.blocks);
@@ -68,7 +67,7 @@ std::string Text(const HistoryOccasion& occasion) {
   return fmt::format("{} ({})", occasion.commit, occasion.time);
 }
 
-std::vector<std::string> Lines(const std::string& path) {
+std::vector<std::string> SplitLines(const std::string& path) {
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < path.size();) {
     const std::size_t end = std::min(path.find('\n', begin), path.size());
@@ -125,7 +124,7 @@ std::string HistoryJson(const HistoryView& view) {
     findings.push_back({{"test", finding.test},
                         {"component", TextOrNull(finding.component)},
                         {"call_site", finding.call_site},
-                        {"path", Lines(finding.path)},
+                        {"path", SplitLines(finding.path)},
                         {"bytes", finding.bytes},
                         {"blocks", finding.blocks},
                         {"first", ToJson(seen.first)},

@@ -1,4 +1,4 @@
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 #include <fmt/format.h>
 
