@@ -140,10 +140,10 @@ def messages() -> dict[str, str]:
     for text, name in FURTHER.items():
         if any(text == literal for literal, _, _ in literals_of((ROOT / name).read_text())):
             found.setdefault(text, name)
-    words = (ROOT / "runner/region/region_words.cpp").read_text()
+    words = (ROOT / "runner/region/region_words.h").read_text()
     for word in set(re.findall(r'Named\{(?:DropReason|UnwindEnd)::\w+, "(\w+)"\}', words)):
         if word != "outermost":  # which is complete
-            found.setdefault(word, "runner/region/region_words.cpp")
+            found.setdefault(word, "runner/region/region_words.h")
     return found
 
 

@@ -91,23 +91,36 @@ struct NumberQuantity {
   std::string_view key;
   std::optional<Limit> WindowLimits::*limit;
   std::optional<AppliedLimit> AppliedBudget::*applied;
-  bool in_bytes;  // false: the number is a count
+  bool in_bytes;             // false: the number is a count
+  std::string_view counted;  // what it counts, in the plural; empty if it is in bytes
 };
 
-inline constexpr std::array kAmountQuantities = {
-    AmountQuantity{"outstanding", &WindowLimits::outstanding, &AppliedBudget::outstanding},
-    AmountQuantity{"lost", &WindowLimits::lost, &AppliedBudget::lost},
-    AmountQuantity{"retained", &WindowLimits::retained, &AppliedBudget::retained},
-    AmountQuantity{"growth", &WindowLimits::growth, &AppliedBudget::growth},
-    AmountQuantity{"allocated", &WindowLimits::allocated, &AppliedBudget::allocated},
-    AmountQuantity{"mapped", &WindowLimits::mapped, &AppliedBudget::mapped},
-};
+namespace quantity {
 
-inline constexpr std::array kNumberQuantities = {
-    NumberQuantity{"peak", &WindowLimits::peak_bytes, &AppliedBudget::peak_bytes, true},
-    NumberQuantity{"file_descriptors", &WindowLimits::file_descriptors,
-                   &AppliedBudget::file_descriptors, false},
-    NumberQuantity{"threads", &WindowLimits::threads, &AppliedBudget::threads, false},
-};
+inline constexpr AmountQuantity kOutstanding{"outstanding", &WindowLimits::outstanding,
+                                             &AppliedBudget::outstanding};
+inline constexpr AmountQuantity kLost{"lost", &WindowLimits::lost, &AppliedBudget::lost};
+inline constexpr AmountQuantity kRetained{"retained", &WindowLimits::retained,
+                                          &AppliedBudget::retained};
+inline constexpr AmountQuantity kGrowth{"growth", &WindowLimits::growth, &AppliedBudget::growth};
+inline constexpr AmountQuantity kAllocated{"allocated", &WindowLimits::allocated,
+                                           &AppliedBudget::allocated};
+inline constexpr AmountQuantity kMapped{"mapped", &WindowLimits::mapped, &AppliedBudget::mapped};
+inline constexpr NumberQuantity kPeak{"peak", &WindowLimits::peak_bytes, &AppliedBudget::peak_bytes,
+                                      true, ""};
+inline constexpr NumberQuantity kFileDescriptors{
+    "file_descriptors", &WindowLimits::file_descriptors, &AppliedBudget::file_descriptors, false,
+    "file descriptors"};
+inline constexpr NumberQuantity kThreads{"threads", &WindowLimits::threads, &AppliedBudget::threads,
+                                         false, "threads"};
+
+}  // namespace quantity
+
+inline constexpr std::array kAmountQuantities = {quantity::kOutstanding, quantity::kLost,
+                                                 quantity::kRetained,    quantity::kGrowth,
+                                                 quantity::kAllocated,   quantity::kMapped};
+
+inline constexpr std::array kNumberQuantities = {quantity::kPeak, quantity::kFileDescriptors,
+                                                 quantity::kThreads};
 
 }  // namespace leakgate

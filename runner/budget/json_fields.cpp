@@ -89,6 +89,14 @@ Unexpected WrongType(const LocatedValue& value, const JsonPlace& place, std::str
                                           DescribeValue(value), example));
 }
 
+Unexpected UnknownWord(const LocatedValue& value, const JsonPlace& place,
+                       const std::vector<std::string_view>& words) {
+  const std::string choices = QuotedList(words, "or");
+  if (value.kind != JsonKind::kString) return WrongType(value, place, "a string", choices);
+  return place.ErrorAt(value,
+                       fmt::format("unknown word {}; write {}", Quoted(value.text), choices));
+}
+
 Expected<void> ReadObject(const LocatedValue& value, const JsonPlace& place,
                           const std::vector<JsonField>& fields, std::string_view example) {
   if (value.kind != JsonKind::kObject) return WrongType(value, place, "an object", example);

@@ -136,7 +136,7 @@ Expected<int> Execute(BudgetInitCommand command) {
       fmt::format("wrote {}; fix what it allows, or write why it stays; then: leakgate run "
                   "--budgets {} -- {}",
                   command.output.string(), command.output.string(), command.request.program));
-  return static_cast<int>(ExitCode::kPass);
+  return kExitPass;
 }
 
 }  // namespace leakgate

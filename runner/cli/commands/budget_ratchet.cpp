@@ -212,7 +212,7 @@ Expected<int> Execute(BudgetRatchetCommand command) {
   command.request.agent = FindAgent();
   const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
   if (!result) return Unexpected(result.error());
-  if (result->exit_code != static_cast<int>(ExitCode::kPass)) {
+  if (result->exit_code != kExitPass) {
     Print(stderr, SummaryText(*result, StyleOfStandardError()));
     PrintMessage("not a green run, so nothing was tightened");
     return result->exit_code;
@@ -223,7 +223,7 @@ Expected<int> Execute(BudgetRatchetCommand command) {
   PrintMessage(*changes == 0 ? "nothing to tighten"
                : fails       ? "to tighten: run it without --check"
                              : "tightened");
-  return fails ? static_cast<int>(ExitCode::kOverBudget) : static_cast<int>(ExitCode::kPass);
+  return fails ? static_cast<int>(ExitCode::kOverBudget) : kExitPass;
 }
 
 }  // namespace leakgate

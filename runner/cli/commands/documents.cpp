@@ -85,12 +85,12 @@ Expected<std::string> ManText(const ManRequest& request, const std::vector<Comma
 
 Expected<int> Execute(const PrintCommand& command) {
   PrintVerbatim(stdout, command.text);
-  return 0;
+  return kExitPass;
 }
 
 Expected<int> Execute(const FrameworkCommand&) {
   PrintVerbatim(stdout, FrameworkRulesText());
-  return 0;
+  return kExitPass;
 }
 
 Expected<int> Execute(const WriteManPagesCommand& command) {
@@ -101,7 +101,7 @@ Expected<int> Execute(const WriteManPagesCommand& command) {
     const Expected<void> written = WriteFileAtomically(path, ManPage(page, command.pages));
     if (!written) return Unexpected(written.error());
   }
-  return 0;
+  return kExitPass;
 }
 
 }  // namespace leakgate

@@ -268,7 +268,7 @@ Expected<int> Execute(const ExplainCommand& command) {
       ExplainText(BudgetSet(*std::move(files), program), test, Today());
   if (!text) return Unexpected(text.error());
   Print(stdout, *text);
-  return static_cast<int>(ExitCode::kPass);
+  return kExitPass;
 }
 
 }  // namespace leakgate

@@ -14,8 +14,6 @@
 namespace leakgate {
 namespace {
 
-constexpr int kDone = static_cast<int>(ExitCode::kPass);
-
 std::string Now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
@@ -155,7 +153,7 @@ Expected<int> Execute(const HistoryAddCommand& command) {
   }
   PrintMessage(fmt::format("runs added to {}: {}; there already: {}", command.database.string(),
                            added.runs, added.known));
-  return kDone;
+  return kExitPass;
 }
 
 Expected<int> Execute(const HistoryShowCommand& command) {
@@ -167,7 +165,7 @@ Expected<int> Execute(const HistoryShowCommand& command) {
   if (!flaky) return Unexpected(flaky.error());
   const HistoryView view{*std::move(findings), *std::move(flaky)};
   Print(stdout, command.output == OutputForm::kJson ? HistoryJson(view) : HistoryText(view));
-  return kDone;
+  return kExitPass;
 }
 
 Expected<int> Execute(const HistoryTrendCommand& command) {
@@ -177,7 +175,7 @@ Expected<int> Execute(const HistoryTrendCommand& command) {
   if (!points) return Unexpected(points.error());
   Print(stdout, command.output == OutputForm::kJson ? TrendJson(*points, WordOf(command.of))
                                                     : TrendText(*points));
-  return kDone;
+  return kExitPass;
 }
 
 }  // namespace leakgate

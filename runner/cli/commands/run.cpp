@@ -99,11 +99,7 @@ int ExitCodeToTell(const RunResult& result, std::optional<int> skip_exit_code) {
   return result.exit_code == *skip_exit_code ? 1 : result.exit_code;
 }
 
-const Choices<Confirm> kConfirmWays = {
-    "WHEN",
-    "way",
-    "--confirm={}",
-    {{"after", Confirm::kAfter}, {"inline", Confirm::kInline}, {"off", Confirm::kOff}}};
+const Choices<Confirm> kConfirmWays = {"WHEN", "way", "--confirm={}", AllWordsOf<Confirm>()};
 
 const Choices<SnapshotTests> kSnapshotTests = {
     "WHICH",

@@ -21,8 +21,6 @@
 namespace leakgate {
 namespace {
 
-constexpr int kSuccess = static_cast<int>(ExitCode::kPass);
-
 Expected<void> RequireOwnProcess(int pid) {
   const std::optional<unsigned> user = UserOfProcess(pid);
   if (!user) return UsageError(fmt::format("there is no process with PID {}", pid));
@@ -130,7 +128,7 @@ Expected<int> Show(const Expected<SessionStatus>& status, OutputForm output) {
   if (!status) return Unexpected(status.error());
   Print(stdout, output == OutputForm::kJson ? SessionJson(*status)
                                             : SessionText(*status, ColourOf(stdout)));
-  return kSuccess;
+  return kExitPass;
 }
 
 OptionValue ImageWord() { return TextWord("IMAGE[:ARGUMENT]"); }
@@ -291,7 +289,7 @@ Expected<int> Execute(const SessionStartCommand& command) {
   if (!status) return Unexpected(status.error());
   if (!command.program.empty()) return ExecuteBelow(status->control, *std::move(below));
   Print(stderr, StartedText(*status));
-  return kSuccess;
+  return kExitPass;
 }
 
 Expected<int> Execute(const SessionExecCommand& command) {
@@ -325,7 +323,7 @@ Expected<int> Execute(const SessionListCommand& command) {
                               NamesText(survey.silent)));
   }
   if (!cleared) return Unexpected(cleared.error());
-  return kSuccess;
+  return kExitPass;
 }
 
 Expected<int> Execute(const SessionStopCommand& command) {
@@ -340,7 +338,7 @@ Expected<int> Execute(const SessionStopCommand& command) {
   for (const std::string& problem : *problems) {
     PrintMessage(fmt::format("still traced: {}", problem));
   }
-  return kSuccess;
+  return kExitPass;
 }
 
 }  // namespace leakgate

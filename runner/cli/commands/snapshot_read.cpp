@@ -209,7 +209,7 @@ Expected<int> Execute(const SnapshotShowCommand& command) {
   } else {
     Print(stdout, ShowText(**view, command.options, StyleOfStandardOutput()));
   }
-  return 0;
+  return kExitPass;
 }
 
 Expected<int> Execute(const SnapshotDiffCommand& command) {
@@ -226,7 +226,7 @@ Expected<int> Execute(const SnapshotDiffCommand& command) {
   } else {
     Print(stdout, DiffText(*diff, command.top, StyleOfStandardOutput()));
   }
-  return 0;
+  return kExitPass;
 }
 
 Expected<int> Execute(const SnapshotExportCommand& command) {
@@ -237,7 +237,7 @@ Expected<int> Execute(const SnapshotExportCommand& command) {
                                      ? ExportToStandardOutput(**view, *command.format)
                                      : ExportTo(command.output, **view, *command.format);
   if (!written) return Unexpected(written.error());
-  return 0;
+  return kExitPass;
 }
 
 }  // namespace leakgate

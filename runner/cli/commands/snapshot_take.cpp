@@ -21,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kEnded = static_cast<int>(ExitCode::kPass);
-
 std::int64_t AsSigned(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 std::string NotRecordedText(const SnapshotClosing& closing) {
@@ -119,17 +117,17 @@ Expected<int> Enable(const SnapshotConfigCommand& command) {
                   : fmt::format("start it: leakgate session exec {} -- COMMAND", command.session);
   PrintMessage(
       fmt::format("{} is enabled, in the session {}; {}", NameOf(command), command.session, next));
-  return kEnded;
+  return kExitPass;
 }
 
 // The session ends when it names nothing any more.
 Expected<int> Disable(const SnapshotConfigCommand& command) {
   const auto status = UpdateSession(command.session, {}, ScopeOf(command));
   if (!status) return Unexpected(status.error());
-  if (!status->scope.images.empty() || !status->scope.pids.empty()) return kEnded;
+  if (!status->scope.images.empty() || !status->scope.pids.empty()) return kExitPass;
   const Expected<std::vector<std::string>> stopped = StopSession(command.session);
   if (!stopped) return Unexpected(stopped.error());
-  return kEnded;
+  return kExitPass;
 }
 
 bool Names(const SessionScope& scope, const SnapshotConfigCommand& command) {
@@ -154,7 +152,7 @@ Expected<int> Query(const SnapshotConfigCommand& command) {
   }
   if (text.empty()) text = fmt::format("{}: not enabled\n", Printable(NameOf(command)));
   Print(stdout, text);
-  return kEnded;
+  return kExitPass;
 }
 
 const Choices<SnapshotSetting> kSettings = {"SETTING",
@@ -267,7 +265,7 @@ Expected<int> Execute(const SnapshotTakeCommand& command) {
   const auto taken = subject->Take(path, command.care);
   if (!taken) return Unexpected(taken.error());
   Print(stderr, TakenText(path, *subject, *taken));
-  return kEnded;
+  return kExitPass;
 }
 
 Expected<int> Execute(const SnapshotPeriodicCommand& command) {
@@ -279,13 +277,13 @@ Expected<int> Execute(const SnapshotPeriodicCommand& command) {
     const bool is_last = subject->HasEnded();
     const Expected<void> taken = series.TakeNext();
     if (!taken) return Unexpected(taken.error());
-    if (command.most && series.taken() >= *command.most) return kEnded;
+    if (command.most && series.taken() >= *command.most) return kExitPass;
     if (is_last) {
       PrintMessage(fmt::format("PID {} has ended", *command.pid));
-      return kEnded;
+      return kExitPass;
     }
     const auto signal = signals.Take(*command.every);
-    if (signal && AsksToEnd(signal->si_signo)) return kEnded;
+    if (signal && AsksToEnd(signal->si_signo)) return kExitPass;
   }
 }
 
