@@ -19,7 +19,7 @@
 #include "runner/base/descriptors.h"
 #include "runner/host/message_socket.h"
 #include "runner/host/named_sockets.h"
-#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 #include "runner/sessions/session_messages.h"
 #include "runner/sessions/session_processes.h"
 
