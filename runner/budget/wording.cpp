@@ -108,8 +108,8 @@ tl::expected<std::int64_t, std::string> ToBytes(const SizeParts& parts, std::int
   return *bytes;
 }
 
-// Whether one of `globs`, which ':' separates, matches `name`. An empty glob only matches an empty
-// name.
+// Returns whether one of `globs`, which ':' separates, matches `name`. An empty glob only matches
+// an empty name.
 bool MatchesAnyGlob(std::string_view globs, std::string_view name) {
   while (true) {
     const std::size_t colon = globs.find(':');

@@ -51,7 +51,7 @@ bool IsScope(int tag) {
 // A concrete function refers to its abstract one, and that one to the declaration in its class. So
 // sound debug information needs two steps.
 constexpr int kMostReferences = 16;
-// For functions in classes in functions.
+// A function may be in a class that is in a function, and so on.
 constexpr int kMostNestedFunctions = 16;
 
 Dwarf_Die Declaration(Dwarf_Die die) {

@@ -76,7 +76,7 @@ constexpr std::size_t kLongSignature = 80;
 constexpr std::size_t kLongestSignature = 160;
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
-// Where the bracket that opens at `open` is closed, one past it. The arrow of
+// Returns the position behind the bracket that closes the one at `open`. The arrow of
 // an expression closes nothing.
 std::size_t PastBracket(std::string_view text, std::size_t open, char opening, char closing) {
   int depth = 0;

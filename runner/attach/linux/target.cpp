@@ -173,8 +173,8 @@ bool Target::AwaitThreadsOutside() {
   return true;
 }
 
-// Whether a thread is not in the agent's code. One that waits in a system call elsewhere is not;
-// one that runs is stopped for a look.
+// Returns whether the thread is not in the agent's code. A thread that waits in a system call
+// elsewhere is not; a thread that runs is stopped to find out.
 bool Target::IsOutside(int tid, ThreadProgress& progress) {
   const std::optional<TargetModule>& agent = layout_->agent();
   const std::optional<WaitingIn> waiting = ReadWaiting(pid(), tid);

@@ -15,7 +15,7 @@
 namespace leakgate {
 namespace {
 
-// What CLI11 finds of one option.
+// The values of one option that CLI11 has found.
 struct FoundOption {
   const OptionList::Bound* bound;
   bool is_set = false;                // of a flag
@@ -88,7 +88,8 @@ class Parser {
     } else {
       CLI::Option* const added = app.add_option(names, found.texts)->type_name(option.value.word);
       if (option.IsArgument()) return;
-      // One value each time: what follows it is not the option's, and may be a file.
+      // The option takes one value each time. What follows that is not the option's, and may be a
+      // file.
       added->expected(1)->allow_extra_args(false)->multi_option_policy(
           CLI::MultiOptionPolicy::TakeAll);
     }
@@ -115,7 +116,8 @@ struct Halves {
   ProgramLine program;
 };
 
-// Where nothing is run, what follows two dashes is a path as any other.
+// Returns whether the command runs no program: then what follows two dashes is a path like any
+// other.
 bool TakesPathsBehindDashes(const std::string& command) {
   return command == "merge" || command == "history" || command == "snapshot";
 }
@@ -132,8 +134,8 @@ Halves Split(const std::vector<std::string>& arguments) {
   return halves;
 }
 
-// What CLI11 could not place: the first such argument tells the mistake. `command`: the one
-// that was found; may be empty.
+// Returns the message about an argument that CLI11 could not place. `command` is the command that
+// was found; it may be empty.
 std::string StrayArgumentText(const std::string& argument, const std::string& command) {
   if (argument.starts_with("-")) {
     return fmt::format("unknown option '{}'; see leakgate{}{} --help", argument,
@@ -149,7 +151,7 @@ std::string StrayArgumentText(const std::string& argument, const std::string& co
   return fmt::format("unexpected argument '{}'; see leakgate {} --help", argument, command);
 }
 
-// What CLI11 says of a wrong command line, on one line.
+// Returns CLI11's message about a wrong command line, on one line.
 std::string ParseErrorText(std::string cause, const std::string& command) {
   std::replace(cause.begin(), cause.end(), '\n', ' ');
   return fmt::format("{}; see leakgate {}{}--help", cause, command, command.empty() ? "" : " ");

@@ -29,7 +29,7 @@ CommandDefinition Define(std::string name) {
 
 CommandDefinition DefineGroup(std::string name) { return {std::move(name), {}, {}}; }
 
-// A command that only prints, and what it prints is known without looking anywhere.
+// Defines a command that only prints a text, which `complete` makes.
 template <typename Asked>
 CommandDefinition DefineDocument(std::string name,
                                  Expected<Command> (*complete)(const Asked&, const ProgramLine&)) {

@@ -23,7 +23,7 @@ namespace {
 
 using AmountByPattern = std::map<std::vector<std::string>, Amount>;
 
-// A finding makes its window fail if it is lost, or grows each time.
+// Returns whether the finding makes its window fail: it is lost, or grows each time.
 bool MakesFail(const Finding& finding) {
   if (finding.disposition == Disposition::kSteady) return true;
   return CountsLiterally(finding) && IsUsers(finding) && IsLost(finding.reach);

@@ -19,7 +19,7 @@ using WriteCompletion = std::string (*)(const std::vector<CommandPage>& pages);
 const Choices<WriteCompletion> kShells = {
     "SHELL", "", "", {{"bash", BashCompletion}, {"zsh", ZshCompletion}, {"fish", FishCompletion}}};
 
-// A line for each rule: its name, its function, how it matches, and why.
+// Returns a line for each rule: its name, its function, how it matches, and why.
 std::string FrameworkRulesText() {
   std::string text = fmt::format(
       "What is counted as the framework's own, apart from outstanding (list version {}):\n",

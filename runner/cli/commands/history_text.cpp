@@ -15,7 +15,8 @@
 namespace leakgate {
 namespace {
 
-// A history tells of what counted, and of what counts no more because a baseline has it.
+// A history keeps the findings that counted, and those that count no more because a baseline has
+// them.
 bool IsKept(Disposition disposition) {
   return disposition == Disposition::kOutstanding || disposition == Disposition::kSteady ||
          disposition == Disposition::kUnconfirmed || disposition == Disposition::kKnown;

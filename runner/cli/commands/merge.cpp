@@ -69,7 +69,8 @@ class MergedReports {
   std::vector<ReportWriter> writers_;
 };
 
-// What a directory has besides results: what is about to be written, and the baseline.
+// Returns the files of a directory that are no results: those about to be written, and the
+// baseline.
 std::vector<fs::path> OtherFiles(const MergeCommand& command) {
   std::vector<fs::path> paths;
   for (const ReportRequest& report : command.reports) paths.push_back(report.path);

@@ -75,12 +75,12 @@ Expected<int> ExecuteBelow(const std::string& control, Below below) {
   return UsageError(fmt::format("{}: cannot be executed: {}", below.program.string(), ErrnoText()));
 }
 
-// A process that was never traced has nothing to take a snapshot of.
+// Returns whether a snapshot of the process can be taken: it must have been traced.
 bool HasSnapshots(const ProcessStatus& process) {
   return process.state != ProcessState::kFailed && process.state != ProcessState::kStarting;
 }
 
-// A file takes the snapshot of one process, a directory those of any number.
+// A file can take the snapshot of one process; a directory takes those of any number.
 Expected<void> TakeAll(const SessionStopCommand& command) {
   if (command.output.empty()) return {};
   const Expected<SessionStatus> status = QuerySession(command.name);

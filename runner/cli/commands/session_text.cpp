@@ -16,8 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::int64_t Signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-
 std::string ImageOf(const ProcessStatus& process) {
   return process.program.path.substr(process.program.path.rfind('/') + 1);
 }
@@ -74,7 +72,8 @@ std::string ProcessText(const ProcessStatus& process, std::size_t image_columns,
   text += fmt::format("  {} live, {} allocated", FormatAmount(LiveIn(process.totals)),
                       FormatAmount(AllocatedIn(process.totals)));
   if (process.drops != 0) {
-    text += fmt::format(", {} not recorded", FormatCount(Signed(process.drops), "event"));
+    text += fmt::format(", {} not recorded",
+                        FormatCount(static_cast<std::int64_t>(process.drops), "event"));
   }
   if (process.attached_seconds != 0) {
     text +=

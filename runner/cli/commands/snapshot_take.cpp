@@ -21,12 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::int64_t AsSigned(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-
 std::string NotRecordedText(const SnapshotClosing& closing) {
-  std::uint64_t drops = 0;
-  for (const std::uint64_t count : closing.drops) drops += count;
-  return drops == 0 ? "" : fmt::format(", {} not recorded", FormatCount(AsSigned(drops), "event"));
+  std::int64_t drops = 0;
+  for (const std::uint64_t count : closing.drops) drops += static_cast<std::int64_t>(count);
+  return drops == 0 ? "" : fmt::format(", {} not recorded", FormatCount(drops, "event"));
 }
 
 // A series of snapshots, of which the newest files are kept.
@@ -169,7 +167,7 @@ Expected<SnapshotSetting> ParseSetting(const std::string& text) {
   return UsageError(fmt::format("'{}': write {}", text, OneOf(WordsOf(kSettings))));
 }
 
-// What `take` and `periodic` have in common.
+// Declares the options that `take` and `periodic` have in common.
 template <typename TakingCommand>
 void DeclareTaking(TakingCommand& command, OptionList& options) {
   options.Add("--pid", TextWord("PID"), command.pid, ParsePid, "The process");

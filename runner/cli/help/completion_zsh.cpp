@@ -39,7 +39,7 @@ std::string FunctionName(const CommandPage& page) {
                                  : "__leakgate_" + Replaced(page.prose.name, " ", "_");
 }
 
-// What stands behind the ':' of an argument's specification.
+// Returns what follows the ':' in the specification of an argument.
 std::string Action(const OptionValue& word, const CommandPage& root) {
   switch (word.kind) {
     case ValueKind::kText:

@@ -80,7 +80,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kBarPeriod(200);
 constexpr milliseconds kLinePeriod(30'000);
-// A run that is over sooner needs no bar.
+// A run that ends sooner needs no bar.
 constexpr milliseconds kPatience(1000);
 
 bool CanShowRow() {
@@ -163,8 +163,8 @@ ProgressDisplay::ProgressDisplay(ProgressMode mode, TerminalUse use) {
   Start();
 }
 
-// All signals are the main thread's. What the process lacks for a thread, it lacks for nothing
-// that matters.
+// All signals go to the main thread. If the thread cannot be started, the run only shows no
+// progress.
 void ProgressDisplay::Start() {
   sigset_t all;
   sigset_t original;
