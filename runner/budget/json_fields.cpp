@@ -10,7 +10,7 @@
 namespace leakgate {
 namespace {
 
-// The value as messages show it.
+// Returns the value as messages show it.
 std::string DescribeValue(const LocatedValue& value) {
   switch (value.kind) {
     case JsonKind::kArray:

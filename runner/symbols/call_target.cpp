@@ -9,7 +9,7 @@
 namespace leakgate {
 namespace {
 
-// The name of the dynamic symbol `index`; `symbols` is the section .dynsym.
+// Returns the name of the dynamic symbol `index`; `symbols` is the section .dynsym.
 std::string SymbolName(Elf* elf, Elf_Scn* symbols, const GElf_Shdr& header, std::uint64_t index) {
   GElf_Sym symbol;
   Elf_Data* const contents = elf_getdata(symbols, nullptr);

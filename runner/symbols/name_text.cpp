@@ -88,8 +88,8 @@ std::size_t PastBracket(std::string_view text, std::size_t open, char opening, c
   return text.size();
 }
 
-// The part of `name` that is an operator's, which its brackets belong to:
-// "operator()", "operator<<", "operator->"; the name's end if there is none.
+// Returns where an operator whose name has brackets begins in `name`, such as "operator()",
+// "operator<<" or "operator->"; the name's end if there is none.
 std::size_t FindOperator(std::string_view name) {
   const std::size_t at = name.rfind("operator");
   if (at == std::string_view::npos) return name.size();
@@ -128,8 +128,8 @@ std::string WithStandardAliases(std::string_view function) {
   return readable;
 }
 
-// `text` with what stands in its outermost brackets replaced: "Put(int)" with
-// "(..)" becomes "Put(..)". Brackets around nothing stay.
+// Replaces the text in the outermost brackets of `text`: "Put(int)" with "(..)" becomes "Put(..)".
+// Empty brackets stay.
 std::string WithBracketsAs(std::string_view replacement, std::string_view text, char opening,
                            char closing) {
   std::string cut;

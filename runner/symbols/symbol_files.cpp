@@ -216,7 +216,7 @@ const std::optional<SilentServers>& ServersGivenUp() { return g_given_up; }
 
 int FindSeparateFile(Dwfl_Module* module, void** userdata, const char* name, GElf_Addr base,
                      const char* file, const char* link, GElf_Word checksum, char** found) {
-  // So elfutils asks for the parts that dwz has shared, which libdw finds by itself.
+  // In this way elfutils asks for the parts that dwz has shared, which libdw finds by itself.
   if (link != nullptr && checksum == 0) return -1;
   const std::string build_id = BuildIdOf(module);
   for (const fs::path& place : PlacesFor(build_id, file, link)) {

@@ -67,7 +67,8 @@ Expected<void> Target::AtSafePoint(const Calls& calls) {
   ThreadProgress progress(pid());
   why_not_ = "none of its threads could be stopped";
   while (!progress.IsSpent(kSafePointPatience)) {
-    // To have a time limit begin anew is better than nothing, when all else has failed.
+    // Once the cheaper ways have failed for some time, a call whose time limit then begins anew may
+    // be stopped, too.
     const bool is_patient = Clock::now() - begin < kSafePointPatience / 4;
     const StopCost most = is_patient ? StopCost::kNone : StopCost::kBeginsAnew;
     const Expected<bool> done = TryThreads(calls, progress, is_stopped ? StopCost::kShows : most);

@@ -73,7 +73,7 @@ bool HasTimeLimit(const WaitingIn& waiting) {
   }
 }
 
-// Letting a thread go on costs it some microseconds in the kernel before it is where it was.
+// When a thread goes on, it spends some microseconds in the kernel before it is where it was.
 constexpr std::chrono::microseconds kBetweenLooks(40);
 // The thread is looked at often in this time.
 constexpr std::chrono::milliseconds kEnough(5);

@@ -23,7 +23,7 @@ struct FoundOption {
   std::vector<std::string> texts{};   // of what is repeated
 };
 
-// CLI11's view of the commands. It only finds out what of the arguments is which option's.
+// CLI11's view of the commands. It only finds out which argument belongs to which option.
 class Parser {
  public:
   explicit Parser(const std::vector<CommandDefinition>& commands) {
@@ -42,7 +42,7 @@ class Parser {
     app_.parse(arguments);
   }
 
-  // The full name of the command that was found, "budget check"; empty: none.
+  // Returns the full name of the command that was found, "budget check"; empty if there is none.
   std::string FoundName() const {
     std::string name;
     const CLI::App* command = &app_;
@@ -53,7 +53,7 @@ class Parser {
     return name;
   }
 
-  // Arguments that have no place.
+  // Returns the arguments that CLI11 could not place.
   std::vector<std::string> StrayArguments() const { return app_.remaining(true); }
 
   // Reads the values that the command was given into its own fields.
@@ -109,8 +109,8 @@ class Parser {
   std::map<std::string, std::deque<FoundOption>> options_;  // which CLI11 points to
 };
 
-// The two halves of a command line: what stands before the first `--`, and the program with
-// its arguments behind it.
+// The two halves of a command line: the arguments before the first `--`, and the program with its
+// arguments behind it.
 struct Halves {
   std::vector<std::string> options;
   ProgramLine program;

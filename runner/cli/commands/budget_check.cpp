@@ -62,7 +62,7 @@ std::string Counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// Collects what `budget check` has to say.
+// Collects the problems that `budget check` prints.
 struct CheckReport {
   std::string text;
   std::size_t errors = 0;
@@ -104,7 +104,7 @@ BudgetProblems CheckDates(const BudgetFile& file, std::chrono::year_month_day to
 
 BudgetProblems CheckAgainstTests(const BudgetSet& budgets, const std::vector<TestId>& tests) {
   BudgetProblems problems;
-  // Two files may conflict over many tests: the first one tells it.
+  // Two files may conflict over many tests. Only the first test is named.
   std::set<std::pair<const BudgetFile*, const BudgetFile*>> told;
   for (const TestId& test : tests) {
     const Expected<AppliedBudget> budget = budgets.ForTest(test);

@@ -39,7 +39,7 @@ AmountByPattern FailingSites(const WindowResult& window) {
   return sites;
 }
 
-// The most that each call site left in any window that failed.
+// Returns the most that each call site left in any window that failed.
 AmountByPattern FailingSites(const RunResult& result) {
   AmountByPattern most;
   for (const WindowResult& window : result.windows) {

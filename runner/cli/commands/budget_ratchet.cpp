@@ -95,7 +95,7 @@ class UsageCounter {
   }
 
  private:
-  // Blocks and mappings are held against an allowance each by themselves.
+  // Blocks and mappings are compared with an allowance separately.
   void CountAllowances(const WindowResult& window) {
     CountAllowances(window.findings);
     CountAllowances(window.mappings);
@@ -142,7 +142,7 @@ class UsageCounter {
   BudgetUsage usage_;
 };
 
-// Tightens one file, or only says how. Returns the number of changes.
+// Tightens one file, or only prints how. Returns the number of changes.
 Expected<std::size_t> RatchetFile(const BudgetFile& file, const BudgetUsage& usage,
                                   UnusedEntries unused, RatchetMode mode) {
   const Expected<std::string> text = ReadBudgetText(file.path);

@@ -22,7 +22,8 @@ bool IsKept(Disposition disposition) {
          disposition == Disposition::kUnconfirmed || disposition == Disposition::kKnown;
 }
 
-// "net::Pool::Grow (src/net/pool.cc)": lines move.
+// Returns text such as "net::Pool::Grow (src/net/pool.cc)". It has no line number, because lines
+// move.
 std::string DescribeCallSite(const Finding& finding) {
   if (finding.stack.empty()) return "an unknown call site";
   const Frame& frame = finding.stack[finding.user_frame.value_or(0)];
@@ -32,7 +33,7 @@ std::string DescribeCallSite(const Finding& finding) {
   return place.empty() ? name : fmt::format("{} ({})", name, place);
 }
 
-// Findings of one path are one, whatever else tells them apart in a report.
+// Findings with the same path count as one, whatever else differs in a report.
 void AddFindings(const WindowResult& window, std::vector<HistoryFinding>& findings) {
   std::map<std::string, HistoryFinding> by_path;
   for (const Finding& finding : window.findings) {
@@ -62,7 +63,7 @@ Json ToJson(const HistoryOccasion& occasion) {
 
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
 
-// "3f2a (2026-01-31T12:00:00Z)".
+// Returns text such as "3f2a (2026-01-31T12:00:00Z)".
 std::string Text(const HistoryOccasion& occasion) {
   if (occasion.commit.empty()) return occasion.time;
   return fmt::format("{} ({})", occasion.commit, occasion.time);

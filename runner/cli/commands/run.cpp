@@ -36,8 +36,8 @@ Runs OfProgram(const std::filesystem::path& program, Runs runs) {
   return runs;
 }
 
-// The baseline judges, and a page compares with it: with what it is before the program
-// starts, since a report may be about to replace it.
+// The baseline is read before the program starts, since a report may be about to replace it. It
+// judges, and the HTML report compares with it.
 Expected<Runs> ReadBaselineOf(RunCommand& command) {
   Runs compared;
   if (command.baseline.empty()) return compared;
@@ -70,7 +70,7 @@ Expected<Runs> PrepareFiles(RunCommand& command) {
   return ReadBaselineOf(command);
 }
 
-// Says which snapshots there are, and how to look at them. An error tells the user who asked
+// Prints which snapshots there are, and how to look at them. An error tells the user who asked
 // for them that they are not there.
 Expected<void> TellOfSnapshots(const RunCommand& command) {
   const TestSnapshots* const snapshots = command.request.snapshots.get();
@@ -92,7 +92,7 @@ Expected<void> TellOfSnapshots(const RunCommand& command) {
   return {};
 }
 
-// The report keeps the run's own exit code: whoever merges reports goes by that.
+// The report keeps the run's own exit code, because merging reports depends on it.
 int ExitCodeToTell(const RunResult& result, std::optional<int> skip_exit_code) {
   if (!skip_exit_code) return result.exit_code;
   if (result.exit_code == 0 && RanNoTestToItsEnd(result)) return *skip_exit_code;

@@ -66,7 +66,7 @@ Expected<Below> PrepareBelow(const std::vector<std::string>& program) {
   return Below{*path, program};
 }
 
-// The program takes this process's place, and inherits all that it has.
+// Replaces this process by the program, which inherits all that it has.
 Expected<int> ExecuteBelow(const std::string& control, Below below) {
   auto environment = ProgramEnvironment(OwnEnvironment(), {FindAgent(), control});
   if (!environment) return Unexpected(environment.error());
@@ -109,7 +109,8 @@ Expected<void> TakeAll(const SessionStopCommand& command) {
   return {};
 }
 
-// Disables as many as it can. Returns the error of the last one that is still there.
+// Ends the tracing of as many processes as it can. Returns the error of the last one that is still
+// there.
 Expected<void> ClearOrphans() {
   std::map<int, Error> problems;
   for (const Orphan& orphan : FindOrphans()) {

@@ -34,7 +34,7 @@ std::int64_t CountLive(const SessionStatus& session) {
       });
 }
 
-// "2026-11-21 14:03:22", in local time.
+// Returns text such as "2026-11-21 14:03:22", in local time.
 std::string TimeText(std::int64_t seconds) {
   const std::time_t time = seconds;
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(time));
@@ -44,7 +44,7 @@ std::string Processes(std::uint64_t count) {
   return fmt::format("{} process{}", count, count == 1 ? "" : "es");
 }
 
-// ", 3 not traced"; nothing where all are.
+// Returns text such as ", 3 not traced"; empty if all are traced.
 std::string UntracedText(const SessionStatus& session) {
   return session.untraced == 0 ? "" : fmt::format(", {} not traced", session.untraced);
 }

@@ -59,8 +59,8 @@ Expected<std::unique_ptr<SnapshotView>> Read(const std::filesystem::path& file,
   return view;
 }
 
-// From its construction to its end a command may ask servers for debug files, and says which
-// it has given up.
+// While an object of this class lives, a command may ask servers for debug files. At its end it
+// prints which servers were given up.
 class WithDebugServers {
  public:
   WithDebugServers() { LimitPatienceWithServers(); }
@@ -76,7 +76,7 @@ class WithDebugServers {
   WithDebugServers& operator=(const WithDebugServers&) = delete;
 };
 
-// A broken pipe is no error: nobody reads what is lost. A full disk is one.
+// A broken pipe is no error, since nobody reads the rest. A full disk is one.
 Expected<void> ExportToStandardOutput(SnapshotView& view, SnapshotFormat format) {
   const Expected<void> written =
       ExportSnapshot(view, format, std::cout, SurroundingsOfThisProcess());
@@ -102,7 +102,7 @@ Choices<GroupBy> Groupings() {
   return groupings;
 }
 
-// The message names the table last: it is what is shown without the option.
+// The message names the table last, because that is shown without the option.
 const Choices<SnapshotLayout> kViews = {
     "VIEW",
     "view",

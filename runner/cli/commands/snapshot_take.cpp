@@ -50,7 +50,8 @@ class Series {
   std::uint64_t taken() const { return taken_; }
 
  private:
-  // "14:03:22  1.2 MiB in 3210 blocks live  +64 B (+1 block)  redis-12-0002.snapshot".
+  // Returns text such as "14:03:22 1.2 MiB in 3210 blocks live  +64 B (+1 block)
+  // redis-12-0002.snapshot".
   std::string LineText(const Amount& live, const fs::path& path) const {
     const std::string growth =
         last_ ? FormatChange({live.bytes - last_->bytes, live.blocks - last_->blocks}) : "";
@@ -118,7 +119,7 @@ Expected<int> Enable(const SnapshotConfigCommand& command) {
   return kExitPass;
 }
 
-// The session ends when it names nothing any more.
+// The session ends when it names no process and no image any more.
 Expected<int> Disable(const SnapshotConfigCommand& command) {
   const auto status = UpdateSession(command.session, {}, ScopeOf(command));
   if (!status) return Unexpected(status.error());

@@ -12,7 +12,7 @@ constexpr std::string_view kHead = R"sh(#compdef leakgate
 
 )sh";
 
-// Behind two dashes the program is completed as if it stood alone.
+// The program behind two dashes is completed as if it stood alone.
 constexpr std::string_view kTail = R"sh(
 _leakgate() {
   local dashes=${words[(i)--]}

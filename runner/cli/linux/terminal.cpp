@@ -18,7 +18,7 @@
 namespace leakgate {
 namespace {
 
-// The escape sequences that Paint writes, and that do no more than that to a terminal.
+// The escape sequences that Paint writes, which only change colours.
 constexpr std::array<std::string_view, 6> kColours = {"\x1b[0m",  "\x1b[1m",  "\x1b[2m",
                                                       "\x1b[32m", "\x1b[33m", "\x1b[1;31m"};
 
@@ -29,7 +29,7 @@ std::string_view ColourAtBeginOf(std::string_view text) {
   return found == kColours.end() ? std::string_view() : *found;
 }
 
-// Builds the text, and remembers what its line has so far: that tells what the rest may mean.
+// Builds the text, and remembers what its line has so far: the meaning of the rest depends on it.
 class ConsoleLines {
  public:
   std::string Take() { return std::move(text_); }
@@ -64,8 +64,8 @@ class ConsoleLines {
     return part.size();
   }
 
-  // GitHub takes what follows blanks at the begin of a line for a command, Azure and TeamCity, and
-  // GitHub as well, what follows "##" anywhere.
+  // GitHub obeys commands that follow blanks at the begin of a line. GitHub, Azure and TeamCity
+  // obey commands that begin with "##" anywhere.
   bool IsCommand(std::string_view text) const {
     return text.starts_with("##") || (is_blank_ && text.starts_with("::"));
   }
