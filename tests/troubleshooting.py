@@ -28,7 +28,7 @@ SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runne
            "runner/snapshot/file", "runner/base/atomic_file.cpp", "runner/base/file_place.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
 OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
-               "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp", "command_page.cpp",
+               "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp",
                "explain.cpp", "documents.cpp", "history_text.cpp",
                "process_resources.cpp", "budget_init.cpp", "installation.cpp", "session_text.cpp",
                "snapshot_take.cpp"}
@@ -142,10 +142,10 @@ def messages() -> dict[str, str]:
     for text, name in FURTHER.items():
         if any(text == literal for literal, _, _ in literals_of((ROOT / name).read_text())):
             found.setdefault(text, name)
-    words = (ROOT / "runner/region/region_words.cpp").read_text()
+    words = (ROOT / "runner/region/region_words.h").read_text()
     for word in set(re.findall(r'Named\{(?:DropReason|UnwindEnd)::\w+, "(\w+)"\}', words)):
         if word != "outermost":  # which is complete
-            found.setdefault(word, "runner/region/region_words.cpp")
+            found.setdefault(word, "runner/region/region_words.h")
     return found
 
 

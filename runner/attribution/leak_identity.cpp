@@ -8,7 +8,6 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/region/region_words.h"
-#include "runner/symbols/function_text.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {

@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {

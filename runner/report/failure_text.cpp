@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "runner/attribution/call_sites.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/excess.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/left_behind_text.h"

@@ -12,9 +12,9 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/base/word_table.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/result/words.h"
-#include "runner/symbols/function_text.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

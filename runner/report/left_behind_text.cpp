@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "runner/attribution/call_sites.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/excess.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/window_text.h"

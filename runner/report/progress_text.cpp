@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/style.h"
 
 namespace leakgate {

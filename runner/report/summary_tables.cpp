@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/excess.h"
 #include "runner/report/summary_text.h"
 #include "runner/report/window_text.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/failure_text.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/left_behind_text.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runner/base/word_table.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {

@@ -1,51 +1,56 @@
 #include "runner/result/window_result.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
-#include "runner/budget/quantities.h"
+#include "runner/budget/applied_budget.h"
 
 namespace leakgate {
 namespace {
 
 class Violations {
  public:
-  explicit Violations(const std::string& component) : component_(component) {}
+  explicit Violations(const AppliedBudget& budget) : budget_(budget) {}
 
-  void Add(std::string metric, std::int64_t actual, const std::optional<AppliedLimit>& limit,
-           Amount amount = {}) {
-    if (!limit || actual <= limit->value) return;
-    found_.push_back({std::move(metric), actual, *limit, component_, amount});
+  void Add(const AmountQuantity& quantity, Amount actual) {
+    const AppliedAmountLimits& limits = budget_.*quantity.applied;
+    Add(fmt::format("{}_bytes", quantity.key), actual.bytes, limits.bytes, actual);
+    Add(fmt::format("{}_blocks", quantity.key), actual.blocks, limits.blocks, actual);
   }
-  void Add(const std::string& metric, Amount actual, const AppliedAmountLimits& limits) {
-    Add(metric + "_bytes", actual.bytes, limits.bytes, actual);
-    Add(metric + "_blocks", actual.blocks, limits.blocks, actual);
-  }
-  void Add(std::string metric, const std::optional<std::int64_t>& actual,
-           const std::optional<AppliedLimit>& limit) {
-    if (actual) Add(std::move(metric), *actual, limit);
+  void Add(const NumberQuantity& quantity, const std::optional<std::int64_t>& actual) {
+    if (!actual) return;
+    const char* const unit = quantity.in_bytes ? "_bytes" : "";
+    Add(fmt::format("{}{}", quantity.key, unit), *actual, budget_.*quantity.applied, {});
   }
 
   std::vector<Violation> Take() { return std::move(found_); }
 
  private:
-  const std::string& component_;
+  void Add(std::string metric, std::int64_t actual, const std::optional<AppliedLimit>& limit,
+           Amount amount) {
+    if (!limit || actual <= limit->value) return;
+    found_.push_back({std::move(metric), actual, *limit, budget_.component, amount});
+  }
+
+  const AppliedBudget& budget_;
   std::vector<Violation> found_;
 };
 
 }  // namespace
 
 std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budget) {
-  Violations violations(budget.component);
-  violations.Add("outstanding", measured.outstanding, budget.outstanding);
-  violations.Add("lost", measured.lost, budget.lost);
-  violations.Add("retained", measured.retained, budget.retained);
-  violations.Add("growth", measured.growth, budget.growth);
-  violations.Add("allocated", measured.allocated, budget.allocated);
-  violations.Add("peak_bytes", measured.peak_bytes, budget.peak_bytes);
-  violations.Add("mapped", measured.mapped, budget.mapped);
-  violations.Add("file_descriptors", measured.file_descriptors, budget.file_descriptors);
-  violations.Add("threads", measured.threads, budget.threads);
+  Violations violations(budget);
+  violations.Add(quantity::kOutstanding, measured.outstanding);
+  violations.Add(quantity::kLost, measured.lost);
+  violations.Add(quantity::kRetained, measured.retained);
+  violations.Add(quantity::kGrowth, measured.growth);
+  violations.Add(quantity::kAllocated, measured.allocated);
+  violations.Add(quantity::kPeak, measured.peak_bytes);
+  violations.Add(quantity::kMapped, measured.mapped);
+  violations.Add(quantity::kFileDescriptors, measured.file_descriptors);
+  violations.Add(quantity::kThreads, measured.threads);
   return violations.Take();
 }
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "runner/report/finding_text.h"
-#include "runner/symbols/function_text.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

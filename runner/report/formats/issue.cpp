@@ -9,7 +9,7 @@
 #include <set>
 
 #include "runner/attribution/leak_identity.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/excess.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/style.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/excess.h"
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/finding_text.h"
 #include "runner/snapshot/view/snapshot_diff.h"
 

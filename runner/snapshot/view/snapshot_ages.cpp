@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {

@@ -9,10 +9,10 @@
 #include <map>
 #include <tuple>
 
-#include "runner/region/quantity_text.h"
 #include "runner/report/finding_text.h"
+#include "runner/region/amount.h"
 #include "runner/result/words.h"
-#include "runner/symbols/function_text.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

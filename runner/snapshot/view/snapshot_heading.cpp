@@ -10,7 +10,6 @@
 
 #include "runner/base/word_table.h"
 #include "runner/region/amount.h"
-#include "runner/region/quantity_text.h"
 #include "runner/region/region_words.h"
 #include "runner/result/words.h"
 #include "runner/snapshot/view/show_snapshot.h"
