@@ -175,6 +175,10 @@ bool IsToBeConfirmed(const WindowResult& window, const Finding& finding) {
                      });
 }
 
+bool AsksForReach(const AppliedBudget& budget) {
+  return UsesDefaultPolicy(budget) || IsLimited(budget.lost) || IsLimited(budget.retained);
+}
+
 void SumFindings(WindowResult& window) {
   window.outstanding = window.lost = window.retained = window.allowed = window.known =
       window.framework = window.mapped = {};

@@ -61,6 +61,9 @@ void DecideVerdict(WindowResult& window);
 // Fills in the same amounts, without a verdict.
 void SumFindings(WindowResult& window);
 
+// Returns whether anything hangs on which blocks are lost.
+[[nodiscard]] bool AsksForReach(const AppliedBudget& budget);
+
 // Returns whether only a repetition of the test can tell `finding` from a leak.
 [[nodiscard]] bool IsToBeConfirmed(const WindowResult& window, const Finding& finding);
 

@@ -244,6 +244,7 @@ class Session {
   void CollectWindows(RunResult& result) {
     result.tracing.generations = static_cast<int>(generations_.processes().size());
     for (const auto& process : generations_.processes()) {
+      if (process != generations_.processes().back()) process->NoteExecuted();
       std::vector<WindowResult> windows = process->Finish();
       if (result.windows.empty()) {
         result.windows = std::move(windows);
