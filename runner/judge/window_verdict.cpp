@@ -91,6 +91,8 @@ void JudgeBy(const AppliedBudget& budget, WindowResult& window) {
 
 bool IsGated(const WindowResult& window) {
   if (window.kind == WindowKind::kTest) return true;
+  // By what it lost.
+  if (window.kind == WindowKind::kProgram && UsesDefaultPolicy(*window.budget)) return true;
   if (leakgate::IsGated(*window.budget)) return true;
   return std::any_of(window.code_budgets.begin(), window.code_budgets.end(),
                      [](const auto& budget) { return leakgate::IsGated(*budget); });
