@@ -10,6 +10,7 @@
 #include "runner/attribution/frame_origin.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/host/control_server.h"
+#include "runner/judge/window_verdict.h"
 #include "runner/process/process_tree.h"
 #include "runner/report/verdict_counts.h"
 #include "runner/run/confirmation.h"
@@ -202,6 +203,7 @@ class Session {
     result.failures = prepared_.budgets.ListExpired();
     CollectWindows(result);
     confirmations_->ConfirmAll(WhyNotRepeated(result), result);
+    for (WindowResult& window : result.windows) RefuseUntold(window);
     result.reasons = ReasonsForDoubt(generations_, result);
     if (!server_failure_.empty()) {
       result.reasons.insert(result.reasons.begin(), server_failure_);
