@@ -127,11 +127,21 @@ std::string_view ExplainLoss(LossMoment moment, WindowKind window) {
   return is_with_destructors ? "lost as static destructors ran" : "";
 }
 
-Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request, Variables& variables) {
+bool Contains(const std::vector<LiveBlock>& blocks, const LiveBlock& block) {
+  const auto found = std::lower_bound(
+      blocks.begin(), blocks.end(), block,
+      [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+  return found != blocks.end() && IsSameBlock(*found, block);
+}
+
+Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
+                                       const std::vector<LiveBlock>& known, Variables& variables) {
   Expected<HeapCopy> heap = request.region.CopyHeap();
   if (!heap) return Unexpected(heap.error());
   WholeLook look{std::move(heap->blocks), {}};
-  if (look.blocks.empty()) return look;
+  const bool has_new = std::any_of(look.blocks.begin(), look.blocks.end(),
+                                   [&](const LiveBlock& block) { return !Contains(known, block); });
+  if (!has_new) return WholeLook{};
   const auto reaches = FindReach({.pid = request.pid,
                                   .region = request.region,
                                   .candidates = look.blocks,

@@ -21,16 +21,20 @@ struct WholeLook {
   std::vector<Reach> reaches;     // one for each
 };
 
-// Returns which of all live blocks are lost. Without live blocks the process is not stopped.
-// REQUIRES: the process waits.
+// Returns which of all live blocks are lost. If none is live but those of `known`, which are sorted
+// by address, the process is not stopped, and the look is empty. REQUIRES: the process waits.
 [[nodiscard]] Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
+                                                     const std::vector<LiveBlock>& known,
                                                      Variables& variables);
+
+// Returns whether `block` is one of `blocks`, which are sorted by address.
+[[nodiscard]] bool Contains(const std::vector<LiveBlock>& blocks, const LiveBlock& block);
 
 // Up to when something led to a lost block.
 enum class LossMoment {
   kInWindow,  // at most to the end of its window
   kAfterWindow,
-  kWithDestructors,  // exit handlers and static destructors freed or forgot what led to it
+  kWithDestructors,  // it was allocated as they ran, or nobody looked before they did
 };
 
 struct LostBlock {

@@ -259,12 +259,24 @@ void WindowJudge::EndIteration(int asking_tid, Results& results) {
 }
 
 void WindowJudge::EndProcess(int asking_tid, ProcessEndMoment moment, Results& results) {
-  const bool is_before = moment == ProcessEndMoment::kBeforeDestructors;
+  if (moment == ProcessEndMoment::kAfterDestructors) {
+    return JudgeAfterDestructors(asking_tid, results);
+  }
   const Look look = LookAtAll(asking_tid);
-  // What destructors lose is told where it can be.
-  if (!look && !is_before && why_lost_unknown_.empty()) return;
   why_lost_unknown_ = look ? "" : look.error().message;
-  ChargeLost(look, is_before ? LossMoment::kAfterWindow : LossMoment::kWithDestructors, results);
+  if (look) live_at_end_ = look->blocks;
+  ChargeLost(look, LossMoment::kAfterWindow, results);
+}
+
+void WindowJudge::JudgeAfterDestructors(int asking_tid, Results& results) {
+  Look look = LookAtAll(asking_tid);
+  const bool was_told_before = why_lost_unknown_.empty();
+  if (!look && was_told_before) return;
+  why_lost_unknown_ = look ? "" : look.error().message;
+  for (std::size_t i = 0; look && i < look->blocks.size(); ++i) {
+    if (Contains(live_at_end_, look->blocks[i])) look->reaches[i] = Reach::kRetained;
+  }
+  ChargeLost(look, LossMoment::kWithDestructors, results);
 }
 
 void WindowJudge::EndProgram(Results& results) {
@@ -304,7 +316,7 @@ void WindowJudge::JudgeAgain(Results& results, std::string_view when, const Whic
 }
 
 Expected<WholeLook> WindowJudge::LookAtAll(int asking_tid) {
-  return LookAtWholeProgram(RequestFor(0, asking_tid), around_.variables);
+  return LookAtWholeProgram(RequestFor(0, asking_tid), live_at_end_, around_.variables);
 }
 
 // Whose they are is asked of the lost ones alone: there are many blocks, and few are lost.
@@ -422,11 +434,12 @@ void WindowJudge::RefuseUnprovenPass(WindowResult& result) const {
     return;
   }
   result.verdict = Verdict::kInconclusive;
-  result.reason = "what it lost could not be told: " + why_lost_unknown_;
+  result.reason = fmt::format("what it lost could not be told: {}", why_lost_unknown_);
   if (why_lost_unknown_ != kNotInOrder) return;
-  result.reason +=
-      fmt::format("; end it in order, or limit \"outstanding\" in \"limits\": {{\"{}\": ...}}",
-                  child_ != nullptr ? "process" : "program");
+  result.reason = fmt::format(
+      "what it lost could not be told: {}; end it in order, or limit \"outstanding\" in "
+      "\"limits\": {{\"{}\": ...}}",
+      kNotInOrder, child_ != nullptr ? "process" : "program");
 }
 
 void WindowJudge::MarkLost(WindowEvidence& evidence) const {

@@ -98,6 +98,8 @@ class WindowJudge {
   void JudgeAgain(Results& results, std::string_view when, const WhichWindows& which,
                   const Look* look);
   [[nodiscard]] Look LookAtAll(int asking_tid);
+  // What static destructors let go of was held as long as the program ran: that is no loss.
+  void JudgeAfterDestructors(int asking_tid, Results& results);
   // Charges what is lost by now to the windows that allocated it.
   void ChargeLost(const Look& look, LossMoment moment, Results& results);
   void ChargeLostTo(std::uint32_t window, const std::vector<LostBlock>& lost, Results& results);
@@ -115,7 +117,8 @@ class WindowJudge {
   bool has_executed_ = false;
   std::shared_ptr<const AppliedBudget> last_budget_ = NoBudget();
   CallSites sites_;
-  std::map<std::uint32_t, WindowEvidence> open_;         // of windows whose verdict is open
+  std::map<std::uint32_t, WindowEvidence> open_;  // of windows whose verdict is open
+  std::vector<LiveBlock> live_at_end_;  // before destructors ran, if the process was looked at then
   std::map<std::uint64_t, LostBlock> lost_;              // all that were found, by address
   std::map<std::uint32_t, ProcessResources> resources_;  // at the begin of open windows
   std::uint32_t earlier_frees_taken_ = 0;
