@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "runner/process/proc_files.h"
+
 namespace leakgate {
 namespace {
 
@@ -31,6 +33,12 @@ Match MatchOf(const Finding& finding) {
       break;
   }
   return Match::kCounted;
+}
+
+// Once main's thread has ended, others may go on: then the memory can only be seen by way of them.
+int ThreadWithMemory(const EvidenceRequest& request) {
+  const bool is_by_another = request.asking_tid != 0 && HasDied(request.pid, request.pid);
+  return is_by_another ? request.asking_tid : request.pid;
 }
 
 // Takes blocks of one call stack and kind out of the findings that have them.
@@ -142,7 +150,7 @@ Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
   const bool has_new = std::any_of(look.blocks.begin(), look.blocks.end(),
                                    [&](const LiveBlock& block) { return !Contains(known, block); });
   if (!has_new) return WholeLook{};
-  const auto reaches = FindReach({.pid = request.pid,
+  const auto reaches = FindReach({.pid = ThreadWithMemory(request),
                                   .region = request.region,
                                   .candidates = look.blocks,
                                   .variables = variables,
