@@ -71,14 +71,15 @@ enum class TestResult : std::uint32_t {
 
 // What the agent asks the runner (Mailbox::question), and waits for.
 enum class Question : std::uint32_t {
-  kJudge = 0,          // a window has ended: is it within budget?
-  kTestBegins = 1,     // asked only with kAskAtTestBegin
-  kIterationEnds = 2,  // all tear-down is done; asked only with kAskAtIterationEnd
-  kProcessEnds = 3,    // main has returned, or exit is called; asked only with kAskAtProcessEnd
-  kMeasure = 4,        // what does a measuring window have outstanding now?
-  kMeasureAtEnd = 5,   // the same at its end
-  kTakeSnapshot = 6,   // take a snapshot of the process now; the answer is its size
-  kReadSnapshot = 7    // give part `subject` of the last snapshot: see below
+  kJudge = 0,              // a window has ended: is it within budget?
+  kTestBegins = 1,         // asked only with kAskAtTestBegin
+  kIterationEnds = 2,      // all tear-down is done; asked only with kAskAtIterationEnd
+  kProcessEnds = 3,        // main has returned, or exit is called; asked only with kAskAtProcessEnd
+  kMeasure = 4,            // what does a measuring window have outstanding now?
+  kMeasureAtEnd = 5,       // the same at its end
+  kTakeSnapshot = 6,       // take a snapshot of the process now; the answer is its size
+  kReadSnapshot = 7,       // give part `subject` of the last snapshot: see below
+  kDestructorsHaveRun = 8  // exit handlers have run; asked only with kAskAtProcessEnd
 };
 
 // The agent writes the snapshot files that the program's code asks for. The runner is told no path,
@@ -91,9 +92,9 @@ inline constexpr std::uint32_t kAskAtTestBegin = 1;
 inline constexpr std::uint32_t kAskAtIterationEnd = 2;
 inline constexpr std::uint32_t kAskAtTestEnd = 4;   // also if nothing is outstanding
 inline constexpr std::uint32_t kAskAtSuiteEnd = 8;  // likewise
-// Set before the process gets the region, and only in the region of a child that a budget file
-// names, which runs no tests of its own.
+// These are set before the process gets the region.
 inline constexpr std::uint32_t kAskAtProcessEnd = 16;
+inline constexpr std::uint32_t kHasNoTests = 32;  // a child that a budget file names: one window
 
 // A string in the region's text: offset and length in bytes.
 struct TextRef {

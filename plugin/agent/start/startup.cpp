@@ -155,6 +155,7 @@ __attribute__((constructor)) void OnLoad() { (void)CurrentRoute(); }
 __attribute__((destructor)) void OnUnload() {
   if (!IsTracing()) return;
   SettleBeforeEnd();
+  AnnounceEndOfDestructors();
   g_region.header().program_end.store(static_cast<std::uint32_t>(ProgramEnd::kExit),
                                       std::memory_order_release);
 }
