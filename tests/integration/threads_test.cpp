@@ -67,6 +67,29 @@ TEST_P(ThreadsTest, OlderThreadIsChargedToTheTestThatRuns) {
 
 LEAKGATE_IN_BOTH_MODES(ThreadsTest);
 
+// Tests beside threads that go on holding what they have allocated, and one that is about to free.
+
+class BusyThreadsTest : public BothModes {};
+
+TEST_P(BusyThreadsTest, PassesWhatThreadsHoldUntilTheyEnd) {
+  const GatedRun run = RunByDefault({Fixture("busy_threads")});
+
+  EXPECT_EQ(run.command.exit_code, 0);
+  for (const std::string suite : {"NeverStops", "Sleeps", "Waits"}) {
+    for (const int test : {0, 20, 39}) {
+      const std::string name = "Beside/" + suite + ".LeavesNothing/" + std::to_string(test);
+      EXPECT_EQ(run.Test(name)["verdict"], "pass") << name;
+    }
+  }
+}
+
+TEST_P(BusyThreadsTest, WaitsForAThreadThatIsAboutToFree) {
+  EXPECT_EQ(RunTests("busy_threads", "AboutToFree.*").Test("AboutToFree.IsWaitedFor")["verdict"],
+            "pass");
+}
+
+LEAKGATE_IN_BOTH_MODES(BusyThreadsTest);
+
 // Whose thread left a block, and where that thread comes from.
 
 class ThreadOriginsTest : public BothModes {
