@@ -90,6 +90,23 @@ TEST_P(BusyThreadsTest, WaitsForAThreadThatIsAboutToFree) {
 
 LEAKGATE_IN_BOTH_MODES(BusyThreadsTest);
 
+// Threads that reallocate the arrays which alone hold their blocks, while it is asked what is lost.
+
+class ReallocatingTest : public BothModes {};
+
+TEST_P(ReallocatingTest, TellsWhatIsLostFromWhatIsBeingReallocated) {
+  const GatedRun run = RunByDefault({Fixture("reallocating")});
+
+  for (int test = 0; test < 10; ++test) {
+    const std::string name = "Beside/Reallocating.LosesNothing/" + std::to_string(test);
+    EXPECT_EQ(run.Test(name)["verdict"], "pass") << name;
+  }
+  EXPECT_EQ(run.Test("Losing.LosesOne")["verdict"], "over_budget");
+  EXPECT_EQ(run.Test("Losing.LosesOne")["lost"]["bytes"], 402);
+}
+
+LEAKGATE_IN_BOTH_MODES(ReallocatingTest);
+
 // Whose thread left a block, and where that thread comes from.
 
 class ThreadOriginsTest : public BothModes {

@@ -149,6 +149,15 @@ void NoteMismatch(Recording recording, void* block, const FreeCall& call,
   NoteFreeError(error);
 }
 
+// The release pairs with the runner's acquire, and keeps the order of what follows: at no moment is
+// the block neither in the live map nor here.
+void ShowReallocated(Recording recording, const void* block, std::uint64_t size_bytes) {
+  CounterShard& shard = *recording.thread().shard;
+  shard.reallocated_bytes.store(size_bytes, std::memory_order_relaxed);
+  shard.reallocated_address.store(reinterpret_cast<std::uint64_t>(block),
+                                  std::memory_order_release);
+}
+
 void NoteIfFreedTwice(void* block, LiveMap::Slot slot, const FreeCall& call) {
   if (!IsFreedBlock(reinterpret_cast<std::uint64_t>(block)) || !CanRecord()) return;
   {
@@ -262,6 +271,7 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
       CountFreedBy(*freed.freed_by, freed.record.size_bytes);
     }
     if (!MayFree(call.kind, freed.record.kind)) NoteMismatch(guard, block, call, freed.record);
+    if (call.kind == FreeKind::kRealloc) ShowReallocated(guard, block, freed.record.size_bytes);
     LiveMap::Clear(slot);
     // A block of the current window is counted without a lock, whoever frees it.
     MoveToCurrentWindow(*t_thread.state);
@@ -270,6 +280,10 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
   }
   NoteUnsettled();  // a free settles nothing
   return freed;
+}
+
+void EndReallocation() {
+  t_thread.state->shard->reallocated_address.store(0, std::memory_order_release);
 }
 
 void RestoreBlock(void* block, const FreedBlock& freed) {

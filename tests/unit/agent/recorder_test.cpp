@@ -422,6 +422,21 @@ TEST_F(RecorderTest, AgreesWithAModelUnderThreadsThatFreeEachOthersBlocks) {
   EXPECT_EQ(sum.bytes, bytes);
 }
 
+TEST_F(RecorderTest, ShowsABlockWhileItIsReallocated) {
+  Allocate(0x1305'0000, 4000);
+  const auto before = agent::RecordFree(At(0x1305'0000), {FreeKind::kRealloc, {}});
+  ASSERT_TRUE(before);
+
+  const std::vector<ReallocatedCopy> shown = Reader().ReallocatedBlocks();
+  ASSERT_EQ(shown.size(), 1U);
+  EXPECT_EQ(shown[0].tid, agent::CurrentTid());
+  EXPECT_EQ(shown[0].address, 0x1305'0000U);
+  EXPECT_EQ(shown[0].size_bytes, 4000U);
+
+  agent::EndReallocation();
+  EXPECT_TRUE(Reader().ReallocatedBlocks().empty());
+}
+
 TEST_F(RecorderTest, CountsWindowsRightWhileTheyMoveOnUnderOtherThreads) {
   std::atomic<bool> is_done{false};
   std::thread busy([&] {
