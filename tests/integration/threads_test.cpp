@@ -107,6 +107,21 @@ TEST_P(ReallocatingTest, TellsWhatIsLostFromWhatIsBeingReallocated) {
 
 LEAKGATE_IN_BOTH_MODES(ReallocatingTest);
 
+// Handlers that allocate on a stack with no room for more.
+
+class SmallStackTest : public BothModes {};
+
+TEST_P(SmallStackTest, RunsHandlersThatAllocateAndTellsWhatTheyLeave) {
+  for (const std::string test : {"SmallStack.FreesItAll", "SmallStack.FreesItAllInAThread"}) {
+    EXPECT_EQ(OutcomeOfTest("signal_stack", test), Pass()) << test;
+  }
+  EXPECT_EQ(OutcomeOfTest("signal_stack", "SmallStack.Leaks"),
+            OverBudget({{602, 1, "malloc", "(anonymous namespace)::Leak(int)",
+                         PlaceOf("signal_stack.cpp", "in a handler")}}));
+}
+
+LEAKGATE_IN_BOTH_MODES(SmallStackTest);
+
 // Whose thread left a block, and where that thread comes from.
 
 class ThreadOriginsTest : public BothModes {

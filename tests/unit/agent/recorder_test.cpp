@@ -437,6 +437,19 @@ TEST_F(RecorderTest, ShowsABlockWhileItIsReallocated) {
   EXPECT_TRUE(Reader().ReallocatedBlocks().empty());
 }
 
+TEST_F(RecorderTest, ForgetsCodeOutsideOfModulesOnceItIsUnmapped) {
+  agent::g_modules.NoteCodeOutside(0x7000'1234);
+  const std::uint32_t before = agent::g_modules.Epoch();
+  agent::g_modules.NoteUnmapped(0x7000'2000, 0x7000'3000);
+  EXPECT_EQ(agent::g_modules.Epoch(), before);
+
+  agent::g_modules.NoteUnmapped(0x7000'1000, 0x7000'2000);
+  EXPECT_NE(agent::g_modules.Epoch(), before);
+  const std::uint32_t after = agent::g_modules.Epoch();
+  agent::g_modules.NoteUnmapped(0x7000'1000, 0x7000'2000);
+  EXPECT_EQ(agent::g_modules.Epoch(), after);
+}
+
 TEST_F(RecorderTest, CountsWindowsRightWhileTheyMoveOnUnderOtherThreads) {
   std::atomic<bool> is_done{false};
   std::thread busy([&] {
