@@ -136,8 +136,8 @@ std::string RootNamer::NameOf(const RootPlace& place) const {
       return ThreadLocalText(thread, place.address);
     }
     const bool is_stack = FindRange(maps_, place.address) == FindRange(maps_, thread.stack_pointer);
-    return fmt::format("{} {}", is_stack ? "the stack of" : "a block being reallocated by",
-                       ThreadText(place.tid));
+    if (is_stack) return fmt::format("the stack of {}", ThreadText(place.tid));
+    return fmt::format("a block being reallocated by {}", ThreadText(place.tid));
   }
   for (const MappedModule& module : modules_) {
     if (AddressRange{module.begin, module.end}.Has(place.address)) {
