@@ -9,7 +9,7 @@
 
 #include "runner/judge/settled_blocks.h"
 #include "runner/process/proc_files.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/region/region_words.h"
 
 namespace leakgate {
