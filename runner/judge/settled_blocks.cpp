@@ -61,8 +61,9 @@ class Holder {
   // Whether it may be about to free some of them.
   [[nodiscard]] bool MayFree(microseconds waited) const {
     if (blocks_ == 0) return false;
+    if (!begin_) return true;  // the kernel does not tell
     const std::optional<ThreadActivity> now = ActivityOf(pid_, tid_);
-    if (!now || !begin_) return !HasDied(pid_, tid_);
+    if (!now) return false;  // it has ended
     // It may have been on its way to sleep at the first look, and then have slept once.
     if (now->sleeps > begin_->sleeps + 1 || now->run - begin_->run >= kEnoughRun) return false;
     if (now->state != 'S' || waited - begin_at_ < kEnoughWait) return true;
