@@ -331,7 +331,11 @@ struct alignas(64) CounterShard {
   std::atomic<std::uint64_t> stacks_unprovable;  // of those walked: cannot be proved later
   std::atomic<std::uint64_t> frames_walked;
   std::atomic<std::uint64_t> rules_made;  // for frames walked that had no cached rule
-  std::uint64_t reserved1[6];
+  // The block that the owner is reallocating. Meanwhile it is in no slot of the live map, because
+  // the host's realloc may give its address to another thread. The bytes are written first.
+  std::atomic<std::uint64_t> reallocated_address;  // 0 if there is none
+  std::atomic<std::uint64_t> reallocated_bytes;
+  std::uint64_t reserved1[4];
 };
 static_assert(sizeof(CounterShard) == 192);
 

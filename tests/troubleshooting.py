@@ -41,6 +41,7 @@ OTHER_TEXTS = {
     "lost with what led to it", "one-time initialisation", "known from baseline",
     # what holds a block
     "a thread-local of {}", "memory that is gone", "an anonymous mapping ({:#x}-{:#x})", "the stack of {}",
+    "a block being reallocated by {}",
     # parts of a message that has its entry
     "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",
     "missing closing quote", "must be escaped", "unexpected end of input", "expected end of input",

@@ -9,6 +9,7 @@
 namespace leakgate::test {
 namespace {
 
+using testing::Ge;
 using testing::HasSubstr;
 using testing::Not;
 using testing::Pair;
@@ -145,6 +146,13 @@ TEST_P(ReloadingTest, TellsLibrariesApartThatWereAtTheSameAddresses) {
 
 TEST_P(ReloadingTest, TellsThemApartOnAThreadThatUnloadedNone) {
   ExpectEachLibrarysOwn("LeaksThereOnAThreadThatUnloadsNothing");
+}
+
+TEST_P(ReloadingTest, TellsALibraryFromCodeThatTheProgramMadeThere) {
+  const GatedRun run = RunTests("reloading", "Reloading.LeaksInALibraryWhereMadeCodeWas");
+  ASSERT_THAT(run.command.standard_output, Not(HasSubstr("was not mapped")));
+  EXPECT_THAT(BlocksByFunction(run.Test("Reloading.LeaksInALibraryWhereMadeCodeWas")),
+              UnorderedElementsAre(Pair("libreused_range_Red.so LeakInRed", Ge(10))));
 }
 
 LEAKGATE_IN_BOTH_MODES(ReloadingTest);

@@ -83,15 +83,8 @@ void* Reallocate(void* block, std::size_t bytes, const CallerFrame& caller) {
   if (route == Route::kForward) return g_host.realloc(block, bytes);
   if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
 
-  const std::optional<FreedBlock> before = RecordFree(block, {FreeKind::kRealloc, caller});
-  void* moved = nullptr;
-  {
-    const AllocatorGuard guard;
-    moved = g_host.realloc(block, bytes == 0 ? 0 : AskedOf(bytes));
-  }
-  // Size 0 frees the block where nothing is returned; else nothing means failure.
-  if (moved == nullptr && bytes != 0 && before) RestoreBlock(block, *before);
-  return RecordAnyAllocation(moved, bytes, AllocationKind::kRealloc, caller);
+  return TracedAgain(block, bytes, caller,
+                     [=](std::size_t asked) { return g_host.realloc(block, asked); });
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/mapping_recorder.h"
+#include "plugin/agent/unwind/module_table.h"
 
 using namespace leakgate::agent;
 using leakgate::AllocationKind;
@@ -58,6 +59,9 @@ void* Forward(HostMmap host, const MapCall& call) {
                                             call.flags, call.fd, call.offset));
 }
 
+// Code that the program had made there is no longer what stacks may run through.
+void NoteUnmapped(AddressRange range) { g_modules.NoteUnmapped(range.begin, range.end); }
+
 // What the new mapping replaces is gone when the kernel has made it.
 void* MapOver(HostMmap host, const MapCall& call, const CallerFrame& caller) {
   const TakenMappings taken = BeforeUnmapping(PagesOf(call.address, call.bytes));
@@ -66,6 +70,7 @@ void* MapOver(HostMmap host, const MapCall& call, const CallerFrame& caller) {
     UnmappingFailed(taken);
     return mapped;
   }
+  NoteUnmapped(PagesOf(mapped, call.bytes));
   AfterUnmapping(taken);
   AfterMapping(PagesOf(mapped, call.bytes), {KindOf(call.flags), ProtectionOf(call.protection)},
                caller);
@@ -142,6 +147,7 @@ void* Remap(const RemapCall& call, const CallerFrame& caller) {
     UnmappingFailed(replaced);
     return mapped;
   }
+  NoteUnmapped(from);
   AfterUnmapping(replaced);
   AfterMoving(taken, from, PagesOf(mapped, call.new_bytes), caller);
   return mapped;
@@ -180,6 +186,7 @@ LEAKGATE_EXPORT int munmap(void* address, std::size_t bytes) noexcept {
   const TakenMappings taken = BeforeUnmapping(PagesOf(address, bytes));
   const int result = ForwardMunmap(address, bytes);
   if (result == 0) {
+    NoteUnmapped(PagesOf(address, bytes));
     AfterUnmapping(taken);
   } else {
     UnmappingFailed(taken);

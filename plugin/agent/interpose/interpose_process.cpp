@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "plugin/agent/interpose/allocator_calls.h"
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/thread_start.h"
@@ -48,6 +49,7 @@ bool IsAskedAtEnd() {
 // does a frame of the agent's go around it.
 LEAKGATE_EXPORT int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
                                       void (*fini)(), void (*loader_fini)(), void* stack_end) {
+  if (CurrentRoute() == Route::kTrace) RedirectAllocatorCalls();
   if (IsAskedAtEnd()) {
     g_main = main;
     main = MainAndItsEnd;

@@ -1,5 +1,7 @@
 #include "plugin/agent/record/recorder.h"
 
+#include "plugin/agent/arch/call_on_stack.h"
+#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/stack_table.h"
 #include "plugin/agent/windows/phases.h"
 #include "plugin/agent/windows/windows.h"
@@ -18,16 +20,48 @@ void CountWalk(ThreadState& thread, std::uint32_t kept) {
   if (!thread.trail.is_provable) AddAsOwner(shard.stacks_unprovable, 1);
 }
 
-std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
-  ThreadState& thread = recording.thread();
-  if (const std::optional<std::uint32_t> known = thread.memo.Find(caller)) return *known;
-
+__attribute__((noinline)) std::uint32_t WalkStack(ThreadState& thread, const CallerFrame& caller) {
   const std::uint32_t kept = thread.walker.Walk(g_modules, caller, thread.trail);
   CountWalk(thread, kept);
   const StackTable::Interned stack = g_stacks.Intern(kept, thread.trail);
   // A stack that is seen for the first time may well be seen only once.
   if (!stack.is_new) thread.memo.Remember(caller, thread.trail, stack.id);
   return stack.id;
+}
+
+// The stack that is walked, and the id that it has.
+struct StackToWalk {
+  ThreadState& thread;
+  const CallerFrame& caller;
+  std::uint32_t id = 0;
+};
+
+void WalkGivenStack(void* given) {
+  auto& stack = *static_cast<StackToWalk*>(given);
+  stack.id = WalkStack(stack.thread, stack.caller);
+}
+
+// A handler's stack may have room for hardly more than the handler (MINSIGSTKSZ), so it is walked
+// on a stack of the agent's own. No handler runs meanwhile: the kernel would begin it where this
+// one's frames are. Without memory, the walk is tried where it is.
+__attribute__((noinline)) std::uint32_t WalkHandlersStack(ThreadState& thread,
+                                                          const CallerFrame& caller) {
+  constexpr std::size_t kBytes = 64 * 1024;
+  if (thread.walking_stack == nullptr) thread.walking_stack = static_cast<char*>(MapOwn(kBytes));
+  if (thread.walking_stack == nullptr) return WalkStack(thread, caller);
+  StackToWalk stack{thread, caller};
+  const std::uint64_t blocked = BlockSignals();
+  leakgate_call_on_stack(thread.walking_stack + kBytes, WalkGivenStack, &stack);
+  RestoreSignals(blocked);
+  return stack.id;
+}
+
+std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
+  ThreadState& thread = recording.thread();
+  if (const std::optional<std::uint32_t> known = thread.memo.Find(caller)) return *known;
+  const bool may_be_handlers = !thread.walker.IsSurelyOnOwnStack(caller.sp);
+  return may_be_handlers && IsOnSignalStack() ? WalkHandlersStack(thread, caller)
+                                              : WalkStack(thread, caller);
 }
 
 // Counts a drop and returns 0 if the table is full.
@@ -149,6 +183,15 @@ void NoteMismatch(Recording recording, void* block, const FreeCall& call,
   NoteFreeError(error);
 }
 
+// The release pairs with the runner's acquire, and keeps the order of what follows: at no moment is
+// the block neither in the live map nor here.
+void ShowReallocated(Recording recording, const void* block, std::uint64_t size_bytes) {
+  CounterShard& shard = *recording.thread().shard;
+  shard.reallocated_bytes.store(size_bytes, std::memory_order_relaxed);
+  shard.reallocated_address.store(reinterpret_cast<std::uint64_t>(block),
+                                  std::memory_order_release);
+}
+
 void NoteIfFreedTwice(void* block, LiveMap::Slot slot, const FreeCall& call) {
   if (!IsFreedBlock(reinterpret_cast<std::uint64_t>(block)) || !CanRecord()) return;
   {
@@ -262,6 +305,7 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
       CountFreedBy(*freed.freed_by, freed.record.size_bytes);
     }
     if (!MayFree(call.kind, freed.record.kind)) NoteMismatch(guard, block, call, freed.record);
+    if (call.kind == FreeKind::kRealloc) ShowReallocated(guard, block, freed.record.size_bytes);
     LiveMap::Clear(slot);
     // A block of the current window is counted without a lock, whoever frees it.
     MoveToCurrentWindow(*t_thread.state);
@@ -270,6 +314,10 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
   }
   NoteUnsettled();  // a free settles nothing
   return freed;
+}
+
+void EndReallocation() {
+  t_thread.state->shard->reallocated_address.store(0, std::memory_order_release);
 }
 
 void RestoreBlock(void* block, const FreedBlock& freed) {

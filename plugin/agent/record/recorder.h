@@ -120,8 +120,13 @@ std::uint32_t StackAt(Recording recording, const CallerFrame& caller);
 extern LEAKGATE_INTERNAL std::atomic<const void*> g_trial_block;
 
 // Records that any block is about to be freed. Returns nothing if the block is not recorded. Notes
-// a free that must not be.
+// a free that must not be. A block that is about to be reallocated is shown to the runner until
+// EndReallocation, since what it holds is not lost.
 std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call);
+
+// The block that RecordFree has shown is recorded again, wherever it is now. REQUIRES: RecordFree
+// has returned it.
+void EndReallocation();
 
 // Takes a free back that did not happen, since realloc failed: the block is live as it was.
 void RestoreBlock(void* block, const FreedBlock& freed);

@@ -135,7 +135,9 @@ std::string RootNamer::NameOf(const RootPlace& place) const {
     if (ThreadLocalsOf(thread, modules_).Has(place.address)) {
       return ThreadLocalText(thread, place.address);
     }
-    return fmt::format("the stack of {}", ThreadText(place.tid));
+    const bool is_stack = FindRange(maps_, place.address) == FindRange(maps_, thread.stack_pointer);
+    if (is_stack) return fmt::format("the stack of {}", ThreadText(place.tid));
+    return fmt::format("a block being reallocated by {}", ThreadText(place.tid));
   }
   for (const MappedModule& module : modules_) {
     if (AddressRange{module.begin, module.end}.Has(place.address)) {
@@ -232,8 +234,9 @@ Expected<std::vector<BlockReach>> LookAtProcess(const ReachRequest& request) {
       [&memory](std::uint64_t begin, std::uint64_t end) { return memory.At(begin, end); });
   const std::vector<MappedModule> modules = FindModules(*maps, memory);
   const std::vector<OwnRange> own_ranges = request.region.OwnRanges();
+  const std::vector<ReallocatedCopy> reallocated = request.region.ReallocatedBlocks();
   const std::vector<RootRange> roots =
-      FindRoots({*maps, modules, threads, *heap, own_ranges, memory});
+      FindRoots({*maps, modules, threads, *heap, own_ranges, reallocated, memory});
   MarkFrom(roots, threads, memory, marker);
   const std::vector<Reach> conclusion = marker.Conclude();
   process->Thaw();
