@@ -12,13 +12,6 @@ namespace {
 
 constinit std::atomic<LongWayCall> g_long_way_call{nullptr};
 
-void CallWhatWaits() {
-  // Acquire pairs with the release in CallTheLongWay.
-  LongWayCall call = g_long_way_call.load(std::memory_order_acquire);
-  if (call == nullptr || call() == CallAgain::kYes) return;
-  g_long_way_call.compare_exchange_strong(call, nullptr, std::memory_order_relaxed);
-}
-
 void CountWalk(ThreadState& thread, std::uint32_t kept) {
   CounterShard& shard = *thread.shard;
   AddAsOwner(shard.stacks_walked, 1);
@@ -178,6 +171,14 @@ bool CanRecord() {
   if (!t_thread.IsRecording()) return true;
   g_region.Drop(DropReason::kReentered);
   return false;
+}
+
+bool CallWhatWaits() {
+  // Acquire pairs with the release in CallTheLongWay.
+  LongWayCall call = g_long_way_call.load(std::memory_order_acquire);
+  if (call == nullptr) return true;
+  if (call() == CallAgain::kYes) return false;
+  return g_long_way_call.compare_exchange_strong(call, nullptr, std::memory_order_relaxed);
 }
 
 void CallTheLongWay(LongWayCall call) {

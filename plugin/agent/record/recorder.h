@@ -39,6 +39,8 @@ using LongWayCall = CallAgain (*)();
 // Has all threads come the long way once, and `call` called there until it says that this is
 // enough. There is one at a time: a later one takes its place.
 void CallTheLongWay(LongWayCall call);
+// Calls what waits so; for a fork child, which records nothing. Returns whether nothing waits now.
+bool CallWhatWaits();
 
 // Returns `block`.
 void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,

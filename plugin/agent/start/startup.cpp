@@ -194,6 +194,10 @@ void ForgetRegion() {
 }
 
 Route RouteBeforeStart() {
+  if (g_stage.load(std::memory_order_acquire) == Stage::kComesBy) {
+    if (CallWhatWaits()) g_stage.store(Stage::kStarted, std::memory_order_release);
+    return Route::kForward;
+  }
   Stage expected = Stage::kNotStarted;
   if (g_stage.compare_exchange_strong(expected, Stage::kStarting, std::memory_order_acq_rel)) {
     Start();

@@ -9,8 +9,8 @@ namespace leakgate::agent {
 // this.
 inline constexpr std::uint64_t kSearchedStackBytes = 2048;
 
-// Whether the word at `address`, which is not below the caller's frame, is of this thread's own
-// stack. Only a thread's first call makes system calls.
+// Whether the word at `address` is of this thread's own stack. Only a thread's first call makes
+// system calls.
 [[nodiscard]] bool IsOnOwnStack(std::uint64_t address);
 
 // Calls `visit` with each word of this thread's stack, from this function's frame on outwards, and

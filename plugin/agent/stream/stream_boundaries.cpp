@@ -135,6 +135,7 @@ void OnStreamConnected() {
 }
 
 void OnStreamWrite(std::string_view text) {
+  g_stream.has_ended = text.starts_with("event=TestProgramEnd");
   if (!IsTracing() || ListenerTellsBoundaries() || !CanRecord()) return;
   {
     const RecordingGuard guard;
@@ -142,7 +143,6 @@ void OnStreamWrite(std::string_view text) {
     const bool is_boundary = IsBoundary(text);
     const bool has_forgotten = is_boundary && ForgetEventStrings(guard, text);
     if (text.ends_with('\n')) text.remove_suffix(1);
-    g_stream.has_ended = KindOf(text) == "TestProgramEnd";
     if (is_boundary) OnLine(guard, text);
     if (has_forgotten) SettleWindows(guard);
   }

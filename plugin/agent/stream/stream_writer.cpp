@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/live_map.h"
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/stream/stack_search.h"
@@ -24,9 +25,16 @@ constexpr std::uint64_t kGranuleBytes = 1ULL << kGranuleShift;
 // Published by CallTheLongWay.
 constinit int* g_descriptor = nullptr;
 
+// A fork child has no live map. What can be read there is looked at.
+std::uint64_t EndOfReadable(std::uint64_t address) {
+  const std::uint64_t end = address + kMostFieldBytes;
+  return IsReadable(address) && IsReadable(end - sizeof(std::uint64_t)) ? end : 0;
+}
+
 // Returns the end of the live block that `address` is in, or near whose begin it is; 0 if there is
 // none.
 std::uint64_t EndOfBlockAround(std::uint64_t address) {
+  if (!IsTracing()) return EndOfReadable(address);
   std::uint64_t begin = address & ~(kGranuleBytes - 1);
   for (std::uint64_t back = 0; back <= kMostHeaderBytes; back += kGranuleBytes) {
     const LiveMap::Slot slot = LiveMap::Find(begin - back);
@@ -38,7 +46,7 @@ std::uint64_t EndOfBlockAround(std::uint64_t address) {
 
 // The descriptor in the object at `address`, if that is the writer.
 int* DescriptorIn(std::uint64_t address) {
-  if (address % alignof(void*) != 0) return nullptr;
+  if (address % alignof(void*) != 0 || IsOnOwnStack(address)) return nullptr;
   std::uint64_t end = EndOfBlockAround(address);
   if (end > address + kMostFieldBytes) end = address + kMostFieldBytes;
   for (std::uint64_t at = address; at + sizeof(int) <= end; at += sizeof(int)) {
@@ -60,15 +68,15 @@ CallAgain GiveBack() {
 
 }  // namespace
 
-void KeepStreamOpen() {
-  if (!IsTracing()) return;
+bool KeepStreamOpen() {
   int* found = nullptr;
   VisitStackWords([&found](std::uint64_t word) {
     if (found == nullptr) found = DescriptorIn(word);
   });
-  if (found == nullptr) return;
+  if (found == nullptr) return false;
   g_descriptor = found;
   CallTheLongWay(GiveBack);
+  return true;
 }
 
 }  // namespace leakgate::agent

@@ -9,9 +9,10 @@
 
 namespace leakgate::agent {
 
-// Finds the writer, and has the number given back to it. Called on the thread that runs the tests.
-// REQUIRES: the writer is closing the stream at the tests' end, so that its address is on the
-// stack, or in a register that calls preserve.
-void KeepStreamOpen();
+// Finds the writer, and has the number given back to it, in a fork child, too. Called on the thread
+// that runs the tests. Returns false if the writer is not found. REQUIRES: the writer is closing
+// the stream at the tests' end, so that its address is on the stack, or in a register that calls
+// preserve.
+[[nodiscard]] bool KeepStreamOpen();
 
 }  // namespace leakgate::agent
