@@ -12,6 +12,8 @@ constinit std::atomic<const void*> g_trial_block{nullptr};
 
 namespace {
 
+constinit std::atomic<LongWayCall> g_long_way_call{nullptr};
+
 void CountWalk(ThreadState& thread, std::uint32_t kept) {
   CounterShard& shard = *thread.shard;
   AddAsOwner(shard.stacks_walked, 1);
@@ -214,11 +216,25 @@ bool CanRecord() {
   return false;
 }
 
+bool CallWhatWaits() {
+  // Acquire pairs with the release in CallTheLongWay.
+  LongWayCall call = g_long_way_call.load(std::memory_order_acquire);
+  if (call == nullptr) return true;
+  if (call() == CallAgain::kYes) return false;
+  return g_long_way_call.compare_exchange_strong(call, nullptr, std::memory_order_relaxed);
+}
+
+void CallTheLongWay(LongWayCall call) {
+  g_long_way_call.store(call, std::memory_order_release);
+  RaiseEpoch();
+}
+
 void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
                            std::uint64_t caller_pc, std::uint64_t caller_sp,
                            std::uint64_t caller_fp) {
   if (block == nullptr || !CanRecord()) return block;
 
+  CallWhatWaits();
   const RecordingGuard guard;
   SettleWindows(guard);
   if (!Refresh(guard)) return block;
@@ -260,6 +276,13 @@ std::uint32_t ContextNow(Recording recording) {
 std::uint32_t StackAt(Recording recording, const CallerFrame& caller) {
   recording.thread().memo.Enter(g_modules.Epoch());
   return StackOf(recording, caller);
+}
+
+void ForgetBlock(Recording recording, LiveMap::Slot slot) {
+  const LiveRecord record = LiveMap::Read(slot);
+  LiveMap::Wipe(slot);
+  CountFree(*recording.thread().shard, ChargeOf(record), record.size_bytes, record.stack);
+  if (TakesStacksOf(kStacksOfFree)) CountFreedBy(kNoStack, record.size_bytes);
 }
 
 void CorrectKind(void* block, AllocationKind kind) {
@@ -311,8 +334,9 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
     MoveToCurrentWindow(*t_thread.state);
     freed.counted = CountFree(*t_thread.state->shard, ChargeOf(freed.record),
                               freed.record.size_bytes, freed.record.stack);
+    // A window waits only where a string of GoogleTest's was not found, which is freed first.
+    SettleWindows(guard);
   }
-  NoteUnsettled();  // a free settles nothing
   return freed;
 }
 

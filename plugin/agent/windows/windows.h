@@ -44,7 +44,8 @@ void EndIteration(Recording recording, std::uint32_t iteration);
 
 // The same where the one that tells of a boundary still holds memory of its own, which it frees
 // before it does anything else. What is to be counted at the boundary waits for SettleWindows,
-// which the thread's next allocation or boundary calls.
+// which is called at once where that memory could be taken out of the live map, and else by the
+// thread's next allocation, recorded free or boundary.
 void OpenWindowUnsettled(Recording recording, std::uint32_t window);
 void CloseWindowUnsettled(Recording recording, std::uint32_t window, TestResult result);
 void EndIterationUnsettled(Recording recording, std::uint32_t iteration);
