@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
+#include "runner/attribution/frame_origin.h"
 #include "runner/budget/filter.h"
 #include "runner/symbols/name_text.h"
 
@@ -30,26 +32,49 @@ bool MatchesFrame(std::string_view pattern, const NamedFrame& frame) {
   return NamesFile(pattern) ? MatchesFile(pattern, frame) : MatchesFunction(pattern, frame);
 }
 
-// Returns whether a person could write the name, and the compiler's next version would keep it.
-bool IsPlainName(std::string_view name) {
-  return !name.empty() && name.find_first_of("<{*?") == std::string_view::npos &&
-         name.find("operator") == std::string_view::npos;
+// Returns whether a glob says anything at all: "*" does not, nor does "module:*".
+bool IsOfWildcards(std::string_view glob) {
+  if (glob.starts_with(kModulePrefix)) glob.remove_prefix(kModulePrefix.size());
+  return glob.find_first_not_of("*?/") == std::string_view::npos;
 }
 
-// Returns "net/pool.cc" for "/home/me/src/net/pool.cc", which is the same on another machine.
-std::string ShortFile(std::string_view path) {
-  const std::string_view name = FileName(path);
-  const std::string_view folder = path.substr(0, path.size() - name.size());
-  if (folder.size() < 2) return "*/" + std::string(name);
-  return std::string(FileName(folder.substr(0, folder.size() - 1))) + "/" + std::string(name);
+// Returns the function's name as a pattern; empty if it is unknown, or would be taken for a file.
+std::string FunctionPattern(const Frame& frame) {
+  std::string name = QualifiedNameOf(frame.function);
+  return NamesFile(name) ? std::string() : name;
 }
 
-std::optional<std::string> PatternOf(const Frame& frame) {
-  const std::string name = QualifiedNameOf(frame.function);
-  if (IsPlainName(name)) return name;
-  if (!frame.file.empty()) return ShortFile(frame.file);
-  if (!frame.module.empty()) return std::string(kModulePrefix).append(FileName(frame.module));
-  return std::nullopt;
+// Returns whether the name is that of every lambda outside of functions.
+bool IsOfFileScope(std::string_view name) {
+  return name.starts_with('{') || name.starts_with('<') || name.starts_with('\'');
+}
+
+bool IsMain(const Frame& frame) { return QualifiedNameOf(frame.function) == "main"; }
+
+// Returns the innermost frame that a pattern may name: the user's or, if there is none, the one
+// that called the operator.
+std::size_t SuggestedFrame(const Finding& finding) {
+  if (finding.user_frame) return *finding.user_frame;
+  const auto caller =
+      std::find_if(finding.stack.begin(), finding.stack.end(), [](const Frame& frame) {
+        return !QualifiedNameOf(frame.function).starts_with("operator new");
+      });
+  return caller == finding.stack.end() ? 0
+                                       : static_cast<std::size_t>(caller - finding.stack.begin());
+}
+
+// Returns the frame whose function tells the finding apart: the suggested one, else the next one
+// outwards that is the user's and known, else the next that is known.
+std::optional<std::size_t> FindTellingFrame(const Finding& finding) {
+  std::optional<std::size_t> runtimes;
+  const std::size_t first = SuggestedFrame(finding);
+  for (std::size_t i = first; i < finding.stack.size(); ++i) {
+    const std::string name = FunctionPattern(finding.stack[i]);
+    if (name.empty() || IsOfFileScope(name)) continue;
+    if (i == first || OriginOf(finding.stack[i]) == FrameOrigin::kUser) return i;
+    if (!runtimes) runtimes = i;
+  }
+  return runtimes;
 }
 
 }  // namespace
@@ -81,24 +106,65 @@ bool MatchesModule(std::string_view glob, const NamedFrame& frame) {
 
 // The first frame that matches is always as good as a later one.
 bool MatchesStack(const std::vector<std::string>& patterns, const std::vector<NamedFrame>& stack) {
-  auto pattern = patterns.begin();
-  for (const NamedFrame& frame : stack) {
-    if (pattern == patterns.end()) break;
-    if (MatchesFrame(*pattern, frame)) ++pattern;
-  }
-  return pattern == patterns.end();
+  return FitStack(patterns, stack, std::nullopt).has_value();
 }
 
 bool MatchesStack(const std::vector<std::string>& patterns, const std::vector<Frame>& stack) {
   return MatchesStack(patterns, NameFrames(stack));
 }
 
+std::optional<PatternFit> FitStack(const std::vector<std::string>& patterns,
+                                   const std::vector<NamedFrame>& stack,
+                                   std::optional<std::size_t> user_frame) {
+  PatternFit fit;
+  std::size_t matched = 0;
+  for (std::size_t i = 0; i < stack.size() && matched < patterns.size(); ++i) {
+    if (!MatchesFrame(patterns[matched], stack[i])) continue;
+    if (matched == 0) fit.frame = std::max(i, user_frame.value_or(0));
+    fit.length += patterns[matched].size();
+    ++matched;
+  }
+  if (matched != patterns.size()) return std::nullopt;
+  if (!patterns.empty() && IsOfWildcards(patterns.front())) fit.frame = stack.size();
+  return fit;
+}
+
+std::vector<const AppliedAllowance*> FindAllowances(const std::vector<AppliedAllowance>& allowances,
+                                                    const Finding& site) {
+  if (allowances.empty()) return {};
+  const std::vector<NamedFrame> stack = NameFrames(site.stack);
+  std::vector<std::pair<PatternFit, const AppliedAllowance*>> fits;
+  for (const AppliedAllowance& allowance : allowances) {
+    const auto fit = FitStack(allowance.stack, stack, site.user_frame);
+    if (fit) fits.emplace_back(*fit, &allowance);
+  }
+  std::stable_sort(fits.begin(), fits.end(),
+                   [](const auto& a, const auto& b) { return a.first.IsCloserThan(b.first); });
+  std::vector<const AppliedAllowance*> found;
+  for (const auto& [fit, allowance] : fits) found.push_back(allowance);
+  return found;
+}
+
 std::vector<std::string> SuggestPattern(const Finding& finding) {
-  if (finding.stack.empty()) return {};
-  const Frame& frame = finding.stack[finding.user_frame.value_or(0)];
-  const std::optional<std::string> pattern = PatternOf(frame);
-  if (!pattern) return {};
-  return {*pattern};
+  const std::optional<std::size_t> telling = FindTellingFrame(finding);
+  if (!telling) return {};
+  const std::size_t first = SuggestedFrame(finding);
+  std::vector<std::string> pattern;
+  if (*telling != first) {
+    const Frame& frame = finding.stack[first];
+    std::string name = FunctionPattern(frame);
+    if (name.empty()) name = std::string(kModulePrefix).append(FileName(frame.module));
+    if (name != kModulePrefix) pattern.push_back(std::move(name));
+  }
+  pattern.push_back(FunctionPattern(finding.stack[*telling]));
+  return pattern;
+}
+
+bool IsOfEveryTest(const Finding& finding) {
+  const std::optional<std::size_t> telling = FindTellingFrame(finding);
+  if (!telling || !finding.user_frame) return true;
+  const Frame& frame = finding.stack[*telling];
+  return IsMain(frame) || OriginOf(frame) != FrameOrigin::kUser;
 }
 
 }  // namespace leakgate

@@ -21,6 +21,26 @@ TEST(BudgetInitTest, WritesAFileUnderWhichTheProgramPasses) {
   EXPECT_EQ(RunGated({kProgram}, {"--budgets", file}).command.exit_code, 0);
 }
 
+// Call sites within each other, lambdas, templates, a test whose frame went by a jump.
+TEST(BudgetInitTest, WritesEntriesThatCoverTheirOwnCallSitesAndNoOther) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("tests.leakgate.json");
+  const std::string program = FixturePath("call_sites_untouched");
+  EXPECT_EQ(
+      Leakgate({"budget", "init", "--component", "tests", "-o", file, "--", program}).exit_code, 0);
+  const GatedRun run = RunGated({program}, {"--budgets", file, "--strict"});
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error << ReadFile(file);
+  const std::string written = ReadFile(file);
+  EXPECT_EQ(Leakgate({"budget", "ratchet", "--budgets", file, "--", program}).exit_code, 0);
+  EXPECT_EQ(ReadFile(file), written);
+
+  CommandOptions more;
+  more.environment = {"LOSE_MORE=1"};
+  const GatedRun with_more = RunGated({program}, {"--budgets", file}, more);
+  EXPECT_EQ(with_more.Test("More.LosesInAnotherLambda")["verdict"], "over_budget");
+  EXPECT_EQ(with_more.Test("More.LosesByAnotherJump")["verdict"], "over_budget");
+}
+
 TEST(BudgetInitTest, OverwritesNothing) {
   const TemporaryDirectory directory;
   const std::string file = directory.Write("tests.leakgate.json", "mine");
