@@ -80,11 +80,25 @@ std::string PassedText(const WindowResult& window, const TextStyle& style) {
   return text;
 }
 
+// Returns the frames that tell a finding from the first other one whose stack would read the same.
+FrameRange TellingFrames(const std::vector<const Finding*>& findings, std::size_t index,
+                         std::size_t shown, const TextStyle& style) {
+  const std::string text = StackText(*findings[index], style);
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i == index || StackText(*findings[i], style) != text) continue;
+    const FrameRange telling = FindTellingFrames(*findings[index], *findings[i]);
+    if (telling.begin != telling.end) return telling;
+  }
+  return {};
+}
+
 std::string ShownFindingsText(const WindowResult& window, const TextStyle& style) {
   const std::vector<const Finding*> findings = Select(window, IsShown);
   const std::size_t shown = std::min(findings.size(), kMostShown);
   std::string text;
-  for (std::size_t i = 0; i < shown; ++i) text += FindingText(*findings[i], style);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += FindingText(*findings[i], style, TellingFrames(findings, i, shown, style));
+  }
   if (shown == findings.size()) return text;
 
   Amount left_out;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -15,7 +16,11 @@ std::string SeriesText(const Finding& finding) {
   if (finding.series.empty()) return "";
   std::vector<std::string> net;
   for (const std::int64_t blocks : finding.series) net.push_back(fmt::format("{:+}", blocks));
-  return fmt::format(", repeated: {} blocks", fmt::join(net, " "));
+  // The series is its call site's, of which other findings may be, too.
+  const bool is_of_more =
+      *std::max_element(finding.series.begin(), finding.series.end()) > finding.amount.blocks;
+  return fmt::format(", repeated: {} blocks{}", fmt::join(net, " "),
+                     is_of_more ? " of its call site in all" : "");
 }
 
 std::string_view ReachWords(Reach reach) {

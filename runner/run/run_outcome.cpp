@@ -196,6 +196,8 @@ void NoteUnended(const ProgramExit& program, std::vector<WindowResult>& windows)
         window.kind == WindowKind::kProgram && program.signal.has_value();
     if (!is_unended_test && !is_killed_program) continue;
     window.violations.clear();
+    // A freeing error is certain, and may be why the program ended.
+    if (CountNewFreeErrors(window) != 0) continue;
     window.reason =
         is_unended_test ? "the program ended while the test ran" : "the program was killed";
     if (window.verdict != Verdict::kNotGated) window.verdict = Verdict::kInconclusive;
