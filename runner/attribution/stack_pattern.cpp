@@ -5,8 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "runner/attribution/frame_origin.h"
-#include "runner/budget/filter.h"
+#include "runner/budget/wording.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {
@@ -18,11 +17,6 @@ constexpr std::string_view kDivision = "operator/";  // the one function with a 
 std::string_view FileName(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-bool NamesFile(std::string_view pattern) {
-  return pattern.find('/') != std::string_view::npos &&
-         pattern.find(kDivision) == std::string_view::npos;
 }
 
 bool MatchesFrame(std::string_view pattern, const NamedFrame& frame) {
@@ -38,45 +32,6 @@ bool IsOfWildcards(std::string_view glob) {
   return glob.find_first_not_of("*?/") == std::string_view::npos;
 }
 
-// Returns the function's name as a pattern; empty if it is unknown, or would be taken for a file.
-std::string FunctionPattern(const Frame& frame) {
-  std::string name = QualifiedNameOf(frame.function);
-  return NamesFile(name) ? std::string() : name;
-}
-
-// Returns whether the name is that of every lambda outside of functions.
-bool IsOfFileScope(std::string_view name) {
-  return name.starts_with('{') || name.starts_with('<') || name.starts_with('\'');
-}
-
-bool IsMain(const Frame& frame) { return QualifiedNameOf(frame.function) == "main"; }
-
-// Returns the innermost frame that a pattern may name: the user's or, if there is none, the one
-// that called the operator.
-std::size_t SuggestedFrame(const Finding& finding) {
-  if (finding.user_frame) return *finding.user_frame;
-  const auto caller =
-      std::find_if(finding.stack.begin(), finding.stack.end(), [](const Frame& frame) {
-        return !QualifiedNameOf(frame.function).starts_with("operator new");
-      });
-  return caller == finding.stack.end() ? 0
-                                       : static_cast<std::size_t>(caller - finding.stack.begin());
-}
-
-// Returns the frame whose function tells the finding apart: the suggested one, else the next one
-// outwards that is the user's and known, else the next that is known.
-std::optional<std::size_t> FindTellingFrame(const Finding& finding) {
-  std::optional<std::size_t> runtimes;
-  const std::size_t first = SuggestedFrame(finding);
-  for (std::size_t i = first; i < finding.stack.size(); ++i) {
-    const std::string name = FunctionPattern(finding.stack[i]);
-    if (name.empty() || IsOfFileScope(name)) continue;
-    if (i == first || OriginOf(finding.stack[i]) == FrameOrigin::kUser) return i;
-    if (!runtimes) runtimes = i;
-  }
-  return runtimes;
-}
-
 }  // namespace
 
 NamedFrame::NamedFrame(const Frame& named)
@@ -84,6 +39,11 @@ NamedFrame::NamedFrame(const Frame& named)
 
 std::vector<NamedFrame> NameFrames(const std::vector<Frame>& stack) {
   return {stack.begin(), stack.end()};
+}
+
+bool NamesFile(std::string_view pattern) {
+  return pattern.find('/') != std::string_view::npos &&
+         pattern.find(kDivision) == std::string_view::npos;
 }
 
 bool MatchesFunction(std::string_view glob, const NamedFrame& frame) {
@@ -143,28 +103,6 @@ std::vector<const AppliedAllowance*> FindAllowances(const std::vector<AppliedAll
   std::vector<const AppliedAllowance*> found;
   for (const auto& [fit, allowance] : fits) found.push_back(allowance);
   return found;
-}
-
-std::vector<std::string> SuggestPattern(const Finding& finding) {
-  const std::optional<std::size_t> telling = FindTellingFrame(finding);
-  if (!telling) return {};
-  const std::size_t first = SuggestedFrame(finding);
-  std::vector<std::string> pattern;
-  if (*telling != first) {
-    const Frame& frame = finding.stack[first];
-    std::string name = FunctionPattern(frame);
-    if (name.empty()) name = std::string(kModulePrefix).append(FileName(frame.module));
-    if (name != kModulePrefix) pattern.push_back(std::move(name));
-  }
-  pattern.push_back(FunctionPattern(finding.stack[*telling]));
-  return pattern;
-}
-
-bool IsOfEveryTest(const Finding& finding) {
-  const std::optional<std::size_t> telling = FindTellingFrame(finding);
-  if (!telling || !finding.user_frame) return true;
-  const Frame& frame = finding.stack[*telling];
-  return IsMain(frame) || OriginOf(frame) != FrameOrigin::kUser;
 }
 
 }  // namespace leakgate

@@ -1,4 +1,4 @@
-// Patterns of call stacks: allowances of budget files have them, and messages propose them. Pure.
+// Patterns of call stacks: allowances of budget files have them. Pure.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +35,9 @@ struct NamedFrame {
 [[nodiscard]] bool MatchesStack(const std::vector<std::string>& patterns,
                                 const std::vector<Frame>& stack);
 
+// Returns whether a pattern is of source files.
+[[nodiscard]] bool NamesFile(std::string_view pattern);
+
 // Each matches one part of a frame. No pattern matches a part that is not known.
 [[nodiscard]] bool MatchesFunction(std::string_view glob, const NamedFrame& frame);
 [[nodiscard]] bool MatchesFile(std::string_view glob, const NamedFrame& frame);
@@ -60,15 +63,5 @@ struct PatternFit {
 // equal ones are in the order of the file.
 [[nodiscard]] std::vector<const AppliedAllowance*> FindAllowances(
     const std::vector<AppliedAllowance>& allowances, const Finding& site);
-
-// Returns a pattern that matches the finding's call site and is no wider than a function: the
-// function's name or, if that is not known or is of any lambda, its module or name and the next
-// function outwards that is known. Empty if no function is known. Of a stack whose only frame of
-// the user's is main, it is main, which calls all tests: see IsOfEveryTest.
-[[nodiscard]] std::vector<std::string> SuggestPattern(const Finding& finding);
-
-// Returns whether the pattern that is suggested for `finding` names no function of the user's but
-// main. It would match blocks of other tests, too, and must be restricted to the finding's own.
-[[nodiscard]] bool IsOfEveryTest(const Finding& finding);
 
 }  // namespace leakgate

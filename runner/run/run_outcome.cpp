@@ -10,7 +10,7 @@
 
 #include "runner/attribution/stack_pattern.h"
 #include "runner/budget/apply_limits.h"
-#include "runner/budget/filter.h"
+#include "runner/budget/wording.h"
 #include "runner/host/traced_image.h"
 #include "runner/region/region_words.h"
 

@@ -29,11 +29,21 @@ def run(*command: object, **options) -> None:
     subprocess.run([str(word) for word in command], check=True, **options)
 
 
+def fetch_source(package: str) -> pathlib.Path:
+    """The unpacked source package of this release, or of Debian 12 where the mirror lacks it."""
+    say(f"fetching the source package {package} from Debian")
+    folder = ROOT / "download" / package
+    try:
+        return OwnApt(ROOT / "apt", "deb-src").source(package, folder)
+    except subprocess.CalledProcessError:
+        say(f"the mirror does not have it for this release; fetching {package} as Debian 12 has it")
+        return OwnApt(ROOT / "apt-bookworm", "deb-src", ("bookworm",)).source(package, folder)
+
+
 def fetch(suite: Suite) -> None:
     if not suite.package or suite.source.is_dir():
         return
-    say(f"fetching the source package {suite.package} from Debian")
-    unpacked = OwnApt(ROOT / "apt", "deb-src").source(suite.package, ROOT / "download" / suite.package)
+    unpacked = fetch_source(suite.package)
     if suite.prepare:
         run(*suite.prepare, cwd=unpacked)
     suite.source.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,3 @@
-#include "runner/cli/commands/budget_init.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,15 +8,16 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/attribution/stack_pattern.h"
+#include "runner/attribution/suggested_pattern.h"
 #include "runner/base/atomic_file.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
 #include "runner/cli/app/option_values.h"
-#include "runner/cli/commands/program_line.h"
+#include "runner/cli/commands/budget.h"
+#include "runner/cli/commands/run.h"
 #include "runner/cli/installation.h"
-#include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/summary_text.h"
 #include "runner/report/window_name.h"
 
@@ -33,7 +32,7 @@ struct InitialEntry {
   Amount most;                     // that it must cover in any window
 };
 
-// A finding makes its window fail if it is lost, or grows each time.
+// Returns whether the finding makes its window fail: it is lost, or grows each time.
 bool MakesFail(const Finding& finding) {
   if (finding.disposition == Disposition::kSteady) return true;
   return CountsLiterally(finding) && IsUsers(finding) && IsLost(finding.reach);

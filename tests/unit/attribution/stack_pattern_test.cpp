@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/attribution/suggested_pattern.h"
 #include "tests/unit/attribution/frames.h"
 
 namespace leakgate {
