@@ -19,7 +19,7 @@
 #include "runner/cli/terminal.h"
 #include "runner/region/amount.h"
 #include "runner/report/summary_text.h"
-#include "runner/report/window_name.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {

@@ -116,16 +116,6 @@ TEST(BudgetAllowanceTest, LeavesTheRestToTheNextOne) {
               ElementsAre("net.leakgate.json:2", "net.leakgate.json:2", "net.leakgate.json:1"));
 }
 
-// Those of the pool could go to main's, those of the cache could not.
-TEST(BudgetAllowanceTest, TakesFirstWhatNoOtherOneTakes) {
-  EXPECT_THAT(PlacesOf({Allow("net::*", 1, 1), Allow("net::Pool::Gro?", 0, 2)},
-                       EvidenceOf({{kPool}, {kCache}})),
-              ElementsAre("", "net.leakgate.json:1"));
-  EXPECT_THAT(PlacesOf({Allow("net::*", 1, 1), Allow("net::*::Grow", 1, 2)},
-                       EvidenceOf({{kPool}, {kCache}})),
-              ElementsAre("net.leakgate.json:2", "net.leakgate.json:1"));
-}
-
 TEST(BudgetAllowanceTest, CoversNothingWhereMoreIsLeftThanAllOfThemPermit) {
   EXPECT_THAT(PlacesOf({Allow("main", 1, 1), Allow("net::Pool::Grow", 1, 2)},
                        EvidenceOf({{kPool}, {kPool}, {kPool}})),
