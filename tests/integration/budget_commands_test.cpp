@@ -109,6 +109,32 @@ TEST(BudgetCheckTest, TellsEveryBadFile) {
   EXPECT_THAT(check.standard_output, HasSubstr("error: " + two + ":1:1: not valid JSON"));
 }
 
+TEST(BudgetCheckTest, TellsEveryErrorOfAFile) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.Write(
+      "a.leakgate.json", R"({"tests": [""], "limits": {"test": {"growth": {"blocks": -1}}}})");
+  const CommandResult check = Leakgate({"budget", "check", file});
+  EXPECT_EQ(check.exit_code, 2);
+  EXPECT_THAT(check.standard_output, HasSubstr("tests[0]: is empty"));
+  EXPECT_THAT(check.standard_output, HasSubstr("-1 is negative"));
+  EXPECT_THAT(check.standard_output, HasSubstr("component: missing"));
+  EXPECT_THAT(check.standard_output, HasSubstr("errors: 3"));
+}
+
+TEST(BudgetFileWithoutUseTest, IsToldByTheRunAndFailsItIfStrict) {
+  const TemporaryDirectory directory;
+  const std::string file =
+      directory.Write("a.leakgate.json", R"({"component": "a", "tests": ["Gone.*"]})");
+  const GatedRun run = RunGated({FixturePath("call_sites_untouched")}, {"--budgets", file});
+  EXPECT_THAT(run.command.standard_error,
+              HasSubstr("warning: " + file + ": tests: \"Gone.*\" matches no test"));
+  const std::string other =
+      directory.Write("b.leakgate.json", R"({"component": "b", "binaries": ["gone"]})");
+  const GatedRun strict =
+      RunGated({FixturePath("launch_dynamic")}, {"--budgets", other, "--strict"});
+  EXPECT_THAT(strict.command.standard_error, HasSubstr("binaries: \"gone\" does not match"));
+}
+
 TEST(BudgetCheckTest, TellsConflictsAndPatternsWithoutATest) {
   const TemporaryDirectory directory;
   directory.Write("a.leakgate.json", R"({"component": "a", "tests": ["Net.*", "Ned.*"]})");
