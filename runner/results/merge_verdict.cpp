@@ -3,10 +3,10 @@
 
 #include <array>
 
+#include "runner/region/amount.h"
 #include "runner/report/summary_text.h"
 #include "runner/report/window_text.h"
 #include "runner/results/merged_runs.h"
-#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {

@@ -9,8 +9,8 @@
 #include <map>
 #include <tuple>
 
-#include "runner/report/finding_text.h"
 #include "runner/region/amount.h"
+#include "runner/report/finding_text.h"
 #include "runner/result/words.h"
 #include "runner/symbols/name_text.h"
 
