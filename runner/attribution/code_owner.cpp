@@ -85,6 +85,8 @@ FrameOrigin OriginOfName(std::string_view name) {
   for (const std::string_view scope : {"testing::", "_ZN7testing", "_ZNK7testing"}) {
     if (name.starts_with(scope)) return FrameOrigin::kGoogleTest;
   }
+  // It is inline in gtest.h, so it is compiled into the program and in no namespace.
+  if (name == "RUN_ALL_TESTS") return FrameOrigin::kGoogleTest;
   if (name.starts_with("operator new") || name.starts_with("operator delete")) {
     return FrameOrigin::kCppRuntime;
   }

@@ -92,6 +92,20 @@ void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& s
   }
 }
 
+namespace {
+
+// What an earlier look has found out no longer holds: a block that was retained then and is lost
+// now has no holder, and needs no repetition.
+void SetReach(Reach reach, BlockFacts& facts) {
+  facts.reach = reach;
+  facts.holder.clear();
+  if (IsLost(reach) && facts.disposition == Disposition::kUnconfirmed) {
+    facts.disposition = Disposition::kOutstanding;
+  }
+}
+
+}  // namespace
+
 std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables, HolderWish holders,
                            CallSites& sites, WindowEvidence& evidence) {
   std::vector<LiveBlock> candidates;
@@ -110,7 +124,7 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
                                   .asking_tid = request.asking_tid});
   if (!reaches) return reaches.error().message;
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    facts[i]->reach = (*reaches)[i].reach;
+    SetReach((*reaches)[i].reach, *facts[i]);
     if ((*reaches)[i].holder.root.empty()) continue;
     facts[i]->holder = HolderText((*reaches)[i].holder, [&](std::uint32_t stack) {
       return DescribeCallSite(sites.Of(stack).finding);

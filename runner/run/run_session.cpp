@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
@@ -219,6 +220,10 @@ class Session {
     }
     if (RunsAllTests(request_.arguments)) {
       result.warnings = UnusedAllowances(prepared_.budgets, result.windows);
+      if (!has_timed_out_ && !result.program.signal) {
+        AddLines(prepared_.budgets.FilesWithoutUse(request_.budgets, AllTests(result)),
+                 result.warnings);
+      }
     }
     AddUnmetExpectations(generations_, result);
     if (confirmations_->was_interrupted()) {
@@ -232,6 +237,16 @@ class Session {
     result.begin = begin_.time_since_epoch();
     result.wall = Clock::now() - begin_;
     return result;
+  }
+
+  // Returns the names of all tests: those that the program lists, and those that ran.
+  std::set<std::string> AllTests(const RunResult& result) const {
+    std::set<std::string> tests;
+    for (const auto& [name, source] : prepared_.sources) tests.insert(name);
+    for (const WindowResult& window : result.windows) {
+      if (window.kind == WindowKind::kTest) tests.insert(window.name);
+    }
+    return tests;
   }
 
   // Returns why tests cannot be repeated; empty if they can. They can after a crash, too, because

@@ -31,10 +31,11 @@ using Main = int (*)(int, char**, char**);
 
 constinit Main g_main = nullptr;
 
-// The last moment at which what the program still holds is held: exit handlers come next.
+// The last moment at which what the program still holds is held: exit handlers come next. A fork
+// child returns from main as well, and has no region that it could announce that in.
 int MainAndItsEnd(int count, char** arguments, char** environment) {
   const int status = g_main(count, arguments, environment);
-  AnnounceProcessEnd();
+  if (CurrentRoute() == Route::kTrace) AnnounceProcessEnd();
   return status;
 }
 
