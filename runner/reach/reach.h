@@ -27,7 +27,7 @@
 #include "runner/reach/block_index.h"
 #include "runner/reach/odd_words.h"
 #include "runner/region/region_copies.h"
-#include "runner/result/disposition.h"
+#include "runner/result/finding.h"
 
 namespace leakgate {
 

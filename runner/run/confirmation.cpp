@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "runner/attribution/call_sites.h"
-#include "runner/attribution/group_findings.h"
 #include "runner/base/signal_end.h"
 #include "runner/judge/repetition_series.h"
 #include "runner/judge/window_verdict.h"
