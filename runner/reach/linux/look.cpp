@@ -293,8 +293,8 @@ class Look {
 
  private:
   [[nodiscard]] RootSources Sources() const {
-    return {process_.maps, process_.modules,    process_.threads,
-            process_.heap, process_.own_ranges, process_.reallocated, memory_};
+    return {process_.maps,       process_.modules,     process_.threads, process_.heap,
+            process_.own_ranges, process_.reallocated, memory_};
   }
 
   void NameHolder(std::uint32_t block, Holders& holders, BlockReach& reach) const {
