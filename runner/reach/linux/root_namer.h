@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 #include "runner/reach/linux/frozen_process.h"
 #include "runner/reach/linux/kernel_words.h"
 #include "runner/reach/linux/root_ranges.h"
