@@ -42,9 +42,12 @@ OTHER_TEXTS = {
     "freed by its suite's tear-down", "freed before the iteration ended", "freed by the program's end",
     "freed twice, by {}", "{} B allocated by {} and freed by {}",
     "lost with what led to it", "one-time initialisation", "known from baseline",
+    "of its call site in all",
     # what holds a block
     "a thread-local of {}", "memory that is gone", "an anonymous mapping ({:#x}-{:#x})", "the stack of {}",
+    "a block being reallocated by {}",
     # parts of a message that has its entry
+    "{}: {}; correct it, or leave the file out",
     "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",
     "missing closing quote", "must be escaped", "unexpected end of input", "expected end of input",
     "a whole number", "true or false", "a whole number from 0 on", "a whole number of 64 bits",
@@ -74,6 +77,10 @@ FURTHER = {"{} is for {} only, and left out; name the binary: leakgate explain T
                "runner/cli/commands/explain.cpp",
            "wrote {}; fix what it allows, or write why it stays; then: leakgate run --budgets {} -- {}":
                "runner/cli/commands/budget_init.cpp",
+           "{} still fails: no entry allows its freeing errors; mend them":
+               "runner/cli/commands/budget_init.cpp",
+           "{} still fails: {} of {} cannot be allowed, as no function of its call stack is known; "
+           "build the program with symbols": "runner/cli/commands/budget_init.cpp",
            "internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/commands/session.cpp",
            "not recorded: {}": "runner/report/summary_text.cpp",
            "kernel.yama.ptrace_scope is {}: set it to 1": "runner/run/linux/doctor.cpp",

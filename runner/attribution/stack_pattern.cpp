@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "runner/budget/wording.h"
 #include "runner/symbols/name_text.h"
@@ -18,11 +19,6 @@ std::string_view FileName(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-bool NamesFile(std::string_view pattern) {
-  return pattern.find('/') != std::string_view::npos &&
-         pattern.find(kDivision) == std::string_view::npos;
-}
-
 bool MatchesFrame(std::string_view pattern, const NamedFrame& frame) {
   if (pattern.starts_with(kModulePrefix)) {
     return MatchesModule(pattern.substr(kModulePrefix.size()), frame);
@@ -30,26 +26,10 @@ bool MatchesFrame(std::string_view pattern, const NamedFrame& frame) {
   return NamesFile(pattern) ? MatchesFile(pattern, frame) : MatchesFunction(pattern, frame);
 }
 
-// Returns whether a person could write the name, and the compiler's next version would keep it.
-bool IsPlainName(std::string_view name) {
-  return !name.empty() && name.find_first_of("<{*?") == std::string_view::npos &&
-         name.find("operator") == std::string_view::npos;
-}
-
-// Returns "net/pool.cc" for "/home/me/src/net/pool.cc", which is the same on another machine.
-std::string ShortFile(std::string_view path) {
-  const std::string_view name = FileName(path);
-  const std::string_view folder = path.substr(0, path.size() - name.size());
-  if (folder.size() < 2) return "*/" + std::string(name);
-  return std::string(FileName(folder.substr(0, folder.size() - 1))) + "/" + std::string(name);
-}
-
-std::optional<std::string> PatternOf(const Frame& frame) {
-  const std::string name = QualifiedNameOf(frame.function);
-  if (IsPlainName(name)) return name;
-  if (!frame.file.empty()) return ShortFile(frame.file);
-  if (!frame.module.empty()) return std::string(kModulePrefix).append(FileName(frame.module));
-  return std::nullopt;
+// Returns whether a glob says anything at all: "*" does not, nor does "module:*".
+bool IsOfWildcards(std::string_view glob) {
+  if (glob.starts_with(kModulePrefix)) glob.remove_prefix(kModulePrefix.size());
+  return glob.find_first_not_of("*?/") == std::string_view::npos;
 }
 
 }  // namespace
@@ -59,6 +39,11 @@ NamedFrame::NamedFrame(const Frame& named)
 
 std::vector<NamedFrame> NameFrames(const std::vector<Frame>& stack) {
   return {stack.begin(), stack.end()};
+}
+
+bool NamesFile(std::string_view pattern) {
+  return pattern.find('/') != std::string_view::npos &&
+         pattern.find(kDivision) == std::string_view::npos;
 }
 
 bool MatchesFunction(std::string_view glob, const NamedFrame& frame) {
@@ -81,24 +66,43 @@ bool MatchesModule(std::string_view glob, const NamedFrame& frame) {
 
 // The first frame that matches is always as good as a later one.
 bool MatchesStack(const std::vector<std::string>& patterns, const std::vector<NamedFrame>& stack) {
-  auto pattern = patterns.begin();
-  for (const NamedFrame& frame : stack) {
-    if (pattern == patterns.end()) break;
-    if (MatchesFrame(*pattern, frame)) ++pattern;
-  }
-  return pattern == patterns.end();
+  return FitStack(patterns, stack, std::nullopt).has_value();
 }
 
 bool MatchesStack(const std::vector<std::string>& patterns, const std::vector<Frame>& stack) {
   return MatchesStack(patterns, NameFrames(stack));
 }
 
-std::vector<std::string> SuggestPattern(const Finding& finding) {
-  if (finding.stack.empty()) return {};
-  const Frame& frame = finding.stack[finding.user_frame.value_or(0)];
-  const std::optional<std::string> pattern = PatternOf(frame);
-  if (!pattern) return {};
-  return {*pattern};
+std::optional<PatternFit> FitStack(const std::vector<std::string>& patterns,
+                                   const std::vector<NamedFrame>& stack,
+                                   std::optional<std::size_t> user_frame) {
+  PatternFit fit;
+  std::size_t matched = 0;
+  for (std::size_t i = 0; i < stack.size() && matched < patterns.size(); ++i) {
+    if (!MatchesFrame(patterns[matched], stack[i])) continue;
+    if (matched == 0) fit.frame = std::max(i, user_frame.value_or(0));
+    fit.length += patterns[matched].size();
+    ++matched;
+  }
+  if (matched != patterns.size()) return std::nullopt;
+  if (!patterns.empty() && IsOfWildcards(patterns.front())) fit.frame = stack.size();
+  return fit;
+}
+
+std::vector<const AppliedAllowance*> FindAllowances(const std::vector<AppliedAllowance>& allowances,
+                                                    const Finding& site) {
+  if (allowances.empty()) return {};
+  const std::vector<NamedFrame> stack = NameFrames(site.stack);
+  std::vector<std::pair<PatternFit, const AppliedAllowance*>> fits;
+  for (const AppliedAllowance& allowance : allowances) {
+    const auto fit = FitStack(allowance.stack, stack, site.user_frame);
+    if (fit) fits.emplace_back(*fit, &allowance);
+  }
+  std::stable_sort(fits.begin(), fits.end(),
+                   [](const auto& a, const auto& b) { return a.first.IsCloserThan(b.first); });
+  std::vector<const AppliedAllowance*> found;
+  for (const auto& [fit, allowance] : fits) found.push_back(allowance);
+  return found;
 }
 
 }  // namespace leakgate

@@ -1,10 +1,13 @@
-// Patterns of call stacks: allowances of budget files have them, and messages propose them. Pure.
+// Patterns of call stacks: allowances of budget files have them. Pure.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runner/budget/applied_budget.h"
 #include "runner/result/finding.h"
 #include "runner/symbols/frame.h"
 
@@ -32,14 +35,33 @@ struct NamedFrame {
 [[nodiscard]] bool MatchesStack(const std::vector<std::string>& patterns,
                                 const std::vector<Frame>& stack);
 
+// Returns whether a pattern is of source files.
+[[nodiscard]] bool NamesFile(std::string_view pattern);
+
 // Each matches one part of a frame. No pattern matches a part that is not known.
 [[nodiscard]] bool MatchesFunction(std::string_view glob, const NamedFrame& frame);
 [[nodiscard]] bool MatchesFile(std::string_view glob, const NamedFrame& frame);
 [[nodiscard]] bool MatchesModule(std::string_view glob, const NamedFrame& frame);
 
-// Returns a pattern that matches the finding's call site: its function, or its file if the function
-// has no plain name (as lambdas and instances of templates), or else its module. Empty if nothing
-// is known of the stack.
-[[nodiscard]] std::vector<std::string> SuggestPattern(const Finding& finding);
+// How closely patterns fit a stack. The innermost frame comes first, then the longest pattern.
+struct PatternFit {
+  std::size_t frame = 0;   // that the first pattern matches; no frame within the user's own counts
+  std::size_t length = 0;  // of all patterns
+
+  [[nodiscard]] bool IsCloserThan(const PatternFit& other) const {
+    return frame != other.frame ? frame < other.frame : length > other.length;
+  }
+};
+
+// Returns how closely `patterns` fit a stack; nullopt if they do not match it. `user_frame` is the
+// index of the innermost frame of the user's. A first pattern of wildcards alone fits least.
+[[nodiscard]] std::optional<PatternFit> FitStack(const std::vector<std::string>& patterns,
+                                                 const std::vector<NamedFrame>& stack,
+                                                 std::optional<std::size_t> user_frame);
+
+// Returns those of `allowances` that match the stack of `site`, the one that fits closest first;
+// equal ones are in the order of the file.
+[[nodiscard]] std::vector<const AppliedAllowance*> FindAllowances(
+    const std::vector<AppliedAllowance>& allowances, const Finding& site);
 
 }  // namespace leakgate

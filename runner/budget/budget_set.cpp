@@ -97,7 +97,10 @@ BudgetSet::BudgetSet(std::vector<BudgetFile> files, const fs::path& binary,
                      std::chrono::year_month_day today)
     : binary_name_(binary.filename().string()), today_(today) {
   for (BudgetFile& file : files) {
-    if (!AppliesTo(file, binary_name_)) continue;
+    if (!AppliesTo(file, binary_name_)) {
+      others_.push_back(std::move(file));
+      continue;
+    }
     fs::path directory = ResolveDirectory(file.path).parent_path();
     entries_.push_back({std::move(file), std::move(directory)});
   }
@@ -263,6 +266,44 @@ std::vector<std::string> BudgetSet::UnseenProcesses(const std::vector<TestId>& t
     }
   }
   return lines;
+}
+
+std::string BudgetSet::WhyWithoutUse(const BudgetFile& file,
+                                     const std::set<std::string>& tests) const {
+  if (!AppliesTo(file, binary_name_)) {
+    return fmt::format("binaries: {} does not match {}, so the file covers nothing of it",
+                       QuotedList({file.binaries.begin(), file.binaries.end()}, "or"),
+                       binary_name_);
+  }
+  const bool matches =
+      file.tests.empty() || std::any_of(tests.begin(), tests.end(), [&](const std::string& test) {
+        return MatchesAnyFilter(file.tests, test);
+      });
+  if (matches) return "";
+  return fmt::format("tests: {} matches no test of {}, so the file covers none",
+                     QuotedList({file.tests.begin(), file.tests.end()}, "or"), binary_name_);
+}
+
+std::vector<std::string> BudgetSet::FilesWithoutUse(const std::vector<fs::path>& given,
+                                                    const std::set<std::string>& tests) const {
+  std::vector<const BudgetFile*> files = Files();
+  for (const BudgetFile& other : others_) files.push_back(&other);
+  std::vector<std::string> lines;
+  bool any_is_used = false;
+  for (const BudgetFile* const file : files) {
+    const std::string why = WhyWithoutUse(*file, tests);
+    any_is_used |= why.empty();
+    const bool is_named = std::find(given.begin(), given.end(), file->path) != given.end();
+    const bool names_binary = !file->binaries.empty() && AppliesTo(*file, binary_name_);
+    if (why.empty() || (!is_named && !names_binary)) continue;
+    lines.push_back(
+        fmt::format("{}: {}; correct it, or leave the file out", file->path.string(), why));
+  }
+  if (any_is_used || !lines.empty() || files.empty()) return lines;
+  return {
+      fmt::format("none of the {} budget files covers {} or a test of it; correct \"binaries\" and "
+                  "\"tests\", or name other files",
+                  files.size(), binary_name_)};
 }
 
 Expected<void> BudgetSet::Check(const std::vector<TestId>& tests) const {

@@ -95,6 +95,14 @@ class BudgetSet {
   [[nodiscard]] std::vector<std::string> UnseenProcesses(const std::vector<TestId>& tests,
                                                          const std::set<std::string>& seen) const;
 
+  // Returns a line for each file that covers nothing: it is not for the binary, or its "tests"
+  // match none of `tests`, which are the names of all that the program has. A directory of files
+  // serves many binaries: of `given`, the files and directories as the user gave them, a file is
+  // told that is named itself or names the binary, and a directory of which no file covers
+  // anything.
+  [[nodiscard]] std::vector<std::string> FilesWithoutUse(
+      const std::vector<std::filesystem::path>& given, const std::set<std::string>& tests) const;
+
   // Fails if two files claim one of `tests`, or set program limits. Called before the launch.
   [[nodiscard]] Expected<void> Check(const std::vector<TestId>& tests) const;
 
@@ -126,7 +134,12 @@ class BudgetSet {
   // Returns the file that wins `test`; nullptr if no file covers it. Fails if two files claim it.
   [[nodiscard]] Expected<const BudgetFile*> FindWinner(const TestId& test) const;
 
+  // Returns why a file of the set covers nothing; empty if it does.
+  [[nodiscard]] std::string WhyWithoutUse(const BudgetFile& file,
+                                          const std::set<std::string>& tests) const;
+
   std::vector<Entry> entries_;
+  std::vector<BudgetFile> others_;  // that are not for the binary
   std::string binary_name_;
   std::chrono::year_month_day today_;
 };

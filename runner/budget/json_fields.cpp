@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "runner/budget/wording.h"
 
@@ -55,8 +56,9 @@ Expected<void> CheckRequired(const LocatedValue& object, const JsonPlace& place,
                              const std::vector<JsonField>& fields) {
   for (const JsonField& field : fields) {
     if (field.add_if_missing.empty() || object.Find(field.key) != nullptr) continue;
-    return place.Member(field.key).ErrorAt(object,
-                                           fmt::format("missing; add {}", field.add_if_missing));
+    const Unexpected missing = place.Member(field.key).ErrorAt(
+        object, fmt::format("missing; add {}", field.add_if_missing));
+    if (Expected<void> kept = place.Keep(missing.value()); !kept) return kept;
   }
   return {};
 }
@@ -68,11 +70,17 @@ std::string WithKeys(const std::string& keys, std::string_view problem) {
 }  // namespace
 
 JsonPlace JsonPlace::Member(std::string_view key) const {
-  return {file, keys.empty() ? std::string(key) : fmt::format("{}.{}", keys, key)};
+  return {file, keys.empty() ? std::string(key) : fmt::format("{}.{}", keys, key), errors};
 }
 
 JsonPlace JsonPlace::Element(std::size_t index) const {
-  return {file, fmt::format("{}[{}]", keys, index)};
+  return {file, fmt::format("{}[{}]", keys, index), errors};
+}
+
+Expected<void> JsonPlace::Keep(Error error) const {
+  if (errors == nullptr) return Unexpected(std::move(error));
+  errors->push_back(std::move(error));
+  return {};
 }
 
 Unexpected JsonPlace::ErrorAt(const LocatedValue& value, std::string_view problem) const {
@@ -101,7 +109,9 @@ Expected<void> ReadObject(const LocatedValue& value, const JsonPlace& place,
                           const std::vector<JsonField>& fields, std::string_view example) {
   if (value.kind != JsonKind::kObject) return WrongType(value, place, "an object", example);
   for (const LocatedMember& member : value.members) {
-    if (Expected<void> read = ReadMember(member, place, fields); !read) return read;
+    const Expected<void> read = ReadMember(member, place, fields);
+    if (read) continue;
+    if (Expected<void> kept = place.Keep(read.error()); !kept) return kept;
   }
   return CheckRequired(value, place, fields);
 }
@@ -136,7 +146,12 @@ Expected<std::vector<std::string>> ReadTexts(const LocatedValue& value, const Js
   std::vector<std::string> texts;
   for (const LocatedValue& element : value.elements) {
     Expected<std::string> text = ReadText(element, place.Element(texts.size()), example);
-    if (!text) return Unexpected(std::move(text).error());
+    if (!text) {
+      if (const auto kept = place.Keep(std::move(text).error()); !kept) {
+        return Unexpected(kept.error());
+      }
+      text = std::string();
+    }
     texts.push_back(*std::move(text));
   }
   return texts;

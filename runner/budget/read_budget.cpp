@@ -35,9 +35,10 @@ Expected<std::vector<ProcessPattern>> ReadProcesses(const LocatedValue& value,
     const LocatedValue& element = value.elements[patterns.size()];
     const std::size_t slash = glob.rfind('/');
     if (slash != std::string::npos) {
-      return place.Element(patterns.size())
-          .ErrorAt(element,
-                   fmt::format("a file name has no '/'; write {}", Quoted(glob.substr(slash + 1))));
+      const Unexpected bad = place.Element(patterns.size())
+                                 .ErrorAt(element, fmt::format("a file name has no '/'; write {}",
+                                                               Quoted(glob.substr(slash + 1))));
+      if (const auto kept = place.Keep(bad.value()); !kept) return Unexpected(kept.error());
     }
     patterns.push_back({glob, element.line});
   }
@@ -155,6 +156,19 @@ Expected<BudgetFile> ParseBudgetFile(const std::filesystem::path& path, const st
   const Expected<void> read = ReadObject(*json, {path, ""}, FieldsOf(budget), kBudgetExample);
   if (!read) return Unexpected(read.error());
   return budget;
+}
+
+std::vector<std::string> ListErrors(const std::filesystem::path& path, const std::string& text) {
+  const Expected<LocatedValue> json = ParseLocatedJson(path, text);
+  if (!json) return {json.error().message};
+  BudgetFile budget;
+  std::vector<Error> errors;
+  const Expected<void> read =
+      ReadObject(*json, {path, "", &errors}, FieldsOf(budget), kBudgetExample);
+  std::vector<std::string> lines;
+  for (const Error& error : errors) lines.push_back(error.message);
+  if (!read) lines.push_back(read.error().message);
+  return lines;
 }
 
 Expected<std::vector<fs::path>> FindBudgetFiles(

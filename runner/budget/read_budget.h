@@ -16,6 +16,11 @@ namespace leakgate {
 [[nodiscard]] Expected<BudgetFile> ParseBudgetFile(const std::filesystem::path& path,
                                                    const std::string& text);
 
+// Returns all errors of such a text, in the file's order. Of a text that is not JSON, only the
+// first one is known.
+[[nodiscard]] std::vector<std::string> ListErrors(const std::filesystem::path& path,
+                                                  const std::string& text);
+
 // Returns the given files, and every `*.leakgate.json` below the given directories, sorted by path
 // and without duplicates. Fails if a directory contains no such file, or cannot be read.
 [[nodiscard]] Expected<std::vector<std::filesystem::path>> FindBudgetFiles(

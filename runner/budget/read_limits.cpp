@@ -99,8 +99,10 @@ Expected<WindowLimits> ReadOuterWindow(const LocatedValue& value, const JsonPlac
     const bool is_of_tests =
         member.key == quantity::kFileDescriptors.key || member.key == quantity::kThreads.key;
     if (!is_of_tests) continue;
-    return place.Member(member.key)
-        .ErrorAt(member, "is measured for tests only; move it to the limits of \"test\"");
+    const Unexpected misplaced =
+        place.Member(member.key)
+            .ErrorAt(member, "is measured for tests only; move it to the limits of \"test\"");
+    if (const auto kept = place.Keep(misplaced.value()); !kept) return Unexpected(kept.error());
   }
   return ReadWindow(value, place);
 }
@@ -198,10 +200,16 @@ Expected<ScopedLimits> ReadLimits(const LocatedValue& value, const JsonPlace& pl
 Expected<ScopedLimits> ReadOverrideLimits(const LocatedValue& value, const JsonPlace& place) {
   for (const LocatedMember& member : value.members) {
     if (member.key != Word(WindowKind::kProgram)) continue;
-    return place.Member(member.key)
-        .ErrorAt(member,
-                 "an override limits tests, suites and the processes that tests start; move it "
-                 "to the \"limits\" of the file");
+    const Unexpected misplaced =
+        place.Member(member.key)
+            .ErrorAt(member,
+                     "an override limits tests, suites and the processes that tests start; move it "
+                     "to the \"limits\" of the file");
+    if (const auto kept = place.Keep(misplaced.value()); !kept) return Unexpected(kept.error());
+    LocatedValue others = value;
+    std::erase_if(others.members, [&](const LocatedMember& it) { return it.key == member.key; });
+    if (others.members.empty()) return ScopedLimits{};
+    return ReadOverrideLimits(others, place);
   }
   ScopedLimits limits;
   const Expected<void> read =

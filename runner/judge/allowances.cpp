@@ -103,13 +103,88 @@ Permit* AddPermit(const AllowanceCopy& allowance, Claims& claims) {
   return &permit;
 }
 
-const AppliedAllowance* FindAllowance(const AppliedBudget& budget, const Finding& site) {
-  const std::vector<NamedFrame> stack = NameFrames(site.stack);
-  const auto found = std::find_if(
-      budget.allowances.begin(), budget.allowances.end(),
-      [&](const AppliedAllowance& allowance) { return MatchesStack(allowance.stack, stack); });
-  return found == budget.allowances.end() ? nullptr : &*found;
-}
+// A block that allowances of budget files match.
+struct Claimant {
+  std::size_t index = 0;  // in the evidence
+  Amount amount;
+  const std::vector<Permit*>* permits = nullptr;  // the closest first
+};
+
+// Lets the allowances of budget files take blocks: each block asks the allowance that fits it
+// closest; those that are refused ask the next one, and so on.
+class Takings {
+ public:
+  Permit* Add(const AppliedAllowance& allowance) {
+    Permit& permit =
+        permits_[fmt::format("{} {}", PlaceOf(allowance), fmt::join(allowance.stack, "\n"))];
+    Fill(allowance, permit);
+    return &permit;
+  }
+
+  void Take(std::vector<Claimant> asking) {
+    for (std::size_t round = 0; !asking.empty(); ++round) asking = TakeRound(asking, round);
+  }
+
+  void Settle(WindowEvidence& evidence) {
+    const std::map<const Permit*, SharedText> exceeded = ListExceeded();
+    for (const auto& [claimant, permit] : taken_) {
+      BlockFacts& facts = evidence.facts[claimant.index];
+      const auto found = exceeded.find(permit);
+      if (found != exceeded.end()) {
+        facts.explanation = found->second;
+        continue;
+      }
+      facts.disposition = Disposition::kAllowed;
+      facts.allowance = permit->place;
+      facts.explanation = permit->reason;
+    }
+    for (const Claimant& claimant : left_over_) {
+      evidence.facts[claimant.index].explanation = exceeded.at(claimant.permits->front());
+    }
+  }
+
+ private:
+  // Returns those that are refused and have another allowance to ask. Those that have none are
+  // served first, and large ones before small ones.
+  std::vector<Claimant> TakeRound(std::vector<Claimant>& asking, std::size_t round) {
+    std::stable_sort(asking.begin(), asking.end(), [](const Claimant& a, const Claimant& b) {
+      if (a.permits->size() != b.permits->size()) return a.permits->size() < b.permits->size();
+      return a.amount.bytes > b.amount.bytes;
+    });
+    std::vector<Claimant> refused;
+    for (const Claimant& claimant : asking) {
+      Permit& permit = *(*claimant.permits)[round];
+      asked_[&permit] += claimant.amount;
+      permit.claimed += claimant.amount;
+      if (Suffices(permit)) {
+        taken_.emplace_back(claimant, &permit);
+        continue;
+      }
+      permit.claimed = permit.claimed - claimant.amount;
+      const bool is_last = round + 1 == claimant.permits->size();
+      (is_last ? left_over_ : refused).push_back(claimant);
+    }
+    return refused;
+  }
+
+  std::map<const Permit*, SharedText> ListExceeded() const {
+    std::map<const Permit*, SharedText> exceeded;
+    for (const Claimant& claimant : left_over_) {
+      for (const Permit* const permit : *claimant.permits) {
+        SharedText& text = exceeded[permit];
+        if (!text.empty()) continue;
+        text = fmt::format("more than {} permits: {} for {}", permit->place.get(),
+                           LimitText(*permit), FormatAmount(asked_.at(permit)));
+      }
+    }
+    return exceeded;
+  }
+
+  std::map<std::string, Permit> permits_;  // by place and patterns
+  std::map<const Permit*, Amount> asked_;  // all that asked it
+  std::vector<std::pair<Claimant, const Permit*>> taken_;
+  std::vector<Claimant> left_over_;
+};
 
 }  // namespace
 
@@ -127,19 +202,27 @@ void AllowByScope(const RegionReader& region, CallSites& sites, WindowEvidence& 
 }
 
 void AllowByBudget(const BudgetOfStack& budget_of, CallSites& sites, WindowEvidence& evidence) {
-  Claims claims;
-  std::unordered_map<std::uint32_t, const AppliedAllowance*> known;  // by stack
+  Takings takings;
+  std::unordered_map<std::uint32_t, std::vector<Permit*>> known;  // by stack
+  std::vector<Claimant> asking;
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     if (!IsCandidate(evidence, i, sites)) continue;
-    const std::uint32_t stack = evidence.blocks[i].stack;
-    const auto [allowance, is_new] = known.try_emplace(stack);
-    if (is_new) allowance->second = FindAllowance(budget_of(stack), sites.Of(stack).finding);
-    if (allowance->second == nullptr) continue;
-    Permit& permit = claims.Add(PlaceOf(*allowance->second));
-    Fill(*allowance->second, permit);
-    claims.Claim(i, permit, evidence.blocks[i]);
+    const LiveBlock& block = evidence.blocks[i];
+    const auto [permits, is_new] = known.try_emplace(block.stack);
+    if (is_new) {
+      const AppliedBudget& budget = budget_of(block.stack);
+      for (const AppliedAllowance* const allowance :
+           FindAllowances(budget.allowances, sites.Of(block.stack).finding)) {
+        permits->second.push_back(takings.Add(*allowance));
+      }
+    }
+    if (permits->second.empty()) continue;
+    asking.push_back({.index = i,
+                      .amount = {static_cast<std::int64_t>(block.size_bytes), 1},
+                      .permits = &permits->second});
   }
-  claims.Settle(evidence);
+  takings.Take(std::move(asking));
+  takings.Settle(evidence);
 }
 
 void AllowExpected(const RegionReader& region, std::uint32_t window, CallSites& sites,

@@ -1,6 +1,10 @@
 // Decides which blocks an allowance covers. Allowances come from budget files, by call stack,
-// or from the program's code. If the blocks are more than an allowance permits, it covers none of
-// them, and their explanation says so.
+// or from the program's code.
+//
+// Of a budget file's, several may match a block. The one that fits its stack closest takes first,
+// up to its number, and the next one takes the rest. If a block is left over, the allowances that
+// had no room for it cover nothing, and the blocks' explanation says so: which of them would be
+// covered, the lost or the retained, would be chance.
 #pragma once
 
 #include <cstdint>

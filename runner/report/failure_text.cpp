@@ -75,6 +75,13 @@ std::string PassedText(const WindowResult& window, const TextStyle& style) {
   return text;
 }
 
+// A suite's window is open around its tests, but what a test leaves is in the test's own.
+std::string WhatSuiteHolds(const WindowResult& window) {
+  if (window.kind != WindowKind::kSuite) return "";
+  return "  this is the suite's own, of its set-up and tear-down; each test has what it left "
+         "itself\n";
+}
+
 // Returns "  framework: 160 B in 1 block, not counted (gmock registry)".
 std::string FrameworkText(const WindowResult& window, Colour colour) {
   if (window.framework == Amount{}) return "";
@@ -153,12 +160,16 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
 }
 
 std::string FailureText(const WindowResult& window, const TextStyle& style) {
+  // What a test holds that has not come to its end says nothing.
+  const bool has_ended = window.status != TestStatus::kCrashed;
+  const std::vector<const Finding*> shown =
+      has_ended ? Select(window, IsShown) : std::vector<const Finding*>();
   const std::string findings = FreeErrorsText(window, style) +
-                               FirstFindingsText(Select(window, IsShown), "more finding", style) +
+                               FirstFindingsText(shown, "more finding", style) +
                                MappedText(window, style) + OtherEvidence(window, style);
-  return AnswerText(window, style.colour) + (findings.empty() ? "" : "\n") + findings +
-         PassedText(window, style) + FrameworkText(window, style.colour) + "  " +
-         Printable(RemedyText(window));
+  return AnswerText(window, style.colour) + WhatSuiteHolds(window) +
+         (findings.empty() ? "" : "\n") + findings + (has_ended ? PassedText(window, style) : "") +
+         FrameworkText(window, style.colour) + "  " + Printable(RemedyText(window));
 }
 
 std::string FailureTextWithHeadline(const WindowResult& window, const TextStyle& style) {

@@ -49,6 +49,15 @@ Caller CallerOf(const Frame& frame) {
   return Caller::kRuntime;
 }
 
+// Returns whether the frame is of a main that called the user's code itself, and not GoogleTest's:
+// then its line tells findings apart.
+bool IsUsersMain(const Finding& finding, std::size_t index) {
+  if (CallerOf(finding.stack[index]) != Caller::kMain || !finding.user_frame) return false;
+  return std::none_of(finding.stack.begin() + std::ptrdiff_t(*finding.user_frame),
+                      finding.stack.begin() + std::ptrdiff_t(index),
+                      [](const Frame& frame) { return CallerOf(frame) == Caller::kGoogleTest; });
+}
+
 // Returns "GoogleTest and main". The C library always calls main, so it is left out.
 std::string Describe(const std::vector<Caller>& callers) {
   const auto has = [&](Caller caller) {
@@ -164,25 +173,35 @@ std::string_view WhyCut(UnwindEnd end) {
   return "unknown reason";
 }
 
-std::string OuterLines(const Finding& finding, std::size_t frames_left_out,
-                       const OuterFrames& outer, Colour colour) {
-  std::vector<std::string> lines;
-  const std::size_t outer_count = finding.stack.size() - outer.begin;
-  const auto count = [](std::size_t frames, std::string_view noun) {
-    return FormatCount(static_cast<std::int64_t>(frames), noun);
+std::string FramesText(std::size_t frames, std::string_view noun) {
+  return "... " + FormatCount(static_cast<std::int64_t>(frames), noun);
+}
+
+std::string LeftOutLine(std::size_t frames, Colour colour) {
+  return "    " + Paint(FramesText(frames, "more frame"), Emphasis::kInTheDistance, colour) + '\n';
+}
+
+std::string OuterLines(const Finding& finding, FrameRange left_out, const OuterFrames& outer,
+                       Colour colour) {
+  std::string text;
+  if (left_out.begin < left_out.end) text += LeftOutLine(left_out.end - left_out.begin, colour);
+  const auto add = [&](const std::string& line) {
+    text += "    " + Paint(line, Emphasis::kInTheDistance, colour) + '\n';
   };
-  if (frames_left_out != 0) lines.push_back("... " + count(frames_left_out, "more frame"));
+  const std::size_t outer_count = finding.stack.size() - outer.begin;
   if (outer_count != 0) {
-    lines.push_back(fmt::format("... {} of {}", count(outer_count, "frame"), outer.description));
+    add(fmt::format("{} of {}", FramesText(outer_count, "frame"), outer.description));
   }
   if (finding.stack_end != UnwindEnd::kOutermost) {
-    lines.push_back(fmt::format("... the stack is cut here: {}", WhyCut(finding.stack_end)));
-  }
-  std::string text;
-  for (const std::string& line : lines) {
-    text += "    " + Paint(line, Emphasis::kInTheDistance, colour) + '\n';
+    add(fmt::format("... the stack is cut here: {}", WhyCut(finding.stack_end)));
   }
   return text;
+}
+
+// Returns whether two frames read the same.
+bool ReadsTheSame(const Frame& a, const Frame& b) {
+  return a.function == b.function && a.file == b.file && a.line == b.line &&
+         (!a.file.empty() || (a.module == b.module && a.module_offset == b.module_offset));
 }
 
 constexpr std::array kReachWords = {
@@ -209,7 +228,11 @@ std::string SeriesText(const Finding& finding) {
   if (finding.series.empty()) return "";
   std::vector<std::string> net;
   for (const std::int64_t blocks : finding.series) net.push_back(fmt::format("{:+}", blocks));
-  return fmt::format(", repeated: {} blocks", fmt::join(net, " "));
+  // The series is its call site's, of which other findings may be, too.
+  const bool is_of_more =
+      *std::max_element(finding.series.begin(), finding.series.end()) > finding.amount.blocks;
+  return fmt::format(", repeated: {} blocks{}", fmt::join(net, " "),
+                     is_of_more ? " of its call site in all" : "");
 }
 
 }  // namespace
@@ -227,42 +250,69 @@ OuterFrames FindOuterFrames(const Finding& finding) {
   std::vector<Caller> callers;
   while (begin > first_candidate) {
     const Caller caller = CallerOf(finding.stack[begin - 1]);
-    if (caller == Caller::kUser) break;
+    if (caller == Caller::kUser || IsUsersMain(finding, begin - 1)) break;
     callers.push_back(caller);
     --begin;
   }
   return {begin, Describe(callers)};
 }
 
-std::string StackText(const Finding& finding, const TextStyle& style) {
+std::string StackText(const Finding& finding, const TextStyle& style, FrameRange telling) {
   const OuterFrames outer = FindOuterFrames(finding);
-  const std::size_t first = finding.user_frame.value_or(0);
+  const std::size_t own = finding.user_frame.value_or(0);
+  const bool shows_inner = telling.begin < std::min(own, telling.end);
+  const std::size_t first = shows_inner ? telling.begin : own;
+  const std::size_t inner_end = std::min(outer.begin, own + kMostFrames);
+  // Of frames that are folded away, those that tell the finding from another one are shown.
+  const std::size_t more_begin = std::max(inner_end, telling.begin);
+  const std::size_t more_end = std::clamp(telling.end, more_begin, more_begin + kMostFrames);
   const std::span<const Frame> stack(finding.stack);
-  const std::size_t shown_count = std::min(outer.begin - first, kMostFrames);
-  const std::span<const Frame> shown = stack.subspan(first, shown_count);
-  const std::size_t label_columns = LabelColumns(shown);
+  const std::size_t columns =
+      std::max(LabelColumns(stack.subspan(first, inner_end - first)),
+               LabelColumns(stack.subspan(more_begin, more_end - more_begin)));
 
   std::string text;
-  for (const Frame& frame : shown) {
-    const bool is_own = finding.user_frame.has_value() && &frame == &shown.front();
-    const std::string line = FrameLine(frame, label_columns, style);
+  for (std::size_t i = first; i < inner_end; ++i) {
+    const bool is_own = finding.user_frame && i == own;
+    const std::string line = FrameLine(stack[i], columns, style);
     text += is_own ? "  > " + Paint(line, Emphasis::kOwnFrame, style.colour) : "    " + line;
     text += '\n';
-    if (is_own) text += InnerLine(stack.first(first), style.colour);
+    if (is_own && !shows_inner) text += InnerLine(stack.first(own), style.colour);
   }
-  return text + OuterLines(finding, outer.begin - first - shown_count, outer, style.colour);
+  if (more_begin == more_end)
+    return text + OuterLines(finding, {inner_end, outer.begin}, outer, style.colour);
+  if (more_begin != inner_end) text += LeftOutLine(more_begin - inner_end, style.colour);
+  for (std::size_t i = more_begin; i < more_end; ++i) {
+    text += "    " + FrameLine(stack[i], columns, style) + '\n';
+  }
+  OuterFrames rest = outer;
+  rest.begin = std::max(outer.begin, more_end);
+  return text +
+         OuterLines(finding, {std::min(more_end, rest.begin), rest.begin}, rest, style.colour);
 }
 
-std::string FindingText(const Finding& finding, const TextStyle& style) {
+std::string FindingText(const Finding& finding, const TextStyle& style, FrameRange telling) {
   const std::string fate = FateText(finding);
   const std::string heading =
       fmt::format("{} · {}{}{}",
                   IsMapped(finding) ? FormatMapped(finding.amount) : FormatAmount(finding.amount),
                   Word(finding.kind), fate.empty() ? "" : " · ", Printable(fate));
-  const std::string stack =
-      finding.stack.empty() ? "    no call stack was recorded\n" : StackText(finding, style);
+  const std::string stack = finding.stack.empty() ? "    no call stack was recorded\n"
+                                                  : StackText(finding, style, telling);
   return "  " + Paint(heading, Emphasis::kHeading, style.colour) + '\n' +
          EvidenceLines(finding, style) + stack;
+}
+
+FrameRange FindTellingFrames(const Finding& finding, const Finding& other) {
+  const std::vector<Frame>& a = finding.stack;
+  const std::vector<Frame>& b = other.stack;
+  const auto inner = std::mismatch(a.begin(), a.end(), b.begin(), b.end(), ReadsTheSame).first;
+  if (inner == a.end() && a.size() == b.size()) return {};
+  const auto outer = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend(), ReadsTheSame).first;
+  const auto begin = static_cast<std::size_t>(inner - a.begin());
+  const auto end = static_cast<std::size_t>(outer.base() - a.begin());
+  // One stack may be a part of the other, as of a recursion.
+  return {std::min(begin, end), std::max(begin, end)};
 }
 
 std::string WithRelativePaths(std::string text, const std::string& base_directory) {
@@ -289,12 +339,30 @@ std::string RelativePath(std::string_view path, const std::string& base_director
   return is_below ? relative.string() : normal.string();
 }
 
+namespace {
+
+// Returns the frames that tell a finding from the first other one whose stack would read the same.
+FrameRange TellingFrames(const std::vector<const Finding*>& findings, std::size_t index,
+                         std::size_t shown, const TextStyle& style) {
+  const std::string text = StackText(*findings[index], style);
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i == index || StackText(*findings[i], style) != text) continue;
+    const FrameRange telling = FindTellingFrames(*findings[index], *findings[i]);
+    if (telling.begin != telling.end) return telling;
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string FirstFindingsText(const std::vector<const Finding*>& findings, std::string_view noun,
                               const TextStyle& style) {
   constexpr std::size_t kMostShown = 10;
   const std::size_t shown = std::min(findings.size(), kMostShown);
   std::string text;
-  for (std::size_t i = 0; i < shown; ++i) text += FindingText(*findings[i], style);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += FindingText(*findings[i], style, TellingFrames(findings, i, shown, style));
+  }
   if (shown == findings.size()) return text;
 
   Amount left_out;

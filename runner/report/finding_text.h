@@ -1,6 +1,6 @@
 // One finding as text, and what became of its blocks. At the outer end of each test's call stack
-// are the same ten frames, of GoogleTest, main and the C library's start: they become one line.
-// Pure.
+// are the same ten frames, of GoogleTest, main and the C library's start: they become one line. A
+// main that calls the user's code itself does not: its line tells findings apart. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,12 @@
 #include "runner/result/finding.h"
 
 namespace leakgate {
+
+// Indices in a stack, as of iterators.
+struct FrameRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
 
 struct OuterFrames {
   std::size_t begin = 0;    // the index of the first of them; the stack's size if there are none
@@ -34,7 +40,10 @@ struct OuterFrames {
 //     net::Client::Connect(net::Url const&)  src/net/client.cc:41
 //     HttpTest_KeepAlive_Test::TestBody()    tests/http_test.cc:27
 //     ... 12 frames of GoogleTest and main
-[[nodiscard]] std::string FindingText(const Finding& finding, const TextStyle& style);
+//
+// Frames in `telling` are shown, although they would be folded away.
+[[nodiscard]] std::string FindingText(const Finding& finding, const TextStyle& style,
+                                      FrameRange telling = {});
 
 // Returns the texts of the first ten of `findings`, and a line that counts the others. `noun` says
 // what there are more of: "more finding".
@@ -42,7 +51,12 @@ struct OuterFrames {
                                             std::string_view noun, const TextStyle& style);
 
 // Returns the lines of the frames alone.
-[[nodiscard]] std::string StackText(const Finding& finding, const TextStyle& style);
+[[nodiscard]] std::string StackText(const Finding& finding, const TextStyle& style,
+                                    FrameRange telling = {});
+
+// Returns the range of the frames of `finding` in which its stack differs from that of `other`;
+// empty if they are the same.
+[[nodiscard]] FrameRange FindTellingFrames(const Finding& finding, const Finding& other);
 
 // Returns "libnet.so+0x1a2b"; an empty text if the module is not known. It is not made printable.
 [[nodiscard]] std::string ModuleAndOffset(const Frame& frame);

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runner/attribution/stack_pattern.h"
+#include "runner/attribution/suggested_pattern.h"
 #include "runner/report/excess.h"
 #include "runner/result/words.h"
 
@@ -65,63 +65,87 @@ std::string ValueJson(const Violation& violation) {
   return AmountJson(violation.amount);
 }
 
-// Returns each quantity once, with the amount that was measured.
-std::string LimitsJson(const WindowResult& window) {
-  std::vector<std::string> members;
-  std::string_view last;
-  for (const Violation& violation : window.violations) {
-    const std::string_view quantity = QuantityOf(violation);
-    if (quantity == last || IsByDefault(violation)) continue;
-    members.push_back(fmt::format(R"("{}": {})", quantity, ValueJson(violation)));
-    last = quantity;
-  }
-  return fmt::format(R"({{ "{}": {{ {} }} }})", Word(window.kind), fmt::join(members, ", "));
-}
-
-// Returns an allowance for each pattern of the call sites, for at most three of them.
-std::string AllowancesJson(const WindowResult& window) {
-  constexpr std::size_t kMostEntries = 3;
-  const AppliedBudget& charged = ChargedBudget(window);
-  std::vector<std::pair<std::vector<std::string>, Amount>> entries;
-  for (const Finding& finding : window.findings) {
-    if (!Fails(finding) || !IsChargedTo(finding, window, charged)) continue;
-    std::vector<std::string> pattern = SuggestPattern(finding);
-    if (pattern.empty()) continue;
-    const auto known = std::find_if(entries.begin(), entries.end(),
-                                    [&](const auto& entry) { return entry.first == pattern; });
-    if (known != entries.end()) {
-      known->second += finding.amount;
-    } else if (entries.size() < kMostEntries) {
-      entries.emplace_back(std::move(pattern), finding.amount);
-    }
-  }
-  std::vector<std::string> texts;
-  for (const auto& [pattern, amount] : entries) {
-    std::vector<std::string> quoted;
-    for (const std::string& glob : pattern) quoted.push_back(Quoted(glob));
-    texts.push_back(
-        fmt::format(R"({{ "stack": [{}], "bytes": {}, "blocks": {}, "reason": "..." }})",
-                    fmt::join(quoted, ", "), amount.bytes, amount.blocks));
-  }
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-std::string OverrideJson(const WindowResult& window) {
-  std::string pattern = window.name;
-  if (window.kind == WindowKind::kSuite) pattern += ".*";
-  if (window.kind == WindowKind::kProcess) pattern = window.started_by;
-  return fmt::format(R"({{ "tests": [{}], "limits": {}, "reason": "..." }})", Quoted(pattern),
-                     LimitsJson(window));
-}
-
 // Returns true if the window belongs to no test, so that no override can name it.
 bool IsOfTheFile(const WindowResult& window) {
   if (window.kind == WindowKind::kProcess) return window.started_by.empty();
   return window.kind == WindowKind::kProgram;
 }
 
+// What main itself loses: an allowance for main would match all that the tests lose.
+bool IsLostByMain(const WindowResult& window) {
+  return AnyByDefault(window) && IsOfTheFile(window) &&
+         std::all_of(window.findings.begin(), window.findings.end(), [](const Finding& finding) {
+           return !Fails(finding) || IsOfEveryTest(finding);
+         });
+}
+
+// Each quantity once, as it was measured.
+std::string LimitsJson(const WindowResult& window) {
+  std::vector<std::string> members;
+  std::string_view last;
+  for (const Violation& violation : window.violations) {
+    const std::string_view quantity = QuantityOf(violation);
+    const bool is_left_out = IsByDefault(violation) && !IsLostByMain(window);
+    if (quantity == last || is_left_out) continue;
+    members.push_back(fmt::format(R"("{}": {})", quantity, ValueJson(violation)));
+    last = quantity;
+  }
+  return fmt::format(R"({{ "{}": {{ {} }} }})", Word(window.kind), fmt::join(members, ", "));
+}
+
+std::string TestFilter(const WindowResult& window) {
+  if (window.kind == WindowKind::kSuite) return window.name + ".*";
+  return window.kind == WindowKind::kProcess ? window.started_by : window.name;
+}
+
+// One for each pattern that the finding's call sites have, for three of them.
+std::string AllowancesJson(const WindowResult& window) {
+  constexpr std::size_t kMostEntries = 3;
+  const AppliedBudget& charged = ChargedBudget(window);
+  struct Entry {
+    std::vector<std::string> pattern;
+    bool is_of_every_test = false;
+    Amount amount;
+  };
+  std::vector<Entry> entries;
+  for (const Finding& finding : window.findings) {
+    if (!Fails(finding) || !IsChargedTo(finding, window, charged)) continue;
+    if (IsOfTheFile(window) && IsOfEveryTest(finding)) continue;
+    std::vector<std::string> pattern = SuggestPattern(finding);
+    if (pattern.empty()) continue;
+    const auto known = std::find_if(entries.begin(), entries.end(),
+                                    [&](const Entry& entry) { return entry.pattern == pattern; });
+    if (known != entries.end()) {
+      known->amount += finding.amount;
+    } else if (entries.size() < kMostEntries) {
+      entries.push_back({std::move(pattern), IsOfEveryTest(finding), finding.amount});
+    }
+  }
+  std::vector<std::string> texts;
+  for (const auto& [pattern, is_of_every_test, amount] : entries) {
+    const std::string tests = is_of_every_test && !IsOfTheFile(window)
+                                  ? fmt::format(R"("tests": [{}], )", Quoted(TestFilter(window)))
+                                  : "";
+    std::vector<std::string> quoted;
+    for (const std::string& glob : pattern) quoted.push_back(Quoted(glob));
+    texts.push_back(
+        fmt::format(R"({{ "stack": [{}], {}"bytes": {}, "blocks": {}, "reason": "..." }})",
+                    fmt::join(quoted, ", "), tests, amount.bytes, amount.blocks));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string OverrideJson(const WindowResult& window) {
+  return fmt::format(R"({{ "tests": [{}], "limits": {}, "reason": "..." }})",
+                     Quoted(TestFilter(window)), LimitsJson(window));
+}
+
+bool TakesAllowances(const WindowResult& window) {
+  return AnyByDefault(window) && !IsLostByMain(window);
+}
+
 std::string_view Section(const WindowResult& window) {
-  if (AnyByDefault(window)) return "allowances";
+  if (TakesAllowances(window)) return "allowances";
   return IsOfTheFile(window) ? "limits" : "overrides";
 }
 
@@ -146,7 +170,7 @@ std::string Place(const WindowResult& window) {
 }
 
 std::string EntryJson(const WindowResult& window) {
-  if (AnyByDefault(window)) return AllowancesJson(window);
+  if (TakesAllowances(window)) return AllowancesJson(window);
   return IsOfTheFile(window) ? LimitsJson(window) : OverrideJson(window);
 }
 

@@ -116,7 +116,8 @@ const Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
 bool Confirmation::IsOpen(const WindowResult& window) {
   const bool may_be =
       window.verdict == Verdict::kUnconfirmed || window.verdict == Verdict::kOverBudget;
-  return may_be && !OpenCallSites(window).empty();
+  // A test that has ended the program once is not repeated.
+  return may_be && window.status != TestStatus::kCrashed && !OpenCallSites(window).empty();
 }
 
 void Confirmation::Confirm(WindowResult& window) {

@@ -8,7 +8,9 @@
 #include <set>
 #include <string_view>
 
+#include "runner/attribution/stack_pattern.h"
 #include "runner/budget/apply_limits.h"
+#include "runner/budget/wording.h"
 #include "runner/host/traced_image.h"
 #include "runner/region/region_words.h"
 
@@ -97,6 +99,17 @@ std::set<std::string> UsedPlaces(const std::vector<WindowResult>& windows) {
   return places;
 }
 
+// Returns whether blocks that the allowance matches count against a limit: then they were more than
+// it permits, and it is needed.
+bool IsExceeded(const Allowance& allowance, const std::vector<WindowResult>& windows) {
+  return std::any_of(windows.begin(), windows.end(), [&](const WindowResult& window) {
+    if (!allowance.tests.empty() && !MatchesAnyFilter(allowance.tests, window.name)) return false;
+    return std::any_of(window.findings.begin(), window.findings.end(), [&](const Finding& it) {
+      return IsUsers(it) && CountsLiterally(it) && MatchesStack(allowance.stack, it.stack);
+    });
+  });
+}
+
 void AddUnmet(const RegionReader& region, const std::set<std::string>& used, RunResult& result) {
   for (std::uint32_t id = 1; id < region.AllowanceCount(); ++id) {
     const AllowanceCopy allowance = region.Allowance(id);
@@ -119,6 +132,7 @@ std::vector<std::string> UnusedAllowances(const BudgetSet& budgets,
     for (const Allowance& allowance : file->allowances) {
       const std::string place = fmt::format("{}:{}", file->path.string(), allowance.line);
       if (used.contains(place) || HasExpired(allowance.expires, Today())) continue;
+      if (IsExceeded(allowance, windows)) continue;
       lines.push_back(fmt::format("{}: the allowance for {} was not used; remove it", place,
                                   fmt::join(allowance.stack, ", ")));
     }
@@ -182,6 +196,8 @@ void NoteUnended(const ProgramExit& program, std::vector<WindowResult>& windows)
         window.kind == WindowKind::kProgram && program.signal.has_value();
     if (!is_unended_test && !is_killed_program) continue;
     window.violations.clear();
+    // A freeing error is certain, and may be why the program ended.
+    if (CountNewFreeErrors(window) != 0) continue;
     window.reason =
         is_unended_test ? "the program ended while the test ran" : "the program was killed";
     if (window.verdict != Verdict::kNotGated) window.verdict = Verdict::kInconclusive;

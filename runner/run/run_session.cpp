@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
 #include "runner/attribution/code_owner.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/host/control_server.h"
+#include "runner/judge/window_verdict.h"
 #include "runner/process/process_tree.h"
 #include "runner/report/window_text.h"
 #include "runner/run/confirmation.h"
@@ -202,6 +204,7 @@ class Session {
     result.failures = prepared_.budgets.ListExpired();
     CollectWindows(result);
     confirmations_->ConfirmAll(WhyNotRepeated(result), result);
+    for (WindowResult& window : result.windows) RefuseUntold(window);
     result.reasons = ReasonsForDoubt(generations_, result);
     if (!server_failure_.empty()) {
       result.reasons.insert(result.reasons.begin(), server_failure_);
@@ -217,6 +220,10 @@ class Session {
     }
     if (RunsAllTests(request_.arguments)) {
       result.warnings = UnusedAllowances(prepared_.budgets, result.windows);
+      if (!has_timed_out_ && !result.program.signal) {
+        AddLines(prepared_.budgets.FilesWithoutUse(request_.budgets, AllTests(result)),
+                 result.warnings);
+      }
     }
     AddUnmetExpectations(generations_, result);
     if (confirmations_->was_interrupted()) {
@@ -232,6 +239,16 @@ class Session {
     return result;
   }
 
+  // Returns the names of all tests: those that the program lists, and those that ran.
+  std::set<std::string> AllTests(const RunResult& result) const {
+    std::set<std::string> tests;
+    for (const auto& [name, source] : prepared_.sources) tests.insert(name);
+    for (const WindowResult& window : result.windows) {
+      if (window.kind == WindowKind::kTest) tests.insert(window.name);
+    }
+    return tests;
+  }
+
   // Returns why tests cannot be repeated; empty if they can. They can after a crash, too, because
   // another test has crashed.
   std::string WhyNotRepeated(const RunResult& result) const {
@@ -244,6 +261,7 @@ class Session {
   void CollectWindows(RunResult& result) {
     result.tracing.generations = static_cast<int>(generations_.processes().size());
     for (const auto& process : generations_.processes()) {
+      if (process != generations_.processes().back()) process->NoteExecuted();
       std::vector<WindowResult> windows = process->Finish();
       if (result.windows.empty()) {
         result.windows = std::move(windows);

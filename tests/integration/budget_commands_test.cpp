@@ -21,6 +21,26 @@ TEST(BudgetInitTest, WritesAFileUnderWhichTheProgramPasses) {
   EXPECT_EQ(RunGated({kProgram}, {"--budgets", file}).command.exit_code, 0);
 }
 
+// Call sites within each other, lambdas, templates, a test whose frame went by a jump.
+TEST(BudgetInitTest, WritesEntriesThatCoverTheirOwnCallSitesAndNoOther) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("tests.leakgate.json");
+  const std::string program = FixturePath("call_sites_untouched");
+  EXPECT_EQ(
+      Leakgate({"budget", "init", "--component", "tests", "-o", file, "--", program}).exit_code, 0);
+  const GatedRun run = RunGated({program}, {"--budgets", file, "--strict"});
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error << ReadFile(file);
+  const std::string written = ReadFile(file);
+  EXPECT_EQ(Leakgate({"budget", "ratchet", "--budgets", file, "--", program}).exit_code, 0);
+  EXPECT_EQ(ReadFile(file), written);
+
+  CommandOptions more;
+  more.environment = {"LOSE_MORE=1"};
+  const GatedRun with_more = RunGated({program}, {"--budgets", file}, more);
+  EXPECT_EQ(with_more.Test("More.LosesInAnotherLambda")["verdict"], "over_budget");
+  EXPECT_EQ(with_more.Test("More.LosesByAnotherJump")["verdict"], "over_budget");
+}
+
 TEST(BudgetInitTest, OverwritesNothing) {
   const TemporaryDirectory directory;
   const std::string file = directory.Write("tests.leakgate.json", "mine");
@@ -87,6 +107,32 @@ TEST(BudgetCheckTest, TellsEveryBadFile) {
   EXPECT_EQ(check.exit_code, 2);
   EXPECT_THAT(check.standard_output, HasSubstr("error: " + one + ":1:1: component: missing"));
   EXPECT_THAT(check.standard_output, HasSubstr("error: " + two + ":1:1: not valid JSON"));
+}
+
+TEST(BudgetCheckTest, TellsEveryErrorOfAFile) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.Write(
+      "a.leakgate.json", R"({"tests": [""], "limits": {"test": {"growth": {"blocks": -1}}}})");
+  const CommandResult check = Leakgate({"budget", "check", file});
+  EXPECT_EQ(check.exit_code, 2);
+  EXPECT_THAT(check.standard_output, HasSubstr("tests[0]: is empty"));
+  EXPECT_THAT(check.standard_output, HasSubstr("-1 is negative"));
+  EXPECT_THAT(check.standard_output, HasSubstr("component: missing"));
+  EXPECT_THAT(check.standard_output, HasSubstr("errors: 3"));
+}
+
+TEST(BudgetFileWithoutUseTest, IsToldByTheRunAndFailsItIfStrict) {
+  const TemporaryDirectory directory;
+  const std::string file =
+      directory.Write("a.leakgate.json", R"({"component": "a", "tests": ["Gone.*"]})");
+  const GatedRun run = RunGated({FixturePath("call_sites_untouched")}, {"--budgets", file});
+  EXPECT_THAT(run.command.standard_error,
+              HasSubstr("warning: " + file + ": tests: \"Gone.*\" matches no test"));
+  const std::string other =
+      directory.Write("b.leakgate.json", R"({"component": "b", "binaries": ["gone"]})");
+  const GatedRun strict =
+      RunGated({FixturePath("launch_dynamic")}, {"--budgets", other, "--strict"});
+  EXPECT_THAT(strict.command.standard_error, HasSubstr("binaries: \"gone\" does not match"));
 }
 
 TEST(BudgetCheckTest, TellsConflictsAndPatternsWithoutATest) {

@@ -13,6 +13,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 using Options = std::vector<std::string>;
@@ -34,6 +35,39 @@ class ConfirmationTest : public BothModes {
     EXPECT_EQ(run.command.exit_code, 0);
   }
 };
+
+// Held at the test's end, lost by the suite's tear-down: each block has one fate, the last.
+TEST_P(ConfirmationTest, WhatIsLostLaterIsNeitherHeldNorRepeated) {
+  const GatedRun run = RunByDefault({Fixture("fates")});
+  EXPECT_EQ(run.command.exit_code, 1);
+  for (const char* const test : {"Late.LosesEachTime", "Late.LosesOnce"}) {
+    const nlohmann::json window = run.Test(test);
+    EXPECT_EQ(window["verdict"], "over_budget") << test;
+    for (const nlohmann::json& finding : UsersFindings(window)) {
+      if (finding.value("reach", "") != "lost") continue;
+      EXPECT_FALSE(finding.contains("holder")) << finding;
+      EXPECT_FALSE(finding.contains("series")) << finding;
+      EXPECT_EQ(finding["disposition"], "outstanding");
+    }
+  }
+  EXPECT_THAT(TextsOf(run.Test("Late.LosesOnce"), "reach"), Contains("lost"));
+  EXPECT_EQ(run.Test("Clean.HoldsUntilTheTearDown")["verdict"], "pass");
+  EXPECT_THAT(run.command.standard_error, Not(HasSubstr("lost, held by")));
+  EXPECT_THAT(run.command.standard_error, Not(HasSubstr("not counted: 80 B")));
+}
+
+TEST_P(ConfirmationTest, ADoubleFreeThatEndsTheProgramIsTold) {
+  const TemporaryDirectory directory;
+  const std::string junit = directory.File("junit.xml");
+  const GatedRun run = RunByDefault(
+      {Fixture("fates"), "--gtest_filter=*FreesABlock", "--gtest_also_run_disabled_tests"},
+      {"--report", "junit=" + junit});
+  EXPECT_EQ(run.command.exit_code, 128 + SIGABRT);
+  EXPECT_EQ(run.Test("DISABLED_Twice.FreesABlock")["verdict"], "over_budget");
+  EXPECT_THAT(run.command.standard_error, HasSubstr("freed twice, by free()"));
+  EXPECT_THAT(ReadFile(junit), HasSubstr("freed twice, by free()"));
+  EXPECT_THAT(ReadFile(junit), HasSubstr("The program ended while the test ran."));
+}
 
 TEST_P(ConfirmationTest, WhatGrowsEachTimeFailsTheRunAfterTheProgram) {
   const GatedRun run = Run("LeavesOneEachTime");

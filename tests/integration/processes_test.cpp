@@ -106,6 +106,13 @@ TEST_P(ProcessesTest, TellsWhatIsLostHoweverItEndsInOrder) {
   EXPECT_EQ(OutcomeOf(ProcessOf("Child.LosesAndExitsAtOnce")), LosesInHelper());
 }
 
+// Its child has no region, and returns from main as it would alone.
+TEST_P(ProcessesTest, TellsWhatIsLostIfItForks) {
+  EXPECT_EQ(OutcomeOf(ProcessOf("Child.LosesAndForks")), LosesInHelper());
+  EXPECT_EQ(ProcessOf("Child.IsCleanAndForks")["verdict"], "pass");
+  EXPECT_EQ(ProcessOf("Child.RetainsAndForks")["verdict"], ProcessOf("Child.Retains")["verdict"]);
+}
+
 TEST_P(ProcessesTest, TracesItHoweverItIsStarted) {
   for (const char* const test :
        {"Child.IsSpawned", "Child.IsStartedByAShell", "Child.IsStartedInDepth",

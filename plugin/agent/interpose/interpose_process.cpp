@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "plugin/agent/interpose/allocator_calls.h"
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/thread_start.h"
@@ -30,25 +31,27 @@ using Main = int (*)(int, char**, char**);
 
 constinit Main g_main = nullptr;
 
-// The last moment at which what the program still holds is held: exit handlers come next.
+// The last moment at which what the program still holds is held: exit handlers come next. A fork
+// child returns from main as well, and has no region that it could announce that in.
 int MainAndItsEnd(int count, char** arguments, char** environment) {
   const int status = g_main(count, arguments, environment);
-  AnnounceProcessEnd();
+  if (CurrentRoute() == Route::kTrace) AnnounceProcessEnd();
   return status;
 }
 
-bool IsNamedProcess() {
+bool IsAskedAtEnd() {
   return CurrentRoute() == Route::kTrace &&
          (g_region.header().asks.load(std::memory_order_relaxed) & leakgate::kAskAtProcessEnd) != 0;
 }
 
 }  // namespace
 
-// Called by the program's first instructions. Only a child that a budget file names gets
-// a frame of the agent's around its main.
+// Called by the program's first instructions. Only where the runner wants to know of main's return
+// does a frame of the agent's go around it.
 LEAKGATE_EXPORT int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
                                       void (*fini)(), void (*loader_fini)(), void* stack_end) {
-  if (IsNamedProcess()) {
+  if (CurrentRoute() == Route::kTrace) RedirectAllocatorCalls();
+  if (IsAskedAtEnd()) {
     g_main = main;
     main = MainAndItsEnd;
   }

@@ -86,7 +86,9 @@ std::vector<BudgetFile> CheckFiles(const std::vector<std::filesystem::path>& pat
     Expected<BudgetFile> file =
         text ? ParseBudgetFile(path, *text) : Expected<BudgetFile>(Unexpected(text.error()));
     if (!file) {
-      report.Add(BudgetProblems{.errors = {file.error().message}, .warnings = {}});
+      report.Add(BudgetProblems{
+          .errors = text ? ListErrors(path, *text) : std::vector{text.error().message},
+          .warnings = {}});
       continue;
     }
     report.Add(fmt::format("{}: {}", path.string(), DescribeBudget(*file)));

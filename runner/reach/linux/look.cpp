@@ -96,6 +96,7 @@ struct StoppedProcess {
   std::vector<MappedModule> modules;
   std::vector<FrozenThread> threads;
   std::vector<OwnRange> own_ranges;
+  std::vector<ReallocatedCopy> reallocated;
   std::vector<RootRange> roots{};       // sorted by kind
   std::vector<RootRange> more_roots{};  // of the slow look
   std::vector<KernelObject> objects{};  // of the slow look
@@ -292,8 +293,8 @@ class Look {
 
  private:
   [[nodiscard]] RootSources Sources() const {
-    return {process_.maps, process_.modules,    process_.threads,
-            process_.heap, process_.own_ranges, memory_};
+    return {process_.maps,       process_.modules,     process_.threads, process_.heap,
+            process_.own_ranges, process_.reallocated, memory_};
   }
 
   void NameHolder(std::uint32_t block, Holders& holders, BlockReach& reach) const {
@@ -351,7 +352,8 @@ Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth)
              .maps = *std::move(maps),
              .modules = std::move(modules),
              .threads = SkipRedZoneOf(request.asking_tid, frozen->threads()),
-             .own_ranges = request.region.OwnRanges()},
+             .own_ranges = request.region.OwnRanges(),
+             .reallocated = request.region.ReallocatedBlocks()},
             memory);
   if (look.HasLostBlocks() && frozen->threads().size() == 1) depth = LookDepth::kSlow;
   if (look.HasLostBlocks() && depth == LookDepth::kSlow) look.LookSlowly();

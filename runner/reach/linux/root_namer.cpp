@@ -71,7 +71,9 @@ std::string RootNamer::NameOf(const RootPlace& place) const {
     if (ThreadLocalsOf(thread, modules_).Has(place.address)) {
       return ThreadLocalText(thread, place.address);
     }
-    return fmt::format("the stack of {}", ThreadText(place.tid));
+    const bool is_stack = FindRange(maps_, place.address) == FindRange(maps_, thread.stack_pointer);
+    if (is_stack) return fmt::format("the stack of {}", ThreadText(place.tid));
+    return fmt::format("a block being reallocated by {}", ThreadText(place.tid));
   }
   for (const MappedModule& module : modules_) {
     if (AddressRange{module.begin, module.end}.Has(place.address)) {

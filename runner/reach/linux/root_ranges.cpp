@@ -130,6 +130,7 @@ class RootFinder {
       if (MayHoldRoots(range)) AddRange(range);
     }
     AddStacksInBlocks();
+    AddReallocatedBlocks();
     std::stable_sort(roots_.begin(), roots_.end(),
                      [](const RootRange& a, const RootRange& b) { return a.kind < b.kind; });
     return std::move(roots_);
@@ -341,6 +342,52 @@ class RootFinder {
       if (begin < end) {
         roots_.push_back({{begin, end}, RootKind::kStack, WordRule::kNone, thread.tid});
       }
+    }
+  }
+
+  // A thread's realloc has a block in hand, whose words count wherever it is: in its old place, or
+  // in a new one. The allocator may have freed the old place already, and only the thread's
+  // registers and innermost frames know of the new one, which is no live block yet.
+  void AddReallocatedBlocks() {
+    for (const ReallocatedCopy& block : from_.reallocated) {
+      AddReallocated({block.address, block.address + block.size_bytes}, block.tid);
+      for (const FrozenThread& thread : from_.threads) {
+        if (thread.tid == block.tid) AddNewPlaces(thread, block.size_bytes);
+      }
+    }
+  }
+
+  void AddNewPlaces(const FrozenThread& thread, std::uint64_t bytes) {
+    constexpr std::uint64_t kInnermostFrames = 4096;
+    const std::uint64_t sp = thread.stack_pointer & ~std::uint64_t{7};
+    std::vector<std::uint64_t> words = thread.registers;
+    from_.memory.ForEachPart({sp, sp + kInnermostFrames}, [&](std::uint64_t, Words stack) {
+      words.insert(words.end(), stack.begin(), stack.end());
+    });
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    for (const std::uint64_t word : words) {
+      if (MayBeNewBlock(word, thread))
+        AddReallocated({word, EndOfNewBlock(word, bytes)}, thread.tid);
+    }
+  }
+
+  bool MayBeNewBlock(std::uint64_t word, const FrozenThread& thread) const {
+    if (word % 16 != 0 || IsInBlock(word)) return false;
+    const MappedRange* const range = FindRange(from_.maps, word);
+    return range != nullptr && range->is_writable && !range->Has(thread.stack_pointer);
+  }
+
+  std::uint64_t EndOfNewBlock(std::uint64_t begin, std::uint64_t bytes) const {
+    const auto next = FirstFrom(from_.heap.blocks, begin);
+    const std::uint64_t end = begin + bytes;
+    return next == from_.heap.blocks.end() ? end : std::min(end, next->address);
+  }
+
+  void AddReallocated(AddressRange range, int tid) {
+    range.end &= ~std::uint64_t{7};
+    if (range.begin < range.end) {
+      roots_.push_back({range, RootKind::kStack, WordRule::kNone, tid});
     }
   }
 

@@ -54,6 +54,7 @@ struct RootSources {
   const std::vector<FrozenThread>& threads;
   const HeapCopy& heap;
   const std::vector<OwnRange>& own_ranges;  // the agent's
+  const std::vector<ReallocatedCopy>& reallocated;
   const ProcessMemory& memory;
 };
 

@@ -130,6 +130,9 @@ void SetByGate(JunitCase& test, const WindowResult& window, const RunResult& run
     }
     Set(test, JunitOutcome::kFailed, "leakgate.over_budget", OverBudgetMessage(window));
     test.text = FailureTextWithHeadline(window, style);
+    if (window.status == TestStatus::kCrashed) {
+      test.text += "\n\nThe program ended while the test ran.";
+    }
     if (FailedBesides(window, run)) test.text += "\n\nThe test failed in GoogleTest, too.";
   } else if (window.verdict == Verdict::kInconclusive) {
     const std::string reason = Printable(window.reason);

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "runner/attribution/code_owner.h"
-#include "runner/attribution/stack_pattern.h"
+#include "runner/attribution/suggested_pattern.h"
 
 namespace leakgate {
 namespace {
@@ -95,6 +95,7 @@ int PageTables::Stack(const std::vector<leakgate::Frame>& frames) {
 
 std::vector<int> PageTables::PatternStrings(const Finding& finding) {
   std::vector<int> strings;
+  if (IsOfEveryTest(finding)) return strings;  // The page proposes no entry for all tests.
   for (const std::string& glob : SuggestPattern(finding)) strings.push_back(String(glob));
   return strings;
 }

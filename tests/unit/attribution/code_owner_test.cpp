@@ -33,6 +33,12 @@ TEST(CodeOwnerTest, PassesOverFramesOfTheRuntime) {
             nullptr);
 }
 
+// It is inline, and may lie anywhere.
+TEST(FrameOriginTest, TakesRunAllTestsForGoogleTests) {
+  EXPECT_EQ(OriginOf(At("/home/me/include/gtest/gtest.h", "RUN_ALL_TESTS()")),
+            FrameOrigin::kGoogleTest);
+}
+
 TEST(CodeOwnerTest, IsTheOneWithTheLongestPattern) {
   EXPECT_EQ(OwnerOf({&kNet, &kPool}, {At("/w/src/net/pool.cc", "net::Grow()")}), &kPool);
   EXPECT_EQ(OwnerOf({&kPool, &kNet}, {At("/w/src/net/pool.cc", "net::Grow()")}), &kPool);

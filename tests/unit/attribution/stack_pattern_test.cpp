@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/attribution/suggested_pattern.h"
 #include "tests/unit/attribution/frames.h"
 
 namespace leakgate {
@@ -62,6 +63,27 @@ TEST(StackPatternTest, MatchesNoFrameOfWhichNothingIsKnown) {
   }
 }
 
+PatternFit FitOf(const std::vector<std::string>& patterns) {
+  return FitStack(patterns, NameFrames(kStack), 1).value_or(PatternFit{});
+}
+
+TEST(PatternFitTest, IsCloserForTheInnerFrame) {
+  EXPECT_TRUE(FitOf({"net::Pool::*"}).IsCloserThan(FitOf({"net::Client::Connect"})));
+}
+
+TEST(PatternFitTest, IsCloserForTheLongerPatternOfTheSameFrame) {
+  EXPECT_TRUE(FitOf({"net::Pool::Grow"}).IsCloserThan(FitOf({"net::Pool::*"})));
+  EXPECT_TRUE(FitOf({"net::Pool::*", "*::TestBody"}).IsCloserThan(FitOf({"net::Pool::Grow"})));
+}
+
+TEST(PatternFitTest, TakesFramesWithinTheUsersForTheUsers) {
+  EXPECT_TRUE(FitOf({"net::Pool::Grow"}).IsCloserThan(FitOf({"operator new"})));
+}
+
+TEST(PatternFitTest, IsFarthestForWildcardsAlone) {
+  EXPECT_TRUE(FitOf({"module:libnet*"}).IsCloserThan(FitOf({"*"})));
+}
+
 Finding FindingIn(const Frame& frame) {
   Finding finding;
   finding.stack = {InLibstdcxx("operator new(unsigned long)"), frame};
@@ -74,19 +96,42 @@ TEST(SuggestPatternTest, NamesTheFunctionOfTheCallSite) {
               ElementsAre("net::Pool::Grow"));
 }
 
-TEST(SuggestPatternTest, NamesTheFileOfATemplateOrLambda) {
+TEST(SuggestPatternTest, NamesTheInstanceOfATemplate) {
   EXPECT_THAT(SuggestPattern(FindingIn(At("/src/net/pool.h", "void net::Make<int>(int)"))),
-              ElementsAre("net/pool.h"));
-  EXPECT_THAT(SuggestPattern(FindingIn(At("/src/net/a.cc",
-                                          "net::Run()::{lambda()#1}::operator()"
-                                          "() const"))),
-              ElementsAre("net/a.cc"));
-  EXPECT_THAT(SuggestPattern(FindingIn(At("pool.h", "net::Make<int>()"))), ElementsAre("*/pool.h"));
+              ElementsAre("net::Make<int>"));
 }
 
-TEST(SuggestPatternTest, NamesTheModuleIfNothingElseIsKnown) {
-  EXPECT_THAT(SuggestPattern(FindingIn(InModule("/opt/lib/libx.so.1", ""))),
-              ElementsAre("module:libx.so.1"));
+TEST(SuggestPatternTest, NamesALambdaByItsFunction) {
+  EXPECT_THAT(SuggestPattern(
+                  FindingIn(At("/src/net/a.cc", "net::Run()::{lambda()#1}::operator()() const"))),
+              ElementsAre("net::Run()::{lambda()#1}::operator()"));
+}
+
+TEST(SuggestPatternTest, NamesTheCallerOfALambdaThatIsInNoFunction) {
+  Finding finding = FindingIn(At("/src/net/a.cc", "{lambda()#1}::operator()() const"));
+  finding.stack.push_back(InLibstdcxx("std::function<void ()>::operator()() const"));
+  finding.stack.push_back(At("/src/net/a.cc", "net::Run()"));
+  EXPECT_THAT(SuggestPattern(finding), ElementsAre("{lambda()#1}::operator()", "net::Run"));
+}
+
+TEST(SuggestPatternTest, NamesTheModuleAndTheNextFunctionThatIsKnown) {
+  Finding finding = FindingIn(InModule("/opt/lib/libx.so.1", ""));
+  finding.stack.push_back(At("/src/net/a.cc", "net::Run()"));
+  EXPECT_THAT(SuggestPattern(finding), ElementsAre("module:libx.so.1", "net::Run"));
+  EXPECT_FALSE(IsOfEveryTest(finding));
+}
+
+TEST(SuggestPatternTest, ProposesNoWholeModule) {
+  EXPECT_THAT(SuggestPattern(FindingIn(InModule("/opt/lib/libx.so.1", ""))), IsEmpty());
+}
+
+TEST(SuggestPatternTest, SaysWhereItNamesNoFunctionButMain) {
+  EXPECT_TRUE(IsOfEveryTest(FindingIn(In("main"))));
+  EXPECT_FALSE(IsOfEveryTest(FindingIn(In("net::Run()"))));
+  Finding without_users = FindingIn(InLibstdcxx("std::string::append(char const*)"));
+  without_users.user_frame.reset();
+  EXPECT_TRUE(IsOfEveryTest(without_users));
+  EXPECT_THAT(SuggestPattern(without_users), ElementsAre("std::string::append"));
 }
 
 TEST(SuggestPatternTest, ProposesNothingForAnUnknownStack) {
@@ -97,6 +142,7 @@ TEST(SuggestPatternTest, ProposesNothingForAnUnknownStack) {
 TEST(SuggestPatternTest, ProposesWhatMatches) {
   for (const Frame& frame : kStack) {
     const Finding finding = FindingIn(frame);
+    if (frame.function.empty()) continue;
     EXPECT_TRUE(MatchesStack(SuggestPattern(finding), finding.stack)) << frame.function;
   }
 }

@@ -1,4 +1,5 @@
 // Every message about a bad budget file, in full. For bad JSON, see located_json_test.cpp.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -271,6 +272,40 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"FileDescriptors", Member(R"("limits": {"test": {"file_descriptors": -1}})"),
                   R"(2:41: limits.test.file_descriptors: -1 is negative; write 0 or more)"}),
     NameOf);
+
+TEST(BudgetFileErrorsTest, AreAllListedInTheFilesOrder) {
+  const std::string text = R"({ "owner": "",
+"tests": ["", 5],
+"limits": {"suite": {"threads": 1, "growth": {"blocks": -1}}, "tests": {}},
+"overrides": [{"tests": ["A.*"], "reason": 1,
+  "limits": {"program": {}, "test": {"peak": {}}}}, {"reason": "x"}],
+"processes": ["a/b", "c/d"],
+"allowances": [{"stack": []}]
+})";
+  EXPECT_THAT(
+      ListErrors("a.json", text),
+      testing::ElementsAre(
+          testing::StartsWith("a.json:1:12: owner: is empty"),
+          testing::StartsWith("a.json:2:11: tests[0]: is empty"),
+          testing::StartsWith("a.json:2:15: tests[1]: expected a string, found 5"),
+          testing::StartsWith("a.json:3:22: limits.suite.threads: is measured for tests only"),
+          testing::StartsWith("a.json:3:57: limits.suite.growth.blocks: -1 is negative"),
+          testing::StartsWith("a.json:3:63: limits: unknown key \"tests\""),
+          testing::StartsWith("a.json:4:44: overrides[0].reason: expected a string"),
+          testing::StartsWith("a.json:5:14: overrides[0].limits.program: an override limits"),
+          testing::StartsWith("a.json:5:46: overrides[0].limits.test.peak: is empty"),
+          testing::StartsWith("a.json:5:53: overrides[1].tests: missing"),
+          testing::StartsWith("a.json:5:53: overrides[1]: changes nothing"),
+          testing::StartsWith("a.json:6:15: processes[0]: a file name has no '/'"),
+          testing::StartsWith("a.json:6:22: processes[1]: a file name has no '/'"),
+          testing::StartsWith("a.json:7:26: allowances[0].stack: is empty"),
+          testing::StartsWith("a.json:7:16: allowances[0].reason: missing"),
+          testing::StartsWith("a.json:1:1: component: missing")));
+}
+
+TEST(BudgetFileErrorsTest, AreOneOfATextThatIsNotJson) {
+  EXPECT_THAT(ListErrors("a.json", "{} {}"), testing::SizeIs(1));
+}
 
 }  // namespace
 }  // namespace leakgate

@@ -16,6 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using testing::ElementsAre;
+using testing::IsEmpty;
+
 // A file that limits the outstanding bytes of `tests`.
 BudgetFile Allowing(int bytes, const fs::path& path, const std::string& tests = "*") {
   return GoodBudget(path, R"({"component": ")" + path.stem().stem().string() + R"(", "tests": [")" +
@@ -201,6 +204,46 @@ TEST(BudgetSetTest, ChecksEveryTestBeforeLaunch) {
   ASSERT_FALSE(check);
   EXPECT_EQ(check.error().exit_code, ExitCode::kUsage);
   EXPECT_EQ(check.error().message, ErrorOf(set.ForTest({"B.One", ""})));
+}
+
+BudgetFile CoveringOnly(const fs::path& path, const std::string& members) {
+  return GoodBudget(path, R"({"component": "a", )" + members + "}");
+}
+
+TEST(BudgetSetTest, TellsOfAFileWhoseTestsMatchNone) {
+  const BudgetSet set({CoveringOnly("a.leakgate.json", R"("tests": ["Ned.*", "Net.Gone"])")},
+                      "net_test");
+  EXPECT_THAT(set.FilesWithoutUse({"a.leakgate.json"}, {"Net.One"}),
+              ElementsAre("a.leakgate.json: tests: \"Ned.*\" or \"Net.Gone\" matches no test of "
+                          "net_test, so the file covers none; correct it, or leave the file out"));
+  EXPECT_THAT(set.FilesWithoutUse({"a.leakgate.json"}, {"Ned.One"}), IsEmpty());
+}
+
+TEST(BudgetSetTest, TellsOfAFileThatIsNotForTheBinary) {
+  const BudgetSet set({CoveringOnly("a.leakgate.json", R"("binaries": ["disk_*"])")}, "net_test");
+  EXPECT_THAT(set.FilesWithoutUse({"a.leakgate.json"}, {"Net.One"}),
+              ElementsAre("a.leakgate.json: binaries: \"disk_*\" does not match net_test, so the "
+                          "file covers nothing of it; correct it, or leave the file out"));
+}
+
+// One directory holds the files of all binaries.
+TEST(BudgetSetTest, TellsOfADirectoryOnlyWhereNoneOfItsFilesCoversAnything) {
+  const BudgetFile other = CoveringOnly("dir/a.leakgate.json", R"("binaries": ["disk_*"])");
+  const BudgetFile others = CoveringOnly("dir/b.leakgate.json", R"("tests": ["Disk.*"])");
+  const BudgetFile own = CoveringOnly("dir/c.leakgate.json", R"("tests": ["Net.*"])");
+  EXPECT_THAT(BudgetSet({other, others, own}, "net_test").FilesWithoutUse({"dir"}, {"Net.One"}),
+              IsEmpty());
+  EXPECT_THAT(BudgetSet({other, others}, "net_test").FilesWithoutUse({"dir"}, {"Net.One"}),
+              ElementsAre("none of the 2 budget files covers net_test or a test of it; correct "
+                          "\"binaries\" and \"tests\", or name other files"));
+}
+
+TEST(BudgetSetTest, TellsOfAFileOfADirectoryThatNamesTheBinary) {
+  const BudgetFile gone =
+      CoveringOnly("dir/a.leakgate.json", R"("binaries": ["net_*"], "tests": ["Gone.*"])");
+  const BudgetFile own = CoveringOnly("dir/c.leakgate.json", R"("tests": ["Net.*"])");
+  EXPECT_THAT(BudgetSet({gone, own}, "net_test").FilesWithoutUse({"dir"}, {"Net.One"}),
+              ElementsAre(testing::HasSubstr("\"Gone.*\" matches no test of net_test")));
 }
 
 }  // namespace

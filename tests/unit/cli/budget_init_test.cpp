@@ -9,6 +9,7 @@ namespace leakgate {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -34,7 +35,7 @@ BudgetFile BudgetOf(std::vector<WindowResult> windows) {
   RunResult result;
   result.binary = "/build/net_test";
   result.windows = std::move(windows);
-  const std::string text = InitialBudget("net", result, kToday);
+  const std::string text = MakeInitialBudget("net", result, kToday).text;
   const Expected<BudgetFile> file = ParseBudgetFile("net.leakgate.json", text);
   if (!file) ADD_FAILURE() << file.error().message << "\n" << text;
   return file.value_or(BudgetFile{});
@@ -79,6 +80,62 @@ TEST(InitialBudgetTest, AllowsWhatGrowsWhenRepeated) {
   steady.reach = Reach::kRetained;
   steady.disposition = Disposition::kSteady;
   EXPECT_THAT(BudgetOf({Failing({steady})}).allowances, SizeIs(1));
+}
+
+// Calls from the innermost frame outwards; the first is the user's.
+Finding LostIn(std::vector<std::string> functions, Amount amount) {
+  Finding finding = LostAt(functions.front(), amount);
+  finding.stack.clear();
+  for (const std::string& function : functions) finding.stack.push_back(In(function));
+  return finding;
+}
+
+TEST(InitialBudgetTest, GivesAnEntryWhatItWouldTakeOfOtherCallSites) {
+  Finding one_time = LostIn({"net::Build()", "net::Put()"}, {500, 5});
+  one_time.reach = Reach::kRetained;
+  one_time.disposition = Disposition::kOneTime;
+  const BudgetFile file = BudgetOf({Failing(
+      {LostAt("net::Put()", {16, 1}), one_time, LostIn({"net::Grow()", "net::Put()"}, {64, 1})})});
+  ASSERT_THAT(file.allowances, SizeIs(2));
+  EXPECT_EQ(file.allowances[0].blocks->value, 1) << "net::Grow";
+  EXPECT_EQ(file.allowances[1].blocks->value, 6) << "net::Put";
+  EXPECT_EQ(file.allowances[1].bytes->value, 516);
+}
+
+TEST(InitialBudgetTest, RestrictsWhatOnlyMainTellsToItsTests) {
+  WindowResult test = Failing({LostAt("main", {16, 1})});
+  test.name = "Net.Jumps";
+  WindowResult suite = Failing({LostAt("main", {32, 1})});
+  suite.kind = WindowKind::kSuite;
+  suite.name = "Net";
+  const BudgetFile file = BudgetOf({suite, test});
+  ASSERT_THAT(file.allowances, SizeIs(2));
+  EXPECT_THAT(file.allowances[0].tests, ElementsAre("Net.*"));
+  EXPECT_EQ(file.allowances[0].bytes->value, 32);
+  EXPECT_THAT(file.allowances[1].tests, ElementsAre("Net.Jumps"));
+  EXPECT_EQ(file.allowances[1].bytes->value, 16);
+}
+
+TEST(InitialBudgetTest, LimitsWhatMainItselfLoses) {
+  WindowResult program = Failing({LostAt("main", {16, 1}), LostAt("main", {8, 2})});
+  program.kind = WindowKind::kProgram;
+  const BudgetFile file = BudgetOf({program});
+  EXPECT_THAT(file.allowances, IsEmpty());
+  EXPECT_EQ(file.limits.program.lost.bytes->value, 24);
+  EXPECT_EQ(file.limits.program.lost.blocks->value, 3);
+}
+
+TEST(InitialBudgetTest, SaysWhatNoEntryAllows) {
+  WindowResult freeing = Failing({});
+  freeing.name = "Net.FreesTwice";
+  freeing.free_errors.resize(1);
+  WindowResult unknown = Failing({LostAt("", {16, 1})});
+  unknown.name = "Net.Stripped";
+  RunResult result;
+  result.windows = {freeing, unknown};
+  EXPECT_THAT(MakeInitialBudget("net", result, kToday).still_failing,
+              ElementsAre(HasSubstr("Net.Stripped still fails: 16 B in 1 block"),
+                          HasSubstr("Net.FreesTwice still fails: no entry allows")));
 }
 
 }  // namespace

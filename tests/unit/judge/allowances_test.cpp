@@ -85,6 +85,49 @@ TEST(BudgetAllowanceTest, CoversLostBlocksToo) {
               ElementsAre(Disposition::kAllowed));
 }
 
+AppliedAllowance Allow(const std::string& pattern, std::int64_t blocks, int line) {
+  AppliedAllowance allowance;
+  allowance.stack = {pattern};
+  allowance.blocks = blocks;
+  allowance.source = {"net.leakgate.json", line, "it stays"};
+  return allowance;
+}
+
+std::vector<std::string> PlacesOf(const std::vector<AppliedAllowance>& allowances,
+                                  WindowEvidence evidence) {
+  AppliedBudget budget;
+  budget.allowances = allowances;
+  CallSites sites(StackOf);
+  AllowByBudget([&](std::uint32_t) -> const AppliedBudget& { return budget; }, sites, evidence);
+  std::vector<std::string> places;
+  for (const BlockFacts& facts : evidence.facts) places.push_back(facts.allowance.get());
+  return places;
+}
+
+TEST(BudgetAllowanceTest, TakesFirstWhereItIsTheMostSpecific) {
+  EXPECT_THAT(PlacesOf({Allow("main", 2, 1), Allow("net::*", 2, 2), Allow("net::Pool::Grow", 1, 3)},
+                       EvidenceOf({{kPool}, {kCache}})),
+              ElementsAre("net.leakgate.json:3", "net.leakgate.json:2"));
+}
+
+TEST(BudgetAllowanceTest, LeavesTheRestToTheNextOne) {
+  EXPECT_THAT(PlacesOf({Allow("main", 1, 1), Allow("net::Pool::Grow", 2, 2)},
+                       EvidenceOf({{kPool}, {kPool}, {kPool}})),
+              ElementsAre("net.leakgate.json:2", "net.leakgate.json:2", "net.leakgate.json:1"));
+}
+
+TEST(BudgetAllowanceTest, CoversNothingWhereMoreIsLeftThanAllOfThemPermit) {
+  EXPECT_THAT(PlacesOf({Allow("main", 1, 1), Allow("net::Pool::Grow", 1, 2)},
+                       EvidenceOf({{kPool}, {kPool}, {kPool}})),
+              Each(""));
+}
+
+TEST(BudgetAllowanceTest, IsApartFromAnotherOneOnTheSameLine) {
+  EXPECT_THAT(PlacesOf({Allow("net::Pool::*", 1, 1), Allow("net::Cache::*", 1, 1)},
+                       EvidenceOf({{kPool}, {kCache}})),
+              Each("net.leakgate.json:1"));
+}
+
 TEST(BudgetAllowanceTest, IsOfTheBudgetThatTheStackIsChargedTo) {
   AppliedBudget own;
   own.allowances = {AllowPool({}, {})};

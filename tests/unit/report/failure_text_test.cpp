@@ -200,6 +200,40 @@ TEST(HeadlineTest, SaysWhetherItIsASuiteOrTheProgram) {
               HasSubstr("Failure in program http_test\n"));
 }
 
+TEST(FailureTextTest, SaysThatASuiteHasNoneOfItsTestsBlocks) {
+  WindowResult suite = FailingTest("HttpTest");
+  suite.kind = WindowKind::kSuite;
+
+  EXPECT_THAT(FailureText(suite, kPlain), HasSubstr("each test has what it left itself\n"));
+  EXPECT_THAT(FailureText(FailingTest(), kPlain), Not(HasSubstr("each test has what")));
+}
+
+// Two findings that would read the same: what differs is folded away otherwise.
+TEST(FailureTextTest, ShowsTheFramesThatTellTwoFindingsApart) {
+  WindowResult window = FailingTest();
+  Finding first = sample::PoolFinding();
+  first.stack.insert(first.stack.end() - 3, sample::FrameOf("RunTwice()", "runner.cc", 7));
+  first.stack[first.stack.size() - 3].line = 1;
+  Finding second = first;
+  second.stack[first.stack.size() - 3].line = 2;
+  first.stack[first.stack.size() - 3].file = second.stack[first.stack.size() - 3].file = "main.cc";
+  window.findings = {first, second};
+
+  EXPECT_THAT(FailureText(window, kPlain), HasSubstr("main.cc:1\n"));
+  EXPECT_THAT(FailureText(window, kPlain), HasSubstr("main.cc:2\n"));
+}
+
+TEST(FailureTextTest, ShowsTheInnerFramesThatTellTwoFindingsApart) {
+  WindowResult window = FailingTest();
+  const Finding first = sample::PoolFinding();
+  Finding second = first;
+  second.stack[0].line += 1;
+  window.findings = {first, second};
+
+  EXPECT_THAT(FailureText(window, kPlain), HasSubstr("new_allocator.h:137\n"));
+  EXPECT_THAT(FailureText(window, kPlain), HasSubstr("new_allocator.h:138\n"));
+}
+
 TEST(HeadlineTest, LeavesOutAPositionThatIsNotKnown) {
   WindowResult window = FailingTest();
   window.findings.clear();

@@ -67,9 +67,16 @@ TEST(OuterFramesTest, NameTheCLibraryWhereThereIsNoMain) {
   EXPECT_EQ(FindOuterFrames(finding).description, "the C library");
 }
 
-TEST(OuterFramesTest, TakeInNamelessFramesOfTheCLibrary) {
+TEST(OuterFramesTest, LeaveAMainThatCallsTheUsersCodeItself) {
   const Finding finding =
       FindingWith({FrameOf("f()"), FrameOf("main"), NamelessFrame("/lib/libc.so.6", 1)});
+
+  EXPECT_EQ(FindOuterFrames(finding).begin, 2U);
+}
+
+TEST(OuterFramesTest, TakeInNamelessFramesOfTheCLibrary) {
+  const Finding finding = FindingWith({FrameOf("f()"), FrameOf("testing::Test::Run()"),
+                                       FrameOf("main"), NamelessFrame("/lib/libc.so.6", 1)});
 
   EXPECT_EQ(FindOuterFrames(finding).begin, 1U);
 }

@@ -171,6 +171,14 @@ TEST(NoteUnendedTest, MakesATestThatTheProgramDidNotSurviveInconclusive) {
   EXPECT_TRUE(windows[0].violations.empty());
 }
 
+TEST(NoteUnendedTest, LeavesAFreeingErrorCertain) {
+  std::vector<WindowResult> windows = {
+      TestWindow("S.A", Verdict::kOverBudget, TestStatus::kCrashed)};
+  windows[0].free_errors.resize(1);
+  NoteUnended({{}, 6}, windows);
+  EXPECT_EQ(windows[0].verdict, Verdict::kOverBudget);
+}
+
 TEST(NoteUnendedTest, MakesTheWindowOfAKilledProgramInconclusive) {
   std::vector<WindowResult> windows = {TestWindow("net_test", Verdict::kPass, TestStatus::kNone)};
   windows[0].kind = WindowKind::kProgram;

@@ -58,6 +58,16 @@ TEST(UnusedAllowancesTest, LeaveOutWhatHasExpiredForThatFailsAnyway) {
               IsEmpty());
 }
 
+// Then more was left than it permits: it is needed, and the test fails.
+TEST(UnusedAllowancesTest, LeaveOutWhatMatchesBlocksThatCount) {
+  WindowResult window = sample::PassingTest("A.B");
+  window.findings = {sample::PoolFinding()};
+  EXPECT_THAT(
+      UnusedAllowances(TwoAllowances(), {window}),
+      ElementsAre(
+          "net.leakgate.json:3: the allowance for net::Cache::Put was not used; remove it"));
+}
+
 // Sets a variable, or none, for the time of a test.
 class VariableGuard {
  public:
