@@ -71,14 +71,15 @@ enum class TestResult : std::uint32_t {
 
 // What the agent asks the runner (Mailbox::question), and waits for.
 enum class Question : std::uint32_t {
-  kJudge = 0,          // a window has ended: is it within budget?
-  kTestBegins = 1,     // asked only with kAskAtTestBegin
-  kIterationEnds = 2,  // all tear-down is done; asked only with kAskAtIterationEnd
-  kProcessEnds = 3,    // main has returned, or exit is called; asked only with kAskAtProcessEnd
-  kMeasure = 4,        // what does a measuring window have outstanding now?
-  kMeasureAtEnd = 5,   // the same at its end
-  kTakeSnapshot = 6,   // take a snapshot of the process now; the answer is its size
-  kReadSnapshot = 7    // give part `subject` of the last snapshot: see below
+  kJudge = 0,              // a window has ended: is it within budget?
+  kTestBegins = 1,         // asked only with kAskAtTestBegin
+  kIterationEnds = 2,      // all tear-down is done; asked only with kAskAtIterationEnd
+  kProcessEnds = 3,        // main has returned, or exit is called; asked only with kAskAtProcessEnd
+  kMeasure = 4,            // what does a measuring window have outstanding now?
+  kMeasureAtEnd = 5,       // the same at its end
+  kTakeSnapshot = 6,       // take a snapshot of the process now; the answer is its size
+  kReadSnapshot = 7,       // give part `subject` of the last snapshot: see below
+  kDestructorsHaveRun = 8  // exit handlers have run; asked only with kAskAtProcessEnd
 };
 
 // The agent writes the snapshot files that the program's code asks for. The runner is told no path,
@@ -91,9 +92,9 @@ inline constexpr std::uint32_t kAskAtTestBegin = 1;
 inline constexpr std::uint32_t kAskAtIterationEnd = 2;
 inline constexpr std::uint32_t kAskAtTestEnd = 4;   // also if nothing is outstanding
 inline constexpr std::uint32_t kAskAtSuiteEnd = 8;  // likewise
-// Set before the process gets the region, and only in the region of a child that a budget file
-// names, which runs no tests of its own.
+// These are set before the process gets the region.
 inline constexpr std::uint32_t kAskAtProcessEnd = 16;
+inline constexpr std::uint32_t kHasNoTests = 32;  // a child that a budget file names: one window
 
 // A string in the region's text: offset and length in bytes.
 struct TextRef {
@@ -330,7 +331,11 @@ struct alignas(64) CounterShard {
   std::atomic<std::uint64_t> stacks_unprovable;  // of those walked: cannot be proved later
   std::atomic<std::uint64_t> frames_walked;
   std::atomic<std::uint64_t> rules_made;  // for frames walked that had no cached rule
-  std::uint64_t reserved1[6];
+  // The block that the owner is reallocating. Meanwhile it is in no slot of the live map, because
+  // the host's realloc may give its address to another thread. The bytes are written first.
+  std::atomic<std::uint64_t> reallocated_address;  // 0 if there is none
+  std::atomic<std::uint64_t> reallocated_bytes;
+  std::uint64_t reserved1[4];
 };
 static_assert(sizeof(CounterShard) == 192);
 

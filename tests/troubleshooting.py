@@ -33,6 +33,9 @@ OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp
                "process_resources.cpp", "budget_init.cpp", "installation.cpp", "session_text.cpp",
                "snapshot_take.cpp"}
 OTHER_TEXTS = {
+    # how a block is held
+    "by a pointer that is not aligned", "by a pointer with a tag in its bits", "by a pointer one past the end",
+    "by a pointer in front of its begin", "that leakgate did not see allocated",
     # a call site, a block, or why one passes
     "an unknown call site", "no call stack was recorded", "more than {} permits: {} for {}",
     "{} here, {} in the baseline", "{} of this call site freed meanwhile",
@@ -42,6 +45,7 @@ OTHER_TEXTS = {
     "of its call site in all",
     # what holds a block
     "a thread-local of {}", "memory that is gone", "an anonymous mapping ({:#x}-{:#x})", "the stack of {}",
+    "a block being reallocated by {}",
     # parts of a message that has its entry
     "{}: {}; correct it, or leave the file out",
     "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",

@@ -52,12 +52,6 @@ constexpr std::array<std::string_view, 6> kGoogleTestFolders = {
     "/usr/src/googletest/googlemock/include/",
     "/usr/src/googletest/googlemock/src/"};
 
-// Returns "libgtest" for "/lib/libgtest.so.1.12.1", and "libc-2.31" for "/lib/libc-2.31.so".
-std::string_view Stem(std::string_view path) {
-  path.remove_prefix(std::min(path.rfind('/') + 1, path.size()));
-  return path.substr(0, path.find(".so"));
-}
-
 // `stem` may have a version, as "libc-2.31" has.
 bool IsLibrary(std::string_view stem, std::string_view name) {
   if (!stem.starts_with(name)) return false;
@@ -101,10 +95,16 @@ FrameOrigin OriginOfName(std::string_view name) {
 
 }  // namespace
 
+std::string_view LibraryName(std::string_view path) {
+  path.remove_prefix(std::min(path.rfind('/') + 1, path.size()));
+  const std::size_t end = path.find(".so");
+  return end == std::string_view::npos ? std::string_view() : path.substr(0, end);
+}
+
 FrameOrigin OriginOfModule(std::string_view path) {
   if (path == "[vdso]") return FrameOrigin::kCLibrary;
   if (path.find(".so") == std::string_view::npos) return FrameOrigin::kUser;
-  std::string_view stem = Stem(path);
+  std::string_view stem = LibraryName(path);
   if (stem == "libgtestd" || stem == "libgmockd") stem.remove_suffix(1);  // CMake's debug builds
   const auto* const known =
       std::find_if(std::begin(kLibraries), std::end(kLibraries),
@@ -119,7 +119,7 @@ bool IsRuntimeModule(std::string_view path) {
 
 bool IsLoader(std::string_view path) {
   if (OriginOfModule(path) != FrameOrigin::kCLibrary) return false;
-  const std::string_view stem = Stem(path);
+  const std::string_view stem = LibraryName(path);
   return IsLibrary(stem, "ld") || stem.starts_with("ld-linux");
 }
 

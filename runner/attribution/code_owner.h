@@ -34,6 +34,10 @@ enum class FrameOrigin {
 
 [[nodiscard]] bool IsLoader(std::string_view path);
 
+// Returns "libgtest" for "/lib/libgtest.so.1.12.1", and "libc-2.31" for "/lib/libc-2.31.so"; an
+// empty text for what is no library.
+[[nodiscard]] std::string_view LibraryName(std::string_view path);
+
 // Returns false for frames of the C and C++ runtime, of GoogleTest and of leakgate's agent.
 [[nodiscard]] bool IsUserFrame(const Frame& frame);
 

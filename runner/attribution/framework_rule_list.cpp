@@ -33,6 +33,10 @@ constexpr std::string_view kStdio =
 constexpr std::string_view kExceptions =
     "libc++ keeps what each thread has thrown for the thread's life";
 constexpr std::string_view kStartUp = "the C and C++ runtime prepare themselves before main";
+constexpr std::string_view kAllocatorStartUp =
+    "the allocator's library prepares itself before main";
+constexpr std::string_view kLibraryRuntimeStartUp =
+    "the language's or the threads' runtime prepares itself before main";
 
 constexpr FrameworkRule kRules[] = {
     {"gtest.results", kGoogleTestFunction, "testing::TestResult::AddTestPartResult", kResults},
@@ -125,6 +129,17 @@ constexpr FrameworkRule kRules[] = {
     {"libc.stdio-buffer", kCLibraryInternal, "_IO_file_doallocate", kStdio},
     {"runtime.exceptions", kCppRuntimeFunction, "__cxa_get_globals", kExceptions},
     {"runtime.start-up", kRuntimeStartUp, "", kStartUp},
+    {"runtime.start-up", kLibraryStartUp, "libobjc", kLibraryRuntimeStartUp},
+    {"runtime.start-up", kLibraryStartUp, "libgfortran", kLibraryRuntimeStartUp},
+    {"runtime.start-up", kLibraryStartUp, "libgomp", kLibraryRuntimeStartUp},
+    {"runtime.start-up", kLibraryStartUp, "libomp", kLibraryRuntimeStartUp},
+    {"allocator.start-up", kLibraryStartUp, "libtcmalloc", kAllocatorStartUp},
+    {"allocator.start-up", kLibraryStartUp, "libtcmalloc_minimal", kAllocatorStartUp},
+    {"allocator.start-up", kLibraryStartUp, "libtcmalloc_and_profiler", kAllocatorStartUp},
+    {"allocator.start-up", kLibraryStartUp, "libtcmalloc_debug", kAllocatorStartUp},
+    {"allocator.start-up", kLibraryStartUp, "libtcmalloc_minimal_debug", kAllocatorStartUp},
+    {"allocator.start-up", kLibraryStartUp, "libjemalloc", kAllocatorStartUp},
+    {"allocator.start-up", kLibraryStartUp, "libmimalloc", kAllocatorStartUp},
 };
 
 }  // namespace
@@ -143,6 +158,9 @@ std::string_view Describe(FrameworkMatch match) {
       return "allocated by this function within the C++ runtime";
     case kRuntimeStartUp:
       return "allocated by the runtime with no other code on the stack";
+    case kLibraryStartUp:
+      return "allocated as this library is loaded with the program, with no code on the stack but "
+             "its own and the runtime's";
   }
   return "";
 }

@@ -116,14 +116,19 @@ const FrameworkRule* MatchCppRuntime(Frames stack) {
 }
 
 // The outermost frame must be the loader's: a thread may have been started by the user with a
-// function of the C library.
+// function of the C library. At most one other library may be on the stack, which prepares itself:
+// one that initialises another one is the user's.
 const FrameworkRule* MatchStartUp(Frames stack, UnwindEnd end) {
   const bool is_whole = end == UnwindEnd::kOutermost || end == UnwindEnd::kNoUnwindInfo;
   if (!is_whole || stack.empty() || !IsLoader(stack.back().module)) return nullptr;
-  const bool is_runtime = std::all_of(
-      stack.begin(), stack.end(), [](const Frame& frame) { return IsRuntimeModule(frame.module); });
-  if (!is_runtime) return nullptr;
-  return FindRule(FrameworkMatch::kRuntimeStartUp, "");
+  std::string_view library;
+  for (const Frame& frame : stack) {
+    if (IsRuntimeModule(frame.module)) continue;
+    if (!library.empty() && library != frame.module) return nullptr;
+    library = frame.module;
+  }
+  if (library.empty()) return FindRule(FrameworkMatch::kRuntimeStartUp, "");
+  return FindRule(FrameworkMatch::kLibraryStartUp, LibraryName(library));
 }
 
 }  // namespace

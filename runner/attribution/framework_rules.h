@@ -20,7 +20,7 @@
 namespace leakgate {
 
 // Raise it whenever a rule is added, removed or changed.
-inline constexpr int kFrameworkRulesVersion = 2;
+inline constexpr int kFrameworkRulesVersion = 3;
 
 // Tells with which function of a stack a rule's `function` is compared.
 enum class FrameworkMatch {
@@ -29,13 +29,16 @@ enum class FrameworkMatch {
   kCLibraryInternal,    // the innermost function of the C library
   kCppRuntimeFunction,  // a function of the C++ runtime, if only the runtime is within it
   kRuntimeStartUp,      // with none; all of the stack must be the runtime's
+  kLibraryStartUp,      // the library's name; the rest of the stack must be the runtime's
 };
 
 struct FrameworkRule {
   std::string_view name;  // of the cause; reports show it, and several rules may share it
   FrameworkMatch match;
-  std::string_view function;  // qualified, without parameters; empty for kRuntimeStartUp
-  std::string_view why;       // what is kept, and for what
+  // Qualified, without parameters; empty for kRuntimeStartUp, and for kLibraryStartUp the name of
+  // the library's file before ".so".
+  std::string_view function;
+  std::string_view why;  // what is kept, and for what
 };
 
 [[nodiscard]] std::span<const FrameworkRule> FrameworkRules();

@@ -3,33 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <map>
-#include <thread>
 #include <utility>
 
+#include "runner/judge/settled_blocks.h"
 #include "runner/process/proc_files.h"
 #include "runner/region/amount.h"
 #include "runner/region/region_words.h"
 
 namespace leakgate {
 namespace {
-
-bool MayFree(const RegionReader& region, int asking_tid, std::uint32_t thread_id) {
-  const ThreadCopy thread = region.Thread(thread_id);
-  return thread.tid != asking_tid && !thread.has_ended;
-}
-
-bool HoldsOtherThreadsBlocks(const RegionReader& region, int asking_tid,
-                             const std::vector<LiveBlock>& blocks) {
-  std::map<std::uint32_t, bool> may_free;  // by thread
-  return std::any_of(blocks.begin(), blocks.end(), [&](const LiveBlock& block) {
-    const auto [known, is_new] = may_free.try_emplace(block.thread);
-    if (is_new) known->second = MayFree(region, asking_tid, block.thread);
-    return known->second;
-  });
-}
 
 std::string NameOf(int pid, const ThreadCopy& thread) {
   if (thread.has_ended) return thread.name;
@@ -82,20 +66,6 @@ ResolvedStack SymboliseStack(const RegionReader& region, std::uint32_t stack,
     std::move(frames.begin(), frames.end(), std::back_inserter(resolved.frames));
   }
   return resolved;
-}
-
-Expected<std::vector<LiveBlock>> ReadSettledBlocks(const RegionReader& region, int asking_tid,
-                                                   const ReadBlocks& read) {
-  using std::chrono::microseconds;
-  constexpr microseconds kLongestPause(51'200);
-  auto blocks = read();
-  if (asking_tid == 0) return blocks;
-  for (microseconds pause(100); blocks && pause <= kLongestPause; pause *= 2) {
-    if (!HoldsOtherThreadsBlocks(region, asking_tid, *blocks)) break;
-    std::this_thread::sleep_for(pause);
-    blocks = read();
-  }
-  return blocks;
 }
 
 Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request) {

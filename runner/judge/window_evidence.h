@@ -37,15 +37,7 @@ struct EvidenceRequest {
   int asking_tid = 0;
 };
 
-// Returns what `read` returns. While threads other than the asking one hold blocks, it waits and
-// reads again, a tenth of a second in all, since they may be about to free them. If `asking_tid`
-// is 0, it does not wait.
-using ReadBlocks = std::function<Expected<std::vector<LiveBlock>>()>;
-[[nodiscard]] Expected<std::vector<LiveBlock>> ReadSettledBlocks(const RegionReader& region,
-                                                                 int asking_tid,
-                                                                 const ReadBlocks& read);
-
-// Reads the live blocks of the window as ReadSettledBlocks does.
+// Reads the live blocks of the window as ReadSettledBlocks does (settled_blocks.h).
 [[nodiscard]] Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request);
 
 // Names the thread of each block that a thread older than the window allocated. With

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "runner/judge/allowances.h"
@@ -17,15 +18,16 @@ constexpr const char* kNotInOrder = "it was killed, or ended without exit or a r
 constexpr const char* kHasExecuted =
     "it executed another program in its place, and so had no end of its own";
 
-// Whether anything hangs on which blocks are lost.
-bool AsksForReach(const AppliedBudget& budget) {
-  return UsesDefaultPolicy(budget) || IsLimited(budget.lost) || IsLimited(budget.retained);
-}
-
 bool AnyAsksForReach(const WindowEvidence& evidence, CodeCharges& charges) {
   return std::any_of(evidence.blocks.begin(), evidence.blocks.end(), [&](const LiveBlock& block) {
     return AsksForReach(charges.BudgetOf(block.stack));
   });
+}
+
+bool AnyBudgetAsksForReach(const WindowResult& window) {
+  return AsksForReach(*window.budget) ||
+         std::any_of(window.code_budgets.begin(), window.code_budgets.end(),
+                     [](const auto& budget) { return AsksForReach(*budget); });
 }
 
 }  // namespace
@@ -36,14 +38,14 @@ WindowJudge::WindowJudge(const RegionReader& region, int pid, const JudgeSurroun
       pid_(pid),
       around_(surroundings),
       child_(child),
-      why_lost_unknown_(child == nullptr ? "" : kNotInOrder),
+      why_lost_unknown_(kNotInOrder),
       sites_([this](std::uint32_t stack) {
         return SymboliseStack(region_, stack, around_.symbolizer);
       }) {}
 
 std::uint32_t WindowJudge::Questions() const {
-  if (child_ != nullptr) return kAskAtProcessEnd;
-  std::uint32_t questions = kAskAtIterationEnd;
+  if (child_ != nullptr) return kAskAtProcessEnd | kHasNoTests;
+  std::uint32_t questions = kAskAtIterationEnd | kAskAtProcessEnd;
   if (around_.budgets.LimitsResources()) questions |= kAskAtTestBegin | kAskAtTestEnd;
   if (around_.budgets.DefersToSuites()) questions |= kAskAtSuiteEnd;
   return questions;
@@ -126,10 +128,11 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   Allow(charges, *evidence);
   AllowExpected(region_, window.id, sites_, *evidence);
   AddMappings(request, charges, result);
-  if (window.kind == WindowKind::kProgram) MarkLostOfProgram(*evidence);
+  if (moment.asking_tid == 0) MarkLost(*evidence);
   if (moment.asking_tid != 0 && AnyAsksForReach(*evidence, charges)) {
     result.reach_problem =
         FindLostBlocks(request, around_.variables, HolderWish::kTell, sites_, *evidence);
+    NoteLost(*evidence);
   }
   if (window.kind == WindowKind::kTest) {
     MarkReplaced(TakeEarlierFrees(), window.id, sites_, *evidence);
@@ -141,7 +144,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   }
   Conclude(*evidence, result);
   result.growth = result.growth - result.framework;
-  if (child_ != nullptr) RefuseUnprovenPass(result);
+  if (window.kind == WindowKind::kProgram) RefuseUnprovenPass(result);
   DeferVerdict(result);
   if (result.verdict == Verdict::kUnconfirmed) {
     open_[window.id] = *std::move(evidence);
@@ -234,32 +237,56 @@ void WindowJudge::NoteTestBegin(std::uint32_t window) {
   resources_[window] = ReadResources(pid_);
 }
 
-void WindowJudge::EndSuite(std::uint32_t suite, std::map<std::uint32_t, WindowResult>& results) {
-  JudgeAgain(results, "freed by its suite's tear-down",
-             [&](std::uint32_t window, const WindowResult& result) {
-               return result.budget->free_by == FreeBy::kSuite &&
-                      region_.Window(window).parent == suite;
-             });
+void WindowJudge::EndSuite(std::uint32_t suite, Results& results) {
+  JudgeAgain(
+      results, "freed by its suite's tear-down",
+      [&](std::uint32_t window, const WindowResult& result) {
+        return result.budget->free_by == FreeBy::kSuite && region_.Window(window).parent == suite;
+      },
+      nullptr);
 }
 
 // After all tear-down. What may be freed until the program's end still may.
-void WindowJudge::EndIteration(int asking_tid, std::map<std::uint32_t, WindowResult>& results) {
-  asking_tid_ = asking_tid;
-  JudgeAgain(results, "freed before the iteration ended",
-             [](std::uint32_t, const WindowResult& result) {
-               return result.budget->free_by != FreeBy::kProgram;
-             });
-  FindLostOfProgram(asking_tid);
-  asking_tid_ = 0;
+void WindowJudge::EndIteration(int asking_tid, Results& results) {
+  const Look look = LookAtAll(asking_tid);
+  JudgeAgain(
+      results, "freed before the iteration ended",
+      [](std::uint32_t, const WindowResult& result) {
+        return result.budget->free_by != FreeBy::kProgram;
+      },
+      &look);
+  ChargeLost(look, LossMoment::kAfterWindow, results);
 }
 
-void WindowJudge::EndProgram(std::map<std::uint32_t, WindowResult>& results) {
-  JudgeAgain(results, "freed by the program's end",
-             [](std::uint32_t, const WindowResult&) { return true; });
+void WindowJudge::EndProcess(int asking_tid, ProcessEndMoment moment, Results& results) {
+  if (moment == ProcessEndMoment::kAfterDestructors) {
+    return JudgeAfterDestructors(asking_tid, results);
+  }
+  const Look look = LookAtAll(asking_tid);
+  why_lost_unknown_ = look ? "" : look.error().message;
+  if (look) live_at_end_ = look->blocks;
+  ChargeLost(look, LossMoment::kAfterWindow, results);
 }
 
-void WindowJudge::JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std::string_view when,
-                             const WhichWindows& which) {
+void WindowJudge::JudgeAfterDestructors(int asking_tid, Results& results) {
+  Look look = LookAtAll(asking_tid);
+  const bool was_told_before = why_lost_unknown_.empty();
+  if (!look && was_told_before) return;
+  why_lost_unknown_ = look ? "" : look.error().message;
+  for (std::size_t i = 0; look && i < look->blocks.size(); ++i) {
+    if (Contains(live_at_end_, look->blocks[i])) look->reaches[i] = Reach::kRetained;
+  }
+  ChargeLost(look, LossMoment::kWithDestructors, results);
+}
+
+void WindowJudge::EndProgram(Results& results) {
+  JudgeAgain(
+      results, "freed by the program's end",
+      [](std::uint32_t, const WindowResult&) { return true; }, nullptr);
+}
+
+void WindowJudge::JudgeAgain(Results& results, std::string_view when, const WhichWindows& which,
+                             const Look* look) {
   if (open_.empty()) return;
   const Expected<HeapCopy> live = region_.CopyHeap();
   if (!live) return;
@@ -271,16 +298,16 @@ void WindowJudge::JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std
       continue;
     }
     // What is freed only as the program ends may have grown all the while.
-    if (asking_tid_ != 0 || result->second.budget->free_by != FreeBy::kTest) {
+    if (look != nullptr || result->second.budget->free_by != FreeBy::kTest) {
       MarkReleased(live->blocks, when, evidence);
       if (result->second.budget->free_by != FreeBy::kTest) {
         CodeCharges charges = ChargesOf(result->second.kind, result->second);
         AddMappings(RequestFor(window, 0), charges, result->second);
       }
-      if (asking_tid_ != 0) {
-        result->second.reach_problem =
-            FindLostBlocks(RequestFor(window, asking_tid_), around_.variables, HolderWish::kTell,
-                           sites_, evidence);
+      if (look != nullptr && *look) {
+        ApplyLook(**look, ExplainLoss(LossMoment::kAfterWindow, result->second.kind), sites_,
+                  evidence);
+        NoteLost(evidence);
       }
       Conclude(evidence, result->second);
     }
@@ -288,29 +315,108 @@ void WindowJudge::JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std
   }
 }
 
-// What is lost before the program's own end; what static destructors leave is not
-// looked at.
-std::string WindowJudge::FindLostOfProgram(int asking_tid) {
-  constexpr std::uint32_t kProgramWindow = 1;
-  lost_of_program_.clear();
-  const auto evidence = GatherEvidence(RequestFor(kProgramWindow, asking_tid));
-  if (!evidence) return evidence.error().message;
-  // Whose they are is asked of the lost ones alone: there are many, and few are lost.
-  const auto reaches = FindReach({.pid = pid_,
-                                  .region = region_,
-                                  .candidates = evidence->blocks,
-                                  .variables = around_.variables,
-                                  .holders = HolderWish::kLeaveOut,
-                                  .asking_tid = asking_tid});
-  if (!reaches) return reaches.error().message;
-  for (std::size_t i = 0; i < reaches->size(); ++i) {
-    const Reach reach = (*reaches)[i].reach;
-    if (IsLost(reach)) lost_of_program_.push_back({evidence->blocks[i], reach});
-  }
-  return "";
+Expected<WholeLook> WindowJudge::LookAtAll(int asking_tid) {
+  return LookAtWholeProgram(RequestFor(0, asking_tid), live_at_end_, around_.variables);
 }
 
-void WindowJudge::EndProcess(int asking_tid) { why_lost_unknown_ = FindLostOfProgram(asking_tid); }
+// Whose they are is asked of the lost ones alone: there are many blocks, and few are lost.
+void WindowJudge::ChargeLost(const Look& look, LossMoment moment, Results& results) {
+  if (!look) return NoteUntold(look.error().message, results);
+  std::map<std::uint32_t, std::vector<LostBlock>> lost;  // by window
+  for (std::size_t i = 0; i < look->blocks.size(); ++i) {
+    const LiveBlock& block = look->blocks[i];
+    if (!IsLost(look->reaches[i])) continue;
+    const LostBlock one{block, look->reaches[i], moment};
+    const auto [known, is_new] = lost_.try_emplace(block.address, one);
+    if (!is_new && IsSameBlock(known->second.block, block)) continue;
+    known->second = one;
+    if (IsUsers(sites_.Of(block.stack).finding)) lost[block.window].push_back(one);
+  }
+  for (auto& [window, evidence] : open_) {
+    const auto result = results.find(window);
+    if (result == results.end()) continue;
+    const bool has_lost = lost.erase(window) != 0;
+    ApplyLook(*look, ExplainLoss(moment, result->second.kind), sites_, evidence);
+    if (!has_lost && result->second.reach_problem.empty()) continue;
+    Conclude(evidence, result->second);
+    DeferVerdict(result->second);
+  }
+  for (const auto& [window, blocks] : lost) ChargeLostTo(window, blocks, results);
+  NoteTold(results);
+}
+
+// Windows that are still open are judged once the process has gone.
+void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& lost,
+                               Results& results) {
+  const WindowCopy window = region_.Window(id);
+  const bool is_judged_later = window.id == 0 || window.kind == WindowKind::kProgram ||
+                               window.state != WindowState::kClosed || child_ != nullptr;
+  if (is_judged_later) return;
+  const auto known = results.find(id);
+  WindowResult result = known != results.end() ? known->second : JudgeWithoutBlocks(window);
+  if (result.verdict == Verdict::kInconclusive) return;
+  CodeCharges charges = ChargesOf(result.kind, result);
+  std::vector<LostBlock> counted = lost;
+  std::erase_if(counted, [&](const LostBlock& one) {
+    return !AsksForReach(charges.BudgetOf(one.block.stack));
+  });
+  if (counted.empty()) return;
+  WindowEvidence late;
+  for (const LostBlock& one : MoveToLost(counted, sites_, result)) {
+    late.blocks.push_back(one.block);
+    BlockFacts facts;
+    facts.reach = one.reach;
+    facts.explanation = ExplainLoss(one.moment, result.kind);
+    late.facts.push_back(std::move(facts));
+  }
+  NameThreads(RequestFor(id, 0), result.budget->thread_scope, sites_, late);
+  Allow(charges, late);
+  AllowExpected(region_, id, sites_, late);
+  if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, late);
+  for (Finding& finding : GroupFindings(late.blocks, late.facts, sites_)) {
+    result.findings.push_back(std::move(finding));
+  }
+  SortFindings(result.findings);
+  ChargesOf(result.kind, result).Charge(result);
+  DecideVerdict(result);
+  DeferVerdict(result);
+  results.insert_or_assign(id, std::move(result));
+}
+
+void WindowJudge::NoteLost(const WindowEvidence& evidence) {
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    const Reach reach = evidence.facts[i].reach;
+    if (!IsLost(reach)) continue;
+    lost_.insert_or_assign(evidence.blocks[i].address, LostBlock{evidence.blocks[i], reach});
+  }
+}
+
+// What was held when its window was judged may be lost by now.
+void WindowJudge::NoteUntold(const std::string& problem, Results& results) {
+  const Expected<HeapCopy> live = region_.CopyHeap();
+  if (!live) return;
+  std::set<std::uint32_t> windows;
+  for (const LiveBlock& block : live->blocks) windows.insert(block.window);
+  for (auto& [window, result] : results) {
+    if (!windows.contains(window) || !AnyBudgetAsksForReach(result)) continue;
+    const auto open = open_.find(window);
+    if (open != open_.end()) ForgetReach(sites_, open->second);
+    if (ForgetReach(result)) result.reach_problem = problem;
+  }
+}
+
+// What was in doubt is live and held, or was freed and so not lost.
+void WindowJudge::NoteTold(Results& results) {
+  for (auto& [window, result] : results) {
+    if (result.reach_problem.empty()) continue;
+    result.reach_problem.clear();
+    for (Finding& finding : result.findings) {
+      const bool was_in_doubt = IsUsers(finding) && finding.reach == Reach::kUnknown;
+      if (was_in_doubt) finding.reach = Reach::kRetained;
+    }
+    SumFindings(result);
+  }
+}
 
 // Where what is lost would fail it, and was not told: no pass. One that executes another
 // program in its place does not come to an end.
@@ -322,22 +428,27 @@ void WindowJudge::RefuseUnprovenPass(WindowResult& result) const {
         return IsUsers(finding) && finding.disposition == Disposition::kOutstanding;
       });
   if (!has_any || !AsksForReach(*result.budget)) return;
-  result.verdict = child_->has_executed ? Verdict::kNotGated : Verdict::kInconclusive;
-  result.reason = child_->has_executed
-                      ? kHasExecuted
-                      : fmt::format(
-                            "what it lost could not be told: {}; end it in order, or limit "
-                            "\"outstanding\" in \"limits\": {{\"process\": ...}}",
-                            why_lost_unknown_);
+  if (has_executed_ || (child_ != nullptr && child_->has_executed)) {
+    result.verdict = Verdict::kNotGated;
+    result.reason = kHasExecuted;
+    return;
+  }
+  result.verdict = Verdict::kInconclusive;
+  result.reason = fmt::format("what it lost could not be told: {}", why_lost_unknown_);
+  if (why_lost_unknown_ != kNotInOrder) return;
+  result.reason = fmt::format(
+      "what it lost could not be told: {}; end it in order, or limit \"outstanding\" in "
+      "\"limits\": {{\"{}\": ...}}",
+      kNotInOrder, child_ != nullptr ? "process" : "program");
 }
 
-void WindowJudge::MarkLostOfProgram(WindowEvidence& evidence) const {
-  auto lost = lost_of_program_.begin();  // both are by address
+void WindowJudge::MarkLost(WindowEvidence& evidence) const {
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     const LiveBlock& block = evidence.blocks[i];
-    while (lost != lost_of_program_.end() && lost->block.address < block.address) ++lost;
-    if (lost == lost_of_program_.end()) return;
-    if (IsSameBlock(lost->block, block)) evidence.facts[i].reach = lost->reach;
+    const auto lost = lost_.find(block.address);
+    if (lost == lost_.end() || !IsSameBlock(lost->second.block, block)) continue;
+    evidence.facts[i].reach = lost->second.reach;
+    evidence.facts[i].explanation = ExplainLoss(lost->second.moment, WindowKind::kProgram);
   }
 }
 

@@ -5,8 +5,11 @@
 //   Judge         at a window's end, while the process waits, or after its end
 //   EndSuite      a suite is torn down
 //   EndIteration  all tear-down is done: what has been freed since is no leak
-//   EndProcess    a child process is about to end in order
+//   EndProcess    the process is about to end in order, and once more after static destructors
 //   EndProgram    the process has gone
+//
+// Where an iteration and the process end, all live blocks are looked at, whichever window allocated
+// them: what is lost by then fails its window, though something held it when that was judged.
 #pragma once
 
 #include <functional>
@@ -18,6 +21,7 @@
 #include "runner/attribution/call_sites.h"
 #include "runner/judge/baseline.h"
 #include "runner/judge/judge_surroundings.h"
+#include "runner/judge/lost_later.h"
 #include "runner/judge/window_description.h"
 #include "runner/judge/window_evidence.h"
 #include "runner/judge/window_verdict.h"
@@ -30,8 +34,13 @@ struct JudgeMoment {
   int asking_tid = 0;
 };
 
+// Before and after what exit handlers and static destructors free.
+enum class ProcessEndMoment { kBeforeDestructors, kAfterDestructors };
+
 class WindowJudge {
  public:
+  using Results = std::map<std::uint32_t, WindowResult>;  // by window id
+
   // `region` is that of `pid`. It outlives the judge, as `child` does. If `child` is null, the
   // region is of the program under test.
   WindowJudge(const RegionReader& region, int pid, const JudgeSurroundings& surroundings,
@@ -52,23 +61,21 @@ class WindowJudge {
   // Notes what descriptors and threads the process has as a test begins, if a budget limits them.
   void NoteTestBegin(std::uint32_t window);
 
-  // Judges the unconfirmed windows once more. `results` are by window id.
-  void EndIteration(int asking_tid, std::map<std::uint32_t, WindowResult>& results);
+  // Judges the unconfirmed windows once more, and those that lost blocks since they ended.
+  void EndIteration(int asking_tid, Results& results);
 
-  // Finds what is lost while the process still holds what it holds.
-  void EndProcess(int asking_tid);
+  // Finds what is lost as the process ends: before destructors, while it still holds what it holds.
+  void EndProcess(int asking_tid, ProcessEndMoment moment, Results& results);
+
+  // Notes that the process executed another program in its place, and so had no end of its own.
+  void NoteExecuted() { has_executed_ = true; }
 
   // Judges once more the tests of a suite that has been torn down, or those that may free until the
   // program's end.
-  void EndSuite(std::uint32_t suite, std::map<std::uint32_t, WindowResult>& results);
-  void EndProgram(std::map<std::uint32_t, WindowResult>& results);
+  void EndSuite(std::uint32_t suite, Results& results);
+  void EndProgram(Results& results);
 
  private:
-  struct LostBlock {
-    LiveBlock block;
-    Reach reach;
-  };
-
   WindowResult DescribeWindow(const WindowCopy& window) const;
   Expected<AppliedBudget> BudgetOf(const WindowCopy& window, const WindowResult& described) const;
   // Returns false where the window is inconclusive; the result says why.
@@ -85,25 +92,36 @@ class WindowJudge {
   void AddResources(std::uint32_t window, WindowResult& result);
   void Conclude(const WindowEvidence& evidence, WindowResult& result);
   void DeferVerdict(WindowResult& result) const;
-  void JudgeAgain(std::map<std::uint32_t, WindowResult>& results, std::string_view when,
-                  const WhichWindows& which);
-  // Returns why it could not be told what is lost, or an empty text.
-  std::string FindLostOfProgram(int asking_tid);
-  void MarkLostOfProgram(WindowEvidence& evidence) const;
+  // What a look at the whole program told; a failed one says why.
+  using Look = Expected<WholeLook>;
+  // `look` is null if the process was not looked at.
+  void JudgeAgain(Results& results, std::string_view when, const WhichWindows& which,
+                  const Look* look);
+  [[nodiscard]] Look LookAtAll(int asking_tid);
+  // What static destructors let go of was held as long as the program ran: that is no loss.
+  void JudgeAfterDestructors(int asking_tid, Results& results);
+  // Charges what is lost by now to the windows that allocated it.
+  void ChargeLost(const Look& look, LossMoment moment, Results& results);
+  void ChargeLostTo(std::uint32_t window, const std::vector<LostBlock>& lost, Results& results);
+  void NoteLost(const WindowEvidence& evidence);
+  void NoteUntold(const std::string& problem, Results& results);
+  void NoteTold(Results& results);
+  void MarkLost(WindowEvidence& evidence) const;
   void RefuseUnprovenPass(WindowResult& result) const;
 
   const RegionReader& region_;
   const int pid_;
   const JudgeSurroundings& around_;
   const ChildProcess* const child_;
-  std::string why_lost_unknown_;  // of a child; empty: what is lost was told
+  std::string why_lost_unknown_;  // at the process's end; empty: what is lost was told
+  bool has_executed_ = false;
   std::shared_ptr<const AppliedBudget> last_budget_ = NoBudget();
   CallSites sites_;
-  std::map<std::uint32_t, WindowEvidence> open_;         // of windows whose verdict is open
-  std::vector<LostBlock> lost_of_program_;               // as the last iteration ended
+  std::map<std::uint32_t, WindowEvidence> open_;  // of windows whose verdict is open
+  std::vector<LiveBlock> live_at_end_;  // before destructors ran, if the process was looked at then
+  std::map<std::uint64_t, LostBlock> lost_;              // all that were found, by address
   std::map<std::uint32_t, ProcessResources> resources_;  // at the begin of open windows
   std::uint32_t earlier_frees_taken_ = 0;
-  int asking_tid_ = 0;  // while windows are judged again and the process waits
 };
 
 }  // namespace leakgate

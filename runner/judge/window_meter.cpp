@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runner/judge/allowances.h"
+#include "runner/judge/settled_blocks.h"
 #include "runner/judge/window_evidence.h"
 
 namespace leakgate {

@@ -91,6 +91,8 @@ void JudgeBy(const AppliedBudget& budget, WindowResult& window) {
 
 bool IsGated(const WindowResult& window) {
   if (window.kind == WindowKind::kTest) return true;
+  // By what it lost.
+  if (window.kind == WindowKind::kProgram && UsesDefaultPolicy(*window.budget)) return true;
   if (leakgate::IsGated(*window.budget)) return true;
   return std::any_of(window.code_budgets.begin(), window.code_budgets.end(),
                      [](const auto& budget) { return leakgate::IsGated(*budget); });
@@ -173,6 +175,39 @@ bool IsToBeConfirmed(const WindowResult& window, const Finding& finding) {
                        return IsChargedTo(finding, window, *budget) && UsesDefaultPolicy(*budget) &&
                               !IsLimited(budget->retained);
                      });
+}
+
+bool AsksForReach(const AppliedBudget& budget) {
+  return UsesDefaultPolicy(budget) || IsLimited(budget.lost) || IsLimited(budget.retained);
+}
+
+namespace {
+
+bool MayBeLost(const Finding& finding, const WindowResult& window) {
+  const bool is_untold = IsUsers(finding) && CountsLiterally(finding) &&
+                         finding.disposition != Disposition::kSteady &&
+                         finding.reach == Reach::kUnknown;
+  if (!is_untold) return false;
+  if (IsChargedTo(finding, window, *window.budget)) return AsksForReach(*window.budget);
+  return std::any_of(window.code_budgets.begin(), window.code_budgets.end(),
+                     [&](const auto& budget) {
+                       return IsChargedTo(finding, window, *budget) && AsksForReach(*budget);
+                     });
+}
+
+}  // namespace
+
+void RefuseUntold(WindowResult& window) {
+  const bool would_pass = window.verdict == Verdict::kPass ||
+                          window.verdict == Verdict::kUnconfirmed ||
+                          window.verdict == Verdict::kNotGated;
+  if (!would_pass || window.reach_problem.empty()) return;
+  const bool may_have_lost =
+      std::any_of(window.findings.begin(), window.findings.end(),
+                  [&](const Finding& finding) { return MayBeLost(finding, window); });
+  if (!may_have_lost) return;
+  window.verdict = Verdict::kInconclusive;
+  window.reason = fmt::format("what it lost could not be told: {}", window.reach_problem);
 }
 
 void SumFindings(WindowResult& window) {

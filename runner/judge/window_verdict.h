@@ -61,6 +61,13 @@ void DecideVerdict(WindowResult& window);
 // Fills in the same amounts, without a verdict.
 void SumFindings(WindowResult& window);
 
+// Returns whether anything hangs on which blocks are lost.
+[[nodiscard]] bool AsksForReach(const AppliedBudget& budget);
+
+// Makes a window that would not fail inconclusive if a limit depends on whether a block of it is
+// lost, and that could not be told. REQUIRES: the window has been judged and confirmed.
+void RefuseUntold(WindowResult& window);
+
 // Returns whether only a repetition of the test can tell `finding` from a leak.
 [[nodiscard]] bool IsToBeConfirmed(const WindowResult& window, const Finding& finding);
 

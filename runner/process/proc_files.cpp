@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -129,6 +130,14 @@ std::optional<std::chrono::nanoseconds> TimeOnProcessor(int pid, int tid) {
   std::istringstream file(ReadTaskFile(pid, tid, "schedstat"));
   if (!(file >> nanoseconds)) return std::nullopt;
   return std::chrono::nanoseconds(nanoseconds);
+}
+
+// The first field of the file is the number of the system call that the thread is in.
+bool SleepsForATime(int pid, int tid) {
+  const std::string call = ReadTaskFile(pid, tid, "syscall");
+  if (call.empty()) return true;
+  const int number = std::atoi(call.c_str());
+  return number == SYS_nanosleep || number == SYS_clock_nanosleep;
 }
 
 std::vector<int> ListThreads(int pid) {

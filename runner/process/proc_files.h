@@ -55,6 +55,10 @@ namespace leakgate {
 // thread has ended.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> TimeOnProcessor(int pid, int tid);
 
+// True if the thread sleeps until some time has passed, and then goes on by itself; also if the
+// kernel does not tell.
+[[nodiscard]] bool SleepsForATime(int pid, int tid);
+
 // The numbers of the process's threads; none if it has ended.
 [[nodiscard]] std::vector<int> ListThreads(int pid);
 

@@ -14,6 +14,11 @@ constexpr std::uint64_t ChunkBytes(std::uint64_t size) {
   return std::max<std::uint64_t>(32, (size + 8 + 15) & ~std::uint64_t{15});
 }
 
+RootPlace PlaceOfWord(RootPlace first, std::size_t index) {
+  if (first.address != 0) first.address += index * kBlockWordBytes;
+  return first;
+}
+
 }  // namespace
 
 ReachMarker::ReachMarker(std::span<const LiveBlock> blocks, std::vector<std::uint32_t> candidates,
@@ -45,10 +50,9 @@ void ReachMarker::MarkBlock(std::uint32_t block, const Link& link) {
 void ReachMarker::AddRoots(Words words, RootPlace place, WordRule rule) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::uint32_t block = index_.Find(words[i]);
-    if (block == BlockIndex::kNone || links_[block].parent != kUnreached) continue;
+    if (block == BlockIndex::kNone || IsMarked(block)) continue;
     if (rule == WordRule::kNoChunkHeaders && IsChunkHeader(block, words[i])) continue;
-    const std::uint64_t address = place.address == 0 ? 0 : place.address + i * kBlockWordBytes;
-    roots_.push_back({address, place.tid});
+    roots_.push_back(PlaceOfWord(place, i));
     MarkBlock(block, {block, static_cast<std::uint32_t>(roots_.size() - 1), 0});
   }
 }
@@ -73,8 +77,87 @@ void ReachMarker::Mark() {
     const std::uint32_t block = queue_[queue_read_++];
     const Link link{block, links_[block].root, links_[block].depth + 1};
     ForEachPointerIn(block, [&](std::uint32_t target) {
-      if (links_[target].parent == kUnreached) MarkBlock(target, link);
+      if (!IsMarked(target)) MarkBlock(target, link);
     });
+  }
+}
+
+// No block begins where the first byte behind another one is not aligned. With glibc, none begins
+// there anyway, since a header lies between; but malloc leaves pointers to headers on the stack.
+bool ReachMarker::MayBePastTheEnd(std::uint32_t block, RootPlace place) const {
+  const std::uint64_t begin = blocks_[block].address;
+  const std::uint64_t size = blocks_[block].size_bytes;
+  if ((begin + size) % 16 != 0) return true;
+  if (place.tid != 0 || begin % 16 != 0) return false;
+  const Words header = read_(begin - kBlockWordBytes, begin);
+  return !header.empty() && (header.front() & ~std::uint64_t{7}) == ChunkBytes(size);
+}
+
+bool ReachMarker::LeadsToUnmarked(Words words) const {
+  return std::any_of(words.begin(), words.end(), [&](std::uint64_t word) {
+    const std::uint32_t block = index_.Find(word);
+    return block != BlockIndex::kNone && !IsMarked(block);
+  });
+}
+
+void ReachMarker::MarkOddlyFrom(std::uint32_t block, const OddWords& odd) {
+  const std::uint64_t end = index_.end(block);
+  std::uint64_t at = index_.begin(block) & ~(kBlockWordBytes - 1);
+  std::vector<std::uint64_t> words;  // a copy, since the next words are needed as well
+  while (at < end) {
+    const Words read = read_(at, (end + kBlockWordBytes - 1) & ~(kBlockWordBytes - 1));
+    if (read.empty()) return;
+    words.assign(read.begin(), read.end());
+    at += words.size() * kBlockWordBytes;
+    if (at > end) words.back() &= ~std::uint64_t{0} >> (8 * (at - end));
+    std::uint64_t next = 0;
+    if (at < end) {
+      const Words behind = read_(at, at + kBlockWordBytes);
+      if (!behind.empty()) next = behind.front();
+      if (at + kBlockWordBytes > end)
+        next &= ~std::uint64_t{0} >> (8 * (at + kBlockWordBytes - end));
+    }
+    odd.ForEachHit(words, next, [&](std::size_t, const OddHit& hit) {
+      if (IsMarked(hit.block)) return;
+      if (hit.way == OddWay::kPastTheEnd && !MayBePastTheEnd(hit.block, {})) return;
+      MarkBlock(hit.block, {block, links_[block].root, links_[block].depth + 1, hit.way});
+    });
+  }
+}
+
+void ReachMarker::MarkOddly(const ForEachRoots& for_each_roots) {
+  std::vector<std::uint32_t> unmarked;
+  for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
+    if (!IsMarked(block)) unmarked.push_back(block);
+  }
+  const OddWords odd(blocks_, index_, std::move(unmarked));
+  const auto add = [&](Words words, std::uint64_t next, RootPlace place, WordRule rule) {
+    odd.ForEachHit(words, next, [&](std::size_t i, const OddHit& hit) {
+      if (IsMarked(hit.block)) return;
+      if (rule == WordRule::kNoChunkHeaders && IsChunkHeader(hit.block, words[i])) return;
+      if (hit.way == OddWay::kPastTheEnd && !MayBePastTheEnd(hit.block, place)) return;
+      roots_.push_back(PlaceOfWord(place, i));
+      const auto root = static_cast<std::uint32_t>(roots_.size() - 1);
+      MarkBlock(hit.block, {hit.block, root, 0, hit.way});
+    });
+  };
+  // A pointer may begin in the last word of one piece and end in the first word of the next.
+  RootPlace last_place;
+  std::uint64_t last_word = 0;
+  for_each_roots([&](Words words, RootPlace place, WordRule rule) {
+    if (words.empty()) return;
+    const bool follows =
+        place.address != 0 && place.address == last_place.address + kBlockWordBytes;
+    if (follows) add(Words(&last_word, 1), words.front(), last_place, rule);
+    add(words, 0, place, rule);
+    last_place = PlaceOfWord(place, words.size() - 1);
+    last_word = words.back();
+  });
+  // Mark() appends to the queue what plain pointers lead to, so each marked block comes by here.
+  for (std::size_t i = 0; unmarked_candidates_ != 0; ++i) {
+    Mark();
+    if (i == queue_.size()) return;
+    MarkOddlyFrom(queue_[i], odd);
   }
 }
 
@@ -84,7 +167,7 @@ void ReachMarker::MarkIndirectlyLost(std::uint32_t from) {
     const std::uint32_t block = queue.back();
     queue.pop_back();
     ForEachPointerIn(block, [&](std::uint32_t target) {
-      if (target == from || links_[target].parent != kUnreached) return;
+      if (target == from || IsMarked(target)) return;
       if (lost_[target] == Reach::kUnknown) queue.push_back(target);
       lost_[target] = Reach::kIndirectlyLost;
     });
@@ -95,7 +178,7 @@ std::vector<Reach> ReachMarker::Conclude() {
   if (unmarked_candidates_ != 0) {
     lost_.assign(blocks_.size(), Reach::kUnknown);
     for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
-      if (links_[block].parent != kUnreached || lost_[block] != Reach::kUnknown) continue;
+      if (IsMarked(block) || lost_[block] != Reach::kUnknown) continue;
       lost_[block] = Reach::kLost;
       MarkIndirectlyLost(block);
     }
@@ -103,7 +186,7 @@ std::vector<Reach> ReachMarker::Conclude() {
   std::vector<Reach> conclusion;
   conclusion.reserve(candidates_.size());
   for (const std::uint32_t candidate : candidates_) {
-    const bool is_retained = links_[candidate].parent != kUnreached;
+    const bool is_retained = IsMarked(candidate);
     conclusion.push_back(is_retained ? Reach::kRetained : lost_[candidate]);
   }
   return conclusion;
@@ -111,7 +194,12 @@ std::vector<Reach> ReachMarker::Conclude() {
 
 BlockChain ReachMarker::ChainTo(std::uint32_t block, std::size_t most_links) const {
   const Link& link = links_[block];
-  BlockChain chain{.root = roots_[link.root], .hidden = link.depth, .links = {}};
+  BlockChain chain{.root = roots_[link.root], .hidden = link.depth, .links = {}, .way = link.way};
+  for (std::uint32_t at = block, left = link.depth; chain.way == OddWay::kNone && left != 0;
+       --left) {
+    at = links_[at].parent;
+    chain.way = links_[at].way;
+  }
   for (std::uint32_t at = block; chain.hidden != 0 && chain.links.size() < most_links;) {
     at = links_[at].parent;
     chain.links.push_back(at);
@@ -126,9 +214,14 @@ std::string HolderText(const HolderChain& holder, const CallSiteText& call_site)
   if (holder.hidden != 0) text += fmt::format(" -> ... {} more", holder.hidden);
   for (const LiveBlock& link : holder.links) {
     text += fmt::format(" -> {} B", link.size_bytes);
+    if (link.stack == kUnseenStack) {
+      text += " that leakgate did not see allocated";
+      continue;
+    }
     const std::string site = call_site(link.stack);
     if (!site.empty()) text += fmt::format(" allocated by {}", site);
   }
+  if (holder.way != OddWay::kNone) text += fmt::format(", {}", TextOf(holder.way));
   return text;
 }
 

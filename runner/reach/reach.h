@@ -3,6 +3,8 @@
 //
 //   AddRoots  adds words that the program can reach by itself, one kind of roots after the other
 //   Mark      marks all blocks that the roots so far reach, breadth first
+//   MarkOddly marks what odd words lead to as well (odd_words.h): asked for only where candidates
+//             would be lost otherwise
 //   Conclude  tells of each candidate whether it is lost or retained
 //
 // Each marked block knows the block or the root from which it was first reached. That is the
@@ -23,6 +25,7 @@
 #include <vector>
 
 #include "runner/reach/block_index.h"
+#include "runner/reach/odd_words.h"
 #include "runner/region/region_copies.h"
 #include "runner/result/finding.h"
 
@@ -36,8 +39,9 @@ using ReadWords = std::function<Words(std::uint64_t begin, std::uint64_t end)>;
 
 // Where the word of a root is.
 struct RootPlace {
-  std::uint64_t address = 0;  // 0 if it is in a register of thread `tid`
+  std::uint64_t address = 0;  // 0 if it is in a register of thread `tid`, or in the kernel
   int tid = 0;
+  std::uint32_t kernel_object = 0;  // the number that the caller has given it; 0: not in the kernel
 
   friend bool operator==(const RootPlace&, const RootPlace&) = default;
 };
@@ -55,7 +59,12 @@ struct BlockChain {
   RootPlace root;
   std::uint32_t hidden = 0;          // blocks between the root and the first of `links`
   std::vector<std::uint32_t> links;  // from the root to the block; the last one holds the block
+  OddWay way = OddWay::kNone;        // of the last pointer of the way that is odd
 };
+
+// Calls the function that it is given for words of roots, with the place of the first of them.
+using UseRoots = std::function<void(Words, RootPlace, WordRule)>;
+using ForEachRoots = std::function<void(const UseRoots&)>;
 
 class ReachMarker {
  public:
@@ -69,6 +78,15 @@ class ReachMarker {
   // Returns early when all candidates are marked.
   void Mark();
   [[nodiscard]] bool HasMarkedAllCandidates() const { return unmarked_candidates_ == 0; }
+  [[nodiscard]] bool IsMarked(std::uint32_t block) const {
+    return links_[block].parent != kUnreached;
+  }
+  // Returns whether one of the words points into a block that is not marked.
+  [[nodiscard]] bool LeadsToUnmarked(Words words) const;
+
+  // Marks the blocks to which odd words of the roots and of marked blocks lead, and what these
+  // reach. Reads each word once. REQUIRES: Mark() has been called for the same roots.
+  void MarkOddly(const ForEachRoots& for_each_roots);
 
   // Returns the reach of each candidate, in their order. REQUIRES: Mark() has been called since
   // the last roots were added.
@@ -83,10 +101,15 @@ class ReachMarker {
     std::uint32_t parent = kUnreached;  // the block that holds it; itself if a root does
     std::uint32_t root = 0;             // in roots_
     std::uint32_t depth = 0;            // blocks between the root and this one
+    OddWay way = OddWay::kNone;         // of the word that leads to it
   };
   static constexpr std::uint32_t kUnreached = 0xFFFF'FFFF;
 
   void MarkBlock(std::uint32_t block, const Link& link);
+  void MarkOddlyFrom(std::uint32_t block, const OddWords& odd);
+  // Returns whether a pointer one past the end of `block` may be the program's, not its
+  // allocator's.
+  [[nodiscard]] bool MayBePastTheEnd(std::uint32_t block, RootPlace place) const;
   // Counts only whole, aligned words.
   template <typename Use>
   void ForEachPointerIn(std::uint32_t block, Use use) const;
@@ -117,7 +140,11 @@ struct HolderChain {
   std::string root;                // "g_cache (net/cache.cc:12)", "the stack of thread 7 'worker'"
   std::uint32_t hidden = 0;        // blocks between the root and the first of `links`
   std::vector<LiveBlock> links{};  // from the root to the block; the last one holds the block
+  OddWay way = OddWay::kNone;      // if a pointer on the way is odd
 };
+
+// The stack of a block that the agent did not see allocated.
+inline constexpr std::uint32_t kUnseenStack = 0xFFFF'FFFF;
 
 struct BlockReach {
   Reach reach = Reach::kUnknown;

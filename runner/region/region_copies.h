@@ -85,6 +85,14 @@ struct ThreadCopy {
   std::string name;  // set once the thread has ended
 };
 
+// A block that a thread is reallocating. It is in its old place, or already in a new one, of which
+// only the thread knows.
+struct ReallocatedCopy {
+  int tid = 0;
+  std::uint64_t address = 0;  // of the old place
+  std::uint64_t size_bytes = 0;
+};
+
 // A block that was freed in another window than it was allocated in.
 struct EarlierFreeCopy {
   std::uint32_t stack = 0;

@@ -164,6 +164,22 @@ StackCounts RegionReader::CountStacks() const {
   return counts;
 }
 
+std::vector<ReallocatedCopy> RegionReader::ReallocatedBlocks() const {
+  constexpr std::uint64_t kLimit = 1ULL << kAddressBits;
+  std::vector<ReallocatedCopy> found;
+  const std::uint32_t count = LoadCount(Header().shard_count, kMaxShards);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto& shard = At<CounterShard>(region_offset::kShards)[i];
+    // Acquire pairs with the agent's release: the size is this block's.
+    const std::uint64_t address = shard.reallocated_address.load(std::memory_order_acquire);
+    const std::uint64_t bytes = Load(shard.reallocated_bytes);
+    const int tid = shard.owner_tid.load(std::memory_order_relaxed);
+    if (address == 0 || tid == 0 || address >= kLimit || bytes > kLimit - address) continue;
+    found.push_back({tid, address, bytes});
+  }
+  return found;
+}
+
 Totals RegionReader::CurrentTotals() const {
   Totals totals{};
   const std::uint32_t count = LoadCount(Header().shard_count, kMaxShards);

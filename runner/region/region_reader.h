@@ -84,6 +84,9 @@ class RegionReader {
 
   [[nodiscard]] StackCounts CountStacks() const;
 
+  // The blocks that threads are reallocating, which are not among the live ones meanwhile.
+  [[nodiscard]] std::vector<ReallocatedCopy> ReallocatedBlocks() const;
+
   // The functions below read the live map. It is far larger than the tables, so it is mapped chunk
   // by chunk, and all of them fail if the address space is too small. Blocks are sorted by address.
 

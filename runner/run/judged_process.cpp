@@ -98,7 +98,11 @@ void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
       judge_.EndIteration(mailbox.tid, results_);
       return CountOverBudget();
     case Question::kProcessEnds:
-      return judge_.EndProcess(mailbox.tid);
+      judge_.EndProcess(mailbox.tid, ProcessEndMoment::kBeforeDestructors, results_);
+      return CountOverBudget();
+    case Question::kDestructorsHaveRun:
+      judge_.EndProcess(mailbox.tid, ProcessEndMoment::kAfterDestructors, results_);
+      return CountOverBudget();
     case Question::kJudge:
     case Question::kMeasure:
     case Question::kMeasureAtEnd:

@@ -42,6 +42,9 @@ class JudgedProcess {
   const RegionReader& region() const { return image_.region(); }
   int region_fd() const { return image_.region_fd(); }
 
+  // Notes that the process executed another program in its place. REQUIRES: before Finish.
+  void NoteExecuted() { judge_.NoteExecuted(); }
+
   // Returns the results of all windows in the order of their begins. REQUIRES: the process has
   // ended.
   [[nodiscard]] std::vector<WindowResult> Finish();

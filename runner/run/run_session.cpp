@@ -11,6 +11,7 @@
 #include "runner/attribution/code_owner.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/host/control_server.h"
+#include "runner/judge/window_verdict.h"
 #include "runner/process/process_tree.h"
 #include "runner/report/window_text.h"
 #include "runner/run/confirmation.h"
@@ -203,6 +204,7 @@ class Session {
     result.failures = prepared_.budgets.ListExpired();
     CollectWindows(result);
     confirmations_->ConfirmAll(WhyNotRepeated(result), result);
+    for (WindowResult& window : result.windows) RefuseUntold(window);
     result.reasons = ReasonsForDoubt(generations_, result);
     if (!server_failure_.empty()) {
       result.reasons.insert(result.reasons.begin(), server_failure_);
@@ -259,6 +261,7 @@ class Session {
   void CollectWindows(RunResult& result) {
     result.tracing.generations = static_cast<int>(generations_.processes().size());
     for (const auto& process : generations_.processes()) {
+      if (process != generations_.processes().back()) process->NoteExecuted();
       std::vector<WindowResult> windows = process->Finish();
       if (result.windows.empty()) {
         result.windows = std::move(windows);

@@ -58,7 +58,7 @@ inline Outcome With(const std::string& verdict, const std::vector<Leak>& leaks) 
 
 inline Outcome Pass() { return With("pass", {}); }
 inline Outcome OverBudget(const std::vector<Leak>& leaks) { return With("over_budget", leaks); }
-// As suites and the program are without a budget.
+// As suites and child processes are without a budget.
 inline Outcome Reported(const std::vector<Leak>& leaks) { return With("not_gated", leaks); }
 
 inline Leak LeakFrom(const nlohmann::json& finding) {

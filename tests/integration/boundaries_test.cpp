@@ -82,6 +82,48 @@ TEST_P(BoundariesTest, AreThoseOfEachRunOfAProgramThatRunsItsTestsSeveralTimes) 
   EXPECT_EQ(run.command.exit_code, 1);
 }
 
+// GoogleTest streams each failure, and aborts where it has closed the stream already.
+TEST_P(BoundariesTest, LeaveTheExitCodeAloneWhenAnExpectationFailsAfterAllTests) {
+  for (const std::string where :
+       {"main", "thread", "listener", "exit", "again", "child", "child's tests"}) {
+    const GatedRun run = RunGated({Fixture("late_expectations"), where}, {"--warn-only"});
+
+    EXPECT_EQ(run.command.exit_code, 7) << where << "\n" << run.command.standard_error;
+    EXPECT_EQ(OutcomeOf(run.Test("Suite.Leaks")),
+              OverBudget({{100, 1, "malloc", "Suite_Leaks_Test::TestBody()",
+                           PlaceOf("late_expectations.cpp", "before a late failure")}}))
+        << where;
+  }
+}
+
+// What is freed by the suite's tear-down, or by another thread, is the test's all the same. With
+// brief output GoogleTest allocates nothing in between.
+TEST_P(BoundariesTest, DoNotDependOnWhatGoogleTestPrints) {
+  for (const std::string option : {"--gtest_brief=0", "--gtest_brief=1"}) {
+    const GatedRun run = RunGated(
+        {Fixture("late_frees"), option},
+        {"--budgets", std::string(LEAKGATE_SOURCE_DIR) + "/tests/fixtures/literal.leakgate.json"});
+    const auto leak = [](const std::string& fixture, long bytes, const std::string& marker) {
+      return OverBudget({{bytes, 1, "malloc",
+                          "(anonymous namespace)::" + fixture + "_LeavesABlock_Test::TestBody()",
+                          PlaceOf("late_frees.cpp", marker)}});
+    };
+    EXPECT_EQ(OutcomeOf(run.Test("TornDown.LeavesABlock")),
+              leak("TornDown", 100, "until the tear-down"))
+        << option;
+    EXPECT_EQ(OutcomeOf(run.Test("FreedByThread.LeavesABlock")),
+              leak("FreedByThread", 200, "until the thread's end"))
+        << option;
+    EXPECT_EQ(OutcomeOf(run.Test("Clean.LeavesNone")), Pass()) << option;
+  }
+}
+
+// Without a limit that is literal they are released late, which is no leak.
+TEST_P(BoundariesTest, LetBlocksPassThatTheTearDownFrees) {
+  const GatedRun run = RunByDefault({Fixture("late_frees"), "--gtest_brief=1"});
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
+}
+
 LEAKGATE_IN_BOTH_MODES(BoundariesTest);
 
 // A test's end without anything outstanding makes no system call.

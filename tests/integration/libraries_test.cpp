@@ -9,6 +9,7 @@
 namespace leakgate::test {
 namespace {
 
+using testing::Ge;
 using testing::HasSubstr;
 using testing::Not;
 using testing::Pair;
@@ -53,11 +54,50 @@ TEST_P(LibrariesTest, LoadingAndUnloadingIsFree) {
 
 TEST_P(LibrariesTest, LibrarysInitialiserBelongsToTheProgram) {
   EXPECT_EQ(OutcomeOf(RunTests("libraries", "None.*").Window("program", "libraries_" + GetParam())),
-            Reported({{302, 1, "malloc", "__static_initialization_and_destruction_0",
-                       PlaceOf("leaky_library.cpp", "library's initialiser")}}));
+            With("pass", {{302, 1, "malloc", "__static_initialization_and_destruction_0",
+                           PlaceOf("leaky_library.cpp", "library's initialiser")}}));
 }
 
 LEAKGATE_IN_BOTH_MODES(LibrariesTest);
+
+// Calls that pass by what stands in front of malloc.
+class BypassesTest : public BothModes {
+ protected:
+  static Outcome OutcomeIn(const std::string& test) { return OutcomeOfTest("bypasses", test); }
+  // The plugin's initialiser has a block, too, as long as the plugin is loaded.
+  static Outcome PluginLeak() {
+    return OverBudget({{304, 1, "malloc", "AtLoad::AtLoad()",
+                        PlaceOf("leaky_plugin.cpp", "plugin's initialiser")},
+                       {303, 1, "malloc", "LeakInPlugin", PlaceOf("leaky_plugin.cpp", "plugin")}});
+  }
+};
+
+TEST_P(BypassesTest, AreSeenOfALibraryThatBindsDeeply) {
+  EXPECT_EQ(OutcomeIn("DeepBinding.Leaks"), PluginLeak());
+  EXPECT_EQ(OutcomeIn("DeepBinding.LeaksByACallThatIsBoundWhenItIsMade"), PluginLeak());
+}
+
+TEST_P(BypassesTest, AreSeenByTheCLibrarysOwnNames) {
+  EXPECT_EQ(OutcomeIn("LibcsNames.Leak"),
+            OverBudget({{321, 1, "malloc", "LibcsNames_Leak_Test::TestBody()",
+                         PlaceOf("bypasses.cpp", "__libc_malloc")}}));
+}
+
+TEST_P(BypassesTest, AreSeenOfAFunctionThatIsFoundByHand) {
+  EXPECT_EQ(OutcomeIn("FoundByHand.Leaks"),
+            OverBudget({{331, 1, "malloc", "FoundByHand_Leaks_Test::TestBody()",
+                         PlaceOf("bypasses.cpp", "malloc by hand")}}));
+}
+
+TEST_P(BypassesTest, PassWhereAllIsFreed) {
+  for (const std::string test :
+       {"DeepBinding.FreesAll", "LibcsNames.FreeAll", "FoundByHand.FreesAll"}) {
+    EXPECT_EQ(OutcomeIn(test), Pass()) << test;
+  }
+  EXPECT_FALSE(RunTests("bypasses").report.contains("free_errors"));
+}
+
+LEAKGATE_IN_BOTH_MODES(BypassesTest);
 
 // Over {in the executable, in a library}.
 class OwnNewTest : public BothModes {
@@ -145,6 +185,13 @@ TEST_P(ReloadingTest, TellsLibrariesApartThatWereAtTheSameAddresses) {
 
 TEST_P(ReloadingTest, TellsThemApartOnAThreadThatUnloadedNone) {
   ExpectEachLibrarysOwn("LeaksThereOnAThreadThatUnloadsNothing");
+}
+
+TEST_P(ReloadingTest, TellsALibraryFromCodeThatTheProgramMadeThere) {
+  const GatedRun run = RunTests("reloading", "Reloading.LeaksInALibraryWhereMadeCodeWas");
+  ASSERT_THAT(run.command.standard_output, Not(HasSubstr("was not mapped")));
+  EXPECT_THAT(BlocksByFunction(run.Test("Reloading.LeaksInALibraryWhereMadeCodeWas")),
+              UnorderedElementsAre(Pair("libreused_range_Red.so LeakInRed", Ge(10))));
 }
 
 LEAKGATE_IN_BOTH_MODES(ReloadingTest);

@@ -29,11 +29,12 @@ TEST_P(PlacesTest, WhatATestsObjectDoesBelongsToTheTest) {
   }
 }
 
-// No budget limits it, but its first block is lost.
+// No budget limits it, but its first block is lost, and later the second one, which the next block
+// of the kind takes the place of.
 TEST_P(PlacesTest, SuiteSetUpAndTearDownBelongToTheSuite) {
   EXPECT_EQ(OutcomeOf(RunTests("places").Window("suite", "InSuite")),
-            OverBudget({Malloc(105, "InSuite::SetUpTestSuite()", "SetUpTestSuite"),
-                        Malloc(106, "InSuite::TearDownTestSuite()", "TearDownTestSuite")}));
+            OverBudget({Malloc(106, "InSuite::TearDownTestSuite()", "TearDownTestSuite"),
+                        Malloc(105, "InSuite::SetUpTestSuite()", "SetUpTestSuite")}));
 }
 
 TEST_P(PlacesTest, SuiteSetUpIsNoTestsLeak) { ExpectPass("InSuite.LeaksNothing"); }

@@ -67,6 +67,61 @@ TEST_P(ThreadsTest, OlderThreadIsChargedToTheTestThatRuns) {
 
 LEAKGATE_IN_BOTH_MODES(ThreadsTest);
 
+// Tests beside threads that go on holding what they have allocated, and one that is about to free.
+
+class BusyThreadsTest : public BothModes {};
+
+TEST_P(BusyThreadsTest, PassesWhatThreadsHoldUntilTheyEnd) {
+  const GatedRun run = RunByDefault({Fixture("busy_threads")});
+
+  EXPECT_EQ(run.command.exit_code, 0);
+  for (const std::string suite : {"NeverStops", "Sleeps", "Waits"}) {
+    for (const int test : {0, 20, 39}) {
+      const std::string name = "Beside/" + suite + ".LeavesNothing/" + std::to_string(test);
+      EXPECT_EQ(run.Test(name)["verdict"], "pass") << name;
+    }
+  }
+}
+
+TEST_P(BusyThreadsTest, WaitsForAThreadThatIsAboutToFree) {
+  EXPECT_EQ(RunTests("busy_threads", "AboutToFree.*").Test("AboutToFree.IsWaitedFor")["verdict"],
+            "pass");
+}
+
+LEAKGATE_IN_BOTH_MODES(BusyThreadsTest);
+
+// Threads that reallocate the arrays which alone hold their blocks, while it is asked what is lost.
+
+class ReallocatingTest : public BothModes {};
+
+TEST_P(ReallocatingTest, TellsWhatIsLostFromWhatIsBeingReallocated) {
+  const GatedRun run = RunByDefault({Fixture("reallocating")});
+
+  for (int test = 0; test < 10; ++test) {
+    const std::string name = "Beside/Reallocating.LosesNothing/" + std::to_string(test);
+    EXPECT_EQ(run.Test(name)["verdict"], "pass") << name;
+  }
+  EXPECT_EQ(run.Test("Losing.LosesOne")["verdict"], "over_budget");
+  EXPECT_EQ(run.Test("Losing.LosesOne")["lost"]["bytes"], 402);
+}
+
+LEAKGATE_IN_BOTH_MODES(ReallocatingTest);
+
+// Handlers that allocate on a stack with no room for more.
+
+class SmallStackTest : public BothModes {};
+
+TEST_P(SmallStackTest, RunsHandlersThatAllocateAndTellsWhatTheyLeave) {
+  for (const std::string test : {"SmallStack.FreesItAll", "SmallStack.FreesItAllInAThread"}) {
+    EXPECT_EQ(OutcomeOfTest("signal_stack", test), Pass()) << test;
+  }
+  EXPECT_EQ(OutcomeOfTest("signal_stack", "SmallStack.Leaks"),
+            OverBudget({{602, 1, "malloc", "(anonymous namespace)::Leak(int)",
+                         PlaceOf("signal_stack.cpp", "in a handler")}}));
+}
+
+LEAKGATE_IN_BOTH_MODES(SmallStackTest);
+
 // Whose thread left a block, and where that thread comes from.
 
 class ThreadOriginsTest : public BothModes {

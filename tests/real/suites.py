@@ -133,8 +133,8 @@ SUITES = {
             name="googletest",
             package="",
             options=("-Dgtest_build_tests=ON", "-Dgmock_build_tests=ON"),
-            # Not gtest_repeat_test, which calls RUN_ALL_TESTS() again and again: GoogleTest's own stream of
-            # events, which tells untouched mode where tests begin, aborts the second time.
+            # Not gtest_repeat_test, which calls RUN_ALL_TESTS() again and again, so that its tests would count
+            # many times. It is gated like any other.
             binaries=("googletest-death-test-test", "googletest-filepath-test", "googletest-listener-test",
                       "googletest-message-test", "googletest-options-test", "googletest-param-test-test",
                       "googletest-port-test", "googletest-printers-test", "googletest-test-part-test",

@@ -62,4 +62,21 @@ __attribute__((always_inline)) inline void* Traced(AllocationKind kind, std::siz
   return RecordAnyAllocation(block, bytes, kind, caller);
 }
 
+// Reallocates `block` to `bytes`, or some more, by `forward`, and records where it is then.
+template <typename Forward>
+void* TracedAgain(void* block, std::size_t bytes, const CallerFrame& caller,
+                  const Forward& forward) {
+  const std::optional<FreedBlock> before = RecordFree(block, {FreeKind::kRealloc, caller});
+  void* moved = nullptr;
+  {
+    const AllocatorGuard guard;
+    moved = forward(bytes == 0 ? 0 : AskedOf(bytes));
+  }
+  // Size 0 frees the block where nothing is returned; else nothing means failure.
+  if (moved == nullptr && bytes != 0 && before) RestoreBlock(block, *before);
+  RecordAnyAllocation(moved, bytes, AllocationKind::kRealloc, caller);
+  if (before) EndReallocation();
+  return moved;
+}
+
 }  // namespace leakgate::agent

@@ -83,15 +83,8 @@ void* Reallocate(void* block, std::size_t bytes, const CallerFrame& caller) {
   if (route == Route::kForward) return g_host.realloc(block, bytes);
   if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
 
-  const std::optional<FreedBlock> before = RecordFree(block, {FreeKind::kRealloc, caller});
-  void* moved = nullptr;
-  {
-    const AllocatorGuard guard;
-    moved = g_host.realloc(block, bytes == 0 ? 0 : AskedOf(bytes));
-  }
-  // Size 0 frees the block where nothing is returned; else nothing means failure.
-  if (moved == nullptr && bytes != 0 && before) RestoreBlock(block, *before);
-  return RecordAnyAllocation(moved, bytes, AllocationKind::kRealloc, caller);
+  return TracedAgain(block, bytes, caller,
+                     [=](std::size_t asked) { return g_host.realloc(block, asked); });
 }
 
 }  // namespace
@@ -145,4 +138,36 @@ LEAKGATE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
   if (CurrentRoute() != Route::kTrace) return g_host.pvalloc(bytes);
   return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER(),
                 [](std::size_t asked) { return g_host.pvalloc(asked); });
+}
+
+// The same functions under the names that glibc has for them, which lead past whatever stands in
+// front of malloc. Where that is another allocator, it may itself be made of these: then they are
+// its own affair.
+LEAKGATE_EXPORT void* __libc_malloc(std::size_t bytes) {
+  return g_host.allocator_is_foreign ? g_host.libc_malloc(bytes) : malloc(bytes);
+}
+
+LEAKGATE_EXPORT void __libc_free(void* block) {
+  return g_host.allocator_is_foreign ? g_host.libc_free(block) : free(block);
+}
+
+LEAKGATE_EXPORT void* __libc_calloc(std::size_t count, std::size_t size) {
+  return g_host.allocator_is_foreign ? g_host.libc_calloc(count, size) : calloc(count, size);
+}
+
+LEAKGATE_EXPORT void* __libc_realloc(void* block, std::size_t bytes) {
+  return g_host.allocator_is_foreign ? g_host.libc_realloc(block, bytes) : realloc(block, bytes);
+}
+
+LEAKGATE_EXPORT void* __libc_memalign(std::size_t alignment, std::size_t bytes) {
+  return g_host.allocator_is_foreign ? g_host.libc_memalign(alignment, bytes)
+                                     : memalign(alignment, bytes);
+}
+
+LEAKGATE_EXPORT void* __libc_valloc(std::size_t bytes) {
+  return g_host.allocator_is_foreign ? g_host.libc_valloc(bytes) : valloc(bytes);
+}
+
+LEAKGATE_EXPORT void* __libc_pvalloc(std::size_t bytes) {
+  return g_host.allocator_is_foreign ? g_host.libc_pvalloc(bytes) : pvalloc(bytes);
 }

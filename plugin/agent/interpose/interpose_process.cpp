@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "plugin/agent/interpose/allocator_calls.h"
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/thread_start.h"
@@ -38,18 +39,19 @@ int MainAndItsEnd(int count, char** arguments, char** environment) {
   return status;
 }
 
-bool IsNamedProcess() {
+bool IsAskedAtEnd() {
   return CurrentRoute() == Route::kTrace &&
          (g_region.header().asks.load(std::memory_order_relaxed) & leakgate::kAskAtProcessEnd) != 0;
 }
 
 }  // namespace
 
-// Called by the program's first instructions. Only a child that a budget file names gets
-// a frame of the agent's around its main.
+// Called by the program's first instructions. Only where the runner wants to know of main's return
+// does a frame of the agent's go around it.
 LEAKGATE_EXPORT int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
                                       void (*fini)(), void (*loader_fini)(), void* stack_end) {
-  if (IsNamedProcess()) {
+  if (CurrentRoute() == Route::kTrace) RedirectAllocatorCalls();
+  if (IsAskedAtEnd()) {
     g_main = main;
     main = MainAndItsEnd;
   }

@@ -38,7 +38,6 @@ void EnsureResolved() { (void)CurrentRoute(); }
 LEAKGATE_EXPORT char* getenv(const char* name) noexcept {
   EnsureResolved();
   char* const value = g_host.getenv(name);
-  if (std::strcmp(name, kAskedAtTestProgramStart) == 0) ReopenStreamWriter();
   if (value != nullptr || std::strcmp(name, leakgate::kStreamVariable) != 0) return value;
   return WantsStream() ? const_cast<char*>(leakgate::kStreamTarget) : nullptr;
 }
@@ -83,6 +82,6 @@ LEAKGATE_EXPORT ssize_t write(int fd, const void* bytes, std::size_t count) {
 LEAKGATE_EXPORT int close(int fd) {
   EnsureResolved();
   if (__builtin_expect(fd != kStreamDescriptor, 1)) return g_host.close(fd);
-  RememberStreamWriter();
+  if (StreamHasEnded() && KeepStreamOpen()) ComeByUntraced();
   return 0;
 }

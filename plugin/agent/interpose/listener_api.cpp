@@ -28,7 +28,7 @@ std::string_view ViewOf(const char* text) {
 // A child that a budget file names has one window, the whole of it: tests that it may run
 // are the program's under test alone.
 bool HasTestWindows() {
-  return (g_region.header().asks.load(std::memory_order_relaxed) & leakgate::kAskAtProcessEnd) == 0;
+  return (g_region.header().asks.load(std::memory_order_relaxed) & leakgate::kHasNoTests) == 0;
 }
 
 void AttachListener() {

@@ -16,6 +16,9 @@ class OwnStack {
   // Returns the stack of the calling thread.
   static OwnStack OfThisThread();
 
+  // Asks nobody. Of a large stack, only the outer pages may be known yet.
+  bool SurelyContains(std::uint64_t address) const { return address - begin_ < end_ - begin_; }
+
   bool Contains(std::uint64_t address) {
     return address - begin_ < end_ - begin_ || (!is_exact_ && ContainsExactly(address));
   }

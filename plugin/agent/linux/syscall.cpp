@@ -1,6 +1,7 @@
 #include "plugin/agent/linux/syscall.h"
 
 #include <linux/mman.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -72,6 +73,28 @@ bool IsReadable(std::uintptr_t address) {
   constexpr long kMaskBytes = 8;
   return RawSyscall(SYS_rt_sigprocmask, kNoSuchHow, static_cast<long>(address), 0, kMaskBytes) !=
          -EFAULT;
+}
+
+bool IsOnSignalStack() {
+  stack_t stack{};
+  return !IsError(RawSyscall(SYS_sigaltstack, 0, Word(&stack))) && stack.ss_flags == SS_ONSTACK;
+}
+
+namespace {
+
+constexpr long kSignalSetBytes = 8;  // as the kernel has it
+
+}  // namespace
+
+std::uint64_t BlockSignals() {
+  const std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t blocked = 0;
+  RawSyscall(SYS_rt_sigprocmask, SIG_SETMASK, Word(&all), Word(&blocked), kSignalSetBytes);
+  return blocked;
+}
+
+void RestoreSignals(std::uint64_t blocked) {
+  RawSyscall(SYS_rt_sigprocmask, SIG_SETMASK, Word(&blocked), 0, kSignalSetBytes);
 }
 
 }  // namespace leakgate::agent

@@ -52,4 +52,11 @@ void ClearPages(void* at, std::size_t bytes);
 // Whether the eight bytes at `address` can be read.
 bool IsReadable(std::uintptr_t address);
 
+// Whether this thread runs on the stack that it has set aside for signals' handlers.
+bool IsOnSignalStack();
+
+// Blocks all signals of this thread. Returns what was blocked before, for RestoreSignals.
+std::uint64_t BlockSignals();
+void RestoreSignals(std::uint64_t blocked);
+
 }  // namespace leakgate::agent

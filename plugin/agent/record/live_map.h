@@ -127,6 +127,11 @@ class LiveMap {
   }
 
   static void Clear(Slot slot) { slot[0].store(0, std::memory_order_release); }
+  // The same, and leaves no hint that there was a block.
+  static void Wipe(Slot slot) {
+    Clear(slot);
+    slot[1].store(0, std::memory_order_relaxed);
+  }
 
  private:
   static constexpr std::uint64_t kGranuleMask = (1ULL << kGranuleShift) - 1;

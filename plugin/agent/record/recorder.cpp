@@ -1,5 +1,7 @@
 #include "plugin/agent/record/recorder.h"
 
+#include "plugin/agent/arch/call_on_stack.h"
+#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/stack_table.h"
 #include "plugin/agent/windows/phases.h"
 #include "plugin/agent/windows/windows.h"
@@ -10,6 +12,8 @@ constinit std::atomic<const void*> g_trial_block{nullptr};
 
 namespace {
 
+constinit std::atomic<LongWayCall> g_long_way_call{nullptr};
+
 void CountWalk(ThreadState& thread, std::uint32_t kept) {
   CounterShard& shard = *thread.shard;
   AddAsOwner(shard.stacks_walked, 1);
@@ -18,16 +22,48 @@ void CountWalk(ThreadState& thread, std::uint32_t kept) {
   if (!thread.trail.is_provable) AddAsOwner(shard.stacks_unprovable, 1);
 }
 
-std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
-  ThreadState& thread = recording.thread();
-  if (const std::optional<std::uint32_t> known = thread.memo.Find(caller)) return *known;
-
+__attribute__((noinline)) std::uint32_t WalkStack(ThreadState& thread, const CallerFrame& caller) {
   const std::uint32_t kept = thread.walker.Walk(g_modules, caller, thread.trail);
   CountWalk(thread, kept);
   const StackTable::Interned stack = g_stacks.Intern(kept, thread.trail);
   // A stack that is seen for the first time may well be seen only once.
   if (!stack.is_new) thread.memo.Remember(caller, thread.trail, stack.id);
   return stack.id;
+}
+
+// The stack that is walked, and the id that it has.
+struct StackToWalk {
+  ThreadState& thread;
+  const CallerFrame& caller;
+  std::uint32_t id = 0;
+};
+
+void WalkGivenStack(void* given) {
+  auto& stack = *static_cast<StackToWalk*>(given);
+  stack.id = WalkStack(stack.thread, stack.caller);
+}
+
+// A handler's stack may have room for hardly more than the handler (MINSIGSTKSZ), so it is walked
+// on a stack of the agent's own. No handler runs meanwhile: the kernel would begin it where this
+// one's frames are. Without memory, the walk is tried where it is.
+__attribute__((noinline)) std::uint32_t WalkHandlersStack(ThreadState& thread,
+                                                          const CallerFrame& caller) {
+  constexpr std::size_t kBytes = 64 * 1024;
+  if (thread.walking_stack == nullptr) thread.walking_stack = static_cast<char*>(MapOwn(kBytes));
+  if (thread.walking_stack == nullptr) return WalkStack(thread, caller);
+  StackToWalk stack{thread, caller};
+  const std::uint64_t blocked = BlockSignals();
+  leakgate_call_on_stack(thread.walking_stack + kBytes, WalkGivenStack, &stack);
+  RestoreSignals(blocked);
+  return stack.id;
+}
+
+std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
+  ThreadState& thread = recording.thread();
+  if (const std::optional<std::uint32_t> known = thread.memo.Find(caller)) return *known;
+  const bool may_be_handlers = !thread.walker.IsSurelyOnOwnStack(caller.sp);
+  return may_be_handlers && IsOnSignalStack() ? WalkHandlersStack(thread, caller)
+                                              : WalkStack(thread, caller);
 }
 
 // Counts a drop and returns 0 if the table is full.
@@ -149,6 +185,15 @@ void NoteMismatch(Recording recording, void* block, const FreeCall& call,
   NoteFreeError(error);
 }
 
+// The release pairs with the runner's acquire, and keeps the order of what follows: at no moment is
+// the block neither in the live map nor here.
+void ShowReallocated(Recording recording, const void* block, std::uint64_t size_bytes) {
+  CounterShard& shard = *recording.thread().shard;
+  shard.reallocated_bytes.store(size_bytes, std::memory_order_relaxed);
+  shard.reallocated_address.store(reinterpret_cast<std::uint64_t>(block),
+                                  std::memory_order_release);
+}
+
 void NoteIfFreedTwice(void* block, LiveMap::Slot slot, const FreeCall& call) {
   if (!IsFreedBlock(reinterpret_cast<std::uint64_t>(block)) || !CanRecord()) return;
   {
@@ -171,11 +216,25 @@ bool CanRecord() {
   return false;
 }
 
+bool CallWhatWaits() {
+  // Acquire pairs with the release in CallTheLongWay.
+  LongWayCall call = g_long_way_call.load(std::memory_order_acquire);
+  if (call == nullptr) return true;
+  if (call() == CallAgain::kYes) return false;
+  return g_long_way_call.compare_exchange_strong(call, nullptr, std::memory_order_relaxed);
+}
+
+void CallTheLongWay(LongWayCall call) {
+  g_long_way_call.store(call, std::memory_order_release);
+  RaiseEpoch();
+}
+
 void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
                            std::uint64_t caller_pc, std::uint64_t caller_sp,
                            std::uint64_t caller_fp) {
   if (block == nullptr || !CanRecord()) return block;
 
+  CallWhatWaits();
   const RecordingGuard guard;
   SettleWindows(guard);
   if (!Refresh(guard)) return block;
@@ -217,6 +276,13 @@ std::uint32_t ContextNow(Recording recording) {
 std::uint32_t StackAt(Recording recording, const CallerFrame& caller) {
   recording.thread().memo.Enter(g_modules.Epoch());
   return StackOf(recording, caller);
+}
+
+void ForgetBlock(Recording recording, LiveMap::Slot slot) {
+  const LiveRecord record = LiveMap::Read(slot);
+  LiveMap::Wipe(slot);
+  CountFree(*recording.thread().shard, ChargeOf(record), record.size_bytes, record.stack);
+  if (TakesStacksOf(kStacksOfFree)) CountFreedBy(kNoStack, record.size_bytes);
 }
 
 void CorrectKind(void* block, AllocationKind kind) {
@@ -262,14 +328,20 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
       CountFreedBy(*freed.freed_by, freed.record.size_bytes);
     }
     if (!MayFree(call.kind, freed.record.kind)) NoteMismatch(guard, block, call, freed.record);
+    if (call.kind == FreeKind::kRealloc) ShowReallocated(guard, block, freed.record.size_bytes);
     LiveMap::Clear(slot);
     // A block of the current window is counted without a lock, whoever frees it.
     MoveToCurrentWindow(*t_thread.state);
     freed.counted = CountFree(*t_thread.state->shard, ChargeOf(freed.record),
                               freed.record.size_bytes, freed.record.stack);
+    // A window waits only where a string of GoogleTest's was not found, which is freed first.
+    SettleWindows(guard);
   }
-  NoteUnsettled();  // a free settles nothing
   return freed;
+}
+
+void EndReallocation() {
+  t_thread.state->shard->reallocated_address.store(0, std::memory_order_release);
 }
 
 void RestoreBlock(void* block, const FreedBlock& freed) {

@@ -32,6 +32,16 @@ namespace leakgate::agent {
 // function, under whose kind it was recorded.
 void CorrectKind(void* block, AllocationKind kind);
 
+// What is to be done at the next allocation that any thread makes. It is called with nothing of the
+// agent's held, and may be called on two threads at once.
+enum class CallAgain { kNo, kYes };
+using LongWayCall = CallAgain (*)();
+// Has all threads come the long way once, and `call` called there until it says that this is
+// enough. There is one at a time: a later one takes its place.
+void CallTheLongWay(LongWayCall call);
+// Calls what waits so; for a fork child, which records nothing. Returns whether nothing waits now.
+bool CallWhatWaits();
+
 // Returns `block`.
 void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind kind,
                            std::uint64_t caller_pc, std::uint64_t caller_sp,
@@ -102,6 +112,11 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind 
 // none to be had. Settles windows.
 [[nodiscard]] std::uint32_t ContextNow(Recording recording);
 
+// Takes a live block out of the map, as if it were freed now. Its free, which comes later, is
+// neither recorded nor taken for a second one.
+// REQUIRES: it is about to be freed by this thread.
+void ForgetBlock(Recording recording, LiveMap::Slot slot);
+
 // What was known of a block that was freed, for RestoreBlock.
 struct FreedBlock {
   LiveRecord record;
@@ -120,8 +135,13 @@ std::uint32_t StackAt(Recording recording, const CallerFrame& caller);
 extern LEAKGATE_INTERNAL std::atomic<const void*> g_trial_block;
 
 // Records that any block is about to be freed. Returns nothing if the block is not recorded. Notes
-// a free that must not be.
+// a free that must not be. A block that is about to be reallocated is shown to the runner until
+// EndReallocation, since what it holds is not lost.
 std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call);
+
+// The block that RecordFree has shown is recorded again, wherever it is now. REQUIRES: RecordFree
+// has returned it.
+void EndReallocation();
 
 // Takes a free back that did not happen, since realloc failed: the block is live as it was.
 void RestoreBlock(void* block, const FreedBlock& freed);

@@ -19,6 +19,7 @@
 #include "plugin/agent/record/live_map.h"
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/record/stack_table.h"
+#include "plugin/agent/start/redirected_calls.h"
 #include "plugin/agent/threads/thread_state.h"
 #include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/windows/allowances.h"
@@ -142,6 +143,7 @@ void Start() {
   // A late agent is told whom to ask.
   const char* const control = IsLoadedLate() ? nullptr : InitialEnvironment(kControlVariable);
   const ControlReply reply = control == nullptr ? ControlReply{} : AskToBeTraced(control);
+  if (reply.region_fd >= 0) LeadLookupsToAgent();
   // Started, before the canary asks for its route.
   g_stage.store(Stage::kStarted, std::memory_order_release);
   if (reply.region_fd >= 0) StartTracing(reply.region_fd, TracingBegin::kWithTheProcess);
@@ -155,6 +157,7 @@ __attribute__((constructor)) void OnLoad() { (void)CurrentRoute(); }
 __attribute__((destructor)) void OnUnload() {
   if (!IsTracing()) return;
   SettleBeforeEnd();
+  AnnounceEndOfDestructors();
   g_region.header().program_end.store(static_cast<std::uint32_t>(ProgramEnd::kExit),
                                       std::memory_order_release);
 }
@@ -192,6 +195,10 @@ void ForgetRegion() {
 }
 
 Route RouteBeforeStart() {
+  if (g_stage.load(std::memory_order_acquire) == Stage::kComesBy) {
+    if (CallWhatWaits()) g_stage.store(Stage::kStarted, std::memory_order_release);
+    return Route::kForward;
+  }
   Stage expected = Stage::kNotStarted;
   if (g_stage.compare_exchange_strong(expected, Stage::kStarting, std::memory_order_acq_rel)) {
     Start();

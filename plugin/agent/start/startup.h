@@ -24,11 +24,16 @@ enum class Route {
   kBootstrap,  // the host's functions are not known yet
 };
 
-enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted };
+// kComesBy: started, and CallTheLongWay was asked for. A fork child, which has nothing recorded,
+// comes by there.
+enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted, kComesBy };
 extern LEAKGATE_INTERNAL std::atomic<Stage> g_stage;
 
 // Starts the agent, at the first call.
 Route RouteBeforeStart();
+
+// Has the next call that is not traced do what waits (CallTheLongWay).
+inline void ComeByUntraced() { g_stage.store(Stage::kComesBy, std::memory_order_release); }
 
 // Does steps 3 to 5, also in a process that has been running without tracing. The region is the one
 // behind `region_fd`, which is closed; its header says what came of it. REQUIRES: no thread

@@ -1,7 +1,10 @@
 #include "plugin/agent/stream/stream_boundaries.h"
 
+#include <utility>
+
 #include "plugin/agent/host/on_switch.h"
 #include "plugin/agent/record/recorder.h"
+#include "plugin/agent/stream/event_strings.h"
 #include "plugin/agent/windows/windows.h"
 
 namespace leakgate::agent {
@@ -15,6 +18,7 @@ struct StreamState {
   std::uint32_t suite_window = 0;
   std::uint32_t test_window = 0;
   std::uint32_t suite_length = 0;
+  bool has_ended = false;    // the last event is the program's end
   char name[kMaxNameBytes];  // "Suite", or "Suite.Test"
 };
 constinit StreamState g_stream{};
@@ -61,8 +65,8 @@ void OnIterationStart(std::string_view line) {
   g_stream.iteration = iteration + 1;
 }
 
-// GoogleTest's strings for the event at hand are still live: what is counted at
-// a boundary is counted once they are gone.
+// GoogleTest's strings for the event at hand may still be live in the map: what is counted at a
+// boundary is counted once they are gone.
 std::uint32_t Open(Recording recording, WindowKind kind, std::uint32_t name_length) {
   const std::uint32_t window = OpenWindow({.kind = kind,
                                            .name = {g_stream.name, name_length},
@@ -104,12 +108,18 @@ void OnLine(Recording recording, std::string_view line) {
   if (event == "TestCaseEnd") Close(recording, g_stream.suite_window, TestResult::kUnknown);
 }
 
+bool IsBoundary(std::string_view text) {
+  return text.starts_with("event=") && KindOf(text) != "TestPartResult";
+}
+
 bool ListenerTellsBoundaries() {
   return g_region.header().boundaries.load(std::memory_order_relaxed) ==
          static_cast<std::uint32_t>(BoundarySource::kListener);
 }
 
 }  // namespace
+
+bool StreamHasEnded() { return std::exchange(g_stream.has_ended, false); }
 
 bool WantsStream() {
   if (!IsTracing()) return false;
@@ -125,12 +135,16 @@ void OnStreamConnected() {
 }
 
 void OnStreamWrite(std::string_view text) {
+  g_stream.has_ended = text.starts_with("event=TestProgramEnd");
   if (!IsTracing() || ListenerTellsBoundaries() || !CanRecord()) return;
   {
     const RecordingGuard guard;
     SettleWindows(guard);
+    const bool is_boundary = IsBoundary(text);
+    const bool has_forgotten = is_boundary && ForgetEventStrings(guard, text);
     if (text.ends_with('\n')) text.remove_suffix(1);
-    OnLine(guard, text);
+    if (is_boundary) OnLine(guard, text);
+    if (has_forgotten) SettleWindows(guard);
   }
   NoteUnsettled();
 }

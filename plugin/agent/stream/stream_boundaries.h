@@ -28,4 +28,8 @@ void OnStreamConnected();
 // Takes what GoogleTest writes, which is one whole event.
 void OnStreamWrite(std::string_view text);
 
+// Whether the event that was written last tells that all tests have run. Forgets it: GoogleTest
+// closes the stream once for each.
+[[nodiscard]] bool StreamHasEnded();
+
 }  // namespace leakgate::agent

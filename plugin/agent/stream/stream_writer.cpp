@@ -1,10 +1,13 @@
 #include "plugin/agent/stream/stream_writer.h"
 
+#include <atomic>
 #include <cstdint>
 
 #include "plugin/agent/host/on_switch.h"
-#include "plugin/agent/linux/own_stack.h"
+#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/live_map.h"
+#include "plugin/agent/record/recorder.h"
+#include "plugin/agent/stream/stack_search.h"
 #include "plugin/agent/stream/stream_boundaries.h"
 
 namespace leakgate::agent {
@@ -12,60 +15,68 @@ namespace {
 
 constexpr int kClosed = -1;
 
-// The frames between the caller's and this one are not larger than this.
-constexpr std::uint64_t kMostStackBytes = 1024;
 // Behind the pointer to its virtual functions comes the descriptor; elsewhere than GoogleTest
 // has had it so far, it may be a little farther on.
 constexpr std::uint64_t kMostFieldBytes = 32;
+// What a program's own operator new may put in front of an object.
+constexpr std::uint64_t kMostHeaderBytes = 64;
+constexpr std::uint64_t kGranuleBytes = 1ULL << kGranuleShift;
 
-struct Writer {
-  std::uint64_t block;
-  int* descriptor;
-};
-constinit Writer g_writer{};
+// Published by CallTheLongWay.
+constinit int* g_descriptor = nullptr;
 
-// Returns the size of the block in bytes; 0 if no block begins at `address`.
-std::uint64_t SizeOfBlockAt(std::uint64_t address) {
-  const LiveMap::Slot slot = LiveMap::Find(address);
-  return slot != nullptr && LiveMap::IsLiveAt(slot) ? LiveMap::Read(slot).size_bytes : 0;
+// A fork child has no live map. What can be read there is looked at.
+std::uint64_t EndOfReadable(std::uint64_t address) {
+  const std::uint64_t end = address + kMostFieldBytes;
+  return IsReadable(address) && IsReadable(end - sizeof(std::uint64_t)) ? end : 0;
 }
 
-// The descriptor in the block at `address`, if that is the writer.
+// Returns the end of the live block that `address` is in, or near whose begin it is; 0 if there is
+// none.
+std::uint64_t EndOfBlockAround(std::uint64_t address) {
+  if (!IsTracing()) return EndOfReadable(address);
+  std::uint64_t begin = address & ~(kGranuleBytes - 1);
+  for (std::uint64_t back = 0; back <= kMostHeaderBytes; back += kGranuleBytes) {
+    const LiveMap::Slot slot = LiveMap::Find(begin - back);
+    if (slot == nullptr || !LiveMap::IsLiveAt(slot)) continue;
+    return begin - back + LiveMap::Read(slot).size_bytes;
+  }
+  return 0;
+}
+
+// The descriptor in the object at `address`, if that is the writer.
 int* DescriptorIn(std::uint64_t address) {
-  const std::uint64_t size = SizeOfBlockAt(address);
-  const std::uint64_t end = size < kMostFieldBytes ? size : kMostFieldBytes;
-  for (std::uint64_t at = 0; at + sizeof(int) <= end; at += sizeof(int)) {
-    int* const field = reinterpret_cast<int*>(address + at);
+  if (address % alignof(void*) != 0 || IsOnOwnStack(address)) return nullptr;
+  std::uint64_t end = EndOfBlockAround(address);
+  if (end > address + kMostFieldBytes) end = address + kMostFieldBytes;
+  for (std::uint64_t at = address; at + sizeof(int) <= end; at += sizeof(int)) {
+    int* const field = reinterpret_cast<int*>(at);
     if (*field == kStreamDescriptor) return field;
   }
   return nullptr;
 }
 
-}  // namespace
-
-// This is not inline, so that its frame lies below that of its caller.
-__attribute__((noinline)) void RememberStreamWriter() {
-  if (!IsTracing()) return;
-  __builtin_unwind_init();  // on the stack, too: what registers preserve over calls
-  std::uint64_t word = 0;
-  const std::uint64_t begin = reinterpret_cast<std::uint64_t>(&word);
-  OwnStack stack = OwnStack::OfThisThread();
-  for (std::uint64_t at = begin; at < begin + kMostStackBytes && stack.Contains(at + 7); at += 8) {
-    word = *reinterpret_cast<const volatile std::uint64_t*>(at);
-    int* const descriptor = DescriptorIn(word);
-    if (descriptor != nullptr) {
-      g_writer = {word, descriptor};
-      return;
-    }
-  }
+// Any thread may come first, and the writer may not have forgotten the number yet.
+CallAgain GiveBack() {
+  const auto field = reinterpret_cast<std::uint64_t>(g_descriptor);
+  if (field + sizeof(int) > EndOfBlockAround(field)) return CallAgain::kNo;
+  int seen = kClosed;
+  std::atomic_ref(*g_descriptor)
+      .compare_exchange_strong(seen, kStreamDescriptor, std::memory_order_relaxed);
+  return seen == kStreamDescriptor ? CallAgain::kYes : CallAgain::kNo;
 }
 
-void ReopenStreamWriter() {
-  if (g_writer.descriptor == nullptr || !IsTracing()) return;
-  if (SizeOfBlockAt(g_writer.block) != 0 && *g_writer.descriptor == kClosed) {
-    *g_writer.descriptor = kStreamDescriptor;
-  }
-  g_writer = {};
+}  // namespace
+
+bool KeepStreamOpen() {
+  int* found = nullptr;
+  VisitStackWords([&found](std::uint64_t word) {
+    if (found == nullptr) found = DescriptorIn(word);
+  });
+  if (found == nullptr) return false;
+  g_descriptor = found;
+  CallTheLongWay(GiveBack);
+  return true;
 }
 
 }  // namespace leakgate::agent

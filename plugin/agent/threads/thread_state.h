@@ -47,7 +47,8 @@ struct ThreadState {
   std::uint32_t span = 0;
   const ThreadHandle* owner = nullptr;  // nullptr: given back
   ThreadState* next_free = nullptr;
-  ThreadState* next = nullptr;  // of all states there are
+  ThreadState* next = nullptr;    // of all states there are
+  char* walking_stack = nullptr;  // memory to walk a stack on that has no room; see recorder.cpp
   StackWalker walker;
   StackTrail trail;
 };

@@ -126,6 +126,28 @@ ModuleView ModuleTable::Find(std::uint64_t pc) {
   return view;
 }
 
+void ModuleTable::NoteCodeOutside(std::uint64_t pc) {
+  std::uint64_t begin = outside_begin_.load(std::memory_order_relaxed);
+  while (pc < begin &&
+         !outside_begin_.compare_exchange_weak(begin, pc, std::memory_order_relaxed)) {
+  }
+  std::uint64_t end = outside_end_.load(std::memory_order_relaxed);
+  while (pc >= end && !outside_end_.compare_exchange_weak(end, pc + 1, std::memory_order_relaxed)) {
+  }
+}
+
+// Code that another thread notes just now is noted again: its walk finds that the epoch has
+// changed.
+void ModuleTable::NoteUnmapped(std::uint64_t begin, std::uint64_t end) {
+  if (begin >= outside_end_.load(std::memory_order_relaxed) ||
+      end <= outside_begin_.load(std::memory_order_relaxed)) {
+    return;
+  }
+  outside_begin_.store(~std::uint64_t{0}, std::memory_order_relaxed);
+  outside_end_.store(0, std::memory_order_relaxed);
+  ModulesMayHaveGone();
+}
+
 // A process that has changed its root or its user may be told no path any more:
 // then the build-id must do.
 bool ModuleTable::HasPathOf(const ModuleRecord& known, const Loaded& loaded) {

@@ -37,6 +37,13 @@ class ModuleTable {
     RaiseEpoch();
   }
 
+  // Notes that a stack ran through code at `pc` that is in no module, such as code that the program
+  // has made itself.
+  void NoteCodeOutside(std::uint64_t pc);
+  // Says that [begin, end) has been unmapped, where a module may be mapped next. If code that is in
+  // no module was there, what has been cached about it is to be forgotten.
+  void NoteUnmapped(std::uint64_t begin, std::uint64_t end);
+
  private:
   struct Loaded;
 
@@ -45,6 +52,9 @@ class ModuleTable {
   std::uint32_t Add(const Loaded& loaded);
 
   std::atomic<std::uint32_t> epoch_{1};
+  // The bounds of the code outside that has been noted since the last change of the epoch by it.
+  std::atomic<std::uint64_t> outside_begin_{~std::uint64_t{0}};
+  std::atomic<std::uint64_t> outside_end_{0};
   SpinLock lock_;
   PathBuffer path_buffer_{};        // here, not on the host's stack
   std::uint32_t recent_ = 0;        // the module found last

@@ -173,6 +173,10 @@ const RuleCache::Entry& StackWalker::Lookup(ModuleTable& modules, std::uint64_t 
   ++rules_made_;
   const ModuleView module = modules.Find(lookup_pc);
   entry = {lookup_pc, module.id, FindRule(module.section, lookup_pc)};
+  if (module.id == 0) {
+    modules.NoteCodeOutside(lookup_pc);
+    entry.lookup_pc = 0;  // looked up anew each time: a module may be mapped there by then
+  }
   return entry;
 }
 

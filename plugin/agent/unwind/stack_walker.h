@@ -25,6 +25,9 @@ class StackWalker {
   // the nodes of the others.
   std::uint32_t Walk(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
 
+  // Whether the stack pointer is surely on the thread's own stack, which has room for the agent.
+  bool IsSurelyOnOwnStack(std::uint64_t sp) const { return own_stack_.SurelyContains(sp); }
+
   // Returns how many rules were not in the cache since the last call.
   std::uint32_t TakeRulesMade() { return std::exchange(rules_made_, 0); }
 

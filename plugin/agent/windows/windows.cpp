@@ -71,6 +71,11 @@ void TellIterationEnd(std::uint32_t iteration) {
   AskRunner({Question::kIterationEnds, window, iteration});
 }
 
+void AskAboutEnd(Question question) {
+  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  AskRunner({question, window, 1});
+}
+
 void LeaveWindow(std::uint32_t window, TestResult result) {
   WindowRecord& record = g_region.windows()[window];
   record.test_result = static_cast<std::uint32_t>(result);
@@ -163,8 +168,13 @@ void AnnounceProcessEnd() {
   static constinit std::atomic<bool> has_asked{false};
   if (!RunnerAsks(kAskAtProcessEnd) || CurrentPid() != g_region.header().pid) return;
   if (has_asked.exchange(true, std::memory_order_relaxed)) return;
-  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
-  AskRunner({Question::kProcessEnds, window, 1});
+  SettleBeforeEnd();
+  AskAboutEnd(Question::kProcessEnds);
+}
+
+void AnnounceEndOfDestructors() {
+  if (!RunnerAsks(kAskAtProcessEnd) || CurrentPid() != g_region.header().pid) return;
+  AskAboutEnd(Question::kDestructorsHaveRun);
 }
 
 void SettleBeforeEnd() {

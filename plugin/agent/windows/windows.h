@@ -44,15 +44,18 @@ void EndIteration(Recording recording, std::uint32_t iteration);
 
 // The same where the one that tells of a boundary still holds memory of its own, which it frees
 // before it does anything else. What is to be counted at the boundary waits for SettleWindows,
-// which the thread's next allocation or boundary calls.
+// which is called at once where that memory could be taken out of the live map, and else by the
+// thread's next allocation, recorded free or boundary.
 void OpenWindowUnsettled(Recording recording, std::uint32_t window);
 void CloseWindowUnsettled(Recording recording, std::uint32_t window, TestResult result);
 void EndIterationUnsettled(Recording recording, std::uint32_t iteration);
 
-// Has the runner look at what is lost, in a child that a budget file names and that is about to end
-// in order, before static destructors take away what leads to the blocks. Does nothing in other
-// processes, in a vfork child, and when called again. REQUIRES: tracing.
+// Has the runner look at what is lost as the process is about to end in order, before static
+// destructors take away what leads to the blocks. Does nothing where the runner has not asked for
+// it, in a vfork child, and when called again. REQUIRES: tracing.
 void AnnounceProcessEnd();
+// The same once they have run.
+void AnnounceEndOfDestructors();
 
 // Marks the thread if windows wait to be settled. To be called last, when recording is over.
 void NoteUnsettled();

@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -96,6 +97,18 @@ struct Label {
   int tid = 0;
 };
 
+// Returns how much of a heap at `at` has ever been used; 0 if none of glibc's begins there.
+std::uint64_t ArenaHeapBytesAt(std::uint64_t at, std::uint64_t heap_bytes,
+                               const ProcessMemory& memory) {
+  std::uint64_t record[4] = {};  // arena, heap before, size, size ever used
+  if (memory.Read({at, at + sizeof(record)}, record) != sizeof(record)) return 0;
+  const std::uint64_t offset = record[0] & (heap_bytes - 1);
+  const bool is_heap = record[0] >= heap_bytes && offset >= 0x20 && offset <= 0x40 &&
+                       record[2] <= heap_bytes && record[3] <= heap_bytes &&
+                       record[2] <= record[3] && record[2] != 0;
+  return is_heap ? record[3] : 0;
+}
+
 class RootFinder {
  public:
   explicit RootFinder(const RootSources& sources) : from_(sources) {}
@@ -117,42 +130,53 @@ class RootFinder {
       if (MayHoldRoots(range)) AddRange(range);
     }
     AddStacksInBlocks();
+    AddReallocatedBlocks();
     std::stable_sort(roots_.begin(), roots_.end(),
                      [](const RootRange& a, const RootRange& b) { return a.kind < b.kind; });
     return std::move(roots_);
   }
 
+  // An old kernel takes a second for each TiB without pages, and programs reserve many.
+  std::vector<RootRange> FindHidden() {
+    constexpr std::uint64_t kMostWithHoles = 64ULL << 30;
+    ExcludeAgent();
+    ExcludeArenas();
+    ExcludeBlocks();
+    excluded_ = JoinRanges(std::move(excluded_));
+    LabelModules();
+    std::uint64_t bytes = 0;
+    for (const MappedRange& range : from_.maps) {
+      if (!MayHideRoots(range)) continue;
+      bytes += range.end - range.begin;
+      if (bytes > kMostWithHoles && !from_.memory.PassesOverHoles()) break;
+      AddRange(range);
+    }
+    return std::move(roots_);
+  }
+
  private:
+  [[nodiscard]] bool MayHideRoots(const MappedRange& range) const {
+    if (IsOurRegion(range) || range.is_writable || range.is_executable) return false;
+    if (!range.is_readable) return range.name != "[heap]" && !range.name.starts_with("[v");
+    return !range.IsAnonymous() &&
+           std::any_of(from_.modules.begin(), from_.modules.end(), [&](const MappedModule& module) {
+             return range.begin >= module.begin && range.begin < module.end;
+           });
+  }
+
   void Exclude(std::uint64_t begin, std::uint64_t end) { excluded_.push_back({begin, end}); }
+
+  void ExcludeArenas() {
+    for (const AddressRange& heap : FindArenaHeaps(from_.maps, from_.memory)) {
+      excluded_.push_back(heap);
+    }
+  }
 
   void ExcludeAgent() {
     for (const MappedModule& module : from_.modules) {
       if (IsAgent(module)) Exclude(module.begin, PageUp(module.end));
     }
     for (const OwnRange& range : from_.own_ranges) Exclude(range.begin, range.end);
-  }
-
-  // glibc has heaps for other threads than the main one. Each begins at a multiple of 64 MiB, with
-  // a pointer to its arena, which is behind the first heap's own record, and with its size.
-  void ExcludeArenas() {
-    constexpr std::uint64_t kHeapBytes = 64ULL << 20;
-    for (const MappedRange& range : from_.maps) {
-      if (!range.IsAnonymous() || !range.is_writable) continue;
-      from_.memory.ForEachPresent({range.begin, range.end}, [&](AddressRange part) {
-        std::uint64_t at = (part.begin + kHeapBytes - 1) & ~(kHeapBytes - 1);
-        for (; at < part.end; at += kHeapBytes) ExcludeArena(at, range.end, kHeapBytes);
-      });
-    }
-  }
-
-  void ExcludeArena(std::uint64_t at, std::uint64_t range_end, std::uint64_t heap_bytes) {
-    std::uint64_t record[4] = {};  // arena, heap before, size, size ever used
-    if (from_.memory.Read({at, at + sizeof(record)}, record) != sizeof(record)) return;
-    const std::uint64_t offset = record[0] & (heap_bytes - 1);
-    const bool is_heap = record[0] >= heap_bytes && offset >= 0x20 && offset <= 0x40 &&
-                         record[2] <= heap_bytes && record[3] <= heap_bytes &&
-                         record[2] <= record[3] && record[2] != 0;
-    if (is_heap) Exclude(at, std::min(at + record[3], range_end));
   }
 
   bool HasOwnStack(const FrozenThread& thread, const MappedRange& range) const {
@@ -194,7 +218,7 @@ class RootFinder {
   }
 
   // glibc keeps the stacks of ended threads for later ones. Such a stack is behind a guard, and
-  // ends in the thread's descriptor, which points at itself.
+  // ends in the thread's descriptor, which points at itself and has the process's random numbers.
   void ExcludeEndedThreads() {
     for (std::size_t i = 1; i < from_.maps.size(); ++i) {
       const MappedRange& range = from_.maps[i];
@@ -216,10 +240,33 @@ class RootFinder {
       const std::size_t first = ((64 - address % 64) % 64) / 8;
       for (std::size_t i = first; i + 2 < words.size(); i += 8) {
         const std::uint64_t at = address + i * 8;
-        if (words[i] == at && words[i + 2] == at) found = at;
+        if (words[i] == at && words[i + 2] == at && IsDescriptor(at)) found = at;
       }
     });
     return found;
+  }
+
+  // Any structure may point at itself. But each thread has the same two random numbers, by which
+  // stacks and pointers are guarded.
+  [[nodiscard]] bool IsDescriptor(std::uint64_t at) const {
+    const std::optional<Guards> guards = GuardsAt(at);
+    bool is_known = false;
+    for (const FrozenThread& thread : from_.threads) {
+      const std::optional<Guards> of_thread = GuardsAt(thread.thread_pointer);
+      if (of_thread && of_thread == guards) return true;
+      is_known = is_known || of_thread;
+    }
+    return !is_known;
+  }
+
+  using Guards = std::array<std::uint64_t, 2>;
+  [[nodiscard]] std::optional<Guards> GuardsAt(std::uint64_t descriptor) const {
+    constexpr std::uint64_t kGuardsAt = 0x28;
+    Guards guards{};
+    const std::uint64_t begin = descriptor + kGuardsAt;
+    const AddressRange range{begin, begin + sizeof(guards)};
+    if (from_.memory.Read(range, guards.data()) != sizeof(guards)) return std::nullopt;
+    return guards;
   }
 
   // Live blocks are no roots. A block in memory without roots need not be excluded.
@@ -298,6 +345,52 @@ class RootFinder {
     }
   }
 
+  // A thread's realloc has a block in hand, whose words count wherever it is: in its old place, or
+  // in a new one. The allocator may have freed the old place already, and only the thread's
+  // registers and innermost frames know of the new one, which is no live block yet.
+  void AddReallocatedBlocks() {
+    for (const ReallocatedCopy& block : from_.reallocated) {
+      AddReallocated({block.address, block.address + block.size_bytes}, block.tid);
+      for (const FrozenThread& thread : from_.threads) {
+        if (thread.tid == block.tid) AddNewPlaces(thread, block.size_bytes);
+      }
+    }
+  }
+
+  void AddNewPlaces(const FrozenThread& thread, std::uint64_t bytes) {
+    constexpr std::uint64_t kInnermostFrames = 4096;
+    const std::uint64_t sp = thread.stack_pointer & ~std::uint64_t{7};
+    std::vector<std::uint64_t> words = thread.registers;
+    from_.memory.ForEachPart({sp, sp + kInnermostFrames}, [&](std::uint64_t, Words stack) {
+      words.insert(words.end(), stack.begin(), stack.end());
+    });
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    for (const std::uint64_t word : words) {
+      if (MayBeNewBlock(word, thread))
+        AddReallocated({word, EndOfNewBlock(word, bytes)}, thread.tid);
+    }
+  }
+
+  bool MayBeNewBlock(std::uint64_t word, const FrozenThread& thread) const {
+    if (word % 16 != 0 || IsInBlock(word)) return false;
+    const MappedRange* const range = FindRange(from_.maps, word);
+    return range != nullptr && range->is_writable && !range->Has(thread.stack_pointer);
+  }
+
+  std::uint64_t EndOfNewBlock(std::uint64_t begin, std::uint64_t bytes) const {
+    const auto next = FirstFrom(from_.heap.blocks, begin);
+    const std::uint64_t end = begin + bytes;
+    return next == from_.heap.blocks.end() ? end : std::min(end, next->address);
+  }
+
+  void AddReallocated(AddressRange range, int tid) {
+    range.end &= ~std::uint64_t{7};
+    if (range.begin < range.end) {
+      roots_.push_back({range, RootKind::kStack, WordRule::kNone, tid});
+    }
+  }
+
   const RootSources& from_;
   std::vector<AddressRange> excluded_;
   std::vector<AddressRange> heap_pages_;
@@ -326,5 +419,28 @@ AddressRange ThreadLocalsOf(const FrozenThread& thread, const std::vector<Mapped
 }
 
 std::vector<RootRange> FindRoots(const RootSources& sources) { return RootFinder(sources).Find(); }
+
+std::vector<RootRange> FindHiddenRoots(const RootSources& sources) {
+  return RootFinder(sources).FindHidden();
+}
+
+// Each begins at a multiple of 64 MiB, with a pointer to its arena, which is behind the first
+// heap's own record, and with its size.
+std::vector<AddressRange> FindArenaHeaps(const std::vector<MappedRange>& maps,
+                                         const ProcessMemory& memory) {
+  constexpr std::uint64_t kHeapBytes = 64ULL << 20;
+  std::vector<AddressRange> heaps;
+  for (const MappedRange& range : maps) {
+    if (!range.IsAnonymous() || !range.is_writable) continue;
+    memory.ForEachPresent({range.begin, range.end}, [&](AddressRange part) {
+      std::uint64_t at = (part.begin + kHeapBytes - 1) & ~(kHeapBytes - 1);
+      for (; at < part.end; at += kHeapBytes) {
+        const std::uint64_t bytes = ArenaHeapBytesAt(at, kHeapBytes, memory);
+        if (bytes != 0) heaps.push_back({at, std::min(at + bytes, range.end)});
+      }
+    });
+  }
+  return heaps;
+}
 
 }  // namespace leakgate

@@ -54,11 +54,20 @@ struct RootSources {
   const std::vector<FrozenThread>& threads;
   const HeapCopy& heap;
   const std::vector<OwnRange>& own_ranges;  // the agent's
+  const std::vector<ReallocatedCopy>& reallocated;
   const ProcessMemory& memory;
 };
 
 // Returns the roots, sorted by kind: the kind that says most about a holder comes first.
 [[nodiscard]] std::vector<RootRange> FindRoots(const RootSources& sources);
+
+// Returns further memory that may hold roots, for where blocks would be lost otherwise: pages that
+// the program has made inaccessible, and data that it has made read-only.
+[[nodiscard]] std::vector<RootRange> FindHiddenRoots(const RootSources& sources);
+
+// Returns glibc's heaps for threads other than the main one, each as far as it has ever been used.
+[[nodiscard]] std::vector<AddressRange> FindArenaHeaps(const std::vector<MappedRange>& maps,
+                                                       const ProcessMemory& memory);
 
 // Returns the range from the first static thread-local of `thread` to the end of its descriptor.
 [[nodiscard]] AddressRange ThreadLocalsOf(const FrozenThread& thread,

@@ -422,6 +422,34 @@ TEST_F(RecorderTest, AgreesWithAModelUnderThreadsThatFreeEachOthersBlocks) {
   EXPECT_EQ(sum.bytes, bytes);
 }
 
+TEST_F(RecorderTest, ShowsABlockWhileItIsReallocated) {
+  Allocate(0x1305'0000, 4000);
+  const auto before = agent::RecordFree(At(0x1305'0000), {FreeKind::kRealloc, {}});
+  ASSERT_TRUE(before);
+
+  const std::vector<ReallocatedCopy> shown = Reader().ReallocatedBlocks();
+  ASSERT_EQ(shown.size(), 1U);
+  EXPECT_EQ(shown[0].tid, agent::CurrentTid());
+  EXPECT_EQ(shown[0].address, 0x1305'0000U);
+  EXPECT_EQ(shown[0].size_bytes, 4000U);
+
+  agent::EndReallocation();
+  EXPECT_TRUE(Reader().ReallocatedBlocks().empty());
+}
+
+TEST_F(RecorderTest, ForgetsCodeOutsideOfModulesOnceItIsUnmapped) {
+  agent::g_modules.NoteCodeOutside(0x7000'1234);
+  const std::uint32_t before = agent::g_modules.Epoch();
+  agent::g_modules.NoteUnmapped(0x7000'2000, 0x7000'3000);
+  EXPECT_EQ(agent::g_modules.Epoch(), before);
+
+  agent::g_modules.NoteUnmapped(0x7000'1000, 0x7000'2000);
+  EXPECT_NE(agent::g_modules.Epoch(), before);
+  const std::uint32_t after = agent::g_modules.Epoch();
+  agent::g_modules.NoteUnmapped(0x7000'1000, 0x7000'2000);
+  EXPECT_EQ(agent::g_modules.Epoch(), after);
+}
+
 TEST_F(RecorderTest, CountsWindowsRightWhileTheyMoveOnUnderOtherThreads) {
   std::atomic<bool> is_done{false};
   std::thread busy([&] {

@@ -308,6 +308,38 @@ TEST(FrameworkRulesTest, LeavesAStartUpStackThatWasCutOff) {
   EXPECT_EQ(Match({InLibstdcxx(), InLoader()}, UnwindEnd::kUnreadableStack), std::nullopt);
 }
 
+const char* const kTcmalloc = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4.5.10";
+
+TEST(FrameworkRulesTest, MatchesTheStartUpOfAnAllocatorsLibrary) {
+  EXPECT_EQ(Match({InModule(kTcmalloc, "MallocExtension::Register(MallocExtension*)"),
+                   InModule(kTcmalloc, "_GLOBAL__sub_I_tcmalloc"), InLoader("call_init"),
+                   InLoader("_dl_init"), InLoader()}),
+            "allocator.start-up");
+}
+
+TEST(FrameworkRulesTest, MatchesTheStartUpOfALanguagesRuntime) {
+  EXPECT_EQ(Match({InLibc("calloc"), InModule("/usr/lib/libobjc.so.4.0.0", "__objc_exec_class"),
+                   InLoader("call_init"), InLoader()}),
+            "runtime.start-up");
+}
+
+TEST(FrameworkRulesTest, LeavesWhatAnAllocatorsLibraryMakesForOthers) {
+  EXPECT_EQ(Match({InModule(kTcmalloc, "MallocExtension::Register(MallocExtension*)"),
+                   In("_GLOBAL__sub_I_pool"), InLoader("call_init"), InLoader()}),
+            std::nullopt);
+  EXPECT_EQ(Match({InModule(kTcmalloc, "MallocExtension::Register(MallocExtension*)"),
+                   InModule("/src/libpool.so", "_GLOBAL__sub_I_pool"), InLoader("call_init"),
+                   InLoader()}),
+            std::nullopt);
+  EXPECT_EQ(Match({InModule(kTcmalloc, "MallocExtension::instance()"), kTestBody}), std::nullopt);
+}
+
+TEST(FrameworkRulesTest, LeavesTheStartUpOfAUsersLibrary) {
+  EXPECT_EQ(Match({InModule("/src/libpool.so", "_GLOBAL__sub_I_pool"), InLoader("call_init"),
+                   InLoader()}),
+            std::nullopt);
+}
+
 TEST(FrameworkRulesTest, LeavesAUsersStaticInitialiser) {
   EXPECT_EQ(Match({InLibstdcxx(), In("_GLOBAL__sub_I_pool"), InLoader("call_init"), InLoader()}),
             std::nullopt);

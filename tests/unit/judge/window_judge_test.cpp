@@ -420,7 +420,7 @@ TEST_F(WindowJudgeTest, NamesAChildByItsImageAndTheTestThatStartedIt) {
   child.iteration = 2;
   OpenWindowOf(child);
   const WindowResult result = JudgeWindow();
-  EXPECT_EQ(Judge().Questions(), kAskAtProcessEnd);
+  EXPECT_EQ(Judge().Questions(), kAskAtProcessEnd | kHasNoTests);
   EXPECT_EQ(result.kind, WindowKind::kProcess);
   EXPECT_EQ(result.name, "server");
   EXPECT_EQ(result.started_by, kTest);

@@ -229,11 +229,52 @@ TEST(WindowVerdictTest, ConfirmsTestsOnly) {
   EXPECT_FALSE(IsToBeConfirmed(window, window.findings[0]));
 }
 
-TEST(WindowVerdictTest, DoesNotGateTheProgramWithoutALimit) {
-  const WindowResult window = Decided(sample::ProgramWindow());
+TEST(WindowVerdictTest, GatesTheProgramWithoutALimitByWhatItLost) {
+  EXPECT_EQ(Decided(sample::ProgramWindow()).verdict, Verdict::kPass);
+}
 
-  EXPECT_EQ(window.verdict, Verdict::kNotGated);
-  EXPECT_EQ(window.reason, "no budget limits what it retains");
+TEST(WindowVerdictTest, DoesNotGateASuiteWithoutALimit) {
+  WindowResult window = sample::ProgramWindow();
+  window.kind = WindowKind::kSuite;
+
+  EXPECT_EQ(Decided(window).verdict, Verdict::kNotGated);
+  EXPECT_EQ(Decided(window).reason, "no budget limits what it retains");
+}
+
+// What could not be told.
+
+WindowResult Refused(Finding finding, const AppliedBudget& budget = {}) {
+  finding.reach = Reach::kUnknown;
+  WindowResult window = WindowWith({finding}, budget);
+  window.reach_problem = "a debugger (PID 7) already traces the process";
+  DecideVerdict(window);
+  RefuseUntold(window);
+  return window;
+}
+
+TEST(RefuseUntoldTest, IsInconclusiveWhereABlockMayBeLost) {
+  for (const Disposition disposition :
+       {Disposition::kUnconfirmed, Disposition::kReplaced, Disposition::kOneTime}) {
+    const WindowResult window = Refused(RetainedFinding(disposition));
+    EXPECT_EQ(window.verdict, Verdict::kInconclusive);
+    EXPECT_EQ(window.reason,
+              "what it lost could not be told: a debugger (PID 7) already traces the process");
+  }
+}
+
+TEST(RefuseUntoldTest, LetsPassWhatDoesNotCount) {
+  for (const Disposition disposition : {Disposition::kAllowed, Disposition::kReleasedLater}) {
+    EXPECT_EQ(Refused(RetainedFinding(disposition)).verdict, Verdict::kPass);
+  }
+}
+
+TEST(RefuseUntoldTest, FailsWhatGrowsAllTheSame) {
+  EXPECT_EQ(Refused(RetainedFinding(Disposition::kSteady)).verdict, Verdict::kOverBudget);
+}
+
+TEST(RefuseUntoldTest, LetsPassWhereNoLimitDependsOnIt) {
+  EXPECT_EQ(Refused(RetainedFinding(Disposition::kOutstanding), LiteralBudget(9)).verdict,
+            Verdict::kPass);
 }
 
 TEST(WindowVerdictTest, FailsWhatTheProgramLost) {

@@ -23,6 +23,15 @@ TEST(HolderTextTest, CountsWhatIsLeftOut) {
   EXPECT_EQ(HolderText(chain, SiteOf), "g_cache -> ... 12 more -> 64 B");
 }
 
+TEST(HolderTextTest, TellsOfOddPointersAndOfBlocksThatWereNotSeen) {
+  const HolderChain chain{.root = "g_cache",
+                          .links = {{.size_bytes = 200, .stack = kUnseenStack}},
+                          .way = OddWay::kUnaligned};
+  EXPECT_EQ(
+      HolderText(chain, SiteOf),
+      "g_cache -> 200 B that leakgate did not see allocated, by a pointer that is not aligned");
+}
+
 TEST(HolderTextTest, SaysNothingOfNoHolder) { EXPECT_EQ(HolderText({}, SiteOf), ""); }
 
 }  // namespace

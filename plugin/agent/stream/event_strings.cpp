@@ -1,0 +1,85 @@
+#include "plugin/agent/stream/event_strings.h"
+
+#include <cstdint>
+
+#include "plugin/agent/record/live_map.h"
+#include "plugin/agent/stream/stack_search.h"
+
+namespace leakgate::agent {
+namespace {
+
+// Of what GoogleTest adds to an event piece by piece, each state begins so.
+constexpr std::size_t kShortestBegin = std::string_view("event=").size();
+
+// libstdc++'s older strings have these in front of the text: length, capacity, count of users.
+constexpr std::uint64_t kOldHeaderBytes = 3 * sizeof(std::uint64_t);
+
+// A text in a block, as far as the block reaches.
+struct BlockText {
+  LiveMap::Slot slot = nullptr;
+  std::string_view text;
+  std::uint64_t header_bytes = 0;
+};
+
+// The block whose text begins at `address`: at the block's begin or behind an older string's
+// header. Larger ones than a string of the event's would be are none.
+BlockText TextAt(std::uint64_t address, std::size_t event_bytes) {
+  for (const std::uint64_t header : {std::uint64_t{0}, kOldHeaderBytes}) {
+    const LiveMap::Slot slot = LiveMap::Find(address - header);
+    if (slot == nullptr || !LiveMap::IsLiveAt(slot)) continue;
+    const std::uint64_t size = LiveMap::Read(slot).size_bytes;
+    if (size <= header || size > 4 * (event_bytes + kOldHeaderBytes)) continue;
+    return {slot, {reinterpret_cast<const char*>(address), size - header}, header};
+  }
+  return {};
+}
+
+std::size_t CommonBegin(std::string_view a, std::string_view b) {
+  std::size_t length = 0;
+  while (length < a.size() && length < b.size() && a[length] == b[length]) ++length;
+  return length;
+}
+
+// A short piece of the event, such as "1", which newer strings keep in themselves.
+bool IsOldPiece(const BlockText& block, std::string_view event) {
+  if (block.header_bytes == 0) return false;
+  const std::uint64_t length =
+      *reinterpret_cast<const std::uint64_t*>(block.text.data() - block.header_bytes);
+  if (length == 0 || length >= block.text.size() || block.text[length] != '\0') return false;
+  return event.find(std::string_view(block.text.data(), length)) != std::string_view::npos;
+}
+
+enum class Holds { kNothing, kPiece, kEvent };
+
+Holds WhatItHolds(const BlockText& block, std::string_view event) {
+  if (block.slot == nullptr) return Holds::kNothing;
+  const std::size_t common = CommonBegin(block.text, event);
+  if (common == event.size()) return Holds::kEvent;
+  const bool ends_there = common < block.text.size() && block.text[common] == '\0';
+  const bool is_piece = (common >= kShortestBegin && ends_there) || IsOldPiece(block, event);
+  return is_piece ? Holds::kPiece : Holds::kNothing;
+}
+
+Holds ForgetIfOfEvent(Recording recording, std::uint64_t address, std::string_view event) {
+  const BlockText block = TextAt(address, event.size());
+  const Holds what = WhatItHolds(block, event);
+  if (what != Holds::kNothing) ForgetBlock(recording, block.slot);
+  return what;
+}
+
+}  // namespace
+
+// GoogleTest makes the event, and then a copy of it with a line end, which it writes.
+bool ForgetEventStrings(Recording recording, std::string_view event) {
+  const auto written = reinterpret_cast<std::uint64_t>(event.data());
+  if (event.ends_with('\n')) event.remove_suffix(1);
+  // Where the copy is not recorded, the program has another heap for such blocks.
+  if (ForgetIfOfEvent(recording, written, event) != Holds::kEvent) return true;
+  bool has_found = false;
+  VisitStackWords([&](std::uint64_t word) {
+    has_found |= ForgetIfOfEvent(recording, word, event) == Holds::kEvent;
+  });
+  return has_found;
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,29 @@
+// Finds what GoogleTest's functions hold while one of them calls the agent: pointers on the stack.
+#pragma once
+
+#include <cstdint>
+
+namespace leakgate::agent {
+
+// The frames of GoogleTest's that matter here, and the agent's own below them, are not larger than
+// this.
+inline constexpr std::uint64_t kSearchedStackBytes = 2048;
+
+// Whether the word at `address` is of this thread's own stack. Only a thread's first call makes
+// system calls.
+[[nodiscard]] bool IsOnOwnStack(std::uint64_t address);
+
+// Calls `visit` with each word of this thread's stack, from this function's frame on outwards, and
+// with the registers that calls preserve. Not inline, so that its frame lies below its caller's.
+template <typename Visit>
+__attribute__((noinline)) void VisitStackWords(const Visit& visit) {
+  __builtin_unwind_init();  // on the stack, too: what registers preserve over calls
+  std::uint64_t word = 0;
+  const std::uint64_t begin = reinterpret_cast<std::uint64_t>(&word);
+  for (std::uint64_t at = begin; at < begin + kSearchedStackBytes && IsOnOwnStack(at); at += 8) {
+    word = *reinterpret_cast<const volatile std::uint64_t*>(at);
+    visit(word);
+  }
+}
+
+}  // namespace leakgate::agent

@@ -1,0 +1,223 @@
+#include "runner/judge/lost_later.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "runner/process/proc_files.h"
+
+namespace leakgate {
+namespace {
+
+// How likely a finding is to have counted a block that is lost now.
+enum class Match { kCounted, kExcused, kNone };
+
+Match MatchOf(const Finding& finding) {
+  if (IsLost(finding.reach)) return Match::kNone;
+  switch (finding.disposition) {
+    case Disposition::kAllowed:
+    case Disposition::kKnown:
+    case Disposition::kOtherThread:
+      return Match::kExcused;
+    case Disposition::kFramework:
+    case Disposition::kReleasedLater:
+      return Match::kNone;
+    case Disposition::kOutstanding:
+    case Disposition::kReplaced:
+    case Disposition::kOneTime:
+    case Disposition::kBounded:
+    case Disposition::kSteady:
+    case Disposition::kUnconfirmed:
+      break;
+  }
+  return Match::kCounted;
+}
+
+// Once main's thread has ended, others may go on: then the memory can only be seen by way of them.
+int ThreadWithMemory(const EvidenceRequest& request) {
+  const bool is_by_another = request.asking_tid != 0 && HasDied(request.pid, request.pid);
+  return is_by_another ? request.asking_tid : request.pid;
+}
+
+// Takes blocks of one call stack and kind out of the findings that have them.
+class Source {
+ public:
+  Source(const CallSite& site, AllocationKind kind, std::vector<Finding>& findings) {
+    for (Finding& finding : findings) {
+      const bool is_same = finding.kind == kind && finding.stack == site.finding.stack;
+      if (!is_same || MatchOf(finding) == Match::kNone) continue;
+      (MatchOf(finding) == Match::kCounted ? counted_ : excused_).push_back({&finding});
+    }
+  }
+
+  // Returns the finding that a block was counted in; nullptr if there is none.
+  Finding* TakeCounted(std::uint64_t bytes) {
+    Part* const part = PartWith(bytes, counted_);
+    if (part == nullptr) return nullptr;
+    part->finding->amount = part->finding->amount - Amount{static_cast<std::int64_t>(bytes), 1};
+    return part->finding;
+  }
+  // Returns whether a finding that is excused has one block more.
+  bool TakeExcused(std::uint64_t bytes) {
+    Part* const part = PartWith(bytes, excused_);
+    if (part == nullptr) return false;
+    ++part->taken;
+    return true;
+  }
+
+ private:
+  struct Part {
+    Finding* finding;
+    std::int64_t taken = 0;  // blocks that stay in the finding
+  };
+
+  static Part* PartWith(std::uint64_t bytes, std::vector<Part>& parts) {
+    const auto has_room = [&](const Part& part) {
+      const Amount& amount = part.finding->amount;
+      return amount.blocks > part.taken && amount.bytes >= static_cast<std::int64_t>(bytes);
+    };
+    const auto found = std::find_if(parts.begin(), parts.end(), has_room);
+    return found == parts.end() ? nullptr : &*found;
+  }
+
+  std::vector<Part> counted_;
+  std::vector<Part> excused_;
+};
+
+// The findings that blocks are moved to, by the finding that they came from.
+class LostFindings {
+ public:
+  explicit LostFindings(WindowKind window) : window_(window) {}
+
+  void Add(const LostBlock& lost, const Finding& from) {
+    const auto [entry, is_new] = findings_.try_emplace(std::pair(&from, lost.reach), from);
+    Finding& finding = entry->second;
+    if (is_new) {
+      finding.amount = {};
+      finding.reach = lost.reach;
+      finding.disposition = Disposition::kOutstanding;
+      finding.holder.clear();
+      finding.series.clear();
+      finding.explanation = ExplainLoss(lost.moment, window_);
+    }
+    finding.amount += Amount{static_cast<std::int64_t>(lost.block.size_bytes), 1};
+  }
+
+  void MoveInto(std::vector<Finding>& findings) {
+    std::erase_if(findings, [](const Finding& finding) { return finding.amount.blocks == 0; });
+    for (auto& [from, finding] : findings_) findings.push_back(std::move(finding));
+    SortFindings(findings);
+  }
+
+ private:
+  const WindowKind window_;
+  std::map<std::pair<const Finding*, Reach>, Finding> findings_;
+};
+
+}  // namespace
+
+std::string_view ExplainLoss(LossMoment moment, WindowKind window) {
+  const bool is_with_destructors = moment == LossMoment::kWithDestructors;
+  if (moment == LossMoment::kInWindow) return "";
+  switch (window) {
+    case WindowKind::kTest:
+      return is_with_destructors ? "lost after the test had ended, as static destructors ran"
+                                 : "lost after the test had ended";
+    case WindowKind::kSuite:
+      return is_with_destructors ? "lost after the suite had ended, as static destructors ran"
+                                 : "lost after the suite had ended";
+    case WindowKind::kProgram:
+    case WindowKind::kProcess:
+      break;
+  }
+  return is_with_destructors ? "lost as static destructors ran" : "";
+}
+
+bool Contains(const std::vector<LiveBlock>& blocks, const LiveBlock& block) {
+  const auto found = std::lower_bound(
+      blocks.begin(), blocks.end(), block,
+      [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+  return found != blocks.end() && IsSameBlock(*found, block);
+}
+
+Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
+                                       const std::vector<LiveBlock>& known, Variables& variables) {
+  Expected<HeapCopy> heap = request.region.CopyHeap();
+  if (!heap) return Unexpected(heap.error());
+  WholeLook look{std::move(heap->blocks), {}};
+  const bool has_new = std::any_of(look.blocks.begin(), look.blocks.end(),
+                                   [&](const LiveBlock& block) { return !Contains(known, block); });
+  if (!has_new) return WholeLook{};
+  const auto reaches = FindReach({.pid = ThreadWithMemory(request),
+                                  .region = request.region,
+                                  .candidates = look.blocks,
+                                  .variables = variables,
+                                  .holders = HolderWish::kLeaveOut,
+                                  .asking_tid = request.asking_tid});
+  if (!reaches) return Unexpected(reaches.error());
+  look.reaches.reserve(reaches->size());
+  for (const BlockReach& reach : *reaches) look.reaches.push_back(reach.reach);
+  return look;
+}
+
+void ApplyLook(const WholeLook& look, std::string_view explanation, CallSites& sites,
+               WindowEvidence& evidence) {
+  auto seen = look.blocks.begin();  // both are by address
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    const LiveBlock& block = evidence.blocks[i];
+    BlockFacts& facts = evidence.facts[i];
+    while (seen != look.blocks.end() && seen->address < block.address) ++seen;
+    if (seen == look.blocks.end()) return;
+    if (!IsSameBlock(*seen, block) || IsLost(facts.reach)) continue;
+    if (!IsCandidate(evidence, i, sites)) continue;
+    const Reach reach = look.reaches[static_cast<std::size_t>(seen - look.blocks.begin())];
+    if (reach == Reach::kUnknown) continue;
+    facts.reach = reach;
+    if (!IsLost(reach)) continue;
+    facts.disposition = Disposition::kOutstanding;
+    facts.holder.clear();
+    facts.explanation = explanation;
+  }
+}
+
+void ForgetReach(CallSites& sites, WindowEvidence& evidence) {
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    BlockFacts& facts = evidence.facts[i];
+    if (IsLost(facts.reach) || !IsCandidate(evidence, i, sites)) continue;
+    facts.reach = Reach::kUnknown;
+  }
+}
+
+bool ForgetReach(WindowResult& result) {
+  bool is_in_doubt = false;
+  for (Finding& finding : result.findings) {
+    if (!IsUsers(finding) || MatchOf(finding) != Match::kCounted) continue;
+    if (finding.reach == Reach::kRetained) finding.reach = Reach::kUnknown;
+    is_in_doubt = true;
+  }
+  return is_in_doubt;
+}
+
+std::vector<LostBlock> MoveToLost(const std::vector<LostBlock>& lost, CallSites& sites,
+                                  WindowResult& result) {
+  std::vector<LostBlock> not_counted;
+  std::map<std::pair<std::uint32_t, AllocationKind>, Source> sources;
+  LostFindings moved(result.kind);
+  for (const LostBlock& one : lost) {
+    const CallSite& site = sites.Of(one.block.stack);
+    const AllocationKind kind = site.kind.value_or(one.block.kind);
+    const auto source = sources.try_emplace({one.block.stack, kind}, site, kind, result.findings);
+    Finding* const from = source.first->second.TakeCounted(one.block.size_bytes);
+    if (from != nullptr) {
+      moved.Add(one, *from);
+    } else if (!source.first->second.TakeExcused(one.block.size_bytes)) {
+      not_counted.push_back(one);
+    }
+  }
+  moved.MoveInto(result.findings);
+  return not_counted;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,365 @@
+#include "runner/reach/linux/look.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "runner/reach/linux/frozen_process.h"
+#include "runner/reach/linux/kernel_words.h"
+#include "runner/reach/linux/process_memory.h"
+#include "runner/reach/linux/root_namer.h"
+#include "runner/reach/linux/root_ranges.h"
+#include "runner/reach/unseen_heap.h"
+
+namespace leakgate {
+namespace {
+
+// Returns the number of each candidate among all blocks; kNone if it is no longer live.
+std::vector<std::uint32_t> NumbersOf(std::span<const LiveBlock> candidates,
+                                     const std::vector<LiveBlock>& blocks) {
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(candidates.size());
+  for (const LiveBlock& candidate : candidates) {
+    const auto found = std::lower_bound(
+        blocks.begin(), blocks.end(), candidate.address,
+        [](const LiveBlock& block, std::uint64_t address) { return block.address < address; });
+    const bool is_live = found != blocks.end() && found->address == candidate.address &&
+                         found->size_bytes == candidate.size_bytes &&
+                         found->stack == candidate.stack;
+    numbers.push_back(is_live ? static_cast<std::uint32_t>(found - blocks.begin())
+                              : BlockIndex::kNone);
+  }
+  return numbers;
+}
+
+// Names the holders of blocks, and each root only once.
+class Holders {
+ public:
+  Holders(const std::vector<LiveBlock>& blocks, const ReachMarker& marker, const RootNamer& namer)
+      : blocks_(blocks), marker_(marker), namer_(namer) {}
+
+  // Returns whether this is the first block of its stack for which it is called.
+  bool IsFirstOfStack(std::uint32_t block) { return stacks_.insert(blocks_[block].stack).second; }
+
+  HolderChain Of(std::uint32_t block) {
+    const BlockChain chain = marker_.ChainTo(block, kMostHolderLinks);
+    const auto [name, is_new] =
+        names_.try_emplace({chain.root.address, chain.root.tid, chain.root.kernel_object});
+    if (is_new) name->second = namer_.NameOf(chain.root);
+    HolderChain holder{.root = name->second, .hidden = chain.hidden, .links = {}, .way = chain.way};
+    for (const std::uint32_t link : chain.links) holder.links.push_back(blocks_[link]);
+    return holder;
+  }
+
+ private:
+  const std::vector<LiveBlock>& blocks_;
+  const ReachMarker& marker_;
+  const RootNamer& namer_;
+  std::map<std::tuple<std::uint64_t, int, std::uint32_t>, std::string> names_;
+  std::set<std::uint32_t> stacks_;
+};
+
+// The asking thread waits in a system call of the agent. Unlike other threads, it uses nothing
+// below its stack pointer, where words of the test's ended frames are.
+std::vector<FrozenThread> SkipRedZoneOf(int asking_tid, std::vector<FrozenThread> threads) {
+  for (FrozenThread& thread : threads) {
+    if (thread.tid == asking_tid) thread.stack_pointer += kRedZoneBytes;
+  }
+  return threads;
+}
+
+// Fails if a look would take minutes, in which the program stands still: it may have reserved all
+// of the address space, and an old kernel tells of each page there.
+Expected<void> RequireShortLook(int pid, const std::vector<MappedRange>& maps,
+                                const ProcessMemory& memory) {
+  constexpr std::uint64_t kMostWithHoles = 4ULL << 40;
+  if (memory.PassesOverHoles()) return {};
+  std::uint64_t bytes = 0;
+  for (const MappedRange& range : maps) {
+    if (range.is_readable) bytes += range.end - range.begin;
+  }
+  if (bytes <= kMostWithHoles) return {};
+  return InconclusiveError(fmt::format(
+      "PID {} has mapped {} GiB that may be read, too much to look at; map them without "
+      "access (PROT_NONE) until they are used, or run on Linux 6.7 or later",
+      pid, bytes >> 30));
+}
+
+// What is known of the process while it is stopped.
+struct StoppedProcess {
+  HeapCopy heap;
+  std::vector<MappedRange> maps;
+  std::vector<MappedModule> modules;
+  std::vector<FrozenThread> threads;
+  std::vector<OwnRange> own_ranges;
+  std::vector<ReallocatedCopy> reallocated;
+  std::vector<RootRange> roots{};       // sorted by kind
+  std::vector<RootRange> more_roots{};  // of the slow look
+  std::vector<KernelObject> objects{};  // of the slow look
+};
+
+// Marks from one kind of roots after the other, so that a holder is of the kind that says most.
+void MarkFrom(const std::vector<RootRange>& roots, const ProcessMemory& memory,
+              ReachMarker& marker) {
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const RootRange& root = roots[i];
+    memory.ForEachPart(root.range, [&](std::uint64_t address, Words words) {
+      marker.AddRoots(words, {address, root.tid}, root.rule);
+    });
+    const bool is_last_of_kind = i + 1 == roots.size() || roots[i + 1].kind != root.kind;
+    if (is_last_of_kind) marker.Mark();
+    if (marker.HasMarkedAllCandidates()) return;
+  }
+}
+
+void MarkFromRoots(const StoppedProcess& process, const ProcessMemory& memory,
+                   ReachMarker& marker) {
+  MarkFrom(process.roots, memory, marker);
+  for (const FrozenThread& thread : process.threads) {
+    marker.AddRoots(thread.registers, {0, thread.tid});
+  }
+  marker.Mark();
+}
+
+void MarkFromMoreRoots(const StoppedProcess& process, const ProcessMemory& memory,
+                       ReachMarker& marker) {
+  MarkFrom(process.more_roots, memory, marker);
+  for (std::uint32_t i = 0; i < process.objects.size(); ++i) {
+    marker.AddRoots(process.objects[i].words, {.kernel_object = i + 1});
+  }
+  marker.Mark();
+}
+
+void MarkFromOddWords(const StoppedProcess& process, const ProcessMemory& memory,
+                      ReachMarker& marker) {
+  marker.MarkOddly([&](const UseRoots& use) {
+    for (const std::vector<RootRange>* const roots : {&process.roots, &process.more_roots}) {
+      for (const RootRange& root : *roots) {
+        memory.ForEachPart(root.range, [&](std::uint64_t address, Words words) {
+          use(words, {address, root.tid}, root.rule);
+        });
+      }
+    }
+    // Each register is a word of its own.
+    for (const FrozenThread& thread : process.threads) {
+      for (const std::uint64_t& word : thread.registers) {
+        use(Words(&word, 1), {0, thread.tid}, WordRule::kNone);
+      }
+    }
+    for (std::uint32_t i = 0; i < process.objects.size(); ++i) {
+      for (const std::uint64_t& word : process.objects[i].words) {
+        use(Words(&word, 1), {.kernel_object = i + 1}, WordRule::kNone);
+      }
+    }
+  });
+}
+
+// What glibc's malloc keeps for itself: in the C library's data, in thread-locals, and at the begin
+// of an arena.
+std::vector<std::uint64_t> AllocatorWords(const StoppedProcess& process,
+                                          const std::vector<AddressRange>& arenas,
+                                          const ProcessMemory& memory) {
+  std::vector<std::uint64_t> found;
+  const auto add = [&](std::uint64_t, Words words) {
+    std::copy_if(words.begin(), words.end(), std::back_inserter(found),
+                 [](std::uint64_t word) { return word != 0; });
+  };
+  for (const RootRange& root : process.roots) {
+    const bool is_allocators =
+        root.rule == WordRule::kNoChunkHeaders || root.kind == RootKind::kThreadLocal;
+    if (is_allocators) memory.ForEachPart(root.range, add);
+  }
+  for (const AddressRange& arena : arenas) {
+    memory.ForEachPart({arena.begin, std::min(arena.begin + kPageBytes, arena.end)}, add);
+  }
+  return found;
+}
+
+UnseenHeap FindUnseen(const StoppedProcess& process, ProcessMemory& memory) {
+  const std::vector<AddressRange> arenas = FindArenaHeaps(process.maps, memory);
+  std::vector<GlibcHeap> heaps;
+  for (const MappedRange& range : process.maps) {
+    if (range.name != "[heap]") continue;
+    if (!heaps.empty() && heaps.back().end == range.begin) {
+      heaps.back().end = range.end;
+    } else {
+      heaps.push_back({range.begin, range.end, true});
+    }
+  }
+  for (const AddressRange& arena : arenas) heaps.push_back({arena.begin, arena.end, false});
+  const auto read = [&memory](std::uint64_t address) {
+    return memory.At(address, address + sizeof(std::uint64_t)).front();
+  };
+  return FindUnseenHeap(
+      {heaps, process.heap.blocks, AllocatorWords(process, arenas, memory), read});
+}
+
+// Marks among all blocks and the chunks that the agent has not seen.
+class UnseenMarker {
+ public:
+  UnseenMarker(const StoppedProcess& process, std::span<const LiveBlock> candidates,
+               const std::vector<LiveBlock>& chunks, ProcessMemory& memory)
+      : blocks_(process.heap.blocks) {
+    blocks_.insert(blocks_.end(), chunks.begin(), chunks.end());
+    std::sort(blocks_.begin(), blocks_.end(),
+              [](const LiveBlock& a, const LiveBlock& b) { return a.address < b.address; });
+    numbers_ = NumbersOf(candidates, blocks_);
+    marker_.emplace(blocks_, numbers_, [&memory](std::uint64_t begin, std::uint64_t end) {
+      return memory.At(begin, end);
+    });
+    MarkFromRoots(process, memory, *marker_);
+    MarkFromMoreRoots(process, memory, *marker_);
+    conclusion_ = marker_->Conclude();
+  }
+
+  const std::vector<LiveBlock>& blocks() const { return blocks_; }
+  const std::vector<std::uint32_t>& numbers() const { return numbers_; }
+  const ReachMarker& marker() const { return *marker_; }
+  const std::vector<Reach>& conclusion() const { return conclusion_; }
+
+ private:
+  std::vector<LiveBlock> blocks_;
+  std::vector<std::uint32_t> numbers_;
+  std::optional<ReachMarker> marker_;
+  std::vector<Reach> conclusion_;
+};
+
+// Whether a chunk that the agent has not seen holds a block that is not marked.
+bool MayHold(const std::vector<LiveBlock>& chunks, const ReachMarker& marker,
+             ProcessMemory& memory) {
+  return std::any_of(chunks.begin(), chunks.end(), [&](const LiveBlock& chunk) {
+    const std::uint64_t end = (chunk.address + chunk.size_bytes) & ~std::uint64_t{7};
+    for (std::uint64_t at = chunk.address; at < end;) {
+      const Words words = memory.At(at, end);
+      if (marker.LeadsToUnmarked(words)) return true;
+      at += words.size() * sizeof(std::uint64_t);
+    }
+    return false;
+  });
+}
+
+// One look, in the order of its steps: Stop, Mark, MarkSlowly if that is wanted, Conclude.
+class Look {
+ public:
+  Look(const ReachRequest& request, StoppedProcess process, ProcessMemory& memory)
+      : request_(request),
+        process_(std::move(process)),
+        memory_(memory),
+        numbers_(NumbersOf(request.candidates, process_.heap.blocks)) {
+    std::vector<std::uint32_t> live = numbers_;
+    std::erase(live, BlockIndex::kNone);
+    marker_.emplace(
+        process_.heap.blocks, std::move(live),
+        [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); });
+    process_.roots = FindRoots(Sources());
+    MarkFromRoots(process_, memory_, *marker_);
+  }
+
+  [[nodiscard]] bool HasLostBlocks() const { return !marker_->HasMarkedAllCandidates(); }
+
+  void LookSlowly() {
+    process_.more_roots = FindHiddenRoots(Sources());
+    process_.objects = FindKernelWords(request_.pid);
+    const UnseenHeap unseen = FindUnseen(process_, memory_);
+    for (const SbrkRange& range : unseen.ranges) {
+      process_.more_roots.push_back({{range.begin, range.end}});
+    }
+    MarkFromMoreRoots(process_, memory_, *marker_);
+    if (HasLostBlocks()) MarkFromOddWords(process_, memory_, *marker_);
+    if (HasLostBlocks() && MayHold(unseen.chunks, *marker_, memory_)) LookAtUnseen(unseen);
+  }
+
+  // REQUIRES: the marking is done. The process may run again afterwards.
+  void Conclude() { conclusion_ = marker_->Conclude(); }
+
+  [[nodiscard]] std::vector<BlockReach> Reaches() const {
+    const RootNamer namer(process_.maps, process_.modules, process_.threads, process_.objects,
+                          request_.variables);
+    std::vector<BlockReach> reaches(numbers_.size());
+    Holders holders(process_.heap.blocks, *marker_, namer);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      if (numbers_[i] == BlockIndex::kNone) continue;
+      reaches[i].reach = conclusion_[next++];
+      if (reaches[i].reach == Reach::kRetained) NameHolder(numbers_[i], holders, reaches[i]);
+    }
+    if (unseen_) AddHeldByUnseen(namer, reaches);
+    return reaches;
+  }
+
+ private:
+  [[nodiscard]] RootSources Sources() const {
+    return {process_.maps,       process_.modules,     process_.threads, process_.heap,
+            process_.own_ranges, process_.reallocated, memory_};
+  }
+
+  void NameHolder(std::uint32_t block, Holders& holders, BlockReach& reach) const {
+    const bool is_wanted = request_.holders == HolderWish::kTell;
+    if (is_wanted && holders.IsFirstOfStack(block)) reach.holder = holders.Of(block);
+  }
+
+  // Looks only for the blocks that are not marked yet.
+  void LookAtUnseen(const UnseenHeap& unseen) {
+    std::vector<LiveBlock> lost;
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      if (numbers_[i] == BlockIndex::kNone || marker_->IsMarked(numbers_[i])) continue;
+      lost.push_back(request_.candidates[i]);
+      unseen_candidates_.push_back(i);
+    }
+    unseen_.emplace(process_, lost, unseen.chunks, memory_);
+  }
+
+  void AddHeldByUnseen(const RootNamer& namer, std::vector<BlockReach>& reaches) const {
+    Holders holders(unseen_->blocks(), unseen_->marker(), namer);
+    for (std::size_t i = 0; i < unseen_candidates_.size(); ++i) {
+      if (unseen_->conclusion()[i] != Reach::kRetained) continue;
+      BlockReach& reach = reaches[unseen_candidates_[i]];
+      reach.reach = Reach::kRetained;
+      NameHolder(unseen_->numbers()[i], holders, reach);
+    }
+  }
+
+  const ReachRequest& request_;
+  StoppedProcess process_;
+  ProcessMemory& memory_;
+  std::vector<std::uint32_t> numbers_;  // of the candidates
+  std::optional<ReachMarker> marker_;
+  std::vector<Reach> conclusion_;  // of the candidates that are live
+  std::optional<UnseenMarker> unseen_;
+  std::vector<std::size_t> unseen_candidates_;
+};
+
+}  // namespace
+
+Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth) {
+  Expected<FrozenProcess> frozen = FrozenProcess::Freeze(request.pid);
+  if (!frozen) return Unexpected(frozen.error());
+  Expected<HeapCopy> heap = request.region.CopyHeap();
+  if (!heap) return Unexpected(heap.error());
+  Expected<std::vector<MappedRange>> maps = ReadMaps(request.pid);
+  if (!maps) return Unexpected(maps.error());
+  ProcessMemory memory(request.pid);
+  const Expected<void> is_short = RequireShortLook(request.pid, *maps, memory);
+  if (!is_short) return Unexpected(is_short.error());
+
+  std::vector<MappedModule> modules = FindModules(*maps, memory);
+  Look look(request,
+            {.heap = *std::move(heap),
+             .maps = *std::move(maps),
+             .modules = std::move(modules),
+             .threads = SkipRedZoneOf(request.asking_tid, frozen->threads()),
+             .own_ranges = request.region.OwnRanges(),
+             .reallocated = request.region.ReallocatedBlocks()},
+            memory);
+  if (look.HasLostBlocks() && frozen->threads().size() == 1) depth = LookDepth::kSlow;
+  if (look.HasLostBlocks() && depth == LookDepth::kSlow) look.LookSlowly();
+  look.Conclude();
+  frozen->Thaw();
+  return LookResult{look.Reaches(), depth};
+}
+
+}  // namespace leakgate

@@ -1,0 +1,33 @@
+// Looks once at a process for what became of blocks: it stops all threads, marks what is reachable,
+// and lets them go on. FindReach calls it, on a thread that ends with the look.
+//
+//   quick look   roots, and aligned pointers into blocks: what nearly every program holds blocks by
+//   slow look    for blocks that would be lost: odd words (odd_words.h), what the kernel keeps,
+//   pages
+//                without access, memory of sbrk, blocks that the agent did not see allocated
+//
+// The slow look reads each root and each block that is held once more, in the same stop.
+#pragma once
+
+#include <vector>
+
+#include "runner/base/expected.h"
+#include "runner/reach/linux/reach_request.h"
+#include "runner/reach/reach.h"
+
+namespace leakgate {
+
+enum class LookDepth {
+  kQuick,  // If the process has one thread only, blocks that would be lost get the slow look at
+           // once.
+  kSlow,
+};
+
+struct LookResult {
+  std::vector<BlockReach> reaches;  // of each candidate, in their order
+  LookDepth depth = LookDepth::kQuick;
+};
+
+[[nodiscard]] Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth);
+
+}  // namespace leakgate

@@ -1,0 +1,25 @@
+// What is asked of a look at a process.
+#pragma once
+
+#include <span>
+
+#include "runner/reach/reach.h"
+#include "runner/region/region_reader.h"
+#include "runner/symbols/variables.h"
+
+namespace leakgate {
+
+// Whether holders of retained blocks are to be named. Only one block of each stack gets a holder,
+// because a report shows no more. Naming takes longer than looking.
+enum class HolderWish { kTell, kLeaveOut };
+
+struct ReachRequest {
+  int pid = 0;
+  const RegionReader& region;
+  std::span<const LiveBlock> candidates;  // in any order
+  Variables& variables;                   // names of holders come from here
+  HolderWish holders = HolderWish::kTell;
+  int asking_tid = 0;  // the thread that waits in the agent for an answer; 0 if there is none
+};
+
+}  // namespace leakgate

@@ -1,0 +1,86 @@
+#include "runner/reach/linux/root_namer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace leakgate {
+namespace {
+
+std::string VariableText(const Variable& variable) {
+  if (variable.position.file.empty()) return variable.name;
+  return fmt::format("{} ({}:{})", variable.name, variable.position.file, variable.position.line);
+}
+
+}  // namespace
+
+std::string RootNamer::ThreadText(int tid) const {
+  const auto thread = std::find_if(threads_.begin(), threads_.end(),
+                                   [tid](const FrozenThread& known) { return known.tid == tid; });
+  if (thread == threads_.end() || thread->name.empty()) return fmt::format("thread {}", tid);
+  return fmt::format("thread {} '{}'", tid, thread->name);
+}
+
+std::string RootNamer::GlobalText(const MappedModule& module, std::uint64_t address) const {
+  const std::uint64_t in_file = address - module.bias;
+  const std::optional<Variable> variable = variables_.At(module.path, in_file);
+  if (variable) return VariableText(*variable);
+  return fmt::format("a global of {} (+{:#x})",
+                     std::filesystem::path(module.path).filename().string(), in_file);
+}
+
+// The program's own thread-locals are right below the thread pointer. Only the dynamic linker knows
+// where those of a library are.
+std::string RootNamer::ThreadLocalText(const FrozenThread& thread, std::uint64_t address) const {
+  const std::string of_thread = fmt::format("a thread-local of {}", ThreadText(thread.tid));
+  const MappedModule* const program = modules_.empty() ? nullptr : Program();
+  if (program == nullptr || address >= thread.thread_pointer) return of_thread;
+  const std::uint64_t from_end = thread.thread_pointer - address;
+  if (from_end > program->thread_local_end) return of_thread;
+  const std::optional<Variable> variable =
+      variables_.ThreadLocalAt(program->path, program->thread_local_end - from_end);
+  return variable ? fmt::format("{}, {}", VariableText(*variable), of_thread) : of_thread;
+}
+
+// Returns the program among the modules: the first one that has thread-locals and is no library.
+// The first module of all may be the dynamic linker, if that was started by hand. A wrong answer
+// costs only a name.
+const MappedModule* RootNamer::Program() const {
+  const auto program =
+      std::find_if(modules_.begin(), modules_.end(), [](const MappedModule& module) {
+        return module.thread_local_end != 0 && module.path.find(".so") == std::string::npos;
+      });
+  return program != modules_.end() ? &*program : nullptr;
+}
+
+std::string RootNamer::MappingText(std::uint64_t address) const {
+  const MappedRange* const range = FindRange(maps_, address);
+  if (range == nullptr) return "memory that is gone";
+  if (range->name.empty()) {
+    return fmt::format("an anonymous mapping ({:#x}-{:#x})", range->begin, range->end);
+  }
+  return fmt::format("a mapping of {}", range->name);
+}
+
+std::string RootNamer::NameOf(const RootPlace& place) const {
+  if (place.kernel_object != 0) return objects_[place.kernel_object - 1].name;
+  if (place.address == 0) return fmt::format("a register of {}", ThreadText(place.tid));
+  for (const FrozenThread& thread : threads_) {
+    if (thread.tid != place.tid) continue;
+    if (ThreadLocalsOf(thread, modules_).Has(place.address)) {
+      return ThreadLocalText(thread, place.address);
+    }
+    const bool is_stack = FindRange(maps_, place.address) == FindRange(maps_, thread.stack_pointer);
+    if (is_stack) return fmt::format("the stack of {}", ThreadText(place.tid));
+    return fmt::format("a block being reallocated by {}", ThreadText(place.tid));
+  }
+  for (const MappedModule& module : modules_) {
+    if (AddressRange{module.begin, module.end}.Has(place.address)) {
+      return GlobalText(module, place.address);
+    }
+  }
+  return MappingText(place.address);
+}
+
+}  // namespace leakgate

@@ -1,0 +1,90 @@
+#include "runner/reach/odd_words.h"
+
+#include <algorithm>
+
+namespace leakgate {
+namespace {
+
+constexpr std::uint64_t kMostInFront = 8;
+constexpr std::uint64_t kMostOfTag = 16;  // values that low bits of a pointer may have
+constexpr std::uint64_t kNearBegin = 64;  // where a pointer with a tag may lead to
+constexpr std::uint64_t kAllocatorAlignment = 16;
+constexpr std::uint64_t kSmallAddress = 1ULL << 32;
+
+// A stretched block ends where the next one begins, so the block in front is asked as well.
+std::vector<LiveBlock> Stretch(std::span<const LiveBlock> blocks,
+                               const std::vector<std::uint32_t>& wanted) {
+  std::vector<LiveBlock> stretched;
+  stretched.reserve(wanted.size());
+  for (const std::uint32_t number : wanted) {
+    const LiveBlock& block = blocks[number];
+    const std::uint64_t behind = std::max(block.size_bytes + 1, kMostOfTag);
+    const std::uint64_t in_front = std::min(block.address, kMostInFront);
+    stretched.push_back({.address = block.address - in_front, .size_bytes = in_front + behind});
+  }
+  return stretched;
+}
+
+}  // namespace
+
+const char* TextOf(OddWay way) {
+  switch (way) {
+    case OddWay::kNone:
+      return "";
+    case OddWay::kUnaligned:
+      return "by a pointer that is not aligned";
+    case OddWay::kTagged:
+      return "by a pointer with a tag in its bits";
+    case OddWay::kPastTheEnd:
+      return "by a pointer one past the end";
+    case OddWay::kBeforeBegin:
+      return "by a pointer in front of its begin";
+  }
+  return "";
+}
+
+OddWords::OddWords(std::span<const LiveBlock> blocks, const BlockIndex& all,
+                   std::vector<std::uint32_t> wanted)
+    : blocks_(blocks),
+      all_(all),
+      wanted_(std::move(wanted)),
+      stretched_(Stretch(blocks_, wanted_)) {
+  if (wanted_.empty()) return;
+  lowest_ = stretched_.begin(0);
+  extent_ = stretched_.end(static_cast<std::uint32_t>(wanted_.size()) - 1) - lowest_;
+}
+
+std::array<OddHit, 2> OddWords::HitsOf(std::uint64_t word, OddWay way) const {
+  std::array<OddHit, 2> hits;
+  const std::uint32_t found = stretched_.Find(word);
+  if (found == BlockIndex::kNone) return hits;
+  hits[0] = HitOn(wanted_[found], word, way);
+  if (found != 0) hits[1] = HitOn(wanted_[found - 1], word, way);
+  return hits;
+}
+
+OddHit OddWords::HitOn(std::uint32_t number, std::uint64_t word, OddWay way) const {
+  const std::uint64_t begin = all_.begin(number);
+  const std::uint64_t end = begin + blocks_[number].size_bytes;
+  const bool is_inside = word >= begin && word < end;
+  if (way == OddWay::kNone) {
+    if (is_inside) return {};  // a plain pointer, which has been seen
+  } else {
+    if (begin < kSmallAddress && word != begin) return {};
+    const bool is_near = word < begin + kNearBegin || word == end;
+    if (way == OddWay::kTagged && !is_near) return {};
+  }
+  if (is_inside) return {number, way};
+  // A block of no bytes is known by its address alone.
+  if (way != OddWay::kNone && word == begin) return {number, way};
+  if (all_.Find(word) != BlockIndex::kNone) return {};
+  if (word == end && way == OddWay::kNone) return {number, OddWay::kPastTheEnd};
+  if (word == end && end % kAllocatorAlignment != 0) return {number, way};
+  if (word < begin && begin - word <= kMostInFront) {
+    return {number, way == OddWay::kNone ? OddWay::kBeforeBegin : way};
+  }
+  if (word > end && word < begin + kMostOfTag) return {number, OddWay::kTagged};
+  return {};
+}
+
+}  // namespace leakgate

@@ -1,0 +1,60 @@
+// What an allocator's own functions allocate and free, and what its library makes as it is loaded.
+#include <gtest/gtest.h>
+
+#include "tests/integration/both_modes.h"
+
+namespace leakgate::test {
+namespace {
+
+class AllocatorCallsTest : public BothModes {
+ protected:
+  static Leak Left(long bytes, const std::string& kind, const std::string& test,
+                   const std::string& place) {
+    return {bytes, 1, kind, "Left_" + test + "_Test::TestBody()", place};
+  }
+};
+
+TEST_P(AllocatorCallsTest, TellsWhatJemallocsFunctionsLeave) {
+  const std::string fixture = "jemalloc_calls";
+  const auto place = [](const std::string& marker) {
+    return PlaceOf("jemalloc_calls.cpp", marker);
+  };
+  for (const std::string test :
+       {"Freed.ByDallocx", "Freed.BySdallocx", "Freed.ByFree", "Freed.AfterRallocx",
+        "Freed.AfterXallocx", "Symbols.OfOtherAllocatorsAreNotThere"}) {
+    EXPECT_EQ(OutcomeOfTest(fixture, test), Pass()) << test;
+  }
+  EXPECT_EQ(OutcomeOfTest(fixture, "Left.ByMallocx"),
+            OverBudget({Left(511, "malloc", "ByMallocx", place("mallocx"))}));
+  EXPECT_EQ(OutcomeOfTest(fixture, "Left.ByRallocx"),
+            OverBudget({Left(5120, "realloc", "ByRallocx", place("rallocx"))}));
+  EXPECT_EQ(OutcomeOfTest(fixture, "Left.ByXallocxThatFails"),
+            OverBudget({Left(513, "malloc", "ByXallocxThatFails", place("before xallocx"))}));
+}
+
+TEST_P(AllocatorCallsTest, TellsWhatTcmallocsFunctionsLeave) {
+  for (const std::string test : {"Freed.ByFreeSized", "Freed.ByDeleteSized", "Freed.ByFree",
+                                 "Left.Nothing", "Symbols.OfOtherAllocatorsAreNotThere"}) {
+    EXPECT_EQ(OutcomeOfTest("tcmalloc_calls", test), Pass()) << test;
+  }
+  EXPECT_EQ(
+      OutcomeOfTest("tcmalloc_calls", "Left.ByMalloc"),
+      OverBudget({Left(511, "malloc", "ByMalloc", PlaceOf("tcmalloc_calls.cpp", "tc_malloc"))}));
+}
+
+// The libraries make blocks of their own before main, which nobody frees.
+TEST_P(AllocatorCallsTest, PassesAnEmptyTestWithAnAllocatorsLibrary) {
+  for (const std::string fixture : {"tcmalloc_calls", "jemalloc_calls"}) {
+    const GatedRun run = RunByDefault(
+        {Fixture(fixture), "--gtest_filter=Left.Nothing:Symbols.OfOtherAllocatorsAreNotThere"});
+    EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_output;
+    for (const nlohmann::json& window : run.report["windows"]) {
+      EXPECT_NE(window["verdict"], "over_budget") << fixture << " " << window["name"];
+    }
+  }
+}
+
+LEAKGATE_IN_BOTH_MODES(AllocatorCallsTest);
+
+}  // namespace
+}  // namespace leakgate::test

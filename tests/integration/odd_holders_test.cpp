@@ -1,0 +1,86 @@
+// Blocks that are held in odd ways are not lost, and the report tells the way. Blocks that were
+// held so, and whose pointer is gone, are lost.
+#include <gmock/gmock.h>
+
+#include "tests/integration/both_modes.h"
+#include "tests/integration/findings.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+
+// A way to hold a block, and what the report says of the holder.
+struct Way {
+  const char* name;
+  const char* holder;
+  const char* how;
+};
+
+constexpr Way kWays[] = {
+    {"Unaligned", "s_entry", "by a pointer that is not aligned"},
+    {"UnalignedInABlock", "s_record", "by a pointer that is not aligned"},
+    {"HighTag", "s_word", "by a pointer with a tag in its bits"},
+    {"LowTag", "s_word", "by a pointer with a tag in its bits"},
+    {"LowBits", "s_word", "by a pointer with a tag in its bits"},
+    {"PastTheEnd", "s_none", "by a pointer one past the end"},
+    {"BeforeBegin", "s_from_one", "by a pointer in front of its begin"},
+    {"Epoll", "epoll descriptor", ""},
+    {"Timer", "timer", ""},
+    {"Sbrk", "a mapping of [heap]", ""},
+    {"WithoutAccess", "an anonymous mapping", ""},
+    {"ReadOnlyData", "ReadOnlyData::s_words", ""},
+    {"GuardedArena", "an anonymous mapping", ""},
+    {"UnseenBlock", "s_words", "200 B that leakgate did not see allocated"},
+};
+
+class OddHoldersTest : public BothModes {
+ protected:
+  static const GatedRun& Run(const std::string& filter) {
+    return SharedRunByDefault({Fixture("held_oddly"), "--gtest_filter=" + filter});
+  }
+  static const GatedRun& RunLost() { return Run("Lost/*-*Freed*"); }
+};
+
+TEST_P(OddHoldersTest, BlocksThatAreHeldOddlyAreConfirmedLikeOthersThatAreHeld) {
+  const GatedRun& run = Run("Held*");
+  for (const Way& way : kWays) {
+    const nlohmann::json window = run.Test(std::string("Held/") + way.name + ".Block");
+    EXPECT_EQ(window["verdict"], "pass") << way.name;
+    EXPECT_THAT(TextsOf(window, "holder"),
+                Contains(AllOf(HasSubstr(way.holder), HasSubstr(way.how))))
+        << way.name;
+  }
+  EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
+}
+
+TEST_P(OddHoldersTest, ABlockWhoseOddPointerIsGoneIsLost) {
+  for (const Way& way : kWays) {
+    const nlohmann::json window = RunLost().Test(std::string("Lost/") + way.name + ".Block");
+    EXPECT_EQ(window["verdict"], "over_budget") << way.name;
+    EXPECT_EQ(window["lost"]["blocks"], 1) << way.name;
+  }
+}
+
+TEST_P(OddHoldersTest, WhatOneLookCannotSeeTheNextOneSees) {
+  EXPECT_EQ(Run("Held*").Test("HeldOnItsWay.Block")["verdict"], "pass");
+  EXPECT_EQ(RunLost().Test("Lost/OnItsWay.Block")["lost"]["blocks"], 1);
+}
+
+TEST_P(OddHoldersTest, FreedMemoryThatTheAgentNeverSawHoldsNothing) {
+  EXPECT_EQ(Run("*Freed*").Test("Lost/FreedUnseenBlocks.Block")["lost"]["blocks"], 1);
+}
+
+// A word is a pointer by chance, or left over, but hardly ever.
+TEST_P(OddHoldersTest, OfManyLostBlocksNearlyAllAreFound) {
+  const nlohmann::json window = Run("LostInBulk*").Test("LostInBulk.Blocks");
+  EXPECT_EQ(window["verdict"], "over_budget");
+  EXPECT_GE(window["lost"]["blocks"], 950);
+}
+
+LEAKGATE_IN_BOTH_MODES(OddHoldersTest);
+
+}  // namespace
+}  // namespace leakgate::test

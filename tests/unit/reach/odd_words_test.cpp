@@ -1,0 +1,128 @@
+#include "runner/reach/odd_words.h"
+
+#include <gmock/gmock.h>
+
+#include "runner/reach/reach.h"
+
+namespace leakgate {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::uint64_t kHeap = 0x7F12'3456'0000;
+
+// Returns what two words of memory lead to, among blocks that are all lost.
+std::vector<OddHit> HitsOf(std::vector<LiveBlock> blocks, std::uint64_t first,
+                           std::uint64_t second = 0, std::vector<std::uint32_t> wanted = {}) {
+  if (wanted.empty()) {
+    for (std::uint32_t i = 0; i < blocks.size(); ++i) wanted.push_back(i);
+  }
+  const BlockIndex index(blocks);
+  const OddWords odd(blocks, index, wanted);
+  std::vector<OddHit> hits;
+  odd.ForEachHit(std::vector<std::uint64_t>{first, second}, 0,
+                 [&](std::size_t, const OddHit& hit) { hits.push_back(hit); });
+  return hits;
+}
+
+LiveBlock Block(std::uint64_t address, std::uint64_t size) {
+  return {.address = address, .size_bytes = size};
+}
+
+MATCHER_P(By, way, "") { return arg.way == way; }
+
+TEST(OddWordsTest, FindsAPointerAtEachByte) {
+  for (unsigned bits = 8; bits < 64; bits += 8) {
+    const std::uint64_t pointer = kHeap + 50;
+    EXPECT_THAT(HitsOf({Block(kHeap, 100)}, pointer << bits, pointer >> (64 - bits)),
+                testing::Contains(By(OddWay::kUnaligned)))
+        << bits;
+  }
+}
+
+TEST(OddWordsTest, LeavesPlainPointersToTheQuickLook) {
+  EXPECT_THAT(HitsOf({Block(kHeap, 100)}, kHeap + 50), IsEmpty());
+}
+
+TEST(OddWordsTest, FindsAPointerWithATagInItsHighOrLowBits) {
+  EXPECT_THAT(HitsOf({Block(kHeap, 100)}, kHeap | 0xBEEFULL << 48),
+              ElementsAre(By(OddWay::kTagged)));
+  EXPECT_THAT(HitsOf({Block(kHeap, 100)}, kHeap << 16 | 0xBEEF), ElementsAre(By(OddWay::kTagged)));
+  EXPECT_THAT(HitsOf({Block(kHeap, 1)}, kHeap | 5), ElementsAre(By(OddWay::kTagged)));
+}
+
+TEST(OddWordsTest, APointerWithATagLeadsNearTheBegin) {
+  EXPECT_THAT(HitsOf({Block(kHeap, 1 << 20)}, (kHeap + 5000) | 0xBEEFULL << 48), IsEmpty());
+}
+
+TEST(OddWordsTest, FindsPointersJustOutsideABlock) {
+  EXPECT_THAT(HitsOf({Block(kHeap, 8)}, kHeap + 8), ElementsAre(By(OddWay::kPastTheEnd)));
+  EXPECT_THAT(HitsOf({Block(kHeap, 80)}, kHeap - 8), ElementsAre(By(OddWay::kBeforeBegin)));
+  EXPECT_THAT(HitsOf({Block(kHeap, 80)}, kHeap - 1), ElementsAre(By(OddWay::kBeforeBegin)));
+}
+
+TEST(OddWordsTest, APointerBesideABlockThatIsInAnotherOneIsThatOnes) {
+  const std::vector<LiveBlock> blocks = {Block(kHeap, 32), Block(kHeap + 32, 32)};
+  EXPECT_THAT(HitsOf(blocks, kHeap + 32, 0, {0}), IsEmpty());
+  EXPECT_THAT(HitsOf(blocks, kHeap + 24, 0, {1}), IsEmpty());
+}
+
+TEST(OddWordsTest, BetweenTwoLostBlocksAPointerCountsForBoth) {
+  EXPECT_EQ(HitsOf({Block(kHeap, 24), Block(kHeap + 32, 24)}, kHeap + 24),
+            (std::vector<OddHit>{{1, OddWay::kBeforeBegin}, {0, OddWay::kPastTheEnd}}));
+}
+
+TEST(OddWordsTest, OfSmallAddressesOnlyTheVeryAddressCounts) {
+  const std::vector<LiveBlock> blocks = {Block(0x1C3'D2A0, 100)};
+  EXPECT_THAT(HitsOf(blocks, 0x1C3'D2A8ULL << 24), IsEmpty());
+  EXPECT_THAT(HitsOf(blocks, 0x1C3'D2A0ULL << 24), ElementsAre(By(OddWay::kUnaligned)));
+}
+
+// An allocator without headers between its blocks keeps the address of the next one.
+TEST(OddWordsTest, AnAllocatorsPointerToItsNextBlockDoesNotHoldTheOneInFront) {
+  const auto reach_of = [](std::uint64_t size, std::uint64_t header) {
+    const std::vector<LiveBlock> blocks = {Block(kHeap, size)};
+    ReachMarker marker(blocks, {0},
+                       [&](std::uint64_t, std::uint64_t) { return Words(&header, 1); });
+    marker.Mark();
+    const std::uint64_t end = kHeap + size;
+    marker.MarkOddly(
+        [&](const UseRoots& use) { use(Words(&end, 1), {.address = 0x1000}, WordRule::kNone); });
+    return marker.Conclude().front();
+  };
+  EXPECT_EQ(reach_of(32, 0), Reach::kLost);
+  EXPECT_EQ(reach_of(32, 0x31), Reach::kRetained);  // glibc's header: 48 bytes, and in use
+  EXPECT_EQ(reach_of(8, 0), Reach::kRetained);
+}
+
+TEST(OddWordsTest, WhatAnOddWordLeadsToHoldsOthersAndTellsHow) {
+  const std::vector<LiveBlock> blocks = {Block(kHeap, 32), Block(kHeap + 0x100, 32),
+                                         Block(kHeap + 0x200, 32)};
+  std::uint64_t content = 0;
+  ReachMarker marker(blocks, {1, 2}, [&](std::uint64_t begin, std::uint64_t) {
+    content = begin == kHeap + 8 ? kHeap + 0x100 : 0;
+    return Words(&content, 1);
+  });
+  const std::uint64_t tagged = kHeap | 0xBEEFULL << 48;
+  marker.MarkOddly(
+      [&](const UseRoots& use) { use(Words(&tagged, 1), {.address = 0x1000}, WordRule::kNone); });
+  EXPECT_THAT(marker.Conclude(), ElementsAre(Reach::kRetained, Reach::kLost));
+  const BlockChain chain = marker.ChainTo(1, 4);
+  EXPECT_EQ(chain.way, OddWay::kTagged);
+  EXPECT_THAT(chain.links, ElementsAre(0U));
+}
+
+TEST(OddWordsTest, APointerMayGoFromOnePieceOfARootIntoTheNext) {
+  const std::vector<LiveBlock> blocks = {Block(kHeap, 32)};
+  ReachMarker marker(blocks, {0}, [](std::uint64_t, std::uint64_t) { return Words(); });
+  const std::vector<std::uint64_t> words = {kHeap << 40, kHeap >> 24};
+  marker.MarkOddly([&](const UseRoots& use) {
+    use(Words(&words[0], 1), {.address = 0x1000}, WordRule::kNone);
+    use(Words(&words[1], 1), {.address = 0x1008}, WordRule::kNone);
+  });
+  EXPECT_THAT(marker.Conclude(), ElementsAre(Reach::kRetained));
+}
+
+}  // namespace
+}  // namespace leakgate
