@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "runner/attribution/leak_identity.h"
 #include "runner/judge/allowances.h"
 #include "runner/judge/window_description.h"
 #include "runner/judge/window_evidence.h"
