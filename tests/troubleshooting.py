@@ -35,7 +35,10 @@ OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp
 OTHER_TEXTS = {
     # a call site, a block, or why one passes
     "an unknown call site", "no call stack was recorded", "more than {} permits: {} for {}",
-    "{} here, {} in the baseline", "{} of this call site freed meanwhile",
+    "{} here, {} in the baseline", "{} of this call stack freed meanwhile",
+    "each repetition replaces it", "it does not grow in {} repetitions", "in {} repetitions it goes up and down",
+    "it stops growing after repetition {} of {}", ", all stacks of this line together",
+    "in {} repetitions it grew by {}{}",
     "freed by its suite's tear-down", "freed before the iteration ended", "freed by the program's end",
     "freed twice, by {}", "{} B allocated by {} and freed by {}",
     # what holds a block

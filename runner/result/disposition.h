@@ -15,12 +15,12 @@ enum class Disposition {
   kAllowed,        // It does not count: an allowance covers it.
   kOtherThread,    // It does not count: its thread is older than the window, and the budget file
                    // limits only the test's own threads ("test").
-  kReplaced,       // It does not count: the window freed as much of the same call site.
+  kReplaced,       // It does not count: the window freed as much of the same call stack.
   kReleasedLater,  // It does not count: it was freed before the iteration ended, or before the
                    // moment that the budget file names.
-  kOneTime,        // It does not count: the test, repeated alone, did not leave it again.
-  kBounded,        // It does not count: the test, repeated alone, left it a few times only.
-  kSteady,         // It counts: the test, repeated alone, left it every time.
+  kOneTime,        // It does not count: the test, repeated alone, left it the first time only.
+  kBounded,        // It does not count: the test, repeated alone, stopped leaving more of it.
+  kSteady,         // It counts: the test, repeated alone, left more and more of it.
   kUnconfirmed,    // It is retained, and no repetition could show whether it grows.
   kKnown,          // It does not count: the baseline has as many blocks of it.
 };

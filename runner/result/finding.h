@@ -27,9 +27,10 @@ struct Finding {
   Reach reach = Reach::kUnknown;
   std::string holder;  // what leads to retained blocks; may be empty
   Disposition disposition = Disposition::kOutstanding;
-  std::string explanation;           // why it has this disposition, in one line; may be empty
-  std::vector<std::int64_t> series;  // net blocks of each repetition after the first
-  std::string component;             // the component whose code it is, where a budget file tells
+  std::string explanation;                 // why it has this disposition, in one line; may be empty
+  std::vector<std::int64_t> series;        // net blocks of each repetition after the first
+  std::vector<std::int64_t> series_bytes;  // likewise, in bytes
+  std::string component;  // the component whose code it is, where a budget file tells
   // The name and origin of its thread if that is older than the window, else empty.
   std::string thread;
   std::string allowance;  // "FILE:LINE" of the allowance that covers it
