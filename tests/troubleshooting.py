@@ -28,7 +28,7 @@ SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runne
            "runner/snapshot/file", "runner/base/atomic_file.cpp", "runner/base/file_place.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
 OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
-               "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp", "command_page.cpp",
+               "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp",
                "explain.cpp", "documents.cpp", "history_text.cpp",
                "process_resources.cpp", "budget_init.cpp", "installation.cpp", "session_text.cpp",
                "snapshot_take.cpp"}
@@ -41,6 +41,7 @@ OTHER_TEXTS = {
     "in {} repetitions it grew by {}{}",
     "freed by its suite's tear-down", "freed before the iteration ended", "freed by the program's end",
     "freed twice, by {}", "{} B allocated by {} and freed by {}",
+    "lost with what led to it", "one-time initialisation", "known from baseline",
     # what holds a block
     "a thread-local of {}", "memory that is gone", "an anonymous mapping ({:#x}-{:#x})", "the stack of {}",
     # parts of a message that has its entry
@@ -61,6 +62,7 @@ OTHER_TEXTS = {
     "The version, and how it was built",
     # figures and results
     "framework {} not counted", "leakgate: {}; gating took {}{} of {}{}", "the JSON report has each",
+    "and {} ({}); all are in the JSON report",
     "{} given again, counted once", "{} more, which the runs name", "and more tests",
     "and more over budget; the merged report has each",
     "{} known from baseline ({})", "{}:{}: {} removed: nothing used it", "ok: component {}, {}, {}",
@@ -75,7 +77,7 @@ FURTHER = {"{} is for {} only, and left out; name the binary: leakgate explain T
            "internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/commands/session.cpp",
            "not recorded: {}": "runner/report/summary_text.cpp",
            "kernel.yama.ptrace_scope is {}: set it to 1": "runner/run/linux/doctor.cpp",
-           "no test boundaries, program window only": "runner/report/verdict_counts.cpp"}
+           "no test boundaries, program window only": "runner/report/window_text.cpp"}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\''
                    r"|(?P<word>\d(?:'?\w)*|\w+)" r'|(?P<space>\s+)|.', re.S)
 ERRORS = {"UsageError", "InconclusiveError", "Error"}
@@ -143,10 +145,10 @@ def messages() -> dict[str, str]:
     for text, name in FURTHER.items():
         if any(text == literal for literal, _, _ in literals_of((ROOT / name).read_text())):
             found.setdefault(text, name)
-    words = (ROOT / "runner/region/region_words.cpp").read_text()
+    words = (ROOT / "runner/region/region_words.h").read_text()
     for word in set(re.findall(r'Named\{(?:DropReason|UnwindEnd)::\w+, "(\w+)"\}', words)):
         if word != "outermost":  # which is complete
-            found.setdefault(word, "runner/region/region_words.cpp")
+            found.setdefault(word, "runner/region/region_words.h")
     return found
 
 

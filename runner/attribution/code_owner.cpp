@@ -1,14 +1,139 @@
 #include "runner/attribution/code_owner.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 
-#include "runner/attribution/frame_origin.h"
 #include "runner/attribution/stack_pattern.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
+
+namespace {
+
+struct KnownLibrary {
+  std::string_view name;  // of the file, before ".so" or "-2.36.so"
+  FrameOrigin origin;
+};
+
+constexpr KnownLibrary kLibraries[] = {
+    {"libleakgate_agent", FrameOrigin::kAgent},
+    {"libc", FrameOrigin::kCLibrary},
+    {"libm", FrameOrigin::kCLibrary},
+    {"libmvec", FrameOrigin::kCLibrary},
+    {"libpthread", FrameOrigin::kCLibrary},
+    {"libdl", FrameOrigin::kCLibrary},
+    {"librt", FrameOrigin::kCLibrary},
+    {"ld-linux-x86-64", FrameOrigin::kCLibrary},
+    {"ld-linux-aarch64", FrameOrigin::kCLibrary},
+    {"ld", FrameOrigin::kCLibrary},
+    {"libstdc++", FrameOrigin::kCppRuntime},
+    {"libsupc++", FrameOrigin::kCppRuntime},
+    {"libgcc_s", FrameOrigin::kCppRuntime},
+    {"libc++", FrameOrigin::kCppRuntime},
+    {"libc++abi", FrameOrigin::kCppRuntime},
+    {"libgtest", FrameOrigin::kGoogleTest},
+    {"libgtest_main", FrameOrigin::kGoogleTest},
+    {"libgmock", FrameOrigin::kGoogleTest},
+    {"libgmock_main", FrameOrigin::kGoogleTest},
+};
+
+constexpr std::array<std::string_view, 3> kCppFolders = {"/usr/include/c++/", "/usr/lib/gcc/",
+                                                         "/usr/include/x86_64-linux-gnu/c++/"};
+// GoogleTest's own tests and samples are beside these folders; they count as a user's.
+constexpr std::array<std::string_view, 6> kGoogleTestFolders = {
+    "/usr/include/gtest/",
+    "/usr/include/gmock/",
+    "/usr/src/googletest/googletest/include/",
+    "/usr/src/googletest/googletest/src/",
+    "/usr/src/googletest/googlemock/include/",
+    "/usr/src/googletest/googlemock/src/"};
+
+// Returns "libgtest" for "/lib/libgtest.so.1.12.1", and "libc-2.31" for "/lib/libc-2.31.so".
+std::string_view Stem(std::string_view path) {
+  path.remove_prefix(std::min(path.rfind('/') + 1, path.size()));
+  return path.substr(0, path.find(".so"));
+}
+
+// `stem` may have a version, as "libc-2.31" has.
+bool IsLibrary(std::string_view stem, std::string_view name) {
+  if (!stem.starts_with(name)) return false;
+  const std::string_view rest = stem.substr(name.size());
+  return rest.empty() || (rest.size() > 1 && rest[0] == '-' && rest[1] >= '0' && rest[1] <= '9');
+}
+
+template <std::size_t size>
+bool IsBelow(std::string_view file, const std::array<std::string_view, size>& folders) {
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](std::string_view folder) { return file.starts_with(folder); });
+}
+
+// Tells by the file's name, wherever it was built: ".../include/gtest/gtest.h",
+// ".../src/gmock-matchers.cc".
+bool IsGoogleTestFile(std::string_view file) {
+  if (IsBelow(file, kGoogleTestFolders)) return true;
+  constexpr std::array<std::string_view, 6> kParts = {
+      "/gtest/", "/gmock/", "/src/gtest", "/src/gmock", "/gtest-all.cc", "/gmock-all.cc"};
+  return std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
+    return file.find(part) != std::string_view::npos;
+  });
+}
+
+FrameOrigin OriginOfName(std::string_view name) {
+  // The demangler cannot read some names, such as "_ZNK7testing8internal12ReturnActionI...".
+  for (const std::string_view scope :
+       {"std::", "__gnu_cxx::", "__cxxabiv1::", "_ZNSt", "_ZNKSt", "_ZSt"}) {
+    if (name.starts_with(scope)) return FrameOrigin::kCppRuntime;
+  }
+  for (const std::string_view scope : {"testing::", "_ZN7testing", "_ZNK7testing"}) {
+    if (name.starts_with(scope)) return FrameOrigin::kGoogleTest;
+  }
+  if (name.starts_with("operator new") || name.starts_with("operator delete")) {
+    return FrameOrigin::kCppRuntime;
+  }
+  return FrameOrigin::kUser;
+}
+
+}  // namespace
+
+FrameOrigin OriginOfModule(std::string_view path) {
+  if (path == "[vdso]") return FrameOrigin::kCLibrary;
+  if (path.find(".so") == std::string_view::npos) return FrameOrigin::kUser;
+  std::string_view stem = Stem(path);
+  if (stem == "libgtestd" || stem == "libgmockd") stem.remove_suffix(1);  // CMake's debug builds
+  const auto* const known =
+      std::find_if(std::begin(kLibraries), std::end(kLibraries),
+                   [&](const KnownLibrary& it) { return IsLibrary(stem, it.name); });
+  return known != std::end(kLibraries) ? known->origin : FrameOrigin::kUser;
+}
+
+bool IsRuntimeModule(std::string_view path) {
+  const FrameOrigin origin = OriginOfModule(path);
+  return origin == FrameOrigin::kCLibrary || origin == FrameOrigin::kCppRuntime;
+}
+
+bool IsLoader(std::string_view path) {
+  if (OriginOfModule(path) != FrameOrigin::kCLibrary) return false;
+  const std::string_view stem = Stem(path);
+  return IsLibrary(stem, "ld") || stem.starts_with("ld-linux");
+}
+
+FrameOrigin OriginOf(const Frame& frame) {
+  const FrameOrigin by_module = OriginOfModule(frame.module);
+  if (by_module != FrameOrigin::kUser) return by_module;
+  const FrameOrigin by_name = OriginOfName(QualifiedNameOf(frame.function));
+  // Users may write code in namespace testing, as GoogleTest's own tests do.
+  const bool is_elsewhere =
+      by_name == FrameOrigin::kGoogleTest && !frame.file.empty() && !IsGoogleTestFile(frame.file);
+  if (is_elsewhere) return FrameOrigin::kUser;
+  if (by_name != FrameOrigin::kUser) return by_name;
+  if (IsBelow(frame.file, kCppFolders)) return FrameOrigin::kCppRuntime;
+  return IsBelow(frame.file, kGoogleTestFolders) ? FrameOrigin::kGoogleTest : FrameOrigin::kUser;
+}
+
 namespace {
 
 using FrameMatcher = bool (*)(std::string_view glob, const NamedFrame& frame);

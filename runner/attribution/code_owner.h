@@ -1,17 +1,38 @@
-// Tells whose code a call stack is: which frames are the user's own, and which component is charged
-// with a block. A report shows the innermost of the user's frames first.
+// Tells where the code of a frame comes from and whose it is: which frames are the user's own, and
+// which component is charged with a block. A report shows the innermost of the user's frames first.
 //
 // Pure. When in doubt, a frame is the user's.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "runner/budget/budget_file.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {
+
+enum class FrameOrigin {
+  kUser,        // everything else, also frames of which nothing is known
+  kAgent,       // leakgate's own
+  kCLibrary,    // libc and what belongs to it, the dynamic loader, the vdso
+  kCppRuntime,  // libstdc++, libgcc and the like; operator new and delete; std::, also if it is a
+                // template compiled into the program
+  kGoogleTest,  // testing::, as a library or compiled in
+};
+
+[[nodiscard]] FrameOrigin OriginOf(const Frame& frame);
+
+// Tells by the file name of a module which library it is; returns kUser if it is none of these.
+[[nodiscard]] FrameOrigin OriginOfModule(std::string_view path);
+
+// Returns whether a module belongs to the C or C++ runtime. Its exported functions are enough to
+// name its frames, so that a report is the same with and without the runtime's debug package.
+[[nodiscard]] bool IsRuntimeModule(std::string_view path);
+
+[[nodiscard]] bool IsLoader(std::string_view path);
 
 // Returns false for frames of the C and C++ runtime, of GoogleTest and of leakgate's agent.
 [[nodiscard]] bool IsUserFrame(const Frame& frame);

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/code_owner.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {

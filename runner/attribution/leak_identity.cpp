@@ -6,9 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/code_owner.h"
 #include "runner/region/region_words.h"
-#include "runner/symbols/function_text.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "runner/budget/filter.h"
+#include "runner/budget/wording.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {

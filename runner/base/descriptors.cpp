@@ -1,8 +1,12 @@
 #include "runner/base/descriptors.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <utility>
 
 namespace leakgate {
@@ -32,6 +36,32 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(begin_, other.begin_);
   std::swap(bytes_, other.bytes_);
   return *this;
+}
+
+int OwnPid() { return ::getpid(); }
+
+unsigned EffectiveUser() { return ::geteuid(); }
+
+std::optional<unsigned> FindUser(const std::string& name) {
+  const passwd* const user = ::getpwnam(name.c_str());
+  return user == nullptr ? std::nullopt : std::optional<unsigned>(user->pw_uid);
+}
+
+std::vector<FileRange> DataRanges(const UniqueFd& fd, FileRange within) {
+  std::vector<FileRange> ranges;
+  for (std::uint64_t at = within.begin; at < within.end;) {
+    const off_t data = ::lseek(fd.get(), static_cast<off_t>(at), SEEK_DATA);
+    if (data < 0 && errno == ENXIO) return ranges;  // there is no page from `at` on
+    if (data < 0) return {within};
+    const auto begin = static_cast<std::uint64_t>(data);
+    if (begin >= within.end) return ranges;
+    const off_t hole = ::lseek(fd.get(), data, SEEK_HOLE);
+    if (hole < 0) return {within};
+    const std::uint64_t end = std::min(static_cast<std::uint64_t>(hole), within.end);
+    ranges.push_back({begin, end});
+    at = end;
+  }
+  return ranges;
 }
 
 }  // namespace leakgate

@@ -1,4 +1,5 @@
-// Owners of a file descriptor and of a shared mapping, and errno as text and as a value.
+// What the operating system gives: file descriptors, shared mappings, pages of sparse files, errno
+// as text and as a value, this process, and users.
 #pragma once
 
 #include <unistd.h>
@@ -6,9 +7,11 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "runner/base/expected.h"
 
@@ -70,5 +73,25 @@ class Mapping {
   std::byte* begin_ = nullptr;
   std::size_t bytes_ = 0;
 };
+
+[[nodiscard]] int OwnPid();
+
+// Returns the number of the user whose rights this process has; 0 is root.
+[[nodiscard]] unsigned EffectiveUser();
+
+// Returns the number of the user called `name`; nothing if there is none. Not thread-safe
+// (getpwnam).
+[[nodiscard]] std::optional<unsigned> FindUser(const std::string& name);
+
+// A part of a file.
+struct FileRange {
+  std::uint64_t begin = 0;  // in bytes
+  std::uint64_t end = 0;
+};
+
+// Returns the ranges of the sparse file `fd` within `within` that have pages, or `within` if the
+// kernel cannot tell. Reading a hole of shared memory through a mapping would allocate pages for
+// it, so the runner never reads holes.
+[[nodiscard]] std::vector<FileRange> DataRanges(const UniqueFd& fd, FileRange within);
 
 }  // namespace leakgate

@@ -15,6 +15,8 @@ enum class ExitCode : int {
   kUsage = 2,         // the command line or a budget file is wrong, or the program was not found
   kInconclusive = 3,  // the program was refused, was not measured or timed out, or leakgate failed
 };
+// The exit code of a command that has done what it was asked.
+inline constexpr int kExitPass = static_cast<int>(ExitCode::kPass);
 
 struct Error {
   std::string message;  // one line, without newline and full stop at the end

@@ -43,7 +43,7 @@ tl::unexpected<PlaceProblem> PlantedProblem(const struct stat& entry) {
                  "write it elsewhere");
 }
 
-// Whether another user may have put `entry` into `directory` to have others write to it.
+// Returns whether another user may have put `entry` into `directory` to have others write to it.
 bool IsPlanted(int directory, const struct stat& entry) {
   constexpr mode_t kForAll = S_ISVTX | S_IWOTH;
   struct stat around {};

@@ -84,7 +84,7 @@ std::string StatusRow::SequenceToReleaseRow() const {
   return fmt::format("{}{}{}{}{}{}", kSave, kScrollAll, kPlain, GoTo(rows_), kClearRest, kRestore);
 }
 
-// A failed write is ignored: nobody reads a terminal whose other end is gone.
+// A failed write is ignored, since nobody reads a terminal whose other end is gone.
 void StatusRow::Write(const std::string& text) const {
   (void)!::write(fd_, text.data(), text.size());
 }

@@ -1,4 +1,10 @@
-// Tables of enumerators and the words for them, searched in both directions.
+// Words for enumerators. An enum that has words specialises WordTable, beside the enum or in a
+// header of words; Word and FromWord then work for it:
+//
+//   template <>
+//   struct WordTable<Confirm> {
+//     static constexpr std::array kWords = {Named{Confirm::kAfter, "after"}, ...};
+//   };
 #pragma once
 
 #include <algorithm>
@@ -17,6 +23,16 @@ struct Named {
 template <typename Enum>
 Named(Enum, const char*) -> Named<Enum>;
 
+// The first word of a table also stands for a value that no enumerator has, so it is the most
+// cautious one.
+template <typename Enum>
+struct WordTable;
+
+template <typename Enum>
+concept HasWords = requires {
+  WordTable<Enum>::kWords;
+};
+
 // Returns the word for `value`; the first word of the table for a value that no enumerator has.
 template <typename Enum, std::size_t count>
 const char* WordIn(const std::array<Named<Enum>, count>& table, Enum value) {
@@ -31,6 +47,16 @@ std::optional<Enum> ValueIn(const std::array<Named<Enum>, count>& table, std::st
   const auto* const found = std::find_if(
       table.begin(), table.end(), [&](const Named<Enum>& named) { return named.word == word; });
   return found == table.end() ? std::nullopt : std::optional(found->value);
+}
+
+template <HasWords Enum>
+[[nodiscard]] const char* Word(Enum value) {
+  return WordIn(WordTable<Enum>::kWords, value);
+}
+
+template <HasWords Enum>
+[[nodiscard]] std::optional<Enum> FromWord(std::string_view word) {
+  return ValueIn(WordTable<Enum>::kWords, word);
 }
 
 }  // namespace leakgate

@@ -1,10 +1,13 @@
-// The budget of one window: its limits and allowances, each with the place where it was set.
+// The budget of one window: its limits and allowances, each with the place where it was set; and
+// the table of the quantities that it limits.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/budget/budget_file.h"
@@ -72,5 +75,52 @@ struct AppliedBudget {
 
   bool operator==(const AppliedBudget&) const = default;
 };
+
+// The tables below list the quantities that a budget limits. Code that treats all quantities alike
+// (applying, explaining, tightening) goes through them, and so forgets none.
+
+// A quantity that is limited in bytes and in blocks.
+struct AmountQuantity {
+  std::string_view key;
+  AmountLimits WindowLimits::*limits;
+  AppliedAmountLimits AppliedBudget::*applied;
+};
+
+// A quantity that is limited by one number.
+struct NumberQuantity {
+  std::string_view key;
+  std::optional<Limit> WindowLimits::*limit;
+  std::optional<AppliedLimit> AppliedBudget::*applied;
+  bool in_bytes;             // false: the number is a count
+  std::string_view counted;  // what it counts, in the plural; empty if it is in bytes
+};
+
+namespace quantity {
+
+inline constexpr AmountQuantity kOutstanding{"outstanding", &WindowLimits::outstanding,
+                                             &AppliedBudget::outstanding};
+inline constexpr AmountQuantity kLost{"lost", &WindowLimits::lost, &AppliedBudget::lost};
+inline constexpr AmountQuantity kRetained{"retained", &WindowLimits::retained,
+                                          &AppliedBudget::retained};
+inline constexpr AmountQuantity kGrowth{"growth", &WindowLimits::growth, &AppliedBudget::growth};
+inline constexpr AmountQuantity kAllocated{"allocated", &WindowLimits::allocated,
+                                           &AppliedBudget::allocated};
+inline constexpr AmountQuantity kMapped{"mapped", &WindowLimits::mapped, &AppliedBudget::mapped};
+inline constexpr NumberQuantity kPeak{"peak", &WindowLimits::peak_bytes, &AppliedBudget::peak_bytes,
+                                      true, ""};
+inline constexpr NumberQuantity kFileDescriptors{
+    "file_descriptors", &WindowLimits::file_descriptors, &AppliedBudget::file_descriptors, false,
+    "file descriptors"};
+inline constexpr NumberQuantity kThreads{"threads", &WindowLimits::threads, &AppliedBudget::threads,
+                                         false, "threads"};
+
+}  // namespace quantity
+
+inline constexpr std::array kAmountQuantities = {quantity::kOutstanding, quantity::kLost,
+                                                 quantity::kRetained,    quantity::kGrowth,
+                                                 quantity::kAllocated,   quantity::kMapped};
+
+inline constexpr std::array kNumberQuantities = {quantity::kPeak, quantity::kFileDescriptors,
+                                                 quantity::kThreads};
 
 }  // namespace leakgate

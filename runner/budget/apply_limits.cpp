@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <tuple>
 
-#include "runner/budget/filter.h"
-#include "runner/budget/quantities.h"
+#include "runner/budget/applied_budget.h"
+#include "runner/budget/wording.h"
 
 namespace leakgate {
 namespace {

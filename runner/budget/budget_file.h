@@ -2,6 +2,7 @@
 // reads these values, and budget_set.h works out which of them apply.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "common/region_layout.h"
+#include "runner/base/word_table.h"
 
 namespace leakgate {
 
@@ -63,13 +65,30 @@ struct ScopedLimits {
 // The end by which a test must have freed what it allocates: its own, its suite's, or the
 // program's. Its outstanding blocks are judged then.
 enum class FreeBy { kTest, kSuite, kProgram };
+template <>
+struct WordTable<FreeBy> {
+  static constexpr std::array kWords = {Named{FreeBy::kTest, "test"},
+                                        Named{FreeBy::kSuite, "suite"},
+                                        Named{FreeBy::kProgram, "program"}};
+};
 
 // When a test that retains blocks is repeated to see whether it grows.
 enum class Confirm { kAfter, kInline, kOff };
+template <>
+struct WordTable<Confirm> {
+  static constexpr std::array kWords = {Named{Confirm::kAfter, "after"},
+                                        Named{Confirm::kInline, "inline"},
+                                        Named{Confirm::kOff, "off"}};
+};
 
 // Which blocks a test is charged with: all of the process, or those of its own thread and of the
 // threads that it has started.
 enum class ThreadScope { kProcess, kTest };
+template <>
+struct WordTable<ThreadScope> {
+  static constexpr std::array kWords = {Named{ThreadScope::kProcess, "process"},
+                                        Named{ThreadScope::kTest, "test"}};
+};
 
 // Changes the limits of certain tests.
 struct Override {

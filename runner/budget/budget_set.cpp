@@ -108,7 +108,7 @@ std::vector<BudgetCandidate> BudgetSet::Candidates(const TestId& test) const {
   for (const Entry& entry : entries_) {
     if (Covers(entry.file, test)) covering.push_back(&entry);
   }
-  // In the usual case, none or one, the file system need not be asked.
+  // In the usual case there is none or one, and the file system need not be asked.
   if (covering.empty()) return {};
   if (covering.size() == 1) return {{&covering.front()->file, 0}};
 

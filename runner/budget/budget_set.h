@@ -23,7 +23,7 @@
 #include "runner/budget/applied_budget.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/budget_file.h"
-#include "runner/budget/filter.h"
+#include "runner/budget/wording.h"
 
 namespace leakgate {
 

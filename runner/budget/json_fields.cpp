@@ -10,7 +10,7 @@
 namespace leakgate {
 namespace {
 
-// The value as messages show it.
+// Returns the value as messages show it.
 std::string DescribeValue(const LocatedValue& value) {
   switch (value.kind) {
     case JsonKind::kArray:
@@ -87,6 +87,14 @@ Unexpected WrongType(const LocatedValue& value, const JsonPlace& place, std::str
                      std::string_view example) {
   return place.ErrorAt(value, fmt::format("expected {}, found {}; write one such as {}", wanted,
                                           DescribeValue(value), example));
+}
+
+Unexpected UnknownWord(const LocatedValue& value, const JsonPlace& place,
+                       const std::vector<std::string_view>& words) {
+  const std::string choices = QuotedList(words, "or");
+  if (value.kind != JsonKind::kString) return WrongType(value, place, "a string", choices);
+  return place.ErrorAt(value,
+                       fmt::format("unknown word {}; write {}", Quoted(value.text), choices));
 }
 
 Expected<void> ReadObject(const LocatedValue& value, const JsonPlace& place,

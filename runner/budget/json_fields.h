@@ -4,12 +4,14 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "runner/base/expected.h"
+#include "runner/base/word_table.h"
 #include "runner/budget/located_json.h"
 
 namespace leakgate {
@@ -60,6 +62,21 @@ struct JsonField {
 // The error that a value has the wrong type. `wanted` is the right one, such as "a string".
 [[nodiscard]] Unexpected WrongType(const LocatedValue& value, const JsonPlace& place,
                                    std::string_view wanted, std::string_view example);
+
+// The error that a value is not one of `words`, which are all that may stand there.
+[[nodiscard]] Unexpected UnknownWord(const LocatedValue& value, const JsonPlace& place,
+                                     const std::vector<std::string_view>& words);
+
+// Reads a word, and returns the enumerator that it stands for.
+template <HasWords Enum>
+[[nodiscard]] Expected<Enum> ReadWord(const LocatedValue& value, const JsonPlace& place) {
+  const std::optional<Enum> found =
+      value.kind == JsonKind::kString ? FromWord<Enum>(value.text) : std::nullopt;
+  if (found) return *found;
+  std::vector<std::string_view> words;
+  for (const auto& named : WordTable<Enum>::kWords) words.emplace_back(named.word);
+  return UnknownWord(value, place, words);
+}
 
 // Makes a JsonField::read that stores the result of `read` in `target`. `more` are further
 // arguments of `read`, such as the example for ReadText.

@@ -68,9 +68,9 @@ std::vector<JsonField> FieldsOf(BudgetFile& budget) {
       {"binaries", Into(budget.binaries, ReadTexts, kBinariesExample)},
       {"code", Into(budget.code, ReadCode)},
       {"processes", Into(budget.processes, ReadProcesses)},
-      {"free_by", Into(budget.free_by, ReadFreeBy)},
-      {"confirm", Into(budget.confirm, ReadConfirm)},
-      {"threads", Into(budget.thread_scope, ReadThreadScope)},
+      {"free_by", Into(budget.free_by, ReadWord<FreeBy>)},
+      {"confirm", Into(budget.confirm, ReadWord<Confirm>)},
+      {"threads", Into(budget.thread_scope, ReadWord<ThreadScope>)},
       {"limits", Into(budget.limits, ReadLimits)},
       {"overrides", Into(budget.overrides, ReadOverrides)},
       {"allowances", Into(budget.allowances, ReadAllowances)}};

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/base/expected.h"
@@ -26,5 +27,9 @@ namespace leakgate {
 // Finds, reads and parses budget files. Fails at the first bad file.
 [[nodiscard]] Expected<std::vector<BudgetFile>> LoadBudgetFiles(
     const std::vector<std::filesystem::path>& files_and_directories);
+
+// Returns the published schema of budget files, docs/leakgate-budget-1.schema.json, which is
+// compiled into the runner.
+[[nodiscard]] std::string_view BudgetSchemaText();
 
 }  // namespace leakgate

@@ -12,11 +12,10 @@
 
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
+#include "runner/region/region_words.h"
 
 namespace leakgate {
 namespace {
-
-using std::string_view_literals::operator""sv;
 
 Limit LimitAt(const LocatedValue& value, std::int64_t number) {
   return {.value = number, .line = value.line, .column = value.column};
@@ -71,19 +70,24 @@ Expected<Limit> ReadBytesOnly(const LocatedValue& value, const JsonPlace& place)
   return bytes;
 }
 
+JsonField FieldOf(const AmountQuantity& quantity, WindowLimits& window) {
+  return {quantity.key, Into(window.*quantity.limits, ReadAmount)};
+}
+JsonField FieldOf(const NumberQuantity& quantity, WindowLimits& window) {
+  std::optional<Limit>& limit = window.*quantity.limit;
+  if (quantity.in_bytes) return {quantity.key, Into(limit, ReadBytesOnly)};
+  return {quantity.key, Into(limit, ReadCount, quantity.counted)};
+}
+
 Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& place) {
   WindowLimits window;
   const Expected<void> read = ReadNonEmptyObject(
       value, place,
-      {{"outstanding", Into(window.outstanding, ReadAmount)},
-       {"lost", Into(window.lost, ReadAmount)},
-       {"retained", Into(window.retained, ReadAmount)},
-       {"growth", Into(window.growth, ReadAmount)},
-       {"allocated", Into(window.allocated, ReadAmount)},
-       {"peak", Into(window.peak_bytes, ReadBytesOnly)},
-       {"mapped", Into(window.mapped, ReadAmount)},
-       {"file_descriptors", Into(window.file_descriptors, ReadCount, "file descriptors"sv)},
-       {"threads", Into(window.threads, ReadCount, "threads"sv)}},
+      {FieldOf(quantity::kOutstanding, window), FieldOf(quantity::kLost, window),
+       FieldOf(quantity::kRetained, window), FieldOf(quantity::kGrowth, window),
+       FieldOf(quantity::kAllocated, window), FieldOf(quantity::kPeak, window),
+       FieldOf(quantity::kMapped, window), FieldOf(quantity::kFileDescriptors, window),
+       FieldOf(quantity::kThreads, window)},
       kWindowExample);
   if (!read) return Unexpected(read.error());
   return window;
@@ -92,7 +96,8 @@ Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& pl
 // Fails on limits of descriptors and threads, which are counted at the begin and end of tests only.
 Expected<WindowLimits> ReadOuterWindow(const LocatedValue& value, const JsonPlace& place) {
   for (const LocatedMember& member : value.members) {
-    const bool is_of_tests = member.key == "file_descriptors" || member.key == "threads";
+    const bool is_of_tests =
+        member.key == quantity::kFileDescriptors.key || member.key == quantity::kThreads.key;
     if (!is_of_tests) continue;
     return place.Member(member.key)
         .ErrorAt(member, "is measured for tests only; move it to the limits of \"test\"");
@@ -103,24 +108,6 @@ Expected<WindowLimits> ReadOuterWindow(const LocatedValue& value, const JsonPlac
 constexpr std::string_view kReasonExample = R"("the pool keeps one socket")";
 constexpr std::string_view kIssueExample = R"("NET-123")";
 constexpr std::string_view kDateExample = R"("2026-12-31")";
-
-template <typename Choice>
-using Words = std::vector<std::pair<std::string_view, Choice>>;
-
-// Reads one of `words`, and returns what it stands for.
-template <typename Choice>
-Expected<Choice> ReadWord(const LocatedValue& value, const JsonPlace& place,
-                          const Words<Choice>& words) {
-  std::vector<std::string_view> known;
-  for (const auto& [word, choice] : words) {
-    if (value.kind == JsonKind::kString && value.text == word) return choice;
-    known.push_back(word);
-  }
-  const std::string choices = QuotedList(known, "or");
-  if (value.kind != JsonKind::kString) return WrongType(value, place, "a string", choices);
-  return place.ErrorAt(value,
-                       fmt::format("unknown word {}; write {}", Quoted(value.text), choices));
-}
 
 constexpr std::string_view kOverrideExample =
     R"({"tests": ["HttpTest.*"], "limits": {"test": {"outstanding": {"bytes": 64}}}, )"
@@ -148,7 +135,7 @@ Expected<Override> ReadOverride(const LocatedValue& value, const JsonPlace& plac
       ReadObject(value, place,
                  {{"tests", Into(result.tests, ReadTexts, kTestsExample), kAddTests},
                   {"limits", Into(result.limits, ReadOverrideLimits)},
-                  {"free_by", Into(result.free_by, ReadFreeBy)},
+                  {"free_by", Into(result.free_by, ReadWord<FreeBy>)},
                   {"reason", Into(result.reason, ReadText, kReasonExample), kAddReason},
                   {"owner", Into(result.owner, ReadText, kOwnerExample)},
                   {"issue", Into(result.issue, ReadText, kIssueExample)},
@@ -199,10 +186,10 @@ Expected<ScopedLimits> ReadLimits(const LocatedValue& value, const JsonPlace& pl
   ScopedLimits limits;
   const Expected<void> read =
       ReadNonEmptyObject(value, place,
-                         {{"test", Into(limits.test, ReadWindow)},
-                          {"suite", Into(limits.suite, ReadOuterWindow)},
-                          {"program", Into(limits.program, ReadOuterWindow)},
-                          {"process", Into(limits.process, ReadOuterWindow)}},
+                         {{Word(WindowKind::kTest), Into(limits.test, ReadWindow)},
+                          {Word(WindowKind::kSuite), Into(limits.suite, ReadOuterWindow)},
+                          {Word(WindowKind::kProgram), Into(limits.program, ReadOuterWindow)},
+                          {Word(WindowKind::kProcess), Into(limits.process, ReadOuterWindow)}},
                          kLimitsExample);
   if (!read) return Unexpected(read.error());
   return limits;
@@ -210,7 +197,7 @@ Expected<ScopedLimits> ReadLimits(const LocatedValue& value, const JsonPlace& pl
 
 Expected<ScopedLimits> ReadOverrideLimits(const LocatedValue& value, const JsonPlace& place) {
   for (const LocatedMember& member : value.members) {
-    if (member.key != "program") continue;
+    if (member.key != Word(WindowKind::kProgram)) continue;
     return place.Member(member.key)
         .ErrorAt(member,
                  "an override limits tests, suites and the processes that tests start; move it "
@@ -219,29 +206,12 @@ Expected<ScopedLimits> ReadOverrideLimits(const LocatedValue& value, const JsonP
   ScopedLimits limits;
   const Expected<void> read =
       ReadNonEmptyObject(value, place,
-                         {{"test", Into(limits.test, ReadWindow)},
-                          {"suite", Into(limits.suite, ReadOuterWindow)},
-                          {"process", Into(limits.process, ReadOuterWindow)}},
+                         {{Word(WindowKind::kTest), Into(limits.test, ReadWindow)},
+                          {Word(WindowKind::kSuite), Into(limits.suite, ReadOuterWindow)},
+                          {Word(WindowKind::kProcess), Into(limits.process, ReadOuterWindow)}},
                          kLimitsExample);
   if (!read) return Unexpected(read.error());
   return limits;
-}
-
-Expected<FreeBy> ReadFreeBy(const LocatedValue& value, const JsonPlace& place) {
-  return ReadWord<FreeBy>(
-      value, place,
-      {{"test", FreeBy::kTest}, {"suite", FreeBy::kSuite}, {"program", FreeBy::kProgram}});
-}
-
-Expected<Confirm> ReadConfirm(const LocatedValue& value, const JsonPlace& place) {
-  return ReadWord<Confirm>(
-      value, place,
-      {{"after", Confirm::kAfter}, {"inline", Confirm::kInline}, {"off", Confirm::kOff}});
-}
-
-Expected<ThreadScope> ReadThreadScope(const LocatedValue& value, const JsonPlace& place) {
-  return ReadWord<ThreadScope>(value, place,
-                               {{"process", ThreadScope::kProcess}, {"test", ThreadScope::kTest}});
 }
 
 Expected<std::vector<Override>> ReadOverrides(const LocatedValue& value, const JsonPlace& place) {

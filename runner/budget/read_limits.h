@@ -29,11 +29,6 @@ namespace leakgate {
 inline constexpr std::string_view kOwnerExample = R"("team-net")";
 inline constexpr std::string_view kTestsExample = R"("HttpTest.*")";
 
-[[nodiscard]] Expected<FreeBy> ReadFreeBy(const LocatedValue& value, const JsonPlace& place);
-[[nodiscard]] Expected<Confirm> ReadConfirm(const LocatedValue& value, const JsonPlace& place);
-[[nodiscard]] Expected<ThreadScope> ReadThreadScope(const LocatedValue& value,
-                                                    const JsonPlace& place);
-
 // Both lists may be empty.
 [[nodiscard]] Expected<std::vector<Override>> ReadOverrides(const LocatedValue& value,
                                                             const JsonPlace& place);

@@ -1,4 +1,5 @@
-// Words and sizes, as messages show them and as users write them. All functions are pure.
+// Words, sizes and patterns of test names, as messages show them and as users write them. All
+// functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -29,5 +30,17 @@ namespace leakgate {
 // is optional. A fraction must come to a whole number of bytes. The error is one line that tells
 // what is wrong with `text`, and what to write instead.
 [[nodiscard]] tl::expected<std::int64_t, std::string> ParseSize(std::string_view text);
+
+// Returns whether `glob` matches the whole `name`, as in GoogleTest. '*' stands for any text, and
+// '?' for any one character.
+[[nodiscard]] bool MatchesGlob(std::string_view glob, std::string_view name);
+
+// Returns whether `filter` matches `name`, as in GoogleTest. A filter is a list of globs, separated
+// by ':'. The globs behind the first '-' exclude names. A filter that only excludes names matches
+// all others.
+[[nodiscard]] bool MatchesFilter(const std::string& filter, const std::string& name);
+
+[[nodiscard]] bool MatchesAnyFilter(const std::vector<std::string>& filters,
+                                    const std::string& name);
 
 }  // namespace leakgate

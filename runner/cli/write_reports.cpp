@@ -56,7 +56,7 @@ bool IsStepSummary(const std::filesystem::path& path) {
   return !summary.empty() && path == summary;
 }
 
-// What there is to write, the same for each format.
+// The values that each format writes.
 struct Contents {
   const RunResult& run;
   const std::vector<RunResult>& baseline;

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "runner/attribution/stack_pattern.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "runner/attribution/leak_identity.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 #include "runner/region/amount.h"
 
 namespace leakgate {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "runner/process/proc_files.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/region/region_words.h"
 
 namespace leakgate {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "runner/attribution/call_sites.h"
-#include "runner/attribution/group_findings.h"
 #include "runner/budget/budget_set.h"
 #include "runner/reach/linux/find_reach.h"
 #include "runner/region/region_reader.h"

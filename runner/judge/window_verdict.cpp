@@ -6,7 +6,7 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/attribution/code_owner.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {

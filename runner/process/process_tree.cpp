@@ -17,7 +17,6 @@
 
 #include "common/region_layout.h"
 #include "runner/base/descriptors.h"
-#include "runner/process/memory_layout.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
 

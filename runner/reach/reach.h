@@ -24,7 +24,7 @@
 
 #include "runner/reach/block_index.h"
 #include "runner/region/region_copies.h"
-#include "runner/result/disposition.h"
+#include "runner/result/finding.h"
 
 namespace leakgate {
 

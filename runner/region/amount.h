@@ -1,12 +1,16 @@
-// An amount of heap: bytes and blocks. Both are signed, because growth may be negative.
+// Amounts of heap, and numbers as a person reads them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "common/region_layout.h"
 
 namespace leakgate {
 
+// Both are signed, because growth may be negative.
 struct Amount {
   std::int64_t bytes = 0;
   std::int64_t blocks = 0;
@@ -52,5 +56,24 @@ inline Amount& operator+=(Amount& a, Amount b) { return a = a + b; }
   return AmountOf(totals.allocated_bytes - totals.freed_bytes,
                   totals.allocated_blocks - totals.freed_blocks);
 }
+
+// Returns text such as "128 B", "9999 B", "1.5 MiB". It is exact below 10 KiB, so that small
+// findings add up.
+[[nodiscard]] std::string FormatBytes(std::int64_t bytes);
+
+// Returns text such as "1 block" or "2 blocks". `noun` is in the singular and takes an s.
+[[nodiscard]] std::string FormatCount(std::int64_t count, std::string_view noun);
+
+// Returns text such as "64 B in 1 block".
+[[nodiscard]] std::string FormatAmount(Amount amount);
+
+// Returns text such as "64.0 KiB in 1 mapping".
+[[nodiscard]] std::string FormatMapped(Amount amount);
+
+// Returns text such as "-8 B (+0 blocks)". A change always has its sign.
+[[nodiscard]] std::string FormatChange(Amount change);
+
+// Returns text such as "0.4 ms", "41 ms", "2.31 s" or "3 min 20 s".
+[[nodiscard]] std::string FormatDuration(std::chrono::nanoseconds duration);
 
 }  // namespace leakgate

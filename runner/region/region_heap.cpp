@@ -3,7 +3,7 @@
 #include <bitset>
 
 #include "common/live_slot.h"
-#include "runner/region/linux/data_ranges.h"
+#include "runner/base/descriptors.h"
 #include "runner/region/region_reader.h"
 #include "runner/region/shared_copy.h"
 

@@ -1,10 +1,9 @@
 // The words for the enumerations of a region, in reports and messages alike. Reports depend on
-// them: docs/leakgate-report-2.schema.json lists the same ones. A value that no enumerator has
-// reads as the most cautious word.
+// them: docs/leakgate-report-2.schema.json lists the same ones.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,18 +14,75 @@
 #include "common/stack_event.h"
 #include "common/unwind_end.h"
 #include "runner/base/expected.h"
+#include "runner/base/word_table.h"
 
 namespace leakgate {
 
-[[nodiscard]] const char* Word(AllocationKind kind);    // "malloc", "new[]", ...
-[[nodiscard]] const char* Word(UnwindEnd end);          // "outermost", "depth_limit", ...
-[[nodiscard]] const char* Word(DropReason reason);      // "reentered", "map_full", ...
-[[nodiscard]] const char* Word(BoundarySource source);  // "listener", "stream", "none"
-[[nodiscard]] const char* Word(WindowKind kind);        // "test", "suite", "program", "process"
+template <>
+struct WordTable<AllocationKind> {
+  static constexpr std::array kWords = {
+      Named{AllocationKind::kMalloc, "malloc"},
+      Named{AllocationKind::kCalloc, "calloc"},
+      Named{AllocationKind::kRealloc, "realloc"},
+      Named{AllocationKind::kMemalign, "memalign"},
+      Named{AllocationKind::kNew, "new"},
+      Named{AllocationKind::kNewArray, "new[]"},
+      Named{AllocationKind::kMapped, "mapped"},
+      Named{AllocationKind::kMappedFile, "mapped file"},
+      Named{AllocationKind::kMappedShared, "shared memory"},
+      Named{AllocationKind::kThreadStack, "thread stack"},
+  };
+};
 
-// Returns the enumerator that `word` stands for; nothing if there is no such word.
-template <typename Enum>
-[[nodiscard]] std::optional<Enum> FromWord(std::string_view word);
+template <>
+struct WordTable<UnwindEnd> {
+  static constexpr std::array kWords = {
+      Named{UnwindEnd::kUnreadableStack, "unreadable_stack"},
+      Named{UnwindEnd::kOutermost, "outermost"},
+      Named{UnwindEnd::kDepthLimit, "depth_limit"},
+      Named{UnwindEnd::kNoUnwindInfo, "no_unwind_info"},
+      Named{UnwindEnd::kBadUnwindInfo, "bad_unwind_info"},
+      Named{UnwindEnd::kNotAStack, "not_a_stack"},
+      Named{UnwindEnd::kTableFull, "table_full"},
+      Named{UnwindEnd::kNotTaken, "not_taken"},
+  };
+};
+
+template <>
+struct WordTable<DropReason> {
+  static constexpr std::array kWords = {
+      Named{DropReason::kReentered, "reentered"},
+      Named{DropReason::kAddressRange, "address_range"},
+      Named{DropReason::kUnaligned, "unaligned"},
+      Named{DropReason::kContextTableFull, "context_table_full"},
+      Named{DropReason::kMapFull, "map_full"},
+      Named{DropReason::kWindowTableFull, "window_table_full"},
+      Named{DropReason::kTextFull, "text_full"},
+      Named{DropReason::kNoThreadState, "no_thread_state"},
+      Named{DropReason::kAllowanceTableFull, "allowance_table_full"},
+      Named{DropReason::kMappingTableFull, "mapping_table_full"},
+      Named{DropReason::kMeasuringWindowTableFull, "measuring_window_table_full"},
+  };
+};
+
+template <>
+struct WordTable<BoundarySource> {
+  static constexpr std::array kWords = {
+      Named{BoundarySource::kNone, "none"},
+      Named{BoundarySource::kListener, "listener"},
+      Named{BoundarySource::kStream, "stream"},
+  };
+};
+
+template <>
+struct WordTable<WindowKind> {
+  static constexpr std::array kWords = {
+      Named{WindowKind::kProgram, "program"},
+      Named{WindowKind::kSuite, "suite"},
+      Named{WindowKind::kTest, "test"},
+      Named{WindowKind::kProcess, "process"},
+  };
+};
 
 // The events whose stacks are recorded are bits of common/stack_event.h, and have names, as in
 // `--stacks alloc,realloc,free`.

@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {
@@ -24,7 +24,7 @@ std::string SourceText(const LimitSource& source) {
 
 bool IsInBytes(const Violation& violation) { return violation.metric.ends_with("_bytes"); }
 
-// Rounded, 10.0 KiB may be more than 10.0 KiB: then both are told exactly.
+// Two numbers may be the same when they are rounded. Then both are shown exactly.
 bool LooksEqual(const Violation& violation) {
   return IsInBytes(violation) &&
          FormatBytes(violation.actual) == FormatBytes(violation.limit.value);
@@ -39,8 +39,8 @@ std::string LimitText(const Violation& violation) {
   return LooksEqual(violation) ? fmt::format("{} B", limit) : FormatBytes(limit);
 }
 
-// Sets the amount of each as far as the violations of its quantity and component tell it: one
-// tells the bytes, another the blocks.
+// Sets the amounts from the violations of the same quantity and component: one has the bytes,
+// another the blocks.
 void SetToldAmounts(std::vector<Violation>& violations) {
   struct Told {
     std::optional<std::int64_t> bytes;
@@ -59,8 +59,8 @@ void SetToldAmounts(std::vector<Violation>& violations) {
   }
 }
 
-// The whole amount of the quantity that `violation` is of. One that a component's
-// code left is told by the findings that are charged to it, as is what grows.
+// Returns the whole amount of the quantity of `violation`. If the window does not have it, it is
+// the sum of the findings that are charged to the component.
 Amount AmountOver(const Violation& violation, const WindowResult& window) {
   if (violation.component == window.budget->component) {
     if (IsOf(violation, "outstanding")) return window.outstanding;
@@ -84,7 +84,7 @@ Amount AmountOver(const Violation& violation, const WindowResult& window) {
   return amount;
 }
 
-// "budget 64 B and 1 block"; that no bytes means no blocks goes without saying.
+// Returns "budget 64 B and 1 block", or "budget 0 B": no bytes means no blocks.
 std::string BudgetText(const Violations& violations) {
   const auto is_none = [](const Violation* violation) { return violation->limit.value == 0; };
   if (std::all_of(violations.begin(), violations.end(), is_none)) {
@@ -118,13 +118,13 @@ std::string BytesText(const Violations& violations) {
   return AnyLooksEqual(violations) ? fmt::format("{} B", bytes) : FormatBytes(bytes);
 }
 
-// "128 B in 2 blocks lost", "2 file descriptors left open".
+// Returns "128 B in 2 blocks lost", "2 file descriptors left open".
 std::string WhatIsOver(std::string_view quantity, const Violations& violations) {
   const Violation& first = *violations.front();
   if (quantity == "growth") return GrowthText(first.amount, violations);
   if (quantity == "peak") return BytesText(violations) + " live at the peak";
   if (quantity == "mapped") {
-    // An older leakgate's report does not tell how many.
+    // Reports of older versions do not have the number of mappings.
     const std::string mapped = first.amount.blocks == 0
                                    ? BytesText(violations)
                                    : AmountText(first.amount, violations, "mapping");
@@ -171,7 +171,7 @@ void FillAmounts(WindowResult& window) {
   SetToldAmounts(window.violations);
 }
 
-// Violations of one quantity of one component stand side by side.
+// The violations of one quantity and component are neighbours.
 std::vector<Excess> Excesses(const WindowResult& window) {
   std::vector<Excess> excesses;
   for (auto first = window.violations.begin(); first != window.violations.end();) {

@@ -1,5 +1,6 @@
 // Says by how much a window is over its budget. The violations of bytes and of blocks of one
-// quantity make one text. Pure.
+// quantity make one text. Says, too, what to put into a budget file to allow exactly what was
+// measured. Pure.
 #pragma once
 
 #include <string>
@@ -30,5 +31,13 @@ struct Excess {
 // Sets the whole amount, bytes and blocks, of each violation's quantity, from the rest of the
 // window: a report has only the number that is over its limit.
 void FillAmounts(WindowResult& window);
+
+// Returns JSON, ready to paste, that raises each limit that `window` is over to what it
+// measured: an override for a test or a suite; for the program window, which
+// has none, the file's own limits; a whole file where none covers the window.
+[[nodiscard]] std::string RemedyJson(const WindowResult& window);
+
+// Returns one line: "fix it, or allow it in \"overrides\" of net.json: {...}".
+[[nodiscard]] std::string RemedyText(const WindowResult& window);
 
 }  // namespace leakgate

@@ -6,21 +6,16 @@
 #include <algorithm>
 
 #include "runner/attribution/call_sites.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/excess.h"
-#include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/left_behind_text.h"
-#include "runner/report/measurement_text.h"
-#include "runner/report/remedy.h"
-#include "runner/report/window_name.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {
 
-constexpr std::size_t kMostShown = 10;
-
-// "net · net.json:14 · owner net-team".
+// Returns "net · net.json:14 · owner net-team".
 std::string WhoseBudget(const Excess& excess, const AppliedBudget& budget) {
   std::vector<std::string> parts;
   if (!excess.component.empty()) parts.push_back(excess.component);
@@ -68,7 +63,7 @@ bool IsShown(const Finding& finding) {
 }
 bool IsNotShown(const Finding& finding) { return IsUsers(finding) && !IsShown(finding); }
 
-// What is left behind beside it, a line each: "not counted: 72 B in 1 block by ...".
+// Returns lines such as "not counted: 72 B in 1 block by ...", of what else is left behind.
 std::string PassedText(const WindowResult& window, const TextStyle& style) {
   std::string text;
   for (const Finding* finding : Select(window, IsNotShown)) {
@@ -80,21 +75,7 @@ std::string PassedText(const WindowResult& window, const TextStyle& style) {
   return text;
 }
 
-std::string ShownFindingsText(const WindowResult& window, const TextStyle& style) {
-  const std::vector<const Finding*> findings = Select(window, IsShown);
-  const std::size_t shown = std::min(findings.size(), kMostShown);
-  std::string text;
-  for (std::size_t i = 0; i < shown; ++i) text += FindingText(*findings[i], style);
-  if (shown == findings.size()) return text;
-
-  Amount left_out;
-  for (std::size_t i = shown; i < findings.size(); ++i) left_out += findings[i]->amount;
-  const auto count = static_cast<std::int64_t>(findings.size() - shown);
-  return text + fmt::format("  and {} ({}); all are in the JSON report\n",
-                            FormatCount(count, "more finding"), FormatBytes(left_out.bytes));
-}
-
-// "  framework: 160 B in 1 block, not counted (gmock registry)".
+// Returns "  framework: 160 B in 1 block, not counted (gmock registry)".
 std::string FrameworkText(const WindowResult& window, Colour colour) {
   if (window.framework == Amount{}) return "";
   std::vector<std::string> rules;
@@ -134,7 +115,7 @@ std::string OtherEvidence(const WindowResult& window, const TextStyle& style) {
   return text;
 }
 
-// The first call site of the user's.
+// Returns the position of the first finding that has a call site in the user's code.
 std::optional<SourcePosition> PositionOf(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     if (!IsUsers(finding) || !finding.user_frame) continue;
@@ -172,7 +153,8 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
 }
 
 std::string FailureText(const WindowResult& window, const TextStyle& style) {
-  const std::string findings = FreeErrorsText(window, style) + ShownFindingsText(window, style) +
+  const std::string findings = FreeErrorsText(window, style) +
+                               FirstFindingsText(Select(window, IsShown), "more finding", style) +
                                MappedText(window, style) + OtherEvidence(window, style);
   return AnswerText(window, style.colour) + (findings.empty() ? "" : "\n") + findings +
          PassedText(window, style) + FrameworkText(window, style.colour) + "  " +

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "runner/attribution/frame_origin.h"
-#include "runner/region/quantity_text.h"
-#include "runner/report/finding_fate.h"
+#include "runner/attribution/code_owner.h"
+#include "runner/base/word_table.h"
+#include "runner/region/amount.h"
 #include "runner/result/words.h"
-#include "runner/symbols/function_text.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {
@@ -49,7 +49,7 @@ Caller CallerOf(const Frame& frame) {
   return Caller::kRuntime;
 }
 
-// "GoogleTest and main": that the C library calls main goes without saying.
+// Returns "GoogleTest and main". The C library always calls main, so it is left out.
 std::string Describe(const std::vector<Caller>& callers) {
   const auto has = [&](Caller caller) {
     return std::find(callers.begin(), callers.end(), caller) != callers.end();
@@ -70,12 +70,7 @@ std::string FileName(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-std::string ModuleAndOffset(const Frame& frame) {
-  if (frame.module.empty()) return "";
-  return fmt::format("{}+{:#x}", FileName(frame.module), frame.module_offset);
-}
-
-// What the frame is called: its function, else where it is in its module.
+// Returns the function of the frame, else its place in its module.
 std::string Label(const Frame& frame) {
   std::string label =
       frame.function.empty() ? ModuleAndOffset(frame) : ReadableSignature(frame.function);
@@ -105,8 +100,8 @@ std::string FrameLine(const Frame& frame, std::size_t label_columns, const TextS
   return PadRight(Label(frame), label_columns) + "  " + location;
 }
 
-// The names between the user's frame and the allocation, from the user's
-// inwards, each once.
+// Returns the names between the user's frame and the allocation, from the user's frame inwards.
+// Repeated neighbours appear once.
 std::vector<std::string> InnerNames(std::span<const Frame> inner) {
   std::vector<std::string> names;
   for (auto frame = inner.rbegin(); frame != inner.rend(); ++frame) {
@@ -118,7 +113,7 @@ std::vector<std::string> InnerNames(std::span<const Frame> inner) {
   return names;
 }
 
-// "      through a, b, c, ... 3 more, z", or nothing.
+// Returns "      through a, b, c, ... 3 more, z", or an empty text.
 std::string InnerLine(std::span<const Frame> inner, Colour colour) {
   std::vector<std::string> names = InnerNames(inner);
   if (names.empty()) return "";
@@ -132,7 +127,7 @@ std::string InnerLine(std::span<const Frame> inner, Colour colour) {
   return "      " + Paint(text, Emphasis::kInTheDistance, colour) + '\n';
 }
 
-// Who holds it, and which thread made it, where that is not the test's own.
+// Tells who holds the blocks, and which thread allocated them if it is not the test's own.
 std::string EvidenceLines(const Finding& finding, const TextStyle& style) {
   std::string text;
   const auto add = [&](const std::string& line) {
@@ -190,9 +185,68 @@ std::string OuterLines(const Finding& finding, std::size_t frames_left_out,
   return text;
 }
 
+constexpr std::array kReachWords = {
+    Named{Reach::kUnknown, ""},
+    Named{Reach::kLost, "lost"},
+    Named{Reach::kIndirectlyLost, "lost with what led to it"},
+    Named{Reach::kRetained, "retained"},
+};
+constexpr std::array kFates = {
+    Named{Disposition::kOutstanding, ""},
+    Named{Disposition::kFramework, ""},
+    Named{Disposition::kAllowed, "allowed"},
+    Named{Disposition::kOtherThread, "another thread's"},
+    Named{Disposition::kReplaced, "replaced"},
+    Named{Disposition::kReleasedLater, "freed later"},
+    Named{Disposition::kOneTime, "one-time initialisation"},
+    Named{Disposition::kBounded, "bounded"},
+    Named{Disposition::kSteady, "grows"},
+    Named{Disposition::kUnconfirmed, "unconfirmed"},
+    Named{Disposition::kKnown, "known from baseline"},
+};
+
+// The values of a long series are summed up by the explanation.
+constexpr std::size_t kMostValues = 5;
+
+std::string ValuesText(const std::vector<std::int64_t>& series,
+                       std::string (*format)(std::int64_t)) {
+  const std::size_t count = std::min(series.size(), kMostValues);
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(format(series[i]));
+  return fmt::format("{}", fmt::join(values, " "));
+}
+
+std::string WithSign(std::int64_t blocks) { return fmt::format("{:+}", blocks); }
+
+std::string BytesWithSign(std::int64_t bytes) {
+  return (bytes < 0 ? "" : "+") + FormatBytes(bytes);
+}
+
+// What grows in bytes alone would look like nothing in blocks.
+bool GrowsInBytesAlone(const Finding& finding) {
+  for (std::size_t i = 0; i < std::min(finding.series.size(), finding.series_bytes.size()); ++i) {
+    if (finding.series_bytes[i] > 0 && finding.series[i] <= 0) return true;
+  }
+  return false;
+}
+
+std::string SeriesText(const Finding& finding) {
+  if (finding.series.empty()) return "";
+  std::string text = fmt::format(", repeated: {} blocks", ValuesText(finding.series, WithSign));
+  if (GrowsInBytesAlone(finding)) {
+    text += ", " + ValuesText(finding.series_bytes, BytesWithSign);
+  }
+  return text;
+}
+
 }  // namespace
 
 bool IsOuterFrame(const Frame& frame) { return CallerOf(frame) != Caller::kUser; }
+
+std::string ModuleAndOffset(const Frame& frame) {
+  if (frame.module.empty()) return "";
+  return fmt::format("{}+{:#x}", FileName(frame.module), frame.module_offset);
+}
 
 OuterFrames FindOuterFrames(const Finding& finding) {
   const std::size_t first_candidate = finding.user_frame.value_or(0) + 1;
@@ -260,6 +314,30 @@ std::string RelativePath(std::string_view path, const std::string& base_director
   const std::filesystem::path relative = normal.lexically_relative(base);
   const bool is_below = !relative.empty() && *relative.begin() != ".." && relative != ".";
   return is_below ? relative.string() : normal.string();
+}
+
+std::string FirstFindingsText(const std::vector<const Finding*>& findings, std::string_view noun,
+                              const TextStyle& style) {
+  constexpr std::size_t kMostShown = 10;
+  const std::size_t shown = std::min(findings.size(), kMostShown);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += FindingText(*findings[i], style);
+  if (shown == findings.size()) return text;
+
+  Amount left_out;
+  for (std::size_t i = shown; i < findings.size(); ++i) left_out += findings[i]->amount;
+  const auto count = static_cast<std::int64_t>(findings.size() - shown);
+  return text + fmt::format("  and {} ({}); all are in the JSON report\n", FormatCount(count, noun),
+                            FormatBytes(left_out.bytes));
+}
+
+std::string FateText(const Finding& finding) {
+  std::string text = WordIn(kReachWords, finding.reach);
+  const std::string_view disposition = WordIn(kFates, finding.disposition);
+  if (!disposition.empty()) text += fmt::format("{}{}", text.empty() ? "" : ", ", disposition);
+  text += SeriesText(finding);
+  if (!finding.explanation.empty()) text += fmt::format(" ({})", finding.explanation);
+  return text;
 }
 
 }  // namespace leakgate

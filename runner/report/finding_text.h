@@ -1,10 +1,12 @@
-// One finding as text. At the outer end of each test's call stack are the same ten frames, of
-// GoogleTest, main and the C library's start: they become one line. Pure.
+// One finding as text, and what became of its blocks. At the outer end of each test's call stack
+// are the same ten frames, of GoogleTest, main and the C library's start: they become one line.
+// Pure.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runner/report/style.h"
 #include "runner/result/finding.h"
@@ -34,13 +36,25 @@ struct OuterFrames {
 //     ... 12 frames of GoogleTest and main
 [[nodiscard]] std::string FindingText(const Finding& finding, const TextStyle& style);
 
+// Returns the texts of the first ten of `findings`, and a line that counts the others. `noun` says
+// what there are more of: "more finding".
+[[nodiscard]] std::string FirstFindingsText(const std::vector<const Finding*>& findings,
+                                            std::string_view noun, const TextStyle& style);
+
 // Returns the lines of the frames alone.
 [[nodiscard]] std::string StackText(const Finding& finding, const TextStyle& style);
+
+// Returns "libnet.so+0x1a2b"; an empty text if the module is not known. It is not made printable.
+[[nodiscard]] std::string ModuleAndOffset(const Frame& frame);
 
 // Returns `text` with each path below `base_directory` made relative to it.
 [[nodiscard]] std::string WithRelativePaths(std::string text, const std::string& base_directory);
 
 // Returns `path`, relative to `base_directory` if it lies below it. It is not made printable.
 [[nodiscard]] std::string RelativePath(std::string_view path, const std::string& base_directory);
+
+// Returns "lost", "retained, repeated: +1 +1 +1 +1 +1 blocks", "one-time, repeated: +0 ..".
+// It is empty where nothing is known, and not made printable.
+[[nodiscard]] std::string FateText(const Finding& finding);
 
 }  // namespace leakgate

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/style.h"
 
 namespace leakgate {
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kBarColumns = 20;
 
-// "1200 of 5000 tests".
+// Returns "1200 of 5000 tests".
 std::string Count(const Progress& progress, std::string_view noun) {
   if (!progress.all) return FormatCount(progress.done, noun);
   return fmt::format("{} of {}", progress.done, FormatCount(*progress.all, noun));
@@ -49,7 +49,7 @@ std::string Facts(const Progress& progress, std::chrono::seconds elapsed) {
 
 std::string BarOf(const Progress& progress) {
   if (!progress.all || *progress.all <= 0) return "";
-  // Of what is confirmed, the last has only begun.
+  // The last test that is being confirmed has only begun.
   const std::int64_t ended = progress.done - (progress.stage == ProgressStage::kConfirming ? 1 : 0);
   const std::int64_t done = std::clamp<std::int64_t>(ended, 0, *progress.all);
   const auto filled =
@@ -57,10 +57,10 @@ std::string BarOf(const Progress& progress) {
   return '[' + std::string(filled, '#') + std::string(kBarColumns - filled, '.') + "] ";
 }
 
-// The first `columns` of a text that is printable.
+// Returns the first `columns` of a printable text.
 std::string Cut(std::string text, std::size_t columns) {
   while (Columns(text) > columns) {
-    // Bytes that go on with a character go with it.
+    // The further bytes of a character are kept with its first.
     while ((static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) text.pop_back();
     text.pop_back();
   }

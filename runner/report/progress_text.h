@@ -18,17 +18,17 @@ enum class ProgressStage {
 
 struct Progress {
   ProgressStage stage = ProgressStage::kTests;
-  std::int64_t done = 0;              // of what is confirmed, with the one that is under way
-  std::optional<std::int64_t> all{};  // none: not known
+  std::int64_t done = 0;              // includes the test that is being confirmed
+  std::optional<std::int64_t> all{};  // nullopt if not known
   std::int64_t over_budget = 0;       // tests, so far
   std::string current{};              // the test that is running; empty: none, or not known
 };
 
-// "leakgate: 1200 of 5000 tests, 2 over budget, 35 s".
+// Returns "leakgate: 1200 of 5000 tests, 2 over budget, 35 s".
 [[nodiscard]] std::string ProgressLine(const Progress& progress, std::chrono::seconds elapsed);
 
-// The same with a bar in front, if all are known, and the running test behind; at most
-// `columns` wide.
+// Returns the same with a bar in front, if the number of all is known, and the running test behind.
+// It is at most `columns` wide.
 [[nodiscard]] std::string ProgressBar(const Progress& progress, std::chrono::seconds elapsed,
                                       std::size_t columns);
 

@@ -1,5 +1,3 @@
-#include "runner/report/remedy.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,7 +13,7 @@
 namespace leakgate {
 namespace {
 
-// The default policy's: no limit of a file's can be raised.
+// Returns true if the limit is the default policy's, so that no file has one that could be raised.
 bool IsByDefault(const Violation& violation) { return violation.limit.source.file.empty(); }
 
 const Violation* FirstByDefault(const WindowResult& window) {
@@ -25,7 +23,7 @@ const Violation* FirstByDefault(const WindowResult& window) {
 
 bool AnyByDefault(const WindowResult& window) { return FirstByDefault(window) != nullptr; }
 
-// Whose budget file takes the entry: that of the component that is charged.
+// Returns the budget of the component that is charged: its file takes the entry.
 const AppliedBudget& ChargedBudget(const WindowResult& window) {
   const Violation* const violation = FirstByDefault(window);
   if (violation == nullptr) return *window.budget;
@@ -67,7 +65,7 @@ std::string ValueJson(const Violation& violation) {
   return AmountJson(violation.amount);
 }
 
-// Each quantity once, as it was measured.
+// Returns each quantity once, with the amount that was measured.
 std::string LimitsJson(const WindowResult& window) {
   std::vector<std::string> members;
   std::string_view last;
@@ -80,7 +78,7 @@ std::string LimitsJson(const WindowResult& window) {
   return fmt::format(R"({{ "{}": {{ {} }} }})", Word(window.kind), fmt::join(members, ", "));
 }
 
-// One for each pattern that the finding's call sites have, for three of them.
+// Returns an allowance for each pattern of the call sites, for at most three of them.
 std::string AllowancesJson(const WindowResult& window) {
   constexpr std::size_t kMostEntries = 3;
   const AppliedBudget& charged = ChargedBudget(window);
@@ -116,7 +114,7 @@ std::string OverrideJson(const WindowResult& window) {
                      LimitsJson(window));
 }
 
-// No test's, so that no override names it.
+// Returns true if the window belongs to no test, so that no override can name it.
 bool IsOfTheFile(const WindowResult& window) {
   if (window.kind == WindowKind::kProcess) return window.started_by.empty();
   return window.kind == WindowKind::kProgram;
@@ -127,7 +125,7 @@ std::string_view Section(const WindowResult& window) {
   return IsOfTheFile(window) ? "limits" : "overrides";
 }
 
-// The budget file that the entry goes to, as far as anything tells.
+// Returns the budget file that takes the entry, or an empty text if it is not known.
 std::string BudgetFileOf(const WindowResult& window) {
   if (AnyByDefault(window)) return ChargedBudget(window).file;
   for (const Violation& violation : window.violations) {

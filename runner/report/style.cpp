@@ -28,7 +28,7 @@ unsigned ByteAt(std::string_view text, std::size_t index) {
 
 bool IsContinuation(unsigned byte) { return (byte & 0xC0) == 0x80; }
 
-// How many bytes the UTF-8 sequence that begins with `lead` has; 0: none does.
+// Returns the length of a UTF-8 sequence that begins with `lead`; 0 if none does.
 std::size_t SequenceLength(unsigned lead) {
   if (lead < 0x80) return 1;
   if (lead >= 0xC2 && lead <= 0xDF) return 2;
@@ -37,8 +37,7 @@ std::size_t SequenceLength(unsigned lead) {
   return 0;
 }
 
-// Overlong forms, surrogates and what lies beyond U+10FFFF all show in the
-// second byte.
+// The second byte shows overlong forms, surrogates and code points beyond U+10FFFF.
 bool IsAllowedSecondByte(unsigned lead, unsigned second) {
   if (lead == 0xE0) return second >= 0xA0;
   if (lead == 0xED) return second <= 0x9F;
@@ -49,8 +48,8 @@ bool IsAllowedSecondByte(unsigned lead, unsigned second) {
 
 bool IsControl(unsigned byte) { return byte < 0x20 || byte == 0x7F; }
 
-// What turns the direction of the text around it, or ends a line, unseen: U+200E, U+200F,
-// U+2028 to U+202E, U+2066 to U+2069, and U+061C. A name could show as another.
+// Returns true for invisible characters that turn the direction of text or end a line: U+200E,
+// U+200F, U+2028 to U+202E, U+2066 to U+2069, and U+061C. They could make a name look like another.
 bool IsDirection(std::string_view character) {
   if (character == "\xd8\x9c") return true;
   if (character.size() != 3 || ByteAt(character, 0) != 0xE2) return false;
@@ -60,8 +59,8 @@ bool IsDirection(std::string_view character) {
   return second == 0x81 && third >= 0xA6 && third <= 0xA9;
 }
 
-// The length of the printable character at the start of `text`, 0 if there is
-// none. U+0080 to U+009F are control characters, CSI among them.
+// Returns the length of the printable character at the start of `text`, or 0 if there is none.
+// U+0080 to U+009F are control characters, such as CSI.
 std::size_t PrintableLength(std::string_view text) {
   const unsigned lead = ByteAt(text, 0);
   const std::size_t length = SequenceLength(lead);
@@ -76,7 +75,7 @@ std::size_t PrintableLength(std::string_view text) {
   return IsAllowedSecondByte(lead, second) ? length : 0;
 }
 
-// As far as it is ASCII without control characters: all of most texts.
+// Returns how much of the text is ASCII without control characters: mostly all of it.
 std::size_t PlainLength(std::string_view text) {
   std::size_t length = 0;
   while (length < text.size() && ByteAt(text, length) < 0x7F && ByteAt(text, length) >= 0x20) {

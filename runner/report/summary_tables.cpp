@@ -1,5 +1,3 @@
-#include "runner/report/summary_tables.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,9 +6,10 @@
 #include <numeric>
 #include <vector>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/excess.h"
-#include "runner/report/window_name.h"
+#include "runner/report/summary_text.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {
@@ -29,13 +28,13 @@ struct Cost {
 };
 using Costs = std::vector<Cost>;  // the highest first; equals in the order of the run
 
-// None of what would read as 0.0 ms.
+// Returns 0 for times that would be shown as 0.0 ms.
 std::int64_t TimeOf(const WindowResult& test) {
   const std::int64_t time = (test.end - test.begin).count();
   return time < kShortNanoseconds ? 0 : time;
 }
 
-// What the test added to what was live when it began.
+// Returns how much the test added at its peak to what was live when it began.
 std::int64_t PeakOf(const WindowResult& test) {
   return std::max<std::int64_t>(0, test.peak_live_bytes - test.live_bytes_at_begin);
 }
@@ -59,7 +58,7 @@ std::string TimeText(std::int64_t nanoseconds) {
   return FormatDuration(std::chrono::nanoseconds(nanoseconds));
 }
 
-// "A.B 41.2 s, C.D 12.1 s".
+// Returns "A.B 41.2 s, C.D 12.1 s".
 std::string List(const Costs& costs, std::size_t most, std::string (*text)(std::int64_t)) {
   std::vector<std::string> parts;
   for (const Cost& cost : costs) {
@@ -128,7 +127,7 @@ std::string SlowestThatStandOut(const RunResult& result) {
   costs.resize(kMostThatStandOut);
   const std::int64_t first = Total(costs.begin(), costs.end());
   if (first < kLongNanoseconds || 2 * first < all) return "";
-  // No more than make up the half.
+  // Only as many are shown as make up half of the time.
   while (costs.size() > 1 && 2 * (Total(costs.begin(), costs.end()) - costs.back().amount) >= all) {
     costs.pop_back();
   }
@@ -180,7 +179,7 @@ std::string FailureTable(std::vector<RepeatedFailure> failures) {
 }
 
 std::string IterationsText(const RepeatedFailure& failure) {
-  // One test may start many that are alike.
+  // One test may start many processes that fail in the same way.
   if (failure.first->kind == WindowKind::kProcess && failure.iterations > 1) {
     return fmt::format(" in {} processes", failure.iterations);
   }

@@ -6,15 +6,11 @@
 #include <algorithm>
 #include <map>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/failure_text.h"
-#include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/left_behind_text.h"
-#include "runner/report/measurement_text.h"
-#include "runner/report/summary_tables.h"
-#include "runner/report/verdict_counts.h"
-#include "runner/report/window_name.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {
@@ -41,13 +37,13 @@ std::string UnshownFailures(const std::vector<RepeatedFailure>& failures, const 
   return text;
 }
 
-// That no budget limits a suite or the program is usual, and so not worth a line.
+// Mostly no budget limits a suite or the program, so that is not worth a line.
 bool IsWorthALine(const WindowResult& window, Verdict verdict) {
   if (window.verdict != verdict || window.reason.empty()) return false;
   return verdict != Verdict::kNotGated || window.kind == WindowKind::kTest;
 }
 
-// Each reason once, in the order of the run, with the windows it holds for.
+// Returns each reason once, in the order of the run, with the windows that have it.
 std::string ReasonLines(const RunResult& result, Verdict verdict,
                         const std::vector<std::string>& run_reasons) {
   std::vector<std::string> reasons = run_reasons;
@@ -68,7 +64,7 @@ std::string ReasonLines(const RunResult& result, Verdict verdict,
   return text;
 }
 
-// Each reason once why it could not be told what is lost.
+// Returns each reason once why lost blocks could not be found.
 std::string ReachLines(const RunResult& result) {
   std::vector<std::string> problems;
   for (const WindowResult& window : result.windows) {
@@ -83,14 +79,14 @@ std::string ReachLines(const RunResult& result) {
   return text;
 }
 
-// What budget files hold that is out of date.
+// Returns the entries of budget files that are out of date.
 std::string EntryLines(const RunResult& result) {
   std::string text;
   for (const std::string& failure : result.failures) text += Line("over budget: " + failure);
   return text;
 }
 
-// What they hold that nothing used: an error only where the run is strict.
+// Returns the entries that nothing used. They are errors only if the run is strict.
 std::string WarningLines(const RunResult& result, SummaryDetail detail) {
   if (detail == SummaryDetail::kQuiet && result.mode != GateMode::kStrict) return "";
   std::string text;
@@ -145,7 +141,7 @@ std::string AnswerLine(const RunResult& result, Colour colour) {
                      FormatDuration(result.wall), FrameworkClause(result));
 }
 
-// What is left behind and passes, and why: told, so that it can be doubted.
+// Returns what is left behind and passes, and why, so that a reader can check it.
 std::string PassedLines(const RunResult& result, const TextStyle& style, SummaryDetail detail) {
   const std::string fates = PassedFates(result.windows);
   if (detail == SummaryDetail::kNormal) {
@@ -156,7 +152,7 @@ std::string PassedLines(const RunResult& result, const TextStyle& style, Summary
   return Line(fates.empty() ? "not counted:" : "not counted: " + fates + ":") + findings;
 }
 
-// What nothing limits fails nothing: told only to whoever wants to know all.
+// Mappings that nothing limits fail no test, so they are shown only to those who want all.
 std::string MappedLines(const RunResult& result, const TextStyle& style, SummaryDetail detail) {
   if (detail != SummaryDetail::kVerbose || result.tracing.mapped == Amount{}) return "";
   Amount left;
@@ -169,7 +165,7 @@ std::string MappedLines(const RunResult& result, const TextStyle& style, Summary
          sites;
 }
 
-// What measuring windows had left behind as they ended: no verdict hangs on it.
+// Returns what measuring windows left behind. No verdict depends on it.
 std::string MeasuredLines(const RunResult& result, const TextStyle& style) {
   std::string text;
   for (const WindowResult& window : result.windows) {
@@ -209,7 +205,7 @@ std::string BaselineLine(const RunResult& result) {
 
 std::string SummaryText(const RunResult& result, const TextStyle& style, SummaryDetail detail) {
   const bool is_quiet = detail == SummaryDetail::kQuiet;
-  // The program has said itself what it failed for.
+  // A program that fails by itself has said why.
   if (is_quiet && result.verdict == Verdict::kPass) return "";
 
   const std::vector<RepeatedFailure> failures = CollectFailures(result);

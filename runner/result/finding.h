@@ -9,10 +9,32 @@
 #include "common/allocation_kind.h"
 #include "common/unwind_end.h"
 #include "runner/region/amount.h"
-#include "runner/result/disposition.h"
 #include "runner/symbols/frame.h"
 
 namespace leakgate {
+
+// Whether anything in the program still leads to a block.
+enum class Reach : std::uint8_t { kUnknown, kLost, kIndirectlyLost, kRetained };
+
+// How a finding is counted. "Counts" means that it counts against the limits.
+enum class Disposition {
+  kOutstanding,    // It counts.
+  kFramework,      // It does not count: the framework's own code allocated it (framework_rule).
+  kAllowed,        // It does not count: an allowance covers it.
+  kOtherThread,    // It does not count: its thread is older than the window, and the budget file
+                   // limits only the test's own threads ("test").
+  kReplaced,       // It does not count: the window freed as much of the same call stack.
+  kReleasedLater,  // It does not count: it was freed before the iteration ended, or before the
+                   // moment that the budget file names.
+  kOneTime,        // It does not count: the test, repeated alone, left it the first time only.
+  kBounded,        // It does not count: the test, repeated alone, stopped leaving more of it.
+  kSteady,         // It counts: the test, repeated alone, left more and more of it.
+  kUnconfirmed,    // It is retained, and no repetition could show whether it grows.
+  kKnown,          // It does not count: the baseline has as many blocks of it.
+};
+
+// Whether the baseline of `leakgate run --baseline` has a finding.
+enum class BaselineState { kNoBaseline, kKnown, kNew };
 
 struct Finding {
   Amount amount;
@@ -65,6 +87,26 @@ struct Finding {
       break;
   }
   return true;
+}
+
+// Returns true if the finding was left behind, and passes for a reason of its own.
+[[nodiscard]] inline bool IsPassed(const Finding& finding) {
+  switch (finding.disposition) {
+    case Disposition::kAllowed:
+    case Disposition::kOtherThread:
+    case Disposition::kReplaced:
+    case Disposition::kReleasedLater:
+    case Disposition::kOneTime:
+    case Disposition::kBounded:
+    case Disposition::kKnown:
+      return true;
+    case Disposition::kOutstanding:
+    case Disposition::kFramework:
+    case Disposition::kSteady:
+    case Disposition::kUnconfirmed:
+      break;
+  }
+  return false;
 }
 
 // Returns the sum of the user's findings that count against a limit on outstanding blocks.

@@ -15,7 +15,7 @@ struct ProgramExit {
   std::optional<int> exit_code;  // one of the two is set
   std::optional<int> signal;
 
-  // As a shell tells it: 128 + n for signal n.
+  // Returns the exit code as a shell does: 128 + n for signal n.
   int ShellCode() const { return signal ? 128 + *signal : exit_code.value_or(0); }
 
   friend bool operator==(const ProgramExit&, const ProgramExit&) = default;
@@ -26,12 +26,12 @@ struct TracingResult {
   int generations = 1;                              // how often the PID was traced anew, by exec
   std::map<std::string, std::uint64_t> drops;       // by reason; only what is not 0
   std::map<std::string, std::uint64_t> stack_ends;  // distinct stacks that are cut, by reason
-  // How stacks were told: by proof that a known one is unchanged, or by a walk.
+  // How stacks were found: a known one was proved to be unchanged, or the stack was walked.
   std::uint64_t stacks_proved = 0;
   std::uint64_t stacks_walked = 0;
-  std::uint64_t stacks_unprovable = 0;  // of the walked: never to be told by proof
+  std::uint64_t stacks_unprovable = 0;  // of those that were walked; no proof is possible
   std::uint64_t frames_walked = 0;
-  std::uint64_t frames_without_rule = 0;  // of those: whose unwind rule was not cached
+  std::uint64_t frames_without_rule = 0;  // of frames_walked; their unwind rule was not cached
   Amount mapped;                          // all that was ever mapped, as bytes and calls
 
   friend bool operator==(const TracingResult&, const TracingResult&) = default;
@@ -44,7 +44,7 @@ enum class GateMode {
   kWarnOnly,  // nothing fails; each run says so
 };
 
-// Of the tests that several processes share out, by GTEST_TOTAL_SHARDS.
+// The part of the tests that the process runs, by GTEST_TOTAL_SHARDS.
 struct Shard {
   int index = 0;  // from 0
   int total = 1;
@@ -60,7 +60,7 @@ struct RunResult {
   std::optional<Shard> shard;
   std::string baseline;               // the report whose findings do not fail; empty: none
   std::vector<std::string> reasons;   // why inconclusive, one line each; empty otherwise
-  std::vector<std::string> failures;  // besides the windows': expired entries, a line each
+  std::vector<std::string> failures;  // expired entries of budget files, a line each
   std::vector<std::string> warnings;  // entries that nothing used, a line each
   int exit_code = 0;                  // the runner's
   ProgramExit program;

@@ -1,4 +1,5 @@
-// The result of one window: a test, a suite, the program, or a process that a test started.
+// The result of one window: a test, a suite, the program, or a process that a test started. What it
+// was measured to do is compared with what its budget permits. All functions are pure.
 #pragma once
 
 #include <chrono>
@@ -9,11 +10,46 @@
 #include <vector>
 
 #include "common/region_layout.h"
+#include "runner/budget/applied_budget.h"
 #include "runner/region/amount.h"
 #include "runner/result/finding.h"
-#include "runner/result/verdict.h"
 
 namespace leakgate {
+
+// kNotGated: the window has no limit. kUnconfirmed: the window retains blocks that may be a leak,
+// and its test could not be repeated to find out.
+enum class Verdict { kPass, kOverBudget, kInconclusive, kNotGated, kUnconfirmed };
+
+// What a window did to the heap. Blocks of the framework's own and allowed blocks are not counted.
+struct Measured {
+  Amount outstanding;
+  Amount lost;
+  Amount retained;
+  Amount growth;
+  Amount allocated;
+  std::int64_t peak_bytes = 0;
+  Amount mapped;  // its blocks are mappings
+  // How many more the process has at the window's end than at its begin; nullopt if no budget asks.
+  std::optional<std::int64_t> file_descriptors;
+  std::optional<std::int64_t> threads;
+};
+
+struct Violation {
+  std::string metric;  // "outstanding_bytes", "growth_blocks", "threads", ...
+  std::int64_t actual = 0;
+  AppliedLimit limit;
+  std::string component;  // whose limit it is; empty if it is leakgate's default
+  Amount amount;          // all of the quantity, if it has both bytes and blocks
+
+  friend bool operator==(const Violation&, const Violation&) = default;
+};
+
+// Returns each limit that is exceeded, in the order of Measured, bytes before blocks. A measured
+// value that equals its limit does not exceed it.
+[[nodiscard]] std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budget);
+
+// Returns true if any limit is set. A window without limits is reported, but not gated.
+[[nodiscard]] bool IsGated(const AppliedBudget& budget);
 
 // A test's result as GoogleTest saw it; kNone for suites and the program.
 enum class TestStatus { kNone, kPassed, kFailed, kSkipped, kNotPassed, kCrashed };
@@ -23,24 +59,24 @@ inline std::shared_ptr<const AppliedBudget> NoBudget() {
   return kNone;
 }
 
-// A block that was freed as it must not be.
+// A block that was freed twice, or by the wrong function.
 struct FreeErrorResult {
   std::string text;  // "new[] freed by free()", "freed twice"
   Finding freed_at;  // the stack that freed
-  Finding made_at;   // that allocated; no stack if not known
+  Finding made_at;   // the stack that allocated; empty if not known
   BaselineState baseline = BaselineState::kNoBaseline;
 
   friend bool operator==(const FreeErrorResult&, const FreeErrorResult&) = default;
 };
 
-// Measuring windows of the program's code (leakgate::Window), all of one place in it, that
-// had something outstanding as they ended.
+// The measuring windows of one place in the program's code (leakgate::Window) that had something
+// outstanding as they ended.
 struct MeasuringWindowResult {
   std::string name;
   std::string file;  // where it was opened; empty if not known
   int line = 0;
   std::int64_t count = 0;       // of windows
-  std::int64_t open_count = 0;  // of those: that ended with the program only
+  std::int64_t open_count = 0;  // of the windows that ended only with the program
   Amount outstanding;           // of all of them
 
   friend bool operator==(const MeasuringWindowResult&, const MeasuringWindowResult&) = default;
@@ -73,20 +109,19 @@ struct WindowResult {
   std::chrono::nanoseconds end{};     // likewise; of a window that is still open, now
   std::vector<Violation> violations;  // empty unless over budget
   std::vector<Finding> findings;      // the user's own first, each group by bytes, descending
-  // Budgets of components whose code allocated some of it, other than `budget`'s.
+  // The budgets of other components whose code allocated in the window.
   std::vector<std::shared_ptr<const AppliedBudget>> code_budgets;
-  // What the program itself mapped in the window and has not unmapped at its end, thread
-  // stacks as well: one finding for each call site, whose blocks are mappings.
+  // What the program itself mapped in the window and has not unmapped at its end, and stacks of
+  // threads. There is one finding for each call site; its blocks are mappings.
   std::vector<Finding> mappings;
   Amount mapped;                    // of those: what counts
   std::int64_t reserved_bytes = 0;  // mapped with PROT_NONE; not among those
-  // What the process has at the window's end and had not at its begin; not told
-  // where no budget asks.
+  // How many more the process has at the window's end than at its begin; nullopt if no budget asks.
   std::optional<std::int64_t> file_descriptors;
   std::optional<std::int64_t> threads;
   std::vector<std::string> left_behind;  // the same by name: "descriptor 7: /tmp/db"
   std::vector<FreeErrorResult> free_errors;
-  std::string reach_problem;  // why it could not be told what is lost; empty: it was told
+  std::string reach_problem;  // why lost blocks could not be found; empty if they could
   std::vector<MeasuringWindowResult> measuring_windows;  // opened in it, most bytes first
   // The most that the baseline had of each metric that was over its limit there.
   std::map<std::string, std::int64_t> baseline_excess;
@@ -96,7 +131,7 @@ struct WindowResult {
   friend bool operator==(const WindowResult&, const WindowResult&) = default;
 };
 
-// Those that the baseline has are none of a run's own.
+// Counts the freeing errors that the baseline does not have.
 inline std::int64_t CountNewFreeErrors(const WindowResult& window) {
   std::int64_t count = 0;
   for (const FreeErrorResult& error : window.free_errors) {

@@ -27,9 +27,9 @@ Expected<void> CheckJournals(const FilePlace& place, const std::filesystem::path
   return {};
 }
 
-// SQLite can only be told a path, and would wait for whoever writes into a FIFO. So the way to
-// the file is walked first; the result has no links, and SQLite is told to follow none. A new
-// file is made here, where it is certain whose it is.
+// SQLite takes only a path, and would wait for a writer of a FIFO. So the way to the file is walked
+// first: the result has no links, and SQLite is told to follow none. A new file is created here,
+// where it is certain who owns it.
 Expected<std::filesystem::path> PlaceOf(const std::filesystem::path& path, Database::Mode mode) {
   const bool is_read = mode == Database::Mode::kRead;
   const auto place =
@@ -56,7 +56,7 @@ Expected<std::filesystem::path> PlaceOf(const std::filesystem::path& path, Datab
   return canonical;
 }
 
-// A file may come from anywhere: its schema runs nothing, and reads nothing but its tables.
+// The file may come from anywhere, so its schema may run nothing, and read nothing but its tables.
 void Distrust(sqlite3* database) {
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   for (const int trust : {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER,

@@ -1,5 +1,5 @@
-// An SQLite file, as far as a history needs one. Statements have parameters; no text
-// of anybody's becomes SQL.
+// An SQLite file, as far as a history needs one. Values are bound to the parameters of statements,
+// so text that comes from outside never becomes SQL.
 #pragma once
 
 #include <sqlite3.h>
@@ -20,17 +20,17 @@ class Statement {
  public:
   Statement(sqlite3* database, std::string_view sql);
 
-  // The next parameter, from the first after Reset.
+  // Binds the next parameter, which is the first one after construction and after Reset.
   Statement& Bind(std::string_view text);
   Statement& Bind(std::int64_t number);
-  Statement& BindOptional(const std::optional<std::string>& text);  // nothing: NULL
+  Statement& BindOptional(const std::optional<std::string>& text);  // nullopt binds NULL
 
-  // True: a row is there.
+  // Runs the statement up to its next row. Returns false if there is none, or after an error.
   bool Step();
   [[nodiscard]] std::string Text(int column) const;
   [[nodiscard]] std::int64_t Number(int column) const;
 
-  // To be bound and stepped anew.
+  // Makes the statement ready to be bound and stepped again.
   Statement& Reset();
 
   [[nodiscard]] bool failed() const { return failed_; }
@@ -48,18 +48,18 @@ class Statement {
 
 class Database {
  public:
-  enum class Mode { kRead, kWrite };  // kWrite: made where there is none
+  enum class Mode { kRead, kWrite };  // kWrite creates the file if there is none
 
-  // Regular files only. What others may have put in the way is refused as for reports
-  // (util/linux/file_place.h), journals included.
+  // Opens only regular files. It refuses what other users may have put in the way, as reports do
+  // (base/file_place.h), journals included.
   [[nodiscard]] static Expected<Database> Open(const std::filesystem::path& path, Mode mode);
 
   [[nodiscard]] Statement Prepare(std::string_view sql) const {
     return Statement(handle_.get(), sql);
   }
-  // Without parameters and rows; several statements.
+  // Runs one or several statements that have neither parameters nor rows.
   [[nodiscard]] Expected<void> Run(const char* sql) const;
-  // What SQLite says went wrong last.
+  // Returns the last error that SQLite tells.
   [[nodiscard]] Unexpected Failure() const;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 

@@ -1,11 +1,11 @@
 #include "runner/results/find_results.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <system_error>
 
+#include "runner/report/window_text.h"
 #include "runner/results/result_file.h"
 #include "runner/results/result_text.h"
 
@@ -13,8 +13,6 @@ namespace leakgate {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kMostNames = 3;
 
 bool IsSameFile(const fs::path& a, const fs::path& b) {
   std::error_code unknown;
@@ -24,17 +22,6 @@ bool IsSameFile(const fs::path& a, const fs::path& b) {
 bool IsAmong(const fs::path& path, const std::vector<fs::path>& paths) {
   return std::any_of(paths.begin(), paths.end(),
                      [&](const fs::path& other) { return IsSameFile(path, other); });
-}
-
-// "a.json, b.json, c.json and 2 more".
-std::string NamesText(const std::vector<fs::path>& paths) {
-  std::vector<std::string> names;
-  for (const fs::path& path : paths) {
-    if (names.size() < kMostNames) names.push_back(path.string());
-  }
-  std::string text = fmt::format("{}", fmt::join(names, ", "));
-  if (paths.size() > names.size()) text += fmt::format(" and {} more", paths.size() - names.size());
-  return text;
 }
 
 Expected<std::vector<fs::path>> JsonFilesBelow(const fs::path& directory) {
@@ -59,23 +46,27 @@ Expected<std::vector<fs::path>> JsonFilesBelow(const fs::path& directory) {
   return files;
 }
 
-// Of a directory or an archive.
+// Adds the results in a directory or an archive.
 Expected<void> AddAll(const fs::path& container, const std::vector<fs::path>& left_out,
                       FoundResults& found) {
   const Expected<std::vector<fs::path>> files =
       IsArchive(container) ? JsonFilesIn(container) : JsonFilesBelow(container);
   if (!files) return Unexpected(files.error());
-  std::vector<fs::path> others;
+  std::vector<std::string> others;
   for (const fs::path& file : *files) {
     if (IsAmong(file, left_out)) continue;
     const Expected<ResultKind> kind = KindOf(file);
     if (!kind) return Unexpected(kind.error());
-    (*kind == ResultKind::kOther ? others : found.files).push_back(file);
+    if (*kind == ResultKind::kOther) {
+      others.push_back(file.string());
+    } else {
+      found.files.push_back(file);
+    }
   }
   if (!others.empty()) {
     found.warnings.push_back(fmt::format(
         "left out, for {} of leakgate's: {}",
-        others.size() == 1 ? "it is no report" : "they are no reports", NamesText(others)));
+        others.size() == 1 ? "it is no report" : "they are no reports", FirstNames(others)));
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// The files that a command line names as results: files, and directories and zip
-// archives of them.
+// Finds the files that a command line names as results: by their own names, or by directories and
+// zip archives of them.
 #pragma once
 
 #include <filesystem>
@@ -15,10 +15,9 @@ struct FoundResults {
   std::vector<std::string> warnings;         // one line each
 };
 
-// A directory stands for all *.json below it that are leakgate's reports, and those in
-// zip archives there; what is not is named in a warning. `left_out`: what is there for
-// something else. Errors: no such file; a result in a directory that was cut off or is of
-// another version.
+// A directory stands for all *.json below it that are leakgate's reports, also in zip archives. A
+// warning names those that are no reports, unless they are in `left_out`. Returns an error if a
+// file does not exist, or if a result in a directory was cut off or is of another version.
 [[nodiscard]] Expected<FoundResults> FindResults(
     const std::vector<std::filesystem::path>& paths,
     const std::vector<std::filesystem::path>& left_out);

@@ -5,7 +5,7 @@
 namespace leakgate {
 namespace {
 
-// Kept in the file, by SQLite's own means: whose it is, and how its tables look.
+// SQLite's own fields of the file tell whose it is and which tables it has.
 constexpr std::int64_t kApplicationId = 0x6c6b6761;  // "lkga"
 constexpr std::int64_t kVersion = 1;
 
@@ -63,7 +63,7 @@ Expected<void> RequireVersion(const Database& database, std::int64_t application
 Expected<void> Prepare(const Database& database, Database::Mode mode) {
   const bool is_write = mode == Database::Mode::kWrite;
   if (is_write) {
-    // Of two jobs that begin a history one waits here for the other.
+    // If two jobs begin a history, one waits here for the other.
     const Expected<void> begun = database.Run("BEGIN IMMEDIATE");
     if (!begun) return begun;
   }
@@ -94,7 +94,7 @@ Rows<Row> Collect(const Database& database, Statement& statement, const MakeRow&
   return rows;
 }
 
-// Runs of one commit belong together; those of an unknown one only by their time.
+// Runs of one commit belong together. If the commit is not known, the time takes its place.
 std::string TrendSql(TrendSubject subject) {
   constexpr std::string_view kMoments =
       "WITH moments AS (SELECT id, binary, commit_id, time, "
@@ -168,7 +168,7 @@ Expected<bool> History::Add(const HistoryRun& run, const HistoryOccasion& occasi
 
 Expected<std::vector<SeenFinding>> History::Findings(const std::optional<std::string>& component,
                                                      const std::optional<std::string>& test) const {
-  // SQLite takes bare columns beside max() from the row that has it.
+  // SQLite takes the other columns from the row that has the max().
   Statement statement = database_.Prepare(R"(
     WITH seen AS (
       SELECT f.*, r.commit_id, r.time, r.id AS run_id FROM findings f JOIN runs r ON r.id = f.run
@@ -194,7 +194,7 @@ Expected<std::vector<SeenFinding>> History::Findings(const std::optional<std::st
 
 Expected<std::vector<FlakyTest>> History::FlakyTests(const std::optional<std::string>& component,
                                                      const std::optional<std::string>& test) const {
-  // Both verdicts at one commit: else it was fixed, or broken.
+  // A test is flaky only if both verdicts are of one commit: else the code was fixed or broken.
   Statement statement = database_.Prepare(R"(
     SELECT binary, name, component, sum(passed), sum(failed), commit_id, max(time)
     FROM (SELECT r.binary, t.name, t.component, r.commit_id, max(r.time) AS time,

@@ -1,8 +1,7 @@
-// Results over time, in one SQLite file: which finding was seen first where, what was
-// outstanding at which commit, which tests are flaky.
+// Results over time, in one SQLite file: it tells where each finding was first seen, what was
+// outstanding at which commit, and which tests are flaky.
 //
-// Plain values go in and out. Whoever adds a run says by its digest which one it
-// is: one that is there is left alone. All of one Add is there, or nothing.
+// A digest identifies a run, and a run that is there already is not added again.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ namespace leakgate {
 
 struct HistoryFinding {
   std::string test;
-  std::string component;  // empty: nobody's
+  std::string component;  // empty if nobody owns the code
   std::string call_site;  // in words, without its line
   std::string path;       // its SymbolicPath (leak_identity.h)
   std::int64_t bytes = 0;
@@ -68,31 +67,33 @@ struct TrendPoint {
   HistoryOccasion occasion;
   std::int64_t outstanding_bytes = 0;
   std::int64_t outstanding_blocks = 0;
-  std::int64_t peak_bytes = 0;  // 0 of a call site
+  std::int64_t peak_bytes = 0;  // 0 for a call site
 };
 
 enum class TrendSubject { kComponent, kTest, kCallSite };
 
 class History {
  public:
-  // Errors: no such file, no history of leakgate's, one of a later leakgate.
+  // Returns an error if there is no such file, or if it is no history of leakgate's, or one of a
+  // later leakgate.
   [[nodiscard]] static Expected<History> Open(const std::filesystem::path& path,
                                               Database::Mode mode);
 
-  // Adds runs one by one, between these two; without Commit none is there.
+  // Runs are added between Begin and Commit. Without Commit none of them is kept.
   [[nodiscard]] Expected<void> Begin();
-  // False: it was there.
+  // Returns false if the run was there already.
   [[nodiscard]] Expected<bool> Add(const HistoryRun& run, const HistoryOccasion& occasion);
   [[nodiscard]] Expected<void> Commit();
 
-  // Of all components or tests, where none is named. By component, test and path.
+  // Both cover all components or tests if none is named. They are sorted by component, test and
+  // path.
   [[nodiscard]] Expected<std::vector<SeenFinding>> Findings(
       const std::optional<std::string>& component, const std::optional<std::string>& test) const;
   [[nodiscard]] Expected<std::vector<FlakyTest>> FlakyTests(
       const std::optional<std::string>& component, const std::optional<std::string>& test) const;
 
-  // By subject, then in the order of time. Where a test ran several times at one
-  // commit, the most that it left.
+  // Returns the points by subject, then in the order of time. If a test ran several times at one
+  // commit, its point has the most that it left.
   [[nodiscard]] Expected<std::vector<TrendPoint>> Trend(TrendSubject subject) const;
 
  private:

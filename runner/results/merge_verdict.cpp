@@ -1,13 +1,12 @@
-#include "runner/results/merge_verdict.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>
 
-#include "runner/region/quantity_text.h"
-#include "runner/report/summary_tables.h"
-#include "runner/report/verdict_counts.h"
+#include "runner/region/amount.h"
+#include "runner/report/summary_text.h"
+#include "runner/report/window_text.h"
+#include "runner/results/merged_runs.h"
 
 namespace leakgate {
 namespace {
@@ -20,7 +19,7 @@ std::string Lines(std::string_view lead, const std::vector<std::string>& lines) 
   return text;
 }
 
-// As the table of one run wants it.
+// Makes a failure look like one of a single run, for its table.
 WindowResult ToResult(const std::string& binary, const MergedFailure& failure) {
   WindowResult result = failure.window;
   result.iteration = 1;

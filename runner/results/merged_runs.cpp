@@ -8,7 +8,7 @@
 #include <array>
 #include <tuple>
 
-#include "runner/report/verdict_counts.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostNamesTold = 3;
 constexpr std::size_t kMostLines = 100;
 
-// From bad to good: of a test's verdicts the first counts.
+// These are sorted from bad to good: the first that a test has is its verdict.
 constexpr std::array kVerdicts = {Verdict::kOverBudget, Verdict::kInconclusive,
                                   Verdict::kUnconfirmed, Verdict::kPass, Verdict::kNotGated};
 
@@ -31,7 +31,7 @@ Verdict WorstOf(std::uint8_t verdicts) {
   return worst == kVerdicts.end() ? Verdict::kInconclusive : *worst;
 }
 
-// Verdicts that contradict each other. Not to have measured contradicts nothing.
+// Returns true if verdicts contradict each other. An inconclusive one contradicts none.
 bool IsFlaky(std::uint8_t verdicts) {
   const auto has = [&](Verdict verdict) { return (verdicts & BitOf(verdict)) != 0; };
   return has(Verdict::kOverBudget) + has(Verdict::kUnconfirmed) + has(Verdict::kPass) > 1;
@@ -50,7 +50,7 @@ std::string Name(const RunResult& run) {
   return fmt::format("{}, shard {} of {}", run.binary, run.shard->index + 1, run.shard->total);
 }
 
-// The arguments that choose tests: jobs that share them out differ in others, such
+// Returns the arguments that choose tests. The jobs of one set of shards may differ in others, such
 // as the files that they write.
 std::vector<std::string> Selection(const std::vector<std::string>& arguments) {
   std::vector<std::string> selection;
@@ -64,7 +64,7 @@ std::vector<std::string> Selection(const std::vector<std::string>& arguments) {
   return selection;
 }
 
-// Which of `total` are not among `seen`, which are counted from 0: "1", "1, 3", "2 to 7".
+// Lists the numbers up to `total` that `seen` lacks, which counts from 0: "1", "1, 3", "2 to 7".
 std::string MissingNumbers(const std::set<int>& seen, int total) {
   std::vector<std::string> parts;
   int next = 0;
@@ -110,7 +110,7 @@ void MergedRuns::Add(RunResult&& run, const RunPlace& place) {
     ++repeated_;
     return;
   }
-  // Some of the windows are kept.
+  // Some of the windows are kept, and their findings would take much memory.
   for (WindowResult& window : run.windows) window.findings = window.mappings = {};
   binaries_.insert(run.binary);
   const std::string where = Name(run);
@@ -145,7 +145,7 @@ void MergedRuns::AddTests(const RunResult& run) {
   for (const WindowResult& window : run.windows) {
     if (window.kind == WindowKind::kTest) tests[window.name] |= BitOf(window.verdict);
     if (window.verdict == Verdict::kOverBudget) AddFailure(run, window);
-    // What withdraws all passes of a run is told of the run.
+    // A reason of the whole run is told once, with the run.
     if (window.reason.empty() || told.contains(window.reason)) continue;
     const std::string where = fmt::format("{}: {}", Name(run), window.name);
     if (window.verdict == Verdict::kInconclusive) inconclusive_.Add(window.reason, where);

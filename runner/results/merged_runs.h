@@ -1,8 +1,8 @@
-// What many runs say together. Runs are added one by one, in any order; what they
-// come to does not depend on it, and a run that is added again changes nothing.
+// Merges the results of many runs. They are added one by one, in any order: the outcome does not
+// depend on it, and a run that is added again changes nothing.
 //
-// Kept of a run are its place and what it is sorted by; of a test, a few bytes.
-// Lines for people are kept up to a limit, and counted beyond it.
+// Of a run its place is kept, and what it is sorted by; of a test only a few bytes. Lines for
+// people are kept up to a limit, and counted beyond it.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runner/report/style.h"
 #include "runner/results/result_file.h"
 
 namespace leakgate {
 
-// Texts, each with what it holds for: the first few by name.
+// Texts, each with the names of the first few places that it is true of.
 class CountedLines {
  public:
   void Add(const std::string& text, const std::string& where);
 
-  // "TEXT (WHERE, WHERE and 3 more)", by text.
+  // Returns lines such as "TEXT (WHERE; WHERE; WHERE and 3 more)", sorted by text.
   [[nodiscard]] std::vector<std::string> Lines() const;
   [[nodiscard]] bool empty() const { return where_.empty(); }
 
@@ -35,7 +36,7 @@ class CountedLines {
   std::int64_t left_out_ = 0;
 };
 
-// A window that is over budget in some runs, as it was in the worst of them.
+// A window that is over budget in some runs, with its result in the worst of them.
 struct MergedFailure {
   WindowResult window;  // without its findings
   std::int64_t runs = 0;
@@ -52,20 +53,20 @@ class MergedRuns {
  public:
   void Add(RunResult&& run, const RunPlace& place);
 
-  // By binary, arguments, shard and content.
+  // Returns the runs, sorted by binary, arguments, shard and content.
   [[nodiscard]] std::vector<const MergedRun*> Sorted() const;
 
-  // What tests came to: the worst of all runs. Of each verdict, how many.
+  // Counts the tests by verdict. The worst of all runs is the verdict of a test.
   [[nodiscard]] std::map<Verdict, std::int64_t> CountTests() const;
   [[nodiscard]] std::size_t CountBinaries() const { return binaries_.size(); }
   [[nodiscard]] std::size_t size() const { return runs_.size(); }
 
-  // "shard 3 of 4 of BINARY is missing", one line each.
+  // Returns lines such as "of the 4 shards of BINARY, no result of 3".
   [[nodiscard]] std::vector<std::string> MissingShards() const;
-  // "HttpTest.KeepAlive (BINARY): pass in one run, over budget in another".
+  // Returns lines such as "HttpTest.KeepAlive (BINARY): pass, over budget in different runs".
   [[nodiscard]] std::vector<std::string> FlakyTests() const;
 
-  // By component, binary and name.
+  // The component, the binary and the name of the window.
   using FailureKey = std::tuple<std::string, std::string, std::string>;
   [[nodiscard]] const std::map<FailureKey, MergedFailure>& failures() const { return failures_; }
   [[nodiscard]] std::int64_t failures_left_out() const { return failures_left_out_; }
@@ -76,17 +77,17 @@ class MergedRuns {
   [[nodiscard]] std::int64_t repeated() const { return repeated_; }
   [[nodiscard]] std::int64_t warn_only() const { return warn_only_; }
 
-  // A failed run, and one that is inconclusive. A run with --warn-only is neither for
-  // what it found, but for a program that failed, and where it ran into its timeout.
+  // Return how many runs failed, and how many are inconclusive. What a run with --warn-only found
+  // does not count, but a failure of its program counts, and so does its timeout.
   [[nodiscard]] std::int64_t failed() const { return failed_; }
   [[nodiscard]] std::int64_t not_measured() const { return not_measured_; }
 
  private:
   struct TestState {
-    std::uint8_t verdicts = 0;  // of runs, a bit each
+    std::uint8_t verdicts = 0;  // a bit for each verdict that a run gave
   };
-  using TestKey = std::uint64_t;  // of binary and name
-  // Which shards of what there are, by binary, the tests chosen, and total.
+  using TestKey = std::uint64_t;  // a hash of binary and name
+  // Shards belong together if binary, chosen tests and total are the same.
   using ShardKey = std::tuple<std::string, std::vector<std::string>, int>;
 
   void AddVerdict(const RunResult& run, const std::string& where);
@@ -110,5 +111,18 @@ class MergedRuns {
   std::int64_t failed_ = 0;
   std::int64_t not_measured_ = 0;
 };
+
+struct MergeVerdict {
+  // It is 1 if a run failed, else 3 if something or all was not measured, else 0.
+  ExitCode exit_code = ExitCode::kInconclusive;
+  std::vector<std::string> missing;  // further reasons for 3, which no run tells; one line each
+};
+
+// `expected` is the number of runs, if the user told it: with fewer, not all was measured.
+[[nodiscard]] MergeVerdict VerdictOn(const MergedRuns& runs, std::optional<std::int64_t> expected);
+
+// Returns text in the form of a run's summary, with a trailing newline.
+[[nodiscard]] std::string MergeSummary(const MergedRuns& runs, const MergeVerdict& verdict,
+                                       const std::vector<std::string>& warnings, Colour colour);
 
 }  // namespace leakgate

@@ -10,14 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "runner/attribution/leak_identity.h"
 #include "runner/report/json/fields.h"
 #include "runner/results/result_text.h"
 
 namespace leakgate {
+
 namespace {
 
-// A visitor of fields that hashes the values. Each text and each list is told with its length,
-// so that what stands side by side cannot be taken for another.
+// A visitor of fields that hashes the values. The length of each text and list is hashed, too, so
+// that different neighbours cannot give the same bytes.
 class FieldHasher {
  public:
   static constexpr bool kReads = false;
@@ -107,8 +109,8 @@ ReadBytes ReadFrom(ResultText& text) {
   return [&text](char* to, std::size_t size) { return text.Read(to, size); };
 }
 
-// Finds lines and columns, as editors count them, and where the last text, number or word
-// before an offset begins.
+// Finds out the line and column of an offset, as editors count them, and those where the last text,
+// number or word before it begins.
 class Places {
  public:
   void Pass(char c) {
@@ -143,7 +145,7 @@ class Places {
   bool is_in_word_ = false;
 };
 
-// "FILE:LINE:COLUMN: ...".
+// Returns the error "FILE:LINE:COLUMN: ...".
 Unexpected ErrorAt(const fs::path& path, const JsonProblem& problem) {
   Places places;
   if (Expected<ResultText> text = ResultText::Glance(path)) {
@@ -177,8 +179,8 @@ Expected<ResultKind> KindOf(const fs::path& path) {
   const JsonSchema found = ReadSchema(ReadFrom(*text));
   if (found.schema == kRunSchema) return ResultKind::kRun;
   if (found.schema == kMergedSchema) return ResultKind::kMerged;
-  // Of a file that was cut off nobody can tell what it was; it may have been a result. What it
-  // is of another version, its reader tells.
+  // A file that was cut off may have been a result, and one of another version is one. ReadResults
+  // tells what is wrong with it.
   const bool is_report = found.schema && IsSchemaOfReports(*found.schema);
   if (!is_report && !found.is_cut_off) return ResultKind::kOther;
   const Expected<void> read = ReadResults(path, [](RunResult&&, const RunPlace&) {});
@@ -216,6 +218,66 @@ Expected<RunResult> ReadResultAt(const RunPlace& place) {
   return UsageError(
       fmt::format("{}: changed while it was merged; merge again once all runs have ended",
                   place.file.string()));
+}
+
+namespace {
+
+// Returns true if the finding can have made its window fail or be unconfirmed.
+bool CanBeReason(const Finding& finding) {
+  return CountsLiterally(finding) || finding.disposition == Disposition::kKnown;
+}
+
+// The blocks of all findings that share a path.
+struct PathCount {
+  std::int64_t blocks = 0;
+  bool counts = false;
+};
+
+void AddFindings(const WindowResult& window, BaselineWindow& known) {
+  const bool is_bad =
+      window.verdict == Verdict::kOverBudget || window.verdict == Verdict::kUnconfirmed;
+  std::map<std::string, PathCount> counts;
+  for (const Finding& finding : window.findings) {
+    const bool can_be_reason = CanBeReason(finding);
+    if (!can_be_reason && finding.disposition != Disposition::kReleasedLater) continue;
+    PathCount& count = counts[SymbolicPath(finding.stack)];
+    count.blocks = AddSaturating(count.blocks, std::max<std::int64_t>(finding.amount.blocks, 0));
+    const bool is_known = finding.disposition == Disposition::kKnown;
+    count.counts = count.counts || is_known || (is_bad && can_be_reason);
+  }
+  for (const auto& [path, count] : counts) {
+    if (!count.counts) continue;
+    std::int64_t& most = known.blocks[path];
+    most = std::max(most, count.blocks);
+  }
+}
+
+void AddWindow(const WindowResult& window, BaselineWindow& known) {
+  AddFindings(window, known);
+  for (const auto* const violations : {&window.violations, &window.known_violations}) {
+    for (const Violation& violation : *violations) {
+      const auto [most, is_new] = known.excess.try_emplace(violation.metric, violation.actual);
+      most->second = std::max(most->second, violation.actual);
+    }
+  }
+  for (const FreeErrorResult& error : window.free_errors) {
+    known.free_errors.insert(FreeErrorIdentity(error.text, error.freed_at.stack));
+  }
+}
+
+}  // namespace
+
+Expected<Baseline> ReadBaseline(const std::filesystem::path& report,
+                                const std::function<void(RunResult&&)>& on_run) {
+  Baseline baseline{report.string(), {}};
+  const Expected<void> read = ReadResults(report, [&](RunResult&& run, const RunPlace&) {
+    for (const WindowResult& window : run.windows) {
+      AddWindow(window, baseline.windows[WindowIdentity(window.kind, window.name)]);
+    }
+    if (on_run) on_run(std::move(run));
+  });
+  if (!read) return Unexpected(read.error());
+  return baseline;
 }
 
 }  // namespace leakgate

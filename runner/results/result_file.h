@@ -1,5 +1,5 @@
-// What a run says, as a number that tells it from others: a run that is given twice counts
-// once, however its report is written.
+// Reads files of results: a run's report, or a merged one with many. Each run is read on its own,
+// so that the file need not fit into memory.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,14 @@
 #include <functional>
 
 #include "runner/base/expected.h"
-#include "runner/report/json/read_json.h"
+#include "runner/judge/baseline.h"
+#include "runner/report/json/json_report.h"
 #include "runner/result/run_result.h"
 
 namespace leakgate {
 
+// A number that identifies a run by what it says: a run that is given twice counts once, however
+// its report is written.
 struct RunContent {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -19,14 +22,11 @@ struct RunContent {
   friend auto operator<=>(const RunContent&, const RunContent&) = default;
 };
 
-// A hash of all that the run's report tells, so that neither the order of keys nor white space
+// Returns a hash of all that the run's report tells. Neither the order of keys nor white space
 // changes it.
 [[nodiscard]] RunContent ContentOf(const RunResult& run);
 
-// A file of results: one run report, or a merged report with many. Read run by run, so that
-// it need not fit into memory.
-
-// Where a run's report stands, and what it said.
+// The place of a run's report, and what it said.
 struct RunPlace {
   std::filesystem::path file;
   JsonSpan span;
@@ -35,18 +35,22 @@ struct RunPlace {
 
 enum class ResultKind { kRun, kMerged, kOther };
 
-// What kind of file it is, by its schema; kOther: JSON or not, it is no report of
-// leakgate's. Errors: it cannot be read, was cut off, or is a report of another
-// version.
+// Tells by its schema what the file is. Whatever is no report of leakgate's is kOther. Returns an
+// error if the file cannot be read, was cut off, or is a report of another version.
 [[nodiscard]] Expected<ResultKind> KindOf(const std::filesystem::path& file);
 
-// Tells each run of the file, in its order. Error: "FILE:LINE:COLUMN: problem; remedy"; some
-// may have been told by then.
+// Calls `on_result` with each run of the file, in its order. An error reads
+// "FILE:LINE:COLUMN: problem; remedy"; some runs may have been passed on by then.
 using OnResult = std::function<void(RunResult&& run, const RunPlace& place)>;
 [[nodiscard]] Expected<void> ReadResults(const std::filesystem::path& file,
                                          const OnResult& on_result);
 
-// A run that was told, once more. Error: the file is not what it was.
+// Reads a run of ReadResults once more. Returns an error if the file has changed.
 [[nodiscard]] Expected<RunResult> ReadResultAt(const RunPlace& place);
+
+// Returns what counted in a report of one run or many, and what was known in it already. Each run
+// is also passed to `on_run`, if it is set. Errors are those of ReadResults.
+[[nodiscard]] Expected<Baseline> ReadBaseline(const std::filesystem::path& report,
+                                              const std::function<void(RunResult&&)>& on_run = {});
 
 }  // namespace leakgate

@@ -1,7 +1,7 @@
-// The bytes of a result: of a file, or of a file in a zip archive, which Bazel and CI
-// systems make of what a job leaves. Such a one is named as if the archive were a
-// directory: "outputs.zip/my_tests-0.json". What is read of it is unpacked once, into a
-// temporary file without a name; what would unpack to far too much is refused.
+// The bytes of a result: of a file, or of a file in a zip archive, as Bazel and CI systems make
+// them. A file in an archive is named as if the archive were a directory:
+// "outputs.zip/my_tests-0.json". It is unpacked once, into a temporary file without a name.
+// Archives that would unpack to far too much are refused.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace leakgate {
 
 class ResultText {
  public:
-  // From byte `begin` on. Error: there is no such file, or it cannot be read twice, as a
-  // pipe cannot.
+  // Opens the text from byte `begin` on. Returns an error if there is no such file, or if it cannot
+  // be read twice, as a pipe.
   [[nodiscard]] static Expected<ResultText> Open(const std::filesystem::path& path,
                                                  std::uint64_t begin = 0);
 
-  // The same from its beginning, for a look at what it is: nothing is unpacked to the disk.
+  // Opens it from its beginning, to find out what it is: nothing is unpacked to the disk.
   [[nodiscard]] static Expected<ResultText> Glance(const std::filesystem::path& path);
 
-  // Up to `size` of the next bytes; 0 at the end, and where reading fails.
+  // Reads up to `size` of the next bytes. Returns 0 at the end, and if reading fails.
   std::size_t Read(char* to, std::size_t size) { return read_(to, size); }
 
  private:
@@ -41,7 +41,7 @@ class ResultText {
 
 [[nodiscard]] bool IsArchive(const std::filesystem::path& path);
 
-// The *.json in an archive, by name. Error: it cannot be read.
+// Returns the *.json in an archive, sorted by name, or an error if it cannot be read.
 [[nodiscard]] Expected<std::vector<std::filesystem::path>> JsonFilesIn(
     const std::filesystem::path& archive);
 

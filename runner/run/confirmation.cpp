@@ -8,12 +8,11 @@
 #include <string_view>
 
 #include "runner/attribution/call_sites.h"
-#include "runner/attribution/group_findings.h"
 #include "runner/base/signal_end.h"
 #include "runner/judge/repetition_series.h"
 #include "runner/judge/surviving_sites.h"
 #include "runner/judge/window_verdict.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/run/run_request.h"
 
 namespace leakgate {

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "runner/judge/window_evidence.h"
-#include "runner/report/measurement_text.h"
+#include "runner/report/left_behind_text.h"
 
 namespace leakgate {
 namespace {

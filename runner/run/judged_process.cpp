@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "runner/report/failure_text.h"
-#include "runner/report/measurement_text.h"
+#include "runner/report/left_behind_text.h"
 #include "runner/run/test_snapshots.h"
 
 namespace leakgate {

@@ -7,11 +7,11 @@
 
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
-#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/code_owner.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/host/control_server.h"
 #include "runner/process/process_tree.h"
-#include "runner/report/verdict_counts.h"
+#include "runner/report/window_text.h"
 #include "runner/run/confirmation.h"
 #include "runner/run/gtest_output.h"
 #include "runner/run/judged_process.h"

@@ -52,7 +52,7 @@ std::vector<ProcessStatus> ProcessesIn(const Json& body) {
   return processes;
 }
 
-// All sessions and runs that can be asked, the sessions first.
+// The sessions and runs that can be asked.
 struct Peers {
   std::vector<std::string> sessions;
   std::vector<RunSocket> runs;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runner/budget/filter.h"
+#include "runner/budget/wording.h"
 #include "runner/host/message_socket.h"
 #include "runner/region/region_words.h"
 

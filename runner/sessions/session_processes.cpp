@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/code_owner.h"
 #include "runner/process/proc_files.h"
-#include "runner/report/measurement_text.h"
+#include "runner/report/left_behind_text.h"
 
 namespace leakgate {
 namespace {

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 
-#include "runner/arch/call_code.h"
 #include "runner/arch/processor.h"
 
 namespace leakgate {
 namespace {
 
-// The name of the dynamic symbol `index`; `symbols` is the section .dynsym.
+// Returns the name of the dynamic symbol `index`; `symbols` is the section .dynsym.
 std::string SymbolName(Elf* elf, Elf_Scn* symbols, const GElf_Shdr& header, std::uint64_t index) {
   GElf_Sym symbol;
   Elf_Data* const contents = elf_getdata(symbols, nullptr);

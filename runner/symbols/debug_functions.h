@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "runner/symbols/debug_information.h"
+#include "runner/symbols/elf_file.h"
 #include "runner/symbols/frame.h"
-#include "runner/symbols/qualified_names.h"
-#include "runner/symbols/symbol_table.h"
 
 namespace leakgate {
 

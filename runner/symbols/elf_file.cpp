@@ -4,11 +4,95 @@
 #include <fmt/format.h>
 #include <gelf.h>
 
+#include <algorithm>
 #include <iterator>
+#include <tuple>
+#include <vector>
 
 #include "common/region_layout.h"
 
 namespace leakgate {
+namespace {
+
+struct Symbol {
+  std::uint64_t begin;
+  std::uint64_t size;  // 0 if the table, a full one, does not tell
+  std::uint64_t section_end;
+  int binding_rank;
+  std::string_view name;
+};
+
+bool IsCode(const GElf_Sym& symbol) {
+  const auto type = GELF_ST_TYPE(symbol.st_info);
+  return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
+// Of several names for one function, the most public one is preferred: it has the highest rank.
+int BindingRank(const GElf_Sym& symbol) {
+  switch (GELF_ST_BIND(symbol.st_info)) {
+    case STB_GLOBAL:
+      return 2;
+    case STB_WEAK:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+std::size_t LeadingUnderscores(std::string_view name) {
+  return std::min(name.find_first_not_of('_'), name.size());
+}
+
+// Returns where the section `index` of `elf` ends; 0 if it holds no code.
+std::uint64_t CodeSectionEnd(Elf* elf, GElf_Word index) {
+  GElf_Shdr header;
+  Elf_Scn* const section = elf_getscn(elf, index);
+  if (section == nullptr || gelf_getshdr(section, &header) == nullptr) return 0;
+  return (header.sh_flags & SHF_EXECINSTR) != 0 ? header.sh_addr + header.sh_size : 0;
+}
+
+std::vector<Symbol> ReadSymbols(Dwfl_Module* module) {
+  std::vector<Symbol> symbols;
+  const int count = dwfl_module_getsymtab(module);
+  Elf* last_elf = nullptr;
+  bool full_table = false;
+  for (int index = 1; index < count; ++index) {
+    GElf_Sym symbol;
+    GElf_Addr address = 0;
+    GElf_Word section = 0;
+    Elf* elf = nullptr;
+    Dwarf_Addr bias = 0;
+    const char* const name =
+        dwfl_module_getsym_info(module, index, &symbol, &address, &section, &elf, &bias);
+    if (name == nullptr || *name == '\0' || elf == nullptr || !IsCode(symbol)) continue;
+    if (elf != last_elf) full_table = HasFullSymbolTable(elf);
+    last_elf = elf;
+    if (symbol.st_size == 0 && !full_table) continue;
+    const std::uint64_t section_end = CodeSectionEnd(elf, section);
+    if (section_end == 0) continue;
+    symbols.push_back({address, symbol.st_size, section_end + bias, BindingRank(symbol), name});
+  }
+  return symbols;
+}
+
+// Sorts by address, and puts the preferred name of equal ones last: RangeMap finds that one.
+void SortForPreference(std::vector<Symbol>& symbols) {
+  std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) {
+    if (a.begin != b.begin) return a.begin < b.begin;
+    return std::tuple(a.size != 0, a.binding_rank, LeadingUnderscores(b.name), b.name) <
+           std::tuple(b.size != 0, b.binding_rank, LeadingUnderscores(a.name), a.name);
+  });
+}
+
+// A symbol without a size reaches to the next one, or to its section's end.
+using SymbolIterator = std::vector<Symbol>::const_iterator;
+std::uint64_t OpenEnd(SymbolIterator symbol, SymbolIterator last) {
+  const auto next =
+      std::find_if(symbol, last, [&](const Symbol& other) { return other.begin != symbol->begin; });
+  return next == last ? symbol->section_end : std::min(next->begin, symbol->section_end);
+}
+
+}  // namespace
 
 ElfHandle OpenElf(const UniqueFd& file) {
   elf_version(EV_CURRENT);
@@ -56,6 +140,27 @@ bool HasFullSymbolTable(Elf* elf) {
     if (gelf_getshdr(section, &header) != nullptr && header.sh_type == SHT_SYMTAB) return true;
   }
   return false;
+}
+
+SymbolTable::SymbolTable(Dwfl_Module* module) {
+  std::vector<Symbol> symbols = ReadSymbols(module);
+  SortForPreference(symbols);
+  std::uint64_t covered_until = 0;
+  for (auto symbol = symbols.begin(); symbol != symbols.end(); ++symbol) {
+    std::uint64_t end = symbol->begin + symbol->size;
+    if (symbol->size == 0) {
+      if (symbol->begin < covered_until) continue;  // a label within a function
+      end = OpenEnd(symbol, symbols.end());
+    }
+    covered_until = std::max(covered_until, end);
+    functions_.Add(symbol->begin, end, symbol->name);
+  }
+  functions_.Seal();
+}
+
+std::string SymbolTable::NameAt(std::uint64_t address) const {
+  const std::string_view* const name = functions_.Find(address);
+  return name != nullptr ? std::string(*name) : std::string();
 }
 
 }  // namespace leakgate

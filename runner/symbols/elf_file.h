@@ -1,13 +1,17 @@
-// What leakgate reads from an ELF file by itself: its build-id, and which kinds of sections it
-// has. The file is not trusted.
+// What leakgate reads from an ELF file by itself: its build-id, which kinds of sections it has, and
+// which function a symbol names. The file is not trusted.
 #pragma once
 
 #include <elfutils/libdwfl.h>
 #include <libelf.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "runner/base/descriptors.h"
 
@@ -39,5 +43,68 @@ using DwflHandle = std::unique_ptr<Dwfl, ElfCloser>;
 
 // Returns whether the file has the table of all its symbols (.symtab), not only of exported ones.
 [[nodiscard]] bool HasFullSymbolTable(Elf* elf);
+
+// Finds the value of the range that an address is in. A map is filled once, sealed, and then read.
+//
+// Ranges may nest or overlap (aliases, broken debug information): of those that have the address,
+// the one that begins last is found.
+template <typename Value>
+class RangeMap {
+ public:
+  void Add(std::uint64_t begin, std::uint64_t end, Value value) {
+    if (begin < end) ranges_.push_back({begin, end, std::move(value)});
+  }
+
+  // Of ranges that begin at the same address, the one that was added last is found.
+  void Seal() {
+    std::stable_sort(ranges_.begin(), ranges_.end(),
+                     [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  }
+
+  // Returns null if no range has `address`. REQUIRES: Seal() has been called.
+  [[nodiscard]] const Value* Find(std::uint64_t address) const {
+    auto range = std::upper_bound(
+        ranges_.begin(), ranges_.end(), address,
+        [](std::uint64_t wanted, const Range& candidate) { return wanted < candidate.begin; });
+    for (std::size_t step = 0; range != ranges_.begin() && step < kMostNested; ++step) {
+      --range;
+      if (address < range->end) return &range->value;
+    }
+    return nullptr;
+  }
+
+ private:
+  // The search gives up after so many ranges that begin before the address and end before it, too.
+  static constexpr std::size_t kMostNested = 64;
+
+  struct Range {
+    std::uint64_t begin;
+    std::uint64_t end;
+    Value value;
+  };
+
+  std::vector<Range> ranges_;
+};
+
+// Finds functions by address in a module's symbol tables.
+//
+// A symbol names an address only within its own size. Debian's libc has only its exported
+// symbols, with internal functions between them: the nearest symbol, which most tools take,
+// would be the wrong function.
+//
+// Addresses are those in the file.
+class SymbolTable {
+ public:
+  // Reads the full symbol table of the file or of its debug file, or else the exported symbols.
+  // `module` owns the names and must outlive this.
+  explicit SymbolTable(Dwfl_Module* module);
+
+  // Returns the symbol, as the linker spells it, of the function that has `address`; empty if no
+  // function has it.
+  [[nodiscard]] std::string NameAt(std::uint64_t address) const;
+
+ private:
+  RangeMap<std::string_view> functions_;
+};
 
 }  // namespace leakgate

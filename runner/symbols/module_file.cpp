@@ -6,7 +6,7 @@
 
 #include "runner/base/regular_file.h"
 #include "runner/symbols/name_text.h"
-#include "runner/symbols/separate_files.h"
+#include "runner/symbols/symbol_files.h"
 
 namespace leakgate {
 namespace {

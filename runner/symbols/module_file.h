@@ -18,7 +18,6 @@
 #include "runner/symbols/elf_file.h"
 #include "runner/symbols/frame.h"
 #include "runner/symbols/symbol_files.h"
-#include "runner/symbols/symbol_table.h"
 
 namespace leakgate {
 

@@ -1,4 +1,5 @@
-// Text of names: demangled functions, qualified names, paths of source files. Pure.
+// Text of names: demangled functions, also as a person wants to read them, and paths of source
+// files. Pure.
 #pragma once
 
 #include <string>
@@ -21,5 +22,15 @@ namespace leakgate {
 //   "net::Run(int)::{lambda()#1}::operator()() const"
 //                                       ->  "net::Run(int)::{lambda()#1}::operator()"
 [[nodiscard]] std::string QualifiedNameOf(std::string_view function);
+
+// Returns the shortest name that still says which function it is, without return type,
+// template arguments and parameters:
+//   "void std::vector<int>::push_back(int&&)"             ->  "std::vector::push_back"
+//   "net::Run(int)::{lambda()#1}::operator()(int) const"  ->  "net::Run::{lambda}::operator()"
+[[nodiscard]] std::string ShortName(std::string_view function);
+
+// Returns the whole signature with std::string spelt so, and where it is still long,
+// template arguments as "<..>", then parameters as "(..)".
+[[nodiscard]] std::string ReadableSignature(std::string_view function);
 
 }  // namespace leakgate

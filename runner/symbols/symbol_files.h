@@ -1,15 +1,19 @@
-// Finds the files of modules elsewhere than where they were mapped: in directories of binaries
-// and debug files, and on debuginfod servers. Files are told by their build-ids, whatever their
-// names are:
+// Finds the files that have the symbols of modules: separate debug files, and files elsewhere than
+// where the module was mapped.
 //
-//   DIR/.build-id/ab/cdef0123.debug    as debuggers name it, also without .debug
-//   DIR/anything/net_test              any file of that build-id
+// elfutils opens whatever has the name of a debug file: it would wait for a FIFO, or read a device
+// for ever. So leakgate looks for debug files itself, in the places where elfutils would look, and
+// opens regular files only.
 //
 // Used by one thread at a time. The files are not trusted.
 #pragma once
 
+#include <elfutils/libdwfl.h>
+
+#include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +25,10 @@ struct FoundSymbolFiles {
   std::string debug;  // has debug information alone
 };
 
+// Finds files in directories by their build-ids, whatever their names are:
+//
+//   DIR/.build-id/ab/cdef0123.debug    as debuggers name it, also without .debug
+//   DIR/anything/net_test              any file of that build-id
 class SymbolFiles {
  public:
   explicit SymbolFiles(std::vector<std::filesystem::path> directories = {})
@@ -42,5 +50,47 @@ class SymbolFiles {
 // information alone. Returns paths in the local cache. If DEBUGINFOD_URLS names no server, the
 // network is not used, and both paths are empty.
 [[nodiscard]] FoundSymbolFiles DownloadSymbolFiles(const std::string& build_id);
+
+// Finds the file that holds the debug information of another one, which names it by
+// .gnu_debuglink, by dwz's .gnu_debugaltlink, or only by its build-id. This replaces
+// dwfl_standard_find_debuginfo as a callback of elfutils: it returns an open descriptor and sets
+// `found` to the file's name, or returns -1 if there is no such file.
+int FindSeparateFile(Dwfl_Module* module, void** userdata, const char* name, GElf_Addr base,
+                     const char* file, const char* link, GElf_Word checksum, char** found);
+
+// Returns whether elfutils may look for the files of this build-id: below /usr/lib/debug nothing
+// but regular files must have the names that it would open.
+[[nodiscard]] bool MayLookUpBuildId(const std::string& build_id);
+
+// Debuginfod servers. elfutils asks the servers of DEBUGINFOD_URLS for what it finds nowhere
+// else, and nobody if the variable is not set. leakgate adds a limit to how long a server may
+// be silent, and asks no server again after one has been silent for so long.
+//
+// Used by the commands that read snapshots, on their only thread. Other commands remove the
+// variable from their environment (attach/program_environment.h).
+
+// Sets DEBUGINFOD_TIMEOUT and DEBUGINFOD_RETRY_LIMIT unless the user has set them; elfutils would
+// wait three times 90 s for each module. To be called before the first lookup.
+void LimitPatienceWithServers();
+
+// Measures one lookup that may ask a server: it begins with the constructor.
+class ServerLookup {
+ public:
+  ServerLookup() : begin_(std::chrono::steady_clock::now()) {}
+
+  // If nothing was found after as long as a server may be silent, no server is asked any more.
+  enum class Outcome { kFound, kNotFound };
+  void End(Outcome outcome) const;
+
+ private:
+  const std::chrono::steady_clock::time_point begin_;
+};
+
+struct SilentServers {
+  std::string urls;
+  std::chrono::seconds patience{};  // how long they were waited for
+};
+// Returns the servers that are asked no more; nullopt if none has been silent for too long.
+[[nodiscard]] const std::optional<SilentServers>& ServersGivenUp();
 
 }  // namespace leakgate

@@ -2,7 +2,7 @@
 //
 // The runner calls it, on one thread at a time, for the modules that the agent recorded. It
 // reads the module's file on disk and its separate debug file (found by build-id or debuglink, or
-// on a server: separate_files.h); it never reads a process.
+// on a server: symbol_files.h); it never reads a process.
 //
 // Nothing here fails: what is not known is left empty. If a file is missing, truncated, or of
 // another build than was mapped (its build-id differs), a frame has only the module and the

@@ -10,9 +10,9 @@
 #include <unordered_map>
 
 #include "runner/symbols/debug_information.h"
+#include "runner/symbols/elf_file.h"
 #include "runner/symbols/module_file.h"
 #include "runner/symbols/name_text.h"
-#include "runner/symbols/symbol_table.h"
 
 namespace leakgate {
 namespace {

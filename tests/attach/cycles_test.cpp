@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <thread>
 
-#include "runner/process/memory_layout.h"
 #include "runner/process/proc_files.h"
 #include "tests/attach/attached_program.h"
 

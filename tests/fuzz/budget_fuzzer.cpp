@@ -6,7 +6,7 @@
 #include "runner/budget/budget_set.h"
 #include "runner/budget/ratchet.h"
 #include "runner/budget/read_budget.h"
-#include "runner/cli/commands/budget_check.h"
+#include "runner/cli/commands/budget.h"
 
 namespace {
 

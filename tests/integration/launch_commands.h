@@ -58,10 +58,11 @@ inline bool IsGone(pid_t pid) {
 // Whether `condition` comes true: waits for it as long as a busy machine may take.
 template <typename Condition>
 bool ComesTrue(const Condition& condition) {
-  for (int i = 0; i < 6000 && !condition(); ++i) {
+  for (int i = 0; i < 6000; ++i) {
+    if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return condition();
+  return false;
 }
 
 inline bool GoesSoon(pid_t pid) {

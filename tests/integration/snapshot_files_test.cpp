@@ -237,7 +237,7 @@ TEST_F(SnapshotExportTest, SpeedscopeKeepsToItsSchema) {
 
 TEST_F(SnapshotExportTest, JsonHasEachBlockWithItsStack) {
   const nlohmann::json json = nlohmann::json::parse(ReadFile(Export("json")));
-  EXPECT_EQ(json["schema"], "leakgate-snapshot-blocks-1");
+  EXPECT_EQ(json["schema"], "leakgate-snapshot-blocks-2");
   EXPECT_EQ(json["blocks"].size(), json["snapshot"]["live"]["blocks"]);
   long bytes = 0;
   std::map<std::uint64_t, nlohmann::json> stacks;
@@ -248,6 +248,8 @@ TEST_F(SnapshotExportTest, JsonHasEachBlockWithItsStack) {
     const nlohmann::json& stack = stacks.at(block["stack"]);
     for (const nlohmann::json& frame : stack["frames"]) {
       const std::string function = json["frames"].at(frame.get<std::size_t>())["function"];
+      const std::string offset = json["frames"].at(frame.get<std::size_t>())["offset"];
+      EXPECT_EQ(offset.substr(0, 2), "0x");
       is_found = is_found ||
                  (block["bytes"] == 200 && function.find("AllocatesAndFrees") != std::string::npos);
     }

@@ -258,7 +258,9 @@ TEST_F(StrangersTest, MayPoseAsMembersAndSayAnything) {
   const std::size_t resident = ResidentKibibytesOf(run_.pid());
   EXPECT_EQ(InAChild(fuzz), 0);
   EXPECT_EQ(as_member(), 0);
-  EXPECT_LE(DescriptorsOf(run_.pid()), descriptors + 1);
+  // The run closes what strangers left when it comes to it.
+  EXPECT_TRUE(ComesTrue([&] { return DescriptorsOf(run_.pid()) <= descriptors + 1; }))
+      << DescriptorsOf(run_.pid()) << " descriptors, and " << descriptors << " before";
   EXPECT_LE(ResidentKibibytesOf(run_.pid()), resident + 4096);
   ExpectAPass();
 }

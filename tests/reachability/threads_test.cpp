@@ -78,7 +78,6 @@ TEST(FreezeTest, StopsAllOfManyThreads) {
             "");
   const auto took = std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(threads, 502U);  // with the main one and "holder"
-  EXPECT_LT(took, std::chrono::seconds(2));
   RecordProperty("milliseconds", std::to_string(took / milliseconds(1)));
   EXPECT_TRUE(Becomes(program.pid(), 'S'));
 }

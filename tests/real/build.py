@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -29,11 +30,21 @@ def run(*command: object, **options) -> None:
     subprocess.run([str(word) for word in command], check=True, **options)
 
 
+def fetch_source(package: str) -> pathlib.Path:
+    """The unpacked source package of this release, or of Debian 12 where the mirror lacks it."""
+    say(f"fetching the source package {package} from Debian")
+    folder = ROOT / "download" / package
+    try:
+        return OwnApt(ROOT / "apt", "deb-src").source(package, folder)
+    except subprocess.CalledProcessError:
+        say(f"the mirror does not have it for this release; fetching {package} as Debian 12 has it")
+        return OwnApt(ROOT / "apt-bookworm", "deb-src", ("bookworm",)).source(package, folder)
+
+
 def fetch(suite: Suite) -> None:
     if not suite.package or suite.source.is_dir():
         return
-    say(f"fetching the source package {suite.package} from Debian")
-    unpacked = OwnApt(ROOT / "apt", "deb-src").source(suite.package, ROOT / "download" / suite.package)
+    unpacked = fetch_source(suite.package)
     if suite.prepare:
         run(*suite.prepare, cwd=unpacked)
     suite.source.parent.mkdir(parents=True, exist_ok=True)
@@ -67,12 +78,19 @@ def launcher() -> list[str]:
     return ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
 
 
+def least_standard() -> int:
+    """The C++ standard that this machine's GoogleTest needs, which may be newer than a suite's own."""
+    done = subprocess.run(["dpkg-query", "-W", "-f=${Version}", "libgtest-dev"], capture_output=True, text=True, check=False)
+    version = tuple(int(number) for number in re.findall(r"\d+", done.stdout)[:2])
+    return 17 if version >= (1, 17) else 14 if version >= (1, 13) else 11
+
+
 def configure(suite: Suite) -> None:
     run_logged(suite, "configure", [
         "cmake", "-G", "Ninja", "-S", suite.source, "-B", suite.build, "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
         *launcher(), *suite.options, f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
         f"-DLEAKGATE_VARIANTS_OF={';'.join(suite.binaries)}",
-        f"-DLEAKGATE_PLANTED={ROOT / 'planted' / suite.name}", f"-DLEAKGATE_PLANTS={ROOT / 'plants' / suite.name}"])
+        f"-DLEAKGATE_LEAST_STANDARD={least_standard()}", f"-DLEAKGATE_PLANTED={ROOT / 'planted' / suite.name}", f"-DLEAKGATE_PLANTS={ROOT / 'plants' / suite.name}"])
 
 
 def build_targets(suite: Suite, targets: list[str]) -> None:

@@ -85,7 +85,7 @@ class Terminal:
     def text(self):
         return "\n".join(self.lines())
 
-    def wait_for(self, what, holds, seconds=60):
+    def wait_for(self, what, holds, seconds=600):
         """Reads until `holds(self)`."""
         end = time.monotonic() + seconds
         while not holds(self):
@@ -93,7 +93,7 @@ class Terminal:
                 raise SystemExit(f"terminal: never came: {what}; the screen:\n{self.text()}\nwritten: {self.raw[-3000:]!r}")
             self.read()
 
-    def wait_for_end(self, seconds=60):
+    def wait_for_end(self, seconds=600):
         """The command's exit code, as a shell tells it, once all it wrote has been read."""
         end = time.monotonic() + seconds
         while True:

@@ -12,7 +12,6 @@
 #include "runner/attach/linux/target_module.h"
 #include "runner/attach/linux/thread_stops.h"
 #include "runner/attach/program_environment.h"
-#include "runner/process/memory_layout.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {

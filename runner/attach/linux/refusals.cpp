@@ -16,7 +16,6 @@
 #include "runner/arch/processor.h"
 #include "runner/base/descriptors.h"
 #include "runner/process/image_inspection.h"
-#include "runner/process/memory_layout.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {

@@ -123,8 +123,8 @@ Expected<void> RemoteCalls::RunToReturn(const SignalFrame& frame) {
           last_result_ = ResultOf(*registers);  // behind the call, that is; before it, nothing
           continue;
         }
-        // Instead of giving up the frame it is put back to where it is about to. That is one step,
-        // which either happens or does not.
+        // Instead of giving up the frame, the thread is put back to the point where it is about to
+        // do so. That is one step, which either happens or does not.
         if (!thread_->SetRegisters(Leaving(frame))) break;
         if (RunToStop(0) != ThreadStop::kCall) break;
         return {};

@@ -67,7 +67,8 @@ Expected<void> Target::AtSafePoint(const Calls& calls) {
   ThreadProgress progress(pid());
   why_not_ = "none of its threads could be stopped";
   while (!progress.IsSpent(kSafePointPatience)) {
-    // To have a time limit begin anew is better than nothing, when all else has failed.
+    // Once the cheaper ways have failed for some time, a call whose time limit then begins anew may
+    // be stopped, too.
     const bool is_patient = Clock::now() - begin < kSafePointPatience / 4;
     const StopCost most = is_patient ? StopCost::kNone : StopCost::kBeginsAnew;
     const Expected<bool> done = TryThreads(calls, progress, is_stopped ? StopCost::kShows : most);
@@ -173,8 +174,8 @@ bool Target::AwaitThreadsOutside() {
   return true;
 }
 
-// Whether a thread is not in the agent's code. One that waits in a system call elsewhere is not;
-// one that runs is stopped for a look.
+// Returns whether the thread is not in the agent's code. A thread that waits in a system call
+// elsewhere is not; a thread that runs is stopped to find out.
 bool Target::IsOutside(int tid, ThreadProgress& progress) {
   const std::optional<TargetModule>& agent = layout_->agent();
   const std::optional<WaitingIn> waiting = ReadWaiting(pid(), tid);

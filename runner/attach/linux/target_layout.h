@@ -12,7 +12,7 @@
 #include "runner/attach/linux/remote_calls.h"
 #include "runner/attach/linux/target_module.h"
 #include "runner/base/expected.h"
-#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 

@@ -12,7 +12,6 @@
 
 #include "runner/attach/linux/refusals.h"
 #include "runner/base/descriptors.h"
-#include "runner/process/memory_layout.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {

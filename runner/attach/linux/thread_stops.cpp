@@ -47,7 +47,7 @@ constexpr std::int64_t kGoOn[] = {SYS_read,
                                   SYS_splice,
                                   SYS_sendfile};
 
-// Whether there is a time limit to a call that ends when it is stopped, and that we begin again.
+// Returns whether a call has a time limit. A stop ends such a call, and we begin it again.
 bool HasTimeLimit(const WaitingIn& waiting) {
   constexpr auto kForEver = static_cast<std::int32_t>(-1);
   switch (NewerFormOf(waiting.call)) {
@@ -73,9 +73,9 @@ bool HasTimeLimit(const WaitingIn& waiting) {
   }
 }
 
-// Letting a thread go on costs it some microseconds in the kernel before it is where it was.
+// When a thread goes on, it spends some microseconds in the kernel before it is where it was.
 constexpr std::chrono::microseconds kBetweenLooks(40);
-// In so much time it is looked at often.
+// The thread is looked at often in this time.
 constexpr std::chrono::milliseconds kEnough(5);
 constexpr std::chrono::seconds kMost(15);
 

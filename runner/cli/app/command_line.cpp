@@ -9,14 +9,13 @@
 #include <map>
 #include <optional>
 
-#include "runner/cli/app/definition.h"
 #include "runner/cli/help/help_formats.h"
 #include "runner/cli/installation.h"
 
 namespace leakgate {
 namespace {
 
-// What CLI11 finds of one option.
+// The values of one option that CLI11 has found.
 struct FoundOption {
   const OptionList::Bound* bound;
   bool is_set = false;                // of a flag
@@ -24,7 +23,7 @@ struct FoundOption {
   std::vector<std::string> texts{};   // of what is repeated
 };
 
-// CLI11's view of the commands. It only finds out what of the arguments is which option's.
+// CLI11's view of the commands. It only finds out which argument belongs to which option.
 class Parser {
  public:
   explicit Parser(const std::vector<CommandDefinition>& commands) {
@@ -43,7 +42,7 @@ class Parser {
     app_.parse(arguments);
   }
 
-  // The full name of the command that was found, "budget check"; empty: none.
+  // Returns the full name of the command that was found, "budget check"; empty if there is none.
   std::string FoundName() const {
     std::string name;
     const CLI::App* command = &app_;
@@ -54,7 +53,7 @@ class Parser {
     return name;
   }
 
-  // Arguments that have no place.
+  // Returns the arguments that CLI11 could not place.
   std::vector<std::string> StrayArguments() const { return app_.remaining(true); }
 
   // Reads the values that the command was given into its own fields.
@@ -89,7 +88,8 @@ class Parser {
     } else {
       CLI::Option* const added = app.add_option(names, found.texts)->type_name(option.value.word);
       if (option.IsArgument()) return;
-      // One value each time: what follows it is not the option's, and may be a file.
+      // The option takes one value each time. What follows that is not the option's, and may be a
+      // file.
       added->expected(1)->allow_extra_args(false)->multi_option_policy(
           CLI::MultiOptionPolicy::TakeAll);
     }
@@ -109,14 +109,15 @@ class Parser {
   std::map<std::string, std::deque<FoundOption>> options_;  // which CLI11 points to
 };
 
-// The two halves of a command line: what stands before the first `--`, and the program with
-// its arguments behind it.
+// The two halves of a command line: the arguments before the first `--`, and the program with its
+// arguments behind it.
 struct Halves {
   std::vector<std::string> options;
   ProgramLine program;
 };
 
-// Where nothing is run, what follows two dashes is a path as any other.
+// Returns whether the command runs no program: then what follows two dashes is a path like any
+// other.
 bool TakesPathsBehindDashes(const std::string& command) {
   return command == "merge" || command == "history" || command == "snapshot";
 }
@@ -133,8 +134,8 @@ Halves Split(const std::vector<std::string>& arguments) {
   return halves;
 }
 
-// What CLI11 could not place: the first such argument tells the mistake. `command`: the one
-// that was found; may be empty.
+// Returns the message about an argument that CLI11 could not place. `command` is the command that
+// was found; it may be empty.
 std::string StrayArgumentText(const std::string& argument, const std::string& command) {
   if (argument.starts_with("-")) {
     return fmt::format("unknown option '{}'; see leakgate{}{} --help", argument,
@@ -150,7 +151,7 @@ std::string StrayArgumentText(const std::string& argument, const std::string& co
   return fmt::format("unexpected argument '{}'; see leakgate {} --help", argument, command);
 }
 
-// What CLI11 says of a wrong command line, on one line.
+// Returns CLI11's message about a wrong command line, on one line.
 std::string ParseErrorText(std::string cause, const std::string& command) {
   std::replace(cause.begin(), cause.end(), '\n', ' ');
   return fmt::format("{}; see leakgate {}{}--help", cause, command, command.empty() ? "" : " ");

@@ -1,13 +1,54 @@
-// Parses leakgate's command line.
+// The one definition of leakgate's command line, its commands and their options (definition.cpp),
+// and its parser. Help, manual pages and shell completion are written from the definition, too.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/cli/app/definition.h"
+#include "runner/cli/app/option_list.h"
+#include "runner/cli/commands/budget.h"
+#include "runner/cli/commands/doctor.h"
+#include "runner/cli/commands/documents.h"
+#include "runner/cli/commands/history.h"
+#include "runner/cli/commands/merge.h"
+#include "runner/cli/commands/run.h"
+#include "runner/cli/commands/session.h"
+#include "runner/cli/commands/snapshot.h"
+#include "runner/cli/help/help_formats.h"
 
 namespace leakgate {
+
+// A command line comes to one of these. Each command's file declares its options, checks them
+// together, and executes the command.
+using Command =
+    std::variant<RunCommand, DoctorCommand, FrameworkCommand, PrintCommand, WriteManPagesCommand,
+                 BudgetCheckCommand, BudgetInitCommand, BudgetRatchetCommand, ExplainCommand,
+                 MergeCommand, HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand,
+                 SessionStartCommand, SessionExecCommand, SessionUpdateCommand, SessionQueryCommand,
+                 SessionListCommand, SessionStopCommand, SnapshotTakeCommand,
+                 SnapshotPeriodicCommand, SnapshotConfigCommand, SnapshotShowCommand,
+                 SnapshotDiffCommand, SnapshotExportCommand>;
+
+struct CommandDefinition {
+  std::string name;    // "budget check"
+  OptionList options;  // reading one of them changes what `complete` returns
+  // Returns the command, once all options have been read. It is empty for a command that is
+  // only a group of others.
+  std::function<Expected<Command>(const ProgramLine& program)> complete;
+};
+
+// Returns new definitions at each call. A group stands before its commands.
+[[nodiscard]] std::vector<CommandDefinition> DefineCommands();
+
+// Returns the pages of all commands. The page of leakgate itself is the first, and each group
+// stands before its commands.
+[[nodiscard]] std::vector<CommandPage> AllPages();
+
+// Returns the options that all commands have: --help, and for leakgate itself --version.
+[[nodiscard]] std::vector<Option> GeneralOptions(const std::string& command);
 
 // Returns the command that `arguments` ask for. A usage error names the argument and the remedy.
 [[nodiscard]] Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments);

@@ -1,11 +1,10 @@
-#include "runner/cli/app/definition.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "runner/budget/schema_text.h"
+#include "runner/budget/read_budget.h"
+#include "runner/cli/app/command_line.h"
 
 namespace leakgate {
 namespace {
@@ -30,7 +29,7 @@ CommandDefinition Define(std::string name) {
 
 CommandDefinition DefineGroup(std::string name) { return {std::move(name), {}, {}}; }
 
-// A command that only prints, and what it prints is known without looking anywhere.
+// Defines a command that only prints a text, which `complete` makes.
 template <typename Asked>
 CommandDefinition DefineDocument(std::string name,
                                  Expected<Command> (*complete)(const Asked&, const ProgramLine&)) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runner/base/expected.h"
+#include "runner/base/word_table.h"
 
 namespace leakgate {
 
@@ -29,6 +30,15 @@ template <typename Choice>
   std::vector<std::string> words;
   for (const auto& [word, choice] : choices.all) words.emplace_back(word);
   return words;
+}
+
+// Returns all words of an enum for Choices::all.
+template <HasWords Enum>
+[[nodiscard]] std::vector<std::pair<std::string_view, Enum>> AllWordsOf() {
+  std::vector<std::pair<std::string_view, Enum>> all;
+  for (const Named<Enum>& named : WordTable<Enum>::kWords)
+    all.emplace_back(named.word, named.value);
+  return all;
 }
 
 // Returns "after, inline or off".

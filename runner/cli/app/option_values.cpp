@@ -17,7 +17,7 @@ namespace leakgate {
 
 namespace {
 
-// All of `text`, or nothing.
+// Returns `text` as a number; nothing if not all of it is one.
 template <typename Number>
 std::optional<Number> ReadWhole(std::string_view text) {
   Number number{};

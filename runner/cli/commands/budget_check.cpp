@@ -1,5 +1,3 @@
-#include "runner/cli/commands/budget_check.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,8 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 #include "runner/budget/wording.h"
-#include "runner/cli/commands/program_line.h"
+#include "runner/cli/commands/budget.h"
+#include "runner/cli/commands/run.h"
 #include "runner/cli/terminal.h"
 
 namespace leakgate {
@@ -63,7 +62,7 @@ std::string Counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// Collects what `budget check` has to say.
+// Collects the problems that `budget check` prints.
 struct CheckReport {
   std::string text;
   std::size_t errors = 0;
@@ -105,7 +104,7 @@ BudgetProblems CheckDates(const BudgetFile& file, std::chrono::year_month_day to
 
 BudgetProblems CheckAgainstTests(const BudgetSet& budgets, const std::vector<TestId>& tests) {
   BudgetProblems problems;
-  // Two files may conflict over many tests: the first one tells it.
+  // Two files may conflict over many tests. Only the first test is named.
   std::set<std::pair<const BudgetFile*, const BudgetFile*>> told;
   for (const TestId& test : tests) {
     const Expected<AppliedBudget> budget = budgets.ForTest(test);

@@ -1,5 +1,3 @@
-#include "runner/cli/commands/budget_init.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,11 +11,11 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/wording.h"
 #include "runner/cli/app/option_values.h"
-#include "runner/cli/commands/program_line.h"
+#include "runner/cli/commands/budget.h"
+#include "runner/cli/commands/run.h"
 #include "runner/cli/installation.h"
-#include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
-#include "runner/report/finding_fate.h"
+#include "runner/report/finding_text.h"
 #include "runner/report/summary_text.h"
 
 namespace leakgate {
@@ -25,7 +23,7 @@ namespace {
 
 using AmountByPattern = std::map<std::vector<std::string>, Amount>;
 
-// A finding makes its window fail if it is lost, or grows each time.
+// Returns whether the finding makes its window fail: it is lost, or grows each time.
 bool MakesFail(const Finding& finding) {
   if (finding.disposition == Disposition::kSteady) return true;
   return CountsLiterally(finding) && IsUsers(finding) && IsLost(finding.reach);
@@ -41,7 +39,7 @@ AmountByPattern FailingSites(const WindowResult& window) {
   return sites;
 }
 
-// The most that each call site left in any window that failed.
+// Returns the most that each call site left in any window that failed.
 AmountByPattern FailingSites(const RunResult& result) {
   AmountByPattern most;
   for (const WindowResult& window : result.windows) {
@@ -138,7 +136,7 @@ Expected<int> Execute(BudgetInitCommand command) {
       fmt::format("wrote {}; fix what it allows, or write why it stays; then: leakgate run "
                   "--budgets {} -- {}",
                   command.output.string(), command.output.string(), command.request.program));
-  return static_cast<int>(ExitCode::kPass);
+  return kExitPass;
 }
 
 }  // namespace leakgate

@@ -1,5 +1,3 @@
-#include "runner/cli/commands/budget_ratchet.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,48 +10,58 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
 #include "runner/cli/app/option_values.h"
-#include "runner/cli/commands/program_line.h"
+#include "runner/cli/commands/budget.h"
+#include "runner/cli/commands/run.h"
 #include "runner/cli/installation.h"
-#include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/process/process_image.h"
+#include "runner/region/region_words.h"
 #include "runner/report/summary_text.h"
 
 namespace leakgate {
 namespace {
 
-void Raise(MeasuredMaxima& maxima, const std::string& keys, std::int64_t measured) {
-  std::int64_t& most = maxima.try_emplace(keys, 0).first->second;  // shrinking needs no limit
-  most = std::max(most, measured);
-}
+// Raises the maxima of the windows of one scope, such as "test".
+class ScopeMaxima {
+ public:
+  ScopeMaxima(std::string scope, MeasuredMaxima& maxima)
+      : scope_(std::move(scope)), maxima_(maxima) {}
 
-void RaiseAmount(MeasuredMaxima& maxima, const std::string& keys, Amount measured) {
-  Raise(maxima, keys + ".bytes", measured.bytes);
-  Raise(maxima, keys + ".blocks", measured.blocks);
-}
-
-void RaiseNumber(MeasuredMaxima& maxima, const std::string& keys,
-                 const std::optional<std::int64_t>& measured) {
-  if (measured) Raise(maxima, keys, *measured);
-}
-
-// What was not measured in full must not lower a limit. What could not be told
-// from lost or retained counts as retained.
-void RaiseAll(MeasuredMaxima& maxima, const std::string& scope, const WindowResult& window) {
-  RaiseAmount(maxima, scope + ".outstanding", window.outstanding - window.allowed);
-  if (window.reach_problem.empty()) {
-    RaiseAmount(maxima, scope + ".lost", window.lost);
-    RaiseAmount(maxima, scope + ".retained", window.outstanding - window.lost);
+  void Raise(const AmountQuantity& quantity, Amount measured) {
+    Raise(quantity.key, ".bytes", measured.bytes);
+    Raise(quantity.key, ".blocks", measured.blocks);
   }
-  RaiseAmount(maxima, scope + ".growth", window.growth);
-  RaiseAmount(maxima, scope + ".allocated", window.allocated);
-  Raise(maxima, scope + ".peak.bytes", window.peak_live_bytes);
-  RaiseAmount(maxima, scope + ".mapped", window.mapped);
-  RaiseNumber(maxima, scope + ".file_descriptors", window.file_descriptors);
-  RaiseNumber(maxima, scope + ".threads", window.threads);
+  void Raise(const NumberQuantity& quantity, const std::optional<std::int64_t>& measured) {
+    if (measured) Raise(quantity.key, quantity.in_bytes ? ".bytes" : "", *measured);
+  }
+
+ private:
+  void Raise(std::string_view key, std::string_view unit, std::int64_t measured) {
+    std::int64_t& most = maxima_[fmt::format("{}.{}{}", scope_, key, unit)];
+    most = std::max(most, measured);  // shrinking needs no limit
+  }
+
+  std::string scope_;
+  MeasuredMaxima& maxima_;
+};
+
+// A window that was not measured in full must not lower a limit. Blocks that may be lost or
+// retained count as retained.
+void RaiseAll(ScopeMaxima maxima, const WindowResult& window) {
+  maxima.Raise(quantity::kOutstanding, window.outstanding - window.allowed);
+  if (window.reach_problem.empty()) {
+    maxima.Raise(quantity::kLost, window.lost);
+    maxima.Raise(quantity::kRetained, window.outstanding - window.lost);
+  }
+  maxima.Raise(quantity::kGrowth, window.growth);
+  maxima.Raise(quantity::kAllocated, window.allocated);
+  maxima.Raise(quantity::kPeak, window.peak_live_bytes);
+  maxima.Raise(quantity::kMapped, window.mapped);
+  maxima.Raise(quantity::kFileDescriptors, window.file_descriptors);
+  maxima.Raise(quantity::kThreads, window.threads);
 }
 
-// A test's window has itself; a suite's has all tests of the suite that ran.
+// Returns the tests of a window: a suite's window has all tests of the suite that ran.
 std::vector<TestId> TestsOf(const WindowResult& window, const RunResult& result) {
   if (window.kind == WindowKind::kTest) return {{window.name, window.source_file}};
   std::vector<TestId> tests;
@@ -87,7 +95,7 @@ class UsageCounter {
   }
 
  private:
-  // Blocks and mappings are held against an allowance each by themselves.
+  // Blocks and mappings are compared with an allowance separately.
   void CountAllowances(const WindowResult& window) {
     CountAllowances(window.findings);
     CountAllowances(window.mappings);
@@ -114,15 +122,16 @@ class UsageCounter {
     const bool covers = std::all_of(tests.begin(), tests.end(), [&](const TestId& test) {
       return Covers(file_, budgets_, test);
     });
-    // What code left in someone else's test is a part of that test's amounts only:
-    // it says that an override is used, not how much of it.
+    // The blocks that a component's code left in the test of another component are only a part of
+    // that test's amounts. They tell that an override is used, but not how much of it.
     const bool owns_code = !file_.code.empty() || file_.component == kUnowned;
     if (!covers && !owns_code) return;
     for (const Override& it : file_.overrides) {
       if (HasExpired(it.expires, today_) || !MatchesAllTests(it.tests, names)) continue;
       MeasuredMaxima& maxima = usage_.overrides[it.line];
       if (owns_code) continue;
-      RaiseAll(maxima, window.kind == WindowKind::kTest ? "test" : "suite", window);
+      const bool is_test = window.kind == WindowKind::kTest;
+      RaiseAll({Word(is_test ? WindowKind::kTest : WindowKind::kSuite), maxima}, window);
     }
   }
 
@@ -133,7 +142,7 @@ class UsageCounter {
   BudgetUsage usage_;
 };
 
-// Tightens one file, or only says how. Returns the number of changes.
+// Tightens one file, or only prints how. Returns the number of changes.
 Expected<std::size_t> RatchetFile(const BudgetFile& file, const BudgetUsage& usage,
                                   UnusedEntries unused, RatchetMode mode) {
   const Expected<std::string> text = ReadBudgetText(file.path);
@@ -214,7 +223,7 @@ Expected<int> Execute(BudgetRatchetCommand command) {
   command.request.agent = FindAgent();
   const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
   if (!result) return Unexpected(result.error());
-  if (result->exit_code != static_cast<int>(ExitCode::kPass)) {
+  if (result->exit_code != kExitPass) {
     Print(stderr, SummaryText(*result, StyleOfStandardError()));
     PrintMessage("not a green run, so nothing was tightened");
     return result->exit_code;
@@ -225,7 +234,7 @@ Expected<int> Execute(BudgetRatchetCommand command) {
   PrintMessage(*changes == 0 ? "nothing to tighten"
                : fails       ? "to tighten: run it without --check"
                              : "tightened");
-  return fails ? static_cast<int>(ExitCode::kOverBudget) : static_cast<int>(ExitCode::kPass);
+  return fails ? static_cast<int>(ExitCode::kOverBudget) : kExitPass;
 }
 
 }  // namespace leakgate

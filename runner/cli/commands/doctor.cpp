@@ -65,7 +65,7 @@ Expected<int> Execute(const DoctorCommand& command) {
       {.program = command.program, .arguments = command.arguments, .agent = FindAgent()});
   if (!checks) return Unexpected(checks.error());
   Print(stdout, DoctorText(command.program, *checks, ColourOf(stdout)));
-  return Any(*checks, CheckResult::kNo) ? static_cast<int>(ExitCode::kInconclusive) : 0;
+  return Any(*checks, CheckResult::kNo) ? static_cast<int>(ExitCode::kInconclusive) : kExitPass;
 }
 
 }  // namespace leakgate

@@ -19,7 +19,7 @@ using WriteCompletion = std::string (*)(const std::vector<CommandPage>& pages);
 const Choices<WriteCompletion> kShells = {
     "SHELL", "", "", {{"bash", BashCompletion}, {"zsh", ZshCompletion}, {"fish", FishCompletion}}};
 
-// A line for each rule: its name, its function, how it matches, and why.
+// Returns a line for each rule: its name, its function, how it matches, and why.
 std::string FrameworkRulesText() {
   std::string text = fmt::format(
       "What is counted as the framework's own, apart from outstanding (list version {}):\n",
@@ -85,12 +85,12 @@ Expected<std::string> ManText(const ManRequest& request, const std::vector<Comma
 
 Expected<int> Execute(const PrintCommand& command) {
   PrintVerbatim(stdout, command.text);
-  return 0;
+  return kExitPass;
 }
 
 Expected<int> Execute(const FrameworkCommand&) {
   PrintVerbatim(stdout, FrameworkRulesText());
-  return 0;
+  return kExitPass;
 }
 
 Expected<int> Execute(const WriteManPagesCommand& command) {
@@ -101,7 +101,7 @@ Expected<int> Execute(const WriteManPagesCommand& command) {
     const Expected<void> written = WriteFileAtomically(path, ManPage(page, command.pages));
     if (!written) return Unexpected(written.error());
   }
-  return 0;
+  return kExitPass;
 }
 
 }  // namespace leakgate

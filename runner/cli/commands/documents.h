@@ -8,7 +8,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
-#include "runner/cli/help/command_page.h"
+#include "runner/cli/help/help_formats.h"
 
 namespace leakgate {
 

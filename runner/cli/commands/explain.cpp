@@ -1,24 +1,23 @@
-#include "runner/cli/commands/explain.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstdio>
 #include <utility>
 
+#include "runner/budget/applied_budget.h"
 #include "runner/budget/apply_limits.h"
-#include "runner/budget/quantities.h"
 #include "runner/budget/read_budget.h"
 #include "runner/budget/wording.h"
-#include "runner/cli/commands/program_line.h"
+#include "runner/cli/commands/budget.h"
+#include "runner/cli/commands/run.h"
 #include "runner/cli/terminal.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/style.h"
 
 namespace leakgate {
 namespace {
 
-// The text stays on one line, whatever names are in it.
+// Returns the text on one line, whatever names are in it.
 template <typename... Values>
 std::string Line(fmt::format_string<Values...> format, Values&&... values) {
   return Printable(fmt::format(format, std::forward<Values>(values)...)) + '\n';
@@ -73,8 +72,8 @@ std::string LimitsText(const AppliedBudget& budget) {
   return lines.empty() ? "limits: none\n" : "limits:\n" + lines;
 }
 
-// The quantities that `it` sets for a test, each with the later override that
-// wins it, if one does.
+// Returns the quantities that `it` sets for a test, each with the later override that sets it, too,
+// if there is one.
 std::vector<std::string> EffectsOf(const Override& it, const std::vector<const Override*>& later) {
   std::vector<std::string> effects;
   const auto add = [&](std::string_view key, const auto& sets) {
@@ -180,7 +179,7 @@ std::string ThreadsText(const AppliedBudget& budget) {
              : "charged with what all threads of the process allocate meanwhile\n";
 }
 
-// Which processes that the test starts are judged, and by what.
+// Returns which processes that the test starts are judged, and by which limits.
 std::string ProcessesText(const BudgetFile& file, const std::string& test,
                           std::chrono::year_month_day today) {
   std::string text;
@@ -193,7 +192,7 @@ std::string ProcessesText(const BudgetFile& file, const std::string& test,
          LimitsText(budget);
 }
 
-// Without a binary, nobody can tell whether a file for certain binaries applies.
+// Without a binary it is unknown whether a file for certain binaries applies.
 void TellWhatIsLeftOut(const std::vector<BudgetFile>& files) {
   for (const BudgetFile& file : files) {
     if (file.binaries.empty()) continue;
@@ -269,7 +268,7 @@ Expected<int> Execute(const ExplainCommand& command) {
       ExplainText(BudgetSet(*std::move(files), program), test, Today());
   if (!text) return Unexpected(text.error());
   Print(stdout, *text);
-  return static_cast<int>(ExitCode::kPass);
+  return kExitPass;
 }
 
 }  // namespace leakgate

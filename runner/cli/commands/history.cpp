@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdio>
 
-#include "runner/cli/history_text.h"
 #include "runner/cli/terminal.h"
 #include "runner/results/find_results.h"
 #include "runner/results/history.h"
@@ -14,8 +13,6 @@
 
 namespace leakgate {
 namespace {
-
-constexpr int kDone = static_cast<int>(ExitCode::kPass);
 
 std::string Now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -156,7 +153,7 @@ Expected<int> Execute(const HistoryAddCommand& command) {
   }
   PrintMessage(fmt::format("runs added to {}: {}; there already: {}", command.database.string(),
                            added.runs, added.known));
-  return kDone;
+  return kExitPass;
 }
 
 Expected<int> Execute(const HistoryShowCommand& command) {
@@ -168,7 +165,7 @@ Expected<int> Execute(const HistoryShowCommand& command) {
   if (!flaky) return Unexpected(flaky.error());
   const HistoryView view{*std::move(findings), *std::move(flaky)};
   Print(stdout, command.output == OutputForm::kJson ? HistoryJson(view) : HistoryText(view));
-  return kDone;
+  return kExitPass;
 }
 
 Expected<int> Execute(const HistoryTrendCommand& command) {
@@ -178,7 +175,7 @@ Expected<int> Execute(const HistoryTrendCommand& command) {
   if (!points) return Unexpected(points.error());
   Print(stdout, command.output == OutputForm::kJson ? TrendJson(*points, WordOf(command.of))
                                                     : TrendText(*points));
-  return kDone;
+  return kExitPass;
 }
 
 }  // namespace leakgate

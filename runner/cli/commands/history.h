@@ -1,4 +1,4 @@
-// `leakgate history add|show|trend`.
+// `leakgate history add|show|trend`, and the texts that they print (history_text.cpp).
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,8 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/app/option_values.h"
+#include "runner/result/run_result.h"
+#include "runner/results/history.h"
 
 namespace leakgate {
 
@@ -50,5 +52,22 @@ void Declare(HistoryTrendCommand& command, OptionList& options);
 [[nodiscard]] Expected<int> Execute(const HistoryAddCommand& command);
 [[nodiscard]] Expected<int> Execute(const HistoryShowCommand& command);
 [[nodiscard]] Expected<int> Execute(const HistoryTrendCommand& command);
+
+// Returns `run` as a history keeps it; `digest` identifies it.
+[[nodiscard]] HistoryRun ToHistoryRun(const RunResult& run, const std::string& digest);
+
+// The functions below return what the commands print, for people and for machines. They are pure.
+
+struct HistoryView {
+  std::vector<SeenFinding> findings;
+  std::vector<FlakyTest> flaky;
+};
+
+[[nodiscard]] std::string HistoryText(const HistoryView& view);
+[[nodiscard]] std::string HistoryJson(const HistoryView& view);
+[[nodiscard]] std::string TrendText(const std::vector<TrendPoint>& points);
+// `subject` is what the points are about: "component", "test" or "call_site".
+[[nodiscard]] std::string TrendJson(const std::vector<TrendPoint>& points,
+                                    const std::string& subject);
 
 }  // namespace leakgate

@@ -7,20 +7,19 @@
 #include <cstdio>
 
 #include "runner/cli/app/option_values.h"
-#include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
 #include "runner/report/formats/source_excerpts.h"
 #include "runner/report/formats/writers.h"
 #include "runner/results/find_results.h"
-#include "runner/results/merge_verdict.h"
+#include "runner/results/merged_runs.h"
 
 namespace leakgate {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The reports in the making.
+// The reports that are being written.
 class MergedReports {
  public:
   MergedReports(ReadSource read_source, std::size_t runs) {
@@ -70,7 +69,8 @@ class MergedReports {
   std::vector<ReportWriter> writers_;
 };
 
-// What a directory has besides results: what is about to be written, and the baseline.
+// Returns the files of a directory that are no results: those about to be written, and the
+// baseline.
 std::vector<fs::path> OtherFiles(const MergeCommand& command) {
   std::vector<fs::path> paths;
   for (const ReportRequest& report : command.reports) paths.push_back(report.path);
@@ -78,7 +78,7 @@ std::vector<fs::path> OtherFiles(const MergeCommand& command) {
   return paths;
 }
 
-// Asked by the display's thread: the counts change under it.
+// Tells the display's thread how far the merge is, while the counts change.
 class MergeProgress {
  public:
   MergeProgress(RunProgress* shown, ProgressStage stage, std::size_t all) {
@@ -94,7 +94,8 @@ class MergeProgress {
       std::make_shared<std::atomic<std::int64_t>>(0);
 };
 
-// The results name files of the machines that they come from: none of them is read unasked.
+// The results name files of the machines that they come from. No such file is read unless the user
+// asks for it.
 Expected<ReadSource> SourcesOf(const MergeCommand& command) {
   return command.source_root.empty() ? ReadSource() : SourcesBelow(command.source_root);
 }
@@ -130,7 +131,8 @@ Expected<void> ReadAndWrite(const MergeCommand& command, const FoundResults& fou
   return WriteReports(command, runs, display.progress());
 }
 
-// Verdicts are the runs' own: where nothing compares, a baseline would seem to gate.
+// Verdicts are the runs' own. If no report compared with the baseline, users would think that it
+// gates.
 Expected<void> CheckBaseline(const MergeCommand& command) {
   const auto is_page = [](const ReportRequest& report) {
     return report.format == ReportFormat::kHtml;

@@ -6,20 +6,20 @@
 #include <cstdio>
 
 #include "runner/attach/program_environment.h"
-#include "runner/base/own_process.h"
+#include "runner/base/descriptors.h"
 #include "runner/cli/app/option_values.h"
 #include "runner/cli/commands/merge.h"
-#include "runner/cli/commands/program_line.h"
 #include "runner/cli/installation.h"
-#include "runner/cli/progress_display.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
-#include "runner/region/quantity_text.h"
+#include "runner/process/process_image.h"
+#include "runner/region/amount.h"
 #include "runner/report/formats/html_writer.h"
-#include "runner/report/measurement_text.h"
+#include "runner/report/left_behind_text.h"
 #include "runner/report/style.h"
 #include "runner/report/summary_text.h"
-#include "runner/results/read_baseline.h"
+#include "runner/results/result_file.h"
+#include "runner/run/linux/test_listing.h"
 #include "runner/run/run_outcome.h"
 
 namespace leakgate {
@@ -36,8 +36,8 @@ Runs OfProgram(const std::filesystem::path& program, Runs runs) {
   return runs;
 }
 
-// The baseline judges, and a page compares with it: with what it is before the program
-// starts, since a report may be about to replace it.
+// The baseline is read before the program starts, since a report may be about to replace it. It
+// judges, and the HTML report compares with it.
 Expected<Runs> ReadBaselineOf(RunCommand& command) {
   Runs compared;
   if (command.baseline.empty()) return compared;
@@ -70,7 +70,7 @@ Expected<Runs> PrepareFiles(RunCommand& command) {
   return ReadBaselineOf(command);
 }
 
-// Says which snapshots there are, and how to look at them. An error tells the user who asked
+// Prints which snapshots there are, and how to look at them. An error tells the user who asked
 // for them that they are not there.
 Expected<void> TellOfSnapshots(const RunCommand& command) {
   const TestSnapshots* const snapshots = command.request.snapshots.get();
@@ -92,18 +92,14 @@ Expected<void> TellOfSnapshots(const RunCommand& command) {
   return {};
 }
 
-// The report keeps the run's own exit code: whoever merges reports goes by that.
+// The report keeps the run's own exit code, because merging reports depends on it.
 int ExitCodeToTell(const RunResult& result, std::optional<int> skip_exit_code) {
   if (!skip_exit_code) return result.exit_code;
   if (result.exit_code == 0 && RanNoTestToItsEnd(result)) return *skip_exit_code;
   return result.exit_code == *skip_exit_code ? 1 : result.exit_code;
 }
 
-const Choices<Confirm> kConfirmWays = {
-    "WHEN",
-    "way",
-    "--confirm={}",
-    {{"after", Confirm::kAfter}, {"inline", Confirm::kInline}, {"off", Confirm::kOff}}};
+const Choices<Confirm> kConfirmWays = {"WHEN", "way", "--confirm={}", AllWordsOf<Confirm>()};
 
 const Choices<SnapshotTests> kSnapshotTests = {
     "WHICH",
@@ -176,6 +172,30 @@ void DeclareOutput(RunCommand& command, OptionList& options) {
 }
 
 }  // namespace
+
+Expected<void> SetProgram(const ProgramLine& program, std::string_view usage, RunRequest& request) {
+  if (program.empty() || program.front().empty()) {
+    return UsageError(
+        fmt::format("no program to run; write it after two dashes: leakgate {} -- BINARY", usage));
+  }
+  request.program = program.front();
+  request.arguments.assign(program.begin() + 1, program.end());
+  return {};
+}
+
+Expected<ListedProgram> ListProgram(const ProgramLine& line) {
+  const Expected<std::filesystem::path> program = FindProgram(line.front());
+  if (!program) return Unexpected(program.error());
+  ListedProgram listed{*program, {}};
+  for (const auto& [name, source] : ListTests(*program, {line.begin() + 1, line.end()})) {
+    listed.tests.push_back({name, source.file});
+  }
+  if (!listed.tests.empty()) return listed;
+  return UsageError(
+      fmt::format("{}: lists no tests; name a GoogleTest binary, and check its "
+                  "--gtest_filter",
+                  line.front()));
+}
 
 void Declare(RunCommand& command, OptionList& options) {
   DeclareGating(command, options);

@@ -1,20 +1,37 @@
-// `leakgate run`: runs a test binary under its budgets, and reports.
+// `leakgate run`: runs a test binary under its budgets, and reports. Also has what other commands
+// do with the program behind the two dashes.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/base/expected.h"
+#include "runner/budget/budget_set.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/terminal.h"
 #include "runner/report/report_format.h"
 #include "runner/report/summary_text.h"
 #include "runner/run/run_request.h"
+#include "runner/run/run_session.h"
 #include "runner/run/test_snapshots.h"
 
 namespace leakgate {
+
+// Sets the program of `request`. If there is none, the usage error shows the command `usage`.
+[[nodiscard]] Expected<void> SetProgram(const ProgramLine& program, std::string_view usage,
+                                        RunRequest& request);
+
+struct ListedProgram {
+  std::filesystem::path path;
+  std::vector<TestId> tests;
+};
+
+// Asks the program for its tests. Returns an error if there is no such program, or if it lists no
+// tests. REQUIRES: `line` is not empty.
+[[nodiscard]] Expected<ListedProgram> ListProgram(const ProgramLine& line);
 
 struct RunCommand {
   RunRequest request;                  // its `agent` and `baseline` are left empty

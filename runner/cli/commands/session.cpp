@@ -9,9 +9,7 @@
 #include "runner/attach/attach.h"
 #include "runner/attach/program_environment.h"
 #include "runner/base/descriptors.h"
-#include "runner/base/own_process.h"
-#include "runner/cli/commands/session_text.h"
-#include "runner/cli/commands/snapshot_take.h"
+#include "runner/cli/commands/snapshot.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
 #include "runner/host/named_sockets.h"
@@ -22,8 +20,6 @@
 
 namespace leakgate {
 namespace {
-
-constexpr int kSuccess = static_cast<int>(ExitCode::kPass);
 
 Expected<void> RequireOwnProcess(int pid) {
   const std::optional<unsigned> user = UserOfProcess(pid);
@@ -70,7 +66,7 @@ Expected<Below> PrepareBelow(const std::vector<std::string>& program) {
   return Below{*path, program};
 }
 
-// The program takes this process's place, and inherits all that it has.
+// Replaces this process by the program, which inherits all that it has.
 Expected<int> ExecuteBelow(const std::string& control, Below below) {
   auto environment = ProgramEnvironment(OwnEnvironment(), {FindAgent(), control});
   if (!environment) return Unexpected(environment.error());
@@ -79,12 +75,12 @@ Expected<int> ExecuteBelow(const std::string& control, Below below) {
   return UsageError(fmt::format("{}: cannot be executed: {}", below.program.string(), ErrnoText()));
 }
 
-// A process that was never traced has nothing to take a snapshot of.
+// Returns whether a snapshot of the process can be taken: it must have been traced.
 bool HasSnapshots(const ProcessStatus& process) {
   return process.state != ProcessState::kFailed && process.state != ProcessState::kStarting;
 }
 
-// A file takes the snapshot of one process, a directory those of any number.
+// A file can take the snapshot of one process; a directory takes those of any number.
 Expected<void> TakeAll(const SessionStopCommand& command) {
   if (command.output.empty()) return {};
   const Expected<SessionStatus> status = QuerySession(command.name);
@@ -113,7 +109,8 @@ Expected<void> TakeAll(const SessionStopCommand& command) {
   return {};
 }
 
-// Disables as many as it can. Returns the error of the last one that is still there.
+// Ends the tracing of as many processes as it can. Returns the error of the last one that is still
+// there.
 Expected<void> ClearOrphans() {
   std::map<int, Error> problems;
   for (const Orphan& orphan : FindOrphans()) {
@@ -132,7 +129,7 @@ Expected<int> Show(const Expected<SessionStatus>& status, OutputForm output) {
   if (!status) return Unexpected(status.error());
   Print(stdout, output == OutputForm::kJson ? SessionJson(*status)
                                             : SessionText(*status, ColourOf(stdout)));
-  return kSuccess;
+  return kExitPass;
 }
 
 OptionValue ImageWord() { return TextWord("IMAGE[:ARGUMENT]"); }
@@ -293,7 +290,7 @@ Expected<int> Execute(const SessionStartCommand& command) {
   if (!status) return Unexpected(status.error());
   if (!command.program.empty()) return ExecuteBelow(status->control, *std::move(below));
   Print(stderr, StartedText(*status));
-  return kSuccess;
+  return kExitPass;
 }
 
 Expected<int> Execute(const SessionExecCommand& command) {
@@ -327,7 +324,7 @@ Expected<int> Execute(const SessionListCommand& command) {
                               NamesText(survey.silent)));
   }
   if (!cleared) return Unexpected(cleared.error());
-  return kSuccess;
+  return kExitPass;
 }
 
 Expected<int> Execute(const SessionStopCommand& command) {
@@ -342,7 +339,7 @@ Expected<int> Execute(const SessionStopCommand& command) {
   for (const std::string& problem : *problems) {
     PrintMessage(fmt::format("still traced: {}", problem));
   }
-  return kSuccess;
+  return kExitPass;
 }
 
 }  // namespace leakgate

@@ -1,4 +1,4 @@
-// `leakgate session start|exec|update|query|list|stop`.
+// `leakgate session start|exec|update|query|list|stop`, and the texts that they print.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,11 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/app/option_values.h"
+#include "runner/process/process_tree.h"
+#include "runner/report/style.h"
 #include "runner/sessions/linux/session_owner.h"
+#include "runner/sessions/session_client.h"
+#include "runner/sessions/session_messages.h"
 
 namespace leakgate {
 
@@ -67,5 +71,22 @@ void Declare(SessionStopCommand& command, OptionList& options);
 [[nodiscard]] Expected<int> Execute(const SessionQueryCommand& command);
 [[nodiscard]] Expected<int> Execute(const SessionListCommand& command);
 [[nodiscard]] Expected<int> Execute(const SessionStopCommand& command);
+
+// The functions below return the texts. They are pure.
+
+// Tells that the session runs, and what to do next.
+[[nodiscard]] std::string StartedText(const SessionStatus& session);
+
+// Tell what the session traces, and what each process has live.
+[[nodiscard]] std::string SessionText(const SessionStatus& session, Colour colour);
+[[nodiscard]] std::string SessionJson(const SessionStatus& session);
+
+// List all sessions, the processes that runs trace, and processes whose session's owner has ended.
+[[nodiscard]] std::string SessionListText(const std::vector<SessionStatus>& sessions,
+                                          const std::vector<RunStatus>& runs,
+                                          const std::vector<Orphan>& orphans);
+[[nodiscard]] std::string SessionListJson(const std::vector<SessionStatus>& sessions,
+                                          const std::vector<RunStatus>& runs,
+                                          const std::vector<Orphan>& orphans);
 
 }  // namespace leakgate

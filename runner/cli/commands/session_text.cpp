@@ -1,5 +1,3 @@
-#include "runner/cli/commands/session_text.h"
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,17 +6,15 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "runner/cli/commands/session.h"
 #include "runner/cli/terminal.h"
 #include "runner/region/amount.h"
-#include "runner/region/quantity_text.h"
 #include "runner/region/region_words.h"
 
 namespace leakgate {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::int64_t Signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 std::string ImageOf(const ProcessStatus& process) {
   return process.program.path.substr(process.program.path.rfind('/') + 1);
@@ -38,7 +34,7 @@ std::int64_t CountLive(const SessionStatus& session) {
       });
 }
 
-// "2026-11-21 14:03:22", in local time.
+// Returns text such as "2026-11-21 14:03:22", in local time.
 std::string TimeText(std::int64_t seconds) {
   const std::time_t time = seconds;
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(time));
@@ -48,7 +44,7 @@ std::string Processes(std::uint64_t count) {
   return fmt::format("{} process{}", count, count == 1 ? "" : "es");
 }
 
-// ", 3 not traced"; nothing where all are.
+// Returns text such as ", 3 not traced"; empty if all are traced.
 std::string UntracedText(const SessionStatus& session) {
   return session.untraced == 0 ? "" : fmt::format(", {} not traced", session.untraced);
 }
@@ -76,7 +72,8 @@ std::string ProcessText(const ProcessStatus& process, std::size_t image_columns,
   text += fmt::format("  {} live, {} allocated", FormatAmount(LiveIn(process.totals)),
                       FormatAmount(AllocatedIn(process.totals)));
   if (process.drops != 0) {
-    text += fmt::format(", {} not recorded", FormatCount(Signed(process.drops), "event"));
+    text += fmt::format(", {} not recorded",
+                        FormatCount(static_cast<std::int64_t>(process.drops), "event"));
   }
   if (process.attached_seconds != 0) {
     text +=

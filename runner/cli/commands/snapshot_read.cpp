@@ -1,5 +1,3 @@
-#include "runner/cli/commands/snapshot_read.h"
-
 #include <fmt/format.h>
 
 #include <iostream>
@@ -8,14 +6,15 @@
 #include <system_error>
 #include <utility>
 
-#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/code_owner.h"
 #include "runner/base/atomic_file.h"
 #include "runner/budget/read_budget.h"
+#include "runner/cli/commands/snapshot.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
-#include "runner/snapshot/view/show_diff.h"
+#include "runner/snapshot/view/snapshot_diff.h"
 #include "runner/snapshot/view/snapshot_groups.h"
-#include "runner/symbols/separate_files.h"
+#include "runner/symbols/symbol_files.h"
 
 namespace leakgate {
 namespace {
@@ -60,8 +59,8 @@ Expected<std::unique_ptr<SnapshotView>> Read(const std::filesystem::path& file,
   return view;
 }
 
-// From its construction to its end a command may ask servers for debug files, and says which
-// it has given up.
+// While an object of this class lives, a command may ask servers for debug files. At its end it
+// prints which servers were given up.
 class WithDebugServers {
  public:
   WithDebugServers() { LimitPatienceWithServers(); }
@@ -77,7 +76,7 @@ class WithDebugServers {
   WithDebugServers& operator=(const WithDebugServers&) = delete;
 };
 
-// A broken pipe is no error: nobody reads what is lost. A full disk is one.
+// A broken pipe is no error, since nobody reads the rest. A full disk is one.
 Expected<void> ExportToStandardOutput(SnapshotView& view, SnapshotFormat format) {
   const Expected<void> written =
       ExportSnapshot(view, format, std::cout, SurroundingsOfThisProcess());
@@ -103,7 +102,7 @@ Choices<GroupBy> Groupings() {
   return groupings;
 }
 
-// The message names the table last: it is what is shown without the option.
+// The message names the table last, because that is shown without the option.
 const Choices<SnapshotLayout> kViews = {
     "VIEW",
     "view",
@@ -210,7 +209,7 @@ Expected<int> Execute(const SnapshotShowCommand& command) {
   } else {
     Print(stdout, ShowText(**view, command.options, StyleOfStandardOutput()));
   }
-  return 0;
+  return kExitPass;
 }
 
 Expected<int> Execute(const SnapshotDiffCommand& command) {
@@ -227,7 +226,7 @@ Expected<int> Execute(const SnapshotDiffCommand& command) {
   } else {
     Print(stdout, DiffText(*diff, command.top, StyleOfStandardOutput()));
   }
-  return 0;
+  return kExitPass;
 }
 
 Expected<int> Execute(const SnapshotExportCommand& command) {
@@ -238,7 +237,7 @@ Expected<int> Execute(const SnapshotExportCommand& command) {
                                      ? ExportToStandardOutput(**view, *command.format)
                                      : ExportTo(command.output, **view, *command.format);
   if (!written) return Unexpected(written.error());
-  return 0;
+  return kExitPass;
 }
 
 }  // namespace leakgate

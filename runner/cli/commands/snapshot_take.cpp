@@ -1,5 +1,3 @@
-#include "runner/cli/commands/snapshot_take.h"
-
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -8,11 +6,11 @@
 
 #include "runner/base/atomic_file.h"
 #include "runner/cli/app/option_values.h"
+#include "runner/cli/commands/snapshot.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
 #include "runner/host/named_sockets.h"
 #include "runner/region/amount.h"
-#include "runner/region/quantity_text.h"
 #include "runner/region/region_words.h"
 #include "runner/run/linux/program_watch.h"
 #include "runner/sessions/linux/session_owner.h"
@@ -23,14 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kEnded = static_cast<int>(ExitCode::kPass);
-
-std::int64_t AsSigned(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-
 std::string NotRecordedText(const SnapshotClosing& closing) {
-  std::uint64_t drops = 0;
-  for (const std::uint64_t count : closing.drops) drops += count;
-  return drops == 0 ? "" : fmt::format(", {} not recorded", FormatCount(AsSigned(drops), "event"));
+  std::int64_t drops = 0;
+  for (const std::uint64_t count : closing.drops) drops += static_cast<std::int64_t>(count);
+  return drops == 0 ? "" : fmt::format(", {} not recorded", FormatCount(drops, "event"));
 }
 
 // A series of snapshots, of which the newest files are kept.
@@ -56,7 +50,8 @@ class Series {
   std::uint64_t taken() const { return taken_; }
 
  private:
-  // "14:03:22  1.2 MiB in 3210 blocks live  +64 B (+1 block)  redis-12-0002.snapshot".
+  // Returns text such as "14:03:22 1.2 MiB in 3210 blocks live  +64 B (+1 block)
+  // redis-12-0002.snapshot".
   std::string LineText(const Amount& live, const fs::path& path) const {
     const std::string growth =
         last_ ? FormatChange({live.bytes - last_->bytes, live.blocks - last_->blocks}) : "";
@@ -121,17 +116,17 @@ Expected<int> Enable(const SnapshotConfigCommand& command) {
                   : fmt::format("start it: leakgate session exec {} -- COMMAND", command.session);
   PrintMessage(
       fmt::format("{} is enabled, in the session {}; {}", NameOf(command), command.session, next));
-  return kEnded;
+  return kExitPass;
 }
 
-// The session ends when it names nothing any more.
+// The session ends when it names no process and no image any more.
 Expected<int> Disable(const SnapshotConfigCommand& command) {
   const auto status = UpdateSession(command.session, {}, ScopeOf(command));
   if (!status) return Unexpected(status.error());
-  if (!status->scope.images.empty() || !status->scope.pids.empty()) return kEnded;
+  if (!status->scope.images.empty() || !status->scope.pids.empty()) return kExitPass;
   const Expected<std::vector<std::string>> stopped = StopSession(command.session);
   if (!stopped) return Unexpected(stopped.error());
-  return kEnded;
+  return kExitPass;
 }
 
 bool Names(const SessionScope& scope, const SnapshotConfigCommand& command) {
@@ -156,7 +151,7 @@ Expected<int> Query(const SnapshotConfigCommand& command) {
   }
   if (text.empty()) text = fmt::format("{}: not enabled\n", Printable(NameOf(command)));
   Print(stdout, text);
-  return kEnded;
+  return kExitPass;
 }
 
 const Choices<SnapshotSetting> kSettings = {"SETTING",
@@ -173,7 +168,7 @@ Expected<SnapshotSetting> ParseSetting(const std::string& text) {
   return UsageError(fmt::format("'{}': write {}", text, OneOf(WordsOf(kSettings))));
 }
 
-// What `take` and `periodic` have in common.
+// Declares the options that `take` and `periodic` have in common.
 template <typename TakingCommand>
 void DeclareTaking(TakingCommand& command, OptionList& options) {
   options.Add("--pid", TextWord("PID"), command.pid, ParsePid, "The process");
@@ -269,7 +264,7 @@ Expected<int> Execute(const SnapshotTakeCommand& command) {
   const auto taken = subject->Take(path, command.care);
   if (!taken) return Unexpected(taken.error());
   Print(stderr, TakenText(path, *subject, *taken));
-  return kEnded;
+  return kExitPass;
 }
 
 Expected<int> Execute(const SnapshotPeriodicCommand& command) {
@@ -281,13 +276,13 @@ Expected<int> Execute(const SnapshotPeriodicCommand& command) {
     const bool is_last = subject->HasEnded();
     const Expected<void> taken = series.TakeNext();
     if (!taken) return Unexpected(taken.error());
-    if (command.most && series.taken() >= *command.most) return kEnded;
+    if (command.most && series.taken() >= *command.most) return kExitPass;
     if (is_last) {
       PrintMessage(fmt::format("PID {} has ended", *command.pid));
-      return kEnded;
+      return kExitPass;
     }
     const auto signal = signals.Take(*command.every);
-    if (signal && AsksToEnd(signal->si_signo)) return kEnded;
+    if (signal && AsksToEnd(signal->si_signo)) return kExitPass;
   }
 }
 

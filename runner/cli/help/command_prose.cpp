@@ -1,6 +1,6 @@
-#include "runner/cli/help/command_prose.h"
-
 #include <fmt/format.h>
+
+#include "runner/cli/help/help_formats.h"
 
 namespace leakgate {
 namespace {

@@ -141,7 +141,7 @@ std::string OptionCases(const std::vector<CommandPage>& pages) {
   return cases;
 }
 
-// A word that is no option is a command, or what its place in the usage says.
+// A word that is no option is a command, or an argument by its place in the usage.
 std::string PlaceCases(const std::vector<CommandPage>& pages) {
   std::string cases;
   for (const CommandPage& page : pages) {

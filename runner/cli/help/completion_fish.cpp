@@ -48,7 +48,7 @@ std::string FishQuoted(const std::string& text) {
   return "'" + Replaced(Replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
 }
 
-// What fish offers for a value.
+// Returns the arguments by which fish offers values.
 std::string Arguments(const OptionValue& word, const CommandPage& root) {
   switch (word.kind) {
     case ValueKind::kText:

@@ -12,7 +12,7 @@ constexpr std::string_view kHead = R"sh(#compdef leakgate
 
 )sh";
 
-// Behind two dashes the program is completed as if it stood alone.
+// The program behind two dashes is completed as if it stood alone.
 constexpr std::string_view kTail = R"sh(
 _leakgate() {
   local dashes=${words[(i)--]}
@@ -39,7 +39,7 @@ std::string FunctionName(const CommandPage& page) {
                                  : "__leakgate_" + Replaced(page.prose.name, " ", "_");
 }
 
-// What stands behind the ':' of an argument's specification.
+// Returns what follows the ':' in the specification of an argument.
 std::string Action(const OptionValue& word, const CommandPage& root) {
   switch (word.kind) {
     case ValueKind::kText:

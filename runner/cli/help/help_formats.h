@@ -1,14 +1,69 @@
-// Everything that is written from the pages of the commands: help, manual pages, and scripts
-// for shell completion. `pages` are always the pages of all commands. Pure.
+// The pages of the commands, and everything that is written from them: help, manual pages, and
+// scripts for shell completion. `pages` are always the pages of all commands. Pure.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "runner/cli/help/command_page.h"
+#include "runner/cli/app/option_list.h"
 
 namespace leakgate {
+
+// An exit code, a mark, a file or the like, with its meaning.
+struct Term {
+  std::string term;
+  std::string meaning;
+};
+
+struct Example {
+  std::string says;  // "Only new leaks fail"
+  std::string command;
+};
+
+// What help and manual pages tell about a command, besides its options (command_prose.cpp). Each
+// text is one paragraph in one line. What does not apply to a command is empty.
+struct CommandProse {
+  std::string name{};     // "budget check"; empty for leakgate itself
+  std::string summary{};  // one line, without a full stop
+  std::vector<std::string> usages{};
+  std::vector<std::string> description{};
+  std::vector<std::string> notes{};  // what stands in the usage, explained
+  std::string terms_lead{};
+  std::vector<Term> terms{};
+  std::string exit_lead{};  // before the codes; empty: none
+  std::vector<Term> exit_codes{};
+  std::vector<Term> environment{};  // of manual pages only, as are the files
+  std::vector<Term> files{};
+  std::vector<Example> examples{};
+};
+
+// Returns the prose of all commands in the order in which it is shown, leakgate itself first.
+[[nodiscard]] const std::vector<CommandProse>& AllProse();
+
+// All that is told about one command: its prose, and its options as they are declared.
+struct CommandPage {
+  CommandProse prose;
+  std::vector<std::string> commands;  // their full names, in order: "budget schema", ...
+  std::vector<Option> arguments;      // in order
+  std::vector<Option> options;        // with the options that all commands have as the last
+};
+
+// Returns "leakgate budget check".
+[[nodiscard]] std::string FullName(const CommandPage& page);
+
+// Tells whether the command takes a program behind two dashes.
+[[nodiscard]] bool TakesProgram(const CommandPage& page);
+
+// Returns the command's own word: "check" of "budget check".
+[[nodiscard]] std::string LastWord(const std::string& name);
+
+// Returns the full names of the commands directly below `name`, in the order of the prose.
+[[nodiscard]] std::vector<std::string> CommandsBelow(const std::string& name);
+
+// Returns the page of that name. REQUIRES: `pages` has it.
+[[nodiscard]] const CommandPage& PageOf(const std::vector<CommandPage>& pages,
+                                        const std::string& name);
 
 // Returns what `leakgate --help`, and --help after each command, prints.
 [[nodiscard]] std::string HelpText(const CommandPage& page, const std::vector<CommandPage>& pages);

@@ -87,7 +87,7 @@ std::string Raised(std::string text) {
   return text;
 }
 
-// What users type is bold, what stands for something else is in italics.
+// Text that users type is bold; words that stand for something else are in italics.
 std::string Usage(const std::string& usage) {
   std::string text;
   const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };

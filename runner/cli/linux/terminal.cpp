@@ -1,17 +1,24 @@
 #include "runner/cli/terminal.h"
 
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <system_error>
+
+#include "runner/run/run_session.h"
 
 namespace leakgate {
 namespace {
 
-// The escape sequences that Paint writes, and that do no more than that to a terminal.
+// The escape sequences that Paint writes, which only change colours.
 constexpr std::array<std::string_view, 6> kColours = {"\x1b[0m",  "\x1b[1m",  "\x1b[2m",
                                                       "\x1b[32m", "\x1b[33m", "\x1b[1;31m"};
 
@@ -22,7 +29,7 @@ std::string_view ColourAtBeginOf(std::string_view text) {
   return found == kColours.end() ? std::string_view() : *found;
 }
 
-// Builds the text, and remembers what its line has so far: that tells what the rest may mean.
+// Builds the text, and remembers what its line has so far: the meaning of the rest depends on it.
 class ConsoleLines {
  public:
   std::string Take() { return std::move(text_); }
@@ -57,8 +64,8 @@ class ConsoleLines {
     return part.size();
   }
 
-  // GitHub takes what follows blanks at the begin of a line for a command, Azure and TeamCity, and
-  // GitHub as well, what follows "##" anywhere.
+  // GitHub obeys commands that follow blanks at the begin of a line. GitHub, Azure and TeamCity
+  // obey commands that begin with "##" anywhere.
   bool IsCommand(std::string_view text) const {
     return text.starts_with("##") || (is_blank_ && text.starts_with("::"));
   }
@@ -68,6 +75,41 @@ class ConsoleLines {
   std::string text_;
   bool is_blank_ = true;  // the line, so far: other blanks than ASCII's count as such
 };
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kBarPeriod(200);
+constexpr milliseconds kLinePeriod(30'000);
+// A run that ends sooner needs no bar.
+constexpr milliseconds kPatience(1000);
+
+bool CanShowRow() {
+  const char* const type = std::getenv("TERM");
+  const std::string_view name = type == nullptr ? "" : type;
+  return ::isatty(STDERR_FILENO) != 0 && !name.empty() && name != "dumb";
+}
+
+bool IsSameTerminal(int one, int other) {
+  struct stat first {};
+  struct stat second {};
+  return ::isatty(one) != 0 && ::isatty(other) != 0 && ::fstat(one, &first) == 0 &&
+         ::fstat(other, &second) == 0 && first.st_rdev == second.st_rdev;
+}
+
+bool IsProgramsTurn(ProgressStage stage) {
+  return stage == ProgressStage::kProgram || stage == ProgressStage::kTests;
+}
+
+// $LEAKGATE_PROGRESS_INTERVAL, in seconds.
+milliseconds LinePeriod() {
+  const char* const text = std::getenv("LEAKGATE_PROGRESS_INTERVAL");
+  const std::string_view given = text == nullptr ? "" : text;
+  double seconds = 0;
+  const auto [rest, error] = std::from_chars(given.data(), given.data() + given.size(), seconds);
+  const bool is_number = error == std::errc() && rest == given.data() + given.size();
+  if (!is_number || !(seconds >= 0.01) || seconds > 1e6) return kLinePeriod;
+  return milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
 
 }  // namespace
 
@@ -108,6 +150,89 @@ Colour ColourOf(std::FILE* stream) {
 TextStyle StyleOfStandardError() {
   std::error_code error;
   return {ColourOf(stderr), std::filesystem::current_path(error).string()};
+}
+
+ProgressDisplay::ProgressDisplay(ProgressMode mode, TerminalUse use) {
+  if (mode == ProgressMode::kNone) return;
+  if (mode != ProgressMode::kLines && CanShowRow()) {
+    row_ = std::make_unique<StatusRow>(STDERR_FILENO, use);
+    hides_program_ = mode == ProgressMode::kAuto && IsSameTerminal(STDOUT_FILENO, STDERR_FILENO);
+  }
+  progress_.pause = [this] { Pause(); };
+  progress_.resume = [this] { Resume(); };
+  Start();
+}
+
+// All signals go to the main thread. If the thread cannot be started, the run only shows no
+// progress.
+void ProgressDisplay::Start() {
+  sigset_t all;
+  sigset_t original;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &original);
+  try {
+    thread_ = std::thread([this] { Run(); });
+  } catch (const std::system_error&) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &original, nullptr);
+}
+
+ProgressDisplay::~ProgressDisplay() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void ProgressDisplay::Run() {
+  const milliseconds period = row_ ? kBarPeriod : LinePeriod();
+  Clock::time_point next = begin_ + (row_ ? kPatience : period);
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_until(lock, next, [this] { return is_ending_; })) {
+    if (!is_paused_) Tick();
+    next = std::max(next + period, Clock::now());
+  }
+  row_.reset();
+}
+
+void ProgressDisplay::Tick() {
+  const std::optional<Progress> progress = progress_.Now();
+  const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin_);
+  if (row_) {
+    const bool is_hidden = !progress || (hides_program_ && IsProgramsTurn(progress->stage));
+    if (is_hidden) return row_->Hide();
+    return ShowBar(*progress, elapsed);
+  }
+  if (!progress) return;
+  const std::string line = ConsoleText(ProgressLine(*progress, elapsed) + '\n');
+  (void)!::write(STDERR_FILENO, line.data(), line.size());  // at once: others write there, too
+}
+
+void ProgressDisplay::ShowBar(const Progress& progress, std::chrono::seconds elapsed) {
+  const std::size_t columns = row_->Columns();
+  if (columns != 0) row_->Show(ProgressBar(progress, elapsed, columns));
+}
+
+Expected<RunResult> RunShowingProgress(RunRequest& request, ProgressMode mode) {
+  ProgressDisplay display(mode, TerminalUse::kShared);
+  request.progress = display.progress();
+  Expected<RunResult> result = Run(request);
+  request.progress = nullptr;
+  return result;
+}
+
+void ProgressDisplay::Pause() {
+  const std::lock_guard lock(mutex_);
+  is_paused_ = true;
+  if (row_) row_->Hide();
+}
+
+void ProgressDisplay::Resume() {
+  const std::lock_guard lock(mutex_);
+  is_paused_ = false;
 }
 
 }  // namespace leakgate

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/region_layout.h"
-#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 #include "runner/reach/linux/frozen_process.h"
 #include "runner/reach/linux/process_memory.h"
 #include "runner/reach/reach.h"

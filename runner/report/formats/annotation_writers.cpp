@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "runner/attribution/leak_identity.h"
+#include "runner/base/word_table.h"
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/writers.h"
@@ -12,7 +14,7 @@
 namespace leakgate {
 namespace {
 
-// As GitHub's own toolkit escapes what follows the second "::".
+// Escapes what follows the second "::", as GitHub's own toolkit does.
 std::string EscapedMessage(std::string_view text) {
   std::string escaped;
   for (const char c : PrintableLines(text)) {
@@ -23,7 +25,7 @@ std::string EscapedMessage(std::string_view text) {
   return escaped;
 }
 
-// And what stands before it.
+// Escapes what is before the second "::".
 std::string EscapedProperty(std::string_view text) {
   std::string escaped;
   for (const char c : EscapedMessage(text)) {
@@ -32,17 +34,11 @@ std::string EscapedProperty(std::string_view text) {
   return escaped;
 }
 
-const char* CommandOf(Level level) {
-  switch (level) {
-    case Level::kError:
-      return "error";
-    case Level::kWarning:
-      return "warning";
-    case Level::kNote:
-      return "notice";
-  }
-  return "error";
-}
+constexpr std::array kCommands = {
+    Named{Level::kError, "error"},
+    Named{Level::kWarning, "warning"},
+    Named{Level::kNote, "notice"},
+};
 
 std::string Command(Level level, const FilePosition& position, std::string_view title,
                     std::string_view message) {
@@ -50,7 +46,8 @@ std::string Command(Level level, const FilePosition& position, std::string_view 
   if (!position.file.empty()) properties += "file=" + EscapedProperty(position.file) + ",";
   if (position.line > 0) properties += fmt::format("line={},", position.line);
   properties += "title=" + EscapedProperty(title);
-  return fmt::format("::{} {}::{}\n", CommandOf(level), properties, EscapedMessage(message));
+  return fmt::format("::{} {}::{}\n", WordIn(kCommands, level), properties,
+                     EscapedMessage(message));
 }
 
 class GithubWriter {
@@ -124,7 +121,7 @@ class GitlabWriter {
   void Finish() { out_ << (seen_.empty() ? "]\n" : "\n]\n"); }
 
  private:
-  // GitLab takes the first issue of a fingerprint only.
+  // Of several issues with one fingerprint, GitLab takes only the first.
   void Write(const Json& issue) {
     const bool is_first = seen_.empty();
     if (!seen_.insert(issue.at("fingerprint").get<std::string>()).second) return;

@@ -1,20 +1,13 @@
 #include "runner/report/formats/call_site.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstddef>
-#include <filesystem>
 
 #include "runner/report/finding_text.h"
-#include "runner/symbols/function_text.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {
-
-std::string FileName(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
 
 struct RuleText {
   std::string_view id;
@@ -57,7 +50,7 @@ const Frame* CallSiteOf(const Finding& finding) {
 std::string FrameName(const Frame& frame) {
   if (!frame.function.empty()) return ShortName(frame.function);
   if (frame.module.empty()) return "unknown function";
-  return fmt::format("{}+{:#x}", FileName(frame.module), frame.module_offset);
+  return ModuleAndOffset(frame);
 }
 
 FilePosition PositionOf(const Finding& finding, const std::string& root) {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "runner/report/formats/page_tables.h"
-#include "runner/report/json/make_json.h"
+#include "runner/report/json/json_values.h"
 
-// Both are of html_template.S.
+// html_template.S defines both.
 extern "C" const char leakgate_html_template_begin[];
 extern "C" const char leakgate_html_template_end[];
 
@@ -23,25 +23,25 @@ using Json = nlohmann::ordered_json;
 constexpr std::array kInternedKeys = {"kind",        "test_result", "verdict", "reason",
                                       "source_file", "component",   "owner",   "reach_problem"};
 
-// What of a window of the baseline a page compares with.
+// The members of a baseline's window that a page compares.
 constexpr std::array kComparedKeys = {"kind",        "name",   "iteration", "verdict", "component",
                                       "outstanding", "lost",   "retained",  "allowed", "known",
                                       "framework",   "growth", "allocated"};
 
-// What a window has only if its times were measured.
+// The members that a window has only if its times were measured.
 constexpr std::array kMeasuredKeys = {"begin_seconds", "end_seconds", "live_bytes"};
 
 bool IsAmong(const auto& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-// Trailing zeros are left out: the page takes what is missing for 0.
+// Leaves out trailing zeros: the page takes what is missing for 0.
 Json WithoutTrailingZeros(Json numbers) {
   while (!numbers.empty() && numbers.back() == 0) numbers.erase(numbers.size() - 1);
   return numbers;
 }
 
-// The template up to the report, and from there on.
+// The parts of the template before and behind the report.
 std::pair<std::string_view, std::string_view> TemplateHalves() {
   const std::string_view page = HtmlTemplate();
   const std::size_t mark = page.find(kHtmlReportMark);
@@ -49,8 +49,8 @@ std::pair<std::string_view, std::string_view> TemplateHalves() {
   return {page.substr(0, mark), page.substr(mark + kHtmlReportMark.size())};
 }
 
-// A visitor of a window's fields that makes what the page is told of it: no amount that is 0
-// and nothing that is empty, an amount as [bytes, blocks], and words and paths as indices.
+// A visitor of a window's fields that makes the JSON of the page. It leaves out amounts that are 0
+// and what is empty. An amount becomes [bytes, blocks]; words and paths become indices.
 class PageWindow {
  public:
   static constexpr bool kReads = false;
@@ -118,8 +118,8 @@ class PageWindow {
         is_interned ? Json(tables_.String(value.get_ref<const std::string&>())) : std::move(value);
   }
 
-  // `user_frame` is told as one more than its index, and 0 if there is none; of the ends of
-  // stacks the usual one, `outermost`, is told as 0, as is a reach that is not known.
+  // `user_frame` is one more than its index, or 0 if there is none. The usual end of a stack,
+  // `outermost`, is 0, and so is a reach that is not known.
   Json Numbers(const Finding& finding) {
     WantSource(finding);
     const int stack = tables_.Stack(finding.stack);
@@ -194,7 +194,7 @@ class HtmlWriter {
     has_runs_ = false;
   }
 
-  // A window at a time, so that a run is not held twice.
+  // Windows are written one at a time, so that a run is not held twice.
   void WriteRun(const Json& report, const RunResult& run, PageWindow::Keys keys) {
     if (std::exchange(has_runs_, true)) out_ << ",\n";
     out_ << "{\"report\":" << ScriptJson(report) << ",\n\"windows\":[";

@@ -9,13 +9,11 @@
 #include <set>
 
 #include "runner/attribution/leak_identity.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/excess.h"
-#include "runner/report/finding_fate.h"
 #include "runner/report/finding_text.h"
-#include "runner/report/remedy.h"
 #include "runner/report/style.h"
-#include "runner/report/window_name.h"
+#include "runner/report/window_text.h"
 #include "runner/result/words.h"
 
 namespace leakgate {
@@ -27,7 +25,7 @@ bool IsChargedTo(const std::string& component, const Finding& finding, const Win
   return owner == component;
 }
 
-// True if `finding` is a part of what exceeds the limit.
+// Returns true if `finding` is a part of what exceeds the limit.
 bool Explains(const Finding& finding, const Violation& violation, const WindowResult& window) {
   if (!IsChargedTo(violation.component, finding, window)) return false;
   if (IsOf(violation, "steady")) return finding.disposition == Disposition::kSteady;
@@ -52,8 +50,8 @@ std::string_view WordsOf(Rule rule) {
   return "outstanding";
 }
 
-// "HttpTest.Get: 128 B in 2 blocks lost, budget 0 B (net.json:14)", of each limit that is
-// exceeded, by its component.
+// Returns, for each limit that is exceeded, such a text with its component:
+// "HttpTest.Get: 128 B in 2 blocks lost, budget 0 B (net.json:14)".
 std::map<std::string, std::string> BudgetLines(const WindowResult& window,
                                                const std::string& root) {
   std::map<std::string, std::string> lines;
@@ -69,7 +67,7 @@ std::string Quantity(const Finding& finding) {
   return IsMapped(finding) ? FormatMapped(finding.amount) : FormatAmount(finding.amount);
 }
 
-// Visits what one window holds, each thing once.
+// Visits the issues of one window.
 class WindowIssues {
  public:
   WindowIssues(const RunResult& run, const WindowResult& window, const std::string& root,
@@ -154,7 +152,7 @@ class WindowIssues {
     visit_(issue);
   }
 
-  // The limits that no finding explains, a quantity at a time.
+  // Visits the limits that no finding explains, one issue for each quantity.
   void VisitLimits(const std::vector<bool>& is_explained) {
     const std::vector<Excess> excesses = Excesses(window_);
     std::size_t excess = 0;
@@ -192,14 +190,14 @@ class WindowIssues {
 
   TextStyle Style() const { return {Colour::kOff, root_}; }
 
-  // "by net::Pool::Grow in HttpTest.KeepAlive".
+  // Returns "by net::Pool::Grow in HttpTest.KeepAlive".
   std::string By(const Finding& finding) const {
     const Frame* const site = CallSiteOf(finding);
     return Printable("by " + (site == nullptr ? "an unknown call site" : FrameName(*site))) +
            InWindow();
   }
 
-  // What all issues of findings have.
+  // Makes an issue with what all issues of findings have.
   void Finish(Issue& issue, const Finding& finding) const {
     issue.finding = &finding;
     issue.details += FindingText(finding, Style());
@@ -223,7 +221,7 @@ class WindowIssues {
   const std::string remedy_;
 };
 
-// A line such as "net.json:3: the allowance ..." tells its place itself.
+// A line such as "net.json:3: the allowance ...", taken apart.
 struct PlacedLine {
   FilePosition position;
   std::string text;  // without the place

@@ -1,9 +1,8 @@
 // An issue: one thing that a run holds against the code, at one place. Annotations,
 // code scanning and code quality show a run as a list of these.
 //
-// A window over budget is as many issues as it has findings that count; where no
-// finding explains a limit that is exceeded (the peak, descriptors), one for the
-// limit, at the test's definition.
+// A window over budget has an issue for each finding that counts. If no finding explains a limit
+// that is exceeded (the peak, descriptors), it has one for the limit, at the test's definition.
 #pragma once
 
 #include <functional>
@@ -15,7 +14,7 @@
 
 namespace leakgate {
 
-// kError fails the run, kWarning would if it were not told to fail nothing.
+// kError fails the run. kWarning would, but the run was told to fail nothing.
 enum class Level { kError, kWarning, kNote };
 
 struct Issue {

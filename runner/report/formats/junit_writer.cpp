@@ -1,22 +1,38 @@
-#include "runner/report/formats/junit_writer.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "runner/report/excess.h"
 #include "runner/report/failure_text.h"
+#include "runner/report/formats/call_site.h"
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/writers.h"
 #include "runner/report/style.h"
-#include "runner/report/verdict_counts.h"
+#include "runner/report/window_text.h"
 #include "runner/result/words.h"
 
 namespace leakgate {
 namespace {
+
+enum class JunitOutcome { kPassed, kFailed, kError, kSkipped };
+
+// What a test case's element says.
+struct JunitCase {
+  std::string suite;
+  std::string name;
+  FilePosition position;  // where the test is defined
+  double seconds = 0;     // how long the test took; 0 for a suite or the program
+  JunitOutcome outcome = JunitOutcome::kPassed;
+  std::string type;     // of a failure or an error: "leakgate.over_budget"
+  std::string message;  // of the same, one line
+  std::string text;     // of the same, any number of lines
+  std::string output;   // what the report says besides
+  std::vector<std::pair<std::string, std::string>> properties;
+};
 
 std::string SuiteOf(const WindowResult& window) {
   if (window.kind != WindowKind::kTest) return window.name;
@@ -54,7 +70,7 @@ void AddProperties(JunitCase& test, const WindowResult& window) {
   test.properties.emplace_back("peak_live_bytes", std::to_string(window.peak_live_bytes));
 }
 
-// "128 B in 2 blocks lost, budget 0 B; ...".
+// Returns "128 B in 2 blocks lost, budget 0 B; ...".
 std::string OverBudgetMessage(const WindowResult& window) {
   std::vector<std::string> parts;
   for (const FreeErrorResult& error : window.free_errors) {
@@ -72,8 +88,8 @@ void Set(JunitCase& test, JunitOutcome outcome, std::string type, std::string me
   test.message = std::move(message);
 }
 
-// What GoogleTest says of the test. Its stream of events does not tell failed from
-// skipped; a program that exits with 0 has no failed one.
+// Sets the outcome by what GoogleTest says of the test. Its stream of events does not distinguish
+// failed tests from skipped ones, but a program that exits with 0 has no failed one.
 void SetByGoogleTest(JunitCase& test, const WindowResult& window, const RunResult& run) {
   const bool nothing_failed = run.program.exit_code == 0;
   switch (window.status) {
@@ -94,14 +110,15 @@ void SetByGoogleTest(JunitCase& test, const WindowResult& window, const RunResul
   }
 }
 
-// With the listener, the gate's own failure is what GoogleTest says, too.
+// Returns true if the test failed for another reason. With the listener, GoogleTest reports the
+// gate's own failure, too.
 bool FailedBesides(const WindowResult& window, const RunResult& run) {
   const bool failed =
       window.status == TestStatus::kFailed || window.status == TestStatus::kNotPassed;
   return failed && run.tracing.boundaries != BoundarySource::kListener;
 }
 
-// What leakgate says goes before what GoogleTest says: many readers take one failure only.
+// Sets the outcome by the verdict. It replaces GoogleTest's, because many readers take one failure.
 void SetByGate(JunitCase& test, const WindowResult& window, const RunResult& run,
                const TextStyle& style) {
   const bool gates = run.mode != GateMode::kWarnOnly;
@@ -130,7 +147,7 @@ void SetByGate(JunitCase& test, const WindowResult& window, const RunResult& run
   }
 }
 
-// Suites and the program are told of where there is something to tell.
+// Tests always have a case; suites and the program only if there is something to tell.
 bool IsTold(const WindowResult& window) {
   return window.kind == WindowKind::kTest ||
          (window.verdict != Verdict::kPass && window.verdict != Verdict::kNotGated);
@@ -152,7 +169,7 @@ JunitCase CaseOf(const WindowResult& window, const RunResult& run, const std::st
 
 std::string BinaryName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// What no window tells: why the whole run fails, or measured nothing.
+// Returns cases for the whole run: why it fails, or measured nothing.
 std::vector<JunitCase> CasesOfRun(const RunResult& run) {
   if (run.mode == GateMode::kWarnOnly) return {};
   std::vector<JunitCase> cases;
@@ -178,7 +195,7 @@ bool IsBad(const JunitCase& test) {
   return test.outcome == JunitOutcome::kFailed || test.outcome == JunitOutcome::kError;
 }
 
-// Of a run that does not exit with 0, though no test tells why.
+// Returns a case for a run that does not exit with 0, although no test tells why.
 JunitCase CaseOfExit(const RunResult& run) {
   JunitCase test;
   test.suite = BinaryName(run.binary);
@@ -187,6 +204,20 @@ JunitCase CaseOfExit(const RunResult& run) {
       fmt::format("the program {}; leakgate exits with {}", ProgramExitText(run.program),
                   run.exit_code));
   return test;
+}
+
+// Returns the cases of `run`, in its order: of each test; of suites and the program if there is
+// something to tell; of what no window tells. If the run does not exit with 0, one of them is no
+// success. They are not made safe for XML.
+std::vector<JunitCase> JunitCases(const RunResult& run, const std::string& root) {
+  std::vector<JunitCase> cases;
+  for (const WindowResult& window : run.windows) {
+    if (IsTold(window)) cases.push_back(CaseOf(window, run, root));
+  }
+  for (JunitCase& test : CasesOfRun(run)) cases.push_back(std::move(test));
+  const bool is_told = std::any_of(cases.begin(), cases.end(), IsBad);
+  if (run.exit_code != 0 && !is_told) cases.push_back(CaseOfExit(run));
+  return cases;
 }
 
 std::string Attribute(std::string_view name, std::string_view value) {
@@ -262,17 +293,6 @@ class JunitWriter {
 };
 
 }  // namespace
-
-std::vector<JunitCase> JunitCases(const RunResult& run, const std::string& root) {
-  std::vector<JunitCase> cases;
-  for (const WindowResult& window : run.windows) {
-    if (IsTold(window)) cases.push_back(CaseOf(window, run, root));
-  }
-  for (JunitCase& test : CasesOfRun(run)) cases.push_back(std::move(test));
-  const bool is_told = std::any_of(cases.begin(), cases.end(), IsBad);
-  if (run.exit_code != 0 && !is_told) cases.push_back(CaseOfExit(run));
-  return cases;
-}
 
 ReportWriter NewJunitWriter(std::ostream& out, const ReportSurroundings& surroundings) {
   return MakeWriter<JunitWriter>(out, surroundings);

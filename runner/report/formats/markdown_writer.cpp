@@ -4,19 +4,18 @@
 #include <algorithm>
 #include <vector>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/excess.h"
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/writers.h"
-#include "runner/report/summary_tables.h"
-#include "runner/report/verdict_counts.h"
-#include "runner/report/window_name.h"
+#include "runner/report/summary_text.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {
 
-// GitHub takes comments of 65,536 characters. What does not fit is counted.
+// GitHub takes comments of up to 65,536 characters. What does not fit is only counted.
 constexpr std::size_t kMostProgramBytes = 6'000;
 constexpr std::size_t kMostRowBytes = 12'000;
 constexpr std::size_t kMostNoteBytes = 8'000;
@@ -24,7 +23,7 @@ constexpr std::size_t kMostDetailBytes = 36'000;
 constexpr std::size_t kLongestDetail = 6'000;
 constexpr std::size_t kLongestCell = 300;
 
-// Lines of which the first ones are told.
+// Lines of which only the first ones are shown.
 class Lines {
  public:
   explicit Lines(std::size_t most_bytes) : most_bytes_(most_bytes) {}
@@ -112,7 +111,7 @@ class MarkdownWriter {
   }
 
  private:
-  // Of several runs, those that passed are counted.
+  // If there are several runs, those that passed are only counted.
   void AddRun(const RunResult& run) {
     ++runs_;
     if (run.verdict == Verdict::kPass) ++passed_;

@@ -15,7 +15,7 @@ constexpr std::string_view kLineSeparators = "\xE2\x80";  // and then A8 or A9
 
 bool MayBeEscaped(char byte) { return byte == '<' || byte == kLineSeparators[0]; }
 
-// How many bytes of `text` the escape at `at` stands for; 0: the byte is as it is.
+// Returns how many bytes at `at` must be escaped together; 0 if the byte stays as it is.
 std::size_t EscapeAt(std::string_view text, std::size_t at, std::string& escaped) {
   if (text[at] == '<') {
     escaped += "\\u003c";
@@ -73,7 +73,7 @@ int PageTables::Frame(const leakgate::Frame& frame) {
                           String(frame.module),   String(offset),     frame.inlined ? kInlined : 0};
   const auto [entry, is_new] = frame_index_.try_emplace(numbers, static_cast<int>(frames_.size()));
   if (is_new) {
-    // Whose it is follows from the rest, and takes longer.
+    // kUsers follows from the rest, and takes longer to find out.
     numbers.back() |= IsUserFrame(frame) ? kUsers : 0;
     frames_.push_back(numbers);
   }

@@ -1,4 +1,4 @@
-// JSON as the text of an HTML <script> element. Pure.
+// The tables of the HTML report, and its JSON as the text of a <script> element. Pure.
 #pragma once
 
 #include <array>
@@ -17,15 +17,13 @@
 
 namespace leakgate {
 
-// Compact JSON that no name in it can end early: a '<' is written as \u003c, so there
-// is neither "</script>" nor "<!--", and the line separators U+2028 and U+2029, which
-// old JavaScript takes for ends of lines, are escaped as well. What is not UTF-8 comes
-// out as U+FFFD.
+// Returns compact JSON in which no name can end the element. A '<' becomes \u003c, so there is
+// neither "</script>" nor "<!--". The line separators U+2028 and U+2029, which old JavaScript takes
+// for ends of lines, are escaped as well. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string ScriptJson(const nlohmann::ordered_json& json);
 
-// What many findings of the HTML report share, each told once: strings, frames, call
-// stacks and the patterns that an allowance would name. Pure; the same calls in the
-// same order give the same tables.
+// What many findings of the HTML report share is written once: strings, frames, call stacks and the
+// patterns that an allowance would name. The same calls in the same order give the same tables.
 //
 //   strings   "", "net::Pool::Grow()", "/src/pool.cc", ...      an index stands for each
 //   frames    function, file, line, module, offset, flags, ...  six numbers a frame
@@ -38,30 +36,29 @@ namespace leakgate {
 //
 // is `malloc` below `Grow` below `TestBody` below the root, so that stacks share their
 // outer frames, and the tree is the flame graph's.
-
 class PageTables {
  public:
   PageTables();
 
-  // The index of `text`; "" is 0.
+  // Returns the index of `text`. That of "" is 0.
   int String(std::string_view text);
-  // The node of a stack, innermost first; 0 for none.
+  // Returns the node of a stack, whose innermost frame comes first; 0 if it is empty.
   int Stack(const std::vector<leakgate::Frame>& frames);
-  // The strings of the pattern that allows a finding, as an index; 0 if it has none.
+  // Returns the index of the pattern that allows a finding; 0 if there is none.
   int Pattern(const Finding& finding, int stack);
 
   // Flags of a frame.
   static constexpr int kInlined = 1;
   static constexpr int kUsers = 2;  // the user's own code
 
-  // "strings", "frames", "stacks" and "patterns".
+  // Returns an object with "strings", "frames", "stacks" and "patterns".
   [[nodiscard]] nlohmann::ordered_json ToJson() const;
 
  private:
   static constexpr std::size_t kFrameNumbers = 6;
   using FrameNumbers = std::array<int, kFrameNumbers>;
 
-  // Finds by what it is given, without a copy.
+  // Finds strings by a view, without a copy.
   struct TextHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const {

@@ -1,5 +1,8 @@
+#include <zlib.h>
+
 #include <algorithm>
 #include <map>
+#include <new>
 #include <tuple>
 #include <vector>
 
@@ -11,6 +14,7 @@
 #include "runner/result/words.h"
 
 namespace leakgate {
+
 namespace {
 
 // The field numbers of profile.proto, message by message.
@@ -72,13 +76,13 @@ struct Line {
   auto operator<=>(const Line&) const = default;
 };
 
-// What a frame comes to.
+// What the profile has of a frame.
 struct Place {
   Line line;
   std::uint64_t mapping;  // 0: none
 };
 
-// Of one instruction: several lines where functions were inlined there.
+// An instruction. It has several lines if functions were inlined there.
 struct ProfileLocation {
   std::uint64_t mapping;  // 0: none
   std::uint64_t address;
@@ -184,8 +188,8 @@ class PprofWriter {
     return message;
   }
 
-  // A module each, at the addresses of its own file. That all is known keeps pprof from
-  // asking for the files.
+  // Writes a mapping for each module, at the addresses of its own file. It says that all symbols
+  // are known, so that pprof does not look for the files.
   void AddMappings(ProtobufMessage& profile) {
     std::uint64_t id = 0;
     for (const std::uint64_t filename : mappings_.keys()) {
@@ -245,6 +249,36 @@ class PprofWriter {
 
 ProfileWriter NewPprofProfile(std::ostream& out, const ReportSurroundings& surroundings) {
   return MakeProfileWriter<PprofWriter>(out, surroundings);
+}
+
+std::string Gzip(const std::string& text) {
+  constexpr int kGzipWindowBits = 15 + 16;
+  constexpr int kMemoryLevel = 8;
+  z_stream stream = {};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindowBits, kMemoryLevel,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  // zlib counts in 32 bits, so the text and the result are passed in parts.
+  std::string compressed;
+  char part[1 << 16];
+  std::string input = text;  // zlib's interface is not const
+  std::size_t at = 0;
+  int status = Z_OK;
+  while (status != Z_STREAM_END) {
+    if (stream.avail_in == 0 && at < input.size()) {
+      const std::size_t length = std::min<std::size_t>(input.size() - at, 1 << 30);
+      stream.next_in = reinterpret_cast<Bytef*>(input.data() + at);
+      stream.avail_in = static_cast<uInt>(length);
+      at += length;
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(part);
+    stream.avail_out = sizeof(part);
+    status = deflate(&stream, at == input.size() ? Z_FINISH : Z_NO_FLUSH);
+    compressed.append(part, sizeof(part) - stream.avail_out);
+  }
+  deflateEnd(&stream);
+  return compressed;
 }
 
 }  // namespace leakgate

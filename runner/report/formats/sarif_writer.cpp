@@ -2,11 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runner/base/word_table.h"
 #include "runner/report/formats/escaped_text.h"
 #include "runner/report/formats/issue.h"
 #include "runner/report/formats/writers.h"
 #include "runner/report/style.h"
-#include "runner/report/window_name.h"
+#include "runner/report/window_text.h"
 #include "runner/result/words.h"
 
 namespace leakgate {
@@ -22,17 +23,11 @@ std::string Text(const Json& json) {
 
 Json Message(std::string_view text) { return {{"text", std::string(text)}}; }
 
-const char* LevelWord(Level level) {
-  switch (level) {
-    case Level::kError:
-      return "error";
-    case Level::kWarning:
-      return "warning";
-    case Level::kNote:
-      return "note";
-  }
-  return "error";
-}
+constexpr std::array kLevels = {
+    Named{Level::kError, "error"},
+    Named{Level::kWarning, "warning"},
+    Named{Level::kNote, "note"},
+};
 
 Json RuleValue(Rule rule) {
   const bool is_note = rule == Rule::kUnconfirmed;
@@ -57,7 +52,7 @@ Json Driver(const std::string& version) {
   return {{"driver", std::move(driver)}};
 }
 
-// Relative paths are those below the root; an absolute one names itself.
+// Relative paths are below the root. An absolute one needs no base.
 Json ArtifactLocation(const std::string& path, bool has_root) {
   Json location = {{"uri", UriOf(path)}};
   if (has_root && !path.starts_with('/')) location["uriBaseId"] = "SRCROOT";
@@ -84,7 +79,7 @@ class Locations {
     return location;
   }
 
-  // The innermost frame first, as SARIF has it.
+  // SARIF wants the innermost frame first.
   Json Stack(const Finding& finding, std::string_view message) const {
     Json frames = Json::array();
     for (const Frame& frame : finding.stack) {
@@ -95,8 +90,8 @@ class Locations {
     return {{"message", Message(message)}, {"frames", std::move(frames)}};
   }
 
-  // From the test to the call site, through the user's own code. Empty if there is but
-  // one step.
+  // Returns the way from the test to the call site, through the user's own code. It is empty if
+  // there is only one step.
   Json CodeFlows(const Finding& finding) const {
     Json steps = Json::array();
     const std::vector<const Frame*> frames = UserFrames(finding);
@@ -178,7 +173,7 @@ class SarifWriter {
     Json result = {
         {"ruleId", std::string(RuleId(issue.rule))},
         {"ruleIndex", static_cast<int>(issue.rule)},
-        {"level", LevelWord(issue.level)},
+        {"level", WordIn(kLevels, issue.level)},
         {"message", Message(issue.title + (issue.details.empty() ? "" : "\n" + issue.details))},
         {"locations", Json::array({Location(issue, run)})}};
     const std::string fingerprint = fmt::format("{}:{}", issue.fingerprint, issue.ordinal);
@@ -191,7 +186,7 @@ class SarifWriter {
     return result;
   }
 
-  // Code scanning takes no result without a file: at worst it is the program.
+  // Code scanning takes no result without a file, so the program is the last resort.
   Json Location(const Issue& issue, const RunResult& run) const {
     const bool is_known = !issue.position.file.empty();
     Json location = {

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What files with code end in, of all languages whose compilers write DWARF.
+// The endings of source files, of all languages whose compilers write DWARF.
 constexpr std::array<std::string_view, 47> kSourceEndings = {
     ".c",   ".C",   ".cc",  ".cp",  ".cpp",   ".CPP", ".cxx",  ".c++", ".h",   ".H",
     ".hh",  ".hp",  ".hpp", ".HPP", ".hxx",   ".h++", ".inl",  ".ipp", ".ixx", ".tpp",
@@ -31,7 +31,7 @@ bool IsCalledLikeASource(const fs::path& name) {
          kSourceEndings.end();
 }
 
-// `root` is as the kernel names it; empty: everything is below it.
+// `root` has no links. If it is empty, everything is below it.
 bool IsBelow(const std::string& name, const std::string& root) {
   return root.empty() || root == "/" || name.starts_with(root + "/");
 }
@@ -66,7 +66,7 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-// Not in the middle of a character.
+// Cuts a line, but not in the middle of a character.
 std::string_view CutLine(std::string_view line) {
   if (line.size() <= kLongestLine) return line;
   std::size_t end = kLongestLine;
@@ -79,7 +79,7 @@ struct Span {
   int last = 0;
 };
 
-// What is to be shown around `lines`, in order; overlapping spans are one.
+// Returns what is to be shown around `lines`, in order. Spans that overlap become one.
 std::vector<Span> SpansAround(const std::set<int>& lines) {
   std::vector<Span> spans;
   for (const int line : lines) {

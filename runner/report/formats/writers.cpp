@@ -2,7 +2,7 @@
 
 #include "runner/report/formats/html_writer.h"
 #include "runner/report/formats/stack_samples.h"
-#include "runner/report/json/write_json.h"
+#include "runner/report/json/json_report.h"
 
 namespace leakgate {
 

@@ -1,16 +1,16 @@
-// Which keys the JSON of a run report has: one table for each value, which the writer, the
-// reader, the page of the HTML report and the hash of a run all go through, so that each key
-// is spelled once and none of them can forget one.
+// The keys of the JSON of a run report: one table for each value. The writer, the reader, the page
+// of the HTML report and the hash of a run all go through it, so each key is spelled once, and none
+// of them can forget one.
 //
 // A visitor is called with each key in the order of the format, and with the member that it
 // stands for:
 //
-//   fields.Needed("name", window.name);            always there
-//   fields.Added("iteration", window.iteration);   always written; missing in older reports
-//   fields.Told("owner", owner, !owner.empty());   written only where there is something to tell
-//   fields.Group("stacks", [&](auto& stacks) {..}) an object of its own, whose members are here
+//   fields.Needed("name", window.name);            is always there
+//   fields.Added("iteration", window.iteration);   is always written, but older reports lack it
+//   fields.Told("owner", owner, !owner.empty());   is written only if the condition is true
+//   fields.Group("stacks", [&](auto& stacks) {..}) is an object, whose members are in the braces
 //
-// `Visitor::kReads` says whether it fills the value in. What each key means stands in
+// `Visitor::kReads` tells whether the visitor fills the value in. What each key means stands in
 // docs/report-format.md; the schema is docs/leakgate-report-2.schema.json.
 #pragma once
 
@@ -28,9 +28,9 @@ namespace leakgate {
 inline constexpr std::string_view kRunSchema = "leakgate-report-2";
 inline constexpr std::string_view kMergedSchema = "leakgate-merged-1";
 
-// Members that the JSON tells in a form of its own.
+// These wrap members that JSON shows in another form.
 template <typename T>
-struct OrNull {  // null where `is_null`
+struct OrNull {  // null if `is_null`
   T& value;
   bool is_null;
 };
@@ -44,7 +44,7 @@ struct Seconds {  // 1.5, counted from `origin`
   std::chrono::nanoseconds origin{};
 };
 template <typename T>
-struct OfRun {  // a verdict, in the words for runs
+struct OfRun {  // a verdict, by the word for runs
   T& verdict;
 };
 template <typename T>
@@ -99,7 +99,7 @@ void VisitFields(Visitor& fields, Value& finding) {
   fields.Needed("stack", finding.stack);
 }
 
-// A limit without a file is the default policy's.
+// A limit without a file comes from the default policy.
 template <typename Visitor, Either<Violation> Value>
 void VisitFields(Visitor& fields, Value& violation) {
   auto& source = violation.limit.source;
@@ -130,7 +130,7 @@ void VisitFields(Visitor& fields, Value& error) {
   fields.Told("baseline", error.baseline, error.baseline != BaselineState::kNoBaseline);
 }
 
-// Of its budget a report tells whose it is.
+// Of a window's budget, a report has only the component and the owner.
 template <typename Visitor, Either<WindowResult> Value>
 void VisitBudget(Visitor& fields, Value& window) {
   std::string component = window.budget->component;
@@ -146,7 +146,7 @@ void VisitBudget(Visitor& fields, Value& window) {
   }
 }
 
-// `run_begin` is when the run began, by the clock of the window's times.
+// `run_begin` is the time when the run began, by the clock of the window's times.
 template <typename Visitor, Either<WindowResult> Value>
 void VisitFields(Visitor& fields, Value& window, std::chrono::nanoseconds run_begin = {}) {
   fields.Needed("kind", window.kind);
@@ -219,7 +219,7 @@ void VisitFields(Visitor& fields, Value& shard) {
   fields.Needed("total", shard.total);
 }
 
-// All but its `schema` in front and its `windows` behind, which are told one by one.
+// Visits all but `schema`, which comes first, and `windows`, which come last, one by one.
 template <typename Visitor, Either<RunResult> Value>
 void VisitFields(Visitor& fields, Value& run) {
   fields.Needed("binary", run.binary);

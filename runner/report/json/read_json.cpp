@@ -1,5 +1,3 @@
-#include "runner/report/json/read_json.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,14 +6,15 @@
 #include <vector>
 
 #include "runner/report/json/fields.h"
-#include "runner/report/json/read_fields.h"
+#include "runner/report/json/json_report.h"
+#include "runner/report/json/json_values.h"
 
 namespace leakgate {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The bytes of the text, counted as the parser takes them.
+// The bytes of the text. They are counted when the parser takes them.
 class CountedBytes {
  public:
   explicit CountedBytes(const ReadBytes& read) : read_(read), buffer_(kBufferBytes) {}
@@ -27,10 +26,10 @@ class CountedBytes {
   [[nodiscard]] std::uint64_t taken() const { return base_ + at_; }
   [[nodiscard]] bool has_ended() const { return has_ended_; }
   [[nodiscard]] bool is_too_long() const { return is_too_long_; }
-  // A token has been read whole.
+  // Tells that a token has been read completely.
   void EndToken() { token_ = taken(); }
 
-  // As the standard's input iterators; the default one stands for the end.
+  // An input iterator of the standard library. The default one is the end.
   class Iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -79,24 +78,25 @@ class CountedBytes {
   std::size_t at_ = 0;
   std::size_t end_ = 0;
   std::uint64_t base_ = 0;   // of the buffer, in the text
-  std::uint64_t token_ = 0;  // where the token at hand begins, or the space in front of it
+  std::uint64_t token_ = 0;  // begin of the current token, or of the space in front of it
   bool has_ended_ = false;
   bool is_too_long_ = false;
 };
 
-// How many elements the array of this key may have.
+// Returns how many elements the array of this key may have.
 std::size_t MostElements(std::string_view key) {
   if (key == "violations" || key == "known_violations") return kMostViolations;
   return key == "free_errors" ? kMostFreeErrors : kMostRecords;
 }
 
-// One JSON value in the making, as the parser tells it.
+// Builds one JSON value from the calls of the parser.
 class ValueBuilder {
  public:
   [[nodiscard]] bool is_open() const { return !open_.empty(); }
   [[nodiscard]] const Json& value() const { return value_; }
 
-  // REQUIRES: the value is open, and its innermost part is an object. Whether the key is new.
+  // Returns true if the key is new. REQUIRES: the value is open, and its innermost part is an
+  // object.
   bool Key(std::string& key) {
     key_ = std::move(key);
     return !open_.back().json->contains(key_);
@@ -107,10 +107,10 @@ class ValueBuilder {
     open_.push_back({placed, MostElements(key_)});
   }
   void Close() { open_.pop_back(); }
-  // The outermost key that the value stands for.
+  // Sets the outermost key, which the value belongs to.
   void Start(std::string key) { key_ = std::move(key); }
 
-  // Whether the innermost part that is open is an array as long as it may be.
+  // Tells whether the innermost open part is an array that may not grow.
   [[nodiscard]] bool IsFull() const {
     const Part& part = open_.back();
     return part.json->is_array() && part.json->size() == part.most;
@@ -136,8 +136,8 @@ class ValueBuilder {
   std::string key_;
 };
 
-// What the parser tells becomes runs. Of a run one member, or one window, is built as JSON at a
-// time, and read into the run once it is whole.
+// Makes runs from the calls of the parser. One member of a run, or one window, is built as JSON at
+// a time, and is read into the run when it is complete.
 class RunsHandler : public nlohmann::json_sax<Json> {
  public:
   RunsHandler(CountedBytes& bytes, const OnRun& on_run) : bytes_(bytes), on_run_(on_run) {}
@@ -225,14 +225,14 @@ class RunsHandler : public nlohmann::json_sax<Json> {
   }
 
  private:
-  // Whose members the next value is one of.
+  // Tells what the next value is a member of.
   enum class Place {
     kOutside,
-    kRun,      // a run's; or a merged report's, which is told by its key "runs"
-    kRuns,     // of a merged report
-    kWindows,  // of a run
-    kPart,     // of a member or a window that is being built
-    kSkipped,  // of what leakgate does not know
+    kRun,      // a run, or a merged report, which has the key "runs"
+    kRuns,     // the runs of a merged report
+    kWindows,  // the windows of a run
+    kPart,     // a member or a window that is being built
+    kSkipped,  // something that leakgate does not know
   };
   static constexpr std::size_t kContainerWeight = 3;
   static constexpr const char* kObjectExpected =
@@ -265,8 +265,8 @@ class RunsHandler : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  // Nothing is kept of values that are skipped, so they do not count. An object or an array counts
-  // as `weight` values, because even an empty one takes memory of its own.
+  // Values that are skipped take no memory, so they do not count. An object or an array counts as
+  // `weight` values, because even an empty one takes memory of its own.
   bool Count(std::size_t weight = 1) {
     if (place() == Place::kSkipped || (place() == Place::kRun && !is_known_)) return true;
     values_ += weight;
@@ -318,7 +318,7 @@ class RunsHandler : public nlohmann::json_sax<Json> {
     return is_good;
   }
 
-  // What stands in no part: a member of a run, a window, or what is neither.
+  // Takes a value that is no part of another: a member of a run, a window, or neither.
   bool OnValue(const Json& value) {
     switch (place()) {
       case Place::kRun:
@@ -393,7 +393,7 @@ class RunsHandler : public nlohmann::json_sax<Json> {
                 .text = "the file was cut off here; copy it again, or run again what wrote it"};
     return false;
   }
-  // Always false, which ends the parser.
+  // Always returns false, which ends the parser.
   bool Refuse(std::string text) {
     const std::uint64_t taken = bytes_.taken();
     problem_ = {.offset = is_scalar_ || taken == 0 ? taken : taken - 1,
@@ -408,16 +408,16 @@ class RunsHandler : public nlohmann::json_sax<Json> {
   const OnRun& on_run_;
   struct Container {
     Place place;
-    std::size_t keys = 0;  // that it had so far
+    std::size_t keys = 0;  // the keys that it has had so far
   };
   std::vector<Container> places_;  // from the outermost inwards
-  bool is_scalar_ = false;         // the value at hand is a string, a number or a word
-  bool is_known_ = false;          // the member at hand is one that leakgate knows
+  bool is_scalar_ = false;         // the current value is a string, a number or a word
+  bool is_known_ = false;          // leakgate knows the current member
   bool is_report_ = false;
   bool is_merged_ = false;
   bool has_merged_schema_ = false;
   bool is_whole_ = false;                 // the outermost object has ended
-  std::string key_;                       // of the member at hand
+  std::string key_;                       // of the current member
   std::vector<std::string> keys_;         // of the run so far
   std::vector<std::string> merged_keys_;  // of the merged report around it
   ValueBuilder builder_;
@@ -464,7 +464,7 @@ class SchemaHandler : public nlohmann::json_sax<Json> {
   }
 
  private:
-  // To the next token.
+  // Goes on to the next token.
   bool Next() {
     bytes_.EndToken();
     return true;

@@ -1,9 +1,8 @@
-#include "runner/report/json/write_json.h"
-
 #include <memory>
 #include <sstream>
 
-#include "runner/report/json/make_json.h"
+#include "runner/report/json/json_report.h"
+#include "runner/report/json/json_values.h"
 
 namespace leakgate {
 namespace {
@@ -14,8 +13,8 @@ std::string TextOf(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
-// A window is written on its own, so that a run is never in memory a second time, and stands
-// two levels deep. No string of JSON has a line break.
+// Returns the text of a window, two levels deep. It is written on its own, so that a run is never
+// in memory twice. No string in JSON has a line break, so each one can be indented.
 std::string IndentedText(const Json& json) {
   std::string text = TextOf(json);
   std::string indented;

@@ -25,14 +25,15 @@ namespace fs = std::filesystem;
 
 using Archive = std::shared_ptr<zip_t>;
 
-// Of one archive. A report shrinks to a hundredth; what unpacks to far more than that is made
-// to fill disks.
+// The limits of one archive. A report shrinks to a hundredth. An archive that unpacks to far more
+// than a hundred times its size was made to fill disks.
 constexpr zip_int64_t kMostMembers = 1'000'000;
 constexpr std::size_t kMostNameBytes = 4096;  // the kernel knows no longer path
 constexpr std::uint64_t kMostTimesPacked = 300;
-constexpr std::uint64_t kAnyUnpackedBytes = 1ULL << 30;  // however small it is
+constexpr std::uint64_t kAnyUnpackedBytes = 1ULL
+                                            << 30;  // always allowed, however small the archive is
 
-// Of all together.
+// The limit of all archives together.
 constexpr std::uint64_t kMostUnpackedBytes = 16ULL << 30;
 
 Unexpected Unreadable(const fs::path& path, const std::string& cause) {
@@ -46,14 +47,15 @@ Unexpected UnreadableArchive(const fs::path& path, const char* cause) {
       path.string(), cause));
 }
 
-// The archive that was opened last, since its members are read one after the other.
+// The archive that was opened last is kept, because its members are read one after the other.
 struct OpenedArchive {
   std::string identity;  // of the file, by its state
   Archive archive;
 };
 
-// What has been unpacked, one member behind the other, in a file without a name: members are
-// read several times, from anywhere, and would be unpacked from their beginning each time.
+// The members that have been unpacked, one behind the other, in a file without a name. They are
+// read several times, from any place, and would otherwise be unpacked from their beginning each
+// time.
 struct Unpacked {
   struct Member {
     std::uint64_t begin = 0;
@@ -64,7 +66,7 @@ struct Unpacked {
   std::map<std::string, Member> members;  // by archive's identity and name
 };
 
-// Each of this process, which reads results on one thread.
+// The process has one of each, and reads results on one thread.
 OpenedArchive& LastArchive() {
   static OpenedArchive last;
   return last;
@@ -74,7 +76,7 @@ Unpacked& AllUnpacked() {
   return unpacked;
 }
 
-// An archive that is replaced is another.
+// The text differs after the archive was replaced.
 std::string IdentityOf(const fs::path& path, const struct stat& facts) {
   return fmt::format("{}/{}/{}/{}.{}/{}", facts.st_dev, facts.st_ino, facts.st_size,
                      facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, path.string());
@@ -93,7 +95,7 @@ Unexpected TooMuch(const fs::path& path, const std::string& what) {
 
 bool IsJson(std::string_view name) { return name.ends_with(".json"); }
 
-// Small archives may unpack to more than any disk holds.
+// Returns an error if the archive would unpack to too much: a small one may fill any disk.
 Expected<void> CheckSizes(const fs::path& path, zip_t* archive, std::uint64_t packed) {
   const zip_int64_t count = zip_get_num_entries(archive, 0);
   if (count > kMostMembers) {
@@ -131,7 +133,7 @@ Expected<Archive> OpenArchive(const fs::path& path) {
   int code = 0;
   constexpr int kNoFlags = 0;
   if (zip_t* const opened = zip_fdopen(file->get(), kNoFlags, &code); opened != nullptr) {
-    (void)file->Release();  // it has taken it
+    (void)file->Release();  // libzip owns the descriptor now
     const Archive archive(opened, zip_discard);
     const auto packed = static_cast<std::uint64_t>(facts.st_size);
     if (const Expected<void> good = CheckSizes(path, opened, packed); !good) {
@@ -147,7 +149,7 @@ Expected<Archive> OpenArchive(const fs::path& path) {
   return told;
 }
 
-// The archive that `path` leads into; empty: none.
+// Returns the archive that `path` leads into, or an empty path.
 fs::path ArchiveOf(const std::string& path) {
   for (std::size_t end = path.find(".zip/"); end < kMostNameBytes; end = path.find(".zip/", end)) {
     end += std::string_view(".zip").size();
@@ -161,7 +163,7 @@ UniqueFd OpenTemporaryFile() {
   fs::path directory = fs::temp_directory_path(unknown);
   if (unknown) directory = "/tmp";
   std::string path = (directory / "leakgate-XXXXXX").string();
-  UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));  // for its owner only
+  UniqueFd file(::mkostemp(path.data(), O_CLOEXEC));  // only its owner can read it
   if (file) ::unlink(path.c_str());
   return file;
 }
@@ -184,7 +186,7 @@ Unexpected CannotUnpack(const fs::path& path, int error) {
       path.string(), std::generic_category().message(error)));
 }
 
-// All that `text` holds, behind what was unpacked before.
+// Appends all of `text` to what was unpacked before.
 Expected<Unpacked::Member> Unpack(const fs::path& path, ResultText text) {
   Unpacked& all = AllUnpacked();
   if (!all.file) all.file = OpenTemporaryFile();
@@ -282,10 +284,10 @@ Expected<ResultText> ResultText::OpenMember(const fs::path& path, const std::str
   if (opened == nullptr) {
     return Unreadable(path.string() + '/' + name, zip_strerror(archive->get()));
   }
-  // It goes before its archive.
+  // The member is closed before its archive.
   const std::shared_ptr<zip_file_t> member(
       opened, [kept = *archive](zip_file_t* file) { zip_fclose(file); });
-  // No more than the archive says, which was checked.
+  // It gives no more bytes than the archive says, since only that size was checked.
   return ResultText([member, left = facts.size](char* to, std::size_t size) mutable -> std::size_t {
     const zip_int64_t count = zip_fread(member.get(), to, std::min<std::uint64_t>(size, left));
     if (count <= 0) return 0;

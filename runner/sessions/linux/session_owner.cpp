@@ -19,7 +19,7 @@
 #include "runner/base/descriptors.h"
 #include "runner/host/message_socket.h"
 #include "runner/host/named_sockets.h"
-#include "runner/process/memory_layout.h"
+#include "runner/process/proc_files.h"
 #include "runner/sessions/session_messages.h"
 #include "runner/sessions/session_processes.h"
 
@@ -242,7 +242,7 @@ UniqueFd TakeSignals() {
   return UniqueFd(::signalfd(-1, &ends, SFD_CLOEXEC));
 }
 
-// Tells the command that the owner serves, with an empty text, or what went wrong before.
+// Tells the command, with an empty text, that the owner serves, or else what went wrong.
 void TellCommand(UniqueFd ready, const std::string& problem) {
   const std::string text = problem + '\n';
   if (::write(ready.get(), text.data(), text.size()) < 0) return;  // the command has gone

@@ -12,7 +12,7 @@
 namespace leakgate::snapshot_format {
 namespace {
 
-// Of all of the header but the checksum itself, and of what is stored behind it.
+// Returns the checksum of the header without its last field, and of what is stored behind it.
 std::uint64_t ChecksumOf(const PartHeader& header, std::string_view stored) {
   const std::uint64_t of_header = XXH3_64bits(&header, kCheckedHeaderBytes);
   return XXH3_64bits_withSeed(stored.data(), stored.size(), of_header);
@@ -65,7 +65,7 @@ Expected<std::optional<Part>> PartReader::Next() {
   if (in_.peek() == std::istream::traits_type::eof() && !in_.bad()) return std::nullopt;
   PartHeader header{};
   if (!Read(&header, sizeof(header))) return CutOff();
-  // The lengths are not proved yet, but no more than these are ever made room for.
+  // The checksum comes later, so the lengths are checked before memory is reserved.
   if (header.plain_bytes > kMostPlainBytes || header.stored_bytes > kMostStoredBytes) {
     return Broken("a length is damaged");
   }
@@ -83,7 +83,7 @@ Expected<std::optional<Part>> PartReader::Next() {
   return Part{header.kind, plain_};
 }
 
-// Level 1: the columns are short already, and the process may be waiting.
+// Level 1 is enough: the columns are short already, and the process may be waiting.
 constexpr int kCompressionLevel = 1;
 
 void PartWriter::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
@@ -97,7 +97,7 @@ void PartWriter::Write(PartKind kind, std::string_view plain) {
   stored_.resize(ZSTD_compressBound(plain.size()));
   const std::size_t stored_bytes = ZSTD_compressCCtx(context_.get(), stored_.data(), stored_.size(),
                                                      plain.data(), plain.size(), kCompressionLevel);
-  // The room is enough for any input: only memory can be missing.
+  // The room is enough for any input, so only a lack of memory can fail.
   if (ZSTD_isError(stored_bytes) != 0) throw std::bad_alloc();
 
   PartHeader header{static_cast<std::uint32_t>(kind), number_++,

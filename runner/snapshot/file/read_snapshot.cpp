@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "runner/base/regular_file.h"
-#include "runner/snapshot/file/block_batch.h"
 #include "runner/snapshot/file/parts.h"
 #include "runner/snapshot/file/records.h"
 
@@ -19,16 +18,16 @@ using snapshot_format::Part;
 using snapshot_format::PartKind;
 using snapshot_format::PartReader;
 
-// No address space has more; the sum of all that there can be still is a number.
+// No address space has more, and all sums fit into a number.
 constexpr std::uint64_t kMostRecordedBytes = 1ULL << 62;
 constexpr const char* kDamagedRecord = "a record is damaged";
 
-// Ids that have been given, up to a limit.
+// The ids that the file has defined so far. They are below a limit.
 class KnownIds {
  public:
   explicit KnownIds(std::uint32_t limit) : limit_(limit) {}
 
-  // False if it is none, or known already.
+  // Returns false if the id is too large, or known already.
   bool Add(std::uint32_t id) {
     if (id == 0 || id >= limit_ || Has(id)) return false;
     if (id >= known_.size()) known_.resize(id + 1);
@@ -44,7 +43,7 @@ class KnownIds {
 
 }  // namespace
 
-// Checks what the parts hold, and hands it on.
+// Checks what the parts hold, and passes it to the visitor.
 class SnapshotReader::Checks {
  public:
   Checks(std::istream& in, const std::string& name) : parts_(in, name) {}
@@ -93,7 +92,7 @@ class SnapshotReader::Checks {
       case PartKind::kClosing:
         return UseClosing(part.plain, visit);
     }
-    return {};  // of a later leakgate
+    return {};  // a later leakgate has written it
   }
 
   Expected<void> UseFacts(std::string_view plain, const SnapshotVisitor& visit) {
@@ -132,7 +131,7 @@ class SnapshotReader::Checks {
   }
   bool Accept(const SnapshotMapping& mapping) {
     mapping_bytes_ += mapping.bytes;
-    // One that changes hands while it is copied may be there twice.
+    // A mapping that moves to another owner while it is copied may be there twice.
     return ++mappings_ <= 2 * kMaxMappings && mapping.bytes <= kMostRecordedBytes &&
            mapping_bytes_ <= kMostRecordedBytes && IsStack(mapping.stack) &&
            windows_.HasOrNone(mapping.window) && threads_.HasOrNone(mapping.thread);

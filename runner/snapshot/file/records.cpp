@@ -4,9 +4,11 @@
 #include <span>
 #include <type_traits>
 
+#include "common/region_layout.h"
 #include "runner/snapshot/file/parts.h"
 
 namespace leakgate::snapshot_format {
+
 namespace {
 
 // Writes each field of a record, in the order in which VisitFields names them.
@@ -35,7 +37,7 @@ class FieldWriter {
   ByteWriter& out_;
 };
 
-// Reads each field of a record, likewise. A damaged field makes `in` fail.
+// Reads each field of a record in the same order. A damaged field makes `in` fail.
 class FieldReader {
  public:
   explicit FieldReader(ByteReader& in) : in_(in) {}
@@ -67,7 +69,7 @@ class FieldReader {
     for (std::uint64_t i = 0; i < count && in_.is_good(); ++i) Text(texts.emplace_back());
   }
 
-  // A later leakgate may count more than this one knows: the rest is skipped.
+  // A later leakgate may count more reasons than this one knows. The rest is skipped.
   void Numbers(std::span<std::uint64_t> numbers) {
     const std::uint64_t count = in_.Number();
     for (std::uint64_t i = 0; i < count && in_.is_good(); ++i) {
@@ -76,7 +78,7 @@ class FieldReader {
     }
   }
 
-  // An earlier leakgate's file ends before this field, which then keeps its default.
+  // The record of an earlier leakgate ends before this field, which then keeps its default.
   void AddedNumber(std::uint32_t& number) {
     if (in_.is_good() && !in_.is_at_end()) number = in_.Number32();
   }
@@ -85,7 +87,7 @@ class FieldReader {
   ByteReader& in_;
 };
 
-// `Record`, const where its fields are written.
+// It is `Record` when it is read, and `const Record` when it is written.
 template <typename Given, typename Record>
 concept Is = std::same_as<std::remove_const_t<Given>, Record>;
 
@@ -209,5 +211,104 @@ template bool Decode(ByteReader, SnapshotWindow&);
 template bool Decode(ByteReader, SnapshotThread&);
 template bool Decode(ByteReader, SnapshotMapping&);
 template bool Decode(ByteReader, SnapshotFrees&);
+
+namespace {
+
+constexpr unsigned kKindBits = 3;
+constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
+constexpr std::uint64_t kMostGranule = 1ULL << (64 - kGranuleShift);
+
+bool IsKind(std::uint64_t kind) {
+  return kind >= static_cast<std::uint64_t>(AllocationKind::kMalloc) &&
+         kind <= static_cast<std::uint64_t>(AllocationKind::kNewArray);
+}
+
+struct Context {
+  std::uint32_t window;
+  std::uint32_t thread;
+};
+
+bool ReadContexts(ByteReader& in, std::uint64_t count, std::vector<Context>& contexts) {
+  if (count > kMostBlocksPerPart) return false;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint32_t window = in.Number32();
+    contexts.push_back({window, in.Number32()});
+  }
+  return in.is_good();
+}
+
+}  // namespace
+
+// Neighbours in memory were mostly allocated in the same window, by the same thread.
+std::uint64_t BlockBatchWriter::ContextOf(std::uint32_t window, std::uint32_t thread) {
+  const std::uint64_t pair = (std::uint64_t{window} << 32) | thread;
+  if (pair == last_pair_ && !contexts_.empty()) return last_context_;
+  const auto [known, is_new] = contexts_.try_emplace(pair, contexts_.size());
+  if (is_new) {
+    pairs_.Number(window);
+    pairs_.Number(thread);
+  }
+  last_pair_ = pair;
+  last_context_ = known->second;
+  return last_context_;
+}
+
+void BlockBatchWriter::Add(const LiveBlock& block) {
+  const std::uint64_t granule = block.address >> kGranuleShift;
+  if (count_ == 0) first_granule_ = last_granule_ = granule;
+  addresses_.Number(granule - last_granule_);
+  last_granule_ = granule;
+  sizes_.Number(block.size_bytes);
+  stacks_.Number(block.stack);
+  contexts_and_kinds_.Number((ContextOf(block.window, block.thread) << kKindBits) |
+                             static_cast<std::uint64_t>(block.kind));
+  ++count_;
+}
+
+void BlockBatchWriter::Take(ByteWriter& out) {
+  out.Number(count_);
+  out.Number(first_granule_);
+  out.Number(contexts_.size());
+  out.Raw(pairs_.bytes());
+  for (const ByteWriter* column : {&addresses_, &sizes_, &stacks_, &contexts_and_kinds_}) {
+    out.Text(column->bytes());
+  }
+  count_ = 0;
+  contexts_.clear();
+  for (ByteWriter* column : {&pairs_, &addresses_, &sizes_, &stacks_, &contexts_and_kinds_}) {
+    column->Clear();
+  }
+}
+
+bool ReadBlockBatch(ByteReader in, std::vector<LiveBlock>& blocks) {
+  blocks.clear();
+  const std::uint64_t count = in.Number();
+  std::uint64_t granule = in.Number();
+  std::vector<Context> contexts;
+  if (count > kMostBlocksPerPart || granule >= kMostGranule) return false;
+  if (!ReadContexts(in, in.Number(), contexts)) return false;
+  ByteReader addresses(in.Text());
+  ByteReader sizes(in.Text());
+  ByteReader stacks(in.Text());
+  ByteReader contexts_and_kinds(in.Text());
+  if (!in.is_good()) return false;
+
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t step = addresses.Number();
+    const bool is_in_order = (step == 0) == (i == 0) && step < kMostGranule - granule;
+    const std::uint64_t context = contexts_and_kinds.Number();
+    const std::uint64_t kind = context & kKindMask;
+    if (!is_in_order || !IsKind(kind) || (context >> kKindBits) >= contexts.size()) return false;
+    granule += step;
+    const Context& made_in = contexts[context >> kKindBits];
+    blocks.push_back({.address = granule << kGranuleShift,
+                      .size_bytes = sizes.Number(),
+                      .kind = static_cast<AllocationKind>(kind),
+                      .stack = stacks.Number32(),
+                      .window = made_in.window,
+                      .thread = made_in.thread});
+  }
+  return addresses.is_good() && sizes.is_good() && stacks.is_good() && contexts_and_kinds.is_good();
+}
 
 }  // namespace leakgate::snapshot_format

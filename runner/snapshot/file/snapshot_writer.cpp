@@ -10,7 +10,7 @@ namespace {
 using snapshot_format::ByteWriter;
 using snapshot_format::PartKind;
 
-// Well below what a part may hold, with the largest record on top.
+// It leaves enough room in a part for the largest record.
 constexpr std::size_t kFullBytes = 1U << 20;
 
 }  // namespace
@@ -44,7 +44,7 @@ void SnapshotWriter::Add(const SnapshotThread& thread) { AddRecord(threads_, thr
 
 std::uint32_t SnapshotWriter::Add(const SnapshotNode& node) {
   const std::uint32_t id = next_node_++;
-  if (nodes_.bytes.size() == 0) last_pc_ = 0;  // each part stands for itself
+  if (nodes_.bytes.size() == 0) last_pc_ = 0;  // each part is read on its own
   nodes_.bytes.Number(id - node.parent);
   nodes_.bytes.Number(node.module);
   nodes_.bytes.Signed(static_cast<std::int64_t>(node.pc - last_pc_));
@@ -73,7 +73,7 @@ void SnapshotWriter::Flush(Pending& pending) {
   pending.bytes.Clear();
 }
 
-// In the order in which one refers to another.
+// The order matters: what a thing refers to comes before it.
 void SnapshotWriter::FlushAllButBlocks() {
   for (Pending* pending : {&modules_, &nodes_, &windows_, &threads_, &mappings_, &frees_}) {
     Flush(*pending);

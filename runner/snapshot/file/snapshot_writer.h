@@ -13,8 +13,8 @@
 
 #include "runner/base/atomic_file.h"
 #include "runner/region/region_copies.h"
-#include "runner/snapshot/file/block_batch.h"
 #include "runner/snapshot/file/parts.h"
+#include "runner/snapshot/file/records.h"
 #include "runner/snapshot/file/snapshot_facts.h"
 
 namespace leakgate {

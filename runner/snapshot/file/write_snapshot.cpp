@@ -14,15 +14,16 @@ namespace {
 
 constexpr auto kCut = static_cast<std::uint32_t>(UnwindEnd::kTableFull);
 
-// Takes call stacks from a region into a snapshot file, each frame once, when a block first
-// needs it: stacks that nothing live was allocated by are left out.
+// Copies call stacks from a region into a snapshot file, each frame once, when a block first needs
+// it. Stacks of no live block are left out.
 class StackCopier {
  public:
-  // Both outlive it.
+  // Both must outlive it.
   StackCopier(const RegionReader& region, SnapshotWriter& writer);
 
-  // The id in the file of the region's stack `id`. What the process has scribbled on, or
-  // made while the file was written, ends early: as one for which the table was full.
+  // Returns the id in the file of the region's stack `id`. A stack that the process has
+  // overwritten, or made while the file was written, ends early, like one for which the table was
+  // full.
   [[nodiscard]] std::uint32_t Copy(std::uint32_t id) {
     const std::uint32_t known = id < copied_.size() ? copied_[id] : 0;
     return known != 0 ? known : CopyNew(id);
@@ -41,8 +42,8 @@ class StackCopier {
 StackCopier::StackCopier(const RegionReader& region, SnapshotWriter& writer)
     : region_(region), writer_(writer), modules_(kMaxModules) {}
 
-// From the stack outwards to what is in the file already, then back again: a frame's caller
-// comes before it.
+// Goes from the stack outwards to what is in the file already, then back again: a frame's caller
+// comes before the frame.
 std::uint32_t StackCopier::CopyNew(std::uint32_t id) {
   std::vector<std::pair<std::uint32_t, StackNodeCopy>> path;
   std::uint32_t parent = kCut;
@@ -85,10 +86,10 @@ std::uint32_t StackCopier::Module(std::uint32_t id) {
 }
 
 constexpr std::uint64_t kMostBlockBytes = 1ULL << kAddressBits;
-constexpr std::uint64_t kMostWrittenBytes = 1ULL << 62;  // as a reader takes
+constexpr std::uint64_t kMostWrittenBytes = 1ULL << 62;  // a reader takes no more
 
 std::uint64_t MonotonicNow() {
-  // steady_clock is CLOCK_MONOTONIC, which windows have.
+  // steady_clock is CLOCK_MONOTONIC, as are the times of windows.
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
 }
@@ -97,7 +98,7 @@ bool IsKind(AllocationKind kind) {
   return kind >= AllocationKind::kMalloc && kind <= AllocationKind::kNewArray;
 }
 
-// Takes into the file what a block refers to, when it is first referred to.
+// Writes what a block refers to into the file, when it is needed first.
 class SnapshotCopy {
  public:
   SnapshotCopy(const RegionReader& region, const SnapshotRequest& request, SnapshotWriter& writer)
@@ -137,7 +138,7 @@ class SnapshotCopy {
                                 .mapped_ns = mapping.time_ns});
   }
 
-  // What does not fit a reader's sums is the process's scribbling.
+  // If it does not fit into a reader's sums, the process has overwritten it.
   void Add(const FreedByCopy& freed) {
     const auto take = [](std::int64_t amount, std::uint64_t& all) {
       const std::uint64_t taken =
@@ -150,13 +151,13 @@ class SnapshotCopy {
                               .blocks = take(freed.amount.blocks, freed_.blocks)});
   }
 
-  // The window in the file; 0 if there is no such.
+  // Returns the id of the window in the file; 0 if there is no such window.
   std::uint32_t Window(std::uint32_t id) {
     if (id == 0 || id >= kMaxWindows) return 0;
     if (windows_[id]) return id;
     const WindowCopy window = region_.Window(id);
     if (window.id == 0) return 0;
-    // Windows open inside earlier ones: no cycle, whatever the region says.
+    // A window opens inside an earlier one. So there is no cycle, whatever the region says.
     const std::uint32_t parent = window.parent < id ? Window(window.parent) : 0;
     windows_[id] = true;
     writer_.Add(SnapshotWindow{.id = id,
@@ -179,7 +180,7 @@ class SnapshotCopy {
     if (threads_[id]) return id;
     const ThreadCopy thread = region_.Thread(id);
     if (thread.tid == 0) return 0;
-    // A thread is made by an earlier one, as above.
+    // A thread is created by an earlier one, so there is no cycle here either.
     const std::uint32_t parent = thread.parent < id ? Thread(thread.parent) : 0;
     threads_[id] = true;
     const bool is_asked = !thread.has_ended && request_.thread_name;
@@ -204,7 +205,7 @@ class SnapshotCopy {
   SnapshotFrees freed_;
 };
 
-// What has been dropped while blocks were copied is told, too: this is asked last.
+// It is called last, because drops that happen while blocks are copied count, too.
 SnapshotClosing ClosingOf(const RegionReader& region, std::uint32_t current_window) {
   SnapshotClosing closing;
   closing.finished_ns = MonotonicNow();

@@ -11,7 +11,7 @@
 namespace leakgate {
 namespace {
 
-// Has `visitor` keep modules, windows and threads in `contents`, which outlives it.
+// Makes `visitor` keep modules, windows and threads in `contents`, which must outlive it.
 void KeepNamedThings(SnapshotVisitor& visitor, SnapshotContents& contents) {
   visitor.module = [&](SnapshotModule&& module) {
     contents.modules[module.id] = std::move(module);

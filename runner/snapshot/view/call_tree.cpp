@@ -1,9 +1,8 @@
-#include "runner/snapshot/view/call_tree.h"
-
 #include <algorithm>
 #include <tuple>
 
 #include "runner/report/finding_text.h"
+#include "runner/snapshot/view/snapshot_groups.h"
 
 namespace leakgate {
 
@@ -28,7 +27,7 @@ CallTree::CallTree(SnapshotView& view) {
   }
 }
 
-// Outermost first.
+// Returns the frames of the user's part of a stack, the outermost first.
 std::vector<FrameId> CallTree::PathOf(StackFrames& frames, std::uint32_t stack) {
   const std::optional<FrameId> site = frames.CallSiteOf(stack);
   if (frames.EndOf(stack) == UnwindEnd::kNotTaken) return {kNotTaken};

@@ -1,6 +1,6 @@
-// A snapshot as a recording of heaptrack's, file format 3, for heaptrack_print and
-// heaptrack_gui: as if the process had allocated what is live, and nothing else, one block
-// after the other.
+// Writes a snapshot as a recording of heaptrack's, file format 3, for heaptrack_print and
+// heaptrack_gui. It looks as if the process had allocated the live blocks one after the other, and
+// nothing else.
 //
 //   s LENGTH TEXT                        a string; numbers are hexadecimal, ids from 1
 //   i ADDRESS MODULE [FUNCTION FILE LINE]...   an address; inlined functions inner first
@@ -21,7 +21,7 @@
 namespace leakgate {
 namespace {
 
-// heaptrack 1.4, which first wrote this version of the format.
+// heaptrack 1.4 was the first to write this version of the format.
 constexpr unsigned kHeaptrackVersion = 0x10400;
 constexpr unsigned kFileVersion = 3;
 constexpr unsigned kPageBytes = 4096;
@@ -69,7 +69,7 @@ class HeaptrackWriter {
       path.push_back(node);
     }
     for (auto at = path.rbegin(); at != path.rend(); ++at) {
-      // The agent's own frames are none.
+      // The agent's own frames are left out.
       if (const std::uint32_t address = AddressOf(*at); address != 0) {
         out_ << fmt::format("t {:x} {:x}\n", address, trace);
         trace = ++trace_count_;
@@ -79,7 +79,7 @@ class HeaptrackWriter {
     return trace;
   }
 
-  // A frame that says so: at no address, in no module.
+  // Writes a frame that says so, without an address or a module.
   std::uint32_t TraceOfNoStack() {
     std::uint32_t& trace = traces_[static_cast<std::uint32_t>(UnwindEnd::kNotTaken)];
     if (trace != 0) return trace;
@@ -99,7 +99,7 @@ class HeaptrackWriter {
     for (const FrameId id : frames) {
       const Frame& frame = view_.frames().Get(id);
       if (frame.function.empty()) break;
-      // What follows may add strings, which stand before.
+      // The strings that a line refers to come before it.
       const std::uint32_t function = TextOf(frame.function);
       const std::uint32_t file = TextOf(frame.file);
       line += fmt::format(" {:x} {:x} {:x}", function, file, frame.line);

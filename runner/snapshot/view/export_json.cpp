@@ -1,5 +1,5 @@
-// A snapshot as JSON, each block with its stack by number: for scripts.
-// docs/snapshots.md tells the keys.
+// Writes a snapshot as JSON, for scripts: each block has the number of its stack.
+// docs/snapshots.md describes the keys.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -54,11 +54,11 @@ Json FrameJson(const Frame& frame) {
           {"file", frame.file},
           {"line", frame.line},
           {"module", frame.module},
-          {"offset", frame.module_offset},
+          {"offset", fmt::format("{:#x}", frame.module_offset)},
           {"inlined", frame.inlined}};
 }
 
-// A list, an element a line. The elements are told one after the other.
+// Writes a list with one element on each line.
 class JsonList {
  public:
   JsonList(std::ostream& out, std::string_view key) : out_(out) {
@@ -78,7 +78,7 @@ class JsonList {
   bool is_first_ = true;
 };
 
-// Numbers of frames in the order of their first use, which is the order of the list.
+// The number of a frame is its place in the list.
 void WriteFrames(SnapshotView& view, std::ostream& out) {
   JsonList list(out, "frames");
   for (FrameId id = 0; id < view.frames().size(); ++id) {
@@ -122,7 +122,7 @@ Expected<void> WriteBlocks(SnapshotView& view, std::ostream& out) {
 
 Expected<void> WriteSnapshotJson(SnapshotView& view, std::ostream& out) {
   const SnapshotContents& contents = view.contents();
-  out << "{\"schema\": \"leakgate-snapshot-blocks-1\",\n\"snapshot\": "
+  out << "{\"schema\": \"leakgate-snapshot-blocks-2\",\n\"snapshot\": "
       << Text(SnapshotFactsJson(view));
   {
     JsonList list(out, "windows");

@@ -10,7 +10,7 @@
 namespace leakgate {
 namespace {
 
-// Profiles show frames alone, so one says that the stack was not taken.
+// Profiles show only frames, so this frame says that the stack was not taken.
 Frame FrameOfNoStack() {
   Frame frame;
   frame.function = "[stack not taken]";

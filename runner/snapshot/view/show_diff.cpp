@@ -1,12 +1,11 @@
-#include "runner/snapshot/view/show_diff.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/finding_text.h"
+#include "runner/snapshot/view/snapshot_diff.h"
 
 namespace leakgate {
 namespace {
@@ -37,7 +36,7 @@ class DiffWriter {
   }
 
  private:
-  // What amounts are of.
+  // Tells what amounts count.
   struct Wording {
     const char* one;
     const char* column;

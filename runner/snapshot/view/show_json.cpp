@@ -1,13 +1,12 @@
-// Snapshots, and what has changed between two, as JSON.
+// Shows snapshots, and what has changed between two, as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "runner/result/words.h"
-#include "runner/snapshot/view/call_tree.h"
-#include "runner/snapshot/view/show_diff.h"
 #include "runner/snapshot/view/show_snapshot.h"
+#include "runner/snapshot/view/snapshot_diff.h"
 #include "runner/snapshot/view/snapshot_groups.h"
 
 namespace leakgate {
@@ -106,7 +105,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The key under which the number of blocks or mappings stands.
+// The key of the number of blocks or mappings.
 using CountKey = const char*;
 constexpr CountKey kBlocks = "blocks";
 constexpr CountKey kMappings = "mappings";

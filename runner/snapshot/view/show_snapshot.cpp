@@ -4,15 +4,14 @@
 
 #include <algorithm>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/finding_text.h"
-#include "runner/snapshot/view/call_tree.h"
 #include "runner/snapshot/view/snapshot_groups.h"
 
 namespace leakgate {
 namespace {
 
-// The columns that each line of a table and of the call tree begins with.
+// Each line of a table and of the call tree begins with these columns.
 constexpr std::size_t kAmountColumns = 2 + 10 + 1 + 14 + 1 + 6 + 1 + 10;
 
 double Share(std::int64_t bytes, std::int64_t total) {
@@ -28,7 +27,7 @@ std::string AmountColumns(Amount amount, std::int64_t total) {
                      Share(amount.bytes, total), amount.blocks);
 }
 
-// Shares are of what is live, or of what has been freed.
+// Shares are parts of what is live, or of what has been freed.
 std::int64_t TotalBytes(SnapshotView& view, GroupBy by, const std::vector<SnapshotGroup>& groups) {
   if (by != GroupBy::kFreedBy) return view.tally().total().bytes;
   std::int64_t bytes = 0;
@@ -41,7 +40,7 @@ std::string Indented(std::string_view text, const TextStyle& style) {
          Paint(text, Emphasis::kInTheDistance, style.colour) + "\n";
 }
 
-// "in HttpTest.KeepAlive", "in 2 windows or more, from A to B".
+// Returns "in HttpTest.KeepAlive", "in 2 windows or more, from A to B".
 std::string WindowsText(const SnapshotContents& contents, const SnapshotGroup& group) {
   const std::string first = NameOfWindow(contents, group.first_window);
   if (group.first_window == group.last_window) return "in " + first;
@@ -128,7 +127,7 @@ std::string GroupsText(SnapshotView& view, GroupBy by, std::size_t top,
 constexpr std::size_t kTopOfTree = 5;
 constexpr std::size_t kDepthOfTree = 12;
 
-// The call tree: a line for each frame, indented by its depth.
+// Writes the call tree: a line for each frame, indented by its depth.
 class TreeLines {
  public:
   TreeLines(SnapshotView& view, const ShowOptions& options, const TextStyle& style)
@@ -197,7 +196,7 @@ constexpr std::size_t kTopOfOverview = 10;
 constexpr std::size_t kTopOfTables = 5;
 constexpr std::size_t kTopOfOneTable = 20;
 
-// A table of one group would tell nothing, and is left out.
+// A table of one group tells nothing, and is left out.
 std::string OverviewText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
   std::string text =
       GroupsText(view, GroupBy::kSite, options.top.value_or(kTopOfOverview), {}, style);
@@ -211,7 +210,7 @@ std::string OverviewText(SnapshotView& view, const ShowOptions& options, const T
   return text;
 }
 
-// There may be something freed even where nothing is live.
+// Something may have been freed even if nothing is live.
 std::string FreedByText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
   const bool is_asked = !options.group_by || options.group_by == GroupBy::kFreedBy;
   if (!is_asked || options.layout == SnapshotLayout::kTree) return "";
@@ -224,7 +223,7 @@ std::string FreedByText(SnapshotView& view, const ShowOptions& options, const Te
   return GroupsText(view, GroupBy::kFreedBy, options.top.value_or(top), options.depth, style);
 }
 
-// Says why modules that were looked into have no symbols.
+// Says why modules have no symbols.
 std::string SymbolProblems(SnapshotView& view, const TextStyle& style) {
   std::string text;
   for (const auto& [id, problem] : view.frames().problems()) {

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {
@@ -80,7 +80,7 @@ Expected<void> SnapshotAges::AddDirectory(const fs::path& directory) {
       "--since {}: there is no earlier snapshot of the same process in it", directory.string()));
 }
 
-// Readers are opened here: of a directory of thousands, not all at once.
+// Readers are opened here, since a directory of thousands cannot be opened at once.
 Expected<void> SnapshotAges::Begin() {
   std::sort(earlier_.begin(), earlier_.end(), [](const Earlier& a, const Earlier& b) {
     return std::tie(a.facts.taken_ns, a.file) < std::tie(b.facts.taken_ns, b.file);
@@ -123,7 +123,7 @@ Expected<void> SnapshotAges::Add(LiveBlock block, Counting counting) {
   return {};
 }
 
-// To their ends, for their closings, and so that one that is cut off is told.
+// The files are read to their ends, for their closings, and to find out if one is cut off.
 Expected<void> SnapshotAges::Finish() {
   for (const Earlier& it : earlier_) {
     do {
@@ -135,8 +135,8 @@ Expected<void> SnapshotAges::Finish() {
   return {};
 }
 
-// A process that runs on may allocate while it is copied: a block that is in a snapshot is
-// older than its end, one that is not is younger than its begin.
+// A process may allocate while it is copied. So a block in a snapshot is older than the end of the
+// copying, and a block that is not in it is younger than its begin.
 std::string SnapshotAges::NameOf(std::size_t first) const {
   const std::uint64_t now = shown_.taken_ns;
   const auto least = [&] { return AgeText(now, earlier_[first].blocks->closing().finished_ns); };

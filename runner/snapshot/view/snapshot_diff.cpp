@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/code_owner.h"
 #include "runner/snapshot/view/block_stream.h"
 #include "runner/snapshot/view/show_snapshot.h"
 #include "runner/snapshot/view/stack_changes.h"

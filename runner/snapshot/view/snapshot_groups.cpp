@@ -9,9 +9,10 @@
 #include <map>
 #include <tuple>
 
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
+#include "runner/report/finding_text.h"
 #include "runner/result/words.h"
-#include "runner/symbols/function_text.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {
@@ -56,10 +57,6 @@ namespace {
 
 using Groups = std::vector<SnapshotGroup>;
 
-std::string FileName(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
-
 // Calls `use(stack, tally)` for each stack that has blocks.
 template <typename Use>
 void ForEachStack(const SnapshotTally& tally, Use use) {
@@ -69,7 +66,7 @@ void ForEachStack(const SnapshotTally& tally, Use use) {
   }
 }
 
-// Stacks together under a key.
+// Groups of stacks that have the same key.
 class StackGroups {
  public:
   // `make` fills in the name of a new group.
@@ -97,7 +94,7 @@ class StackGroups {
   std::vector<std::int64_t> most_;  // the bytes of the group's largest stack
 };
 
-// Stacks without frames are told apart by why there are none; frames' ids are below.
+// The keys of stacks without frames tell why there are none. They are above all ids of frames.
 std::uint64_t KeyWithoutFrames(std::uint32_t stack) { return (std::uint64_t{1} << 32) | stack; }
 
 std::function<void(SnapshotGroup& group)> NamerOf(SnapshotView& view, std::uint32_t stack,
@@ -182,7 +179,7 @@ std::chrono::nanoseconds Since(const SnapshotContents& contents, std::uint64_t t
   return std::chrono::nanoseconds(taken > time_ns ? taken - time_ns : 0);
 }
 
-// "began 2.31 s before, still open".
+// Returns "began 2.31 s before, still open".
 std::string WhenText(const SnapshotContents& contents, std::uint32_t id) {
   const auto window = contents.windows.find(id);
   if (window == contents.windows.end()) return "";
@@ -212,8 +209,8 @@ Groups ByWindow(SnapshotView& view) {
   return groups;
 }
 
-// What the windows tell of when a block was allocated: at least so long ago, if its window
-// has ended since; else only at most as long as the window has been open.
+// Tells by its window when a block was allocated: if the window has ended, at least so long ago;
+// else at most as long ago as the window began.
 std::string AgeText(const SnapshotContents& contents, std::uint32_t id) {
   const auto found = contents.windows.find(id);
   if (found == contents.windows.end()) return "not known";
@@ -314,7 +311,7 @@ std::vector<SnapshotGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
 std::string NameOfFrame(const Frame& frame) {
   if (!frame.function.empty()) return ReadableSignature(frame.function);
   if (frame.module.empty()) return fmt::format("{:#x} in no known module", frame.module_offset);
-  return fmt::format("{}+{:#x}", FileName(frame.module), frame.module_offset);
+  return ModuleAndOffset(frame);
 }
 
 std::string NameWithoutFrames(std::uint32_t stack) {
@@ -323,7 +320,9 @@ std::string NameWithoutFrames(std::uint32_t stack) {
 }
 
 std::string PlaceOfFrame(const Frame& frame) {
-  if (frame.file.empty()) return frame.function.empty() ? "" : FileName(frame.module);
+  if (frame.file.empty()) {
+    return frame.function.empty() ? "" : std::filesystem::path(frame.module).filename().string();
+  }
   return frame.line == 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
 }
 

@@ -1,14 +1,15 @@
-// What is known of the whole snapshot, as text and as JSON.
+// Shows what is known of the whole snapshot, as text and as JSON.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "runner/base/word_table.h"
 #include "runner/region/amount.h"
-#include "runner/region/quantity_text.h"
 #include "runner/region/region_words.h"
 #include "runner/result/words.h"
 #include "runner/snapshot/view/show_snapshot.h"
@@ -64,7 +65,7 @@ std::string SinceBeginText(const Totals& totals) {
                      FormatAmount(AllocatedIn(totals)), FormatAmount(FreedIn(totals)));
 }
 
-// What is only reserved takes no memory.
+// Memory that is only reserved is counted separately.
 struct Mapped {
   std::int64_t bytes = 0;
   std::int64_t count = 0;
@@ -81,7 +82,7 @@ Mapped MappedIn(const SnapshotContents& contents) {
   return mapped;
 }
 
-// Only where it is not as ever.
+// Returns an empty text for the default events.
 std::string StacksText(const SnapshotFacts& facts) {
   if (facts.stack_events == kDefaultStackEvents) return "";
   const std::string others = StackEventsText(kAllStackEvents & ~facts.stack_events);
@@ -100,17 +101,11 @@ std::string MappedText(const SnapshotContents& contents) {
   return text + ": by the program itself, besides what is live";
 }
 
-const char* Word(SnapshotMoment moment) {
-  switch (moment) {
-    case SnapshotMoment::kRunning:
-      return "running";
-    case SnapshotMoment::kStopped:
-      return "stopped";
-    case SnapshotMoment::kEnded:
-      return "ended";
-  }
-  return "running";
-}
+constexpr std::array kMoments = {
+    Named{SnapshotMoment::kRunning, "running"},
+    Named{SnapshotMoment::kStopped, "stopped"},
+    Named{SnapshotMoment::kEnded, "ended"},
+};
 
 Json AmountJson(const Amount& amount) {
   return {{"bytes", amount.bytes}, {"blocks", amount.blocks}};
@@ -127,7 +122,7 @@ std::vector<std::string> MissingFrom(const SnapshotContents& contents) {
     const std::uint64_t drops = contents.closing.drops[i];
     if (drops == 0) continue;
     lines.push_back(fmt::format("{} events could not be recorded ({})", drops,
-                                leakgate::Word(static_cast<DropReason>(i))));
+                                Word(static_cast<DropReason>(i))));
   }
   return lines;
 }
@@ -180,7 +175,7 @@ Json SnapshotFactsJson(SnapshotView& view) {
       {"taken", TimeText(facts.taken_unix_ns, "{:%Y-%m-%dT%H:%M:%SZ}")},
       {"seconds_since_begin",
        std::chrono::duration<double>(Between(facts.tracing_begin_ns, facts.taken_ns)).count()},
-      {"state", Word(facts.moment)},
+      {"state", WordIn(kMoments, facts.moment)},
       {"host", facts.host},
       {"kernel", facts.kernel},
       {"leakgate_version", facts.leakgate_version},

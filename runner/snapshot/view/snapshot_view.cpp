@@ -77,7 +77,7 @@ Expected<void> SnapshotView::Use(std::span<const LiveBlock> blocks) {
   return {};
 }
 
-// That of no one is asked last, below.
+// The file for code that nobody owns is asked last, below.
 InnermostAnswer::Answer SnapshotView::OwnerOfFrame(const Frame& frame) const {
   const BudgetFile* const owner = OwnerOf(owners_, {frame});
   if (owner == nullptr || owner->component == kUnowned) return InnermostAnswer::kNone;

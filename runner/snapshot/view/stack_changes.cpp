@@ -61,7 +61,7 @@ std::vector<SiteChange> SiteChanges::Take() {
 
 namespace {
 
-// Who made a mapping, and when.
+// The call that made a mapping, and its time.
 using Origin =
     std::tuple<AllocationKind, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t>;
 
@@ -70,10 +70,11 @@ Origin OriginOf(const SnapshotMapping& mapping) {
 }
 
 std::uint64_t EndOf(const SnapshotMapping& mapping) {
-  return mapping.address + std::min(mapping.bytes, ~mapping.address);  // hostile ones wrap around
+  return mapping.address +
+         std::min(mapping.bytes, ~mapping.address);  // a hostile one would wrap around
 }
 
-// Addresses, and of any other address how far beyond those below it lies, all together.
+// A set of addresses. It adds up how far an address is above those below it.
 class Distances {
  public:
   void Add(std::uint64_t address) { addresses_.push_back(address); }
@@ -93,21 +94,21 @@ class Distances {
 
  private:
   std::vector<std::uint64_t> addresses_;
-  std::vector<std::uint64_t> sums_;  // of the first so many; modulo 2^64, as their differences are
+  std::vector<std::uint64_t> sums_;  // entry n: of the first n, modulo 2^64
 };
 
-// Mappings of one origin. A file may have any number of them.
+// The mappings of one origin. A file may have any number of them.
 struct Ranges {
   Distances begins;
   Distances ends;
 
-  // How many bytes lie below `address`, of each mapping.
+  // Returns how many bytes of the mappings are below `address`.
   [[nodiscard]] std::uint64_t BytesBelow(std::uint64_t address) const {
     return begins.To(address) - ends.To(address);
   }
 };
 
-// The mappings of one snapshot, to look for those of the other among them.
+// The mappings of one snapshot, by origin, to compare them with those of the other.
 class Committed {
  public:
   explicit Committed(const std::vector<SnapshotMapping>& mappings) {
@@ -123,8 +124,8 @@ class Committed {
     }
   }
 
-  // How many bytes of `mapping` are here, too, by the same call. One that changed hands while
-  // it was copied may be there twice.
+  // Returns how many bytes of `mapping` the same call has mapped here. A mapping that moved to
+  // another owner while it was copied may be there twice.
   [[nodiscard]] std::uint64_t BytesOf(const SnapshotMapping& mapping) const {
     const auto known = by_origin_.find(OriginOf(mapping));
     if (known == by_origin_.end()) return 0;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "runner/attribution/code_owner.h"
-#include "runner/attribution/frame_origin.h"
 #include "runner/snapshot/file/linux/describe_process.h"
 
 namespace leakgate {
@@ -27,7 +26,7 @@ StackFrames::StackFrames(const SnapshotContents& contents, Symbolizer& symbolize
         return IsUsers(frame) ? frame + 1 : InnermostAnswer::kNone;
       }) {}
 
-// A module without a build-id is told by its file's size and time alone.
+// Size and time of its file identify a module without a build-id.
 bool StackFrames::IsUsable(const SnapshotModule& module) {
   const auto [known, is_new] = is_usable_.try_emplace(module.id, true);
   if (!is_new) return known->second;
@@ -93,7 +92,7 @@ const std::vector<FrameId>& StackFrames::FramesAt(std::uint32_t node) {
 
 std::vector<FrameId> StackFrames::FramesOf(std::uint32_t node) {
   std::vector<FrameId> frames;
-  // A hostile file may have stacks without end.
+  // The stacks of a hostile file may have any length.
   for (std::uint32_t depth = 0; IsFrame(node) && depth < kMaxStackDepth; ++depth) {
     const std::vector<FrameId>& here = FramesAt(node);
     frames.insert(frames.end(), here.begin(), here.end());

@@ -20,7 +20,7 @@
 #include "plugin/agent/host/on_switch.h"
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/windows/windows.h"
-#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/code_owner.h"
 #include "runner/snapshot/file/linux/describe_process.h"
 #include "runner/snapshot/file/write_snapshot.h"
 #include "runner/snapshot/view/show_snapshot.h"

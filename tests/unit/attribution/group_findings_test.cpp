@@ -1,11 +1,10 @@
-#include "runner/attribution/group_findings.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <vector>
 
+#include "runner/attribution/call_sites.h"
 #include "tests/unit/attribution/frames.h"
 
 namespace leakgate {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "runner/budget/read_budget.h"
-#include "runner/budget/schema_text.h"
 #include "tests/support/json_schema.h"
 
 namespace leakgate {

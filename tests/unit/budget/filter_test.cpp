@@ -1,9 +1,8 @@
-#include "runner/budget/filter.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "runner/budget/wording.h"
 #include "tests/support/processor_time.h"
 
 namespace leakgate {

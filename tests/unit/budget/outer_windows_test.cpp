@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runner/budget/budget_set.h"
-#include "runner/result/verdict.h"
+#include "runner/result/window_result.h"
 #include "tests/unit/budget/good_budget.h"
 
 namespace leakgate {

@@ -1,8 +1,7 @@
-#include "runner/cli/commands/budget_ratchet.h"
-
 #include <gmock/gmock.h>
 
 #include "runner/budget/read_budget.h"
+#include "runner/cli/commands/budget.h"
 
 namespace leakgate {
 namespace {

@@ -1,7 +1,7 @@
 // What help, manual pages and completion are written from.
 #include <gmock/gmock.h>
 
-#include "runner/cli/app/definition.h"
+#include "runner/cli/app/command_line.h"
 #include "runner/cli/help/help_formats.h"
 #include "tests/unit/cli/parsed_command.h"
 

@@ -1,9 +1,8 @@
-#include "runner/cli/commands/explain.h"
-
 #include <gmock/gmock.h>
 
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
+#include "runner/cli/commands/budget.h"
 
 namespace leakgate {
 namespace {

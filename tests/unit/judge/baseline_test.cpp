@@ -6,7 +6,7 @@
 
 #include "runner/attribution/leak_identity.h"
 #include "runner/judge/window_verdict.h"
-#include "runner/results/read_baseline.h"
+#include "runner/results/result_file.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/judge/evidence.h"
 #include "tests/unit/results/reports.h"

@@ -10,7 +10,7 @@
 #include "plugin/agent/mappings/mapping_table.h"
 #include "plugin/agent/record/free_errors.h"
 #include "plugin/agent/windows/allowances.h"
-#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/code_owner.h"
 #include "runner/attribution/leak_identity.h"
 #include "runner/budget/read_budget.h"
 #include "tests/unit/agent/traced_region.h"

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "plugin/agent/windows/measuring_windows.h"
-#include "runner/attribution/frame_origin.h"
+#include "runner/attribution/code_owner.h"
 #include "tests/unit/agent/traced_region.h"
 
 namespace leakgate::test {

@@ -1,6 +1,6 @@
-#include "runner/process/memory_layout.h"
-
 #include <gmock/gmock.h>
+
+#include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {

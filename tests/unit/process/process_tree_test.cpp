@@ -9,7 +9,6 @@
 #include <chrono>
 #include <thread>
 
-#include "runner/process/memory_layout.h"
 #include "runner/process/proc_files.h"
 #include "runner/snapshot/file/linux/describe_process.h"
 

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "runner/report/summary_tables.h"
+#include "runner/report/summary_text.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "runner/report/measurement_text.h"
+#include "runner/report/left_behind_text.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

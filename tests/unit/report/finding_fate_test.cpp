@@ -1,8 +1,8 @@
-#include "runner/report/finding_fate.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/report/finding_text.h"
+#include "runner/report/left_behind_text.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "runner/report/failure_text.h"
-#include "runner/report/json/write_json.h"
+#include "runner/report/json/json_report.h"
 #include "runner/report/summary_text.h"
 #include "tests/unit/report/sample_results.h"
 

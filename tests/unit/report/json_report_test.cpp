@@ -1,9 +1,10 @@
+#include "runner/report/json/json_report.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "runner/report/json/write_json.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

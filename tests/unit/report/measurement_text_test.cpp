@@ -1,8 +1,7 @@
 // What a measuring window has outstanding, as the program's own assertions print it.
-#include "runner/report/measurement_text.h"
-
 #include <gmock/gmock.h>
 
+#include "runner/report/left_behind_text.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

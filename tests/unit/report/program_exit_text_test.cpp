@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "runner/report/verdict_counts.h"
+#include "runner/report/window_text.h"
 
 namespace leakgate {
 namespace {

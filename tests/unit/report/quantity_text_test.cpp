@@ -1,8 +1,8 @@
-#include "runner/region/quantity_text.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {

@@ -1,9 +1,8 @@
-#include "runner/report/remedy.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "runner/budget/read_budget.h"
+#include "runner/report/excess.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {

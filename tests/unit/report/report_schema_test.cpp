@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "runner/budget/quantities.h"
-#include "runner/report/json/write_json.h"
+#include "runner/budget/applied_budget.h"
+#include "runner/report/json/json_report.h"
 #include "tests/support/json_schema.h"
 #include "tests/unit/report/sample_results.h"
 

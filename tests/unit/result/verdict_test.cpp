@@ -1,9 +1,9 @@
-#include "runner/result/verdict.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "runner/result/window_result.h"
 
 namespace leakgate {
 namespace {

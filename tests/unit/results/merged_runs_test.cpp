@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runner/results/merge_verdict.h"
 #include "tests/unit/results/reports.h"
 
 namespace leakgate {

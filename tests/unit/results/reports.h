@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/report/json/write_json.h"
+#include "runner/report/json/json_report.h"
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate::merging {

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runner/results/merge_verdict.h"
 #include "runner/results/merged_runs.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/results/reports.h"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "runner/symbols/separate_files.h"
+#include "runner/symbols/symbol_files.h"
 
 namespace leakgate {
 namespace {

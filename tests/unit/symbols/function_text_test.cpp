@@ -1,6 +1,6 @@
-#include "runner/symbols/function_text.h"
-
 #include <gtest/gtest.h>
+
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "runner/symbols/debug_information.h"
-#include "runner/symbols/qualified_names.h"
 #include "tests/unit/symbols/compiled_library.h"
 
 namespace leakgate {

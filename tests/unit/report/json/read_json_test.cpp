@@ -1,7 +1,5 @@
 // What is written as JSON is read back as it was; what others wrote is read within bounds. The
 // text comes in pieces of all sizes.
-#include "runner/report/json/read_json.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/report/excess.h"
-#include "runner/report/json/write_json.h"
+#include "runner/report/json/json_report.h"
 #include "runner/results/result_file.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/report/formats/written.h"

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runner/snapshot/view/show_diff.h"
 #include "runner/snapshot/view/snapshot_diff.h"
 #include "runner/snapshot/view/stack_changes.h"
 #include "tests/support/processor_time.h"

@@ -5,10 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runner/snapshot/view/call_tree.h"
-#include "runner/snapshot/view/show_diff.h"
 #include "runner/snapshot/view/show_snapshot.h"
 #include "runner/snapshot/view/snapshot_diff.h"
+#include "runner/snapshot/view/snapshot_groups.h"
 #include "tests/unit/snapshot/file/sample_snapshot.h"
 
 namespace leakgate {

@@ -1,4 +1,4 @@
-#include "runner/report/verdict_counts.h"
+#include "runner/report/window_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "runner/region/quantity_text.h"
+#include "runner/base/word_table.h"
+#include "runner/region/amount.h"
 
 namespace leakgate {
 namespace {
@@ -34,6 +35,12 @@ std::string_view SignalName(int signal) {
   return found == kNames.end() ? "" : found->second;
 }
 
+// A value that no enumerator has reads as the first word.
+constexpr std::array kVerdictWords = {
+    Named{Verdict::kInconclusive, "inconclusive"}, Named{Verdict::kPass, "pass"},
+    Named{Verdict::kOverBudget, "over budget"},    Named{Verdict::kNotGated, "not gated"},
+    Named{Verdict::kUnconfirmed, "unconfirmed"},
+};
 constexpr std::array kVerdicts = {Verdict::kPass, Verdict::kOverBudget, Verdict::kInconclusive,
                                   Verdict::kUnconfirmed, Verdict::kNotGated};
 
@@ -43,7 +50,7 @@ std::int64_t Count(const RunResult& result, WindowKind kind, Verdict verdict) {
   });
 }
 
-// "214 tests", or "30 runs of 10 tests" where some ran more than once.
+// Returns "214 tests", or "30 runs of 10 tests" if some ran more than once.
 std::string TestsText(const RunResult& result) {
   std::set<std::string> names;
   std::int64_t runs = 0;
@@ -57,7 +64,7 @@ std::string TestsText(const RunResult& result) {
   return fmt::format("{} of {}", FormatCount(runs, "run"), FormatCount(tests, "test"));
 }
 
-// "211 pass, 2 over budget": what there is none of is left out.
+// Returns "211 pass, 2 over budget". Verdicts that no test has are left out.
 std::string TestVerdicts(const RunResult& result, Colour colour) {
   std::vector<std::string> counts;
   for (const Verdict verdict : kVerdicts) {
@@ -78,7 +85,7 @@ std::string ProcessesText(std::int64_t count) {
   return fmt::format("{} process{}", count, count == 1 ? "" : "es");
 }
 
-// Suites, or child processes.
+// Adds the counts of bad suites, or of bad child processes.
 void AddBad(const RunResult& result, WindowKind kind, Colour colour,
             std::vector<std::string>& parts) {
   for (const Verdict verdict : {Verdict::kOverBudget, Verdict::kInconclusive}) {
@@ -91,8 +98,7 @@ void AddBad(const RunResult& result, WindowKind kind, Colour colour,
   }
 }
 
-// The program's window, where it is worth a word: when it is not a pass, or
-// when there is nothing else to tell.
+// Adds the verdict of the program's window if it is bad, or if there is nothing else to tell.
 void AddProgram(const RunResult& result, Colour colour, std::vector<std::string>& parts) {
   const bool alone = !HasTests(result);
   for (const Verdict verdict : kVerdicts) {
@@ -139,21 +145,7 @@ std::string PaintVerdict(const std::string& text, Verdict verdict, Colour colour
   return text;
 }
 
-std::string_view VerdictWords(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kPass:
-      return "pass";
-    case Verdict::kOverBudget:
-      return "over budget";
-    case Verdict::kInconclusive:
-      return "inconclusive";
-    case Verdict::kNotGated:
-      return "not gated";
-    case Verdict::kUnconfirmed:
-      return "unconfirmed";
-  }
-  return "inconclusive";
-}
+std::string_view VerdictWords(Verdict verdict) { return WordIn(kVerdictWords, verdict); }
 
 std::string CountsText(const RunResult& result, Colour colour) {
   std::vector<std::string> parts;
@@ -165,6 +157,28 @@ std::string CountsText(const RunResult& result, Colour colour) {
   AddBad(result, WindowKind::kProcess, colour, parts);
   AddProgram(result, colour, parts);
   return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string PlainWindowName(const WindowResult& window) {
+  if (window.kind == WindowKind::kSuite) return "suite " + window.name;
+  if (window.kind == WindowKind::kProgram) return "program " + window.name;
+  if (window.kind != WindowKind::kProcess) return window.name;
+  const std::string process = "process " + window.name;
+  return window.started_by.empty() ? process : process + " of " + window.started_by;
+}
+
+std::string WindowName(const WindowResult& window) {
+  const std::string name = PlainWindowName(window);
+  return window.iteration > 1 ? name + " #" + std::to_string(window.iteration) : name;
+}
+
+std::string FirstNames(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNames = 3;
+  const std::size_t shown = std::min(names.size(), kMostNames);
+  const std::vector<std::string> first(names.begin(), names.begin() + std::ptrdiff_t(shown));
+  std::string text = fmt::format("{}", fmt::join(first, ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
 }
 
 }  // namespace leakgate

@@ -1,4 +1,4 @@
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kExactBelowBytes = 10 * 1024;
 
-// The digits and the unit; the caller knows the sign.
+// Returns the digits and the unit; the caller adds the sign.
 std::string FormatMagnitude(double bytes) {
   constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   constexpr double kRoundsUpToNextUnit = 1023.95;

@@ -1,5 +1,3 @@
-#include "runner/cli/history_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/attribution/leak_identity.h"
+#include "runner/cli/commands/history.h"
 #include "runner/cli/terminal.h"
-#include "runner/region/quantity_text.h"
+#include "runner/region/amount.h"
 #include "runner/report/style.h"
 #include "runner/result/words.h"
 #include "runner/symbols/name_text.h"
@@ -16,14 +15,16 @@
 namespace leakgate {
 namespace {
 
-// A history tells of what counted, and of what counts no more because a baseline has it.
+// A history keeps the findings that counted, and those that count no more because a baseline has
+// them.
 bool IsKept(Disposition disposition) {
   return disposition == Disposition::kOutstanding || disposition == Disposition::kSteady ||
          disposition == Disposition::kUnconfirmed || disposition == Disposition::kKnown;
 }
 
-// "net::Pool::Grow (src/net/pool.cc)": lines move.
-std::string CallSiteText(const Finding& finding) {
+// Returns text such as "net::Pool::Grow (src/net/pool.cc)". It has no line number, because lines
+// move.
+std::string DescribeCallSite(const Finding& finding) {
   if (finding.stack.empty()) return "an unknown call site";
   const Frame& frame = finding.stack[finding.user_frame.value_or(0)];
   const std::string name = QualifiedNameOf(frame.function);
@@ -32,13 +33,13 @@ std::string CallSiteText(const Finding& finding) {
   return place.empty() ? name : fmt::format("{} ({})", name, place);
 }
 
-// Findings of one path are one, whatever else tells them apart in a report.
+// Findings with the same path count as one, whatever else differs in a report.
 void AddFindings(const WindowResult& window, std::vector<HistoryFinding>& findings) {
   std::map<std::string, HistoryFinding> by_path;
   for (const Finding& finding : window.findings) {
     if (!IsKept(finding.disposition)) continue;
     HistoryFinding& known = by_path[SymbolicPath(finding.stack)];
-    known.call_site = CallSiteText(finding);
+    known.call_site = DescribeCallSite(finding);
     known.component = finding.component.empty() ? window.budget->component : finding.component;
     known.bytes = AddSaturating(known.bytes, finding.amount.bytes);
     known.blocks = AddSaturating(known.blocks, finding.amount.blocks);
@@ -62,13 +63,13 @@ Json ToJson(const HistoryOccasion& occasion) {
 
 std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
 
-// "3f2a (2026-01-31T12:00:00Z)".
+// Returns text such as "3f2a (2026-01-31T12:00:00Z)".
 std::string Text(const HistoryOccasion& occasion) {
   if (occasion.commit.empty()) return occasion.time;
   return fmt::format("{} ({})", occasion.commit, occasion.time);
 }
 
-std::vector<std::string> Lines(const std::string& path) {
+std::vector<std::string> SplitLines(const std::string& path) {
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < path.size();) {
     const std::size_t end = std::min(path.find('\n', begin), path.size());
@@ -125,7 +126,7 @@ std::string HistoryJson(const HistoryView& view) {
     findings.push_back({{"test", finding.test},
                         {"component", TextOrNull(finding.component)},
                         {"call_site", finding.call_site},
-                        {"path", Lines(finding.path)},
+                        {"path", SplitLines(finding.path)},
                         {"bytes", finding.bytes},
                         {"blocks", finding.blocks},
                         {"first", ToJson(seen.first)},

@@ -1,4 +1,4 @@
-#include "runner/report/json/read_fields.h"
+#include "runner/report/json/json_values.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The first problem stays.
+// What is wrong with the JSON. Only the first problem is kept.
 class Problem {
  public:
   [[nodiscard]] bool is_set() const { return !text_.empty(); }
@@ -29,14 +29,14 @@ class Problem {
   void Set(std::string text) {
     if (text_.empty()) text_ = std::move(text);
   }
-  // Where it is, seen from one level above.
+  // Adds in front the key of the value that has the problem.
   void Locate(std::string_view key) { text_ = fmt::format("{}: {}", key, text_); }
 
  private:
   std::string text_;
 };
 
-// The values of each type. Those of objects are below, behind their visitor.
+// Read reads a value of its type. Objects come below, after their visitor.
 template <typename T>
 void Read(const Json& json, T& value, Problem& problem);
 
@@ -168,7 +168,7 @@ class FieldReader {
   }
 
  private:
-  // False: there is none.
+  // Returns false if there is no such member.
   template <typename T>
   bool ReadMember(const char* key, T& value) {
     if (problem_.is_set()) return true;
@@ -183,7 +183,7 @@ class FieldReader {
   Problem& problem_;
 };
 
-// Budgets of components that are told by their violations only.
+// Adds the budgets of components which the JSON names only in violations.
 void AddCodeBudgets(WindowResult& window) {
   std::set<std::string> known = {window.budget->component, ""};
   for (const Violation& violation : window.violations) {
@@ -194,7 +194,7 @@ void AddCodeBudgets(WindowResult& window) {
   }
 }
 
-// What the JSON does not say in so many words.
+// Complete sets what follows from the JSON, and checks what its types do not.
 template <typename T>
 void Complete(T& /*value*/, Problem& /*problem*/) {}
 void Complete(Finding& finding, Problem& /*problem*/) {
@@ -223,7 +223,7 @@ void Read(const Json& json, T& value, Problem& problem) {
   }
 }
 
-// A visitor of a run's fields that asks each for its key.
+// A visitor that calls a function with each field of a run.
 template <typename OnField>
 class EachField {
  public:
@@ -254,7 +254,7 @@ void VisitEachField(RunResult& run, OnField on_field) {
   VisitFields(fields, run);
 }
 
-// The keys of a run, and whether each must be there.
+// Returns the keys of a run, each with whether it must be there.
 const std::map<std::string, bool, std::less<>>& FieldsOfRun() {
   static const auto kFields = [] {
     std::map<std::string, bool, std::less<>> fields;
@@ -276,12 +276,12 @@ std::string ReadWindow(const Json& json, WindowResult& window) {
 }
 
 std::string ReadFieldOfRun(const Json& json, std::string_view key, RunResult& run) {
-  constexpr std::size_t kMostPathBytes = 4096;  // the kernel knows no longer path
+  constexpr std::size_t kMostPathBytes = 4096;  // the kernel takes no longer path
   Problem problem;
   VisitEachField(run, [&](std::string_view field, auto& value, bool /*is_needed*/) {
     if (field == key) Read(json, value, problem);
   });
-  // The path is told with each test of the run.
+  // The path is repeated with each test of the run.
   if (run.binary.size() > kMostPathBytes) {
     problem.Set(
         fmt::format("a path of more than {} bytes; run again what wrote it", kMostPathBytes));

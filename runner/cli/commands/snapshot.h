@@ -1,19 +1,65 @@
-// `leakgate snapshot take`, `periodic` and `config`. Snapshots are taken of processes that a
-// session or a run traces; `config` makes the session that it needs.
+// `leakgate snapshot show`, `diff` and `export`, which read snapshot files (snapshot_read.cpp), and
+// `take`, `periodic` and `config`, which are about taking them (snapshot_take.cpp).
 #pragma once
 
 #include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
+#include "runner/cli/app/option_values.h"
 #include "runner/sessions/session_messages.h"
 #include "runner/sessions/take_snapshot.h"
+#include "runner/snapshot/view/export_snapshot.h"
+#include "runner/snapshot/view/show_snapshot.h"
 
 namespace leakgate {
 
+// The options that the commands which read snapshots have in common.
+struct SnapshotReading {
+  std::vector<std::string> filters;
+  std::vector<std::filesystem::path> budgets;  // files and directories; their components
+  std::vector<std::filesystem::path> symbols;  // directories of binaries and debug files
+  std::vector<std::filesystem::path> since{};  // only of `show`: earlier ones, which tell ages
+};
+
+struct SnapshotShowCommand {
+  std::vector<std::filesystem::path> files;  // one
+  SnapshotReading reading;
+  ShowOptions options;
+  OutputForm output = OutputForm::kText;
+};
+
+struct SnapshotDiffCommand {
+  std::vector<std::filesystem::path> files;  // two: the earlier, and the later one
+  SnapshotReading reading;                   // without budgets
+  std::optional<std::size_t> top;
+  OutputForm output = OutputForm::kText;
+};
+
+struct SnapshotExportCommand {
+  std::vector<std::filesystem::path> files;  // one
+  SnapshotReading reading;
+  std::optional<SnapshotFormat> format;  // there must be one
+  std::filesystem::path output;          // empty: standard output
+};
+
+void Declare(SnapshotShowCommand& command, OptionList& options);
+void Declare(SnapshotDiffCommand& command, OptionList& options);
+void Declare(SnapshotExportCommand& command, OptionList& options);
+
+[[nodiscard]] Expected<void> Complete(SnapshotShowCommand& command, const ProgramLine& program);
+[[nodiscard]] Expected<void> Complete(SnapshotDiffCommand& command, const ProgramLine& program);
+[[nodiscard]] Expected<void> Complete(SnapshotExportCommand& command, const ProgramLine& program);
+
+[[nodiscard]] Expected<int> Execute(const SnapshotShowCommand& command);
+[[nodiscard]] Expected<int> Execute(const SnapshotDiffCommand& command);
+[[nodiscard]] Expected<int> Execute(const SnapshotExportCommand& command);
+
+// Takes a snapshot of a process that a session or a run traces.
 struct SnapshotTakeCommand {
   std::optional<int> pid;        // there must be one
   std::string session;           // empty: whichever session or run traces it
@@ -33,7 +79,7 @@ struct SnapshotPeriodicCommand {
 
 enum class SnapshotSetting { kEnable, kDisable, kQuery };
 
-// Has either a PID or an image.
+// Makes the session that it needs. Has either a PID or an image.
 struct SnapshotConfigCommand {
   std::string setting_word;  // "enable"
   SnapshotSetting setting = SnapshotSetting::kQuery;

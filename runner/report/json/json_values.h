@@ -1,5 +1,6 @@
-// JSON values of the parts of a run, for the JSON report and for the page of the HTML report.
-// Strings may hold what is not UTF-8; who writes the JSON replaces it.
+// Makes JSON values of the parts of a run, for the JSON report and for the page of the HTML report,
+// and reads them, by the table of keys in fields.h. Strings may have bytes that are not UTF-8; they
+// are replaced when the JSON is written.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,15 +9,17 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "runner/report/json/fields.h"
+#include "runner/result/run_result.h"
 #include "runner/result/words.h"
 
 namespace leakgate {
 
-// A visitor of fields (fields.h) that makes an object of what it is told.
+// A visitor of fields (fields.h) that makes an object of them.
 class JsonMaker {
  public:
   using Json = nlohmann::ordered_json;
@@ -87,12 +90,24 @@ class JsonMaker {
   Json::object_t members_;
 };
 
-// All of a run but its windows.
+// Returns all of a run but its windows.
 inline nlohmann::ordered_json JsonWithoutWindows(const RunResult& run) {
   JsonMaker fields;
   fields.Needed("schema", kRunSchema);
   VisitFields(fields, run);
   return fields.Take();
 }
+
+// Both return "what is wrong; what to do", or an empty text. After a problem, the value is
+// incomplete.
+[[nodiscard]] std::string ReadWindow(const nlohmann::ordered_json& json, WindowResult& window);
+[[nodiscard]] std::string ReadFieldOfRun(const nlohmann::ordered_json& json, std::string_view key,
+                                         RunResult& run);
+
+// Tells whether a run has a member of that name, besides its schema and its windows.
+[[nodiscard]] bool IsFieldOfRun(std::string_view key);
+
+// Returns a member that each run must have and that is not among `keys`.
+[[nodiscard]] std::optional<std::string> MissingFieldOfRun(const std::vector<std::string>& keys);
 
 }  // namespace leakgate
