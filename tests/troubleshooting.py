@@ -38,7 +38,10 @@ OTHER_TEXTS = {
     "by a pointer in front of its begin", "that leakgate did not see allocated",
     # a call site, a block, or why one passes
     "an unknown call site", "no call stack was recorded", "more than {} permits: {} for {}",
-    "{} here, {} in the baseline", "{} of this call site freed meanwhile",
+    "{} here, {} in the baseline", "{} of this call stack freed meanwhile",
+    "each repetition replaces it", "it does not grow in {} repetitions", "in {} repetitions it goes up and down",
+    "it stops growing after repetition {} of {}", ", all stacks of this line together",
+    "in {} repetitions it grew by {}{}",
     "freed by its suite's tear-down", "freed before the iteration ended", "freed by the program's end",
     "freed twice, by {}", "{} B allocated by {} and freed by {}",
     "lost with what led to it", "one-time initialisation", "known from baseline",

@@ -29,6 +29,10 @@ std::string StackText(const Finding& finding) {
 
 bool IsAgentFrame(const Frame& frame) { return OriginOf(frame) == FrameOrigin::kAgent; }
 
+bool IsTestBody(const Frame& frame) {
+  return QualifiedNameOf(frame.function).ends_with("::TestBody");
+}
+
 std::optional<AllocationKind> KindOfOperator(const Frame& frame) {
   const std::string name = QualifiedNameOf(frame.function);
   if (name == "operator new") return AllocationKind::kNew;
@@ -77,10 +81,19 @@ std::string CallSiteKey(const Finding& finding) {
   return frame.function == "main" ? StackText(finding) : FrameText(frame);
 }
 
-std::string AllocationPathKey(const Finding& finding) {
+std::string CallStackKey(const Finding& finding) { return StackText(finding); }
+
+std::string SharedPathKey(const Finding& finding) {
+  const std::vector<Frame>& stack = finding.stack;
   if (!finding.user_frame) return StackText(finding);
   std::string text;
-  for (std::size_t i = 0; i <= *finding.user_frame; ++i) text += FrameText(finding.stack[i]);
+  for (std::size_t i = 0; i < stack.size(); ++i) {
+    if (i > *finding.user_frame) {
+      if (IsTestBody(stack[i])) break;
+      if (!IsUserFrame(stack[i])) continue;
+    }
+    text += FrameText(stack[i]);
+  }
   return text;
 }
 

@@ -49,9 +49,12 @@ class CallSites {
 // the whole stack if no frame is the user's, or if that frame is main.
 [[nodiscard]] std::string CallSiteKey(const Finding& finding);
 
-// Returns a text that tells apart ways to an allocation: all frames from the innermost one to the
-// innermost of the user's, or the whole stack if no frame is the user's.
-[[nodiscard]] std::string AllocationPathKey(const Finding& finding);
+// Returns the text of the whole stack, the same in any process.
+[[nodiscard]] std::string CallStackKey(const Finding& finding);
+
+// Returns a text that is the same for what several tests call: the user's frames and those within
+// them, without the test's own, TestBody, if that calls others of the user's.
+[[nodiscard]] std::string SharedPathKey(const Finding& finding);
 
 // Returns the call site in words, such as "net::Pool::Grow (src/net/pool.cc:88)"; never an empty
 // text.

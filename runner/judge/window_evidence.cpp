@@ -147,25 +147,34 @@ std::vector<FreeErrorResult> FreeErrorsOf(const RegionReader& region, std::uint3
 
 namespace {
 
-using CountByCallSite = std::map<std::string, std::int64_t>;
+// By the whole stack: through a function that allocates for many, what one of them frees is no
+// replacement for what another keeps.
+using AmountByStack = std::map<std::string, Amount>;
 
-CountByCallSite FreedIn(const std::vector<EarlierFreeCopy>& frees, std::uint32_t window,
-                        CallSites& sites) {
-  CountByCallSite freed;
+Amount OneBlock(std::uint64_t size_bytes) { return {static_cast<std::int64_t>(size_bytes), 1}; }
+
+AmountByStack FreedIn(const std::vector<EarlierFreeCopy>& frees, std::uint32_t window,
+                      CallSites& sites) {
+  AmountByStack freed;
   for (const EarlierFreeCopy& free : frees) {
-    const Finding& site = sites.Of(free.stack).finding;
-    if (free.window == window && IsUsers(site)) ++freed[AllocationPathKey(site)];
+    if (free.window != window) continue;
+    const CallSite& site = sites.Of(free.stack);
+    if (IsUsers(site.finding)) freed[site.text] += OneBlock(free.size_bytes);
   }
   return freed;
 }
 
-CountByCallSite LeftBehind(const WindowEvidence& evidence, CallSites& sites) {
-  CountByCallSite left;
+AmountByStack LeftBehind(const WindowEvidence& evidence, CallSites& sites) {
+  AmountByStack left;
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     if (!IsCandidate(evidence, i, sites)) continue;
-    ++left[AllocationPathKey(sites.Of(evidence.blocks[i].stack).finding)];
+    left[sites.Of(evidence.blocks[i].stack).text] += OneBlock(evidence.blocks[i].size_bytes);
   }
   return left;
+}
+
+bool IsAtLeast(Amount freed, Amount left) {
+  return freed.blocks >= left.blocks && freed.bytes >= left.bytes;
 }
 
 }  // namespace
@@ -181,18 +190,18 @@ bool IsCandidate(const WindowEvidence& evidence, std::size_t index, CallSites& s
 
 void MarkReplaced(const std::vector<EarlierFreeCopy>& frees, std::uint32_t window, CallSites& sites,
                   WindowEvidence& evidence) {
-  const CountByCallSite freed = FreedIn(frees, window, sites);
+  const AmountByStack freed = FreedIn(frees, window, sites);
   if (freed.empty()) return;
-  const CountByCallSite left = LeftBehind(evidence, sites);
+  const AmountByStack left = LeftBehind(evidence, sites);
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     BlockFacts& facts = evidence.facts[i];
     if (IsLost(facts.reach) || !IsCandidate(evidence, i, sites)) continue;
-    const std::string key = AllocationPathKey(sites.Of(evidence.blocks[i].stack).finding);
-    const auto replaced = freed.find(key);
-    if (replaced == freed.end() || replaced->second < left.at(key)) continue;
+    const std::string& stack = sites.Of(evidence.blocks[i].stack).text;
+    const auto replaced = freed.find(stack);
+    if (replaced == freed.end() || !IsAtLeast(replaced->second, left.at(stack))) continue;
     facts.disposition = Disposition::kReplaced;
     facts.explanation =
-        fmt::format("{} of this call site freed meanwhile", FormatCount(replaced->second, "block"));
+        fmt::format("{} of this call stack freed meanwhile", FormatAmount(replaced->second));
   }
 }
 

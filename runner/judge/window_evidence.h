@@ -60,8 +60,8 @@ void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& s
 // Returns whether the block is open and the user's.
 [[nodiscard]] bool IsCandidate(const WindowEvidence& evidence, std::size_t index, CallSites& sites);
 
-// Marks blocks that replace older ones: those of a call site of which `window` freed at least as
-// many blocks of earlier windows as it left behind. Lost blocks are not marked.
+// Marks blocks that replace older ones: those of a call stack of which `window` freed at least as
+// many blocks, and bytes, of earlier windows as it left behind. Lost blocks are not marked.
 void MarkReplaced(const std::vector<EarlierFreeCopy>& frees, std::uint32_t window, CallSites& sites,
                   WindowEvidence& evidence);
 

@@ -224,15 +224,38 @@ constexpr std::array kFates = {
     Named{Disposition::kKnown, "known from baseline"},
 };
 
+// The values of a long series are summed up by the explanation.
+constexpr std::size_t kMostValues = 5;
+
+std::string ValuesText(const std::vector<std::int64_t>& series,
+                       std::string (*format)(std::int64_t)) {
+  const std::size_t count = std::min(series.size(), kMostValues);
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(format(series[i]));
+  return fmt::format("{}", fmt::join(values, " "));
+}
+
+std::string WithSign(std::int64_t blocks) { return fmt::format("{:+}", blocks); }
+
+std::string BytesWithSign(std::int64_t bytes) {
+  return (bytes < 0 ? "" : "+") + FormatBytes(bytes);
+}
+
+// What grows in bytes alone would look like nothing in blocks.
+bool GrowsInBytesAlone(const Finding& finding) {
+  for (std::size_t i = 0; i < std::min(finding.series.size(), finding.series_bytes.size()); ++i) {
+    if (finding.series_bytes[i] > 0 && finding.series[i] <= 0) return true;
+  }
+  return false;
+}
+
 std::string SeriesText(const Finding& finding) {
   if (finding.series.empty()) return "";
-  std::vector<std::string> net;
-  for (const std::int64_t blocks : finding.series) net.push_back(fmt::format("{:+}", blocks));
-  // The series is its call site's, of which other findings may be, too.
-  const bool is_of_more =
-      *std::max_element(finding.series.begin(), finding.series.end()) > finding.amount.blocks;
-  return fmt::format(", repeated: {} blocks{}", fmt::join(net, " "),
-                     is_of_more ? " of its call site in all" : "");
+  std::string text = fmt::format(", repeated: {} blocks", ValuesText(finding.series, WithSign));
+  if (GrowsInBytesAlone(finding)) {
+    text += ", " + ValuesText(finding.series_bytes, BytesWithSign);
+  }
+  return text;
 }
 
 }  // namespace

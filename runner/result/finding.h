@@ -23,12 +23,12 @@ enum class Disposition {
   kAllowed,        // It does not count: an allowance covers it.
   kOtherThread,    // It does not count: its thread is older than the window, and the budget file
                    // limits only the test's own threads ("test").
-  kReplaced,       // It does not count: the window freed as much of the same call site.
+  kReplaced,       // It does not count: the window freed as much of the same call stack.
   kReleasedLater,  // It does not count: it was freed before the iteration ended, or before the
                    // moment that the budget file names.
-  kOneTime,        // It does not count: the test, repeated alone, did not leave it again.
-  kBounded,        // It does not count: the test, repeated alone, left it a few times only.
-  kSteady,         // It counts: the test, repeated alone, left it every time.
+  kOneTime,        // It does not count: the test, repeated alone, left it the first time only.
+  kBounded,        // It does not count: the test, repeated alone, stopped leaving more of it.
+  kSteady,         // It counts: the test, repeated alone, left more and more of it.
   kUnconfirmed,    // It is retained, and no repetition could show whether it grows.
   kKnown,          // It does not count: the baseline has as many blocks of it.
 };
@@ -49,9 +49,10 @@ struct Finding {
   Reach reach = Reach::kUnknown;
   std::string holder;  // what leads to retained blocks; may be empty
   Disposition disposition = Disposition::kOutstanding;
-  std::string explanation;           // why it has this disposition, in one line; may be empty
-  std::vector<std::int64_t> series;  // net blocks of each repetition after the first
-  std::string component;             // the component whose code it is, where a budget file tells
+  std::string explanation;                 // why it has this disposition, in one line; may be empty
+  std::vector<std::int64_t> series;        // net blocks of each repetition after the first
+  std::vector<std::int64_t> series_bytes;  // likewise, in bytes
+  std::string component;  // the component whose code it is, where a budget file tells
   // The name and origin of its thread if that is older than the window, else empty.
   std::string thread;
   std::string allowance;  // "FILE:LINE" of the allowance that covers it

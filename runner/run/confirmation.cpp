@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <exception>
+#include <numeric>
 #include <string_view>
 
 #include "runner/attribution/call_sites.h"
 #include "runner/base/signal_end.h"
 #include "runner/judge/repetition_series.h"
+#include "runner/judge/surviving_sites.h"
 #include "runner/judge/window_verdict.h"
+#include "runner/region/amount.h"
 #include "runner/run/run_request.h"
 
 namespace leakgate {
@@ -18,27 +21,59 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRepetitions = 6;
-constexpr int kMoreRepetitions = 20;
+constexpr int kMostRepetitions = 192;
+// So that one slow test does not take the time of all. What it has shown until then counts.
+constexpr std::chrono::milliseconds kLongestSeries = std::chrono::seconds(20);
 
-std::set<std::string> OpenCallSites(const WindowResult& window) {
-  std::set<std::string> keys;
+AskedStack AskedOf(const Finding& finding) { return {CallSiteKey(finding), CallStackKey(finding)}; }
+
+std::set<AskedStack> OpenStacks(const WindowResult& window) {
+  std::set<AskedStack> open;
   for (const Finding& finding : window.findings) {
-    if (IsToBeConfirmed(window, finding)) keys.insert(CallSiteKey(finding));
+    if (IsToBeConfirmed(window, finding)) open.insert(AskedOf(finding));
   }
-  return keys;
+  return open;
 }
 
-bool IsIrregular(const RepetitionResult& result) {
-  return result.problem.empty() &&
-         std::any_of(result.series.begin(), result.series.end(), [](const auto& site) {
-           return ClassifyGrowth(site.second) == Growth::kIrregular;
-         });
+std::set<std::string> SitesOf(const std::set<AskedStack>& asked) {
+  std::set<std::string> sites;
+  for (const AskedStack& one : asked) sites.insert(one.site);
+  return sites;
 }
 
-Disposition DispositionOf(Growth growth) {
-  switch (growth) {
+// Returns nullopt if the test left nothing of the call site when it was run alone.
+std::optional<JudgedSeries> JudgeAsked(const SeriesBySite& series, const AskedStack& asked,
+                                       SeriesLength length) {
+  const auto site = series.find(asked.site);
+  if (site == series.end()) return std::nullopt;
+  return JudgeStack(site->second, asked.stack, length);
+}
+
+bool AnyIs(const SeriesBySite& series, const std::set<AskedStack>& asked, SeriesLength length,
+           const std::set<Growth>& wanted) {
+  return std::any_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
+    const std::optional<JudgedSeries> judged = JudgeAsked(series, one, length);
+    return judged && wanted.contains(judged->growth);
+  });
+}
+
+// What is about to fail, and what is not told yet.
+bool NeedsMore(const RepetitionResult& first, const std::set<AskedStack>& asked) {
+  return first.problem.empty() &&
+         AnyIs(first.series, asked, SeriesLength::kShort, {Growth::kSteady, Growth::kIrregular});
+}
+
+// One-time initialisation is only what is there from the first repetition on.
+Disposition DispositionOf(const JudgedSeries& judged) {
+  const auto changes = [](const std::vector<std::int64_t>& net) {
+    return std::any_of(net.begin(), net.end(), [](std::int64_t value) { return value != 0; });
+  };
+  switch (judged.growth) {
     case Growth::kNone:
-      return Disposition::kOneTime;
+      return changes(judged.series.blocks) || changes(judged.series.bytes) ||
+                     !judged.series.is_built_once
+                 ? Disposition::kBounded
+                 : Disposition::kOneTime;
     case Growth::kBounded:
       return Disposition::kBounded;
     case Growth::kSteady:
@@ -49,67 +84,147 @@ Disposition DispositionOf(Growth growth) {
   return Disposition::kUnconfirmed;
 }
 
-void Apply(const RepetitionResult& result, bool is_long, Finding& finding) {
-  if (!result.problem.empty()) {
-    finding.explanation = result.problem;
-    return;
+std::int64_t SumOf(const std::vector<std::int64_t>& net) {
+  return std::accumulate(net.begin(), net.end(), std::int64_t{0});
+}
+
+// "63 blocks, 6.2 KiB", of what there is more in the end.
+std::string GrownText(const RepetitionSeries& series) {
+  const std::int64_t blocks = SumOf(series.blocks);
+  const std::string bytes = FormatBytes(SumOf(series.bytes));
+  return blocks > 0 ? fmt::format("{}, {}", FormatCount(blocks, "block"), bytes) : bytes;
+}
+
+bool GoesUpAndDown(const RepetitionSeries& series) {
+  const auto is_less = [](std::int64_t value) { return value < 0; };
+  return std::any_of(series.blocks.begin(), series.blocks.end(), is_less) ||
+         std::any_of(series.bytes.begin(), series.bytes.end(), is_less);
+}
+
+// What the first five values, which reports show, do not tell.
+std::string ExplainLong(const JudgedSeries& judged) {
+  const RepetitionSeries& series = judged.series;
+  const std::size_t repetitions = series.blocks.size() + 1;
+  const std::string_view all = judged.is_of_all_stacks ? ", all stacks of this line together" : "";
+  switch (judged.growth) {
+    case Growth::kNone:
+      return fmt::format("it does not grow in {} repetitions", repetitions);
+    case Growth::kBounded:
+      if (GoesUpAndDown(series)) {
+        return fmt::format("in {} repetitions it goes up and down", repetitions);
+      }
+      return fmt::format("it stops growing after repetition {} of {}", LastGrowth(series) + 1,
+                         repetitions);
+    case Growth::kSteady:
+      return fmt::format("in {} repetitions it grew by {}{}", repetitions, GrownText(series), all);
+    case Growth::kIrregular:
+      break;
   }
-  const auto site = result.series.find(CallSiteKey(finding));
-  if (site != result.series.end()) return ApplySeries(site->second, is_long, finding);
-  finding.explanation = "run alone, the test leaves nothing of this call site";
+  return fmt::format("it grows, but not regularly: in {} repetitions by {}{}", repetitions,
+                     GrownText(series), all);
 }
 
 }  // namespace
 
-void ApplySeries(const std::vector<std::int64_t>& series, bool is_long, Finding& finding) {
-  finding.series = series;
-  const Growth growth = is_long ? ClassifyLongGrowth(series) : ClassifyGrowth(series);
-  finding.disposition = DispositionOf(growth);
+void ApplySeries(const JudgedSeries& judged, SeriesLength length, Finding& finding) {
+  const Growth growth = judged.growth;
+  finding.series = judged.series.blocks;
+  finding.series_bytes = judged.series.bytes;
+  finding.disposition = DispositionOf(judged);
   finding.explanation.clear();
+  if (length != SeriesLength::kShort) {
+    finding.explanation = ExplainLong(judged);
+  } else if (growth == Growth::kIrregular) {
+    finding.explanation = "it grows, but not regularly";
+  } else if (growth == Growth::kNone && !judged.series.is_built_once) {
+    finding.explanation = "each repetition replaces it";
+  }
   const bool has_passed = growth == Growth::kNone || growth == Growth::kBounded;
   if (has_passed && finding.reach == Reach::kUnknown) {
     finding.disposition = Disposition::kUnconfirmed;
     finding.explanation = "repeated, it does not grow, but it may be lost: that could not be told";
   }
-  if (growth == Growth::kIrregular) finding.explanation = "it grows, but not regularly";
 }
 
-RepetitionResult Confirmation::RepeatFor(const WindowResult& window,
-                                         const std::set<std::string>& call_sites, int repetitions) {
+// Where the longer series could not be had, the first one decides: what grew in each of its
+// repetitions fails, and what is not told stays so.
+void Confirmation::Apply(const Outcome& outcome, Finding& finding) {
+  if (!outcome.first.problem.empty()) {
+    finding.explanation = outcome.first.problem;
+    return;
+  }
+  const AskedStack asked = AskedOf(finding);
+  const auto first = JudgeAsked(outcome.first.series, asked, SeriesLength::kShort);
+  const bool has_longer = outcome.longer && outcome.longer->problem.empty();
+  const auto longer =
+      has_longer ? JudgeAsked(outcome.longer->series, asked, SeriesLength::kFinal) : std::nullopt;
+  if (longer) {
+    ApplySeries(*longer, SeriesLength::kFinal, finding);
+  } else if (first) {
+    ApplySeries(*first, SeriesLength::kShort, finding);
+    const bool was_told = first->growth != Growth::kSteady && first->growth != Growth::kIrregular;
+    if (outcome.longer && !was_told) {
+      finding.explanation =
+          fmt::format("in six repetitions; for longer, {}", outcome.longer->problem);
+    }
+  } else {
+    finding.explanation = "run alone, the test leaves nothing of this call site";
+  }
+}
+
+RepetitionResult Confirmation::RepeatFor(const WindowResult& window, RepetitionRequest request) {
   using std::chrono::milliseconds;
   const auto left = std::chrono::duration_cast<milliseconds>(limits_.run - spent_);
   if (left <= milliseconds(0)) return {"no time was left to repeat it (--confirm-run-timeout)", {}};
   if (setup_.is_cancelled()) return {"its repetitions were interrupted", {}};
+  request.test = window.name;
+  request.timeout = std::min(request.timeout, left);
+  request.may_fail = window.status != TestStatus::kPassed;
+  const Clock::time_point begin = Clock::now();
+  RepetitionResult result;
   // If the runner lacks descriptors, threads or memory to repeat the test, the test says so and the
   // run goes on.
   try {
-    return Repeat(setup_, {.test = window.name,
-                           .repetitions = repetitions,
-                           .timeout = std::min(limits_.test, left),
-                           .call_sites = call_sites,
-                           .may_fail = window.status != TestStatus::kPassed});
+    result = Repeat(setup_, request);
   } catch (const std::exception& error) {
-    return {fmt::format("it could not be repeated: {}", error.what()), {}};
+    result = {fmt::format("it could not be repeated: {}", error.what()), {}};
   }
+  spent_ += Clock::now() - begin;
+  return result;
 }
 
-Confirmation::Outcome Confirmation::RepeatTest(const WindowResult& window,
-                                               const std::set<std::string>& call_sites) {
-  Outcome outcome{call_sites, RepeatFor(window, call_sites, kRepetitions)};
-  if (!IsIrregular(outcome.result)) return outcome;
-  return {call_sites, RepeatFor(window, call_sites, kMoreRepetitions), true};
+RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
+                                           const std::set<AskedStack>& asked) {
+  RepetitionRequest request;
+  request.repetitions = kRepetitions;
+  request.timeout = limits_.test;
+  request.call_sites = SitesOf(asked);
+  return RepeatFor(window, std::move(request));
 }
 
-const Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
-                                                     const std::set<std::string>& call_sites) {
+RepetitionResult Confirmation::RepeatForLong(const WindowResult& window,
+                                             const std::set<AskedStack>& asked) {
+  RepetitionRequest request;
+  request.repetitions = kMostRepetitions;
+  request.timeout = std::min(limits_.test, kLongestSeries);
+  request.call_sites = SitesOf(asked);
+  request.is_enough = [&asked](const SeriesBySite& series) {
+    return AnyIs(series, asked, SeriesLength::kOpen, {Growth::kSteady}) ||
+           !AnyIs(series, asked, SeriesLength::kOpen, {Growth::kIrregular});
+  };
+  return RepeatFor(window, std::move(request));
+}
+
+Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
+                                               const std::set<AskedStack>& asked) {
   const auto known = outcomes_.find(window.name);
   const bool is_answered = known != outcomes_.end() &&
                            std::includes(known->second.asked.begin(), known->second.asked.end(),
-                                         call_sites.begin(), call_sites.end());
+                                         asked.begin(), asked.end());
   if (is_answered) return known->second;
-  const Clock::time_point begin = Clock::now();
-  Outcome outcome = RepeatTest(window, call_sites);
-  spent_ += Clock::now() - begin;
+  std::set<AskedStack> all = asked;
+  if (known != outcomes_.end()) all.insert(known->second.asked.begin(), known->second.asked.end());
+  Outcome outcome{all, RepeatFirst(window, all), std::nullopt};
   return outcomes_.insert_or_assign(window.name, std::move(outcome)).first->second;
 }
 
@@ -117,18 +232,32 @@ bool Confirmation::IsOpen(const WindowResult& window) {
   const bool may_be =
       window.verdict == Verdict::kUnconfirmed || window.verdict == Verdict::kOverBudget;
   // A test that has ended the program once is not repeated.
-  return may_be && window.status != TestStatus::kCrashed && !OpenCallSites(window).empty();
+  return may_be && window.status != TestStatus::kCrashed && !OpenStacks(window).empty();
+}
+
+void Confirmation::Prepare(const WindowResult& window) {
+  if (IsOpen(window)) OutcomeOf(window, OpenStacks(window));
 }
 
 void Confirmation::Confirm(WindowResult& window) {
   if (!IsOpen(window)) return;
-  const std::set<std::string> call_sites = OpenCallSites(window);
-  const Outcome& outcome = OutcomeOf(window, call_sites);
+  Outcome& outcome = OutcomeOf(window, OpenStacks(window));
+  if (!outcome.longer && NeedsMore(outcome.first, outcome.asked)) {
+    outcome.longer = RepeatForLong(window, outcome.asked);
+  }
   for (Finding& finding : window.findings) {
-    if (IsToBeConfirmed(window, finding)) Apply(outcome.result, outcome.is_long, finding);
+    if (IsToBeConfirmed(window, finding)) Apply(outcome, finding);
   }
   SortFindings(window.findings);
   DecideVerdict(window);
+}
+
+void Confirmation::ConfirmForLong(const WindowResult& window, Finding& finding) {
+  const AskedStack asked = AskedOf(finding);
+  const RepetitionResult result = RepeatForLong(window, {asked});
+  if (!result.problem.empty()) return;
+  const auto judged = JudgeAsked(result.series, asked, SeriesLength::kFinal);
+  if (judged) ApplySeries(*judged, SeriesLength::kFinal, finding);
 }
 
 namespace {
@@ -163,6 +292,13 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
   std::set<std::string> begun;
   Confirmation after(With(setup_, [&] { return was_interrupted_ = signals.WasAskedToEnd(); }),
                      setup_.request.confirmation);
+  if (why_not.empty()) {
+    for (const WindowResult& window : result.windows) {
+      if (!open.contains(window.name) || ConfirmOf(window) == Confirm::kOff) continue;
+      Tell(window.name, open.size(), begun);
+      after.Prepare(window);
+    }
+  }
   for (WindowResult& window : result.windows) {
     if (ConfirmOf(window) == Confirm::kOff) {
       Explain("confirmation is off", window);
@@ -173,7 +309,29 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
       after.Confirm(window);
     }
   }
+  if (why_not.empty()) ConfirmSurviving(after, result);
   result.confirming = inline_.spent() + after.spent();
+}
+
+// What one test keeps for itself alone, and others keep, too. The first such test is repeated for
+// long: where it is the code that keeps some now and then, it fails.
+void RunConfirmations::ConfirmSurviving(Confirmation& after, RunResult& result) const {
+  const SurvivingSites sites = FindSurvivingSites(result.windows);
+  if (sites.empty()) return;
+  std::set<const std::vector<std::string>*> seen;
+  for (WindowResult& window : result.windows) {
+    bool has_changed = false;
+    for (Finding& finding : window.findings) {
+      const std::vector<std::string>* const tests = WhereItStays(finding, sites);
+      if (tests == nullptr || window.kind != WindowKind::kTest) continue;
+      has_changed = true;
+      if (seen.insert(tests).second) after.ConfirmForLong(window, finding);
+      if (finding.disposition != Disposition::kSteady) MarkSurviving(*tests, finding);
+    }
+    if (!has_changed) continue;
+    SortFindings(window.findings);
+    DecideVerdict(window);
+  }
 }
 
 Confirm RunConfirmations::ConfirmOf(const WindowResult& window) const {

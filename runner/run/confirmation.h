@@ -1,5 +1,7 @@
 // Confirms what tests have retained by repeating each test alone. One-time initialisation and
-// bounded caches pass; what grows each time fails.
+// bounded caches pass; what grows fails. Six repetitions tell most; a test that is about to fail,
+// and one of which they tell nothing, is repeated for longer, up to 192 times or for twenty
+// seconds.
 //
 // A test that cannot be repeated (it hangs, aborts, fails when alone, or does not run) stays
 // unconfirmed and its findings say why. Each test is repeated once, however often it ran.
@@ -8,14 +10,24 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "runner/judge/repetition_series.h"
 #include "runner/result/run_result.h"
 #include "runner/run/repetition.h"
 
 namespace leakgate {
+
+// A call site, by CallSiteKey, and a whole stack of it, by CallStackKey.
+struct AskedStack {
+  std::string site;
+  std::string stack;
+
+  friend auto operator<=>(const AskedStack&, const AskedStack&) = default;
+};
 
 class Confirmation {
  public:
@@ -25,8 +37,16 @@ class Confirmation {
   // Returns whether Confirm would repeat the window's test.
   [[nodiscard]] static bool IsOpen(const WindowResult& window);
 
+  // Repeats the window's test six times, and decides nothing. Where this is done for all tests
+  // first, the time that some take for longer is none of the others'. Does nothing unless IsOpen.
+  void Prepare(const WindowResult& window);
+
   // Repeats the window's test and decides its verdict anew. Does nothing unless IsOpen.
   void Confirm(WindowResult& window);
+
+  // Repeats the window's test for long, and decides anew what of `finding`, one of its findings
+  // that passed, six repetitions did not tell.
+  void ConfirmForLong(const WindowResult& window, Finding& finding);
 
   // The time spent on repetitions.
   std::chrono::nanoseconds spent() const { return spent_; }
@@ -34,15 +54,16 @@ class Confirmation {
  private:
   // The result of one test's repetitions.
   struct Outcome {
-    std::set<std::string> asked;  // the call sites that were counted
-    RepetitionResult result;
-    bool is_long = false;
+    std::set<AskedStack> asked;
+    RepetitionResult first;
+    std::optional<RepetitionResult> longer;
   };
 
-  const Outcome& OutcomeOf(const WindowResult& window, const std::set<std::string>& call_sites);
-  Outcome RepeatTest(const WindowResult& window, const std::set<std::string>& call_sites);
-  RepetitionResult RepeatFor(const WindowResult& window, const std::set<std::string>& call_sites,
-                             int repetitions);
+  Outcome& OutcomeOf(const WindowResult& window, const std::set<AskedStack>& asked);
+  RepetitionResult RepeatFirst(const WindowResult& window, const std::set<AskedStack>& asked);
+  RepetitionResult RepeatForLong(const WindowResult& window, const std::set<AskedStack>& asked);
+  RepetitionResult RepeatFor(const WindowResult& window, RepetitionRequest request);
+  static void Apply(const Outcome& outcome, Finding& finding);
 
   RepetitionSetup setup_;
   ConfirmationLimits limits_;
@@ -50,8 +71,8 @@ class Confirmation {
   std::chrono::nanoseconds spent_{};
 };
 
-// Decides the finding's disposition from its series. Pure.
-void ApplySeries(const std::vector<std::int64_t>& series, bool is_long, Finding& finding);
+// Decides the finding's disposition from its series. `length` is kShort or kFinal. Pure.
+void ApplySeries(const JudgedSeries& judged, SeriesLength length, Finding& finding);
 
 // The confirmations of one run. They happen inline, while a test waits, or after the program has
 // ended, as the command line and budget files say.
@@ -76,6 +97,7 @@ class RunConfirmations {
 
  private:
   Confirm ConfirmOf(const WindowResult& window) const;
+  void ConfirmSurviving(Confirmation& after, RunResult& result) const;
   std::set<std::string> OpenTests(const RunResult& result) const;
   void Tell(const std::string& test, std::size_t all, std::set<std::string>& begun) const;
 

@@ -37,16 +37,21 @@ void WaitForQuiet(const RegionReader& region, int asking_tid) {
 
 constexpr std::uint32_t kProgramWindow = 1;
 
-std::int64_t BlocksIn(const std::map<std::uint32_t, std::int64_t>& count, std::uint32_t stack) {
-  const auto found = count.find(stack);
-  return found == count.end() ? 0 : found->second;
+Amount AmountOf(const std::map<std::uint32_t, Amount>& amounts, std::uint32_t stack) {
+  const auto found = amounts.find(stack);
+  return found == amounts.end() ? Amount{} : found->second;
 }
 
 }  // namespace
 
-IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer)
+IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer,
+                                 AtEnd at_end)
     : region_(std::move(region)),
       symbolizer_(symbolizer),
+      at_end_(std::move(at_end)),
+      sites_([this](std::uint32_t stack) {
+        return SymboliseStack(region_->reader(), stack, symbolizer_);
+      }),
       meter_(region_->reader(), symbolizer, MeasurementTextHere),
       snapshots_(region_->reader()),
       server_(region_->mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {
@@ -57,57 +62,66 @@ void IterationCounts::Answer(Mailbox& mailbox) {
   AnswerNothing(mailbox);
   if (meter_.Answer(mailbox) || snapshots_.Answer(mailbox)) return;
   const bool is_end = mailbox.question == static_cast<std::uint32_t>(Question::kIterationEnds);
-  if (is_end) Count(mailbox.tid);
+  if (!is_end) return;
+  Count(mailbox.tid);
+  at_end_(*this);
 }
 
 void IterationCounts::Count(int asking_tid) {
   WaitForQuiet(region(), asking_tid);
   const Expected<HeapCopy> heap = region().CopyHeap();
-  ByStack count;
+  if (first_windows_end_ == 0) first_windows_end_ = region().WindowCount();
+  ByStack live;
+  built_later_.clear();
   if (heap) {
     for (const LiveBlock& block : heap->blocks) {
-      ++count[block.stack];
+      live[block.stack] += Amount{static_cast<std::int64_t>(block.size_bytes), 1};
       if (block.window != kProgramWindow) stacks_of_tests_.insert(block.stack);
+      if (block.window >= first_windows_end_) built_later_.insert(block.stack);
     }
   }
-  counts_.push_back(std::move(count));
-}
-
-int IterationCounts::CountIterations() {
-  server_.Stop();
-  return static_cast<int>(counts_.size());
+  if (ended_ > 0) {
+    ByStack& net = nets_.emplace_back();
+    for (const auto& [stack, amount] : live) {
+      const Amount change = amount - AmountOf(last_, stack);
+      if (change != Amount{}) net[stack] = change;
+    }
+    for (const auto& [stack, amount] : last_) {
+      if (!live.contains(stack)) net[stack] = Amount{} - amount;
+    }
+  }
+  last_ = std::move(live);
+  ++ended_;
 }
 
 // Returns the stacks of tests and suites, and those whose counts changed. The program may have
 // built a lot before its first test, which is the same in all iterations.
 std::set<std::uint32_t> IterationCounts::FindRelevantStacks() const {
   std::set<std::uint32_t> stacks = stacks_of_tests_;
-  for (std::size_t i = 1; i < counts_.size(); ++i) {
-    for (const auto& [stack, blocks] : counts_[i]) {
-      if (BlocksIn(counts_[i - 1], stack) != blocks) stacks.insert(stack);
-    }
-    for (const auto& [stack, blocks] : counts_[i - 1]) {
-      if (!counts_[i].contains(stack)) stacks.insert(stack);
-    }
+  for (const ByStack& net : nets_) {
+    for (const auto& [stack, change] : net) stacks.insert(stack);
   }
   return stacks;
 }
 
-std::map<std::string, std::vector<std::int64_t>> IterationCounts::SeriesOf(
-    const std::set<std::string>& call_sites) {
-  server_.Stop();
-  CallSites sites(
-      [&](std::uint32_t stack) { return SymboliseStack(region(), stack, symbolizer_); });
-  std::map<std::string, std::vector<std::int64_t>> series;
+RepetitionSeries IterationCounts::SeriesOfStack(std::uint32_t stack) const {
+  RepetitionSeries series;
+  for (const ByStack& net : nets_) {
+    const Amount change = AmountOf(net, stack);
+    series.blocks.push_back(change.blocks);
+    series.bytes.push_back(change.bytes);
+  }
+  series.is_built_once = !built_later_.contains(stack);
+  return series;
+}
+
+SeriesBySite IterationCounts::SeriesOf(const std::set<std::string>& call_sites) {
+  SeriesBySite series;
   for (const std::uint32_t stack : FindRelevantStacks()) {
-    const Finding& site = sites.Of(stack).finding;
-    const std::string key = CallSiteKey(site);
-    if (!IsUsers(site) || !call_sites.contains(key)) continue;
-    std::vector<std::int64_t>& net = series[key];
-    net.resize(counts_.size() - 1);
-    for (std::size_t i = 1; i < counts_.size(); ++i) {
-      net[i - 1] += BlocksIn(counts_[i], stack) - BlocksIn(counts_[i - 1], stack);
-    }
+    const CallSite& site = sites_.Of(stack);
+    const std::string key = CallSiteKey(site.finding);
+    if (!IsUsers(site.finding) || !call_sites.contains(key)) continue;
+    AddSeries(SeriesOfStack(stack), series[key][site.text]);
   }
   return series;
 }

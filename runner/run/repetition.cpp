@@ -67,11 +67,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll(2);
 
+constexpr int kFewestRepetitions = 6;
+
 // The images of the repeated process; the control server's thread adds to them.
 class CountedImages {
  public:
-  explicit CountedImages(const RepetitionSetup& setup)
-      : boundaries_(setup.prepared.framework == TestFramework::kGoogleTestListener
+  CountedImages(const RepetitionSetup& setup, IterationCounts::AtEnd at_end)
+      : at_end_(std::move(at_end)),
+        boundaries_(setup.prepared.framework == TestFramework::kGoogleTestListener
                         ? BoundarySource::kListener
                         : BoundarySource::kStream),
         stack_depth_(setup.request.stack_depth),
@@ -87,7 +90,7 @@ class CountedImages {
                                       .boundaries = boundaries_,
                                       .stack_depth = stack_depth_});
     if (!region) return -1;
-    images_.push_back(std::make_unique<IterationCounts>(*std::move(region), symbolizer_));
+    images_.push_back(std::make_unique<IterationCounts>(*std::move(region), symbolizer_, at_end_));
     return images_.back()->region_fd();
   }
 
@@ -96,6 +99,7 @@ class CountedImages {
   IterationCounts* Last() { return images_.empty() ? nullptr : images_.back().get(); }
 
  private:
+  const IterationCounts::AtEnd at_end_;
   const BoundarySource boundaries_;
   const std::uint32_t stack_depth_;
   Symbolizer& symbolizer_;
@@ -126,32 +130,58 @@ std::string HowItEnded(const ProgramExit& status) {
   return fmt::format("exited with {}", status.exit_code.value_or(0));
 }
 
-// Returns why the process was killed; empty if it ended by itself.
-std::string WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
-                       SuspendedProcess& process, const std::string& mark, ProgramExit& status) {
+// How the repetitions came to their end.
+struct RepetitionEnd {
+  ProgramExit status;
+  std::string problem;   // why the process was killed before them; empty if it was not
+  bool is_late = false;  // the problem is the timeout
+};
+
+RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
+                         SuspendedProcess& process, const std::string& mark) {
   const Clock::time_point deadline = Clock::now() + request.timeout;
-  std::string problem;
+  RepetitionEnd end;
   for (;;) {
-    const std::optional<ProgramExit> end = process.Poll();
-    if (end && !problem.empty()) return problem;
-    if (end) {
-      status = *end;
-      return "";
+    if (const std::optional<ProgramExit> status = process.Poll()) {
+      end.status = *status;
+      return end;
     }
-    const bool is_late = Clock::now() >= deadline;
-    if (problem.empty() && (is_late || setup.is_cancelled())) {
-      problem =
-          is_late ? fmt::format("its repetitions took longer than {}", SecondsText(request.timeout))
-                  : "its repetitions were interrupted";
+    end.is_late = end.is_late || (end.problem.empty() && Clock::now() >= deadline);
+    if (end.problem.empty() && (end.is_late || setup.is_cancelled())) {
+      end.problem = end.is_late ? fmt::format("its repetitions took longer than {}",
+                                              SecondsText(request.timeout))
+                                : "its repetitions were interrupted";
       KillProcessTree(process.pid(), mark);
     }
     std::this_thread::sleep_for(kPoll);
   }
 }
 
+// Ends the process between two repetitions, once what they tell is enough.
+class EarlyEnd {
+ public:
+  EarlyEnd(const RepetitionRequest& request, std::string mark)
+      : request_(request), mark_(std::move(mark)) {}
+
+  // Called on the thread that counts.
+  void AtEnd(IterationCounts& counts) {
+    constexpr int kBetweenLooks = 8;
+    if (!request_.is_enough || counts.CountIterations() % kBetweenLooks != 0) return;
+    if (!request_.is_enough(counts.SeriesOf(request_.call_sites))) return;
+    has_come_.store(true);
+    KillProcessTree(counts.region().Pid(), mark_);
+  }
+  [[nodiscard]] bool has_come() const { return has_come_.load(); }
+
+ private:
+  const RepetitionRequest& request_;
+  const std::string mark_;
+  std::atomic<bool> has_come_{false};
+};
+
 // Returns why the repetitions prove nothing, according to the region; empty if they do. How the
-// process ended after its last repetition does not matter.
-std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request,
+// process ended after its last repetition does not matter. `fewest` have to have ended.
+std::string ProblemIn(const IterationCounts& counts, const RepetitionRequest& request, int fewest,
                       const ProgramExit& end) {
   if (counts.region().State() != AgentState::kTracing) return "it was not traced when repeated";
   const int ended = counts.CountIterations();
@@ -160,13 +190,14 @@ std::string ProblemIn(IterationCounts& counts, const RepetitionRequest& request,
     const WindowCopy window = counts.region().Window(id);
     if (window.kind != WindowKind::kTest) continue;
     has_run = true;
+    const bool was_cut = fewest < request.repetitions && window.iteration > ended;
     const TestStatus status = TestStatusOf(window);
-    if (status != TestStatus::kPassed && !request.may_fail) {
+    if (status != TestStatus::kPassed && !request.may_fail && !was_cut) {
       return fmt::format("it did not pass when run alone, in repetition {}", window.iteration);
     }
   }
   if (!has_run) return "no test ran when it was run alone";
-  if (ended < request.repetitions) {
+  if (ended < fewest) {
     return fmt::format("the program {} after {} of {} repetitions", HowItEnded(end), ended,
                        request.repetitions);
   }
@@ -205,11 +236,14 @@ ScratchDirectory::~ScratchDirectory() {
 }
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
-  CountedImages images(setup);
+  std::optional<EarlyEnd> early_end;  // once the server has a name
+  CountedImages images(setup, [&](IterationCounts& counts) { early_end->AtEnd(counts); });
   auto server = ControlServer::Start(
       {.on_hello = [&](int pid) { return HelloReply{.region_fd = images.RegionFor(pid)}; },
        .is_served = IsOfThisRun});
   if (!server) return {server.error().message, {}};
+  const std::string mark = fmt::format("{}={}", kControlVariable, (*server)->name());
+  early_end.emplace(request, mark);
   const ScratchDirectory scratch = ScratchDirectory::InTestTmpdir();
   auto environment = ProgramEnvironment(EnvironmentFor(request, scratch),
                                         {setup.request.agent, (*server)->name()});
@@ -227,14 +261,16 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   const Expected<void> resumed = (*process)->Resume();
   if (!resumed) return {resumed.error().message, {}};
 
-  const std::string mark = fmt::format("{}={}", kControlVariable, (*server)->name());
-  ProgramExit status;
-  std::string problem = WaitForEnd(setup, request, **process, mark, status);
+  const RepetitionEnd end = WaitForEnd(setup, request, **process, mark);
   server->reset();
   IterationCounts* const counts = images.Last();
-  if (!problem.empty()) return {problem, {}};
+  if (counts != nullptr) counts->Stop();
+  const bool is_partial = request.is_enough && (early_end->has_come() || end.is_late);
+  if (!end.problem.empty() && !is_partial) return {end.problem, {}};
   if (counts == nullptr) return {"it was not traced when repeated", {}};
-  problem = ProblemIn(*counts, request, status);
+  const int fewest = is_partial ? kFewestRepetitions : request.repetitions;
+  if (end.is_late && counts->CountIterations() < fewest) return {end.problem, {}};
+  const std::string problem = ProblemIn(*counts, request, fewest, end.status);
   if (!problem.empty()) return {problem, {}};
   return {"", counts->SeriesOf(request.call_sites)};
 }

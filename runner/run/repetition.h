@@ -11,12 +11,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runner/run/iteration_counts.h"
 #include "runner/run/linux/launcher.h"
 #include "runner/run/preparation.h"
 #include "runner/run/run_request.h"
@@ -64,13 +64,15 @@ struct RepetitionRequest {
   std::chrono::milliseconds timeout{};
   std::set<std::string> call_sites;  // the keys of those to count
   bool may_fail = false;             // true if the test did not pass in the suite's run
+  // If set, the repetitions need not all take place: the process is killed between two of them when
+  // this returns true, or at the timeout, and what has taken place counts.
+  std::function<bool(const SeriesBySite& series)> is_enough;
 };
 
 struct RepetitionResult {
   std::string problem;  // one line that says why there is no result; empty if there is one
-  // The net blocks of each repetition except the first, for those of the requested call sites that
-  // had a live block at the end of any repetition.
-  std::map<std::string, std::vector<std::int64_t>> series;
+  // For those of the requested call sites that had a live block at the end of any repetition.
+  SeriesBySite series;
 };
 
 // Launches the process on the calling thread and waits for it.

@@ -109,12 +109,12 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values("untouched", "listener"),
         testing::Values(
             Noise("FunctionStatic", "one_time"), Noise("LazySingleton", "one_time"),
-            Noise("StaticOwner", "one_time"), Noise("CallOnceRegistry", "one_time"),
-            Noise("StaticRegex", "one_time"), Noise("LocaleFacet", "one_time"),
+            Noise("StaticOwner", "bounded"), Noise("CallOnceRegistry", "one_time"),
+            Noise("StaticRegex", "one_time"), Noise("LocaleFacet", "bounded"),
             Noise("InternedStrings", "one_time"), Noise("BoundedCache", "bounded"),
-            Noise("DequeThatMoves", "one_time", "", "DequeThatGrows"),
-            Noise("VectorsCapacity", "one_time"), Noise("PoolOfFreeBlocks", "one_time"),
-            Noise("StoredException", "one_time"), Noise("TaggedPointer", "one_time"),
+            Noise("DequeThatMoves", "bounded", "", "DequeThatGrows"),
+            Noise("VectorsCapacity", "bounded"), Noise("PoolOfFreeBlocks", "one_time"),
+            Noise("StoredException", "bounded"), Noise("TaggedPointer", "one_time"),
             Noise("IntrusiveList", "one_time"), Noise("MappedHolder", "one_time"),
             Framework("Setenv", "libc.environment"), Framework("Setlocale", "libc.locale"),
             Framework("TimeZone", "libc.time-zone"), Noise("Iconv", "one_time"),
@@ -131,7 +131,8 @@ INSTANTIATE_TEST_SUITE_P(
             Source{"FreedByTheNext", "FreedByTheNext.Makes", "released_later",
                    "freed before the iteration ended", "FreedByNobody.Makes"},
             Source{"Replaced", "Replaced.Second", "replaced",
-                   "1 block of this call site freed meanwhile", "ReplacedAndLost.Second"})),
+                   "32 B in 1 block of this call stack freed meanwhile",
+                   "ReplacedAndLost.Second"})),
     [](const testing::TestParamInfo<NoiseTest::ParamType>& it) {
       return std::get<1>(it.param).name + "_" + std::get<0>(it.param);
     });

@@ -90,6 +90,7 @@ void VisitFields(Visitor& fields, Value& finding) {
   fields.Told("reach", finding.reach, finding.reach != Reach::kUnknown);
   fields.Told("holder", finding.holder, !finding.holder.empty());
   fields.Told("series", finding.series, !finding.series.empty());
+  fields.Told("series_bytes", finding.series_bytes, !finding.series_bytes.empty());
   fields.Told("allowance", finding.allowance, !finding.allowance.empty());
   fields.Told("component", finding.component, !finding.component.empty());
   fields.Told("thread", finding.thread, !finding.thread.empty());

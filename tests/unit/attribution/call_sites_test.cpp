@@ -72,6 +72,30 @@ TEST(CallSiteKeyTest, IsTheWholeStackWhereNoFrameIsTheUsers) {
   EXPECT_EQ(KeyOf({InLibc("a"), InLibc("b")}), key);
 }
 
+std::string SharedKeyOf(std::vector<Frame> frames) {
+  return SharedPathKey(SiteOf(std::move(frames)));
+}
+
+TEST(SharedPathKeyTest, IsTheSameForAllTestsThatCallTheSame) {
+  EXPECT_EQ(SharedKeyOf({InLibc("strdup"), In("net::Grow()"), In("A_B_Test::TestBody()")}),
+            SharedKeyOf({InLibc("strdup"), In("net::Grow()"), In("A_C_Test::TestBody()")}));
+}
+
+TEST(SharedPathKeyTest, DiffersByWhatCallsAFunctionThatAllocatesForMany) {
+  EXPECT_NE(SharedKeyOf({In("Allocate()"), In("net::Grow()"), In("A_B_Test::TestBody()")}),
+            SharedKeyOf({In("Allocate()"), In("net::Start()"), In("A_B_Test::TestBody()")}));
+}
+
+TEST(SharedPathKeyTest, IsTheTestItselfWhereThatAllocates) {
+  EXPECT_NE(SharedKeyOf({InLibc("strdup"), In("A_B_Test::TestBody()")}),
+            SharedKeyOf({InLibc("strdup"), In("A_C_Test::TestBody()")}));
+}
+
+TEST(CallStackKeyTest, DiffersByEachFrame) {
+  EXPECT_NE(CallStackKey(SiteOf({In("net::Grow()"), In("A_B_Test::TestBody()")})),
+            CallStackKey(SiteOf({In("net::Grow()"), In("A_C_Test::TestBody()")})));
+}
+
 TEST(DescribeCallSiteTest, NamesTheUsersFunctionAndItsLine) {
   EXPECT_EQ(DescribeCallSite(SiteOf({InLibc("strdup"), At("pool.cc", "net::Pool::Grow(int)", 8)})),
             "net::Pool::Grow (pool.cc:8)");

@@ -1,5 +1,5 @@
 // Evidence in few words, for tests of judgement: stack 1 is the user's pool,
-// stack 2 the user's cache, stack 3 the framework's.
+// stack 2 the user's cache, stack 3 the framework's, stack 4 the pool for another caller.
 #pragma once
 
 #include <stdexcept>
@@ -13,6 +13,7 @@ namespace leakgate {
 inline constexpr std::uint32_t kPool = 1;
 inline constexpr std::uint32_t kCache = 2;
 inline constexpr std::uint32_t kFrameworks = 3;
+inline constexpr std::uint32_t kPoolByAnother = 4;
 
 inline ResolvedStack StackOf(std::uint32_t stack) {
   switch (stack) {
@@ -22,6 +23,8 @@ inline ResolvedStack StackOf(std::uint32_t stack) {
       return {{In("net::Cache::Put()"), In("main")}, UnwindEnd::kOutermost};
     case kFrameworks:
       return {{InLibc(), Calling("net::Start()", "setenv")}, UnwindEnd::kOutermost};
+    case kPoolByAnother:
+      return {{In("net::Pool::Grow()"), In("net::Start()"), In("main")}, UnwindEnd::kOutermost};
     default:
       throw std::out_of_range("no such stack");
   }

@@ -11,8 +11,8 @@ using ::testing::ElementsAre;
 constexpr std::uint32_t kWindow = 5;
 
 std::vector<EarlierFreeCopy> Freed(std::size_t blocks, std::uint32_t stack = kPool,
-                                   std::uint32_t window = kWindow) {
-  return std::vector<EarlierFreeCopy>(blocks, {stack, window, 64});
+                                   std::uint32_t window = kWindow, std::uint64_t size_bytes = 64) {
+  return std::vector<EarlierFreeCopy>(blocks, {stack, window, size_bytes});
 }
 
 WindowEvidence Replaced(const std::vector<EarlierFreeCopy>& frees, WindowEvidence evidence) {
@@ -47,12 +47,24 @@ TEST(ReplacedTest, IsWhatWasFreedAsOftenFromTheSameCallSite) {
 
   EXPECT_THAT(DispositionsOf(evidence),
               ElementsAre(Disposition::kReplaced, Disposition::kReplaced));
-  EXPECT_EQ(evidence.facts[0].explanation, "2 blocks of this call site freed meanwhile");
+  EXPECT_EQ(evidence.facts[0].explanation, "128 B in 2 blocks of this call stack freed meanwhile");
 }
 
 TEST(ReplacedTest, IsNothingWhereMoreIsLeftThanWasFreed) {
   EXPECT_THAT(DispositionsOf(Replaced(Freed(1), EvidenceOf({{}, {}}))),
               ElementsAre(Disposition::kOutstanding, Disposition::kOutstanding));
+}
+
+TEST(ReplacedTest, IsNothingWhereMoreBytesAreLeftThanWereFreed) {
+  EXPECT_THAT(DispositionsOf(Replaced(Freed(2, kPool, kWindow, 32), EvidenceOf({{}}))),
+              ElementsAre(Disposition::kReplaced));
+  EXPECT_THAT(DispositionsOf(Replaced(Freed(2, kPool, kWindow, 31), EvidenceOf({{}}))),
+              ElementsAre(Disposition::kOutstanding));
+}
+
+TEST(ReplacedTest, IsNothingThatTheSameFunctionMadeForAnotherCaller) {
+  EXPECT_THAT(DispositionsOf(Replaced(Freed(1, kPoolByAnother), EvidenceOf({{}}))),
+              ElementsAre(Disposition::kOutstanding));
 }
 
 TEST(ReplacedTest, IsNothingOfAnotherCallSite) {

@@ -6,53 +6,193 @@
 namespace leakgate {
 namespace {
 
-TEST(RepetitionSeriesTest, WithoutAnyRepetitionTellsNothing) {
-  EXPECT_EQ(ClassifyGrowth({}), Growth::kIrregular);
-  EXPECT_EQ(ClassifyLongGrowth({}), Growth::kIrregular);
+using Net = std::vector<std::int64_t>;
+
+Growth InShort(const Net& net) { return ClassifyGrowth(net, SeriesLength::kShort); }
+Growth SoFar(const Net& net) { return ClassifyGrowth(net, SeriesLength::kOpen); }
+Growth InAll(const Net& net) { return ClassifyGrowth(net, SeriesLength::kFinal); }
+
+// `value` at each of `size` repetitions that `is_at` is true of, which counts from 1; else 0.
+template <typename IsAt>
+Net SeriesOf(std::size_t size, IsAt is_at, std::int64_t value = 1) {
+  Net net(size);
+  for (std::size_t i = 0; i < size; ++i) net[i] = is_at(i + 1) ? value : 0;
+  return net;
+}
+Net EachTime(std::size_t size, std::size_t until) {
+  return SeriesOf(size, [=](std::size_t i) { return i <= until; });
+}
+Net Each(std::size_t size, std::size_t period) {
+  return SeriesOf(size, [=](std::size_t i) { return i % period == 0; });
+}
+bool IsPowerOfTwo(std::size_t number) { return (number & (number - 1)) == 0; }
+// As the buffer of a vector that gets one more each time, until it has `most`.
+Net Doubling(std::size_t size, std::size_t most = 1'000'000) {
+  return SeriesOf(
+      size, [=](std::size_t i) { return IsPowerOfTwo(i) && i < most; }, 64);
 }
 
-TEST(RepetitionSeriesTest, IsNoGrowthWhereNothingIsAdded) {
-  EXPECT_EQ(ClassifyGrowth({0, 0, 0, 0, 0}), Growth::kNone);
+TEST(ShortSeriesTest, WithoutAnyRepetitionTellsNothing) {
+  EXPECT_EQ(InShort({}), Growth::kIrregular);
 }
 
-TEST(RepetitionSeriesTest, IsNoGrowthWhereItShrinks) {
-  EXPECT_EQ(ClassifyGrowth({0, -1, 0, -3, 0}), Growth::kNone);
+TEST(ShortSeriesTest, IsNoGrowthWhereNothingIsAdded) {
+  EXPECT_EQ(InShort({0, 0, 0, 0, 0}), Growth::kNone);
 }
 
-TEST(RepetitionSeriesTest, IsSteadyWhereEachRepetitionAdds) {
-  EXPECT_EQ(ClassifyGrowth({1, 1, 1, 1, 1}), Growth::kSteady);
-  EXPECT_EQ(ClassifyGrowth({1, 7, 2, 1, 3}), Growth::kSteady);
+TEST(ShortSeriesTest, IsNoGrowthWhereItShrinks) {
+  EXPECT_EQ(InShort({0, -1, 0, -3, 0}), Growth::kNone);
 }
 
-TEST(RepetitionSeriesTest, IsBoundedWhereItStopsForTwoRepetitions) {
-  EXPECT_EQ(ClassifyGrowth({1, 1, 1, 0, 0}), Growth::kBounded);
-  EXPECT_EQ(ClassifyGrowth({1, 0, 0, 0, 0}), Growth::kBounded);
+TEST(ShortSeriesTest, IsSteadyWhereEachRepetitionAdds) {
+  EXPECT_EQ(InShort({1, 1, 1, 1, 1}), Growth::kSteady);
+  EXPECT_EQ(InShort({1, 7, 2, 1, 3}), Growth::kSteady);
 }
 
-TEST(RepetitionSeriesTest, IsIrregularWhereItHasOnlyJustStopped) {
-  EXPECT_EQ(ClassifyGrowth({1, 1, 1, 1, 0}), Growth::kIrregular);
+TEST(ShortSeriesTest, IsBoundedWhereItStopsForThreeTimesAsLongAsItEverWaited) {
+  EXPECT_EQ(InShort({1, 1, 0, 0, 0}), Growth::kBounded);
+  EXPECT_EQ(InShort({1, 0, 0, 0, 0}), Growth::kBounded);
 }
 
-TEST(RepetitionSeriesTest, IsIrregularWhereItGrowsNowAndThen) {
-  EXPECT_EQ(ClassifyGrowth({0, 1, 0, 1, 0}), Growth::kIrregular);
-  EXPECT_EQ(ClassifyGrowth({1, 0, 1, 0, 0}), Growth::kIrregular);
+TEST(ShortSeriesTest, IsIrregularWhereItHasOnlyJustStopped) {
+  EXPECT_EQ(InShort({1, 1, 1, 1, 0}), Growth::kIrregular);
+  EXPECT_EQ(InShort({1, 1, 1, 0, 0}), Growth::kIrregular);
 }
 
-TEST(RepetitionSeriesTest, IsIrregularWhereItGrowsInTheEndOnly) {
-  EXPECT_EQ(ClassifyGrowth({0, 0, 0, 0, 1}), Growth::kIrregular);
+TEST(ShortSeriesTest, IsIrregularWhereItGrowsNowAndThen) {
+  EXPECT_EQ(InShort({0, 1, 0, 1, 0}), Growth::kIrregular);
+  EXPECT_EQ(InShort({1, 0, 1, 0, 0}), Growth::kIrregular);
+  EXPECT_EQ(InShort({0, 1, 0, 0, 0}), Growth::kIrregular);
 }
 
-TEST(LongRepetitionSeriesTest, IsSteadyWhereBothHalvesGrow) {
-  EXPECT_EQ(ClassifyLongGrowth({0, 1, 0, 0, 1, 0}), Growth::kSteady);
+TEST(ShortSeriesTest, IsIrregularWhereItGrowsInTheEndOnly) {
+  EXPECT_EQ(InShort({0, 0, 0, 0, 1}), Growth::kIrregular);
 }
 
-TEST(LongRepetitionSeriesTest, IsBoundedWhereOneHalfGrows) {
-  EXPECT_EQ(ClassifyLongGrowth({0, 1, 1, 0, 0, 0}), Growth::kBounded);
-  EXPECT_EQ(ClassifyLongGrowth({0, 0, 0, 0, 1, 0}), Growth::kBounded);
+TEST(ShortSeriesTest, IsIrregularWhereItGoesUpAndDown) {
+  EXPECT_EQ(InShort({1, -1, 0, 0, 0}), Growth::kIrregular);
 }
 
-TEST(LongRepetitionSeriesTest, IsNoGrowthWhereEachHalfGivesBackWhatItTook) {
-  EXPECT_EQ(ClassifyLongGrowth({1, -1, 0, 0, 2, -2}), Growth::kNone);
+TEST(OpenSeriesTest, GoesOnUntilGrowthHasLastedSixtyFourRepetitions) {
+  EXPECT_EQ(SoFar(EachTime(62, 62)), Growth::kIrregular);
+  EXPECT_EQ(SoFar(EachTime(63, 63)), Growth::kSteady);
+}
+
+TEST(OpenSeriesTest, EndsEarlierForACacheThatIsFull) {
+  EXPECT_EQ(SoFar(EachTime(30, 7)), Growth::kIrregular);
+  EXPECT_EQ(SoFar(EachTime(31, 7)), Growth::kBounded);
+}
+
+TEST(OpenSeriesTest, GoesOnWhereItDidNotGrowInTheSecondHalfLongEnough) {
+  EXPECT_EQ(SoFar(Each(63, 30)), Growth::kIrregular);
+  EXPECT_EQ(SoFar(Each(93, 30)), Growth::kSteady);
+}
+
+TEST(OpenSeriesTest, GoesOnForAVectorThatDoubles) {
+  EXPECT_EQ(SoFar(Doubling(63)), Growth::kIrregular);
+}
+
+TEST(LongSeriesTest, IsSteadyWhereBothHalvesGrow) {
+  EXPECT_EQ(InAll({0, 1, 0, 0, 1, 0}), Growth::kSteady);
+  EXPECT_EQ(InAll(Each(63, 8)), Growth::kSteady);
+}
+
+TEST(LongSeriesTest, IsSteadyForAVectorThatDoubles) {
+  EXPECT_EQ(InAll(Doubling(191)), Growth::kSteady);
+}
+
+TEST(LongSeriesTest, IsBoundedForAVectorThatIsFull) {
+  EXPECT_EQ(InAll(Doubling(63, 16)), Growth::kBounded);
+  EXPECT_EQ(InAll(Doubling(191, 40)), Growth::kBounded);
+}
+
+TEST(LongSeriesTest, IsBoundedForACacheThatIsFull) {
+  EXPECT_EQ(InAll(EachTime(63, 15)), Growth::kBounded);
+  EXPECT_EQ(InAll(EachTime(63, 59)), Growth::kBounded);
+}
+
+TEST(LongSeriesTest, IsNoGrowthWhereNothingIsAdded) {
+  EXPECT_EQ(InAll(EachTime(63, 0)), Growth::kNone);
+}
+
+TEST(LongSeriesTest, IsIrregularWhereOneHalfGrowsAndTheOtherIsNotLongEnough) {
+  EXPECT_EQ(InAll({0, 1, 1, 0, 0, 0}), Growth::kIrregular);
+  EXPECT_EQ(InAll({0, 0, 0, 0, 1, 0}), Growth::kIrregular);
+}
+
+// Values that repeat every seven repetitions, with `each` more each time.
+Net Moving(std::size_t size, std::int64_t each) {
+  Net net(size);
+  for (std::size_t i = 0; i < size; ++i) net[i] = each + (i % 7 == 0 ? -60 : 10);
+  return net;
+}
+
+TEST(MovingSeriesTest, IsBoundedWhereItFallsBackByMoreThanItRises) {
+  EXPECT_EQ(InAll(Moving(63, 0)), Growth::kBounded);
+}
+
+TEST(MovingSeriesTest, IsSteadyWhereEachQuarterIsAboveTheOneBefore) {
+  EXPECT_EQ(InAll(Moving(63, 5)), Growth::kSteady);
+}
+
+TEST(MovingSeriesTest, TellsNothingWhereItIsShort) {
+  EXPECT_EQ(InAll({1, -1, 0, 0, 2, -2}), Growth::kIrregular);
+  EXPECT_EQ(SoFar(Moving(62, 0)), Growth::kIrregular);
+}
+
+TEST(SeriesOfBothTest, CountsTheWorseOfBlocksAndBytes) {
+  EXPECT_EQ(ClassifyGrowth({{0, 0, 0, 0, 0}, {64, 64, 64, 64, 64}}, SeriesLength::kShort),
+            Growth::kSteady);
+  EXPECT_EQ(ClassifyGrowth({{1, 1, 1, 1, 1}, {64, -64, 0, 0, 0}}, SeriesLength::kShort),
+            Growth::kSteady);
+}
+
+TEST(SeriesOfBothTest, IsIrregularInShortWhereABlockGrew) {
+  EXPECT_EQ(ClassifyGrowth({{0, 0, 0, 0, 0}, {64, 0, 0, 0, 0}}, SeriesLength::kShort),
+            Growth::kIrregular);
+  EXPECT_EQ(ClassifyGrowth({{1, 0, 0, 0, 0}, {64, 0, 0, 0, 0}}, SeriesLength::kShort),
+            Growth::kBounded);
+}
+
+RepetitionSeries Blocks(const Net& blocks) {
+  Net bytes;
+  for (const std::int64_t count : blocks) bytes.push_back(64 * count);
+  return {blocks, bytes};
+}
+
+const RepetitionSeries kFlat = Blocks({0, 0, 0, 0, 0});
+const RepetitionSeries kGrowing = Blocks({1, 1, 1, 1, 1});
+
+TEST(JudgeStackTest, JudgesTheStackByItself) {
+  const SeriesByStack site = {{"a", kFlat}, {"b", kGrowing}};
+
+  EXPECT_EQ(JudgeStack(site, "a", SeriesLength::kShort).growth, Growth::kNone);
+  EXPECT_EQ(JudgeStack(site, "b", SeriesLength::kShort).growth, Growth::kSteady);
+}
+
+TEST(JudgeStackTest, JudgesByAnyStackThatGrowsWhereItsOwnIsMissing) {
+  const JudgedSeries judged =
+      JudgeStack({{"a", Blocks({-1, -1, -1, -1, -1})}, {"b", kGrowing}}, "c", SeriesLength::kShort);
+
+  EXPECT_EQ(judged.growth, Growth::kSteady);
+  EXPECT_EQ(judged.series.blocks, kGrowing.blocks);
+  EXPECT_TRUE(judged.is_of_all_stacks);
+}
+
+TEST(JudgeStackTest, SeesGrowthThatMovesFromStackToStack) {
+  const SeriesByStack site = {{"a", Blocks({1, 0, 0, 0, 0})},
+                              {"b", Blocks({0, 1, 1, 0, 0})},
+                              {"c", Blocks({0, 0, 0, 1, 1})}};
+  const JudgedSeries judged = JudgeStack(site, "a", SeriesLength::kShort);
+
+  EXPECT_EQ(judged.growth, Growth::kSteady);
+  EXPECT_EQ(judged.series.blocks, kGrowing.blocks);
+  EXPECT_TRUE(judged.is_of_all_stacks);
+}
+
+TEST(LastGrowthTest, IsThatOfBlocksOrBytes) {
+  EXPECT_EQ(LastGrowth(kFlat), 0U);
+  EXPECT_EQ(LastGrowth({{1, 0, 0, 0, 0}, {64, 0, 8, 0, 0}}), 3U);
 }
 
 }  // namespace

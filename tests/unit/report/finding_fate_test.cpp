@@ -77,6 +77,22 @@ TEST(FindingFateTest, ShowsWhatEachRepetitionAdded) {
   EXPECT_EQ(FateText(finding), "retained, unconfirmed, repeated: +1 +0 -2 blocks");
 }
 
+TEST(FindingFateTest, ShowsTheFirstFiveOfALongSeries) {
+  Finding finding = RetainedFinding(Disposition::kSteady);
+  finding.series = std::vector<std::int64_t>(63, 1);
+  finding.series_bytes = std::vector<std::int64_t>(63, 64);
+
+  EXPECT_EQ(FateText(finding), "retained, grows, repeated: +1 +1 +1 +1 +1 blocks");
+}
+
+TEST(FindingFateTest, ShowsTheBytesOfABlockThatGrows) {
+  Finding finding = RetainedFinding(Disposition::kSteady);
+  finding.series = {0, 0, 0};
+  finding.series_bytes = {1 << 20, 0, -64};
+
+  EXPECT_EQ(FateText(finding), "retained, grows, repeated: +0 +0 +0 blocks, +1.0 MiB +0 B -64 B");
+}
+
 TEST(FindingFateTest, EndsWithTheExplanation) {
   Finding finding = RetainedFinding(Disposition::kAllowed);
   finding.explanation = "one socket is pooled";

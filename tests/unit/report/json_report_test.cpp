@@ -245,6 +245,7 @@ TEST(JsonReportTest, TellsWhatIsKnownOfAFinding) {
   finding.explanation = "one socket is pooled";
   finding.holder = "g_pool";
   finding.series = {1, 0, -1};
+  finding.series_bytes = {64, 0, -64};
   finding.allowance = "net.json:7";
   finding.component = "net";
   finding.thread = "thread 'worker'";
@@ -255,6 +256,7 @@ TEST(JsonReportTest, TellsWhatIsKnownOfAFinding) {
   EXPECT_EQ(written.at("reach"), "retained");
   EXPECT_EQ(written.at("holder"), "g_pool");
   EXPECT_EQ(written.at("series"), json({1, 0, -1}));
+  EXPECT_EQ(written.at("series_bytes"), json({64, 0, -64}));
   EXPECT_EQ(written.at("allowance"), "net.json:7");
   EXPECT_EQ(written.at("component"), "net");
   EXPECT_EQ(written.at("thread"), "thread 'worker'");
@@ -263,8 +265,8 @@ TEST(JsonReportTest, TellsWhatIsKnownOfAFinding) {
 TEST(JsonReportTest, LeavesOutWhatIsNotKnownOfAFinding) {
   const json written = FindingJson(sample::PoolFinding());
 
-  for (const char* const key :
-       {"explanation", "reach", "holder", "series", "allowance", "component", "thread"}) {
+  for (const char* const key : {"explanation", "reach", "holder", "series", "series_bytes",
+                                "allowance", "component", "thread"}) {
     EXPECT_FALSE(written.contains(key)) << key;
   }
 }

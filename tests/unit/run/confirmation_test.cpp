@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/report/sample_results.h"
 
 namespace leakgate {
@@ -10,43 +12,106 @@ namespace {
 
 using ::testing::ElementsAre;
 
-enum class Length { kShort, kLong };
+JudgedSeries Judged(Growth growth, const std::vector<std::int64_t>& blocks) {
+  JudgedSeries judged{growth, {blocks, {}}};
+  for (const std::int64_t count : blocks) judged.series.bytes.push_back(64 * count);
+  return judged;
+}
 
-Finding After(const std::vector<std::int64_t>& series, Length length = Length::kShort) {
+Finding After(const JudgedSeries& judged, SeriesLength length = SeriesLength::kShort) {
   Finding finding = sample::RetainedFinding(Disposition::kUnconfirmed);
   finding.explanation = "not repeated yet";
-  ApplySeries(series, length == Length::kLong, finding);
+  ApplySeries(judged, length, finding);
   return finding;
 }
 
-TEST(ApplySeriesTest, CallsWhatIsNotLeftAgainOneTimeInitialisation) {
-  EXPECT_EQ(After({0, 0, 0, 0, 0}).disposition, Disposition::kOneTime);
+std::vector<std::int64_t> EachTime(std::size_t size, std::size_t until) {
+  std::vector<std::int64_t> series(size);
+  std::fill_n(series.begin(), until, 1);
+  return series;
+}
+
+const JudgedSeries kFlat = Judged(Growth::kNone, {0, 0, 0, 0, 0});
+
+TEST(ApplySeriesTest, CallsWhatIsThereFromTheFirstRepetitionOneTimeInitialisation) {
+  EXPECT_EQ(After(kFlat).disposition, Disposition::kOneTime);
+  EXPECT_EQ(After(kFlat).explanation, "");
+}
+
+TEST(ApplySeriesTest, CallsWhatEachRepetitionMakesAnewBounded) {
+  JudgedSeries judged = kFlat;
+  judged.series.is_built_once = false;
+
+  EXPECT_EQ(After(judged).disposition, Disposition::kBounded);
+  EXPECT_EQ(After(judged).explanation, "each repetition replaces it");
+}
+
+TEST(ApplySeriesTest, CallsWhatShrinksBounded) {
+  EXPECT_EQ(After(Judged(Growth::kNone, {0, -1, 0, 0, 0})).disposition, Disposition::kBounded);
 }
 
 TEST(ApplySeriesTest, CallsWhatStopsBounded) {
-  EXPECT_EQ(After({1, 1, 0, 0, 0}).disposition, Disposition::kBounded);
+  EXPECT_EQ(After(Judged(Growth::kBounded, {1, 1, 0, 0, 0})).disposition, Disposition::kBounded);
 }
 
-TEST(ApplySeriesTest, CallsWhatIsLeftEachTimeSteady) {
-  EXPECT_EQ(After({1, 1, 1, 1, 1}).disposition, Disposition::kSteady);
+TEST(ApplySeriesTest, SaysWhenItStopped) {
+  EXPECT_EQ(After(Judged(Growth::kBounded, EachTime(63, 15)), SeriesLength::kFinal).explanation,
+            "it stops growing after repetition 16 of 64");
+}
+
+TEST(ApplySeriesTest, SaysThatItGoesUpAndDown) {
+  JudgedSeries judged = Judged(Growth::kBounded, EachTime(63, 0));
+  judged.series.bytes[3] = -8;
+
+  EXPECT_EQ(After(judged, SeriesLength::kFinal).explanation,
+            "in 64 repetitions it goes up and down");
+}
+
+TEST(ApplySeriesTest, CallsWhatGrowsSteadyAndSaysByHowMuch) {
+  const Finding finding = After(Judged(Growth::kSteady, EachTime(63, 63)), SeriesLength::kFinal);
+
+  EXPECT_EQ(finding.disposition, Disposition::kSteady);
+  EXPECT_EQ(finding.explanation, "in 64 repetitions it grew by 63 blocks, 4032 B");
+}
+
+TEST(ApplySeriesTest, SaysThatAllStacksOfTheLineTogetherGrow) {
+  JudgedSeries judged = Judged(Growth::kSteady, EachTime(63, 63));
+  judged.is_of_all_stacks = true;
+
+  EXPECT_EQ(After(judged, SeriesLength::kFinal).explanation,
+            "in 64 repetitions it grew by 63 blocks, 4032 B, all stacks of this line together");
+}
+
+TEST(ApplySeriesTest, TellsNoBlocksOfWhatGrowsInBytesAlone) {
+  JudgedSeries judged = Judged(Growth::kSteady, EachTime(63, 0));
+  judged.series.bytes = EachTime(63, 63);
+
+  EXPECT_EQ(After(judged, SeriesLength::kFinal).explanation, "in 64 repetitions it grew by 63 B");
 }
 
 TEST(ApplySeriesTest, LeavesWhatIsIrregularUnconfirmedAndSaysSo) {
-  const Finding finding = After({0, 1, 0, 1, 0});
+  const JudgedSeries judged = Judged(Growth::kIrregular, {0, 1, 0, 1, 0});
+
+  EXPECT_EQ(After(judged).disposition, Disposition::kUnconfirmed);
+  EXPECT_EQ(After(judged).explanation, "it grows, but not regularly");
+  EXPECT_EQ(After(judged, SeriesLength::kFinal).explanation,
+            "it grows, but not regularly: in 6 repetitions by 2 blocks, 128 B");
+}
+
+TEST(ApplySeriesTest, LeavesWhatMayBeLostUnconfirmed) {
+  Finding finding = sample::RetainedFinding(Disposition::kUnconfirmed);
+  finding.reach = Reach::kUnknown;
+  ApplySeries(kFlat, SeriesLength::kShort, finding);
 
   EXPECT_EQ(finding.disposition, Disposition::kUnconfirmed);
-  EXPECT_EQ(finding.explanation, "it grows, but not regularly");
 }
 
-TEST(ApplySeriesTest, JudgesALongSeriesByItsHalves) {
-  EXPECT_EQ(After({0, 1, 0, 1, 0, 0}, Length::kLong).disposition, Disposition::kSteady);
-}
+TEST(ApplySeriesTest, KeepsBothSeries) {
+  const Finding finding = After(Judged(Growth::kBounded, {1, 1, 0, 0, 0}));
 
-TEST(ApplySeriesTest, KeepsTheSeries) {
-  EXPECT_THAT(After({1, 1, 0, 0, 0}).series, ElementsAre(1, 1, 0, 0, 0));
+  EXPECT_THAT(finding.series, ElementsAre(1, 1, 0, 0, 0));
+  EXPECT_THAT(finding.series_bytes, ElementsAre(64, 64, 0, 0, 0));
 }
-
-TEST(ApplySeriesTest, ForgetsWhatWasSaidBefore) { EXPECT_EQ(After({0, 0, 0}).explanation, ""); }
 
 }  // namespace
 }  // namespace leakgate

@@ -1,0 +1,127 @@
+// What tests keep and let grow, in ways that six repetitions or a count of blocks do not show,
+// beside what looks alike and does not grow.
+#include <gmock/gmock.h>
+
+#include "tests/integration/both_modes.h"
+#include "tests/integration/findings.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+
+class GrowthTest : public BothModes {
+ protected:
+  static const GatedRun& Run() {
+    return SharedRunByDefault({Fixture("growth"), "--gtest_filter=-Slow.*"});
+  }
+  static std::string VerdictOf(const std::string& test) { return Run().Test(test)["verdict"]; }
+  static std::vector<std::string> Fates(const std::string& test) {
+    return TextsOf(Run().Test(test), "disposition");
+  }
+  static std::vector<std::string> Reasons(const std::string& test) {
+    return TextsOf(Run().Test(test), "explanation");
+  }
+};
+
+TEST_P(GrowthTest, FailsWhereLargerBlocksReplaceSmallerOnes) {
+  EXPECT_EQ(VerdictOf("Replaces.WithLargerOnesThatPile"), "over_budget");
+  EXPECT_THAT(Fates("Replaces.WithLargerOnesThatPile"), Contains("steady"));
+}
+
+TEST_P(GrowthTest, FailsWhereBlocksOfOtherCallersReplaceThoseThatWereFreed) {
+  EXPECT_EQ(VerdictOf("Replaces.WithOthersOfTheSameSizeThatPile"), "over_budget");
+}
+
+TEST_P(GrowthTest, PassesWhatReplacesAsMuchOfTheSameStack) {
+  EXPECT_EQ(VerdictOf("Replaces.TheSameByTheSame"), "pass");
+  EXPECT_EQ(VerdictOf("ReplacesByParameter.TheSameByTheSame/1"), "pass");
+  EXPECT_THAT(Fates("ReplacesByParameter.TheSameByTheSame/1"), Each("replaced"));
+}
+
+TEST_P(GrowthTest, FailsABlockThatGrows) {
+  for (const char* const what : {"AStaticString", "AStaticVector", "AnArray", "AnArena"}) {
+    const std::string test = std::string("Bytes.Of") + what + "ThatGrows";
+    EXPECT_EQ(VerdictOf(test), "over_budget");
+    EXPECT_THAT(Fates(test), Contains("steady"));
+  }
+}
+
+TEST_P(GrowthTest, PassesABlockThatHasTheSameSizeInTheEnd) {
+  EXPECT_EQ(VerdictOf("Bytes.OfAStringThatIsSetAnew"), "pass");
+  EXPECT_EQ(VerdictOf("Bytes.OfAVectorThatIsFilledAnew"), "pass");
+  EXPECT_EQ(VerdictOf("Bytes.OfAnArenaThatIsResetEachTime"), "pass");
+}
+
+// The block of a string that is set anew is another one each time.
+TEST_P(GrowthTest, SaysOneTimeInitialisationOnlyOfWhatIsThereFromTheBegin) {
+  EXPECT_THAT(Fates("Bytes.OfAStringThatIsSetAnew"), Each("bounded"));
+  EXPECT_THAT(Fates("Bytes.OfAVectorThatIsFilledAnew"), Each("one_time"));
+}
+
+TEST_P(GrowthTest, TellsTheBytesOfABlockThatGrows) {
+  EXPECT_THAT(Run().command.standard_error,
+              HasSubstr("grows, repeated: +0 +0 +0 +0 +0 blocks, +1.0 MiB +1.0 MiB +1.0 MiB "
+                        "+1.0 MiB +1.0 MiB (in 64 repetitions it grew by 63.0 MiB)"));
+}
+
+TEST_P(GrowthTest, FailsWhatGrowsNowAndThen) {
+  EXPECT_EQ(VerdictOf("Seldom.EachThirdCall"), "over_budget");
+  EXPECT_THAT(Reasons("Seldom.EachThirdCall"),
+              Contains("in 64 repetitions it grew by 21 blocks, 2100 B"));
+}
+
+TEST_P(GrowthTest, FailsWhatStaysFromManyTestsAndGrowsInTheLongRun) {
+  EXPECT_EQ(VerdictOf("EachEighthCall.Keeps/0"), "over_budget");
+  EXPECT_EQ(VerdictOf("EachEighthCall.Keeps/8"), "unconfirmed");
+}
+
+TEST_P(GrowthTest, LeavesWhatStaysFromManyTestsUnconfirmed) {
+  EXPECT_EQ(VerdictOf("Cached.ByParameter/4"), "unconfirmed");
+  EXPECT_THAT(Reasons("Cached.ByParameter/4"),
+              Each(HasSubstr("blocks of this code stay from 5 tests of this run, as "
+                             "Cached.ByParameter/0 and Cached.ByParameter/4")));
+}
+
+TEST_P(GrowthTest, PassesWhatManyTestsShareOrKeepForThemselves) {
+  EXPECT_EQ(VerdictOf("CachedOnce.ForAll/0"), "pass");
+  for (const char* const which : {"First", "Second", "Third"}) {
+    EXPECT_EQ(VerdictOf(std::string("OwnStatic.OfThe") + which), "pass");
+  }
+}
+
+TEST_P(GrowthTest, PassesBoundedCachesOfMoreThanFiveEntries) {
+  EXPECT_EQ(VerdictOf("Bounded.BySixteenLines"), "pass");
+  EXPECT_EQ(VerdictOf("Bounded.ByFortyBuffers"), "pass");
+  EXPECT_EQ(VerdictOf("Bounded.ByEightBuffersThatAreFreed"), "pass");
+  EXPECT_THAT(Reasons("Bounded.ByFortyBuffers"),
+              Contains(HasSubstr("it stops growing after repetition 40 of")));
+}
+
+TEST_P(GrowthTest, FailsTheSameWithoutABound) {
+  EXPECT_EQ(VerdictOf("Unbounded.Lines"), "over_budget");
+}
+
+// Six of them passed, and left one more each.
+TEST_P(GrowthTest, FailsWhatGrowsAndCannotBeRepeatedForLonger) {
+  EXPECT_EQ(VerdictOf("Failing.InTheTenthRepetition"), "over_budget");
+  EXPECT_THAT(Reasons("Failing.InTheTenthRepetition"),
+              Contains("in six repetitions; for longer, it did not pass when run alone, in "
+                       "repetition 10"));
+}
+
+TEST_P(GrowthTest, FailsSlowTestsByWhatTheTimeAllowed) {
+  const GatedRun& run = SharedRunByDefault({Fixture("growth"), "--gtest_filter=Slow.*"},
+                                           {"--confirm-test-timeout", "5"});
+  for (const char* const test : {"Slow.KeepsOneEachTime", "Slow.KeepsEachThirdCall"}) {
+    EXPECT_EQ(run.Test(test)["verdict"], "over_budget") << run.Test(test);
+    EXPECT_LT(UsersFindings(run.Test(test))[0]["series"].size(), 63U);
+  }
+}
+
+LEAKGATE_IN_BOTH_MODES(GrowthTest);
+
+}  // namespace
+}  // namespace leakgate::test
