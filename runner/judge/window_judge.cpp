@@ -15,7 +15,8 @@
 namespace leakgate {
 namespace {
 
-constexpr const char* kNotInOrder = "it was killed, or ended without exit or a return from main";
+constexpr const char* kNotInOrder =
+    "it was killed, or ended without exit or a return from main, or confines its system calls";
 constexpr const char* kHasExecuted =
     "it executed another program in its place, and so had no end of its own";
 

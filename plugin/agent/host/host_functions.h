@@ -93,6 +93,7 @@ struct HostFunctions {
   void (*exit_now)(int);    // _exit
   void (*exit_now_c)(int);  // _Exit
   void (*quick_exit)(int);
+  int (*prctl)(int, unsigned long, unsigned long, unsigned long, unsigned long);
   int (*execve)(const char*, char* const*, char* const*);
   int (*execvpe)(const char*, char* const*, char* const*);
   int (*fexecve)(int, char* const*, char* const*);

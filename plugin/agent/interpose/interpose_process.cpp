@@ -1,8 +1,10 @@
 // Ends of the process, the unloading of modules, and the creation of threads.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cstdarg>
 #include <cstdlib>
 
 #include "plugin/agent/interpose/allocator_calls.h"
@@ -74,6 +76,19 @@ LEAKGATE_EXPORT void _Exit(int status) noexcept {
   NoteImmediateEnd();
   g_host.exit_now_c(status);
   __builtin_unreachable();
+}
+
+// The process may be about to forbid itself system calls, on pain of death: the runner is not asked
+// at its end then. Filters need PR_SET_NO_NEW_PRIVS first, whichever call sets them.
+LEAKGATE_EXPORT int prctl(int option, ...) noexcept {
+  (void)CurrentRoute();
+  va_list rest;
+  va_start(rest, option);
+  unsigned long arguments[4];
+  for (unsigned long& argument : arguments) argument = va_arg(rest, unsigned long);
+  va_end(rest);
+  if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP) AskNothingAtProcessEnd();
+  return g_host.prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]);
 }
 
 LEAKGATE_EXPORT void quick_exit(int status) noexcept {

@@ -10,6 +10,9 @@
 namespace leakgate::agent {
 namespace {
 
+// The process may be killed for a system call.
+constinit std::atomic<bool> g_is_confined{false};
+
 TextRef AddText(std::string_view text) {
   if (text.empty()) return {0, 0};
   return g_region.AddText(text.data(), static_cast<std::uint32_t>(text.size()));
@@ -164,15 +167,20 @@ void SettleWindows(Recording recording) {
   AnnounceWindow(opening);
 }
 
+void AskNothingAtProcessEnd() { g_is_confined.store(true, std::memory_order_relaxed); }
+
 void AnnounceProcessEnd() {
   static constinit std::atomic<bool> has_asked{false};
-  if (!RunnerAsks(kAskAtProcessEnd) || CurrentPid() != g_region.header().pid) return;
+  if (g_is_confined.load(std::memory_order_relaxed) || !RunnerAsks(kAskAtProcessEnd) ||
+      CurrentPid() != g_region.header().pid)
+    return;
   if (has_asked.exchange(true, std::memory_order_relaxed)) return;
   SettleBeforeEnd();
   AskAboutEnd(Question::kProcessEnds);
 }
 
 void AnnounceEndOfDestructors() {
+  if (g_is_confined.load(std::memory_order_relaxed)) return;
   if (!RunnerAsks(kAskAtProcessEnd) || CurrentPid() != g_region.header().pid) return;
   AskAboutEnd(Question::kDestructorsHaveRun);
 }

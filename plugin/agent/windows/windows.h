@@ -56,6 +56,8 @@ void EndIterationUnsettled(Recording recording, std::uint32_t iteration);
 void AnnounceProcessEnd();
 // The same once they have run.
 void AnnounceEndOfDestructors();
+// From now on, the two before do nothing in this process.
+void AskNothingAtProcessEnd();
 
 // Marks the thread if windows wait to be settled. To be called last, when recording is over.
 void NoteUnsettled();
