@@ -45,7 +45,6 @@ OTHER_TEXTS = {
     "freed by its suite's tear-down", "freed before the iteration ended", "freed by the program's end",
     "freed twice, by {}", "{} B allocated by {} and freed by {}",
     "lost with what led to it", "one-time initialisation", "known from baseline",
-    "of its call site in all",
     # what holds a block
     "a thread-local of {}", "memory that is gone", "an anonymous mapping ({:#x}-{:#x})", "the stack of {}",
     "a block being reallocated by {}",

@@ -21,16 +21,6 @@ TEST(FindingFateTest, IsNothingWhereNothingIsKnown) {
   EXPECT_EQ(FateText(sample::PoolFinding()), "");
 }
 
-TEST(FindingFateTest, TellsASeriesThatIsOfMoreThanTheFinding) {
-  Finding finding = RetainedFinding(Disposition::kSteady);
-  finding.amount = {40, 1};
-  finding.series = {2, 2, 2};
-  EXPECT_EQ(FateText(finding),
-            "retained, grows, repeated: +2 +2 +2 blocks of its call site in all");
-  finding.amount = {80, 2};
-  EXPECT_EQ(FateText(finding), "retained, grows, repeated: +2 +2 +2 blocks");
-}
-
 TEST(FindingFateTest, TellsWhatIsLost) { EXPECT_EQ(FateText(LostFinding()), "lost"); }
 
 TEST(FindingFateTest, TellsWhatIsLostWithWhatLedToIt) {
