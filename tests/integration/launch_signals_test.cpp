@@ -83,8 +83,9 @@ TEST(LaunchSignalsTest, AProgramThatDiesOfThemEndsTheRunInOrder) {
   EXPECT_THAT(ReadFile(directory.File("r")), testing::HasSubstr("\"signal\": 15"));
 }
 
-// The program has ended, and what it left is being looked at: its libraries' debug files are
-// huge, and it takes minutes to tell that they are not theirs.
+// The first signal is the program's: main has returned, and what it left is being looked at. Its
+// libraries' debug files are huge, and it takes minutes to tell that they are not theirs. The
+// second one, once the program has ended, is the runner's.
 TEST(LaunchSignalsTest, EndTheRunnerOnceTheProgramHasEnded) {
   const TemporaryDirectory directory;
   directory.Write("library.cpp",
@@ -109,7 +110,9 @@ TEST(LaunchSignalsTest, EndTheRunnerOnceTheProgramHasEnded) {
   for (int i = 1; i <= 20; ++i) program.push_back(directory.File(std::to_string(i) + ".so"));
   RunningCommand run(Gated(program, {"--budgets", budget, "--report", "json=" + report}));
   const pid_t pid = std::stoi(run.WaitFor("pid"));
-  while (!IsGone(pid)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  ::kill(run.pid(), SIGTERM);
+  ASSERT_TRUE(GoesSoon(pid));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   const auto begin = std::chrono::steady_clock::now();
   ::kill(run.pid(), SIGTERM);
