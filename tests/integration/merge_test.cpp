@@ -26,9 +26,11 @@ CommandResult RunShard(const TemporaryDirectory& directory, const std::string& f
 
 TEST(MergeTest, AllShardsComeToWhatOneRunDoes) {
   const TemporaryDirectory directory;
-  for (int i = 0; i < 3; ++i) (void)RunShard(directory, "kinds_listener", i, 3);
+  // What a test keeps in the fixture's global is lost once another keeps something there.
+  const std::string filter = "*:-*Asprintf";
+  for (int i = 0; i < 3; ++i) (void)RunShard(directory, "kinds_listener", i, 3, filter);
   const TemporaryDirectory whole;
-  (void)RunShard(whole, "kinds_listener", 0, 1);
+  (void)RunShard(whole, "kinds_listener", 0, 1, filter);
 
   const std::string merged = directory.File("merged.json");
   const CommandResult shards = Leakgate({"merge", directory.path(), "-o", merged});

@@ -49,13 +49,6 @@ void ResolveMalloc() {
   Resolve(g_host.posix_memalign, "posix_memalign");
   Resolve(g_host.valloc, "valloc");
   Resolve(g_host.pvalloc, "pvalloc");
-  Resolve(g_host.libc_malloc, "__libc_malloc");
-  Resolve(g_host.libc_free, "__libc_free");
-  Resolve(g_host.libc_calloc, "__libc_calloc");
-  Resolve(g_host.libc_realloc, "__libc_realloc");
-  Resolve(g_host.libc_memalign, "__libc_memalign");
-  Resolve(g_host.libc_valloc, "__libc_valloc");
-  Resolve(g_host.libc_pvalloc, "__libc_pvalloc");
 }
 
 // The names are the Itanium C++ ABI's.
@@ -94,9 +87,6 @@ void ResolveMmap() {
   Resolve(g_host.pkey_mprotect, "pkey_mprotect");
   Resolve(g_host.shmat, "shmat");
   Resolve(g_host.shmdt, "shmdt");
-  Resolve(g_host.sbrk, "sbrk");
-  Resolve(g_host.brk, "brk");
-  Resolve(g_host.syscall, "syscall");
 }
 
 void FindAllocator() {

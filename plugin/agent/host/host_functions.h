@@ -38,14 +38,6 @@ struct HostFunctions {
   int (*posix_memalign)(void**, std::size_t, std::size_t);
   void* (*valloc)(std::size_t);
   void* (*pvalloc)(std::size_t);
-  // glibc's own, by the names that only it has. Used where the allocator is another one.
-  void* (*libc_malloc)(std::size_t);
-  void (*libc_free)(void*);
-  void* (*libc_calloc)(std::size_t, std::size_t);
-  void* (*libc_realloc)(void*, std::size_t);
-  void* (*libc_memalign)(std::size_t, std::size_t);
-  void* (*libc_valloc)(std::size_t);
-  void* (*libc_pvalloc)(std::size_t);
 
   void* (*op_new)(std::size_t);
   void* (*op_new_array)(std::size_t);
@@ -77,9 +69,6 @@ struct HostFunctions {
   int (*pkey_mprotect)(void*, std::size_t, int, int);
   void* (*shmat)(int, const void*, int);
   int (*shmdt)(const void*);
-  void* (*sbrk)(std::intptr_t);
-  int (*brk)(void*);
-  long (*syscall)(long, ...);
 
   int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   int (*dlclose)(void*);

@@ -139,35 +139,3 @@ LEAKGATE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
   return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER(),
                 [](std::size_t asked) { return g_host.pvalloc(asked); });
 }
-
-// The same functions under the names that glibc has for them, which lead past whatever stands in
-// front of malloc. Where that is another allocator, it may itself be made of these: then they are
-// its own affair.
-LEAKGATE_EXPORT void* __libc_malloc(std::size_t bytes) {
-  return g_host.allocator_is_foreign ? g_host.libc_malloc(bytes) : malloc(bytes);
-}
-
-LEAKGATE_EXPORT void __libc_free(void* block) {
-  return g_host.allocator_is_foreign ? g_host.libc_free(block) : free(block);
-}
-
-LEAKGATE_EXPORT void* __libc_calloc(std::size_t count, std::size_t size) {
-  return g_host.allocator_is_foreign ? g_host.libc_calloc(count, size) : calloc(count, size);
-}
-
-LEAKGATE_EXPORT void* __libc_realloc(void* block, std::size_t bytes) {
-  return g_host.allocator_is_foreign ? g_host.libc_realloc(block, bytes) : realloc(block, bytes);
-}
-
-LEAKGATE_EXPORT void* __libc_memalign(std::size_t alignment, std::size_t bytes) {
-  return g_host.allocator_is_foreign ? g_host.libc_memalign(alignment, bytes)
-                                     : memalign(alignment, bytes);
-}
-
-LEAKGATE_EXPORT void* __libc_valloc(std::size_t bytes) {
-  return g_host.allocator_is_foreign ? g_host.libc_valloc(bytes) : valloc(bytes);
-}
-
-LEAKGATE_EXPORT void* __libc_pvalloc(std::size_t bytes) {
-  return g_host.allocator_is_foreign ? g_host.libc_pvalloc(bytes) : pvalloc(bytes);
-}

@@ -1,6 +1,5 @@
-// The calls by which the program maps memory itself: mmap and its family, System V's segments, the
-// data segment's end, and the same as system calls by number. What the C library and the dynamic
-// linker map for themselves does not come by here.
+// The calls by which the program maps memory itself: mmap and its family, and System V's segments.
+// What the C library and the dynamic linker map for themselves does not come by here.
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -12,11 +11,6 @@
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/mapping_recorder.h"
 #include "plugin/agent/unwind/module_table.h"
-
-#include LEAKGATE_ARCH(memory)
-
-// The C library's sbrk by its other name, which needs no search.
-extern "C" void* __sbrk(std::intptr_t bytes);
 
 using namespace leakgate::agent;
 using leakgate::AllocationKind;
@@ -32,23 +26,6 @@ long SystemCall(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
   errno = static_cast<int>(-result);
   return -1;
 }
-
-// Held while a call is forwarded, or made by its number. A library that stands in front of the same
-// functions may make them of the system calls: those are not the program's.
-class Inside {
- public:
-  Inside() : was_inside_(t_is_inside) { t_is_inside = true; }
-  ~Inside() { t_is_inside = was_inside_; }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-
-  [[nodiscard]] bool WasInside() const { return was_inside_; }
-
- private:
-  static thread_local constinit bool t_is_inside;
-  const bool was_inside_;
-};
-thread_local constinit bool Inside::t_is_inside = false;
 
 std::uint8_t ProtectionOf(int bits) {
   return static_cast<std::uint8_t>(bits & (PROT_READ | PROT_WRITE | PROT_EXEC));
@@ -74,8 +51,7 @@ struct MapCall {
 using HostMmap = void* (*)(void*, std::size_t, int, int, int, off_t);
 
 void* Forward(HostMmap host, const MapCall& call) {
-  const Inside inside;
-  if (host != nullptr && !inside.WasInside()) {
+  if (host != nullptr) {
     return host(call.address, call.bytes, call.protection, call.flags, call.fd, call.offset);
   }
   return reinterpret_cast<void*>(SystemCall(SYS_mmap, Word(call.address),
@@ -113,8 +89,7 @@ void* Map(HostMmap host, const MapCall& call, const CallerFrame& caller) {
 }
 
 int ForwardMunmap(void* address, std::size_t bytes) {
-  const Inside inside;
-  if (g_host.munmap != nullptr && !inside.WasInside()) return g_host.munmap(address, bytes);
+  if (g_host.munmap != nullptr) return g_host.munmap(address, bytes);
   return static_cast<int>(SystemCall(SYS_munmap, Word(address), static_cast<long>(bytes)));
 }
 
@@ -131,8 +106,7 @@ struct RemapCall {
 };
 
 void* Forward(const RemapCall& call) {
-  const Inside inside;
-  if (g_host.mremap != nullptr && !inside.WasInside()) {
+  if (g_host.mremap != nullptr) {
     return g_host.mremap(call.address, call.old_bytes, call.new_bytes, call.flags,
                          call.new_address);
   }
@@ -179,68 +153,11 @@ void* Remap(const RemapCall& call, const CallerFrame& caller) {
   return mapped;
 }
 
-int ForwardMprotect(void* address, std::size_t bytes, int protection) {
-  const Inside inside;
-  if (g_host.mprotect != nullptr && !inside.WasInside()) {
-    return g_host.mprotect(address, bytes, protection);
-  }
-  return static_cast<int>(
-      SystemCall(SYS_mprotect, Word(address), static_cast<long>(bytes), protection));
-}
-
 int Protect(void* address, std::size_t bytes, int protection, const CallerFrame& caller,
             int result) {
   if (result == 0 && RecordsMappings(caller.pc)) {
     AfterProtecting(PagesOf(address, bytes), protection, caller);
   }
-  return result;
-}
-
-// The pages that begin between two breaks of the data segment: those that go with the upper one.
-AddressRange PagesBetween(std::uint64_t low, std::uint64_t high) {
-  const auto up = [](std::uint64_t address) {
-    return (address + kPageBytes - 1) & ~(kPageBytes - 1);
-  };
-  return {up(low), up(high)};
-}
-
-std::uint64_t CurrentBreak() { return static_cast<std::uint64_t>(RawSyscall(SYS_brk, 0)); }
-
-void* const kNoBreak = reinterpret_cast<void*>(-1);
-
-void* ForwardSbrk(std::intptr_t bytes) {
-  const Inside inside;
-  return g_host.sbrk != nullptr ? g_host.sbrk(bytes) : __sbrk(bytes);
-}
-
-int ForwardBrk(void* end) {
-  const Inside inside;
-  if (g_host.brk != nullptr) return g_host.brk(end);
-  const char* const before = static_cast<char*>(__sbrk(0));
-  return __sbrk(static_cast<char*>(end) - before) == kNoBreak ? -1 : 0;
-}
-
-void AfterMappingOfBreak(AddressRange pages, const CallerFrame& caller) {
-  if (pages.begin >= pages.end) return;
-  AfterMapping(pages, {AllocationKind::kMapped, ProtectionOf(PROT_READ | PROT_WRITE)}, caller);
-}
-
-// Calls `move`, which moves the end of the data segment to `wanted`, and records what that maps or
-// unmaps. What the C library's malloc takes of the segment does not come by here.
-template <typename Move>
-auto MoveBreak(std::uint64_t wanted, const CallerFrame& caller, const Move& move) {
-  const bool is_recorded = RecordsMappings(caller.pc);
-  const std::uint64_t before = is_recorded ? CurrentBreak() : 0;
-  const TakenMappings taken = is_recorded && wanted < before
-                                  ? BeforeUnmapping(PagesBetween(wanted, before))
-                                  : TakenMappings{};
-  if (is_recorded && wanted > before) BeforeMapping();
-  const auto result = move();
-  if (!is_recorded) return result;
-  const std::uint64_t after = CurrentBreak();
-  if (after >= before) UnmappingFailed(taken);
-  if (after < before) AfterUnmapping(taken);
-  if (wanted > before) AfterMappingOfBreak(PagesBetween(before, after), caller);
   return result;
 }
 
@@ -289,7 +206,10 @@ LEAKGATE_EXPORT void* mremap(void* address, std::size_t old_bytes, std::size_t n
 }
 
 LEAKGATE_EXPORT int mprotect(void* address, std::size_t bytes, int protection) noexcept {
-  const int result = ForwardMprotect(address, bytes, protection);
+  const int result = g_host.mprotect != nullptr
+                         ? g_host.mprotect(address, bytes, protection)
+                         : static_cast<int>(SystemCall(SYS_mprotect, Word(address),
+                                                       static_cast<long>(bytes), protection));
   return Protect(address, bytes, protection, LEAKGATE_CALLER(), result);
 }
 
@@ -339,83 +259,4 @@ LEAKGATE_EXPORT int shmdt(const void* address) noexcept {
     UnmappingFailed(taken);
   }
   return result;
-}
-
-LEAKGATE_EXPORT void* sbrk(std::intptr_t bytes) noexcept {
-  const CallerFrame caller = LEAKGATE_CALLER();
-  if (bytes <= 0) {
-    const std::uint64_t wanted = CurrentBreak() + static_cast<std::uint64_t>(bytes);
-    return MoveBreak(wanted, caller, [=] { return ForwardSbrk(bytes); });
-  }
-  if (!RecordsMappings(caller.pc)) return ForwardSbrk(bytes);
-  BeforeMapping();
-  void* const before = ForwardSbrk(bytes);
-  if (before == kNoBreak) return before;
-  // Not what lies between two looks at the break: malloc moves it on other threads.
-  const auto low = reinterpret_cast<std::uint64_t>(before);
-  AfterMappingOfBreak(PagesBetween(low, low + static_cast<std::uint64_t>(bytes)), caller);
-  return before;
-}
-
-LEAKGATE_EXPORT int brk(void* end) noexcept {
-  return MoveBreak(reinterpret_cast<std::uint64_t>(end), LEAKGATE_CALLER(),
-                   [=] { return ForwardBrk(end); });
-}
-
-namespace {
-
-bool ChangesMappings(long number) {
-  return number == SYS_mmap || number == SYS_munmap || number == SYS_mremap ||
-         number == SYS_mprotect || number == SYS_brk;
-}
-
-constexpr long kNoCallOfOurs = -1;
-
-struct CallByNumber {
-  long number;
-  long arguments[5];
-};
-
-__attribute__((noinline)) long CallHere(const CallByNumber& call, const CallerFrame& caller) {
-  const auto& [a, b, c, d, e] = call.arguments;
-  const auto bytes = static_cast<std::size_t>(b);
-  void* const address = reinterpret_cast<void*>(a);
-  const Inside inside;
-  switch (inside.WasInside() ? kNoCallOfOurs : call.number) {
-    case SYS_mmap:
-      return Word(Map(g_host.mmap,
-                      {address, bytes, static_cast<int>(c), static_cast<int>(d),
-                       static_cast<int>(e), SixthSyscallArgument(caller)},
-                      caller));
-    case SYS_munmap:
-      return munmap(address, bytes);
-    case SYS_mremap:
-      return Word(Remap({address, bytes, static_cast<std::size_t>(c), static_cast<int>(d),
-                         reinterpret_cast<void*>(e)},
-                        caller));
-    case SYS_mprotect:
-      return mprotect(address, bytes, static_cast<int>(c));
-    case SYS_brk:
-      return MoveBreak(static_cast<std::uint64_t>(a), caller,
-                       [=] { return SystemCall(SYS_brk, a); });
-    default:
-      return SystemCall(call.number, a, b, c, d, e, SixthSyscallArgument(caller));
-  }
-}
-
-}  // namespace
-
-// The C library's `syscall`. The system call's sixth argument is where the caller has put it, and
-// stays there: what is in its place else is the caller's own. All but those that map and unmap go
-// on in the caller's frame, as some of them need.
-extern "C" __attribute__((visibility("default"))) long InterposedSyscall(long number, long a,
-                                                                         long b, long c, long d,
-                                                                         long e) asm("syscall");
-
-extern "C" long InterposedSyscall(long number, long a, long b, long c, long d, long e) {
-  using Forwarded = long (*)(long, long, long, long, long, long);
-  if (__builtin_expect(!ChangesMappings(number) && g_host.syscall != nullptr, 1)) {
-    return reinterpret_cast<Forwarded>(g_host.syscall)(number, a, b, c, d, e);
-  }
-  return CallHere({number, {a, b, c, d, e}}, LEAKGATE_CALLER());
 }

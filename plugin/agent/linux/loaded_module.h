@@ -9,7 +9,6 @@
 #include <link.h>
 
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 namespace leakgate::agent {
@@ -39,29 +38,6 @@ struct LoadedModule {
 
 // Returns the hash of a name in a module's DT_GNU_HASH.
 [[nodiscard]] std::uint32_t GnuHash(const char* name);
-
-// Calls `visit` with the module's symbol of each version in which it defines `name`. Only modules
-// with a DT_GNU_HASH are looked at, which all are that today's linkers make.
-template <typename Visit>
-void VisitDefinitions(const LoadedModule& module, const char* name, const Visit& visit) {
-  const std::uint32_t* const table = module.gnu_hash;
-  if (table == nullptr || table[0] == 0) return;
-  const std::uint32_t first_symbol = table[1];
-  const std::uint32_t* const buckets = table + 4 + std::uint64_t{table[2]} * 2;
-  const std::uint32_t* const chains = buckets + table[0];
-  const std::uint32_t hash = GnuHash(name);
-  std::uint32_t index = buckets[hash % table[0]];
-  if (index < first_symbol) return;
-  for (;; ++index) {
-    const std::uint32_t chained = chains[index - first_symbol];
-    const Elf64_Sym& symbol = module.symbols[index];
-    if (((chained ^ hash) >> 1) == 0 && symbol.st_shndx != SHN_UNDEF &&
-        std::strcmp(module.strings + symbol.st_name, name) == 0) {
-      visit(symbol);
-    }
-    if ((chained & 1) != 0) return;
-  }
-}
 
 // Whether the module is relocated and ready, and not being loaded by another thread just now.
 [[nodiscard]] bool IsReady(const LoadedModule& module);

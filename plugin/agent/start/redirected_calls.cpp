@@ -9,7 +9,6 @@
 #include "plugin/agent/base/spin_lock.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/host/on_switch.h"
-#include "plugin/agent/linux/symbol_values.h"
 
 // The interposed functions, by their names in the object file: what they take and return does not
 // matter here. The linker binds them to this library's own (-Bsymbolic-functions).
@@ -19,11 +18,9 @@
 #define LEAKGATE_OTHER_ENTRY(symbol) \
   {.name = #symbol, .ours = reinterpret_cast<void*>(&Ours_##symbol), .family = kOther},
 
-#define LEAKGATE_MALLOCS(apply)                                                                    \
-  apply(malloc) apply(free) apply(calloc) apply(realloc) apply(reallocarray) apply(memalign)       \
-      apply(aligned_alloc) apply(posix_memalign) apply(valloc) apply(pvalloc) apply(__libc_malloc) \
-          apply(__libc_free) apply(__libc_calloc) apply(__libc_realloc) apply(__libc_memalign)     \
-              apply(__libc_valloc) apply(__libc_pvalloc)
+#define LEAKGATE_MALLOCS(apply)                                                              \
+  apply(malloc) apply(free) apply(calloc) apply(realloc) apply(reallocarray) apply(memalign) \
+      apply(aligned_alloc) apply(posix_memalign) apply(valloc) apply(pvalloc)
 #define LEAKGATE_OPERATORS(apply)                                                             \
   apply(_Znwm) apply(_Znam) apply(_ZnwmRKSt9nothrow_t) apply(_ZnamRKSt9nothrow_t)             \
       apply(_ZnwmSt11align_val_t) apply(_ZnamSt11align_val_t)                                 \
@@ -39,8 +36,7 @@
       apply(execve) apply(execv) apply(execvp) apply(execvpe) apply(execl) apply(execlp)       \
           apply(execle) apply(fexecve) apply(execveat) apply(posix_spawn) apply(posix_spawnp)  \
               apply(mmap) apply(mmap64) apply(munmap) apply(mremap) apply(mprotect)            \
-                  apply(pkey_mprotect) apply(shmat) apply(shmdt) apply(sbrk) apply(brk)        \
-                      apply(syscall)
+                  apply(pkey_mprotect) apply(shmat) apply(shmdt)
 
 LEAKGATE_MALLOCS(LEAKGATE_OURS)
 LEAKGATE_OPERATORS(LEAKGATE_OURS)
@@ -128,22 +124,6 @@ void* LateDlsym(void* module, const char* name) {
 }
 
 }  // namespace
-
-// The hosts are the next definitions after the agent's: a library that stands in front of the C
-// library's functions finds those as ever.
-void LeadLookupsToAgent() {
-  constexpr std::size_t kCount = sizeof(g_functions) / sizeof(g_functions[0]);
-  Redirection led[kCount];
-  std::size_t count = 0;
-  for (const Redirection& function : g_functions) {
-    const bool is_operator = function.name[0] == '_' && function.name[1] == 'Z';
-    const bool is_loading = std::strncmp(function.name, "dl", 2) == 0;
-    if (is_operator || (is_loading && std::strcmp(function.name, "dlclose") != 0)) continue;
-    led[count] = function;
-    led[count++].host = dlsym(RTLD_NEXT, function.name);
-  }
-  LeadLookups({led, count});
-}
 
 // An operator of the program's own is left alone, since the malloc behind it is recorded.
 RedirectedSlots RedirectInterposed(Redirect to) {

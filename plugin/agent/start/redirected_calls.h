@@ -11,9 +11,4 @@ namespace leakgate::agent {
 // called on any thread while others run.
 RedirectedSlots RedirectInterposed(Redirect to);
 
-// Leads lookups that would pass the agent by to it (linux/symbol_values.h), in a process that has
-// begun with the agent. REQUIRES: the host's functions are resolved; what the dynamic linker
-// allocates meanwhile is not the program's.
-void LeadLookupsToAgent();
-
 }  // namespace leakgate::agent

@@ -19,7 +19,6 @@
 #include "plugin/agent/record/live_map.h"
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/record/stack_table.h"
-#include "plugin/agent/start/redirected_calls.h"
 #include "plugin/agent/threads/thread_state.h"
 #include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/windows/allowances.h"
@@ -143,7 +142,6 @@ void Start() {
   // A late agent is told whom to ask.
   const char* const control = IsLoadedLate() ? nullptr : InitialEnvironment(kControlVariable);
   const ControlReply reply = control == nullptr ? ControlReply{} : AskToBeTraced(control);
-  if (reply.region_fd >= 0) LeadLookupsToAgent();
   // Started, before the canary asks for its route.
   g_stage.store(Stage::kStarted, std::memory_order_release);
   if (reply.region_fd >= 0) StartTracing(reply.region_fd, TracingBegin::kWithTheProcess);
