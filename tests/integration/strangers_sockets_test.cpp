@@ -93,13 +93,13 @@ TEST_F(StrangersSocketsTest, ForgeNoEntry) {
       Stranger("bind('a\\n0: 00000002 00000000 00010000 0001 01 9 @leakgate-session-0-forged')\n"
                "fill('leakgate-session-0-\\x1b[31mred')\n"
                "fill('leakgate-session-0-x and y')\n"
-               "fill('leakgate-run-0-7-0123456789abcde\\n')\n"));
+               "fill('leakgate-run-0-9999999-0123456789abcde\\n')\n"));
   stranger.WaitFor("ready");
   const CommandResult list = InTime({"session", "list"});
   EXPECT_EQ(list.exit_code, 0);
   EXPECT_THAT(list.standard_output + list.standard_error,
               AllOf(Not(HasSubstr("forged")), Not(HasSubstr("red")), Not(HasSubstr("x and y")),
-                    Not(HasSubstr("PID 7")), Not(HasSubstr("\x1b"))));
+                    Not(HasSubstr("PID 9999999")), Not(HasSubstr("\x1b"))));
 }
 
 // One's own session that has been stopped is named, and holds up nobody either.

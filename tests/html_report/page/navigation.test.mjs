@@ -30,9 +30,9 @@ test('the back button goes back, with the filter as it was', async () => {
   await page.locator('.grid tbody a').first().click();
   await page.locator('.test').waitFor();
   await page.goBack();
-  assert.equal((await names(page)).length, 3);
+  await page.waitForFunction(() => document.querySelectorAll('.grid tbody .test-name').length === 3);
   await page.goBack();
-  assert.ok((await names(page)).length > 20);
+  await page.waitForFunction(() => document.querySelectorAll('.grid tbody .test-name').length > 20);
   await close();
 });
 
