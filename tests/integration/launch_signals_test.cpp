@@ -95,7 +95,7 @@ TEST(LaunchSignalsTest, EndTheRunnerOnceTheProgramHasEnded) {
                   "int main(int count, char** names) {\n"
                   "  for (int i = 1; i < count; ++i)\n"
                   "    ((void (*)())dlsym(dlopen(names[i], RTLD_NOW), \"Leak\"))();\n"
-                  "  std::printf(\"pid %d\\n\", getpid());\n}\n");
+                  "  std::printf(\"pid %d\\n\", getpid());\n  std::fflush(stdout);\n}\n");
   const CommandResult built = RunCommand(
       {"bash", "-c",
        "g++ -O0 program.cpp -o program && g++ -O0 -shared -fPIC -Wl,--build-id=none library.cpp "
