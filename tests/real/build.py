@@ -19,7 +19,7 @@ import sys
 from suites import HERE, ROOT, SUITES, Suite
 
 sys.path.insert(0, str(HERE.parent / "support"))
-from own_apt import OwnApt  # noqa: E402: found by the line above
+from own_apt import OwnApt, debian_release  # noqa: E402: found by the line above
 
 
 def say(text: str) -> None:
@@ -37,6 +37,8 @@ def fetch_source(package: str) -> pathlib.Path:
     try:
         return OwnApt(ROOT / "apt", "deb-src").source(package, folder)
     except subprocess.CalledProcessError:
+        if debian_release()[0] == "bookworm":
+            raise
         say(f"the mirror does not have it for this release; fetching {package} as Debian 12 has it")
         return OwnApt(ROOT / "apt-bookworm", "deb-src", ("bookworm",)).source(package, folder)
 
