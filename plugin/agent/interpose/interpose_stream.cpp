@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <cstring>
 
 #include "common/control_protocol.h"
 #include "plugin/agent/interpose/interpose.h"
