@@ -8,10 +8,12 @@
 // its last act, so that it needs no stack frame.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 
 #include "plugin/agent/arch/processor.h"
 #include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/start/startup.h"
 
@@ -20,6 +22,16 @@
 #define LEAKGATE_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace leakgate::agent {
+
+// Does what the C library's wrapper does, for calls that come before that is known. Those of
+// mapping and of prctl never start the agent: the caller may be an allocator that begins.
+inline long SystemCall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                       long f = 0) {
+  const long result = RawSyscall(number, a, b, c, d, e, f);
+  if (!IsError(result)) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
 
 // Holds while a foreign allocator works, which may call malloc itself. The C library's allocator
 // does not: there an allocation in between is a signal handler's, and is recorded like any other.

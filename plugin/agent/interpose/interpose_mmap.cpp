@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 
-#include <cerrno>
 #include <cstdarg>
 
 #include "plugin/agent/interpose/interpose.h"
@@ -16,16 +15,6 @@ using namespace leakgate::agent;
 using leakgate::AllocationKind;
 
 namespace {
-
-// These do what the C library's wrappers do, for calls that come before those are known. They never
-// start the agent: the caller may be an allocator that begins.
-long SystemCall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
-                long f = 0) {
-  const long result = RawSyscall(number, a, b, c, d, e, f);
-  if (!IsError(result)) return result;
-  errno = static_cast<int>(-result);
-  return -1;
-}
 
 std::uint8_t ProtectionOf(int bits) {
   return static_cast<std::uint8_t>(bits & (PROT_READ | PROT_WRITE | PROT_EXEC));

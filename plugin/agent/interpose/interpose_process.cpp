@@ -81,14 +81,16 @@ LEAKGATE_EXPORT void _Exit(int status) noexcept {
 // The process may be about to forbid itself system calls, on pain of death: the runner is not asked
 // at its end then. Filters need PR_SET_NO_NEW_PRIVS first, whichever call sets them.
 LEAKGATE_EXPORT int prctl(int option, ...) noexcept {
-  (void)CurrentRoute();
   va_list rest;
   va_start(rest, option);
   unsigned long arguments[4];
   for (unsigned long& argument : arguments) argument = va_arg(rest, unsigned long);
   va_end(rest);
   if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP) AskNothingAtProcessEnd();
-  return g_host.prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]);
+  const auto [a, b, c, d] = arguments;
+  if (g_host.prctl != nullptr) return g_host.prctl(option, a, b, c, d);
+  return static_cast<int>(SystemCall(SYS_prctl, option, static_cast<long>(a), static_cast<long>(b),
+                                     static_cast<long>(c), static_cast<long>(d)));
 }
 
 LEAKGATE_EXPORT void quick_exit(int status) noexcept {

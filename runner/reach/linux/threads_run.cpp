@@ -28,12 +28,12 @@ bool ThreadsRun::HasRunOrWaits(int tid, std::chrono::nanoseconds before) const {
 }
 
 void ThreadsRun::Wait() const {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point end = Clock::now() + kLongestWait;
+  using std::chrono::steady_clock;
+  const steady_clock::time_point end = steady_clock::now() + kLongestWait;
   std::this_thread::sleep_for(kShortestWait);
   std::vector<int> waiting;
   for (const auto& [tid, before] : before_) waiting.push_back(tid);
-  for (auto pause = std::chrono::microseconds(200); Clock::now() < end;) {
+  for (auto pause = std::chrono::microseconds(200); steady_clock::now() < end;) {
     std::erase_if(waiting, [&](int tid) { return HasRunOrWaits(tid, before_.at(tid)); });
     if (waiting.empty()) return;
     std::this_thread::sleep_for(pause);
