@@ -157,7 +157,8 @@ TEST_P(StaticsTest, FailForWhatTheyLose) {
 
 TEST_P(StaticsTest, FailForWhatGrowsBesideTheInitialiser) {
   for (const std::string test : {"Static.GrowsOnceItIsThere", "Static.KeepsABlockAndThrowsEachTime",
-                                 "Static.StartsAThreadThatKeepsABlockEachTime"}) {
+                                 "Static.StartsAThreadThatKeepsABlockEachTime",
+                                 "Static.OfALibraryThatIsLoadedAnewEachTime"}) {
     const nlohmann::json window = Test(test);
     EXPECT_EQ(window["verdict"], "over_budget") << test;
     EXPECT_THAT(TextsOf(window, "disposition"), Contains("steady"));

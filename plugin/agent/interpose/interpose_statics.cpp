@@ -2,7 +2,9 @@
 // the life of a process (Itanium C++ ABI, 3.3.3). What such an initialiser allocates is marked:
 // where it is still held, no repetition of the test must prove that it is built once.
 //
-// A runtime that is linked into the program itself does not come by here.
+// A runtime that is linked into the program itself does not come by here. A library that is
+// unloaded and loaded again initialises its variables anew: those that were loaded later do not
+// count.
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/linux/call_slots.h"
 #include "plugin/agent/windows/windows.h"
@@ -35,7 +37,7 @@ void TakeOtherContext(ThreadState& thread) {
 }
 
 void NoteBegin(const std::uint64_t* guard) {
-  if (!IsTracing() || !CanRecord()) return;
+  if (!IsTracing() || !IsThereForGood(guard) || !CanRecord()) return;
   {
     const RecordingGuard recording;
     SettleWindows(recording);
