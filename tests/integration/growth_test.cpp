@@ -71,11 +71,12 @@ TEST_P(GrowthTest, FailsWhatGrowsNowAndThen) {
   EXPECT_EQ(VerdictOf("Seldom.EachThirdCall"), "over_budget");
   EXPECT_THAT(Reasons("Seldom.EachThirdCall"),
               Contains("in 64 repetitions it grew by 21 blocks, 2100 B"));
+  EXPECT_EQ(VerdictOf("Seldom.EachEighthCall"), "over_budget");
 }
 
 TEST_P(GrowthTest, FailsWhatStaysFromManyTestsAndGrowsInTheLongRun) {
-  EXPECT_EQ(VerdictOf("EachEighthCall.Keeps/0"), "over_budget");
-  EXPECT_EQ(VerdictOf("EachEighthCall.Keeps/8"), "unconfirmed");
+  EXPECT_EQ(VerdictOf("EachThirtiethCall.Keeps/0"), "over_budget");
+  EXPECT_EQ(VerdictOf("EachThirtiethCall.Keeps/30"), "unconfirmed");
 }
 
 TEST_P(GrowthTest, LeavesWhatStaysFromManyTestsUnconfirmed) {
@@ -108,7 +109,7 @@ TEST_P(GrowthTest, FailsTheSameWithoutABound) {
 TEST_P(GrowthTest, FailsWhatGrowsAndCannotBeRepeatedForLonger) {
   EXPECT_EQ(VerdictOf("Failing.InTheTenthRepetition"), "over_budget");
   EXPECT_THAT(Reasons("Failing.InTheTenthRepetition"),
-              Contains("in six repetitions; for longer, it did not pass when run alone, in "
+              Contains("in 6 repetitions; for longer, it did not pass when run alone, in "
                        "repetition 10"));
 }
 
