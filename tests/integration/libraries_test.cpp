@@ -11,6 +11,7 @@ namespace {
 
 using testing::Ge;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
 using testing::Not;
 using testing::Pair;
 using testing::UnorderedElementsAre;
@@ -59,6 +60,49 @@ TEST_P(LibrariesTest, LibrarysInitialiserBelongsToTheProgram) {
 }
 
 LEAKGATE_IN_BOTH_MODES(LibrariesTest);
+
+// Calls that pass by what stands in front of malloc.
+class BypassesTest : public BothModes {
+ protected:
+  static Outcome OutcomeIn(const std::string& test) { return OutcomeOfTest("bypasses", test); }
+  // The plugin's initialiser has a block, too, as long as the plugin is loaded.
+  static Outcome PluginLeak() {
+    return OverBudget({{304, 1, "malloc", "AtLoad::AtLoad()",
+                        PlaceOf("leaky_plugin.cpp", "plugin's initialiser")},
+                       {303, 1, "malloc", "LeakInPlugin", PlaceOf("leaky_plugin.cpp", "plugin")}});
+  }
+};
+
+TEST_P(BypassesTest, AreSeenOfALibraryThatBindsDeeply) {
+  EXPECT_EQ(OutcomeIn("DeepBinding.Leaks"), PluginLeak());
+  EXPECT_EQ(OutcomeIn("DeepBinding.LeaksByACallThatIsBoundWhenItIsMade"), PluginLeak());
+  EXPECT_EQ(OutcomeIn("DeepBinding.LeaksWhereTheFileIsNamed"), PluginLeak());
+  // Beside what the dynamic linker has.
+  EXPECT_THAT(OutcomeIn("DeepBinding.LeaksWhereTheNameSpaceIsNamed").leaks,
+              IsSupersetOf(PluginLeak().leaks));
+}
+
+TEST_P(BypassesTest, AreSeenByTheCLibrarysOwnNames) {
+  EXPECT_EQ(OutcomeIn("LibcsNames.Leak"),
+            OverBudget({{321, 1, "malloc", "LibcsNames_Leak_Test::TestBody()",
+                         PlaceOf("bypasses.cpp", "__libc_malloc")}}));
+}
+
+TEST_P(BypassesTest, AreSeenOfAFunctionThatIsFoundByHand) {
+  EXPECT_EQ(OutcomeIn("FoundByHand.Leaks"),
+            OverBudget({{331, 1, "malloc", "FoundByHand_Leaks_Test::TestBody()",
+                         PlaceOf("bypasses.cpp", "malloc by hand")}}));
+}
+
+TEST_P(BypassesTest, PassWhereAllIsFreed) {
+  for (const std::string test : {"DeepBinding.FreesAll", "LibcsNames.FreeAll",
+                                 "FoundByHand.FreesAll", "Loading.FindsWhatItFindsAlone"}) {
+    EXPECT_EQ(OutcomeIn(test), Pass()) << test;
+  }
+  EXPECT_FALSE(RunTests("bypasses").report.contains("free_errors"));
+}
+
+LEAKGATE_IN_BOTH_MODES(BypassesTest);
 
 // Over {in the executable, in a library}.
 class OwnNewTest : public BothModes {

@@ -80,6 +80,8 @@ TEST_P(MappingsTest, ChargesEachWayToMapToItsLine) {
       {"Mapped.ReplacesAll", 2, 1, "mapped", "replaced"},
       {"Mapped.FailsToReplace", 2, 1, "mapped", "kept"},
       {"Mapped.FailsToUnmap", 2, 1, "mapped", "stays"},
+      {"Mapped.MovesTheBreak", 3, 1, "mapped", "break"},
+      {"Mapped.MapsByNumber", 2, 1, "mapped", "number"},
       {"Mapped.LeavesAFile", 2, 1, "mapped file", "file"},
       {"Mapped.LeavesSharedPages", 1, 1, "shared memory", "shared"},
       {"Mapped.LeavesASegment", 3, 1, "shared memory", "segment"},
@@ -101,8 +103,13 @@ TEST_P(MappingsTest, ChargesEachWayToMapToItsLine) {
         OverBudget({PagesBy(way.pages, way.mappings, way.kind, BodyOf(way.test), way.marker)}))
         << way.test;
   }
-  for (const char* const test : {"Unmaps", "UnmapsInHalves", "UnmapsTwoAtOnce", "DetachesASegment",
-                                 "MovesAndUnmaps", "Reserves", "Decommits"}) {
+  const std::string place = PlaceOf("leaky_plugin.cpp", "mapped by a plugin");
+  EXPECT_EQ(MappedIn(run.Test("Mapped.MapsInALibraryThatBindsDeeply")),
+            OverBudget({{5 * kPage, 1, "mapped", "MapInPlugin", place}}));
+  for (const char* const test :
+       {"Unmaps", "UnmapsInHalves", "UnmapsTwoAtOnce", "DetachesASegment", "MovesAndUnmaps",
+        "Reserves", "Decommits", "MovesTheBreakForthAndBack", "UnmapsByNumber",
+        "MovesAndDetachesByNumber"}) {
     EXPECT_EQ(MappedIn(run.Test(std::string("Mapped.") + test)), Pass()) << test;
   }
   EXPECT_EQ(run.Test("Mapped.CommitsBitByBit")["reserved_bytes"], 1020 * kPage);

@@ -15,6 +15,8 @@ class SpinLock {
     // Acquire pairs with the release in Unlock.
     while (locked_.exchange(true, std::memory_order_acquire)) YieldProcessor();
   }
+  // Returns false at once if it is held.
+  [[nodiscard]] bool TryLock() { return !locked_.exchange(true, std::memory_order_acquire); }
   void Unlock() { locked_.store(false, std::memory_order_release); }
 
   // For a fork child, which may have inherited the lock while another thread of its parent held it.

@@ -15,12 +15,12 @@ constinit HostFunctions g_host{};
 
 namespace {
 
-constinit bool g_is_late = false;
-
+// The agent's own calls of dlsym would lead to its own.
 template <typename Function>
 void Resolve(Function*& function, const char* name, void* where = RTLD_NEXT) {
-  const bool is_own_search = g_is_late && where == RTLD_NEXT;
-  function = reinterpret_cast<Function*>(is_own_search ? FindHost(name) : dlsym(where, name));
+  const bool is_own_search = g_host.is_late && where == RTLD_NEXT;
+  function =
+      reinterpret_cast<Function*>(is_own_search ? FindHost(name) : g_host.dlsym(where, name));
 }
 
 template <typename Function>
@@ -56,6 +56,13 @@ void ResolveMalloc() {
   Resolve(g_host.posix_memalign, "posix_memalign");
   Resolve(g_host.valloc, "valloc");
   Resolve(g_host.pvalloc, "pvalloc");
+  Resolve(g_host.libc_malloc, "__libc_malloc");
+  Resolve(g_host.libc_free, "__libc_free");
+  Resolve(g_host.libc_calloc, "__libc_calloc");
+  Resolve(g_host.libc_realloc, "__libc_realloc");
+  Resolve(g_host.libc_memalign, "__libc_memalign");
+  Resolve(g_host.libc_valloc, "__libc_valloc");
+  Resolve(g_host.libc_pvalloc, "__libc_pvalloc");
 }
 
 // The names are the Itanium C++ ABI's.
@@ -94,6 +101,9 @@ void ResolveMmap() {
   Resolve(g_host.pkey_mprotect, "pkey_mprotect");
   Resolve(g_host.shmat, "shmat");
   Resolve(g_host.shmdt, "shmdt");
+  Resolve(g_host.sbrk, "sbrk");
+  Resolve(g_host.brk, "brk");
+  Resolve(g_host.syscall, "syscall");
 }
 
 void FindAllocator() {
@@ -111,11 +121,8 @@ void FindAllocator() {
 void ResolveOthers() {
   Resolve(g_host.pthread_create, "pthread_create");
   Resolve(g_host.dlclose, "dlclose");
-  if (g_is_late) {
-    Resolve(g_host.dlopen, "dlopen");
-    Resolve(g_host.dlmopen, "dlmopen");
-    Resolve(g_host.dlsym, "dlsym");
-  }
+  Resolve(g_host.dlopen, "dlopen");
+  Resolve(g_host.dlmopen, "dlmopen");
   Resolve(g_host.libc_start_main, "__libc_start_main");
   Resolve(g_host.exit, "exit");
   Resolve(g_host.exit_now, "_exit");
@@ -140,7 +147,8 @@ void ResolveOthers() {
 // One that the program defines comes before the agent's, and does without it; before the
 // runtime's, where the agent stands in for that alone.
 bool OperatorsAreOurs() {
-  const link_map* const expected = g_is_late ? Owner(g_host.op_new) : Owner(&ResolveHostFunctions);
+  const link_map* const expected =
+      g_host.is_late ? Owner(g_host.op_new) : Owner(&ResolveHostFunctions);
   for (const char* const name : {"_Znwm",
                                  "_Znam",
                                  "_ZnwmRKSt9nothrow_t",
@@ -162,7 +170,7 @@ bool OperatorsAreOurs() {
                                  "_ZdlPvSt11align_val_tRKSt9nothrow_t",
                                  "_ZdaPvSt11align_val_tRKSt9nothrow_t"}) {
     void (*first)() = nullptr;
-    Resolve(first, name, g_is_late ? RTLD_NEXT : RTLD_DEFAULT);
+    Resolve(first, name, g_host.is_late ? RTLD_NEXT : RTLD_DEFAULT);
     if (Owner(first) != expected) return false;
   }
   return true;
@@ -197,8 +205,13 @@ void FindOperators() {
   g_host.operators_are_ours = OperatorsAreOurs();
 }
 
+// Where the agent came first, the host's come behind it: those in front may be made of its own.
+ModuleRange HostModules() { return IsLoadedLate() ? ModuleRange{} : ModulesBehindAgent(); }
+
 void ResolveHostFunctions() {
-  g_is_late = IsLoadedLate();
+  g_host.is_late = IsLoadedLate();
+  g_host.first_modules = ModulesBehindAgent().end;
+  g_host.dlsym = HostFunction(g_host.dlsym, "dlsym");
   ResolveMalloc();
   ResolveNew(RTLD_NEXT);
   ResolveDelete(RTLD_NEXT);
@@ -225,7 +238,7 @@ bool IsThereForGood(const void* address) {
 
 void ResolveLateOperators() {
   for (const char* const runtime : {"libstdc++.so.6", "libc++.so.1"}) {
-    void* const loaded = dlopen(runtime, RTLD_LAZY | RTLD_NOLOAD);
+    void* const loaded = g_host.dlopen(runtime, RTLD_LAZY | RTLD_NOLOAD);
     if (loaded == nullptr) continue;
     ResolveNew(loaded);
     ResolveDelete(loaded);

@@ -17,6 +17,7 @@
 #include <new>
 
 #include "plugin/agent/base/visibility.h"
+#include "plugin/agent/linux/call_slots.h"
 
 struct link_map;
 
@@ -40,6 +41,14 @@ struct HostFunctions {
   int (*posix_memalign)(void**, std::size_t, std::size_t);
   void* (*valloc)(std::size_t);
   void* (*pvalloc)(std::size_t);
+  // glibc's own, by the names that only it has. Used where the allocator is another one.
+  void* (*libc_malloc)(std::size_t);
+  void (*libc_free)(void*);
+  void* (*libc_calloc)(std::size_t, std::size_t);
+  void* (*libc_realloc)(void*, std::size_t);
+  void* (*libc_memalign)(std::size_t, std::size_t);
+  void* (*libc_valloc)(std::size_t);
+  void* (*libc_pvalloc)(std::size_t);
 
   void* (*op_new)(std::size_t);
   void* (*op_new_array)(std::size_t);
@@ -71,10 +80,12 @@ struct HostFunctions {
   int (*pkey_mprotect)(void*, std::size_t, int, int);
   void* (*shmat)(int, const void*, int);
   int (*shmdt)(const void*);
+  void* (*sbrk)(std::intptr_t);
+  int (*brk)(void*);
+  long (*syscall)(long, ...);
 
   int (*pthread_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   int (*dlclose)(void*);
-  // Only set where the agent was loaded into a running process.
   void* (*dlopen)(const char*, int);
   void* (*dlmopen)(long, const char*, int);
   void* (*dlsym)(void*, const char*);
@@ -102,6 +113,8 @@ struct HostFunctions {
   void (*freeaddrinfo)(addrinfo*);
 
   bool is_resolved = false;
+  bool is_late = false;               // IsLoadedLate()
+  std::uint32_t first_modules = 0;    // how many the process began with
   bool allocator_is_foreign = false;  // malloc is not the C library's
   std::uint64_t allocator_begin = 0;  // the module that has it
   std::uint64_t allocator_end = 0;
@@ -115,6 +128,17 @@ extern LEAKGATE_INTERNAL HostFunctions g_host;
 // Whether the agent was loaded into a process that ran already, behind all that it stands in for.
 // Then nothing leads to it until slots are redirected (linux/call_slots.h).
 [[nodiscard]] bool IsLoadedLate();
+
+// Returns where the host's functions are looked for, by call_slots.h.
+[[nodiscard]] ModuleRange HostModules();
+
+// Returns `function` of g_host, which `name` names, also before g_host is filled. Takes no lock but
+// the dynamic linker's, and allocates nothing.
+template <typename Function>
+[[nodiscard]] Function* HostFunction(Function* const& function, const char* name) {
+  if (__builtin_expect(function != nullptr, 1)) return function;
+  return reinterpret_cast<Function*>(FindHost(name, HostModules()));
+}
 
 // Fills g_host. The dynamic linker may allocate meanwhile (bootstrap_heap.h).
 void ResolveHostFunctions();

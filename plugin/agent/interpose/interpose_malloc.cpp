@@ -139,3 +139,48 @@ LEAKGATE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
   return Traced(AllocationKind::kMemalign, bytes, LEAKGATE_CALLER(),
                 [](std::size_t asked) { return g_host.pvalloc(asked); });
 }
+
+// The same functions under the names that glibc has for them, which lead past whatever stands in
+// front of malloc. Where that is another allocator, it may itself be made of these: then they are
+// its own affair. So they are as long as that is not known, and never start the agent: the caller
+// may be an allocator that begins.
+namespace {
+
+bool AreMallocs() { return g_host.is_resolved && !g_host.allocator_is_foreign; }
+
+}  // namespace
+
+LEAKGATE_EXPORT void* __libc_malloc(std::size_t bytes) {
+  if (AreMallocs()) return malloc(bytes);
+  return HostFunction(g_host.libc_malloc, "__libc_malloc")(bytes);
+}
+
+LEAKGATE_EXPORT void __libc_free(void* block) {
+  if (AreMallocs()) return free(block);
+  return HostFunction(g_host.libc_free, "__libc_free")(block);
+}
+
+LEAKGATE_EXPORT void* __libc_calloc(std::size_t count, std::size_t size) {
+  if (AreMallocs()) return calloc(count, size);
+  return HostFunction(g_host.libc_calloc, "__libc_calloc")(count, size);
+}
+
+LEAKGATE_EXPORT void* __libc_realloc(void* block, std::size_t bytes) {
+  if (AreMallocs()) return realloc(block, bytes);
+  return HostFunction(g_host.libc_realloc, "__libc_realloc")(block, bytes);
+}
+
+LEAKGATE_EXPORT void* __libc_memalign(std::size_t alignment, std::size_t bytes) {
+  if (AreMallocs()) return memalign(alignment, bytes);
+  return HostFunction(g_host.libc_memalign, "__libc_memalign")(alignment, bytes);
+}
+
+LEAKGATE_EXPORT void* __libc_valloc(std::size_t bytes) {
+  if (AreMallocs()) return valloc(bytes);
+  return HostFunction(g_host.libc_valloc, "__libc_valloc")(bytes);
+}
+
+LEAKGATE_EXPORT void* __libc_pvalloc(std::size_t bytes) {
+  if (AreMallocs()) return pvalloc(bytes);
+  return HostFunction(g_host.libc_pvalloc, "__libc_pvalloc")(bytes);
+}

@@ -1,5 +1,6 @@
-// The calls by which the program maps memory itself: mmap and its family, and System V's segments.
-// What the C library and the dynamic linker map for themselves does not come by here.
+// The calls by which the program maps memory itself: mmap and its family, System V's segments, the
+// data segment's end, and the same as system calls by number. What the C library and the dynamic
+// linker map for themselves does not come by here.
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -11,10 +12,33 @@
 #include "plugin/agent/record/mapping_recorder.h"
 #include "plugin/agent/unwind/module_table.h"
 
+#include LEAKGATE_ARCH(chosen_jump)
+#include LEAKGATE_ARCH(memory)
+
+// The C library's sbrk by its other name, which needs no search.
+extern "C" void* __sbrk(std::intptr_t bytes);
+
 using namespace leakgate::agent;
 using leakgate::AllocationKind;
 
 namespace {
+
+// Held while a call is forwarded, or made by its number. A library that stands in front of the same
+// functions may make them of the system calls: those are not the program's.
+class Inside {
+ public:
+  Inside() : was_inside_(t_is_inside) { t_is_inside = true; }
+  ~Inside() { t_is_inside = was_inside_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  [[nodiscard]] bool WasInside() const { return was_inside_; }
+
+ private:
+  static thread_local constinit bool t_is_inside;
+  const bool was_inside_;
+};
+thread_local constinit bool Inside::t_is_inside = false;
 
 std::uint8_t ProtectionOf(int bits) {
   return static_cast<std::uint8_t>(bits & (PROT_READ | PROT_WRITE | PROT_EXEC));
@@ -40,7 +64,8 @@ struct MapCall {
 using HostMmap = void* (*)(void*, std::size_t, int, int, int, off_t);
 
 void* Forward(HostMmap host, const MapCall& call) {
-  if (host != nullptr) {
+  const Inside inside;
+  if (host != nullptr && !inside.WasInside()) {
     return host(call.address, call.bytes, call.protection, call.flags, call.fd, call.offset);
   }
   return reinterpret_cast<void*>(SystemCall(SYS_mmap, Word(call.address),
@@ -78,8 +103,22 @@ void* Map(HostMmap host, const MapCall& call, const CallerFrame& caller) {
 }
 
 int ForwardMunmap(void* address, std::size_t bytes) {
-  if (g_host.munmap != nullptr) return g_host.munmap(address, bytes);
+  const Inside inside;
+  if (g_host.munmap != nullptr && !inside.WasInside()) return g_host.munmap(address, bytes);
   return static_cast<int>(SystemCall(SYS_munmap, Word(address), static_cast<long>(bytes)));
+}
+
+int Unmap(void* address, std::size_t bytes, const CallerFrame& caller) {
+  if (!RecordsMappings(caller.pc)) return ForwardMunmap(address, bytes);
+  const TakenMappings taken = BeforeUnmapping(PagesOf(address, bytes));
+  const int result = ForwardMunmap(address, bytes);
+  if (result == 0) {
+    NoteUnmapped(PagesOf(address, bytes));
+    AfterUnmapping(taken);
+  } else {
+    UnmappingFailed(taken);
+  }
+  return result;
 }
 
 struct RemapCall {
@@ -95,7 +134,8 @@ struct RemapCall {
 };
 
 void* Forward(const RemapCall& call) {
-  if (g_host.mremap != nullptr) {
+  const Inside inside;
+  if (g_host.mremap != nullptr && !inside.WasInside()) {
     return g_host.mremap(call.address, call.old_bytes, call.new_bytes, call.flags,
                          call.new_address);
   }
@@ -142,11 +182,68 @@ void* Remap(const RemapCall& call, const CallerFrame& caller) {
   return mapped;
 }
 
+int ForwardMprotect(void* address, std::size_t bytes, int protection) {
+  const Inside inside;
+  if (g_host.mprotect != nullptr && !inside.WasInside()) {
+    return g_host.mprotect(address, bytes, protection);
+  }
+  return static_cast<int>(
+      SystemCall(SYS_mprotect, Word(address), static_cast<long>(bytes), protection));
+}
+
 int Protect(void* address, std::size_t bytes, int protection, const CallerFrame& caller,
             int result) {
   if (result == 0 && RecordsMappings(caller.pc)) {
     AfterProtecting(PagesOf(address, bytes), protection, caller);
   }
+  return result;
+}
+
+// The pages that begin between two breaks of the data segment: those that go with the upper one.
+AddressRange PagesBetween(std::uint64_t low, std::uint64_t high) {
+  const auto up = [](std::uint64_t address) {
+    return (address + kPageBytes - 1) & ~(kPageBytes - 1);
+  };
+  return {up(low), up(high)};
+}
+
+std::uint64_t CurrentBreak() { return static_cast<std::uint64_t>(RawSyscall(SYS_brk, 0)); }
+
+void* const kNoBreak = reinterpret_cast<void*>(-1);
+
+void* ForwardSbrk(std::intptr_t bytes) {
+  const Inside inside;
+  return g_host.sbrk != nullptr ? g_host.sbrk(bytes) : __sbrk(bytes);
+}
+
+int ForwardBrk(void* end) {
+  const Inside inside;
+  if (g_host.brk != nullptr) return g_host.brk(end);
+  const char* const before = static_cast<char*>(__sbrk(0));
+  return __sbrk(static_cast<char*>(end) - before) == kNoBreak ? -1 : 0;
+}
+
+void AfterMappingOfBreak(AddressRange pages, const CallerFrame& caller) {
+  if (pages.begin >= pages.end) return;
+  AfterMapping(pages, {AllocationKind::kMapped, ProtectionOf(PROT_READ | PROT_WRITE)}, caller);
+}
+
+// Calls `move`, which moves the end of the data segment to `wanted`, and records what that maps or
+// unmaps. What the C library's malloc takes of the segment does not come by here.
+template <typename Move>
+auto MoveBreak(std::uint64_t wanted, const CallerFrame& caller, const Move& move) {
+  const bool is_recorded = RecordsMappings(caller.pc);
+  const std::uint64_t before = is_recorded ? CurrentBreak() : 0;
+  const TakenMappings taken = is_recorded && wanted < before
+                                  ? BeforeUnmapping(PagesBetween(wanted, before))
+                                  : TakenMappings{};
+  if (is_recorded && wanted > before) BeforeMapping();
+  const auto result = move();
+  if (!is_recorded) return result;
+  const std::uint64_t after = CurrentBreak();
+  if (after >= before) UnmappingFailed(taken);
+  if (after < before) AfterUnmapping(taken);
+  if (wanted > before) AfterMappingOfBreak(PagesBetween(before, after), caller);
   return result;
 }
 
@@ -157,62 +254,7 @@ std::size_t BytesOfSegment(int id) {
   return IsError(result) ? 0 : segment.shm_segsz;
 }
 
-}  // namespace
-
-LEAKGATE_EXPORT void* mmap(void* address, std::size_t bytes, int protection, int flags, int fd,
-                           off_t offset) noexcept {
-  return Map(g_host.mmap, {address, bytes, protection, flags, fd, offset}, LEAKGATE_CALLER());
-}
-
-LEAKGATE_EXPORT void* mmap64(void* address, std::size_t bytes, int protection, int flags, int fd,
-                             off64_t offset) noexcept {
-  return Map(g_host.mmap64, {address, bytes, protection, flags, fd, offset}, LEAKGATE_CALLER());
-}
-
-LEAKGATE_EXPORT int munmap(void* address, std::size_t bytes) noexcept {
-  const CallerFrame caller = LEAKGATE_CALLER();
-  if (!RecordsMappings(caller.pc)) return ForwardMunmap(address, bytes);
-  const TakenMappings taken = BeforeUnmapping(PagesOf(address, bytes));
-  const int result = ForwardMunmap(address, bytes);
-  if (result == 0) {
-    NoteUnmapped(PagesOf(address, bytes));
-    AfterUnmapping(taken);
-  } else {
-    UnmappingFailed(taken);
-  }
-  return result;
-}
-
-// The fifth argument is there with some flags only; what is in its place else is passed on
-// unread, as the C library does.
-LEAKGATE_EXPORT void* mremap(void* address, std::size_t old_bytes, std::size_t new_bytes, int flags,
-                             ...) noexcept {
-  va_list rest;
-  va_start(rest, flags);
-  void* const new_address = va_arg(rest, void*);
-  va_end(rest);
-  return Remap({address, old_bytes, new_bytes, flags, new_address}, LEAKGATE_CALLER());
-}
-
-LEAKGATE_EXPORT int mprotect(void* address, std::size_t bytes, int protection) noexcept {
-  const int result = g_host.mprotect != nullptr
-                         ? g_host.mprotect(address, bytes, protection)
-                         : static_cast<int>(SystemCall(SYS_mprotect, Word(address),
-                                                       static_cast<long>(bytes), protection));
-  return Protect(address, bytes, protection, LEAKGATE_CALLER(), result);
-}
-
-LEAKGATE_EXPORT int pkey_mprotect(void* address, std::size_t bytes, int protection,
-                                  int key) noexcept {
-  const int result = g_host.pkey_mprotect != nullptr
-                         ? g_host.pkey_mprotect(address, bytes, protection, key)
-                         : static_cast<int>(SystemCall(SYS_pkey_mprotect, Word(address),
-                                                       static_cast<long>(bytes), protection, key));
-  return Protect(address, bytes, protection, LEAKGATE_CALLER(), result);
-}
-
-LEAKGATE_EXPORT void* shmat(int id, const void* address, int flags) noexcept {
-  const CallerFrame caller = LEAKGATE_CALLER();
+void* Attach(int id, const void* address, int flags, const CallerFrame& caller) {
   const bool is_recorded = RecordsMappings(caller.pc);
   const std::size_t bytes = is_recorded ? BytesOfSegment(id) : 0;
   const bool replaces = is_recorded && (flags & SHM_REMAP) != 0;
@@ -234,8 +276,7 @@ LEAKGATE_EXPORT void* shmat(int id, const void* address, int flags) noexcept {
   return attached;
 }
 
-LEAKGATE_EXPORT int shmdt(const void* address) noexcept {
-  const CallerFrame caller = LEAKGATE_CALLER();
+int Detach(const void* address, const CallerFrame& caller) {
   const bool is_recorded = RecordsMappings(caller.pc);
   const TakenMappings taken = is_recorded ? BeforeUnmapping(PieceAt(address)) : TakenMappings{};
   const int result = g_host.shmdt != nullptr
@@ -249,3 +290,152 @@ LEAKGATE_EXPORT int shmdt(const void* address) noexcept {
   }
   return result;
 }
+
+}  // namespace
+
+LEAKGATE_EXPORT void* mmap(void* address, std::size_t bytes, int protection, int flags, int fd,
+                           off_t offset) noexcept {
+  return Map(g_host.mmap, {address, bytes, protection, flags, fd, offset}, LEAKGATE_CALLER());
+}
+
+LEAKGATE_EXPORT void* mmap64(void* address, std::size_t bytes, int protection, int flags, int fd,
+                             off64_t offset) noexcept {
+  return Map(g_host.mmap64, {address, bytes, protection, flags, fd, offset}, LEAKGATE_CALLER());
+}
+
+LEAKGATE_EXPORT int munmap(void* address, std::size_t bytes) noexcept {
+  return Unmap(address, bytes, LEAKGATE_CALLER());
+}
+
+// The fifth argument is there with some flags only; what is in its place else is passed on
+// unread, as the C library does.
+LEAKGATE_EXPORT void* mremap(void* address, std::size_t old_bytes, std::size_t new_bytes, int flags,
+                             ...) noexcept {
+  va_list rest;
+  va_start(rest, flags);
+  void* const new_address = va_arg(rest, void*);
+  va_end(rest);
+  return Remap({address, old_bytes, new_bytes, flags, new_address}, LEAKGATE_CALLER());
+}
+
+LEAKGATE_EXPORT int mprotect(void* address, std::size_t bytes, int protection) noexcept {
+  const int result = ForwardMprotect(address, bytes, protection);
+  return Protect(address, bytes, protection, LEAKGATE_CALLER(), result);
+}
+
+LEAKGATE_EXPORT int pkey_mprotect(void* address, std::size_t bytes, int protection,
+                                  int key) noexcept {
+  const int result = g_host.pkey_mprotect != nullptr
+                         ? g_host.pkey_mprotect(address, bytes, protection, key)
+                         : static_cast<int>(SystemCall(SYS_pkey_mprotect, Word(address),
+                                                       static_cast<long>(bytes), protection, key));
+  return Protect(address, bytes, protection, LEAKGATE_CALLER(), result);
+}
+
+LEAKGATE_EXPORT void* shmat(int id, const void* address, int flags) noexcept {
+  return Attach(id, address, flags, LEAKGATE_CALLER());
+}
+
+LEAKGATE_EXPORT int shmdt(const void* address) noexcept {
+  return Detach(address, LEAKGATE_CALLER());
+}
+
+LEAKGATE_EXPORT void* sbrk(std::intptr_t bytes) noexcept {
+  const CallerFrame caller = LEAKGATE_CALLER();
+  if (bytes <= 0) {
+    const std::uint64_t wanted = CurrentBreak() + static_cast<std::uint64_t>(bytes);
+    return MoveBreak(wanted, caller, [=] { return ForwardSbrk(bytes); });
+  }
+  if (!RecordsMappings(caller.pc)) return ForwardSbrk(bytes);
+  BeforeMapping();
+  void* const before = ForwardSbrk(bytes);
+  if (before == kNoBreak) return before;
+  // Not what lies between two looks at the break: malloc moves it on other threads.
+  const auto low = reinterpret_cast<std::uint64_t>(before);
+  AfterMappingOfBreak(PagesBetween(low, low + static_cast<std::uint64_t>(bytes)), caller);
+  return before;
+}
+
+LEAKGATE_EXPORT int brk(void* end) noexcept {
+  return MoveBreak(reinterpret_cast<std::uint64_t>(end), LEAKGATE_CALLER(),
+                   [=] { return ForwardBrk(end); });
+}
+
+namespace {
+
+bool ChangesMappings(long number) {
+  switch (number) {
+    case SYS_mmap:
+    case SYS_munmap:
+    case SYS_mremap:
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+    case SYS_shmat:
+    case SYS_shmdt:
+    case SYS_brk:
+      return true;
+    default:
+      return false;
+  }
+}
+
+struct CallByNumber {
+  long number;
+  long a;
+  long b;
+  long c;
+  long d;
+  long e;
+  long f;
+};
+
+// REQUIRES: ChangesMappings(call.number).
+long ChangeMappings(const CallByNumber& call, const CallerFrame& caller) {
+  void* const address = reinterpret_cast<void*>(call.a);
+  const auto bytes = static_cast<std::size_t>(call.b);
+  const auto result = [&] {
+    return SystemCall(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
+  };
+  switch (call.number) {
+    case SYS_mmap:
+      return Word(Map(nullptr,
+                      {address, bytes, static_cast<int>(call.c), static_cast<int>(call.d),
+                       static_cast<int>(call.e), call.f},
+                      caller));
+    case SYS_munmap:
+      return Unmap(address, bytes, caller);
+    case SYS_mremap:
+      return Word(Remap({address, bytes, static_cast<std::size_t>(call.c), static_cast<int>(call.d),
+                         reinterpret_cast<void*>(call.e)},
+                        caller));
+    case SYS_shmat:
+      return Word(Attach(static_cast<int>(call.a), reinterpret_cast<void*>(call.b),
+                         static_cast<int>(call.c), caller));
+    case SYS_shmdt:
+      return Detach(address, caller);
+    case SYS_brk:
+      return MoveBreak(static_cast<std::uint64_t>(call.a), caller, result);
+    default:
+      return Protect(address, bytes, static_cast<int>(call.c), caller, static_cast<int>(result()));
+  }
+}
+
+long CallByNumberHere(long number, long a, long b, long c, long d, long e) {
+  const CallerFrame caller = LEAKGATE_CALLER();
+  const CallByNumber call{number, a, b, c, d, e, SixthSyscallArgument(caller)};
+  const Inside inside;
+  if (!inside.WasInside()) return ChangeMappings(call, caller);
+  return SystemCall(number, a, b, c, d, e, call.f);
+}
+
+}  // namespace
+
+// Those that change no mapping are jumped to: some of them need the caller's frame.
+extern "C" LEAKGATE_INTERNAL void* leakgate_choose_syscall(long number) {
+  if (__builtin_expect(ChangesMappings(number), 0)) {
+    return reinterpret_cast<void*>(&CallByNumberHere);
+  }
+  return reinterpret_cast<void*>(HostFunction(g_host.syscall, "syscall"));
+}
+
+LEAKGATE_CHOSEN_JUMP(syscall, leakgate_choose_syscall);

@@ -9,6 +9,7 @@
 
 #include "common/control_protocol.h"
 #include "plugin/agent/interpose/interpose.h"
+#include "plugin/agent/start/module_loading.h"
 #include "plugin/agent/stream/stream_boundaries.h"
 #include "plugin/agent/stream/stream_writer.h"
 
@@ -75,6 +76,7 @@ LEAKGATE_EXPORT ssize_t write(int fd, const void* bytes, std::size_t count) {
     EnsureResolved();
     return g_host.write(fd, bytes, count);
   }
+  RedirectPending();
   OnStreamWrite({static_cast<const char*>(bytes), count});
   return static_cast<ssize_t>(count);
 }

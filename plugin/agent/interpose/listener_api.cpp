@@ -4,6 +4,7 @@
 
 #include "leakgate/agent.h"
 #include "plugin/agent/interpose/interpose.h"
+#include "plugin/agent/start/module_loading.h"
 #include "plugin/agent/windows/allowances.h"
 #include "plugin/agent/windows/measuring_windows.h"
 #include "plugin/agent/windows/windows.h"
@@ -39,6 +40,7 @@ void AttachListener() {
 
 unsigned Open(const LeakgateWindow* window) {
   if (!IsTracing() || !HasTestWindows()) return 0;
+  RedirectPending();
   const std::uint32_t opened = OpenWindow({.kind = static_cast<WindowKind>(window->kind),
                                            .name = ViewOf(window->name),
                                            .file = ViewOf(window->file),
@@ -49,6 +51,7 @@ unsigned Open(const LeakgateWindow* window) {
 }
 
 LeakgateVerdict Close(unsigned window, unsigned result) {
+  RedirectPending();
   if (!IsTracing() || !CanRecord()) return {};
   const RecordingGuard guard;
   const RunnerVerdict verdict = CloseWindow(guard, window, static_cast<TestResult>(result));

@@ -139,7 +139,7 @@ class SlotWriter {
     const Redirection* const function = names_.Find(module.strings + symbol.st_name);
     if (function == nullptr || function->host == nullptr) return;
     const bool is_to_be_written =
-        is_unresolved ? BindsAsOthers(module) : value == Before(*function);
+        is_unresolved ? function->resolves && BindsAsOthers(module) : value == Before(*function);
     if (is_to_be_written) Write(slot, After(*function), is_unresolved);
   }
 
@@ -162,41 +162,88 @@ class SlotWriter {
   Binding binding_ = Binding::kNotLooked;
 };
 
-int VisitModule(dl_phdr_info* loaded, std::size_t, void* given) {
-  auto& writer = *static_cast<SlotWriter*>(given);
-  LoadedModule module;
-  if (!ReadModule(*loaded, module) || IsAgent(module) || IsDynamicLinker(module)) return 0;
-  if (IsReady(module)) {
-    writer.Visit(module);
-  } else {
-    writer.result.skipped_modules = true;
-  }
-  return 0;
-}
-
-int FindInModule(dl_phdr_info* loaded, std::size_t, void* given) {
-  LoadedModule module;
-  if (!ReadModule(*loaded, module) || IsAgent(module) || IsDynamicLinker(module)) return 0;
-  for (Redirection& function : *static_cast<std::span<Redirection>*>(given)) {
-    if (function.host == nullptr) function.host = FindDefinition(module, function.name);
-  }
-  return 0;
+// Calls `visit` with each module in `range`, but for the agent and the dynamic linker.
+template <typename Visit>
+void ForEachModule(ModuleRange range, const Visit& visit) {
+  struct Walk {
+    ModuleRange range;
+    const Visit& visit;
+    std::uint32_t place;
+  };
+  Walk walk{range, visit, 0};
+  dl_iterate_phdr(
+      [](dl_phdr_info* loaded, std::size_t, void* given) {
+        Walk& walk_here = *static_cast<Walk*>(given);
+        if (!walk_here.range.Has(walk_here.place++)) return 0;
+        LoadedModule module;
+        if (!ReadModule(*loaded, module) || IsAgent(module) || IsDynamicLinker(module)) return 0;
+        walk_here.visit(module);
+        return 0;
+      },
+      &walk);
 }
 
 }  // namespace
 
-RedirectedSlots RedirectSlots(std::span<const Redirection> functions, Redirect to) {
+RedirectedSlots RedirectSlots(std::span<const Redirection> functions, Redirect to,
+                              ModuleRange range) {
   SlotWriter writer(functions, to);
-  dl_iterate_phdr(VisitModule, &writer);
+  ForEachModule(range, [&](const LoadedModule& module) {
+    if (IsReady(module)) {
+      writer.Visit(module);
+    } else {
+      writer.result.skipped_modules = true;
+    }
+  });
   return writer.result;
 }
 
-void FindHosts(std::span<Redirection> functions) { dl_iterate_phdr(FindInModule, &functions); }
+void FindHosts(std::span<Redirection> functions, ModuleRange range) {
+  ForEachModule(range, [&](const LoadedModule& module) {
+    for (Redirection& function : functions) {
+      if (function.host == nullptr) function.host = FindDefinition(module, function.name);
+    }
+  });
+}
 
-void* FindHost(const char* name) {
+void* FindHost(const char* name, ModuleRange range) {
   Redirection wanted{.name = name, .ours = nullptr};
-  FindHosts({&wanted, 1});
+  FindHosts({&wanted, 1}, range);
   return wanted.host;
+}
+
+void ResolveOnlyWhereSure(std::span<Redirection> functions) {
+  ForEachModule({}, [&](const LoadedModule& module) {
+    for (Redirection& function : functions) {
+      const void* const defined = FindDefinition(module, function.name);
+      if (defined != nullptr && defined != function.host) function.resolves = false;
+    }
+  });
+}
+
+ModuleRange ModulesBehindAgent() {
+  ModuleRange range{.first = 0, .end = 0};
+  dl_iterate_phdr(
+      [](dl_phdr_info* loaded, std::size_t, void* given) {
+        ModuleRange& found = *static_cast<ModuleRange*>(given);
+        ++found.end;
+        LoadedModule module;
+        if (ReadModule(*loaded, module) && IsAgent(module)) found.first = found.end;
+        return 0;
+      },
+      &range);
+  return range;
+}
+
+std::uint64_t CountOfLoads() {
+  std::uint64_t count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* loaded, std::size_t, void* given) {
+        *static_cast<std::uint64_t*>(given) = loaded->dlpi_adds;
+        return 1;
+      },
+      &count);
+  return count;
 }
 
 }  // namespace leakgate::agent

@@ -10,6 +10,9 @@
 // resolved to the agent's function. If another thread resolves it at that moment, the next
 // redirecting finds it.
 //
+// Where the agent came first, calls lead to it by themselves, but for those of modules that are
+// opened with RTLD_DEEPBIND: these search the C library before the agent.
+//
 // Slots are written while other threads call through them. Each is one aligned word.
 #pragma once
 
@@ -26,6 +29,16 @@ struct Redirection {
   void* ours;
   void* host = nullptr;  // nullptr if nobody defines it
   Family family = Family::kAllocation;
+  // Whether slots that are not resolved yet are resolved to `ours`.
+  bool resolves = true;
+};
+
+// Modules by their place in the order of loading: from `first` on, before `end`.
+struct ModuleRange {
+  std::uint32_t first = 0;
+  std::uint32_t end = UINT32_MAX;
+
+  bool Has(std::uint32_t place) const { return place >= first && place < end; }
 };
 
 // How many functions may be redirected at a time.
@@ -40,14 +53,25 @@ struct RedirectedSlots {
   bool skipped_modules = false;    // some modules are being loaded just now
 };
 
-// Redirects the slots of all modules but the agent and the dynamic linker.
-RedirectedSlots RedirectSlots(std::span<const Redirection> functions, Redirect to);
+// Redirects the slots of the modules in `range`, but for the agent and the dynamic linker.
+RedirectedSlots RedirectSlots(std::span<const Redirection> functions, Redirect to,
+                              ModuleRange range = {});
 
 // Fills in each `host` that is missing: the first definition, but for the agent's own, in the order
 // of loading, which is that of the dynamic linker's search.
-void FindHosts(std::span<Redirection> functions);
+void FindHosts(std::span<Redirection> functions, ModuleRange range = {});
 
 // Returns the same for one function, `name`.
-[[nodiscard]] void* FindHost(const char* name);
+[[nodiscard]] void* FindHost(const char* name, ModuleRange range = {});
+
+// Clears `resolves` of each function that a module defines besides the agent and the one that
+// defines its host: then nobody can say here which of them a module would find first.
+void ResolveOnlyWhereSure(std::span<Redirection> functions);
+
+// Returns the modules that are loaded now and stand behind the agent in the order of loading.
+[[nodiscard]] ModuleRange ModulesBehindAgent();
+
+// Returns how many modules have been loaded so far, those that have been unloaded since included.
+[[nodiscard]] std::uint64_t CountOfLoads();
 
 }  // namespace leakgate::agent

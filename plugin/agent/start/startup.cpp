@@ -94,7 +94,7 @@ constexpr std::size_t kCanaryBytes = 1234;
 // Returns what the program's calls of `name` lead to. The agent's own calls are bound to itself.
 template <typename Function>
 Function* AsTheProgramFinds(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+  return reinterpret_cast<Function*>(g_host.dlsym(RTLD_DEFAULT, name));
 }
 
 // Allocates as the program would. Where the agent was loaded late, calls are not found by name.

@@ -1,0 +1,105 @@
+#include "plugin/agent/start/module_loading.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/start/redirected_calls.h"
+
+namespace leakgate::agent {
+namespace {
+
+// Modules may have been loaded whose calls are not redirected yet. Once set, it stays: the dynamic
+// linker may be at it still.
+constinit std::atomic<bool> g_is_pending{false};
+
+// CountOfLoads() when the modules were redirected last.
+constinit std::atomic<std::uint64_t> g_redirected_loads{0};
+
+void RedirectLoaded() {
+  if (g_host.is_late && !IsTracing()) return;
+  const RedirectedSlots slots =
+      g_host.is_late ? RedirectInterposed(Redirect::kToAgent) : RedirectDeeplyBound();
+  if (!slots.skipped_modules) return;
+  g_redirected_loads.store(0, std::memory_order_relaxed);
+  g_is_pending.store(true, std::memory_order_relaxed);
+}
+
+bool HasEntry(const link_map* module, ElfW(Sxword) tag) {
+  for (const ElfW(Dyn)* entry = module->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == tag) return true;
+  }
+  return false;
+}
+
+// Whether the module that calls may matter for what is loaded, and from where. A RUNPATH is for
+// names without a folder; a RPATH, for what such a module needs itself, too.
+bool DependsOnCaller(const char* file, void* caller) {
+  dl_find_object object;
+  if (file == nullptr || std::strchr(file, '$') != nullptr) return true;
+  if (_dl_find_object(caller, &object) != 0) return true;
+  const link_map* const module = object.dlfo_link_map;
+  if (HasEntry(module, DT_RPATH)) return true;
+  return std::strchr(file, '/') == nullptr && HasEntry(module, DT_RUNPATH);
+}
+
+void* LoadAndRedirect(const char* file, int mode) {
+  void* const module = g_host.dlopen(file, mode);
+  if (module != nullptr) RedirectPending();
+  return module;
+}
+
+bool IsLibcs(const void* function) {
+  const auto address = reinterpret_cast<std::uint64_t>(function);
+  return !g_host.allocator_is_foreign && address >= g_host.allocator_begin &&
+         address < g_host.allocator_end;
+}
+
+// Who has the C library's malloc by hand is given the agent's, which calls it.
+void* FindInModule(void* module, const char* name) {
+  void* const found = g_host.dlsym(module, name);
+  return IsLibcs(found) ? AgentsMalloc(name) : found;
+}
+
+// The others search in the order in which the caller finds its functions, and may be the agent's.
+bool IsModule(void* module) { return module != RTLD_NEXT && module != RTLD_DEFAULT; }
+
+}  // namespace
+
+void RedirectPending() {
+  if (!g_is_pending.load(std::memory_order_relaxed) || !g_host.is_resolved) return;
+  const std::uint64_t loads = CountOfLoads();
+  if (g_redirected_loads.exchange(loads, std::memory_order_relaxed) != loads) RedirectLoaded();
+}
+
+void* ChooseDlopen(const char* file, int mode, void* caller) {
+  RedirectPending();
+  void* const host = reinterpret_cast<void*>(HostFunction(g_host.dlopen, "dlopen"));
+  if (!g_host.is_late && (mode & RTLD_DEEPBIND) == 0) return host;
+  g_is_pending.store(true, std::memory_order_relaxed);
+  if (!g_host.is_resolved || DependsOnCaller(file, caller)) return host;
+  return reinterpret_cast<void*>(&LoadAndRedirect);
+}
+
+// Mostly loads into a name space of its own, with a C library of its own.
+void* ChooseDlmopen(int mode) {
+  RedirectPending();
+  if (g_host.is_late || (mode & RTLD_DEEPBIND) != 0) {
+    g_is_pending.store(true, std::memory_order_relaxed);
+  }
+  return reinterpret_cast<void*>(HostFunction(g_host.dlmopen, "dlmopen"));
+}
+
+void* ChooseDlsym(void* module, const char* name) {
+  RedirectPending();
+  if (g_host.is_resolved && !g_host.is_late && IsModule(module) && AgentsMalloc(name) != nullptr) {
+    return reinterpret_cast<void*>(&FindInModule);
+  }
+  return reinterpret_cast<void*>(HostFunction(g_host.dlsym, "dlsym"));
+}
+
+}  // namespace leakgate::agent
