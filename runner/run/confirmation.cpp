@@ -25,13 +25,18 @@ constexpr int kMostRepetitions = 192;
 // So that one slow test does not take the time of all. What it has shown until then counts.
 constexpr std::chrono::milliseconds kLongestSeries = std::chrono::seconds(20);
 
-AskedStack AskedOf(const Finding& finding) { return {CallSiteKey(finding), CallStackKey(finding)}; }
+AskedStack AskedOf(const Finding& finding) { return {SeriesKey(finding), CallStackKey(finding)}; }
+
+const AskedStack kAskedDescriptors{kDescriptorsKey, ""};
 
 std::set<AskedStack> OpenStacks(const WindowResult& window) {
   std::set<AskedStack> open;
-  for (const Finding& finding : window.findings) {
-    if (IsToBeConfirmed(window, finding)) open.insert(AskedOf(finding));
+  for (const std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (const Finding& finding : *findings) {
+      if (IsToBeConfirmed(window, finding)) open.insert(AskedOf(finding));
+    }
   }
+  if (window.descriptor_growth == DescriptorGrowth::kUnconfirmed) open.insert(kAskedDescriptors);
   return open;
 }
 
@@ -88,11 +93,50 @@ std::int64_t SumOf(const std::vector<std::int64_t>& net) {
   return std::accumulate(net.begin(), net.end(), std::int64_t{0});
 }
 
+std::string_view NounOf(AllocationKind kind) {
+  if (kind == AllocationKind::kThreadStack) return "thread";
+  return kind >= AllocationKind::kMapped ? "mapping" : "block";
+}
+
 // "63 blocks, 6.2 KiB", of what there is more in the end.
-std::string GrownText(const RepetitionSeries& series) {
+std::string GrownText(const RepetitionSeries& series, AllocationKind kind) {
   const std::int64_t blocks = SumOf(series.blocks);
   const std::string bytes = FormatBytes(SumOf(series.bytes));
-  return blocks > 0 ? fmt::format("{}, {}", FormatCount(blocks, "block"), bytes) : bytes;
+  return blocks > 0 ? fmt::format("{}, {}", FormatCount(blocks, NounOf(kind)), bytes) : bytes;
+}
+
+// Of threads and descriptors that go at times of their own, there are not so many more by chance.
+bool IsCertain(const RepetitionSeries& series) {
+  constexpr std::size_t kWhole = 63;
+  constexpr std::int64_t kMany = 200;
+  return series.blocks.size() >= kWhole || SumOf(series.blocks) >= kMany;
+}
+
+// Returns whether more repetitions might fail for want of descriptors, threads or memory.
+bool MayExhaust(const SeriesBySite& series, const WindowResult& window) {
+  constexpr std::int64_t kMuch = std::int64_t{2} << 30;
+  const auto descriptors = JudgeAsked(series, kAskedDescriptors, SeriesLength::kOpen);
+  if (descriptors && IsCertain(descriptors->series)) return true;
+  return std::any_of(window.mappings.begin(), window.mappings.end(), [&](const Finding& finding) {
+    if (!IsToBeConfirmed(window, finding)) return false;
+    const auto judged = JudgeAsked(series, AskedOf(finding), SeriesLength::kOpen);
+    if (!judged) return false;
+    if (finding.kind == AllocationKind::kThreadStack) return IsCertain(judged->series);
+    return SumOf(judged->series.bytes) >= kMuch;
+  });
+}
+
+// Appends the first names, and how many more there are.
+void NameDescriptors(const std::vector<std::string>& names, std::vector<std::string>& lines) {
+  constexpr std::size_t kMostNames = 10;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (!name.starts_with("file descriptor") || ++count > kMostNames) continue;
+    lines.push_back(name);
+  }
+  if (count <= kMostNames) return;
+  const auto more = static_cast<std::int64_t>(count - kMostNames);
+  lines.push_back(fmt::format("{} more", FormatCount(more, "file descriptor")));
 }
 
 bool GoesUpAndDown(const RepetitionSeries& series) {
@@ -102,7 +146,7 @@ bool GoesUpAndDown(const RepetitionSeries& series) {
 }
 
 // What the first five values, which reports show, do not tell.
-std::string ExplainLong(const JudgedSeries& judged) {
+std::string ExplainLong(const JudgedSeries& judged, AllocationKind kind) {
   const RepetitionSeries& series = judged.series;
   const std::size_t repetitions = series.blocks.size() + 1;
   const std::string_view all = judged.is_of_all_stacks ? ", all stacks of this line together" : "";
@@ -116,12 +160,13 @@ std::string ExplainLong(const JudgedSeries& judged) {
       return fmt::format("it stops growing after repetition {} of {}", LastGrowth(series) + 1,
                          repetitions);
     case Growth::kSteady:
-      return fmt::format("in {} repetitions it grew by {}{}", repetitions, GrownText(series), all);
+      return fmt::format("in {} repetitions it grew by {}{}", repetitions, GrownText(series, kind),
+                         all);
     case Growth::kIrregular:
       break;
   }
   return fmt::format("it grows, but not regularly: in {} repetitions by {}{}", repetitions,
-                     GrownText(series), all);
+                     GrownText(series, kind), all);
 }
 
 }  // namespace
@@ -133,14 +178,14 @@ void ApplySeries(const JudgedSeries& judged, SeriesLength length, Finding& findi
   finding.disposition = DispositionOf(judged);
   finding.explanation.clear();
   if (length != SeriesLength::kShort) {
-    finding.explanation = ExplainLong(judged);
+    finding.explanation = ExplainLong(judged, finding.kind);
   } else if (growth == Growth::kIrregular) {
     finding.explanation = "it grows, but not regularly";
   } else if (growth == Growth::kNone && !judged.series.is_built_once) {
     finding.explanation = "each repetition replaces it";
   }
   const bool has_passed = growth == Growth::kNone || growth == Growth::kBounded;
-  if (has_passed && finding.reach == Reach::kUnknown) {
+  if (has_passed && !IsMapped(finding) && finding.reach == Reach::kUnknown) {
     finding.disposition = Disposition::kUnconfirmed;
     finding.explanation = "repeated, it does not grow, but it may be lost: that could not be told";
   }
@@ -170,6 +215,21 @@ void Confirmation::Apply(const Outcome& outcome, Finding& finding) {
   } else {
     finding.explanation = "run alone, the test leaves nothing of this call site";
   }
+  const bool may_still_go = finding.kind == AllocationKind::kThreadStack &&
+                            finding.disposition == Disposition::kSteady &&
+                            !(longer && IsCertain(longer->series));
+  if (may_still_go) finding.disposition = Disposition::kUnconfirmed;
+}
+
+void Confirmation::ApplyDescriptors(const Outcome& outcome, WindowResult& window) {
+  if (window.descriptor_growth != DescriptorGrowth::kUnconfirmed) return;
+  if (!outcome.longer || !outcome.longer->problem.empty()) return;
+  const RepetitionResult& longer = *outcome.longer;
+  const auto judged = JudgeAsked(longer.series, kAskedDescriptors, SeriesLength::kFinal);
+  if (!judged || judged->growth != Growth::kSteady || !IsCertain(judged->series)) return;
+  window.descriptor_growth = DescriptorGrowth::kGrows;
+  window.file_descriptors = std::max<std::int64_t>(longer.descriptors_left.file_descriptors, 1);
+  NameDescriptors(longer.descriptors_left.names, window.left_behind);
 }
 
 RepetitionResult Confirmation::RepeatFor(const WindowResult& window, RepetitionRequest request) {
@@ -208,7 +268,8 @@ RepetitionResult Confirmation::RepeatForLong(const WindowResult& window,
   request.repetitions = kMostRepetitions;
   request.timeout = std::min(limits_.test, kLongestSeries);
   request.call_sites = SitesOf(asked);
-  request.is_enough = [&asked](const SeriesBySite& series) {
+  request.is_enough = [&asked, &window](const SeriesBySite& series) {
+    if (MayExhaust(series, window)) return true;
     return AnyIs(series, asked, SeriesLength::kOpen, {Growth::kSteady}) ||
            !AnyIs(series, asked, SeriesLength::kOpen, {Growth::kIrregular});
   };
@@ -245,11 +306,15 @@ void Confirmation::Confirm(WindowResult& window) {
   if (!outcome.longer && NeedsMore(outcome.first, outcome.asked)) {
     outcome.longer = RepeatForLong(window, outcome.asked);
   }
-  for (Finding& finding : window.findings) {
-    if (IsToBeConfirmed(window, finding)) Apply(outcome, finding);
+  for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (Finding& finding : *findings) {
+      if (IsToBeConfirmed(window, finding)) Apply(outcome, finding);
+    }
+    SortFindings(*findings);
   }
-  SortFindings(window.findings);
+  ApplyDescriptors(outcome, window);
   DecideVerdict(window);
+  PassUntold(window);
 }
 
 void Confirmation::ConfirmForLong(const WindowResult& window, Finding& finding) {
@@ -264,9 +329,12 @@ namespace {
 
 // Sets `why` as the explanation of what stays unconfirmed in `window`.
 void Explain(std::string_view why, WindowResult& window) {
+  PassUntold(window);
   if (window.verdict != Verdict::kUnconfirmed) return;
-  for (Finding& finding : window.findings) {
-    if (IsToBeConfirmed(window, finding)) finding.explanation = why;
+  for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (Finding& finding : *findings) {
+      if (IsToBeConfirmed(window, finding)) finding.explanation = why;
+    }
   }
   DecideVerdict(window);
 }

@@ -73,6 +73,7 @@ struct RepetitionResult {
   std::string problem;  // one line that says why there is no result; empty if there is one
   // For those of the requested call sites that had a live block at the end of any repetition.
   SeriesBySite series;
+  ResourcesLeft descriptors_left = {};  // by the second repetition, if descriptors were asked for
 };
 
 // Launches the process on the calling thread and waits for it.
