@@ -125,8 +125,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   }
   AddFreeErrors(window.id, result);
   AddResources(window.id, result);
-  if (moment.has_new_descriptors && window.kind == WindowKind::kTest &&
-      LeavesDescriptorsToDefault(*result.budget)) {
+  if (moment.has_new_descriptors && window.kind == WindowKind::kSuite) {
     result.descriptor_growth = DescriptorGrowth::kUnconfirmed;
   }
   NameThreads(request, result.budget->thread_scope, sites_, *evidence);

@@ -285,7 +285,8 @@ void DecideVerdict(WindowResult& window) {
 
   const bool is_open = AnyToBeConfirmed(window, window.findings) ||
                        AnyToBeConfirmed(window, window.mappings) ||
-                       window.descriptor_growth == DescriptorGrowth::kUnconfirmed;
+                       (window.kind == WindowKind::kTest &&
+                        window.descriptor_growth == DescriptorGrowth::kUnconfirmed);
   if (!window.violations.empty() || CountNewFreeErrors(window) != 0) {
     window.verdict = Verdict::kOverBudget;
   } else if (is_open) {
@@ -300,6 +301,7 @@ void DecideVerdict(WindowResult& window) {
 }
 
 void PassUntold(WindowResult& window) {
+  if (window.kind != WindowKind::kTest) return;
   bool has_changed = false;
   if (window.descriptor_growth == DescriptorGrowth::kUnconfirmed) {
     window.descriptor_growth = DescriptorGrowth::kNone;

@@ -82,7 +82,8 @@ struct MeasuringWindowResult {
   friend bool operator==(const MeasuringWindowResult&, const MeasuringWindowResult&) = default;
 };
 
-// Whether a test that left descriptors open leaves more of them each time it is repeated.
+// Whether a test that left descriptors open leaves more of them each time it is repeated. A suite
+// is kUnconfirmed if any of its tests may.
 enum class DescriptorGrowth { kNone, kUnconfirmed, kGrows };
 
 struct WindowResult {

@@ -1,6 +1,7 @@
 #include "runner/run/confirmation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <exception>
@@ -233,13 +234,17 @@ void Confirmation::ApplyDescriptors(const Outcome& outcome, WindowResult& window
 }
 
 RepetitionResult Confirmation::RepeatFor(const WindowResult& window, RepetitionRequest request) {
+  request.test = window.name;
+  request.may_fail = window.status != TestStatus::kPassed;
+  return RepeatWithin(std::move(request));
+}
+
+RepetitionResult Confirmation::RepeatWithin(RepetitionRequest request) {
   using std::chrono::milliseconds;
   const auto left = std::chrono::duration_cast<milliseconds>(limits_.run - spent_);
   if (left <= milliseconds(0)) return {"no time was left to repeat it (--confirm-run-timeout)", {}};
   if (setup_.is_cancelled()) return {"its repetitions were interrupted", {}};
-  request.test = window.name;
   request.timeout = std::min(request.timeout, left);
-  request.may_fail = window.status != TestStatus::kPassed;
   const Clock::time_point begin = Clock::now();
   RepetitionResult result;
   // If the runner lacks descriptors, threads or memory to repeat the test, the test says so and the
@@ -287,6 +292,18 @@ Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
   if (known != outcomes_.end()) all.insert(known->second.asked.begin(), known->second.asked.end());
   Outcome outcome{all, RepeatFirst(window, all), std::nullopt};
   return outcomes_.insert_or_assign(window.name, std::move(outcome)).first->second;
+}
+
+std::set<std::string> Confirmation::FindTestsWithDescriptors(
+    const std::vector<std::string>& tests) {
+  if (tests.size() < 2) return {tests.begin(), tests.end()};
+  RepetitionRequest request;
+  request.test = fmt::format("{}", fmt::join(tests, ":"));
+  request.repetitions = 1;
+  request.timeout = limits_.test;
+  request.call_sites = {kDescriptorsKey};
+  request.may_fail = true;
+  return RepeatWithin(std::move(request)).tests_with_descriptors;
 }
 
 bool Confirmation::IsOpen(const WindowResult& window) {
@@ -356,10 +373,11 @@ void RunConfirmations::ConfirmNow(WindowResult& window) {
 
 void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result) {
   EndSignalDeferral signals;
-  const std::set<std::string> open = why_not.empty() ? OpenTests(result) : std::set<std::string>();
-  std::set<std::string> begun;
   Confirmation after(With(setup_, [&] { return was_interrupted_ = signals.WasAskedToEnd(); }),
                      setup_.request.confirmation);
+  if (why_not.empty()) FindDescriptors(after, result);
+  const std::set<std::string> open = why_not.empty() ? OpenTests(result) : std::set<std::string>();
+  std::set<std::string> begun;
   if (why_not.empty()) {
     for (const WindowResult& window : result.windows) {
       if (!open.contains(window.name) || ConfirmOf(window) == Confirm::kOff) continue;
@@ -379,6 +397,30 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
   }
   if (why_not.empty()) ConfirmSurviving(after, result);
   result.confirming = inline_.spent() + after.spent();
+}
+
+// A suite's end tells only that descriptors stay open.
+void RunConfirmations::FindDescriptors(Confirmation& after, RunResult& result) const {
+  for (std::size_t i = 0; i < result.windows.size(); ++i) {
+    if (result.windows[i].kind != WindowKind::kSuite) continue;
+    if (result.windows[i].descriptor_growth != DescriptorGrowth::kUnconfirmed) continue;
+    std::map<std::string, WindowResult*> tests;
+    std::vector<std::string> names;
+    for (std::size_t k = i + 1; k < result.windows.size(); ++k) {
+      WindowResult& test = result.windows[k];
+      if (test.kind != WindowKind::kTest) break;
+      const bool is_gated = LeavesDescriptorsToDefault(*test.budget) &&
+                            ConfirmOf(test) != Confirm::kOff &&
+                            test.verdict != Verdict::kInconclusive;
+      if (is_gated && tests.emplace(test.name, &test).second) names.push_back(test.name);
+    }
+    for (const std::string& name : after.FindTestsWithDescriptors(names)) {
+      const auto test = tests.find(name);
+      if (test == tests.end()) continue;
+      test->second->descriptor_growth = DescriptorGrowth::kUnconfirmed;
+      if (test->second->verdict == Verdict::kPass) test->second->verdict = Verdict::kUnconfirmed;
+    }
+  }
 }
 
 // What one test keeps for itself alone, and others keep, too. The first such test is repeated for

@@ -51,6 +51,10 @@ class Confirmation {
   // that passed, six repetitions did not tell.
   void ConfirmForLong(const WindowResult& window, Finding& finding);
 
+  // Runs `tests` once and returns those that leave descriptors open; none if they cannot be run.
+  [[nodiscard]] std::set<std::string> FindTestsWithDescriptors(
+      const std::vector<std::string>& tests);
+
   // The time spent on repetitions.
   std::chrono::nanoseconds spent() const { return spent_; }
 
@@ -66,6 +70,7 @@ class Confirmation {
   RepetitionResult RepeatFirst(const WindowResult& window, const std::set<AskedStack>& asked);
   RepetitionResult RepeatForLong(const WindowResult& window, const std::set<AskedStack>& asked);
   RepetitionResult RepeatFor(const WindowResult& window, RepetitionRequest request);
+  RepetitionResult RepeatWithin(RepetitionRequest request);
   static void Apply(const Outcome& outcome, Finding& finding);
   static void ApplyDescriptors(const Outcome& outcome, WindowResult& window);
 
@@ -101,6 +106,7 @@ class RunConfirmations {
 
  private:
   Confirm ConfirmOf(const WindowResult& window) const;
+  void FindDescriptors(Confirmation& after, RunResult& result) const;
   void ConfirmSurviving(Confirmation& after, RunResult& result) const;
   std::set<std::string> OpenTests(const RunResult& result) const;
   void Tell(const std::string& test, std::size_t all, std::set<std::string>& begun) const;

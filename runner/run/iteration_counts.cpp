@@ -127,8 +127,9 @@ void IterationCounts::Answer(Mailbox& mailbox) {
   const auto question = static_cast<Question>(mailbox.question);
   if (counts_descriptors_ == CountDescriptors::kYes) {
     if (question == Question::kTestBegins) at_test_begin_ = ReadResources(region().Pid());
-    const bool is_test = region().Window(mailbox.window).kind == WindowKind::kTest;
-    if (question == Question::kJudge && is_test) NoteTestEnd();
+    const WindowCopy window = region().Window(mailbox.window);
+    const bool is_test = window.kind == WindowKind::kTest;
+    if (question == Question::kJudge && is_test) NoteTestEnd(window.name);
   }
   if (question != Question::kIterationEnds) return;
   Count(mailbox.tid);
@@ -163,9 +164,10 @@ void IterationCounts::CountMappings(int asking_tid) {
   mappings_.Note(live, first_windows_end_);
 }
 
-void IterationCounts::NoteTestEnd() {
+void IterationCounts::NoteTestEnd(const std::string& test) {
   ResourcesLeft left = LeftBetween(at_test_begin_, ReadResources(region().Pid()));
   left_by_tests_ += left.file_descriptors;
+  if (left.file_descriptors > 0) tests_with_descriptors_.insert(test);
   const bool is_second = ended_ == 1;
   if (is_second) descriptors_left_ = std::move(left);
 }

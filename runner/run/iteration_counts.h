@@ -85,11 +85,16 @@ class IterationCounts {
   // Returns the descriptors that the test left open in its second repetition. REQUIRES: as above.
   [[nodiscard]] const ResourcesLeft& DescriptorsLeft() const { return descriptors_left_; }
 
+  // Returns the tests that left any open. REQUIRES: likewise.
+  [[nodiscard]] const std::set<std::string>& TestsWithDescriptors() const {
+    return tests_with_descriptors_;
+  }
+
  private:
   void Count(int asking_tid);
   void CountMappings(int asking_tid);
   void CountDescriptorsNow(int asking_tid);
-  void NoteTestEnd();
+  void NoteTestEnd(const std::string& test);
   void AddSeriesOf(const CountsByStack& counts, const std::string& prefix,
                    const std::set<std::string>& call_sites, SeriesBySite& series);
 
@@ -113,6 +118,7 @@ class IterationCounts {
   std::int64_t last_descriptors_ = 0;  // open as the last iteration ended
   RepetitionSeries descriptors_;
   ResourcesLeft descriptors_left_;
+  std::set<std::string> tests_with_descriptors_;
   MailboxServer server_;  // the last member, because it uses the others
 };
 

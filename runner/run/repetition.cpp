@@ -277,7 +277,8 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   if (end.is_late && counts->CountIterations() < fewest) return {end.problem, {}};
   const std::string problem = ProblemIn(*counts, request, fewest, end.status);
   if (!problem.empty()) return {problem, {}};
-  return {"", counts->SeriesOf(request.call_sites), counts->DescriptorsLeft()};
+  return {"", counts->SeriesOf(request.call_sites), counts->DescriptorsLeft(),
+          counts->TestsWithDescriptors()};
 }
 
 }  // namespace leakgate

@@ -59,7 +59,7 @@ struct RepetitionSetup {
 };
 
 struct RepetitionRequest {
-  std::string test;  // "Suite.Test"
+  std::string test;  // "Suite.Test", or several with ':' between them
   int repetitions = 6;
   std::chrono::milliseconds timeout{};
   std::set<std::string> call_sites;  // the keys of those to count
@@ -74,6 +74,7 @@ struct RepetitionResult {
   // For those of the requested call sites that had a live block at the end of any repetition.
   SeriesBySite series;
   ResourcesLeft descriptors_left = {};  // by the second repetition, if descriptors were asked for
+  std::set<std::string> tests_with_descriptors = {};  // that left some open, likewise
 };
 
 // Launches the process on the calling thread and waits for it.
