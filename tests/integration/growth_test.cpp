@@ -10,6 +10,7 @@ namespace {
 
 using testing::Contains;
 using testing::Each;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class GrowthTest : public BothModes {
@@ -129,7 +130,8 @@ class ResourceGrowthTest : public BothModes {
   static std::string VerdictOf(const std::string& test) { return Run().Test(test)["verdict"]; }
   static std::vector<std::string> MetricsOver(const std::string& test) {
     std::vector<std::string> metrics;
-    for (const nlohmann::json& violation : Run().Test(test)["violations"]) {
+    const nlohmann::json window = Run().Test(test);
+    for (const nlohmann::json& violation : window["violations"]) {
       metrics.push_back(violation["metric"]);
     }
     return metrics;
@@ -166,7 +168,9 @@ TEST_P(ResourceGrowthTest, FailsThreadsThatEachRepetitionLeavesRunning) {
     EXPECT_EQ(VerdictOf(test), "over_budget") << test;
     EXPECT_THAT(MetricsOver(test), Contains("steady_threads")) << test;
   }
+  EXPECT_THAT(MetricsOver("LeftRunning.AThread"), ElementsAre("steady_threads"));
   EXPECT_THAT(Text(), HasSubstr("1 thread left running, more with each repetition"));
+  EXPECT_THAT(Text(), HasSubstr("in 64 repetitions it grew by 63 threads"));
 }
 
 TEST_P(ResourceGrowthTest, PassesThreadsThatEndOrDoNotGrow) {
