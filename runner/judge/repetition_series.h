@@ -4,7 +4,7 @@
 // blocks and bytes: a container that grows stays one block, and the bytes of one that is filled
 // anew go up and down while a leak beside it adds a block each time. What grows in either grows.
 //
-//   first six repetitions   +1 +1 +1 +1 +1   about to fail: repeated for longer
+//   first series, 6 to 20    +1 +1 +1 +1 +1   about to fail: repeated for longer
 //                           +0 +1 +0 +1 +0   tells nothing: repeated for longer
 //                           +1 +1 +0 +0 +0   bounded
 //   64, or until it is told +1 +1 +1 .. +1   grows, a cache of sixteen lines has stopped by now
@@ -28,7 +28,7 @@ enum class Growth {
 };
 
 enum class SeriesLength {
-  kShort,  // the first six repetitions
+  kShort,  // the first series, of six to twenty repetitions
   kOpen,   // more follow: kIrregular unless they would change nothing
   kFinal,  // no more follow
 };

@@ -144,9 +144,11 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   }
   if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, *evidence);
   if (window.kind == WindowKind::kTest) {
-    MarkUnconfirmed(
-        [&](const LiveBlock& block) { return UsesDefaultPolicy(charges.BudgetOf(block.stack)); },
-        *evidence);
+    const auto is_confirmed = [&](std::uint32_t stack) {
+      return UsesDefaultPolicy(charges.BudgetOf(stack));
+    };
+    MarkStatic(region_, is_confirmed, *evidence);
+    MarkUnconfirmed([&](const LiveBlock& block) { return is_confirmed(block.stack); }, *evidence);
   }
   Conclude(*evidence, result);
   result.growth = result.growth - result.framework;

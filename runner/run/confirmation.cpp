@@ -21,7 +21,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kRepetitions = 6;
+// Quick tests are repeated more often, which shows what grows more seldom.
+constexpr int kMostQuickRepetitions = 20;
+constexpr std::chrono::milliseconds kQuickSeries(100);
 constexpr int kMostRepetitions = 192;
 // So that one slow test does not take the time of all. What it has shown until then counts.
 constexpr std::chrono::milliseconds kLongestSeries = std::chrono::seconds(20);
@@ -61,6 +63,13 @@ bool AnyIs(const SeriesBySite& series, const std::set<AskedStack>& asked, Series
     const std::optional<JudgedSeries> judged = JudgeAsked(series, one, length);
     return judged && wanted.contains(judged->growth);
   });
+}
+
+// By how long the test took in the suite's run.
+int CountFirstRepetitions(const WindowResult& window) {
+  const auto once = std::max(window.end - window.begin, std::chrono::nanoseconds(1));
+  return static_cast<int>(
+      std::clamp<std::int64_t>(kQuickSeries / once, kFewestRepetitions, kMostQuickRepetitions));
 }
 
 // What is about to fail, and what is not told yet.
@@ -210,8 +219,8 @@ void Confirmation::Apply(const Outcome& outcome, Finding& finding) {
     ApplySeries(*first, SeriesLength::kShort, finding);
     const bool was_told = first->growth != Growth::kSteady && first->growth != Growth::kIrregular;
     if (outcome.longer && !was_told) {
-      finding.explanation =
-          fmt::format("in six repetitions; for longer, {}", outcome.longer->problem);
+      finding.explanation = fmt::format("in {} repetitions; for longer, {}",
+                                        first->series.blocks.size() + 1, outcome.longer->problem);
     }
   } else {
     finding.explanation = "run alone, the test leaves nothing of this call site";
@@ -261,9 +270,14 @@ RepetitionResult Confirmation::RepeatWithin(RepetitionRequest request) {
 RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
                                            const std::set<AskedStack>& asked) {
   RepetitionRequest request;
-  request.repetitions = kRepetitions;
+  request.repetitions = CountFirstRepetitions(window);
   request.timeout = limits_.test;
   request.call_sites = SitesOf(asked);
+  RepetitionResult result = RepeatFor(window, request);
+  // Some tests cannot be repeated as often, but six times.
+  const bool may_be_too_often = !result.problem.empty() && request.repetitions > kFewestRepetitions;
+  if (!may_be_too_often) return result;
+  request.repetitions = kFewestRepetitions;
   return RepeatFor(window, std::move(request));
 }
 

@@ -1,7 +1,7 @@
 // Confirms what tests have retained by repeating each test alone: blocks, mappings, threads that
 // run on, open descriptors. One-time initialisation and bounded caches pass; what grows fails. Six
-// repetitions tell most; a test that is about to fail, and one of which they tell nothing, is
-// repeated for longer, up to 192 times or for twenty seconds.
+// repetitions tell most, and of quick tests twenty more surely; a test that is about to fail, and
+// one of which they tell nothing, is repeated for longer, up to 192 times or for twenty seconds.
 //
 // A test that cannot be repeated (it hangs, aborts, fails when alone, or does not run) stays
 // unconfirmed and its findings say why. Each test is repeated once, however often it ran.
@@ -40,15 +40,16 @@ class Confirmation {
   // Returns whether Confirm would repeat the window's test.
   [[nodiscard]] static bool IsOpen(const WindowResult& window);
 
-  // Repeats the window's test six times, and decides nothing. Where this is done for all tests
-  // first, the time that some take for longer is none of the others'. Does nothing unless IsOpen.
+  // Makes the first series of the window's test, and decides nothing. Where this is done for all
+  // tests first, the time that some take for longer is none of the others'. Does nothing unless
+  // IsOpen.
   void Prepare(const WindowResult& window);
 
   // Repeats the window's test and decides its verdict anew. Does nothing unless IsOpen.
   void Confirm(WindowResult& window);
 
   // Repeats the window's test for long, and decides anew what of `finding`, one of its findings
-  // that passed, six repetitions did not tell.
+  // that passed, the first series did not tell.
   void ConfirmForLong(const WindowResult& window, Finding& finding);
 
   // Runs `tests` once and returns those that leave descriptors open; none if they cannot be run.

@@ -67,8 +67,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll(2);
 
-constexpr int kFewestRepetitions = 6;
-
 // The images of the repeated process; the control server's thread adds to them.
 class CountedImages {
  public:

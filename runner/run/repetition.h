@@ -58,9 +58,12 @@ struct RepetitionSetup {
   std::function<bool()> is_cancelled;  // polled during the repetitions
 };
 
+// With fewer, nothing can be told.
+inline constexpr int kFewestRepetitions = 6;
+
 struct RepetitionRequest {
   std::string test;  // "Suite.Test", or several with ':' between them
-  int repetitions = 6;
+  int repetitions = kFewestRepetitions;
   std::chrono::milliseconds timeout{};
   std::set<std::string> call_sites;  // the keys of those to count
   bool may_fail = false;             // true if the test did not pass in the suite's run

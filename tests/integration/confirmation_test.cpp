@@ -86,7 +86,8 @@ TEST_P(ConfirmationTest, WhatIsMadeOncePasses) {
   const nlohmann::json window = run.Test("Repeated.LeavesOneOnce");
 
   EXPECT_EQ(window["verdict"], "pass");
-  EXPECT_EQ(UsersFindings(window)[0]["series"], nlohmann::json({0, 0, 0, 0, 0}));
+  EXPECT_THAT(UsersFindings(window)[0]["series"], testing::Each(0));
+  EXPECT_GE(UsersFindings(window)[0]["series"].size(), 5U);
   EXPECT_EQ(run.command.exit_code, 0);
 }
 
