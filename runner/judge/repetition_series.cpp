@@ -46,6 +46,34 @@ bool HasStopped(const Net& net) {
   return net.size() - LastGrowthOf(net) >= kQuietFactor * LongestWait(net);
 }
 
+// The sum of what [begin, end) adds where it grows, and how often it does.
+struct GrowthPart {
+  std::int64_t sum = 0;
+  std::int64_t most = 0;  // at once
+  std::int64_t times = 0;
+};
+
+GrowthPart GrowthIn(Net::const_iterator begin, Net::const_iterator end) {
+  GrowthPart part;
+  for (; begin != end; ++begin) {
+    if (!IsGrowth(*begin)) continue;
+    part.sum += *begin;
+    part.most = std::max(part.most, *begin);
+    ++part.times;
+  }
+  return part;
+}
+
+// Growth that comes ever more seldom, and by ever less, is that of a cache that fills up. What is
+// added once in the beginning does not hide what is added all the while.
+bool Fades(const Net& net) {
+  constexpr std::int64_t kFactor = 3;
+  const auto middle = net.begin() + std::ssize(net) / 2;
+  const GrowthPart early = GrowthIn(net.begin(), middle);
+  const GrowthPart late = GrowthIn(middle, net.end());
+  return late.times * kFactor < early.times && late.sum * kFactor < early.sum - early.most;
+}
+
 // REQUIRES: no value is negative.
 Growth ClassifyRising(const Net& net, SeriesLength length) {
   const bool is_open = length == SeriesLength::kOpen;
@@ -56,7 +84,7 @@ Growth ClassifyRising(const Net& net, SeriesLength length) {
   const auto middle = net.begin() + std::ssize(net) / 2;
   const auto early = std::count_if(net.begin(), middle, IsGrowth);
   const auto late = std::count_if(middle, net.end(), IsGrowth);
-  if (early == 0 || late == 0) return Growth::kIrregular;
+  if (early == 0 || late == 0 || Fades(net)) return Growth::kIrregular;
   return is_open && late == 1 ? Growth::kIrregular : Growth::kSteady;
 }
 
@@ -93,7 +121,7 @@ Growth ClassifyMoving(const Net& net, SeriesLength length) {
   if (net.size() < kFewest) return Growth::kIrregular;
   Net levels(net.size());
   std::partial_sum(net.begin(), net.end(), levels.begin());
-  if (RisesInEachQuarter(levels)) return Growth::kSteady;
+  if (RisesInEachQuarter(levels) && !Fades(net)) return Growth::kSteady;
   const Extremes early = ExtremesOf(levels, 0, levels.size() / 2);
   const Extremes late = ExtremesOf(levels, levels.size() / 2, levels.size());
   const std::int64_t rise = late.most - early.most;

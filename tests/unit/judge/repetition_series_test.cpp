@@ -28,8 +28,10 @@ Net Each(std::size_t size, std::size_t period) {
 bool IsPowerOfTwo(std::size_t number) { return (number & (number - 1)) == 0; }
 // As the buffer of a vector that gets one more each time, until it has `most`.
 Net Doubling(std::size_t size, std::size_t most = 1'000'000) {
-  return SeriesOf(
+  Net net = SeriesOf(
       size, [=](std::size_t i) { return IsPowerOfTwo(i) && i < most; }, 64);
+  for (std::size_t i = 0; i < size; ++i) net[i] *= static_cast<std::int64_t>(i + 1);
+  return net;
 }
 
 TEST(ShortSeriesTest, WithoutAnyRepetitionTellsNothing) {
@@ -95,6 +97,31 @@ TEST(OpenSeriesTest, GoesOnForAVectorThatDoubles) {
 TEST(LongSeriesTest, IsSteadyWhereBothHalvesGrow) {
   EXPECT_EQ(InAll({0, 1, 0, 0, 1, 0}), Growth::kSteady);
   EXPECT_EQ(InAll(Each(63, 8)), Growth::kSteady);
+}
+
+// As a cache does whose keys come by chance.
+Net Fading(std::size_t size) {
+  return SeriesOf(size, [](std::size_t i) {
+    return i <= 17 || i == 26 || i == 32 || i == 38 || i == 45 || i == 59;
+  });
+}
+
+TEST(LongSeriesTest, IsIrregularWhereGrowthFades) {
+  EXPECT_EQ(SoFar(Fading(63)), Growth::kIrregular);
+  EXPECT_EQ(InAll(Fading(63)), Growth::kIrregular);
+  EXPECT_EQ(InAll(Fading(191)), Growth::kBounded);
+  Net moving = Fading(63);
+  moving[49] = -1;
+  EXPECT_NE(InAll(moving), Growth::kSteady);
+}
+
+TEST(LongSeriesTest, IsSteadyWhereSomethingIsAddedOnceBesides) {
+  Net net = Each(63, 8);
+  net[0] = 1000;
+  EXPECT_EQ(InAll(net), Growth::kSteady);
+  net = EachTime(63, 63);
+  net[3] = 1000;
+  EXPECT_EQ(InAll(net), Growth::kSteady);
 }
 
 TEST(LongSeriesTest, IsSteadyForAVectorThatDoubles) {
