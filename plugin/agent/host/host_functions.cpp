@@ -169,6 +169,16 @@ bool OperatorsAreOurs() {
   return true;
 }
 
+// In the order of loading. REQUIRES: nobody loads modules just now, as when the process begins.
+ModuleRange ModulesBehindAgent() {
+  ModuleRange range{.first = 1, .end = 1};
+  const link_map* const agent = Owner(&ResolveHostFunctions);
+  for (const link_map* map = agent->l_prev; map != nullptr; map = map->l_prev) ++range.first;
+  range.end = range.first;
+  for (const link_map* map = agent->l_next; map != nullptr; map = map->l_next) ++range.end;
+  return range;
+}
+
 OperatorSource FindOperatorSource() {
   const link_map* const provider = Owner(g_host.op_new);
   if (provider == nullptr) return OperatorSource::kNone;
@@ -198,13 +208,20 @@ void FindOperators() {
   g_host.operators_are_ours = OperatorsAreOurs();
 }
 
-// Where the agent came first, the host's come behind it: those in front may be made of its own.
-ModuleRange HostModules() { return IsLoadedLate() ? ModuleRange{} : ModulesBehindAgent(); }
+// The agent's own dlsym is found first, and has no version; the C library's has this one since it
+// took it over. Modules are not gone through: the runtime of a sanitizer stands in for what does
+// that, and may not have begun.
+void* NextDefinition(const char* name) {
+  using Dlsym = void* (*)(void*, const char*);
+  const auto libcs = reinterpret_cast<Dlsym>(dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34"));
+  return libcs(RTLD_NEXT, name);
+}
 
 void ResolveHostFunctions() {
   g_host.is_late = IsLoadedLate();
-  g_host.first_modules = ModulesBehindAgent().end;
-  g_host.dlsym = HostFunction(g_host.dlsym, "dlsym");
+  if (!g_host.is_late) g_host.first_modules = ModulesBehindAgent();
+  void* const search = g_host.is_late ? FindHost("dlsym") : NextDefinition("dlsym");
+  g_host.dlsym = reinterpret_cast<void* (*)(void*, const char*)>(search);
   ResolveMalloc();
   ResolveNew(RTLD_NEXT);
   ResolveDelete(RTLD_NEXT);
