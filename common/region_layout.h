@@ -24,10 +24,11 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-// Version 9 has snapshots on request, through the mailbox. Version 8 has stack_events, and frees by
-// stack. In version 7, tracing may begin and end while the process runs (attached_at_ns,
-// kDetached), and there are mappings and measuring windows.
-inline constexpr std::uint32_t kLayoutVersion = 9;
+// Version 10 tells blocks of static variables' initialisers. Version 9 has snapshots on request,
+// through the mailbox. Version 8 has stack_events, and frees by stack. In version 7, tracing may
+// begin and end while the process runs (attached_at_ns, kDetached), and there are mappings and
+// measuring windows.
+inline constexpr std::uint32_t kLayoutVersion = 10;
 
 // How many frames of a stack are recorded: as many as the agent has room for, and as many as the
 // runner asks for unless it is told otherwise.
@@ -151,6 +152,8 @@ struct alignas(64) RegionHeader {
   // When tracing was enabled in the running process (CLOCK_REALTIME); what was allocated before is
   // not known. 0 if the process has been traced from its first instruction.
   std::atomic<std::uint64_t> attached_at_ns;
+  // 1 if the initialiser of a local static variable has thrown: such a one runs again.
+  std::atomic<std::uint32_t> static_was_aborted;
 };
 static_assert(sizeof(RegionHeader) == 320);
 
@@ -222,7 +225,8 @@ static_assert(sizeof(ThreadRecord) == 64);
 // allocates so. More than one context may say the same.
 struct ContextRecord {
   std::uint32_t window;
-  std::uint32_t thread;
+  std::uint16_t thread;
+  std::uint16_t is_static;  // 1: by the initialiser of a local static variable that began there
   std::uint32_t allowance;  // 0 if there is none
   std::uint32_t phase;      // see MeasuringWindowRecord
 };

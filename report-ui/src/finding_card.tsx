@@ -11,11 +11,11 @@ const FATES: Record<string, string> = {
   released_later: 'freed later', known: 'known from the baseline', one_time: 'one-time initialisation', bounded: 'bounded cache',
 };
 
-export function SeriesBars({ series }: { series: number[] }) {
+function SeriesBars({ series, unit, show }: { series: number[]; unit: string; show: (value: number) => string }) {
   const largest = Math.max(1, ...series.map(Math.abs));
-  const text = series.map(format.signed).join(' ');
+  const text = series.map(show).join(' ');
   return (
-    <div class="series" role="img" aria-label={`Net blocks of each repetition: ${text}`} title={`net blocks of each repetition: ${text}`}>
+    <div class="series" role="img" aria-label={`Net ${unit} of each repetition: ${text}`} title={`net ${unit} of each repetition: ${text}`}>
       <span class="series-bars" aria-hidden="true">
         {series.slice(0, 40).map((value, index) => (
           <span key={index} class={value > 0 ? 'up' : value < 0 ? 'down' : 'zero'}
@@ -93,7 +93,9 @@ export function FindingCard({ report, finding, window, title, total, withSource 
           {finding.baseline === 'known' && finding.disposition !== 'known' && <span class="tag">known from the baseline</span>}
           {finding.component && finding.component !== window.component && <span class="tag">code of {finding.component}</span>}
         </span>
-        {finding.series.length > 0 && <SeriesBars series={finding.series} />}
+        {finding.seriesBytes.length > 0
+          ? <SeriesBars series={finding.seriesBytes} unit="bytes" show={format.signedBytes} />
+          : finding.series.length > 0 && <SeriesBars series={finding.series} unit="blocks" show={format.signed} />}
       </header>
       {(finding.explanation || finding.rule || finding.allowance || finding.thread) && (
         <p class="explanation">

@@ -44,7 +44,8 @@ export interface Finding {
   allowance: string;
   thread: string;
   stackEnd: string; // '': outermost
-  series: number[];
+  series: number[]; // net blocks of each repetition
+  seriesBytes: number[]; // net bytes, where they grow and the blocks do not
   baseline: string; // 'known' or 'new' against the run's own baseline; '': there is none
 }
 
@@ -265,6 +266,7 @@ export class Report {
       stackEnd: this.string(at(14)),
       series: Array.isArray(raw[15]) ? (raw[15] as number[]) : [],
       baseline: this.string(at(16)),
+      seriesBytes: Array.isArray(raw[17]) ? (raw[17] as number[]) : [],
     };
   }
 

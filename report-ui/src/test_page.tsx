@@ -168,6 +168,9 @@ export function TestPage({ report, route }: { report: Report; route: Route }) {
           {report.runs.length > 1 && <span>run {window.run + 1}, {format.fileName(report.runs[window.run].binary)}</span>}
           {timelineTest > 0 && <a href={link({ view: 'timeline', run: window.run === 0 ? '' : window.run + 1, from: timelineTest, to: timelineTest })}>on the timeline</a>}
         </p>
+        {(window.kind === 'suite' || window.kind === 'program') && report.runs[window.run].windows.some((one) => one.kind === 'test') && (
+          <p class="reason">What its tests left is told with them and not counted here.</p>
+        )}
         {window.reason && <p class="reason">{window.reason}</p>}
         <Neighbours report={report} window={window} />
       </header>

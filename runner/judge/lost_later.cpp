@@ -162,6 +162,19 @@ Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
   return look;
 }
 
+namespace {
+
+// What passed because it replaces another block, or is built once, may be lost all the same.
+bool MayBeLostYet(const WindowEvidence& evidence, std::size_t index, CallSites& sites) {
+  const BlockFacts& facts = evidence.facts[index];
+  const bool is_held_so =
+      facts.disposition == Disposition::kReplaced || facts.disposition == Disposition::kOneTime;
+  if (IsLost(facts.reach) || !(is_held_so || IsOpen(facts))) return false;
+  return IsUsers(sites.Of(evidence.blocks[index].stack).finding);
+}
+
+}  // namespace
+
 void ApplyLook(const WholeLook& look, std::string_view explanation, CallSites& sites,
                WindowEvidence& evidence) {
   auto seen = look.blocks.begin();  // both are by address
@@ -170,8 +183,7 @@ void ApplyLook(const WholeLook& look, std::string_view explanation, CallSites& s
     BlockFacts& facts = evidence.facts[i];
     while (seen != look.blocks.end() && seen->address < block.address) ++seen;
     if (seen == look.blocks.end()) return;
-    if (!IsSameBlock(*seen, block) || IsLost(facts.reach)) continue;
-    if (!IsCandidate(evidence, i, sites)) continue;
+    if (!IsSameBlock(*seen, block) || !MayBeLostYet(evidence, i, sites)) continue;
     const Reach reach = look.reaches[static_cast<std::size_t>(seen - look.blocks.begin())];
     if (reach == Reach::kUnknown) continue;
     facts.reach = reach;
@@ -184,9 +196,7 @@ void ApplyLook(const WholeLook& look, std::string_view explanation, CallSites& s
 
 void ForgetReach(CallSites& sites, WindowEvidence& evidence) {
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    BlockFacts& facts = evidence.facts[i];
-    if (IsLost(facts.reach) || !IsCandidate(evidence, i, sites)) continue;
-    facts.reach = Reach::kUnknown;
+    if (MayBeLostYet(evidence, i, sites)) evidence.facts[i].reach = Reach::kUnknown;
   }
 }
 

@@ -9,8 +9,13 @@
 namespace leakgate {
 namespace {
 
+// Without a repetition: a static variable's initialiser has made it.
+bool IsProvenOnce(const Finding& finding) {
+  return finding.disposition == Disposition::kOneTime && finding.series.empty();
+}
+
 bool Survives(const Finding& finding) {
-  if (!IsUsers(finding) || IsLost(finding.reach)) return false;
+  if (!IsUsers(finding) || IsLost(finding.reach) || IsProvenOnce(finding)) return false;
   switch (finding.disposition) {
     case Disposition::kOneTime:
     case Disposition::kBounded:
@@ -62,7 +67,7 @@ SurvivingSites FindSurvivingSites(const std::vector<WindowResult>& windows) {
 const std::vector<std::string>* WhereItStays(const Finding& finding, const SurvivingSites& sites) {
   const bool has_passed =
       finding.disposition == Disposition::kOneTime || finding.disposition == Disposition::kBounded;
-  if (!has_passed || WasSeenToGrow(finding)) return nullptr;
+  if (!has_passed || WasSeenToGrow(finding) || IsProvenOnce(finding)) return nullptr;
   const auto site = sites.find(SiteOf(finding));
   return site == sites.end() ? nullptr : &site->second;
 }

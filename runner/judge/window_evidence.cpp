@@ -205,6 +205,21 @@ void MarkReplaced(const std::vector<EarlierFreeCopy>& frees, std::uint32_t windo
   }
 }
 
+void MarkStatic(const RegionReader& region,
+                const std::function<bool(std::uint32_t stack)>& is_confirmed,
+                WindowEvidence& evidence) {
+  if (region.StaticWasAborted()) return;
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    BlockFacts& facts = evidence.facts[i];
+    const bool is_held = IsOpen(facts) && facts.reach == Reach::kRetained;
+    if (!is_held || !evidence.blocks[i].is_static || !is_confirmed(evidence.blocks[i].stack)) {
+      continue;
+    }
+    facts.disposition = Disposition::kOneTime;
+    facts.explanation = "made by the initialiser of a static variable, which runs once";
+  }
+}
+
 void MarkUnconfirmed(const std::function<bool(std::uint32_t stack)>& is_confirmed,
                      WindowEvidence& evidence) {
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {

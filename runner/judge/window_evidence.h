@@ -55,6 +55,12 @@ void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& s
 [[nodiscard]] std::vector<FreeErrorResult> FreeErrorsOf(const RegionReader& region,
                                                         std::uint32_t window, CallSites& sites);
 
+// Marks what initialisers of local static variables have made, and is held: the language has them
+// run once in the life of a process. Where one of them was run again, nothing is marked.
+void MarkStatic(const RegionReader& region,
+                const std::function<bool(std::uint32_t stack)>& is_confirmed,
+                WindowEvidence& evidence);
+
 // Returns whether it is still to be found out what became of a block.
 [[nodiscard]] bool IsOpen(const BlockFacts& facts);
 // Returns whether the block is open and the user's.

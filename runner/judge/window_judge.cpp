@@ -141,8 +141,11 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   }
   if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, *evidence);
   if (window.kind == WindowKind::kTest) {
-    MarkUnconfirmed([&](std::uint32_t stack) { return UsesDefaultPolicy(charges.BudgetOf(stack)); },
-                    *evidence);
+    const auto is_confirmed = [&](std::uint32_t stack) {
+      return UsesDefaultPolicy(charges.BudgetOf(stack));
+    };
+    MarkStatic(region_, is_confirmed, *evidence);
+    MarkUnconfirmed(is_confirmed, *evidence);
   }
   Conclude(*evidence, result);
   result.growth = result.growth - result.framework;

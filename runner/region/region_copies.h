@@ -22,6 +22,7 @@ struct LiveBlock {
   std::uint32_t thread = 0;
   std::uint32_t allowance = 0;  // the allowance of the program's code; 0: none
   std::uint32_t phase = 0;      // stands for the measuring windows that were open; 0: none was
+  bool is_static = false;       // made by a local static variable's initialiser, begun in `window`
 };
 
 // A mapping that the program has made itself, or a thread's stack.

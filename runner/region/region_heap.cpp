@@ -56,7 +56,8 @@ LiveBlock BlockAt(const Stretch& stretch, std::uint64_t at, std::uint32_t word,
           context.window,
           context.thread,
           context.allowance,
-          context.phase};
+          context.phase,
+          context.is_static != 0};
 }
 
 constexpr std::uint64_t kWordsPerHeapPage = kHeapPageBytes >> kGranuleShift;

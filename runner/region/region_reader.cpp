@@ -43,6 +43,10 @@ std::uint32_t RegionReader::Generation() const { return CopyOf(&Header().generat
 
 std::uint32_t RegionReader::StackDepth() const { return CopyOf(&Header().stack_depth); }
 
+bool RegionReader::StaticWasAborted() const {
+  return Header().static_was_aborted.load(std::memory_order_relaxed) != 0;
+}
+
 std::uint32_t RegionReader::StackEvents() const {
   return CopyOf(&Header().stack_events) & kAllStackEvents;
 }

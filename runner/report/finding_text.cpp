@@ -241,14 +241,6 @@ std::string BytesWithSign(std::int64_t bytes) {
   return (bytes < 0 ? "" : "+") + FormatBytes(bytes);
 }
 
-// What grows in bytes alone would look like nothing in blocks.
-bool GrowsInBytesAlone(const Finding& finding) {
-  for (std::size_t i = 0; i < std::min(finding.series.size(), finding.series_bytes.size()); ++i) {
-    if (finding.series_bytes[i] > 0 && finding.series[i] <= 0) return true;
-  }
-  return false;
-}
-
 std::string SeriesText(const Finding& finding) {
   if (finding.series.empty()) return "";
   std::string text = fmt::format(", repeated: {} blocks", ValuesText(finding.series, WithSign));
@@ -259,6 +251,13 @@ std::string SeriesText(const Finding& finding) {
 }
 
 }  // namespace
+
+bool GrowsInBytesAlone(const Finding& finding) {
+  for (std::size_t i = 0; i < std::min(finding.series.size(), finding.series_bytes.size()); ++i) {
+    if (finding.series_bytes[i] > 0 && finding.series[i] <= 0) return true;
+  }
+  return false;
+}
 
 bool IsOuterFrame(const Frame& frame) { return CallerOf(frame) != Caller::kUser; }
 

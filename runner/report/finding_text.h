@@ -31,6 +31,9 @@ struct OuterFrames {
 // Returns whether a frame is not the user's code, and so may be left out at the outer end.
 [[nodiscard]] bool IsOuterFrame(const Frame& frame);
 
+// Returns whether a repetition added bytes and no block: in blocks alone, that looks like nothing.
+[[nodiscard]] bool GrowsInBytesAlone(const Finding& finding);
+
 // Returns the lines of `finding`: its amount, and its call stack with the user's own frame first.
 // Each line ends with a newline.
 //

@@ -124,5 +124,49 @@ TEST_P(GrowthTest, FailsSlowTestsByWhatTheTimeAllowed) {
 
 LEAKGATE_IN_BOTH_MODES(GrowthTest);
 
+// What a static variable's initialiser makes is built once, by the language's rule.
+class StaticsTest : public testing::TestWithParam<const char*> {
+ protected:
+  static nlohmann::json Test(const std::string& name) {
+    return SharedRunByDefault({FixturePath(GetParam())}).Test(name);
+  }
+};
+
+TEST_P(StaticsTest, PassWithoutARepetition) {
+  for (const std::string test :
+       {"Static.KeepsWhatItsInitialiserMakes", "Static.KeepsWhatItsConstructorMakesInALock"}) {
+    const nlohmann::json window = Test(test);
+    EXPECT_EQ(window["verdict"], "pass") << test;
+    ASSERT_FALSE(UsersFindings(window).empty());
+    for (const nlohmann::json& finding : UsersFindings(window)) {
+      EXPECT_EQ(finding["disposition"], "one_time");
+      EXPECT_FALSE(finding.contains("series"));
+    }
+  }
+}
+
+TEST_P(StaticsTest, FailForWhatTheyLose) {
+  EXPECT_EQ(Test("Static.LosesABlockInItsInitialiser")["lost"]["bytes"], 100);
+  const nlohmann::json window = Test("Lost.LaterWhatAnInitialiserMade");
+  EXPECT_EQ(window["verdict"], "over_budget");
+  EXPECT_EQ(window["lost"]["bytes"], 100);
+  // No other test has thrown out of an initialiser.
+  const GatedRun alone = RunByDefault({FixturePath(GetParam()), "--gtest_filter=Lost.*"});
+  EXPECT_EQ(alone.Test("Lost.LaterWhatAnInitialiserMade")["lost"]["bytes"], 100);
+}
+
+TEST_P(StaticsTest, FailForWhatGrowsBesideTheInitialiser) {
+  for (const std::string test : {"Static.GrowsOnceItIsThere", "Static.KeepsABlockAndThrowsEachTime",
+                                 "Static.StartsAThreadThatKeepsABlockEachTime",
+                                 "Static.OfALibraryThatIsLoadedAnewEachTime"}) {
+    const nlohmann::json window = Test(test);
+    EXPECT_EQ(window["verdict"], "over_budget") << test;
+    EXPECT_THAT(TextsOf(window, "disposition"), Contains("steady"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, StaticsTest,
+                         testing::Values("statics_untouched", "statics_listener", "static_main"));
+
 }  // namespace
 }  // namespace leakgate::test

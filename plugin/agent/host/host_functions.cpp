@@ -32,6 +32,13 @@ const link_map* Owner(Function* function) {
   return object.dlfo_link_map;
 }
 
+// The list has the program first, and what is loaded later last.
+const link_map* LastModule() {
+  const link_map* map = Owner(&ResolveHostFunctions);
+  while (map != nullptr && map->l_next != nullptr) map = map->l_next;
+  return map;
+}
+
 bool IsNamed(const link_map* module, const char* stem) {
   if (module == nullptr || module->l_name == nullptr) return false;
   const char* const slash = std::strrchr(module->l_name, '/');
@@ -230,7 +237,20 @@ void ResolveHostFunctions() {
   FindAllocator();
   g_host.operators = FindOperatorSource();
   g_host.operators_are_ours = OperatorsAreOurs();
+  if (!g_is_late) g_host.last_at_start = LastModule();
   g_host.is_resolved = true;
+}
+
+bool IsThereForGood(const void* address) {
+  dl_find_object object;
+  if (g_host.last_at_start == nullptr ||
+      _dl_find_object(const_cast<void*>(address), &object) != 0) {
+    return false;
+  }
+  for (const link_map* map = g_host.last_at_start; map != nullptr; map = map->l_prev) {
+    if (map == object.dlfo_link_map) return true;
+  }
+  return false;
 }
 
 void ResolveLateOperators() {

@@ -19,6 +19,8 @@
 #include "plugin/agent/base/visibility.h"
 #include "plugin/agent/linux/call_slots.h"
 
+struct link_map;
+
 namespace leakgate::agent {
 
 // Who provides operator new and delete.
@@ -117,7 +119,8 @@ struct HostFunctions {
   std::uint64_t allocator_begin = 0;  // the module that has it
   std::uint64_t allocator_end = 0;
   OperatorSource operators = OperatorSource::kNone;
-  bool operators_are_ours = false;  // the program itself replaces none of them
+  bool operators_are_ours = false;          // the program itself replaces none of them
+  const link_map* last_at_start = nullptr;  // the last module that is there for good; see below
 };
 
 extern LEAKGATE_INTERNAL HostFunctions g_host;
@@ -139,6 +142,10 @@ template <typename Function>
 
 // Fills g_host. The dynamic linker may allocate meanwhile (bootstrap_heap.h).
 void ResolveHostFunctions();
+
+// Whether the module that has `address` was loaded with the program, and so is never unloaded.
+// Returns false if that is not known, as in a process that ran before.
+[[nodiscard]] bool IsThereForGood(const void* address);
 
 // Finds the operators of a program that loaded its C++ runtime only later, by dlopen. They are
 // called only when memory has run out.

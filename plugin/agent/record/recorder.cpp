@@ -66,8 +66,16 @@ std::uint32_t StackOf(Recording recording, const CallerFrame& caller) {
                                               : WalkStack(thread, caller);
 }
 
+// Whether the thread initialises a local static variable, and has begun to in this window.
+bool IsInStatic(const ThreadState& thread, std::uint32_t window) {
+  for (std::uint32_t i = 0; i < thread.begun_static_count; ++i) {
+    if (thread.begun_statics[i].window == window) return true;
+  }
+  return false;
+}
+
 // Counts a drop and returns 0 if the table is full.
-std::uint32_t MakeContext(const Charge& charge, const ThreadState& thread) {
+std::uint32_t MakeContext(const Charge& charge, const ThreadState& thread, bool is_static) {
   std::atomic<std::uint32_t>& count = g_region.header().context_count;
   const std::uint32_t id = count.fetch_add(1, std::memory_order_relaxed);
   if (id >= kMaxContexts) {
@@ -77,23 +85,28 @@ std::uint32_t MakeContext(const Charge& charge, const ThreadState& thread) {
   }
   // Published by the release of the first start word that leads here.
   g_region.contexts()[id] = {.window = charge.window,
-                             .thread = thread.thread,
+                             .thread = static_cast<std::uint16_t>(thread.thread),
+                             .is_static = static_cast<std::uint16_t>(is_static ? 1 : 0),
                              .allowance = thread.allowance,
                              .phase = charge.phase};
   return id;
 }
 
-bool IsFor(const KnownContext& known, const Charge& charge, std::uint32_t allowance) {
+bool IsFor(const KnownContext& known, const Charge& charge, std::uint32_t allowance,
+           bool is_static) {
   return known.window == charge.window && known.phase == charge.phase &&
-         known.allowance == allowance && known.context != 0;
+         known.allowance == allowance && known.is_static == is_static && known.context != 0;
 }
 
 std::uint32_t ContextOf(ThreadState& thread) {
   const Charge charge = ChargeOf(*thread.shard);
-  const std::uint32_t mixed = charge.window ^ (thread.allowance * 5) ^ (charge.phase * 11);
+  const bool is_static = IsInStatic(thread, charge.window);
+  const std::uint32_t mixed =
+      charge.window ^ (thread.allowance * 5) ^ (charge.phase * 11) ^ (is_static ? 23 : 0);
   KnownContext& known = thread.known_contexts[mixed % kKnownContexts];
-  if (!IsFor(known, charge, thread.allowance)) {
-    known = {charge.window, thread.allowance, charge.phase, MakeContext(charge, thread)};
+  if (!IsFor(known, charge, thread.allowance, is_static)) {
+    known = {charge.window, thread.allowance, charge.phase, MakeContext(charge, thread, is_static),
+             is_static};
   }
   return known.context;
 }

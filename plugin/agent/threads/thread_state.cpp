@@ -150,6 +150,7 @@ void Take(ThreadState& state) {
   state.span = g_span;
   state.thread = t_id;
   state.allowance = 0;
+  state.begun_static_count = 0;
   state.walker.Begin(OwnStack::OfThisThread(), g_region.header().stack_depth);
   state.epoch = 0;
   state.context = 0;

@@ -29,8 +29,17 @@ struct KnownContext {
   std::uint32_t allowance;
   std::uint32_t phase;
   std::uint32_t context;  // 0 if there is none
+  bool is_static;
 };
 inline constexpr std::uint32_t kKnownContexts = 64;
+
+// A local static variable that the thread initialises now, by its guard, and the window that was
+// current when that began.
+struct BegunStatic {
+  const void* guard;
+  std::uint32_t window;
+};
+inline constexpr std::uint32_t kMostBegunStatics = 16;
 
 // `epoch`, `context` and the memo's stacks are of one moment: see Refresh in record/recorder.cpp.
 struct ThreadState {
@@ -38,6 +47,8 @@ struct ThreadState {
   std::uint32_t context = 0;    // the shard's window and phase, this thread, its allowance
   std::uint32_t thread = 0;     // its id in the region
   std::uint32_t allowance = 0;  // the innermost that holds
+  std::uint32_t begun_static_count = 0;
+  BegunStatic begun_statics[kMostBegunStatics] = {};  // the innermost last
   CounterShard* shard = nullptr;
   StackMemo memo;
   std::uint32_t opening_window = 0;   // begun, but not yet counted from (windows.h)

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runner/report/finding_text.h"
 #include "runner/report/formats/page_tables.h"
 #include "runner/report/json/json_values.h"
 
@@ -144,6 +145,7 @@ class PageWindow {
         word(Word(finding.stack_end), finding.stack_end != UnwindEnd::kOutermost),
         finding.series.empty() ? Json(0) : Json(finding.series),
         word(Word(finding.baseline), finding.baseline != BaselineState::kNoBaseline),
+        GrowsInBytesAlone(finding) ? Json(finding.series_bytes) : Json(0),
     });
   }
 

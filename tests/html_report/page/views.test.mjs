@@ -229,6 +229,20 @@ test('a test’s page shows the findings, the limit and what allows it', async (
   await close();
 });
 
+test('a block that grows shows its bytes, and a suite says where its tests\u2019 memory is told', async () => {
+  const growing = sample.finding({ reach: 'retained', disposition: 'steady', series: [0, 0], series_bytes: [1024, 2048] });
+  const report = sample.report([sample.run([
+    sample.failing('A.B', { findings: [growing] }),
+    sample.failing('A', { kind: 'suite', findings: [sample.finding({ reach: 'lost' })] }),
+  ])]);
+  const { page, close } = await open(browser, report, '#test=A.B');
+  assert.match(await page.locator('.series').getAttribute('aria-label'), /^Net bytes of each repetition: \+1\.00 KiB \+2\.00 KiB$/);
+  assert.equal(await page.locator('text=is told with them').count(), 0);
+  await page.goto(page.url().replace('#test=A.B', '#test=A&kind=suite'));
+  await page.locator('text=What its tests left is told with them').waitFor();
+  await close();
+});
+
 test('findings of one call site are allowed together, and others not at all', async () => {
   const findings = [sample.finding(), sample.finding({ bytes: 16, kind: 'malloc' }), sample.finding({ bytes: 8, disposition: 'one_time' })];
   const { page, close } = await open(browser, sample.report([sample.run([sample.failing('A.B', { findings })])]), '#test=A.B');

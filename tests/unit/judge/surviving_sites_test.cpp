@@ -12,9 +12,15 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
+Finding Repeated(Disposition disposition) {
+  Finding finding = sample::RetainedFinding(disposition);
+  finding.series = {0, 0, 0, 0, 0};
+  return finding;
+}
+
 WindowResult TestThatKept(const std::string& name, Disposition disposition) {
   WindowResult window = sample::PassingTest(name);
-  window.findings = {sample::RetainedFinding(disposition)};
+  window.findings = {Repeated(disposition)};
   return window;
 }
 
@@ -58,13 +64,21 @@ TEST(SurvivingSitesTest, AreNotThoseOfVariablesThatEachTestHasForItself) {
   EXPECT_THAT(FindSurvivingSites(windows), IsEmpty());
 }
 
+// Nobody had to repeat the tests.
+TEST(SurvivingSitesTest, AreNotThoseOfStaticVariablesInitialisers) {
+  std::vector<WindowResult> windows = ThreeTests(Disposition::kOneTime);
+  for (WindowResult& window : windows) window.findings[0].series.clear();
+
+  EXPECT_THAT(FindSurvivingSites(windows), IsEmpty());
+}
+
 TEST(SurvivingSitesTest, AreOfFindingsThatPassedWithoutGrowing) {
   const SurvivingSites sites = FindSurvivingSites(ThreeTests(Disposition::kOneTime));
   Finding full = sample::RetainedFinding(Disposition::kBounded);
   full.series = {1, 1, 0, 0, 0};
 
-  EXPECT_NE(WhereItStays(sample::RetainedFinding(Disposition::kOneTime), sites), nullptr);
-  EXPECT_EQ(WhereItStays(sample::RetainedFinding(Disposition::kSteady), sites), nullptr);
+  EXPECT_NE(WhereItStays(Repeated(Disposition::kOneTime), sites), nullptr);
+  EXPECT_EQ(WhereItStays(Repeated(Disposition::kSteady), sites), nullptr);
   EXPECT_EQ(WhereItStays(full, sites), nullptr);
 }
 
