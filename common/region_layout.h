@@ -96,6 +96,7 @@ inline constexpr std::uint32_t kAskAtSuiteEnd = 8;  // likewise
 // These are set before the process gets the region.
 inline constexpr std::uint32_t kAskAtProcessEnd = 16;
 inline constexpr std::uint32_t kHasNoTests = 32;  // a child that a budget file names: one window
+inline constexpr std::uint32_t kAskAtNewDescriptors = 64;  // a suite left any: also ask at its end
 
 // A string in the region's text: offset and length in bytes.
 struct TextRef {
@@ -174,7 +175,9 @@ struct Mailbox {
   std::uint32_t question;   // Question
   std::int32_t tid;         // of the thread that asks
   std::uint32_t iteration;  // of --gtest_repeat, from 1
-  std::uint32_t subject;    // a measuring window, or the part for kReadSnapshot, from 0
+  // A measuring window, or the part for kReadSnapshot, from 0; for kJudge 1 if descriptors are open
+  // that were not when the suite began, else 0.
+  std::uint32_t subject;
   std::uint32_t text_room;  // how much text the asker takes for kMeasure...; 0 for none
   std::int64_t bytes;       // the answer to these; -1 if there is none
   std::int64_t blocks;

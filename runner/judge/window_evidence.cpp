@@ -220,12 +220,12 @@ void MarkStatic(const RegionReader& region,
   }
 }
 
-void MarkUnconfirmed(const std::function<bool(std::uint32_t stack)>& is_confirmed,
+void MarkUnconfirmed(const std::function<bool(const LiveBlock& block)>& is_confirmed,
                      WindowEvidence& evidence) {
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     BlockFacts& facts = evidence.facts[i];
     const bool is_retained = facts.disposition == Disposition::kOutstanding && !IsLost(facts.reach);
-    if (is_retained && is_confirmed(evidence.blocks[i].stack)) {
+    if (is_retained && is_confirmed(evidence.blocks[i])) {
       facts.disposition = Disposition::kUnconfirmed;
     }
   }

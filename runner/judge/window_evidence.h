@@ -72,8 +72,8 @@ void MarkReplaced(const std::vector<EarlierFreeCopy>& frees, std::uint32_t windo
                   WindowEvidence& evidence);
 
 // Marks the blocks that are retained and not replaced as unconfirmed, until a repetition decides.
-// `is_confirmed` says whether the budget that a stack is charged to asks for repetitions.
-void MarkUnconfirmed(const std::function<bool(std::uint32_t stack)>& is_confirmed,
+// `is_confirmed` says whether the budget that a block is charged to asks for repetitions.
+void MarkUnconfirmed(const std::function<bool(const LiveBlock& block)>& is_confirmed,
                      WindowEvidence& evidence);
 
 // Marks the blocks that are not among `live` as freed later. `live` is sorted by address.

@@ -47,7 +47,7 @@ WindowJudge::WindowJudge(const RegionReader& region, int pid, const JudgeSurroun
 
 std::uint32_t WindowJudge::Questions() const {
   if (child_ != nullptr) return kAskAtProcessEnd | kHasNoTests;
-  std::uint32_t questions = kAskAtIterationEnd | kAskAtProcessEnd;
+  std::uint32_t questions = kAskAtIterationEnd | kAskAtProcessEnd | kAskAtNewDescriptors;
   if (around_.budgets.LimitsResources()) questions |= kAskAtTestBegin | kAskAtTestEnd;
   if (around_.budgets.DefersToSuites()) questions |= kAskAtSuiteEnd;
   return questions;
@@ -125,6 +125,9 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   }
   AddFreeErrors(window.id, result);
   AddResources(window.id, result);
+  if (moment.has_new_descriptors && window.kind == WindowKind::kSuite) {
+    result.descriptor_growth = DescriptorGrowth::kUnconfirmed;
+  }
   NameThreads(request, result.budget->thread_scope, sites_, *evidence);
   CodeCharges charges = ChargesOf(result.kind, result);
   Allow(charges, *evidence);
@@ -145,7 +148,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
       return UsesDefaultPolicy(charges.BudgetOf(stack));
     };
     MarkStatic(region_, is_confirmed, *evidence);
-    MarkUnconfirmed(is_confirmed, *evidence);
+    MarkUnconfirmed([&](const LiveBlock& block) { return is_confirmed(block.stack); }, *evidence);
   }
   Conclude(*evidence, result);
   result.growth = result.growth - result.framework;
@@ -203,6 +206,13 @@ void WindowJudge::AddMappings(const EvidenceRequest& request, CodeCharges& charg
   MappedEvidence mapped = GatherMappings(request, may_fail ? Patience::kShort : Patience::kNone);
   NameThreads(request, result.budget->thread_scope, sites_, mapped.pieces);
   Allow(charges, mapped.pieces);
+  if (result.kind == WindowKind::kTest) {
+    MarkUnconfirmed(
+        [&](const LiveBlock& piece) {
+          return LeavesGrowthToDefault(charges.BudgetOf(piece.stack), piece.kind);
+        },
+        mapped.pieces);
+  }
   result.mappings = GroupFindings(mapped.pieces.blocks, mapped.pieces.facts, sites_);
   result.reserved_bytes = mapped.reserved_bytes;
   if (request.asking_tid == 0) return;
@@ -305,7 +315,8 @@ void WindowJudge::JudgeAgain(Results& results, std::string_view when, const Whic
     // What is freed only as the program ends may have grown all the while.
     if (look != nullptr || result->second.budget->free_by != FreeBy::kTest) {
       MarkReleased(live->blocks, when, evidence);
-      if (result->second.budget->free_by != FreeBy::kTest) {
+      const bool may_have_unmapped = !result->second.mappings.empty();
+      if (result->second.budget->free_by != FreeBy::kTest || may_have_unmapped) {
         CodeCharges charges = ChargesOf(result->second.kind, result->second);
         AddMappings(RequestFor(window, 0), charges, result->second);
       }

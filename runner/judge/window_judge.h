@@ -32,6 +32,7 @@ namespace leakgate {
 // The thread that asks while the process waits; 0 if the process has gone.
 struct JudgeMoment {
   int asking_tid = 0;
+  bool has_new_descriptors = false;  // which were not open when the suite began
 };
 
 // Before and after what exit handlers and static destructors free.

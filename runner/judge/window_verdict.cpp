@@ -33,6 +33,11 @@ bool IsRetainedAndCounts(const Finding& finding) {
   return CountsLiterally(finding) && !IsLost(finding.reach);
 }
 bool IsSteady(const Finding& finding) { return finding.disposition == Disposition::kSteady; }
+bool IsThreadStack(const Finding& finding) { return finding.kind == AllocationKind::kThreadStack; }
+bool IsSteadyMapping(const Finding& finding) {
+  return IsSteady(finding) && !IsThreadStack(finding);
+}
+bool IsSteadyThread(const Finding& finding) { return IsSteady(finding) && IsThreadStack(finding); }
 
 std::vector<const Finding*> Charged(const std::vector<Finding>& findings,
                                     const WindowResult& window, const AppliedBudget& budget) {
@@ -80,6 +85,21 @@ void JudgeByDefault(const WindowResult& window, const AppliedBudget& budget,
   if (!IsLimited(budget.lost))
     AddDefault("lost", Sum(charged, IsLostAndCounts), budget, violations);
   if (!IsLimited(budget.retained)) AddDefault("steady", Sum(charged, IsSteady), budget, violations);
+  // Only what no limit is set for has been repeated.
+  const std::vector<const Finding*> mapped = Charged(window.mappings, window, budget);
+  AddDefault("steady_mapped", Sum(mapped, IsSteadyMapping), budget, violations);
+  const Amount threads = Sum(mapped, IsSteadyThread);
+  if (threads.blocks != 0)
+    violations.push_back({"steady_threads", threads.blocks, {}, budget.component, threads});
+}
+
+void JudgeDescriptors(WindowResult& window) {
+  if (window.descriptor_growth != DescriptorGrowth::kGrows) return;
+  window.violations.push_back({"steady_file_descriptors",
+                               window.file_descriptors.value_or(1),
+                               {},
+                               window.budget->component,
+                               {}});
 }
 
 void JudgeBy(const AppliedBudget& budget, WindowResult& window) {
@@ -101,7 +121,8 @@ bool IsGated(const WindowResult& window) {
 // Findings are known one by one; what is told by a number alone, by that number.
 bool IsOfFindings(const Violation& violation) {
   return violation.metric.starts_with("outstanding_") || violation.metric.starts_with("lost_") ||
-         violation.metric.starts_with("retained_") || violation.metric.starts_with("steady_");
+         violation.metric.starts_with("retained_") || violation.metric == "steady_bytes" ||
+         violation.metric == "steady_blocks";
 }
 
 void SetKnownViolationsApart(WindowResult& window) {
@@ -115,6 +136,11 @@ void SetKnownViolationsApart(WindowResult& window) {
   });
 }
 
+bool AnyToBeConfirmed(const WindowResult& window, const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
+}
+
 std::string WhyUnconfirmed(const WindowResult& window) {
   for (const Finding& finding : window.findings) {
     const bool tells = IsToBeConfirmed(window, finding) && !finding.explanation.empty();
@@ -122,7 +148,15 @@ std::string WhyUnconfirmed(const WindowResult& window) {
     return fmt::format("{} retained by {}: {}", FormatAmount(finding.amount),
                        DescribeCallSite(finding), finding.explanation);
   }
-  return "its retained blocks were not confirmed";
+  for (const Finding& finding : window.mappings) {
+    const bool tells = IsToBeConfirmed(window, finding) && !finding.explanation.empty();
+    if (!tells) continue;
+    return fmt::format("{} retained by {}: {}", FormatMapped(finding.amount),
+                       DescribeCallSite(finding), finding.explanation);
+  }
+  if (AnyToBeConfirmed(window, window.findings)) return "its retained blocks were not confirmed";
+  return AnyToBeConfirmed(window, window.mappings) ? "its retained mappings were not confirmed"
+                                                   : "its open descriptors were not confirmed";
 }
 
 }  // namespace
@@ -163,17 +197,28 @@ void CodeCharges::Charge(std::vector<Finding>& findings, WindowResult& window) {
   }
 }
 
+bool LeavesGrowthToDefault(const AppliedBudget& budget, AllocationKind kind) {
+  if (!UsesDefaultPolicy(budget)) return false;
+  if (kind < AllocationKind::kMapped) return !IsLimited(budget.retained);
+  if (kind == AllocationKind::kThreadStack && budget.threads) return false;
+  return !IsLimited(budget.mapped);
+}
+
+bool LeavesDescriptorsToDefault(const AppliedBudget& budget) {
+  return UsesDefaultPolicy(budget) && !budget.file_descriptors;
+}
+
 bool IsToBeConfirmed(const WindowResult& window, const Finding& finding) {
   if (window.kind != WindowKind::kTest || finding.disposition != Disposition::kUnconfirmed) {
     return false;
   }
   if (IsChargedTo(finding, window, *window.budget)) {
-    return UsesDefaultPolicy(*window.budget) && !IsLimited(window.budget->retained);
+    return LeavesGrowthToDefault(*window.budget, finding.kind);
   }
   return std::any_of(window.code_budgets.begin(), window.code_budgets.end(),
                      [&](const auto& budget) {
-                       return IsChargedTo(finding, window, *budget) && UsesDefaultPolicy(*budget) &&
-                              !IsLimited(budget->retained);
+                       return IsChargedTo(finding, window, *budget) &&
+                              LeavesGrowthToDefault(*budget, finding.kind);
                      });
 }
 
@@ -235,11 +280,13 @@ void DecideVerdict(WindowResult& window) {
   window.reason.clear();
   JudgeBy(*window.budget, window);
   for (const auto& budget : window.code_budgets) JudgeBy(*budget, window);
+  JudgeDescriptors(window);
   SetKnownViolationsApart(window);
 
-  const bool is_open =
-      std::any_of(window.findings.begin(), window.findings.end(),
-                  [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
+  const bool is_open = AnyToBeConfirmed(window, window.findings) ||
+                       AnyToBeConfirmed(window, window.mappings) ||
+                       (window.kind == WindowKind::kTest &&
+                        window.descriptor_growth == DescriptorGrowth::kUnconfirmed);
   if (!window.violations.empty() || CountNewFreeErrors(window) != 0) {
     window.verdict = Verdict::kOverBudget;
   } else if (is_open) {
@@ -251,6 +298,22 @@ void DecideVerdict(WindowResult& window) {
   } else {
     window.verdict = Verdict::kPass;
   }
+}
+
+void PassUntold(WindowResult& window) {
+  if (window.kind != WindowKind::kTest) return;
+  bool has_changed = false;
+  if (window.descriptor_growth == DescriptorGrowth::kUnconfirmed) {
+    window.descriptor_growth = DescriptorGrowth::kNone;
+    has_changed = true;
+  }
+  for (Finding& finding : window.mappings) {
+    if (finding.kind != AllocationKind::kThreadStack) continue;
+    if (finding.disposition != Disposition::kUnconfirmed) continue;
+    finding.disposition = Disposition::kOutstanding;
+    has_changed = true;
+  }
+  if (has_changed && window.verdict != Verdict::kInconclusive) DecideVerdict(window);
 }
 
 }  // namespace leakgate

@@ -68,6 +68,15 @@ void SumFindings(WindowResult& window);
 // lost, and that could not be told. REQUIRES: the window has been judged and confirmed.
 void RefuseUntold(WindowResult& window);
 
+// Returns whether no limit of the budget says how much of `kind` may be retained, so that what
+// grows with each repetition fails.
+[[nodiscard]] bool LeavesGrowthToDefault(const AppliedBudget& budget, AllocationKind kind);
+[[nodiscard]] bool LeavesDescriptorsToDefault(const AppliedBudget& budget);
+
+// Lets threads and descriptors pass of which no repetition could show that they grow: they come and
+// go at times of their own.
+void PassUntold(WindowResult& window);
+
 // Returns whether only a repetition of the test can tell `finding` from a leak.
 [[nodiscard]] bool IsToBeConfirmed(const WindowResult& window, const Finding& finding);
 

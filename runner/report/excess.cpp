@@ -33,7 +33,7 @@ bool LooksEqual(const Violation& violation) {
 std::string LimitText(const Violation& violation) {
   const std::int64_t limit = violation.limit.value;
   if (violation.metric.ends_with("_blocks")) {
-    return FormatCount(limit, IsOf(violation, "mapped") ? "mapping" : "block");
+    return FormatCount(limit, IsOfMappings(violation) ? "mapping" : "block");
   }
   if (!IsInBytes(violation)) return std::to_string(limit);
   return LooksEqual(violation) ? fmt::format("{} B", limit) : FormatBytes(limit);
@@ -71,11 +71,10 @@ Amount AmountOver(const Violation& violation, const WindowResult& window) {
     if (IsOf(violation, "mapped")) return window.mapped;
   }
   Amount amount;
-  const bool is_mapped = IsOf(violation, "mapped");
-  for (const Finding& finding : is_mapped ? window.mappings : window.findings) {
+  for (const Finding& finding : IsOfMappings(violation) ? window.mappings : window.findings) {
     const std::string& owner =
         finding.component.empty() ? window.budget->component : finding.component;
-    const bool is_of = IsOf(violation, "steady")     ? finding.disposition == Disposition::kSteady
+    const bool is_of = IsOfGrowth(violation)         ? IsGrowthIn(finding, violation)
                        : IsOf(violation, "lost")     ? IsLost(finding.reach)
                        : IsOf(violation, "retained") ? !IsLost(finding.reach)
                                                      : IsUsers(finding);
@@ -134,6 +133,15 @@ std::string WhatIsOver(std::string_view quantity, const Violations& violations) 
     return FormatCount(first.actual, "file descriptor") + " left open";
   }
   if (quantity == "threads") return FormatCount(first.actual, "thread") + " left running";
+  if (quantity == "steady_file_descriptors") {
+    return FormatCount(first.actual, "file descriptor") + " left open, more with each repetition";
+  }
+  if (quantity == "steady_threads") {
+    return FormatCount(first.actual, "thread") + " left running, more with each repetition";
+  }
+  if (quantity == "steady_mapped") {
+    return AmountText(first.amount, violations, "mapping") + " retained, more with each repetition";
+  }
   const std::string amount = AmountText(first.amount, violations, "block");
   if (quantity == "steady") return amount + " retained, more with each repetition";
   return fmt::format("{} {}", amount, quantity);
@@ -164,6 +172,19 @@ std::string_view QuantityOf(const Violation& violation) {
 
 bool IsOf(const Violation& violation, std::string_view quantity) {
   return QuantityOf(violation) == quantity;
+}
+
+bool IsOfGrowth(const Violation& violation) { return violation.metric.starts_with("steady_"); }
+
+bool IsOfMappings(const Violation& violation) {
+  return IsOf(violation, "mapped") || IsOf(violation, "steady_mapped") ||
+         IsOf(violation, "steady_threads");
+}
+
+bool IsGrowthIn(const Finding& finding, const Violation& violation) {
+  if (finding.disposition != Disposition::kSteady) return false;
+  if (finding.kind == AllocationKind::kThreadStack) return IsOf(violation, "steady_threads");
+  return IsOf(violation, IsMapped(finding) ? "steady_mapped" : "steady");
 }
 
 void FillAmounts(WindowResult& window) {

@@ -28,6 +28,13 @@ struct Excess {
 // Returns true if `violation` is one of `quantity`.
 [[nodiscard]] bool IsOf(const Violation& violation, std::string_view quantity);
 
+// Returns whether repetitions have shown it: "steady" and what begins with "steady_".
+[[nodiscard]] bool IsOfGrowth(const Violation& violation);
+// Returns whether its findings are the window's mappings, threads' stacks among them.
+[[nodiscard]] bool IsOfMappings(const Violation& violation);
+// Returns whether `finding` is a part of what grows and exceeds the limit.
+[[nodiscard]] bool IsGrowthIn(const Finding& finding, const Violation& violation);
+
 // Sets the whole amount, bytes and blocks, of each violation's quantity, from the rest of the
 // window: a report has only the number that is over its limit.
 void FillAmounts(WindowResult& window);

@@ -152,7 +152,7 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
   const bool is_of_mapped =
       !window.violations.empty() &&
       std::all_of(window.violations.begin(), window.violations.end(),
-                  [](const Violation& violation) { return IsOf(violation, "mapped"); });
+                  [](const Violation& violation) { return IsOfMappings(violation); });
   const auto position = PositionOf(is_of_mapped ? window.mappings : window.findings);
   if (position) return position;
   if (window.source_file.empty()) return std::nullopt;

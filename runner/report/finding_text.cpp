@@ -241,9 +241,15 @@ std::string BytesWithSign(std::int64_t bytes) {
   return (bytes < 0 ? "" : "+") + FormatBytes(bytes);
 }
 
+std::string_view NounsOf(AllocationKind kind) {
+  if (kind == AllocationKind::kThreadStack) return "threads";
+  return kind >= AllocationKind::kMapped ? "mappings" : "blocks";
+}
+
 std::string SeriesText(const Finding& finding) {
   if (finding.series.empty()) return "";
-  std::string text = fmt::format(", repeated: {} blocks", ValuesText(finding.series, WithSign));
+  std::string text =
+      fmt::format(", repeated: {} {}", ValuesText(finding.series, WithSign), NounsOf(finding.kind));
   if (GrowsInBytesAlone(finding)) {
     text += ", " + ValuesText(finding.series_bytes, BytesWithSign);
   }

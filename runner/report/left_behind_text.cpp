@@ -72,17 +72,22 @@ std::int64_t CountFate(const std::vector<WindowResult>& windows, Disposition dis
   return count;
 }
 
-bool IsOverLimit(const WindowResult& window) {
-  return std::any_of(window.violations.begin(), window.violations.end(),
-                     [](const Violation& violation) { return IsOf(violation, "mapped"); });
+bool IsOver(const WindowResult& window, bool (*is_of)(const Violation&)) {
+  return std::any_of(window.violations.begin(), window.violations.end(), is_of);
 }
+
+bool IsOfLimit(const Violation& violation) { return IsOf(violation, "mapped"); }
 
 bool IsCounted(const Finding& finding) { return IsUsers(finding) && CountsLiterally(finding); }
 
+// Over a limit, all that counts; else what grows, and what may.
 std::string MappingsText(const WindowResult& window, const TextStyle& style) {
+  const bool is_over_limit = IsOver(window, IsOfLimit);
   std::vector<const Finding*> counted;
   for (const Finding& finding : window.mappings) {
-    if (IsCounted(finding)) counted.push_back(&finding);
+    const bool may_grow = finding.disposition == Disposition::kSteady ||
+                          finding.disposition == Disposition::kUnconfirmed;
+    if (is_over_limit ? IsCounted(finding) : may_grow) counted.push_back(&finding);
   }
   return FirstFindingsText(counted, "more call site", style);
 }
@@ -112,7 +117,9 @@ std::string PassedFindingsText(const std::vector<WindowResult>& windows, const T
 }
 
 std::string MappedText(const WindowResult& window, const TextStyle& style) {
-  if (IsOverLimit(window)) return MappingsText(window, style);
+  if (IsOver(window, IsOfMappings) || window.verdict == Verdict::kUnconfirmed) {
+    return MappingsText(window, style);
+  }
   if (window.mapped == Amount{}) return "";
   const std::string text =
       fmt::format("mapped: {}, {}", FormatMapped(window.mapped),

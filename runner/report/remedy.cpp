@@ -23,6 +23,16 @@ const Violation* FirstByDefault(const WindowResult& window) {
 
 bool AnyByDefault(const WindowResult& window) { return FirstByDefault(window) != nullptr; }
 
+bool IsOfDescriptors(const Violation& violation) {
+  return IsOf(violation, "file_descriptors") || IsOf(violation, "steady_file_descriptors");
+}
+
+// They have no call stack that an allowance could name, so a limit has to permit them.
+bool AreAllOfDescriptors(const WindowResult& window) {
+  return !window.violations.empty() &&
+         std::all_of(window.violations.begin(), window.violations.end(), IsOfDescriptors);
+}
+
 // Returns the budget of the component that is charged: its file takes the entry.
 const AppliedBudget& ChargedBudget(const WindowResult& window) {
   const Violation* const violation = FirstByDefault(window);
@@ -58,7 +68,7 @@ std::string AmountJson(Amount amount) {
 }
 
 std::string ValueJson(const Violation& violation) {
-  const bool is_number = violation.metric == "file_descriptors" || violation.metric == "threads";
+  const bool is_number = QuantityOf(violation) == "threads" || IsOfDescriptors(violation);
   if (is_number) return std::to_string(violation.actual);
   if (violation.metric == "peak_bytes")
     return fmt::format(R"({{ "bytes": {} }})", violation.actual);
@@ -85,9 +95,12 @@ std::string LimitsJson(const WindowResult& window) {
   std::string_view last;
   for (const Violation& violation : window.violations) {
     const std::string_view quantity = QuantityOf(violation);
-    const bool is_left_out = IsByDefault(violation) && !IsLostByMain(window);
+    const bool is_left_out =
+        IsByDefault(violation) && !IsLostByMain(window) && !AreAllOfDescriptors(window);
     if (quantity == last || is_left_out) continue;
-    members.push_back(fmt::format(R"("{}": {})", quantity, ValueJson(violation)));
+    members.push_back(fmt::format(R"("{}": {})",
+                                  IsOfDescriptors(violation) ? "file_descriptors" : quantity,
+                                  ValueJson(violation)));
     last = quantity;
   }
   return fmt::format(R"({{ "{}": {{ {} }} }})", Word(window.kind), fmt::join(members, ", "));
@@ -105,29 +118,40 @@ std::string AllowancesJson(const WindowResult& window) {
   struct Entry {
     std::vector<std::string> pattern;
     bool is_of_every_test = false;
-    Amount amount;
+    Amount blocks;
+    Amount mappings;
+
+    // An allowance permits as much of both.
+    Amount Most() const {
+      return {std::max(blocks.bytes, mappings.bytes), std::max(blocks.blocks, mappings.blocks)};
+    }
   };
   std::vector<Entry> entries;
-  for (const Finding& finding : window.findings) {
-    if (!Fails(finding) || !IsChargedTo(finding, window, charged)) continue;
-    if (IsOfTheFile(window) && IsOfEveryTest(finding)) continue;
+  const auto add = [&](const Finding& finding) {
+    if (!Fails(finding) || !IsChargedTo(finding, window, charged)) return;
+    if (IsOfTheFile(window) && IsOfEveryTest(finding)) return;
     std::vector<std::string> pattern = SuggestPattern(finding);
-    if (pattern.empty()) continue;
-    const auto known = std::find_if(entries.begin(), entries.end(),
-                                    [&](const Entry& entry) { return entry.pattern == pattern; });
-    if (known != entries.end()) {
-      known->amount += finding.amount;
-    } else if (entries.size() < kMostEntries) {
-      entries.push_back({std::move(pattern), IsOfEveryTest(finding), finding.amount});
+    if (pattern.empty()) return;
+    auto entry = std::find_if(entries.begin(), entries.end(),
+                              [&](const Entry& known) { return known.pattern == pattern; });
+    if (entry == entries.end()) {
+      if (entries.size() == kMostEntries) return;
+      entry = entries.insert(entry, {std::move(pattern), IsOfEveryTest(finding), {}, {}});
     }
+    (IsMapped(finding) ? entry->mappings : entry->blocks) += finding.amount;
+  };
+  std::for_each(window.findings.begin(), window.findings.end(), add);
+  for (const Finding& finding : window.mappings) {
+    if (finding.disposition == Disposition::kSteady) add(finding);
   }
   std::vector<std::string> texts;
-  for (const auto& [pattern, is_of_every_test, amount] : entries) {
-    const std::string tests = is_of_every_test && !IsOfTheFile(window)
+  for (const Entry& entry : entries) {
+    const Amount amount = entry.Most();
+    const std::string tests = entry.is_of_every_test && !IsOfTheFile(window)
                                   ? fmt::format(R"("tests": [{}], )", Quoted(TestFilter(window)))
                                   : "";
     std::vector<std::string> quoted;
-    for (const std::string& glob : pattern) quoted.push_back(Quoted(glob));
+    for (const std::string& glob : entry.pattern) quoted.push_back(Quoted(glob));
     texts.push_back(
         fmt::format(R"({{ "stack": [{}], {}"bytes": {}, "blocks": {}, "reason": "..." }})",
                     fmt::join(quoted, ", "), tests, amount.bytes, amount.blocks));
@@ -141,7 +165,7 @@ std::string OverrideJson(const WindowResult& window) {
 }
 
 bool TakesAllowances(const WindowResult& window) {
-  return AnyByDefault(window) && !IsLostByMain(window);
+  return AnyByDefault(window) && !IsLostByMain(window) && !AreAllOfDescriptors(window);
 }
 
 std::string_view Section(const WindowResult& window) {

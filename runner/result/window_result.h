@@ -82,6 +82,10 @@ struct MeasuringWindowResult {
   friend bool operator==(const MeasuringWindowResult&, const MeasuringWindowResult&) = default;
 };
 
+// Whether a test that left descriptors open leaves more of them each time it is repeated. A suite
+// is kUnconfirmed if any of its tests may.
+enum class DescriptorGrowth { kNone, kUnconfirmed, kGrows };
+
 struct WindowResult {
   WindowKind kind = WindowKind::kTest;
   std::string name;        // "Suite.Test", "Suite", or the binary's file name
@@ -116,9 +120,11 @@ struct WindowResult {
   std::vector<Finding> mappings;
   Amount mapped;                    // of those: what counts
   std::int64_t reserved_bytes = 0;  // mapped with PROT_NONE; not among those
-  // How many more the process has at the window's end than at its begin; nullopt if no budget asks.
+  // How many more the process has at the window's end than at its begin; nullopt if no budget asks,
+  // and the descriptors do not grow.
   std::optional<std::int64_t> file_descriptors;
   std::optional<std::int64_t> threads;
+  DescriptorGrowth descriptor_growth = DescriptorGrowth::kNone;
   std::vector<std::string> left_behind;  // the same by name: "descriptor 7: /tmp/db"
   std::vector<FreeErrorResult> free_errors;
   std::string reach_problem;  // why lost blocks could not be found; empty if they could

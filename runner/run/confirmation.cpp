@@ -1,6 +1,7 @@
 #include "runner/run/confirmation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <exception>
@@ -27,13 +28,18 @@ constexpr int kMostRepetitions = 192;
 // So that one slow test does not take the time of all. What it has shown until then counts.
 constexpr std::chrono::milliseconds kLongestSeries = std::chrono::seconds(20);
 
-AskedStack AskedOf(const Finding& finding) { return {CallSiteKey(finding), CallStackKey(finding)}; }
+AskedStack AskedOf(const Finding& finding) { return {SeriesKey(finding), CallStackKey(finding)}; }
+
+const AskedStack kAskedDescriptors{kDescriptorsKey, ""};
 
 std::set<AskedStack> OpenStacks(const WindowResult& window) {
   std::set<AskedStack> open;
-  for (const Finding& finding : window.findings) {
-    if (IsToBeConfirmed(window, finding)) open.insert(AskedOf(finding));
+  for (const std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (const Finding& finding : *findings) {
+      if (IsToBeConfirmed(window, finding)) open.insert(AskedOf(finding));
+    }
   }
+  if (window.descriptor_growth == DescriptorGrowth::kUnconfirmed) open.insert(kAskedDescriptors);
   return open;
 }
 
@@ -97,11 +103,50 @@ std::int64_t SumOf(const std::vector<std::int64_t>& net) {
   return std::accumulate(net.begin(), net.end(), std::int64_t{0});
 }
 
+std::string_view NounOf(AllocationKind kind) {
+  if (kind == AllocationKind::kThreadStack) return "thread";
+  return kind >= AllocationKind::kMapped ? "mapping" : "block";
+}
+
 // "63 blocks, 6.2 KiB", of what there is more in the end.
-std::string GrownText(const RepetitionSeries& series) {
+std::string GrownText(const RepetitionSeries& series, AllocationKind kind) {
   const std::int64_t blocks = SumOf(series.blocks);
   const std::string bytes = FormatBytes(SumOf(series.bytes));
-  return blocks > 0 ? fmt::format("{}, {}", FormatCount(blocks, "block"), bytes) : bytes;
+  return blocks > 0 ? fmt::format("{}, {}", FormatCount(blocks, NounOf(kind)), bytes) : bytes;
+}
+
+// Of threads and descriptors that go at times of their own, there are not so many more by chance.
+bool IsCertain(const RepetitionSeries& series) {
+  constexpr std::size_t kWhole = 63;
+  constexpr std::int64_t kMany = 200;
+  return series.blocks.size() >= kWhole || SumOf(series.blocks) >= kMany;
+}
+
+// Returns whether more repetitions might fail for want of descriptors, threads or memory.
+bool MayExhaust(const SeriesBySite& series, const WindowResult& window) {
+  constexpr std::int64_t kMuch = std::int64_t{2} << 30;
+  const auto descriptors = JudgeAsked(series, kAskedDescriptors, SeriesLength::kOpen);
+  if (descriptors && IsCertain(descriptors->series)) return true;
+  return std::any_of(window.mappings.begin(), window.mappings.end(), [&](const Finding& finding) {
+    if (!IsToBeConfirmed(window, finding)) return false;
+    const auto judged = JudgeAsked(series, AskedOf(finding), SeriesLength::kOpen);
+    if (!judged) return false;
+    if (finding.kind == AllocationKind::kThreadStack) return IsCertain(judged->series);
+    return SumOf(judged->series.bytes) >= kMuch;
+  });
+}
+
+// Appends the first names, and how many more there are.
+void NameDescriptors(const std::vector<std::string>& names, std::vector<std::string>& lines) {
+  constexpr std::size_t kMostNames = 10;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (!name.starts_with("file descriptor") || ++count > kMostNames) continue;
+    lines.push_back(name);
+  }
+  if (count <= kMostNames) return;
+  const auto more = static_cast<std::int64_t>(count - kMostNames);
+  lines.push_back(fmt::format("{} more", FormatCount(more, "file descriptor")));
 }
 
 bool GoesUpAndDown(const RepetitionSeries& series) {
@@ -111,7 +156,7 @@ bool GoesUpAndDown(const RepetitionSeries& series) {
 }
 
 // What the first five values, which reports show, do not tell.
-std::string ExplainLong(const JudgedSeries& judged) {
+std::string ExplainLong(const JudgedSeries& judged, AllocationKind kind) {
   const RepetitionSeries& series = judged.series;
   const std::size_t repetitions = series.blocks.size() + 1;
   const std::string_view all = judged.is_of_all_stacks ? ", all stacks of this line together" : "";
@@ -125,12 +170,13 @@ std::string ExplainLong(const JudgedSeries& judged) {
       return fmt::format("it stops growing after repetition {} of {}", LastGrowth(series) + 1,
                          repetitions);
     case Growth::kSteady:
-      return fmt::format("in {} repetitions it grew by {}{}", repetitions, GrownText(series), all);
+      return fmt::format("in {} repetitions it grew by {}{}", repetitions, GrownText(series, kind),
+                         all);
     case Growth::kIrregular:
       break;
   }
   return fmt::format("it grows, but not regularly: in {} repetitions by {}{}", repetitions,
-                     GrownText(series), all);
+                     GrownText(series, kind), all);
 }
 
 }  // namespace
@@ -142,14 +188,14 @@ void ApplySeries(const JudgedSeries& judged, SeriesLength length, Finding& findi
   finding.disposition = DispositionOf(judged);
   finding.explanation.clear();
   if (length != SeriesLength::kShort) {
-    finding.explanation = ExplainLong(judged);
+    finding.explanation = ExplainLong(judged, finding.kind);
   } else if (growth == Growth::kIrregular) {
     finding.explanation = "it grows, but not regularly";
   } else if (growth == Growth::kNone && !judged.series.is_built_once) {
     finding.explanation = "each repetition replaces it";
   }
   const bool has_passed = growth == Growth::kNone || growth == Growth::kBounded;
-  if (has_passed && finding.reach == Reach::kUnknown) {
+  if (has_passed && !IsMapped(finding) && finding.reach == Reach::kUnknown) {
     finding.disposition = Disposition::kUnconfirmed;
     finding.explanation = "repeated, it does not grow, but it may be lost: that could not be told";
   }
@@ -179,16 +225,35 @@ void Confirmation::Apply(const Outcome& outcome, Finding& finding) {
   } else {
     finding.explanation = "run alone, the test leaves nothing of this call site";
   }
+  const bool may_still_go = finding.kind == AllocationKind::kThreadStack &&
+                            finding.disposition == Disposition::kSteady &&
+                            !(longer && IsCertain(longer->series));
+  if (may_still_go) finding.disposition = Disposition::kUnconfirmed;
+}
+
+void Confirmation::ApplyDescriptors(const Outcome& outcome, WindowResult& window) {
+  if (window.descriptor_growth != DescriptorGrowth::kUnconfirmed) return;
+  if (!outcome.longer || !outcome.longer->problem.empty()) return;
+  const RepetitionResult& longer = *outcome.longer;
+  const auto judged = JudgeAsked(longer.series, kAskedDescriptors, SeriesLength::kFinal);
+  if (!judged || judged->growth != Growth::kSteady || !IsCertain(judged->series)) return;
+  window.descriptor_growth = DescriptorGrowth::kGrows;
+  window.file_descriptors = std::max<std::int64_t>(longer.descriptors_left.file_descriptors, 1);
+  NameDescriptors(longer.descriptors_left.names, window.left_behind);
 }
 
 RepetitionResult Confirmation::RepeatFor(const WindowResult& window, RepetitionRequest request) {
+  request.test = window.name;
+  request.may_fail = window.status != TestStatus::kPassed;
+  return RepeatWithin(std::move(request));
+}
+
+RepetitionResult Confirmation::RepeatWithin(RepetitionRequest request) {
   using std::chrono::milliseconds;
   const auto left = std::chrono::duration_cast<milliseconds>(limits_.run - spent_);
   if (left <= milliseconds(0)) return {"no time was left to repeat it (--confirm-run-timeout)", {}};
   if (setup_.is_cancelled()) return {"its repetitions were interrupted", {}};
-  request.test = window.name;
   request.timeout = std::min(request.timeout, left);
-  request.may_fail = window.status != TestStatus::kPassed;
   const Clock::time_point begin = Clock::now();
   RepetitionResult result;
   // If the runner lacks descriptors, threads or memory to repeat the test, the test says so and the
@@ -222,7 +287,8 @@ RepetitionResult Confirmation::RepeatForLong(const WindowResult& window,
   request.repetitions = kMostRepetitions;
   request.timeout = std::min(limits_.test, kLongestSeries);
   request.call_sites = SitesOf(asked);
-  request.is_enough = [&asked](const SeriesBySite& series) {
+  request.is_enough = [&asked, &window](const SeriesBySite& series) {
+    if (MayExhaust(series, window)) return true;
     return AnyIs(series, asked, SeriesLength::kOpen, {Growth::kSteady}) ||
            !AnyIs(series, asked, SeriesLength::kOpen, {Growth::kIrregular});
   };
@@ -242,6 +308,18 @@ Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
   return outcomes_.insert_or_assign(window.name, std::move(outcome)).first->second;
 }
 
+std::set<std::string> Confirmation::FindTestsWithDescriptors(
+    const std::vector<std::string>& tests) {
+  if (tests.size() < 2) return {tests.begin(), tests.end()};
+  RepetitionRequest request;
+  request.test = fmt::format("{}", fmt::join(tests, ":"));
+  request.repetitions = 1;
+  request.timeout = limits_.test;
+  request.call_sites = {kDescriptorsKey};
+  request.may_fail = true;
+  return RepeatWithin(std::move(request)).tests_with_descriptors;
+}
+
 bool Confirmation::IsOpen(const WindowResult& window) {
   const bool may_be =
       window.verdict == Verdict::kUnconfirmed || window.verdict == Verdict::kOverBudget;
@@ -259,11 +337,15 @@ void Confirmation::Confirm(WindowResult& window) {
   if (!outcome.longer && NeedsMore(outcome.first, outcome.asked)) {
     outcome.longer = RepeatForLong(window, outcome.asked);
   }
-  for (Finding& finding : window.findings) {
-    if (IsToBeConfirmed(window, finding)) Apply(outcome, finding);
+  for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (Finding& finding : *findings) {
+      if (IsToBeConfirmed(window, finding)) Apply(outcome, finding);
+    }
+    SortFindings(*findings);
   }
-  SortFindings(window.findings);
+  ApplyDescriptors(outcome, window);
   DecideVerdict(window);
+  PassUntold(window);
 }
 
 void Confirmation::ConfirmForLong(const WindowResult& window, Finding& finding) {
@@ -278,9 +360,12 @@ namespace {
 
 // Sets `why` as the explanation of what stays unconfirmed in `window`.
 void Explain(std::string_view why, WindowResult& window) {
+  PassUntold(window);
   if (window.verdict != Verdict::kUnconfirmed) return;
-  for (Finding& finding : window.findings) {
-    if (IsToBeConfirmed(window, finding)) finding.explanation = why;
+  for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (Finding& finding : *findings) {
+      if (IsToBeConfirmed(window, finding)) finding.explanation = why;
+    }
   }
   DecideVerdict(window);
 }
@@ -302,10 +387,11 @@ void RunConfirmations::ConfirmNow(WindowResult& window) {
 
 void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result) {
   EndSignalDeferral signals;
-  const std::set<std::string> open = why_not.empty() ? OpenTests(result) : std::set<std::string>();
-  std::set<std::string> begun;
   Confirmation after(With(setup_, [&] { return was_interrupted_ = signals.WasAskedToEnd(); }),
                      setup_.request.confirmation);
+  if (why_not.empty()) FindDescriptors(after, result);
+  const std::set<std::string> open = why_not.empty() ? OpenTests(result) : std::set<std::string>();
+  std::set<std::string> begun;
   if (why_not.empty()) {
     for (const WindowResult& window : result.windows) {
       if (!open.contains(window.name) || ConfirmOf(window) == Confirm::kOff) continue;
@@ -325,6 +411,30 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
   }
   if (why_not.empty()) ConfirmSurviving(after, result);
   result.confirming = inline_.spent() + after.spent();
+}
+
+// A suite's end tells only that descriptors stay open.
+void RunConfirmations::FindDescriptors(Confirmation& after, RunResult& result) const {
+  for (std::size_t i = 0; i < result.windows.size(); ++i) {
+    if (result.windows[i].kind != WindowKind::kSuite) continue;
+    if (result.windows[i].descriptor_growth != DescriptorGrowth::kUnconfirmed) continue;
+    std::map<std::string, WindowResult*> tests;
+    std::vector<std::string> names;
+    for (std::size_t k = i + 1; k < result.windows.size(); ++k) {
+      WindowResult& test = result.windows[k];
+      if (test.kind != WindowKind::kTest) break;
+      const bool is_gated = LeavesDescriptorsToDefault(*test.budget) &&
+                            ConfirmOf(test) != Confirm::kOff &&
+                            test.verdict != Verdict::kInconclusive;
+      if (is_gated && tests.emplace(test.name, &test).second) names.push_back(test.name);
+    }
+    for (const std::string& name : after.FindTestsWithDescriptors(names)) {
+      const auto test = tests.find(name);
+      if (test == tests.end()) continue;
+      test->second->descriptor_growth = DescriptorGrowth::kUnconfirmed;
+      if (test->second->verdict == Verdict::kPass) test->second->verdict = Verdict::kUnconfirmed;
+    }
+  }
 }
 
 // What one test keeps for itself alone, and others keep, too. The first such test is repeated for

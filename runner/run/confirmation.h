@@ -1,10 +1,13 @@
-// Confirms what tests have retained by repeating each test alone. One-time initialisation and
-// bounded caches pass; what grows fails. Six repetitions tell most, and of quick tests twenty more
-// surely; a test that is about to fail, and one of which they tell nothing, is repeated for longer,
-// up to 192 times or for twenty seconds.
+// Confirms what tests have retained by repeating each test alone: blocks, mappings, threads that
+// run on, open descriptors. One-time initialisation and bounded caches pass; what grows fails. Six
+// repetitions tell most, and of quick tests twenty more surely; a test that is about to fail, and
+// one of which they tell nothing, is repeated for longer, up to 192 times or for twenty seconds.
 //
 // A test that cannot be repeated (it hangs, aborts, fails when alone, or does not run) stays
 // unconfirmed and its findings say why. Each test is repeated once, however often it ran.
+//
+// Threads and descriptors go at times of their own, so they fail only by a whole long series, and
+// pass where there is none.
 #pragma once
 
 #include <atomic>
@@ -21,7 +24,7 @@
 
 namespace leakgate {
 
-// A call site, by CallSiteKey, and a whole stack of it, by CallStackKey.
+// A call site, by SeriesKey, and a whole stack of it, by CallStackKey.
 struct AskedStack {
   std::string site;
   std::string stack;
@@ -49,6 +52,10 @@ class Confirmation {
   // that passed, the first series did not tell.
   void ConfirmForLong(const WindowResult& window, Finding& finding);
 
+  // Runs `tests` once and returns those that leave descriptors open; none if they cannot be run.
+  [[nodiscard]] std::set<std::string> FindTestsWithDescriptors(
+      const std::vector<std::string>& tests);
+
   // The time spent on repetitions.
   std::chrono::nanoseconds spent() const { return spent_; }
 
@@ -64,7 +71,9 @@ class Confirmation {
   RepetitionResult RepeatFirst(const WindowResult& window, const std::set<AskedStack>& asked);
   RepetitionResult RepeatForLong(const WindowResult& window, const std::set<AskedStack>& asked);
   RepetitionResult RepeatFor(const WindowResult& window, RepetitionRequest request);
+  RepetitionResult RepeatWithin(RepetitionRequest request);
   static void Apply(const Outcome& outcome, Finding& finding);
+  static void ApplyDescriptors(const Outcome& outcome, WindowResult& window);
 
   RepetitionSetup setup_;
   ConfirmationLimits limits_;
@@ -98,6 +107,7 @@ class RunConfirmations {
 
  private:
   Confirm ConfirmOf(const WindowResult& window) const;
+  void FindDescriptors(Confirmation& after, RunResult& result) const;
   void ConfirmSurviving(Confirmation& after, RunResult& result) const;
   std::set<std::string> OpenTests(const RunResult& result) const;
   void Tell(const std::string& test, std::size_t all, std::set<std::string>& begun) const;

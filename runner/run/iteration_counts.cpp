@@ -1,5 +1,6 @@
 #include "runner/run/iteration_counts.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -9,12 +10,13 @@
 namespace leakgate {
 namespace {
 
-bool HasOtherThreads(const RegionReader& region, int asking_tid) {
+std::size_t CountOtherThreads(const RegionReader& region, int asking_tid) {
+  std::size_t count = 0;
   for (std::uint32_t id = 1; id < region.ThreadCount(); ++id) {
     const ThreadCopy thread = region.Thread(id);
-    if (thread.tid != asking_tid && !thread.has_ended) return true;
+    if (thread.tid != asking_tid && !thread.has_ended) ++count;
   }
-  return false;
+  return count;
 }
 
 bool IsEqual(const Totals& a, const Totals& b) {
@@ -25,7 +27,7 @@ bool IsEqual(const Totals& a, const Totals& b) {
 void WaitForQuiet(const RegionReader& region, int asking_tid) {
   using std::chrono::milliseconds;
   constexpr int kRounds = 20;
-  if (!HasOtherThreads(region, asking_tid)) return;
+  if (CountOtherThreads(region, asking_tid) == 0) return;
   Totals before = region.CurrentTotals();
   for (int i = 0; i < kRounds; ++i) {
     std::this_thread::sleep_for(milliseconds(5));
@@ -35,68 +37,56 @@ void WaitForQuiet(const RegionReader& region, int asking_tid) {
   }
 }
 
+// Threads that are about to end are waited for as long. Those of a leak sleep until the end.
+void WaitForThreads(const RegionReader& region, int asking_tid, std::size_t wanted) {
+  constexpr int kRounds = 4;
+  for (int i = 0; i < kRounds && CountOtherThreads(region, asking_tid) > wanted; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 constexpr std::uint32_t kProgramWindow = 1;
+
+constexpr const char* kMappedPrefix = "mapped ";
 
 Amount AmountOf(const std::map<std::uint32_t, Amount>& amounts, std::uint32_t stack) {
   const auto found = amounts.find(stack);
   return found == amounts.end() ? Amount{} : found->second;
 }
 
+std::int64_t CountOpen(int pid) {
+  return static_cast<std::int64_t>(ReadResources(pid).file_descriptors.size());
+}
+
 }  // namespace
 
-IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer,
-                                 AtEnd at_end)
-    : region_(std::move(region)),
-      symbolizer_(symbolizer),
-      at_end_(std::move(at_end)),
-      sites_([this](std::uint32_t stack) {
-        return SymboliseStack(region_->reader(), stack, symbolizer_);
-      }),
-      meter_(region_->reader(), symbolizer, MeasurementTextHere),
-      snapshots_(region_->reader()),
-      server_(region_->mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {
-  region_->Ask(kAskAtIterationEnd);
+std::string SeriesKey(const Finding& finding) {
+  return (IsMapped(finding) ? kMappedPrefix : "") + CallSiteKey(finding);
 }
 
-void IterationCounts::Answer(Mailbox& mailbox) {
-  AnswerNothing(mailbox);
-  if (meter_.Answer(mailbox) || snapshots_.Answer(mailbox)) return;
-  const bool is_end = mailbox.question == static_cast<std::uint32_t>(Question::kIterationEnds);
-  if (!is_end) return;
-  Count(mailbox.tid);
-  at_end_(*this);
-}
-
-void IterationCounts::Count(int asking_tid) {
-  WaitForQuiet(region(), asking_tid);
-  const Expected<HeapCopy> heap = region().CopyHeap();
-  if (first_windows_end_ == 0) first_windows_end_ = region().WindowCount();
-  ByStack live;
+void CountsByStack::Note(const std::vector<Live>& live, std::uint32_t windows_end) {
+  ByStack now;
   built_later_.clear();
-  if (heap) {
-    for (const LiveBlock& block : heap->blocks) {
-      live[block.stack] += Amount{static_cast<std::int64_t>(block.size_bytes), 1};
-      if (block.window != kProgramWindow) stacks_of_tests_.insert(block.stack);
-      if (block.window >= first_windows_end_) built_later_.insert(block.stack);
-    }
+  for (const Live& one : live) {
+    now[one.stack] += Amount{static_cast<std::int64_t>(one.size_bytes), 1};
+    if (one.window != kProgramWindow) stacks_of_tests_.insert(one.stack);
+    if (one.window >= windows_end) built_later_.insert(one.stack);
   }
-  if (ended_ > 0) {
+  if (has_begun_) {
     ByStack& net = nets_.emplace_back();
-    for (const auto& [stack, amount] : live) {
+    for (const auto& [stack, amount] : now) {
       const Amount change = amount - AmountOf(last_, stack);
       if (change != Amount{}) net[stack] = change;
     }
     for (const auto& [stack, amount] : last_) {
-      if (!live.contains(stack)) net[stack] = Amount{} - amount;
+      if (!now.contains(stack)) net[stack] = Amount{} - amount;
     }
   }
-  last_ = std::move(live);
-  ++ended_;
+  last_ = std::move(now);
+  has_begun_ = true;
 }
 
-// Returns the stacks of tests and suites, and those whose counts changed. The program may have
-// built a lot before its first test, which is the same in all iterations.
-std::set<std::uint32_t> IterationCounts::FindRelevantStacks() const {
+std::set<std::uint32_t> CountsByStack::FindRelevantStacks() const {
   std::set<std::uint32_t> stacks = stacks_of_tests_;
   for (const ByStack& net : nets_) {
     for (const auto& [stack, change] : net) stacks.insert(stack);
@@ -104,7 +94,7 @@ std::set<std::uint32_t> IterationCounts::FindRelevantStacks() const {
   return stacks;
 }
 
-RepetitionSeries IterationCounts::SeriesOfStack(std::uint32_t stack) const {
+RepetitionSeries CountsByStack::SeriesOf(std::uint32_t stack) const {
   RepetitionSeries series;
   for (const ByStack& net : nets_) {
     const Amount change = AmountOf(net, stack);
@@ -115,14 +105,108 @@ RepetitionSeries IterationCounts::SeriesOfStack(std::uint32_t stack) const {
   return series;
 }
 
+IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer,
+                                 CountDescriptors descriptors, AtEnd at_end)
+    : region_(std::move(region)),
+      symbolizer_(symbolizer),
+      at_end_(std::move(at_end)),
+      sites_([this](std::uint32_t stack) {
+        return SymboliseStack(region_->reader(), stack, symbolizer_);
+      }),
+      meter_(region_->reader(), symbolizer, MeasurementTextHere),
+      snapshots_(region_->reader()),
+      counts_descriptors_(descriptors),
+      server_(region_->mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {
+  const bool counts_them = descriptors == CountDescriptors::kYes;
+  region_->Ask(kAskAtIterationEnd | (counts_them ? kAskAtTestBegin | kAskAtTestEnd : 0));
+}
+
+void IterationCounts::Answer(Mailbox& mailbox) {
+  AnswerNothing(mailbox);
+  if (meter_.Answer(mailbox) || snapshots_.Answer(mailbox)) return;
+  const auto question = static_cast<Question>(mailbox.question);
+  if (counts_descriptors_ == CountDescriptors::kYes) {
+    if (question == Question::kTestBegins) at_test_begin_ = ReadResources(region().Pid());
+    const WindowCopy window = region().Window(mailbox.window);
+    const bool is_test = window.kind == WindowKind::kTest;
+    if (question == Question::kJudge && is_test) NoteTestEnd(window.name);
+  }
+  if (question != Question::kIterationEnds) return;
+  Count(mailbox.tid);
+  at_end_(*this);
+}
+
+void IterationCounts::Count(int asking_tid) {
+  WaitForQuiet(region(), asking_tid);
+  if (first_windows_end_ == 0) first_windows_end_ = region().WindowCount();
+  CountMappings(asking_tid);
+  if (counts_descriptors_ == CountDescriptors::kYes) CountDescriptorsNow(asking_tid);
+  std::vector<CountsByStack::Live> live;
+  const Expected<HeapCopy> heap = region().CopyHeap();
+  if (heap) {
+    live.reserve(heap->blocks.size());
+    for (const LiveBlock& block : heap->blocks) {
+      live.push_back({block.stack, block.window, block.size_bytes});
+    }
+  }
+  blocks_.Note(live, first_windows_end_);
+  ++ended_;
+}
+
+void IterationCounts::CountMappings(int asking_tid) {
+  if (ended_ > 0) WaitForThreads(region(), asking_tid, last_threads_);
+  last_threads_ = CountOtherThreads(region(), asking_tid);
+  std::vector<CountsByStack::Live> live;
+  for (const MappingCopy& mapping : region().Mappings()) {
+    if (IsReserved(mapping)) continue;
+    live.push_back({mapping.stack, mapping.window, mapping.size_bytes});
+  }
+  mappings_.Note(live, first_windows_end_);
+}
+
+void IterationCounts::NoteTestEnd(const std::string& test) {
+  ResourcesLeft left = LeftBetween(at_test_begin_, ReadResources(region().Pid()));
+  left_by_tests_ += left.file_descriptors;
+  if (left.file_descriptors > 0) tests_with_descriptors_.insert(test);
+  const bool is_second = ended_ == 1;
+  if (is_second) descriptors_left_ = std::move(left);
+}
+
+// Only what the test has left and the iteration's end has not closed. Another thread may be about
+// to close it.
+void IterationCounts::CountDescriptorsNow(int asking_tid) {
+  constexpr int kRounds = 4;
+  const int pid = region().Pid();
+  std::int64_t now = CountOpen(pid);
+  const bool may_close = ended_ > 0 && CountOtherThreads(region(), asking_tid) != 0;
+  for (int i = 0; may_close && i < kRounds && now > last_descriptors_; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    now = CountOpen(pid);
+  }
+  if (ended_ > 0) {
+    const std::int64_t change = now - last_descriptors_;
+    descriptors_.blocks.push_back(std::min(change, std::max<std::int64_t>(left_by_tests_, 0)));
+    descriptors_.bytes.push_back(0);
+  }
+  last_descriptors_ = now;
+  left_by_tests_ = 0;
+}
+
+void IterationCounts::AddSeriesOf(const CountsByStack& counts, const std::string& prefix,
+                                  const std::set<std::string>& call_sites, SeriesBySite& series) {
+  for (const std::uint32_t stack : counts.FindRelevantStacks()) {
+    const CallSite& site = sites_.Of(stack);
+    const std::string key = prefix + CallSiteKey(site.finding);
+    if (!IsUsers(site.finding) || !call_sites.contains(key)) continue;
+    AddSeries(counts.SeriesOf(stack), series[key][site.text]);
+  }
+}
+
 SeriesBySite IterationCounts::SeriesOf(const std::set<std::string>& call_sites) {
   SeriesBySite series;
-  for (const std::uint32_t stack : FindRelevantStacks()) {
-    const CallSite& site = sites_.Of(stack);
-    const std::string key = CallSiteKey(site.finding);
-    if (!IsUsers(site.finding) || !call_sites.contains(key)) continue;
-    AddSeries(SeriesOfStack(stack), series[key][site.text]);
-  }
+  AddSeriesOf(blocks_, "", call_sites, series);
+  AddSeriesOf(mappings_, kMappedPrefix, call_sites, series);
+  if (call_sites.contains(kDescriptorsKey)) series[kDescriptorsKey][""] = descriptors_;
   return series;
 }
 

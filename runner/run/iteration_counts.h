@@ -1,5 +1,5 @@
-// Counts the live blocks of one traced image by stack, at the end of each of its iterations. The
-// process waits meanwhile.
+// Counts what one traced image holds at the end of each of its iterations, while the process waits:
+// live blocks, mappings and threads' stacks by call stack, and open descriptors.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,51 @@
 #include "runner/host/mailbox_server.h"
 #include "runner/judge/repetition_series.h"
 #include "runner/judge/window_meter.h"
+#include "runner/process/proc_files.h"
 #include "runner/region/linux/region_file.h"
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {
 
-// The series of call sites, by CallSiteKey.
+// The series of call sites, by SeriesKey, and that of descriptors, by kDescriptorsKey.
 using SeriesBySite = std::map<std::string, SeriesByStack>;
+
+// Returns a text that tells call sites apart, and their blocks from their mappings.
+[[nodiscard]] std::string SeriesKey(const Finding& finding);
+
+// Stands for all descriptors, which have no call stack.
+inline constexpr const char* kDescriptorsKey = "file descriptors";
+
+enum class CountDescriptors { kNo, kYes };
+
+// What is live, by stack, at the end of each iteration.
+class CountsByStack {
+ public:
+  struct Live {
+    std::uint32_t stack = 0;
+    std::uint32_t window = 0;
+    std::uint64_t size_bytes = 0;
+  };
+
+  // Notes all that is live as an iteration ends. `windows_end` is more than the id of any window of
+  // the first iteration.
+  void Note(const std::vector<Live>& live, std::uint32_t windows_end);
+
+  // Returns the stacks of tests and suites, and those whose counts changed. The program may have
+  // built a lot before its first test, which is the same in all iterations.
+  [[nodiscard]] std::set<std::uint32_t> FindRelevantStacks() const;
+
+  [[nodiscard]] RepetitionSeries SeriesOf(std::uint32_t stack) const;
+
+ private:
+  using ByStack = std::map<std::uint32_t, Amount>;
+
+  bool has_begun_ = false;
+  ByStack last_;                             // what was live as the last iteration ended
+  std::vector<ByStack> nets_;                // what each iteration but the first changed
+  std::set<std::uint32_t> built_later_;      // those of which a live one is of a later iteration
+  std::set<std::uint32_t> stacks_of_tests_;  // those of what is live of a test's or suite's window
+};
 
 class IterationCounts {
  public:
@@ -28,7 +66,8 @@ class IterationCounts {
   using AtEnd = std::function<void(IterationCounts& counts)>;
 
   // `symbolizer` must outlive this object; nobody else may use it until the process has ended.
-  IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer, AtEnd at_end);
+  IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer,
+                  CountDescriptors descriptors, AtEnd at_end);
 
   const RegionReader& region() const { return region_->reader(); }
   int region_fd() const { return region_->fd().get(); }
@@ -43,12 +82,21 @@ class IterationCounts {
   // REQUIRES: as CountIterations.
   [[nodiscard]] SeriesBySite SeriesOf(const std::set<std::string>& call_sites);
 
- private:
-  using ByStack = std::map<std::uint32_t, Amount>;
+  // Returns the descriptors that the test left open in its second repetition. REQUIRES: as above.
+  [[nodiscard]] const ResourcesLeft& DescriptorsLeft() const { return descriptors_left_; }
 
+  // Returns the tests that left any open. REQUIRES: likewise.
+  [[nodiscard]] const std::set<std::string>& TestsWithDescriptors() const {
+    return tests_with_descriptors_;
+  }
+
+ private:
   void Count(int asking_tid);
-  std::set<std::uint32_t> FindRelevantStacks() const;
-  RepetitionSeries SeriesOfStack(std::uint32_t stack) const;
+  void CountMappings(int asking_tid);
+  void CountDescriptorsNow(int asking_tid);
+  void NoteTestEnd(const std::string& test);
+  void AddSeriesOf(const CountsByStack& counts, const std::string& prefix,
+                   const std::set<std::string>& call_sites, SeriesBySite& series);
 
   void Answer(Mailbox& mailbox);
 
@@ -60,12 +108,18 @@ class IterationCounts {
   WindowMeter meter_;
   RequestedSnapshot snapshots_;
   int ended_ = 0;
-  ByStack last_;                             // what was live as the last iteration ended
-  std::vector<ByStack> nets_;                // what each iteration but the first changed
-  std::uint32_t first_windows_end_ = 0;      // the windows of the first iteration have lower ids
-  std::set<std::uint32_t> built_later_;      // those of which a live block is of a later iteration
-  std::set<std::uint32_t> stacks_of_tests_;  // those with live blocks in a test's or suite's window
-  MailboxServer server_;                     // the last member, because it uses the others
+  std::uint32_t first_windows_end_ = 0;  // the windows of the first iteration have lower ids
+  CountsByStack blocks_;
+  CountsByStack mappings_;
+  std::size_t last_threads_ = 0;
+  const CountDescriptors counts_descriptors_;
+  ProcessResources at_test_begin_;
+  std::int64_t left_by_tests_ = 0;     // descriptors, in this iteration
+  std::int64_t last_descriptors_ = 0;  // open as the last iteration ended
+  RepetitionSeries descriptors_;
+  ResourcesLeft descriptors_left_;
+  std::set<std::string> tests_with_descriptors_;
+  MailboxServer server_;  // the last member, because it uses the others
 };
 
 }  // namespace leakgate

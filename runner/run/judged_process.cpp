@@ -115,7 +115,8 @@ void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
 
 void JudgedProcess::JudgeWindow(Mailbox& mailbox) {
   const WindowCopy window = region().Window(mailbox.window);
-  WindowResult result = judge_.Judge(window, {.asking_tid = mailbox.tid});
+  WindowResult result = judge_.Judge(
+      window, {.asking_tid = mailbox.tid, .has_new_descriptors = mailbox.subject != 0});
   result.measuring_windows = meter_.ResultsOf(window.id);
   if (mode_ != GateMode::kWarnOnly) WriteVerdict(result, mailbox);
   result.was_failed_inside = mailbox.over_budget != 0;

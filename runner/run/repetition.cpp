@@ -70,8 +70,11 @@ constexpr std::chrono::milliseconds kPoll(2);
 // The images of the repeated process; the control server's thread adds to them.
 class CountedImages {
  public:
-  CountedImages(const RepetitionSetup& setup, IterationCounts::AtEnd at_end)
+  CountedImages(const RepetitionSetup& setup, const RepetitionRequest& request,
+                IterationCounts::AtEnd at_end)
       : at_end_(std::move(at_end)),
+        descriptors_(request.call_sites.contains(kDescriptorsKey) ? CountDescriptors::kYes
+                                                                  : CountDescriptors::kNo),
         boundaries_(setup.prepared.framework == TestFramework::kGoogleTestListener
                         ? BoundarySource::kListener
                         : BoundarySource::kStream),
@@ -88,7 +91,8 @@ class CountedImages {
                                       .boundaries = boundaries_,
                                       .stack_depth = stack_depth_});
     if (!region) return -1;
-    images_.push_back(std::make_unique<IterationCounts>(*std::move(region), symbolizer_, at_end_));
+    images_.push_back(
+        std::make_unique<IterationCounts>(*std::move(region), symbolizer_, descriptors_, at_end_));
     return images_.back()->region_fd();
   }
 
@@ -98,6 +102,7 @@ class CountedImages {
 
  private:
   const IterationCounts::AtEnd at_end_;
+  const CountDescriptors descriptors_;
   const BoundarySource boundaries_;
   const std::uint32_t stack_depth_;
   Symbolizer& symbolizer_;
@@ -235,7 +240,7 @@ ScratchDirectory::~ScratchDirectory() {
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
   std::optional<EarlyEnd> early_end;  // once the server has a name
-  CountedImages images(setup, [&](IterationCounts& counts) { early_end->AtEnd(counts); });
+  CountedImages images(setup, request, [&](IterationCounts& counts) { early_end->AtEnd(counts); });
   auto server = ControlServer::Start(
       {.on_hello = [&](int pid) { return HelloReply{.region_fd = images.RegionFor(pid)}; },
        .is_served = IsOfThisRun});
@@ -270,7 +275,8 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   if (end.is_late && counts->CountIterations() < fewest) return {end.problem, {}};
   const std::string problem = ProblemIn(*counts, request, fewest, end.status);
   if (!problem.empty()) return {problem, {}};
-  return {"", counts->SeriesOf(request.call_sites)};
+  return {"", counts->SeriesOf(request.call_sites), counts->DescriptorsLeft(),
+          counts->TestsWithDescriptors()};
 }
 
 }  // namespace leakgate

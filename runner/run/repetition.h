@@ -62,7 +62,7 @@ struct RepetitionSetup {
 inline constexpr int kFewestRepetitions = 6;
 
 struct RepetitionRequest {
-  std::string test;  // "Suite.Test"
+  std::string test;  // "Suite.Test", or several with ':' between them
   int repetitions = kFewestRepetitions;
   std::chrono::milliseconds timeout{};
   std::set<std::string> call_sites;  // the keys of those to count
@@ -76,6 +76,8 @@ struct RepetitionResult {
   std::string problem;  // one line that says why there is no result; empty if there is one
   // For those of the requested call sites that had a live block at the end of any repetition.
   SeriesBySite series;
+  ResourcesLeft descriptors_left = {};  // by the second repetition, if descriptors were asked for
+  std::set<std::string> tests_with_descriptors = {};  // that left some open, likewise
 };
 
 // Launches the process on the calling thread and waits for it.

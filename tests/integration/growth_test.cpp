@@ -10,12 +10,13 @@ namespace {
 
 using testing::Contains;
 using testing::Each;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class GrowthTest : public BothModes {
  protected:
   static const GatedRun& Run() {
-    return SharedRunByDefault({Fixture("growth"), "--gtest_filter=-Slow.*"});
+    return SharedRunByDefault({Fixture("growth"), "--gtest_filter=-Slow.*:Left*"});
   }
   static std::string VerdictOf(const std::string& test) { return Run().Test(test)["verdict"]; }
   static std::vector<std::string> Fates(const std::string& test) {
@@ -122,6 +123,100 @@ TEST_P(GrowthTest, FailsSlowTestsByWhatTheTimeAllowed) {
   }
 }
 
+class ResourceGrowthTest : public BothModes {
+ protected:
+  static const GatedRun& Run() {
+    return SharedRunByDefault({Fixture("growth"), "--gtest_filter=Left*"}, {"--verbose"});
+  }
+  static std::string VerdictOf(const std::string& test) { return Run().Test(test)["verdict"]; }
+  static std::vector<std::string> MetricsOver(const std::string& test) {
+    std::vector<std::string> metrics;
+    const nlohmann::json window = Run().Test(test);
+    for (const nlohmann::json& violation : window["violations"]) {
+      metrics.push_back(violation["metric"]);
+    }
+    return metrics;
+  }
+  static std::string Text() { return Run().command.standard_error; }
+};
+
+TEST_P(ResourceGrowthTest, FailsDescriptorsThatEachRepetitionLeavesOpen) {
+  for (const char* const test :
+       {"AFile", "APairOfSockets", "AnEpoll", "ADirectory", "BetweenOthers", "AHundred"}) {
+    const std::string name = std::string("LeftOpen.") + test;
+    EXPECT_EQ(VerdictOf(name), "over_budget") << name;
+    EXPECT_THAT(MetricsOver(name), Contains("steady_file_descriptors")) << name;
+  }
+}
+
+TEST_P(ResourceGrowthTest, TellsTheDescriptorsAndTheRemedy) {
+  EXPECT_THAT(Text(), HasSubstr("2 file descriptors left open, more with each repetition"));
+  EXPECT_THAT(Text(), HasSubstr(R"("limits": { "test": { "file_descriptors": 2 } })"));
+  EXPECT_THAT(Run().Test("LeftOpen.AFile")["left_behind"].dump(), HasSubstr(": /dev/null"));
+  EXPECT_THAT(Run().Test("LeftOpen.APairOfSockets")["left_behind"].dump(), HasSubstr(": socket:"));
+}
+
+TEST_P(ResourceGrowthTest, PassesDescriptorsThatDoNotGrow) {
+  for (const char* const test :
+       {"LeftOpen.OnceOnly", "LeftOpen.EightAtMost", "LeftOpen.UntilAThreadClosesIt",
+        "LeftOpen.UntilTheNextCall", "LeftOpenBySuite.IsNotTheTests"}) {
+    EXPECT_EQ(VerdictOf(test), "pass") << Run().Test(test);
+  }
+}
+
+TEST_P(ResourceGrowthTest, FailsThreadsThatEachRepetitionLeavesRunning) {
+  for (const char* const test : {"LeftRunning.AThread", "LeftRunning.AThreadThatSleepsAndWakes"}) {
+    EXPECT_EQ(VerdictOf(test), "over_budget") << test;
+    EXPECT_THAT(MetricsOver(test), Contains("steady_threads")) << test;
+  }
+  EXPECT_THAT(MetricsOver("LeftRunning.AThread"), ElementsAre("steady_threads"));
+  EXPECT_THAT(Text(), HasSubstr("1 thread left running, more with each repetition"));
+  EXPECT_THAT(Text(), HasSubstr("in 64 repetitions it grew by 63 threads"));
+}
+
+TEST_P(ResourceGrowthTest, PassesThreadsThatEndOrDoNotGrow) {
+  for (const char* const test : {"APoolOfFour", "OneMoreUpToFour", "AMomentLonger",
+                                 "HalfASecondLonger", "AFutureThatIsTaken"}) {
+    const std::string name = std::string("LeftRunning.") + test;
+    EXPECT_EQ(VerdictOf(name), "pass") << Run().Test(name);
+  }
+}
+
+TEST_P(ResourceGrowthTest, FailsMappingsThatGrow) {
+  for (const char* const test : {"AMiB", "MuchThatIsUsed", "AFile", "OneThatGrows"}) {
+    const std::string name = std::string("LeftMapped.") + test;
+    EXPECT_EQ(VerdictOf(name), "over_budget") << Run().Test(name);
+    EXPECT_THAT(MetricsOver(name), Contains("steady_mapped_bytes")) << name;
+  }
+  EXPECT_THAT(Text(), HasSubstr("1.0 MiB in 1 mapping retained, more with each repetition"));
+  EXPECT_THAT(Text(), HasSubstr("in 64 repetitions it grew by 63 mappings, 63.0 MiB"));
+}
+
+TEST_P(ResourceGrowthTest, PassesMappingsThatDoNotGrow) {
+  for (const char* const test :
+       {"LeftMapped.OneOnce", "LeftMapped.OneThatIsReplaced", "LeftMapped.EightAtMost",
+        "LeftMapped.ALibrary", "LeftMappedBySuite.UntilItsEnd"}) {
+    EXPECT_EQ(VerdictOf(test), "pass") << Run().Test(test);
+  }
+}
+
+TEST_P(ResourceGrowthTest, LeavesMappingsUnconfirmedThatCannotBeRepeated) {
+  EXPECT_EQ(VerdictOf("LeftMapped.UntilTheProcessDies"), "unconfirmed");
+  EXPECT_THAT(std::string(Run().Test("LeftMapped.UntilTheProcessDies")["reason"]),
+              HasSubstr("1.0 MiB in 1 mapping retained by"));
+}
+
+TEST_P(ResourceGrowthTest, LeavesThreadsAndDescriptorsAloneWhereNothingIsRepeated) {
+  const GatedRun run = RunByDefault({Fixture("growth"),
+                                     "--gtest_filter=LeftOpen.AFile:"
+                                     "LeftRunning.AThread:LeftMapped.AMiB"},
+                                    {"--confirm", "off"});
+  EXPECT_EQ(run.Test("LeftOpen.AFile")["verdict"], "pass");
+  EXPECT_EQ(run.Test("LeftRunning.AThread")["verdict"], "pass");
+  EXPECT_EQ(run.Test("LeftMapped.AMiB")["verdict"], "unconfirmed");
+}
+
+LEAKGATE_IN_BOTH_MODES(ResourceGrowthTest);
 LEAKGATE_IN_BOTH_MODES(GrowthTest);
 
 // What a static variable's initialiser makes is built once, by the language's rule.

@@ -145,18 +145,20 @@ TEST_P(MappingsTest, PassesWhatEqualsTheLimitAndCountsMappings) {
       ElementsAre("mapped_blocks"));
 }
 
-TEST_P(MappingsTest, OnlyTellsWhatNothingLimits) {
+TEST_P(MappingsTest, FailsWhatNothingLimitsIfItGrowsWithEachRepetition) {
   const GatedRun run =
       RunByDefault({Fixture("mappings"), "--gtest_filter=Mapped.LeavesPages"}, {"--verbose"});
   EXPECT_EQ(MappedIn(run.Test("Mapped.LeavesPages")),
-            With("pass", {PagesBy(4, 1, "mapped", BodyOf("Mapped.LeavesPages"), "pages")}));
+            OverBudget({PagesBy(4, 1, "mapped", BodyOf("Mapped.LeavesPages"), "pages")}));
   // With those of the program's start.
   EXPECT_EQ(run.report["tracing"]["mapped"],
             nlohmann::json({{"bytes", 12 * kPage}, {"blocks", 2}}));
   EXPECT_THAT(run.command.standard_output + run.command.standard_error,
               AllOf(HasSubstr("mapped: 48.0 KiB in 2 mappings left, of 48.0 KiB by 2 calls:"),
-                    HasSubstr("16.0 KiB in 1 mapping by Mapped_LeavesPages_Test::TestBody")));
-  EXPECT_EQ(run.command.exit_code, 0);
+                    HasSubstr("16.0 KiB in 1 mapping by Mapped_LeavesPages_Test::TestBody"),
+                    HasSubstr("grows, repeated: +1 +1 +1 +1 +1 mappings (in 64 repetitions it "
+                              "grew by 63 mappings, 1008.0 KiB)")));
+  EXPECT_EQ(run.command.exit_code, 1);
 }
 
 TEST_P(MappingsTest, AllowsByCallStackAndByTest) {

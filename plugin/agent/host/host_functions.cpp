@@ -237,7 +237,7 @@ void ResolveHostFunctions() {
   FindAllocator();
   g_host.operators = FindOperatorSource();
   g_host.operators_are_ours = OperatorsAreOurs();
-  if (!g_is_late) g_host.last_at_start = LastModule();
+  if (!g_host.is_late) g_host.last_at_start = LastModule();
   g_host.is_resolved = true;
 }
 

@@ -18,7 +18,7 @@ template <typename Function>
 Function* HostOf(std::atomic<Function*>& known, const char* name) {
   Function* host = known.load(std::memory_order_relaxed);
   if (host != nullptr) return host;
-  host = reinterpret_cast<Function*>(FindHost(name));
+  host = reinterpret_cast<Function*>(FindHost(name, HostModules()));
   known.store(host, std::memory_order_relaxed);
   return host;
 }

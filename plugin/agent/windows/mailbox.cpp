@@ -144,6 +144,7 @@ RunnerVerdict AskRunner(const RunnerQuestion& asked) {
   Mailbox& mailbox = g_region.mailbox();
   mailbox.window = asked.window;
   mailbox.iteration = asked.iteration;
+  mailbox.subject = asked.subject;
   if (!turn.Ask(asked.question) || mailbox.over_budget == 0) return {};
   return {.is_over_budget = true,
           .line = mailbox.line,

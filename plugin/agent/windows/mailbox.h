@@ -21,7 +21,8 @@ struct RunnerVerdict {
 struct RunnerQuestion {
   Question question;
   std::uint32_t window;
-  std::uint32_t iteration;  // of --gtest_repeat, from 1
+  std::uint32_t iteration;    // of --gtest_repeat, from 1
+  std::uint32_t subject = 0;  // as in the mailbox
 };
 
 // Returns an empty verdict if the runner has died: then it reports nothing, so no failure is

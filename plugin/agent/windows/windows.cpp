@@ -6,6 +6,7 @@
 #include "plugin/agent/exec/exec_notices.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/windows/counters.h"
+#include "plugin/agent/windows/new_descriptors.h"
 
 namespace leakgate::agent {
 namespace {
@@ -52,9 +53,23 @@ bool RunnerAsks(std::uint32_t what) {
   return (g_region.header().asks.load(std::memory_order_relaxed) & what) != 0;
 }
 
+bool IsTest(const WindowRecord& record) {
+  return record.kind == static_cast<std::uint32_t>(WindowKind::kTest);
+}
+
 bool IsAskedFor(const WindowRecord& record) {
-  const bool is_test = record.kind == static_cast<std::uint32_t>(WindowKind::kTest);
-  return RunnerAsks(is_test ? kAskAtTestEnd : kAskAtSuiteEnd);
+  return RunnerAsks(IsTest(record) ? kAskAtTestEnd : kAskAtSuiteEnd);
+}
+
+bool AsksForDescriptors() {
+  return RunnerAsks(kAskAtNewDescriptors) && !g_is_confined.load(std::memory_order_relaxed);
+}
+
+// Asked of suites: a test that passes makes no system call.
+bool LeftDescriptors(const WindowRecord& record) {
+  if (IsTest(record) || !AsksForDescriptors() || !HasNewDescriptors()) return false;
+  ForgetFreeDescriptors();
+  return true;
 }
 
 RunnerVerdict CountAndJudge(std::uint32_t window) {
@@ -64,8 +79,9 @@ RunnerVerdict CountAndJudge(std::uint32_t window) {
   RaisePeak(record.parent, record.peak_live_bytes.load(std::memory_order_relaxed));
   const WindowSum sum = SumWindow(window);
   record.state.store(static_cast<std::uint32_t>(WindowState::kClosed), std::memory_order_release);
-  if (!NeedsJudging(sum, record) && !IsAskedFor(record)) return {};
-  return AskRunner({Question::kJudge, window, record.iteration});
+  const bool left_descriptors = LeftDescriptors(record);
+  if (!NeedsJudging(sum, record) && !IsAskedFor(record) && !left_descriptors) return {};
+  return AskRunner({Question::kJudge, window, record.iteration, left_descriptors ? 1U : 0U});
 }
 
 void TellIterationEnd(std::uint32_t iteration) {
@@ -116,9 +132,11 @@ std::uint32_t OpenWindow(const WindowStart& start) {
 }
 
 void AnnounceWindow(std::uint32_t window) {
-  if (!IsOpen(window) || !RunnerAsks(kAskAtTestBegin)) return;
+  if (!IsOpen(window)) return;
   const WindowRecord& record = g_region.windows()[window];
-  if (record.kind != static_cast<std::uint32_t>(WindowKind::kTest)) return;
+  if (!IsTest(record)) return;
+  if (AsksForDescriptors()) NoteFreeDescriptors();
+  if (!RunnerAsks(kAskAtTestBegin)) return;
   AskRunner({Question::kTestBegins, window, record.iteration});
 }
 

@@ -28,7 +28,7 @@ bool IsChargedTo(const std::string& component, const Finding& finding, const Win
 // Returns true if `finding` is a part of what exceeds the limit.
 bool Explains(const Finding& finding, const Violation& violation, const WindowResult& window) {
   if (!IsChargedTo(violation.component, finding, window)) return false;
-  if (IsOf(violation, "steady")) return finding.disposition == Disposition::kSteady;
+  if (IsOfGrowth(violation)) return IsGrowthIn(finding, violation);
   if (!CountsLiterally(finding)) return false;
   if (IsMapped(finding)) return IsOf(violation, "mapped");
   if (IsOf(violation, "lost")) return IsLost(finding.reach);
@@ -38,7 +38,8 @@ bool Explains(const Finding& finding, const Violation& violation, const WindowRe
 
 Rule RuleOf(const Violation& violation) {
   if (IsOf(violation, "lost")) return Rule::kLost;
-  if (IsOf(violation, "steady")) return Rule::kSteady;
+  if (IsOf(violation, "steady_file_descriptors")) return Rule::kOverLimit;
+  if (IsOfGrowth(violation)) return Rule::kSteady;
   const bool is_of_blocks = IsOf(violation, "outstanding") || IsOf(violation, "retained");
   return is_of_blocks ? Rule::kOutstanding : Rule::kOverLimit;
 }

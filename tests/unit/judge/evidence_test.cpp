@@ -26,7 +26,7 @@ bool IsCandidateBlock(const KnownBlock& block) {
   return IsCandidate(EvidenceOf({block}), 0, sites);
 }
 
-bool EveryStack(std::uint32_t) { return true; }
+bool EveryBlock(const LiveBlock&) { return true; }
 
 TEST(CandidateTest, IsWhatIsTheUsersAndOpen) {
   EXPECT_TRUE(IsCandidateBlock({.disposition = Disposition::kOutstanding}));
@@ -90,7 +90,7 @@ TEST(ReplacedTest, LeavesWhatIsAllowedAllowed) {
 
 TEST(LeaveOpenTest, LeavesWhatIsRetainedToARepetition) {
   WindowEvidence evidence = EvidenceOf({{.reach = Reach::kRetained}, {.reach = Reach::kUnknown}});
-  MarkUnconfirmed(EveryStack, evidence);
+  MarkUnconfirmed(EveryBlock, evidence);
 
   EXPECT_THAT(DispositionsOf(evidence),
               ElementsAre(Disposition::kUnconfirmed, Disposition::kUnconfirmed));
@@ -98,7 +98,7 @@ TEST(LeaveOpenTest, LeavesWhatIsRetainedToARepetition) {
 
 TEST(LeaveOpenTest, LeavesNothingOpenWhoseBudgetIsLiteral) {
   WindowEvidence evidence = EvidenceOf({{.reach = Reach::kRetained}});
-  MarkUnconfirmed([](std::uint32_t) { return false; }, evidence);
+  MarkUnconfirmed([](const LiveBlock&) { return false; }, evidence);
 
   EXPECT_THAT(DispositionsOf(evidence), ElementsAre(Disposition::kOutstanding));
 }
@@ -108,7 +108,7 @@ TEST(LeaveOpenTest, LeavesNothingOpenThatIsLostOrDecided) {
       EvidenceOf({{.reach = Reach::kLost},
                   {.reach = Reach::kIndirectlyLost},
                   {.reach = Reach::kRetained, .disposition = Disposition::kReplaced}});
-  MarkUnconfirmed(EveryStack, evidence);
+  MarkUnconfirmed(EveryBlock, evidence);
 
   EXPECT_THAT(
       DispositionsOf(evidence),
