@@ -176,13 +176,21 @@ bool OperatorsAreOurs() {
   return true;
 }
 
-// In the order of loading. REQUIRES: nobody loads modules just now, as when the process begins.
+// Returns the place of the first module behind the agent. REQUIRES: the agent came first, so that
+// none of those in front of it is ever unloaded.
+std::uint32_t PlaceBehindAgent() {
+  std::uint32_t place = 0;
+  for (const link_map* map = Owner(&ResolveHostFunctions); map != nullptr; map = map->l_prev) {
+    ++place;
+  }
+  return place;
+}
+
+// REQUIRES: nobody loads modules just now, as when the process begins.
 ModuleRange ModulesBehindAgent() {
-  ModuleRange range{.first = 1, .end = 1};
-  const link_map* const agent = Owner(&ResolveHostFunctions);
-  for (const link_map* map = agent->l_prev; map != nullptr; map = map->l_prev) ++range.first;
-  range.end = range.first;
-  for (const link_map* map = agent->l_next; map != nullptr; map = map->l_next) ++range.end;
+  ModuleRange range{.first = PlaceBehindAgent(), .end = PlaceBehindAgent()};
+  const link_map* map = Owner(&ResolveHostFunctions)->l_next;
+  for (; map != nullptr; map = map->l_next) ++range.end;
   return range;
 }
 
@@ -213,6 +221,11 @@ void FindOperators() {
   ResolveDelete(RTLD_NEXT);
   g_host.operators = FindOperatorSource();
   g_host.operators_are_ours = OperatorsAreOurs();
+}
+
+// Where the agent came first, those in front of it may be made of its own functions.
+ModuleRange HostModules() {
+  return IsLoadedLate() ? ModuleRange{} : ModuleRange{.first = PlaceBehindAgent()};
 }
 
 // The agent's own dlsym is found first, and has no version; the C library's has this one since it

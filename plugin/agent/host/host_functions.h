@@ -129,6 +129,11 @@ extern LEAKGATE_INTERNAL HostFunctions g_host;
 // Then nothing leads to it until slots are redirected (linux/call_slots.h).
 [[nodiscard]] bool IsLoadedLate();
 
+// Returns where the host's functions are looked for by call_slots.h, also in modules that are
+// loaded later, which RTLD_NEXT does not find. To go through them is for when the process has
+// begun.
+[[nodiscard]] ModuleRange HostModules();
+
 // Returns the definition of `name` behind the agent's. REQUIRES: the agent came first.
 [[nodiscard]] void* NextDefinition(const char* name);
 
