@@ -176,6 +176,24 @@ bool OperatorsAreOurs() {
   return true;
 }
 
+// Returns the place of the first module behind the agent. REQUIRES: the agent came first, so that
+// none of those in front of it is ever unloaded.
+std::uint32_t PlaceBehindAgent() {
+  std::uint32_t place = 0;
+  for (const link_map* map = Owner(&ResolveHostFunctions); map != nullptr; map = map->l_prev) {
+    ++place;
+  }
+  return place;
+}
+
+// REQUIRES: nobody loads modules just now, as when the process begins.
+ModuleRange ModulesBehindAgent() {
+  ModuleRange range{.first = PlaceBehindAgent(), .end = PlaceBehindAgent()};
+  const link_map* map = Owner(&ResolveHostFunctions)->l_next;
+  for (; map != nullptr; map = map->l_next) ++range.end;
+  return range;
+}
+
 OperatorSource FindOperatorSource() {
   const link_map* const provider = Owner(g_host.op_new);
   if (provider == nullptr) return OperatorSource::kNone;
@@ -205,13 +223,25 @@ void FindOperators() {
   g_host.operators_are_ours = OperatorsAreOurs();
 }
 
-// Where the agent came first, the host's come behind it: those in front may be made of its own.
-ModuleRange HostModules() { return IsLoadedLate() ? ModuleRange{} : ModulesBehindAgent(); }
+// Where the agent came first, those in front of it may be made of its own functions.
+ModuleRange HostModules() {
+  return IsLoadedLate() ? ModuleRange{} : ModuleRange{.first = PlaceBehindAgent()};
+}
+
+// The agent's own dlsym is found first, and has no version; the C library's has this one since it
+// took it over. Modules are not gone through: the runtime of a sanitizer stands in for what does
+// that, and may not have begun.
+void* NextDefinition(const char* name) {
+  using Dlsym = void* (*)(void*, const char*);
+  const auto libcs = reinterpret_cast<Dlsym>(dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34"));
+  return libcs(RTLD_NEXT, name);
+}
 
 void ResolveHostFunctions() {
   g_host.is_late = IsLoadedLate();
-  g_host.first_modules = ModulesBehindAgent().end;
-  g_host.dlsym = HostFunction(g_host.dlsym, "dlsym");
+  if (!g_host.is_late) g_host.first_modules = ModulesBehindAgent();
+  void* const search = g_host.is_late ? FindHost("dlsym") : NextDefinition("dlsym");
+  g_host.dlsym = reinterpret_cast<void* (*)(void*, const char*)>(search);
   ResolveMalloc();
   ResolveNew(RTLD_NEXT);
   ResolveDelete(RTLD_NEXT);

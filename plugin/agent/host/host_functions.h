@@ -114,7 +114,7 @@ struct HostFunctions {
 
   bool is_resolved = false;
   bool is_late = false;               // IsLoadedLate()
-  std::uint32_t first_modules = 0;    // how many the process began with
+  ModuleRange first_modules;          // that stand behind the agent, if it came first
   bool allocator_is_foreign = false;  // malloc is not the C library's
   std::uint64_t allocator_begin = 0;  // the module that has it
   std::uint64_t allocator_end = 0;
@@ -129,15 +129,20 @@ extern LEAKGATE_INTERNAL HostFunctions g_host;
 // Then nothing leads to it until slots are redirected (linux/call_slots.h).
 [[nodiscard]] bool IsLoadedLate();
 
-// Returns where the host's functions are looked for, by call_slots.h.
+// Returns where the host's functions are looked for by call_slots.h, also in modules that are
+// loaded later, which RTLD_NEXT does not find. To go through them is for when the process has
+// begun.
 [[nodiscard]] ModuleRange HostModules();
+
+// Returns the definition of `name` behind the agent's. REQUIRES: the agent came first.
+[[nodiscard]] void* NextDefinition(const char* name);
 
 // Returns `function` of g_host, which `name` names, also before g_host is filled. Takes no lock but
 // the dynamic linker's, and allocates nothing.
 template <typename Function>
 [[nodiscard]] Function* HostFunction(Function* const& function, const char* name) {
   if (__builtin_expect(function != nullptr, 1)) return function;
-  return reinterpret_cast<Function*>(FindHost(name, HostModules()));
+  return reinterpret_cast<Function*>(NextDefinition(name));
 }
 
 // Fills g_host. The dynamic linker may allocate meanwhile (bootstrap_heap.h).

@@ -221,20 +221,6 @@ void ResolveOnlyWhereSure(std::span<Redirection> functions) {
   });
 }
 
-ModuleRange ModulesBehindAgent() {
-  ModuleRange range{.first = 0, .end = 0};
-  dl_iterate_phdr(
-      [](dl_phdr_info* loaded, std::size_t, void* given) {
-        ModuleRange& found = *static_cast<ModuleRange*>(given);
-        ++found.end;
-        LoadedModule module;
-        if (ReadModule(*loaded, module) && IsAgent(module)) found.first = found.end;
-        return 0;
-      },
-      &range);
-  return range;
-}
-
 std::uint64_t CountOfLoads() {
   std::uint64_t count = 0;
   dl_iterate_phdr(

@@ -68,9 +68,6 @@ void FindHosts(std::span<Redirection> functions, ModuleRange range = {});
 // defines its host: then nobody can say here which of them a module would find first.
 void ResolveOnlyWhereSure(std::span<Redirection> functions);
 
-// Returns the modules that are loaded now and stand behind the agent in the order of loading.
-[[nodiscard]] ModuleRange ModulesBehindAgent();
-
 // Returns how many modules have been loaded so far, those that have been unloaded since included.
 [[nodiscard]] std::uint64_t CountOfLoads();
 

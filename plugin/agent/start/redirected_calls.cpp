@@ -79,7 +79,7 @@ RedirectedSlots RedirectDeeplyBound() {
   if (!g_lock.TryLock()) return {.skipped_modules = true};
   Redirection functions[kFunctions];
   std::memcpy(functions, g_functions, sizeof(functions));
-  FindHosts(functions, {.first = ModulesBehindAgent().first, .end = g_host.first_modules});
+  FindHosts(functions, g_host.first_modules);
   const bool operators_are_runtimes =
       g_host.operators == OperatorSource::kRuntime && g_host.operators_are_ours;
   for (Redirection& function : functions) {
@@ -87,7 +87,7 @@ RedirectedSlots RedirectDeeplyBound() {
   }
   ResolveOnlyWhereSure(functions);
   const RedirectedSlots slots =
-      RedirectSlots(functions, Redirect::kToAgent, {.first = g_host.first_modules});
+      RedirectSlots(functions, Redirect::kToAgent, {.first = g_host.first_modules.end});
   g_lock.Unlock();
   return slots;
 }
