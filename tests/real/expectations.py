@@ -2,7 +2,8 @@
 
 expected.json: each verdict that is over budget, examined: `site` is where it was allocated, `judged`
 a real leak or a false alarm, `why` the reason, with the source line. Where it is judged unconfirmed,
-no repetition could tell, and `why` says what stood in its way. references/SUITE.json: the leaks that
+no repetition could tell, and `why` says what stood in its way. `modes` are those in which it is so; without
+it, all are. references/SUITE.json: the leaks that
 LeakSanitizer and valgrind find.
 """
 import json
@@ -19,7 +20,8 @@ def expected_of(suite: Suite, mode: str = "") -> list[dict]:
     """In that mode, or in any."""
     left_out = suite.not_alone if mode == "ctest" else ()
     entries = json.loads((HERE / "expected.json").read_text()).get(suite.name, [])
-    return [entry for entry in entries if entry["binary"] not in left_out]
+    return [entry for entry in entries
+            if entry["binary"] not in left_out and (not mode or mode in entry.get("modes", (mode,)))]
 
 
 def reference_leaks(suite: Suite) -> list[dict]:
