@@ -47,8 +47,6 @@ struct ThreadState {
   std::uint32_t context = 0;    // the shard's window and phase, this thread, its allowance
   std::uint32_t thread = 0;     // its id in the region
   std::uint32_t allowance = 0;  // the innermost that holds
-  std::uint32_t begun_static_count = 0;
-  BegunStatic begun_statics[kMostBegunStatics] = {};  // the innermost last
   CounterShard* shard = nullptr;
   StackMemo memo;
   std::uint32_t opening_window = 0;   // begun, but not yet counted from (windows.h)
@@ -62,6 +60,8 @@ struct ThreadState {
   char* walking_stack = nullptr;  // memory to walk a stack on that has no room; see recorder.cpp
   StackWalker walker;
   StackTrail trail;
+  std::uint32_t begun_static_count = 0;
+  BegunStatic begun_statics[kMostBegunStatics] = {};  // the innermost last
 };
 
 // Where a thread comes from, as far as is known.
