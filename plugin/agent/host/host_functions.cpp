@@ -32,13 +32,6 @@ const link_map* Owner(Function* function) {
   return object.dlfo_link_map;
 }
 
-// The list has the program first, and what is loaded later last.
-const link_map* LastModule() {
-  const link_map* map = Owner(&ResolveHostFunctions);
-  while (map != nullptr && map->l_next != nullptr) map = map->l_next;
-  return map;
-}
-
 bool IsNamed(const link_map* module, const char* stem) {
   if (module == nullptr || module->l_name == nullptr) return false;
   const char* const slash = std::strrchr(module->l_name, '/');
@@ -176,15 +169,16 @@ bool OperatorsAreOurs() {
   return true;
 }
 
-// Returns the place of the first module behind the agent. REQUIRES: the agent came first, so that
-// none of those in front of it is ever unloaded.
-std::uint32_t PlaceBehindAgent() {
+// Returns the place of the module behind `module`. What was loaded with the program is never
+// unloaded, so that such places stay.
+std::uint32_t PlaceBehind(const link_map* module) {
   std::uint32_t place = 0;
-  for (const link_map* map = Owner(&ResolveHostFunctions); map != nullptr; map = map->l_prev) {
-    ++place;
-  }
+  for (; module != nullptr; module = module->l_prev) ++place;
   return place;
 }
+
+// REQUIRES: the agent came first.
+std::uint32_t PlaceBehindAgent() { return PlaceBehind(Owner(&ResolveHostFunctions)); }
 
 // REQUIRES: nobody loads modules just now, as when the process begins.
 ModuleRange ModulesBehindAgent() {
@@ -250,20 +244,13 @@ void ResolveHostFunctions() {
   FindAllocator();
   g_host.operators = FindOperatorSource();
   g_host.operators_are_ours = OperatorsAreOurs();
-  if (!g_host.is_late) g_host.last_at_start = LastModule();
   g_host.is_resolved = true;
 }
 
 bool IsThereForGood(const void* address) {
   dl_find_object object;
-  if (g_host.last_at_start == nullptr ||
-      _dl_find_object(const_cast<void*>(address), &object) != 0) {
-    return false;
-  }
-  for (const link_map* map = g_host.last_at_start; map != nullptr; map = map->l_prev) {
-    if (map == object.dlfo_link_map) return true;
-  }
-  return false;
+  return !g_host.is_late && _dl_find_object(const_cast<void*>(address), &object) == 0 &&
+         PlaceBehind(object.dlfo_link_map) <= g_host.first_modules.end;
 }
 
 void ResolveLateOperators() {

@@ -19,8 +19,6 @@
 #include "plugin/agent/base/visibility.h"
 #include "plugin/agent/linux/call_slots.h"
 
-struct link_map;
-
 namespace leakgate::agent {
 
 // Who provides operator new and delete.
@@ -119,8 +117,7 @@ struct HostFunctions {
   std::uint64_t allocator_begin = 0;  // the module that has it
   std::uint64_t allocator_end = 0;
   OperatorSource operators = OperatorSource::kNone;
-  bool operators_are_ours = false;          // the program itself replaces none of them
-  const link_map* last_at_start = nullptr;  // the last module that is there for good; see below
+  bool operators_are_ours = false;  // the program itself replaces none of them
 };
 
 extern LEAKGATE_INTERNAL HostFunctions g_host;
@@ -149,7 +146,7 @@ template <typename Function>
 void ResolveHostFunctions();
 
 // Whether the module that has `address` was loaded with the program, and so is never unloaded.
-// Returns false if that is not known, as in a process that ran before.
+// Returns false if that is not known, as in a process that ran before. REQUIRES: g_host is filled.
 [[nodiscard]] bool IsThereForGood(const void* address);
 
 // Finds the operators of a program that loaded its C++ runtime only later, by dlopen. They are

@@ -30,12 +30,6 @@ constinit std::atomic<void (*)(std::uint64_t*)> g_abort{nullptr};
 // For a runtime that is not to be found: the guard's first byte tells.
 bool IsDone(const std::uint64_t* guard) { return *reinterpret_cast<const char*>(guard) != 0; }
 
-// The thread needs another context for what it allocates next.
-void TakeOtherContext(ThreadState& thread) {
-  thread.context = 0;
-  thread.epoch = 0;
-}
-
 void NoteBegin(const std::uint64_t* guard) {
   if (!IsTracing() || !IsThereForGood(guard) || !CanRecord()) return;
   {
@@ -45,7 +39,7 @@ void NoteBegin(const std::uint64_t* guard) {
     if (thread.begun_static_count == kMostBegunStatics) return;
     thread.begun_statics[thread.begun_static_count++] = {
         guard, g_region.header().current_window.load(std::memory_order_relaxed)};
-    TakeOtherContext(thread);
+    thread.ForgetContext();
   }
   NoteUnsettled();
 }
@@ -61,7 +55,7 @@ bool NoteEnd(const std::uint64_t* guard) {
     {
       const RecordingGuard recording;
       thread->begun_static_count = count - 1;
-      TakeOtherContext(*thread);
+      thread->ForgetContext();
     }
     NoteUnsettled();
     return true;

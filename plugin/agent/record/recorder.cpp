@@ -120,8 +120,7 @@ void MoveToCurrentWindow(ThreadState& thread) {
   if (before.window == charge.window && before.phase == charge.phase) return;
   NotePhaseOf(charge.phase, thread.thread);
   HandOver(*thread.shard, charge);
-  thread.context = 0;
-  thread.epoch = 0;
+  thread.ForgetContext();
 }
 
 // Makes the thread's copies those of the present epoch; false, with a drop, if

@@ -43,6 +43,12 @@ inline constexpr std::uint32_t kMostBegunStatics = 16;
 
 // `epoch`, `context` and the memo's stacks are of one moment: see Refresh in record/recorder.cpp.
 struct ThreadState {
+  // What the thread allocates next needs another context.
+  void ForgetContext() {
+    context = 0;
+    epoch = 0;
+  }
+
   std::uint64_t epoch = 0;      // as CurrentEpoch
   std::uint32_t context = 0;    // the shard's window and phase, this thread, its allowance
   std::uint32_t thread = 0;     // its id in the region

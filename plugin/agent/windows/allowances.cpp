@@ -116,8 +116,7 @@ void RestoreAllowance(Recording recording, std::uint32_t before) {
   // One that was given before tracing was disabled is another region's.
   const std::uint32_t count = g_region.header().allowance_count.load(std::memory_order_relaxed);
   thread.allowance = before < count ? before : 0;
-  thread.context = 0;
-  thread.epoch = 0;
+  thread.ForgetContext();
 }
 
 void ExpectOutstanding(Recording recording, const GivenAllowance& given) {
