@@ -153,7 +153,8 @@ struct alignas(64) RegionHeader {
   // When tracing was enabled in the running process (CLOCK_REALTIME); what was allocated before is
   // not known. 0 if the process has been traced from its first instruction.
   std::atomic<std::uint64_t> attached_at_ns;
-  // 1 if the initialiser of a local static variable has thrown: such a one runs again.
+  // 1 if the initialiser of a local static variable has thrown, and so runs again, or was left by a
+  // jump.
   std::atomic<std::uint32_t> static_was_aborted;
 };
 static_assert(sizeof(RegionHeader) == 320);

@@ -37,7 +37,7 @@ class RegionReader {
   [[nodiscard]] std::uint32_t Generation() const;   // counts the execs of the PID, from 1
   [[nodiscard]] std::uint32_t StackDepth() const;   // the most frames that a stack has
   [[nodiscard]] std::uint32_t StackEvents() const;  // bits for the events whose stacks are recorded
-  // Whether the initialiser of a local static variable has thrown, so that it ran again.
+  // Whether the initialiser of a local static variable has not come to its end: it may run again.
   [[nodiscard]] bool StaticWasAborted() const;
   [[nodiscard]] AgentState State() const;
   [[nodiscard]] AgentFailure Failure() const;

@@ -252,6 +252,12 @@ TEST_P(StaticsTest, FailForWhatTheyLose) {
   EXPECT_EQ(alone.Test("Lost.LaterWhatAnInitialiserMade")["lost"]["bytes"], 100);
 }
 
+TEST_P(StaticsTest, FailForWhatGrowsOnceAJumpHasLeftTheInitialiser) {
+  const std::string test = "Static.KeepsABlockEachTimeOnceAJumpHasLeftAnInitialiser";
+  const GatedRun alone = RunByDefault({FixturePath(GetParam()), "--gtest_filter=" + test});
+  EXPECT_EQ(alone.Test(test)["verdict"], "over_budget");
+}
+
 TEST_P(StaticsTest, FailForWhatGrowsBesideTheInitialiser) {
   for (const std::string test : {"Static.GrowsOnceItIsThere", "Static.KeepsABlockAndThrowsEachTime",
                                  "Static.StartsAThreadThatKeepsABlockEachTime",

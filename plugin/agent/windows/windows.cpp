@@ -95,7 +95,19 @@ void AskAboutEnd(Question question) {
   AskRunner({question, window, 1});
 }
 
-void LeaveWindow(std::uint32_t window, TestResult result) {
+// An initialiser that has begun in the window and has not ended never will: a jump has left it.
+// What the thread allocated since was marked as the initialiser's.
+void NoteAbandonedStatics(ThreadState& thread, std::uint32_t window) {
+  for (std::uint32_t i = 0; i < thread.begun_static_count; ++i) {
+    if (thread.begun_statics[i].window != window) continue;
+    g_region.header().static_was_aborted.store(1, std::memory_order_relaxed);
+    thread.begun_static_count = i;
+    return thread.ForgetContext();
+  }
+}
+
+void LeaveWindow(Recording recording, std::uint32_t window, TestResult result) {
+  NoteAbandonedStatics(recording.thread(), window);
   WindowRecord& record = g_region.windows()[window];
   record.test_result = static_cast<std::uint32_t>(result);
   SetCurrentWindow(record.parent);
@@ -143,7 +155,7 @@ void AnnounceWindow(std::uint32_t window) {
 RunnerVerdict CloseWindow(Recording recording, std::uint32_t window, TestResult result) {
   SettleWindows(recording);
   if (!IsOpen(window)) return {};
-  LeaveWindow(window, result);
+  LeaveWindow(recording, window, result);
   return CountAndJudge(window);
 }
 
@@ -158,7 +170,7 @@ void OpenWindowUnsettled(Recording recording, std::uint32_t window) {
 
 void CloseWindowUnsettled(Recording recording, std::uint32_t window, TestResult result) {
   if (!IsOpen(window)) return;
-  LeaveWindow(window, result);
+  LeaveWindow(recording, window, result);
   recording.thread().closing_window = window;
 }
 
