@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gelf.h>
 #include <libelf.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
@@ -14,6 +13,7 @@
 #include "runner/arch/processor.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/regular_file.h"
+#include "runner/process/elf_symbols.h"
 
 namespace leakgate {
 namespace {
@@ -79,7 +79,7 @@ void ReadInterpreter(Elf* elf, ElfFacts& facts) {
   }
 }
 
-void NoteSymbol(std::string_view name, const GElf_Sym& symbol, ElfFacts& facts) {
+void NoteSymbol(std::string_view name, const Elf64_Sym& symbol, ElfFacts& facts) {
   const bool is_defined = symbol.st_shndx != SHN_UNDEF;
   const unsigned char type = GELF_ST_TYPE(symbol.st_info);
   const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
@@ -98,13 +98,13 @@ void NoteLibrary(std::string_view name, ElfFacts& facts) {
   }
 }
 
-void ReadSymbols(Elf* elf, const GElf_Shdr& header, Elf_Data* content, ElfFacts& facts) {
-  const std::size_t count = header.sh_entsize == 0 ? 0 : content->d_size / header.sh_entsize;
-  for (std::size_t i = 0; i < count; ++i) {
-    GElf_Sym symbol;
-    if (::gelf_getsym(content, static_cast<int>(i), &symbol) == nullptr) return;
-    const char* const name = ::elf_strptr(elf, header.sh_link, symbol.st_name);
-    if (name != nullptr) NoteSymbol(name, symbol, facts);
+// Most names are C++'s and begin with "_Z": they are not read to their end.
+void ReadSymbols(const ElfSymbols& table, ElfFacts& facts) {
+  for (const Elf64_Sym& symbol : table.symbols) {
+    const std::string_view name = table.RestFrom(symbol);
+    if (name.starts_with("malloc") || name.starts_with("__")) {
+      NoteSymbol(table.NameOf(symbol), symbol, facts);
+    }
   }
 }
 
@@ -120,47 +120,43 @@ void ReadLibraries(Elf* elf, const GElf_Shdr& header, Elf_Data* content, ElfFact
 }
 
 void ReadSections(Elf* elf, ElfFacts& facts) {
+  for (const auto type : {std::uint32_t{SHT_SYMTAB}, std::uint32_t{SHT_DYNSYM}}) {
+    ReadSymbols(FindSymbols(elf, type), facts);
+  }
   for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
-    if (::gelf_getshdr(section, &header) == nullptr) continue;
-    const bool has_symbols = header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM;
-    if (!has_symbols && header.sh_type != SHT_DYNAMIC) continue;
+    if (::gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
     Elf_Data* const content = ::elf_getdata(section, nullptr);
-    if (content == nullptr) continue;
-    if (has_symbols) {
-      ReadSymbols(elf, header, content, facts);
-    } else {
-      ReadLibraries(elf, header, content, facts);
-    }
+    if (content != nullptr) ReadLibraries(elf, header, content, facts);
   }
 }
 
 constexpr std::string_view kGoogleTestMark = "stream_result_to";  // a flag of every GoogleTest
 constexpr std::string_view kListenerMark = "leakgate-listener-1";
 
-// The bytes of a file, mapped. A file that cannot be mapped contains nothing.
-class FileText {
- public:
-  explicit FileText(const UniqueFd& fd) {
-    struct stat facts {};
-    if (::fstat(fd.get(), &facts) != 0 || facts.st_size == 0) return;
-    bytes_ = static_cast<std::size_t>(facts.st_size);
-    begin_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-  }
-  ~FileText() {
-    if (begin_ != MAP_FAILED) ::munmap(begin_, bytes_);
-  }
-  FileText(const FileText&) = delete;
-  FileText& operator=(const FileText&) = delete;
+bool Contains(std::string_view bytes, std::string_view text) {
+  return ::memmem(bytes.data(), bytes.size(), text.data(), text.size()) != nullptr;
+}
 
-  bool Contains(std::string_view text) const {
-    return begin_ != MAP_FAILED && ::memmem(begin_, bytes_, text.data(), text.size()) != nullptr;
+// Whether the program may have `text` among its constants. Debug information, which is most of a
+// file, and machine code are not read; where nothing tells them apart, all of the file is.
+bool HasConstant(Elf* elf, std::string_view text) {
+  std::size_t bytes = 0;
+  const char* const file = ::elf_rawfile(elf, &bytes);
+  if (file == nullptr) return false;
+  const std::string_view whole(file, bytes);
+  bool has_sections = false;
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (::gelf_getshdr(section, &header) == nullptr) break;
+    const bool is_loaded = header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_ALLOC) != 0;
+    if (!is_loaded || header.sh_offset > bytes) continue;
+    has_sections = true;
+    if ((header.sh_flags & SHF_EXECINSTR) != 0) continue;
+    if (Contains(whole.substr(header.sh_offset, header.sh_size), text)) return true;
   }
-
- private:
-  void* begin_ = MAP_FAILED;
-  std::size_t bytes_ = 0;
-};
+  return !has_sections && Contains(whole, text);
+}
 
 std::optional<std::string> RefuseRights(const std::filesystem::path& image) {
   struct stat facts {};
@@ -213,29 +209,35 @@ std::optional<std::string> RefuseAllocator(const ElfFacts& facts) {
   return std::nullopt;
 }
 
-TestFramework FindFramework(const FileText& text, const ElfFacts& facts) {
-  if (!facts.needs_google_test && !text.Contains(kGoogleTestMark)) return TestFramework::kNone;
-  return text.Contains(kListenerMark) ? TestFramework::kGoogleTestListener
-                                      : TestFramework::kGoogleTest;
+TestFramework FindFramework(Elf* elf, const ElfFacts& facts) {
+  if (!facts.needs_google_test && !HasConstant(elf, kGoogleTestMark)) return TestFramework::kNone;
+  return HasConstant(elf, kListenerMark) ? TestFramework::kGoogleTestListener
+                                         : TestFramework::kGoogleTest;
+}
+
+// Returns null if the file is none of ELF's.
+ElfFile OpenElfFile(const UniqueFd& file) {
+  ::elf_version(EV_CURRENT);
+  ElfFile elf(::elf_begin(file.get(), ELF_C_READ_MMAP, nullptr));
+  if (elf != nullptr && ::elf_kind(elf.get()) != ELF_K_ELF) elf.reset();
+  return elf;
+}
+
+ElfFacts FactsOf(Elf* elf) {
+  ElfFacts facts;
+  GElf_Ehdr header;
+  if (elf == nullptr || ::gelf_getehdr(elf, &header) == nullptr) return facts;
+  facts.is_elf = true;
+  facts.is_of_this_processor = IsOfThisProcessor(header.e_machine, header.e_ident[EI_CLASS]);
+  if (!facts.is_of_this_processor) facts.architecture = ArchitectureName(header);
+  ReadInterpreter(elf, facts);
+  ReadSections(elf, facts);
+  return facts;
 }
 
 }  // namespace
 
-ElfFacts ReadElfFacts(const UniqueFd& file) {
-  ElfFacts facts;
-  ::elf_version(EV_CURRENT);
-  const ElfFile elf(::elf_begin(file.get(), ELF_C_READ_MMAP, nullptr));
-  if (elf == nullptr || ::elf_kind(elf.get()) != ELF_K_ELF) return facts;
-
-  GElf_Ehdr header;
-  if (::gelf_getehdr(elf.get(), &header) == nullptr) return facts;
-  facts.is_elf = true;
-  facts.is_of_this_processor = IsOfThisProcessor(header.e_machine, header.e_ident[EI_CLASS]);
-  if (!facts.is_of_this_processor) facts.architecture = ArchitectureName(header);
-  ReadInterpreter(elf.get(), facts);
-  ReadSections(elf.get(), facts);
-  return facts;
-}
+ElfFacts ReadElfFacts(const UniqueFd& file) { return FactsOf(OpenElfFile(file).get()); }
 
 bool IsDynamicLinker(const std::filesystem::path& image) {
   const std::string name = image.filename().string();
@@ -251,7 +253,8 @@ Expected<ImageInspection> InspectImage(const std::filesystem::path& image) {
                     "be traced: {}; make it readable",
                     image.string(), fd.error().message()));
   }
-  const ElfFacts facts = ReadElfFacts(*fd);
+  const ElfFile elf = OpenElfFile(*fd);
+  const ElfFacts facts = FactsOf(elf.get());
   ImageInspection inspection;
   inspection.refusal_of_running = RefuseFormat(facts);
   if (!inspection.refusal_of_running) inspection.refusal_of_running = RefuseAllocator(facts);
@@ -259,7 +262,7 @@ Expected<ImageInspection> InspectImage(const std::filesystem::path& image) {
   if (!inspection.refusal) inspection.refusal = RefuseFormat(facts);
   if (!inspection.refusal) inspection.refusal = RefuseRights(image);
   if (!inspection.refusal) inspection.refusal = RefuseAllocator(facts);
-  inspection.framework = FindFramework(FileText(*fd), facts);
+  if (elf != nullptr) inspection.framework = FindFramework(elf.get(), facts);
   return inspection;
 }
 

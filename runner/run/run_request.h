@@ -72,6 +72,7 @@ struct RunRequest {
   std::shared_ptr<const Baseline> baseline;  // if null, all findings are new
   std::shared_ptr<TestSnapshots> snapshots;  // if null, no snapshots are taken
   RunProgress* progress = nullptr;           // if null, no progress is shown
+  std::filesystem::path symbol_cache;        // symbols/symbol_cache.h; if empty, none is used
 };
 
 }  // namespace leakgate

@@ -236,6 +236,7 @@ class Session {
         has_timed_out_ ? static_cast<int>(ExitCode::kInconclusive) : FinalExitCode(result);
     result.begin = begin_.time_since_epoch();
     result.wall = Clock::now() - begin_;
+    symbol_cache_.Save();
     return result;
   }
 
@@ -280,8 +281,9 @@ class Session {
   const RunRequest& request_;
   const Preparation& prepared_;
   const InheritedState& inherited_;
-  Symbolizer symbolizer_{IsRuntimeModule};
-  Variables variables_{IsRuntimeModule};
+  SymbolCache symbol_cache_{request_.symbol_cache};
+  Symbolizer symbolizer_{IsRuntimeModule, &symbol_cache_};
+  Variables variables_{IsRuntimeModule, &symbol_cache_};
   JudgeSurroundings surroundings_;
   Generations generations_;
   std::optional<RunningTests> running_tests_;  // set if progress is shown

@@ -100,6 +100,18 @@ DebugInformation FindDebugInformation(Dwfl_Module* module) {
   return information;
 }
 
+bool HasPartsElsewhere(const DebugInformation& information) {
+  const char* name = nullptr;
+  const void* id = nullptr;
+  if (dwelf_dwarf_gnu_debugaltlink(information.dwarf, &name, &id) > 0) return true;
+  Dwarf_CU* cu = nullptr;
+  std::uint8_t type = 0;
+  while (dwarf_get_units(information.dwarf, cu, &cu, nullptr, &type, nullptr, nullptr) == 0) {
+    if (type == DW_UT_skeleton) return true;
+  }
+  return false;
+}
+
 const char* TextOf(Dwarf_Die entry, unsigned attribute) {
   Dwarf_Attribute value;
   return dwarf_formstring(dwarf_attr(&entry, attribute, &value));

@@ -28,6 +28,9 @@ struct DebugInformation {
 };
 [[nodiscard]] DebugInformation FindDebugInformation(Dwfl_Module* module);
 
+// Returns whether other files hold parts of it. They may be missing now and be there later.
+[[nodiscard]] bool HasPartsElsewhere(const DebugInformation& information);
+
 // Returns the text of `attribute`, which lives as long as the debug information; null if the
 // entry has none.
 [[nodiscard]] const char* TextOf(Dwarf_Die entry, unsigned attribute);

@@ -22,13 +22,13 @@ struct Symbol {
   std::string_view name;
 };
 
-bool IsCode(const GElf_Sym& symbol) {
+bool IsCode(const Elf64_Sym& symbol) {
   const auto type = GELF_ST_TYPE(symbol.st_info);
   return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
 // Of several names for one function, the most public one is preferred: it has the highest rank.
-int BindingRank(const GElf_Sym& symbol) {
+int BindingRank(const Elf64_Sym& symbol) {
   switch (GELF_ST_BIND(symbol.st_info)) {
     case STB_GLOBAL:
       return 2;
@@ -43,35 +43,50 @@ std::size_t LeadingUnderscores(std::string_view name) {
   return std::min(name.find_first_not_of('_'), name.size());
 }
 
-// Returns where the section `index` of `elf` ends; 0 if it holds no code.
-std::uint64_t CodeSectionEnd(Elf* elf, GElf_Word index) {
-  GElf_Shdr header;
-  Elf_Scn* const section = elf_getscn(elf, index);
-  if (section == nullptr || gelf_getshdr(section, &header) == nullptr) return 0;
-  return (header.sh_flags & SHF_EXECINSTR) != 0 ? header.sh_addr + header.sh_size : 0;
-}
+// Where the sections of a file end that hold code, by their numbers; 0 for others.
+class CodeSections {
+ public:
+  explicit CodeSections(Elf* elf) {
+    std::size_t count = 0;
+    if (elf_getshdrnum(elf, &count) != 0) return;
+    ends_.resize(count);
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+      GElf_Shdr header;
+      const std::size_t index = elf_ndxscn(section);
+      if (index >= count || gelf_getshdr(section, &header) == nullptr) continue;
+      const bool is_code = (header.sh_flags & SHF_EXECINSTR) != 0;
+      if (is_code) ends_[index] = header.sh_addr + header.sh_size;
+    }
+  }
+
+  [[nodiscard]] std::uint64_t EndOf(std::size_t index) const {
+    return index < ends_.size() ? ends_[index] : 0;
+  }
+
+ private:
+  std::vector<std::uint64_t> ends_;
+};
 
 std::vector<Symbol> ReadSymbols(Dwfl_Module* module) {
   std::vector<Symbol> symbols;
-  const int count = dwfl_module_getsymtab(module);
   Elf* last_elf = nullptr;
   bool full_table = false;
-  for (int index = 1; index < count; ++index) {
-    GElf_Sym symbol;
-    GElf_Addr address = 0;
-    GElf_Word section = 0;
-    Elf* elf = nullptr;
-    Dwarf_Addr bias = 0;
-    const char* const name =
-        dwfl_module_getsym_info(module, index, &symbol, &address, &section, &elf, &bias);
-    if (name == nullptr || *name == '\0' || elf == nullptr || !IsCode(symbol)) continue;
-    if (elf != last_elf) full_table = HasFullSymbolTable(elf);
-    last_elf = elf;
-    if (symbol.st_size == 0 && !full_table) continue;
-    const std::uint64_t section_end = CodeSectionEnd(elf, section);
-    if (section_end == 0) continue;
-    symbols.push_back({address, symbol.st_size, section_end + bias, BindingRank(symbol), name});
-  }
+  CodeSections sections(nullptr);
+  ForEachSymbol(
+      module, [&](const Elf64_Sym& symbol, std::uint64_t address, std::string_view name, Elf* elf) {
+        if (!IsCode(symbol)) return;
+        if (elf != last_elf) {
+          full_table = HasFullSymbolTable(elf);
+          sections = CodeSections(elf);
+        }
+        last_elf = elf;
+        if (symbol.st_size == 0 && !full_table) return;
+        const std::uint64_t section_end = sections.EndOf(symbol.st_shndx);
+        if (section_end == 0) return;
+        // A file and its debug file may differ in where they put the code.
+        const std::uint64_t bias = address - symbol.st_value;
+        symbols.push_back({address, symbol.st_size, section_end + bias, BindingRank(symbol), name});
+      });
   return symbols;
 }
 
@@ -142,8 +157,9 @@ bool HasFullSymbolTable(Elf* elf) {
   return false;
 }
 
-SymbolTable::SymbolTable(Dwfl_Module* module) {
-  std::vector<Symbol> symbols = ReadSymbols(module);
+void SymbolTable::Read() {
+  is_read_ = true;
+  std::vector<Symbol> symbols = ReadSymbols(module_);
   SortForPreference(symbols);
   std::uint64_t covered_until = 0;
   for (auto symbol = symbols.begin(); symbol != symbols.end(); ++symbol) {
@@ -158,7 +174,8 @@ SymbolTable::SymbolTable(Dwfl_Module* module) {
   functions_.Seal();
 }
 
-std::string SymbolTable::NameAt(std::uint64_t address) const {
+std::string SymbolTable::NameAt(std::uint64_t address) {
+  if (!is_read_) Read();
   const std::string_view* const name = functions_.Find(address);
   return name != nullptr ? std::string(*name) : std::string();
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runner/base/descriptors.h"
+#include "runner/process/elf_symbols.h"
 
 namespace leakgate {
 
@@ -97,14 +98,44 @@ class SymbolTable {
  public:
   // Reads the full symbol table of the file or of its debug file, or else the exported symbols.
   // `module` owns the names and must outlive this.
-  explicit SymbolTable(Dwfl_Module* module);
+  explicit SymbolTable(Dwfl_Module* module) : module_(module) {}
 
   // Returns the symbol, as the linker spells it, of the function that has `address`; empty if no
-  // function has it.
-  [[nodiscard]] std::string NameAt(std::uint64_t address) const;
+  // function has it. The first call reads the table.
+  [[nodiscard]] std::string NameAt(std::uint64_t address);
 
  private:
+  void Read();
+
+  Dwfl_Module* module_;
+  bool is_read_ = false;
   RangeMap<std::string_view> functions_;
 };
+
+// Calls `use(symbol, address, name, elf)` for each symbol of a module with a name, of the tables
+// that elfutils would take: the full one of the file or of its debug file, or else the exported
+// symbols. `elf` is the file that the symbol's section counts in.
+template <typename Use>
+void ForEachSymbol(Dwfl_Module* module, Use use) {
+  GElf_Addr bias = 0;
+  Elf* const own = dwfl_module_getelf(module, &bias);
+  const ElfSymbols full = FindSymbols(own, SHT_SYMTAB);
+  for (const Elf64_Sym& symbol : full.symbols) {
+    const std::string_view name = full.NameOf(symbol);
+    if (!name.empty()) use(symbol, symbol.st_value + bias, name, own);
+  }
+  if (!full.symbols.empty()) return;
+  const int count = dwfl_module_getsymtab(module);
+  for (int index = 1; index < count; ++index) {
+    GElf_Sym symbol;
+    GElf_Addr address = 0;
+    Elf* elf = nullptr;
+    const char* const name =
+        dwfl_module_getsym_info(module, index, &symbol, &address, nullptr, &elf, nullptr);
+    if (name != nullptr && *name != '\0' && elf != nullptr) {
+      use(symbol, address, std::string_view(name), elf);
+    }
+  }
+}
 
 }  // namespace leakgate

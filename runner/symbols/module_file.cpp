@@ -85,13 +85,22 @@ OpenedModule OpenWithElfutils(const std::string& path, DebugSource source,
   return opened;
 }
 
-std::unique_ptr<ModuleFile> ModuleFile::OpenIfSame(const Module& module, OpenedModule opened) {
+bool HasItsOwnDebugInformation(Dwfl_Module* module) {
+  GElf_Addr bias = 0;
+  Elf* const own = dwfl_module_getelf(module, &bias);
+  const DebugInformation information = FindDebugInformation(module);
+  if (own == nullptr || information.dwarf == nullptr) return false;
+  return dwarf_getelf(information.dwarf) == own && !HasPartsElsewhere(information);
+}
+
+std::unique_ptr<ModuleFile> ModuleFile::OpenIfSame(const Module& module, DebugSource source,
+                                                   OpenedModule opened) {
   if (opened.module == nullptr) return nullptr;
   GElf_Addr bias = 0;
   Elf* const elf = dwfl_module_getelf(opened.module, &bias);
   const bool is_same = module.build_id == CutToRecordedLength(BuildIdOf(opened.module));
   if (elf == nullptr || !is_same) return nullptr;
-  return std::unique_ptr<ModuleFile>(new ModuleFile(std::move(opened), elf));
+  return std::unique_ptr<ModuleFile>(new ModuleFile(std::move(opened), elf, source));
 }
 
 ModuleFile::OpenResult ModuleFile::Open(const Module& module, DebugSource source,
@@ -101,11 +110,12 @@ ModuleFile::OpenResult ModuleFile::Open(const Module& module, DebugSource source
   OpenedModule opened = OpenWithElfutils(module.path, source, found.debug);
   OpenResult result;
   if (opened.module != nullptr) result.state = ModuleFileState::kOtherFile;
-  result.file = OpenIfSame(module, std::move(opened));
+  result.file = OpenIfSame(module, source, std::move(opened));
   const auto open_one_of = [&](const FoundSymbolFiles& files_of_build) {
     for (const std::string& path : {files_of_build.binary, files_of_build.debug}) {
       if (result.file || path.empty()) continue;
-      result.file = OpenIfSame(module, OpenWithElfutils(path, source, files_of_build.debug));
+      result.file =
+          OpenIfSame(module, source, OpenWithElfutils(path, source, files_of_build.debug));
     }
   };
   open_one_of(found);
@@ -115,11 +125,12 @@ ModuleFile::OpenResult ModuleFile::Open(const Module& module, DebugSource source
 }
 
 // A file of debug information alone has no code, from which calls could be read.
-ModuleFile::ModuleFile(OpenedModule opened, Elf* elf)
+ModuleFile::ModuleFile(OpenedModule opened, Elf* elf, DebugSource source)
     : opened_(std::move(opened)),
       symbols_(opened_.module),
       debug_functions_(opened_.module),
-      call_targets_(HasCode(elf) ? elf : nullptr) {}
+      call_targets_(HasCode(elf) ? elf : nullptr),
+      is_whole_(source == DebugSource::kOwnFile || HasItsOwnDebugInformation(opened_.module)) {}
 
 std::vector<Frame> ModuleFile::FramesAt(std::uint64_t return_address) {
   // This is in the call itself: what follows it may be another line or function.

@@ -17,15 +17,10 @@
 #include "runner/symbols/debug_functions.h"
 #include "runner/symbols/elf_file.h"
 #include "runner/symbols/frame.h"
+#include "runner/symbols/symbol_cache.h"
 #include "runner/symbols/symbol_files.h"
 
 namespace leakgate {
-
-// Where a module's debug information may come from.
-enum class DebugSource {
-  kAnyFile,  // the module's own file, or a separate debug file
-  kOwnFile,  // the module's own file alone
-};
 
 // A file as elfutils has opened it; addresses are those in the file.
 struct OpenedModule {
@@ -38,6 +33,10 @@ struct OpenedModule {
 // that is empty.
 [[nodiscard]] OpenedModule OpenWithElfutils(const std::string& path, DebugSource source,
                                             const std::string& debug_path = "");
+
+// Returns whether all that describes the addresses of the file is in the file itself: neither in a
+// separate debug file, nor in parts that -gsplit-dwarf or dwz have put elsewhere.
+[[nodiscard]] bool HasItsOwnDebugInformation(Dwfl_Module* module);
 
 class ModuleFile {
  public:
@@ -56,14 +55,20 @@ class ModuleFile {
   // one. They do not name the module.
   [[nodiscard]] std::vector<Frame> FramesAt(std::uint64_t return_address);
 
+  // Returns whether all that describes the file's addresses is in the file itself, or was not to be
+  // looked for elsewhere.
+  [[nodiscard]] bool IsWhole() const { return is_whole_; }
+
  private:
-  ModuleFile(OpenedModule opened, Elf* elf);
-  static std::unique_ptr<ModuleFile> OpenIfSame(const Module& module, OpenedModule opened);
+  ModuleFile(OpenedModule opened, Elf* elf, DebugSource source);
+  static std::unique_ptr<ModuleFile> OpenIfSame(const Module& module, DebugSource source,
+                                                OpenedModule opened);
 
   OpenedModule opened_;  // the others point into it
   SymbolTable symbols_;
   DebugFunctions debug_functions_;
   CallTargets call_targets_;
+  bool is_whole_;
 };
 
 }  // namespace leakgate

@@ -8,50 +8,61 @@
 #include "runner/symbols/module_file.h"
 
 namespace leakgate {
-namespace {
-
-std::vector<Frame> FramesIn(ModuleFile* file, const Module& module, std::uint64_t return_address) {
-  std::vector<Frame> frames(1);
-  if (file != nullptr) frames = file->FramesAt(return_address);
-  for (Frame& frame : frames) {
-    frame.module = module.path;
-    frame.module_offset = return_address - 1;
-  }
-  return frames;
-}
-
-}  // namespace
-
 struct Symbolizer::Caches {
-  struct CachedFile {
-    std::unique_ptr<ModuleFile> file;  // null if it has not been found
-    ModuleFileState state = ModuleFileState::kMissing;
-    std::map<std::uint64_t, std::vector<Frame>> frames_at;
+  // One module's file, which is opened when something is asked that is not known without it.
+  struct CachedModule {
+    KeptSymbols* kept = nullptr;  // of earlier runs; null if nothing is kept
+    std::optional<ModuleFile::OpenResult> opened{};
+    std::map<std::uint64_t, std::vector<Frame>> frames_at{};
   };
 
   SymbolsAreEnough symbols_are_enough;
+  SymbolCache* kept = nullptr;       // null: nothing is kept
   std::optional<SymbolFiles> files;  // nullopt: files are only where they were mapped
-  std::map<std::pair<std::string, std::string>, CachedFile> by_path_and_build_id;
+  std::map<std::pair<std::string, std::string>, CachedModule> by_path_and_build_id;
 
   DebugSource DebugSourceOf(const Module& module) const {
     const bool is_enough = symbols_are_enough && symbols_are_enough(module.path);
     return is_enough ? DebugSource::kOwnFile : DebugSource::kAnyFile;
   }
 
-  CachedFile& For(const Module& module) {
+  CachedModule& For(const Module& module) {
     const auto [entry, is_new] =
         by_path_and_build_id.try_emplace(std::pair(module.path, module.build_id));
-    if (!is_new) return entry->second;
-    ModuleFile::OpenResult opened =
-        ModuleFile::Open(module, DebugSourceOf(module), files ? &*files : nullptr);
-    entry->second.file = std::move(opened.file);
-    entry->second.state = opened.state;
+    if (is_new && kept != nullptr) {
+      entry->second.kept = kept->For(module.path, DebugSourceOf(module), module.build_id);
+    }
     return entry->second;
+  }
+
+  ModuleFile::OpenResult& Open(const Module& module, CachedModule& cached) {
+    if (!cached.opened) {
+      cached.opened = ModuleFile::Open(module, DebugSourceOf(module), files ? &*files : nullptr);
+    }
+    return *cached.opened;
+  }
+
+  std::vector<Frame> FindFrames(const Module& module, std::uint64_t return_address,
+                                CachedModule& cached) {
+    constexpr auto kFrames = KeptSymbols::Kind::kFrames;
+    if (cached.kept != nullptr) {
+      std::optional<std::vector<Frame>> known = cached.kept->Find(kFrames, return_address);
+      if (known && !known->empty()) return *std::move(known);
+    }
+    ModuleFile* const file = Open(module, cached).file.get();
+    if (file == nullptr) return std::vector<Frame>(1);
+    std::vector<Frame> frames = file->FramesAt(return_address);
+    if (cached.kept != nullptr && file->IsWhole()) {
+      cached.kept->Keep(kFrames, return_address, frames);
+    }
+    return frames;
   }
 };
 
-Symbolizer::Symbolizer(SymbolsAreEnough symbols_are_enough) : caches_(std::make_unique<Caches>()) {
+Symbolizer::Symbolizer(SymbolsAreEnough symbols_are_enough, SymbolCache* kept)
+    : caches_(std::make_unique<Caches>()) {
   caches_->symbols_are_enough = std::move(symbols_are_enough);
+  caches_->kept = kept;
 }
 Symbolizer::Symbolizer(SymbolsAreEnough symbols_are_enough,
                        std::vector<std::filesystem::path> directories)
@@ -64,12 +75,20 @@ Symbolizer& Symbolizer::operator=(Symbolizer&&) noexcept = default;
 
 std::vector<Frame> Symbolizer::Symbolize(const Module& module, std::uint64_t pc) {
   const std::uint64_t return_address = pc - module.bias;
-  Caches::CachedFile& cached = caches_->For(module);
+  Caches::CachedModule& cached = caches_->For(module);
   const auto [entry, is_new] = cached.frames_at.try_emplace(return_address);
-  if (is_new) entry->second = FramesIn(cached.file.get(), module, return_address);
+  if (is_new) {
+    entry->second = caches_->FindFrames(module, return_address, cached);
+    for (Frame& frame : entry->second) {
+      frame.module = module.path;
+      frame.module_offset = return_address - 1;
+    }
+  }
   return entry->second;
 }
 
-ModuleFileState Symbolizer::StateOf(const Module& module) { return caches_->For(module).state; }
+ModuleFileState Symbolizer::StateOf(const Module& module) {
+  return caches_->Open(module, caches_->For(module)).state;
+}
 
 }  // namespace leakgate

@@ -18,6 +18,7 @@
 
 #include "runner/region/region_copies.h"
 #include "runner/symbols/frame.h"
+#include "runner/symbols/symbol_cache.h"
 
 namespace leakgate {
 
@@ -27,7 +28,8 @@ class Symbolizer {
   // information, which may be large and compressed, is not looked for.
   using SymbolsAreEnough = std::function<bool(std::string_view path)>;
 
-  explicit Symbolizer(SymbolsAreEnough symbols_are_enough = nullptr);
+  // `kept` is what earlier runs have found out; it outlives this. Null: nothing is kept.
+  explicit Symbolizer(SymbolsAreEnough symbols_are_enough = nullptr, SymbolCache* kept = nullptr);
   // Use this for a process that ran earlier, or on another machine: files are also looked for by
   // build-id, in `directories` and on the servers that DEBUGINFOD_URLS names.
   Symbolizer(SymbolsAreEnough symbols_are_enough, std::vector<std::filesystem::path> directories);

@@ -59,6 +59,9 @@ class DebugVariables {
   [[nodiscard]] SourcePosition PositionAt(std::uint64_t address);
   [[nodiscard]] SourcePosition ThreadLocalPositionAt(std::uint64_t offset);
 
+  // Returns whether there was time for all of the debug information.
+  [[nodiscard]] bool HadTime() const { return had_time_; }
+
  private:
   SourcePosition Find(const std::unordered_map<std::uint64_t, Dwarf_Die>& variables,
                       std::uint64_t at) const;
@@ -69,6 +72,7 @@ class DebugVariables {
 
   Dwfl_Module* module_;
   bool is_read_ = false;
+  bool had_time_ = true;
   Dwarf_Addr bias_ = 0;
   std::unordered_map<std::uint64_t, Dwarf_Die> by_address_;
   std::unordered_map<std::uint64_t, Dwarf_Die> thread_locals_;
@@ -133,7 +137,8 @@ void DebugVariables::ReadUnits() {
     directories_[details.cu] = TextOf(unit, DW_AT_comp_dir);
     Dwarf_Off reached = dwarf_dieoffset(&details);
     ReadScope(&details, reached, 0, deadline);
-    return Clock::now() <= deadline;
+    had_time_ = Clock::now() <= deadline;
+    return had_time_;
   });
 }
 
@@ -175,6 +180,7 @@ class VariableFile {
       : dwfl_(OpenWithElfutils(path, source)) {
     if (!dwfl_.module) return;
     debug_.emplace(dwfl_.module);
+    is_whole_ = source == DebugSource::kOwnFile || HasItsOwnDebugInformation(dwfl_.module);
     ReadSymbols();
   }
 
@@ -183,6 +189,9 @@ class VariableFile {
     if (symbol == nullptr) return std::nullopt;
     return Variable{Demangle(std::string(symbol->name)), debug_->PositionAt(symbol->begin)};
   }
+
+  // Returns whether the file would tell the same another time: see ModuleFile::IsWhole.
+  [[nodiscard]] bool TellsAll() const { return is_whole_ && debug_->HadTime(); }
 
   std::optional<Variable> ThreadLocalAt(std::uint64_t offset) {
     const VariableSymbol* const symbol = thread_locals_.Find(offset);
@@ -193,59 +202,99 @@ class VariableFile {
 
  private:
   void ReadSymbols() {
-    const int count = dwfl_module_getsymtab(dwfl_.module);
-    for (int index = 1; index < count; ++index) {
-      GElf_Sym symbol;
-      GElf_Addr address = 0;
-      const char* const name = dwfl_module_getsym_info(dwfl_.module, index, &symbol, &address,
-                                                       nullptr, nullptr, nullptr);
+    ForEachSymbol(dwfl_.module, [this](const Elf64_Sym& symbol, std::uint64_t address,
+                                       std::string_view name, Elf*) {
       const bool is_defined = symbol.st_shndx != SHN_UNDEF && symbol.st_size != 0;
-      if (name == nullptr || *name == '\0' || !is_defined) continue;
+      if (!is_defined) return;
       const auto type = GELF_ST_TYPE(symbol.st_info);
       if (type == STT_OBJECT) globals_.Add(address, address + symbol.st_size, {address, name});
       if (type == STT_TLS) {
         thread_locals_.Add(symbol.st_value, symbol.st_value + symbol.st_size,
                            {symbol.st_value, name});
       }
-    }
+    });
     globals_.Seal();
     thread_locals_.Seal();
   }
 
   OpenedModule dwfl_;
   std::optional<DebugVariables> debug_;
+  bool is_whole_ = false;
   RangeMap<VariableSymbol> globals_;
   RangeMap<VariableSymbol> thread_locals_;
 };
 
-struct Variables::Caches {
-  Symbolizer::SymbolsAreEnough symbols_are_enough;
-  std::map<std::string, VariableFile> by_path;
+namespace {
 
-  VariableFile& For(const std::string& path) {
+std::vector<Frame> FramesOf(const std::optional<Variable>& variable) {
+  if (!variable) return {};
+  Frame frame;
+  frame.function = variable->name;
+  frame.file = variable->position.file;
+  frame.line = variable->position.line;
+  return {frame};
+}
+
+std::optional<Variable> VariableOf(const std::vector<Frame>& frames) {
+  if (frames.empty()) return std::nullopt;
+  return Variable{frames.front().function, {frames.front().file, frames.front().line}};
+}
+
+}  // namespace
+
+struct Variables::Caches {
+  struct CachedFile {
+    DebugSource source;
+    KeptSymbols* kept = nullptr;           // of earlier runs; null if nothing is kept
+    std::unique_ptr<VariableFile> file{};  // null until it is needed
+  };
+
+  Symbolizer::SymbolsAreEnough symbols_are_enough;
+  SymbolCache* kept = nullptr;
+  std::map<std::string, CachedFile> by_path;
+
+  CachedFile& For(const std::string& path) {
     const auto known = by_path.find(path);
     if (known != by_path.end()) return known->second;
     const bool is_enough = symbols_are_enough && symbols_are_enough(path);
     const DebugSource source = is_enough ? DebugSource::kOwnFile : DebugSource::kAnyFile;
-    return by_path.emplace(std::piecewise_construct, std::tuple(path), std::tuple(path, source))
-        .first->second;
+    KeptSymbols* const of_file = kept != nullptr ? kept->For(path, source, "") : nullptr;
+    return by_path.emplace(path, CachedFile{source, of_file}).first->second;
+  }
+
+  using Find = std::optional<Variable> (VariableFile::*)(std::uint64_t at);
+  std::optional<Variable> FindIn(const std::string& path, KeptSymbols::Kind kind, Find find,
+                                 std::uint64_t at) {
+    CachedFile& cached = For(path);
+    if (cached.kept != nullptr) {
+      const std::optional<std::vector<Frame>> known = cached.kept->Find(kind, at);
+      if (known) return VariableOf(*known);
+    }
+    if (!cached.file) cached.file = std::make_unique<VariableFile>(path, cached.source);
+    const std::optional<Variable> variable = ((*cached.file).*find)(at);
+    if (cached.kept != nullptr && cached.file->TellsAll()) {
+      cached.kept->Keep(kind, at, FramesOf(variable));
+    }
+    return variable;
   }
 };
 
-Variables::Variables(Symbolizer::SymbolsAreEnough symbols_are_enough)
+Variables::Variables(Symbolizer::SymbolsAreEnough symbols_are_enough, SymbolCache* kept)
     : caches_(std::make_unique<Caches>()) {
   caches_->symbols_are_enough = std::move(symbols_are_enough);
+  caches_->kept = kept;
 }
 Variables::~Variables() = default;
 Variables::Variables(Variables&&) noexcept = default;
 Variables& Variables::operator=(Variables&&) noexcept = default;
 
 std::optional<Variable> Variables::At(const std::string& path, std::uint64_t address) {
-  return caches_->For(path).At(address);
+  return caches_->FindIn(path, KeptSymbols::Kind::kGlobal, &VariableFile::At, address);
 }
 
 std::optional<Variable> Variables::ThreadLocalAt(const std::string& path, std::uint64_t offset) {
-  return caches_->For(path).ThreadLocalAt(offset);
+  return caches_->FindIn(path, KeptSymbols::Kind::kThreadLocal, &VariableFile::ThreadLocalAt,
+                         offset);
 }
 
 }  // namespace leakgate

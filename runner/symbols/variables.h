@@ -25,7 +25,9 @@ struct Variable {
 
 class Variables {
  public:
-  explicit Variables(Symbolizer::SymbolsAreEnough symbols_are_enough = nullptr);
+  // `kept` is what earlier runs have found out; it outlives this. Null: nothing is kept.
+  explicit Variables(Symbolizer::SymbolsAreEnough symbols_are_enough = nullptr,
+                     SymbolCache* kept = nullptr);
   ~Variables();
   Variables(Variables&&) noexcept;
   Variables& operator=(Variables&&) noexcept;

@@ -38,26 +38,44 @@ enum Instruction : std::uint8_t {
 
 using Kind = RegisterRule::Kind;
 
+}  // namespace
+
 // Runs the CIE's, then the FDE's instructions, until the location passes `pc`.
 class RowBuilder {
  public:
-  RowBuilder(const FrameDescription& description, std::uint64_t pc, FrameRow& row)
-      : description_(description), pc_(pc), location_(description.pc_begin), row_(row) {}
+  RowBuilder(const FrameDescription& description, std::uint64_t pc, FrameRowReader& reader)
+      : description_(description), pc_(pc), reader_(reader), row_(reader.row_) {}
 
   bool Run() {
-    if (!Execute(description_.initial_begin, description_.initial_end)) return false;
-    initial_ = row_;
-    return Execute(description_.program_begin, description_.program_end);
+    if (!HasComeThere() && !Begin()) return false;
+    reader_.pc_ = pc_;
+    return Execute(reader_.at_, description_.program_end);
   }
 
  private:
-  static constexpr int kMaxRemembered = 4;
+  // Whether what was done for an earlier pc is what would be done first for this one.
+  bool HasComeThere() const {
+    return reader_.at_ != nullptr && reader_.program_begin_ == description_.program_begin &&
+           reader_.pc_begin_ == description_.pc_begin && reader_.pc_ <= pc_;
+  }
+
+  bool Begin() {
+    reader_.program_begin_ = description_.program_begin;
+    reader_.pc_begin_ = reader_.location_ = description_.pc_begin;
+    reader_.remembered_count_ = 0;
+    row_ = {};
+    if (!Execute(description_.initial_begin, description_.initial_end)) return false;
+    reader_.initial_ = row_;
+    reader_.at_ = description_.program_begin;
+    return true;
+  }
 
   bool Execute(const std::uint8_t* begin, const std::uint8_t* end) {
     ByteCursor cursor(begin, end);
-    while (!cursor.at_end() && location_ <= pc_) {
+    while (!cursor.at_end() && reader_.location_ <= pc_) {
       if (!Step(cursor) || cursor.failed()) return false;
     }
+    reader_.at_ = cursor.position();
     return true;
   }
 
@@ -83,7 +101,7 @@ class RowBuilder {
   bool StepLocation(std::uint8_t instruction, ByteCursor& cursor) {
     switch (instruction) {
       case kSetLoc:
-        location_ = cursor.ReadEncoded(description_.pointer_encoding);
+        reader_.location_ = cursor.ReadEncoded(description_.pointer_encoding);
         return true;
       case kAdvanceLoc1:
         Advance(cursor.Read<std::uint8_t>());
@@ -177,19 +195,19 @@ class RowBuilder {
         cursor.ReadUleb();
         return true;
       case kRememberState:
-        if (remembered_count_ == kMaxRemembered) return false;
-        remembered_[remembered_count_++] = row_;
+        if (reader_.remembered_count_ == FrameRowReader::kMaxRemembered) return false;
+        reader_.remembered_[reader_.remembered_count_++] = row_;
         return true;
       case kRestoreState:
-        if (remembered_count_ == 0) return false;
-        row_ = remembered_[--remembered_count_];
+        if (reader_.remembered_count_ == 0) return false;
+        row_ = reader_.remembered_[--reader_.remembered_count_];
         return true;
       default:
         return false;
     }
   }
 
-  void Advance(std::uint64_t delta) { location_ += delta * description_.code_alignment; }
+  void Advance(std::uint64_t delta) { reader_.location_ += delta * description_.code_alignment; }
 
   std::int64_t Factored(std::uint64_t offset) const {
     return static_cast<std::int64_t>(offset) * description_.data_alignment;
@@ -205,7 +223,7 @@ class RowBuilder {
   }
 
   void Restore(std::uint64_t number) {
-    if (number < kRegisterCount) row_.registers[number] = initial_.registers[number];
+    if (number < kRegisterCount) row_.registers[number] = reader_.initial_.registers[number];
   }
 
   static Expression ReadExpression(ByteCursor& cursor) {
@@ -223,18 +241,15 @@ class RowBuilder {
 
   const FrameDescription& description_;
   const std::uint64_t pc_;
-  std::uint64_t location_;
+  FrameRowReader& reader_;
   FrameRow& row_;
-  FrameRow initial_;
-  FrameRow remembered_[kMaxRemembered];
-  int remembered_count_ = 0;
 };
 
-}  // namespace
-
-bool BuildFrameRow(const FrameDescription& description, std::uint64_t pc, FrameRow& row) {
-  if (description.return_address_register != kReturnAddress) return false;
-  return RowBuilder(description, pc, row).Run();
+const FrameRow* FrameRowReader::Read(const FrameDescription& description, std::uint64_t pc) {
+  if (description.return_address_register != kReturnAddress) return nullptr;
+  if (RowBuilder(description, pc, *this).Run()) return &row_;
+  Forget();
+  return nullptr;
 }
 
 }  // namespace leakgate::agent

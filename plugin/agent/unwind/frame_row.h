@@ -47,8 +47,34 @@ struct FrameRow {
   RegisterRule registers[kRegisterCount];
 };
 
-// Returns false if an instruction is malformed or not known.
-[[nodiscard]] bool BuildFrameRow(const FrameDescription& description, std::uint64_t pc,
-                                 FrameRow& row);
+// Builds rows. It keeps where it has come to in a function's instructions, and goes on from there
+// when a later pc of the same function is asked for: a compiler may make one function of all that
+// initialises a file, with thousands of calls and instructions, and a program asks for one call
+// after the other.
+//
+// Used by one thread at a time. Memory of zeros is an object that has read nothing.
+class FrameRowReader {
+ public:
+  // Returns the row, which is valid until the next call; nullptr if an instruction is malformed or
+  // not known.
+  [[nodiscard]] const FrameRow* Read(const FrameDescription& description, std::uint64_t pc);
+
+  // Called where the code that was mapped may be gone: another may be at the same place.
+  void Forget() { at_ = nullptr; }
+
+ private:
+  friend class RowBuilder;
+  static constexpr int kMaxRemembered = 4;
+
+  const std::uint8_t* at_ = nullptr;  // the next instruction; nullptr: nothing has been read
+  const std::uint8_t* program_begin_ = nullptr;
+  std::uint64_t pc_begin_ = 0;
+  std::uint64_t pc_ = 0;        // the last that was asked for
+  std::uint64_t location_ = 0;  // from where on the next instruction counts
+  FrameRow row_;
+  FrameRow initial_;
+  FrameRow remembered_[kMaxRemembered];
+  int remembered_count_ = 0;
+};
 
 }  // namespace leakgate::agent

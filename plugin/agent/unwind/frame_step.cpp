@@ -69,10 +69,11 @@ StepResult StepFrame(const FrameSection& section, std::uint64_t lookup_pc, Regis
   const DescriptionStatus status = FindFrameDescription(section, lookup_pc, description);
   if (status == DescriptionStatus::kNone) return Ended(UnwindEnd::kNoUnwindInfo);
 
-  FrameRow row;
-  if (status == DescriptionStatus::kMalformed || !BuildFrameRow(description, lookup_pc, row)) {
-    return Ended(UnwindEnd::kBadUnwindInfo);
-  }
+  FrameRowReader reader;
+  const FrameRow* const found =
+      status == DescriptionStatus::kMalformed ? nullptr : reader.Read(description, lookup_pc);
+  if (found == nullptr) return Ended(UnwindEnd::kBadUnwindInfo);
+  const FrameRow& row = *found;
   if (row.registers[kReturnAddress].kind == RegisterRule::Kind::kUndefined) {
     return Ended(UnwindEnd::kOutermost);
   }

@@ -18,6 +18,7 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
   if (epoch != module_epoch_) {
     // A new thread's cache is empty, and not in memory yet.
     if (module_epoch_ != 0) rules_.Forget();
+    row_reader_.Forget();
     trail.depth = 0;
     module_epoch_ = epoch;
   }
@@ -172,7 +173,7 @@ const RuleCache::Entry& StackWalker::Lookup(ModuleTable& modules, std::uint64_t 
 
   ++rules_made_;
   const ModuleView module = modules.Find(lookup_pc);
-  entry = {lookup_pc, module.id, FindRule(module.section, lookup_pc)};
+  entry = {lookup_pc, module.id, FindRule(module.section, lookup_pc, row_reader_)};
   if (module.id == 0) {
     modules.NoteCodeOutside(lookup_pc);
     entry.lookup_pc = 0;  // looked up anew each time: a module may be mapped there by then

@@ -73,6 +73,7 @@ class StackWalker {
   OwnStack own_stack_;
   StackMemory memory_;
   RuleCache rules_;
+  FrameRowReader row_reader_;
   std::uint32_t module_epoch_ = 0;
   std::uint32_t rules_made_ = 0;
   std::uint32_t depth_limit_ = kDefaultStackDepth;

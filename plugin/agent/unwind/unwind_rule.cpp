@@ -92,7 +92,7 @@ UnwindRule Reduce(const FrameRow& row) {
   return rule;
 }
 
-UnwindRule FindRule(const FrameSection& section, std::uint64_t pc) {
+UnwindRule FindRule(const FrameSection& section, std::uint64_t pc, FrameRowReader& reader) {
   FrameDescription description;
   UnwindRule rule;
   switch (FindFrameDescription(section, pc, description)) {
@@ -105,12 +105,12 @@ UnwindRule FindRule(const FrameSection& section, std::uint64_t pc) {
     case DescriptionStatus::kFound:
       break;
   }
-  FrameRow row;
-  if (!BuildFrameRow(description, pc, row)) {
+  const FrameRow* const row = reader.Read(description, pc);
+  if (row == nullptr) {
     rule.kind = UnwindRule::Kind::kBadInfo;
     return rule;
   }
-  rule = Reduce(row);
+  rule = Reduce(*row);
   rule.is_signal_frame = description.is_signal_frame;
   return rule;
 }

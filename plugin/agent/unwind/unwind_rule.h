@@ -45,7 +45,8 @@ struct UnwindRule {
 [[nodiscard]] UnwindRule Reduce(const FrameRow& row);
 
 // Returns the rule for `pc` in the module that `section` belongs to.
-[[nodiscard]] UnwindRule FindRule(const FrameSection& section, std::uint64_t pc);
+[[nodiscard]] UnwindRule FindRule(const FrameSection& section, std::uint64_t pc,
+                                  FrameRowReader& reader);
 
 // The unwind rules of the pcs that a thread has walked through, by pc. Direct
 // mapped; a collision costs a look-up, never a wrong answer.

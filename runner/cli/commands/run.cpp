@@ -152,6 +152,8 @@ void DeclareRunning(RunCommand& command, OptionList& options) {
               fmt::format("Record at most so many frames of a stack, 1 to {}. Default: {}. A stack "
                           "that is cut says so",
                           kMaxStackDepth, kDefaultStackDepth));
+  options.AddFlag("--no-cache", command.has_no_cache,
+                  "Read debug information anew, and keep nothing of it for later runs");
   options.Add("--skip-exit-code", TextWord("CODE"), command.skip_exit_code, ParseSkipExitCode,
               "Exit with CODE, 4 to 127, instead of 0 if no test ran, or all that did were "
               "skipped: 77 for CTest's SKIP_RETURN_CODE, Meson and Automake. A program that itself "
@@ -226,6 +228,7 @@ Expected<void> Complete(RunCommand& command, const ProgramLine& program) {
 
 Expected<int> Execute(RunCommand command) {
   command.request.agent = FindAgent();
+  if (!command.has_no_cache) command.request.symbol_cache = DefaultCacheFolder();
   const Expected<Runs> compared = PrepareFiles(command);
   if (!compared) return Unexpected(compared.error());
   const Expected<ReadSource> sources = OwnSources(command.source_root);

@@ -42,6 +42,7 @@ struct RunCommand {
   SnapshotTests snapshot_tests = SnapshotTests::kOverBudget;  // `when`, if that was given
   std::optional<SnapshotTests> when;
   std::optional<int> skip_exit_code;   // instead of 0, where every test was skipped
+  bool has_no_cache = false;           // reads debug information anew, and keeps nothing of it
   bool prints_measurements = false;    // of CTest, on standard output
   std::vector<GateMode> modes;         // the flags that were given; Complete allows one
   std::vector<SummaryDetail> details;  // the flags that were given; Complete allows one

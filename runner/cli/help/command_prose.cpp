@@ -58,7 +58,10 @@ const std::vector<CommandProse>& AllProse() {
             {"GITHUB_WORKSPACE, CI_PROJECT_DIR",
              "Paths in reports are relative to it. Default: the current directory."},
             {"GITHUB_STEP_SUMMARY", "A markdown report of that name is appended."}},
-       .files = {{"*.leakgate.json", "Budget files, below a directory that --budgets names."},
+       .files = {{"$XDG_CACHE_HOME/leakgate, ~/.cache/leakgate",
+                  "What debug information told of call sites, so that it is read once and not for "
+                  "each test: 64 MiB at most. It can be removed at any time."},
+                 {"*.leakgate.json", "Budget files, below a directory that --budgets names."},
                  {"../lib/libleakgate_agent.so",
                   "Seen from leakgate's own directory: the agent, which is preloaded into the "
                   "program."}},

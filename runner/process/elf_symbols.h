@@ -1,0 +1,35 @@
+// The symbols of an ELF file as they stand in its tables: a binary has tens of thousands, and each
+// is looked at where only one is wanted. The file is not trusted.
+#pragma once
+
+#include <elf.h>
+#include <libelf.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace leakgate {
+
+// A table of symbols, with the texts of their names. It is part of the `Elf` that it was found in.
+struct ElfSymbols {
+  std::span<const Elf64_Sym> symbols;
+  std::string_view texts;
+
+  // Returns the name of one of its symbols; empty if it has none.
+  [[nodiscard]] std::string_view NameOf(const Elf64_Sym& symbol) const {
+    const std::string_view rest = RestFrom(symbol);
+    return rest.substr(0, rest.find('\0'));
+  }
+  // Returns the name and what stands behind it: enough to tell how the name begins.
+  [[nodiscard]] std::string_view RestFrom(const Elf64_Sym& symbol) const {
+    return symbol.st_name < texts.size() ? texts.substr(symbol.st_name) : std::string_view();
+  }
+};
+
+// Returns the first table of `type`, SHT_SYMTAB or SHT_DYNSYM; an empty one if there is none, or if
+// the file is not one of 64 bits.
+[[nodiscard]] ElfSymbols FindSymbols(Elf* elf, std::uint32_t type);
+
+}  // namespace leakgate

@@ -1,0 +1,167 @@
+#include "runner/symbols/symbol_cache.h"
+
+#include <fmt/format.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "runner/base/atomic_file.h"
+#include "runner/base/regular_file.h"
+#include "runner/symbols/elf_file.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A large program has some thousands of call sites, with a hundred bytes each.
+constexpr std::uint64_t kMostFileBytes = 8ULL << 20;
+constexpr std::uint64_t kMostFolderBytes = 64ULL << 20;
+
+bool IsOfUserAlone(const struct stat& facts) {
+  return facts.st_uid == ::geteuid() && (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+bool MayUseFolder(const fs::path& folder) {
+  struct stat facts {};
+  return ::lstat(folder.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) && IsOfUserAlone(facts);
+}
+
+// The build-id of this program, which the linker has put into it; empty if it has not.
+std::string OwnBuildId() {
+  std::string id;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void* found) {
+        for (int i = 0; i < module->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& segment = module->dlpi_phdr[i];
+          if (segment.p_type != PT_NOTE) continue;
+          const char* at = reinterpret_cast<const char*>(module->dlpi_addr + segment.p_vaddr);
+          const char* const end = at + segment.p_memsz;
+          while (static_cast<std::size_t>(end - at) >= sizeof(ElfW(Nhdr))) {
+            ElfW(Nhdr) note;
+            std::memcpy(&note, at, sizeof note);
+            const char* const name = at + sizeof note;
+            const std::size_t name_bytes = (note.n_namesz + 3) & ~3U;
+            const bool is_id = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
+                               std::memcmp(name, "GNU", sizeof "GNU") == 0;
+            if (is_id) {
+              *static_cast<std::string*>(found) =
+                  HexText(reinterpret_cast<const unsigned char*>(name + name_bytes),
+                          static_cast<std::ptrdiff_t>(note.n_descsz));
+              return 1;
+            }
+            at = name + name_bytes + ((note.n_descsz + 3) & ~3U);
+          }
+        }
+        return 1;  // the first module is the program
+      },
+      &id);
+  return id;
+}
+
+std::string TextOfTime(const timespec& time) {
+  return fmt::format("{}.{:09}", time.tv_sec, time.tv_nsec);
+}
+
+// Makes room for a file: removes the oldest until what is left is well below the limit.
+void LimitFolder(const fs::path& folder) {
+  struct KeptFile {
+    fs::file_time_type written;
+    std::uint64_t bytes;
+    fs::path path;
+  };
+  std::vector<KeptFile> files;
+  std::uint64_t all_bytes = 0;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code gone;
+    struct stat facts {};
+    const fs::file_time_type written = entry->last_write_time(gone);
+    if (gone || ::lstat(entry->path().c_str(), &facts) != 0) continue;
+    files.push_back({written, static_cast<std::uint64_t>(facts.st_size), entry->path()});
+    all_bytes += files.back().bytes;
+  }
+  if (all_bytes <= kMostFolderBytes) return;
+  std::sort(files.begin(), files.end(),
+            [](const KeptFile& a, const KeptFile& b) { return a.written < b.written; });
+  for (const KeptFile& file : files) {
+    if (all_bytes <= kMostFolderBytes / 4 * 3) return;
+    fs::remove(file.path, error);
+    all_bytes -= file.bytes;
+  }
+}
+
+// Returns nothing if there is no such file, or if others may have written it.
+std::string ReadOfUserAlone(const fs::path& path) {
+  const auto file = OpenRegularFile(path);
+  struct stat facts {};
+  if (!file || ::fstat(file->get(), &facts) != 0 || !IsOfUserAlone(facts)) return {};
+  return ReadToEnd(*file, kMostFileBytes).value_or(std::string());
+}
+
+}  // namespace
+
+SymbolCache::SymbolCache(fs::path folder) {
+  if (folder.empty()) return;
+  std::error_code error;
+  fs::create_directories(folder.parent_path(), error);
+  constexpr mode_t kUserAlone = 0700;
+  ::mkdir(folder.c_str(), kUserAlone);
+  if (MayUseFolder(folder)) folder_ = std::move(folder);
+}
+
+KeptSymbols* SymbolCache::For(const std::string& path, DebugSource source,
+                              const std::string& build_id) {
+  if (folder_.empty() || !path.starts_with('/')) return nullptr;
+  static const std::string own_build_id = OwnBuildId();
+  struct stat facts {};
+  if (own_build_id.empty() || ::stat(path.c_str(), &facts) != 0) return nullptr;
+  const std::string identity =
+      fmt::format("{} {} {} {} {} {} {} {} {}", own_build_id, path, facts.st_dev, facts.st_ino,
+                  facts.st_size, TextOfTime(facts.st_mtim), TextOfTime(facts.st_ctim),
+                  source == DebugSource::kOwnFile ? "own" : "any", build_id);
+  auto known = files_.find(identity);
+  if (known == files_.end()) {
+    known = files_.try_emplace(identity, ReadOfUserAlone(PathOf(identity)), identity).first;
+  }
+  return &known->second;
+}
+
+fs::path SymbolCache::PathOf(const std::string& identity) const {
+  XXH128_canonical_t hash;
+  XXH128_canonicalFromHash(&hash, XXH3_128bits(identity.data(), identity.size()));
+  return folder_ / HexText(hash.digest, sizeof hash.digest);
+}
+
+void SymbolCache::Save() {
+  for (const auto& [identity, symbols] : files_) {
+    if (!symbols.HasNew()) continue;
+    const fs::path path = PathOf(identity);
+    std::string latest = ReadOfUserAlone(path);
+    if (latest.empty()) LimitFolder(folder_);
+    const std::string bytes = symbols.Write(std::move(latest), kMostFileBytes);
+    auto file = AtomicFile::Create(path, AtomicFile::Content::kSnapshot);
+    if (bytes.empty() || !file) continue;
+    file->out() << bytes;
+    (void)file->Commit();  // without a cache, all is found out anew
+  }
+}
+
+fs::path DefaultCacheFolder() {
+  const auto absolute = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value == '/' ? fs::path(value) : fs::path();
+  };
+  if (const fs::path cache = absolute("XDG_CACHE_HOME"); !cache.empty()) return cache / "leakgate";
+  const fs::path home = absolute("HOME");
+  return home.empty() ? home : home / ".cache" / "leakgate";
+}
+
+}  // namespace leakgate

@@ -1,0 +1,55 @@
+// What earlier runs have found out about the addresses of files, so that debug information is read
+// once for all tests of a CTest run, and not at all in the next one.
+//
+// A folder of the user's holds a file for each module: addresses with their frames or variables.
+// Processes share it without locks. Each replaces a file as a whole, in one step; where two do so
+// at once, what one of them has added is found out again later.
+//
+// What is kept counts only for the very file that it was read from (device, inode, size, times of
+// change, build-id), for this build of leakgate, and if its checksum is right: anything else is
+// dropped. Kept is only what the file itself tells: separate debug information may come and go.
+// The folder is used if nobody but the user can write to it, and never grows beyond 64 MiB.
+//
+// Nothing here fails: without a cache, all is found out anew. Used by one thread at a time.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "runner/symbols/kept_symbols.h"
+
+namespace leakgate {
+
+// Where a module's debug information may come from.
+enum class DebugSource {
+  kAnyFile,  // the module's own file, or a separate debug file
+  kOwnFile,  // the module's own file alone
+};
+
+class SymbolCache {
+ public:
+  // Keeps nothing.
+  SymbolCache() = default;
+  // Makes `folder` if it is missing.
+  explicit SymbolCache(std::filesystem::path folder);
+
+  // Returns what is kept of the file at `path`; null if nothing can be. The build-id is that of the
+  // module that was mapped; empty where that does not matter.
+  [[nodiscard]] KeptSymbols* For(const std::string& path, DebugSource source,
+                                 const std::string& build_id);
+
+  // Writes what is new. Called once the verdict is known.
+  void Save();
+
+ private:
+  [[nodiscard]] std::filesystem::path PathOf(const std::string& identity) const;
+
+  std::filesystem::path folder_;              // empty: nothing is kept
+  std::map<std::string, KeptSymbols> files_;  // by identity
+};
+
+// Returns $XDG_CACHE_HOME/leakgate, or ~/.cache/leakgate; empty if there is neither.
+[[nodiscard]] std::filesystem::path DefaultCacheFolder();
+
+}  // namespace leakgate
