@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "runner/attach/program_environment.h"
+#include "runner/base/heap_pages.h"
 #include "runner/base/signal_end.h"
 #include "runner/cli/app/command_line.h"
 #include "runner/cli/terminal.h"
@@ -37,6 +38,7 @@ void PrintRefusal(const std::exception& error) {
 
 int main(int argc, char** argv) {
   leakgate::HandleEndSignals();
+  leakgate::KeepFreedPages();
   try {
     const leakgate::Expected<int> exit_code = RunMain({argv + 1, argv + argc});
     if (exit_code) return *exit_code;

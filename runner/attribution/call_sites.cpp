@@ -15,19 +15,35 @@ namespace leakgate {
 
 namespace {
 
+void AppendFrame(const Frame& frame, std::string& text) {
+  text.append(frame.function).append(1, '\n').append(frame.file).append(1, ':');
+  text.append(std::to_string(frame.line)).append(1, '\n');
+  if (frame.function.empty()) {
+    text += fmt::format("{}+{:#x}\n", frame.module, frame.module_offset);
+  }
+}
+
 std::string FrameText(const Frame& frame) {
-  std::string text = fmt::format("{}\n{}:{}\n", frame.function, frame.file, frame.line);
-  if (frame.function.empty()) text += fmt::format("{}+{:#x}\n", frame.module, frame.module_offset);
+  std::string text;
+  AppendFrame(frame, text);
   return text;
 }
 
 std::string StackText(const Finding& finding) {
+  constexpr std::size_t kMostOfFrame = 16;  // beside its names
+  std::size_t bytes = 1;
+  for (const Frame& frame : finding.stack) {
+    bytes += frame.function.size() + frame.file.size() + kMostOfFrame;
+  }
   std::string text;
-  for (const Frame& frame : finding.stack) text += FrameText(frame);
+  text.reserve(bytes);
+  for (const Frame& frame : finding.stack) AppendFrame(frame, text);
   return text + std::to_string(static_cast<unsigned>(finding.stack_end));
 }
 
-bool IsAgentFrame(const Frame& frame) { return OriginOf(frame) == FrameOrigin::kAgent; }
+bool IsAgentFrame(const Frame& frame) {
+  return OriginOfModule(frame.module) == FrameOrigin::kAgent;
+}
 
 bool IsTestBody(const Frame& frame) {
   return QualifiedNameOf(frame.function).ends_with("::TestBody");
@@ -56,9 +72,9 @@ CallSite MakeSite(ResolvedStack resolved) {
   CallSite site;
   site.kind = OperatorSeenByUser(resolved.frames);
   Finding& finding = site.finding;
+  std::erase_if(resolved.frames, IsAgentFrame);
   finding.stack = std::move(resolved.frames);
   finding.stack_end = resolved.end;
-  std::erase_if(finding.stack, IsAgentFrame);
   finding.user_frame = FindUserFrame(finding.stack);
   finding.framework_rule = MatchFrameworkRule(finding.stack, resolved.end).value_or(std::string());
   site.text = StackText(finding);

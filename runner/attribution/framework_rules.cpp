@@ -33,7 +33,7 @@ std::size_t CountCLibraryFrames(Frames stack) {
 
 Frames WithoutAgent(Frames stack) {
   const auto first = std::find_if_not(stack.begin(), stack.end(), [](const Frame& frame) {
-    return OriginOf(frame) == FrameOrigin::kAgent;
+    return OriginOfModule(frame.module) == FrameOrigin::kAgent;
   });
   return stack.subspan(static_cast<std::size_t>(first - stack.begin()));
 }

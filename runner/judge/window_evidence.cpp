@@ -61,8 +61,13 @@ ResolvedStack SymboliseStack(const RegionReader& region, std::uint32_t stack,
                              Symbolizer& symbolizer) {
   const RawStack raw = region.Stack(stack);
   ResolvedStack resolved{{}, raw.end};
+  resolved.frames.reserve(2 * raw.frames.size());  // with those that are inlined
+  Module module;
+  std::uint32_t module_id = 0;
   for (const RawStack::Frame& frame : raw.frames) {
-    auto frames = symbolizer.Symbolize(region.ModuleOf(frame.module), frame.pc);
+    if (frame.module != module_id) module = region.ModuleOf(frame.module);
+    module_id = frame.module;
+    auto frames = symbolizer.Symbolize(module, frame.pc);
     std::move(frames.begin(), frames.end(), std::back_inserter(resolved.frames));
   }
   return resolved;
@@ -125,8 +130,8 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
   if (!reaches) return reaches.error().message;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     SetReach((*reaches)[i].reach, *facts[i]);
-    if ((*reaches)[i].holder.root.empty()) continue;
-    facts[i]->holder = HolderText((*reaches)[i].holder, [&](std::uint32_t stack) {
+    if ((*reaches)[i].holder == nullptr) continue;
+    facts[i]->holder = HolderText(*(*reaches)[i].holder, [&](std::uint32_t stack) {
       return DescribeCallSite(sites.Of(stack).finding);
     });
   }

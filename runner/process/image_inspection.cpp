@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string_view>
 
 #include "runner/arch/processor.h"
@@ -245,15 +246,10 @@ bool IsDynamicLinker(const std::filesystem::path& image) {
          (name.starts_with("ld-2.") && name.ends_with(".so"));
 }
 
-Expected<ImageInspection> InspectImage(const std::filesystem::path& image) {
-  const auto fd = OpenRegularFile(image);
-  if (!fd) {
-    return InconclusiveError(
-        fmt::format("{}: cannot be read, so it cannot be told whether it can "
-                    "be traced: {}; make it readable",
-                    image.string(), fd.error().message()));
-  }
-  const ElfFile elf = OpenElfFile(*fd);
+namespace {
+
+ImageInspection Inspect(const std::filesystem::path& image, const UniqueFd& file) {
+  const ElfFile elf = OpenElfFile(file);
   const ElfFacts facts = FactsOf(elf.get());
   ImageInspection inspection;
   inspection.refusal_of_running = RefuseFormat(facts);
@@ -263,6 +259,51 @@ Expected<ImageInspection> InspectImage(const std::filesystem::path& image) {
   if (!inspection.refusal) inspection.refusal = RefuseRights(image);
   if (!inspection.refusal) inspection.refusal = RefuseAllocator(facts);
   if (elf != nullptr) inspection.framework = FindFramework(elf.get(), facts);
+  return inspection;
+}
+
+// A run asks for its program's file several times, which may be large. Any thread may use it.
+class LastInspection {
+ public:
+  std::optional<ImageInspection> Find(const std::string& identity) {
+    const std::lock_guard lock(mutex_);
+    return identity == identity_ ? inspection_ : std::nullopt;
+  }
+  void Keep(std::string identity, const ImageInspection& inspection) {
+    const std::lock_guard lock(mutex_);
+    identity_ = std::move(identity);
+    inspection_ = inspection;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string identity_;
+  std::optional<ImageInspection> inspection_;
+};
+
+// Whatever changes a file or its rights changes one of these.
+std::string IdentityOf(const std::filesystem::path& image, const UniqueFd& file) {
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) return {};
+  return fmt::format("{} {} {} {} {}.{}", image.string(), facts.st_dev, facts.st_ino, facts.st_size,
+                     facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec);
+}
+
+}  // namespace
+
+Expected<ImageInspection> InspectImage(const std::filesystem::path& image) {
+  static LastInspection last;
+  const auto fd = OpenRegularFile(image);
+  if (!fd) {
+    return InconclusiveError(
+        fmt::format("{}: cannot be read, so it cannot be told whether it can "
+                    "be traced: {}; make it readable",
+                    image.string(), fd.error().message()));
+  }
+  const std::string identity = IdentityOf(image, *fd);
+  if (std::optional<ImageInspection> known = last.Find(identity)) return *std::move(known);
+  const ImageInspection inspection = Inspect(image, *fd);
+  if (!identity.empty()) last.Keep(identity, inspection);
   return inspection;
 }
 

@@ -1,8 +1,6 @@
 #include "runner/reach/block_index.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 
 #include "common/region_layout.h"
 
@@ -11,19 +9,16 @@ namespace {
 
 constexpr std::uint64_t kAddressEnd = 1ULL << kAddressBits;
 
-// calloc takes fresh pages, which cost no memory until they are written.
-std::uint32_t* AllocateZeros(std::size_t count) {
-  void* const zeros = std::calloc(count, sizeof(std::uint32_t));
-  if (zeros == nullptr) throw std::bad_alloc();
-  return static_cast<std::uint32_t*>(zeros);
-}
-
 }  // namespace
 
-void BlockIndex::Free::operator()(std::uint32_t* entries) const { std::free(entries); }
+std::uint32_t& BlockIndex::EntryFor(std::uint64_t stretch) {
+  std::unique_ptr<Page>& page = directory_[stretch >> kPageShift];
+  if (page == nullptr) page = std::make_unique<Page>();
+  return (*page)[stretch % page->size()];
+}
 
 BlockIndex::BlockIndex(std::span<const LiveBlock> blocks)
-    : directory_(AllocateZeros(kAddressEnd >> kStretchShift)) {
+    : directory_(kAddressEnd >> kStretchShift >> kPageShift) {
   begins_.reserve(blocks.size());
   ends_.reserve(blocks.size());
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -49,21 +44,22 @@ BlockIndex::BlockIndex(std::span<const LiveBlock> blocks)
 }
 
 void BlockIndex::AddTable(std::uint32_t first, std::uint32_t last) {
-  Table table(kBuckets + 1);
-  table[0] = first;
+  Table table{BucketOf(begins_[first]), {first}};
+  const std::uint32_t last_bucket = BucketOf(begins_[last - 1]);
+  table.blocks_before.reserve(last_bucket - table.first_bucket + 2);
   std::uint32_t block = first;
-  for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket) {
-    while (block < last && ((begins_[block] >> kBucketShift) & (kBuckets - 1)) == bucket) ++block;
-    table[bucket + 1] = block;
+  for (std::uint32_t bucket = table.first_bucket; bucket <= last_bucket; ++bucket) {
+    while (block < last && BucketOf(begins_[block]) == bucket) ++block;
+    table.blocks_before.push_back(block);
   }
   tables_.push_back(std::move(table));
-  directory_[begins_[first] >> kStretchShift] = static_cast<std::uint32_t>(tables_.size());
+  EntryFor(begins_[first] >> kStretchShift) = static_cast<std::uint32_t>(tables_.size());
 }
 
 void BlockIndex::CoverStretches(std::uint32_t block) {
   const std::uint64_t last = (ends_[block] - 1) >> kStretchShift;
   for (std::uint64_t at = (begins_[block] >> kStretchShift) + 1; at <= last; ++at) {
-    directory_[at] = kCoveredBit | block;
+    EntryFor(at) = kCoveredBit | block;
   }
 }
 
@@ -71,9 +67,14 @@ std::uint32_t BlockIndex::FindInStretch(std::uint32_t entry, std::uint64_t word)
   std::uint32_t block = entry & ~kCoveredBit;
   if ((entry & kCoveredBit) == 0) {
     const Table& table = tables_[entry - 1];
-    const std::uint64_t bucket = (word >> kBucketShift) & (kBuckets - 1);
-    const auto first = begins_.begin() + table[bucket];
-    const auto after = std::upper_bound(first, begins_.begin() + table[bucket + 1], word);
+    const std::vector<std::uint32_t>& before = table.blocks_before;
+    const std::uint32_t bucket = BucketOf(word);
+    // In front of the first bucket and behind the last, the block before may reach there.
+    const std::size_t end = bucket < table.first_bucket ? 0 : bucket - table.first_bucket + 1;
+    const std::size_t begin = end == 0 ? 0 : end - 1;
+    const auto first = begins_.begin() + before[std::min(begin, before.size() - 1)];
+    const auto last = begins_.begin() + before[std::min(end, before.size() - 1)];
+    const auto after = std::upper_bound(first, last, word);
     if (after == begins_.begin()) return kNone;
     block = static_cast<std::uint32_t>(after - begins_.begin()) - 1;
   }

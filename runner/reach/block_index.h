@@ -1,10 +1,12 @@
 // Finds the live block that a word points into. Pure; an index is built once, and then read.
 //
-// A search takes two steps: a directory has an entry for each stretch of 64 MiB, and the table of a
-// stretch one for each KiB, in which about sixteen blocks begin, and at most 64. Most words are no
-// pointers: the bounds of all blocks or the directory exclude them.
+// A search takes three steps: a directory has a page for each 128 GiB, and that an entry for each
+// stretch of 64 MiB; the table of a stretch has one for each KiB, in which about sixteen blocks
+// begin, and at most 64. Most words are no pointers: the bounds of all blocks or the directory
+// exclude them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -26,7 +28,7 @@ class BlockIndex {
   // none. A block of no bytes has its address alone.
   [[nodiscard]] std::uint32_t Find(std::uint64_t word) const {
     if (word - lowest_ >= extent_) return kNone;
-    const std::uint32_t entry = directory_[word >> kStretchShift];
+    const std::uint32_t entry = EntryOf(word >> kStretchShift);
     return entry == 0 ? kNone : FindInStretch(entry, word);
   }
 
@@ -41,8 +43,16 @@ class BlockIndex {
   // With this bit, an entry of the directory is the number of the block that covers the stretch.
   static constexpr std::uint32_t kCoveredBit = 1U << 31;
 
-  // How many blocks, of all, begin before the first bucket, and before the end of each bucket.
-  using Table = std::vector<std::uint32_t>;
+  // The buckets of a stretch from the first in which a block begins to the last.
+  struct Table {
+    std::uint32_t first_bucket;
+    // How many blocks, of all, begin before the first bucket, and before the end of each bucket.
+    std::vector<std::uint32_t> blocks_before;
+  };
+
+  static std::uint32_t BucketOf(std::uint64_t address) {
+    return static_cast<std::uint32_t>(address >> kBucketShift) & (kBuckets - 1);
+  }
 
   std::uint32_t FindInStretch(std::uint32_t entry, std::uint64_t word) const;
   void AddTable(std::uint32_t first, std::uint32_t last);
@@ -50,15 +60,21 @@ class BlockIndex {
   // into. If other blocks begin in the last of those, a table replaces that entry.
   void CoverStretches(std::uint32_t block);
 
-  struct Free {
-    void operator()(std::uint32_t* entries) const;
-  };
+  // The entries of neighbouring stretches: 0 if empty; else a table's number plus 1.
+  static constexpr std::uint32_t kPageShift = 11;
+  using Page = std::array<std::uint32_t, 1U << kPageShift>;
+
+  std::uint32_t EntryOf(std::uint64_t stretch) const {
+    const Page* const page = directory_[stretch >> kPageShift].get();
+    return page == nullptr ? 0 : (*page)[stretch % page->size()];
+  }
+  std::uint32_t& EntryFor(std::uint64_t stretch);
 
   std::uint64_t lowest_ = 0;
   std::uint64_t extent_ = 0;
   std::vector<std::uint64_t> begins_;
   std::vector<std::uint64_t> ends_;
-  std::unique_ptr<std::uint32_t[], Free> directory_;  // 0 if empty; else a table's number plus 1
+  std::vector<std::unique_ptr<Page>> directory_;  // null where all entries are empty
   std::vector<Table> tables_;
 };
 

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -148,7 +149,8 @@ inline constexpr std::uint32_t kUnseenStack = 0xFFFF'FFFF;
 
 struct BlockReach {
   Reach reach = Reach::kUnknown;
-  HolderChain holder{};  // empty if the block is not retained
+  // Null if the block is not retained, or if nobody wants to know. Of all blocks, few have one.
+  std::shared_ptr<const HolderChain> holder{};
 };
 
 // Returns the call site that a stack id stands for, such as "net::Pool::Grow (pool.cc:88)"; an

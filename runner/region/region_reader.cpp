@@ -149,8 +149,10 @@ Module RegionReader::ModuleOf(std::uint32_t id) const {
   module.bias = record.bias;
   module.path = Text(record.path);
   const auto length = std::min<std::size_t>(record.build_id_length, sizeof(record.build_id));
+  constexpr std::string_view kDigits = "0123456789abcdef";
   for (std::size_t i = 0; i < length; ++i) {
-    module.build_id += fmt::format("{:02x}", record.build_id[i]);
+    module.build_id += kDigits[record.build_id[i] >> 4];
+    module.build_id += kDigits[record.build_id[i] & 0xF];
   }
   return module;
 }

@@ -10,6 +10,7 @@
 #include "common/unwind_end.h"
 #include "runner/region/amount.h"
 #include "runner/symbols/frame.h"
+#include "runner/symbols/shared_stack.h"
 
 namespace leakgate {
 
@@ -39,7 +40,7 @@ enum class BaselineState { kNoBaseline, kKnown, kNew };
 struct Finding {
   Amount amount;
   AllocationKind kind = AllocationKind::kMalloc;
-  std::vector<Frame> stack;  // innermost first
+  SharedStack stack;  // innermost first
   UnwindEnd stack_end = UnwindEnd::kOutermost;
   // The index of the call site in `stack`, if any frame is the user's own.
   std::optional<std::size_t> user_frame;

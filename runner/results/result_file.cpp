@@ -66,6 +66,7 @@ class FieldHasher {
     Add(values.size());
     for (const T& value : values) Add(value);
   }
+  void Add(const SharedStack& stack) { Add(stack.get()); }
   template <typename T>
   void Add(const std::map<std::string, T>& values) {
     Add(values.size());

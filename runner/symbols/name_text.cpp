@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string_view>
+#include <unordered_map>
 
 namespace leakgate {
 namespace {
@@ -35,7 +37,7 @@ std::size_t SkipBracket(std::string_view text, std::size_t at) {
 }
 
 bool IsWordAt(std::string_view text, std::size_t at, std::string_view word) {
-  if (text.substr(at, word.size()) != word) return false;
+  if (text[at] != word[0] || text.substr(at, word.size()) != word) return false;
   if (at > 0 && text[at - 1] != ' ' && text[at - 1] != ':') return false;
   const std::size_t next = at + word.size();
   return next == text.size() ||
@@ -156,6 +158,36 @@ bool HasBracketOperator(std::string_view function) {
          function.find("operator-") != std::string_view::npos;
 }
 
+std::string ParseQualifiedName(std::string_view function) {
+  std::size_t begin = 0;
+  std::size_t at = 0;
+  while (at < function.size()) {
+    if (IsWordAt(function, at, kOperator)) {
+      at = SkipOperator(function, at);
+    } else if (IsWordAt(function, at, kDecltype)) {
+      at = SkipDecltype(function, at);
+    } else if (function[at] == ' ') {
+      begin = ++at;  // what was before is the return type
+    } else if (function[at] == '(') {
+      const std::size_t after = SkipBracket(function, at);
+      if (!NameGoesOn(function, after)) break;
+      at = after + (function.substr(after, 8) == " const::" ? 6 : 0);
+    } else if (kOpening.find(function[at]) != std::string_view::npos) {
+      at = SkipBracket(function, at);
+    } else {
+      ++at;
+    }
+  }
+  return WithoutAbiTags(function.substr(begin, at - begin));
+}
+
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
 }  // namespace
 
 std::string Demangle(const std::string& symbol) {
@@ -179,27 +211,14 @@ std::string SourcePath(const char* directory, const char* file) {
   return path;
 }
 
+// The stacks of a run share most of their frames, and each is asked for its name several times.
 std::string QualifiedNameOf(std::string_view function) {
-  std::size_t begin = 0;
-  std::size_t at = 0;
-  while (at < function.size()) {
-    if (IsWordAt(function, at, kOperator)) {
-      at = SkipOperator(function, at);
-    } else if (IsWordAt(function, at, kDecltype)) {
-      at = SkipDecltype(function, at);
-    } else if (function[at] == ' ') {
-      begin = ++at;  // what was before is the return type
-    } else if (function[at] == '(') {
-      const std::size_t after = SkipBracket(function, at);
-      if (!NameGoesOn(function, after)) break;
-      at = after + (function.substr(after, 8) == " const::" ? 6 : 0);
-    } else if (kOpening.find(function[at]) != std::string_view::npos) {
-      at = SkipBracket(function, at);
-    } else {
-      ++at;
-    }
-  }
-  return WithoutAbiTags(function.substr(begin, at - begin));
+  constexpr std::size_t kMostKnown = 4096;
+  thread_local std::unordered_map<std::string, std::string, TextHash, std::equal_to<>> known;
+  const auto found = known.find(function);
+  if (found != known.end()) return found->second;
+  if (known.size() == kMostKnown) known.clear();
+  return known.emplace(function, ParseQualifiedName(function)).first->second;
 }
 
 std::string ShortName(std::string_view function) {

@@ -31,7 +31,7 @@ class ShapesTest : public testing::Test {
   static std::string HolderOf(std::uint64_t size) {
     const std::vector<BlockReach> reaches = program_->ReachOf(size);
     return reaches.empty() ? "no such block"
-                           : HolderText(reaches.front().holder, [](auto) { return ""; });
+                           : HolderText(*reaches.front().holder, [](auto) { return ""; });
   }
 
   static inline TracedProgram* program_ = nullptr;

@@ -299,7 +299,9 @@ class Look {
 
   void NameHolder(std::uint32_t block, Holders& holders, BlockReach& reach) const {
     const bool is_wanted = request_.holders == HolderWish::kTell;
-    if (is_wanted && holders.IsFirstOfStack(block)) reach.holder = holders.Of(block);
+    if (is_wanted && holders.IsFirstOfStack(block)) {
+      reach.holder = std::make_shared<const HolderChain>(holders.Of(block));
+    }
   }
 
   // Looks only for the blocks that are not marked yet.

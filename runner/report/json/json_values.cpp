@@ -98,6 +98,10 @@ void Read(const Json& json, std::vector<T>& values, Problem& problem) {
   }
 }
 
+void Read(const Json& json, SharedStack& stack, Problem& problem) {
+  Read(json, stack.Edit(), problem);
+}
+
 template <typename T>
 void Read(const Json& json, std::map<std::string, T>& values, Problem& problem) {
   if (!json.is_object()) return problem.Expect("an object");

@@ -69,6 +69,7 @@ class JsonMaker {
     for (const T& value : values) array.push_back(Make(value));
     return array;
   }
+  static Json Make(const SharedStack& stack) { return Make(stack.get()); }
   template <typename T>
   static Json Make(const OrNull<T>& member) {
     return member.is_null ? Json(nullptr) : Make(member.value);

@@ -119,7 +119,7 @@ std::optional<FrameId> StackFrames::CallSiteOf(std::uint32_t node) {
 
 Finding StackFrames::AsFinding(std::uint32_t node) {
   Finding finding;
-  for (const FrameId id : FramesOf(node)) finding.stack.push_back(Get(id));
+  for (const FrameId id : FramesOf(node)) finding.stack.Edit().push_back(Get(id));
   finding.user_frame = FindUserFrame(finding.stack);
   finding.stack_end = EndOf(node);
   return finding;

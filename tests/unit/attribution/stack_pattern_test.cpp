@@ -109,14 +109,14 @@ TEST(SuggestPatternTest, NamesALambdaByItsFunction) {
 
 TEST(SuggestPatternTest, NamesTheCallerOfALambdaThatIsInNoFunction) {
   Finding finding = FindingIn(At("/src/net/a.cc", "{lambda()#1}::operator()() const"));
-  finding.stack.push_back(InLibstdcxx("std::function<void ()>::operator()() const"));
-  finding.stack.push_back(At("/src/net/a.cc", "net::Run()"));
+  finding.stack.Edit().push_back(InLibstdcxx("std::function<void ()>::operator()() const"));
+  finding.stack.Edit().push_back(At("/src/net/a.cc", "net::Run()"));
   EXPECT_THAT(SuggestPattern(finding), ElementsAre("{lambda()#1}::operator()", "net::Run"));
 }
 
 TEST(SuggestPatternTest, NamesTheModuleAndTheNextFunctionThatIsKnown) {
   Finding finding = FindingIn(InModule("/opt/lib/libx.so.1", ""));
-  finding.stack.push_back(At("/src/net/a.cc", "net::Run()"));
+  finding.stack.Edit().push_back(At("/src/net/a.cc", "net::Run()"));
   EXPECT_THAT(SuggestPattern(finding), ElementsAre("module:libx.so.1", "net::Run"));
   EXPECT_FALSE(IsOfEveryTest(finding));
 }

@@ -85,8 +85,8 @@ TEST(InitialBudgetTest, AllowsWhatGrowsWhenRepeated) {
 // Calls from the innermost frame outwards; the first is the user's.
 Finding LostIn(std::vector<std::string> functions, Amount amount) {
   Finding finding = LostAt(functions.front(), amount);
-  finding.stack.clear();
-  for (const std::string& function : functions) finding.stack.push_back(In(function));
+  finding.stack.Edit().clear();
+  for (const std::string& function : functions) finding.stack.Edit().push_back(In(function));
   return finding;
 }
 

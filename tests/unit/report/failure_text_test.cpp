@@ -212,7 +212,7 @@ TEST(FailureTextTest, SaysThatASuiteHasNoneOfItsTestsBlocks) {
 TEST(FailureTextTest, ShowsTheFramesThatTellTwoFindingsApart) {
   WindowResult window = FailingTest();
   Finding first = sample::PoolFinding();
-  first.stack.insert(first.stack.end() - 3, sample::FrameOf("RunTwice()", "runner.cc", 7));
+  first.stack.Edit().insert(first.stack.end() - 3, sample::FrameOf("RunTwice()", "runner.cc", 7));
   first.stack[first.stack.size() - 3].line = 1;
   Finding second = first;
   second.stack[first.stack.size() - 3].line = 2;

@@ -148,7 +148,7 @@ TEST(RemedyTest, OfOthersCodeGoesIntoTheirBudgetFile) {
 
 TEST(RemedyTest, IsToFixItWhereNothingIsKnownOfTheCallStack) {
   WindowResult window = FailingCoveredTest();
-  window.findings[0].stack.clear();
+  window.findings[0].stack.Edit().clear();
   window.findings[0].user_frame.reset();
 
   EXPECT_EQ(RemedyText(window), "fix it: nothing is known of its call stack to allow it by");

@@ -195,7 +195,7 @@ TEST(IssueTest, DoubtsAreTheRunsAndTheWindows) {
 // Built elsewhere, after lines were added above.
 Finding Moved() {
   Finding finding = sample::LostFinding({256, 4});
-  for (Frame& frame : finding.stack) {
+  for (Frame& frame : finding.stack.Edit()) {
     frame.module_offset += 0x100;
     if (!frame.file.starts_with("/home")) continue;
     frame.line += 10;
@@ -215,7 +215,7 @@ TEST(FingerprintTest, StaysWhenLinesFilesAddressesAndAmountsChange) {
 
 TEST(FingerprintTest, StaysWhenTheStandardLibraryOrGoogleTestChanges) {
   Finding finding = sample::LostFinding();
-  finding.stack.erase(finding.stack.begin());
+  finding.stack.Edit().erase(finding.stack.begin());
   finding.user_frame = 1;
   finding.stack.pop_back();
   EXPECT_EQ(FingerprintFor("lost", finding), FingerprintFor("lost", sample::LostFinding()));
@@ -248,7 +248,7 @@ TEST(CallSiteTest, IsTheNextFrameOutwardsWithAFile) {
   Finding finding = sample::LostFinding();
   finding.stack[2].file.clear();
   EXPECT_EQ(PositionOf(finding, sample::kProject), (FilePosition{"src/net/client.cc", 41}));
-  finding.stack.clear();
+  finding.stack.Edit().clear();
   finding.user_frame.reset();
   EXPECT_EQ(PositionOf(finding, sample::kProject), FilePosition{});
 }

@@ -57,7 +57,7 @@ TEST(SarifTest, EscapesPathsAsUris) {
 TEST(SarifTest, KnowsAResultAgainWhenLinesHaveMoved) {
   const RunResult run = sample::RunOf({sample::FailingUncoveredTest()});
   RunResult moved = run;
-  for (Frame& frame : moved.windows[0].findings[0].stack) {
+  for (Frame& frame : moved.windows[0].findings[0].stack.Edit()) {
     frame.line += 3;
     frame.module_offset += 64;
   }
