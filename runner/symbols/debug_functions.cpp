@@ -4,6 +4,7 @@
 
 #include "runner/symbols/debug_information.h"
 #include "runner/symbols/name_text.h"
+#include "runner/symbols/unit_entries.h"
 
 namespace leakgate {
 namespace {
@@ -21,15 +22,17 @@ void ForEachRange(Dwarf_Die* die, Use use) {
   }
 }
 
+void AddFunction(Dwarf_Die function, RangeMap<Dwarf_Die>& functions) {
+  ForEachRange(&function,
+               [&](Dwarf_Addr begin, Dwarf_Addr end) { functions.Add(begin, end, function); });
+}
+
 void CollectFunctions(Dwarf_Die* die, Dwarf_Off& reached, int depth,
                       RangeMap<Dwarf_Die>& functions) {
   if (depth > kMostNestedEntries) return;
   ForEachChild(die, reached, [&](Dwarf_Die& child) {
     const int tag = dwarf_tag(&child);
-    if (tag == DW_TAG_subprogram) {
-      ForEachRange(&child,
-                   [&](Dwarf_Addr begin, Dwarf_Addr end) { functions.Add(begin, end, child); });
-    }
+    if (tag == DW_TAG_subprogram) AddFunction(child, functions);
     if (MayHoldDefinitions(tag)) CollectFunctions(&child, reached, depth + 1, functions);
     return true;
   });
@@ -123,8 +126,17 @@ SourcePosition DebugFunctions::CallPosition(Unit& unit, Dwarf_Die* inlined) {
 
 void DebugFunctions::ReadFunctions(Unit& unit) {
   if (unit.read) return;
-  Dwarf_Off reached = dwarf_dieoffset(&unit.functions);
-  CollectFunctions(&unit.functions, reached, 0, unit.by_address);
+  if (const std::optional<UnitEntries> entries = FindEntries(unit.functions)) {
+    for (const Dwarf_Off offset : entries->functions) {
+      Dwarf_Die function;
+      if (dwarf_offdie(dwarf_cu_getdwarf(unit.functions.cu), offset, &function) == nullptr)
+        continue;
+      AddFunction(function, unit.by_address);
+    }
+  } else {
+    Dwarf_Off reached = dwarf_dieoffset(&unit.functions);
+    CollectFunctions(&unit.functions, reached, 0, unit.by_address);
+  }
   unit.by_address.Seal();
   unit.read = true;
 }

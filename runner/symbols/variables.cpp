@@ -13,6 +13,7 @@
 #include "runner/symbols/elf_file.h"
 #include "runner/symbols/module_file.h"
 #include "runner/symbols/name_text.h"
+#include "runner/symbols/unit_entries.h"
 
 namespace leakgate {
 namespace {
@@ -67,6 +68,7 @@ class DebugVariables {
                       std::uint64_t at) const;
   std::string FileOf(Dwarf_Die* die) const;
   void ReadUnits();
+  void ReadUnit(Dwarf_Die unit, Clock::time_point deadline);
   void ReadScope(Dwarf_Die* scope, Dwarf_Off& reached, int depth, Clock::time_point deadline);
   void ReadVariable(Dwarf_Die* die);
 
@@ -135,11 +137,24 @@ void DebugVariables::ReadUnits() {
   const Clock::time_point deadline = Clock::now() + kPatience;
   ForEachUnit(information, [&](Dwarf_Die unit, Dwarf_Die details) {
     directories_[details.cu] = TextOf(unit, DW_AT_comp_dir);
-    Dwarf_Off reached = dwarf_dieoffset(&details);
-    ReadScope(&details, reached, 0, deadline);
+    ReadUnit(details, deadline);
     had_time_ = Clock::now() <= deadline;
     return had_time_;
   });
+}
+
+void DebugVariables::ReadUnit(Dwarf_Die unit, Clock::time_point deadline) {
+  const std::optional<UnitEntries> entries = FindEntries(unit);
+  if (!entries) {
+    Dwarf_Off reached = dwarf_dieoffset(&unit);
+    return ReadScope(&unit, reached, 0, deadline);
+  }
+  for (const Dwarf_Off offset : entries->variables) {
+    Dwarf_Die variable;
+    if (dwarf_offdie(dwarf_cu_getdwarf(unit.cu), offset, &variable) != nullptr) {
+      ReadVariable(&variable);
+    }
+  }
 }
 
 void DebugVariables::ReadScope(Dwarf_Die* scope, Dwarf_Off& reached, int depth,
