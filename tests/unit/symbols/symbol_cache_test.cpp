@@ -1,0 +1,156 @@
+#include "runner/symbols/symbol_cache.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "runner/symbols/variables.h"
+#include "tests/unit/symbols/compiled_library.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kSource[] = R"(
+namespace net {
+int g_pool = 1;
+__attribute__((noinline)) void* Grow() { return __builtin_return_address(0); }
+}
+extern "C" void* Grow() { void* const pc = net::Grow(); net::g_pool++; return pc; }
+extern "C" void* Pool() { return &net::g_pool; }
+)";
+
+class SymbolCacheTest : public testing::Test {
+ protected:
+  std::vector<Frame> Look(SymbolCache& cache) {
+    Symbolizer symbolizer(nullptr, &cache);
+    const std::uint64_t pc = library_.Call("Grow");
+    return symbolizer.Symbolize(ModuleOf(pc), pc);
+  }
+  std::optional<Variable> LookForVariable(SymbolCache& cache) {
+    Variables variables(nullptr, &cache);
+    const std::uint64_t address = library_.Call("Pool");
+    return variables.At(library_.file().string(), address - ModuleOf(address).bias);
+  }
+  // Makes what is kept tell something that no debug information would.
+  KeptSymbols* KeptIn(SymbolCache& cache, const std::string& build_id) {
+    return cache.For(library_.file().string(), DebugSource::kAnyFile, build_id);
+  }
+  std::size_t Files() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  ScratchFolder scratch_;
+  fs::path folder_ = scratch_.path() / "cache" / "leakgate";
+  CompiledLibrary library_{kSource, "-g"};
+};
+
+TEST_F(SymbolCacheTest, TheNextRunTakesWhatIsKept) {
+  std::vector<Frame> first;
+  std::optional<Variable> variable;
+  {
+    SymbolCache cache(folder_);
+    first = Look(cache);
+    variable = LookForVariable(cache);
+    cache.Save();
+  }
+  ASSERT_EQ(first.front().function, "Grow");
+  ASSERT_EQ(first.front().line, 6);
+  EXPECT_EQ(Files(), 2U);
+  SymbolCache cache(folder_);
+  const std::uint64_t pc = library_.Call("Grow");
+  const Module module = ModuleOf(pc);
+  const auto kept =
+      KeptIn(cache, module.build_id)->Find(KeptSymbols::Kind::kFrames, pc - module.bias);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->front().line, 6);
+  EXPECT_EQ(Look(cache), first);
+  EXPECT_EQ(LookForVariable(cache), variable);
+}
+
+// What is kept is what counts: this is how the tests here see that it is used.
+TEST_F(SymbolCacheTest, WhatIsKeptIsNotFoundOutAgain) {
+  const std::uint64_t pc = library_.Call("Grow");
+  const Module module = ModuleOf(pc);
+  SymbolCache cache(folder_);
+  Frame other;
+  other.function = "Other";
+  KeptIn(cache, module.build_id)->Keep(KeptSymbols::Kind::kFrames, pc - module.bias, {other});
+  cache.Save();
+  SymbolCache next(folder_);
+  EXPECT_EQ(Look(next).front().function, "Other");
+}
+
+TEST_F(SymbolCacheTest, AChangedFileIsReadAnew) {
+  const std::uint64_t pc = library_.Call("Grow");
+  const Module module = ModuleOf(pc);
+  {
+    SymbolCache cache(folder_);
+    Frame other;
+    other.function = "Other";
+    KeptIn(cache, module.build_id)->Keep(KeptSymbols::Kind::kFrames, pc - module.bias, {other});
+    cache.Save();
+  }
+  ASSERT_EQ(::chmod(library_.file().c_str(), 0700), 0);  // changes the time of its last change
+  ASSERT_EQ(::chmod(library_.file().c_str(), 0755), 0);
+  SymbolCache cache(folder_);
+  EXPECT_EQ(Look(cache).front().function, "Grow");
+}
+
+TEST_F(SymbolCacheTest, AnotherBuildOfTheFileIsReadAnew) {
+  SymbolCache cache(folder_);
+  const std::uint64_t pc = library_.Call("Grow");
+  KeptIn(cache, "0123456789")->Keep(KeptSymbols::Kind::kFrames, pc, {Frame()});
+  EXPECT_EQ(Look(cache).front().function, "Grow");
+}
+
+TEST_F(SymbolCacheTest, AFolderThatOthersMayWriteToIsNotUsed) {
+  fs::create_directories(folder_);
+  ASSERT_EQ(::chmod(folder_.c_str(), 0777), 0);
+  SymbolCache cache(folder_);
+  EXPECT_EQ(KeptIn(cache, ""), nullptr);
+  EXPECT_EQ(Look(cache).front().function, "Grow");
+  cache.Save();
+  EXPECT_EQ(Files(), 0U);
+}
+
+TEST_F(SymbolCacheTest, AFileThatOthersMayWriteToIsNotRead) {
+  const std::uint64_t pc = library_.Call("Grow");
+  const Module module = ModuleOf(pc);
+  {
+    SymbolCache cache(folder_);
+    Frame other;
+    other.function = "Other";
+    KeptIn(cache, module.build_id)->Keep(KeptSymbols::Kind::kFrames, pc - module.bias, {other});
+    cache.Save();
+  }
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    ASSERT_EQ(::chmod(entry.path().c_str(), 0666), 0);
+  }
+  SymbolCache cache(folder_);
+  EXPECT_EQ(Look(cache).front().function, "Grow");
+}
+
+TEST_F(SymbolCacheTest, WhatASeparateFileTellsIsNotKept) {
+  const CompiledLibrary stripped(kSource, "-g",
+                                 "objcopy --only-keep-debug libnet.so libnet.so.debug && "
+                                 "objcopy --strip-debug --add-gnu-debuglink=libnet.so.debug "
+                                 "libnet.so");
+  const std::uint64_t pc = stripped.Call("Grow");
+  SymbolCache cache(folder_);
+  Symbolizer symbolizer(nullptr, &cache);
+  EXPECT_EQ(symbolizer.Symbolize(ModuleOf(pc), pc).front().line, 6);
+  cache.Save();
+  EXPECT_EQ(Files(), 0U);
+}
+
+TEST_F(SymbolCacheTest, WithoutAFolderNothingIsKept) {
+  SymbolCache cache;
+  EXPECT_EQ(KeptIn(cache, ""), nullptr);
+  EXPECT_EQ(Look(cache).front().function, "Grow");
+  cache.Save();
+}
+
+}  // namespace
+}  // namespace leakgate
