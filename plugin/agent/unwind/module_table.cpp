@@ -94,7 +94,7 @@ FrameSection SectionOf(const dl_find_object& object) {
 
 void ModuleTable::Restart() {
   lock_.Reset();
-  recent_ = 0;
+  recent_count_ = 0;
   ModulesMayHaveGone();
 }
 
@@ -105,12 +105,10 @@ ModuleView ModuleTable::Find(std::uint64_t pc) {
   ModuleView view;
   view.section = SectionOf(object);
   const SpinGuard guard(lock_);
-  const ModuleRecord* const modules = g_region.modules();
-  if (recent_ != 0 && pc >= modules[recent_].begin && pc < modules[recent_].end &&
-      recent_epoch_ == Epoch()) {
-    view.id = recent_;
-    return view;
-  }
+  if (recent_epoch_ != Epoch()) recent_count_ = 0;
+  recent_epoch_ = Epoch();
+  view.id = FindRecent(pc);
+  if (view.id != 0) return view;
 
   Loaded loaded{};
   loaded.begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
@@ -121,9 +119,20 @@ ModuleView ModuleTable::Find(std::uint64_t pc) {
   const BuildId build_id = FindBuildId(loaded.begin, loaded.end, loaded.bias);
   loaded.build_id = build_id.bytes;
   loaded.build_id_length = build_id.length;
-  view.id = recent_ = Identify(loaded);
-  recent_epoch_ = Epoch();
+  view.id = Identify(loaded);
+  if (view.id != 0) recent_[recent_count_++ % kMostRecent] = view.id;
   return view;
+}
+
+// Returns 0 if it is none of them.
+std::uint32_t ModuleTable::FindRecent(std::uint64_t pc) const {
+  const ModuleRecord* const modules = g_region.modules();
+  const std::uint32_t count = recent_count_ < kMostRecent ? recent_count_ : kMostRecent;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const ModuleRecord& module = modules[recent_[i]];
+    if (pc >= module.begin && pc < module.end) return recent_[i];
+  }
+  return 0;
 }
 
 void ModuleTable::NoteCodeOutside(std::uint64_t pc) {

@@ -47,6 +47,7 @@ class ModuleTable {
  private:
   struct Loaded;
 
+  std::uint32_t FindRecent(std::uint64_t pc) const;
   static bool HasPathOf(const ModuleRecord& known, const Loaded& loaded);
   std::uint32_t Identify(const Loaded& loaded);
   std::uint32_t Add(const Loaded& loaded);
@@ -56,9 +57,13 @@ class ModuleTable {
   std::atomic<std::uint64_t> outside_begin_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> outside_end_{0};
   SpinLock lock_;
-  PathBuffer path_buffer_{};        // here, not on the host's stack
-  std::uint32_t recent_ = 0;        // the module found last
-  std::uint32_t recent_epoch_ = 0;  // and when
+  PathBuffer path_buffer_{};  // here, not on the host's stack
+  // The modules found last, in a ring, of one epoch. To learn the path of the program itself, the
+  // kernel has to be asked.
+  static constexpr std::uint32_t kMostRecent = 8;
+  std::uint32_t recent_[kMostRecent] = {};
+  std::uint32_t recent_count_ = 0;
+  std::uint32_t recent_epoch_ = 0;
 };
 
 extern LEAKGATE_INTERNAL ModuleTable g_modules;
