@@ -39,6 +39,7 @@ def programs_of(workload: Workload, tool: Tool, scratch: pathlib.Path) -> list[P
 
 def is_as_expected(code: int, program: Program, workload: Workload, tool: Tool) -> bool:
     """Whether a run is one to be counted: it neither failed nor was judged wrongly."""
-    can_object = workload.verdict != Verdict.CLEAN
-    must_object = workload.verdict == Verdict.LEAKY and bool(tool.objects)
-    return code in tool.objects and can_object or code == 0 and not must_object or program.may_fail
+    if code in tool.objects:
+        return workload.verdict != Verdict.CLEAN
+    can_be_silent = workload.verdict != Verdict.LEAKY or not tool.objects
+    return program.may_fail or (code == 0 and can_be_silent)

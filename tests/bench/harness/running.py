@@ -16,7 +16,7 @@ from .workloads import BASELINE, Workload
 
 FIGURE = re.compile(r"^bench\.(\w+) ([\d.]+)$", re.MULTILINE)
 PATIENCE_S = 1800
-LOOK_AT_MEMORY_S = 0.005
+LOOK_AT_MEMORY_S = 0.02
 QUICK_BINARIES, QUICK_TESTS = 3, 3
 OUTPUT, ERRORS = SCRATCH / "output", SCRATCH / "errors"
 
@@ -99,8 +99,8 @@ class Runner:
         command = [*before, *program.command, *arguments]
         code, figures = launch(command, program, tool)
         if code is None or not is_as_expected(code, program, workload, tool):
-            print(f"compare: {' '.join(command)}: " + (f"exit code {code}: " if code is not None else
-                  f"took over {PATIENCE_S} s: ") + ERRORS.read_text(errors="replace")[-300:], file=sys.stderr)
+            reason = f"took over {PATIENCE_S} s" if code is None else f"exit code {code}"
+            print(f"compare: {' '.join(command)}: {reason}: {ERRORS.read_text(errors='replace')[-300:]}", file=sys.stderr)
             return {}
         found = {name: float(value) for name, value in FIGURE.findall(OUTPUT.read_text(errors="replace"))}
         return found | figures

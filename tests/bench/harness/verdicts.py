@@ -26,6 +26,7 @@ STATICS = Workload(
 LEAKS = Workload(
     name="leaks", program="leaks", arguments=(), links_gtest=True, binaries=6, tools=PEERS, verdict=Verdict.LEAKY,
     figures=wall("1,550 leaks in 3,100 tests, 6 binaries", Bar(plus=1000, text="1 s")))
+KNOWN_LEAKS = dataclasses.replace(LEAKS, binaries=2)  # of which the report is of 4 MB
 LOST_MEMORY = Workload(
     name="lost-memory", program="lost_memory", arguments=(), links_gtest=True, tools=PEERS, verdict=Verdict.LEAKY,
     figures=wall("77 tests that lose 1.4 GiB", Bar(plus=3000, text="3 s")))
@@ -69,8 +70,8 @@ def with_baseline(suite: Workload, what: str, tests: int) -> tuple[Workload, Wor
     title = f"{what}, {tests} tests, one process each, a test"
     without = variant(suite, "-no-baseline", title, tools=OWN, options=(), one_by_one=tests)
     bar = Bar(times=1.1, tool="leakgate", workload=without.name, text="1.1x without a baseline")
-    return without, variant(suite, "-baseline", f"{title}, a baseline of 1,550 leaks", bar, tools=OWN,
-                            options=("--baseline", str(BASELINE)), baseline_of=LEAKS, one_by_one=tests)
+    return without, variant(suite, "-baseline", f"{title}, a baseline of 4 MB", bar, tools=OWN,
+                            options=("--baseline", str(BASELINE)), baseline_of=KNOWN_LEAKS, one_by_one=tests)
 
 
 def verdict_workloads() -> list[Workload]:
