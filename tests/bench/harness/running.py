@@ -100,7 +100,8 @@ class Runner:
         code, figures = launch(command, program, tool)
         if code is None or not is_as_expected(code, program, workload, tool):
             reason = f"took over {PATIENCE_S} s" if code is None else f"exit code {code}"
-            print(f"compare: {' '.join(command)}: {reason}: {ERRORS.read_text(errors='replace')[-300:]}", file=sys.stderr)
+            errors = ERRORS.read_text(errors="replace")[-300:]
+            print(f"compare: {' '.join(command)}: {reason}: {errors}", file=sys.stderr)
             return {}
         found = {name: float(value) for name, value in FIGURE.findall(OUTPUT.read_text(errors="replace"))}
         return found | figures
