@@ -87,12 +87,16 @@ def least_standard() -> int:
     return 17 if version >= (1, 17) else 14 if version >= (1, 13) else 11
 
 
-def configure(suite: Suite) -> None:
-    run_logged(suite, "configure", [
-        "cmake", "-G", "Ninja", "-S", suite.source, "-B", suite.build, "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+def configure_command(suite: Suite, build: pathlib.Path) -> list[object]:
+    return [
+        "cmake", "-G", "Ninja", "-S", suite.source, "-B", build, "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
         *launcher(), *suite.options, f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
         f"-DLEAKGATE_VARIANTS_OF={';'.join(suite.binaries)}",
-        f"-DLEAKGATE_LEAST_STANDARD={least_standard()}", f"-DLEAKGATE_PLANTED={ROOT / 'planted' / suite.name}", f"-DLEAKGATE_PLANTS={ROOT / 'plants' / suite.name}"])
+        f"-DLEAKGATE_LEAST_STANDARD={least_standard()}", f"-DLEAKGATE_PLANTED={ROOT / 'planted' / suite.name}", f"-DLEAKGATE_PLANTS={ROOT / 'plants' / suite.name}"]
+
+
+def configure(suite: Suite) -> None:
+    run_logged(suite, "configure", configure_command(suite, suite.build))
 
 
 def build_targets(suite: Suite, targets: list[str]) -> None:

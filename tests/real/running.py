@@ -61,7 +61,11 @@ def run_gated(suite: Suite, command: list[str], leakgate: str, options: list[str
 def list_tests(suite: Suite, binary: str) -> list[str]:
     """The names of the tests of a binary that are not disabled."""
     with scratch_folder() as scratch:
-        listed = run_in(suite, scratch, [*suite.command(binary), "--gtest_list_tests"]).stdout
+        return names_listed(run_in(suite, scratch, [*suite.command(binary), "--gtest_list_tests"]).stdout)
+
+
+def names_listed(listed: str) -> list[str]:
+    """The same of what it prints for --gtest_list_tests."""
     names, group = [], ""
     for line in listed.splitlines():
         name = line.split("#")[0].rstrip()

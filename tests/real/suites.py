@@ -37,8 +37,8 @@ class Suite:
         return ROOT / "build" / self.name
 
     def command(self, binary: str, mode: str = "untouched") -> list[str]:
-        """How `binary` is started; in listener mode its variant of that name."""
-        suffix = {"untouched": "", "listener": "_listener", "planted": "_planted", "plants": "_plants"}[mode]
+        """How `binary` is started; in another mode its variant of that name."""
+        suffix = "" if mode == "untouched" else f"_{mode}"
         return [str(self.build / (binary + suffix)), *self.arguments]
 
     def working_folder(self, scratch: str) -> pathlib.Path:

@@ -1,7 +1,7 @@
 # Read by a real suite's own project(), by way of CMAKE_PROJECT_INCLUDE: its
 # files stay as they are. Beside each test binary B of LEAKGATE_VARIANTS_OF it
-# adds B_listener, the same objects with leakgate's listener; B_planted for the
-# one whose source was changed by a patch; and B_plants for those of which a
+# adds B_listener, the same objects with leakgate's listener; B_lsan, the same
+# with LeakSanitizer, which all comes with linking; B_planted for the one whose source was changed by a patch; and B_plants for those of which a
 # source has a copy with leaks in it below LEAKGATE_PLANTS.
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
@@ -53,6 +53,12 @@ function(leakgate_add_listener_variant target)
   set_property(TARGET ${target}_listener APPEND PROPERTY LINK_LIBRARIES ${CMAKE_DL_LIBS})
 endfunction()
 
+function(leakgate_add_lsan_variant target)
+  leakgate_add_variant(${target} ${target}_lsan $<TARGET_OBJECTS:${target}>)
+  set_target_properties(${target}_lsan PROPERTIES LINKER_LANGUAGE CXX)
+  set_property(TARGET ${target}_lsan APPEND PROPERTY LINK_OPTIONS -fsanitize=leak)
+endfunction()
+
 # Adds `target`_`suffix` if one of the sources has a changed copy below `folder`.
 function(leakgate_add_changed_variant target suffix folder)
   set(sources)
@@ -80,6 +86,7 @@ function(leakgate_add_variants target)
     list(APPEND sources ${source})
   endforeach()
   leakgate_add_listener_variant(${target})
+  leakgate_add_lsan_variant(${target})
   leakgate_add_changed_variant(${target} planted ${LEAKGATE_PLANTED} ${sources})
   leakgate_add_changed_variant(${target} plants ${LEAKGATE_PLANTS} ${sources})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})

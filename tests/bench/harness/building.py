@@ -22,11 +22,26 @@ def build_leakgate(build: pathlib.Path) -> None:
     run("cmake", "--build", build, "--target", "leakgate", "leakgate_agent", "leakgate_bench_snapshot")
 
 
-def program_path(workload: Workload, tool: Tool) -> pathlib.Path:
+def program_path(workload: Workload, tool: Tool, binary: int = 0) -> pathlib.Path:
     suffix = "".join("_" + define.split("=")[1] for define in workload.defines)
+    if workload.binaries > 1:
+        suffix += f"_{binary}"
     if workload.with_listener and tool.name == "leakgate":
         suffix += "_listener"
     return OUTPUT / tool.flavour / (workload.program + suffix)
+
+
+def source_of(workload: Workload, binary: int) -> pathlib.Path:
+    """Its file, or what the script of that name prints."""
+    script = BENCH / "workloads" / f"{workload.program}.py"
+    if not script.exists():
+        return script.with_suffix(".cpp")
+    source = OUTPUT / "sources" / f"{workload.program}_{binary}.cpp"
+    if not is_fresh(source, [script]):
+        source.parent.mkdir(parents=True, exist_ok=True)
+        with source.open("w") as output:
+            subprocess.run([sys.executable, script, str(binary)], stdout=output, check=True)
+    return source
 
 
 def is_fresh(program: pathlib.Path, sources: list[pathlib.Path]) -> bool:
@@ -35,12 +50,17 @@ def is_fresh(program: pathlib.Path, sources: list[pathlib.Path]) -> bool:
 
 
 def build_program(workload: Workload, tool: Tool) -> None:
-    program = program_path(workload, tool)
-    sources = [BENCH / "workloads" / f"{workload.program}.cpp"]
+    for binary in range(workload.binaries):
+        build_binary(workload, tool, binary)
+
+
+def build_binary(workload: Workload, tool: Tool, binary: int) -> None:
+    program = program_path(workload, tool, binary)
+    sources = [source_of(workload, binary)]
     if is_fresh(program, sources + list((BENCH / "workloads").glob("*.h"))):
         return
     program.parent.mkdir(parents=True, exist_ok=True)
-    options = [f"-D{define}" for define in workload.defines]
+    options = [f"-I{BENCH / 'workloads'}", *(f"-D{define}" for define in workload.defines)]
     libraries = []
     if program.name.endswith("_listener"):
         sources.append(CHECKOUT / "plugin" / "listener" / "gtest_main.cpp")

@@ -25,12 +25,16 @@ def head(titles: list[str]) -> list[str]:
     return [row(titles), "|---" + "|---:" * (len(titles) - 1) + "|"]
 
 
+def is_of(figure: Figure, tool: str) -> bool:
+    return not figure.tools or tool in figure.tools
+
+
 def cell(results: Results, workload: Workload, figure: Figure, tool: Tool) -> str:
     median = results.median(workload.name, tool.name, figure)
-    if median is None or (figure.tools and tool.name not in figure.tools):
+    if median is None or not is_of(figure, tool.name):
         return ""
     ratio = results.ratio(workload.name, tool.name, figure)
-    is_compared = ratio is not None and tool.name != "native"
+    is_compared = ratio is not None and tool.name != "native" and is_of(figure, "native")
     return number(median) + (f" ({number(ratio)}x)" if is_compared else "")
 
 
@@ -43,8 +47,7 @@ def figures_of(results: Results, workloads: list[Workload]) -> list[tuple[Worklo
 def main_table(results: Results, workloads: list[Workload], tools: list[Tool]) -> list[str]:
     lines = head(["workload", "unit", *(tool.title for tool in tools), "leakgate over native"])
     for workload, figure in figures_of(results, workloads):
-        is_over_native = not figure.tools or "native" in figure.tools
-        over = results.difference(workload.name, "leakgate", figure) if is_over_native else None
+        over = results.difference(workload.name, "leakgate", figure) if is_of(figure, "native") else None
         lines.append(row([figure.title, figure.unit,
                           *(cell(results, workload, figure, tool) for tool in tools),
                           "" if over is None else f"{over:+,.1f}"]))

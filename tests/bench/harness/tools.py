@@ -26,6 +26,7 @@ class Tool:
         return not self.needs or pathlib.Path(self.needs).exists() or bool(shutil.which(self.needs))
 
 
+NATIVE = Tool("native", "native")
 TCMALLOC = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so"
 
 
@@ -44,7 +45,7 @@ def all_tools(leakgate_build: pathlib.Path) -> list[Tool]:
     leakgate = str(leakgate_build / "bin" / "leakgate")
     agent = str(leakgate_build / "lib" / "libleakgate_agent.so")
     return [
-        Tool("native", "native"),
+        NATIVE,
         Tool("leakgate", "leakgate", before=(leakgate, "run", "--"), objects=(1,)),
         Tool("off", "leakgate's agent, not enabled", environment=(("LD_PRELOAD", agent),)),
         *(in_session(leakgate, events) for events in SESSIONS),

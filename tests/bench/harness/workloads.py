@@ -1,5 +1,10 @@
 """The workloads, the figures that each yields, and the bars they are held to."""
 import dataclasses
+import enum
+
+from .paths import SCRATCH
+
+BASELINE = SCRATCH / "baseline.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -10,6 +15,7 @@ class Bar:
     tool: str = "native"
     workload: str = ""  # of the other figure; empty: the same
     text: str = ""
+    otherwise: "Bar | None" = None  # which will do as well
 
 
 def over_native(plus: float, unit: str, times: float = 1.0) -> Bar:
@@ -29,10 +35,17 @@ class Figure:
     is_cost: bool = True  # every tool's is to be held against leakgate's
 
 
+class Verdict(enum.Enum):
+    """What tools must say of a workload, or they have no figure."""
+    ANY = enum.auto()
+    CLEAN = enum.auto()
+    LEAKY = enum.auto()
+
+
 @dataclasses.dataclass(frozen=True)
 class Workload:
     name: str
-    program: str  # a source in workloads/, or one that `suite` built
+    program: str  # a source in workloads/, or a script there that prints one for each binary; empty for suites
     arguments: tuple[str, ...]
     figures: tuple[Figure, ...]
     quick: tuple[str, ...] = ()  # arguments with --quick; empty: the same
@@ -41,7 +54,12 @@ class Workload:
     with_listener: bool = False  # leakgate runs the program with its listener linked in
     links_gtest: bool = False
     tools: tuple[str, ...] = ()  # empty: all
-    suite: str = ""  # a real suite: `program` is each of its test binaries
+    binaries: int = 1  # that the script makes, one after the other
+    suites: tuple[str, ...] = ()  # real ones, all their binaries one after the other
+    options: tuple[str, ...] = ()  # of `leakgate run`
+    baseline_of: "Workload | None" = None  # whose leaks BASELINE has
+    one_by_one: int = 0  # so many of its tests, each in a process of its own; 0: all in one
+    verdict: Verdict = Verdict.ANY
     least_runs: int = 1
 
     def arguments_for(self, slowness: int, is_quick: bool) -> tuple[str, ...]:
@@ -87,26 +105,12 @@ def empty_tests(name: str, title: str, with_listener: bool, *bars: Bar) -> Workl
         figures=(Figure("wall_ms", "µs", title, bars, divide_by=EMPTY_TESTS / 1000),))
 
 
-def real_suite(name: str, runs: int) -> tuple[Workload, ...]:
-    """`runs`: its test binaries, each a run of the tool."""
-    bar = Bar(times=1.05, plus=50 * runs, text=f"1.05x native + {runs} x 50 ms")
-    title = f"{name}'s suite" + (f", {runs} binaries" if runs > 1 else "")
-    return (
-        Workload(name=name, program="", arguments=("report",), suite=name,
-                 figures=(Figure("wall_ms", "ms", title, (bar,)),)),
-        Workload(name=f"{name}-no-report", program="", arguments=(), suite=name,
-                 tools=("native", "leakgate"),
-                 figures=(Figure("wall_ms", "ms", f"{title}, no report"),)),
-    )
-
-
-def all_workloads(suite_runs: dict[str, int]) -> list[Workload]:
-    """`suite_runs`: the real suites, and how many test binaries each has."""
+def tracing_workloads() -> list[Workload]:
     own = ("native", "leakgate")
     return [
         pairs(10, 1, over_native(6, "ns")),
-        pairs(40, 1, over_native(15, "ns")),
-        pairs(100, 1, over_native(35, "ns")),
+        pairs(40, 1, over_native(10, "ns")),
+        pairs(100, 1, over_native(15, "ns")),
         pairs(10, 2, over_native(8, "ns"),
               Bar(times=1.0, tool="leakgate", workload="pairs-10", text="leakgate's on 1 thread")),
         pairs(10, 8),
@@ -115,7 +119,7 @@ def all_workloads(suite_runs: dict[str, int]) -> list[Workload]:
                             Bar(times=0.2, tool="heaptrack", text="1/5 of heaptrack"))),
         timed("strings_and_maps", "strings and maps, an entry", over_native(0, "ns", 1.2)),
         timed("growing_vectors", "vectors growing by realloc, a step"),
-        timed("producer_consumer", "producer and consumer, a block", over_native(0, "ns", 1.5)),
+        timed("producer_consumer", "producer and consumer, a block", over_native(0, "ns", 1.3)),
         Workload(name="live-blocks", program="live_blocks", arguments=("10000000",), quick=("1000000",),
                  slow={5: ("1000000",), 100: ("10000",)},
                  figures=ns("10 million live blocks, to allocate one") + (
@@ -125,7 +129,7 @@ def all_workloads(suite_runs: dict[str, int]) -> list[Workload]:
                             bars=(Bar(plus=0.5, text="0.5x the heap"),), is_cost=False))),
         Workload(name="snapshot", program="snapshot", arguments=("10000000",), quick=("1000000",), tools=("leakgate",),
                  figures=(Figure("snapshot_ms", "ms", "snapshot of 10 million live blocks",
-                                 (Bar(plus=500, text="0.5 s"),)),)),
+                                 (Bar(plus=400, text="0.4 s"),)),)),
         Workload(name="thread-memory-0", program="thread_memory", arguments=("0",), tools=own,
                  figures=(Figure("total_kib", "KiB", "memory, one thread",
                                  (over_native(4096, "KiB"),), is_cost=False),)),
@@ -138,5 +142,4 @@ def all_workloads(suite_runs: dict[str, int]) -> list[Workload]:
                  links_gtest=True, least_runs=20,
                  figures=(Figure("wall_ms", "ms", "start-up and exit, one empty test",
                                  (over_native(20, "ms"),)),)),
-        *(workload for name, runs in suite_runs.items() for workload in real_suite(name, runs)),
     ]
