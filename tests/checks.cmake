@@ -10,7 +10,7 @@ endforeach()
 get_property(shared_libraries GLOBAL PROPERTY LEAKGATE_SHARED_LIBRARIES)
 if(LEAKGATE_STATIC_LIBRARIES AND NOT shared_libraries)
   add_test(NAME checks.libraries
-    COMMAND sh -c "readelf -d \"$1\" | grep NEEDED | grep -v -E '\\[(libc|libm|ld-linux-x86-64)\\.so\\.' && exit 1 || exit 0"
+    COMMAND sh -c "readelf -d \"$1\" | grep NEEDED | grep -v -E '\\[(libc|libm|ld-linux[^.]*)\\.so\\.' && exit 1 || exit 0"
             sh $<TARGET_FILE:leakgate>)
 endif()
 
