@@ -92,15 +92,19 @@ Expected<std::shared_ptr<ZipArchive>> ZipArchive::Open(const fs::path& path, Uni
       new ZipArchive(path, stream ? OpenUnpacker(std::move(stream)) : nullptr));
   if (!archive->unpacker_ && is_empty) return archive;
   if (!archive->unpacker_) return archive->Unreadable("it has no directory at its end");
-  if (const Expected<void> read = archive->ReadDirectory(); !read) return Unexpected(read.error());
+  const Expected<std::uint64_t> count = archive->ReadDirectory();
+  if (!count) return Unexpected(count.error());
+  // minizip takes what was cut off at its end for zeros.
+  if (*count == 0 && !is_empty) return archive->Unreadable("it has no directory at its end");
   if (const Expected<void> good = archive->CheckSizes(packed_size); !good) {
     return Unexpected(good.error());
   }
   return archive;
 }
 
-// Entries are read for as long as there are any, since the count may be of their lowest bits only.
-Expected<void> ZipArchive::ReadDirectory() {
+// Returns how many files there are. Entries are read for as long as there are any, since the count
+// may be of their lowest bits only.
+Expected<std::uint64_t> ZipArchive::ReadDirectory() {
   unz_global_info64 facts;
   if (::unzGetGlobalInfo64(unpacker_.get(), &facts) != UNZ_OK) {
     return Unreadable("it has no directory at its end");
@@ -120,7 +124,7 @@ Expected<void> ZipArchive::ReadDirectory() {
     return TooMuchInArchive(path_,
                             fmt::format("holds {} files, at most {} are read", most, kMostMembers));
   }
-  if (count == facts.number_entry || count % kCountWraps == facts.number_entry) return {};
+  if (count == facts.number_entry || count % kCountWraps == facts.number_entry) return count;
   return Unreadable(
       fmt::format("its directory has {} files instead of {}", count, facts.number_entry));
 }

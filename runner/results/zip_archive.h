@@ -62,7 +62,7 @@ class ZipArchive {
  private:
   ZipArchive(std::filesystem::path path, void* unpacker);
 
-  Expected<void> ReadDirectory();
+  Expected<std::uint64_t> ReadDirectory();
   Expected<std::uint64_t> AddEntry(std::uint64_t place);
   Expected<void> CheckSizes(std::uint64_t packed_size) const;
   Expected<void> Begin(const std::string& name);
