@@ -198,7 +198,7 @@ Expected<void> ZipArchive::Begin(const std::string& name) {
   begun_at_ = 0;
   if (::unzSetOffset64(unpacker_.get(), report.place) != UNZ_OK ||
       ::unzOpenCurrentFile(unpacker_.get()) != UNZ_OK) {
-    return Damaged("it is not where the archive says");
+    return Damaged("it is not what the archive says");
   }
   return {};
 }

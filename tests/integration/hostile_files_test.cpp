@@ -169,7 +169,7 @@ with archive() as zip:
     zip.filelist[0].file_size = 1_000
 )");
   ExpectRefused({"merge", archive},
-                archive + "/0.json: damaged in its archive: its checksum is wrong",
+                archive + "/0.json: damaged in its archive: it is not what the archive says",
                 "; copy the archive again, or run again what wrote it");
 }
 

@@ -240,10 +240,10 @@ TEST_F(ZipArchiveTest, AReportWhosePackedBytesAreDamagedIsAnError) {
   ExpectUnreadable(bytes, "a.json", "damaged in its archive: it cannot be unpacked");
 }
 
-TEST_F(ZipArchiveTest, AReportThatIsNotWhereTheArchiveSaysIsAnError) {
+TEST_F(ZipArchiveTest, AReportThatIsNotWhatTheArchiveSaysIsAnError) {
   std::string bytes = zip::Bytes({{"a.json", SampleText('a')}});
   bytes[0] = 'X';
-  ExpectUnreadable(bytes, "a.json", "damaged in its archive: it is not where the archive says");
+  ExpectUnreadable(bytes, "a.json", "damaged in its archive: it is not what the archive says");
 }
 
 }  // namespace
