@@ -5,6 +5,15 @@ foreach(check includes exports format opens links)
             --agent $<TARGET_FILE:leakgate_agent>)
 endforeach()
 
+# Where there are static libraries of all that the runner uses, it needs the C library only: each further one
+# takes a part of a millisecond of each start.
+get_property(shared_libraries GLOBAL PROPERTY LEAKGATE_SHARED_LIBRARIES)
+if(LEAKGATE_STATIC_LIBRARIES AND NOT shared_libraries)
+  add_test(NAME checks.libraries
+    COMMAND sh -c "readelf -d \"$1\" | grep NEEDED | grep -v -E '\\[(libc|libm|ld-linux[^.]*)\\.so\\.' && exit 1 || exit 0"
+            sh $<TARGET_FILE:leakgate>)
+endif()
+
 # Every command that the README, the guide and the examples show, run as it stands there.
 add_test(NAME docs.commands
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/document_commands.py

@@ -180,9 +180,9 @@ Expected<Command> Complete(const std::string& name, const std::vector<CommandDef
 }  // namespace
 
 Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
-  const std::vector<CommandDefinition> commands = DefineCommands();
-  Parser parser(commands);
   const Halves halves = Split(arguments);
+  const std::vector<CommandDefinition> commands = DefineCommandsFor(halves.options);
+  Parser parser(commands);
   try {
     parser.Parse(halves.options);
   } catch (const CLI::CallForVersion&) {

@@ -43,6 +43,11 @@ struct CommandDefinition {
 // Returns new definitions at each call. A group stands before its commands.
 [[nodiscard]] std::vector<CommandDefinition> DefineCommands();
 
+// Returns the definitions that it takes to parse `arguments`: if they begin with a command, only
+// that one's and those below it.
+[[nodiscard]] std::vector<CommandDefinition> DefineCommandsFor(
+    const std::vector<std::string>& arguments);
+
 // Returns the pages of all commands. The page of leakgate itself is the first, and each group
 // stands before its commands.
 [[nodiscard]] std::vector<CommandPage> AllPages();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include "runner/budget/read_budget.h"
 #include "runner/cli/app/command_line.h"
@@ -29,19 +30,6 @@ CommandDefinition Define(std::string name) {
 
 CommandDefinition DefineGroup(std::string name) { return {std::move(name), {}, {}}; }
 
-// Defines a command that only prints a text, which `complete` makes.
-template <typename Asked>
-CommandDefinition DefineDocument(std::string name,
-                                 Expected<Command> (*complete)(const Asked&, const ProgramLine&)) {
-  auto asked = std::make_shared<Asked>();
-  CommandDefinition definition{std::move(name), {}, {}};
-  Declare(*asked, definition.options);
-  definition.complete = [asked, complete](const ProgramLine& program) {
-    return complete(*asked, program);
-  };
-  return definition;
-}
-
 Expected<Command> CompleteCompletion(const CompletionRequest& request, const ProgramLine& program) {
   if (const auto none = RequireNoProgram("completion", program); !none) {
     return Unexpected(none.error());
@@ -61,11 +49,62 @@ Expected<Command> CompleteMan(const ManRequest& request, const ProgramLine& prog
   return Command(PrintCommand{*std::move(text)});
 }
 
-CommandDefinition DefineSchema() {
-  return {"budget schema", {}, [](const ProgramLine&) -> Expected<Command> {
+CommandDefinition DefineSchema(std::string name) {
+  return {std::move(name), {}, [](const ProgramLine&) -> Expected<Command> {
             return Command(PrintCommand{std::string(BudgetSchemaText())});
           }};
 }
+
+// Defines a command that only prints a text, which `complete` makes.
+template <typename Asked, Expected<Command> (*complete)(const Asked&, const ProgramLine&)>
+CommandDefinition DefineDocument(std::string name) {
+  auto asked = std::make_shared<Asked>();
+  CommandDefinition definition{std::move(name), {}, {}};
+  Declare(*asked, definition.options);
+  definition.complete = [asked](const ProgramLine& program) { return complete(*asked, program); };
+  return definition;
+}
+
+// A command is defined where it is asked for: most command lines ask for one.
+struct DefinedCommand {
+  std::string_view name;
+  CommandDefinition (*define)(std::string name);
+};
+
+constexpr DefinedCommand kCommands[] = {
+    {"run", Define<RunCommand>},
+    {"budget", DefineGroup},
+    {"budget schema", DefineSchema},
+    {"budget check", Define<BudgetCheckCommand>},
+    {"budget init", Define<BudgetInitCommand>},
+    {"budget ratchet", Define<BudgetRatchetCommand>},
+    {"explain", Define<ExplainCommand>},
+    {"merge", Define<MergeCommand>},
+    {"history", DefineGroup},
+    {"history add", Define<HistoryAddCommand>},
+    {"history show", Define<HistoryShowCommand>},
+    {"history trend", Define<HistoryTrendCommand>},
+    {"session", DefineGroup},
+    {"session start", Define<SessionStartCommand>},
+    {"session exec", Define<SessionExecCommand>},
+    {"session update", Define<SessionUpdateCommand>},
+    {"session query", Define<SessionQueryCommand>},
+    {"session list", Define<SessionListCommand>},
+    {"session stop", Define<SessionStopCommand>},
+    {"snapshot", DefineGroup},
+    {"snapshot config", Define<SnapshotConfigCommand>},
+    {"snapshot take", Define<SnapshotTakeCommand>},
+    {"snapshot periodic", Define<SnapshotPeriodicCommand>},
+    {"snapshot show", Define<SnapshotShowCommand>},
+    {"snapshot diff", Define<SnapshotDiffCommand>},
+    {"snapshot export", Define<SnapshotExportCommand>},
+    {"doctor", Define<DoctorCommand>},
+    {"framework", Define<FrameworkCommand>},
+    {"completion", DefineDocument<CompletionRequest, CompleteCompletion>},
+    {"man", DefineDocument<ManRequest, CompleteMan>},
+};
+
+std::string_view FirstWord(std::string_view name) { return name.substr(0, name.find(' ')); }
 
 CommandPage MakePage(const CommandProse& prose, const std::vector<CommandDefinition>& commands) {
   CommandPage page{prose, CommandsBelow(prose.name), {}, {}};
@@ -85,36 +124,22 @@ CommandPage MakePage(const CommandProse& prose, const std::vector<CommandDefinit
 }  // namespace
 
 std::vector<CommandDefinition> DefineCommands() {
-  return {Define<RunCommand>("run"),
-          DefineGroup("budget"),
-          DefineSchema(),
-          Define<BudgetCheckCommand>("budget check"),
-          Define<BudgetInitCommand>("budget init"),
-          Define<BudgetRatchetCommand>("budget ratchet"),
-          Define<ExplainCommand>("explain"),
-          Define<MergeCommand>("merge"),
-          DefineGroup("history"),
-          Define<HistoryAddCommand>("history add"),
-          Define<HistoryShowCommand>("history show"),
-          Define<HistoryTrendCommand>("history trend"),
-          DefineGroup("session"),
-          Define<SessionStartCommand>("session start"),
-          Define<SessionExecCommand>("session exec"),
-          Define<SessionUpdateCommand>("session update"),
-          Define<SessionQueryCommand>("session query"),
-          Define<SessionListCommand>("session list"),
-          Define<SessionStopCommand>("session stop"),
-          DefineGroup("snapshot"),
-          Define<SnapshotConfigCommand>("snapshot config"),
-          Define<SnapshotTakeCommand>("snapshot take"),
-          Define<SnapshotPeriodicCommand>("snapshot periodic"),
-          Define<SnapshotShowCommand>("snapshot show"),
-          Define<SnapshotDiffCommand>("snapshot diff"),
-          Define<SnapshotExportCommand>("snapshot export"),
-          Define<DoctorCommand>("doctor"),
-          Define<FrameworkCommand>("framework"),
-          DefineDocument<CompletionRequest>("completion", CompleteCompletion),
-          DefineDocument<ManRequest>("man", CompleteMan)};
+  std::vector<CommandDefinition> commands;
+  for (const DefinedCommand& command : kCommands) {
+    commands.push_back(command.define(std::string(command.name)));
+  }
+  return commands;
+}
+
+std::vector<CommandDefinition> DefineCommandsFor(const std::vector<std::string>& arguments) {
+  std::vector<CommandDefinition> commands;
+  if (arguments.empty()) return commands;
+  for (const DefinedCommand& command : kCommands) {
+    if (FirstWord(command.name) != arguments.front()) continue;
+    commands.push_back(command.define(std::string(command.name)));
+  }
+  if (commands.empty() && arguments.size() > 1) return DefineCommands();
+  return commands;
 }
 
 std::vector<CommandPage> AllPages() {

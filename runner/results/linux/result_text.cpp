@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zip.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,24 +16,14 @@
 
 #include "runner/base/descriptors.h"
 #include "runner/base/regular_file.h"
+#include "runner/results/zip_archive.h"
 
 namespace leakgate {
 namespace {
 
 namespace fs = std::filesystem;
 
-using Archive = std::shared_ptr<zip_t>;
-
-// The limits of one archive. A report shrinks to a hundredth. An archive that unpacks to far more
-// than a hundred times its size was made to fill disks.
-constexpr zip_int64_t kMostMembers = 1'000'000;
-constexpr std::size_t kMostNameBytes = 4096;  // the kernel knows no longer path
-constexpr std::uint64_t kMostTimesPacked = 300;
-constexpr std::uint64_t kAnyUnpackedBytes = 1ULL
-                                            << 30;  // always allowed, however small the archive is
-
-// The limit of all archives together.
-constexpr std::uint64_t kMostUnpackedBytes = 16ULL << 30;
+using Archive = std::shared_ptr<ZipArchive>;
 
 Unexpected Unreadable(const fs::path& path, const std::string& cause) {
   return UsageError(fmt::format("{}: cannot be read: {}; name a report, or a directory of reports",
@@ -86,41 +75,6 @@ std::string IdentityOf(const fs::path& path) {
   return ::stat(path.c_str(), &facts) == 0 ? IdentityOf(path, facts) : path.string();
 }
 
-Unexpected TooMuch(const fs::path& path, const std::string& what) {
-  return UsageError(
-      fmt::format("{}: the archive {}; unpack it, if you trust it, and name the "
-                  "directory",
-                  path.string(), what));
-}
-
-bool IsJson(std::string_view name) { return name.ends_with(".json"); }
-
-// Returns an error if the archive would unpack to too much: a small one may fill any disk.
-Expected<void> CheckSizes(const fs::path& path, zip_t* archive, std::uint64_t packed) {
-  const zip_int64_t count = zip_get_num_entries(archive, 0);
-  if (count > kMostMembers) {
-    return TooMuch(path, fmt::format("holds {} files, at most {} are read", count, kMostMembers));
-  }
-  std::uint64_t unpacked = 0;
-  for (zip_int64_t i = 0; i < count; ++i) {
-    zip_stat_t member;
-    zip_stat_init(&member);
-    if (zip_stat_index(archive, static_cast<zip_uint64_t>(i), 0, &member) != 0) {
-      return UnreadableArchive(path, zip_strerror(archive));
-    }
-    const std::string_view name = member.name;
-    if (name.size() > kMostNameBytes) {
-      return TooMuch(path, fmt::format("names a file by more than {} bytes", kMostNameBytes));
-    }
-    if (IsJson(name)) unpacked += std::min(member.size, kMostUnpackedBytes + 1);
-  }
-  const std::uint64_t most =
-      std::clamp(packed * kMostTimesPacked, kAnyUnpackedBytes, kMostUnpackedBytes);
-  if (unpacked <= most) return {};
-  return TooMuch(path, fmt::format("holds {} MiB of *.json in {} KiB, at most {} MiB are read",
-                                   unpacked >> 20, packed >> 10, most >> 20));
-}
-
 Expected<Archive> OpenArchive(const fs::path& path) {
   auto file = OpenRegularFile(path);
   if (!file) return UnreadableArchive(path, file.error().message().c_str());
@@ -130,23 +84,10 @@ Expected<Archive> OpenArchive(const fs::path& path) {
   OpenedArchive& last = LastArchive();
   std::string identity = IdentityOf(path, facts);
   if (last.archive && last.identity == identity) return last.archive;
-  int code = 0;
-  constexpr int kNoFlags = 0;
-  if (zip_t* const opened = zip_fdopen(file->get(), kNoFlags, &code); opened != nullptr) {
-    (void)file->Release();  // libzip owns the descriptor now
-    const Archive archive(opened, zip_discard);
-    const auto packed = static_cast<std::uint64_t>(facts.st_size);
-    if (const Expected<void> good = CheckSizes(path, opened, packed); !good) {
-      return Unexpected(good.error());
-    }
-    last = {std::move(identity), archive};
-    return archive;
-  }
-  zip_error_t error;
-  zip_error_init_with_code(&error, code);
-  const Unexpected told = UnreadableArchive(path, zip_error_strerror(&error));
-  zip_error_fini(&error);
-  return told;
+  Expected<Archive> archive =
+      ZipArchive::Open(path, *std::move(file), static_cast<std::uint64_t>(facts.st_size));
+  if (archive) last = {std::move(identity), *archive};
+  return archive;
 }
 
 // Returns the archive that `path` leads into, or an empty path.
@@ -186,22 +127,30 @@ Unexpected CannotUnpack(const fs::path& path, int error) {
       path.string(), std::generic_category().message(error)));
 }
 
-// Appends all of `text` to what was unpacked before.
-Expected<Unpacked::Member> Unpack(const fs::path& path, ResultText text) {
+// Appends all of the report `name` to what was unpacked before.
+Expected<Unpacked::Member> Unpack(const fs::path& path, const std::string& name) {
+  const Expected<Archive> archive = OpenArchive(path);
+  if (!archive) return Unexpected(archive.error());
   Unpacked& all = AllUnpacked();
   if (!all.file) all.file = OpenTemporaryFile();
-  if (!all.file) return CannotUnpack(path, errno);
+  if (!all.file) return CannotUnpack(InArchive(path, name), errno);
   const std::uint64_t begin = all.size;
   std::vector<char> bytes(1 << 18);
-  while (const std::size_t count = text.Read(bytes.data(), bytes.size())) {
-    if (all.size + count > kMostUnpackedBytes) {
-      return TooMuch(path, fmt::format("is one of several that hold more than {} MiB together",
-                                       kMostUnpackedBytes >> 20));
+  while (true) {
+    const Expected<std::size_t> count =
+        (*archive)->Read(name, all.size - begin, bytes.data(), bytes.size());
+    if (!count) return Unexpected(count.error());
+    if (*count == 0) return Unpacked::Member{begin, all.size - begin};
+    if (all.size + *count > kMostUnpackedBytes) {
+      return TooMuchInArchive(InArchive(path, name),
+                              fmt::format("is one of several that hold more than {} MiB together",
+                                          kMostUnpackedBytes >> 20));
     }
-    if (!WriteAt(all.file.get(), {bytes.data(), count}, all.size)) return CannotUnpack(path, errno);
-    all.size += count;
+    if (!WriteAt(all.file.get(), {bytes.data(), *count}, all.size)) {
+      return CannotUnpack(InArchive(path, name), errno);
+    }
+    all.size += *count;
   }
-  return Unpacked::Member{begin, all.size - begin};
 }
 
 }  // namespace
@@ -215,12 +164,7 @@ Expected<std::vector<fs::path>> JsonFilesIn(const fs::path& path) {
   const Expected<Archive> archive = OpenArchive(path);
   if (!archive) return Unexpected(archive.error());
   std::vector<fs::path> files;
-  const zip_int64_t count = zip_get_num_entries(archive->get(), 0);
-  for (zip_int64_t i = 0; i < count; ++i) {
-    const char* const name = zip_get_name(archive->get(), static_cast<zip_uint64_t>(i), 0);
-    if (name == nullptr) return UnreadableArchive(path, zip_strerror(archive->get()));
-    if (IsJson(name)) files.push_back(path.string() + '/' + name);
-  }
+  for (const auto& [name, report] : (*archive)->reports()) files.push_back(InArchive(path, name));
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -233,9 +177,7 @@ Expected<ResultText> ResultText::Open(const fs::path& path, std::uint64_t begin)
   const std::string key = IdentityOf(archive) + '/' + name;
   auto member = known.find(key);
   if (member == known.end()) {
-    const Expected<ResultText> packed = OpenMember(archive, name);
-    if (!packed) return packed;
-    const Expected<Unpacked::Member> unpacked = Unpack(path, *packed);
+    const Expected<Unpacked::Member> unpacked = Unpack(archive, name);
     if (!unpacked) return Unexpected(unpacked.error());
     member = known.emplace(key, *unpacked).first;
   }
@@ -276,23 +218,18 @@ Expected<ResultText> ResultText::OpenFile(const fs::path& path, std::uint64_t be
 Expected<ResultText> ResultText::OpenMember(const fs::path& path, const std::string& name) {
   const Expected<Archive> archive = OpenArchive(path);
   if (!archive) return Unexpected(archive.error());
-  zip_stat_t facts;
-  zip_stat_init(&facts);
-  zip_file_t* const opened = zip_stat(archive->get(), name.c_str(), 0, &facts) == 0
-                                 ? zip_fopen_index(archive->get(), facts.index, 0)
-                                 : nullptr;
-  if (opened == nullptr) {
-    return Unreadable(path.string() + '/' + name, zip_strerror(archive->get()));
+  // What is wrong with it is said before anything is read, and by who unpacks it.
+  char none = 0;
+  if (const auto begun = (*archive)->Read(name, 0, &none, 0); !begun) {
+    return Unexpected(begun.error());
   }
-  // The member is closed before its archive.
-  const std::shared_ptr<zip_file_t> member(
-      opened, [kept = *archive](zip_file_t* file) { zip_fclose(file); });
-  // It gives no more bytes than the archive says, since only that size was checked.
-  return ResultText([member, left = facts.size](char* to, std::size_t size) mutable -> std::size_t {
-    const zip_int64_t count = zip_fread(member.get(), to, std::min<std::uint64_t>(size, left));
-    if (count <= 0) return 0;
-    left -= static_cast<std::uint64_t>(count);
-    return static_cast<std::size_t>(count);
+  return ResultText([archive = *archive, name, at = std::uint64_t{0}, is_over = false](
+                        char* to, std::size_t size) mutable -> std::size_t {
+    if (is_over) return 0;
+    const std::size_t count = archive->Read(name, at, to, size).value_or(0);
+    is_over = count == 0;
+    at += count;
+    return count;
   });
 }
 

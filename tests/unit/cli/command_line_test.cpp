@@ -261,6 +261,36 @@ INSTANTIATE_TEST_SUITE_P(
                   "the command 'framework' runs no program; leave out what follows --"}),
     [](const auto& test) { return std::string(test.param.name); });
 
+std::vector<std::string> NamesDefinedFor(const std::vector<std::string>& arguments) {
+  std::vector<std::string> names;
+  for (const CommandDefinition& command : DefineCommandsFor(arguments)) {
+    names.push_back(command.name);
+  }
+  return names;
+}
+
+// Building the options of thirty commands takes longer than parsing those of one.
+TEST(OptionsTest, DefinesOnlyTheCommandThatIsAskedFor) {
+  EXPECT_THAT(NamesDefinedFor({"run", "--strict"}), ElementsAre("run"));
+  EXPECT_THAT(NamesDefinedFor({"history", "add"}),
+              ElementsAre("history", "history add", "history show", "history trend"));
+  EXPECT_THAT(NamesDefinedFor({}), IsEmpty());
+  EXPECT_THAT(NamesDefinedFor({"--version"}), IsEmpty());
+}
+
+TEST(OptionsTest, DefinesAllCommandsWhereNoneComesFirst) {
+  EXPECT_EQ(NamesDefinedFor({"--strict", "run"}).size(), DefineCommands().size());
+  const Expected<Command> command = ParseCommandLine({"--strict", "run"});
+  ASSERT_FALSE(command);
+  EXPECT_THAT(command.error().message, HasSubstr("unknown option '--strict'; see leakgate run"));
+}
+
+TEST(OptionsTest, TakesNoTwoWordsForACommand) {
+  const Expected<Command> command = ParseCommandLine({"budget check"});
+  ASSERT_FALSE(command);
+  EXPECT_EQ(command.error().message, "unknown command 'budget check'; see leakgate --help");
+}
+
 TEST(OptionsTest, NamesAnOptionThatLacksItsValue) {
   const Expected<Command> command = ParseCommandLine({"run", "--report", "--", "a"});
   ASSERT_FALSE(command.has_value());

@@ -3,11 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zip.h>
 
 #include "runner/results/find_results.h"
 #include "runner/results/result_file.h"
 #include "tests/unit/results/reports.h"
+#include "tests/unit/results/zip_bytes.h"
 
 namespace leakgate {
 namespace {
@@ -20,14 +20,9 @@ class ResultTextTest : public merging::ReportsTest {
  protected:
   // outputs.zip, as Bazel makes it of what a test leaves.
   std::filesystem::path Archive(const std::map<std::string, std::string>& files) const {
-    const std::filesystem::path path = directory_ / "outputs.zip";
-    zip_t* const archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
-    for (const auto& [name, text] : files) {
-      zip_source_t* const source = zip_source_buffer(archive, text.data(), text.size(), 0);
-      EXPECT_GE(zip_file_add(archive, name.c_str(), source, 0), 0);
-    }
-    EXPECT_EQ(zip_close(archive), 0);
-    return path;
+    std::vector<zip::File> members;
+    for (const auto& [name, text] : files) members.push_back({name, text});
+    return Write("outputs.zip", zip::Bytes(members));
   }
 
   static void ChangeByte(const std::filesystem::path& path, std::streamoff at) {

@@ -1,0 +1,249 @@
+#include "runner/results/zip_archive.h"
+
+#include <fmt/format.h>
+#include <minizip/unzip.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The limits of one archive. A report shrinks to a hundredth. An archive that unpacks to far more
+// than a hundred times its size was made to fill disks.
+constexpr std::uint64_t kMostMembers = 1'000'000;
+constexpr std::uint64_t kMostTimesPacked = 300;
+constexpr std::uint64_t kAnyUnpackedBytes = 1ULL
+                                            << 30;  // always allowed, however small the archive is
+
+// Of an entry in the archive's directory, its name and the rest of variable length aside.
+constexpr std::uint64_t kEntryBytes = 46;
+// An archive of more files than the end of its directory can count may have the count's lowest bits
+// there.
+constexpr std::uint64_t kCountWraps = 1 << 16;
+
+constexpr unsigned long kEncrypted = 1;
+
+bool IsReport(std::string_view name) { return name.ends_with(".json"); }
+
+// minizip gives this size for one that stands elsewhere, in 64 bits, where it does not know to
+// look: that of Debian 12 does not.
+constexpr std::uint64_t kSizeElsewhere = 0xffff'ffff;
+
+struct CloseStream {
+  void operator()(std::FILE* stream) const { (void)std::fclose(stream); }
+};
+using Stream = std::unique_ptr<std::FILE, CloseStream>;
+
+Stream StreamOf(UniqueFd file) {
+  Stream stream(::fdopen(file.get(), "rb"));
+  if (stream) (void)file.Release();  // the stream owns the descriptor now
+  return stream;
+}
+
+// Returns true if the archive says at its begin that it has no files. Some versions of minizip take
+// it for no archive.
+bool IsEmptyArchive(std::FILE* stream) {
+  static constexpr std::string_view kEmpty{"PK\5\6\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20};
+  std::array<char, kEmpty.size()> begin{};
+  const std::size_t count = std::fread(begin.data(), 1, begin.size(), stream);
+  return std::string_view(begin.data(), count) == kEmpty;
+}
+
+// Makes minizip read the open file, and close it.
+unzFile OpenUnpacker(Stream stream) {
+  zlib_filefunc64_def calls;
+  ::fill_fopen64_filefunc(&calls);
+  calls.zopen64_file = [](void* opened, const void*, int) { return opened; };
+  calls.opaque = stream.release();
+  return ::unzOpen2_64(nullptr, &calls);
+}
+
+}  // namespace
+
+Unexpected TooMuchInArchive(const fs::path& path, const std::string& what) {
+  return UsageError(
+      fmt::format("{}: the archive {}; unpack it, if you trust it, and name the "
+                  "directory",
+                  path.string(), what));
+}
+
+// The name may begin with a slash.
+fs::path InArchive(const fs::path& archive, const std::string& name) {
+  return archive.string() + '/' + name;
+}
+
+ZipArchive::ZipArchive(fs::path path, void* unpacker)
+    : path_(std::move(path)), unpacker_(unpacker, ::unzClose) {}
+
+Expected<std::shared_ptr<ZipArchive>> ZipArchive::Open(const fs::path& path, UniqueFd file,
+                                                       std::uint64_t packed_size) {
+  Stream stream = StreamOf(std::move(file));
+  const bool is_empty = stream && IsEmptyArchive(stream.get());
+  const std::shared_ptr<ZipArchive> archive(
+      new ZipArchive(path, stream ? OpenUnpacker(std::move(stream)) : nullptr));
+  if (!archive->unpacker_ && is_empty) return archive;
+  if (!archive->unpacker_) return archive->Unreadable("it has no directory at its end");
+  const Expected<std::uint64_t> count = archive->ReadDirectory();
+  if (!count) return Unexpected(count.error());
+  // minizip takes what was cut off at its end for zeros.
+  if (*count == 0 && !is_empty) return archive->Unreadable("it has no directory at its end");
+  if (const Expected<void> good = archive->CheckSizes(packed_size); !good) {
+    return Unexpected(good.error());
+  }
+  return archive;
+}
+
+// Returns how many files there are. Entries are read for as long as there are any, since the count
+// may be of their lowest bits only.
+Expected<std::uint64_t> ZipArchive::ReadDirectory() {
+  unz_global_info64 facts;
+  if (::unzGetGlobalInfo64(unpacker_.get(), &facts) != UNZ_OK) {
+    return Unreadable("it has no directory at its end");
+  }
+  std::uint64_t count = 0;
+  bool is_entry = ::unzGoToFirstFile(unpacker_.get()) == UNZ_OK;
+  std::uint64_t place = ::unzGetOffset64(unpacker_.get());
+  while (is_entry) {
+    if (++count > kMostMembers) break;
+    const Expected<std::uint64_t> next = AddEntry(place);
+    if (!next) return Unexpected(next.error());
+    place = *next;
+    is_entry = ::unzSetOffset64(unpacker_.get(), place) == UNZ_OK;
+  }
+  const std::uint64_t most = std::max<std::uint64_t>(count, facts.number_entry);
+  if (most > kMostMembers) {
+    return TooMuchInArchive(path_,
+                            fmt::format("holds {} files, at most {} are read", most, kMostMembers));
+  }
+  if (count == facts.number_entry || count % kCountWraps == facts.number_entry) return count;
+  return Unreadable(
+      fmt::format("its directory has {} files instead of {}", count, facts.number_entry));
+}
+
+// Takes up the entry that minizip stands at. Returns where the next one would be.
+Expected<std::uint64_t> ZipArchive::AddEntry(std::uint64_t place) {
+  unz_file_info64 facts;
+  std::array<char, kMostNameBytes> bytes;
+  if (::unzGetCurrentFileInfo64(unpacker_.get(), &facts, bytes.data(), bytes.size(), nullptr, 0,
+                                nullptr, 0) != UNZ_OK) {
+    return Unreadable("its directory is damaged");
+  }
+  if (facts.size_filename > bytes.size()) {
+    return TooMuchInArchive(path_,
+                            fmt::format("names a file by more than {} bytes", kMostNameBytes));
+  }
+  const std::string name(bytes.data(), facts.size_filename);
+  if (name.find('\0') != std::string::npos) return Unreadable("a file's name has a zero in it");
+  if (IsReport(name)) {
+    const Report report{.place = place,
+                        .size = facts.uncompressed_size,
+                        .method = facts.compression_method,
+                        .is_encrypted = (facts.flag & kEncrypted) != 0,
+                        .has_known_size = facts.uncompressed_size != kSizeElsewhere &&
+                                          facts.compressed_size != kSizeElsewhere};
+    const bool is_new = reports_.try_emplace(name, report).second;
+    if (!is_new) return TooMuchInArchive(path_, fmt::format("holds two files named {}", name));
+  }
+  return place + kEntryBytes + facts.size_filename + facts.size_file_extra +
+         facts.size_file_comment;
+}
+
+Expected<void> ZipArchive::CheckSizes(std::uint64_t packed_size) const {
+  std::uint64_t unpacked = 0;
+  for (const auto& [name, report] : reports_) {
+    if (report.has_known_size) unpacked += std::min(report.size, kMostUnpackedBytes + 1);
+  }
+  const std::uint64_t most =
+      std::clamp(packed_size * kMostTimesPacked, kAnyUnpackedBytes, kMostUnpackedBytes);
+  if (unpacked <= most) return {};
+  return TooMuchInArchive(path_,
+                          fmt::format("holds {} MiB of *.json in {} KiB, at most {} MiB are read",
+                                      unpacked >> 20, packed_size >> 10, most >> 20));
+}
+
+Expected<std::size_t> ZipArchive::Read(const std::string& name, std::uint64_t at, char* to,
+                                       std::size_t size) {
+  if (begun_ != name || begun_at_ != at) {
+    if (const Expected<void> begun = Begin(name); !begun) return Unexpected(begun.error());
+    if (const Expected<void> skipped = Skip(at); !skipped) return Unexpected(skipped.error());
+  }
+  return ReadOn(to, size);
+}
+
+Expected<void> ZipArchive::Begin(const std::string& name) {
+  begun_.clear();
+  const auto found = reports_.find(name);
+  const auto unreadable = [&](const std::string& cause) {
+    return UsageError(
+        fmt::format("{}: cannot be read: {}; unpack the archive, and name the directory",
+                    InArchive(path_, name).string(), cause));
+  };
+  if (found == reports_.end()) return unreadable(std::generic_category().message(ENOENT));
+  const Report& report = found->second;
+  if (report.is_encrypted) return unreadable("it is encrypted");
+  if (report.method != 0 && report.method != Z_DEFLATED) {
+    return unreadable(fmt::format("it is packed by method {}, not by deflate", report.method));
+  }
+  if (!report.has_known_size) return unreadable("its size takes 64 bits");
+  begun_ = name;
+  begun_at_ = 0;
+  if (::unzSetOffset64(unpacker_.get(), report.place) != UNZ_OK ||
+      ::unzOpenCurrentFile(unpacker_.get()) != UNZ_OK) {
+    return Damaged("it is not what the archive says");
+  }
+  return {};
+}
+
+Expected<void> ZipArchive::Skip(std::uint64_t bytes) {
+  std::vector<char> skipped(1 << 16);
+  while (begun_at_ < bytes) {
+    const Expected<std::size_t> count =
+        ReadOn(skipped.data(), std::min<std::uint64_t>(skipped.size(), bytes - begun_at_));
+    if (!count) return Unexpected(count.error());
+    if (*count == 0) break;
+  }
+  return {};
+}
+
+Expected<std::size_t> ZipArchive::ReadOn(char* to, std::size_t size) {
+  constexpr std::size_t kMostAtOnce = 1 << 30;  // minizip returns an int
+  const int count =
+      ::unzReadCurrentFile(unpacker_.get(), to, static_cast<unsigned>(std::min(size, kMostAtOnce)));
+  if (count < 0) return Damaged("it cannot be unpacked");
+  if (count == 0 && size != 0) return End();
+  begun_at_ += static_cast<std::uint64_t>(count);
+  return static_cast<std::size_t>(count);
+}
+
+// minizip compares the checksum as it closes a file that was read to its end.
+Expected<std::size_t> ZipArchive::End() {
+  if (begun_at_ != reports_.at(begun_).size) return Damaged("it ends too soon");
+  if (::unzCloseCurrentFile(unpacker_.get()) != UNZ_OK) return Damaged("its checksum is wrong");
+  begun_.clear();
+  return 0;
+}
+
+Unexpected ZipArchive::Unreadable(const std::string& cause) const {
+  return UsageError(fmt::format(
+      "{}: no zip archive that can be read: {}; copy it again, or run again what wrote it",
+      path_.string(), cause));
+}
+
+// The next report has to be begun.
+Unexpected ZipArchive::Damaged(const char* how) const {
+  return UsageError(
+      fmt::format("{}: damaged in its archive: {}; copy the archive again, or run again "
+                  "what wrote it",
+                  InArchive(path_, begun_).string(), how));
+}
+
+}  // namespace leakgate
