@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -150,15 +151,27 @@ Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
   const bool has_new = std::any_of(look.blocks.begin(), look.blocks.end(),
                                    [&](const LiveBlock& block) { return !Contains(known, block); });
   if (!has_new) return WholeLook{};
+  // What was found lost is not looked at again.
+  std::vector<LiveBlock> candidates;
+  look.reaches.resize(look.blocks.size(), Reach::kUnknown);
+  for (std::size_t i = 0; i < look.blocks.size(); ++i) {
+    const std::optional<Reach> lost =
+        request.reach_of_lost ? request.reach_of_lost(look.blocks[i]) : std::nullopt;
+    if (lost) look.reaches[i] = *lost;
+    if (!lost) candidates.push_back(look.blocks[i]);
+  }
   const auto reaches = FindReach({.pid = ThreadWithMemory(request),
                                   .region = request.region,
-                                  .candidates = look.blocks,
+                                  .candidates = candidates,
                                   .variables = variables,
                                   .holders = HolderWish::kLeaveOut,
+                                  .is_known_lost = IsKnownLost(request),
                                   .asking_tid = request.asking_tid});
   if (!reaches) return Unexpected(reaches.error());
-  look.reaches.reserve(reaches->size());
-  for (const BlockReach& reach : *reaches) look.reaches.push_back(reach.reach);
+  auto found = reaches->begin();
+  for (Reach& reach : look.reaches) {
+    if (reach == Reach::kUnknown) reach = (found++)->reach;
+  }
   return look;
 }
 

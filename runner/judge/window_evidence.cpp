@@ -111,6 +111,11 @@ void SetReach(Reach reach, BlockFacts& facts) {
 
 }  // namespace
 
+std::function<bool(const LiveBlock& block)> IsKnownLost(const EvidenceRequest& request) {
+  if (request.reach_of_lost == nullptr) return nullptr;
+  return [&request](const LiveBlock& block) { return request.reach_of_lost(block).has_value(); };
+}
+
 std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables, HolderWish holders,
                            CallSites& sites, WindowEvidence& evidence) {
   std::vector<LiveBlock> candidates;
@@ -126,6 +131,7 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
                                   .candidates = candidates,
                                   .variables = variables,
                                   .holders = holders,
+                                  .is_known_lost = IsKnownLost(request),
                                   .asking_tid = request.asking_tid});
   if (!reaches) return reaches.error().message;
   for (std::size_t i = 0; i < facts.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ struct EvidenceRequest {
   int pid = 0;
   std::uint32_t window = 0;
   int asking_tid = 0;
+  // Returns the reach of a block that was found lost before; nullopt of all others.
+  std::function<std::optional<Reach>(const LiveBlock& block)> reach_of_lost = nullptr;
 };
 
 // Reads the live blocks of the window as ReadSettledBlocks does (settled_blocks.h).
@@ -44,6 +47,11 @@ struct EvidenceRequest {
 // ThreadScope::kTest these blocks do not count.
 void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& sites,
                  WindowEvidence& evidence);
+
+// Returns whether a block was found lost before, as a look wants to know; null if none was. The
+// request must outlive what is returned.
+[[nodiscard]] std::function<bool(const LiveBlock& block)> IsKnownLost(
+    const EvidenceRequest& request);
 
 // Finds out which candidates are lost. Returns why that cannot be told, or an empty text.
 // REQUIRES: the process waits.

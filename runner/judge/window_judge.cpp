@@ -171,7 +171,15 @@ std::vector<EarlierFreeCopy> WindowJudge::TakeEarlierFrees() {
 }
 
 EvidenceRequest WindowJudge::RequestFor(std::uint32_t window, int asking_tid) const {
-  return {.region = region_, .pid = pid_, .window = window, .asking_tid = asking_tid};
+  return {.region = region_,
+          .pid = pid_,
+          .window = window,
+          .asking_tid = asking_tid,
+          .reach_of_lost = [this](const LiveBlock& block) -> std::optional<Reach> {
+            const auto lost = lost_.find(block.address);
+            if (lost == lost_.end() || !IsSameBlock(lost->second.block, block)) return std::nullopt;
+            return lost->second.reach;
+          }};
 }
 
 CodeCharges WindowJudge::ChargesOf(WindowKind kind, const WindowResult& result) {

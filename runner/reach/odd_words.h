@@ -20,7 +20,9 @@
 // their very address.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -53,29 +55,49 @@ class OddWords {
   // `next` is the word behind the last one: 0 if there is none.
   template <typename Use>
   void ForEachHit(std::span<const std::uint64_t> words, std::uint64_t next, Use use) const {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const std::uint64_t low = words[i];
-      const std::uint64_t high = i + 1 < words.size() ? words[i + 1] : next;
-      if ((low | high) == 0) continue;
-      const auto try_word = [&](std::uint64_t word, OddWay way) {
-        if (word - lowest_ >= extent_) return;
-        for (const OddHit& hit : HitsOf(word, way)) {
-          if (hit.way != OddWay::kNone) use(i, hit);
-        }
-      };
-      try_word(low, OddWay::kNone);
-      const std::uint64_t without_high_tag = low & kAddressMask;
-      if (without_high_tag != low) try_word(without_high_tag, OddWay::kTagged);
-      try_word(low >> 16, OddWay::kTagged);
-      for (unsigned bits = 8; bits < 64; bits += 8) {
-        try_word(low >> bits | high << (64 - bits), OddWay::kUnaligned);
+    if (words.empty()) return;
+    const std::size_t last = words.size() - 1;
+    // Whatever way a word leads to a block, the bytes that the blocks' addresses have in common are
+    // in it or in the word behind it.
+    std::size_t tried = 0;
+    while (tried < last) {
+      const std::size_t found = FindCommonBytes(words, tried);
+      if (found == words.size()) break;
+      for (std::size_t i = std::max(tried, found == 0 ? 0 : found - 1); i <= found && i < last;
+           ++i) {
+        TryWord(i, words[i], words[i + 1], use);
       }
+      tried = found + 1;
     }
+    TryWord(last, words[last], next, use);
   }
 
  private:
   static constexpr std::uint64_t kAddressMask = (1ULL << 48) - 1;
 
+  // `low` is words[index], and `high` the word behind it.
+  template <typename Use>
+  void TryWord(std::size_t index, std::uint64_t low, std::uint64_t high, Use use) const {
+    if ((low | high) == 0) return;
+    const auto try_word = [&](std::uint64_t word, OddWay way) {
+      if (word - lowest_ >= extent_) return;
+      for (const OddHit& hit : HitsOf(word, way)) {
+        if (hit.way != OddWay::kNone) use(index, hit);
+      }
+    };
+    try_word(low, OddWay::kNone);
+    const std::uint64_t without_high_tag = low & kAddressMask;
+    if (without_high_tag != low) try_word(without_high_tag, OddWay::kTagged);
+    try_word(low >> 16, OddWay::kTagged);
+    for (unsigned bits = 8; bits < 64; bits += 8) {
+      try_word(low >> bits | high << (64 - bits), OddWay::kUnaligned);
+    }
+  }
+
+  // Returns the number of the first word from `from` on in which the common bytes begin;
+  // words.size() if there is none. They may end in the word behind it.
+  [[nodiscard]] std::size_t FindCommonBytes(std::span<const std::uint64_t> words,
+                                            std::size_t from) const;
   [[nodiscard]] std::array<OddHit, 2> HitsOf(std::uint64_t word, OddWay way) const;
   [[nodiscard]] OddHit HitOn(std::uint32_t number, std::uint64_t word, OddWay way) const;
 
@@ -85,6 +107,10 @@ class OddWords {
   BlockIndex stretched_;  // the wanted blocks, with what is in front of them and behind them
   std::uint64_t lowest_ = 0;
   std::uint64_t extent_ = 0;
+  // The bits of an address from 24 or 32 to 47, least first, where all of the blocks' have the
+  // same.
+  std::array<std::uint8_t, 3> common_{};
+  std::size_t common_count_ = 0;  // 0: they have none in common
 };
 
 }  // namespace leakgate

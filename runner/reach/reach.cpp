@@ -128,7 +128,7 @@ void ReachMarker::MarkOddlyFrom(std::uint32_t block, const OddWords& odd) {
 void ReachMarker::MarkOddly(const ForEachRoots& for_each_roots) {
   std::vector<std::uint32_t> unmarked;
   for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
-    if (!IsMarked(block)) unmarked.push_back(block);
+    if (!IsMarked(block) && !IsKnownLost(block)) unmarked.push_back(block);
   }
   const OddWords odd(blocks_, index_, std::move(unmarked));
   const auto add = [&](Words words, std::uint64_t next, RootPlace place, WordRule rule) {
@@ -178,7 +178,7 @@ std::vector<Reach> ReachMarker::Conclude() {
   if (unmarked_candidates_ != 0) {
     lost_.assign(blocks_.size(), Reach::kUnknown);
     for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
-      if (IsMarked(block) || lost_[block] != Reach::kUnknown) continue;
+      if (IsMarked(block) || IsKnownLost(block) || lost_[block] != Reach::kUnknown) continue;
       lost_[block] = Reach::kLost;
       MarkIndirectlyLost(block);
     }

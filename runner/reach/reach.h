@@ -73,6 +73,11 @@ class ReachMarker {
   ReachMarker(std::span<const LiveBlock> blocks, std::vector<std::uint32_t> candidates,
               ReadWords read);
 
+  // Says which blocks, by their numbers, are known to be lost. Nobody can have written anything
+  // into them since, so they lead to none of the candidates, and are not read. REQUIRES: none of
+  // them is a candidate.
+  void LeaveOut(std::vector<bool> known_lost) { is_known_lost_ = std::move(known_lost); }
+
   // The first of `words` is at `place`, and the others follow it in memory.
   void AddRoots(Words words, RootPlace place, WordRule rule = WordRule::kNone);
 
@@ -106,6 +111,9 @@ class ReachMarker {
   };
   static constexpr std::uint32_t kUnreached = 0xFFFF'FFFF;
 
+  [[nodiscard]] bool IsKnownLost(std::uint32_t block) const {
+    return !is_known_lost_.empty() && is_known_lost_[block];
+  }
   void MarkBlock(std::uint32_t block, const Link& link);
   void MarkOddlyFrom(std::uint32_t block, const OddWords& odd);
   // Returns whether a pointer one past the end of `block` may be the program's, not its
@@ -128,6 +136,7 @@ class ReachMarker {
   std::vector<std::uint32_t> queue_;  // the marked blocks, of which queue_read_ have been read
   std::size_t queue_read_ = 0;
   std::vector<bool> is_candidate_;
+  std::vector<bool> is_known_lost_;  // empty if none is
   std::size_t unmarked_candidates_ = 0;
   std::vector<Reach> lost_;  // of each block; Conclude() fills it
 };

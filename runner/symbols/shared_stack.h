@@ -15,6 +15,9 @@ namespace leakgate {
 // Reads as a vector of frames, innermost first.
 class SharedStack {
  public:
+  using value_type = Frame;
+  using const_iterator = std::vector<Frame>::const_iterator;
+
   SharedStack() = default;
   SharedStack(std::vector<Frame> frames)
       : frames_(std::make_shared<std::vector<Frame>>(std::move(frames))) {}

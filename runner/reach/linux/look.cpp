@@ -179,6 +179,45 @@ std::vector<std::uint64_t> AllocatorWords(const StoppedProcess& process,
   return found;
 }
 
+// The words that tell the sizes of known blocks' chunks. Where the blocks are large, most of what
+// is between those words need not be read.
+class ChunkSizes {
+ public:
+  ChunkSizes(const std::vector<LiveBlock>& blocks, const std::vector<GlibcHeap>& heaps,
+             ProcessMemory& memory)
+      : memory_(memory) {
+    constexpr std::uint64_t kLargeOnAverage = 1024;
+    for (const GlibcHeap& heap : heaps) {
+      const std::size_t first = addresses_.size();
+      const auto is_before = [](const LiveBlock& block, std::uint64_t address) {
+        return block.address < address;
+      };
+      auto block = std::lower_bound(blocks.begin(), blocks.end(), heap.begin, is_before);
+      for (; block != blocks.end() && block->address < heap.end; ++block) {
+        addresses_.push_back(block->address - sizeof(std::uint64_t));
+      }
+      const std::size_t count = addresses_.size() - first;
+      if (count == 0) continue;
+      const std::uint64_t extent = addresses_.back() - addresses_[first];
+      if (extent / count < kLargeOnAverage) addresses_.resize(first);
+    }
+    words_ = memory_.ReadEach(addresses_);
+  }
+
+  std::uint64_t WordAt(std::uint64_t address) const {
+    const auto found = std::lower_bound(addresses_.begin(), addresses_.end(), address);
+    if (found != addresses_.end() && *found == address) {
+      return words_[static_cast<std::size_t>(found - addresses_.begin())];
+    }
+    return memory_.At(address, address + sizeof(std::uint64_t)).front();
+  }
+
+ private:
+  ProcessMemory& memory_;
+  std::vector<std::uint64_t> addresses_;  // sorted
+  std::vector<std::uint64_t> words_;
+};
+
 UnseenHeap FindUnseen(const StoppedProcess& process, ProcessMemory& memory) {
   const std::vector<AddressRange> arenas = FindArenaHeaps(process.maps, memory);
   std::vector<GlibcHeap> heaps;
@@ -191,9 +230,8 @@ UnseenHeap FindUnseen(const StoppedProcess& process, ProcessMemory& memory) {
     }
   }
   for (const AddressRange& arena : arenas) heaps.push_back({arena.begin, arena.end, false});
-  const auto read = [&memory](std::uint64_t address) {
-    return memory.At(address, address + sizeof(std::uint64_t)).front();
-  };
+  const ChunkSizes sizes(process.heap.blocks, heaps, memory);
+  const auto read = [&sizes](std::uint64_t address) { return sizes.WordAt(address); };
   return FindUnseenHeap(
       {heaps, process.heap.blocks, AllocatorWords(process, arenas, memory), read});
 }
@@ -255,6 +293,7 @@ class Look {
     marker_.emplace(
         process_.heap.blocks, std::move(live),
         [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); });
+    if (request.is_known_lost != nullptr) marker_->LeaveOut(KnownLost());
     process_.roots = FindRoots(Sources());
     MarkFromRoots(process_, memory_, *marker_);
   }
@@ -295,6 +334,16 @@ class Look {
   [[nodiscard]] RootSources Sources() const {
     return {process_.maps,       process_.modules,     process_.threads, process_.heap,
             process_.own_ranges, process_.reallocated, memory_};
+  }
+
+  std::vector<bool> KnownLost() const {
+    const std::vector<LiveBlock>& blocks = process_.heap.blocks;
+    std::vector<bool> known(blocks.size());
+    for (std::size_t i = 0; i < blocks.size(); ++i) known[i] = request_.is_known_lost(blocks[i]);
+    for (const std::uint32_t candidate : numbers_) {
+      if (candidate != BlockIndex::kNone) known[candidate] = false;
+    }
+    return known;
   }
 
   void NameHolder(std::uint32_t block, Holders& holders, BlockReach& reach) const {

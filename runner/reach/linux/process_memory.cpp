@@ -179,6 +179,27 @@ ProcessMemory::Words ProcessMemory::At(std::uint64_t begin, std::uint64_t end) {
   return {last_ + (begin - piece_begin) / kWordBytes, (stop - begin) / kWordBytes};
 }
 
+std::vector<std::uint64_t> ProcessMemory::ReadEach(const std::vector<std::uint64_t>& addresses) {
+  constexpr std::size_t kMostAtOnce = 1024;  // IOV_MAX
+  std::vector<std::uint64_t> words(addresses.size());
+  std::vector<iovec> remote;
+  for (std::size_t first = 0; first < addresses.size();) {
+    const std::size_t count = std::min(kMostAtOnce, addresses.size() - first);
+    remote.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      remote.push_back({reinterpret_cast<void*>(addresses[first + i]), kWordBytes});
+    }
+    const iovec local{&words[first], count * kWordBytes};
+    const ssize_t got = ::process_vm_readv(pid_, &local, 1, remote.data(), count, 0);
+    first += got > 0 ? static_cast<std::size_t>(got) / kWordBytes : 0;
+    if (got == static_cast<ssize_t>(count * kWordBytes)) continue;
+    // It stopped at a word that cannot be read so.
+    words[first] = At(addresses[first], addresses[first] + kWordBytes).front();
+    ++first;
+  }
+  return words;
+}
+
 std::vector<AddressRange> JoinRanges(std::vector<AddressRange> ranges) {
   std::erase_if(ranges, [](const AddressRange& range) { return range.begin >= range.end; });
   std::sort(ranges.begin(), ranges.end(),

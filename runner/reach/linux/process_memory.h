@@ -52,6 +52,10 @@ class ProcessMemory {
   // REQUIRES: `begin` is a multiple of 8 and less than `end`.
   Words At(std::uint64_t begin, std::uint64_t end);
 
+  // Returns the words at `addresses`, 0 for those that cannot be read: for words that are far from
+  // each other, where At would read all that is between them.
+  [[nodiscard]] std::vector<std::uint64_t> ReadEach(const std::vector<std::uint64_t>& addresses);
+
  private:
   static constexpr std::uint64_t kPieceBytes = 1U << 18;
   using Piece = std::unique_ptr<std::uint64_t[]>;

@@ -1,6 +1,7 @@
 // What is asked of a look at a process.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "runner/reach/reach.h"
@@ -19,6 +20,8 @@ struct ReachRequest {
   std::span<const LiveBlock> candidates;  // in any order
   Variables& variables;                   // names of holders come from here
   HolderWish holders = HolderWish::kTell;
+  // Whether a block was found lost by an earlier look: then it needs no other. Null: none was.
+  std::function<bool(const LiveBlock& block)> is_known_lost = nullptr;
   int asking_tid = 0;  // the thread that waits in the agent for an answer; 0 if there is none
 };
 
