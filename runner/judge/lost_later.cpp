@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -142,24 +143,38 @@ bool Contains(const std::vector<LiveBlock>& blocks, const LiveBlock& block) {
   return found != blocks.end() && IsSameBlock(*found, block);
 }
 
+namespace {
+
+// Returns whether a block is live that is not one of `known`. The blocks are not kept: there may be
+// millions.
+Expected<bool> HasNewBlocks(const RegionReader& region, const std::vector<LiveBlock>& known) {
+  bool has_new = false;
+  const Expected<void> visited =
+      region.VisitBlocks([&](std::span<const LiveBlock> blocks) -> Expected<void> {
+        has_new = std::any_of(blocks.begin(), blocks.end(),
+                              [&](const LiveBlock& block) { return !Contains(known, block); });
+        if (has_new) return InconclusiveError("");  // no further block is asked for
+        return {};
+      });
+  if (!has_new && !visited) return Unexpected(visited.error());
+  return has_new;
+}
+
+}  // namespace
+
 Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
                                        const std::vector<LiveBlock>& known, Variables& variables) {
-  Expected<HeapCopy> heap = request.region.CopyHeap();
+  const Expected<bool> has_new = HasNewBlocks(request.region, known);
+  if (!has_new) return Unexpected(has_new.error());
+  if (!*has_new) return WholeLook{};
+  Expected<HeapReach> heap = FindReachOfAll({.pid = ThreadWithMemory(request),
+                                             .region = request.region,
+                                             .candidates = {},
+                                             .variables = variables,
+                                             .holders = HolderWish::kLeaveOut,
+                                             .asking_tid = request.asking_tid});
   if (!heap) return Unexpected(heap.error());
-  WholeLook look{std::move(heap->blocks), {}};
-  const bool has_new = std::any_of(look.blocks.begin(), look.blocks.end(),
-                                   [&](const LiveBlock& block) { return !Contains(known, block); });
-  if (!has_new) return WholeLook{};
-  const auto reaches = FindReach({.pid = ThreadWithMemory(request),
-                                  .region = request.region,
-                                  .candidates = look.blocks,
-                                  .variables = variables,
-                                  .holders = HolderWish::kLeaveOut,
-                                  .asking_tid = request.asking_tid});
-  if (!reaches) return Unexpected(reaches.error());
-  look.reaches.reserve(reaches->size());
-  for (const BlockReach& reach : *reaches) look.reaches.push_back(reach.reach);
-  return look;
+  return WholeLook{std::move(heap->blocks), std::move(heap->reaches)};
 }
 
 namespace {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "runner/reach/linux/frozen_process.h"
 #include "runner/reach/linux/kernel_words.h"
@@ -33,6 +35,12 @@ std::vector<std::uint32_t> NumbersOf(std::span<const LiveBlock> candidates,
     numbers.push_back(is_live ? static_cast<std::uint32_t>(found - blocks.begin())
                               : BlockIndex::kNone);
   }
+  return numbers;
+}
+
+std::vector<std::uint32_t> NumbersUpTo(std::size_t count) {
+  std::vector<std::uint32_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0U);
   return numbers;
 }
 
@@ -245,11 +253,16 @@ bool MayHold(const std::vector<LiveBlock>& chunks, const ReachMarker& marker,
 // One look, in the order of its steps: Stop, Mark, MarkSlowly if that is wanted, Conclude.
 class Look {
  public:
-  Look(const ReachRequest& request, StoppedProcess process, ProcessMemory& memory)
+  enum class Candidates { kOfRequest, kAllBlocks };
+
+  Look(const ReachRequest& request, Candidates candidates, StoppedProcess process,
+       ProcessMemory& memory)
       : request_(request),
         process_(std::move(process)),
         memory_(memory),
-        numbers_(NumbersOf(request.candidates, process_.heap.blocks)) {
+        numbers_(candidates == Candidates::kAllBlocks
+                     ? NumbersUpTo(process_.heap.blocks.size())
+                     : NumbersOf(request.candidates, process_.heap.blocks)) {
     std::vector<std::uint32_t> live = numbers_;
     std::erase(live, BlockIndex::kNone);
     marker_.emplace(
@@ -275,6 +288,15 @@ class Look {
 
   // REQUIRES: the marking is done. The process may run again afterwards.
   void Conclude() { conclusion_ = marker_->Conclude(); }
+
+  // REQUIRES: all blocks are candidates. Nothing is called afterwards.
+  [[nodiscard]] HeapReach TakeHeap(LookDepth depth) {
+    for (std::size_t i = 0; i < unseen_candidates_.size(); ++i) {
+      if (unseen_->conclusion()[i] != Reach::kRetained) continue;
+      conclusion_[unseen_candidates_[i]] = Reach::kRetained;
+    }
+    return {std::move(process_.heap.blocks), std::move(conclusion_), depth};
+  }
 
   [[nodiscard]] std::vector<BlockReach> Reaches() const {
     const RootNamer namer(process_.maps, process_.modules, process_.threads, process_.objects,
@@ -307,7 +329,7 @@ class Look {
     std::vector<LiveBlock> lost;
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
       if (numbers_[i] == BlockIndex::kNone || marker_->IsMarked(numbers_[i])) continue;
-      lost.push_back(request_.candidates[i]);
+      lost.push_back(process_.heap.blocks[numbers_[i]]);
       unseen_candidates_.push_back(i);
     }
     unseen_.emplace(process_, lost, unseen.chunks, memory_);
@@ -333,9 +355,11 @@ class Look {
   std::vector<std::size_t> unseen_candidates_;
 };
 
-}  // namespace
-
-Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth) {
+// Stops the process, looks, and lets it go on. Calls `take` with the look that is done, and with
+// how deep it was.
+template <typename Take>
+auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth depth, Take take)
+    -> Expected<decltype(take(std::declval<Look&>(), depth))> {
   Expected<FrozenProcess> frozen = FrozenProcess::Freeze(request.pid);
   if (!frozen) return Unexpected(frozen.error());
   Expected<HeapCopy> heap = request.region.CopyHeap();
@@ -347,7 +371,7 @@ Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth)
   if (!is_short) return Unexpected(is_short.error());
 
   std::vector<MappedModule> modules = FindModules(*maps, memory);
-  Look look(request,
+  Look look(request, candidates,
             {.heap = *std::move(heap),
              .maps = *std::move(maps),
              .modules = std::move(modules),
@@ -359,7 +383,20 @@ Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth)
   if (look.HasLostBlocks() && depth == LookDepth::kSlow) look.LookSlowly();
   look.Conclude();
   frozen->Thaw();
-  return LookResult{look.Reaches(), depth};
+  return take(look, depth);
+}
+
+}  // namespace
+
+Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth) {
+  return LookAt(request, Look::Candidates::kOfRequest, depth, [](Look& look, LookDepth looked) {
+    return LookResult{look.Reaches(), looked};
+  });
+}
+
+Expected<HeapReach> LookAtHeap(const ReachRequest& request, LookDepth depth) {
+  return LookAt(request, Look::Candidates::kAllBlocks, depth,
+                [](Look& look, LookDepth looked) { return look.TakeHeap(looked); });
 }
 
 }  // namespace leakgate

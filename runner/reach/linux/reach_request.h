@@ -16,7 +16,7 @@ enum class HolderWish { kTell, kLeaveOut };
 struct ReachRequest {
   int pid = 0;
   const RegionReader& region;
-  std::span<const LiveBlock> candidates;  // in any order
+  std::span<const LiveBlock> candidates;  // in any order; FindReachOfAll has none
   Variables& variables;                   // names of holders come from here
   HolderWish holders = HolderWish::kTell;
   int asking_tid = 0;  // the thread that waits in the agent for an answer; 0 if there is none

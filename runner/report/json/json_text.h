@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -62,14 +63,18 @@ class JsonText {
   }
 
  private:
-  void BreakLine(std::size_t depth) {
-    text_ += '\n';
-    text_.append(depth, ' ');
+  enum class Comma { kNone, kBefore };
+  // Appends a line break, and as many spaces as the line is deep.
+  void BreakLine(std::size_t depth, Comma comma = Comma::kNone) {
+    static constexpr std::string_view kLine =
+        ",\n                                                                ";
+    static_assert(kLine.size() == kMostSpaces + 2);
+    const std::size_t begin = comma == Comma::kBefore ? 0 : 1;
+    text_ += kLine.substr(begin, 2 - begin + std::min(depth, kMostSpaces));
   }
   void BeginLine() {
-    if (has_members_) text_ += ',';
+    BreakLine(depth_ + 1, has_members_ ? Comma::kBefore : Comma::kNone);
     has_members_ = true;
-    BreakLine(depth_ + 1);
   }
   void Begin(std::string_view key) {
     BeginLine();
@@ -105,9 +110,8 @@ class JsonText {
     text_ += '[';
     bool is_first = true;
     for (const T& value : values) {
-      if (!is_first) text_ += ',';
+      BreakLine(depth + 1, is_first ? Comma::kNone : Comma::kBefore);
       is_first = false;
-      BreakLine(depth + 1);
       Append(value, depth + 1);
     }
     if (!is_first) BreakLine(depth);
@@ -142,6 +146,8 @@ class JsonText {
     AppendJsonString(RunWord(member.verdict), text_);
   }
   void AppendNull() { text_ += "null"; }
+
+  static constexpr std::size_t kMostSpaces = 64;  // no report is nested deeper
 
   std::string& text_;
   const std::size_t depth_;

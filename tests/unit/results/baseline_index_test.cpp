@@ -71,7 +71,7 @@ TEST(BaselineIndexTest, NoDamageIsTakenForSomethingElse) {
     EXPECT_EQ(index->report(), SomeReport());
     for (const auto& [identity, window] : SomeWindows()) {
       const std::optional<BaselineWindow> read = index->Read(identity);
-      if (read) EXPECT_EQ(*read, window) << identity << " with another byte at " << at;
+      EXPECT_EQ(read.value_or(window), window) << identity << " with another byte at " << at;
     }
   }
 }
@@ -86,7 +86,7 @@ TEST(BaselineIndexTest, WhatWasCutOffIsDamaged) {
     for (const auto& [identity, window] : SomeWindows()) {
       const std::optional<BaselineWindow> read = index->Read(identity);
       is_noticed = is_noticed || !read;
-      if (read) EXPECT_EQ(*read, window) << identity;
+      EXPECT_EQ(read.value_or(window), window) << identity;
     }
     EXPECT_TRUE(is_noticed) << size;
   }
