@@ -18,6 +18,9 @@ constexpr std::uint64_t kOldHeaderBytes = 3 * sizeof(std::uint64_t);
 constexpr std::uint64_t kBlockAlignment = 16;
 static_assert(kOldHeaderBytes % kBlockAlignment != 0);
 
+// The kernel maps nothing below, so that numbers of which the stack has many are no addresses.
+constexpr std::uint64_t kLowestText = 4096;
+
 // A text in a block, as far as the block reaches.
 struct BlockText {
   LiveMap::Slot slot = nullptr;
@@ -28,10 +31,10 @@ struct BlockText {
 // The block whose text begins at `address`: at the block's begin or behind an older string's
 // header. Larger ones than a string of the event's would be are none.
 //
-// All words of a stack are asked for, at each event; few are where a text can be.
-BlockText TextAt(std::uint64_t address, std::size_t event_bytes) {
+// All words of a stack are asked for, at each event; most of them are soon told to be no text.
+inline BlockText TextAt(std::uint64_t address, std::size_t event_bytes) {
   const std::uint64_t header = address % kBlockAlignment == 0 ? 0 : kOldHeaderBytes;
-  if ((address - header) % kBlockAlignment != 0) return {};
+  if (address < kLowestText || (address - header) % kBlockAlignment != 0) return {};
   const LiveMap::Slot slot = LiveMap::Find(address - header);
   if (slot == nullptr || !LiveMap::IsLiveAt(slot)) return {};
   const std::uint64_t size = LiveMap::Read(slot).size_bytes;
@@ -56,8 +59,8 @@ bool IsOldPiece(const BlockText& block, std::string_view event) {
 
 enum class Holds { kNothing, kPiece, kEvent };
 
+// REQUIRES: there is a block.
 Holds WhatItHolds(const BlockText& block, std::string_view event) {
-  if (block.slot == nullptr) return Holds::kNothing;
   const std::size_t common = CommonBegin(block.text, event);
   if (common == event.size()) return Holds::kEvent;
   const bool ends_there = common < block.text.size() && block.text[common] == '\0';
@@ -67,6 +70,7 @@ Holds WhatItHolds(const BlockText& block, std::string_view event) {
 
 Holds ForgetIfOfEvent(Recording recording, std::uint64_t address, std::string_view event) {
   const BlockText block = TextAt(address, event.size());
+  if (block.slot == nullptr) return Holds::kNothing;
   const Holds what = WhatItHolds(block, event);
   if (what != Holds::kNothing) ForgetBlock(recording, block.slot);
   return what;
