@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <utility>
+
 #include "runner/attribution/leak_identity.h"
 #include "runner/region/amount.h"
 
@@ -15,6 +18,14 @@ bool CanBeKnown(Disposition disposition) {
 }
 
 }  // namespace
+
+Baseline MakeBaseline(std::string path, BaselineWindows windows) {
+  const auto kept = std::make_shared<const BaselineWindows>(std::move(windows));
+  return {std::move(path), [kept](const std::string& identity) -> const BaselineWindow* {
+            const auto known = kept->find(identity);
+            return known == kept->end() ? nullptr : &known->second;
+          }};
+}
 
 void MarkKnownBlocks(const BaselineWindow* baseline, CallSites& sites, WindowEvidence& evidence) {
   std::map<std::uint32_t, std::string> paths;  // by stack

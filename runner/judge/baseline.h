@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -18,12 +19,25 @@ struct BaselineWindow {
   std::map<std::string, std::int64_t> blocks;  // the most of any run, by symbolic path
   std::map<std::string, std::int64_t> excess;  // likewise, by the metric that is over its limit
   std::set<std::string> free_errors;           // by FreeErrorIdentity
+
+  [[nodiscard]] bool empty() const {
+    return blocks.empty() && excess.empty() && free_errors.empty();
+  }
+  friend bool operator==(const BaselineWindow&, const BaselineWindow&) = default;
+};
+using BaselineWindows = std::map<std::string, BaselineWindow>;  // by WindowIdentity
+
+// A report may be large, and a process of CTest's runs one test of it, so a window of it may be
+// read only when it is asked for. Any thread may ask.
+struct Baseline {
+  std::string path;  // of the report, as typed
+  // Returns what is known of a window, by its WindowIdentity; nullptr if nothing is. What it points
+  // to lives as long as the baseline.
+  std::function<const BaselineWindow*(const std::string& identity)> find;
 };
 
-struct Baseline {
-  std::string path;                               // of the report, as typed
-  std::map<std::string, BaselineWindow> windows;  // by WindowIdentity
-};
+// Makes a baseline that has all its windows in memory.
+[[nodiscard]] Baseline MakeBaseline(std::string path, BaselineWindows windows);
 
 // Marks each of the user's blocks as known or new. If `baseline` is null, because it does not have
 // the window, all are new. This comes before MarkUnconfirmed, since known blocks need no

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -143,34 +143,42 @@ bool Contains(const std::vector<LiveBlock>& blocks, const LiveBlock& block) {
   return found != blocks.end() && IsSameBlock(*found, block);
 }
 
+namespace {
+
+// Returns whether a block is live that is not one of `known`. The blocks are not kept: there may be
+// millions.
+Expected<bool> HasNewBlocks(const RegionReader& region, const std::vector<LiveBlock>& known) {
+  bool has_new = false;
+  const Expected<void> visited =
+      region.VisitBlocks([&](std::span<const LiveBlock> blocks) -> Expected<void> {
+        has_new = std::any_of(blocks.begin(), blocks.end(),
+                              [&](const LiveBlock& block) { return !Contains(known, block); });
+        if (has_new) return InconclusiveError("");  // no further block is asked for
+        return {};
+      });
+  if (!has_new && !visited) return Unexpected(visited.error());
+  return has_new;
+}
+
+}  // namespace
+
 Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
                                        const std::vector<LiveBlock>& known, Variables& variables) {
-  Expected<HeapCopy> heap = request.region.CopyHeap();
+  const Expected<bool> has_new = HasNewBlocks(request.region, known);
+  if (!has_new) return Unexpected(has_new.error());
+  if (!*has_new) return WholeLook{};
+  Expected<HeapReach> heap = FindReachOfAll({.pid = ThreadWithMemory(request),
+                                             .region = request.region,
+                                             .candidates = {},
+                                             .variables = variables,
+                                             .holders = HolderWish::kLeaveOut,
+                                             .asking_tid = request.asking_tid});
   if (!heap) return Unexpected(heap.error());
-  WholeLook look{std::move(heap->blocks), {}};
-  const bool has_new = std::any_of(look.blocks.begin(), look.blocks.end(),
-                                   [&](const LiveBlock& block) { return !Contains(known, block); });
-  if (!has_new) return WholeLook{};
-  // What was found lost is not looked at again.
-  std::vector<LiveBlock> candidates;
-  look.reaches.resize(look.blocks.size(), Reach::kUnknown);
-  for (std::size_t i = 0; i < look.blocks.size(); ++i) {
-    const std::optional<Reach> lost =
-        request.reach_of_lost ? request.reach_of_lost(look.blocks[i]) : std::nullopt;
-    if (lost) look.reaches[i] = *lost;
-    if (!lost) candidates.push_back(look.blocks[i]);
-  }
-  const auto reaches = FindReach({.pid = ThreadWithMemory(request),
-                                  .region = request.region,
-                                  .candidates = candidates,
-                                  .variables = variables,
-                                  .holders = HolderWish::kLeaveOut,
-                                  .is_known_lost = IsKnownLost(request),
-                                  .asking_tid = request.asking_tid});
-  if (!reaches) return Unexpected(reaches.error());
-  auto found = reaches->begin();
-  for (Reach& reach : look.reaches) {
-    if (reach == Reach::kUnknown) reach = (found++)->reach;
+  WholeLook look{std::move(heap->blocks), std::move(heap->reaches)};
+  // What was found lost was not looked at again.
+  for (std::size_t i = 0; request.reach_of_lost && i < look.blocks.size(); ++i) {
+    if (look.reaches[i] != Reach::kUnknown) continue;
+    look.reaches[i] = request.reach_of_lost(look.blocks[i]).value_or(Reach::kUnknown);
   }
   return look;
 }

@@ -64,7 +64,18 @@ MappedEvidence GatherOnce(const EvidenceRequest& request) {
   return mapped;
 }
 
+// Returns nullptr if the program's list of tests does not tell where the test is defined.
+const TestSource* ListedSource(const WindowCopy& window, const TestSources& sources) {
+  const auto source = sources.find(window.name);
+  return source != sources.end() && !source->second.file.empty() ? &source->second : nullptr;
+}
+
 }  // namespace
+
+std::string SourceFileOf(const WindowCopy& window, const TestSources& sources) {
+  const TestSource* const listed = ListedSource(window, sources);
+  return listed != nullptr ? listed->file : window.file;
+}
 
 TestStatus TestStatusOf(const WindowCopy& window) {
   if (window.kind != WindowKind::kTest) return TestStatus::kNone;
@@ -90,13 +101,9 @@ WindowResult MakeWindowResult(const WindowCopy& window, const RegionReader& regi
   result.name = window.kind == WindowKind::kProgram ? binary_name : window.name;
   result.iteration = window.iteration;
   result.status = TestStatusOf(window);
-  result.source_file = window.file;
-  result.source_line = window.line;
-  const auto source = sources.find(window.name);
-  if (source != sources.end() && !source->second.file.empty()) {
-    result.source_file = source->second.file;
-    result.source_line = source->second.line;
-  }
+  const TestSource* const listed = ListedSource(window, sources);
+  result.source_file = listed != nullptr ? listed->file : window.file;
+  result.source_line = listed != nullptr ? listed->line : window.line;
   // A window that is still open, the program's too, ends now.
   const bool is_closed = window.state == WindowState::kClosed;
   const Totals end = is_closed ? window.end : region.CurrentTotals();

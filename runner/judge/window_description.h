@@ -14,6 +14,9 @@ namespace leakgate {
 // Returns a test's result as the region has it.
 [[nodiscard]] TestStatus TestStatusOf(const WindowCopy& window);
 
+// Returns the file that defines the window's test; empty if it is not known.
+[[nodiscard]] std::string SourceFileOf(const WindowCopy& window, const TestSources& sources);
+
 // Makes the window's result without findings, budget and verdict. A window that is still open ends
 // now. The program's window is called `binary_name`.
 [[nodiscard]] WindowResult MakeWindowResult(const WindowCopy& window, const RegionReader& region,

@@ -65,6 +65,7 @@ WindowResult WindowJudge::DescribeWindow(const WindowCopy& window) const {
 
 Expected<AppliedBudget> WindowJudge::BudgetOf(const WindowCopy& window,
                                               const WindowResult& described) const {
+  if (around_.budgets.Files().empty()) return AppliedBudget{};
   if (child_ != nullptr) {
     return around_.budgets.ForProcess(child_->image, {child_->started_by, child_->test_file});
   }
@@ -78,7 +79,7 @@ Expected<AppliedBudget> WindowJudge::BudgetOf(const WindowCopy& window,
     const WindowCopy test = region_.Window(id);
     if (test.kind != WindowKind::kTest) break;
     if (test.parent != window.id) continue;
-    tests.push_back({test.name, DescribeWindow(test).source_file});
+    tests.push_back({test.name, SourceFileOf(test, around_.sources)});
   }
   return around_.budgets.ForSuite(tests);
 }
@@ -197,9 +198,7 @@ void WindowJudge::Allow(CodeCharges& charges, WindowEvidence& evidence) {
 }
 
 const BaselineWindow* WindowJudge::BaselineOf(const WindowResult& result) const {
-  const auto& windows = around_.baseline->windows;
-  const auto known = windows.find(WindowIdentity(result.kind, result.name));
-  return known == windows.end() ? nullptr : &known->second;
+  return around_.baseline->find(WindowIdentity(result.kind, result.name));
 }
 
 void WindowJudge::AddFreeErrors(std::uint32_t window, WindowResult& result) {
@@ -303,6 +302,7 @@ void WindowJudge::JudgeAfterDestructors(int asking_tid, Results& results) {
 }
 
 void WindowJudge::EndProgram(Results& results) {
+  live_at_end_ = {};  // destructors have run, if they do at all: the memory is for the results
   JudgeAgain(
       results, "freed by the program's end",
       [](std::uint32_t, const WindowResult&) { return true; }, nullptr);

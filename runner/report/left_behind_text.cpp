@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <string_view>
 #include <system_error>
 
@@ -61,15 +62,13 @@ constexpr std::array kPassedFates = {
     PassedFate{Disposition::kAllowed, "allowed finding"},
 };
 
-std::int64_t CountFate(const std::vector<WindowResult>& windows, Disposition disposition) {
-  std::int64_t count = 0;
+std::map<Disposition, std::int64_t> CountFates(const std::vector<WindowResult>& windows) {
+  std::map<Disposition, std::int64_t> counts;
   for (const WindowResult& window : windows) {
     if (window.kind != WindowKind::kTest) continue;
-    for (const Finding& finding : window.findings) {
-      if (finding.disposition == disposition) ++count;
-    }
+    for (const Finding& finding : window.findings) ++counts[finding.disposition];
   }
-  return count;
+  return counts;
 }
 
 bool IsOver(const WindowResult& window, bool (*is_of)(const Violation&)) {
@@ -95,9 +94,10 @@ std::string MappingsText(const WindowResult& window, const TextStyle& style) {
 }  // namespace
 
 std::string PassedFates(const std::vector<WindowResult>& windows) {
+  std::map<Disposition, std::int64_t> counts = CountFates(windows);
   std::vector<std::string> parts;
   for (const PassedFate& fate : kPassedFates) {
-    const std::int64_t count = CountFate(windows, fate.disposition);
+    const std::int64_t count = counts[fate.disposition];
     if (count != 0) parts.push_back(FormatCount(count, fate.noun));
   }
   return fmt::format("{}", fmt::join(parts, ", "));

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "runner/attribution/leak_identity.h"
 #include "runner/report/json/fields.h"
 #include "runner/results/result_text.h"
 
@@ -191,11 +190,14 @@ Expected<ResultKind> KindOf(const fs::path& path) {
 Expected<void> ReadResults(const fs::path& path, const OnResult& on_result) {
   Expected<ResultText> text = ResultText::Open(path);
   if (!text) return Unexpected(text.error());
-  std::optional<JsonProblem> problem =
-      ReadRuns(ReadFrom(*text), [&](RunResult&& run, const JsonSpan& span) {
-        const RunContent content = ContentOf(run);
-        on_result(std::move(run), {path, span, content});
-      });
+  return ReadAllRuns(path, ReadFrom(*text), [&](RunResult&& run, const JsonSpan& span) {
+    const RunContent content = ContentOf(run);
+    on_result(std::move(run), {path, span, content});
+  });
+}
+
+Expected<void> ReadAllRuns(const fs::path& path, const ReadBytes& read, const OnRun& on_run) {
+  std::optional<JsonProblem> problem = ReadRuns(read, on_run);
   if (!problem) return {};
   if (!problem->is_report && !problem->is_cut_off) {
     problem->text = "not a report of leakgate's: " + problem->text;
@@ -219,66 +221,6 @@ Expected<RunResult> ReadResultAt(const RunPlace& place) {
   return UsageError(
       fmt::format("{}: changed while it was merged; merge again once all runs have ended",
                   place.file.string()));
-}
-
-namespace {
-
-// Returns true if the finding can have made its window fail or be unconfirmed.
-bool CanBeReason(const Finding& finding) {
-  return CountsLiterally(finding) || finding.disposition == Disposition::kKnown;
-}
-
-// The blocks of all findings that share a path.
-struct PathCount {
-  std::int64_t blocks = 0;
-  bool counts = false;
-};
-
-void AddFindings(const WindowResult& window, BaselineWindow& known) {
-  const bool is_bad =
-      window.verdict == Verdict::kOverBudget || window.verdict == Verdict::kUnconfirmed;
-  std::map<std::string, PathCount> counts;
-  for (const Finding& finding : window.findings) {
-    const bool can_be_reason = CanBeReason(finding);
-    if (!can_be_reason && finding.disposition != Disposition::kReleasedLater) continue;
-    PathCount& count = counts[SymbolicPath(finding.stack)];
-    count.blocks = AddSaturating(count.blocks, std::max<std::int64_t>(finding.amount.blocks, 0));
-    const bool is_known = finding.disposition == Disposition::kKnown;
-    count.counts = count.counts || is_known || (is_bad && can_be_reason);
-  }
-  for (const auto& [path, count] : counts) {
-    if (!count.counts) continue;
-    std::int64_t& most = known.blocks[path];
-    most = std::max(most, count.blocks);
-  }
-}
-
-void AddWindow(const WindowResult& window, BaselineWindow& known) {
-  AddFindings(window, known);
-  for (const auto* const violations : {&window.violations, &window.known_violations}) {
-    for (const Violation& violation : *violations) {
-      const auto [most, is_new] = known.excess.try_emplace(violation.metric, violation.actual);
-      most->second = std::max(most->second, violation.actual);
-    }
-  }
-  for (const FreeErrorResult& error : window.free_errors) {
-    known.free_errors.insert(FreeErrorIdentity(error.text, error.freed_at.stack));
-  }
-}
-
-}  // namespace
-
-Expected<Baseline> ReadBaseline(const std::filesystem::path& report,
-                                const std::function<void(RunResult&&)>& on_run) {
-  Baseline baseline{report.string(), {}};
-  const Expected<void> read = ReadResults(report, [&](RunResult&& run, const RunPlace&) {
-    for (const WindowResult& window : run.windows) {
-      AddWindow(window, baseline.windows[WindowIdentity(window.kind, window.name)]);
-    }
-    if (on_run) on_run(std::move(run));
-  });
-  if (!read) return Unexpected(read.error());
-  return baseline;
 }
 
 }  // namespace leakgate

@@ -7,7 +7,6 @@
 #include <functional>
 
 #include "runner/base/expected.h"
-#include "runner/judge/baseline.h"
 #include "runner/report/json/json_report.h"
 #include "runner/result/run_result.h"
 
@@ -48,9 +47,9 @@ using OnResult = std::function<void(RunResult&& run, const RunPlace& place)>;
 // Reads a run of ReadResults once more. Returns an error if the file has changed.
 [[nodiscard]] Expected<RunResult> ReadResultAt(const RunPlace& place);
 
-// Returns what counted in a report of one run or many, and what was known in it already. Each run
-// is also passed to `on_run`, if it is set. Errors are those of ReadResults.
-[[nodiscard]] Expected<Baseline> ReadBaseline(const std::filesystem::path& report,
-                                              const std::function<void(RunResult&&)>& on_run = {});
+// Reads the runs of `read`, which are the bytes of the file `path`. Errors are those of
+// ReadResults.
+[[nodiscard]] Expected<void> ReadAllRuns(const std::filesystem::path& path, const ReadBytes& read,
+                                         const OnRun& on_run);
 
 }  // namespace leakgate

@@ -6,6 +6,7 @@
 
 #include "runner/report/failure_text.h"
 #include "runner/report/left_behind_text.h"
+#include "runner/run/linux/free_memory.h"
 #include "runner/run/test_snapshots.h"
 
 namespace leakgate {
@@ -166,6 +167,7 @@ std::vector<WindowResult> JudgedProcess::Finish() {
   const Stopwatch stopwatch(judged_);
   judge_.EndProgram(results_);
   meter_.EndAll();
+  GiveBackFreeMemory();  // the judge's looks at the heap had it: all windows get a result now
   std::vector<WindowResult> windows;
   const std::uint32_t count = region().WindowCount();
   windows.reserve(count);

@@ -110,8 +110,10 @@ bool IsExceeded(const Allowance& allowance, const std::vector<WindowResult>& win
   });
 }
 
+constexpr std::uint32_t kFirstAllowance = 1;
+
 void AddUnmet(const RegionReader& region, const std::set<std::string>& used, RunResult& result) {
-  for (std::uint32_t id = 1; id < region.AllowanceCount(); ++id) {
+  for (std::uint32_t id = kFirstAllowance; id < region.AllowanceCount(); ++id) {
     const AllowanceCopy allowance = region.Allowance(id);
     if (allowance.kind != AllowanceKind::kExpected) continue;
     const std::string place = fmt::format("{}:{}", allowance.file, allowance.line);
@@ -126,8 +128,9 @@ void AddUnmet(const RegionReader& region, const std::set<std::string>& used, Run
 
 std::vector<std::string> UnusedAllowances(const BudgetSet& budgets,
                                           const std::vector<WindowResult>& windows) {
-  const std::set<std::string> used = UsedPlaces(windows);
   std::vector<std::string> lines;
+  if (budgets.Files().empty()) return lines;
+  const std::set<std::string> used = UsedPlaces(windows);
   for (const BudgetFile* const file : budgets.Files()) {
     for (const Allowance& allowance : file->allowances) {
       const std::string place = fmt::format("{}:{}", file->path.string(), allowance.line);
@@ -141,6 +144,10 @@ std::vector<std::string> UnusedAllowances(const BudgetSet& budgets,
 }
 
 void AddUnmetExpectations(const Generations& generations, RunResult& result) {
+  const bool has_any = std::any_of(
+      generations.processes().begin(), generations.processes().end(),
+      [](const auto& process) { return process->region().AllowanceCount() > kFirstAllowance; });
+  if (!has_any) return;
   const std::set<std::string> used = UsedPlaces(result.windows);
   for (const auto& process : generations.processes()) AddUnmet(process->region(), used, result);
 }

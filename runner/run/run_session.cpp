@@ -214,13 +214,15 @@ class Session {
     }
     AddLines(processes_.Doubts(), result.reasons);
     AddLines(untraced_tests_.Doubts(), result.reasons);
-    if (RunsAllTests(request_.arguments) && !has_timed_out_ && !result.program.signal) {
+    const bool has_ended_in_order = !has_timed_out_ && !result.program.signal;
+    if (prepared_.budgets.NamesProcesses() && RunsAllTests(request_.arguments) &&
+        has_ended_in_order) {
       AddLines(prepared_.budgets.UnseenProcesses(TestsThatRan(result), processes_.Images()),
                result.reasons);
     }
     if (RunsAllTests(request_.arguments)) {
       result.warnings = UnusedAllowances(prepared_.budgets, result.windows);
-      if (!has_timed_out_ && !result.program.signal) {
+      if (!request_.budgets.empty() && has_ended_in_order) {
         AddLines(prepared_.budgets.FilesWithoutUse(request_.budgets, AllTests(result)),
                  result.warnings);
       }

@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <regex>
+#include <set>
 
 #include "tests/reachability/traced_program.h"
 #include "tests/support/leakgate_run.h"
@@ -13,6 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::MatchesRegex;
 using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 // All tests look at one process, which only waits.
 class ShapesTest : public testing::Test {
@@ -131,6 +133,22 @@ TEST_F(ShapesTest, NothingIsToldOfABlockThatIsGone) {
   const auto reaches = FindReach({program_->pid(), program_->region(), gone, variables});
   ASSERT_TRUE(reaches);
   EXPECT_EQ(reaches->front().reach, Reach::kUnknown);
+}
+
+TEST_F(ShapesTest, OfAllBlocksAtOnceTheSameIsToldAsOfEach) {
+  Variables variables;
+  const auto heap = FindReachOfAll({program_->pid(), program_->region(), {}, variables});
+  ASSERT_TRUE(heap);
+  ASSERT_EQ(heap->reaches.size(), heap->blocks.size());
+  const auto reaches = FindReach({program_->pid(), program_->region(), heap->blocks, variables});
+  ASSERT_TRUE(reaches);
+  ASSERT_EQ(reaches->size(), heap->blocks.size());
+  std::set<Reach> seen;
+  for (std::size_t i = 0; i < heap->blocks.size(); ++i) {
+    EXPECT_EQ(heap->reaches[i], (*reaches)[i].reach) << heap->blocks[i].size_bytes;
+    seen.insert(heap->reaches[i]);
+  }
+  EXPECT_THAT(seen, UnorderedElementsAre(Reach::kLost, Reach::kIndirectlyLost, Reach::kRetained));
 }
 
 }  // namespace

@@ -14,6 +14,13 @@ constexpr std::size_t kShortestBegin = std::string_view("event=").size();
 // libstdc++'s older strings have these in front of the text: length, capacity, count of users.
 constexpr std::uint64_t kOldHeaderBytes = 3 * sizeof(std::uint64_t);
 
+// The live map has only blocks that begin at such addresses.
+constexpr std::uint64_t kBlockAlignment = 16;
+static_assert(kOldHeaderBytes % kBlockAlignment != 0);
+
+// The kernel maps nothing below, so that numbers of which the stack has many are no addresses.
+constexpr std::uint64_t kLowestText = 4096;
+
 // A text in a block, as far as the block reaches.
 struct BlockText {
   LiveMap::Slot slot = nullptr;
@@ -23,15 +30,16 @@ struct BlockText {
 
 // The block whose text begins at `address`: at the block's begin or behind an older string's
 // header. Larger ones than a string of the event's would be are none.
-BlockText TextAt(std::uint64_t address, std::size_t event_bytes) {
-  for (const std::uint64_t header : {std::uint64_t{0}, kOldHeaderBytes}) {
-    const LiveMap::Slot slot = LiveMap::Find(address - header);
-    if (slot == nullptr || !LiveMap::IsLiveAt(slot)) continue;
-    const std::uint64_t size = LiveMap::Read(slot).size_bytes;
-    if (size <= header || size > 4 * (event_bytes + kOldHeaderBytes)) continue;
-    return {slot, {reinterpret_cast<const char*>(address), size - header}, header};
-  }
-  return {};
+//
+// All words of a stack are asked for, at each event; most of them are soon told to be no text.
+inline BlockText TextAt(std::uint64_t address, std::size_t event_bytes) {
+  const std::uint64_t header = address % kBlockAlignment == 0 ? 0 : kOldHeaderBytes;
+  if (address < kLowestText || (address - header) % kBlockAlignment != 0) return {};
+  const LiveMap::Slot slot = LiveMap::Find(address - header);
+  if (slot == nullptr || !LiveMap::IsLiveAt(slot)) return {};
+  const std::uint64_t size = LiveMap::Read(slot).size_bytes;
+  if (size <= header || size > 4 * (event_bytes + kOldHeaderBytes)) return {};
+  return {slot, {reinterpret_cast<const char*>(address), size - header}, header};
 }
 
 std::size_t CommonBegin(std::string_view a, std::string_view b) {
@@ -51,8 +59,8 @@ bool IsOldPiece(const BlockText& block, std::string_view event) {
 
 enum class Holds { kNothing, kPiece, kEvent };
 
+// REQUIRES: there is a block.
 Holds WhatItHolds(const BlockText& block, std::string_view event) {
-  if (block.slot == nullptr) return Holds::kNothing;
   const std::size_t common = CommonBegin(block.text, event);
   if (common == event.size()) return Holds::kEvent;
   const bool ends_there = common < block.text.size() && block.text[common] == '\0';
@@ -62,6 +70,7 @@ Holds WhatItHolds(const BlockText& block, std::string_view event) {
 
 Holds ForgetIfOfEvent(Recording recording, std::uint64_t address, std::string_view event) {
   const BlockText block = TextAt(address, event.size());
+  if (block.slot == nullptr) return Holds::kNothing;
   const Holds what = WhatItHolds(block, event);
   if (what != Holds::kNothing) ForgetBlock(recording, block.slot);
   return what;

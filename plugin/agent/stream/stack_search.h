@@ -20,7 +20,9 @@ __attribute__((noinline)) void VisitStackWords(const Visit& visit) {
   __builtin_unwind_init();  // on the stack, too: what registers preserve over calls
   std::uint64_t word = 0;
   const std::uint64_t begin = reinterpret_cast<std::uint64_t>(&word);
-  for (std::uint64_t at = begin; at < begin + kSearchedStackBytes && IsOnOwnStack(at); at += 8) {
+  const std::uint64_t end = begin + kSearchedStackBytes;
+  const bool is_all_own = IsOnOwnStack(end - sizeof(word));
+  for (std::uint64_t at = begin; at < end && (is_all_own || IsOnOwnStack(at)); at += sizeof(word)) {
     word = *reinterpret_cast<const volatile std::uint64_t*>(at);
     visit(word);
   }

@@ -18,7 +18,7 @@
 #include "runner/report/left_behind_text.h"
 #include "runner/report/style.h"
 #include "runner/report/summary_text.h"
-#include "runner/results/result_file.h"
+#include "runner/results/read_baseline.h"
 #include "runner/run/linux/test_listing.h"
 #include "runner/run/run_outcome.h"
 
@@ -44,9 +44,11 @@ Expected<Runs> ReadBaselineOf(RunCommand& command) {
   const bool compares =
       std::any_of(command.reports.begin(), command.reports.end(),
                   [](const ReportRequest& report) { return report.format == ReportFormat::kHtml; });
-  Expected<Baseline> baseline = ReadBaseline(command.baseline, [&](RunResult&& run) {
-    if (compares) compared.push_back(KeepComparedParts(std::move(run)));
-  });
+  std::function<void(RunResult &&)> compare;
+  if (compares) {
+    compare = [&](RunResult&& run) { compared.push_back(KeepComparedParts(std::move(run))); };
+  }
+  Expected<Baseline> baseline = ReadBaseline(command.baseline, compare);
   if (!baseline) return Unexpected(baseline.error());
   command.request.baseline = std::make_shared<const Baseline>(*std::move(baseline));
   return OfProgram(command.request.program, std::move(compared));

@@ -11,40 +11,61 @@ namespace leakgate {
 namespace {
 
 // The kernel lets the process go when the thread that stopped it ends.
-Expected<LookResult> LookOnThread(const ReachRequest& request, LookDepth depth) {
-  return std::async(std::launch::async, [&] { return LookAtProcess(request, depth); }).get();
+template <typename Result>
+Result OnThread(Result (*look)(const ReachRequest&, LookDepth), const ReachRequest& request,
+                LookDepth depth) {
+  return std::async(std::launch::async, [&] { return look(request, depth); }).get();
 }
 
-// Returns which of the candidates are lost by `reaches`, by their numbers.
-std::vector<std::size_t> LostIn(const std::vector<BlockReach>& reaches) {
-  std::vector<std::size_t> lost;
-  for (std::size_t i = 0; i < reaches.size(); ++i) {
-    if (IsLost(reaches[i].reach)) lost.push_back(i);
-  }
-  return lost;
+// Looks once more at blocks that the first look found to be lost. Loss is monotone: a block that is
+// lost stays so. Between two looks, what a thread held only in the middle of a step comes to light,
+// such as a pointer on its way through a pipe.
+Expected<LookResult> LookAgain(ReachRequest request, const std::vector<LiveBlock>& lost) {
+  ThreadsRun(request.pid).Wait();
+  request.candidates = lost;
+  return OnThread(LookAtProcess, request, LookDepth::kSlow);
 }
 
 }  // namespace
 
-// Loss is monotone: a block that is lost stays so. Between two looks, what a thread held only in
-// the middle of a step comes to light, such as a pointer on its way through a pipe.
 Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request) {
-  Expected<LookResult> first = LookOnThread(request, LookDepth::kQuick);
+  Expected<LookResult> first = OnThread(LookAtProcess, request, LookDepth::kQuick);
   if (!first) return Unexpected(first.error());
-  const std::vector<std::size_t> lost = LostIn(first->reaches);
+  std::vector<std::size_t> lost;
+  std::vector<LiveBlock> candidates;
+  for (std::size_t i = 0; i < first->reaches.size(); ++i) {
+    if (!IsLost(first->reaches[i].reach)) continue;
+    lost.push_back(i);
+    candidates.push_back(request.candidates[i]);
+  }
   if (lost.empty() || first->depth == LookDepth::kSlow) return std::move(first->reaches);
 
-  ThreadsRun(request.pid).Wait();
-  std::vector<LiveBlock> candidates;
-  for (const std::size_t i : lost) candidates.push_back(request.candidates[i]);
-  ReachRequest again = request;
-  again.candidates = candidates;
-  Expected<LookResult> second = LookOnThread(again, LookDepth::kSlow);
+  Expected<LookResult> second = LookAgain(request, candidates);
   if (!second) return Unexpected(second.error());
   for (std::size_t i = 0; i < lost.size(); ++i) {
     first->reaches[lost[i]] = std::move(second->reaches[i]);
   }
   return std::move(first->reaches);
+}
+
+Expected<HeapReach> FindReachOfAll(const ReachRequest& request) {
+  Expected<HeapReach> heap = OnThread(LookAtHeap, request, LookDepth::kQuick);
+  if (!heap) return heap;
+  std::vector<std::size_t> lost;
+  std::vector<LiveBlock> candidates;
+  for (std::size_t i = 0; i < heap->reaches.size(); ++i) {
+    if (!IsLost(heap->reaches[i])) continue;
+    lost.push_back(i);
+    candidates.push_back(heap->blocks[i]);
+  }
+  if (lost.empty() || heap->depth == LookDepth::kSlow) return heap;
+
+  const Expected<LookResult> second = LookAgain(request, candidates);
+  if (!second) return Unexpected(second.error());
+  for (std::size_t i = 0; i < lost.size(); ++i) {
+    heap->reaches[lost[i]] = second->reaches[i].reach;
+  }
+  return heap;
 }
 
 }  // namespace leakgate

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runner/base/expected.h"
+#include "runner/reach/linux/look.h"
 #include "runner/reach/linux/reach_request.h"
 #include "runner/reach/reach.h"
 
@@ -19,5 +20,8 @@ namespace leakgate {
 // live. Fails, with the reason and a remedy, if the process cannot be stopped; the rest of the
 // run can go on.
 [[nodiscard]] Expected<std::vector<BlockReach>> FindReach(const ReachRequest& request);
+
+// The same for all blocks that are live when the program is stopped. Names no holders.
+[[nodiscard]] Expected<HeapReach> FindReachOfAll(const ReachRequest& request);
 
 }  // namespace leakgate

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "runner/reach/linux/frozen_process.h"
 #include "runner/reach/linux/kernel_words.h"
@@ -32,6 +33,15 @@ std::vector<std::uint32_t> NumbersOf(std::span<const LiveBlock> candidates,
                          found->stack == candidate.stack;
     numbers.push_back(is_live ? static_cast<std::uint32_t>(found - blocks.begin())
                               : BlockIndex::kNone);
+  }
+  return numbers;
+}
+
+std::vector<std::uint32_t> NumbersButFor(const std::vector<bool>& left_out) {
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(left_out.size());
+  for (std::uint32_t i = 0; i < left_out.size(); ++i) {
+    if (!left_out[i]) numbers.push_back(i);
   }
   return numbers;
 }
@@ -283,17 +293,23 @@ bool MayHold(const std::vector<LiveBlock>& chunks, const ReachMarker& marker,
 // One look, in the order of its steps: Stop, Mark, MarkSlowly if that is wanted, Conclude.
 class Look {
  public:
-  Look(const ReachRequest& request, StoppedProcess process, ProcessMemory& memory)
+  enum class Candidates { kOfRequest, kAllBlocks };
+
+  Look(const ReachRequest& request, Candidates candidates, StoppedProcess process,
+       ProcessMemory& memory)
       : request_(request),
         process_(std::move(process)),
         memory_(memory),
-        numbers_(NumbersOf(request.candidates, process_.heap.blocks)) {
+        is_known_lost_(FindKnownLost()),
+        numbers_(candidates == Candidates::kAllBlocks
+                     ? NumbersButFor(is_known_lost_)
+                     : NumbersOf(request.candidates, process_.heap.blocks)) {
     std::vector<std::uint32_t> live = numbers_;
     std::erase(live, BlockIndex::kNone);
     marker_.emplace(
         process_.heap.blocks, std::move(live),
         [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); });
-    if (request.is_known_lost != nullptr) marker_->LeaveOut(KnownLost());
+    LeaveOutKnownLost();
     process_.roots = FindRoots(Sources());
     MarkFromRoots(process_, memory_, *marker_);
   }
@@ -314,6 +330,17 @@ class Look {
 
   // REQUIRES: the marking is done. The process may run again afterwards.
   void Conclude() { conclusion_ = marker_->Conclude(); }
+
+  // REQUIRES: all blocks are candidates. Nothing is called afterwards.
+  [[nodiscard]] HeapReach TakeHeap(LookDepth depth) {
+    for (std::size_t i = 0; i < unseen_candidates_.size(); ++i) {
+      if (unseen_->conclusion()[i] != Reach::kRetained) continue;
+      conclusion_[unseen_candidates_[i]] = Reach::kRetained;
+    }
+    std::vector<Reach> reaches(process_.heap.blocks.size(), Reach::kUnknown);
+    for (std::size_t i = 0; i < numbers_.size(); ++i) reaches[numbers_[i]] = conclusion_[i];
+    return {std::move(process_.heap.blocks), std::move(reaches), depth};
+  }
 
   [[nodiscard]] std::vector<BlockReach> Reaches() const {
     const RootNamer namer(process_.maps, process_.modules, process_.threads, process_.objects,
@@ -336,14 +363,20 @@ class Look {
             process_.own_ranges, process_.reallocated, memory_};
   }
 
-  std::vector<bool> KnownLost() const {
+  std::vector<bool> FindKnownLost() const {
     const std::vector<LiveBlock>& blocks = process_.heap.blocks;
     std::vector<bool> known(blocks.size());
-    for (std::size_t i = 0; i < blocks.size(); ++i) known[i] = request_.is_known_lost(blocks[i]);
+    for (std::size_t i = 0; request_.is_known_lost != nullptr && i < blocks.size(); ++i) {
+      known[i] = request_.is_known_lost(blocks[i]);
+    }
+    return known;
+  }
+  void LeaveOutKnownLost() {
+    std::vector<bool> known = is_known_lost_;
     for (const std::uint32_t candidate : numbers_) {
       if (candidate != BlockIndex::kNone) known[candidate] = false;
     }
-    return known;
+    marker_->LeaveOut(std::move(known));
   }
 
   void NameHolder(std::uint32_t block, Holders& holders, BlockReach& reach) const {
@@ -358,7 +391,7 @@ class Look {
     std::vector<LiveBlock> lost;
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
       if (numbers_[i] == BlockIndex::kNone || marker_->IsMarked(numbers_[i])) continue;
-      lost.push_back(request_.candidates[i]);
+      lost.push_back(process_.heap.blocks[numbers_[i]]);
       unseen_candidates_.push_back(i);
     }
     unseen_.emplace(process_, lost, unseen.chunks, memory_);
@@ -377,6 +410,7 @@ class Look {
   const ReachRequest& request_;
   StoppedProcess process_;
   ProcessMemory& memory_;
+  const std::vector<bool> is_known_lost_;
   std::vector<std::uint32_t> numbers_;  // of the candidates
   std::optional<ReachMarker> marker_;
   std::vector<Reach> conclusion_;  // of the candidates that are live
@@ -384,9 +418,11 @@ class Look {
   std::vector<std::size_t> unseen_candidates_;
 };
 
-}  // namespace
-
-Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth) {
+// Stops the process, looks, and lets it go on. Calls `take` with the look that is done, and with
+// how deep it was.
+template <typename Take>
+auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth depth, Take take)
+    -> Expected<decltype(take(std::declval<Look&>(), depth))> {
   Expected<FrozenProcess> frozen = FrozenProcess::Freeze(request.pid);
   if (!frozen) return Unexpected(frozen.error());
   Expected<HeapCopy> heap = request.region.CopyHeap();
@@ -398,7 +434,7 @@ Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth)
   if (!is_short) return Unexpected(is_short.error());
 
   std::vector<MappedModule> modules = FindModules(*maps, memory);
-  Look look(request,
+  Look look(request, candidates,
             {.heap = *std::move(heap),
              .maps = *std::move(maps),
              .modules = std::move(modules),
@@ -410,7 +446,20 @@ Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth)
   if (look.HasLostBlocks() && depth == LookDepth::kSlow) look.LookSlowly();
   look.Conclude();
   frozen->Thaw();
-  return LookResult{look.Reaches(), depth};
+  return take(look, depth);
+}
+
+}  // namespace
+
+Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth) {
+  return LookAt(request, Look::Candidates::kOfRequest, depth, [](Look& look, LookDepth looked) {
+    return LookResult{look.Reaches(), looked};
+  });
+}
+
+Expected<HeapReach> LookAtHeap(const ReachRequest& request, LookDepth depth) {
+  return LookAt(request, Look::Candidates::kAllBlocks, depth,
+                [](Look& look, LookDepth looked) { return look.TakeHeap(looked); });
 }
 
 }  // namespace leakgate

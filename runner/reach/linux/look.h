@@ -30,4 +30,14 @@ struct LookResult {
 
 [[nodiscard]] Expected<LookResult> LookAtProcess(const ReachRequest& request, LookDepth depth);
 
+// What a look at all live blocks tells. There may be millions, so they are held once, and no holder
+// is named.
+struct HeapReach {
+  std::vector<LiveBlock> blocks;  // by address
+  std::vector<Reach> reaches;     // one for each; kUnknown where it was known to be lost
+  LookDepth depth = LookDepth::kQuick;
+};
+
+[[nodiscard]] Expected<HeapReach> LookAtHeap(const ReachRequest& request, LookDepth depth);
+
 }  // namespace leakgate

@@ -17,7 +17,7 @@ enum class HolderWish { kTell, kLeaveOut };
 struct ReachRequest {
   int pid = 0;
   const RegionReader& region;
-  std::span<const LiveBlock> candidates;  // in any order
+  std::span<const LiveBlock> candidates;  // in any order; FindReachOfAll has none
   Variables& variables;                   // names of holders come from here
   HolderWish holders = HolderWish::kTell;
   // Whether a block was found lost by an earlier look: then it needs no other. Null: none was.

@@ -2,48 +2,10 @@
 #include <sstream>
 
 #include "runner/report/json/json_report.h"
-#include "runner/report/json/json_values.h"
+#include "runner/report/json/json_text.h"
 
 namespace leakgate {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string TextOf(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace);
-}
-
-// Returns the text of a window, two levels deep. It is written on its own, so that a run is never
-// in memory twice. No string in JSON has a line break, so each one can be indented.
-std::string IndentedText(const Json& json) {
-  std::string text = TextOf(json);
-  std::string indented;
-  indented.reserve(text.size() + text.size() / 4);
-  for (const char c : text) {
-    indented += c;
-    if (c == '\n') indented += "  ";
-  }
-  return indented;
-}
-
-Json WindowJson(const WindowResult& window, const RunResult& run) {
-  JsonMaker fields;
-  VisitFields(fields, window, run.begin);
-  return fields.Take();
-}
-
-void WriteRun(std::ostream& out, const RunResult& run) {
-  constexpr std::string_view kEnd = "\n}";
-  std::string head = TextOf(JsonWithoutWindows(run));
-  head.resize(head.size() - kEnd.size());
-  out << head << ",\n \"windows\": [";
-  bool is_first = true;
-  for (const WindowResult& window : run.windows) {
-    out << (is_first ? "\n  " : ",\n  ") << IndentedText(WindowJson(window, run));
-    is_first = false;
-  }
-  out << (is_first ? "]" : "\n ]") << kEnd;
-}
 
 class JsonWriter {
  public:
@@ -54,9 +16,21 @@ class JsonWriter {
   }
 
   void Add(const RunResult& run) {
-    if (!is_first_) out_ << ",\n";
+    if (!is_first_) text_ += ",\n";
     is_first_ = false;
-    WriteRun(out_, run);
+    AddHead(run);
+    bool has_windows = false;
+    for (const WindowResult& window : run.windows) {
+      text_ += has_windows ? ",\n  " : "\n  ";
+      has_windows = true;
+      constexpr std::size_t kDepth = 2;
+      JsonText fields(text_, kDepth);
+      VisitFields(fields, window, run.begin);
+      fields.End();
+      if (text_.size() >= kEnoughBytes) WriteText();
+    }
+    text_ += has_windows ? "\n ]\n}" : "]\n}";
+    WriteText();
   }
 
   void Finish() {
@@ -65,9 +39,26 @@ class JsonWriter {
   }
 
  private:
+  // So many are written at once: the text of a run is never in memory as a whole.
+  static constexpr std::size_t kEnoughBytes = 1 << 18;
+
+  // All of the run up to the first window. The object stays open.
+  void AddHead(const RunResult& run) {
+    JsonText fields(text_, 0);
+    fields.Needed("schema", kRunSchema);
+    VisitFields(fields, run);
+    text_ += ",\n \"windows\": [";
+  }
+
+  void WriteText() {
+    out_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
+    text_.clear();
+  }
+
   std::ostream& out_;
   const bool is_merged_;
   bool is_first_ = true;
+  std::string text_;  // what is not written yet
 };
 
 }  // namespace

@@ -77,29 +77,69 @@ void ResolveRelativeFiles(const std::filesystem::path& program, TestSources& tes
   for (auto& [name, source] : tests) source.file = files.Find(source.file).value_or(source.file);
 }
 
+using Json = nlohmann::json;
+
+std::string TextOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// Takes each test out of the list as soon as that has been parsed up to its end, so that the JSON
+// of one test is held at a time. A suite's name may follow its tests.
+//
+//   {"testsuites": [{"name": "Suite", "testsuite": [{"name": "Test", "file": .., "line": ..}]}]}
+//   0               2                              4
+class ListedTests {
+ public:
+  // Is called with the parser's events. Returns whether the parser keeps the value.
+  bool Take(int depth, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::key) NoteKey(depth, parsed);
+    if (event != Json::parse_event_t::object_end || !is_in_suites_) return true;
+    if (depth == kTestDepth && is_in_suite_) {
+      const auto line = parsed.find("line");
+      const bool has_line = line != parsed.end() && line->is_number_integer();
+      of_suite_.emplace_back(TextOf(parsed, "name"),
+                             TestSource{TextOf(parsed, "file"), has_line ? line->get<int>() : 0});
+      return false;
+    }
+    if (depth != kSuiteDepth) return true;
+    EndSuite(TextOf(parsed, "name"));
+    return false;
+  }
+
+  [[nodiscard]] TestSources tests() { return std::move(tests_); }
+
+ private:
+  static constexpr int kSuiteDepth = 2;
+  static constexpr int kTestDepth = 4;
+
+  void NoteKey(int depth, const Json& key) {
+    if (depth == kSuiteDepth - 1) is_in_suites_ = key == "testsuites";
+    if (depth == kTestDepth - 1) is_in_suite_ = key == "testsuite";
+  }
+
+  void EndSuite(const std::string& name) {
+    if (name.size() <= kMostListedNameBytes) {
+      for (auto& [test, source] : of_suite_) tests_[name + '.' + test] = std::move(source);
+    }
+    of_suite_.clear();
+  }
+
+  bool is_in_suites_ = false;
+  bool is_in_suite_ = false;
+  std::vector<std::pair<std::string, TestSource>> of_suite_;
+  TestSources tests_;
+};
+
 }  // namespace
 
 TestSources ParseTestList(const std::string& json) {
-  TestSources tests;
-  const nlohmann::json root = nlohmann::json::parse(json, nullptr, false);
-  if (!root.is_object()) return tests;
-  const auto text = [](const nlohmann::json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+  ListedTests listed;
+  const auto on_event = [&listed](int depth, Json::parse_event_t event, Json& parsed) {
+    return listed.Take(depth, event, parsed);
   };
-  for (const nlohmann::json& suite : root.value("testsuites", nlohmann::json::array())) {
-    if (!suite.is_object()) continue;
-    const std::string suite_name = text(suite, "name");
-    if (suite_name.size() > kMostListedNameBytes) continue;
-    for (const nlohmann::json& test : suite.value("testsuite", nlohmann::json::array())) {
-      if (!test.is_object()) continue;
-      const auto line = test.find("line");
-      tests[suite_name + '.' + text(test, "name")] = {
-          text(test, "file"),
-          line != test.end() && line->is_number_integer() ? line->get<int>() : 0};
-    }
-  }
-  return tests;
+  const Json root = Json::parse(json, on_event, false);
+  return root.is_object() ? listed.tests() : TestSources();
 }
 
 // The program writes the list to memory, through /proc, so no file is left behind.

@@ -6,7 +6,7 @@
 
 #include "runner/attribution/leak_identity.h"
 #include "runner/judge/window_verdict.h"
-#include "runner/results/result_file.h"
+#include "runner/results/read_baseline.h"
 #include "tests/support/processor_time.h"
 #include "tests/unit/judge/evidence.h"
 #include "tests/unit/results/reports.h"
@@ -72,10 +72,10 @@ class BaselineTest : public merging::ReportsTest {
   }
   std::int64_t KnownBlocks(const RunResult& run) const {
     const Baseline baseline = BaselineOf(run);
-    const auto window = baseline.windows.find("test HttpTest.KeepAlive");
-    if (window == baseline.windows.end()) return -1;
-    const auto known = window->second.blocks.find(SymbolicPath(sample::PoolStack()));
-    return known == window->second.blocks.end() ? 0 : known->second;
+    const BaselineWindow* const window = baseline.find("test HttpTest.KeepAlive");
+    if (window == nullptr) return -1;
+    const auto known = window->blocks.find(SymbolicPath(sample::PoolStack()));
+    return known == window->blocks.end() ? 0 : known->second;
   }
 };
 
@@ -108,9 +108,9 @@ TEST_F(BaselineTest, TakesTheMostOfAllRunsOfAMergedReport) {
                                                 RunWith(sample::PoolFinding({192, 3}))}));
   const Expected<Baseline> baseline = ReadBaseline(path);
   ASSERT_TRUE(baseline) << baseline.error().message;
-  EXPECT_EQ(
-      baseline->windows.at("test HttpTest.KeepAlive").blocks.at(SymbolicPath(sample::PoolStack())),
-      3);
+  const BaselineWindow* const window = baseline->find("test HttpTest.KeepAlive");
+  ASSERT_NE(window, nullptr);
+  EXPECT_EQ(window->blocks.at(SymbolicPath(sample::PoolStack())), 3);
 }
 
 TEST_F(BaselineTest, ACutOffBaselineIsAnErrorAndNoEmptyOne) {

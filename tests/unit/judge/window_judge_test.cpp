@@ -317,9 +317,10 @@ TEST_F(WindowJudgeTest, ChargesTheComponentWhoseCodeAllocated) {
 
 TEST_F(WindowJudgeTest, FailsForNothingThatTheBaselineHas) {
   Pool(64);
-  Baseline baseline;
   const std::vector<Frame> stack = JudgeWindow().findings.at(0).stack;
-  baseline.windows[WindowIdentity(WindowKind::kTest, kTest)].blocks[SymbolicPath(stack)] = 1;
+  BaselineWindows windows;
+  windows[WindowIdentity(WindowKind::kTest, kTest)].blocks[SymbolicPath(stack)] = 1;
+  const Baseline baseline = MakeBaseline("baseline.json", std::move(windows));
   judge_.reset();
   baseline_ = &baseline;
   const WindowResult known = JudgeWindow();

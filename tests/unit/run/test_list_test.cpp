@@ -25,6 +25,17 @@ TEST(ParseTestListTest, KeepsATestWithoutAFile) {
   EXPECT_EQ(tests.at("S.T").line, 0);
 }
 
+TEST(ParseTestListTest, ReadsSuitesWhoseNamesFollowTheirTests) {
+  const TestSources tests = ParseTestList(R"({"name": "AllTests", "testsuites": [
+    {"testsuite": [{"line": 7, "name": "T"}], "tests": 1, "name": "S"},
+    {"more": [{"name": "None"}], "testsuite": [], "name": "Empty"},
+    {"name": "R", "testsuite": [{"name": "T", "more": [{"name": "Inner"}]}]}],
+    "others": [{"name": "X", "testsuite": [{"name": "Y"}]}]})");
+  ASSERT_EQ(tests.size(), 2);
+  EXPECT_EQ(tests.at("S.T").line, 7);
+  EXPECT_EQ(tests.count("R.T"), 1);
+}
+
 class NoTestListTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(NoTestListTest, IsEmpty) { EXPECT_THAT(ParseTestList(GetParam()), IsEmpty()); }

@@ -1,0 +1,34 @@
+// The files of baselines' indexes, in the user's cache: $XDG_CACHE_HOME/leakgate/baselines, or
+// ~/.cache/leakgate/baselines. Only the user can read them, and no file of another user's is used.
+// Nobody is told of a problem with them: whoever wants an index can do without.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "runner/results/baseline_index.h"
+
+namespace leakgate {
+
+// Returns the state of the file that the path leads to; nullopt if it is no regular file.
+[[nodiscard]] std::optional<FileState> StateOf(const std::filesystem::path& path);
+
+// Returns true if the file was changed so long ago that another change would not be of the same
+// time.
+[[nodiscard]] bool IsSettled(const FileState& state);
+
+// Returns where the index of a report belongs; an empty path if the user has no cache. No file or
+// folder is made.
+[[nodiscard]] std::filesystem::path IndexPathOf(const std::filesystem::path& report);
+
+// Returns nullopt if there is no index, if others may have written it, or if it is damaged.
+[[nodiscard]] std::optional<BaselineIndex> OpenIndex(const std::filesystem::path& path);
+
+// Notes in an index that the report, whose bytes are the same, has another state.
+void RenewIndex(const std::filesystem::path& path, const IndexedReport& report);
+
+// Writes an index, or leaves what is there. Removes the oldest of very many.
+void KeepIndex(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace leakgate
