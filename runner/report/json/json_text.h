@@ -117,6 +117,7 @@ class JsonText {
     if (!is_first) BreakLine(depth);
     text_ += ']';
   }
+  void Append(const SharedStack& stack, std::size_t depth) { Append(stack.get(), depth); }
   template <typename T>
   void Append(const std::map<std::string, T>& values, std::size_t depth) {
     JsonText members(text_, depth);
