@@ -4,6 +4,7 @@
 
 #include "common/live_slot.h"
 #include "runner/base/descriptors.h"
+#include "runner/base/large_pages.h"
 #include "runner/region/region_reader.h"
 #include "runner/region/shared_copy.h"
 
@@ -31,6 +32,12 @@ class LiveWords {
  private:
   const std::atomic<std::uint32_t>* words_;
 };
+
+// Makes room for `count` blocks.
+void Reserve(std::vector<LiveBlock>& blocks, std::size_t count) {
+  blocks.reserve(count);
+  PreferLargePages(blocks.data(), blocks.capacity() * sizeof(LiveBlock));
+}
 
 // The words [begin, end) of a chunk, in a part of it that has pages.
 struct Stretch {
@@ -125,7 +132,7 @@ Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::
 template <typename IsWanted>
 Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(IsWanted is_wanted) const {
   std::vector<LiveBlock> found;
-  found.reserve(EstimateBlockCount());
+  Reserve(found, EstimateBlockCount());
   const auto scan = [&](const Stretch& stretch) {
     for (std::uint64_t i = stretch.begin; i < stretch.end; ++i) {
       const std::uint32_t word = stretch.words.Acquire(i);
@@ -179,7 +186,7 @@ Expected<void> RegionReader::VisitBlocks(const UseBlocks& use) const {
 
 Expected<HeapCopy> RegionReader::CopyHeap() const {
   HeapCopy heap;
-  heap.blocks.reserve(EstimateBlockCount());
+  Reserve(heap.blocks, EstimateBlockCount());
   const auto scan = [&](const Stretch& stretch) {
     for (std::uint64_t page = stretch.begin; page < stretch.end; page += kWordsPerHeapPage) {
       bool is_heap = false;

@@ -4,7 +4,8 @@ one that libunwind finds from the same frame. What differs is a bug, or stands i
 
 Usage: check.py --leakgate PATH suite NAME        the real suite, built by tests/real/build.py
        check.py --leakgate PATH programs PROGRAM...
-       check.py --leakgate PATH passes PROGRAM    the same, and its own tests must pass, and leave nothing
+       check.py --leakgate PATH passes PROGRAM [ARGS...]
+                                                  the same of one, and its own tests must pass, and leave nothing
        check.py --leakgate PATH detects KIND COUNT PROGRAM [ARGS...]
                                                   exactly COUNT stacks must differ, all by KIND
 """
@@ -96,7 +97,7 @@ def main() -> None:
         problems = check("fixtures", options.leakgate, commands)
     elif options.what == "passes":
         program = options.arguments[0]
-        problems = check(program, options.leakgate, {program: [program]}, must_pass=True)
+        problems = check(program, options.leakgate, {program: options.arguments}, must_pass=True)
     else:
         kind, count, *command = options.arguments
         assert kind in KINDS

@@ -28,6 +28,7 @@ __attribute__((noinline)) void* MallocOtherwise(std::size_t bytes) {
 // freeing stack is to be recorded.
 __attribute__((noinline)) void FreeOtherwise(void* block, std::uint64_t caller_pc,
                                              std::uint64_t caller_sp, std::uint64_t caller_fp) {
+  if (TracesLibcFree() && RecordFreeInWindow(block, FreeKind::kFree)) return g_host.free(block);
   if (bootstrap_heap::Owns(block) || CurrentRoute() == Route::kBootstrap) return;
   const FreeCall call{FreeKind::kFree, {caller_pc, caller_sp, caller_fp}};
   if (IsTracing() && !(TakesStacksOf(leakgate::kStacksOfFree) && RecordFreeByStack(block, call))) {

@@ -93,6 +93,7 @@ struct Delete {
   __attribute__((noinline)) static void Otherwise(void* block, std::uint64_t caller_pc,
                                                   std::uint64_t caller_sp, std::uint64_t caller_fp,
                                                   Rest... rest) {
+    if (TracesRuntimeDelete() && RecordFreeInWindow(block, kKind)) return g_host.free(block);
     const Route route = CurrentRoute();
     if (g_host.operators == OperatorSource::kProgram) return kHost(block, rest...);
     const FreeCall call{kKind, {caller_pc, caller_sp, caller_fp}};

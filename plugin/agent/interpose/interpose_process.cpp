@@ -33,10 +33,21 @@ using Main = int (*)(int, char**, char**);
 
 constinit Main g_main = nullptr;
 
+// Calls main last, so that main takes this frame's place.
+__attribute__((noinline)) int CallMain(int count, char** arguments, char** environment) {
+  static constinit std::atomic<bool> has_been_called{false};
+  const bool is_again = has_been_called.exchange(true, std::memory_order_relaxed);
+  const CallerFrame caller = LEAKGATE_CALLER();
+  // All that is outward is the C library's, and the one that calls this is entered once.
+  NoteFirstFrame(is_again ? FirstFrame{}
+                          : FirstFrame{caller.pc, caller.sp, leakgate::kMaxStackDepth});
+  return g_main(count, arguments, environment);
+}
+
 // The last moment at which what the program still holds is held: exit handlers come next. A fork
 // child returns from main as well, and has no region that it could announce that in.
 int MainAndItsEnd(int count, char** arguments, char** environment) {
-  const int status = g_main(count, arguments, environment);
+  const int status = CallMain(count, arguments, environment);
   if (CurrentRoute() == Route::kTrace) AnnounceProcessEnd();
   return status;
 }

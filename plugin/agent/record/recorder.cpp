@@ -111,13 +111,16 @@ std::uint32_t ContextOf(ThreadState& thread) {
   return known.context;
 }
 
+// The window and phase that are current: what a thread's shard counts for, or soon will.
+Charge CurrentCharge() {
+  return {g_region.header().current_window.load(std::memory_order_relaxed), CurrentPhase()};
+}
+
 // The thread counts for the current window and phase from now on. What it allocates there
 // needs a context of its own: see Refresh.
 void MoveToCurrentWindow(ThreadState& thread) {
-  const Charge charge{g_region.header().current_window.load(std::memory_order_relaxed),
-                      CurrentPhase()};
-  const Charge before = ChargeOf(*thread.shard);
-  if (before.window == charge.window && before.phase == charge.phase) return;
+  const Charge charge = CurrentCharge();
+  if (ChargeOf(*thread.shard) == charge) return;
   NotePhaseOf(charge.phase, thread.thread);
   HandOver(*thread.shard, charge);
   thread.ForgetContext();
@@ -138,9 +141,16 @@ void MoveToCurrentWindow(ThreadState& thread) {
   return true;
 }
 
-Charge ChargeOf(const LiveRecord& record) {
-  const ContextRecord& context = g_region.contexts()[record.context];
-  return {context.window, context.phase};
+Charge ChargeOfContext(std::uint32_t context) {
+  const ContextRecord& record = g_region.contexts()[context];
+  return {record.window, record.phase};
+}
+Charge ChargeOf(const LiveRecord& record) { return ChargeOfContext(record.context); }
+
+// Whether the shard counts for the window and phase that are current, and `context` is of them.
+bool IsOfNow(const CounterShard& shard, std::uint32_t context) {
+  const Charge now = CurrentCharge();
+  return agent::ChargeOf(shard) == now && ChargeOfContext(context) == now;
 }
 
 constexpr auto kNoStack = static_cast<std::uint32_t>(UnwindEnd::kNotTaken);
@@ -322,6 +332,23 @@ bool RecordFreeByStack(void* block, const FreeCall& call) {
   }
   BecomeReady(thread);
   return stack != nullptr;
+}
+
+bool RecordFreeInWindow(void* block, FreeKind kind) {
+  ThreadState* const thread = t_thread.ready;
+  const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
+  if (thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot, KindsFreedBy(kind))) {
+    return false;
+  }
+  BecomeBusy();
+  const LiveRest rest = LiveMap::RestAt(slot);
+  const bool is_of_now = IsOfNow(*thread->shard, rest.context);
+  if (is_of_now) {
+    LiveMap::Clear(slot);
+    AddBlock(thread->shard->freed_here, LiveMap::SizeAt(slot, rest));
+  }
+  BecomeReady(thread);
+  return is_of_now;
 }
 
 std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {

@@ -108,6 +108,10 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind 
   return true;
 }
 
+// The same for a block of the present window that another thread has allocated, or that this one
+// has in another context of it. Called where RecordFreeHere has returned false.
+bool RecordFreeInWindow(void* block, FreeKind kind);
+
 // Returns the context of what this thread allocates now. Counts a drop and returns 0 if there is
 // none to be had. Settles windows.
 [[nodiscard]] std::uint32_t ContextNow(Recording recording);

@@ -102,6 +102,10 @@ void CancelTicket(ThreadTicket* ticket) {
 }
 
 void* RunTicket(void* given) {
+  // Called by the C library's first function of the thread, which the very first calls. Were there
+  // a function of somebody else's in between, that might come by again.
+  const CallerFrame caller = LEAKGATE_CALLER_FRAME();
+  NoteFirstFrame({.pc = caller.pc, .sp = caller.sp, .most_outward = 1});
   auto* const ticket = static_cast<ThreadTicket*>(given);
   const ThreadFunction function = ticket->function;
   void* const argument = ticket->argument;

@@ -31,6 +31,7 @@ pthread_key_t g_key;
 thread_local constinit std::uint32_t t_id = 0;
 thread_local constinit std::uint32_t t_span = 0;
 thread_local constinit int t_destructor_rounds = 0;
+thread_local constinit FirstFrame t_first_frame{};
 
 constexpr std::uint32_t kSharedId = kMaxThreads - 1;
 
@@ -155,6 +156,7 @@ void Take(ThreadState& state) {
   state.epoch = 0;
   state.context = 0;
   state.memo.Forget();
+  state.memo.BeginAt(t_first_frame);
   state.trail.depth = 0;
   state.opening_window = 0;
   state.closing_window = 0;
@@ -211,6 +213,11 @@ void BeginThread(ThreadOrigin origin) {
   if (!IsTracing() || t_span == g_span) return;
   const bool is_known = origin.span == g_span;
   Register(is_known ? origin : ThreadOrigin{});
+}
+
+void NoteFirstFrame(const FirstFrame& first) {
+  t_first_frame = first;
+  if (t_thread.state != nullptr) t_thread.state->memo.BeginAt(first);
 }
 
 bool MakeThread() {

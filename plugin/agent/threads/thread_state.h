@@ -82,6 +82,9 @@ struct ThreadOrigin {
 // by here are registered when they first allocate. REQUIRES: tracing is on.
 void BeginThread(ThreadOrigin origin);
 
+// Notes the frame that calls main, or this thread's own function: see unwind/stack_memo.h.
+void NoteFirstFrame(const FirstFrame& first);
+
 // Makes this thread's state if it has none of this span. Counts a drop and returns false if there
 // is no memory. REQUIRES: tracing is on.
 [[nodiscard]] bool MakeThread();

@@ -7,7 +7,7 @@ namespace leakgate::agent {
 std::optional<std::uint32_t> StackMemo::Find(const CallerFrame& caller) {
   Set& set = SetOf(caller);
   for (Entry& entry : set.ways) {
-    if (!IsAt(entry, caller) || !Holds(entry)) continue;
+    if (!IsAt(entry, caller) || !HoldsInnermost(entry) || !Holds(entry)) continue;
     std::swap(set.ways[0], entry);
     return set.ways[0].stack;
   }
@@ -15,8 +15,10 @@ std::optional<std::uint32_t> StackMemo::Find(const CallerFrame& caller) {
 }
 
 void StackMemo::Remember(const CallerFrame& caller, const StackTrail& trail, std::uint32_t id) {
-  const std::uint32_t slots = trail.slot_count();
-  if (!trail.is_provable || slots == 0) return;
+  const std::uint32_t end = trail.slot_count();
+  const std::uint32_t outermost = FirstSlotToProve(trail);
+  if (!trail.is_provable || outermost == end) return;
+  const std::uint32_t slots = end - outermost;
   const std::uint32_t size = (slots + 2 * kStride - 1) / (2 * kStride) * kStride;
   if (arena_used_ + size > kArenaSize) Forget();
 
@@ -24,7 +26,7 @@ void StackMemo::Remember(const CallerFrame& caller, const StackTrail& trail, std
   Words* const begin = &arena_[arena_used_];
   arena_used_ += size;
   for (std::uint32_t i = 0; i < 2 * size; ++i) {
-    const StackSlot& slot = trail.slots[i < slots ? slots - 1 - i : 0];
+    const StackSlot& slot = trail.slots[i < slots ? end - 1 - i : outermost];
     begin[i / 2].values[i % 2] = slot.value;
     begin[i / 2].addresses[i % 2] = reinterpret_cast<const std::uint64_t*>(slot.address);
   }
@@ -37,6 +39,17 @@ void StackMemo::Remember(const CallerFrame& caller, const StackTrail& trail, std
              .stack = id,
              .depends_on_fp = trail.innermost().depends_on_fp,
              .reserved = {}};
+}
+
+// Those further out are the first frame's and of what called it. Trails are from the outermost
+// frame inwards, so it is among the first, if it is there.
+std::uint32_t StackMemo::FirstSlotToProve(const StackTrail& trail) const {
+  if (first_.pc == 0 || trail.end != UnwindEnd::kOutermost) return 0;
+  std::uint32_t index = 0;
+  while (index < trail.depth && trail.frames[index].sp > first_.sp) ++index;
+  if (index == trail.depth || index > first_.most_outward) return 0;
+  const TrailFrame& frame = trail.frames[index];
+  return frame.sp == first_.sp && frame.pc == first_.pc ? frame.slot_end : 0;
 }
 
 void StackMemo::Forget() {

@@ -7,6 +7,21 @@
 // through several callers. The words are in an arena. When it is full, everything is forgotten, and
 // the stacks that are still in use come back.
 //
+// What is outward of the thread's first frame is not proved again and again. The first frame is the
+// one that calls main, or the thread's own function:
+//
+//   malloc < Work < Run < main < MainAndItsEnd < __libc_start_call_main < __libc_start_main <
+//   _start
+//                              first frame     |  left out: these three return addresses
+//
+// It is entered once in the life of its thread. So wherever a walk comes to it, which the words
+// further in and the return address into it prove, it is the same call of the same function, whose
+// callers wait for it and have not moved. That does not hold for any other frame: a function that
+// may be called twice may be called from two places, and nothing that happens in between needs to
+// come by here. (Not even for those outward of a test: a stack that is copied back, as some
+// coroutines are, has all of a test's frames below callers of its own.) Once the first frame has
+// been left, by whatever way, nothing leads to it, so the words that are compared do not hold.
+//
 // Only its own thread uses it.
 #pragma once
 
@@ -20,6 +35,14 @@
 #include LEAKGATE_ARCH(stack_words)
 
 namespace leakgate::agent {
+
+// A frame that is entered once in its thread's life: `pc` and `sp` are what it goes on with when
+// the call that it waits for returns. In an unknown one, pc is 0, which no frame's is.
+struct FirstFrame {
+  std::uint64_t pc = 0;
+  std::uint64_t sp = 0;
+  std::uint32_t most_outward = 0;  // with more frames outward, it is not the one that was meant
+};
 
 class StackMemo {
  public:
@@ -45,6 +68,9 @@ class StackMemo {
   }
 
   void Forget();
+
+  // Stacks that are remembered from now on are proved up to `first` only.
+  void BeginAt(const FirstFrame& first) { first_ = first; }
 
  private:
   // The stack pointer is the same, so the addresses of the words are too.
@@ -92,9 +118,17 @@ class StackMemo {
     return __builtin_expect(StillHold(entry.words), 1);
   }
 
+  // Where stacks differ, they mostly do so in the innermost frames.
+  static bool HoldsInnermost(const Entry& entry) {
+    return StillHold({entry.words.begin, entry.words.begin + kStride});
+  }
+
+  std::uint32_t FirstSlotToProve(const StackTrail& trail) const;
+
   Set sets_[kSets];
   std::uint32_t module_epoch_ = 0;
   std::uint32_t arena_used_ = 0;
+  FirstFrame first_;
   Words arena_[kArenaSize];
 };
 

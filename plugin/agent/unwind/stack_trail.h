@@ -76,14 +76,15 @@ class TrailJoin {
   // `sp`, on the stack that is being walked, so they can be read.
   void Verify() {
     is_verified_ = true;
+    const std::uint32_t end = trail_.frames[next_].slot_end;
     std::uint32_t slot = 0;
-    for (std::int32_t i = 0; i <= next_; ++i) {
-      for (; slot < trail_.frames[i].slot_end; ++slot) {
-        const StackSlot& read = trail_.slots[slot];
-        if (*reinterpret_cast<const volatile std::uint64_t*>(read.address) != read.value) return;
-      }
-      last_valid_ = i;
-    }
+    while (slot != end && Holds(trail_.slots[slot])) ++slot;
+    last_valid_ = next_;
+    while (last_valid_ >= 0 && trail_.frames[last_valid_].slot_end > slot) --last_valid_;
+  }
+
+  static bool Holds(const StackSlot& slot) {
+    return *reinterpret_cast<const volatile std::uint64_t*>(slot.address) == slot.value;
   }
 
   const StackTrail& trail_;

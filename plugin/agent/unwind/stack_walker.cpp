@@ -169,8 +169,11 @@ bool StackWalker::ReadSlot(UnwindRule::Slot slot, std::int32_t offset, const Pos
 
 const RuleCache::Entry& StackWalker::Lookup(ModuleTable& modules, std::uint64_t lookup_pc) {
   RuleCache::Entry& entry = rules_.Slot(lookup_pc);
-  if (entry.lookup_pc == lookup_pc) return entry;
+  return entry.lookup_pc == lookup_pc ? entry : MakeRule(modules, lookup_pc, entry);
+}
 
+const RuleCache::Entry& StackWalker::MakeRule(ModuleTable& modules, std::uint64_t lookup_pc,
+                                              RuleCache::Entry& entry) {
   ++rules_made_;
   const ModuleView module = modules.Find(lookup_pc);
   entry = {lookup_pc, module.id, FindRule(module.section, lookup_pc, row_reader_)};

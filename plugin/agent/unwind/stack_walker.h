@@ -59,14 +59,18 @@ class StackWalker {
   };
   enum class Step : std::uint8_t { kStepped, kEnded, kNeedsRegisters };
 
-  void Append(const Passed& passed, StackTrail& trail);
-  Step StepOut(const UnwindRule& rule, Position& at, Passed& passed, UnwindEnd& end);
-  bool ReadCfa(const UnwindRule& rule, const Position& at, Passed& passed, std::uint64_t& cfa);
-  bool ReadCaller(const UnwindRule& rule, const Position& at, std::uint64_t cfa, Passed& passed,
-                  Position& caller);
-  bool ReadSlot(UnwindRule::Slot slot, std::int32_t offset, const Position& at, std::uint64_t cfa,
-                StackSlot& read);
-  const RuleCache::Entry& Lookup(ModuleTable& modules, std::uint64_t lookup_pc);
+  // Inline, though long: a walk of one frame is most of what a new stack costs.
+  inline void Append(const Passed& passed, StackTrail& trail);
+  inline Step StepOut(const UnwindRule& rule, Position& at, Passed& passed, UnwindEnd& end);
+  inline bool ReadCfa(const UnwindRule& rule, const Position& at, Passed& passed,
+                      std::uint64_t& cfa);
+  inline bool ReadCaller(const UnwindRule& rule, const Position& at, std::uint64_t cfa,
+                         Passed& passed, Position& caller);
+  inline bool ReadSlot(UnwindRule::Slot slot, std::int32_t offset, const Position& at,
+                       std::uint64_t cfa, StackSlot& read);
+  inline const RuleCache::Entry& Lookup(ModuleTable& modules, std::uint64_t lookup_pc);
+  const RuleCache::Entry& MakeRule(ModuleTable& modules, std::uint64_t lookup_pc,
+                                   RuleCache::Entry& entry);
   void WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& caller, StackTrail& trail);
   bool LeaveAgent(ModuleTable& modules, const CallerFrame& caller, RegisterFile& registers);
 

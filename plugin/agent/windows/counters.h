@@ -34,6 +34,8 @@ struct WindowSum {
 struct Charge {
   std::uint32_t window = 0;
   std::uint32_t phase = 0;
+
+  friend bool operator==(const Charge&, const Charge&) = default;
 };
 
 inline Charge ChargeOf(const CounterShard& shard) {
@@ -82,8 +84,7 @@ inline std::uint64_t LiveBytes(const Totals& totals) {
 // at `stack`.
 inline CountedFree CountFree(CounterShard& shard, const Charge& charge, std::uint64_t size_bytes,
                              std::uint32_t stack) {
-  const Charge here = ChargeOf(shard);
-  if (here.window != charge.window || here.phase != charge.phase) {
+  if (ChargeOf(shard) != charge) {
     return CountFreeElsewhere(shard, charge, size_bytes, stack);
   }
   AddBlock(shard.freed_here, size_bytes);

@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "plugin/agent/windows/phases.h"
 #include "tests/unit/agent/traced_region.h"
 
 namespace leakgate::test {
@@ -272,6 +273,96 @@ TEST_F(RecorderTest, CountsWithoutLocksOnAThreadThatOnlyFrees) {
   LeaveWindow(window);
   EXPECT_EQ(sum.bytes, 6);
   EXPECT_EQ(counted_elsewhere, 0U);
+}
+
+class FreesOfOthersTest : public RecorderTest {
+ protected:
+  // Calls `work` on a thread that counts for the current window, as one does once it has freed or
+  // allocated there.
+  template <typename Work>
+  static void OnAThreadOfTheWindow(Work work) {
+    std::thread([&] {
+      Allocate(0x1008'0000, 1);
+      Free(0x1008'0000);
+      work();
+    }).join();
+  }
+  static bool FreeInWindow(std::uint64_t address, FreeKind kind = FreeKind::kFree) {
+    return agent::RecordFreeInWindow(At(address), kind);
+  }
+};
+
+TEST_F(FreesOfOthersTest, CountsABlockOfTheWindowWhoeverAllocatedIt) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x1006'0000, 5);
+  Allocate(0x1006'0100, 600);
+  OnAThreadOfTheWindow([] { EXPECT_TRUE(FreeInWindow(0x1006'0100)); });
+  const agent::WindowSum sum = agent::SumWindow(window);
+  const auto live = LiveIn(window);
+  LeaveWindow(window);
+  EXPECT_TRUE(sum.is_exact);
+  EXPECT_EQ(sum.bytes, 5);
+  EXPECT_EQ(sum.blocks, 1);
+  EXPECT_EQ(live, (std::map<std::uint64_t, std::uint64_t>{{0x1006'0000, 5}}));
+}
+
+// Such a free is noted one by one, too.
+TEST_F(FreesOfOthersTest, LeavesABlockOfAnEarlierWindowToRecordFree) {
+  const std::uint32_t outer = OpenWindow();
+  Allocate(0x1006'0000, 5);
+  const std::uint32_t inner = OpenWindow();
+  OnAThreadOfTheWindow([] { EXPECT_FALSE(FreeInWindow(0x1006'0000)); });
+  EXPECT_EQ(LiveIn(outer).size(), 1U);
+  LeaveWindow(inner);
+  LeaveWindow(outer);
+}
+
+TEST_F(FreesOfOthersTest, LeavesABlockToRecordFreeWhereTheThreadStillCountsForTheWindowBefore) {
+  const std::uint32_t outer = OpenWindow();
+  Allocate(0x1006'0000, 5);
+  OnAThreadOfTheWindow([] {
+    const std::uint32_t inner = OpenWindow();
+    EXPECT_FALSE(FreeInWindow(0x1006'0000));
+    LeaveWindow(inner);
+  });
+  EXPECT_EQ(LiveIn(outer).size(), 1U);
+  LeaveWindow(outer);
+}
+
+TEST_F(FreesOfOthersTest, LeavesABlockOfAnotherPhaseToRecordFree) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x1006'0000, 5);
+  OnAThreadOfTheWindow([] {
+    const std::uint32_t phase = agent::g_phase.exchange(agent::CurrentPhase() + 1);
+    EXPECT_FALSE(FreeInWindow(0x1006'0000));
+    agent::g_phase = phase;
+  });
+  EXPECT_EQ(LiveIn(window).size(), 1U);
+  LeaveWindow(window);
+}
+
+TEST_F(FreesOfOthersTest, LeavesAFreeThatMustNotBeToRecordFree) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x1006'0000, 5);
+  OnAThreadOfTheWindow([] {
+    EXPECT_FALSE(FreeInWindow(0x1006'0000, FreeKind::kDelete));
+    EXPECT_FALSE(FreeInWindow(0x1006'0100));
+    EXPECT_FALSE(FreeInWindow(0x1006'0008));
+  });
+  EXPECT_EQ(LiveIn(window).size(), 1U);
+  LeaveWindow(window);
+}
+
+// A signal's handler may come in between.
+TEST_F(FreesOfOthersTest, LeavesABlockToRecordFreeOnAThreadThatRecords) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x1006'0000, 5);
+  OnAThreadOfTheWindow([] {
+    const agent::RecordingGuard guard;
+    EXPECT_FALSE(FreeInWindow(0x1006'0000));
+  });
+  EXPECT_EQ(LiveIn(window).size(), 1U);
+  LeaveWindow(window);
 }
 
 TEST_F(RecorderTest, TakesABlockWhoseFreeWasNotSeenForGone) {

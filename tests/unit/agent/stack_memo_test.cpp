@@ -84,6 +84,70 @@ TEST(StackMemoTest, TellsCallersApartThatLeaveTheSameStackPointer) {
   EXPECT_THAT(found, ElementsAre(0U, 0U, walked[0]));
 }
 
+// Stands for the frame that calls main. It can be entered twice, which a real one cannot: so it
+// shows what is compared outward of it.
+struct First {
+  Memoised memoised;
+  std::uint64_t noted_pc_too_far = 0;
+  std::uint64_t noted_sp_too_far = 0;
+  std::uint32_t most_outward = kMaxStackDepth;
+};
+
+__attribute__((noinline)) int NoteItsCaller(First& first, Way way) {
+  const agent::CallerFrame caller = LEAKGATE_CALLER_FRAME();
+  first.memoised.memo.BeginAt({.pc = caller.pc + first.noted_pc_too_far,
+                               .sp = caller.sp + first.noted_sp_too_far,
+                               .most_outward = first.most_outward});
+  return way(first.memoised) + 1;
+}
+__attribute__((noinline)) int FirstFrameOf(First& first, Way way) {
+  return NoteItsCaller(first, way) + 1;
+}
+__attribute__((noinline)) int CallTheFirst(First& first, Way way) {
+  return FirstFrameOf(first, way) + 1;
+}
+__attribute__((noinline)) int CallTheFirstOtherwise(First& first, Way way) {
+  return FirstFrameOf(first, way) + 2;
+}
+
+// Whether the memo takes the two for one stack, which differ outward of the first frame only.
+bool IsProvedUpToTheFirstFrame(First& first) {
+  CallTheFirst(first, ByOneWay);
+  CallTheFirstOtherwise(first, ByOneWay);
+  return first.memoised.found != 0;
+}
+
+TEST(StackMemoTest, ProvesNothingOutwardOfTheFirstFrame) {
+  const auto first = std::make_unique<First>();
+  EXPECT_TRUE(IsProvedUpToTheFirstFrame(*first));
+}
+
+TEST(StackMemoTest, ProvesTheReturnIntoTheFirstFrame) {
+  const auto first = std::make_unique<First>();
+  for (const Way way : {ByOneWay, ByOtherWay, ByOneWay, ByOtherWay}) {
+    CallTheFirst(*first, way);
+    if (first->memoised.found != 0) {
+      EXPECT_EQ(first->memoised.found, first->memoised.walked);
+    }
+  }
+}
+
+TEST(StackMemoTest, ProvesAllWhereTheFirstFrameIsNotTheOneThatWasNoted) {
+  const auto by_pc = std::make_unique<First>();
+  by_pc->noted_pc_too_far = 1;
+  EXPECT_FALSE(IsProvedUpToTheFirstFrame(*by_pc));
+  const auto by_sp = std::make_unique<First>();
+  by_sp->noted_sp_too_far = 16;
+  EXPECT_FALSE(IsProvedUpToTheFirstFrame(*by_sp));
+}
+
+// Somebody's function between the C library's and the thread's may be called again.
+TEST(StackMemoTest, ProvesAllWhereTooMuchIsOutwardOfTheFirstFrame) {
+  const auto first = std::make_unique<First>();
+  first->most_outward = 1;
+  EXPECT_FALSE(IsProvedUpToTheFirstFrame(*first));
+}
+
 TEST(StackMemoTest, ForgetsWhenAModuleMayHaveGone) {
   const auto memoised = std::make_unique<Memoised>();
   for (int i = 0; i < 2; ++i) {

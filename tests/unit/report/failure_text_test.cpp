@@ -213,10 +213,11 @@ TEST(FailureTextTest, ShowsTheFramesThatTellTwoFindingsApart) {
   WindowResult window = FailingTest();
   Finding first = sample::PoolFinding();
   first.stack.Edit().insert(first.stack.end() - 3, sample::FrameOf("RunTwice()", "runner.cc", 7));
-  first.stack[first.stack.size() - 3].line = 1;
+  first.stack.Edit()[first.stack.size() - 3].line = 1;
   Finding second = first;
-  second.stack[first.stack.size() - 3].line = 2;
-  first.stack[first.stack.size() - 3].file = second.stack[first.stack.size() - 3].file = "main.cc";
+  second.stack.Edit()[first.stack.size() - 3].line = 2;
+  first.stack.Edit()[first.stack.size() - 3].file =
+      second.stack.Edit()[first.stack.size() - 3].file = "main.cc";
   window.findings = {first, second};
 
   EXPECT_THAT(FailureText(window, kPlain), HasSubstr("main.cc:1\n"));
@@ -227,7 +228,7 @@ TEST(FailureTextTest, ShowsTheInnerFramesThatTellTwoFindingsApart) {
   WindowResult window = FailingTest();
   const Finding first = sample::PoolFinding();
   Finding second = first;
-  second.stack[0].line += 1;
+  second.stack.Edit()[0].line += 1;
   window.findings = {first, second};
 
   EXPECT_THAT(FailureText(window, kPlain), HasSubstr("new_allocator.h:137\n"));
@@ -258,7 +259,7 @@ TEST(FailurePositionTest, IsTheCallSiteOfTheLargestFinding) {
 TEST(FailurePositionTest, PassesOverFindingsWithoutASource) {
   WindowResult window = FailingTest();
   window.findings.insert(window.findings.begin(), PoolFinding());
-  window.findings[0].stack[2].file.clear();
+  window.findings[0].stack.Edit()[2].file.clear();
   window.findings.insert(window.findings.begin(), PoolFinding());
   window.findings[0].user_frame.reset();
 
@@ -268,7 +269,7 @@ TEST(FailurePositionTest, PassesOverFindingsWithoutASource) {
 TEST(FailurePositionTest, IsNeverInTheFramework) {
   WindowResult window = FailingTest();
   window.findings = {FrameworkFinding({160, 1}, "gmock registry")};
-  window.findings[0].stack[0].file = "/usr/src/gmock.cc";
+  window.findings[0].stack.Edit()[0].file = "/usr/src/gmock.cc";
   window.findings[0].user_frame = 0;
 
   EXPECT_EQ(FailurePosition(window), std::nullopt);

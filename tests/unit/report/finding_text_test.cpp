@@ -80,7 +80,7 @@ TEST(FindingTextTest, TellsGoogleTestAndMainInOneLine) {
 
 TEST(FindingTextTest, MarksInlinedFrames) {
   Finding finding = FindingWith({FrameOf("f()"), FrameOf("g()")});
-  finding.stack[0].inlined = true;
+  finding.stack.Edit()[0].inlined = true;
 
   EXPECT_THAT(TextOf(finding), HasSubstr("  > f() [inlined]"));
 }

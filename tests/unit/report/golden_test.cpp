@@ -21,7 +21,7 @@ Finding CopyFinding() {
       FrameOf("strdup"),
       FrameOf("net::SessionCache::Put(char const*)", "/home/me/project/src/net/session.cc", 57),
       FrameOf("HttpTest_KeepAlive_Test::TestBody()", "/home/me/project/tests/http_test.cc", 29)};
-  finding.stack[1].inlined = true;
+  finding.stack.Edit()[1].inlined = true;
   finding.user_frame = 1;
   finding.stack_end = UnwindEnd::kDepthLimit;
   return finding;

@@ -62,7 +62,7 @@ TEST(MappedTextTest, IsNothingWhereNothingIsMapped) { EXPECT_EQ(TextOf(With("A.B
 TEST(MappedTextTest, IsAtTheCallSiteOfTheMappingWhereNothingElseIsOver) {
   WindowResult window = sample::FailingTest();
   window.mappings = {MappedFinding()};
-  window.mappings[0].stack[*window.mappings[0].user_frame].line = 99;
+  window.mappings[0].stack.Edit()[*window.mappings[0].user_frame].line = 99;
   EXPECT_EQ(FailurePosition(window)->line, 88);
   window.violations = {sample::Over("mapped_bytes", 4096, 0)};
   EXPECT_EQ(FailurePosition(window)->line, 99);

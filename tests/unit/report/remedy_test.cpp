@@ -125,7 +125,7 @@ TEST(RemedyTest, AllowsThreeCallSitesAtMost) {
   window.findings.clear();
   for (const char* const function : {"net::A()", "net::B()", "net::C()", "net::D()"}) {
     window.findings.push_back(sample::LostFinding());
-    window.findings.back().stack[2].function = function;
+    window.findings.back().stack.Edit()[2].function = function;
   }
   const BudgetFile budget =
       Parse(R"({"component": "net", "allowances": [)" + RemedyJson(window) + "]}");

@@ -143,7 +143,7 @@ TEST(IssueTest, TheIterationsOfATestAreOneIssue) {
 TEST(IssueTest, TwoCallSitesOfOneFunctionAreTwoIssues) {
   WindowResult window = sample::FailingUncoveredTest();
   window.findings.push_back(window.findings[0]);
-  window.findings[1].stack[2].line = 90;
+  window.findings[1].stack.Edit()[2].line = 90;
 
   const std::vector<Issue> issues = Issues(sample::RunOf({window}));
 
@@ -217,19 +217,19 @@ TEST(FingerprintTest, StaysWhenTheStandardLibraryOrGoogleTestChanges) {
   Finding finding = sample::LostFinding();
   finding.stack.Edit().erase(finding.stack.begin());
   finding.user_frame = 1;
-  finding.stack.pop_back();
+  finding.stack.Edit().pop_back();
   EXPECT_EQ(FingerprintFor("lost", finding), FingerprintFor("lost", sample::LostFinding()));
 }
 
 TEST(FingerprintTest, StaysWhenAParameterOrATemplateArgumentChanges) {
   Finding finding = sample::LostFinding();
-  finding.stack[2].function = "net::Pool::Grow(int)";
+  finding.stack.Edit()[2].function = "net::Pool::Grow(int)";
   EXPECT_EQ(FingerprintFor("lost", finding), FingerprintFor("lost", sample::LostFinding()));
 }
 
 TEST(FingerprintTest, TellsFunctionsAndRulesApart) {
   Finding other = sample::LostFinding();
-  other.stack[2].function = "net::Pool::Shrink(unsigned long)";
+  other.stack.Edit()[2].function = "net::Pool::Shrink(unsigned long)";
   const std::string fingerprint = FingerprintFor("lost", sample::LostFinding());
   EXPECT_NE(FingerprintFor("lost", other), fingerprint);
   EXPECT_NE(FingerprintFor("steady", sample::LostFinding()), fingerprint);
@@ -246,7 +246,7 @@ TEST(FingerprintTest, OfWhatHasNoNameIsItsModule) {
 
 TEST(CallSiteTest, IsTheNextFrameOutwardsWithAFile) {
   Finding finding = sample::LostFinding();
-  finding.stack[2].file.clear();
+  finding.stack.Edit()[2].file.clear();
   EXPECT_EQ(PositionOf(finding, sample::kProject), (FilePosition{"src/net/client.cc", 41}));
   finding.stack.Edit().clear();
   finding.user_frame.reset();

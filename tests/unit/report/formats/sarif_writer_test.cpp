@@ -49,7 +49,7 @@ TEST(SarifTest, NamesFilesElsewhereInFull) {
 
 TEST(SarifTest, EscapesPathsAsUris) {
   RunResult run = sample::RunOf({sample::FailingUncoveredTest()});
-  run.windows[0].findings[0].stack[2].file = "/home/me/project/a b#c%.cc";
+  run.windows[0].findings[0].stack.Edit()[2].file = "/home/me/project/a b#c%.cc";
   EXPECT_EQ(Results(run)[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
             "a%20b%23c%25.cc");
 }

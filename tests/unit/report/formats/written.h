@@ -31,7 +31,7 @@ inline Finding SteadyFinding() {
       FrameOf("strdup"),
       FrameOf("net::SessionCache::Put(char const*)", "/home/me/project/src/net/session.cc", 57),
       FrameOf("HttpTest_KeepAlive_Test::TestBody()", "/home/me/project/tests/http_test.cc", 29)};
-  finding.stack[1].inlined = true;
+  finding.stack.Edit()[1].inlined = true;
   finding.kind = AllocationKind::kMalloc;
   finding.user_frame = 1;
   return finding;
@@ -127,9 +127,9 @@ inline RunResult HostileRun() {
     window.violations[0].component = name;
     for (Finding& finding : window.findings) {
       finding.holder = name;
-      finding.stack[2].function = name;
-      finding.stack[2].file = "/home/me/project/" + name.substr(2);
-      finding.stack[3].module = "/lib/" + name.substr(2);
+      finding.stack.Edit()[2].function = name;
+      finding.stack.Edit()[2].file = "/home/me/project/" + name.substr(2);
+      finding.stack.Edit()[3].module = "/lib/" + name.substr(2);
     }
     WindowResult inconclusive = InconclusiveTest(name + "I", name);
     windows.push_back(window);
