@@ -227,7 +227,8 @@ void MarkStatic(const RegionReader& region,
       continue;
     }
     facts.disposition = Disposition::kOneTime;
-    facts.explanation = "made by the initialiser of a static variable, which runs once";
+    facts.explanation =
+        "made by what runs once: the initialiser of a static variable, or std::call_once";
   }
 }
 

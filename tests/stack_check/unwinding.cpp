@@ -13,7 +13,6 @@
 #include <csetjmp>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <sstream>
@@ -303,82 +302,6 @@ TEST_F(UnwindingTest, OnOtherContextsStacks) {
     }
     munmap(stack, kBytes);
   }
-}
-
-// A coroutine that keeps its frames elsewhere while it waits, and puts them back where they were,
-// below a caller that is another by then: the inner frames are the same to the last word.
-class CopiedStack {
- public:
-  // Runs what leads to Inner, and then Inner's rest below a second caller.
-  static void RunTwice(void (*first)(), void (*second)()) {
-    g_is_kept = false;
-    for (const auto way : {first, second, first, second}) {
-      g_is_over = false;
-      getcontext(&g_top);
-      if (!g_is_over) way();
-    }
-  }
-
-  __attribute__((noinline)) static void Enter() {
-    if (g_is_kept) {
-      setcontext(&g_putting_back);
-    } else {
-      Inner();
-    }
-    asm volatile("");
-  }
-
- private:
-  __attribute__((noinline)) static void Inner() {
-    for (int i = 0; i < 3; ++i) AllocateHere();
-    getcontext(&g_inside);
-    if (!g_is_kept) Keep(static_cast<char*>(__builtin_frame_address(0)) + 2 * sizeof(void*));
-    for (int i = 0; i < 3; ++i) AllocateHere();
-    g_is_over = true;
-    setcontext(&g_top);
-  }
-
-  // The part of the stack from Inner's innermost word to `end`.
-  static void Keep(char* end) {
-    g_begin = reinterpret_cast<char*>(g_inside.uc_mcontext.gregs[REG_RSP]);
-    g_bytes = static_cast<std::size_t>(end - g_begin);
-    ASSERT_LE(g_bytes, sizeof(g_kept));
-    std::memcpy(g_kept, g_begin, g_bytes);
-    getcontext(&g_putting_back);
-    g_putting_back.uc_stack.ss_sp = g_other_stack;
-    g_putting_back.uc_stack.ss_size = sizeof(g_other_stack);
-    g_putting_back.uc_link = nullptr;
-    makecontext(&g_putting_back, PutBack, 0);
-    g_is_kept = true;
-  }
-
-  static void PutBack() {
-    std::memcpy(g_begin, g_kept, g_bytes);
-    setcontext(&g_inside);
-  }
-
-  static inline ucontext_t g_top;
-  static inline ucontext_t g_inside;
-  static inline ucontext_t g_putting_back;
-  static inline volatile bool g_is_over;
-  static inline volatile bool g_is_kept;
-  static inline char* g_begin;
-  static inline std::size_t g_bytes;
-  static inline char g_kept[4096];
-  alignas(16) static inline char g_other_stack[16 * 1024];
-};
-
-__attribute__((noinline)) void EnterByOneWay() {
-  CopiedStack::Enter();
-  asm volatile("");
-}
-__attribute__((noinline)) void EnterByOtherWay() {
-  CopiedStack::Enter();
-  asm volatile("nop");  // or the compiler makes one function of the two
-}
-
-TEST_F(UnwindingTest, BelowACallerThatAStackIsCopiedBackTo) {
-  CopiedStack::RunTwice(EnterByOneWay, EnterByOtherWay);
 }
 
 TEST_F(UnwindingTest, FromHandWrittenAssembly) {
