@@ -211,16 +211,15 @@ class Shapes {
   static constexpr unsigned kMostCodes = 1U << 16;
 
   static bool Add(Dwarf_Abbrev* abbrev, const UnitShape& unit, Shape& shape) {
-    std::size_t count = 0;
-    if (dwarf_getattrcnt(abbrev, &count) != 0) return false;
     bool has_code = false;
     bool has_location = false;
     shape.is_fixed = true;
-    for (std::size_t i = 0; i < count; ++i) {
-      unsigned name = 0;
-      unsigned form = 0;
-      Dwarf_Off ignored = 0;
-      if (dwarf_getabbrevattr(abbrev, i, &name, &form, &ignored) != 0) return false;
+    unsigned name = 0;
+    unsigned form = 0;
+    Dwarf_Off ignored = 0;
+    // It fails behind the last one. dwarf_getattrcnt counts constants of the abbreviation itself as
+    // attributes (elfutils 0.188).
+    for (std::size_t i = 0; dwarf_getabbrevattr(abbrev, i, &name, &form, &ignored) == 0; ++i) {
       std::optional<AttributeStep> step = StepOver(form, unit);
       if (!step) return false;
       step->is_location = name == DW_AT_location && form == DW_FORM_exprloc;

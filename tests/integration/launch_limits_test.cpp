@@ -24,7 +24,7 @@ void ExpectGated(const std::string& set_up) {
 TEST(LaunchLimitsTest, FewDescriptorsAreEnough) { ExpectGated("ulimit -n 32"); }
 
 TEST(LaunchLimitsTest, TooFewDescriptorsToRepeatATestLeaveItUnconfirmed) {
-  const CommandResult result = RunCommand(Behind("ulimit -n 16", Gated(kLeaks, {"--strict"})));
+  const CommandResult result = RunCommand(Behind("ulimit -n 12", Gated(kLeaks, {"--strict"})));
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.standard_error, HasSubstr("Too many open files"));
   EXPECT_THAT(result.standard_error, HasSubstr("Launch.Leaks"));

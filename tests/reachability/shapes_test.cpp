@@ -32,8 +32,9 @@ class ShapesTest : public testing::Test {
   // sizes.
   static std::string HolderOf(std::uint64_t size) {
     const std::vector<BlockReach> reaches = program_->ReachOf(size);
-    return reaches.empty() ? "no such block"
-                           : HolderText(*reaches.front().holder, [](auto) { return ""; });
+    if (reaches.empty()) return "no such block";
+    if (reaches.front().holder == nullptr) return "";
+    return HolderText(*reaches.front().holder, [](auto) { return ""; });
   }
 
   static inline TracedProgram* program_ = nullptr;
