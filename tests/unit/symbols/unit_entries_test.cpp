@@ -115,7 +115,7 @@ TEST_P(UnitEntriesTest, AreThoseThatAWalkFinds) {
     variables += walked.variables.size();
   }
   EXPECT_GT(functions, 5U);
-  EXPECT_GE(variables, 5U);  // compilers leave out some
+  EXPECT_GE(variables, 3U);  // optimisers leave out some
 }
 
 INSTANTIATE_TEST_SUITE_P(, UnitEntriesTest,
