@@ -32,9 +32,18 @@ class SymbolCacheTest : public testing::Test {
     const std::uint64_t address = library_.Call("Pool");
     return variables.At(library_.file().string(), address - ModuleOf(address).bias);
   }
-  // Makes what is kept tell something that no debug information would.
   KeptSymbols* KeptIn(SymbolCache& cache, const std::string& build_id) {
     return cache.For(library_.file().string(), DebugSource::kAnyFile, build_id);
+  }
+  // Has what is kept tell a name that no debug information would: so it is seen where it is used.
+  void SaveAnotherName() {
+    const std::uint64_t pc = library_.Call("Grow");
+    const Module module = ModuleOf(pc);
+    SymbolCache cache(folder_);
+    Frame other;
+    other.function = "Other";
+    KeptIn(cache, module.build_id)->Keep(KeptSymbols::Kind::kFrames, pc - module.bias, {other});
+    cache.Save();
   }
   std::size_t Files() const {
     return static_cast<std::size_t>(
@@ -69,29 +78,14 @@ TEST_F(SymbolCacheTest, TheNextRunTakesWhatIsKept) {
   EXPECT_EQ(LookForVariable(cache), variable);
 }
 
-// What is kept is what counts: this is how the tests here see that it is used.
 TEST_F(SymbolCacheTest, WhatIsKeptIsNotFoundOutAgain) {
-  const std::uint64_t pc = library_.Call("Grow");
-  const Module module = ModuleOf(pc);
-  SymbolCache cache(folder_);
-  Frame other;
-  other.function = "Other";
-  KeptIn(cache, module.build_id)->Keep(KeptSymbols::Kind::kFrames, pc - module.bias, {other});
-  cache.Save();
+  SaveAnotherName();
   SymbolCache next(folder_);
   EXPECT_EQ(Look(next).front().function, "Other");
 }
 
 TEST_F(SymbolCacheTest, AChangedFileIsReadAnew) {
-  const std::uint64_t pc = library_.Call("Grow");
-  const Module module = ModuleOf(pc);
-  {
-    SymbolCache cache(folder_);
-    Frame other;
-    other.function = "Other";
-    KeptIn(cache, module.build_id)->Keep(KeptSymbols::Kind::kFrames, pc - module.bias, {other});
-    cache.Save();
-  }
+  SaveAnotherName();
   ASSERT_EQ(::chmod(library_.file().c_str(), 0700), 0);  // changes the time of its last change
   ASSERT_EQ(::chmod(library_.file().c_str(), 0755), 0);
   SymbolCache cache(folder_);
@@ -116,15 +110,7 @@ TEST_F(SymbolCacheTest, AFolderThatOthersMayWriteToIsNotUsed) {
 }
 
 TEST_F(SymbolCacheTest, AFileThatOthersMayWriteToIsNotRead) {
-  const std::uint64_t pc = library_.Call("Grow");
-  const Module module = ModuleOf(pc);
-  {
-    SymbolCache cache(folder_);
-    Frame other;
-    other.function = "Other";
-    KeptIn(cache, module.build_id)->Keep(KeptSymbols::Kind::kFrames, pc - module.bias, {other});
-    cache.Save();
-  }
+  SaveAnotherName();
   for (const auto& entry : fs::directory_iterator(folder_)) {
     ASSERT_EQ(::chmod(entry.path().c_str(), 0666), 0);
   }
