@@ -172,6 +172,7 @@ Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
                                              .candidates = {},
                                              .variables = variables,
                                              .holders = HolderWish::kLeaveOut,
+                                             .is_known_lost = IsKnownLost(request),
                                              .asking_tid = request.asking_tid});
   if (!heap) return Unexpected(heap.error());
   WholeLook look{std::move(heap->blocks), std::move(heap->reaches)};
