@@ -110,10 +110,12 @@ std::string ReadOfUserAlone(const fs::path& path) {
 
 SymbolCache::SymbolCache(fs::path folder) {
   if (folder.empty()) return;
-  std::error_code error;
-  fs::create_directories(folder.parent_path(), error);
   constexpr mode_t kUserAlone = 0700;
-  ::mkdir(folder.c_str(), kUserAlone);
+  // A runner of root's that has kept the user's HOME must not leave a folder there which the user
+  // cannot write to.
+  const fs::path parent = folder.parent_path();
+  if (MayUseFolder(parent.parent_path())) ::mkdir(parent.c_str(), kUserAlone);
+  if (MayUseFolder(parent)) ::mkdir(folder.c_str(), kUserAlone);
   if (MayUseFolder(folder)) folder_ = std::move(folder);
 }
 

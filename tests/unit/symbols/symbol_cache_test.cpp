@@ -109,6 +109,13 @@ TEST_F(SymbolCacheTest, AFolderThatOthersMayWriteToIsNotUsed) {
   EXPECT_EQ(Files(), 0U);
 }
 
+TEST_F(SymbolCacheTest, NoFolderIsMadeWhereOthersMayWrite) {
+  ASSERT_EQ(::chmod(scratch_.path().c_str(), 0777), 0);
+  SymbolCache cache(folder_);
+  EXPECT_EQ(KeptIn(cache, ""), nullptr);
+  EXPECT_FALSE(fs::exists(folder_.parent_path()));
+}
+
 TEST_F(SymbolCacheTest, AFileThatOthersMayWriteToIsNotRead) {
   SaveAnotherName();
   for (const auto& entry : fs::directory_iterator(folder_)) {
