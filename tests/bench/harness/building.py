@@ -18,7 +18,8 @@ def run(*command: object) -> None:
 
 
 def build_leakgate(build: pathlib.Path) -> None:
-    run("cmake", "-S", CHECKOUT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo")
+    run("cmake", "-S", CHECKOUT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+        "-DLEAKGATE_BUILD_TESTS=ON", "-DLEAKGATE_BUILD_NIGHTLY=ON")
     run("cmake", "--build", build, "--target", "leakgate", "leakgate_agent", "leakgate_bench_snapshot")
 
 
