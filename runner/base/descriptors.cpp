@@ -29,6 +29,10 @@ Mapping::~Mapping() {
   if (begin_ != nullptr) ::munmap(begin_, bytes_);
 }
 
+void Mapping::LetGoOfPages() const {
+  if (begin_ != nullptr) ::madvise(begin_, bytes_, MADV_DONTNEED);
+}
+
 Mapping::Mapping(Mapping&& other) noexcept
     : begin_(std::exchange(other.begin_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 

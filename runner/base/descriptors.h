@@ -67,6 +67,10 @@ class Mapping {
   std::byte* data() const { return begin_; }
   std::size_t size() const { return bytes_; }
 
+  // Gives the pages that have been read back to the kernel. They stay in the descriptor's memory
+  // and come again when they are read.
+  void LetGoOfPages() const;
+
  private:
   Mapping(std::byte* begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {}
 

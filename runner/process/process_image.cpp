@@ -108,6 +108,11 @@ bool HasEnded(const UniqueFd& watch) {
   return ::poll(&wait, 1, 0) > 0;
 }
 
+void AwaitEnd(const UniqueFd& watch, std::chrono::milliseconds patience) {
+  pollfd wait{watch.get(), POLLIN, 0};  // poll passes over a descriptor of -1
+  ::poll(&wait, 1, static_cast<int>(patience.count()));
+}
+
 namespace {
 
 bool IsExecutableFile(const std::filesystem::path& path) {

@@ -1,6 +1,7 @@
 // Tells which file another process executes, and with which arguments.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -39,6 +40,8 @@ struct ExecutedProgram {
 [[nodiscard]] UniqueFd WatchEnd(int pid);
 // Returns true for an empty descriptor, too.
 [[nodiscard]] bool HasEnded(const UniqueFd& watch);
+// Returns as soon as the process has ended, or after `patience`.
+void AwaitEnd(const UniqueFd& watch, std::chrono::milliseconds patience);
 
 // Finds the program to run, as a shell does: `name` itself if it has a slash, else the first
 // executable of that name in PATH. Fails with a usage error if there is none, or if it cannot be

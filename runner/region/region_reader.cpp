@@ -34,9 +34,13 @@ bool RegionReader::IsWhole() const {
   if (count > kMaxWindows || CurrentWindow() >= std::max(count, 1U)) return false;
   // The agent counts a window after it has begun it.
   const auto* const windows = At<WindowRecord>(region_offset::kWindows);
-  return std::all_of(windows + std::min(count, 1U), windows + count, [](const auto& window) {
-    return IsBetween(Load(window.state), WindowState::kOpen, WindowState::kClosed);
-  });
+  constexpr std::uint32_t kReadAtOnce = 8192;
+  for (std::uint32_t id = 1; id < count; ++id) {
+    if (id % kReadAtOnce == 0) LetGoOfTables();
+    const std::uint32_t state = Load(windows[id].state);
+    if (!IsBetween(state, WindowState::kOpen, WindowState::kClosed)) return false;
+  }
+  return true;
 }
 
 std::uint32_t RegionReader::Generation() const { return CopyOf(&Header().generation); }

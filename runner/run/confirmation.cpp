@@ -7,6 +7,7 @@
 #include <exception>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "runner/attribution/call_sites.h"
 #include "runner/base/signal_end.h"
@@ -97,6 +98,25 @@ Disposition DispositionOf(const JudgedSeries& judged) {
       break;
   }
   return Disposition::kUnconfirmed;
+}
+
+// Of other tests, the repetitions take longer than to start a process. What may fail, and what is
+// about threads, mappings and descriptors, is repeated alone.
+bool MayShareProcess(const WindowResult& window) {
+  return window.status == TestStatus::kPassed && window.kind == WindowKind::kTest &&
+         CountFirstRepetitions(window) == kMostQuickRepetitions &&
+         window.descriptor_growth != DescriptorGrowth::kUnconfirmed &&
+         std::none_of(window.mappings.begin(), window.mappings.end(),
+                      [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
+}
+
+// Returns whether the first repetition made what is there, and nothing was freed later. Then no
+// other test of the process can have hidden what this one adds each time.
+bool WasBuiltOnce(const RepetitionResult& result, const AskedStack& asked) {
+  const auto judged = JudgeAsked(result.series, asked, SeriesLength::kShort);
+  return judged && !judged->is_of_all_stacks && judged->growth == Growth::kNone &&
+         DispositionOf(*judged) == Disposition::kOneTime && result.stacks_freed_later &&
+         !result.stacks_freed_later->contains(asked.stack);
 }
 
 std::int64_t SumOf(const std::vector<std::int64_t>& net) {
@@ -327,6 +347,60 @@ bool Confirmation::IsOpen(const WindowResult& window) {
   return may_be && window.status != TestStatus::kCrashed && !OpenStacks(window).empty();
 }
 
+void Confirmation::PrepareTogether(const std::vector<const WindowResult*>& windows) {
+  constexpr std::size_t kMostNameBytes = 64UL << 10;  // a variable may have twice as many
+  std::set<std::string> alone;
+  for (const WindowResult* const window : windows) {
+    if (!MayShareProcess(*window)) alone.insert(window->name);
+  }
+  AskedByTest asked;
+  std::size_t name_bytes = 0;
+  std::chrono::nanoseconds once{};
+  for (const WindowResult* const window : windows) {
+    if (alone.contains(window->name) || outcomes_.contains(window->name)) continue;
+    if (name_bytes + window->name.size() > kMostNameBytes) {
+      RepeatTogether(std::exchange(asked, {}), std::exchange(once, {}));
+      name_bytes = 0;
+    }
+    asked[window->name].merge(OpenStacks(*window));
+    name_bytes += window->name.size() + 1;
+    once += window->end - window->begin;
+  }
+  RepeatTogether(asked, once);
+}
+
+void Confirmation::RepeatTogether(const AskedByTest& asked, std::chrono::nanoseconds once) {
+  using std::chrono::milliseconds;
+  if (asked.size() < 2) return;
+  std::vector<std::string> names;
+  RepetitionRequest request;
+  request.repetitions = kMostQuickRepetitions;
+  for (const auto& [test, stacks] : asked) {
+    names.push_back(test);
+    request.call_sites.merge(SitesOf(stacks));
+  }
+  request.test = fmt::format("{}", fmt::join(names, ":"));
+  request.tells_frees = true;
+  // Should they disturb one another, the time of all must not be spent on that.
+  constexpr int kSlower = 20;
+  const auto expected = std::chrono::duration_cast<milliseconds>(kMostQuickRepetitions * once);
+  request.timeout = std::min(
+      {limits_.test, limits_.run / 8, kSlower * expected + milliseconds(std::chrono::seconds(2))});
+  const RepetitionResult result = RepeatWithin(std::move(request));
+  if (!result.problem.empty()) return;
+  for (const auto& [test, stacks] : asked) {
+    const bool is_told = std::all_of(stacks.begin(), stacks.end(), [&](const AskedStack& one) {
+      return WasBuiltOnce(result, one);
+    });
+    if (!is_told) continue;
+    Outcome& outcome = outcomes_[test];
+    outcome.asked = stacks;
+    for (const AskedStack& one : stacks) {
+      outcome.first.series[one.site][one.stack] = result.series.at(one.site).at(one.stack);
+    }
+  }
+}
+
 void Confirmation::Prepare(const WindowResult& window) {
   if (IsOpen(window)) OutcomeOf(window, OpenStacks(window));
 }
@@ -393,6 +467,12 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
   const std::set<std::string> open = why_not.empty() ? OpenTests(result) : std::set<std::string>();
   std::set<std::string> begun;
   if (why_not.empty()) {
+    std::vector<const WindowResult*> windows;
+    for (const WindowResult& window : result.windows) {
+      const bool is_repeated = ConfirmOf(window) != Confirm::kOff && Confirmation::IsOpen(window);
+      if (is_repeated) windows.push_back(&window);
+    }
+    after.PrepareTogether(windows);
     for (const WindowResult& window : result.windows) {
       if (!open.contains(window.name) || ConfirmOf(window) == Confirm::kOff) continue;
       Tell(window.name, open.size(), begun);

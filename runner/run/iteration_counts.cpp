@@ -150,6 +150,7 @@ void IterationCounts::Count(int asking_tid) {
     }
   }
   blocks_.Note(live, first_windows_end_);
+  earlier_frees_ = region().EarlierFreeCount();
   ++ended_;
 }
 
@@ -200,6 +201,17 @@ void IterationCounts::AddSeriesOf(const CountsByStack& counts, const std::string
     if (!IsUsers(site.finding) || !call_sites.contains(key)) continue;
     AddSeries(counts.SeriesOf(stack), series[key][site.text]);
   }
+}
+
+std::optional<std::set<std::string>> IterationCounts::StacksFreedLater() {
+  if (earlier_frees_ > kMaxEarlierFrees) return std::nullopt;
+  std::vector<EarlierFreeCopy> frees = region().EarlierFrees(0);
+  frees.resize(std::min<std::size_t>(frees.size(), earlier_frees_));
+  std::set<std::uint32_t> stacks;
+  for (const EarlierFreeCopy& free : frees) stacks.insert(free.stack);
+  std::set<std::string> texts;
+  for (const std::uint32_t stack : stacks) texts.insert(sites_.Of(stack).text);
+  return texts;
 }
 
 SeriesBySite IterationCounts::SeriesOf(const std::set<std::string>& call_sites) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -82,6 +83,10 @@ class IterationCounts {
   // REQUIRES: as CountIterations.
   [[nodiscard]] SeriesBySite SeriesOf(const std::set<std::string>& call_sites);
 
+  // Returns the texts of the stacks of which another test than the one that made it, or a later
+  // repetition, freed a block; nullopt if not all of these frees are known. REQUIRES: likewise.
+  [[nodiscard]] std::optional<std::set<std::string>> StacksFreedLater();
+
   // Returns the descriptors that the test left open in its second repetition. REQUIRES: as above.
   [[nodiscard]] const ResourcesLeft& DescriptorsLeft() const { return descriptors_left_; }
 
@@ -111,6 +116,7 @@ class IterationCounts {
   std::uint32_t first_windows_end_ = 0;  // the windows of the first iteration have lower ids
   CountsByStack blocks_;
   CountsByStack mappings_;
+  std::uint32_t earlier_frees_ = 0;  // until the last iteration ended
   std::size_t last_threads_ = 0;
   const CountDescriptors counts_descriptors_;
   ProcessResources at_test_begin_;

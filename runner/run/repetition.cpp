@@ -11,12 +11,12 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
-#include <thread>
 
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
 #include "runner/host/control_server.h"
 #include "runner/judge/window_description.h"
+#include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
 #include "runner/run/iteration_counts.h"
 
@@ -65,7 +65,7 @@ bool IsOfRunner(std::string_view variable) {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kPoll(2);
+constexpr std::chrono::milliseconds kPoll(20);  // for what else may end it
 
 // The images of the repeated process; the control server's thread adds to them.
 class CountedImages {
@@ -143,6 +143,7 @@ struct RepetitionEnd {
 RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
                          SuspendedProcess& process, const std::string& mark) {
   const Clock::time_point deadline = Clock::now() + request.timeout;
+  const UniqueFd watch = WatchEnd(process.pid());
   RepetitionEnd end;
   for (;;) {
     if (const std::optional<ProgramExit> status = process.Poll()) {
@@ -156,7 +157,7 @@ RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& 
                                 : "its repetitions were interrupted";
       KillProcessTree(process.pid(), mark);
     }
-    std::this_thread::sleep_for(kPoll);
+    AwaitEnd(watch, kPoll);
   }
 }
 
@@ -276,7 +277,8 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   const std::string problem = ProblemIn(*counts, request, fewest, end.status);
   if (!problem.empty()) return {problem, {}};
   return {"", counts->SeriesOf(request.call_sites), counts->DescriptorsLeft(),
-          counts->TestsWithDescriptors()};
+          counts->TestsWithDescriptors(),
+          request.tells_frees ? counts->StacksFreedLater() : std::nullopt};
 }
 
 }  // namespace leakgate

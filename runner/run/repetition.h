@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -66,6 +67,7 @@ struct RepetitionRequest {
   int repetitions = kFewestRepetitions;
   std::chrono::milliseconds timeout{};
   std::set<std::string> call_sites;  // the keys of those to count
+  bool tells_frees = false;          // whether to tell what was freed later
   bool may_fail = false;             // true if the test did not pass in the suite's run
   // If set, the repetitions need not all take place: the process is killed between two of them when
   // this returns true, or at the timeout, and what has taken place counts.
@@ -78,6 +80,8 @@ struct RepetitionResult {
   SeriesBySite series;
   ResourcesLeft descriptors_left = {};  // by the second repetition, if descriptors were asked for
   std::set<std::string> tests_with_descriptors = {};  // that left some open, likewise
+  // As IterationCounts::StacksFreedLater, if that was asked for.
+  std::optional<std::set<std::string>> stacks_freed_later = std::nullopt;
 };
 
 // Launches the process on the calling thread and waits for it.

@@ -265,13 +265,14 @@ class Session {
     result.tracing.generations = static_cast<int>(generations_.processes().size());
     for (const auto& process : generations_.processes()) {
       if (process != generations_.processes().back()) process->NoteExecuted();
+      AddTracing(process->region(), result.tracing);
+      process->region().LetGoOfTables();
       std::vector<WindowResult> windows = process->Finish();
       if (result.windows.empty()) {
         result.windows = std::move(windows);
       } else {
         std::move(windows.begin(), windows.end(), std::back_inserter(result.windows));
       }
-      AddTracing(process->region(), result.tracing);
       result.gating += process->judged();
     }
     NoteUnended(result.program, result.windows);

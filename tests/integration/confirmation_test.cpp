@@ -222,6 +222,52 @@ TEST_P(ConfirmationTest, RemovesTheScratchDirectoryOfTheRepetitions) {
   EXPECT_THAT(names, ElementsAre("left"));  // by the program's own run
 }
 
+// Returns the run of Together's `tests`, and how many processes it took.
+std::pair<GatedRun, std::size_t> RunTogether(const std::string& program, const std::string& tests) {
+  const TemporaryDirectory directory;
+  const std::string processes = directory.File("processes");
+  GatedRun run = RunByDefault({program, "--gtest_filter=" + tests}, {},
+                              {.environment = {"FIXTURE_PROCESSES=" + processes}});
+  return {std::move(run), ReadFile(processes).size()};
+}
+
+TEST_P(ConfirmationTest, QuickTestsAreRepeatedInOneProcess) {
+  const auto [run, processes] = RunTogether(Fixture("policy"), "Together.Makes*");
+  for (const char* const test : {"Together.MakesOne", "Together.MakesAnother"}) {
+    const nlohmann::json window = run.Test(test);
+    EXPECT_EQ(window["verdict"], "pass");
+    EXPECT_EQ(UsersFindings(window)[0]["disposition"], "one_time");
+    EXPECT_EQ(UsersFindings(window)[0]["series"], nlohmann::json(std::vector<int>(19, 0)));
+  }
+  EXPECT_EQ(processes, 2U);
+}
+
+TEST_P(ConfirmationTest, AQuickTestThatGrowsFailsBesideOthers) {
+  const auto [run, processes] =
+      RunTogether(Fixture("policy"), "Together.Makes*:Together.LeavesOneEachTime");
+  EXPECT_EQ(run.Test("Together.LeavesOneEachTime")["verdict"], "over_budget");
+  EXPECT_EQ(UsersFindings(run.Test("Together.LeavesOneEachTime"))[0]["series"],
+            nlohmann::json(std::vector<int>(63, 1)));
+  EXPECT_EQ(run.Test("Together.MakesOne")["verdict"], "pass");
+  EXPECT_EQ(processes, 4U);  // the run, all together, and the one that grows: short, then long
+}
+
+TEST_P(ConfirmationTest, WhatOneTestHandsOnToAnotherIsRepeatedAlone) {
+  const auto [run, processes] =
+      RunTogether(Fixture("policy"), "Together.HandsOn:Together.TakesOver");
+  EXPECT_EQ(run.Test("Together.HandsOn")["verdict"], "over_budget");
+  EXPECT_THAT(TextsOf(run.Test("Together.HandsOn"), "disposition"), Contains("steady"));
+  EXPECT_EQ(run.Test("Together.TakesOver")["verdict"], "pass");
+}
+
+TEST_P(ConfirmationTest, ATestThatCannotBeRepeatedLeavesOthersAsTheyAre) {
+  const auto [run, processes] =
+      RunTogether(Fixture("policy"), "Together.Makes*:Together.CannotBeRepeated");
+  EXPECT_EQ(run.Test("Together.MakesOne")["verdict"], "pass");
+  EXPECT_EQ(run.Test("Together.MakesAnother")["verdict"], "pass");
+  EXPECT_EQ(run.Test("Together.CannotBeRepeated")["verdict"], "unconfirmed");
+}
+
 LEAKGATE_IN_BOTH_MODES(ConfirmationTest);
 
 TEST(ConfirmationUnderAnotherMainTest, SaysThatNoTestRan) {
