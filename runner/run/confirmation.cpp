@@ -28,6 +28,7 @@ constexpr std::chrono::milliseconds kQuickSeries(100);
 constexpr int kMostRepetitions = 192;
 // So that one slow test does not take the time of all. What it has shown until then counts.
 constexpr std::chrono::milliseconds kLongestSeries = std::chrono::seconds(20);
+constexpr std::size_t kEnoughOfSlow = 24;  // so many can tell that it goes up and down
 
 AskedStack AskedOf(const Finding& finding) { return {SeriesKey(finding), CallStackKey(finding)}; }
 
@@ -110,12 +111,46 @@ bool MayShareProcess(const WindowResult& window) {
                       [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
 }
 
-// Returns whether the first repetition made what is there, and nothing was freed later. Then no
-// other test of the process can have hidden what this one adds each time.
-bool WasBuiltOnce(const RepetitionResult& result, const AskedStack& asked) {
-  const auto judged = JudgeAsked(result.series, asked, SeriesLength::kShort);
+// Returns how many repetitions the series are of; 0 if there is none.
+std::size_t CountRepetitions(const SeriesBySite& series) {
+  if (series.empty() || series.begin()->second.empty()) return 0;
+  return series.begin()->second.begin()->second.blocks.size() + 1;
+}
+
+// Of such a test not even the longest series has 64 repetitions, as growing threads need to fail.
+bool IsSlow(const WindowResult& window) {
+  constexpr int kWhole = 64;
+  return kWhole * (window.end - window.begin) > kLongestSeries;
+}
+
+// What the call that started a thread has made is the thread's, as long as it runs.
+bool IsOfRunningThread(const WindowResult& window, const Finding& finding) {
+  return std::any_of(window.mappings.begin(), window.mappings.end(), [&](const Finding& mapping) {
+    return mapping.kind == AllocationKind::kThreadStack && IsToBeConfirmed(window, mapping) &&
+           CallSiteKey(mapping) == CallSiteKey(finding);
+  });
+}
+
+bool LeavesThreadsAlone(const WindowResult& window) {
+  const auto is_other = [&](const Finding& finding) {
+    return IsToBeConfirmed(window, finding) && !IsOfRunningThread(window, finding);
+  };
+  return window.descriptor_growth != DescriptorGrowth::kUnconfirmed &&
+         std::none_of(window.findings.begin(), window.findings.end(), is_other) &&
+         std::none_of(window.mappings.begin(), window.mappings.end(), is_other);
+}
+
+// Returns whether what is there is what the first repetition made.
+bool IsFlat(const SeriesBySite& series, const AskedStack& asked) {
+  const auto judged = JudgeAsked(series, asked, SeriesLength::kShort);
   return judged && !judged->is_of_all_stacks && judged->growth == Growth::kNone &&
-         DispositionOf(*judged) == Disposition::kOneTime && result.stacks_freed_later &&
+         DispositionOf(*judged) == Disposition::kOneTime;
+}
+
+// Returns whether that is so and nothing was freed later. Then no other test of the process can
+// have hidden what this one adds each time.
+bool WasBuiltOnce(const RepetitionResult& result, const AskedStack& asked) {
+  return IsFlat(result.series, asked) && result.stacks_freed_later &&
          !result.stacks_freed_later->contains(asked.stack);
 }
 
@@ -290,9 +325,19 @@ RepetitionResult Confirmation::RepeatWithin(RepetitionRequest request) {
 RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
                                            const std::set<AskedStack>& asked) {
   RepetitionRequest request;
-  request.repetitions = CountFirstRepetitions(window);
   request.timeout = limits_.test;
   request.call_sites = SitesOf(asked);
+  if (IsSlow(window) && LeavesThreadsAlone(window)) {
+    // More repetitions could not make it fail. It passes if the second one starts no thread.
+    request.repetitions = 2;
+    RepetitionResult result = RepeatFor(window, request);
+    const bool is_told = result.problem.empty() &&
+                         std::all_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
+                           return IsFlat(result.series, one);
+                         });
+    if (is_told) return result;
+  }
+  request.repetitions = CountFirstRepetitions(window);
   RepetitionResult result = RepeatFor(window, request);
   // Some tests cannot be repeated as often, but six times.
   const bool may_be_too_often = !result.problem.empty() && request.repetitions > kFewestRepetitions;
@@ -309,6 +354,11 @@ RepetitionResult Confirmation::RepeatForLong(const WindowResult& window,
   request.call_sites = SitesOf(asked);
   request.is_enough = [&asked, &window](const SeriesBySite& series) {
     if (MayExhaust(series, window)) return true;
+    // Of a slow test, what is bounded by now is not asked again and again.
+    if (IsSlow(window) && CountRepetitions(series) >= kEnoughOfSlow &&
+        !AnyIs(series, asked, SeriesLength::kFinal, {Growth::kSteady, Growth::kIrregular})) {
+      return true;
+    }
     return AnyIs(series, asked, SeriesLength::kOpen, {Growth::kSteady}) ||
            !AnyIs(series, asked, SeriesLength::kOpen, {Growth::kIrregular});
   };

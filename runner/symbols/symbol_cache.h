@@ -8,7 +8,7 @@
 // What is kept counts only for the very file that it was read from (device, inode, size, times of
 // change, build-id), for this build of leakgate, and if its checksum is right: anything else is
 // dropped. Kept is only what the file itself tells: separate debug information may come and go.
-// The folder is used if nobody but the user can write to it, and never grows beyond 64 MiB.
+// The folder (base/user_cache.h) never grows beyond 64 MiB.
 //
 // Nothing here fails: without a cache, all is found out anew. Used by one thread at a time.
 #pragma once
@@ -48,8 +48,5 @@ class SymbolCache {
   std::filesystem::path folder_;              // empty: nothing is kept
   std::map<std::string, KeptSymbols> files_;  // by identity
 };
-
-// Returns $XDG_CACHE_HOME/leakgate, or ~/.cache/leakgate; empty if there is neither.
-[[nodiscard]] std::filesystem::path DefaultCacheFolder();
 
 }  // namespace leakgate

@@ -268,6 +268,22 @@ TEST_P(ConfirmationTest, ATestThatCannotBeRepeatedLeavesOthersAsTheyAre) {
   EXPECT_EQ(run.Test("Together.CannotBeRepeated")["verdict"], "unconfirmed");
 }
 
+TEST_P(ConfirmationTest, ThreadsOfSlowTestsPassWithTheSecondRepetition) {
+  const GatedRun run =
+      RunByDefault({Fixture("policy"), "--gtest_filter=Slow.*"}, {"--confirm-test-timeout", "4"});
+  const nlohmann::json flat = std::vector<int>{0};
+  const nlohmann::json once = run.Test("Slow.StartsAThreadOnce");
+  EXPECT_EQ(once["verdict"], "pass");
+  EXPECT_EQ(once["mappings"][0]["series"], flat);
+  EXPECT_EQ(UsersFindings(once)[0]["series"], flat);
+
+  EXPECT_EQ(run.Test("Slow.StartsAThreadEachTime")["verdict"], "unconfirmed");
+  EXPECT_GE(run.Test("Slow.StartsAThreadEachTime")["mappings"][0]["series"].size(), 5U);
+  // What is no thread's has six.
+  EXPECT_EQ(UsersFindings(run.Test("Slow.MakesOneOnce"))[0]["series"],
+            nlohmann::json(std::vector<int>(5, 0)));
+}
+
 LEAKGATE_IN_BOTH_MODES(ConfirmationTest);
 
 TEST(ConfirmationUnderAnotherMainTest, SaysThatNoTestRan) {

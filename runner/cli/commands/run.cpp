@@ -7,6 +7,7 @@
 
 #include "runner/attach/program_environment.h"
 #include "runner/base/descriptors.h"
+#include "runner/base/user_cache.h"
 #include "runner/cli/app/option_values.h"
 #include "runner/cli/commands/merge.h"
 #include "runner/cli/installation.h"
@@ -230,7 +231,7 @@ Expected<void> Complete(RunCommand& command, const ProgramLine& program) {
 
 Expected<int> Execute(RunCommand command) {
   command.request.agent = FindAgent();
-  if (!command.has_no_cache) command.request.symbol_cache = DefaultCacheFolder();
+  if (!command.has_no_cache) command.request.symbol_cache = UserCacheFolder();
   const Expected<Runs> compared = PrepareFiles(command);
   if (!compared) return Unexpected(compared.error());
   const Expected<ReadSource> sources = OwnSources(command.source_root);

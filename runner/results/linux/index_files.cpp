@@ -8,14 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "runner/base/atomic_file.h"
 #include "runner/base/regular_file.h"
+#include "runner/base/user_cache.h"
 
 namespace leakgate {
 namespace {
@@ -28,60 +26,9 @@ std::int64_t Nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// A runner of root's that has kept the user's HOME must not leave files there which the user cannot
-// replace.
-bool IsOwnDirectory(const fs::path& path) {
-  constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
-  struct stat facts {};
-  return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
-         facts.st_uid == ::geteuid() && (facts.st_mode & kOthersMayWrite) == 0;
-}
-
-// Returns an absolute path, or an empty one.
-fs::path FromEnvironment(const char* name) {
-  const char* const value = std::getenv(name);
-  fs::path path = value == nullptr ? "" : value;
-  return path.is_absolute() ? path : fs::path();
-}
-
-struct CachePlace {
-  fs::path base;   // exists, and is the user's
-  fs::path below;  // where indexes are, from there
-};
-
-// The XDG base directory specification says where, and that only the user may read what is made.
-CachePlace FindCache() {
-  const fs::path given = FromEnvironment("XDG_CACHE_HOME");
-  if (!given.empty()) {
-    if (IsOwnDirectory(given)) return {given, "leakgate/baselines"};
-    return {given.parent_path(), given.filename() / "leakgate/baselines"};
-  }
-  return {FromEnvironment("HOME"), ".cache/leakgate/baselines"};
-}
-
-bool MakeDirectories(const CachePlace& place) {
-  fs::path path = place.base;
-  for (const fs::path& part : place.below) {
-    path /= part;
-    const bool is_there = ::mkdir(path.c_str(), S_IRWXU) == 0 || errno == EEXIST;
-    if (!is_there || !IsOwnDirectory(path)) return false;
-  }
-  return true;
-}
-
-void RemoveOldest(const fs::path& directory) {
-  std::vector<std::pair<fs::file_time_type, fs::path>> indexes;
-  std::error_code error;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code unknown;
-    if (entry->path().extension() != ".index") continue;
-    indexes.emplace_back(entry->last_write_time(unknown), entry->path());
-  }
-  if (indexes.size() <= kMostIndexes) return;
-  std::sort(indexes.begin(), indexes.end());
-  indexes.resize(indexes.size() - kMostIndexes);
-  for (const auto& [time, path] : indexes) fs::remove(path, error);
+fs::path IndexFolder() {
+  fs::path cache = UserCacheFolder();
+  return cache.empty() ? cache : cache / "baselines";
 }
 
 }  // namespace
@@ -107,19 +54,17 @@ fs::path IndexPathOf(const fs::path& report) {
   std::error_code error;
   const fs::path full = fs::weakly_canonical(report, error);
   if (error) return {};
-  const CachePlace place = FindCache();
-  if (place.base.empty() || !IsOwnDirectory(place.base)) return {};
+  const fs::path folder = IndexFolder();
+  if (folder.empty()) return {};
   const XXH128_hash_t hash = XXH3_128bits(full.c_str(), full.native().size());
-  return place.base / place.below /
+  return folder /
          fmt::format("{:016x}{:016x}.index", std::uint64_t{hash.high64}, std::uint64_t{hash.low64});
 }
 
 std::optional<BaselineIndex> OpenIndex(const fs::path& path) {
-  if (path.empty() || !IsOwnDirectory(path.parent_path())) return std::nullopt;
+  if (path.empty() || !IsFolderOfUserAlone(path.parent_path())) return std::nullopt;
   auto opened = OpenRegularFile(path);
-  struct stat facts {};
-  if (!opened || ::fstat(opened->get(), &facts) != 0) return std::nullopt;
-  if (facts.st_uid != ::geteuid()) return std::nullopt;
+  if (!opened || !IsOfUserAlone(*opened)) return std::nullopt;
   const auto file = std::make_shared<const UniqueFd>(*std::move(opened));
   return BaselineIndex::Open([file](std::uint64_t offset, char* to, std::size_t size) {
     while (size != 0) {
@@ -135,11 +80,11 @@ std::optional<BaselineIndex> OpenIndex(const fs::path& path) {
 }
 
 void KeepIndex(const fs::path& path, const std::string& text) {
-  if (path.empty() || !MakeDirectories(FindCache())) return;
+  if (path.empty() || !MakeCacheFolder(path.parent_path())) return;
   Expected<AtomicFile> file = AtomicFile::Create(path, AtomicFile::Content::kSnapshot);
   if (!file) return;
   file->out() << text;
-  if (file->Commit()) RemoveOldest(path.parent_path());
+  if (file->Commit()) LimitCacheFolder(path.parent_path(), {.files = kMostIndexes});
 }
 
 void RenewIndex(const fs::path& path, const IndexedReport& report) {

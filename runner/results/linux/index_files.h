@@ -1,6 +1,5 @@
-// The files of baselines' indexes, in the user's cache: $XDG_CACHE_HOME/leakgate/baselines, or
-// ~/.cache/leakgate/baselines. Only the user can read them, and no file of another user's is used.
-// Nobody is told of a problem with them: whoever wants an index can do without.
+// The files of baselines' indexes, in "baselines" of the user's cache (base/user_cache.h). Nobody
+// is told of a problem with them: whoever wants an index can do without.
 #pragma once
 
 #include <filesystem>

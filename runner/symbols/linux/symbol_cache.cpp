@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 #include <link.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <vector>
 
 #include "runner/base/atomic_file.h"
 #include "runner/base/regular_file.h"
+#include "runner/base/user_cache.h"
 #include "runner/symbols/elf_file.h"
 
 namespace leakgate {
@@ -23,15 +20,6 @@ namespace fs = std::filesystem;
 // A large program has some thousands of call sites, with a hundred bytes each.
 constexpr std::uint64_t kMostFileBytes = 8ULL << 20;
 constexpr std::uint64_t kMostFolderBytes = 64ULL << 20;
-
-bool IsOfUserAlone(const struct stat& facts) {
-  return facts.st_uid == ::geteuid() && (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-bool MayUseFolder(const fs::path& folder) {
-  struct stat facts {};
-  return ::lstat(folder.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) && IsOfUserAlone(facts);
-}
 
 // The build-id of this program, which the linker has put into it; empty if it has not.
 std::string OwnBuildId() {
@@ -69,54 +57,17 @@ std::string TextOfTime(const timespec& time) {
   return fmt::format("{}.{:09}", time.tv_sec, time.tv_nsec);
 }
 
-// Makes room for a file: removes the oldest until what is left is well below the limit.
-void LimitFolder(const fs::path& folder) {
-  struct KeptFile {
-    fs::file_time_type written;
-    std::uint64_t bytes;
-    fs::path path;
-  };
-  std::vector<KeptFile> files;
-  std::uint64_t all_bytes = 0;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code gone;
-    struct stat facts {};
-    const fs::file_time_type written = entry->last_write_time(gone);
-    if (gone || ::lstat(entry->path().c_str(), &facts) != 0) continue;
-    files.push_back({written, static_cast<std::uint64_t>(facts.st_size), entry->path()});
-    all_bytes += files.back().bytes;
-  }
-  if (all_bytes <= kMostFolderBytes) return;
-  std::sort(files.begin(), files.end(),
-            [](const KeptFile& a, const KeptFile& b) { return a.written < b.written; });
-  for (const KeptFile& file : files) {
-    if (all_bytes <= kMostFolderBytes / 4 * 3) return;
-    fs::remove(file.path, error);
-    all_bytes -= file.bytes;
-  }
-}
-
 // Returns nothing if there is no such file, or if others may have written it.
 std::string ReadOfUserAlone(const fs::path& path) {
   const auto file = OpenRegularFile(path);
-  struct stat facts {};
-  if (!file || ::fstat(file->get(), &facts) != 0 || !IsOfUserAlone(facts)) return {};
+  if (!file || !IsOfUserAlone(*file)) return {};
   return ReadToEnd(*file, kMostFileBytes).value_or(std::string());
 }
 
 }  // namespace
 
 SymbolCache::SymbolCache(fs::path folder) {
-  if (folder.empty()) return;
-  constexpr mode_t kUserAlone = 0700;
-  // A runner of root's that has kept the user's HOME must not leave a folder there which the user
-  // cannot write to.
-  const fs::path parent = folder.parent_path();
-  if (MayUseFolder(parent.parent_path())) ::mkdir(parent.c_str(), kUserAlone);
-  if (MayUseFolder(parent)) ::mkdir(folder.c_str(), kUserAlone);
-  if (MayUseFolder(folder)) folder_ = std::move(folder);
+  if (!folder.empty() && MakeCacheFolder(folder)) folder_ = std::move(folder);
 }
 
 KeptSymbols* SymbolCache::For(const std::string& path, DebugSource source,
@@ -143,27 +94,17 @@ fs::path SymbolCache::PathOf(const std::string& identity) const {
 }
 
 void SymbolCache::Save() {
+  bool has_written = false;
   for (const auto& [identity, symbols] : files_) {
     if (!symbols.HasNew()) continue;
     const fs::path path = PathOf(identity);
-    std::string latest = ReadOfUserAlone(path);
-    if (latest.empty()) LimitFolder(folder_);
-    const std::string bytes = symbols.Write(std::move(latest), kMostFileBytes);
+    const std::string bytes = symbols.Write(ReadOfUserAlone(path), kMostFileBytes);
     auto file = AtomicFile::Create(path, AtomicFile::Content::kSnapshot);
     if (bytes.empty() || !file) continue;
     file->out() << bytes;
-    (void)file->Commit();  // without a cache, all is found out anew
+    has_written = file->Commit().has_value() || has_written;
   }
-}
-
-fs::path DefaultCacheFolder() {
-  const auto absolute = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return value != nullptr && *value == '/' ? fs::path(value) : fs::path();
-  };
-  if (const fs::path cache = absolute("XDG_CACHE_HOME"); !cache.empty()) return cache / "leakgate";
-  const fs::path home = absolute("HOME");
-  return home.empty() ? home : home / ".cache" / "leakgate";
+  if (has_written) LimitCacheFolder(folder_, {.bytes = kMostFolderBytes});
 }
 
 }  // namespace leakgate

@@ -165,7 +165,9 @@ TEST_F(ReadBaselineTest, KeepsNoMoreThanSomeIndexes) {
     EXPECT_EQ(KnownBlocks(copy), 2);
   }
   const fs::path folder = IndexPathOf(report).parent_path();
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 64);
+  const auto kept = std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+  EXPECT_GE(kept, 48);
+  EXPECT_LE(kept, 64);
 }
 
 }  // namespace
