@@ -133,23 +133,33 @@ bool StackTable::Start() {
 }
 
 StackTable::Interned StackTable::Intern(std::uint32_t kept, StackTrail& trail) {
-  Interned stack{kept != 0 ? trail.frames[kept - 1].node : static_cast<std::uint32_t>(trail.end),
-                 false};
-  for (std::uint32_t i = kept; i < trail.depth; ++i) {
-    const Interned child = Child(stack.id, trail.frames[i]);
-    if (child.id == 0) {
-      trail.is_provable = false;  // its inner frames have no nodes to keep
-      CountEnd(UnwindEnd::kTableFull);
-      return stack;
-    }
-    stack = child;
-    trail.frames[i].node = child.id;
+  Place place{kept != 0 ? trail.frames[kept - 1].node : static_cast<std::uint32_t>(trail.end), kept,
+              0};
+  Follow(trail, place);
+  if (place.depth == trail.depth) return {place.id, false};
+
+  const bool is_new = AddBranch(trail, place);
+  if (place.depth != trail.depth) {
+    trail.is_provable = false;  // its inner frames have no nodes to keep
+    CountEnd(UnwindEnd::kTableFull);
+  } else if (is_new) {
+    CountEnd(trail.end);
   }
-  if (stack.is_new) CountEnd(trail.end);
-  return stack;
+  return {place.id, is_new};
 }
 
-StackTable::Found StackTable::Find(std::uint32_t parent, const TrailFrame& frame) const {
+void StackTable::Follow(StackTrail& trail, Place& place) const {
+  while (place.depth < trail.depth) {
+    TrailFrame& frame = trail.frames[place.depth];
+    const Found found = Find(place.id, frame);
+    place.listed = found.listed;
+    if (found.id == 0) return;
+    place.id = frame.node = found.id;
+    ++place.depth;
+  }
+}
+
+inline StackTable::Found StackTable::Find(std::uint32_t parent, const TrailFrame& frame) const {
   std::uint32_t listed = 0;
   std::uint32_t at = std::atomic_ref(Node(parent).newest_child).load(std::memory_order_acquire);
   for (; at != 0; at = Node(at).older_sibling, ++listed) {
@@ -159,36 +169,47 @@ StackTable::Found StackTable::Find(std::uint32_t parent, const TrailFrame& frame
   return {index_.load(std::memory_order_acquire)->Find(parent, frame), listed};
 }
 
-StackTable::Interned StackTable::Child(std::uint32_t parent, const TrailFrame& frame) {
-  if (const Found found = Find(parent, frame); found.id != 0) return {found.id, false};
-
+// A frame that is new has no callees, so all frames inward of it are new, too.
+bool StackTable::AddBranch(StackTrail& trail, Place& place) {
   const SpinGuard guard(lock_);
-  const Found found = Find(parent, frame);  // another thread's, meanwhile
-  if (found.id != 0) return {found.id, false};
-  return {AddChild(parent, frame, found.listed), true};
+  Follow(trail, place);  // another thread's, meanwhile
+  std::atomic<std::uint32_t>& count = g_region.header().stack_node_count;
+  const std::uint32_t first = count.load(std::memory_order_relaxed);
+  const std::uint32_t wanted = trail.depth - place.depth;
+  const std::uint32_t room = first < kMaxStackNodes ? kMaxStackNodes - first : 0;
+  const std::uint32_t added = wanted < room ? wanted : room;
+  if (added == 0) return false;
+
+  std::uint32_t parent = place.id;
+  for (std::uint32_t i = 0; i < added; ++i) {
+    TrailFrame& frame = trail.frames[place.depth + i];
+    frame.node = first + i;
+    Node(first + i) = {.pc = frame.pc,
+                       .parent = parent,
+                       .module = frame.module,
+                       .newest_child = i + 1 < added ? first + i + 1 : 0,
+                       .older_sibling = 0};
+    parent = first + i;
+  }
+  // Whoever finds the branch may tell the runner of it, which is to find it counted.
+  count.store(first + added, std::memory_order_release);
+  if (!AddChild(place, first)) {
+    count.store(first, std::memory_order_relaxed);
+    return false;
+  }
+  place.id = parent;
+  place.depth += added;
+  return true;
 }
 
-// 0 if there is no room.
-std::uint32_t StackTable::AddChild(std::uint32_t parent, const TrailFrame& frame,
-                                   std::uint32_t listed) {
-  std::atomic<std::uint32_t>& count = g_region.header().stack_node_count;
-  const std::uint32_t number = count.load(std::memory_order_relaxed);
-  if (number >= kMaxStackNodes) return 0;
-
-  const std::atomic_ref newest_child(Node(parent).newest_child);
-  Node(number) = {.pc = frame.pc,
-                  .parent = parent,
-                  .module = frame.module,
-                  .newest_child = 0,
-                  .older_sibling = newest_child.load(std::memory_order_relaxed)};
-  count.store(number + 1, std::memory_order_release);
-  if (listed < kMaxListed) {
-    // Release pairs with the acquire in Find: the node is there.
-    newest_child.store(number, std::memory_order_release);
-  } else if (!AddToIndex(number)) {
-    return 0;
-  }
-  return number;
+// Returns false if there is no memory.
+bool StackTable::AddChild(const Place& parent, std::uint32_t number) {
+  if (parent.listed >= kMaxListed) return AddToIndex(number);
+  const std::atomic_ref newest_child(Node(parent.id).newest_child);
+  Node(number).older_sibling = newest_child.load(std::memory_order_relaxed);
+  // Release pairs with the acquire in Find: the node is there.
+  newest_child.store(number, std::memory_order_release);
+  return true;
 }
 
 bool StackTable::AddToIndex(std::uint32_t number) {

@@ -42,9 +42,20 @@ class StackTable {
     std::uint32_t listed;
   };
 
+  // How far a stack has its nodes: `depth` frames, the innermost of them at the node `id`. If the
+  // next one is not among that node's children, `listed` is as in Found.
+  struct Place {
+    std::uint32_t id;
+    std::uint32_t depth;
+    std::uint32_t listed;
+  };
+
   Found Find(std::uint32_t parent, const TrailFrame& frame) const;
-  Interned Child(std::uint32_t parent, const TrailFrame& frame);
-  std::uint32_t AddChild(std::uint32_t parent, const TrailFrame& frame, std::uint32_t listed);
+  // Goes on inwards as far as there are nodes.
+  void Follow(StackTrail& trail, Place& place) const;
+  // Makes the nodes that are missing, as far as there is room. Returns whether any were made.
+  bool AddBranch(StackTrail& trail, Place& place);
+  bool AddChild(const Place& parent, std::uint32_t number);
   bool AddToIndex(std::uint32_t number);
 
   std::atomic<Index*> index_{nullptr};

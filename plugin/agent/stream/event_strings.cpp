@@ -32,7 +32,8 @@ struct BlockText {
 // header. Larger ones than a string of the event's would be are none.
 //
 // All words of a stack are asked for, at each event; most of them are soon told to be no text.
-inline BlockText TextAt(std::uint64_t address, std::size_t event_bytes) {
+__attribute__((always_inline)) inline BlockText TextAt(std::uint64_t address,
+                                                       std::size_t event_bytes) {
   const std::uint64_t header = address % kBlockAlignment == 0 ? 0 : kOldHeaderBytes;
   if (address < kLowestText || (address - header) % kBlockAlignment != 0) return {};
   const LiveMap::Slot slot = LiveMap::Find(address - header);
@@ -68,9 +69,9 @@ Holds WhatItHolds(const BlockText& block, std::string_view event) {
   return is_piece ? Holds::kPiece : Holds::kNothing;
 }
 
-Holds ForgetIfOfEvent(Recording recording, std::uint64_t address, std::string_view event) {
-  const BlockText block = TextAt(address, event.size());
-  if (block.slot == nullptr) return Holds::kNothing;
+// REQUIRES: there is a block. Not inline, so that the words that are no texts cost no call.
+__attribute__((noinline)) Holds ForgetIfOfEvent(Recording recording, const BlockText& block,
+                                                std::string_view event) {
   const Holds what = WhatItHolds(block, event);
   if (what != Holds::kNothing) ForgetBlock(recording, block.slot);
   return what;
@@ -83,10 +84,13 @@ bool ForgetEventStrings(Recording recording, std::string_view event) {
   const auto written = reinterpret_cast<std::uint64_t>(event.data());
   if (event.ends_with('\n')) event.remove_suffix(1);
   // Where the copy is not recorded, the program has another heap for such blocks.
-  if (ForgetIfOfEvent(recording, written, event) != Holds::kEvent) return true;
+  const BlockText copy = TextAt(written, event.size());
+  if (copy.slot == nullptr || ForgetIfOfEvent(recording, copy, event) != Holds::kEvent) return true;
   bool has_found = false;
   VisitStackWords([&](std::uint64_t word) {
-    has_found |= ForgetIfOfEvent(recording, word, event) == Holds::kEvent;
+    const BlockText block = TextAt(word, event.size());
+    if (block.slot == nullptr) return;
+    has_found |= ForgetIfOfEvent(recording, block, event) == Holds::kEvent;
   });
   return has_found;
 }

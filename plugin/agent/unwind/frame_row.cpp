@@ -245,10 +245,18 @@ class RowBuilder {
   FrameRow& row_;
 };
 
-const FrameRow* FrameRowReader::Read(const FrameDescription& description, std::uint64_t pc) {
-  if (description.return_address_register != kReturnAddress) return nullptr;
-  if (RowBuilder(description, pc, *this).Run()) return &row_;
-  Forget();
+DescriptionStatus FrameRowReader::Describe(const FrameSection& section, std::uint64_t pc) {
+  if (pc >= description_.pc_begin && pc < description_.pc_end) return DescriptionStatus::kFound;
+  description_ = {};
+  const DescriptionStatus status = FindFrameDescription(section, pc, description_);
+  if (status != DescriptionStatus::kFound) description_ = {};
+  return status;
+}
+
+const FrameRow* FrameRowReader::Read(std::uint64_t pc) {
+  if (description_.return_address_register != kReturnAddress) return nullptr;
+  if (RowBuilder(description_, pc, *this).Run()) return &row_;
+  at_ = nullptr;
   return nullptr;
 }
 

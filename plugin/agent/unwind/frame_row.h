@@ -55,17 +55,27 @@ struct FrameRow {
 // Used by one thread at a time. Memory of zeros is an object that has read nothing.
 class FrameRowReader {
  public:
+  // Finds the description that covers `pc`. The next pc that is asked for is mostly of the same
+  // function as the last, whose description is kept.
+  [[nodiscard]] DescriptionStatus Describe(const FrameSection& section, std::uint64_t pc);
+  // The one that was found last.
+  const FrameDescription& description() const { return description_; }
+
   // Returns the row, which is valid until the next call; nullptr if an instruction is malformed or
-  // not known.
-  [[nodiscard]] const FrameRow* Read(const FrameDescription& description, std::uint64_t pc);
+  // not known. REQUIRES: Describe has found a description for `pc`.
+  [[nodiscard]] const FrameRow* Read(std::uint64_t pc);
 
   // Called where the code that was mapped may be gone: another may be at the same place.
-  void Forget() { at_ = nullptr; }
+  void Forget() {
+    at_ = nullptr;
+    description_ = {};
+  }
 
  private:
   friend class RowBuilder;
   static constexpr int kMaxRemembered = 4;
 
+  FrameDescription description_;      // covers nothing if none was found
   const std::uint8_t* at_ = nullptr;  // the next instruction; nullptr: nothing has been read
   const std::uint8_t* program_begin_ = nullptr;
   std::uint64_t pc_begin_ = 0;

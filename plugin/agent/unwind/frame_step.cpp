@@ -65,13 +65,12 @@ RegisterFile CallersRegisters(const FrameRow& row, std::uint64_t cfa, const Regi
 
 StepResult StepFrame(const FrameSection& section, std::uint64_t lookup_pc, RegisterFile& registers,
                      StackMemory& memory) {
-  FrameDescription description;
-  const DescriptionStatus status = FindFrameDescription(section, lookup_pc, description);
+  FrameRowReader reader;
+  const DescriptionStatus status = reader.Describe(section, lookup_pc);
   if (status == DescriptionStatus::kNone) return Ended(UnwindEnd::kNoUnwindInfo);
 
-  FrameRowReader reader;
   const FrameRow* const found =
-      status == DescriptionStatus::kMalformed ? nullptr : reader.Read(description, lookup_pc);
+      status == DescriptionStatus::kMalformed ? nullptr : reader.Read(lookup_pc);
   if (found == nullptr) return Ended(UnwindEnd::kBadUnwindInfo);
   const FrameRow& row = *found;
   if (row.registers[kReturnAddress].kind == RegisterRule::Kind::kUndefined) {
@@ -84,7 +83,7 @@ StepResult StepFrame(const FrameSection& section, std::uint64_t lookup_pc, Regis
   if (!caller.Knows(kReturnAddress)) return Ended(UnwindEnd::kUnreadableStack);
   registers = caller;
   registers.Set(kProgramCounter, caller.value[kReturnAddress]);
-  return {StepResult::Kind::kStepped, UnwindEnd::kOutermost, description.is_signal_frame};
+  return {StepResult::Kind::kStepped, UnwindEnd::kOutermost, reader.description().is_signal_frame};
 }
 
 }  // namespace leakgate::agent

@@ -103,6 +103,8 @@ ModuleView ModuleTable::Find(std::uint64_t pc) {
   if (_dl_find_object(reinterpret_cast<void*>(pc), &object) != 0) return {};
 
   ModuleView view;
+  view.begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
+  view.end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
   view.section = SectionOf(object);
   const SpinGuard guard(lock_);
   if (recent_epoch_ != Epoch()) recent_count_ = 0;
@@ -111,8 +113,8 @@ ModuleView ModuleTable::Find(std::uint64_t pc) {
   if (view.id != 0) return view;
 
   Loaded loaded{};
-  loaded.begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
-  loaded.end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
+  loaded.begin = view.begin;
+  loaded.end = view.end;
   loaded.bias = object.dlfo_link_map->l_addr;
   loaded.path = ModulePath(object.dlfo_link_map->l_name, loaded.begin, path_buffer_);
   loaded.path_length = static_cast<std::uint32_t>(std::strlen(loaded.path));

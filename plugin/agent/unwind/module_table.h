@@ -18,6 +18,8 @@ namespace leakgate::agent {
 
 struct ModuleView {
   std::uint32_t id = 0;  // in the region; 0 if the pc is in no module
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
   FrameSection section;
 };
 

@@ -78,13 +78,21 @@ class TrailJoin {
     is_verified_ = true;
     const std::uint32_t end = trail_.frames[next_].slot_end;
     std::uint32_t slot = 0;
+    while (end - slot >= 4 && AllHold(&trail_.slots[slot])) slot += 4;
     while (slot != end && Holds(trail_.slots[slot])) ++slot;
     last_valid_ = next_;
     while (last_valid_ >= 0 && trail_.frames[last_valid_].slot_end > slot) --last_valid_;
   }
 
-  static bool Holds(const StackSlot& slot) {
-    return *reinterpret_cast<const volatile std::uint64_t*>(slot.address) == slot.value;
+  static bool Holds(const StackSlot& slot) { return Difference(slot) == 0; }
+
+  // Whether four do, without a branch for each.
+  static bool AllHold(const StackSlot* slots) {
+    return (Difference(slots[0]) | Difference(slots[1]) | Difference(slots[2]) |
+            Difference(slots[3])) == 0;
+  }
+  static std::uint64_t Difference(const StackSlot& slot) {
+    return *reinterpret_cast<const volatile std::uint64_t*>(slot.address) ^ slot.value;
   }
 
   const StackTrail& trail_;

@@ -1,5 +1,7 @@
 #include "plugin/agent/unwind/stack_walker.h"
 
+#include <algorithm>
+
 #include "plugin/agent/unwind/frame_step.h"
 #include "plugin/agent/unwind/stack_trail.h"
 
@@ -19,6 +21,7 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
     // A new thread's cache is empty, and not in memory yet.
     if (module_epoch_ != 0) rules_.Forget();
     row_reader_.Forget();
+    module_ = {};
     trail.depth = 0;
     module_epoch_ = epoch;
   }
@@ -42,8 +45,12 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
     }
     const RuleCache::Entry& entry = Lookup(modules, at.LookupPc());
     Passed& frame = passed_[passed++];
-    frame.frame = {at.LookupPc() + 1, at.sp, at.fp, entry.module, 0, 0, false};
-    const Step step = StepOut(entry.rule, at, frame, end);
+    frame.pc = at.LookupPc() + 1;
+    frame.sp = at.sp;
+    frame.fp = at.fp;
+    frame.module = entry.module;
+    const Step step = entry.rule.is_plain ? StepOutPlain(entry.rule, at, frame, end)
+                                          : StepOut(entry.rule, at, frame, end);
     if (step == Step::kNeedsRegisters) {
       WalkWithAllRegisters(modules, caller, trail);
       return 0;
@@ -67,17 +74,55 @@ std::uint32_t StackWalker::Walk(ModuleTable& modules, const CallerFrame& caller,
 void StackWalker::Append(const Passed& passed, StackTrail& trail) {
   const bool caller_depends_on_fp = trail.depth != 0 && trail.innermost().depends_on_fp;
   std::uint32_t slot = trail.slot_count();
-  const auto keep = [&](const StackSlot& read) {
-    trail.slots[slot++] = read;
-    if (!own_stack_.Contains(read.address)) trail.is_provable = false;
-  };
-  for (std::uint8_t i = 0; i < passed.slot_count; ++i) keep(passed.slots[i]);
-  if (passed.restores_fp && caller_depends_on_fp) keep(passed.saved_fp);
+  if (passed.slot_count != 0) AppendSlot(passed.slots[0], slot, trail);
+  if (passed.slot_count == 2) AppendSlot(passed.slots[1], slot, trail);
+  if (passed.restores_fp && caller_depends_on_fp) AppendSlot(passed.saved_fp, slot, trail);
 
-  TrailFrame& frame = trail.frames[trail.depth++];
-  frame = passed.frame;
-  frame.slot_end = static_cast<std::uint16_t>(slot);
-  frame.depends_on_fp = passed.uses_fp || (!passed.restores_fp && caller_depends_on_fp);
+  trail.frames[trail.depth++] = {
+      .pc = passed.pc,
+      .sp = passed.sp,
+      .fp = passed.fp,
+      .module = passed.module,
+      .node = 0,
+      .slot_end = static_cast<std::uint16_t>(slot),
+      .depends_on_fp = passed.uses_fp || (!passed.restores_fp && caller_depends_on_fp)};
+}
+
+void StackWalker::AppendSlot(const StackSlot& read, std::uint32_t& slot, StackTrail& trail) {
+  trail.slots[slot++] = {read.address, read.value};
+  if (!own_stack_.Contains(read.address)) trail.is_provable = false;
+}
+
+// StepOut for a plain rule, as most are.
+StackWalker::Step StackWalker::StepOutPlain(const UnwindRule& rule, Position& at, Passed& passed,
+                                            UnwindEnd& end) {
+  passed.slot_count = 0;
+  passed.restores_fp = rule.fp != UnwindRule::Slot::kSame;
+  passed.uses_fp = rule.cfa != UnwindRule::Cfa::kSpPlus;
+  const std::uint64_t cfa = Plus(passed.uses_fp ? at.fp : at.sp, rule.cfa_offset);
+  StackSlot& slot = passed.slots[0];
+  slot.address = Plus(cfa, rule.return_address_offset);
+  end = UnwindEnd::kUnreadableStack;
+  if (!memory_.Read(slot.address, slot.value)) {
+    passed.restores_fp = false;
+    return Step::kEnded;
+  }
+  passed.slot_count = 1;
+  if (passed.restores_fp) {
+    passed.saved_fp.address = Plus(cfa, rule.fp_offset);
+    if (!memory_.Read(passed.saved_fp.address, passed.saved_fp.value)) {
+      passed.restores_fp = false;
+      return Step::kEnded;
+    }
+    at.fp = passed.saved_fp.value;
+  }
+  end = UnwindEnd::kNotAStack;
+  if (cfa <= at.sp) return Step::kEnded;
+  at.pc = slot.value;
+  at.sp = cfa;
+  at.is_exact = false;
+  end = UnwindEnd::kOutermost;
+  return at.pc == 0 ? Step::kEnded : Step::kStepped;
 }
 
 StackWalker::Step StackWalker::StepOut(const UnwindRule& rule, Position& at, Passed& passed,
@@ -175,9 +220,14 @@ const RuleCache::Entry& StackWalker::Lookup(ModuleTable& modules, std::uint64_t 
 const RuleCache::Entry& StackWalker::MakeRule(ModuleTable& modules, std::uint64_t lookup_pc,
                                               RuleCache::Entry& entry) {
   ++rules_made_;
-  const ModuleView module = modules.Find(lookup_pc);
-  entry = {lookup_pc, module.id, FindRule(module.section, lookup_pc, row_reader_)};
-  if (module.id == 0) {
+  const bool is_known = lookup_pc >= module_.begin && lookup_pc < module_.end;
+  if (!is_known) {
+    module_ = modules.Find(lookup_pc);
+    row_reader_.Forget();
+  }
+  entry = {lookup_pc, module_.id, FindRule(module_.section, lookup_pc, row_reader_)};
+  if (module_.id == 0) {
+    module_ = {};
     modules.NoteCodeOutside(lookup_pc);
     entry.lookup_pc = 0;  // looked up anew each time: a module may be mapped there by then
   }
@@ -198,8 +248,13 @@ void StackWalker::WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& 
     const std::uint64_t lookup_pc = registers.value[kProgramCounter] - (is_exact ? 0 : 1);
     const ModuleView module = modules.Find(lookup_pc);
     const std::uint64_t sp = registers.value[kStackPointer];
-    passed_[depth++].frame = {lookup_pc + 1, sp, registers.value[kFramePointer], module.id, 0, 0,
-                              false};
+    trail.frames[depth++] = {.pc = lookup_pc + 1,
+                             .sp = sp,
+                             .fp = registers.value[kFramePointer],
+                             .module = module.id,
+                             .node = 0,
+                             .slot_end = 0,
+                             .depends_on_fp = false};
     const StepResult step = StepFrame(module.section, lookup_pc, registers, memory_);
     trail.end = step.end;
     if (step.kind == StepResult::Kind::kEnded || registers.value[kProgramCounter] == 0) break;
@@ -208,7 +263,8 @@ void StackWalker::WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& 
     trail.end = UnwindEnd::kDepthLimit;
     is_exact = step.was_signal_frame;
   }
-  while (depth > 0) trail.frames[trail.depth++] = passed_[--depth].frame;
+  std::reverse(trail.frames, trail.frames + depth);  // so far the innermost was the first
+  trail.depth = depth;
 }
 
 // Unwinds the agent's own frames, up to the caller of the interposed function.

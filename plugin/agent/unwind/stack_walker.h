@@ -43,12 +43,15 @@ class StackWalker {
  private:
   // A frame on the way out, and how it was left.
   struct Passed {
-    TrailFrame frame;
-    StackSlot slots[2];  // the CFA if it was read, the return address
+    std::uint64_t pc;  // these as in TrailFrame
+    std::uint64_t sp;
+    std::uint64_t fp;
+    std::uint32_t module;
     std::uint8_t slot_count;
-    StackSlot saved_fp;
     bool restores_fp;
     bool uses_fp;
+    StackSlot slots[2];  // the CFA if it was read, the return address
+    StackSlot saved_fp;
   };
   struct Position {
     std::uint64_t pc;
@@ -61,6 +64,8 @@ class StackWalker {
 
   // Inline, though long: a walk of one frame is most of what a new stack costs.
   inline void Append(const Passed& passed, StackTrail& trail);
+  inline void AppendSlot(const StackSlot& read, std::uint32_t& slot, StackTrail& trail);
+  inline Step StepOutPlain(const UnwindRule& rule, Position& at, Passed& passed, UnwindEnd& end);
   inline Step StepOut(const UnwindRule& rule, Position& at, Passed& passed, UnwindEnd& end);
   inline bool ReadCfa(const UnwindRule& rule, const Position& at, Passed& passed,
                       std::uint64_t& cfa);
@@ -77,7 +82,9 @@ class StackWalker {
   OwnStack own_stack_;
   StackMemory memory_;
   RuleCache rules_;
+  // Of the rule that was made last: the next one is mostly of the same function or module.
   FrameRowReader row_reader_;
+  ModuleView module_;
   std::uint32_t module_epoch_ = 0;
   std::uint32_t rules_made_ = 0;
   std::uint32_t depth_limit_ = kDefaultStackDepth;

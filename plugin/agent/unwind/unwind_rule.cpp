@@ -53,6 +53,14 @@ bool ReduceCfa(const CfaRule& cfa, UnwindRule& rule) {
   return true;
 }
 
+bool IsPlain(const UnwindRule& rule) {
+  using Cfa = UnwindRule::Cfa;
+  using Slot = UnwindRule::Slot;
+  return rule.kind == UnwindRule::Kind::kCompact && !rule.is_signal_frame &&
+         (rule.cfa == Cfa::kSpPlus || rule.cfa == Cfa::kFpPlus) &&
+         (rule.fp == Slot::kSame || rule.fp == Slot::kAtCfa) && rule.return_address == Slot::kAtCfa;
+}
+
 bool ReduceSlot(const RegisterRule& from, UnwindRule::Slot& slot, std::int32_t& offset) {
   using Kind = RegisterRule::Kind;
   if (from.kind == Kind::kAtCfa && Fits(from.operand)) {
@@ -93,9 +101,8 @@ UnwindRule Reduce(const FrameRow& row) {
 }
 
 UnwindRule FindRule(const FrameSection& section, std::uint64_t pc, FrameRowReader& reader) {
-  FrameDescription description;
   UnwindRule rule;
-  switch (FindFrameDescription(section, pc, description)) {
+  switch (reader.Describe(section, pc)) {
     case DescriptionStatus::kNone:
       rule.kind = UnwindRule::Kind::kNoInfo;
       return rule;
@@ -105,13 +112,14 @@ UnwindRule FindRule(const FrameSection& section, std::uint64_t pc, FrameRowReade
     case DescriptionStatus::kFound:
       break;
   }
-  const FrameRow* const row = reader.Read(description, pc);
+  const FrameRow* const row = reader.Read(pc);
   if (row == nullptr) {
     rule.kind = UnwindRule::Kind::kBadInfo;
     return rule;
   }
   rule = Reduce(*row);
-  rule.is_signal_frame = description.is_signal_frame;
+  rule.is_signal_frame = reader.description().is_signal_frame;
+  rule.is_plain = IsPlain(rule);
   return rule;
 }
 

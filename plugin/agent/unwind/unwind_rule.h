@@ -36,6 +36,8 @@ struct UnwindRule {
   Slot fp = Slot::kSame;
   Slot return_address = Slot::kAtCfa;
   bool is_signal_frame = false;  // the caller was interrupted: its pc is exact
+  // Compact as compilers have it mostly: cfa = sp or fp + cfa_offset, the rest is at the cfa.
+  bool is_plain = false;
   std::int32_t cfa_offset = 0;
   std::int32_t fp_offset = 0;
   std::int32_t return_address_offset = 0;

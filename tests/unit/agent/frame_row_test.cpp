@@ -60,7 +60,8 @@ bool AreEqual(const UnwindRule& a, const UnwindRule& b) {
   return a.kind == b.kind && a.cfa == b.cfa && a.cfa_offset == b.cfa_offset &&
          a.return_address == b.return_address &&
          a.return_address_offset == b.return_address_offset && a.fp == b.fp &&
-         a.fp_offset == b.fp_offset && a.is_signal_frame == b.is_signal_frame;
+         a.fp_offset == b.fp_offset && a.is_signal_frame == b.is_signal_frame &&
+         a.is_plain == b.is_plain;
 }
 
 UnwindRule ReadAnew(const FrameSection& section, std::uint64_t pc) {

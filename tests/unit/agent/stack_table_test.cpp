@@ -17,11 +17,14 @@ class StackTableTest : public ::testing::Test {
   static void SetUpTestSuite() { TracedRegion(); }
 
   static agent::StackTable::Interned Intern(std::uint64_t outer, std::uint64_t inner) {
+    return InternAll({outer, inner});
+  }
+
+  // From the outermost frame inwards.
+  static agent::StackTable::Interned InternAll(const std::vector<std::uint64_t>& pcs) {
     agent::StackTrail trail{};
     trail.end = UnwindEnd::kOutermost;
-    trail.depth = 2;
-    trail.frames[0].pc = kPcs + outer;
-    trail.frames[1].pc = kPcs + inner;
+    for (const std::uint64_t pc : pcs) trail.frames[trail.depth++].pc = kPcs + pc;
     return agent::g_stacks.Intern(0, trail);
   }
 
@@ -60,6 +63,53 @@ TEST_F(StackTableTest, TellsTheSameCalleeOfTwoCallersApart) {
   EXPECT_EQ(PcsOf(of_other), (std::vector<std::uint64_t>{5, 3}));
 }
 
+TEST_F(StackTableTest, FindsEveryStackThatBranchesOffALongOne) {
+  const std::vector<std::uint64_t> way{21, 22, 23, 24, 25, 26};
+  std::set<std::uint32_t> ids{InternAll(way).id};
+  for (std::size_t kept = 1; kept < way.size(); ++kept) {
+    std::vector<std::uint64_t> branch(way.begin(), way.begin() + static_cast<std::ptrdiff_t>(kept));
+    EXPECT_FALSE(InternAll(branch).is_new) << "the long one's outer frames are a stack, too";
+    branch.insert(branch.end(), {31, 32, 33});
+    const agent::StackTable::Interned stack = InternAll(branch);
+    EXPECT_TRUE(stack.is_new);
+    EXPECT_EQ(InternAll(branch).id, stack.id);
+    EXPECT_EQ(PcsOf(stack.id), std::vector<std::uint64_t>(branch.rbegin(), branch.rend()));
+    ids.insert(stack.id);
+  }
+  EXPECT_EQ(ids.size(), way.size());
+  EXPECT_EQ(PcsOf(InternAll(way).id), std::vector<std::uint64_t>(way.rbegin(), way.rend()));
+}
+
+TEST_F(StackTableTest, TellsTheTrailWhichNodeEachFrameHas) {
+  agent::StackTrail trail{};
+  trail.end = UnwindEnd::kOutermost;
+  trail.depth = 4;
+  for (std::uint32_t i = 0; i < trail.depth; ++i) trail.frames[i].pc = kPcs + 41 + i;
+  const std::uint32_t all = agent::g_stacks.Intern(0, trail).id;
+  EXPECT_EQ(trail.frames[3].node, all);
+  EXPECT_EQ(PcsOf(trail.frames[1].node), (std::vector<std::uint64_t>{42, 41}));
+
+  trail.depth = 3;
+  trail.frames[2].pc = kPcs + 51;
+  const std::uint32_t branch = agent::g_stacks.Intern(2, trail).id;
+  EXPECT_EQ(PcsOf(branch), (std::vector<std::uint64_t>{51, 42, 41}));
+}
+
+TEST_F(StackTableTest, CutsAStackWhereTheTableIsFull) {
+  auto& count = agent::g_region.header().stack_node_count;
+  const std::uint32_t before = count.load();
+  count.store(kMaxStackNodes - 2);
+  const std::uint32_t id = InternAll({61, 62, 63, 64}).id;
+  EXPECT_EQ(PcsOf(id), (std::vector<std::uint64_t>{62, 61}));
+  EXPECT_EQ(count.load(), kMaxStackNodes);
+  EXPECT_EQ(InternAll({61, 62, 63, 64}).id, id);
+
+  count.store(kMaxStackNodes + 7);  // as no agent writes it
+  EXPECT_EQ(InternAll({61, 62, 63, 64}).id, id);
+  EXPECT_EQ(count.load(), kMaxStackNodes + 7);
+  count.store(before);
+}
+
 TEST_F(StackTableTest, GivesTheSameIdsToThreadsThatInternAtOnce) {
   constexpr std::uint64_t kCallers = 500;
   constexpr std::uint64_t kCallees = 20;
@@ -69,7 +119,7 @@ TEST_F(StackTableTest, GivesTheSameIdsToThreadsThatInternAtOnce) {
   for (std::vector<std::uint32_t>& mine : ids) {
     threads.emplace_back([&mine] {
       for (std::uint64_t i = 0; i < kCallers * kCallees; ++i) {
-        mine.push_back(Intern(10'000 + i / kCallees, i % kCallees).id);
+        mine.push_back(InternAll({10'000 + i / kCallees, i % kCallees, 1, 2}).id);
       }
     });
   }
