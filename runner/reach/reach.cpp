@@ -4,15 +4,12 @@
 
 #include <algorithm>
 
+#include "runner/reach/glibc_chunk.h"
+
 namespace leakgate {
 namespace {
 
 constexpr std::uint64_t kBlockWordBytes = sizeof(std::uint64_t);
-
-// Returns the size of glibc's chunk for a block of `size` bytes, its header included.
-constexpr std::uint64_t ChunkBytes(std::uint64_t size) {
-  return std::max<std::uint64_t>(32, (size + 8 + 15) & ~std::uint64_t{15});
-}
 
 RootPlace PlaceOfWord(RootPlace first, std::size_t index) {
   if (first.address != 0) first.address += index * kBlockWordBytes;

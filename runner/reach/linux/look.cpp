@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "runner/reach/glibc_chunk.h"
 #include "runner/reach/linux/file_words.h"
 #include "runner/reach/linux/frozen_process.h"
 #include "runner/reach/linux/kernel_words.h"
@@ -255,28 +256,45 @@ std::vector<std::uint64_t> AllocatorWords(const StoppedProcess& process,
 }
 
 // The words that tell the sizes of known blocks' chunks. Where the blocks are large, most of what
-// is between those words need not be read.
+// is between those words need not be read. Nor are the words of blocks that an earlier look has
+// found lost, and seen in chunks of glibc's, if the blocks around them leave no doubt.
 class ChunkSizes {
  public:
-  ChunkSizes(const std::vector<LiveBlock>& blocks, const std::vector<GlibcHeap>& heaps,
-             ProcessMemory& memory)
+  ChunkSizes(const std::vector<LiveBlock>& blocks, const std::vector<bool>& is_known_lost,
+             const std::vector<GlibcHeap>& heaps, ProcessMemory& memory)
       : memory_(memory) {
+    std::vector<std::uint64_t> unknown;  // addresses of words to be read
     constexpr std::uint64_t kLargeOnAverage = 1024;
     for (const GlibcHeap& heap : heaps) {
       const std::size_t first = addresses_.size();
       const auto is_before = [](const LiveBlock& block, std::uint64_t address) {
         return block.address < address;
       };
-      auto block = std::lower_bound(blocks.begin(), blocks.end(), heap.begin, is_before);
-      for (; block != blocks.end() && block->address < heap.end; ++block) {
-        addresses_.push_back(block->address - sizeof(std::uint64_t));
+      const std::size_t first_unknown = unknown.size();
+      const auto begin = std::lower_bound(blocks.begin(), blocks.end(), heap.begin, is_before);
+      for (auto block = begin; block != blocks.end() && block->address < heap.end; ++block) {
+        const std::uint64_t address = block->address - sizeof(std::uint64_t);
+        const bool has_neighbours = block != begin && block + 1 != blocks.end();
+        const bool is_certain = has_neighbours &&
+                                is_known_lost[static_cast<std::size_t>(block - blocks.begin())] &&
+                                HasNoGapsAround(*(block - 1), *block, *(block + 1));
+        addresses_.push_back(address);
+        words_.push_back(is_certain ? ChunkBytes(block->size_bytes) | kPreviousInUse : kUnknown);
+        if (!is_certain) unknown.push_back(address);
       }
       const std::size_t count = addresses_.size() - first;
       if (count == 0) continue;
       const std::uint64_t extent = addresses_.back() - addresses_[first];
-      if (extent / count < kLargeOnAverage) addresses_.resize(first);
+      if (extent / count >= kLargeOnAverage) continue;
+      addresses_.resize(first);
+      words_.resize(first);
+      unknown.resize(first_unknown);
     }
-    words_ = memory_.ReadEach(addresses_);
+    const std::vector<std::uint64_t> read = memory_.ReadEach(unknown);
+    auto next = read.begin();
+    for (std::uint64_t& word : words_) {
+      if (word == kUnknown) word = *next++;
+    }
   }
 
   std::uint64_t WordAt(std::uint64_t address) const {
@@ -288,12 +306,16 @@ class ChunkSizes {
   }
 
  private:
+  static constexpr std::uint64_t kPreviousInUse = 1;
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
   ProcessMemory& memory_;
   std::vector<std::uint64_t> addresses_;  // sorted
   std::vector<std::uint64_t> words_;
 };
 
-UnseenHeap FindUnseen(const StoppedProcess& process, ProcessMemory& memory) {
+UnseenHeap FindUnseen(const StoppedProcess& process, const std::vector<bool>& is_known_lost,
+                      ProcessMemory& memory) {
   std::vector<GlibcHeap> heaps;
   for (const MappedRange& range : process.maps) {
     if (range.name != "[heap]") continue;
@@ -304,7 +326,7 @@ UnseenHeap FindUnseen(const StoppedProcess& process, ProcessMemory& memory) {
     }
   }
   for (const AddressRange& arena : process.arenas) heaps.push_back({arena.begin, arena.end, false});
-  const ChunkSizes sizes(process.heap.blocks, heaps, memory);
+  const ChunkSizes sizes(process.heap.blocks, is_known_lost, heaps, memory);
   const auto read = [&sizes](std::uint64_t address) { return sizes.WordAt(address); };
   return FindUnseenHeap({heaps, process.heap.blocks, AllocatorWords(process, memory), read});
 }
@@ -385,7 +407,7 @@ class Look {
   void LookSlowly() {
     process_.more_roots = FindHiddenRoots(Sources());
     process_.objects = FindKernelWords(request_.pid);
-    const UnseenHeap unseen = FindUnseen(process_, memory_);
+    const UnseenHeap unseen = FindUnseen(process_, is_known_lost_, memory_);
     for (const SbrkRange& range : unseen.ranges) {
       process_.more_roots.push_back({{range.begin, range.end}});
     }
