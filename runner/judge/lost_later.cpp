@@ -173,6 +173,7 @@ Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
                                              .variables = variables,
                                              .holders = HolderWish::kLeaveOut,
                                              .is_known_lost = IsKnownLost(request),
+                                             .file_words = request.file_words,
                                              .asking_tid = request.asking_tid});
   if (!heap) return Unexpected(heap.error());
   WholeLook look{std::move(heap->blocks), std::move(heap->reaches)};

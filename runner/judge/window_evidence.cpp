@@ -132,6 +132,7 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
                                   .variables = variables,
                                   .holders = holders,
                                   .is_known_lost = IsKnownLost(request),
+                                  .file_words = request.file_words,
                                   .asking_tid = request.asking_tid});
   if (!reaches) return reaches.error().message;
   for (std::size_t i = 0; i < facts.size(); ++i) {

@@ -38,6 +38,7 @@ struct EvidenceRequest {
   int asking_tid = 0;
   // Returns the reach of a block that was found lost before; nullopt of all others.
   std::function<std::optional<Reach>(const LiveBlock& block)> reach_of_lost = nullptr;
+  FileWords* file_words = nullptr;  // what looks remember; null: nothing
 };
 
 // Reads the live blocks of the window as ReadSettledBlocks does (settled_blocks.h).

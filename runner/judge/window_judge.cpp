@@ -11,6 +11,7 @@
 #include "runner/judge/window_description.h"
 #include "runner/judge/window_evidence.h"
 #include "runner/judge/window_verdict.h"
+#include "runner/reach/linux/file_words.h"
 
 namespace leakgate {
 namespace {
@@ -43,7 +44,8 @@ WindowJudge::WindowJudge(const RegionReader& region, int pid, const JudgeSurroun
       why_lost_unknown_(kNotInOrder),
       sites_([this](std::uint32_t stack) {
         return SymboliseStack(region_, stack, around_.symbolizer);
-      }) {}
+      }),
+      file_words_(std::make_shared<FileWords>()) {}
 
 std::uint32_t WindowJudge::Questions() const {
   if (child_ != nullptr) return kAskAtProcessEnd | kHasNoTests;
@@ -180,7 +182,8 @@ EvidenceRequest WindowJudge::RequestFor(std::uint32_t window, int asking_tid) co
             const auto lost = lost_.find(block.address);
             if (lost == lost_.end() || !IsSameBlock(lost->second.block, block)) return std::nullopt;
             return lost->second.reach;
-          }};
+          },
+          .file_words = file_words_.get()};
 }
 
 CodeCharges WindowJudge::ChargesOf(WindowKind kind, const WindowResult& result) {

@@ -121,6 +121,7 @@ class WindowJudge {
   CallSites sites_;
   std::map<std::uint32_t, WindowEvidence> open_;  // of windows whose verdict is open
   std::vector<LiveBlock> live_at_end_;  // before destructors ran, if the process was looked at then
+  std::shared_ptr<FileWords> file_words_;                // of looks at the process
   std::unordered_map<std::uint64_t, LostBlock> lost_;    // all that were found, by address
   std::map<std::uint32_t, ProcessResources> resources_;  // at the begin of open windows
   std::uint32_t earlier_frees_taken_ = 0;

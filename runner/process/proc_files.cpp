@@ -64,6 +64,7 @@ std::optional<MappedRange> ParseLine(std::string_view line) {
                      .is_readable = access[0] == 'r',
                      .is_writable = access[1] == 'w',
                      .is_executable = access[2] == 'x',
+                     .is_shared = access[3] == 's',
                      .file_offset = *offset,
                      .inode = *inode,
                      .name = std::string(line)};

@@ -110,6 +110,7 @@ struct MappedRange {
   bool is_readable = false;
   bool is_writable = false;
   bool is_executable = false;
+  bool is_shared = false;
   std::uint64_t file_offset = 0;
   std::uint64_t inode = 0;  // 0: the range maps no file
   std::string name;         // the file's path, a name such as "[stack]", or empty

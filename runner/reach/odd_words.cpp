@@ -1,7 +1,8 @@
 #include "runner/reach/odd_words.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "runner/reach/byte_search.h"
 
 namespace leakgate {
 namespace {
@@ -66,29 +67,7 @@ OddWords::OddWords(std::span<const LiveBlock> blocks, const BlockIndex& all,
 std::size_t OddWords::FindCommonBytes(std::span<const std::uint64_t> words,
                                       std::size_t from) const {
   if (common_count_ == 0) return from;
-  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(words.data());
-  const std::size_t end = words.size_bytes() - (common_count_ - 1);
-  std::size_t at = from * sizeof(std::uint64_t);
-  // Sixteen places at once: whether each of the common bytes is where it would have to be.
-  using Places = std::uint8_t __attribute__((vector_size(16)));
-  using Halves = std::uint64_t __attribute__((vector_size(16)));
-  for (; at + sizeof(Places) <= end; at += sizeof(Places)) {
-    Places is_there = ~Places{};
-    for (std::size_t i = 0; i < common_count_; ++i) {
-      Places some;
-      std::memcpy(&some, bytes + at + i, sizeof some);
-      is_there &= reinterpret_cast<Places>(some == common_[i]);
-    }
-    const auto halves = reinterpret_cast<Halves>(is_there);
-    if ((halves[0] | halves[1]) != 0) break;
-  }
-  for (; at < end; ++at) {
-    if (std::equal(common_.begin(), common_.begin() + static_cast<std::ptrdiff_t>(common_count_),
-                   bytes + at)) {
-      return at / sizeof(std::uint64_t);
-    }
-  }
-  return words.size();
+  return FindBytes(words, from, std::span(common_).first(common_count_));
 }
 
 std::array<OddHit, 2> OddWords::HitsOf(std::uint64_t word, OddWay way) const {

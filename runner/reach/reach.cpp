@@ -4,15 +4,12 @@
 
 #include <algorithm>
 
+#include "runner/reach/glibc_chunk.h"
+
 namespace leakgate {
 namespace {
 
 constexpr std::uint64_t kBlockWordBytes = sizeof(std::uint64_t);
-
-// Returns the size of glibc's chunk for a block of `size` bytes, its header included.
-constexpr std::uint64_t ChunkBytes(std::uint64_t size) {
-  return std::max<std::uint64_t>(32, (size + 8 + 15) & ~std::uint64_t{15});
-}
 
 RootPlace PlaceOfWord(RootPlace first, std::size_t index) {
   if (first.address != 0) first.address += index * kBlockWordBytes;
@@ -103,7 +100,7 @@ bool ReachMarker::LeadsToUnmarked(Words words) const {
 void ReachMarker::MarkOddlyFrom(std::uint32_t block, const OddWords& odd) {
   const std::uint64_t end = index_.end(block);
   std::uint64_t at = index_.begin(block) & ~(kBlockWordBytes - 1);
-  std::vector<std::uint64_t> words;  // a copy, since the next words are needed as well
+  std::vector<std::uint64_t>& words = odd_words_;  // a copy, as the next words are needed as well
   while (at < end) {
     const Words read = read_(at, (end + kBlockWordBytes - 1) & ~(kBlockWordBytes - 1));
     if (read.empty()) return;
@@ -144,12 +141,13 @@ void ReachMarker::MarkOddly(const ForEachRoots& for_each_roots) {
   // A pointer may begin in the last word of one piece and end in the first word of the next.
   RootPlace last_place;
   std::uint64_t last_word = 0;
-  for_each_roots([&](Words words, RootPlace place, WordRule rule) {
+  for_each_roots([&](const RootWords& root) {
+    const auto& [words, place, rule, next] = root;
     if (words.empty()) return;
     const bool follows =
         place.address != 0 && place.address == last_place.address + kBlockWordBytes;
     if (follows) add(Words(&last_word, 1), words.front(), last_place, rule);
-    add(words, 0, place, rule);
+    add(words, next, place, rule);
     last_place = PlaceOfWord(place, words.size() - 1);
     last_word = words.back();
   });

@@ -63,8 +63,16 @@ struct BlockChain {
   OddWay way = OddWay::kNone;        // of the last pointer of the way that is odd
 };
 
-// Calls the function that it is given for words of roots, with the place of the first of them.
-using UseRoots = std::function<void(Words, RootPlace, WordRule)>;
+// Words of roots. The first of them is at `place`.
+struct RootWords {
+  Words words;
+  RootPlace place;
+  WordRule rule = WordRule::kNone;
+  std::uint64_t next = 0;  // the word behind the last one, if it comes by no more
+};
+
+// Calls the function that it is given for words of roots, by address.
+using UseRoots = std::function<void(const RootWords&)>;
 using ForEachRoots = std::function<void(const UseRoots&)>;
 
 class ReachMarker {
@@ -138,7 +146,8 @@ class ReachMarker {
   std::vector<bool> is_candidate_;
   std::vector<bool> is_known_lost_;  // empty if none is
   std::size_t unmarked_candidates_ = 0;
-  std::vector<Reach> lost_;  // of each block; Conclude() fills it
+  std::vector<Reach> lost_;               // of each block; Conclude() fills it
+  std::vector<std::uint64_t> odd_words_;  // of the block that is being read
 };
 
 // The text of what holds a retained block: the chain of pointers that leads to it from a root.

@@ -1,10 +1,13 @@
 // Implements what RegionReader says about live blocks.
 #include <algorithm>
 #include <bitset>
+#include <optional>
+#include <utility>
 
 #include "common/live_slot.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/large_pages.h"
+#include "runner/region/linux/live_chunks.h"
 #include "runner/region/region_reader.h"
 #include "runner/region/shared_copy.h"
 
@@ -69,10 +72,68 @@ LiveBlock BlockAt(const Stretch& stretch, std::uint64_t at, std::uint32_t word,
 
 constexpr std::uint64_t kWordsPerHeapPage = kHeapPageBytes >> kGranuleShift;
 
+// Whether what lies within a live block is read. Nothing begins there, unless the process has
+// written a wrong size, or an allocator took the block for blocks of its own: then all of the live
+// map must be read.
+enum class InsideOfBlocks { kPassOver, kRead };
+
+// Reads the words of the live map by address, stretch by stretch.
+class LiveScan {
+ public:
+  explicit LiveScan(InsideOfBlocks inside) : inside_(inside) {}
+
+  // Calls `use(at, word)` for each word in [begin, end) that is not zero and not within a live
+  // block. It returns the size of the block that begins there; nothing if none does.
+  template <typename Use>
+  void ForEachWord(const Stretch& stretch, std::uint64_t begin, std::uint64_t end, Use use) {
+    for (std::uint64_t at = begin + WordsPassed(stretch, begin); at < end;) {
+      const std::uint32_t word = stretch.words.Acquire(at);
+      const std::optional<std::uint64_t> size = word != 0 ? use(at, word) : std::nullopt;
+      if (!size) {
+        ++at;
+        continue;
+      }
+      ++blocks_;
+      const std::uint64_t address = stretch.AddressOf(at);
+      if (inside_ == InsideOfBlocks::kPassOver) passed_until_ = address + *size;
+      at += std::max<std::uint64_t>(WordsPassed(stretch, at), 1);
+    }
+  }
+
+  // Returns how many words from `at` on are of the block that was read last.
+  [[nodiscard]] std::uint64_t WordsPassed(const Stretch& stretch, std::uint64_t at) const {
+    const std::uint64_t address = stretch.AddressOf(at);
+    if (passed_until_ <= address) return 0;
+    constexpr std::uint64_t kRoundUp = (1U << kGranuleShift) - 1;
+    return (passed_until_ - address + kRoundUp) >> kGranuleShift;
+  }
+
+  [[nodiscard]] std::uint64_t blocks() const { return blocks_; }
+
+ private:
+  const InsideOfBlocks inside_;
+  std::uint64_t passed_until_ = 0;  // an address
+  std::uint64_t blocks_ = 0;
+};
+
 // glibc gives a large block a mapping of its own. Such a block begins 16 bytes behind the start of
 // its first page, so it uses the second to fifth word of that page.
 bool IsOfBlockWithOwnMapping(std::uint64_t word_of_page) {
   return word_of_page >= 1 && word_of_page <= 4;
+}
+
+// Calls `read(scan)`, which returns what it has found, with a scan that passes over what is inside
+// of blocks. If that may have missed any, by what the process has counted, calls it again with one
+// that does not.
+template <typename Read>
+auto ReadQuickly(const RegionReader& region, Read read)
+    -> decltype(read(std::declval<LiveScan&>())) {
+  LiveScan scan(InsideOfBlocks::kPassOver);
+  auto found = read(scan);
+  const Totals totals = region.CurrentTotals();
+  if (!found || scan.blocks() == totals.allocated_blocks - totals.freed_blocks) return found;
+  LiveScan whole(InsideOfBlocks::kRead);
+  return read(whole);
 }
 
 }  // namespace
@@ -116,12 +177,11 @@ Expected<void> RegionReader::ForEachChunk(Use use) const {
 template <typename Use>
 Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::uint32_t chunk,
                                             Use use) const {
+  const Expected<LiveChunk> known = chunks_->Get(chunk);
+  if (!known) return Unexpected(known.error());
   const std::uint64_t begin = region_offset::kChunks + chunk * kChunkBytes;
-  const Expected<Mapping> mapping =
-      Mapping::Map(*fd_, begin, kChunkBytes, MappingAccess::kReadOnly);
-  if (!mapping) return Unexpected(mapping.error());
-  for (const FileRange& range : DataRanges(*fd_, {begin, begin + kChunkBytes})) {
-    use(Stretch{LiveWords(mapping->data()), (range.begin - begin) / sizeof(std::uint32_t),
+  for (const FileRange& range : *known->data) {
+    use(Stretch{LiveWords(known->mapping->data()), (range.begin - begin) / sizeof(std::uint32_t),
                 std::min((range.end - begin) / sizeof(std::uint32_t), kChunkWords),
                 directory_index << kChunkShift});
   }
@@ -131,22 +191,25 @@ Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::
 // Finds the live blocks for whose context `is_wanted` returns true.
 template <typename IsWanted>
 Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(IsWanted is_wanted) const {
-  std::vector<LiveBlock> found;
-  Reserve(found, EstimateBlockCount());
-  const auto scan = [&](const Stretch& stretch) {
-    for (std::uint64_t i = stretch.begin; i < stretch.end; ++i) {
-      const std::uint32_t word = stretch.words.Acquire(i);
-      if (!IsLiveStart(word)) continue;
-      const LiveRest rest = DecodeRest(stretch.words.Load(i + 1));
-      const ContextRecord context = Context(rest.context);
-      if (!is_wanted(context)) continue;
-      found.push_back(BlockAt(stretch, i, word, context));
-    }
-  };
-  const Expected<void> scanned = ForEachChunk(
-      [&](std::uint64_t index, std::uint32_t chunk) { return ForEachStretch(index, chunk, scan); });
-  if (!scanned) return Unexpected(scanned.error());
-  return found;
+  return ReadQuickly(*this, [&](LiveScan& scan) -> Expected<std::vector<LiveBlock>> {
+    std::vector<LiveBlock> found;
+    const auto read = [&](const Stretch& stretch) {
+      scan.ForEachWord(stretch, stretch.begin, stretch.end,
+                       [&](std::uint64_t at, std::uint32_t word) -> std::optional<std::uint64_t> {
+                         if (!IsLiveStart(word)) return std::nullopt;
+                         const LiveRest rest = DecodeRest(stretch.words.Load(at + 1));
+                         const ContextRecord context = Context(rest.context);
+                         if (!is_wanted(context)) return stretch.words.SizeAt(at, rest);
+                         found.push_back(BlockAt(stretch, at, word, context));
+                         return found.back().size_bytes;
+                       });
+    };
+    const Expected<void> scanned = ForEachChunk([&](std::uint64_t index, std::uint32_t chunk) {
+      return ForEachStretch(index, chunk, read);
+    });
+    if (!scanned) return Unexpected(scanned.error());
+    return found;
+  });
 }
 
 Expected<std::vector<LiveBlock>> RegionReader::LiveBlocks(std::uint32_t window) const {
@@ -184,27 +247,45 @@ Expected<void> RegionReader::VisitBlocks(const UseBlocks& use) const {
   return batch.empty() ? Expected<void>() : use(batch);
 }
 
+// A page that is wholly within a live block need not be told: the block is none of the roots.
 Expected<HeapCopy> RegionReader::CopyHeap() const {
-  HeapCopy heap;
-  Reserve(heap.blocks, EstimateBlockCount());
-  const auto scan = [&](const Stretch& stretch) {
-    for (std::uint64_t page = stretch.begin; page < stretch.end; page += kWordsPerHeapPage) {
-      bool is_heap = false;
-      for (std::uint64_t i = 0; i < kWordsPerHeapPage; ++i) {
-        const std::uint32_t word = stretch.words.Acquire(page + i);
-        if (word == 0) continue;
-        is_heap = is_heap || !IsOfBlockWithOwnMapping(i);
-        if (!IsLiveStart(word)) continue;
-        const LiveRest rest = DecodeRest(stretch.words.Load(page + i + 1));
-        heap.blocks.push_back(BlockAt(stretch, page + i, word, Context(rest.context)));
+  return ReadQuickly(*this, [&](LiveScan& scan) -> Expected<HeapCopy> {
+    HeapCopy heap;
+    Reserve(heap.blocks, EstimateBlockCount());
+    const auto read = [&](const Stretch& stretch) {
+      for (std::uint64_t page = stretch.begin; page < stretch.end;) {
+        const std::uint64_t within = scan.WordsPassed(stretch, page);
+        if (within >= kWordsPerHeapPage) {
+          page += within / kWordsPerHeapPage * kWordsPerHeapPage;
+          continue;
+        }
+        const auto is_of_heap = [&](std::uint64_t at) {
+          return !IsOfBlockWithOwnMapping(at - page);
+        };
+        bool is_heap = false;
+        const std::uint64_t end = page + kWordsPerHeapPage;
+        scan.ForEachWord(stretch, page, end,
+                         [&](std::uint64_t at, std::uint32_t word) -> std::optional<std::uint64_t> {
+                           is_heap = is_heap || is_of_heap(at);
+                           if (!IsLiveStart(word)) return std::nullopt;
+                           const LiveRest rest = DecodeRest(stretch.words.Load(at + 1));
+                           heap.blocks.push_back(BlockAt(stretch, at, word, Context(rest.context)));
+                           return heap.blocks.back().size_bytes;
+                         });
+        // Blocks may have begun where the last part of an earlier one is now.
+        for (std::uint64_t at = page; !is_heap && at < page + within; ++at) {
+          is_heap = stretch.words.Load(at) != 0 && is_of_heap(at);
+        }
+        if (is_heap) heap.pages.push_back(stretch.AddressOf(page));
+        page = end;
       }
-      if (is_heap) heap.pages.push_back(stretch.AddressOf(page));
-    }
-  };
-  const Expected<void> scanned = ForEachChunk(
-      [&](std::uint64_t index, std::uint32_t chunk) { return ForEachStretch(index, chunk, scan); });
-  if (!scanned) return Unexpected(scanned.error());
-  return heap;
+    };
+    const Expected<void> scanned = ForEachChunk([&](std::uint64_t index, std::uint32_t chunk) {
+      return ForEachStretch(index, chunk, read);
+    });
+    if (!scanned) return Unexpected(scanned.error());
+    return heap;
+  });
 }
 
 }  // namespace leakgate

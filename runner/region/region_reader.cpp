@@ -4,11 +4,15 @@
 
 #include <algorithm>
 
+#include "runner/region/linux/live_chunks.h"
 #include "runner/region/shared_copy.h"
 
 namespace leakgate {
 
 const RegionHeader& RegionReader::Header() const { return *At<RegionHeader>(0); }
+
+RegionReader::RegionReader(const UniqueFd& fd, Mapping mapping)
+    : fd_(&fd), mapping_(std::move(mapping)), chunks_(std::make_shared<LiveChunks>(fd)) {}
 
 Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
   Expected<Mapping> mapping = Mapping::Map(fd, 0, region_offset::kChunks, MappingAccess::kReadOnly);

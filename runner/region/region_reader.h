@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,8 @@
 #include "runner/region/region_copies.h"
 
 namespace leakgate {
+
+class LiveChunks;
 
 class RegionReader {
  public:
@@ -113,7 +116,7 @@ class RegionReader {
   [[nodiscard]] Expected<HeapCopy> CopyHeap() const;
 
  private:
-  RegionReader(const UniqueFd& fd, Mapping mapping) : fd_(&fd), mapping_(std::move(mapping)) {}
+  RegionReader(const UniqueFd& fd, Mapping mapping);
 
   template <typename T>
   const T* At(std::uint64_t offset) const {
@@ -132,6 +135,7 @@ class RegionReader {
 
   const UniqueFd* fd_;
   Mapping mapping_;
+  std::shared_ptr<LiveChunks> chunks_;
   int pid_ = 0;
 };
 

@@ -20,8 +20,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kFreezePatience(2);      // for a thread that the kernel keeps
-constexpr std::chrono::seconds kProcessorPatience(20);  // for one that waits for a processor
+constexpr std::chrono::microseconds kShortestSleep(100);  // what the kernel makes of any
+constexpr std::chrono::seconds kFreezePatience(2);        // for a thread that the kernel keeps
+constexpr std::chrono::seconds kProcessorPatience(20);    // for one that waits for a processor
 
 Error SeizeError(int pid, int tid, int error) {
   const std::string tracer = StatusField(pid, tid, "TracerPid");
@@ -128,6 +129,11 @@ Expected<void> FrozenProcess::WaitForStops() {
             fmt::format("thread {} of PID {} does not stop: the kernel keeps it (state {})",
                         running->tid, pid_, state));
       }
+    }
+    // Most threads stop at once, sooner than a sleep ends.
+    if (waited < kShortestSleep) {
+      std::this_thread::yield();
+      continue;
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, std::chrono::microseconds(1000));

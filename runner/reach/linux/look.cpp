@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "runner/reach/glibc_chunk.h"
+#include "runner/reach/linux/file_words.h"
 #include "runner/reach/linux/frozen_process.h"
 #include "runner/reach/linux/kernel_words.h"
 #include "runner/reach/linux/process_memory.h"
@@ -107,62 +109,127 @@ struct StoppedProcess {
   std::vector<FrozenThread> threads;
   std::vector<OwnRange> own_ranges;
   std::vector<ReallocatedCopy> reallocated;
+  std::vector<AddressRange> arenas;     // glibc's heaps for threads other than the main one
   std::vector<RootRange> roots{};       // sorted by kind
   std::vector<RootRange> more_roots{};  // of the slow look
   std::vector<KernelObject> objects{};  // of the slow look
 };
 
-// Marks from one kind of roots after the other, so that a holder is of the kind that says most.
-void MarkFrom(const std::vector<RootRange>& roots, const ProcessMemory& memory,
-              ReachMarker& marker) {
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    const RootRange& root = roots[i];
-    memory.ForEachPart(root.range, [&](std::uint64_t address, Words words) {
-      marker.AddRoots(words, {address, root.tid}, root.rule);
+// The tops of the addresses that words may have which lead to blocks that are not marked, odd
+// words included. Empty if there are many.
+AddressTops TopsOfUnmarked(const std::vector<LiveBlock>& blocks, const ReachMarker& marker) {
+  constexpr std::uint64_t kFarthest = 16;  // a pointer leads at most so far past a block, or before
+  constexpr std::uint64_t kMost = 16;
+  constexpr std::uint64_t kLastTop = 0xFFFF;
+  AddressTops tops;
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    if (marker.IsMarked(i)) continue;
+    const std::uint64_t begin = blocks[i].address;
+    const std::uint64_t first = (begin - std::min(begin, kFarthest)) >> 32;
+    const std::uint64_t last = (begin + blocks[i].size_bytes + kFarthest) >> 32;
+    if (last < first || last > kLastTop || last - first > kMost) return {};
+    for (std::uint64_t top = first; top <= last; ++top) {
+      if (tops.empty() || tops.back() < top) tops.push_back(static_cast<std::uint16_t>(top));
+    }
+    if (tops.size() > kMost) return {};
+  }
+  return tops;
+}
+
+// Reads roots. Of files' pages, only words that may lead to blocks which are not marked yet, if
+// these words are known.
+class RootReader {
+ public:
+  explicit RootReader(ProcessMemory& memory) : memory_(memory) {}
+  RootReader(ProcessMemory& memory, FileWords& file_words, AddressTops tops)
+      : memory_(memory), file_words_(&file_words), tops_(std::move(tops)) {}
+
+  // Reads those that are read as a whole at once, so that ForEach need not ask for each.
+  void Load(std::span<const RootRange> roots) const {
+    std::vector<AddressRange> ranges;
+    for (const RootRange& root : roots) ranges.push_back(root.range);
+    memory_.Load(ranges, file_words_ == nullptr ? ProcessMemory::Wanted::kAllPages
+                                                : ProcessMemory::Wanted::kAllButFiles);
+  }
+
+  void ForEach(const RootRange& root, const UseRoots& use) const {
+    if (file_words_ == nullptr) return ForEachIn(root.range, root, use);
+    for (const PresentPart& part : memory_.PartsIn(root.range)) {
+      const std::vector<MappedWord>* const known =
+          part.is_file ? file_words_->In(part.range, tops_, memory_) : nullptr;
+      if (known == nullptr) {
+        ForEachIn(part.range, root, use);
+        continue;
+      }
+      for (const MappedWord& word : *known) {
+        use({Words(&word.word, 1), {word.address, root.tid}, root.rule, word.next});
+      }
+    }
+  }
+
+ private:
+  void ForEachIn(AddressRange range, const RootRange& root, const UseRoots& use) const {
+    memory_.ForEachPart(range, [&](std::uint64_t address, Words words) {
+      use({words, {address, root.tid}, root.rule});
     });
-    const bool is_last_of_kind = i + 1 == roots.size() || roots[i + 1].kind != root.kind;
-    if (is_last_of_kind) marker.Mark();
-    if (marker.HasMarkedAllCandidates()) return;
+  }
+
+  ProcessMemory& memory_;
+  FileWords* file_words_ = nullptr;
+  AddressTops tops_;
+};
+
+// Marks from one kind of roots after the other, so that a holder is of the kind that says most.
+void MarkFrom(std::span<const RootRange> roots, const RootReader& reader, ReachMarker& marker) {
+  while (!roots.empty() && !marker.HasMarkedAllCandidates()) {
+    const auto is_other = [&](const RootRange& root) { return root.kind != roots.front().kind; };
+    const auto end = std::find_if(roots.begin(), roots.end(), is_other);
+    const auto count = static_cast<std::size_t>(end - roots.begin());
+    reader.Load(roots.first(count));
+    for (const RootRange& root : roots.first(count)) {
+      reader.ForEach(root, [&](const RootWords& words) {
+        marker.AddRoots(words.words, words.place, words.rule);
+      });
+      if (marker.HasMarkedAllCandidates()) return;
+    }
+    marker.Mark();
+    roots = roots.subspan(count);
   }
 }
 
-void MarkFromRoots(const StoppedProcess& process, const ProcessMemory& memory,
-                   ReachMarker& marker) {
-  MarkFrom(process.roots, memory, marker);
+void MarkFromRoots(const StoppedProcess& process, ProcessMemory& memory, ReachMarker& marker) {
+  MarkFrom(process.roots, RootReader(memory), marker);
   for (const FrozenThread& thread : process.threads) {
     marker.AddRoots(thread.registers, {0, thread.tid});
   }
   marker.Mark();
 }
 
-void MarkFromMoreRoots(const StoppedProcess& process, const ProcessMemory& memory,
+// Most of these roots are files.
+void MarkFromMoreRoots(const StoppedProcess& process, const RootReader& reader,
                        ReachMarker& marker) {
-  MarkFrom(process.more_roots, memory, marker);
+  MarkFrom(process.more_roots, reader, marker);
   for (std::uint32_t i = 0; i < process.objects.size(); ++i) {
     marker.AddRoots(process.objects[i].words, {.kernel_object = i + 1});
   }
   marker.Mark();
 }
 
-void MarkFromOddWords(const StoppedProcess& process, const ProcessMemory& memory,
-                      ReachMarker& marker) {
+void MarkFromOddWords(const StoppedProcess& process, ProcessMemory& memory,
+                      const RootReader& reader, ReachMarker& marker) {
+  const RootReader plain(memory);
   marker.MarkOddly([&](const UseRoots& use) {
-    for (const std::vector<RootRange>* const roots : {&process.roots, &process.more_roots}) {
-      for (const RootRange& root : *roots) {
-        memory.ForEachPart(root.range, [&](std::uint64_t address, Words words) {
-          use(words, {address, root.tid}, root.rule);
-        });
-      }
-    }
+    for (const RootRange& root : process.roots) plain.ForEach(root, use);
+    for (const RootRange& root : process.more_roots) reader.ForEach(root, use);
     // Each register is a word of its own.
     for (const FrozenThread& thread : process.threads) {
       for (const std::uint64_t& word : thread.registers) {
-        use(Words(&word, 1), {0, thread.tid}, WordRule::kNone);
+        use({Words(&word, 1), {0, thread.tid}});
       }
     }
     for (std::uint32_t i = 0; i < process.objects.size(); ++i) {
       for (const std::uint64_t& word : process.objects[i].words) {
-        use(Words(&word, 1), {.kernel_object = i + 1}, WordRule::kNone);
+        use({Words(&word, 1), {.kernel_object = i + 1}});
       }
     }
   });
@@ -171,7 +238,6 @@ void MarkFromOddWords(const StoppedProcess& process, const ProcessMemory& memory
 // What glibc's malloc keeps for itself: in the C library's data, in thread-locals, and at the begin
 // of an arena.
 std::vector<std::uint64_t> AllocatorWords(const StoppedProcess& process,
-                                          const std::vector<AddressRange>& arenas,
                                           const ProcessMemory& memory) {
   std::vector<std::uint64_t> found;
   const auto add = [&](std::uint64_t, Words words) {
@@ -183,35 +249,52 @@ std::vector<std::uint64_t> AllocatorWords(const StoppedProcess& process,
         root.rule == WordRule::kNoChunkHeaders || root.kind == RootKind::kThreadLocal;
     if (is_allocators) memory.ForEachPart(root.range, add);
   }
-  for (const AddressRange& arena : arenas) {
+  for (const AddressRange& arena : process.arenas) {
     memory.ForEachPart({arena.begin, std::min(arena.begin + kPageBytes, arena.end)}, add);
   }
   return found;
 }
 
 // The words that tell the sizes of known blocks' chunks. Where the blocks are large, most of what
-// is between those words need not be read.
+// is between those words need not be read. Nor are the words of blocks that an earlier look has
+// found lost, and seen in chunks of glibc's, if the blocks around them leave no doubt.
 class ChunkSizes {
  public:
-  ChunkSizes(const std::vector<LiveBlock>& blocks, const std::vector<GlibcHeap>& heaps,
-             ProcessMemory& memory)
+  ChunkSizes(const std::vector<LiveBlock>& blocks, const std::vector<bool>& is_known_lost,
+             const std::vector<GlibcHeap>& heaps, ProcessMemory& memory)
       : memory_(memory) {
+    std::vector<std::uint64_t> unknown;  // addresses of words to be read
     constexpr std::uint64_t kLargeOnAverage = 1024;
     for (const GlibcHeap& heap : heaps) {
       const std::size_t first = addresses_.size();
       const auto is_before = [](const LiveBlock& block, std::uint64_t address) {
         return block.address < address;
       };
-      auto block = std::lower_bound(blocks.begin(), blocks.end(), heap.begin, is_before);
-      for (; block != blocks.end() && block->address < heap.end; ++block) {
-        addresses_.push_back(block->address - sizeof(std::uint64_t));
+      const std::size_t first_unknown = unknown.size();
+      const auto begin = std::lower_bound(blocks.begin(), blocks.end(), heap.begin, is_before);
+      for (auto block = begin; block != blocks.end() && block->address < heap.end; ++block) {
+        const std::uint64_t address = block->address - sizeof(std::uint64_t);
+        const bool has_neighbours = block != begin && block + 1 != blocks.end();
+        const bool is_certain = has_neighbours &&
+                                is_known_lost[static_cast<std::size_t>(block - blocks.begin())] &&
+                                HasNoGapsAround(*(block - 1), *block, *(block + 1));
+        addresses_.push_back(address);
+        words_.push_back(is_certain ? ChunkBytes(block->size_bytes) | kPreviousInUse : kUnknown);
+        if (!is_certain) unknown.push_back(address);
       }
       const std::size_t count = addresses_.size() - first;
       if (count == 0) continue;
       const std::uint64_t extent = addresses_.back() - addresses_[first];
-      if (extent / count < kLargeOnAverage) addresses_.resize(first);
+      if (extent / count >= kLargeOnAverage) continue;
+      addresses_.resize(first);
+      words_.resize(first);
+      unknown.resize(first_unknown);
     }
-    words_ = memory_.ReadEach(addresses_);
+    const std::vector<std::uint64_t> read = memory_.ReadEach(unknown);
+    auto next = read.begin();
+    for (std::uint64_t& word : words_) {
+      if (word == kUnknown) word = *next++;
+    }
   }
 
   std::uint64_t WordAt(std::uint64_t address) const {
@@ -223,13 +306,16 @@ class ChunkSizes {
   }
 
  private:
+  static constexpr std::uint64_t kPreviousInUse = 1;
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
   ProcessMemory& memory_;
   std::vector<std::uint64_t> addresses_;  // sorted
   std::vector<std::uint64_t> words_;
 };
 
-UnseenHeap FindUnseen(const StoppedProcess& process, ProcessMemory& memory) {
-  const std::vector<AddressRange> arenas = FindArenaHeaps(process.maps, memory);
+UnseenHeap FindUnseen(const StoppedProcess& process, const std::vector<bool>& is_known_lost,
+                      ProcessMemory& memory) {
   std::vector<GlibcHeap> heaps;
   for (const MappedRange& range : process.maps) {
     if (range.name != "[heap]") continue;
@@ -239,18 +325,17 @@ UnseenHeap FindUnseen(const StoppedProcess& process, ProcessMemory& memory) {
       heaps.push_back({range.begin, range.end, true});
     }
   }
-  for (const AddressRange& arena : arenas) heaps.push_back({arena.begin, arena.end, false});
-  const ChunkSizes sizes(process.heap.blocks, heaps, memory);
+  for (const AddressRange& arena : process.arenas) heaps.push_back({arena.begin, arena.end, false});
+  const ChunkSizes sizes(process.heap.blocks, is_known_lost, heaps, memory);
   const auto read = [&sizes](std::uint64_t address) { return sizes.WordAt(address); };
-  return FindUnseenHeap(
-      {heaps, process.heap.blocks, AllocatorWords(process, arenas, memory), read});
+  return FindUnseenHeap({heaps, process.heap.blocks, AllocatorWords(process, memory), read});
 }
 
 // Marks among all blocks and the chunks that the agent has not seen.
 class UnseenMarker {
  public:
   UnseenMarker(const StoppedProcess& process, std::span<const LiveBlock> candidates,
-               const std::vector<LiveBlock>& chunks, ProcessMemory& memory)
+               const std::vector<LiveBlock>& chunks, ProcessMemory& memory, FileWords& file_words)
       : blocks_(process.heap.blocks) {
     blocks_.insert(blocks_.end(), chunks.begin(), chunks.end());
     std::sort(blocks_.begin(), blocks_.end(),
@@ -260,7 +345,8 @@ class UnseenMarker {
       return memory.At(begin, end);
     });
     MarkFromRoots(process, memory, *marker_);
-    MarkFromMoreRoots(process, memory, *marker_);
+    MarkFromMoreRoots(process, RootReader(memory, file_words, TopsOfUnmarked(blocks_, *marker_)),
+                      *marker_);
     conclusion_ = marker_->Conclude();
   }
 
@@ -300,6 +386,7 @@ class Look {
       : request_(request),
         process_(std::move(process)),
         memory_(memory),
+        file_words_(request.file_words != nullptr ? *request.file_words : own_file_words_),
         is_known_lost_(FindKnownLost()),
         numbers_(candidates == Candidates::kAllBlocks
                      ? NumbersButFor(is_known_lost_)
@@ -310,6 +397,7 @@ class Look {
         process_.heap.blocks, std::move(live),
         [this](std::uint64_t begin, std::uint64_t end) { return memory_.At(begin, end); });
     LeaveOutKnownLost();
+    file_words_.BeginLook(request_.pid, process_.maps);
     process_.roots = FindRoots(Sources());
     MarkFromRoots(process_, memory_, *marker_);
   }
@@ -319,12 +407,13 @@ class Look {
   void LookSlowly() {
     process_.more_roots = FindHiddenRoots(Sources());
     process_.objects = FindKernelWords(request_.pid);
-    const UnseenHeap unseen = FindUnseen(process_, memory_);
+    const UnseenHeap unseen = FindUnseen(process_, is_known_lost_, memory_);
     for (const SbrkRange& range : unseen.ranges) {
       process_.more_roots.push_back({{range.begin, range.end}});
     }
-    MarkFromMoreRoots(process_, memory_, *marker_);
-    if (HasLostBlocks()) MarkFromOddWords(process_, memory_, *marker_);
+    const RootReader reader(memory_, file_words_, TopsOfUnmarked(process_.heap.blocks, *marker_));
+    MarkFromMoreRoots(process_, reader, *marker_);
+    if (HasLostBlocks()) MarkFromOddWords(process_, memory_, reader, *marker_);
     if (HasLostBlocks() && MayHold(unseen.chunks, *marker_, memory_)) LookAtUnseen(unseen);
   }
 
@@ -360,7 +449,7 @@ class Look {
  private:
   [[nodiscard]] RootSources Sources() const {
     return {process_.maps,       process_.modules,     process_.threads, process_.heap,
-            process_.own_ranges, process_.reallocated, memory_};
+            process_.own_ranges, process_.reallocated, process_.arenas,  memory_};
   }
 
   std::vector<bool> FindKnownLost() const {
@@ -394,7 +483,7 @@ class Look {
       lost.push_back(process_.heap.blocks[numbers_[i]]);
       unseen_candidates_.push_back(i);
     }
-    unseen_.emplace(process_, lost, unseen.chunks, memory_);
+    unseen_.emplace(process_, lost, unseen.chunks, memory_, file_words_);
   }
 
   void AddHeldByUnseen(const RootNamer& namer, std::vector<BlockReach>& reaches) const {
@@ -410,6 +499,8 @@ class Look {
   const ReachRequest& request_;
   StoppedProcess process_;
   ProcessMemory& memory_;
+  FileWords own_file_words_;
+  FileWords& file_words_;
   const std::vector<bool> is_known_lost_;
   std::vector<std::uint32_t> numbers_;  // of the candidates
   std::optional<ReachMarker> marker_;
@@ -434,13 +525,15 @@ auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth 
   if (!is_short) return Unexpected(is_short.error());
 
   std::vector<MappedModule> modules = FindModules(*maps, memory);
+  std::vector<AddressRange> arenas = FindArenaHeaps(*maps, memory);
   Look look(request, candidates,
             {.heap = *std::move(heap),
              .maps = *std::move(maps),
              .modules = std::move(modules),
              .threads = SkipRedZoneOf(request.asking_tid, frozen->threads()),
              .own_ranges = request.region.OwnRanges(),
-             .reallocated = request.region.ReallocatedBlocks()},
+             .reallocated = request.region.ReallocatedBlocks(),
+             .arenas = std::move(arenas)},
             memory);
   if (look.HasLostBlocks() && frozen->threads().size() == 1) depth = LookDepth::kSlow;
   if (look.HasLostBlocks() && depth == LookDepth::kSlow) look.LookSlowly();

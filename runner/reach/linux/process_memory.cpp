@@ -39,6 +39,7 @@ struct FoundPages {
 };
 constexpr unsigned long kPageScan = _IOWR('f', 16, PageScan);
 constexpr std::uint64_t kScanForPresent = 1U << 3 | 1U << 4;  // in memory, or swapped out
+constexpr std::uint64_t kIsOfFile = 1U << 2;                  // or of shared memory
 
 // Adds a range that begins where the last one begins, or later.
 void Append(AddressRange range, std::vector<AddressRange>& ranges) {
@@ -49,15 +50,132 @@ void Append(AddressRange range, std::vector<AddressRange>& ranges) {
   }
 }
 
+void Append(const PresentPart& part, std::vector<PresentPart>& parts) {
+  const bool follows = !parts.empty() && parts.back().range.end == part.range.begin &&
+                       parts.back().is_file == part.is_file;
+  if (follows) {
+    parts.back().range.end = part.range.end;
+  } else {
+    parts.push_back(part);
+  }
+}
+
+AddressRange InWholeWords(AddressRange range) {
+  return {(range.begin + kWordBytes - 1) & ~(kWordBytes - 1), range.end & ~(kWordBytes - 1)};
+}
+
+AddressRange Overlap(AddressRange a, AddressRange b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+// Joins neighbours into ranges that are asked about together: what little lies between costs less
+// than another call.
+std::vector<AddressRange> JoinNear(const std::vector<AddressRange>& ranges) {
+  constexpr std::uint64_t kNear = 8U << 20;
+  std::vector<AddressRange> joined;
+  for (const AddressRange& range : ranges) {
+    if (!joined.empty() && range.begin - joined.back().end <= kNear) {
+      joined.back().end = range.end;
+    } else {
+      joined.push_back(range);
+    }
+  }
+  return joined;
+}
+
 }  // namespace
 
 ProcessMemory::ProcessMemory(int pid)
     : pid_(pid), memory_(OpenProcFile(pid, "mem")), pages_(OpenProcFile(pid, "pagemap")) {
-  std::vector<AddressRange> none;
+  std::vector<PresentPart> none;
   passes_over_holes_ = ScanInto({0, kPageBytes}, none);
 }
 
+void ProcessMemory::Load(const std::vector<AddressRange>& ranges, Wanted wanted) {
+  constexpr std::uint64_t kLargestRange = 64U << 20;  // which may have few pages
+  if (!passes_over_holes_) return;
+  std::vector<AddressRange> unknown;
+  for (const AddressRange& range : ranges) {
+    if (range.begin >= range.end || range.end - range.begin > kLargestRange) continue;
+    for (const AddressRange& left : SubtractRanges(InWholeWords(range), noted_)) {
+      unknown.push_back(left);
+    }
+  }
+  unknown = JoinRanges(std::move(unknown));
+  NoteParts(unknown);
+  std::vector<AddressRange> parts;
+  for (const AddressRange& range : unknown) {
+    for (const PresentPart& part : PartsIn(range)) {
+      if (part.is_file && wanted == Wanted::kAllButFiles) continue;
+      parts.push_back(part.range);
+    }
+  }
+  ReadLoaded(parts);
+}
+
+void ProcessMemory::NoteParts(const std::vector<AddressRange>& ranges) {
+  std::vector<AddressRange> noted = std::move(noted_);
+  auto range = ranges.begin();
+  for (const AddressRange& near : JoinNear(ranges)) {
+    std::vector<PresentPart> present;
+    const bool is_known = ScanInto(near, present);
+    auto part = present.begin();
+    for (; range != ranges.end() && range->begin < near.end; ++range) {
+      if (!is_known) continue;
+      noted.push_back(*range);
+      while (part != present.end() && part->range.end <= range->begin) ++part;
+      for (auto at = part; at != present.end() && at->range.begin < range->end; ++at) {
+        const AddressRange both = Overlap(at->range, *range);
+        noted_parts_[both.begin] = {both, at->is_file};
+      }
+    }
+  }
+  noted_ = JoinRanges(std::move(noted));
+}
+
+void ProcessMemory::ReadLoaded(const std::vector<AddressRange>& parts) {
+  constexpr std::uint64_t kMostLoaded = 32U << 20;
+  constexpr std::size_t kMostAtOnce = 1024;  // IOV_MAX
+  for (std::size_t first = 0; first < parts.size();) {
+    std::vector<iovec> remote;
+    std::uint64_t bytes = 0;
+    for (std::size_t i = first; i < parts.size() && remote.size() < kMostAtOnce; ++i) {
+      const std::uint64_t length = parts[i].end - parts[i].begin;
+      if (loaded_bytes_ + bytes + length > kMostLoaded) break;
+      remote.push_back({reinterpret_cast<void*>(parts[i].begin), length});
+      bytes += length;
+    }
+    if (remote.empty()) return;
+    Piece buffer = std::make_unique_for_overwrite<std::uint64_t[]>(bytes / kWordBytes);
+    const iovec local{buffer.get(), bytes};
+    const ssize_t got = ::process_vm_readv(pid_, &local, 1, remote.data(), remote.size(), 0);
+    // What cannot be read so is read again, each range by itself, where it is used.
+    if (got != static_cast<ssize_t>(bytes)) return;
+    const std::uint64_t* words = buffer.get();
+    for (std::size_t i = first; i < first + remote.size(); ++i) {
+      loaded_[parts[i].begin] = {parts[i].end, words};
+      words += (parts[i].end - parts[i].begin) / kWordBytes;
+    }
+    load_buffers_.push_back(std::move(buffer));
+    loaded_bytes_ += bytes;
+    first += remote.size();
+  }
+}
+
+ProcessMemory::Words ProcessMemory::LoadedAt(std::uint64_t begin) const {
+  auto after = loaded_.upper_bound(begin);
+  if (after == loaded_.begin()) return {};
+  const auto& [from, loaded] = *--after;
+  if (begin >= loaded.end) return {};
+  return {loaded.words + (begin - from) / kWordBytes, (loaded.end - begin) / kWordBytes};
+}
+
 std::uint64_t ProcessMemory::Read(AddressRange range, void* to) const {
+  const Words loaded = range.begin % kWordBytes == 0 ? LoadedAt(range.begin) : Words();
+  if (loaded.size_bytes() >= range.end - range.begin) {
+    std::memcpy(to, loaded.data(), range.end - range.begin);
+    return range.end - range.begin;
+  }
   std::uint64_t done = 0;
   const std::uint64_t bytes = range.end - range.begin;
   while (done < bytes) {
@@ -78,27 +196,41 @@ std::uint64_t ProcessMemory::ReadByFile(AddressRange range, void* to) const {
   return got > 0 ? static_cast<std::uint64_t>(got) : 0;
 }
 
-bool ProcessMemory::ScanInto(AddressRange range, std::vector<AddressRange>& present) const {
+bool ProcessMemory::ScanInto(AddressRange range, std::vector<PresentPart>& present) const {
   std::array<FoundPages, 256> found;
   PageScan scan{.begin = range.begin / kPageBytes * kPageBytes,
                 .end = (range.end + kPageBytes - 1) / kPageBytes * kPageBytes,
                 .found = reinterpret_cast<std::uint64_t>(found.data()),
                 .found_length = found.size(),
                 .any_of = kScanForPresent,
-                .told = kScanForPresent};
+                .told = kScanForPresent | kIsOfFile};
   while (scan.begin < scan.end) {
     const int count = ::ioctl(pages_.get(), kPageScan, &scan);
     if (count < 0 || scan.walk_end <= scan.begin) return false;
     for (const FoundPages& pages : std::span(found).first(static_cast<std::size_t>(count))) {
-      Append({std::max(pages.begin, range.begin), std::min(pages.end, range.end)}, present);
+      Append({Overlap({pages.begin, pages.end}, range), (pages.categories & kIsOfFile) != 0},
+             present);
     }
     scan.begin = scan.walk_end;
   }
   return true;
 }
 
-std::vector<AddressRange> ProcessMemory::PresentIn(AddressRange range) const {
-  std::vector<AddressRange> scanned;
+std::vector<PresentPart> ProcessMemory::PartsIn(AddressRange range) const {
+  const bool is_noted = SubtractRanges(range, noted_).empty();
+  if (!is_noted) return AskForParts(range);
+  std::vector<PresentPart> parts;
+  auto at = noted_parts_.upper_bound(range.begin);
+  if (at != noted_parts_.begin()) --at;
+  for (; at != noted_parts_.end() && at->first < range.end; ++at) {
+    const AddressRange both = Overlap(at->second.range, range);
+    if (both.begin < both.end) Append({both, at->second.is_file}, parts);
+  }
+  return parts;
+}
+
+std::vector<PresentPart> ProcessMemory::AskForParts(AddressRange range) const {
+  std::vector<PresentPart> scanned;
   if (passes_over_holes_ && ScanInto(range, scanned)) return scanned;
   const std::uint64_t first = range.begin / kPageBytes;
   const std::uint64_t count = (range.end + kPageBytes - 1) / kPageBytes - first;
@@ -106,15 +238,20 @@ std::vector<AddressRange> ProcessMemory::PresentIn(AddressRange range) const {
   const std::size_t bytes = count * sizeof(std::uint64_t);
   const ssize_t got = ::pread(pages_.get(), entries.data(), bytes,
                               static_cast<off_t>(first * sizeof(std::uint64_t)));
-  if (got != static_cast<ssize_t>(bytes)) return {range};
+  if (got != static_cast<ssize_t>(bytes)) return {{range}};
 
-  std::vector<AddressRange> present;
+  std::vector<PresentPart> present;
   for (std::uint64_t page = 0; page < count; ++page) {
     if ((entries[page] & kPresent) == 0) continue;
-    Append({std::max((first + page) * kPageBytes, range.begin),
-            std::min((first + page + 1) * kPageBytes, range.end)},
-           present);
+    const std::uint64_t begin = (first + page) * kPageBytes;
+    Append({Overlap({begin, begin + kPageBytes}, range)}, present);
   }
+  return present;
+}
+
+std::vector<AddressRange> ProcessMemory::PresentIn(AddressRange range) const {
+  std::vector<AddressRange> present;
+  for (const PresentPart& part : PartsIn(range)) Append(part.range, present);
   return present;
 }
 
@@ -132,15 +269,25 @@ void ProcessMemory::ForEachPart(AddressRange range,
                                 const std::function<void(std::uint64_t, Words)>& use) const {
   constexpr std::uint64_t kMostAtOnce = 1U << 20;
   // A module's data ends where its last variable does.
-  range.begin = (range.begin + kWordBytes - 1) & ~(kWordBytes - 1);
-  range.end &= ~(kWordBytes - 1);
+  range = InWholeWords(range);
   if (range.begin >= range.end) return;
-  std::vector<std::uint64_t> words(std::min(kMostAtOnce, range.end - range.begin) / kWordBytes);
+  Piece buffer;
   ForEachPresent(range, [&](AddressRange part) {
     for (std::uint64_t at = part.begin; at < part.end;) {
+      const Words loaded = LoadedAt(at);
+      if (!loaded.empty()) {
+        const Words words = loaded.first(std::min(loaded.size(), (part.end - at) / kWordBytes));
+        use(at, words);
+        at += words.size_bytes();
+        continue;
+      }
+      if (buffer == nullptr) {
+        const std::uint64_t bytes = std::min(kMostAtOnce, range.end - range.begin);
+        buffer = std::make_unique_for_overwrite<std::uint64_t[]>(bytes / kWordBytes);
+      }
       const std::uint64_t wanted = std::min(part.end, at + kMostAtOnce);
-      const std::uint64_t got = Read({at, wanted}, words.data()) / kWordBytes;
-      use(at, Words(words.data(), got));
+      const std::uint64_t got = Read({at, wanted}, buffer.get()) / kWordBytes;
+      use(at, Words(buffer.get(), got));
       // If the page cannot be read, the next one comes.
       at = got != 0 ? at + got * kWordBytes : (at / kPageBytes + 1) * kPageBytes;
     }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -26,11 +27,24 @@ struct AddressRange {
   friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
 
+// Pages that a range has.
+struct PresentPart {
+  AddressRange range;
+  // Whether they are pages of the file that is mapped, which nobody has written through a private
+  // mapping. False if the kernel does not tell.
+  bool is_file = false;
+};
+
 class ProcessMemory {
  public:
   using Words = std::span<const std::uint64_t>;
 
   explicit ProcessMemory(int pid);
+
+  // Asks which pages all of `ranges` have, and reads those that are wanted at once, as far as there
+  // is room for them. The functions below need not ask the kernel about them again.
+  enum class Wanted { kAllPages, kAllButFiles };
+  void Load(const std::vector<AddressRange>& ranges, Wanted wanted);
 
   // Copies the range to `to`, from its begin to the first byte that cannot be read. Returns how
   // many bytes it has copied.
@@ -38,6 +52,9 @@ class ProcessMemory {
 
   // Calls `use(part)` for the parts of `range` that have pages, in order.
   void ForEachPresent(AddressRange range, const std::function<void(AddressRange)>& use) const;
+
+  // Returns the parts of `range` that have pages, in order.
+  [[nodiscard]] std::vector<PresentPart> PartsIn(AddressRange range) const;
 
   // Returns whether the kernel passes over ranges without pages. One before Linux 6.7 tells of each
   // page, which takes about a second for each TiB.
@@ -60,16 +77,34 @@ class ProcessMemory {
   static constexpr std::uint64_t kPieceBytes = 1U << 18;
   using Piece = std::unique_ptr<std::uint64_t[]>;
 
+  // Words that Load() has read.
+  struct Loaded {
+    std::uint64_t end = 0;
+    const std::uint64_t* words = nullptr;
+  };
+
   Piece ReadPiece(std::uint64_t begin) const;
-  std::vector<AddressRange> PresentIn(AddressRange range) const;
   // Asks the kernel for the pages of a range at once. Returns false if it has no such call.
-  bool ScanInto(AddressRange range, std::vector<AddressRange>& present) const;
+  bool ScanInto(AddressRange range, std::vector<PresentPart>& present) const;
+  // As PartsIn, but asks the kernel in any case.
+  [[nodiscard]] std::vector<PresentPart> AskForParts(AddressRange range) const;
+  [[nodiscard]] std::vector<AddressRange> PresentIn(AddressRange range) const;
+  // Notes which pages there are. REQUIRES: `ranges` are joined.
+  void NoteParts(const std::vector<AddressRange>& ranges);
+  void ReadLoaded(const std::vector<AddressRange>& parts);
+  // Returns the loaded words from `begin` on; none if there are none.
+  [[nodiscard]] Words LoadedAt(std::uint64_t begin) const;
   std::uint64_t ReadByFile(AddressRange range, void* to) const;
 
   int pid_;
   UniqueFd memory_;
   UniqueFd pages_;
   bool passes_over_holes_ = false;
+  std::vector<AddressRange> noted_;                   // whose pages are known; joined
+  std::map<std::uint64_t, PresentPart> noted_parts_;  // the pages there, by begin
+  std::map<std::uint64_t, Loaded> loaded_;            // by begin
+  std::vector<Piece> load_buffers_;
+  std::uint64_t loaded_bytes_ = 0;
   std::unordered_map<std::uint64_t, Piece> pieces_;
   std::uint64_t last_begin_ = 0;  // of the piece that At() returned last
   const std::uint64_t* last_ = nullptr;

@@ -10,6 +10,8 @@
 
 namespace leakgate {
 
+class FileWords;
+
 // Whether holders of retained blocks are to be named. Only one block of each stack gets a holder,
 // because a report shows no more. Naming takes longer than looking.
 enum class HolderWish { kTell, kLeaveOut };
@@ -22,6 +24,7 @@ struct ReachRequest {
   HolderWish holders = HolderWish::kTell;
   // Whether a block was found lost by an earlier look: then it needs no other. Null: none was.
   std::function<bool(const LiveBlock& block)> is_known_lost = nullptr;
+  FileWords* file_words = nullptr;  // what earlier looks remember; null: nothing
   int asking_tid = 0;  // the thread that waits in the agent for an answer; 0 if there is none
 };
 

@@ -167,9 +167,7 @@ class RootFinder {
   void Exclude(std::uint64_t begin, std::uint64_t end) { excluded_.push_back({begin, end}); }
 
   void ExcludeArenas() {
-    for (const AddressRange& heap : FindArenaHeaps(from_.maps, from_.memory)) {
-      excluded_.push_back(heap);
-    }
+    excluded_.insert(excluded_.end(), from_.arenas.begin(), from_.arenas.end());
   }
 
   void ExcludeAgent() {
@@ -400,11 +398,18 @@ class RootFinder {
 
 }  // namespace
 
-std::vector<MappedModule> FindModules(const std::vector<MappedRange>& maps,
-                                      const ProcessMemory& memory) {
+std::vector<MappedModule> FindModules(const std::vector<MappedRange>& maps, ProcessMemory& memory) {
+  const auto may_be_module = [](const MappedRange& range) {
+    return !range.IsAnonymous() && range.is_readable && range.file_offset == 0;
+  };
+  std::vector<AddressRange> first_pages;
+  for (const MappedRange& range : maps) {
+    if (may_be_module(range)) first_pages.push_back({range.begin, range.begin + kPageBytes});
+  }
+  memory.Load(first_pages, ProcessMemory::Wanted::kAllPages);
   std::vector<MappedModule> modules;
   for (const MappedRange& range : maps) {
-    if (range.IsAnonymous() || !range.is_readable || range.file_offset != 0) continue;
+    if (!may_be_module(range)) continue;
     std::optional<MappedModule> module = ModuleAt(range, memory);
     if (module && IsLoaded(*module, maps)) modules.push_back(*std::move(module));
   }
@@ -425,20 +430,29 @@ std::vector<RootRange> FindHiddenRoots(const RootSources& sources) {
 }
 
 // Each begins at a multiple of 64 MiB, with a pointer to its arena, which is behind the first
-// heap's own record, and with its size.
+// heap's own record, and with its size. Only those pages are asked for, unless they are many.
 std::vector<AddressRange> FindArenaHeaps(const std::vector<MappedRange>& maps,
                                          const ProcessMemory& memory) {
   constexpr std::uint64_t kHeapBytes = 64ULL << 20;
+  constexpr std::uint64_t kMany = 1024;
   std::vector<AddressRange> heaps;
   for (const MappedRange& range : maps) {
-    if (!range.IsAnonymous() || !range.is_writable) continue;
-    memory.ForEachPresent({range.begin, range.end}, [&](AddressRange part) {
+    const std::uint64_t first = (range.begin + kHeapBytes - 1) & ~(kHeapBytes - 1);
+    if (!range.IsAnonymous() || !range.is_writable || first >= range.end) continue;
+    const auto find_in = [&](AddressRange part) {
       std::uint64_t at = (part.begin + kHeapBytes - 1) & ~(kHeapBytes - 1);
       for (; at < part.end; at += kHeapBytes) {
         const std::uint64_t bytes = ArenaHeapBytesAt(at, kHeapBytes, memory);
         if (bytes != 0) heaps.push_back({at, std::min(at + bytes, range.end)});
       }
-    });
+    };
+    if ((range.end - first) / kHeapBytes >= kMany) {
+      memory.ForEachPresent({first, range.end}, find_in);
+      continue;
+    }
+    for (std::uint64_t at = first; at < range.end; at += kHeapBytes) {
+      memory.ForEachPresent({at, at + kPageBytes}, find_in);
+    }
   }
   return heaps;
 }

@@ -43,7 +43,7 @@ struct RootRange {
 
 // Returns the modules that are mapped, sorted by address.
 [[nodiscard]] std::vector<MappedModule> FindModules(const std::vector<MappedRange>& maps,
-                                                    const ProcessMemory& memory);
+                                                    ProcessMemory& memory);
 
 // A function that calls no other may use so much below its stack pointer (System V ABI).
 inline constexpr std::uint64_t kRedZoneBytes = 128;
@@ -55,6 +55,7 @@ struct RootSources {
   const HeapCopy& heap;
   const std::vector<OwnRange>& own_ranges;  // the agent's
   const std::vector<ReallocatedCopy>& reallocated;
+  const std::vector<AddressRange>& arenas;  // as FindArenaHeaps returns them
   const ProcessMemory& memory;
 };
 

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -398,6 +399,44 @@ TEST_F(RecorderTest, KeepsAWindowsPeakWithinTheStatedBound) {
   LeaveWindow(window);
   EXPECT_LE(peak, kBlocks * kBlockBytes);
   EXPECT_GT(peak + kPeakStepBytes, kBlocks * kBlockBytes);
+}
+
+// What is within a block is passed over, unless blocks were missing then.
+TEST_F(RecorderTest, ListsABlockWithinAnother) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x1009'0000, 100'000);
+  Allocate(0x1009'8000, 32);
+  const std::size_t count = Reader().LiveBlocks(window).value().size();
+  const std::vector<LiveBlock> all = Reader().CopyHeap().value().blocks;
+  for (const std::uint64_t address : {0x1009'0000UL, 0x1009'8000UL}) Free(address);
+  LeaveWindow(window);
+  EXPECT_EQ(count, 2U);
+  EXPECT_TRUE(std::any_of(all.begin(), all.end(),
+                          [](const LiveBlock& block) { return block.address == 0x1009'8000; }));
+}
+
+TEST_F(RecorderTest, ListsTheBlockThatFollowsALargeOne) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x0FFF'F000, 0x1000 + 24);  // into the next chunk of the map
+  Allocate(0x1000'0020, 24);
+  Allocate(0x1400'0000, 24);
+  const std::size_t count = Reader().LiveBlocks(window).value().size();
+  for (const std::uint64_t address : {0x0FFF'F000UL, 0x1000'0020UL, 0x1400'0000UL}) Free(address);
+  LeaveWindow(window);
+  EXPECT_EQ(count, 3U);
+}
+
+TEST_F(RecorderTest, TellsThatAPageIsTheHeapsByWhatHasBegunWhereABlockEndsNow) {
+  const std::uint32_t window = OpenWindow();
+  Allocate(0x100B'5080, 32);
+  Free(0x100B'5080);
+  Allocate(0x100B'0100, 0x5000);
+  const std::vector<std::uint64_t> pages = Reader().CopyHeap().value().pages;
+  Free(0x100B'0100);
+  LeaveWindow(window);
+  EXPECT_TRUE(std::binary_search(pages.begin(), pages.end(), 0x100B'0000));
+  EXPECT_TRUE(std::binary_search(pages.begin(), pages.end(), 0x100B'5000));
+  EXPECT_FALSE(std::binary_search(pages.begin(), pages.end(), 0x100B'6000));
 }
 
 TEST_F(RecorderTest, ListsABlockOnceThoughTheDirectoryIsScribbledOn) {

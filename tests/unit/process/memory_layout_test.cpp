@@ -32,6 +32,12 @@ TEST(MemoryLayoutTest, ReadsEachLine) {
                                               .name = "[stack]"}));
 }
 
+TEST(MemoryLayoutTest, TellsWhatIsShared) {
+  const auto ranges = ParseMaps("1000-2000 rw-p 0 0:0 1 /a\n3000-4000 rw-s 0 0:0 1 /a\n");
+  EXPECT_FALSE(ranges[0].is_shared);
+  EXPECT_TRUE(ranges[1].is_shared);
+}
+
 TEST(MemoryLayoutTest, LeavesOutWhatIsNoLine) {
   EXPECT_THAT(ParseMaps("no map\n\n1000-zz rw-p 0 0:0 0\n2000-1000 rw-p 0 0:0 0\n"), IsEmpty());
 }

@@ -88,8 +88,7 @@ TEST(OddWordsTest, AnAllocatorsPointerToItsNextBlockDoesNotHoldTheOneInFront) {
                        [&](std::uint64_t, std::uint64_t) { return Words(&header, 1); });
     marker.Mark();
     const std::uint64_t end = kHeap + size;
-    marker.MarkOddly(
-        [&](const UseRoots& use) { use(Words(&end, 1), {.address = 0x1000}, WordRule::kNone); });
+    marker.MarkOddly([&](const UseRoots& use) { use({Words(&end, 1), {.address = 0x1000}}); });
     return marker.Conclude().front();
   };
   EXPECT_EQ(reach_of(32, 0), Reach::kLost);
@@ -106,8 +105,7 @@ TEST(OddWordsTest, WhatAnOddWordLeadsToHoldsOthersAndTellsHow) {
     return Words(&content, 1);
   });
   const std::uint64_t tagged = kHeap | 0xBEEFULL << 48;
-  marker.MarkOddly(
-      [&](const UseRoots& use) { use(Words(&tagged, 1), {.address = 0x1000}, WordRule::kNone); });
+  marker.MarkOddly([&](const UseRoots& use) { use({Words(&tagged, 1), {.address = 0x1000}}); });
   EXPECT_THAT(marker.Conclude(), ElementsAre(Reach::kRetained, Reach::kLost));
   const BlockChain chain = marker.ChainTo(1, 4);
   EXPECT_EQ(chain.way, OddWay::kTagged);
@@ -119,8 +117,18 @@ TEST(OddWordsTest, APointerMayGoFromOnePieceOfARootIntoTheNext) {
   ReachMarker marker(blocks, {0}, [](std::uint64_t, std::uint64_t) { return Words(); });
   const std::vector<std::uint64_t> words = {kHeap << 40, kHeap >> 24};
   marker.MarkOddly([&](const UseRoots& use) {
-    use(Words(&words[0], 1), {.address = 0x1000}, WordRule::kNone);
-    use(Words(&words[1], 1), {.address = 0x1008}, WordRule::kNone);
+    use({Words(&words[0], 1), {.address = 0x1000}});
+    use({Words(&words[1], 1), {.address = 0x1008}});
+  });
+  EXPECT_THAT(marker.Conclude(), ElementsAre(Reach::kRetained));
+}
+
+TEST(OddWordsTest, APointerMayGoOnInAWordThatComesByNoMore) {
+  const std::vector<LiveBlock> blocks = {Block(kHeap, 32)};
+  ReachMarker marker(blocks, {0}, [](std::uint64_t, std::uint64_t) { return Words(); });
+  const std::uint64_t word = kHeap << 40;
+  marker.MarkOddly([&](const UseRoots& use) {
+    use({.words = Words(&word, 1), .place = {.address = 0x1000}, .next = kHeap >> 24});
   });
   EXPECT_THAT(marker.Conclude(), ElementsAre(Reach::kRetained));
 }

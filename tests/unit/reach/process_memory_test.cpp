@@ -1,12 +1,15 @@
 #include "runner/reach/linux/process_memory.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace leakgate::test {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::IsEmpty;
 
 // Reads words of this very process.
@@ -33,6 +36,78 @@ TEST_F(ProcessMemoryTest, IsReadWhereARangeEndsInTheMiddleOfAWord) {
   EXPECT_THAT(WordsIn({begin_, begin_ + 28}), ElementsAre(1, 2, 3));
   EXPECT_THAT(WordsIn({begin_ + 1, begin_ + 32}), ElementsAre(2, 3, 4));
   EXPECT_THAT(WordsIn({begin_ + 1, begin_ + 15}), IsEmpty());
+}
+
+// Pages of this very process: [written][never touched][written].
+class LoadedMemoryTest : public ::testing::Test {
+ protected:
+  LoadedMemoryTest() : begin_(reinterpret_cast<std::uint64_t>(pages_)) {
+    Word(0) = 1;
+    Word(2 * kPageBytes) = 3;
+    memory_.Load({{begin_, begin_ + kBytes}}, ProcessMemory::Wanted::kAllPages);
+  }
+  ~LoadedMemoryTest() override { ::munmap(pages_, kBytes); }
+
+  std::uint64_t& Word(std::uint64_t at) const {
+    return *reinterpret_cast<std::uint64_t*>(begin_ + at);
+  }
+  std::vector<std::uint64_t> FirstWordsIn(AddressRange range) const {
+    std::vector<std::uint64_t> first;
+    memory_.ForEachPart(
+        range, [&](std::uint64_t, ProcessMemory::Words words) { first.push_back(words.front()); });
+    return first;
+  }
+
+  static constexpr std::uint64_t kBytes = 3 * kPageBytes;
+  void* const pages_ = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const std::uint64_t begin_;
+  ProcessMemory memory_{::getpid()};
+};
+
+TEST_F(LoadedMemoryTest, IsNotReadAgain) {
+  if (!memory_.PassesOverHoles()) GTEST_SKIP() << "the kernel is older than 6.7";
+  Word(0) = 2;  // a stopped process would not do this
+  EXPECT_THAT(FirstWordsIn({begin_, begin_ + kBytes}), ElementsAre(1, 3));
+  std::uint64_t word = 0;
+  ASSERT_EQ(memory_.Read({begin_, begin_ + 8}, &word), 8U);
+  EXPECT_EQ(word, 1U);
+}
+
+TEST_F(LoadedMemoryTest, IsToldOnceWhereRangesOverlap) {
+  memory_.Load({{begin_ + kPageBytes, begin_ + kBytes}, {begin_, begin_ + 64}},
+               ProcessMemory::Wanted::kAllPages);
+  EXPECT_THAT(FirstWordsIn({begin_, begin_ + kBytes}), ElementsAre(1, 3));
+  EXPECT_THAT(FirstWordsIn({begin_ + 8, begin_ + kPageBytes}), ElementsAre(0));
+}
+
+TEST_F(LoadedMemoryTest, IsReadAfterAllWhereItCouldNotBeLoadedBefore) {
+  Word(0) = 7;
+  ProcessMemory other(::getpid());
+  ASSERT_EQ(::mprotect(pages_, kPageBytes, PROT_NONE), 0);
+  other.Load({{begin_, begin_ + kBytes}}, ProcessMemory::Wanted::kAllPages);
+  std::vector<std::uint64_t> first;
+  other.ForEachPart({begin_, begin_ + kBytes}, [&](std::uint64_t, ProcessMemory::Words words) {
+    first.push_back(words.front());
+  });
+  ASSERT_EQ(::mprotect(pages_, kPageBytes, PROT_READ | PROT_WRITE), 0);
+  EXPECT_THAT(first, ElementsAre(7, 3));
+}
+
+TEST_F(LoadedMemoryTest, IsOfAFileUntilItIsWritten) {
+  if (!memory_.PassesOverHoles()) GTEST_SKIP() << "the kernel is older than 6.7";
+  const int program = ::open("/proc/self/exe", O_RDONLY);
+  void* const mapped = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, program, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto* const byte = static_cast<volatile char*>(mapped);
+  (void)*byte;
+  const auto begin = reinterpret_cast<std::uint64_t>(mapped);
+  const AddressRange page{begin, begin + kPageBytes};
+  EXPECT_THAT(memory_.PartsIn(page), ElementsAre(Field(&PresentPart::is_file, true)));
+  *byte = 'x';
+  EXPECT_THAT(memory_.PartsIn(page), ElementsAre(Field(&PresentPart::is_file, false)));
+  ::munmap(mapped, kPageBytes);
+  ::close(program);
 }
 
 TEST(AddressRangesTest, NeighboursAndOverlapsAreJoined) {

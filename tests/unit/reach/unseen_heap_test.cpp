@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "runner/reach/glibc_chunk.h"
 #include "runner/reach/reach.h"
 
 namespace leakgate {
@@ -152,6 +153,17 @@ TEST(UnseenHeapTest, LeavesOutAHeapThatIsNotGlibcs) {
   heap.AddTop(0x500);
 
   EXPECT_THAT(heap.UnseenChunks(), IsEmpty());
+}
+
+TEST(GlibcChunkTest, HasNoGapsAroundWhereBlocksFollowEachOther) {
+  const auto block = [](std::uint64_t address, std::uint64_t size) {
+    return LiveBlock{.address = address, .size_bytes = size};
+  };
+  const LiveBlock before = block(0x1010, 24);
+  const LiveBlock middle = block(0x1030, 40);
+  EXPECT_TRUE(HasNoGapsAround(before, middle, block(0x1060, 8)));
+  EXPECT_FALSE(HasNoGapsAround(before, middle, block(0x1070, 8)));
+  EXPECT_FALSE(HasNoGapsAround(block(0x1000, 24), middle, block(0x1060, 8)));
 }
 
 }  // namespace
