@@ -284,6 +284,8 @@ Expected<HeapCopy> RegionReader::CopyHeap() const {
       return ForEachStretch(index, chunk, read);
     });
     if (!scanned) return Unexpected(scanned.error());
+    constexpr std::size_t kMany = 200'000;  // whoever looks at so many needs the memory
+    if (heap.blocks.size() > kMany) chunks_->LetGoOfPages();
     return heap;
   });
 }

@@ -29,6 +29,11 @@ Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
   return reader;
 }
 
+void RegionReader::LetGoOfPages() const {
+  mapping_.LetGoOfPages();
+  chunks_->LetGoOfPages();
+}
+
 bool RegionReader::IsWhole() const {
   const bool has_header = CopyOf(&Header().magic) == kRegionMagic &&
                           CopyOf(&Header().layout_version) == kLayoutVersion &&
@@ -40,7 +45,7 @@ bool RegionReader::IsWhole() const {
   const auto* const windows = At<WindowRecord>(region_offset::kWindows);
   constexpr std::uint32_t kReadAtOnce = 8192;
   for (std::uint32_t id = 1; id < count; ++id) {
-    if (id % kReadAtOnce == 0) LetGoOfTables();
+    if (id % kReadAtOnce == 0) mapping_.LetGoOfPages();
     const std::uint32_t state = Load(windows[id].state);
     if (!IsBetween(state, WindowState::kOpen, WindowState::kClosed)) return false;
   }

@@ -107,8 +107,8 @@ class RegionReader {
   using UseBlocks = std::function<Expected<void>(std::span<const LiveBlock> blocks)>;
   [[nodiscard]] Expected<void> VisitBlocks(const UseBlocks& use) const;
 
-  // Lets go of the memory that reading the tables has mapped. It is mapped again as it is read.
-  void LetGoOfTables() const { mapping_.LetGoOfPages(); }
+  // Lets go of the memory that reading has mapped. It is mapped again as it is read.
+  void LetGoOfPages() const;
 
   // The live blocks of all windows, and the pages of the heap. A page that only holds a block to
   // which glibc gave a mapping of its own is left out: once the block is freed, anybody may map

@@ -173,7 +173,7 @@ std::vector<WindowResult> JudgedProcess::Finish() {
   windows.reserve(count);
   constexpr std::uint32_t kReadAtOnce = 8192;
   for (std::uint32_t id = 1; id < count; ++id) {
-    if (id % kReadAtOnce == 0) region().LetGoOfTables();  // results take their place
+    if (id % kReadAtOnce == 0) region().LetGoOfPages();  // results take their place
     const WindowCopy window = region().Window(id);
     if (window.id == 0 || window.state == WindowState::kUnused) continue;
     windows.push_back(ResultOf(window));

@@ -266,7 +266,7 @@ class Session {
     for (const auto& process : generations_.processes()) {
       if (process != generations_.processes().back()) process->NoteExecuted();
       AddTracing(process->region(), result.tracing);
-      process->region().LetGoOfTables();
+      process->region().LetGoOfPages();
       std::vector<WindowResult> windows = process->Finish();
       if (result.windows.empty()) {
         result.windows = std::move(windows);

@@ -30,6 +30,9 @@ class LiveChunks {
   // Fails if the address space is too small.
   [[nodiscard]] Expected<LiveChunk> Get(std::uint32_t chunk);
 
+  // Lets go of the memory that reading has mapped. It is mapped again as it is read.
+  void LetGoOfPages();
+
  private:
   struct Known {
     std::shared_ptr<const Mapping> mapping;  // null if it is not kept
