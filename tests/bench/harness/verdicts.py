@@ -22,17 +22,17 @@ def not_slower(binaries: int) -> Bar:
 
 STATICS = Workload(
     name="statics", program="statics", arguments=(), links_gtest=True, tools=PEERS, options=JSON_REPORT,
-    verdict=Verdict.CLEAN, figures=wall("60 quick tests that use statics", not_slower(1)))
+    verdict=Verdict.CLEAN, least_runs=5, figures=wall("60 quick tests that use statics", not_slower(1)))
 LEAKS = Workload(
     name="leaks", program="leaks", arguments=(), links_gtest=True, binaries=6, tools=PEERS, verdict=Verdict.LEAKY,
-    figures=wall("1,550 leaks in 3,100 tests, 6 binaries", Bar(plus=1000, text="1 s")))
+    least_runs=3, figures=wall("1,550 leaks in 3,100 tests, 6 binaries", Bar(plus=1000, text="1 s")))
 KNOWN_LEAKS = dataclasses.replace(LEAKS, binaries=2)  # of which the report is of 4 MB
 LOST_MEMORY = Workload(
     name="lost-memory", program="lost_memory", arguments=(), links_gtest=True, tools=PEERS, verdict=Verdict.LEAKY,
     figures=wall("77 tests that lose 1.4 GiB", Bar(plus=3000, text="3 s")))
 EMPTY_TESTS_REPORT = Workload(
     name="empty-tests-report", program="empty_tests", arguments=(), links_gtest=True, tools=PEERS, options=JSON_REPORT,
-    defines=(f"EMPTY_TESTS={EMPTY_TESTS}",), verdict=Verdict.CLEAN,
+    defines=(f"EMPTY_TESTS={EMPTY_TESTS}",), verdict=Verdict.CLEAN, least_runs=3,
     figures=(*wall("100,000 empty tests, JSON report", over_native(300, "ms", 2)),
              Figure("peak_mib", "MiB", "100,000 empty tests, JSON report, memory of leakgate's runner",
                     (Bar(plus=100, text="100 MiB"),), tools=("leakgate",), is_cost=False)))

@@ -85,13 +85,13 @@ def pairs(depth: int, threads: int, *bars: Bar) -> Workload:
         name=f"pairs-{depth}" + (f"-threads-{threads}" if threads > 1 else ""),
         program="pairs",
         arguments=(str(depth), str(threads), "300"), quick=(str(depth), str(threads), "60"),
-        slow=long_for_heaptrack(str(depth), str(threads)),
+        slow=long_for_heaptrack(str(depth), str(threads)), least_runs=3,
         figures=ns(f"malloc/free pair, depth {depth}{on_threads}", *bars))
 
 
 def timed(program: str, title: str, *bars: Bar) -> Workload:
     return Workload(name=program.replace("_", "-"), program=program, arguments=("300",), quick=("60",),
-                    slow=long_for_heaptrack(), figures=ns(title, *bars))
+                    slow=long_for_heaptrack(), least_runs=3, figures=ns(title, *bars))
 
 
 EMPTY_TESTS = 100_000
