@@ -46,7 +46,7 @@ def real_suite(name: str) -> Workload:
     title = f"{name}'s suite" + (f", {binaries} binaries" if binaries > 1 else "")
     return Workload(name=name, program="", arguments=(), suites=(name,), options=JSON_REPORT,
                     # Of the larger ones, tools that are slower by tens would take minutes each.
-                    tools=() if name in ("snappy", "leveldb", "yaml-cpp") else PEERS,
+                    tools=() if name in ("snappy", "yaml-cpp") else PEERS,
                     figures=wall(title, not_slower(binaries)))
 
 
