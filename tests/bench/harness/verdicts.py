@@ -59,19 +59,19 @@ def without_report(suite: Workload) -> Workload:
 
 
 def one_by_one(suite: Workload, what: str, tests: int) -> tuple[Workload, Workload]:
-    """As CTest runs tests, without a report and with one."""
+    """As CTest runs tests, for the first time and once more."""
     title = f"{what}, one process a test, a test"
-    alone = variant(suite, "-one-by-one", title, LIKE_LSAN, tools=PEERS, options=(), one_by_one=tests)
-    return alone, variant(alone, "-report", f"{title}, JSON report", options=JSON_REPORT)
+    first = variant(suite, "-one-by-one", title, LIKE_LSAN, tools=PEERS, options=(), one_by_one=tests)
+    return first, variant(first, "-again", f"{title}, next run", LIKE_LSAN, is_next_run=True)
 
 
 def with_baseline(suite: Workload, what: str, tests: int) -> tuple[Workload, Workload]:
     """Of other tests' leaks, as where one baseline is for all suites of a project."""
     title = f"{what}, {tests} tests, one process each, a test"
-    without = variant(suite, "-no-baseline", title, tools=OWN, options=(), one_by_one=tests)
+    without = variant(suite, "-no-baseline", title, tools=OWN, options=(), one_by_one=tests, is_next_run=True)
     bar = Bar(times=1.1, tool="leakgate", workload=without.name, text="1.1x without a baseline")
     return without, variant(suite, "-baseline", f"{title}, a baseline of 4 MB", bar, tools=OWN,
-                            options=("--baseline", str(BASELINE)), baseline_of=KNOWN_LEAKS, one_by_one=tests)
+                            options=("--baseline", str(BASELINE)), baseline_of=KNOWN_LEAKS, one_by_one=tests, is_next_run=True)
 
 
 def verdict_workloads() -> list[Workload]:

@@ -59,6 +59,7 @@ class Workload:
     options: tuple[str, ...] = ()  # of `leakgate run`
     baseline_of: "Workload | None" = None  # whose leaks BASELINE has
     one_by_one: int = 0  # so many of its tests, each in a process of its own; 0: all in one
+    is_next_run: bool = False  # what was read of debug information in a run before is still in the cache
     verdict: Verdict = Verdict.ANY
     least_runs: int = 1
 
