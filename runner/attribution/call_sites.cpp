@@ -89,6 +89,20 @@ const CallSite& CallSites::Of(std::uint32_t stack) {
   return known->second;
 }
 
+const CallSite& CallSites::BySymbols(std::uint32_t stack) {
+  if (by_symbols_ == nullptr) return Of(stack);
+  auto known = known_by_symbols_.find(stack);
+  if (known == known_by_symbols_.end()) {
+    known = known_by_symbols_.emplace(stack, MakeSite(by_symbols_(stack))).first;
+  }
+  return known->second;
+}
+
+bool CallSites::MayBeUsers(std::uint32_t stack) {
+  const auto known = known_.find(stack);
+  return IsUsers(known != known_.end() ? known->second.finding : BySymbols(stack).finding);
+}
+
 // If a test's last call was compiled to a jump, main is the first frame of the user's. It calls all
 // of GoogleTest, so it tells nothing apart.
 std::string CallSiteKey(const Finding& finding) {
@@ -170,8 +184,9 @@ std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
                                    const std::vector<BlockFacts>& facts, CallSites& sites) {
   std::map<Key, Finding> by_key;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const CallSite& site = sites.Of(blocks[i].stack);
     const BlockFacts& known = facts.empty() ? kNothing : facts[i];
+    const std::uint32_t stack = blocks[i].stack;
+    const CallSite& site = known.passes_unseen ? sites.BySymbols(stack) : sites.Of(stack);
     const auto [entry, is_new] = by_key.try_emplace(KeyOf(site, blocks[i], known));
     if (is_new) entry->second = MakeFinding(site, blocks[i], known);
     entry->second.amount += Amount{static_cast<std::int64_t>(blocks[i].size_bytes), 1};

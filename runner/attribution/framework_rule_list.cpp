@@ -93,6 +93,9 @@ constexpr FrameworkRule kRules[] = {
      "testing::internal::ThreadLocal<testing::Sequence*>::DefaultValueHolderFactory::"
      "MakeNewHolder",
      kSequences},
+    // Into which the compiler has put the ones above. It makes the sequence itself, too, which goes
+    // with the InSequence object: where that is leaked, the object is the user's.
+    {"gmock.sequences", kGoogleTestFunction, "testing::InSequence::InSequence", kSequences},
 
     {"libc.locale", kCLibraryCall, "setlocale", kLocale},
     {"libc.time-zone", kCLibraryCall, "tzset", kTimeZone},

@@ -20,7 +20,7 @@
 namespace leakgate {
 
 // Raise it whenever a rule is added, removed or changed.
-inline constexpr int kFrameworkRulesVersion = 3;
+inline constexpr int kFrameworkRulesVersion = 4;
 
 // Tells with which function of a stack a rule's `function` is compared.
 enum class FrameworkMatch {

@@ -206,11 +206,11 @@ void AllowByBudget(const BudgetOfStack& budget_of, CallSites& sites, WindowEvide
   std::unordered_map<std::uint32_t, std::vector<Permit*>> known;  // by stack
   std::vector<Claimant> asking;
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    if (!IsCandidate(evidence, i, sites)) continue;
     const LiveBlock& block = evidence.blocks[i];
+    const AppliedBudget& budget = budget_of(block.stack);
+    if (budget.allowances.empty() || !IsCandidate(evidence, i, sites)) continue;
     const auto [permits, is_new] = known.try_emplace(block.stack);
     if (is_new) {
-      const AppliedBudget& budget = budget_of(block.stack);
       for (const AppliedAllowance* const allowance :
            FindAllowances(budget.allowances, sites.Of(block.stack).finding)) {
         permits->second.push_back(takings.Add(*allowance));

@@ -35,6 +35,7 @@ struct JudgeSurroundings {
   ConfirmInline confirm_inline = nullptr;  // none: windows stay unconfirmed for now
   GateMode mode = GateMode::kGate;
   const Baseline* baseline = nullptr;  // of `leakgate run --baseline`
+  bool names_all = false;              // whether what passes by proof is symbolised, too
 };
 
 // The child process that a region is of, if it is not the program under test. The region has one

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <map>
 #include <span>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -45,9 +47,12 @@ int ThreadWithMemory(const EvidenceRequest& request) {
 // Takes blocks of one call stack and kind out of the findings that have them.
 class Source {
  public:
-  Source(const CallSite& site, AllocationKind kind, std::vector<Finding>& findings) {
+  // `by_symbols` is the same call site as findings have it that passed in any case.
+  Source(const CallSite& site, const CallSite& by_symbols, AllocationKind kind,
+         std::vector<Finding>& findings) {
     for (Finding& finding : findings) {
-      const bool is_same = finding.kind == kind && finding.stack == site.finding.stack;
+      const bool is_same = finding.kind == kind && (finding.stack == site.finding.stack ||
+                                                    finding.stack == by_symbols.finding.stack);
       if (!is_same || MatchOf(finding) == Match::kNone) continue;
       (MatchOf(finding) == Match::kCounted ? counted_ : excused_).push_back({&finding});
     }
@@ -92,10 +97,14 @@ class LostFindings {
  public:
   explicit LostFindings(WindowKind window) : window_(window) {}
 
-  void Add(const LostBlock& lost, const Finding& from) {
-    const auto [entry, is_new] = findings_.try_emplace(std::pair(&from, lost.reach), from);
+  void Add(const LostBlock& lost, const CallSite& site, const Finding& from) {
+    const auto [entry, is_new] =
+        findings_.try_emplace(Key(&from, lost.reach, std::string_view(site.text)), from);
     Finding& finding = entry->second;
     if (is_new) {
+      finding.stack = site.finding.stack;
+      finding.stack_end = site.finding.stack_end;
+      finding.user_frame = site.finding.user_frame;
       finding.amount = {};
       finding.reach = lost.reach;
       finding.disposition = Disposition::kOutstanding;
@@ -108,13 +117,16 @@ class LostFindings {
 
   void MoveInto(std::vector<Finding>& findings) {
     std::erase_if(findings, [](const Finding& finding) { return finding.amount.blocks == 0; });
-    for (auto& [from, finding] : findings_) findings.push_back(std::move(finding));
+    for (auto& [key, finding] : findings_) findings.push_back(std::move(finding));
     SortFindings(findings);
   }
 
  private:
+  // A finding that passed in any case may be of several call sites.
+  using Key = std::tuple<const Finding*, Reach, std::string_view>;
+
   const WindowKind window_;
-  std::map<std::pair<const Finding*, Reach>, Finding> findings_;
+  std::map<Key, Finding> findings_;
 };
 
 }  // namespace
@@ -171,7 +183,6 @@ Expected<WholeLook> LookAtWholeProgram(const EvidenceRequest& request,
                                              .region = request.region,
                                              .candidates = {},
                                              .variables = variables,
-                                             .holders = HolderWish::kLeaveOut,
                                              .is_known_lost = IsKnownLost(request),
                                              .file_words = request.file_words,
                                              .asking_tid = request.asking_tid});
@@ -206,11 +217,14 @@ void ApplyLook(const WholeLook& look, std::string_view explanation, CallSites& s
     BlockFacts& facts = evidence.facts[i];
     while (seen != look.blocks.end() && seen->address < block.address) ++seen;
     if (seen == look.blocks.end()) return;
-    if (!IsSameBlock(*seen, block) || !MayBeLostYet(evidence, i, sites)) continue;
     const Reach reach = look.reaches[static_cast<std::size_t>(seen - look.blocks.begin())];
-    if (reach == Reach::kUnknown) continue;
+    // It was held before, too: whose it is, is asked of the lost ones alone.
+    const bool is_still_held = reach == facts.reach;
+    if (is_still_held || reach == Reach::kUnknown) continue;
+    if (!IsSameBlock(*seen, block) || !MayBeLostYet(evidence, i, sites)) continue;
     facts.reach = reach;
     if (!IsLost(reach)) continue;
+    facts.passes_unseen = false;
     facts.disposition = Disposition::kOutstanding;
     facts.holder.clear();
     facts.explanation = explanation;
@@ -241,10 +255,11 @@ std::vector<LostBlock> MoveToLost(const std::vector<LostBlock>& lost, CallSites&
   for (const LostBlock& one : lost) {
     const CallSite& site = sites.Of(one.block.stack);
     const AllocationKind kind = site.kind.value_or(one.block.kind);
-    const auto source = sources.try_emplace({one.block.stack, kind}, site, kind, result.findings);
+    const auto source = sources.try_emplace(
+        {one.block.stack, kind}, site, sites.BySymbols(one.block.stack), kind, result.findings);
     Finding* const from = source.first->second.TakeCounted(one.block.size_bytes);
     if (from != nullptr) {
-      moved.Add(one, *from);
+      moved.Add(one, site, *from);
     } else if (!source.first->second.TakeExcused(one.block.size_bytes)) {
       not_counted.push_back(one);
     }

@@ -57,8 +57,11 @@ std::string TextOf(const FreeErrorCopy& error) {
 
 }  // namespace
 
-ResolvedStack SymboliseStack(const RegionReader& region, std::uint32_t stack,
-                             Symbolizer& symbolizer) {
+namespace {
+
+// Calls `add(module, pc, frames)` for each recorded frame.
+template <typename Add>
+ResolvedStack ResolveStack(const RegionReader& region, std::uint32_t stack, Add add) {
   const RawStack raw = region.Stack(stack);
   ResolvedStack resolved{{}, raw.end};
   resolved.frames.reserve(2 * raw.frames.size());  // with those that are inlined
@@ -67,10 +70,28 @@ ResolvedStack SymboliseStack(const RegionReader& region, std::uint32_t stack,
   for (const RawStack::Frame& frame : raw.frames) {
     if (frame.module != module_id) module = region.ModuleOf(frame.module);
     module_id = frame.module;
-    auto frames = symbolizer.Symbolize(module, frame.pc);
-    std::move(frames.begin(), frames.end(), std::back_inserter(resolved.frames));
+    add(module, frame.pc, resolved.frames);
   }
   return resolved;
+}
+
+}  // namespace
+
+ResolvedStack SymboliseStack(const RegionReader& region, std::uint32_t stack,
+                             Symbolizer& symbolizer) {
+  const auto add = [&](const Module& module, std::uint64_t pc, std::vector<Frame>& to) {
+    std::vector<Frame> frames = symbolizer.Symbolize(module, pc);
+    std::move(frames.begin(), frames.end(), std::back_inserter(to));
+  };
+  return ResolveStack(region, stack, add);
+}
+
+ResolvedStack NameStackBySymbols(const RegionReader& region, std::uint32_t stack,
+                                 Symbolizer& symbolizer) {
+  const auto add = [&](const Module& module, std::uint64_t pc, std::vector<Frame>& to) {
+    to.push_back(symbolizer.NameBySymbol(module, pc));
+  };
+  return ResolveStack(region, stack, add);
 }
 
 Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request) {
@@ -111,17 +132,18 @@ void SetReach(Reach reach, BlockFacts& facts) {
 
 }  // namespace
 
-std::function<bool(const LiveBlock& block)> IsKnownLost(const EvidenceRequest& request) {
+BlockFilter IsKnownLost(const EvidenceRequest& request) {
   if (request.reach_of_lost == nullptr) return nullptr;
   return [&request](const LiveBlock& block) { return request.reach_of_lost(block).has_value(); };
 }
 
-std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables, HolderWish holders,
-                           CallSites& sites, WindowEvidence& evidence) {
+std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
+                           const BlockFilter& names_holder, CallSites& sites,
+                           WindowEvidence& evidence) {
   std::vector<LiveBlock> candidates;
   std::vector<BlockFacts*> facts;
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    if (!IsCandidate(evidence, i, sites)) continue;
+    if (!IsOpen(evidence.facts[i]) || !sites.MayBeUsers(evidence.blocks[i].stack)) continue;
     candidates.push_back(evidence.blocks[i]);
     facts.push_back(&evidence.facts[i]);
   }
@@ -130,7 +152,7 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
                                   .region = request.region,
                                   .candidates = candidates,
                                   .variables = variables,
-                                  .holders = holders,
+                                  .names_holder = names_holder,
                                   .is_known_lost = IsKnownLost(request),
                                   .file_words = request.file_words,
                                   .asking_tid = request.asking_tid});
@@ -202,6 +224,10 @@ bool IsCandidate(const WindowEvidence& evidence, std::size_t index, CallSites& s
 
 void MarkReplaced(const std::vector<EarlierFreeCopy>& frees, std::uint32_t window, CallSites& sites,
                   WindowEvidence& evidence) {
+  const auto may_replace = [&](const BlockFacts& facts) {
+    return IsOpen(facts) && !IsLost(facts.reach);
+  };
+  if (std::none_of(evidence.facts.begin(), evidence.facts.end(), may_replace)) return;
   const AmountByStack freed = FreedIn(frees, window, sites);
   if (freed.empty()) return;
   const AmountByStack left = LeftBehind(evidence, sites);
@@ -241,6 +267,15 @@ void MarkUnconfirmed(const std::function<bool(const LiveBlock& block)>& is_confi
     if (is_retained && is_confirmed(evidence.blocks[i])) {
       facts.disposition = Disposition::kUnconfirmed;
     }
+  }
+}
+
+void MarkUnseen(bool is_gated_by_loss, CallSites& sites, WindowEvidence& evidence) {
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    BlockFacts& facts = evidence.facts[i];
+    facts.passes_unseen =
+        !IsLost(facts.reach) && (is_gated_by_loss || facts.disposition == Disposition::kOneTime ||
+                                 !sites.MayBeUsers(evidence.blocks[i].stack));
   }
 }
 

@@ -28,6 +28,9 @@ struct WindowEvidence {
 // Returns a recorded stack with its functions and lines.
 [[nodiscard]] ResolvedStack SymboliseStack(const RegionReader& region, std::uint32_t stack,
                                            Symbolizer& symbolizer);
+// Returns it with the functions that the symbol tables have.
+[[nodiscard]] ResolvedStack NameStackBySymbols(const RegionReader& region, std::uint32_t stack,
+                                               Symbolizer& symbolizer);
 
 // The window that evidence is gathered for, and the thread that asks: 0 if the
 // process does not wait.
@@ -51,13 +54,13 @@ void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& s
 
 // Returns whether a block was found lost before, as a look wants to know; null if none was. The
 // request must outlive what is returned.
-[[nodiscard]] std::function<bool(const LiveBlock& block)> IsKnownLost(
-    const EvidenceRequest& request);
+[[nodiscard]] BlockFilter IsKnownLost(const EvidenceRequest& request);
 
-// Finds out which candidates are lost. Returns why that cannot be told, or an empty text.
-// REQUIRES: the process waits.
+// Finds out which open blocks that may be the user's are lost, and names what holds those that
+// `names_holder` wants. Returns why that cannot be told, or an empty text. REQUIRES: the process
+// waits.
 [[nodiscard]] std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
-                                         HolderWish holders, CallSites& sites,
+                                         const BlockFilter& names_holder, CallSites& sites,
                                          WindowEvidence& evidence);
 
 // Returns the window's mismatched and double frees.
@@ -84,6 +87,10 @@ void MarkReplaced(const std::vector<EarlierFreeCopy>& frees, std::uint32_t windo
 // `is_confirmed` says whether the budget that a block is charged to asks for repetitions.
 void MarkUnconfirmed(const std::function<bool(const LiveBlock& block)>& is_confirmed,
                      WindowEvidence& evidence);
+
+// Has the blocks that pass in any case named by symbols alone: the framework's, those that are
+// built once and held, and, if `is_gated_by_loss` alone, all that are not lost.
+void MarkUnseen(bool is_gated_by_loss, CallSites& sites, WindowEvidence& evidence);
 
 // Marks the blocks that are not among `live` as freed later. `live` is sorted by address.
 void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,

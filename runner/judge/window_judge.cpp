@@ -42,9 +42,13 @@ WindowJudge::WindowJudge(const RegionReader& region, int pid, const JudgeSurroun
       around_(surroundings),
       child_(child),
       why_lost_unknown_(kNotInOrder),
-      sites_([this](std::uint32_t stack) {
-        return SymboliseStack(region_, stack, around_.symbolizer);
-      }),
+      sites_(
+          [this](std::uint32_t stack) {
+            return SymboliseStack(region_, stack, around_.symbolizer);
+          },
+          [this](std::uint32_t stack) {
+            return NameStackBySymbols(region_, stack, around_.symbolizer);
+          }),
       file_words_(std::make_shared<FileWords>()) {}
 
 std::uint32_t WindowJudge::Questions() const {
@@ -100,6 +104,12 @@ bool WindowJudge::FindBudget(const WindowCopy& window, WindowResult& result) {
   return true;
 }
 
+bool WindowJudge::NeedsAllNames(const WindowResult& result) const {
+  const AppliedBudget& budget = *result.budget;
+  return around_.names_all || around_.baseline != nullptr || IsGated(budget) ||
+         !budget.allowances.empty() || !around_.budgets.CodeOwners().empty();
+}
+
 WindowResult WindowJudge::JudgeWithoutBlocks(const WindowCopy& window) {
   WindowResult result = DescribeWindow(window);
   if (!FindBudget(window, result)) return result;
@@ -137,19 +147,28 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
   AllowExpected(region_, window.id, sites_, *evidence);
   AddMappings(request, charges, result);
   if (moment.asking_tid == 0) MarkLost(*evidence);
+  const bool is_test = window.kind == WindowKind::kTest;
+  const bool needs_all_names = NeedsAllNames(result);
   if (moment.asking_tid != 0 && AnyAsksForReach(*evidence, charges)) {
+    const auto names_holder = [&](const LiveBlock& block) {
+      return needs_all_names || (is_test && (!block.is_static || region_.StaticWasAborted()));
+    };
     result.reach_problem =
-        FindLostBlocks(request, around_.variables, HolderWish::kTell, sites_, *evidence);
+        FindLostBlocks(request, around_.variables, names_holder, sites_, *evidence);
     NoteLost(*evidence);
   }
-  if (window.kind == WindowKind::kTest) {
-    MarkReplaced(TakeEarlierFrees(), window.id, sites_, *evidence);
+  const auto is_confirmed = [&](std::uint32_t stack) {
+    return UsesDefaultPolicy(charges.BudgetOf(stack));
+  };
+  if (!needs_all_names) {
+    if (is_test) MarkStatic(region_, is_confirmed, *evidence);
+    const bool lost_are_known =
+        moment.asking_tid != 0 ? result.reach_problem.empty() : why_lost_unknown_.empty();
+    MarkUnseen(!is_test && lost_are_known, sites_, *evidence);
   }
+  if (is_test) MarkReplaced(TakeEarlierFrees(), window.id, sites_, *evidence);
   if (around_.baseline != nullptr) MarkKnownBlocks(BaselineOf(result), sites_, *evidence);
-  if (window.kind == WindowKind::kTest) {
-    const auto is_confirmed = [&](std::uint32_t stack) {
-      return UsesDefaultPolicy(charges.BudgetOf(stack));
-    };
+  if (is_test) {
     MarkStatic(region_, is_confirmed, *evidence);
     MarkUnconfirmed([&](const LiveBlock& block) { return is_confirmed(block.stack); }, *evidence);
   }

@@ -80,6 +80,9 @@ class WindowJudge {
  private:
   WindowResult DescribeWindow(const WindowCopy& window) const;
   Expected<AppliedBudget> BudgetOf(const WindowCopy& window, const WindowResult& described) const;
+  // Returns whether the window's verdict, or what was asked for, hangs on the names of blocks that
+  // pass by proof.
+  bool NeedsAllNames(const WindowResult& result) const;
   // Returns false where the window is inconclusive; the result says why.
   bool FindBudget(const WindowCopy& window, WindowResult& result);
   using WhichWindows = std::function<bool(std::uint32_t window, const WindowResult& result)>;

@@ -175,6 +175,7 @@ const CodeCharges::Budget& CodeCharges::FindFor(const std::vector<Frame>& stack)
 }
 
 const CodeCharges::Budget& CodeCharges::Find(std::uint32_t stack) {
+  if (owners_.empty()) return own_;
   const auto known = of_stack_.find(stack);
   if (known != of_stack_.end()) return known->second;
   return of_stack_.emplace(stack, FindFor(sites_.Of(stack).finding.stack)).first->second;

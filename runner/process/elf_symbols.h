@@ -15,12 +15,16 @@ namespace leakgate {
 // A table of symbols, with the texts of their names. It is part of the `Elf` that it was found in.
 struct ElfSymbols {
   std::span<const Elf64_Sym> symbols;
-  std::string_view texts;
+  std::string_view texts;  // ends with a 0, unless it is empty
 
   // Returns the name of one of its symbols; empty if it has none.
   [[nodiscard]] std::string_view NameOf(const Elf64_Sym& symbol) const {
     const std::string_view rest = RestFrom(symbol);
     return rest.substr(0, rest.find('\0'));
+  }
+  // Returns the name as a text that ends with a 0; null if there is none in the table.
+  [[nodiscard]] const char* TextOf(const Elf64_Sym& symbol) const {
+    return symbol.st_name < texts.size() ? texts.data() + symbol.st_name : nullptr;
   }
   // Returns the name and what stands behind it: enough to tell how the name begins.
   [[nodiscard]] std::string_view RestFrom(const Elf64_Sym& symbol) const {

@@ -175,11 +175,11 @@ std::uint64_t OffsetOf(std::uint64_t entry) {
 
 IndexHeader HeaderOf(const IndexedReport& report, std::uint64_t entries) {
   IndexHeader header;
-  header.device = report.state.device;
-  header.inode = report.state.inode;
-  header.size = report.state.size;
-  header.modified_ns = report.state.modified_ns;
-  header.changed_ns = report.state.changed_ns;
+  header.device = report.version.device;
+  header.inode = report.version.inode;
+  header.size = report.version.size;
+  header.modified_ns = report.version.modified_ns;
+  header.changed_ns = report.version.changed_ns;
   header.is_settled = report.is_settled ? 1 : 0;
   std::copy(report.hash.begin(), report.hash.end(), header.hash);
   header.entry_count = entries;
@@ -232,8 +232,8 @@ std::optional<BaselineIndex> BaselineIndex::Open(ReadIndexAt read) {
   const std::optional<IndexHeader> header = ReadPart<IndexHeader>(read, 0);
   if (!header || header->magic != kMagic) return std::nullopt;
   IndexedReport report;
-  report.state = {header->device, header->inode, header->size, header->modified_ns,
-                  header->changed_ns};
+  report.version = {header->device, header->inode, header->size, header->modified_ns,
+                    header->changed_ns};
   report.is_settled = header->is_settled != 0;
   std::copy(std::begin(header->hash), std::end(header->hash), report.hash.begin());
   return BaselineIndex(std::move(read), report, header->entry_count);

@@ -15,27 +15,16 @@
 #include <optional>
 #include <string>
 
+#include "runner/base/file_version.h"
 #include "runner/judge/baseline.h"
 
 namespace leakgate {
 
-// A file as the kernel describes it. Whoever changes the file's bytes changes this, unless the
-// clock has not moved on since the last change.
-struct FileState {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::uint64_t size = 0;
-  std::int64_t modified_ns = 0;
-  std::int64_t changed_ns = 0;  // also when the times were set, or the file was renamed
-
-  friend bool operator==(const FileState&, const FileState&) = default;
-};
-
 // The report that an index was made of.
 struct IndexedReport {
-  FileState state;
-  // Whether the report had been left alone for some time when it was read, so that its state tells
-  // any later change. Else only the hash does.
+  FileVersion version;
+  // Whether the report had been left alone for some time when it was read, so that its version
+  // tells any later change. Else only the hash does.
   bool is_settled = false;
   std::array<std::uint64_t, 2> hash = {};  // of all its bytes
 
@@ -45,7 +34,7 @@ struct IndexedReport {
 // Returns the bytes of an index. Windows that have nothing are left out.
 [[nodiscard]] std::string IndexText(const IndexedReport& report, const BaselineWindows& windows);
 
-// Returns the index with another header: the same report has another state. Returns an empty text
+// Returns the index with another header: the same report has another version. Returns an empty text
 // if the bytes are no index.
 [[nodiscard]] std::string WithReport(std::string index, const IndexedReport& report);
 

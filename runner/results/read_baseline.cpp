@@ -166,17 +166,18 @@ std::array<std::uint64_t, 2> HashOfFile(const fs::path& report) {
 }
 
 // Returns the index at `path` if it is one of the report as it is now. Only the report's bytes tell
-// that where its state differs, as of a new working copy, or where it had just been changed.
-std::optional<BaselineIndex> IndexOf(const fs::path& report, const FileState& state,
+// that where its version differs, as of a new working copy, or where it had just been changed.
+std::optional<BaselineIndex> IndexOf(const fs::path& report, const FileVersion& version,
                                      const fs::path& path) {
   std::optional<BaselineIndex> index = OpenIndex(path);
   if (!index) return std::nullopt;
   IndexedReport indexed = index->report();
-  if (indexed.is_settled && indexed.state == state) return index;
-  const bool is_settled = IsSettled(state);  // before it is read
-  if (indexed.state.size != state.size || HashOfFile(report) != indexed.hash) return std::nullopt;
-  if (is_settled && StateOf(report) == state) {
-    indexed.state = state;
+  if (indexed.is_settled && indexed.version == version) return index;
+  const bool is_settled = IsSettled(version);  // before it is read
+  if (indexed.version.size != version.size || HashOfFile(report) != indexed.hash)
+    return std::nullopt;
+  if (is_settled && VersionOf(report) == version) {
+    indexed.version = version;
     indexed.is_settled = true;
     RenewIndex(path, indexed);
   }
@@ -187,12 +188,12 @@ std::optional<BaselineIndex> IndexOf(const fs::path& report, const FileState& st
 
 Expected<Baseline> ReadBaseline(const fs::path& report,
                                 const std::function<void(RunResult&&)>& on_run) {
-  const std::optional<FileState> state = StateOf(report);
-  const bool is_indexed = !on_run && state && state->size >= kFewestIndexedBytes;
+  const std::optional<FileVersion> version = VersionOf(report);
+  const bool is_indexed = !on_run && version && version->size >= kFewestIndexedBytes;
   const fs::path path = is_indexed ? IndexPathOf(report) : fs::path();
-  const bool is_settled = state && IsSettled(*state);  // before it is read
+  const bool is_settled = version && IsSettled(*version);  // before it is read
   if (!path.empty()) {
-    if (std::optional<BaselineIndex> index = IndexOf(report, *state, path)) {
+    if (std::optional<BaselineIndex> index = IndexOf(report, *version, path)) {
       const auto windows = std::make_shared<IndexedWindows>(report, *std::move(index));
       return Baseline{report.string(),
                       [windows](const std::string& identity) { return windows->Find(identity); }};
@@ -200,8 +201,8 @@ Expected<Baseline> ReadBaseline(const fs::path& report,
   }
   Expected<WholeReport> whole = ReadWhole(report, on_run);
   if (!whole) return Unexpected(whole.error());
-  if (!path.empty() && StateOf(report) == state) {
-    KeepIndex(path, IndexText({*state, is_settled, whole->hash}, whole->windows));
+  if (!path.empty() && VersionOf(report) == version) {
+    KeepIndex(path, IndexText({*version, is_settled, whole->hash}, whole->windows));
   }
   return MakeBaseline(report.string(), std::move(whole->windows));
 }

@@ -328,7 +328,7 @@ RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
   request.timeout = limits_.test;
   request.call_sites = SitesOf(asked);
   if (IsSlow(window) && LeavesThreadsAlone(window)) {
-    // More repetitions could not make it fail. It passes if the second one starts no thread.
+    // It passes if the second one starts no thread: more are for threads that come each time.
     request.repetitions = 2;
     RepetitionResult result = RepeatFor(window, request);
     const bool is_told = result.problem.empty() &&
@@ -514,19 +514,15 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
   Confirmation after(With(setup_, [&] { return was_interrupted_ = signals.WasAskedToEnd(); }),
                      setup_.request.confirmation);
   if (why_not.empty()) FindDescriptors(after, result);
-  const std::set<std::string> open = why_not.empty() ? OpenTests(result) : std::set<std::string>();
+  std::set<std::string> open;
   std::set<std::string> begun;
   if (why_not.empty()) {
-    std::vector<const WindowResult*> windows;
-    for (const WindowResult& window : result.windows) {
-      const bool is_repeated = ConfirmOf(window) != Confirm::kOff && Confirmation::IsOpen(window);
-      if (is_repeated) windows.push_back(&window);
-    }
+    const std::vector<const WindowResult*> windows = OpenWindows(result);
+    for (const WindowResult* const window : windows) open.insert(window->name);
     after.PrepareTogether(windows);
-    for (const WindowResult& window : result.windows) {
-      if (!open.contains(window.name) || ConfirmOf(window) == Confirm::kOff) continue;
-      Tell(window.name, open.size(), begun);
-      after.Prepare(window);
+    for (const WindowResult* const window : windows) {
+      Tell(window->name, open.size(), begun);
+      after.Prepare(*window);
     }
   }
   for (WindowResult& window : result.windows) {
@@ -592,14 +588,13 @@ Confirm RunConfirmations::ConfirmOf(const WindowResult& window) const {
   return setup_.request.confirm.value_or(window.budget->confirm.value_or(Confirm::kAfter));
 }
 
-std::set<std::string> RunConfirmations::OpenTests(const RunResult& result) const {
-  std::set<std::string> tests;
+std::vector<const WindowResult*> RunConfirmations::OpenWindows(const RunResult& result) const {
+  std::vector<const WindowResult*> windows;
   for (const WindowResult& window : result.windows) {
-    if (ConfirmOf(window) != Confirm::kOff && Confirmation::IsOpen(window)) {
-      tests.insert(window.name);
-    }
+    const bool is_open = ConfirmOf(window) != Confirm::kOff && Confirmation::IsOpen(window);
+    if (is_open) windows.push_back(&window);
   }
-  return tests;
+  return windows;
 }
 
 void RunConfirmations::Tell(const std::string& test, std::size_t all,

@@ -73,9 +73,9 @@ class Confirmation {
     std::optional<RepetitionResult> longer;
   };
 
-  Outcome& OutcomeOf(const WindowResult& window, const std::set<AskedStack>& asked);
   using AskedByTest = std::map<std::string, std::set<AskedStack>>;
 
+  Outcome& OutcomeOf(const WindowResult& window, const std::set<AskedStack>& asked);
   void RepeatTogether(const AskedByTest& asked, std::chrono::nanoseconds once);
   RepetitionResult RepeatFirst(const WindowResult& window, const std::set<AskedStack>& asked);
   RepetitionResult RepeatForLong(const WindowResult& window, const std::set<AskedStack>& asked);
@@ -118,7 +118,7 @@ class RunConfirmations {
   Confirm ConfirmOf(const WindowResult& window) const;
   void FindDescriptors(Confirmation& after, RunResult& result) const;
   void ConfirmSurviving(Confirmation& after, RunResult& result) const;
-  std::set<std::string> OpenTests(const RunResult& result) const;
+  std::vector<const WindowResult*> OpenWindows(const RunResult& result) const;
   void Tell(const std::string& test, std::size_t all, std::set<std::string>& begun) const;
 
   RepetitionSetup setup_;

@@ -83,7 +83,8 @@ class Session {
                       prepared.program.filename().string(),
                       [this](WindowResult& window) { confirmations_->ConfirmNow(window); },
                       request.mode,
-                      request.baseline.get()},
+                      request.baseline.get(),
+                      request.names_all},
         generations_(surroundings_, request.snapshots.get(), BoundariesOf(prepared.framework),
                      request.stack_depth),
         processes_(surroundings_, generations_, request.stack_depth) {}

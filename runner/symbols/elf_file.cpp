@@ -14,21 +14,13 @@
 namespace leakgate {
 namespace {
 
-struct Symbol {
-  std::uint64_t begin;
-  std::uint64_t size;  // 0 if the table, a full one, does not tell
-  std::uint64_t section_end;
-  int binding_rank;
-  std::string_view name;
-};
-
 bool IsCode(const Elf64_Sym& symbol) {
   const auto type = GELF_ST_TYPE(symbol.st_info);
   return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
 // Of several names for one function, the most public one is preferred: it has the highest rank.
-int BindingRank(const Elf64_Sym& symbol) {
+std::uint8_t BindingRank(const Elf64_Sym& symbol) {
   switch (GELF_ST_BIND(symbol.st_info)) {
     case STB_GLOBAL:
       return 2;
@@ -66,46 +58,6 @@ class CodeSections {
  private:
   std::vector<std::uint64_t> ends_;
 };
-
-std::vector<Symbol> ReadSymbols(Dwfl_Module* module) {
-  std::vector<Symbol> symbols;
-  Elf* last_elf = nullptr;
-  bool full_table = false;
-  CodeSections sections(nullptr);
-  ForEachSymbol(
-      module, [&](const Elf64_Sym& symbol, std::uint64_t address, std::string_view name, Elf* elf) {
-        if (!IsCode(symbol)) return;
-        if (elf != last_elf) {
-          full_table = HasFullSymbolTable(elf);
-          sections = CodeSections(elf);
-        }
-        last_elf = elf;
-        if (symbol.st_size == 0 && !full_table) return;
-        const std::uint64_t section_end = sections.EndOf(symbol.st_shndx);
-        if (section_end == 0) return;
-        // A file and its debug file may differ in where they put the code.
-        const std::uint64_t bias = address - symbol.st_value;
-        symbols.push_back({address, symbol.st_size, section_end + bias, BindingRank(symbol), name});
-      });
-  return symbols;
-}
-
-// Sorts by address, and puts the preferred name of equal ones last: RangeMap finds that one.
-void SortForPreference(std::vector<Symbol>& symbols) {
-  std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) {
-    if (a.begin != b.begin) return a.begin < b.begin;
-    return std::tuple(a.size != 0, a.binding_rank, LeadingUnderscores(b.name), b.name) <
-           std::tuple(b.size != 0, b.binding_rank, LeadingUnderscores(a.name), a.name);
-  });
-}
-
-// A symbol without a size reaches to the next one, or to its section's end.
-using SymbolIterator = std::vector<Symbol>::const_iterator;
-std::uint64_t OpenEnd(SymbolIterator symbol, SymbolIterator last) {
-  const auto next =
-      std::find_if(symbol, last, [&](const Symbol& other) { return other.begin != symbol->begin; });
-  return next == last ? symbol->section_end : std::min(next->begin, symbol->section_end);
-}
 
 }  // namespace
 
@@ -157,27 +109,82 @@ bool HasFullSymbolTable(Elf* elf) {
   return false;
 }
 
-void SymbolTable::Read() {
-  is_read_ = true;
-  std::vector<Symbol> symbols = ReadSymbols(module_);
-  SortForPreference(symbols);
-  std::uint64_t covered_until = 0;
-  for (auto symbol = symbols.begin(); symbol != symbols.end(); ++symbol) {
-    std::uint64_t end = symbol->begin + symbol->size;
-    if (symbol->size == 0) {
-      if (symbol->begin < covered_until) continue;  // a label within a function
-      end = OpenEnd(symbol, symbols.end());
-    }
-    covered_until = std::max(covered_until, end);
-    functions_.Add(symbol->begin, end, symbol->name);
-  }
-  functions_.Seal();
+void SymbolTable::Collect() {
+  Elf* last_elf = nullptr;
+  bool full_table = false;
+  CodeSections sections(nullptr);
+  ForEachSymbol(
+      module_, [&](const Elf64_Sym& symbol, std::uint64_t address, const char* name, Elf* elf) {
+        if (!IsCode(symbol)) return;
+        if (elf != last_elf) {
+          full_table = HasFullSymbolTable(elf);
+          sections = CodeSections(elf);
+          const std::size_t count =
+              FindSymbols(elf, full_table ? SHT_SYMTAB : SHT_DYNSYM).symbols.size();
+          symbols_.reserve(symbols_.size() + count);
+        }
+        last_elf = elf;
+        const bool has_size = symbol.st_size != 0;
+        if (!has_size && !full_table) return;
+        const std::uint64_t section_end = sections.EndOf(symbol.st_shndx);
+        if (section_end == 0) return;
+        // A file and its debug file may differ in where they put the code.
+        const std::uint64_t bias = address - symbol.st_value;
+        const std::uint64_t end = has_size ? address + symbol.st_size : section_end + bias;
+        symbols_.push_back({address, end, name, has_size, BindingRank(symbol)});
+      });
 }
 
-std::string SymbolTable::NameAt(std::uint64_t address) {
+// Those without a size that are within a function.
+void SymbolTable::LeaveOutLabels() {
+  std::uint64_t covered_until = 0;
+  std::erase_if(symbols_, [&](const Symbol& symbol) {
+    if (!symbol.has_size) return symbol.begin < covered_until;
+    covered_until = std::max(covered_until, symbol.end);
+    return false;
+  });
+}
+
+void SymbolTable::Read() {
+  is_read_ = true;
+  Collect();
+  std::sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
+    return std::pair(a.begin, a.has_size) < std::pair(b.begin, b.has_size);
+  });
+  LeaveOutLabels();
+}
+
+// REQUIRES: both begin at the same address.
+bool SymbolTable::IsPreferred(const Symbol& a, const Symbol& b) {
+  const std::string_view name = a.name;
+  const std::string_view other = b.name;
+  return std::tuple(a.has_size, a.binding_rank, LeadingUnderscores(other), other) >
+         std::tuple(b.has_size, b.binding_rank, LeadingUnderscores(name), name);
+}
+
+std::string_view SymbolTable::NameAt(std::uint64_t address) {
+  // So many that begin before the address, and end before it, too, are passed over.
+  constexpr int kMostNested = 64;
   if (!is_read_) Read();
-  const std::string_view* const name = functions_.Find(address);
-  return name != nullptr ? std::string(*name) : std::string();
+  const Symbol* found = nullptr;
+  auto symbol = std::upper_bound(
+      symbols_.cbegin(), symbols_.cend(), address,
+      [](std::uint64_t wanted, const Symbol& candidate) { return wanted < candidate.begin; });
+  // One without a size reaches to the next one.
+  const auto reaches = [&](Iterator candidate) {
+    if (address >= candidate->end) return false;
+    if (candidate->has_size) return true;
+    const auto next = std::find_if(candidate, symbols_.cend(), [&](const Symbol& other) {
+      return other.begin != candidate->begin;
+    });
+    return next == symbols_.cend() || address < next->begin;
+  };
+  for (int step = 0; symbol != symbols_.cbegin() && step < kMostNested; ++step) {
+    --symbol;
+    if (found != nullptr && symbol->begin != found->begin) break;
+    if (reaches(symbol) && (found == nullptr || IsPreferred(*symbol, *found))) found = &*symbol;
+  }
+  return found != nullptr ? std::string_view(found->name) : std::string_view();
 }
 
 }  // namespace leakgate

@@ -93,6 +93,9 @@ class RangeMap {
 // symbols, with internal functions between them: the nearest symbol, which most tools take,
 // would be the wrong function.
 //
+// A program has tens of thousands of symbols, and some tens of addresses are asked for: names are
+// read and compared only where they are.
+//
 // Addresses are those in the file.
 class SymbolTable {
  public:
@@ -102,27 +105,39 @@ class SymbolTable {
 
   // Returns the symbol, as the linker spells it, of the function that has `address`; empty if no
   // function has it. The first call reads the table.
-  [[nodiscard]] std::string NameAt(std::uint64_t address);
+  [[nodiscard]] std::string_view NameAt(std::uint64_t address);
 
  private:
+  struct Symbol {
+    std::uint64_t begin;
+    std::uint64_t end;  // of its section, if the table does not tell its size
+    const char* name;
+    bool has_size;
+    std::uint8_t binding_rank;
+  };
+  using Iterator = std::vector<Symbol>::const_iterator;
+
   void Read();
+  void Collect();
+  void LeaveOutLabels();
+  static bool IsPreferred(const Symbol& a, const Symbol& b);
 
   Dwfl_Module* module_;
   bool is_read_ = false;
-  RangeMap<std::string_view> functions_;
+  std::vector<Symbol> symbols_;  // by their begins
 };
 
 // Calls `use(symbol, address, name, elf)` for each symbol of a module with a name, of the tables
 // that elfutils would take: the full one of the file or of its debug file, or else the exported
-// symbols. `elf` is the file that the symbol's section counts in.
+// symbols. `name` ends with a 0; `elf` is the file that the symbol's section counts in.
 template <typename Use>
 void ForEachSymbol(Dwfl_Module* module, Use use) {
   GElf_Addr bias = 0;
   Elf* const own = dwfl_module_getelf(module, &bias);
   const ElfSymbols full = FindSymbols(own, SHT_SYMTAB);
   for (const Elf64_Sym& symbol : full.symbols) {
-    const std::string_view name = full.NameOf(symbol);
-    if (!name.empty()) use(symbol, symbol.st_value + bias, name, own);
+    const char* const name = full.TextOf(symbol);
+    if (symbol.st_name != 0 && name != nullptr) use(symbol, symbol.st_value + bias, name, own);
   }
   if (!full.symbols.empty()) return;
   const int count = dwfl_module_getsymtab(module);
@@ -133,7 +148,7 @@ void ForEachSymbol(Dwfl_Module* module, Use use) {
     const char* const name =
         dwfl_module_getsym_info(module, index, &symbol, &address, nullptr, &elf, nullptr);
     if (name != nullptr && *name != '\0' && elf != nullptr) {
-      use(symbol, address, std::string_view(name), elf);
+      use(symbol, address, name, elf);
     }
   }
 }

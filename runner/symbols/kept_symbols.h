@@ -19,7 +19,7 @@ namespace leakgate {
 // A variable is kept as a frame that has its name and its position.
 class KeptSymbols {
  public:
-  enum class Kind : std::uint32_t { kFrames, kGlobal, kThreadLocal };
+  enum class Kind : std::uint32_t { kFrames, kGlobal, kThreadLocal, kSymbol };
 
   // `bytes` may be empty. `identity` tells which file they have to be of.
   KeptSymbols(std::string bytes, std::string identity);

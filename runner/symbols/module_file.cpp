@@ -128,27 +128,48 @@ ModuleFile::OpenResult ModuleFile::Open(const Module& module, DebugSource source
 ModuleFile::ModuleFile(OpenedModule opened, Elf* elf, DebugSource source)
     : opened_(std::move(opened)),
       symbols_(opened_.module),
-      debug_functions_(opened_.module),
       call_targets_(HasCode(elf) ? elf : nullptr),
-      is_whole_(source == DebugSource::kOwnFile || HasItsOwnDebugInformation(opened_.module)) {}
+      elf_(elf),
+      source_(source) {}
+
+bool ModuleFile::IsWhole() const {
+  return source_ == DebugSource::kOwnFile || HasItsOwnDebugInformation(opened_.module);
+}
+
+bool ModuleFile::HasItsOwnSymbols() const {
+  return source_ == DebugSource::kOwnFile || HasFullSymbolTable(elf_);
+}
+
+Frame ModuleFile::SymbolAt(std::uint64_t return_address) {
+  Frame frame;
+  frame.function = Demangle(std::string(symbols_.NameAt(return_address - 1)));
+  AddCallTarget(return_address, frame);
+  return frame;
+}
+
+void ModuleFile::AddCallTarget(std::uint64_t return_address, Frame& frame) const {
+  const CallTarget target = call_targets_.CalledAt(return_address);
+  frame.called_function = target.exported;
+  frame.calls_through_pointer = target.through_pointer;
+}
 
 std::vector<Frame> ModuleFile::FramesAt(std::uint64_t return_address) {
   // This is in the call itself: what follows it may be another line or function.
   const std::uint64_t address = return_address - 1;
-  std::vector<DebugFunction> functions = debug_functions_.At(address);
+  if (!debug_functions_) debug_functions_.emplace(opened_.module);
+  std::vector<DebugFunction> functions = debug_functions_->At(address);
   if (functions.empty()) functions.emplace_back();
 
   std::vector<Frame> frames;
   for (const DebugFunction& function : functions) {
     Frame& frame = frames.emplace_back();
     frame.inlined = frames.size() < functions.size();
-    frame.function = FunctionName(function, frame.inlined ? "" : symbols_.NameAt(address));
+    frame.function =
+        FunctionName(function, std::string(frame.inlined ? "" : symbols_.NameAt(address)));
     frame.file = function.position.file;
     frame.line = function.position.line;
   }
-  const CallTarget target = call_targets_.CalledAt(return_address);
-  frames.back().called_function = target.exported;
-  frames.back().calls_through_pointer = target.through_pointer;
+  AddCallTarget(return_address, frames.back());
   return frames;
 }
 

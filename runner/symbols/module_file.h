@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,20 +56,28 @@ class ModuleFile {
   // one. They do not name the module.
   [[nodiscard]] std::vector<Frame> FramesAt(std::uint64_t return_address);
 
+  // Returns the function that the symbol table has at `return_address`, and what is called there.
+  // Debug information is not read.
+  [[nodiscard]] Frame SymbolAt(std::uint64_t return_address);
+
   // Returns whether all that describes the file's addresses is in the file itself, or was not to be
   // looked for elsewhere.
-  [[nodiscard]] bool IsWhole() const { return is_whole_; }
+  [[nodiscard]] bool IsWhole() const;
+  // The same of what SymbolAt tells.
+  [[nodiscard]] bool HasItsOwnSymbols() const;
 
  private:
   ModuleFile(OpenedModule opened, Elf* elf, DebugSource source);
   static std::unique_ptr<ModuleFile> OpenIfSame(const Module& module, DebugSource source,
                                                 OpenedModule opened);
+  void AddCallTarget(std::uint64_t return_address, Frame& frame) const;
 
   OpenedModule opened_;  // the others point into it
   SymbolTable symbols_;
-  DebugFunctions debug_functions_;
+  std::optional<DebugFunctions> debug_functions_;  // when first asked for
   CallTargets call_targets_;
-  bool is_whole_;
+  Elf* elf_;  // the file itself
+  DebugSource source_;
 };
 
 }  // namespace leakgate

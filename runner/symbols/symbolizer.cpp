@@ -14,6 +14,7 @@ struct Symbolizer::Caches {
     KeptSymbols* kept = nullptr;  // of earlier runs; null if nothing is kept
     std::optional<ModuleFile::OpenResult> opened{};
     std::map<std::uint64_t, std::vector<Frame>> frames_at{};
+    std::map<std::uint64_t, Frame> symbol_at{};
   };
 
   SymbolsAreEnough symbols_are_enough;
@@ -57,7 +58,31 @@ struct Symbolizer::Caches {
     }
     return frames;
   }
+
+  Frame FindSymbol(const Module& module, std::uint64_t return_address, CachedModule& cached) {
+    constexpr auto kSymbol = KeptSymbols::Kind::kSymbol;
+    if (cached.kept != nullptr) {
+      const std::optional<std::vector<Frame>> known = cached.kept->Find(kSymbol, return_address);
+      if (known && !known->empty()) return known->front();
+    }
+    ModuleFile* const file = Open(module, cached).file.get();
+    if (file == nullptr) return {};
+    Frame frame = file->SymbolAt(return_address);
+    if (cached.kept != nullptr && file->HasItsOwnSymbols()) {
+      cached.kept->Keep(kSymbol, return_address, {frame});
+    }
+    return frame;
+  }
 };
+
+namespace {
+
+void Place(const Module& module, std::uint64_t return_address, Frame& frame) {
+  frame.module = module.path;
+  frame.module_offset = return_address - 1;
+}
+
+}  // namespace
 
 Symbolizer::Symbolizer(SymbolsAreEnough symbols_are_enough, SymbolCache* kept)
     : caches_(std::make_unique<Caches>()) {
@@ -79,10 +104,18 @@ std::vector<Frame> Symbolizer::Symbolize(const Module& module, std::uint64_t pc)
   const auto [entry, is_new] = cached.frames_at.try_emplace(return_address);
   if (is_new) {
     entry->second = caches_->FindFrames(module, return_address, cached);
-    for (Frame& frame : entry->second) {
-      frame.module = module.path;
-      frame.module_offset = return_address - 1;
-    }
+    for (Frame& frame : entry->second) Place(module, return_address, frame);
+  }
+  return entry->second;
+}
+
+Frame Symbolizer::NameBySymbol(const Module& module, std::uint64_t pc) {
+  const std::uint64_t return_address = pc - module.bias;
+  Caches::CachedModule& cached = caches_->For(module);
+  const auto [entry, is_new] = cached.symbol_at.try_emplace(return_address);
+  if (is_new) {
+    entry->second = caches_->FindSymbol(module, return_address, cached);
+    Place(module, return_address, entry->second);
   }
   return entry->second;
 }

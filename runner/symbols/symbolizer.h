@@ -42,6 +42,10 @@ class Symbolizer {
   // `called_function`; the others were inlined.
   [[nodiscard]] std::vector<Frame> Symbolize(const Module& module, std::uint64_t pc);
 
+  // Returns the last of these frames as the symbol table alone tells it, without a file and a line.
+  // Debug information is not read, which takes most of the time.
+  [[nodiscard]] Frame NameBySymbol(const Module& module, std::uint64_t pc);
+
   [[nodiscard]] ModuleFileState StateOf(const Module& module);
 
  private:

@@ -217,17 +217,18 @@ class VariableFile {
 
  private:
   void ReadSymbols() {
-    ForEachSymbol(dwfl_.module, [this](const Elf64_Sym& symbol, std::uint64_t address,
-                                       std::string_view name, Elf*) {
-      const bool is_defined = symbol.st_shndx != SHN_UNDEF && symbol.st_size != 0;
-      if (!is_defined) return;
-      const auto type = GELF_ST_TYPE(symbol.st_info);
-      if (type == STT_OBJECT) globals_.Add(address, address + symbol.st_size, {address, name});
-      if (type == STT_TLS) {
-        thread_locals_.Add(symbol.st_value, symbol.st_value + symbol.st_size,
-                           {symbol.st_value, name});
-      }
-    });
+    ForEachSymbol(dwfl_.module,
+                  [this](const Elf64_Sym& symbol, std::uint64_t address, const char* name, Elf*) {
+                    const bool is_defined = symbol.st_shndx != SHN_UNDEF && symbol.st_size != 0;
+                    if (!is_defined) return;
+                    const auto type = GELF_ST_TYPE(symbol.st_info);
+                    if (type == STT_OBJECT)
+                      globals_.Add(address, address + symbol.st_size, {address, name});
+                    if (type == STT_TLS) {
+                      thread_locals_.Add(symbol.st_value, symbol.st_value + symbol.st_size,
+                                         {symbol.st_value, name});
+                    }
+                  });
     globals_.Seal();
     thread_locals_.Seal();
   }

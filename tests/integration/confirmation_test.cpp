@@ -10,6 +10,7 @@
 namespace leakgate::test {
 namespace {
 
+using testing::AnyOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -270,14 +271,16 @@ TEST_P(ConfirmationTest, ATestThatCannotBeRepeatedLeavesOthersAsTheyAre) {
 
 TEST_P(ConfirmationTest, ThreadsOfSlowTestsPassWithTheSecondRepetition) {
   const GatedRun run =
-      RunByDefault({Fixture("policy"), "--gtest_filter=Slow.*"}, {"--confirm-test-timeout", "4"});
+      RunByDefault({Fixture("policy"), "--gtest_filter=Slow.*"}, {"--confirm-test-timeout", "8"});
   const nlohmann::json flat = std::vector<int>{0};
   const nlohmann::json once = run.Test("Slow.StartsAThreadOnce");
   EXPECT_EQ(once["verdict"], "pass");
   EXPECT_EQ(once["mappings"][0]["series"], flat);
   EXPECT_EQ(UsersFindings(once)[0]["series"], flat);
 
-  EXPECT_EQ(run.Test("Slow.StartsAThreadEachTime")["verdict"], "unconfirmed");
+  // Which of both depends on how many repetitions the machine has time for.
+  EXPECT_THAT(run.Test("Slow.StartsAThreadEachTime")["verdict"].get<std::string>(),
+              AnyOf("unconfirmed", "over_budget"));
   EXPECT_GE(run.Test("Slow.StartsAThreadEachTime")["mappings"][0]["series"].size(), 5U);
   // What is no thread's has six.
   EXPECT_EQ(UsersFindings(run.Test("Slow.MakesOneOnce"))[0]["series"],

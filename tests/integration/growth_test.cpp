@@ -242,6 +242,19 @@ TEST_P(StaticsTest, PassWithoutARepetition) {
   }
 }
 
+TEST_P(StaticsTest, AreNamedBySymbolsAloneUnlessAllIsAskedFor) {
+  const std::string test = "Static.KeepsWhatItsInitialiserMakes";
+  for (const bool asks : {false, true}) {
+    const GatedRun run =
+        RunByDefault({FixturePath(GetParam()), "--gtest_filter=" + test},
+                     asks ? std::vector<std::string>{"--verbose"} : std::vector<std::string>());
+    ASSERT_FALSE(UsersFindings(run.Test(test)).empty());
+    const std::string finding = UsersFindings(run.Test(test)).front().dump();
+    EXPECT_THAT(finding, HasSubstr("KeepsWhatItsInitialiserMakes"));
+    EXPECT_EQ(finding.find("statics.cpp") != std::string::npos, asks) << finding;
+  }
+}
+
 TEST_P(StaticsTest, FailForWhatTheyLose) {
   EXPECT_EQ(Test("Static.LosesABlockInItsInitialiser")["lost"]["bytes"], 100);
   const nlohmann::json window = Test("Lost.LaterWhatAnInitialiserMade");
@@ -250,6 +263,7 @@ TEST_P(StaticsTest, FailForWhatTheyLose) {
   // No other test has thrown out of an initialiser.
   const GatedRun alone = RunByDefault({FixturePath(GetParam()), "--gtest_filter=Lost.*"});
   EXPECT_EQ(alone.Test("Lost.LaterWhatAnInitialiserMade")["lost"]["bytes"], 100);
+  EXPECT_THAT(alone.command.standard_error, HasSubstr("statics.cpp"));
 }
 
 TEST_P(StaticsTest, FailForWhatGrowsOnceAJumpHasLeftTheInitialiser) {

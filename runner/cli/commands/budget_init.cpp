@@ -265,6 +265,7 @@ Expected<int> Execute(BudgetInitCommand command) {
     return Unexpected(is_new.error());
   }
   command.request.agent = FindAgent();
+  command.request.names_all = true;  // an entry covers what passes by proof, too, if it matches
   const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
   if (!result) return Unexpected(result.error());
   if (result->verdict == Verdict::kInconclusive) {

@@ -1,7 +1,6 @@
 #include "runner/reach/linux/file_words.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <iterator>
@@ -15,16 +14,6 @@ namespace {
 constexpr std::size_t kMostTops = 8;
 constexpr std::size_t kMostParts = 10'000;  // of programs that load modules again and again
 constexpr std::size_t kDense = 16;          // one of so many words is too much to remember
-
-std::int64_t NanosecondsOf(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-bool IsSettled(const FileMark& mark, std::chrono::nanoseconds settled) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const std::chrono::nanoseconds last(std::max(mark.written_ns, mark.changed_ns));
-  return now - last >= settled;
-}
 
 AddressTops Union(const AddressTops& a, const AddressTops& b) {
   AddressTops both;
@@ -60,28 +49,25 @@ std::vector<MappedWord> WordsWithTops(std::uint64_t address, ProcessMemory::Word
 void FileWords::BeginLook(int pid, const std::vector<MappedRange>& maps) {
   pid_ = pid;
   maps_ = &maps;
-  marks_.clear();
+  versions_.clear();
   if (known_.size() > kMostParts) known_.clear();
 }
 
-std::optional<FileMark> FileWords::AskForMark(const MappedRange& range) const {
+std::optional<FileVersion> FileWords::AskForVersion(const MappedRange& range) const {
   const bool is_shared = std::any_of(maps_->begin(), maps_->end(), [&](const MappedRange& other) {
     return other.is_shared && other.inode == range.inode;
   });
   if (is_shared || !range.name.starts_with('/')) return std::nullopt;
-  struct stat facts {};
-  const std::string path = fmt::format("/proc/{}/root{}", pid_, range.name);
-  if (::stat(path.c_str(), &facts) != 0 || facts.st_ino != range.inode) return std::nullopt;
-  const FileMark mark{facts.st_dev, facts.st_ino, facts.st_size, NanosecondsOf(facts.st_mtim),
-                      NanosecondsOf(facts.st_ctim)};
-  if (!S_ISREG(facts.st_mode) || !IsSettled(mark, settled_)) return std::nullopt;
-  return mark;
+  const std::optional<FileVersion> version =
+      VersionOf(fmt::format("/proc/{}/root{}", pid_, range.name));
+  const bool is_known = version && version->inode == range.inode && IsSettled(*version, settled_);
+  return is_known ? version : std::nullopt;
 }
 
-std::optional<FileMark> FileWords::MarkOf(const MappedRange& range) {
-  const auto [mark, is_new] = marks_.try_emplace(range.name);
-  if (is_new) mark->second = AskForMark(range);
-  return mark->second && mark->second->inode == range.inode ? mark->second : std::nullopt;
+std::optional<FileVersion> FileWords::VersionIn(const MappedRange& range) {
+  const auto [version, is_new] = versions_.try_emplace(range.name);
+  if (is_new) version->second = AskForVersion(range);
+  return version->second && version->second->inode == range.inode ? version->second : std::nullopt;
 }
 
 const std::vector<MappedWord>* FileWords::In(AddressRange part, const AddressTops& tops,
@@ -92,12 +78,13 @@ const std::vector<MappedWord>* FileWords::In(AddressRange part, const AddressTop
   const MappedRange* const range = FindRange(*maps_, part.begin);
   const bool is_whole = range != nullptr && part.end <= range->end && !range->is_shared;
   if (!is_special || !is_whole || part.end - part.begin > kLargest) return nullptr;
-  const std::optional<FileMark> mark = MarkOf(*range);
-  if (!mark) return nullptr;
+  const std::optional<FileVersion> version = VersionIn(*range);
+  if (!version) return nullptr;
 
   const std::uint64_t offset = range->file_offset + (part.begin - range->begin);
   Known& known = known_[part.begin];
-  const bool is_same = known.end == part.end && known.file_offset == offset && known.mark == *mark;
+  const bool is_same =
+      known.end == part.end && known.file_offset == offset && known.version == *version;
   const bool has_tops =
       std::includes(known.tops.begin(), known.tops.end(), tops.begin(), tops.end());
   if (!is_same || !has_tops) {
@@ -108,7 +95,7 @@ const std::vector<MappedWord>* FileWords::In(AddressRange part, const AddressTop
       known = {};
       return nullptr;
     }
-    known = {part.end, offset, *mark, both.size() <= kMostTops ? both : tops, false, {}};
+    known = {part.end, offset, *version, both.size() <= kMostTops ? both : tops, false, {}};
     known.words = WordsWithTops(part.begin, {words.get(), count}, known.tops);
     known.is_dense = known.words.size() > 2 + count / kDense;
     if (known.is_dense) known.words = {};

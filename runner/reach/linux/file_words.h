@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/base/file_version.h"
 #include "runner/process/proc_files.h"
 #include "runner/reach/linux/process_memory.h"
 
@@ -45,17 +46,6 @@ using AddressTops = std::vector<std::uint16_t>;
                                                     ProcessMemory::Words words,
                                                     const AddressTops& tops);
 
-// What tells that a file has not been changed.
-struct FileMark {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::int64_t size = 0;
-  std::int64_t written_ns = 0;
-  std::int64_t changed_ns = 0;
-
-  friend bool operator==(const FileMark&, const FileMark&) = default;
-};
-
 class FileWords {
  public:
   // A file counts as unchanged once it has been left alone for `settled`: one that has just been
@@ -75,21 +65,21 @@ class FileWords {
   struct Known {
     std::uint64_t end = 0;
     std::uint64_t file_offset = 0;
-    FileMark mark;
+    FileVersion version;
     AddressTops tops;
     bool is_dense = false;  // too many words to keep them
     std::vector<MappedWord> words;
   };
 
   // Returns nothing if the file may change unseen.
-  std::optional<FileMark> MarkOf(const MappedRange& range);
-  [[nodiscard]] std::optional<FileMark> AskForMark(const MappedRange& range) const;
+  std::optional<FileVersion> VersionIn(const MappedRange& range);
+  [[nodiscard]] std::optional<FileVersion> AskForVersion(const MappedRange& range) const;
 
   std::chrono::nanoseconds settled_;
   int pid_ = 0;
   const std::vector<MappedRange>* maps_ = nullptr;
-  std::map<std::string, std::optional<FileMark>> marks_;  // of this look
-  std::map<std::uint64_t, Known> known_;                  // by the begin of the part
+  std::map<std::string, std::optional<FileVersion>> versions_;  // of this look
+  std::map<std::uint64_t, Known> known_;                        // by the begin of the part
 };
 
 }  // namespace leakgate

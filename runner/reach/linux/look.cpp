@@ -54,6 +54,8 @@ class Holders {
   Holders(const std::vector<LiveBlock>& blocks, const ReachMarker& marker, const RootNamer& namer)
       : blocks_(blocks), marker_(marker), namer_(namer) {}
 
+  [[nodiscard]] const LiveBlock& Block(std::uint32_t block) const { return blocks_[block]; }
+
   // Returns whether this is the first block of its stack for which it is called.
   bool IsFirstOfStack(std::uint32_t block) { return stacks_.insert(blocks_[block].stack).second; }
 
@@ -469,7 +471,8 @@ class Look {
   }
 
   void NameHolder(std::uint32_t block, Holders& holders, BlockReach& reach) const {
-    const bool is_wanted = request_.holders == HolderWish::kTell;
+    const bool is_wanted =
+        request_.names_holder != nullptr && request_.names_holder(holders.Block(block));
     if (is_wanted && holders.IsFirstOfStack(block)) {
       reach.holder = std::make_shared<const HolderChain>(holders.Of(block));
     }

@@ -22,33 +22,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostIndexes = 64;
 
-std::int64_t Nanoseconds(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 fs::path IndexFolder() {
   fs::path cache = UserCacheFolder();
   return cache.empty() ? cache : cache / "baselines";
 }
 
 }  // namespace
-
-std::optional<FileState> StateOf(const fs::path& path) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
-  return FileState{.device = facts.st_dev,
-                   .inode = facts.st_ino,
-                   .size = static_cast<std::uint64_t>(facts.st_size),
-                   .modified_ns = Nanoseconds(facts.st_mtim),
-                   .changed_ns = Nanoseconds(facts.st_ctim)};
-}
-
-bool IsSettled(const FileState& state) {
-  using std::chrono::system_clock;
-  constexpr std::chrono::nanoseconds kLongEnough = std::chrono::seconds(2);
-  const std::chrono::nanoseconds now = system_clock::now().time_since_epoch();
-  return std::max(state.changed_ns, state.modified_ns) < (now - kLongEnough).count();
-}
 
 fs::path IndexPathOf(const fs::path& report) {
   std::error_code error;

@@ -10,13 +10,6 @@
 
 namespace leakgate {
 
-// Returns the state of the file that the path leads to; nullopt if it is no regular file.
-[[nodiscard]] std::optional<FileState> StateOf(const std::filesystem::path& path);
-
-// Returns true if the file was changed so long ago that another change would not be of the same
-// time.
-[[nodiscard]] bool IsSettled(const FileState& state);
-
 // Returns where the index of a report belongs; an empty path if the user has no cache. No file or
 // folder is made.
 [[nodiscard]] std::filesystem::path IndexPathOf(const std::filesystem::path& report);
@@ -24,7 +17,7 @@ namespace leakgate {
 // Returns nullopt if there is no index, if others may have written it, or if it is damaged.
 [[nodiscard]] std::optional<BaselineIndex> OpenIndex(const std::filesystem::path& path);
 
-// Notes in an index that the report, whose bytes are the same, has another state.
+// Notes in an index that the report, whose bytes are the same, has another version.
 void RenewIndex(const std::filesystem::path& path, const IndexedReport& report);
 
 // Writes an index, or leaves what is there. Removes the oldest of very many.

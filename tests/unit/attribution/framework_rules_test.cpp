@@ -160,6 +160,14 @@ TEST(FrameworkRulesTest, MatchesGmocksThreadLocalSequence) {
             "gmock.sequences");
 }
 
+TEST(FrameworkRulesTest, MatchesWhatAnInSequenceMakes) {
+  EXPECT_EQ(Match({In("testing::InSequence::InSequence()"), kTestBody}), "gmock.sequences");
+}
+
+TEST(FrameworkRulesTest, LeavesAnInSequenceThatIsLeaked) {
+  EXPECT_EQ(Match({kTestBody, In("testing::Test::Run()")}), std::nullopt);
+}
+
 TEST(FrameworkRulesTest, MatchesGoogleTestsThreadLocalsOfLibcxx) {
   EXPECT_EQ(
       Match({In("testing::internal::ThreadLocal<std::__1::vector<testing::internal::TraceInfo, "

@@ -18,7 +18,7 @@ ReadIndexAt ReadFrom(const std::string& text) {
 }
 
 IndexedReport SomeReport() {
-  return {.state = {.device = 1, .inode = 2, .size = 3, .modified_ns = -4, .changed_ns = 5},
+  return {.version = {.device = 1, .inode = 2, .size = 3, .modified_ns = -4, .changed_ns = 5},
           .is_settled = true,
           .hash = {6, 7}};
 }
@@ -94,7 +94,7 @@ TEST(BaselineIndexTest, WhatWasCutOffIsDamaged) {
 
 TEST(BaselineIndexTest, TakesAnotherStateOfTheSameReport) {
   IndexedReport moved = SomeReport();
-  moved.state.inode = 99;
+  moved.version.inode = 99;
   const std::string text = WithReport(IndexText(SomeReport(), SomeWindows()), moved);
   EXPECT_EQ(text, IndexText(moved, SomeWindows()));
   EXPECT_EQ(WithReport("no index", moved), "");

@@ -1,0 +1,31 @@
+// Tells a file from a changed one, without reading it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+namespace leakgate {
+
+// A file as the kernel describes it. Whoever changes the file's bytes changes this, unless the
+// clock has not moved on since the last change.
+struct FileVersion {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+  std::int64_t changed_ns = 0;  // also when the times were set, or the file was renamed
+
+  friend bool operator==(const FileVersion&, const FileVersion&) = default;
+};
+
+// Returns the version of the file that the path leads to; nullopt if it is no regular file.
+[[nodiscard]] std::optional<FileVersion> VersionOf(const std::filesystem::path& path);
+
+// Returns whether the file was last changed so long ago that another change would not be of the
+// same time.
+[[nodiscard]] bool IsSettled(const FileVersion& version,
+                             std::chrono::nanoseconds long_enough = std::chrono::seconds(2));
+
+}  // namespace leakgate
