@@ -279,6 +279,20 @@ void MarkUnseen(bool is_gated_by_loss, CallSites& sites, WindowEvidence& evidenc
   }
 }
 
+bool HasUnseen(const WindowEvidence& evidence, CallSites& sites) {
+  for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    if (!evidence.facts[i].passes_unseen) continue;
+    if (sites.MayBeUsers(evidence.blocks[i].stack)) return true;
+  }
+  return false;
+}
+
+std::vector<BlockFacts> AllSeen(const WindowEvidence& evidence) {
+  std::vector<BlockFacts> facts = evidence.facts;
+  for (BlockFacts& one : facts) one.passes_unseen = false;
+  return facts;
+}
+
 void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,
                   WindowEvidence& evidence) {
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {

@@ -92,6 +92,11 @@ void MarkUnconfirmed(const std::function<bool(const LiveBlock& block)>& is_confi
 // built once and held, and, if `is_gated_by_loss` alone, all that are not lost.
 void MarkUnseen(bool is_gated_by_loss, CallSites& sites, WindowEvidence& evidence);
 
+// Returns whether it has blocks of the user's that are named so.
+[[nodiscard]] bool HasUnseen(const WindowEvidence& evidence, CallSites& sites);
+// Returns the facts of each block, all named in full: what fails is shown with all that it has.
+[[nodiscard]] std::vector<BlockFacts> AllSeen(const WindowEvidence& evidence);
+
 // Marks the blocks that are not among `live` as freed later. `live` is sorted by address.
 void MarkReleased(const std::vector<LiveBlock>& live, std::string_view when,
                   WindowEvidence& evidence);

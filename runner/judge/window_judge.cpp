@@ -261,9 +261,14 @@ void WindowJudge::AddResources(std::uint32_t window, WindowResult& result) {
 }
 
 void WindowJudge::Conclude(const WindowEvidence& evidence, WindowResult& result) {
-  result.findings = GroupFindings(evidence.blocks, evidence.facts, sites_);
-  ChargesOf(result.kind, result).Charge(result);
-  DecideVerdict(result);
+  const auto conclude = [&](const std::vector<BlockFacts>& facts) {
+    result.findings = GroupFindings(evidence.blocks, facts, sites_);
+    ChargesOf(result.kind, result).Charge(result);
+    DecideVerdict(result);
+  };
+  conclude(evidence.facts);
+  if (result.verdict != Verdict::kOverBudget || !HasUnseen(evidence, sites_)) return;
+  conclude(AllSeen(evidence));
 }
 
 // Over a literal limit, with time to free until later: not a verdict yet.

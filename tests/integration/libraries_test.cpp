@@ -54,7 +54,8 @@ TEST_P(LibrariesTest, LoadingAndUnloadingIsFree) {
 }
 
 TEST_P(LibrariesTest, LibrarysInitialiserBelongsToTheProgram) {
-  EXPECT_EQ(OutcomeOf(RunTests("libraries", "None.*").Window("program", "libraries_" + GetParam())),
+  const GatedRun run = RunTests("libraries", "None.*", {"--verbose"});
+  EXPECT_EQ(OutcomeOf(run.Window("program", "libraries_" + GetParam())),
             With("pass", {{302, 1, "malloc", "__static_initialization_and_destruction_0",
                            PlaceOf("leaky_library.cpp", "library's initialiser")}}));
 }

@@ -39,7 +39,7 @@ constexpr Way kWays[] = {
 class OddHoldersTest : public BothModes {
  protected:
   static const GatedRun& Run(const std::string& filter) {
-    return SharedRunByDefault({Fixture("held_oddly"), "--gtest_filter=" + filter});
+    return SharedRunByDefault({Fixture("held_oddly"), "--gtest_filter=" + filter}, {"--verbose"});
   }
   static const GatedRun& RunLost() { return Run("Lost/*-*Freed*"); }
 };

@@ -89,8 +89,11 @@ std::vector<LiveBlock> TracedProgram::BlocksOf(std::uint64_t size) const {
 
 std::vector<BlockReach> TracedProgram::ReachOf(std::uint64_t size) {
   const std::vector<LiveBlock> blocks = BlocksOf(size);
-  return ValueOf(
-      FindReach({.pid = pid_, .region = region(), .candidates = blocks, .variables = variables_}));
+  return ValueOf(FindReach({.pid = pid_,
+                            .region = region(),
+                            .candidates = blocks,
+                            .variables = variables_,
+                            .names_holder = [](const LiveBlock&) { return true; }}));
 }
 
 }  // namespace leakgate::test
