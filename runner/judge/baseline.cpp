@@ -32,6 +32,7 @@ void MarkKnownBlocks(const BaselineWindow* baseline, CallSites& sites, WindowEvi
   std::map<std::string, std::int64_t> counts;
   std::vector<std::pair<std::size_t, const std::string*>> candidates;
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    if (evidence.facts[i].passes_unseen) continue;  // it is in no baseline
     const std::uint32_t stack = evidence.blocks[i].stack;
     const Finding& site = sites.Of(stack).finding;
     if (!IsUsers(site) || !CanBeKnown(evidence.facts[i].disposition)) continue;

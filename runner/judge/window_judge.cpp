@@ -106,8 +106,9 @@ bool WindowJudge::FindBudget(const WindowCopy& window, WindowResult& result) {
 
 bool WindowJudge::NeedsAllNames(const WindowResult& result) const {
   const AppliedBudget& budget = *result.budget;
-  return around_.names_all || around_.baseline != nullptr || IsGated(budget) ||
-         !budget.allowances.empty() || !around_.budgets.CodeOwners().empty();
+  const bool has_baseline = around_.baseline != nullptr && BaselineOf(result) != nullptr;
+  return around_.names_all || has_baseline || IsGated(budget) || !budget.allowances.empty() ||
+         !around_.budgets.CodeOwners().empty();
 }
 
 WindowResult WindowJudge::JudgeWithoutBlocks(const WindowCopy& window) {

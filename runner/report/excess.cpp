@@ -187,6 +187,18 @@ bool IsGrowthIn(const Finding& finding, const Violation& violation) {
   return IsOf(violation, IsMapped(finding) ? "steady_mapped" : "steady");
 }
 
+bool Explains(const Finding& finding, const Violation& violation, const WindowResult& window) {
+  const std::string& owner =
+      finding.component.empty() ? window.budget->component : finding.component;
+  if (owner != violation.component || !IsUsers(finding)) return false;
+  if (IsOfGrowth(violation)) return IsGrowthIn(finding, violation);
+  if (!CountsLiterally(finding)) return false;
+  if (IsMapped(finding)) return IsOf(violation, "mapped");
+  if (IsOf(violation, "lost")) return IsLost(finding.reach);
+  if (IsOf(violation, "retained")) return !IsLost(finding.reach);
+  return IsOf(violation, "outstanding");
+}
+
 void FillAmounts(WindowResult& window) {
   for (Violation& violation : window.violations) violation.amount = AmountOver(violation, window);
   SetToldAmounts(window.violations);

@@ -35,6 +35,10 @@ struct Excess {
 // Returns whether `finding` is a part of what grows and exceeds the limit.
 [[nodiscard]] bool IsGrowthIn(const Finding& finding, const Violation& violation);
 
+// Returns whether `finding`, one of the window's, is a part of what exceeds the limit.
+[[nodiscard]] bool Explains(const Finding& finding, const Violation& violation,
+                            const WindowResult& window);
+
 // Sets the whole amount, bytes and blocks, of each violation's quantity, from the rest of the
 // window: a report has only the number that is over its limit.
 void FillAmounts(WindowResult& window);

@@ -132,8 +132,8 @@ std::optional<SourcePosition> PositionOf(const std::vector<Finding>& findings) {
   return std::nullopt;
 }
 
-std::string Headline(const WindowResult& window, const TextStyle& style) {
-  const std::string failure = "Failure in " + WindowName(window);
+std::string Headline(const WindowResult& window, const std::string& failure,
+                     const TextStyle& style) {
   const std::optional<SourcePosition> position = FailurePosition(window);
   if (!position) return Printable(failure);
   const std::string file = RelativePath(position->file, style.base_directory);
@@ -159,7 +159,10 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
   return SourcePosition{window.source_file, window.source_line};
 }
 
-std::string FailureText(const WindowResult& window, const TextStyle& style) {
+namespace {
+
+std::string TextWithRemedy(const WindowResult& window, const std::string& remedy,
+                           const TextStyle& style) {
   // What a test holds that has not come to its end says nothing.
   const bool has_ended = window.status != TestStatus::kCrashed;
   const std::vector<const Finding*> shown =
@@ -169,12 +172,45 @@ std::string FailureText(const WindowResult& window, const TextStyle& style) {
                                MappedText(window, style) + OtherEvidence(window, style);
   return AnswerText(window, style.colour) + WhatSuiteHolds(window) +
          (findings.empty() ? "" : "\n") + findings + (has_ended ? PassedText(window, style) : "") +
-         FrameworkText(window, style.colour) + "  " + Printable(RemedyText(window));
+         FrameworkText(window, style.colour) + "  " + Printable(remedy);
+}
+
+// A limit that a file sets is of all that a test has, not of one call site.
+bool IsByFile(const Cause& cause) {
+  return std::any_of(
+      cause.worst.violations.begin(), cause.worst.violations.end(),
+      [](const Violation& violation) { return !violation.limit.source.file.empty(); });
+}
+
+}  // namespace
+
+std::string FailureText(const WindowResult& window, const TextStyle& style) {
+  return TextWithRemedy(window, RemedyText(window), style);
 }
 
 std::string FailureTextWithHeadline(const WindowResult& window, const TextStyle& style) {
-  return Paint(Headline(window, style), Emphasis::kHeading, style.colour) + '\n' +
-         FailureText(window, style);
+  const std::string headline = Headline(window, "Failure in " + WindowName(window), style);
+  return Paint(headline, Emphasis::kHeading, style.colour) + '\n' + FailureText(window, style);
+}
+
+std::string CauseTextWithHeadline(const Cause& cause, const TextStyle& style) {
+  const bool are_tests =
+      std::all_of(cause.windows.begin(), cause.windows.end(),
+                  [](const WindowResult* window) { return window->kind == WindowKind::kTest; });
+  std::vector<std::string> names;
+  for (const WindowResult* const window : cause.windows) names.push_back(WindowName(*window));
+  const auto count = static_cast<std::int64_t>(names.size());
+  const std::string failure = fmt::format(
+      "Failure in {}: {}", FormatCount(count, are_tests ? "test" : "place"), FirstNames(names));
+  return Paint(Headline(cause.worst, failure, style), Emphasis::kHeading, style.colour) + '\n' +
+         TextWithRemedy(cause.worst, RemedyText(IsByFile(cause) ? *cause.whole : cause.worst),
+                        style);
+}
+
+std::string SameFailureText(const WindowResult& window, const std::string& first,
+                            const TextStyle& style) {
+  return AnswerText(window, style.colour) + "  " +
+         Printable(fmt::format("for the same as {}, which tells it in full", first));
 }
 
 std::string CutInTheMiddle(const std::string& text, std::size_t capacity) {

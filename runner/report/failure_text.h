@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "runner/report/causes.h"
 #include "runner/report/style.h"
 #include "runner/result/run_result.h"
 #include "runner/symbols/frame.h"
@@ -27,6 +28,16 @@ namespace leakgate {
 // REQUIRES: window.verdict is kOverBudget.
 [[nodiscard]] std::string FailureTextWithHeadline(const WindowResult& window,
                                                   const TextStyle& style);
+
+// Returns the same for all tests that fail for a cause: below a headline that counts and names
+// them, such as "src/pool.cc:88: Failure in 40 tests: A.B, C.D, E.F and 37 more", the text of the
+// worst. No trailing newline.
+[[nodiscard]] std::string CauseTextWithHeadline(const Cause& cause, const TextStyle& style);
+
+// Says that `window` fails as `first` does, a window that has been told of, and no more than that.
+// No trailing newline. REQUIRES: window.verdict is kOverBudget.
+[[nodiscard]] std::string SameFailureText(const WindowResult& window, const std::string& first,
+                                          const TextStyle& style);
 
 // Shortens `text` to `capacity` bytes: it keeps the beginning, which has the answer, and
 // the last line, which has the remedy, with a note between them.

@@ -74,7 +74,8 @@ std::string Titled(std::string_view title, const std::string& list, std::string_
 
 constexpr std::string_view kAtPeak = " at its peak";
 
-using Row = std::array<std::string, 4>;  // component, amount, budget, test
+using Row = std::array<std::string, 4>;       // component, amount, budget, test
+using CauseRow = std::array<std::string, 5>;  // component, amount, budget, tests, call site
 
 bool IsSame(const WindowResult& a, const WindowResult& b) {
   return a.kind == b.kind && a.name == b.name && a.started_by == b.started_by;
@@ -108,14 +109,26 @@ void AddRows(std::vector<Row>& rows, const RepeatedFailure& failure) {
   }
 }
 
-std::array<std::size_t, 4> ColumnWidths(const std::vector<Row>& rows) {
-  std::array<std::size_t, 4> widths = {};
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], Columns(row[i]));
-    }
+// Aligns all columns but the last.
+template <std::size_t kColumns>
+std::string TableText(const std::vector<std::array<std::string, kColumns>>& rows) {
+  std::array<std::size_t, kColumns> widths = {};
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], Columns(row[i]));
   }
-  return widths;
+  std::string table;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i + 1 < kColumns; ++i) table += "  " + PadRight(row[i], widths[i]);
+    table += "  " + row.back() + '\n';
+  }
+  return table;
+}
+
+std::string WindowCountText(const Cause& cause) {
+  const bool are_tests =
+      std::all_of(cause.windows.begin(), cause.windows.end(),
+                  [](const WindowResult* window) { return window->kind == WindowKind::kTest; });
+  return FormatCount(static_cast<std::int64_t>(cause.windows.size()), are_tests ? "test" : "place");
 }
 
 }  // namespace
@@ -169,11 +182,34 @@ std::string FailureTable(std::vector<RepeatedFailure> failures) {
                    });
   std::vector<Row> rows;
   for (const RepeatedFailure& failure : failures) AddRows(rows, failure);
-  const std::array<std::size_t, 4> widths = ColumnWidths(rows);
-  std::string table;
-  for (const Row& row : rows) {
-    table += "  " + PadRight(row[0], widths[0]) + "  " + PadRight(row[1], widths[1]) + "  " +
-             PadRight(row[2], widths[2]) + "  " + row[3] + '\n';
+  return TableText(rows);
+}
+
+std::string CauseTable(const std::vector<Cause>& causes, const std::string& base_directory,
+                       std::size_t most) {
+  std::vector<CauseRow> rows;
+  for (const Cause& cause : causes) {
+    if (rows.size() >= most) break;
+    const WindowResult window = InAllWindows(cause);
+    const auto add = [&](const std::string& component, const std::string& amount,
+                         const std::string& budget) {
+      rows.push_back({Printable(component.empty() ? "-" : component), Printable(amount),
+                      Printable(budget), WindowCountText(cause),
+                      Printable(SiteText(cause, base_directory))});
+    };
+    const std::int64_t errors = CountNewFreeErrors(window);
+    if (errors != 0)
+      add(window.budget->component, window.free_errors.front().text, "never allowed");
+    for (const Excess& excess : Excesses(window)) {
+      add(excess.component, excess.amount, excess.budget);
+      break;  // one row for a cause
+    }
+  }
+  std::string table = TableText(rows);
+  if (causes.size() > rows.size()) {
+    const auto more = static_cast<std::int64_t>(causes.size() - rows.size());
+    table += fmt::format("  and {}; --verbose lists all failing tests\n",
+                         FormatCount(more, "more cause"));
   }
   return table;
 }

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
 
 #include "runner/region/amount.h"
 #include "runner/report/failure_text.h"
@@ -15,6 +17,12 @@
 namespace leakgate {
 namespace {
 
+// A person looks through so many. Of more failing tests, their causes are listed.
+constexpr std::size_t kMostRows = 10;
+// Of the whole summary, and of the causes in it that are told in full.
+constexpr std::ptrdiff_t kMostLines = 58;
+constexpr std::ptrdiff_t kFewestLines = 24;
+
 std::string Line(std::string_view text) { return "  " + Printable(text) + '\n'; }
 
 // GoogleTest has printed the failures that the listener added. It could not
@@ -23,18 +31,87 @@ bool IsUnshown(const WindowResult& window, const RunResult& result) {
   return result.tracing.boundaries != BoundarySource::kListener || !window.was_failed_inside;
 }
 
-std::string UnshownFailures(const std::vector<RepeatedFailure>& failures, const RunResult& result,
-                            const TextStyle& style) {
-  std::string text;
-  for (const RepeatedFailure& failure : failures) {
-    if (!IsUnshown(*failure.first, result)) continue;
-    text += FailureTextWithHeadline(*failure.first, style) + '\n';
-    if (failure.iterations > 1) {
-      text += fmt::format("  fails{}\n", IterationsText(failure));
-    }
-    text += '\n';
+std::ptrdiff_t CountLines(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+const RepeatedFailure& FailureOf(const WindowResult& window,
+                                 const std::vector<RepeatedFailure>& failures) {
+  return *std::find_if(failures.begin(), failures.end(), [&](const RepeatedFailure& failure) {
+    return PlainWindowName(*failure.first) == PlainWindowName(window);
+  });
+}
+
+// The tests that fail for causes which no other test has: each is told as one failure.
+std::set<std::string> FindLoneFailures(const std::vector<Cause>& causes) {
+  std::set<std::string> lone;
+  std::set<std::string> shared;
+  for (const Cause& cause : causes) {
+    std::set<std::string>& names = cause.windows.size() == 1 ? lone : shared;
+    for (const WindowResult* const window : cause.windows) names.insert(PlainWindowName(*window));
   }
-  return text;
+  std::erase_if(lone, [&](const std::string& name) { return shared.contains(name); });
+  return lone;
+}
+
+std::string LoneFailureText(const RepeatedFailure& failure, const TextStyle& style) {
+  std::string text = FailureTextWithHeadline(*failure.first, style) + '\n';
+  if (failure.iterations > 1) text += fmt::format("  fails{}\n", IterationsText(failure));
+  return text + '\n';
+}
+
+// Keeps the beginning, which has the answer, and the last line, which has the remedy.
+std::string CutLines(const std::string& text, std::ptrdiff_t most) {
+  const std::ptrdiff_t count = CountLines(text);
+  if (count <= most) return text;
+  constexpr std::ptrdiff_t kKeptAtEnd = 2;  // the remedy, and an empty line
+  const std::ptrdiff_t left_out = count - most + 1;
+  std::string kept;
+  std::size_t begin = 0;
+  for (std::ptrdiff_t line = 0; line < count; ++line) {
+    const std::size_t end = text.find('\n', begin) + 1;
+    const std::ptrdiff_t first_cut = most - kKeptAtEnd - 1;
+    if (line < first_cut || line >= count - kKeptAtEnd) kept += text.substr(begin, end - begin);
+    if (line == first_cut)
+      kept += fmt::format("    ... {} more lines; --verbose shows them\n", left_out);
+    begin = end;
+  }
+  return kept;
+}
+
+// Returns the text of each cause of which GoogleTest has not told all, the largest first: as many
+// as `most_lines` have room for.
+std::string UnshownCauses(const std::vector<Cause>& causes,
+                          const std::vector<RepeatedFailure>& failures, const RunResult& result,
+                          const TextStyle& style, std::ptrdiff_t most_lines) {
+  const bool shows_all = most_lines == std::numeric_limits<std::ptrdiff_t>::max();
+  constexpr std::ptrdiff_t kMostOfOne = 24;
+  std::string text;
+  std::int64_t left_out = 0;
+  const std::set<std::string> lone = FindLoneFailures(causes);
+  std::set<std::string> told;
+  for (const Cause& cause : causes) {
+    const bool is_unshown =
+        std::any_of(cause.windows.begin(), cause.windows.end(),
+                    [&](const WindowResult* window) { return IsUnshown(*window, result); });
+    if (!is_unshown) continue;
+    const std::string first = PlainWindowName(*cause.windows.front());
+    const bool is_lone = lone.contains(first);
+    if (is_lone && !told.insert(first).second) continue;
+    std::string one = is_lone ? LoneFailureText(FailureOf(*cause.windows.front(), failures), style)
+                              : CauseTextWithHeadline(cause, style) + "\n\n";
+    if (causes.size() > 1) one = CutLines(one, shows_all ? most_lines : kMostOfOne);
+    const bool has_room =
+        text.empty() || (left_out == 0 && CountLines(text) + CountLines(one) <= most_lines);
+    if (has_room) {
+      text += one;
+    } else {
+      ++left_out;
+    }
+  }
+  if (left_out == 0) return text;
+  return text + fmt::format("and {}; --verbose and the reports tell each in full\n\n",
+                            FormatCount(left_out, "more cause"));
 }
 
 // Mostly no budget limits a suite or the program, so that is not worth a line.
@@ -56,10 +133,16 @@ std::string ReasonLines(const RunResult& result, Verdict verdict,
     names[window.reason].push_back(WindowName(window));
   }
   std::string text;
-  for (const std::string& reason : reasons) {
-    const std::string where = FirstNames(names[reason]);
-    text += Line(fmt::format("{}: {}{}", VerdictWords(verdict), reason,
+  constexpr std::size_t kMost = 8;
+  for (std::size_t i = 0; i < std::min(reasons.size(), kMost); ++i) {
+    const std::string where = FirstNames(names[reasons[i]]);
+    text += Line(fmt::format("{}: {}{}", VerdictWords(verdict), reasons[i],
                              where.empty() ? "" : " (" + where + ")"));
+  }
+  if (reasons.size() > kMost) {
+    text += Line(
+        fmt::format("{}: for {}; the reports have all", VerdictWords(verdict),
+                    FormatCount(static_cast<std::int64_t>(reasons.size() - kMost), "more reason")));
   }
   return text;
 }
@@ -135,9 +218,15 @@ std::string ConfirmingClause(const RunResult& result) {
   return fmt::format(" and confirming {}", FormatDuration(result.confirming));
 }
 
-std::string AnswerLine(const RunResult& result, Colour colour) {
-  return fmt::format("leakgate: {}; gating took {}{} of {}{}\n", CountsText(result, colour),
-                     FormatDuration(result.gating), ConfirmingClause(result),
+// Says so where fewer places are to be looked at than fail.
+std::string CausesClause(const std::vector<Cause>& causes, std::size_t failures) {
+  if (causes.size() >= failures) return "";
+  return "; from " + FormatCount(static_cast<std::int64_t>(causes.size()), "cause");
+}
+
+std::string AnswerLine(const RunResult& result, const std::string& causes, Colour colour) {
+  return fmt::format("leakgate: {}{}; gating took {}{} of {}{}\n", CountsText(result, colour),
+                     causes, FormatDuration(result.gating), ConfirmingClause(result),
                      FormatDuration(result.wall), FrameworkClause(result));
 }
 
@@ -209,9 +298,13 @@ std::string SummaryText(const RunResult& result, const TextStyle& style, Summary
   if (is_quiet && result.verdict == Verdict::kPass) return "";
 
   const std::vector<RepeatedFailure> failures = CollectFailures(result);
-  std::string text = UnshownFailures(failures, result, style) + AnswerLine(result, style.colour) +
-                     FailureTable(failures) +
-                     ReasonLines(result, Verdict::kInconclusive, result.reasons) +
+  const std::vector<Cause> causes = CollectCauses(result.windows);
+  const bool shows_all = detail == SummaryDetail::kVerbose;
+  const std::string table = shows_all || failures.size() <= kMostRows
+                                ? FailureTable(failures)
+                                : CauseTable(causes, style.base_directory, kMostRows);
+  std::string text = AnswerLine(result, CausesClause(causes, failures.size()), style.colour) +
+                     table + ReasonLines(result, Verdict::kInconclusive, result.reasons) +
                      ReasonLines(result, Verdict::kUnconfirmed, {});
   if (!is_quiet) {
     text += PassedLines(result, style, detail) + MappedLines(result, style, detail) +
@@ -220,8 +313,11 @@ std::string SummaryText(const RunResult& result, const TextStyle& style, Summary
   text += ReachLines(result) + EntryLines(result) + WarningLines(result, detail) + ModeLine(result);
   if (!is_quiet) text += ReasonLines(result, Verdict::kNotGated, {});
   text += DropsLine(result.tracing) + ProgramExitLine(result);
-  if (detail == SummaryDetail::kVerbose) text += MeasuredLines(result, style);
-  return is_quiet ? text : text + CostLines(result, detail);
+  if (shows_all) text += MeasuredLines(result, style);
+  if (!is_quiet) text += CostLines(result, detail);
+  const std::ptrdiff_t room = shows_all ? std::numeric_limits<std::ptrdiff_t>::max()
+                                        : std::max(kMostLines - CountLines(text), kFewestLines);
+  return UnshownCauses(causes, failures, result, style, room) + text;
 }
 
 }  // namespace leakgate

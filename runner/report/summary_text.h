@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/report/causes.h"
 #include "runner/report/style.h"
 #include "runner/result/run_result.h"
 
@@ -16,8 +17,9 @@ enum class SummaryDetail {
   kVerbose,  // also what passed, with the evidence, and the costliest tests
 };
 
-// Returns the complete text of each failure that GoogleTest has not shown, then the summary,
-// which is one line if everything passed. It ends with a newline.
+// Returns the text of each cause of which GoogleTest has not told all, the largest first, then the
+// summary, which is one line if everything passed. It ends with a newline. Unless it is verbose it
+// has about 60 lines at most, and says what it leaves out.
 [[nodiscard]] std::string SummaryText(const RunResult& result, const TextStyle& style,
                                       SummaryDetail detail = SummaryDetail::kNormal);
 
@@ -48,6 +50,11 @@ struct RepeatedFailure {
 // Returns an aligned table, a line each, sorted by component; those without one come first:
 //   net      128 B in 2 blocks outstanding  budget 0 B  HttpTest.KeepAlive
 [[nodiscard]] std::string FailureTable(std::vector<RepeatedFailure> failures);
+
+// Returns the same by causes, in their order, for the first `most`, and how many more there are:
+//   net      5.2 KiB in 80 blocks lost  budget 0 B  40 tests  net::Pool::Grow (src/pool.cc:88)
+[[nodiscard]] std::string CauseTable(const std::vector<Cause>& causes,
+                                     const std::string& base_directory, std::size_t most);
 
 // Returns "", " #2", " in 5 iterations, the first #2".
 [[nodiscard]] std::string IterationsText(const RepeatedFailure& failure);

@@ -20,13 +20,16 @@ std::uint32_t CopyText(std::string_view text, char* to, std::uint32_t capacity) 
 
 // Writes the failure's text for GoogleTest to print, with paths as short as possible.
 // REQUIRES: AnswerNothing was called for this question.
-void WriteVerdict(const WindowResult& result, Mailbox& mailbox) {
+void WriteVerdict(const WindowResult& result, ToldCauses& told, Mailbox& mailbox) {
   if (result.verdict != Verdict::kOverBudget) return;
   mailbox.over_budget = 1;
 
   std::error_code error;
   const TextStyle style{.base_directory = std::filesystem::current_path(error).string()};
-  const std::string text = CutInTheMiddle(FailureText(result, style), Mailbox::kTextCapacity);
+  const std::string first = told.Tell(result);
+  const std::string text = CutInTheMiddle(
+      first.empty() ? FailureText(result, style) : SameFailureText(result, first, style),
+      Mailbox::kTextCapacity);
   mailbox.text_length = CopyText(text, mailbox.text, Mailbox::kTextCapacity);
   const std::optional<SourcePosition> position = FailurePosition(result);
   if (!position) return;
@@ -119,7 +122,7 @@ void JudgedProcess::JudgeWindow(Mailbox& mailbox) {
   WindowResult result = judge_.Judge(
       window, {.asking_tid = mailbox.tid, .has_new_descriptors = mailbox.subject != 0});
   result.measuring_windows = meter_.ResultsOf(window.id);
-  if (mode_ != GateMode::kWarnOnly) WriteVerdict(result, mailbox);
+  if (mode_ != GateMode::kWarnOnly) WriteVerdict(result, told_, mailbox);
   result.was_failed_inside = mailbox.over_budget != 0;
   if (test_snapshots_ != nullptr) test_snapshots_->End(region(), window.id, result);
   if (window.kind == WindowKind::kTest && result.verdict == Verdict::kOverBudget) {

@@ -19,6 +19,7 @@
 #include "runner/host/traced_image.h"
 #include "runner/judge/window_judge.h"
 #include "runner/judge/window_meter.h"
+#include "runner/report/causes.h"
 #include "runner/result/run_result.h"
 
 namespace leakgate {
@@ -77,6 +78,7 @@ class JudgedProcess {
   RequestedSnapshot requested_snapshots_;
   std::mutex& judging_;
   const GateMode mode_;
+  ToldCauses told_;
   TestSnapshots* const test_snapshots_;            // may be null
   std::map<std::uint32_t, WindowResult> results_;  // of windows judged while the process waited
   int judged_at_end_ = 0;                          // how many windows

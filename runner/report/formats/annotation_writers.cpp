@@ -56,25 +56,30 @@ class GithubWriter {
       : out_(out), root_(surroundings.source_root) {}
 
   void Add(const RunResult& run) {
-    VisitIssues(run, root_, [&](const Issue& issue) {
-      if (issue.is_allowed) return;
-      out_ << Command(issue.level, issue.position, RuleTitle(issue.rule),
-                      issue.title + (issue.details.empty() ? "" : "\n" + issue.details));
-    });
+    VisitIssues(run, root_, [&](const Issue& issue) { issues_.Add(issue); });
     const bool fails = run.mode != GateMode::kWarnOnly;
     for (const Doubt& doubt : Doubts(run)) {
       const FilePosition position =
           doubt.window == nullptr ? FilePosition{} : PositionOf(*doubt.window, root_);
-      out_ << Command(fails ? Level::kError : Level::kWarning, position, "Inconclusive",
-                      "inconclusive: " + doubt.text);
+      doubts_ += Command(fails ? Level::kError : Level::kWarning, position, "Inconclusive",
+                         "inconclusive: " + doubt.text);
     }
   }
 
-  void Finish() {}
+  // GitHub shows ten of a step, so each is of a cause, and the largest come first.
+  void Finish() {
+    for (const IssueGroup& group : issues_.Groups()) {
+      out_ << Command(group.level, group.position, RuleTitle(group.rule),
+                      group.title + (group.details.empty() ? "" : "\n" + group.details));
+    }
+    out_ << doubts_;
+  }
 
  private:
   std::ostream& out_;
   std::string root_;
+  IssueGroups issues_;
+  std::string doubts_;  // as commands
 };
 
 using Json = nlohmann::ordered_json;

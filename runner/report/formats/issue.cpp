@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "runner/attribution/call_sites.h"
 #include "runner/attribution/leak_identity.h"
 #include "runner/region/amount.h"
 #include "runner/report/excess.h"
@@ -18,23 +19,6 @@
 
 namespace leakgate {
 namespace {
-
-bool IsChargedTo(const std::string& component, const Finding& finding, const WindowResult& window) {
-  const std::string& owner =
-      finding.component.empty() ? window.budget->component : finding.component;
-  return owner == component;
-}
-
-// Returns true if `finding` is a part of what exceeds the limit.
-bool Explains(const Finding& finding, const Violation& violation, const WindowResult& window) {
-  if (!IsChargedTo(violation.component, finding, window)) return false;
-  if (IsOfGrowth(violation)) return IsGrowthIn(finding, violation);
-  if (!CountsLiterally(finding)) return false;
-  if (IsMapped(finding)) return IsOf(violation, "mapped");
-  if (IsOf(violation, "lost")) return IsLost(finding.reach);
-  if (IsOf(violation, "retained")) return !IsLost(finding.reach);
-  return IsOf(violation, "outstanding");
-}
 
 Rule RuleOf(const Violation& violation) {
   if (IsOf(violation, "lost")) return Rule::kLost;
@@ -64,8 +48,12 @@ std::map<std::string, std::string> BudgetLines(const WindowResult& window,
   return lines;
 }
 
+std::string QuantityText(Amount amount, bool is_mapped) {
+  return is_mapped ? FormatMapped(amount) : FormatAmount(amount);
+}
+
 std::string Quantity(const Finding& finding) {
-  return IsMapped(finding) ? FormatMapped(finding.amount) : FormatAmount(finding.amount);
+  return QuantityText(finding.amount, IsMapped(finding));
 }
 
 // Visits the issues of one window.
@@ -102,6 +90,7 @@ class WindowIssues {
         New(error.text.starts_with("freed twice") ? Rule::kDoubleFree : Rule::kMismatchedFree);
     issue.error = &error;
     issue.finding = &error.freed_at;
+    issue.what = Printable(fmt::format("{} by {}", error.text, SiteName(error.freed_at)));
     issue.title = Printable(error.text) + InWindow();
     issue.details = StackText(error.freed_at, Style());
     if (!error.made_at.stack.empty()) {
@@ -127,7 +116,7 @@ class WindowIssues {
 
   void VisitCounted(const Finding& finding, const Violation& violation) {
     Issue issue = New(RuleOf(violation));
-    issue.title = fmt::format("{} {} {}", Quantity(finding), WordsOf(issue.rule), By(finding));
+    SetTitle(issue, finding, WordsOf(issue.rule));
     issue.details = budget_lines_.at(violation.component);
     Finish(issue, finding);
     issue.details += "  " + Printable(remedy_) + '\n';
@@ -137,7 +126,7 @@ class WindowIssues {
   void VisitUnconfirmed(const Finding& finding) {
     Issue issue = New(Rule::kUnconfirmed);
     if (run_.mode != GateMode::kStrict) issue.level = Level::kNote;
-    issue.title = fmt::format("{} retained, unconfirmed, {}", Quantity(finding), By(finding));
+    SetTitle(issue, finding, "retained, unconfirmed,");
     Finish(issue, finding);
     visit_(issue);
   }
@@ -147,8 +136,7 @@ class WindowIssues {
     Issue issue = New(IsMapped(finding) ? Rule::kOverLimit : heap_rule);
     issue.level = Level::kNote;
     issue.is_allowed = true;
-    issue.title =
-        fmt::format("{} {}, allowed, {}", Quantity(finding), WordsOf(issue.rule), By(finding));
+    SetTitle(issue, finding, fmt::format("{}, allowed,", WordsOf(issue.rule)));
     Finish(issue, finding);
     visit_(issue);
   }
@@ -191,11 +179,15 @@ class WindowIssues {
 
   TextStyle Style() const { return {Colour::kOff, root_}; }
 
-  // Returns "by net::Pool::Grow in HttpTest.KeepAlive".
-  std::string By(const Finding& finding) const {
+  static std::string SiteName(const Finding& finding) {
     const Frame* const site = CallSiteOf(finding);
-    return Printable("by " + (site == nullptr ? "an unknown call site" : FrameName(*site))) +
-           InWindow();
+    return site == nullptr ? "an unknown call site" : FrameName(*site);
+  }
+
+  // "64 B in 1 block lost by net::Pool::Grow in HttpTest.KeepAlive"
+  void SetTitle(Issue& issue, const Finding& finding, std::string_view words) const {
+    issue.what = Printable(fmt::format("{} by {}", words, SiteName(finding)));
+    issue.title = Quantity(finding) + " " + issue.what + InWindow();
   }
 
   // Makes an issue with what all issues of findings have.
@@ -275,6 +267,54 @@ void VisitIssues(const RunResult& run, const std::string& root,
     visit_once(
         EntryIssue(line, run.mode == GateMode::kStrict ? Level::kError : Level::kWarning, root));
   }
+}
+
+void IssueGroups::Add(const Issue& issue) {
+  if (issue.is_allowed) return;
+  const std::string place = fmt::format("{}:{}", issue.position.file, issue.position.line);
+  const std::string site =
+      issue.finding == nullptr ? issue.title : CallSiteKey(*issue.finding) + issue.what;
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}", RuleId(issue.rule), static_cast<int>(issue.level), place, site);
+  const auto [known, is_new] = index_.try_emplace(key, collected_.size());
+  if (is_new) {
+    Collected& added = collected_.emplace_back();
+    added.group = {issue.rule, issue.level, issue.title, issue.details, issue.position};
+    added.what = issue.what;
+  }
+  Collected& collected = collected_[known->second];
+  if (issue.finding != nullptr && issue.error == nullptr) {
+    collected.amount += issue.finding->amount;
+    collected.is_mapped = IsMapped(*issue.finding);
+  }
+  if (issue.window == nullptr) return;
+  std::string name = PlainWindowName(*issue.window);
+  collected.are_tests = collected.are_tests && issue.window->kind == WindowKind::kTest;
+  const bool is_told = !collected.windows.empty() && collected.windows.back() == name;
+  if (!is_told) collected.windows.push_back(std::move(name));
+}
+
+std::vector<IssueGroup> IssueGroups::Groups() const {
+  std::vector<const Collected*> sorted;
+  for (const Collected& one : collected_) sorted.push_back(&one);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Collected* a, const Collected* b) {
+    return std::pair(a->group.level, -a->amount.bytes) <
+           std::pair(b->group.level, -b->amount.bytes);
+  });
+  std::vector<IssueGroup> groups;
+  for (const Collected* const one : sorted) {
+    IssueGroup group = one->group;
+    const auto count = static_cast<std::int64_t>(one->windows.size());
+    if (count > 1 && !one->what.empty()) {
+      const std::string amount =
+          one->amount == Amount{} ? "" : QuantityText(one->amount, one->is_mapped) + " ";
+      group.title = fmt::format("{}{} in {}: {}", amount, one->what,
+                                FormatCount(count, one->are_tests ? "test" : "place"),
+                                Printable(FirstNames(one->windows)));
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
 std::vector<Doubt> Doubts(const RunResult& run) {

@@ -5,7 +5,9 @@
 // that is exceeded (the peak, descriptors), it has one for the limit, at the test's definition.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct Issue {
   const Finding* finding = nullptr;        // its stack; nullptr: none tells
   const FreeErrorResult* error = nullptr;  // of a freeing error
   std::string title;                       // one line: amount, what, in which test
+  std::string what;                        // the same without amount and test; may be empty
   std::string details;                     // lines: budget, holder, stack, remedy; may be empty
   FilePosition position;                   // file empty: nowhere
   std::string fingerprint;                 // symbolic: of the rule and the call site
@@ -36,6 +39,38 @@ struct Issue {
 // `root`. The pointers are into `run`.
 void VisitIssues(const RunResult& run, const std::string& root,
                  const std::function<void(const Issue&)>& visit);
+
+// The issues of one cause: of one rule, at one call site, in any number of tests and runs.
+struct IssueGroup {
+  Rule rule = Rule::kLost;
+  Level level = Level::kError;
+  std::string title;      // one line: the amount of all, what, in which tests; printable
+  std::string details;    // of the first issue; may be empty
+  FilePosition position;  // file empty: nowhere
+};
+
+// Groups issues by cause. What an allowance covers is left out.
+class IssueGroups {
+ public:
+  void Add(const Issue& issue);
+
+  // Returns errors first, then warnings, then notes; of these those of most bytes first, and equal
+  // ones in the order in which they were added.
+  [[nodiscard]] std::vector<IssueGroup> Groups() const;
+
+ private:
+  struct Collected {
+    IssueGroup group;  // its title is that of the first issue
+    std::string what;
+    Amount amount;
+    bool is_mapped = false;
+    std::vector<std::string> windows;
+    bool are_tests = true;
+  };
+
+  std::vector<Collected> collected_;
+  std::map<std::string, std::size_t> index_;
+};
 
 // A reason why the run, or one of its windows, is inconclusive.
 struct Doubt {

@@ -85,7 +85,7 @@ class MarkdownWriter {
     gates_ = gates_ && run.mode != GateMode::kWarnOnly;
     AddRun(run);
     for (const RepeatedFailure& failure : CollectFailures(run)) AddRows(failure);
-    VisitIssues(run, root_, [&](const Issue& issue) { AddIssue(issue); });
+    VisitIssues(run, root_, [&](const Issue& issue) { issues_.Add(issue); });
     for (const Doubt& doubt : Doubts(run)) notes_.Add("- inconclusive: " + Cell(doubt.text) + "\n");
     if (run.exit_code != 0 && run.verdict == Verdict::kPass) {
       notes_.Add(
@@ -94,20 +94,21 @@ class MarkdownWriter {
   }
 
   void Finish() {
+    for (const IssueGroup& group : issues_.Groups()) AddGroup(group);
     out_ << "## leakgate: " << (runs_ == 0 ? "nothing was run" : VerdictWords(verdict_)) << "\n\n"
          << programs_.Text("- and");
     if (passed_ != 0 && runs_ > 1) out_ << "- " << FormatCount(passed_, "program") << " passed\n";
     if (!gates_) out_ << "\nThis run gates nothing, whatever it found.\n";
+    out_ << details_;
+    if (left_out_ != 0) {
+      out_ << fmt::format("\n{} not shown here; all are in the JSON report.\n",
+                          FormatCount(left_out_, "more cause"));
+    }
     if (!rows_.IsEmpty()) {
       out_ << "\n| Test | Component | Left behind | Budget |\n|---|---|---|---|\n"
            << rows_.Text("\nand");
     }
     if (!notes_.IsEmpty()) out_ << '\n' << notes_.Text("- and");
-    out_ << details_;
-    if (left_out_ != 0) {
-      out_ << fmt::format("\n{} not shown here; all are in the JSON report.\n",
-                          FormatCount(left_out_, "more finding"));
-    }
   }
 
  private:
@@ -134,8 +135,7 @@ class MarkdownWriter {
     }
   }
 
-  void AddIssue(const Issue& issue) {
-    if (issue.is_allowed) return;
+  void AddGroup(const IssueGroup& issue) {
     if (issue.details.empty()) {
       notes_.Add("- " + Cell(issue.title) + "\n");
       return;
@@ -160,6 +160,7 @@ class MarkdownWriter {
   std::int64_t runs_ = 0;
   std::int64_t passed_ = 0;
   std::int64_t left_out_ = 0;
+  IssueGroups issues_;
   Lines programs_{kMostProgramBytes};
   Lines rows_{kMostRowBytes};
   Lines notes_{kMostNoteBytes};

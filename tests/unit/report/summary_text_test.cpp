@@ -117,8 +117,8 @@ WindowResult FailingProcess(const std::string& started_by) {
 
 TEST(SummaryTest, NamesAProcessByTheTestThatStartedIt) {
   const std::string text = Summary(RunOf({FailingProcess("A.B"), FailingProcess("")}));
-  EXPECT_THAT(text, HasSubstr("Failure in process http_server of A.B\n"));
-  EXPECT_THAT(text, HasSubstr("Failure in process http_server\n"));
+  EXPECT_THAT(text,
+              HasSubstr("Failure in 2 places: process http_server of A.B, process http_server\n"));
   EXPECT_THAT(text, HasSubstr("; 2 processes over budget;"));
 }
 
@@ -390,6 +390,52 @@ TEST(SummaryTest, HasTheSameColumnsWithColour) {
   EXPECT_THAT(
       SummaryText(result, {Colour::kOn, ""}),
       HasSubstr("\n  net  128 B in 2 blocks outstanding  budget 0 B  HttpTest.KeepAlive\n"));
+}
+
+RunResult RunOfManyTests(int tests, int sites) {
+  std::vector<WindowResult> windows;
+  for (int i = 0; i < tests; ++i) {
+    windows.push_back(FailingUncoveredTest("A.T" + std::to_string(i)));
+    Finding& finding = windows.back().findings.front();
+    finding.stack.Edit()[*finding.user_frame].line = i % sites;
+  }
+  return RunOf(windows, BoundarySource::kStream);
+}
+
+TEST(SummaryTest, TellsACauseOfManyTestsOnce) {
+  const std::string text = Summary(RunOfManyTests(160, 4));
+  EXPECT_THAT(Lines(text), testing::Le(60));
+  EXPECT_THAT(text, HasSubstr("Failure in 40 tests: A.T0, A.T4, A.T8 and 37 more\n"));
+  EXPECT_THAT(text, HasSubstr("160 tests: 160 over budget; from 4 causes; gating"));
+  EXPECT_THAT(text,
+              HasSubstr("  -  5120 B in 80 blocks lost  budget 0 B  40 tests  net::Pool::Grow "
+                        "(src/net/pool.cc:3)\n"));
+}
+
+TEST(SummaryTest, SaysHowManyCausesItLeavesOut) {
+  const std::string text = Summary(RunOfManyTests(100, 50));
+  EXPECT_THAT(Lines(text), testing::Le(60));
+  EXPECT_THAT(text, testing::ContainsRegex("\nand 4[0-9] more causes; --verbose and the reports"));
+  EXPECT_THAT(text, HasSubstr("  and 40 more causes; --verbose lists all failing tests\n"));
+}
+
+// A limit of a file is of all that a test has: to allow what one call site left would not do.
+TEST(SummaryTest, AllowsAllOfATestWhereAFileLimitsIt) {
+  WindowResult both = FailingTest("A.Both");
+  both.findings.push_back(sample::PoolFinding({28, 1}));
+  both.findings.back().stack.Edit()[2].line = 7;
+  const std::string text = Summary(RunOf({both, FailingTest("A.One")}, BoundarySource::kStream));
+  EXPECT_THAT(text, HasSubstr("Failure in 2 tests: A.Both, A.One\n"));
+  EXPECT_THAT(text, HasSubstr("\"limits\": { \"test\": { \"outstanding\": { \"bytes\": 128"));
+}
+
+TEST(SummaryTest, ATestThatAloneHasItsCausesIsToldWhole) {
+  WindowResult window = FailingUncoveredTest("A.B");
+  window.findings.push_back(sample::LostFinding({28, 1}));
+  window.findings.back().stack.Edit()[2].line = 7;
+  const std::string text = Summary(RunOf({window}, BoundarySource::kStream));
+  EXPECT_EQ(text.find("Failure in"), text.rfind("Failure in"));
+  EXPECT_THAT(text, HasSubstr("src/net/pool.cc:7"));
 }
 
 }  // namespace

@@ -1,0 +1,194 @@
+#include "runner/report/causes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "runner/attribution/call_sites.h"
+#include "runner/report/excess.h"
+#include "runner/report/finding_text.h"
+#include "runner/report/window_text.h"
+
+namespace leakgate {
+namespace {
+
+// What of one window belongs to one cause.
+struct CausePart {
+  const WindowResult* window = nullptr;
+  std::vector<const Finding*> findings;
+  std::vector<const Finding*> mappings;
+  std::vector<const FreeErrorResult*> errors;
+  std::set<std::size_t> violations;
+  Amount amount;
+};
+
+using CauseParts = std::map<std::string, CausePart>;
+
+class PartsOfWindow {
+ public:
+  explicit PartsOfWindow(const WindowResult& window) : window_(window) {
+    if (window.verdict != Verdict::kOverBudget) return;
+    for (const FreeErrorResult& error : window.free_errors) {
+      if (error.baseline == BaselineState::kKnown) continue;
+      At("freed\n" + error.text + '\n' + CallSiteKey(error.freed_at)).errors.push_back(&error);
+    }
+    for (const Finding& finding : window.findings) AddFinding(finding, &CausePart::findings);
+    for (const Finding& finding : window.mappings) AddFinding(finding, &CausePart::mappings);
+    AddUnexplained();
+  }
+
+  CauseParts Take() { return std::move(parts_); }
+
+ private:
+  CausePart& At(const std::string& key) {
+    CausePart& part = parts_[key];
+    part.window = &window_;
+    return part;
+  }
+
+  void AddFinding(const Finding& finding, std::vector<const Finding*> CausePart::*list) {
+    CausePart* part = nullptr;
+    for (std::size_t i = 0; i < window_.violations.size(); ++i) {
+      const Violation& violation = window_.violations[i];
+      if (!Explains(finding, violation, window_)) continue;
+      explained_.insert(i);
+      if (part == nullptr) {
+        part = &At(fmt::format("{}\n{}\n{}", QuantityOf(violation), violation.component,
+                               CallSiteKey(finding)));
+        (part->*list).push_back(&finding);
+        part->amount += finding.amount;
+      }
+      part->violations.insert(i);
+    }
+  }
+
+  void AddUnexplained() {
+    for (std::size_t i = 0; i < window_.violations.size(); ++i) {
+      if (explained_.contains(i)) continue;
+      const Violation& violation = window_.violations[i];
+      const LimitSource& source = violation.limit.source;
+      CausePart& part = At(fmt::format("limit\n{}\n{}\n{}:{}", QuantityOf(violation),
+                                       violation.component, source.file, source.line));
+      part.violations.insert(i);
+      part.amount.bytes = std::max(part.amount.bytes, violation.amount.bytes);
+    }
+  }
+
+  const WindowResult& window_;
+  CauseParts parts_;
+  std::set<std::size_t> explained_;
+};
+
+void SetAmount(Amount amount, Violation& violation) {
+  violation.amount = amount;
+  if (violation.metric.ends_with("_bytes")) violation.actual = amount.bytes;
+  if (violation.metric.ends_with("_blocks")) violation.actual = amount.blocks;
+}
+
+// A limit that permits some is exceeded by all call sites together.
+bool PermitsNothing(const Violation& violation) { return violation.limit.value == 0; }
+
+Amount ExplainedBy(const CausePart& part, const Violation& violation) {
+  Amount sum;
+  for (const std::vector<const Finding*>* const list : {&part.findings, &part.mappings}) {
+    for (const Finding* const finding : *list) {
+      if (Explains(*finding, violation, *part.window)) sum += finding->amount;
+    }
+  }
+  return sum;
+}
+
+// Returns the window with nothing but what belongs to `part`.
+WindowResult Reduced(const CausePart& part) {
+  const bool has_site = !part.findings.empty() || !part.mappings.empty();
+  WindowResult window = *part.window;
+  window.findings.clear();
+  window.mappings.clear();
+  window.free_errors.clear();
+  window.violations.clear();
+  window.measuring_windows.clear();
+  window.framework = {};
+  window.reach_problem.clear();
+  if (has_site || !part.errors.empty()) window.left_behind.clear();
+  for (const Finding* const finding : part.findings) window.findings.push_back(*finding);
+  for (const Finding* const finding : part.mappings) window.mappings.push_back(*finding);
+  for (const FreeErrorResult* const error : part.errors) window.free_errors.push_back(*error);
+  for (const std::size_t i : part.violations) {
+    Violation violation = part.window->violations[i];
+    if (has_site && PermitsNothing(violation)) SetAmount(ExplainedBy(part, violation), violation);
+    window.violations.push_back(std::move(violation));
+  }
+  return window;
+}
+
+struct GrowingCause {
+  CausePart worst;
+  Amount amount;
+  std::vector<const WindowResult*> windows;
+  std::unordered_set<std::string> names;
+};
+
+}  // namespace
+
+std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
+  std::vector<GrowingCause> growing;
+  std::unordered_map<std::string, std::size_t> index;
+  for (const WindowResult& window : windows) {
+    CauseParts parts = PartsOfWindow(window).Take();
+    for (auto& [key, part] : parts) {
+      const auto [known, is_new] = index.try_emplace(key, growing.size());
+      if (is_new) growing.emplace_back();
+      GrowingCause& cause = growing[known->second];
+      cause.amount += part.amount;
+      if (cause.names.insert(PlainWindowName(window)).second) cause.windows.push_back(&window);
+      if (!is_new && part.amount.bytes <= cause.worst.amount.bytes) continue;
+      cause.worst = std::move(part);
+    }
+  }
+  std::stable_sort(
+      growing.begin(), growing.end(),
+      [](const GrowingCause& a, const GrowingCause& b) { return a.amount.bytes > b.amount.bytes; });
+  std::vector<Cause> causes;
+  for (GrowingCause& cause : growing) {
+    const WindowResult* const whole = cause.worst.window;
+    causes.push_back({Reduced(cause.worst), whole, cause.amount, std::move(cause.windows)});
+  }
+  return causes;
+}
+
+std::string ToldCauses::Tell(const WindowResult& window) {
+  std::string first;
+  bool is_told = true;
+  for (const auto& [key, part] : PartsOfWindow(window).Take()) {
+    const auto [known, is_new] = told_.try_emplace(key, WindowName(window));
+    is_told = is_told && !is_new;
+    if (first.empty()) first = known->second;
+  }
+  return is_told ? first : "";
+}
+
+WindowResult InAllWindows(const Cause& cause) {
+  WindowResult window = cause.worst;
+  const bool has_site = !window.findings.empty() || !window.mappings.empty();
+  for (Violation& violation : window.violations) {
+    if (has_site && PermitsNothing(violation)) SetAmount(cause.amount, violation);
+  }
+  return window;
+}
+
+std::string SiteText(const Cause& cause, const std::string& base_directory) {
+  const WindowResult& window = cause.worst;
+  const Finding* const finding = !window.free_errors.empty() ? &window.free_errors.front().freed_at
+                                 : !window.findings.empty()  ? &window.findings.front()
+                                 : !window.mappings.empty()  ? &window.mappings.front()
+                                                             : nullptr;
+  if (finding == nullptr) return "";
+  return WithRelativePaths(DescribeCallSite(*finding), base_directory);
+}
+
+}  // namespace leakgate

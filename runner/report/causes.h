@@ -1,0 +1,50 @@
+// What a run fails for, by cause. People fix causes, and one of them may fail hundreds of tests.
+//
+// A cause is a call site whose blocks, mappings or freeing errors put tests over budget in one way,
+// such as all that net::Pool::Grow loses at src/pool.cc:88; or a limit of one budget that no call
+// site explains. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runner/result/run_result.h"
+
+namespace leakgate {
+
+struct Cause {
+  // Of the failing windows, the one with most bytes of it; it has only what belongs to this cause.
+  WindowResult worst;
+  const WindowResult* whole = nullptr;  // that window, with all that it has
+  Amount amount;                        // in all windows, each iteration counted
+  // The tests, suites and processes that fail for it, in the order of the run: the first failing
+  // iteration of each.
+  std::vector<const WindowResult*> windows;
+};
+
+// Returns the causes of all windows over budget: those of most bytes first, and equal ones in the
+// order of the run. `windows` must outlive what is returned.
+[[nodiscard]] std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows);
+
+// Remembers which causes have been told in full, and of which window. Used by one thread at a time.
+class ToldCauses {
+ public:
+  // Returns the name of the window of which the first cause of `window` has been told, if all
+  // its causes have been; else an empty text, and from now on they have. REQUIRES: it is over
+  // budget.
+  std::string Tell(const WindowResult& window);
+
+ private:
+  std::map<std::string, std::string> told_;  // the window, by the cause
+};
+
+// Returns what is over which budget in all windows: `worst` with the amounts of the cause, as far
+// as the budget permits nothing. Of other budgets it is the worst window that tells.
+[[nodiscard]] WindowResult InAllWindows(const Cause& cause);
+
+// Returns "net::Pool::Grow (src/pool.cc:88)", or an empty text if no call site explains it. It is
+// not made printable.
+[[nodiscard]] std::string SiteText(const Cause& cause, const std::string& base_directory);
+
+}  // namespace leakgate

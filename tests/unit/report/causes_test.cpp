@@ -1,0 +1,117 @@
+// Which failing tests are one thing to fix.
+#include "runner/report/causes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/report/sample_results.h"
+
+namespace leakgate {
+namespace {
+
+using sample::FailingTest;
+using sample::FailingUncoveredTest;
+using sample::LostFinding;
+using sample::Over;
+using sample::PassingTest;
+using testing::SizeIs;
+
+Finding At(Finding finding, const std::string& function, int line) {
+  finding.stack = sample::PoolStack();
+  finding.stack.Edit()[*finding.user_frame] =
+      sample::FrameOf(function, "/home/me/project/src/net/pool.cc", line);
+  return finding;
+}
+
+TEST(CausesTest, OneCallSiteIsOneCauseOfAllItsTests) {
+  const std::vector<WindowResult> windows = {FailingUncoveredTest("A.B"), PassingTest("A.C"),
+                                             FailingUncoveredTest("A.D")};
+  const std::vector<Cause> causes = CollectCauses(windows);
+  ASSERT_THAT(causes, SizeIs(1));
+  EXPECT_THAT(causes[0].windows, testing::ElementsAre(&windows[0], &windows[2]));
+  EXPECT_EQ(causes[0].amount, (Amount{256, 4}));
+  EXPECT_EQ(SiteText(causes[0], sample::kProject), "net::Pool::Grow (src/net/pool.cc:88)");
+  const WindowResult all = InAllWindows(causes[0]);
+  EXPECT_EQ(all.violations.front().amount, (Amount{256, 4}));
+}
+
+TEST(CausesTest, ATestOfTwoCallSitesFailsForTwo) {
+  WindowResult window = FailingUncoveredTest();
+  window.findings = {LostFinding({100, 1}), At(LostFinding({28, 1}), "net::Other()", 3)};
+  const std::vector<WindowResult> windows = {window};
+  const std::vector<Cause> causes = CollectCauses(windows);
+  ASSERT_THAT(causes, SizeIs(2));
+  EXPECT_EQ(causes[0].amount, (Amount{100, 1}));
+  EXPECT_EQ(causes[0].whole, windows.data());
+  ASSERT_THAT(causes[1].worst.findings, SizeIs(1));
+  EXPECT_EQ(causes[1].worst.violations.front().actual, 28);
+  EXPECT_EQ(causes[1].worst.violations.back().actual, 1);
+}
+
+TEST(CausesTest, LinesOfOneFunctionAreApart) {
+  WindowResult other = FailingUncoveredTest("A.B");
+  other.findings = {At(LostFinding({128, 2}), "net::Pool::Grow(unsigned long)", 90)};
+  const std::vector<WindowResult> windows = {FailingUncoveredTest("A.C"), other};
+  EXPECT_THAT(CollectCauses(windows), SizeIs(2));
+}
+
+TEST(CausesTest, WhatIsLostAndWhatGrowsAtOneLineAreApart) {
+  WindowResult grows = FailingUncoveredTest("A.B");
+  grows.violations = {Over("steady_bytes", 128, 0), Over("steady_blocks", 2, 0)};
+  grows.findings = {sample::RetainedFinding(Disposition::kSteady, {128, 2})};
+  const std::vector<WindowResult> windows = {FailingUncoveredTest("A.C"), grows};
+  EXPECT_THAT(CollectCauses(windows), SizeIs(2));
+}
+
+TEST(CausesTest, ALimitThatPermitsSomeKeepsTheWholeAmount) {
+  WindowResult window = FailingTest();
+  window.violations = {Over("outstanding_bytes", 128, 64, {"net.json", 3, ""})};
+  window.findings = {At(sample::PoolFinding({100, 1}), "net::One()", 1),
+                     At(sample::PoolFinding({28, 1}), "net::Other()", 2)};
+  const std::vector<WindowResult> windows = {window};
+  const std::vector<Cause> causes = CollectCauses(windows);
+  ASSERT_THAT(causes, SizeIs(2));
+  EXPECT_EQ(causes[1].worst.violations.front().actual, 128);
+}
+
+TEST(CausesTest, ALimitThatNoCallSiteExplainsIsACauseOfItsOwn) {
+  WindowResult window = FailingTest("A.B");
+  window.violations = {Over("peak_bytes", 70000, 65536, {"net.json", 20, ""})};
+  WindowResult other = window;
+  other.name = "A.C";
+  const std::vector<WindowResult> windows = {window, other};
+  const std::vector<Cause> causes = CollectCauses(windows);
+  ASSERT_THAT(causes, SizeIs(1));
+  EXPECT_THAT(causes[0].windows, SizeIs(2));
+  EXPECT_EQ(SiteText(causes[0], ""), "");
+}
+
+TEST(CausesTest, IterationsOfATestAreOneTest) {
+  const std::vector<WindowResult> windows = {FailingTest("A.B", 1), FailingTest("A.B", 2)};
+  const std::vector<Cause> causes = CollectCauses(windows);
+  ASSERT_THAT(causes, SizeIs(1));
+  EXPECT_THAT(causes[0].windows, SizeIs(1));
+}
+
+TEST(CausesTest, TheLargestComesFirst) {
+  WindowResult large = FailingUncoveredTest("A.C");
+  large.findings = {At(LostFinding({4096, 1}), "net::Large()", 5)};
+  const std::vector<WindowResult> windows = {FailingUncoveredTest("A.B"), large};
+  const std::vector<Cause> causes = CollectCauses(windows);
+  ASSERT_THAT(causes, SizeIs(2));
+  EXPECT_EQ(causes[0].amount.bytes, 4096);
+}
+
+TEST(CausesTest, ATestIsToldInFullUnlessAllItsCausesHaveBeen) {
+  ToldCauses told;
+  EXPECT_EQ(told.Tell(FailingUncoveredTest("A.B")), "");
+  EXPECT_EQ(told.Tell(FailingUncoveredTest("A.C")), "A.B");
+  WindowResult two = FailingUncoveredTest("A.D");
+  two.findings.push_back(At(LostFinding({28, 1}), "net::Other()", 3));
+  EXPECT_EQ(told.Tell(two), "");
+  two.name = "A.E";
+  EXPECT_NE(told.Tell(two), "");
+}
+
+}  // namespace
+}  // namespace leakgate
