@@ -67,7 +67,9 @@ OTHER_TEXTS = {
     # what --help says
     "The version, and how it was built",
     # figures and results
-    "framework {} not counted", "leakgate: {}; gating took {}{} of {}{}", "the JSON report has each",
+    "framework {} not counted", "leakgate: {}{}; gating took {}{} of {}{}",
+    "... {} more lines; --verbose shows them", "and {}; --verbose and the reports tell each in full",
+    "{}: for {}; the reports have all", "(did you mean {}?)", "the JSON report has each",
     "and {} ({}); all are in the JSON report",
     "{} given again, counted once", "{} more, which the runs name", "and more tests",
     "and more over budget; the merged report has each",

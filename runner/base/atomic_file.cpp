@@ -124,6 +124,14 @@ Expected<AtomicFile> AtomicFile::Append(const fs::path& path) {
   return file;
 }
 
+Expected<void> AtomicFile::CheckPlace(const fs::path& path) {
+  Expected<AtomicFile> file = Locate(path, Content::kReport);
+  if (!file) return Unexpected(file.error());
+  if (file->place_.IsWrittenDirectly()) return {};
+  file->temporary_ = TemporaryName();
+  return file->Open();
+}
+
 Expected<void> AtomicFile::Open() {
   tl::expected<UniqueFd, PlaceProblem> opened =
       is_direct() ? place_.OpenToAppend(NewFileMode(content_)) : OpenTemporary();

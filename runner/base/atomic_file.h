@@ -35,6 +35,9 @@ class AtomicFile {
                                                    Content content = Content::kReport);
   // Opens the report at `path` for appending, not atomically: other processes append to it, too.
   [[nodiscard]] static Expected<AtomicFile> Append(const std::filesystem::path& path);
+  // Finds out whether a report could be written to `path` now, and leaves nothing there. A target
+  // that is written directly, such as a FIFO, is not opened.
+  [[nodiscard]] static Expected<void> CheckPlace(const std::filesystem::path& path);
   ~AtomicFile();
   AtomicFile(AtomicFile&&) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;

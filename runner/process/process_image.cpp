@@ -126,6 +126,12 @@ Expected<std::filesystem::path> CheckPath(const std::filesystem::path& path) {
     return UsageError(
         fmt::format("{}: no such program; build it first, or correct the path", path.string()));
   }
+  if (std::filesystem::is_regular_file(path, error) && !IsExecutableFile(path)) {
+    return UsageError(fmt::format(
+        "{0}: not executable: the file has no right to be run; set it (chmod +x {0}), or name the "
+        "test binary itself",
+        path.string()));
+  }
   if (!IsExecutableFile(path)) {
     return UsageError(
         fmt::format("{}: not an executable file; name the test binary itself", path.string()));

@@ -58,8 +58,7 @@ class PartsOfWindow {
       if (!Explains(finding, violation, window_)) continue;
       explained_.insert(i);
       if (part == nullptr) {
-        part = &At(fmt::format("{}\n{}\n{}", QuantityOf(violation), violation.component,
-                               CallSiteKey(finding)));
+        part = &At(violation.component + '\n' + CallSiteKey(finding));
         (part->*list).push_back(&finding);
         part->amount += finding.amount;
       }
@@ -103,35 +102,58 @@ Amount ExplainedBy(const CausePart& part, const Violation& violation) {
   return sum;
 }
 
+struct GrowingCause {
+  CausePart worst;
+  Amount amount;
+  std::vector<Violation> violations;
+  std::vector<const WindowResult*> windows;
+  std::unordered_set<std::string> names;
+};
+
+std::vector<Violation> ViolationsOf(const CausePart& part) {
+  const bool has_site = !part.findings.empty() || !part.mappings.empty();
+  std::vector<Violation> violations;
+  for (const std::size_t i : part.violations) {
+    Violation& violation = violations.emplace_back(part.window->violations[i]);
+    if (has_site && PermitsNothing(violation)) SetAmount(ExplainedBy(part, violation), violation);
+  }
+  return violations;
+}
+
+void AddViolations(const CausePart& part, std::vector<Violation>& all) {
+  const bool has_site = !part.findings.empty() || !part.mappings.empty();
+  for (Violation& violation : ViolationsOf(part)) {
+    const auto known = std::find_if(all.begin(), all.end(), [&](const Violation& one) {
+      return one.metric == violation.metric && one.component == violation.component;
+    });
+    if (known == all.end()) {
+      all.push_back(std::move(violation));
+    } else if (has_site && PermitsNothing(violation)) {
+      SetAmount(known->amount + violation.amount, *known);
+    } else if (violation.actual > known->actual) {
+      *known = std::move(violation);
+    }
+  }
+}
+
 // Returns the window with nothing but what belongs to `part`.
 WindowResult Reduced(const CausePart& part) {
-  const bool has_site = !part.findings.empty() || !part.mappings.empty();
   WindowResult window = *part.window;
   window.findings.clear();
   window.mappings.clear();
   window.free_errors.clear();
-  window.violations.clear();
   window.measuring_windows.clear();
   window.framework = {};
   window.reach_problem.clear();
-  if (has_site || !part.errors.empty()) window.left_behind.clear();
+  if (!part.findings.empty() || !part.mappings.empty() || !part.errors.empty()) {
+    window.left_behind.clear();
+  }
   for (const Finding* const finding : part.findings) window.findings.push_back(*finding);
   for (const Finding* const finding : part.mappings) window.mappings.push_back(*finding);
   for (const FreeErrorResult* const error : part.errors) window.free_errors.push_back(*error);
-  for (const std::size_t i : part.violations) {
-    Violation violation = part.window->violations[i];
-    if (has_site && PermitsNothing(violation)) SetAmount(ExplainedBy(part, violation), violation);
-    window.violations.push_back(std::move(violation));
-  }
+  window.violations = ViolationsOf(part);
   return window;
 }
-
-struct GrowingCause {
-  CausePart worst;
-  Amount amount;
-  std::vector<const WindowResult*> windows;
-  std::unordered_set<std::string> names;
-};
 
 }  // namespace
 
@@ -145,6 +167,7 @@ std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
       if (is_new) growing.emplace_back();
       GrowingCause& cause = growing[known->second];
       cause.amount += part.amount;
+      AddViolations(part, cause.violations);
       if (cause.names.insert(PlainWindowName(window)).second) cause.windows.push_back(&window);
       if (!is_new && part.amount.bytes <= cause.worst.amount.bytes) continue;
       cause.worst = std::move(part);
@@ -156,7 +179,8 @@ std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
   std::vector<Cause> causes;
   for (GrowingCause& cause : growing) {
     const WindowResult* const whole = cause.worst.window;
-    causes.push_back({Reduced(cause.worst), whole, cause.amount, std::move(cause.windows)});
+    causes.push_back({Reduced(cause.worst), whole, cause.amount, std::move(cause.violations),
+                      std::move(cause.windows)});
   }
   return causes;
 }
@@ -174,10 +198,7 @@ std::string ToldCauses::Tell(const WindowResult& window) {
 
 WindowResult InAllWindows(const Cause& cause) {
   WindowResult window = cause.worst;
-  const bool has_site = !window.findings.empty() || !window.mappings.empty();
-  for (Violation& violation : window.violations) {
-    if (has_site && PermitsNothing(violation)) SetAmount(cause.amount, violation);
-  }
+  window.violations = cause.violations;
   return window;
 }
 

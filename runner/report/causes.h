@@ -1,8 +1,8 @@
 // What a run fails for, by cause. People fix causes, and one of them may fail hundreds of tests.
 //
-// A cause is a call site whose blocks, mappings or freeing errors put tests over budget in one way,
-// such as all that net::Pool::Grow loses at src/pool.cc:88; or a limit of one budget that no call
-// site explains. Pure.
+// A cause is a call site whose blocks or mappings put tests over budget, such as what
+// net::Pool::Grow makes at src/pool.cc:88, whether it is lost or grows; or one that frees by the
+// wrong function; or a limit of one budget that no call site explains. Pure.
 #pragma once
 
 #include <map>
@@ -18,6 +18,8 @@ struct Cause {
   WindowResult worst;
   const WindowResult* whole = nullptr;  // that window, with all that it has
   Amount amount;                        // in all windows, each iteration counted
+  // What is over in all windows together; where the budget permits some, in the worst of them.
+  std::vector<Violation> violations;
   // The tests, suites and processes that fail for it, in the order of the run: the first failing
   // iteration of each.
   std::vector<const WindowResult*> windows;
@@ -39,8 +41,7 @@ class ToldCauses {
   std::map<std::string, std::string> told_;  // the window, by the cause
 };
 
-// Returns what is over which budget in all windows: `worst` with the amounts of the cause, as far
-// as the budget permits nothing. Of other budgets it is the worst window that tells.
+// Returns `worst` with what is over in all windows.
 [[nodiscard]] WindowResult InAllWindows(const Cause& cause);
 
 // Returns "net::Pool::Grow (src/pool.cc:88)", or an empty text if no call site explains it. It is

@@ -191,19 +191,18 @@ std::string CauseTable(const std::vector<Cause>& causes, const std::string& base
   for (const Cause& cause : causes) {
     if (rows.size() >= most) break;
     const WindowResult window = InAllWindows(cause);
-    const auto add = [&](const std::string& component, const std::string& amount,
-                         const std::string& budget) {
-      rows.push_back({Printable(component.empty() ? "-" : component), Printable(amount),
-                      Printable(budget), WindowCountText(cause),
-                      Printable(SiteText(cause, base_directory))});
-    };
-    const std::int64_t errors = CountNewFreeErrors(window);
-    if (errors != 0)
-      add(window.budget->component, window.free_errors.front().text, "never allowed");
+    std::string component = window.budget->component;
+    std::vector<std::string> amounts;
+    std::string budget = "never allowed";
+    if (CountNewFreeErrors(window) != 0) amounts.push_back(window.free_errors.front().text);
     for (const Excess& excess : Excesses(window)) {
-      add(excess.component, excess.amount, excess.budget);
-      break;  // one row for a cause
+      component = excess.component;
+      amounts.push_back(excess.amount);
+      budget = excess.budget;
     }
+    rows.push_back({Printable(component.empty() ? "-" : component),
+                    Printable(fmt::format("{}", fmt::join(amounts, ", "))), Printable(budget),
+                    WindowCountText(cause), Printable(SiteText(cause, base_directory))});
   }
   std::string table = TableText(rows);
   if (causes.size() > rows.size()) {

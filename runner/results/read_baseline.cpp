@@ -132,7 +132,8 @@ class IndexedWindows {
     const std::lock_guard lock(mutex_);
     if (!is_whole_ && !windows_.contains(identity)) ReadWindow(identity);
     const auto known = windows_.find(identity);
-    return known == windows_.end() ? nullptr : &known->second;
+    const bool has_any = known != windows_.end() && !known->second.empty();
+    return has_any ? &known->second : nullptr;
   }
 
  private:

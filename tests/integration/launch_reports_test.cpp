@@ -27,23 +27,40 @@ TEST(LaunchReportsTest, AllThatAreAskedForAreWritten) {
   EXPECT_THAT(ReadFile(directory.File("a")), HasSubstr("leakgate-report-2"));
 }
 
-TEST(LaunchReportsTest, AnUnwritableReportOfAPassedRunIsExitCode3) {
-  const CommandResult result = RunCommand(Gated({"true"}, {"--report", "json=/nonexistent/r"}));
-  EXPECT_EQ(result.exit_code, 3);
-  EXPECT_THAT(result.standard_error, HasSubstr("leakgate: cannot write report /nonexistent/r: "));
-}
-
-TEST(LaunchReportsTest, AnUnwritableReportDoesNotHideTheProgramsExitCode) {
+TEST(LaunchReportsTest, AMissingDirectoryIsAnErrorBeforeTheProgramRuns) {
   const CommandResult result =
-      RunCommand(Gated({"sh", "-c", "exit 7"}, {"--report", "json=/nonexistent/r"}));
-  EXPECT_EQ(result.exit_code, 7);
-  EXPECT_THAT(result.standard_error, HasSubstr("leakgate: cannot write report /nonexistent/r: "));
+      RunCommand(Gated({"echo", "ran"}, {"--report", "json=/nonexistent/r"}));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.standard_error,
+            "leakgate: cannot write report /nonexistent/r: its directory does not exist; create it "
+            "first\n");
+  EXPECT_EQ(result.standard_output, "");
 }
 
-TEST(LaunchReportsTest, TheOthersAreWrittenWhereOneCannotBe) {
+// A program that takes the report's directory away.
+Command Removing(const std::string& directory, int exit_code) {
+  return {"sh", "-c", "rmdir " + directory + "; exit " + std::to_string(exit_code)};
+}
+
+TEST(LaunchReportsTest, AReportOfAPassedRunThatCannotBeWrittenIsExitCode3) {
   const TemporaryDirectory directory;
-  RunCommand(Gated({"true"},
-                   {"--report", "json=/nonexistent/r", "--report", "json=" + directory.File("b")}));
+  const std::string gone = directory.File("gone");
+  std::filesystem::create_directory(gone);
+  const CommandResult result =
+      RunCommand(Gated(Removing(gone, 0), {"--report", "json=" + gone + "/r"}));
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.standard_error, HasSubstr("leakgate: cannot write report " + gone + "/r: "));
+}
+
+TEST(LaunchReportsTest, ItDoesNotHideTheProgramsExitCodeNorTheOtherReports) {
+  const TemporaryDirectory directory;
+  const std::string gone = directory.File("gone");
+  std::filesystem::create_directory(gone);
+  const CommandResult result =
+      RunCommand(Gated(Removing(gone, 7), {"--report", "json=" + gone + "/r", "--report",
+                                           "json=" + directory.File("b")}));
+  EXPECT_EQ(result.exit_code, 7);
+  EXPECT_THAT(result.standard_error, HasSubstr("leakgate: cannot write report " + gone + "/r: "));
   EXPECT_THAT(ReadFile(directory.File("b")), HasSubstr("leakgate-report-2"));
 }
 

@@ -44,7 +44,7 @@ TEST(LaunchSearchTest, SaysThatANameIsNotInPath) {
 }
 
 TEST(LaunchSearchTest, SaysThatAFileIsNotExecutable) {
-  ExpectUsageError(RunCommand(Gated({"/etc/passwd"})), "/etc/passwd: not an executable file");
+  ExpectUsageError(RunCommand(Gated({"/etc/passwd"})), "/etc/passwd: not executable: ");
 }
 
 TEST(LaunchSearchTest, SaysThatADirectoryIsNoProgram) {

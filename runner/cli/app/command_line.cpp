@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "runner/cli/help/help_formats.h"
 #include "runner/cli/installation.h"
@@ -134,21 +137,86 @@ Halves Split(const std::vector<std::string>& arguments) {
   return halves;
 }
 
+// Returns how many letters have to be put in, left out, changed or swapped with the next to make
+// one word of the other.
+std::size_t DistanceBetween(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last;
+  std::vector<std::size_t> last(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::vector<std::size_t> now(b.size() + 1, i);
+    for (std::size_t k = 1; k <= b.size(); ++k) {
+      const std::size_t changed = last[k - 1] + (a[i - 1] == b[k - 1] ? 0 : 1);
+      now[k] = std::min({changed, last[k] + 1, now[k - 1] + 1});
+      const bool is_swapped = i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1];
+      if (is_swapped) now[k] = std::min(now[k], before_last[k - 2] + 1);
+    }
+    before_last = std::exchange(last, std::move(now));
+  }
+  return last.back();
+}
+
+std::string_view WithoutDashes(std::string_view word) {
+  return word.substr(std::min(word.find_first_not_of('-'), word.size()));
+}
+
+// Returns " (did you mean --report?)", or "" if no known word is close.
+std::string DidYouMean(std::string_view word, const std::vector<std::string>& known) {
+  const std::string_view letters = WithoutDashes(word);
+  const std::string* nearest = nullptr;
+  std::size_t least = std::max<std::size_t>(1, letters.size() / 3) + 1;
+  for (const std::string& one : known) {
+    const std::size_t distance = DistanceBetween(letters, WithoutDashes(one));
+    if (one == word || distance >= least) continue;
+    nearest = &one;
+    least = distance;
+  }
+  return nearest == nullptr ? "" : fmt::format(" (did you mean {}?)", *nearest);
+}
+
+std::vector<std::string> OptionsOf(const std::string& command,
+                                   const std::vector<CommandDefinition>& commands) {
+  std::vector<std::string> names = {"--help"};
+  if (command.empty()) names.emplace_back("--version");
+  for (const CommandDefinition& one : commands) {
+    if (one.name != command) continue;
+    for (const OptionList::Bound& bound : one.options.all()) {
+      if (bound.option.IsArgument()) continue;
+      names.insert(names.end(), bound.option.names.begin(), bound.option.names.end());
+    }
+  }
+  return names;
+}
+
+// Returns the words that may follow `group`; an empty one is leakgate itself.
+std::vector<std::string> CommandWords(const std::string& group) {
+  std::vector<std::string> words;
+  for (const std::string& name : CommandsBelow(group)) words.push_back(LastWord(name));
+  return words;
+}
+
 // Returns the message about an argument that CLI11 could not place. `command` is the command that
 // was found; it may be empty.
-std::string StrayArgumentText(const std::string& argument, const std::string& command) {
+std::string StrayArgumentText(const std::string& argument, const std::string& command,
+                              const std::vector<CommandDefinition>& commands) {
   if (argument.starts_with("-")) {
-    return fmt::format("unknown option '{}'; see leakgate{}{} --help", argument,
-                       command.empty() ? "" : " ", command);
+    return fmt::format(
+        "unknown option '{}'{}; see leakgate{}{} --help", argument,
+        DidYouMean(argument.substr(0, argument.find('=')), OptionsOf(command, commands)),
+        command.empty() ? "" : " ", command);
   }
-  if (command.empty()) return fmt::format("unknown command '{}'; see leakgate --help", argument);
+  if (command.empty()) {
+    return fmt::format("unknown command '{}'{}; see leakgate --help", argument,
+                       DidYouMean(argument, CommandWords("")));
+  }
   if (command == "run") {
     return fmt::format(
         "unexpected argument '{0}'; the program goes after two dashes: leakgate run "
         "-- {0}",
         argument);
   }
-  return fmt::format("unexpected argument '{}'; see leakgate {} --help", argument, command);
+  return fmt::format("unexpected argument '{}'{}; see leakgate {} --help", argument,
+                     DidYouMean(argument, CommandWords(command)), command);
 }
 
 // Returns CLI11's message about a wrong command line, on one line.
@@ -162,10 +230,8 @@ Unexpected NoCommandError(const std::string& group) {
     return UsageError(
         "no command; to run a test binary: leakgate run -- BINARY; see leakgate --help");
   }
-  std::vector<std::string> words;
-  for (const std::string& name : CommandsBelow(group)) words.push_back(LastWord(name));
   return UsageError(fmt::format("no command; there are {}; see leakgate {} --help",
-                                OneOf(words, " and "), group));
+                                OneOf(CommandWords(group), " and "), group));
 }
 
 Expected<Command> Complete(const std::string& name, const std::vector<CommandDefinition>& commands,
@@ -179,8 +245,20 @@ Expected<Command> Complete(const std::string& name, const std::vector<CommandDef
 
 }  // namespace
 
+namespace {
+
+// `leakgate help budget check` is `leakgate budget check --help`.
+std::vector<std::string> WithoutHelpCommand(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments.front() != "help") return arguments;
+  arguments.erase(arguments.begin());
+  arguments.emplace_back("--help");
+  return arguments;
+}
+
+}  // namespace
+
 Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
-  const Halves halves = Split(arguments);
+  const Halves halves = Split(WithoutHelpCommand(arguments));
   const std::vector<CommandDefinition> commands = DefineCommandsFor(halves.options);
   Parser parser(commands);
   try {
@@ -195,7 +273,7 @@ Expected<Command> ParseCommandLine(const std::vector<std::string>& arguments) {
   }
   const std::string name = parser.FoundName();
   const std::vector<std::string> stray = parser.StrayArguments();
-  if (!stray.empty()) return UsageError(StrayArgumentText(stray.front(), name));
+  if (!stray.empty()) return UsageError(StrayArgumentText(stray.front(), name, commands));
   return Complete(name, commands, parser, halves.program);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "runner/attach/program_environment.h"
+#include "runner/base/atomic_file.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/user_cache.h"
 #include "runner/cli/app/option_values.h"
@@ -64,6 +65,9 @@ Expected<Runs> PrepareFiles(RunCommand& command) {
         {.pid = OwnPid(), .program = command.request.program, .environment = OwnEnvironment()});
     if (!path) return Unexpected(path.error());
     report.path = *std::move(path);
+    if (const Expected<void> fits = AtomicFile::CheckPlace(report.path); !fits) {
+      return UsageError(fits.error().message);
+    }
   }
   if (!command.snapshots.empty()) {
     auto snapshots = TestSnapshots::Create(command.snapshots, command.snapshot_tests);

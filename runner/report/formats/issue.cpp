@@ -90,7 +90,8 @@ class WindowIssues {
         New(error.text.starts_with("freed twice") ? Rule::kDoubleFree : Rule::kMismatchedFree);
     issue.error = &error;
     issue.finding = &error.freed_at;
-    issue.what = Printable(fmt::format("{} by {}", error.text, SiteName(error.freed_at)));
+    issue.words = Printable(error.text);
+    issue.site = Printable(SiteName(error.freed_at));
     issue.title = Printable(error.text) + InWindow();
     issue.details = StackText(error.freed_at, Style());
     if (!error.made_at.stack.empty()) {
@@ -186,8 +187,9 @@ class WindowIssues {
 
   // "64 B in 1 block lost by net::Pool::Grow in HttpTest.KeepAlive"
   void SetTitle(Issue& issue, const Finding& finding, std::string_view words) const {
-    issue.what = Printable(fmt::format("{} by {}", words, SiteName(finding)));
-    issue.title = Quantity(finding) + " " + issue.what + InWindow();
+    issue.words = words;
+    issue.site = Printable(SiteName(finding));
+    issue.title = fmt::format("{} {} by {}{}", Quantity(finding), words, issue.site, InWindow());
   }
 
   // Makes an issue with what all issues of findings have.
@@ -272,20 +274,26 @@ void VisitIssues(const RunResult& run, const std::string& root,
 void IssueGroups::Add(const Issue& issue) {
   if (issue.is_allowed) return;
   const std::string place = fmt::format("{}:{}", issue.position.file, issue.position.line);
-  const std::string site =
-      issue.finding == nullptr ? issue.title : CallSiteKey(*issue.finding) + issue.what;
-  const std::string key =
-      fmt::format("{}\n{}\n{}\n{}", RuleId(issue.rule), static_cast<int>(issue.level), place, site);
+  const std::string site = issue.finding == nullptr ? issue.title : CallSiteKey(*issue.finding);
+  const std::string key = fmt::format("{}\n{}\n{}\n{}", static_cast<int>(issue.level),
+                                      issue.error == nullptr ? "" : issue.error->text, place, site);
   const auto [known, is_new] = index_.try_emplace(key, collected_.size());
   if (is_new) {
     Collected& added = collected_.emplace_back();
     added.group = {issue.rule, issue.level, issue.title, issue.details, issue.position};
-    added.what = issue.what;
+    added.site = issue.site;
   }
   Collected& collected = collected_[known->second];
+  auto part = std::find_if(collected.parts.begin(), collected.parts.end(),
+                           [&](const auto& one) { return one.words == issue.words; });
+  if (part == collected.parts.end()) {
+    collected.parts.push_back({issue.words, {}, false});
+    part = collected.parts.end() - 1;
+  }
   if (issue.finding != nullptr && issue.error == nullptr) {
-    collected.amount += issue.finding->amount;
-    collected.is_mapped = IsMapped(*issue.finding);
+    part->amount += issue.finding->amount;
+    part->is_mapped = IsMapped(*issue.finding);
+    collected.bytes += issue.finding->amount.bytes;
   }
   if (issue.window == nullptr) return;
   std::string name = PlainWindowName(*issue.window);
@@ -294,25 +302,30 @@ void IssueGroups::Add(const Issue& issue) {
   if (!is_told) collected.windows.push_back(std::move(name));
 }
 
+std::string IssueGroups::TitleOf(const Collected& cause) {
+  const auto count = static_cast<std::int64_t>(cause.windows.size());
+  if (count < 2 || cause.site.empty()) return cause.group.title;
+  std::vector<std::string> parts;
+  for (const auto& part : cause.parts) {
+    const bool has_amount = !(part.amount == Amount{});
+    parts.push_back(has_amount ? QuantityText(part.amount, part.is_mapped) + " " + part.words
+                               : part.words);
+  }
+  return fmt::format("{} by {} in {}: {}", fmt::join(parts, ", "), cause.site,
+                     FormatCount(count, cause.are_tests ? "test" : "place"),
+                     Printable(FirstNames(cause.windows)));
+}
+
 std::vector<IssueGroup> IssueGroups::Groups() const {
   std::vector<const Collected*> sorted;
   for (const Collected& one : collected_) sorted.push_back(&one);
   std::stable_sort(sorted.begin(), sorted.end(), [](const Collected* a, const Collected* b) {
-    return std::pair(a->group.level, -a->amount.bytes) <
-           std::pair(b->group.level, -b->amount.bytes);
+    return std::pair(a->group.level, -a->bytes) < std::pair(b->group.level, -b->bytes);
   });
   std::vector<IssueGroup> groups;
   for (const Collected* const one : sorted) {
-    IssueGroup group = one->group;
-    const auto count = static_cast<std::int64_t>(one->windows.size());
-    if (count > 1 && !one->what.empty()) {
-      const std::string amount =
-          one->amount == Amount{} ? "" : QuantityText(one->amount, one->is_mapped) + " ";
-      group.title = fmt::format("{}{} in {}: {}", amount, one->what,
-                                FormatCount(count, one->are_tests ? "test" : "place"),
-                                Printable(FirstNames(one->windows)));
-    }
-    groups.push_back(std::move(group));
+    groups.push_back(one->group);
+    groups.back().title = TitleOf(*one);
   }
   return groups;
 }

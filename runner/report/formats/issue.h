@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -26,12 +27,13 @@ struct Issue {
   const Finding* finding = nullptr;        // its stack; nullptr: none tells
   const FreeErrorResult* error = nullptr;  // of a freeing error
   std::string title;                       // one line: amount, what, in which test
-  std::string what;                        // the same without amount and test; may be empty
-  std::string details;                     // lines: budget, holder, stack, remedy; may be empty
-  FilePosition position;                   // file empty: nowhere
-  std::string fingerprint;                 // symbolic: of the rule and the call site
-  int ordinal = 1;                         // among those of the same window and fingerprint
-  bool is_allowed = false;                 // an allowance covers it: it fails nothing
+  std::string words;        // the same without amount and test: "lost"; empty where no site tells
+  std::string site;         // "net::Pool::Grow"
+  std::string details;      // lines: budget, holder, stack, remedy; may be empty
+  FilePosition position;    // file empty: nowhere
+  std::string fingerprint;  // symbolic: of the rule and the call site
+  int ordinal = 1;          // among those of the same window and fingerprint
+  bool is_allowed = false;  // an allowance covers it: it fails nothing
 };
 
 // Calls `visit` once with each issue of `run`, in the order of the run. An issue that recurs in
@@ -40,7 +42,7 @@ struct Issue {
 void VisitIssues(const RunResult& run, const std::string& root,
                  const std::function<void(const Issue&)>& visit);
 
-// The issues of one cause: of one rule, at one call site, in any number of tests and runs.
+// The issues of one cause: of one level, at one call site, in any number of tests and runs.
 struct IssueGroup {
   Rule rule = Rule::kLost;
   Level level = Level::kError;
@@ -61,12 +63,19 @@ class IssueGroups {
  private:
   struct Collected {
     IssueGroup group;  // its title is that of the first issue
-    std::string what;
-    Amount amount;
-    bool is_mapped = false;
+    std::string site;
+    struct Part {
+      std::string words;
+      Amount amount;
+      bool is_mapped = false;
+    };
+    std::vector<Part> parts;  // by what is wrong
+    std::int64_t bytes = 0;
     std::vector<std::string> windows;
     bool are_tests = true;
   };
+
+  static std::string TitleOf(const Collected& cause);
 
   std::vector<Collected> collected_;
   std::map<std::string, std::size_t> index_;

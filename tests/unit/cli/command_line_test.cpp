@@ -192,7 +192,17 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"NoArguments",
                   {},
                   "no command; to run a test binary: leakgate run -- BINARY; see leakgate --help"},
-        UsageCase{"UnknownCommand", {"rnu"}, "unknown command 'rnu'; see leakgate --help"},
+        UsageCase{"UnknownCommand", {"gate"}, "unknown command 'gate'; see leakgate --help"},
+        UsageCase{"SwappedLetters",
+                  {"rnu"},
+                  "unknown command 'rnu' (did you mean run?); see leakgate --help"},
+        UsageCase{"NearlyACommandOfAGroup",
+                  {"budget", "chekc"},
+                  "unexpected argument 'chekc' (did you mean check?); see leakgate budget --help"},
+        UsageCase{
+            "NearlyAnOption",
+            {"run", "--reprot=json=r", "--", "a"},
+            "unknown option '--reprot=json=r' (did you mean --report?); see leakgate run --help"},
         UsageCase{"UnknownOption", {"--loud"}, "unknown option '--loud'; see leakgate --help"},
         UsageCase{"UnknownOptionOfRun",
                   {"run", "--loud", "--", "a"},
@@ -283,6 +293,18 @@ TEST(OptionsTest, DefinesAllCommandsWhereNoneComesFirst) {
   const Expected<Command> command = ParseCommandLine({"--strict", "run"});
   ASSERT_FALSE(command);
   EXPECT_THAT(command.error().message, HasSubstr("unknown option '--strict'; see leakgate run"));
+}
+
+TEST(OptionsTest, HelpIsACommandToo) {
+  for (const auto& [words, same] :
+       {std::pair<std::vector<std::string>, std::vector<std::string>>{{"help"}, {"--help"}},
+        {{"help", "run"}, {"run", "--help"}},
+        {{"help", "budget", "check"}, {"budget", "check", "--help"}}}) {
+    const Expected<Command> help = ParseCommandLine(words);
+    const Expected<Command> option = ParseCommandLine(same);
+    ASSERT_TRUE(help && option);
+    EXPECT_EQ(std::get<PrintCommand>(*help).text, std::get<PrintCommand>(*option).text);
+  }
 }
 
 TEST(OptionsTest, TakesNoTwoWordsForACommand) {

@@ -55,12 +55,18 @@ TEST(CausesTest, LinesOfOneFunctionAreApart) {
   EXPECT_THAT(CollectCauses(windows), SizeIs(2));
 }
 
-TEST(CausesTest, WhatIsLostAndWhatGrowsAtOneLineAreApart) {
+// It is the same line to be put right.
+TEST(CausesTest, WhatIsLostAndWhatGrowsAtOneLineIsOneCause) {
   WindowResult grows = FailingUncoveredTest("A.B");
   grows.violations = {Over("steady_bytes", 128, 0), Over("steady_blocks", 2, 0)};
   grows.findings = {sample::RetainedFinding(Disposition::kSteady, {128, 2})};
-  const std::vector<WindowResult> windows = {FailingUncoveredTest("A.C"), grows};
-  EXPECT_THAT(CollectCauses(windows), SizeIs(2));
+  const std::vector<WindowResult> windows = {FailingUncoveredTest("A.C"), grows,
+                                             FailingUncoveredTest("A.D")};
+  const std::vector<Cause> causes = CollectCauses(windows);
+  ASSERT_THAT(causes, SizeIs(1));
+  ASSERT_THAT(causes[0].violations, SizeIs(4));
+  EXPECT_EQ(causes[0].violations[0].amount, (Amount{256, 4}));
+  EXPECT_EQ(causes[0].violations[2].amount, (Amount{128, 2}));
 }
 
 TEST(CausesTest, ALimitThatPermitsSomeKeepsTheWholeAmount) {

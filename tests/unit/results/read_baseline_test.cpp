@@ -57,6 +57,17 @@ class ReadBaselineTest : public merging::ReportsTest {
   static constexpr const char* kTest = "test HttpTest.KeepAlive";
 };
 
+// What is not known of needs no names (window_judge.h), so it has to be told from what is.
+TEST_F(ReadBaselineTest, HasNothingOfOtherTestsWithAnIndexAndWithout) {
+  const fs::path report = WriteReport(3);
+  for (int i = 0; i < 2; ++i) {
+    const Expected<Baseline> baseline = ReadBaseline(report);
+    ASSERT_TRUE(baseline);
+    EXPECT_EQ(baseline->find("test Another.Test"), nullptr);
+    EXPECT_NE(baseline->find(kTest), nullptr);
+  }
+}
+
 TEST_F(ReadBaselineTest, ComesFromTheIndexTheSecondTime) {
   const fs::path report = WriteReport(2);
   EXPECT_EQ(KnownBlocks(report), 2);
