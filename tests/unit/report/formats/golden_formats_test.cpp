@@ -43,7 +43,7 @@ TEST(GoldenFormatsTest, TheSameRunGivesTheSameBytes) {
 
 TEST(StreamingTest, ARunIsWrittenWhenItIsAddedWhereTheFormatAllowsIt) {
   for (const ReportFormat format :
-       {ReportFormat::kJunit, ReportFormat::kSarif, ReportFormat::kGithub, ReportFormat::kGitlab}) {
+       {ReportFormat::kJunit, ReportFormat::kSarif, ReportFormat::kGitlab}) {
     std::ostringstream out;
     const ReportWriter writer = NewReportWriter(format, out, sample::kSurroundings);
     writer.add(sample::RunOfEverything());
