@@ -66,13 +66,13 @@ class PartsOfWindow {
     }
   }
 
+  // Nothing tells whether such a limit is exceeded by the same code as in another test.
   void AddUnexplained() {
     for (std::size_t i = 0; i < window_.violations.size(); ++i) {
       if (explained_.contains(i)) continue;
       const Violation& violation = window_.violations[i];
-      const LimitSource& source = violation.limit.source;
-      CausePart& part = At(fmt::format("limit\n{}\n{}\n{}:{}", QuantityOf(violation),
-                                       violation.component, source.file, source.line));
+      CausePart& part = At(fmt::format("limit\n{}\n{}\n{}", QuantityOf(violation),
+                                       violation.component, PlainWindowName(window_)));
       part.violations.insert(i);
       part.amount.bytes = std::max(part.amount.bytes, violation.amount.bytes);
     }

@@ -2,7 +2,8 @@
 //
 // A cause is a call site whose blocks or mappings put tests over budget, such as what
 // net::Pool::Grow makes at src/pool.cc:88, whether it is lost or grows; or one that frees by the
-// wrong function; or a limit of one budget that no call site explains. Pure.
+// wrong function; or a limit that one test exceeds and no call site explains, such as its
+// descriptors. Pure.
 #pragma once
 
 #include <map>

@@ -80,15 +80,16 @@ TEST(CausesTest, ALimitThatPermitsSomeKeepsTheWholeAmount) {
   EXPECT_EQ(causes[1].worst.violations.front().actual, 128);
 }
 
-TEST(CausesTest, ALimitThatNoCallSiteExplainsIsACauseOfItsOwn) {
+// Two tests that leave descriptors open need not have anything in common.
+TEST(CausesTest, ALimitThatNoCallSiteExplainsIsACauseOfOneTest) {
   WindowResult window = FailingTest("A.B");
-  window.violations = {Over("peak_bytes", 70000, 65536, {"net.json", 20, ""})};
+  window.violations = {Over("steady_file_descriptors", 1, 0)};
   WindowResult other = window;
   other.name = "A.C";
   const std::vector<WindowResult> windows = {window, other};
   const std::vector<Cause> causes = CollectCauses(windows);
-  ASSERT_THAT(causes, SizeIs(1));
-  EXPECT_THAT(causes[0].windows, SizeIs(2));
+  ASSERT_THAT(causes, SizeIs(2));
+  EXPECT_THAT(causes[0].windows, SizeIs(1));
   EXPECT_EQ(SiteText(causes[0], ""), "");
 }
 
