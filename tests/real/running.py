@@ -94,7 +94,7 @@ def is_charged(finding: dict) -> bool:
 
 
 def charged(test: dict) -> list[dict]:
-    return [finding for finding in test["findings"] if is_charged(finding)]
+    return [finding for finding in [*test["findings"], *test.get("mappings", [])] if is_charged(finding)]
 
 
 def call_site(suite: Suite, finding: dict) -> str:
