@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "runner/attribution/call_sites.h"
+#include "runner/region/amount.h"
 #include "runner/report/excess.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/window_text.h"
@@ -26,6 +26,9 @@ struct CausePart {
   std::set<std::size_t> violations;
   Amount amount;
 };
+
+// Whether blocks or mappings of its call site are over the limit.
+bool HasSite(const CausePart& part) { return !part.findings.empty() || !part.mappings.empty(); }
 
 using CauseParts = std::map<std::string, CausePart>;
 
@@ -111,24 +114,23 @@ struct GrowingCause {
 };
 
 std::vector<Violation> ViolationsOf(const CausePart& part) {
-  const bool has_site = !part.findings.empty() || !part.mappings.empty();
   std::vector<Violation> violations;
   for (const std::size_t i : part.violations) {
     Violation& violation = violations.emplace_back(part.window->violations[i]);
-    if (has_site && PermitsNothing(violation)) SetAmount(ExplainedBy(part, violation), violation);
+    if (HasSite(part) && PermitsNothing(violation))
+      SetAmount(ExplainedBy(part, violation), violation);
   }
   return violations;
 }
 
 void AddViolations(const CausePart& part, std::vector<Violation>& all) {
-  const bool has_site = !part.findings.empty() || !part.mappings.empty();
   for (Violation& violation : ViolationsOf(part)) {
     const auto known = std::find_if(all.begin(), all.end(), [&](const Violation& one) {
       return one.metric == violation.metric && one.component == violation.component;
     });
     if (known == all.end()) {
       all.push_back(std::move(violation));
-    } else if (has_site && PermitsNothing(violation)) {
+    } else if (HasSite(part) && PermitsNothing(violation)) {
       SetAmount(known->amount + violation.amount, *known);
     } else if (violation.actual > known->actual) {
       *known = std::move(violation);
@@ -145,9 +147,7 @@ WindowResult Reduced(const CausePart& part) {
   window.measuring_windows.clear();
   window.framework = {};
   window.reach_problem.clear();
-  if (!part.findings.empty() || !part.mappings.empty() || !part.errors.empty()) {
-    window.left_behind.clear();
-  }
+  if (HasSite(part) || !part.errors.empty()) window.left_behind.clear();
   for (const Finding* const finding : part.findings) window.findings.push_back(*finding);
   for (const Finding* const finding : part.mappings) window.mappings.push_back(*finding);
   for (const FreeErrorResult* const error : part.errors) window.free_errors.push_back(*error);
@@ -200,6 +200,13 @@ WindowResult InAllWindows(const Cause& cause) {
   WindowResult window = cause.worst;
   window.violations = cause.violations;
   return window;
+}
+
+std::string WindowCountText(const Cause& cause) {
+  const bool are_tests =
+      std::all_of(cause.windows.begin(), cause.windows.end(),
+                  [](const WindowResult* window) { return window->kind == WindowKind::kTest; });
+  return FormatCount(static_cast<std::int64_t>(cause.windows.size()), are_tests ? "test" : "place");
 }
 
 std::string SiteText(const Cause& cause, const std::string& base_directory) {

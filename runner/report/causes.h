@@ -45,6 +45,9 @@ class ToldCauses {
 // Returns `worst` with what is over in all windows.
 [[nodiscard]] WindowResult InAllWindows(const Cause& cause);
 
+// Returns "40 tests", or "3 places" if suites, processes or the program are among them.
+[[nodiscard]] std::string WindowCountText(const Cause& cause);
+
 // Returns "net::Pool::Grow (src/pool.cc:88)", or an empty text if no call site explains it. It is
 // not made printable.
 [[nodiscard]] std::string SiteText(const Cause& cause, const std::string& base_directory);

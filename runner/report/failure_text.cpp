@@ -194,14 +194,10 @@ std::string FailureTextWithHeadline(const WindowResult& window, const TextStyle&
 }
 
 std::string CauseTextWithHeadline(const Cause& cause, const TextStyle& style) {
-  const bool are_tests =
-      std::all_of(cause.windows.begin(), cause.windows.end(),
-                  [](const WindowResult* window) { return window->kind == WindowKind::kTest; });
   std::vector<std::string> names;
   for (const WindowResult* const window : cause.windows) names.push_back(WindowName(*window));
-  const auto count = static_cast<std::int64_t>(names.size());
-  const std::string failure = fmt::format(
-      "Failure in {}: {}", FormatCount(count, are_tests ? "test" : "place"), FirstNames(names));
+  const std::string failure =
+      fmt::format("Failure in {}: {}", WindowCountText(cause), FirstNames(names));
   return Paint(Headline(cause.worst, failure, style), Emphasis::kHeading, style.colour) + '\n' +
          TextWithRemedy(cause.worst, RemedyText(IsByFile(cause) ? *cause.whole : cause.worst),
                         style);

@@ -124,13 +124,6 @@ std::string TableText(const std::vector<std::array<std::string, kColumns>>& rows
   return table;
 }
 
-std::string WindowCountText(const Cause& cause) {
-  const bool are_tests =
-      std::all_of(cause.windows.begin(), cause.windows.end(),
-                  [](const WindowResult* window) { return window->kind == WindowKind::kTest; });
-  return FormatCount(static_cast<std::int64_t>(cause.windows.size()), are_tests ? "test" : "place");
-}
-
 }  // namespace
 
 std::string SlowestThatStandOut(const RunResult& result) {

@@ -98,11 +98,14 @@ std::string UnshownCauses(const std::vector<Cause>& causes,
     const std::string first = PlainWindowName(*cause.windows.front());
     const bool is_lone = lone.contains(first);
     if (is_lone && !told.insert(first).second) continue;
+    if (left_out != 0) {
+      ++left_out;
+      continue;
+    }
     std::string one = is_lone ? LoneFailureText(FailureOf(*cause.windows.front(), failures), style)
                               : CauseTextWithHeadline(cause, style) + "\n\n";
     if (causes.size() > 1) one = CutLines(one, shows_all ? most_lines : kMostOfOne);
-    const bool has_room =
-        text.empty() || (left_out == 0 && CountLines(text) + CountLines(one) <= most_lines);
+    const bool has_room = text.empty() || CountLines(text) + CountLines(one) <= most_lines;
     if (has_room) {
       text += one;
     } else {

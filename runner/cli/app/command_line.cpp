@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <string_view>
-#include <utility>
 
+#include "runner/budget/wording.h"
 #include "runner/cli/help/help_formats.h"
 #include "runner/cli/installation.h"
 
@@ -137,41 +136,22 @@ Halves Split(const std::vector<std::string>& arguments) {
   return halves;
 }
 
-// Returns how many letters have to be put in, left out, changed or swapped with the next to make
-// one word of the other.
-std::size_t DistanceBetween(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before_last;
-  std::vector<std::size_t> last(b.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::vector<std::size_t> now(b.size() + 1, i);
-    for (std::size_t k = 1; k <= b.size(); ++k) {
-      const std::size_t changed = last[k - 1] + (a[i - 1] == b[k - 1] ? 0 : 1);
-      now[k] = std::min({changed, last[k] + 1, now[k - 1] + 1});
-      const bool is_swapped = i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1];
-      if (is_swapped) now[k] = std::min(now[k], before_last[k - 2] + 1);
-    }
-    before_last = std::exchange(last, std::move(now));
-  }
-  return last.back();
-}
-
 std::string_view WithoutDashes(std::string_view word) {
   return word.substr(std::min(word.find_first_not_of('-'), word.size()));
 }
 
 // Returns " (did you mean --report?)", or "" if no known word is close.
 std::string DidYouMean(std::string_view word, const std::vector<std::string>& known) {
-  const std::string_view letters = WithoutDashes(word);
-  const std::string* nearest = nullptr;
-  std::size_t least = std::max<std::size_t>(1, letters.size() / 3) + 1;
+  std::vector<std::string_view> letters;
   for (const std::string& one : known) {
-    const std::size_t distance = DistanceBetween(letters, WithoutDashes(one));
-    if (one == word || distance >= least) continue;
-    nearest = &one;
-    least = distance;
+    if (one != word) letters.push_back(WithoutDashes(one));
   }
-  return nearest == nullptr ? "" : fmt::format(" (did you mean {}?)", *nearest);
+  const std::optional<std::string_view> nearest = FindNearestWord(WithoutDashes(word), letters);
+  if (!nearest) return "";
+  const auto meant = std::find_if(known.begin(), known.end(), [&](const std::string& one) {
+    return WithoutDashes(one) == *nearest;
+  });
+  return fmt::format(" (did you mean {}?)", *meant);
 }
 
 std::vector<std::string> OptionsOf(const std::string& command,
@@ -242,10 +222,6 @@ Expected<Command> Complete(const std::string& name, const std::vector<CommandDef
   if (const Expected<void> read = parser.ReadValues(name); !read) return Unexpected(read.error());
   return found->complete(program);
 }
-
-}  // namespace
-
-namespace {
 
 // `leakgate help budget check` is `leakgate budget check --help`.
 std::vector<std::string> WithoutHelpCommand(std::vector<std::string> arguments) {

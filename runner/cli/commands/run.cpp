@@ -235,7 +235,7 @@ Expected<void> Complete(RunCommand& command, const ProgramLine& program) {
 
 Expected<int> Execute(RunCommand command) {
   command.request.agent = FindAgent();
-  command.request.names_all = command.details == std::vector{SummaryDetail::kVerbose};
+  command.request.names_all = command.detail == SummaryDetail::kVerbose;
   if (!command.has_no_cache) command.request.symbol_cache = UserCacheFolder();
   const Expected<Runs> compared = PrepareFiles(command);
   if (!compared) return Unexpected(compared.error());

@@ -30,6 +30,7 @@ TEST(WordingTest, JoinsTheLastTwoWords) {
 TEST(WordingTest, FindsTheNearestWord) {
   EXPECT_EQ(FindNearestWord("blocs", {"bytes", "blocks"}), "blocks");
   EXPECT_EQ(FindNearestWord("Test", {"test", "tests"}), "test");
+  EXPECT_EQ(FindNearestWord("rnu", {"run", "merge"}), "run");  // two letters swapped
 }
 
 TEST(WordingTest, FindsNoWordThatIsFarAway) {
