@@ -89,7 +89,7 @@ FURTHER = {"{} is for {} only, and left out; name the binary: leakgate explain T
            "internal error: {}": "runner/main.cpp", "still traced: {}": "runner/cli/commands/session.cpp",
            "not recorded: {}": "runner/report/summary_text.cpp",
            "kernel.yama.ptrace_scope is {}: set it to 1": "runner/run/linux/doctor.cpp",
-           "no test boundaries, program window only": "runner/report/window_text.cpp"}
+           "no test boundaries, so only the program was judged": "runner/report/window_text.cpp"}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])+\''
                    r"|(?P<word>\d(?:'?\w)*|\w+)" r'|(?P<space>\s+)|.', re.S)
 ERRORS = {"UsageError", "InconclusiveError", "Error"}

@@ -127,14 +127,24 @@ std::string SharedPathKey(const Finding& finding) {
   return text;
 }
 
-std::string DescribeCallSite(const Finding& finding) {
+namespace {
+
+std::string CallSiteText(const Finding& finding, std::string (*name_of)(std::string_view)) {
   if (finding.stack.empty()) return "an unknown call site";
   const Frame& frame = finding.stack[finding.user_frame.value_or(0)];
-  const std::string name = QualifiedNameOf(frame.function);
+  const std::string name = name_of(frame.function);
   if (name.empty()) return fmt::format("{}+{:#x}", frame.module, frame.module_offset);
   if (frame.file.empty()) return name;
   return fmt::format("{} ({}:{})", name, frame.file, frame.line);
 }
+
+}  // namespace
+
+std::string DescribeCallSite(const Finding& finding) {
+  return CallSiteText(finding, QualifiedNameOf);
+}
+
+std::string ReadableCallSite(const Finding& finding) { return CallSiteText(finding, ReadableName); }
 
 namespace {
 

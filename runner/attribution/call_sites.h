@@ -71,6 +71,9 @@ class CallSites {
 // text.
 [[nodiscard]] std::string DescribeCallSite(const Finding& finding);
 
+// Returns the same with a long name shortened: two call sites may read the same.
+[[nodiscard]] std::string ReadableCallSite(const Finding& finding);
+
 // Findings are made of live blocks: one of all blocks that share a symbolised call stack, a kind
 // and what became of them.
 

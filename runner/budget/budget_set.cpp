@@ -67,7 +67,7 @@ Unexpected ProgramConflict(const BudgetFile& first, const BudgetFile& second,
   const Limit here = FirstLimit(second.limits.program).value();
   return ErrorAt(
       second.path, {here.line, here.column},
-      fmt::format("limits.program: {}:{} limits the program window of {} as well; remove one of "
+      fmt::format("limits.program: {}:{} limits the program {} as well; remove one of "
                   "the two, or narrow \"binaries\" in one of the files",
                   first.path.string(), FirstLimit(first.limits.program).value().line, binary_name));
 }

@@ -155,6 +155,14 @@ WindowResult Reduced(const CausePart& part) {
   return window;
 }
 
+// Returns a finding of the cause's call site; nullptr if none explains it.
+const Finding* SiteOf(const Cause& cause) {
+  const WindowResult& window = cause.worst;
+  if (!window.free_errors.empty()) return &window.free_errors.front().freed_at;
+  if (!window.findings.empty()) return &window.findings.front();
+  return window.mappings.empty() ? nullptr : &window.mappings.front();
+}
+
 }  // namespace
 
 std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
@@ -209,14 +217,21 @@ std::string WindowCountText(const Cause& cause) {
   return FormatCount(static_cast<std::int64_t>(cause.windows.size()), are_tests ? "test" : "place");
 }
 
-std::string SiteText(const Cause& cause, const std::string& base_directory) {
-  const WindowResult& window = cause.worst;
-  const Finding* const finding = !window.free_errors.empty() ? &window.free_errors.front().freed_at
-                                 : !window.findings.empty()  ? &window.findings.front()
-                                 : !window.mappings.empty()  ? &window.mappings.front()
-                                                             : nullptr;
-  if (finding == nullptr) return "";
-  return WithRelativePaths(DescribeCallSite(*finding), base_directory);
+std::vector<std::string> SiteTexts(const std::vector<Cause>& causes,
+                                   const std::string& base_directory) {
+  std::vector<std::string> texts;
+  std::map<std::string, int> uses;
+  for (const Cause& cause : causes) {
+    const Finding* const finding = SiteOf(cause);
+    texts.push_back(finding == nullptr ? "" : ReadableCallSite(*finding));
+    ++uses[texts.back()];
+  }
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    const bool is_ambiguous = !texts[i].empty() && uses[texts[i]] > 1;
+    if (is_ambiguous) texts[i] = DescribeCallSite(*SiteOf(causes[i]));
+    texts[i] = WithRelativePaths(texts[i], base_directory);
+  }
+  return texts;
 }
 
 }  // namespace leakgate

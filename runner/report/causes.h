@@ -48,8 +48,10 @@ class ToldCauses {
 // Returns "40 tests", or "3 places" if suites, processes or the program are among them.
 [[nodiscard]] std::string WindowCountText(const Cause& cause);
 
-// Returns "net::Pool::Grow (src/pool.cc:88)", or an empty text if no call site explains it. It is
-// not made printable.
-[[nodiscard]] std::string SiteText(const Cause& cause, const std::string& base_directory);
+// Returns the call site of each cause, such as "net::Pool::Grow (src/pool.cc:88)"; an empty text
+// where none explains it. Long names are shortened unless two would read the same. They are not
+// made printable.
+[[nodiscard]] std::vector<std::string> SiteTexts(const std::vector<Cause>& causes,
+                                                 const std::string& base_directory);
 
 }  // namespace leakgate

@@ -18,9 +18,8 @@ void AddOnce(std::vector<std::string>& texts, std::string text) {
   if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
 }
 
-std::string SourceText(const LimitSource& source) {
-  return source.file.empty() ? "default policy" : fmt::format("{}:{}", source.file, source.line);
-}
+// Returns whether a budget file sets the limit. Otherwise nothing lost or growing is permitted.
+bool IsSetByFile(const Violation& violation) { return !violation.limit.source.file.empty(); }
 
 bool IsInBytes(const Violation& violation) { return violation.metric.ends_with("_bytes"); }
 
@@ -83,8 +82,11 @@ Amount AmountOver(const Violation& violation, const WindowResult& window) {
   return amount;
 }
 
-// Returns "budget 64 B and 1 block", or "budget 0 B": no bytes means no blocks.
-std::string BudgetText(const Violations& violations) {
+// Returns "budget 64 B and 1 block", or "budget 0 B": no bytes means no blocks. The text is empty
+// where no file sets a limit.
+std::string BudgetText(Violations violations) {
+  std::erase_if(violations, [](const Violation* violation) { return !IsSetByFile(*violation); });
+  if (violations.empty()) return "";
   const auto is_none = [](const Violation* violation) { return violation->limit.value == 0; };
   if (std::all_of(violations.begin(), violations.end(), is_none)) {
     return "budget " + LimitText(*violations.front());
@@ -134,16 +136,16 @@ std::string WhatIsOver(std::string_view quantity, const Violations& violations) 
   }
   if (quantity == "threads") return FormatCount(first.actual, "thread") + " left running";
   if (quantity == "steady_file_descriptors") {
-    return FormatCount(first.actual, "file descriptor") + " left open, more with each repetition";
+    return FormatCount(first.actual, "file descriptor") + " left open, growing each time";
   }
   if (quantity == "steady_threads") {
-    return FormatCount(first.actual, "thread") + " left running, more with each repetition";
+    return FormatCount(first.actual, "thread") + " left running, growing each time";
   }
   if (quantity == "steady_mapped") {
-    return AmountText(first.amount, violations, "mapping") + " retained, more with each repetition";
+    return AmountText(first.amount, violations, "mapping") + " retained, growing each time";
   }
   const std::string amount = AmountText(first.amount, violations, "block");
-  if (quantity == "steady") return amount + " retained, more with each repetition";
+  if (quantity == "steady") return amount + " retained, growing each time";
   return fmt::format("{} {}", amount, quantity);
 }
 
@@ -154,7 +156,8 @@ Excess ToExcess(std::string_view quantity, const Violations& violations) {
   excess.component = violations.front()->component;
   for (const Violation* violation : violations) {
     const LimitSource& source = violation->limit.source;
-    AddOnce(excess.sources, SourceText(source));
+    if (!IsSetByFile(*violation)) continue;
+    AddOnce(excess.sources, fmt::format("{}:{}", source.file, source.line));
     if (!source.reason.empty()) AddOnce(excess.reasons, source.reason);
   }
   return excess;
@@ -217,6 +220,14 @@ std::vector<Excess> Excesses(const WindowResult& window) {
     first = end;
   }
   return excesses;
+}
+
+std::string ExcessText(const Excess& excess) {
+  return excess.budget.empty() ? excess.amount : excess.amount + ", " + excess.budget;
+}
+
+std::string SourcesText(const Excess& excess) {
+  return fmt::format("{}", fmt::join(excess.sources, ", "));
 }
 
 }  // namespace leakgate

@@ -13,14 +13,21 @@ namespace leakgate {
 
 struct Excess {
   std::string amount;                // "128 B in 2 blocks outstanding", "growth +64 B (+1 block)"
-  std::string budget;                // "budget 0 B", "budget 64 B and 1 block"
-  std::vector<std::string> sources;  // "net.json:14", "default budget"; each once
+  std::string budget;                // "budget 64 B and 1 block"; empty: no file sets a limit
+  std::vector<std::string> sources;  // "net.json:14"; each once, and none without a limit
   std::vector<std::string> reasons;  // of the overrides that set the limits; each once
   std::string component;             // whose budget it is; empty: nobody's
 };
 
 // Returns them in the order of the violations. The texts are not made printable.
 [[nodiscard]] std::vector<Excess> Excesses(const WindowResult& window);
+
+// Returns "128 B in 2 blocks outstanding, budget 64 B", or the amount alone where no file limits
+// it.
+[[nodiscard]] std::string ExcessText(const Excess& excess);
+
+// Returns where the limits stand, "net.json:14, net.json:20"; empty if no file sets one.
+[[nodiscard]] std::string SourcesText(const Excess& excess);
 
 // Returns "outstanding", "lost", "file_descriptors".
 [[nodiscard]] std::string_view QuantityOf(const Violation& violation);

@@ -15,14 +15,14 @@
 namespace leakgate {
 namespace {
 
-// Returns "net · net.json:14 · owner net-team".
+// Returns " (net · net.json:14 · owner net-team)", or an empty text where no file has a say.
 std::string WhoseBudget(const Excess& excess, const AppliedBudget& budget) {
   std::vector<std::string> parts;
   if (!excess.component.empty()) parts.push_back(excess.component);
-  parts.push_back(fmt::format("{}", fmt::join(excess.sources, ", ")));
+  if (!excess.sources.empty()) parts.push_back(SourcesText(excess));
   const bool is_own = excess.component == budget.component;
   if (is_own && !budget.owner.empty()) parts.push_back("owner " + budget.owner);
-  return fmt::format("{}", fmt::join(parts, " · "));
+  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, " · "));
 }
 
 std::string AnswerText(const WindowResult& window, Colour colour) {
@@ -34,9 +34,8 @@ std::string AnswerText(const WindowResult& window, Colour colour) {
     lead = "  and ";
   }
   for (const Excess& excess : Excesses(window)) {
-    const std::string answer = lead + excess.amount + ", " + excess.budget;
-    text += Paint(Printable(answer), Emphasis::kBad, colour);
-    text += Printable(fmt::format(" ({})", WhoseBudget(excess, *window.budget))) + '\n';
+    text += Paint(Printable(lead + ExcessText(excess)), Emphasis::kBad, colour);
+    text += Printable(WhoseBudget(excess, *window.budget)) + '\n';
     for (const std::string& reason : excess.reasons) {
       text += Printable("  budgeted so because: " + reason) + '\n';
     }
@@ -68,7 +67,7 @@ std::string PassedText(const WindowResult& window, const TextStyle& style) {
   std::string text;
   for (const Finding* finding : Select(window, IsNotShown)) {
     const std::string line = fmt::format("not counted: {} by {}: {}", FormatAmount(finding->amount),
-                                         DescribeCallSite(*finding), FateText(*finding));
+                                         ReadableCallSite(*finding), FateText(*finding));
     const std::string near = WithRelativePaths(line, style.base_directory);
     text += "  " + Paint(Printable(near), Emphasis::kInTheDistance, style.colour) + '\n';
   }

@@ -94,10 +94,10 @@ std::string Location(const Frame& frame, const TextStyle& style) {
   return Printable(frame.line == 0 ? file : fmt::format("{}:{}", file, frame.line));
 }
 
-std::size_t LabelColumns(std::span<const Frame> frames) {
+std::size_t LabelColumns(const std::vector<Frame>& stack, const std::vector<std::size_t>& shown) {
   std::size_t widest = 0;
-  for (const Frame& frame : frames) {
-    const std::size_t columns = Columns(Label(frame));
+  for (const std::size_t i : shown) {
+    const std::size_t columns = Columns(Label(stack[i]));
     if (columns <= kWidestAlignedLabel) widest = std::max(widest, columns);
   }
   return widest;
@@ -149,6 +149,20 @@ std::string EvidenceLines(const Finding& finding, const TextStyle& style) {
   }
   if (!finding.component.empty()) add("charged to " + finding.component);
   return text;
+}
+
+// Returns whether the compiler has made the function, to call another one.
+bool IsGlue(std::string_view function) {
+  return function.ends_with("::_FUN") || function.find("::_FUN(") != std::string_view::npos ||
+         function.find("thunk to ") != std::string_view::npos ||
+         function.starts_with("_GLOBAL__sub_I_");
+}
+
+// Returns whether a frame outward of the call site is folded away: it is of the C++ library, of
+// GoogleTest or of the compiler's making.
+bool IsFolded(const Frame& frame) {
+  const Caller caller = CallerOf(frame);
+  return caller == Caller::kRuntime || caller == Caller::kGoogleTest || IsGlue(frame.function);
 }
 
 std::string_view WhyCut(UnwindEnd end) {
@@ -241,19 +255,68 @@ std::string BytesWithSign(std::int64_t bytes) {
   return (bytes < 0 ? "" : "+") + FormatBytes(bytes);
 }
 
-std::string_view NounsOf(AllocationKind kind) {
-  if (kind == AllocationKind::kThreadStack) return "threads";
-  return kind >= AllocationKind::kMapped ? "mappings" : "blocks";
+std::string_view NounOf(AllocationKind kind) {
+  if (kind == AllocationKind::kThreadStack) return "thread";
+  return kind >= AllocationKind::kMapped ? "mapping" : "block";
+}
+
+// Returns " by 1 block each time", " by 1 to 3 blocks each time" or " by 64 B each time"; an empty
+// text if it does not grow each time.
+std::string StepText(const Finding& finding) {
+  if (finding.disposition != Disposition::kSteady || finding.series.empty()) return "";
+  const auto [fewest, most] = std::minmax_element(finding.series.begin(), finding.series.end());
+  const std::string_view noun = NounOf(finding.kind);
+  if (*fewest > 0 && *fewest == *most) {
+    return fmt::format(" by {} each time", FormatCount(*most, noun));
+  }
+  if (*fewest > 0) return fmt::format(" by {} to {} each time", *fewest, FormatCount(*most, noun));
+  if (*fewest != 0 || *most != 0 || finding.series_bytes.empty()) return "";
+  const auto [least, largest] =
+      std::minmax_element(finding.series_bytes.begin(), finding.series_bytes.end());
+  if (*least <= 0) return "";
+  if (*least == *largest) return fmt::format(" by {} each time", FormatBytes(*largest));
+  return fmt::format(" by {} to {} each time", FormatBytes(*least), FormatBytes(*largest));
 }
 
 std::string SeriesText(const Finding& finding) {
   if (finding.series.empty()) return "";
+  if (std::string step = StepText(finding); !step.empty()) return step;
   std::string text =
-      fmt::format(", repeated: {} {}", ValuesText(finding.series, WithSign), NounsOf(finding.kind));
+      fmt::format(", repeated: {} {}s", ValuesText(finding.series, WithSign), NounOf(finding.kind));
   if (GrowsInBytesAlone(finding)) {
     text += ", " + ValuesText(finding.series_bytes, BytesWithSign);
   }
   return text;
+}
+
+}  // namespace
+
+namespace {
+
+// Which frames of a stack have a line of their own.
+struct ShownFrames {
+  std::vector<std::size_t> frames;  // indices, from the innermost
+  std::size_t begin = 0;  // of what is told: frames from here on that have no line are named
+  std::size_t end = 0;    // from here on they are only counted
+};
+
+// The user's frames have a line, and of the others those that tell the finding from another one.
+ShownFrames ShowFrames(const Finding& finding, const OuterFrames& outer, FrameRange telling) {
+  const std::size_t own = finding.user_frame.value_or(0);
+  const bool shows_inner = telling.begin < std::min(own, telling.end);
+  ShownFrames shown;
+  shown.begin = shows_inner ? telling.begin : 0;
+  shown.end = std::min(outer.begin, own + kMostFrames);
+  for (std::size_t i = shows_inner ? telling.begin : own; i < shown.end; ++i) {
+    const bool is_telling = telling.begin <= i && i < telling.end;
+    const bool is_folded = finding.user_frame && i > own && IsFolded(finding.stack[i]);
+    if (is_telling || !is_folded) shown.frames.push_back(i);
+  }
+  const std::size_t more = std::max(shown.end, telling.begin);
+  for (std::size_t i = more; i < std::min(telling.end, more + kMostFrames); ++i) {
+    shown.frames.push_back(i);
+  }
+  return shown;
 }
 
 }  // namespace
@@ -287,36 +350,26 @@ OuterFrames FindOuterFrames(const Finding& finding) {
 
 std::string StackText(const Finding& finding, const TextStyle& style, FrameRange telling) {
   const OuterFrames outer = FindOuterFrames(finding);
-  const std::size_t own = finding.user_frame.value_or(0);
-  const bool shows_inner = telling.begin < std::min(own, telling.end);
-  const std::size_t first = shows_inner ? telling.begin : own;
-  const std::size_t inner_end = std::min(outer.begin, own + kMostFrames);
-  // Of frames that are folded away, those that tell the finding from another one are shown.
-  const std::size_t more_begin = std::max(inner_end, telling.begin);
-  const std::size_t more_end = std::clamp(telling.end, more_begin, more_begin + kMostFrames);
+  const ShownFrames shown = ShowFrames(finding, outer, telling);
+  const std::size_t columns = LabelColumns(finding.stack, shown.frames);
   const std::span<const Frame> stack(finding.stack);
-  const std::size_t columns =
-      std::max(LabelColumns(stack.subspan(first, inner_end - first)),
-               LabelColumns(stack.subspan(more_begin, more_end - more_begin)));
 
   std::string text;
-  for (std::size_t i = first; i < inner_end; ++i) {
-    const bool is_own = finding.user_frame && i == own;
+  std::size_t next = shown.begin;
+  for (const std::size_t i : shown.frames) {
+    const std::span<const Frame> between = stack.subspan(next, i - next);
+    if (i >= shown.end && !between.empty()) text += LeftOutLine(between.size(), style.colour);
+    const bool is_own = finding.user_frame == i;
     const std::string line = FrameLine(stack[i], columns, style);
     text += is_own ? "  > " + Paint(line, Emphasis::kOwnFrame, style.colour) : "    " + line;
     text += '\n';
-    if (is_own && !shows_inner) text += InnerLine(stack.first(own), style.colour);
+    if (i < shown.end) text += InnerLine(between, style.colour);
+    next = i + 1;
   }
-  if (more_begin == more_end)
-    return text + OuterLines(finding, {inner_end, outer.begin}, outer, style.colour);
-  if (more_begin != inner_end) text += LeftOutLine(more_begin - inner_end, style.colour);
-  for (std::size_t i = more_begin; i < more_end; ++i) {
-    text += "    " + FrameLine(stack[i], columns, style) + '\n';
-  }
+  next = std::max(next, std::min(shown.end, outer.begin));
   OuterFrames rest = outer;
-  rest.begin = std::max(outer.begin, more_end);
-  return text +
-         OuterLines(finding, {std::min(more_end, rest.begin), rest.begin}, rest, style.colour);
+  rest.begin = std::max(outer.begin, next);
+  return text + OuterLines(finding, {std::min(next, rest.begin), rest.begin}, rest, style.colour);
 }
 
 std::string FindingText(const Finding& finding, const TextStyle& style, FrameRange telling) {

@@ -97,8 +97,7 @@ void AddRows(std::vector<Row>& rows, const RepeatedFailure& failure) {
   const WindowResult& window = *failure.largest;
   const std::string name = PlainWindowName(window) + IterationsText(failure);
   const auto add = [&](const std::string& component, std::string amount, std::string budget) {
-    rows.push_back({Printable(component.empty() ? "-" : component), std::move(amount),
-                    std::move(budget), Printable(name)});
+    rows.push_back({Printable(component), std::move(amount), std::move(budget), Printable(name)});
   };
   const std::int64_t count = CountNewFreeErrors(window);
   if (count != 0) {
@@ -109,7 +108,7 @@ void AddRows(std::vector<Row>& rows, const RepeatedFailure& failure) {
   }
 }
 
-// Aligns all columns but the last.
+// Aligns all columns but the last. Those of which no row has anything are left out.
 template <std::size_t kColumns>
 std::string TableText(const std::vector<std::array<std::string, kColumns>>& rows) {
   std::array<std::size_t, kColumns> widths = {};
@@ -118,7 +117,9 @@ std::string TableText(const std::vector<std::array<std::string, kColumns>>& rows
   }
   std::string table;
   for (const auto& row : rows) {
-    for (std::size_t i = 0; i + 1 < kColumns; ++i) table += "  " + PadRight(row[i], widths[i]);
+    for (std::size_t i = 0; i + 1 < kColumns; ++i) {
+      if (widths[i] != 0) table += "  " + PadRight(row[i].empty() ? "-" : row[i], widths[i]);
+    }
     table += "  " + row.back() + '\n';
   }
   return table;
@@ -181,6 +182,7 @@ std::string FailureTable(std::vector<RepeatedFailure> failures) {
 std::string CauseTable(const std::vector<Cause>& causes, const std::string& base_directory,
                        std::size_t most) {
   std::vector<CauseRow> rows;
+  const std::vector<std::string> sites = SiteTexts(causes, base_directory);
   for (const Cause& cause : causes) {
     if (rows.size() >= most) break;
     const WindowResult window = InAllWindows(cause);
@@ -193,9 +195,8 @@ std::string CauseTable(const std::vector<Cause>& causes, const std::string& base
       amounts.push_back(excess.amount);
       budget = excess.budget;
     }
-    rows.push_back({Printable(component.empty() ? "-" : component),
-                    Printable(fmt::format("{}", fmt::join(amounts, ", "))), Printable(budget),
-                    WindowCountText(cause), Printable(SiteText(cause, base_directory))});
+    rows.push_back({Printable(component), Printable(fmt::format("{}", fmt::join(amounts, ", "))),
+                    Printable(budget), WindowCountText(cause), Printable(sites[rows.size()])});
   }
   std::string table = TableText(rows);
   if (causes.size() > rows.size()) {

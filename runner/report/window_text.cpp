@@ -11,6 +11,7 @@
 
 #include "runner/base/word_table.h"
 #include "runner/region/amount.h"
+#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {
@@ -113,7 +114,7 @@ void AddProgram(const RunResult& result, Colour colour, std::vector<std::string>
 std::string Subject(const RunResult& result, Colour colour) {
   if (HasTests(result)) return TestsText(result) + ": " + TestVerdicts(result, colour);
   if (result.tracing.boundaries != BoundarySource::kNone) return "no test ran";
-  return "no test boundaries, program window only";
+  return "no test boundaries, so only the program was judged";
 }
 
 bool AnyWindow(const RunResult& result, Verdict verdict) {
@@ -174,8 +175,10 @@ std::string WindowName(const WindowResult& window) {
 
 std::string FirstNames(const std::vector<std::string>& names) {
   constexpr std::size_t kMostNames = 3;
+  constexpr std::size_t kLongName = 80;
   const std::size_t shown = std::min(names.size(), kMostNames);
-  const std::vector<std::string> first(names.begin(), names.begin() + std::ptrdiff_t(shown));
+  std::vector<std::string> first;
+  for (std::size_t i = 0; i < shown; ++i) first.push_back(CutMiddle(names[i], kLongName));
   std::string text = fmt::format("{}", fmt::join(first, ", "));
   if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
   return text;

@@ -150,8 +150,8 @@ WindowResult JudgedProcess::ResultOf(const WindowCopy& window) {
                            window.kind == WindowKind::kProgram || window.id == unanswered_window_;
   if (!is_unjudged) return judge_.JudgeWithoutBlocks(window);
   if (++judged_at_end_ <= kMostJudgedAtEnd) return judge_.Judge(window, {});
-  return judge_.MakeInconclusive(window,
-                                 "too many windows were open at the program's end to judge each");
+  return judge_.MakeInconclusive(
+      window, "too many tests and suites were open at the program's end to judge each");
 }
 
 // A window is closed before its question is seen. If the process was killed in between, the window

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace leakgate {
 namespace {
@@ -158,6 +159,17 @@ bool HasBracketOperator(std::string_view function) {
          function.find("operator-") != std::string_view::npos;
 }
 
+// Returns the name with aliases of the standard library, and its template arguments and then its
+// parameters cut where it is long.
+std::string Shortened(std::string_view function) {
+  std::string readable = WithStandardAliases(function);
+  if (readable.size() > kLongSignature && !HasBracketOperator(readable)) {
+    readable = WithBracketsAs("<..>", readable, '<', '>');
+  }
+  if (readable.size() > kLongSignature) readable = WithBracketsAs("(..)", readable, '(', ')');
+  return readable;
+}
+
 std::string ParseQualifiedName(std::string_view function) {
   std::size_t begin = 0;
   std::size_t at = 0;
@@ -233,13 +245,29 @@ std::string ShortName(std::string_view function) {
 }
 
 std::string ReadableSignature(std::string_view function) {
-  std::string readable = WithStandardAliases(function);
-  if (readable.size() > kLongSignature && !HasBracketOperator(readable)) {
-    readable = WithBracketsAs("<..>", readable, '<', '>');
-  }
-  if (readable.size() > kLongSignature) readable = WithBracketsAs("(..)", readable, '(', ')');
+  std::string readable = Shortened(function);
   if (readable.size() > kLongestSignature) readable = ShortName(function);
-  return readable;
+  return CutMiddle(readable, kLongestSignature);
+}
+
+std::string ReadableName(std::string_view function) {
+  return CutMiddle(Shortened(QualifiedNameOf(function)), kLongSignature);
+}
+
+std::string CutMiddle(std::string_view text, std::size_t most) {
+  constexpr std::string_view kCut = " ... ";
+  std::vector<std::size_t> characters;  // where each begins
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool goes_on = (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
+    if (!goes_on) characters.push_back(i);
+  }
+  if (characters.size() <= std::max(most, kCut.size())) return std::string(text);
+  const std::size_t kept = std::max(most, kCut.size()) - kCut.size();
+  const std::size_t head = characters[kept / 2];
+  const std::size_t tail_length = kept - kept / 2;
+  const std::size_t tail =
+      tail_length == 0 ? text.size() : characters[characters.size() - tail_length];
+  return std::string(text.substr(0, head)).append(kCut).append(text.substr(tail));
 }
 
 }  // namespace leakgate

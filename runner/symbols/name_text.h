@@ -2,6 +2,7 @@
 // files. Pure.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -30,7 +31,13 @@ namespace leakgate {
 [[nodiscard]] std::string ShortName(std::string_view function);
 
 // Returns the whole signature with std::string spelt so, and where it is still long,
-// template arguments as "<..>", then parameters as "(..)".
+// template arguments as "<..>", then parameters as "(..)", then cut in the middle.
 [[nodiscard]] std::string ReadableSignature(std::string_view function);
+
+// Returns the qualified name, shortened likewise where it is long.
+[[nodiscard]] std::string ReadableName(std::string_view function);
+
+// Returns `text` with " ... " for its middle if it has more than `most` code points.
+[[nodiscard]] std::string CutMiddle(std::string_view text, std::size_t most);
 
 }  // namespace leakgate

@@ -79,7 +79,7 @@ TEST_P(ConfirmationTest, WhatGrowsEachTimeFailsTheRunAfterTheProgram) {
   EXPECT_THAT(TextsOf(window, "disposition"), Contains("steady"));
   EXPECT_EQ(run.report["program"]["exit_code"], 0);
   EXPECT_EQ(run.command.exit_code, 1);
-  EXPECT_THAT(run.command.standard_error, HasSubstr("repeated: +1 +1 +1 +1 +1 blocks"));
+  EXPECT_THAT(run.command.standard_error, HasSubstr("retained, grows by 1 block each time (in "));
 }
 
 TEST_P(ConfirmationTest, WhatIsMadeOncePasses) {

@@ -128,7 +128,8 @@ TEST(LaunchSearchTest, PassesWhereAScriptsChildOnlyListsItsTests) {
   const GatedRun run =
       RunGated({"sh", "-c", "(" + FixturePath("launch_suite") + " --gtest_list_tests); exit 0"});
   EXPECT_EQ(run.command.exit_code, 0);
-  EXPECT_THAT(run.command.standard_error, HasSubstr("no test boundaries, program window only"));
+  EXPECT_THAT(run.command.standard_error,
+              HasSubstr("no test boundaries, so only the program was judged"));
 }
 
 TEST(LaunchSearchTest, PassesWhereAnotherLeakgateGatesTheTests) {

@@ -27,10 +27,11 @@ const std::vector<CommandProse>& AllProse() {
                   "leakgate framework", "leakgate completion bash|zsh|fish",
                   "leakgate man [COMMAND...]"},
        .exit_lead = "leakgate run passes on the program's own if that is not 0; else",
-       .exit_codes = {{"0", "every window is within its budget, or the command is done"},
-                      {"1", "over budget"},
-                      {"2", "bad command line, no such program, a bad budget file or result"},
-                      {"3", "inconclusive: what could not be measured is never a pass"}},
+       .exit_codes =
+           {{"0", "every test, suite and program is within its budget, or the command is done"},
+            {"1", "over budget"},
+            {"2", "bad command line, no such program, a bad budget file or result"},
+            {"3", "inconclusive: what could not be measured is never a pass"}},
        .files = {{"NAME.leakgate.json",
                   "A budget file: leakgate budget schema prints what it may hold."}},
        .examples =
@@ -41,12 +42,14 @@ const std::vector<CommandProse>& AllProse() {
                   "allows",
        .usages = {"leakgate run [OPTIONS] -- BINARY [ARGS...]"},
        .description = {"The binary needs no rebuild; its input, output, arguments and signals are "
-                       "its own. Of any other program the whole run is one window."},
+                       "its own. Any other program is judged as a whole."},
        .exit_lead = "the program's own if that is not 0 (128+n for signal n), else",
-       .exit_codes = {{"0", "every window is within its budget; unconfirmed ones are reported"},
-                      {"1", "a window is over budget"},
-                      {"2", "bad command line or budget file, or no such program"},
-                      {"3", "inconclusive: refused, not measured in full, or timed out"}},
+       .exit_codes =
+           {{"0",
+             "every test, suite and program is within its budget; unconfirmed ones are reported"},
+            {"1", "a test, a suite or the program is over budget"},
+            {"2", "bad command line or budget file, or no such program"},
+            {"3", "inconclusive: refused, not measured in full, or timed out"}},
        .environment =
            {{"NO_COLOR", "Unless it is empty, nothing is coloured."},
             {"TERM", "Of a terminal that is dumb or not named, only lines are written."},
@@ -152,7 +155,7 @@ const std::vector<CommandProse>& AllProse() {
        .exit_codes =
            {{"0", "no run failed, and all that was expected is there"},
             {"1",
-             "a run failed: a window is over budget, or its program failed. With --warn-only a "
+             "a run failed: a test is over budget, or its program failed. With --warn-only a "
              "run fails for its program only"},
             {"2", "bad command line, or a result that cannot be read; nothing is written"},
             {"3", "inconclusive: a run was, or a shard is missing, or there is no run"}},

@@ -30,19 +30,20 @@ Rule RuleOf(const Violation& violation) {
 
 std::string_view WordsOf(Rule rule) {
   if (rule == Rule::kLost) return "lost";
-  if (rule == Rule::kSteady) return "retained, more with each repetition,";
+  if (rule == Rule::kSteady) return "retained, growing each time,";
   if (rule == Rule::kOverLimit) return "left mapped";
   return "outstanding";
 }
 
-// Returns, for each limit that is exceeded, such a text with its component:
-// "HttpTest.Get: 128 B in 2 blocks lost, budget 0 B (net.json:14)".
+// Returns, for each component, what is over in the window, such as
+// "HttpTest.Get: 128 B in 2 blocks lost, budget 64 B (net.json:14)".
 std::map<std::string, std::string> BudgetLines(const WindowResult& window,
                                                const std::string& root) {
   std::map<std::string, std::string> lines;
   for (const Excess& excess : Excesses(window)) {
-    const std::string line = fmt::format("{}: {}, {} ({})", WindowName(window), excess.amount,
-                                         excess.budget, fmt::join(excess.sources, ", "));
+    const std::string sources = SourcesText(excess);
+    const std::string line = fmt::format("{}: {}{}", WindowName(window), ExcessText(excess),
+                                         sources.empty() ? "" : " (" + sources + ")");
     lines[excess.component] += Printable(WithRelativePaths(line, root)) + '\n';
   }
   return lines;
@@ -158,7 +159,8 @@ class WindowIssues {
 
   void VisitLimit(const Violation& violation, const Excess& excess) {
     Issue issue = New(RuleOf(violation));
-    issue.title = Printable(excess.amount) + InWindow() + Printable(", " + excess.budget);
+    issue.title = Printable(excess.amount) + InWindow();
+    if (!excess.budget.empty()) issue.title += Printable(", " + excess.budget);
     issue.details = budget_lines_.at(violation.component);
     for (const std::string& left : window_.left_behind) {
       issue.details += Printable("left behind: " + left) + '\n';

@@ -70,14 +70,14 @@ void AddProperties(JunitCase& test, const WindowResult& window) {
   test.properties.emplace_back("peak_live_bytes", std::to_string(window.peak_live_bytes));
 }
 
-// Returns "128 B in 2 blocks lost, budget 0 B; ...".
+// Returns "128 B in 2 blocks lost; 64 KiB live at the peak, budget 32 KiB".
 std::string OverBudgetMessage(const WindowResult& window) {
   std::vector<std::string> parts;
   for (const FreeErrorResult& error : window.free_errors) {
     if (error.baseline != BaselineState::kKnown) parts.push_back(error.text);
   }
   for (const Excess& excess : Excesses(window)) {
-    parts.push_back(fmt::format("{}, {}", excess.amount, excess.budget));
+    parts.push_back(ExcessText(excess));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }

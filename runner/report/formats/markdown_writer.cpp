@@ -129,9 +129,10 @@ class MarkdownWriter {
                             Cell(window.budget->component), FormatCount(count, "freeing error")));
     }
     for (const Excess& excess : Excesses(window)) {
-      rows_.Add(fmt::format("| {} | {} | {} | {} ({}) |\n", name, Cell(excess.component),
-                            Cell(excess.amount), Cell(excess.budget),
-                            Cell(fmt::format("{}", fmt::join(excess.sources, ", ")))));
+      const std::string budget =
+          excess.budget.empty() ? "" : Cell(excess.budget) + " (" + Cell(SourcesText(excess)) + ")";
+      rows_.Add(fmt::format("| {} | {} | {} | {} |\n", name, Cell(excess.component),
+                            Cell(excess.amount), budget));
     }
   }
 

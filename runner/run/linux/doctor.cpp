@@ -116,9 +116,10 @@ Check CheckFramework(TestFramework framework) {
     case TestFramework::kNone:
       break;
   }
-  return {CheckResult::kWarning, "tests",
-          "no GoogleTest found in the file, so the whole run is one window; name the test binary "
-          "itself, unless a library of its own has GoogleTest"};
+  return {
+      CheckResult::kWarning, "tests",
+      "no GoogleTest found in the file, so the program is judged as a whole; name the test binary "
+      "itself, unless a library of its own has GoogleTest"};
 }
 
 Check CheckSymbols(const DebugFacts& facts) {

@@ -127,7 +127,7 @@ TEST(ProgramBudgetTest, RefusesTwoFilesThatLimitIt) {
                        GoodBudget("b.leakgate.json", kProgramLimits)},
                       "/build/all_tests");
   const std::string message =
-      "b.leakgate.json:2:53: limits.program: a.leakgate.json:2 limits the program window of "
+      "b.leakgate.json:2:53: limits.program: a.leakgate.json:2 limits the program "
       "all_tests "
       "as well; remove one of the two, or narrow \"binaries\" in one of the files";
 

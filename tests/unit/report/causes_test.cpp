@@ -30,7 +30,7 @@ TEST(CausesTest, OneCallSiteIsOneCauseOfAllItsTests) {
   ASSERT_THAT(causes, SizeIs(1));
   EXPECT_THAT(causes[0].windows, testing::ElementsAre(&windows[0], &windows[2]));
   EXPECT_EQ(causes[0].amount, (Amount{256, 4}));
-  EXPECT_EQ(SiteText(causes[0], sample::kProject), "net::Pool::Grow (src/net/pool.cc:88)");
+  EXPECT_EQ(SiteTexts(causes, sample::kProject).front(), "net::Pool::Grow (src/net/pool.cc:88)");
   const WindowResult all = InAllWindows(causes[0]);
   EXPECT_EQ(all.violations.front().amount, (Amount{256, 4}));
 }
@@ -90,7 +90,7 @@ TEST(CausesTest, ALimitThatNoCallSiteExplainsIsACauseOfOneTest) {
   const std::vector<Cause> causes = CollectCauses(windows);
   ASSERT_THAT(causes, SizeIs(2));
   EXPECT_THAT(causes[0].windows, SizeIs(1));
-  EXPECT_EQ(SiteText(causes[0], ""), "");
+  EXPECT_EQ(SiteTexts(causes, "").front(), "");
 }
 
 TEST(CausesTest, IterationsOfATestAreOneTest) {

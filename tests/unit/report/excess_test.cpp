@@ -36,26 +36,27 @@ TEST(ExcessTest, TellsTheOutstandingAmountAndTheBudget) {
 }
 
 TEST(ExcessTest, TellsALimitOnBlocksInBlocks) {
-  EXPECT_EQ(Excesses(WindowWith({Over("outstanding_blocks", 2, 1)}))[0].budget, "budget 1 block");
+  EXPECT_EQ(Excesses(WindowWith({Over("outstanding_blocks", 2, 1, kNet14)}))[0].budget,
+            "budget 1 block");
 }
 
 TEST(ExcessTest, TellsBytesAndBlocksTogether) {
-  const std::vector<Excess> excesses =
-      Excesses(WindowWith({Over("outstanding_bytes", 128, 64), Over("outstanding_blocks", 2, 1)}));
+  const std::vector<Excess> excesses = Excesses(WindowWith(
+      {Over("outstanding_bytes", 128, 64, kNet14), Over("outstanding_blocks", 2, 1, kNet14)}));
 
   ASSERT_THAT(excesses, SizeIs(1));
   EXPECT_EQ(excesses[0].budget, "budget 64 B and 1 block");
 }
 
 TEST(ExcessTest, TellsABudgetOfNothingInOneNumber) {
-  const std::vector<Excess> excesses =
-      Excesses(WindowWith({Over("outstanding_bytes", 128, 0), Over("outstanding_blocks", 2, 0)}));
+  const std::vector<Excess> excesses = Excesses(WindowWith(
+      {Over("outstanding_bytes", 128, 0, kNet14), Over("outstanding_blocks", 2, 0, kNet14)}));
 
   EXPECT_EQ(excesses[0].budget, "budget 0 B");
 }
 
 TEST(ExcessTest, TellsGrowthWithItsSign) {
-  const WindowResult window = WindowWith({Over("growth_bytes", 64, 32, {}, {64, -1})});
+  const WindowResult window = WindowWith({Over("growth_bytes", 64, 32, kNet14, {64, -1})});
 
   EXPECT_EQ(Excesses(window)[0].amount, "growth +64 B (-1 block)");
   EXPECT_EQ(Excesses(window)[0].budget, "budget 32 B");
@@ -75,9 +76,12 @@ TEST(ExcessTest, NamesTheLineThatSetsTheLimit) {
               ElementsAre("net.json:14"));
 }
 
-TEST(ExcessTest, NamesTheDefaultPolicy) {
-  EXPECT_THAT(Excesses(WindowWith({Over("outstanding_bytes", 128, 0)}))[0].sources,
-              ElementsAre("default policy"));
+TEST(ExcessTest, NamesNoBudgetWhereNoFileSetsALimit) {
+  const Excess excess = Excesses(WindowWith({Over("lost_bytes", 128, 0)}))[0];
+
+  EXPECT_EQ(excess.budget, "");
+  EXPECT_THAT(excess.sources, IsEmpty());
+  EXPECT_EQ(ExcessText(excess), "128 B in 2 blocks lost");
 }
 
 TEST(ExcessTest, NamesASharedLineOnceAndDifferentLinesAll) {
@@ -101,7 +105,8 @@ TEST(ExcessTest, CarriesAnOverridesReasonOnce) {
 }
 
 TEST(ExcessTest, IsExactWhereRoundedNumbersWouldLookEqual) {
-  const WindowResult window = WindowWith({Over("outstanding_bytes", 20481, 20480, {}, {20481, 1})});
+  const WindowResult window =
+      WindowWith({Over("outstanding_bytes", 20481, 20480, kNet14, {20481, 1})});
 
   EXPECT_EQ(Excesses(window)[0].amount, "20481 B in 1 block outstanding");
   EXPECT_EQ(Excesses(window)[0].budget, "budget 20480 B");
@@ -118,7 +123,7 @@ class QuantityTest : public testing::TestWithParam<QuantityCase> {};
 
 TEST_P(QuantityTest, IsToldInItsOwnWords) {
   const std::vector<Excess> excesses =
-      Excesses(WindowWith({Over(GetParam().metric, GetParam().actual, 1)}));
+      Excesses(WindowWith({Over(GetParam().metric, GetParam().actual, 1, kNet14)}));
 
   ASSERT_THAT(excesses, SizeIs(1));
   EXPECT_EQ(excesses[0].amount, GetParam().amount);
@@ -130,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         QuantityCase{"lost_blocks", 2, "128 B in 2 blocks lost", "budget 1 block"},
         QuantityCase{"retained_blocks", 2, "128 B in 2 blocks retained", "budget 1 block"},
-        QuantityCase{"steady_blocks", 2, "128 B in 2 blocks retained, more with each repetition",
+        QuantityCase{"steady_blocks", 2, "128 B in 2 blocks retained, growing each time",
                      "budget 1 block"},
         QuantityCase{"allocated_blocks", 2, "128 B in 2 blocks allocated", "budget 1 block"},
         QuantityCase{"peak_bytes", 64, "64 B live at the peak", "budget 1 B"},
@@ -156,7 +161,7 @@ TEST(ExcessTest, LeavesOutTheMappingsWhereTheReportDoesNotTellThem) {
 }
 
 TEST(ExcessTest, IsExactForGrowthToo) {
-  const WindowResult window = WindowWith({Over("growth_bytes", 20481, 20480, {}, {20481, 1})});
+  const WindowResult window = WindowWith({Over("growth_bytes", 20481, 20480, kNet14, {20481, 1})});
 
   EXPECT_EQ(Excesses(window)[0].amount, "growth +20481 B (+1 block)");
 }

@@ -67,12 +67,31 @@ TEST(FindingFateTest, ShowsWhatEachRepetitionAdded) {
   EXPECT_EQ(FateText(finding), "retained, unconfirmed, repeated: +1 +0 -2 blocks");
 }
 
-TEST(FindingFateTest, ShowsTheFirstFiveOfALongSeries) {
+TEST(FindingFateTest, SaysByHowMuchItGrowsEachTime) {
   Finding finding = RetainedFinding(Disposition::kSteady);
   finding.series = std::vector<std::int64_t>(63, 1);
   finding.series_bytes = std::vector<std::int64_t>(63, 64);
+  EXPECT_EQ(FateText(finding), "retained, grows by 1 block each time");
 
-  EXPECT_EQ(FateText(finding), "retained, grows, repeated: +1 +1 +1 +1 +1 blocks");
+  finding.series[7] = 3;
+  EXPECT_EQ(FateText(finding), "retained, grows by 1 to 3 blocks each time");
+}
+
+TEST(FindingFateTest, SaysByHowManyBytesABlockGrowsEachTime) {
+  Finding finding = RetainedFinding(Disposition::kSteady);
+  finding.series = {0, 0, 0};
+  finding.series_bytes = {64, 64, 64};
+  EXPECT_EQ(FateText(finding), "retained, grows by 64 B each time");
+
+  finding.series_bytes = {64, 128, 64};
+  EXPECT_EQ(FateText(finding), "retained, grows by 64 B to 128 B each time");
+}
+
+TEST(FindingFateTest, ShowsTheFirstFiveOfALongSeriesThatDoesNotGrowEachTime) {
+  Finding finding = RetainedFinding(Disposition::kSteady);
+  finding.series = {1, 0, 1, 0, 1, 0, 1, 0};
+
+  EXPECT_EQ(FateText(finding), "retained, grows, repeated: +1 +0 +1 +0 +1 blocks");
 }
 
 TEST(FindingFateTest, ShowsTheBytesOfABlockThatGrows) {

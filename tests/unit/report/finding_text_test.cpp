@@ -73,6 +73,31 @@ TEST(FindingTextTest, NamesARecursiveWayThroughOnce) {
   EXPECT_THAT(TextOf(finding), HasSubstr("through a\n"));
 }
 
+TEST(FindingTextTest, FoldsFramesOfTheCppLibraryAndOfTheCompilerBetweenTheUsers) {
+  const Finding finding = FindingWith(
+      {FrameOf("Own()", "a.cc", 1), FrameOf("std::function<void ()>::operator()() const"),
+       FrameOf("std::for_each<int*, void (*)()>(int*, int*, void (*)())"),
+       FrameOf("Caller()", "a.cc", 2), FrameOf("non-virtual thunk to Base::Call()"),
+       FrameOf("Outer()", "a.cc", 3)});
+
+  EXPECT_THAT(TextOf(finding), HasSubstr("  > Own()     a.cc:1\n"
+                                         "    Caller()  a.cc:2\n"
+                                         "      through std::for_each, std::function::operator()\n"
+                                         "    Outer()   a.cc:3\n"
+                                         "      through Base::Call\n"));
+}
+
+TEST(FindingTextTest, FoldsNoFrameByWhichTwoFindingsDiffer) {
+  const Frame own = FrameOf("Own()", "a.cc", 1);
+  const Frame caller = FrameOf("Caller()", "a.cc", 2);
+  const Finding one = FindingWith({own, FrameOf("std::visit<A>()", "", 0), caller});
+  const Finding other = FindingWith({own, FrameOf("std::visit<B>()", "", 0), caller});
+
+  const std::string text = FirstFindingsText({&one, &other}, "more finding", {kPlain, ""});
+  EXPECT_THAT(text, HasSubstr("\n    std::visit<A>()"));
+  EXPECT_THAT(text, HasSubstr("\n    std::visit<B>()"));
+}
+
 TEST(FindingTextTest, TellsGoogleTestAndMainInOneLine) {
   EXPECT_THAT(TextOf(PoolFinding()), HasSubstr("\n    ... 5 frames of GoogleTest and main\n"));
   EXPECT_THAT(TextOf(PoolFinding()), Not(HasSubstr("testing::")));

@@ -163,8 +163,10 @@ TEST(SummaryTest, SaysThatNoTestRan) {
 }
 
 TEST(SummaryTest, SaysThatThereIsTheProgramWindowOnly) {
-  EXPECT_THAT(Summary(RunOf({ProgramWindow()}, BoundarySource::kNone)),
-              StartsWith("leakgate: no test boundaries, program window only; program not gated; "));
+  EXPECT_THAT(
+      Summary(RunOf({ProgramWindow()}, BoundarySource::kNone)),
+      StartsWith(
+          "leakgate: no test boundaries, so only the program was judged; program not gated; "));
 }
 
 TEST(SummaryTest, NeverReadsAsAPassWhenTheRunIsInconclusive) {
@@ -186,7 +188,7 @@ TEST(SummaryTest, ListsFailingWindowsByComponent) {
 
   EXPECT_THAT(Summary(RunOf({disk, FailingTest(), FailingUncoveredTest("A.B")})),
               EndsWith("s\n"
-                       "  -        128 B in 2 blocks lost         budget 0 B  A.B\n"
+                       "  -        128 B in 2 blocks lost         -           A.B\n"
                        "  net      128 B in 2 blocks outstanding  budget 0 B  HttpTest.KeepAlive\n"
                        "  storage  48 B in 1 block outstanding    budget 0 B  DiskTest.Reopen\n"));
 }
@@ -407,9 +409,9 @@ TEST(SummaryTest, TellsACauseOfManyTestsOnce) {
   EXPECT_THAT(Lines(text), testing::Le(60));
   EXPECT_THAT(text, HasSubstr("Failure in 40 tests: A.T0, A.T4, A.T8 and 37 more\n"));
   EXPECT_THAT(text, HasSubstr("160 tests: 160 over budget; from 4 causes; gating"));
-  EXPECT_THAT(text,
-              HasSubstr("  -  5120 B in 80 blocks lost  budget 0 B  40 tests  net::Pool::Grow "
-                        "(src/net/pool.cc:3)\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("  5120 B in 80 blocks lost  40 tests  net::Pool::Grow (src/net/pool.cc:3)\n"));
 }
 
 TEST(SummaryTest, SaysHowManyCausesItLeavesOut) {

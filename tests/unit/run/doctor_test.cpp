@@ -18,7 +18,7 @@ TEST(ExaminationTest, TellsWhereTestBoundariesComeFrom) {
 TEST(ExaminationTest, WarnsOfAFileWithoutGoogleTest) {
   const Check check = CheckFramework(TestFramework::kNone);
   EXPECT_EQ(check.result, CheckResult::kWarning);
-  EXPECT_THAT(check.text, HasSubstr("the whole run is one window"));
+  EXPECT_THAT(check.text, HasSubstr("the program is judged as a whole"));
 }
 
 TEST(ExaminationTest, WarnsOfAStrippedFile) {

@@ -80,5 +80,26 @@ TEST(ReadableSignatureTest, DoesNotTakeAnOperatorForABracket) {
   EXPECT_EQ(ReadableSignature("net::operator<<(" + parameters + ")"), "net::operator<<(..)");
 }
 
+TEST(ReadableNameTest, CutsTemplateArgumentsBeforeTheMiddle) {
+  const std::string arguments(100, 'x');
+  EXPECT_EQ(ReadableName("int net::Map<" + arguments + ">::Put(int)"), "net::Map<..>::Put");
+  EXPECT_EQ(ReadableName("net::Map<int>::Put(int)"), "net::Map<int>::Put");
+  EXPECT_EQ(ReadableName("net::" + std::string(100, 'a') + "::" + std::string(100, 'b')).size(),
+            80);
+}
+
+TEST(CutMiddleTest, KeepsTheBeginningAndTheEnd) {
+  EXPECT_EQ(CutMiddle("0123456789", 10), "0123456789");
+  EXPECT_EQ(CutMiddle("0123456789", 9), "01 ... 89");
+  EXPECT_EQ(CutMiddle("0123456789", 8), "0 ... 89");
+  EXPECT_EQ(CutMiddle("0123456789", 0), " ... ");
+  EXPECT_EQ(CutMiddle("", 0), "");
+}
+
+TEST(CutMiddleTest, KeepsCharactersWhole) {
+  EXPECT_EQ(CutMiddle("äöüäöüäöüä", 9), "äö ... üä");
+  EXPECT_EQ(CutMiddle("äöü", 3), "äöü");
+}
+
 }  // namespace
 }  // namespace leakgate
