@@ -175,7 +175,10 @@ const BudgetFile* OwnerOfFrame(const std::vector<const BudgetFile*>& files,
 bool IsUserFrame(const Frame& frame) { return OriginOf(frame) == FrameOrigin::kUser; }
 
 std::optional<std::size_t> FindUserFrame(const std::vector<Frame>& stack) {
-  const auto found = std::find_if(stack.begin(), stack.end(), IsUserFrame);
+  auto found = std::find_if(stack.begin(), stack.end(), [](const Frame& frame) {
+    return frame.wrapper == Wrapper::kNo && IsUserFrame(frame);
+  });
+  if (found == stack.end()) found = std::find_if(stack.begin(), stack.end(), IsUserFrame);
   if (found == stack.end()) return std::nullopt;
   return static_cast<std::size_t>(found - stack.begin());
 }
@@ -183,7 +186,7 @@ std::optional<std::size_t> FindUserFrame(const std::vector<Frame>& stack) {
 const BudgetFile* OwnerOf(const std::vector<const BudgetFile*>& files,
                           const std::vector<Frame>& stack) {
   for (const Frame& frame : stack) {
-    if (!IsUserFrame(frame)) continue;
+    if (frame.wrapper != Wrapper::kNo || !IsUserFrame(frame)) continue;
     if (const BudgetFile* owner = OwnerOfFrame(files, NamedFrame(frame))) return owner;
   }
   const auto unowned = std::find_if(files.begin(), files.end(), [](const BudgetFile* file) {

@@ -146,6 +146,7 @@ struct BudgetFile {
   std::vector<std::string> binaries;  // globs of file names; empty: every binary
   CodePatterns code;
   std::vector<ProcessPattern> processes;
+  std::vector<std::string> wrappers;  // patterns of functions that allocate for their callers
   std::optional<FreeBy> free_by;
   std::optional<Confirm> confirm;
   std::optional<ThreadScope> thread_scope;

@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view kComponentExample = R"("net")";
 constexpr std::string_view kBinariesExample = R"("net_*")";
 constexpr std::string_view kProcessesExample = R"("helper*")";
+constexpr std::string_view kWrappersExample = R"("xmalloc")";
 constexpr std::string_view kPathsExample = R"("src/net/*")";
 constexpr std::string_view kFunctionsExample = R"("net::*")";
 constexpr std::string_view kModulesExample = R"("libnet.so*")";
@@ -69,6 +70,7 @@ std::vector<JsonField> FieldsOf(BudgetFile& budget) {
       {"binaries", Into(budget.binaries, ReadTexts, kBinariesExample)},
       {"code", Into(budget.code, ReadCode)},
       {"processes", Into(budget.processes, ReadProcesses)},
+      {"wrappers", Into(budget.wrappers, ReadTexts, kWrappersExample)},
       {"free_by", Into(budget.free_by, ReadWord<FreeBy>)},
       {"confirm", Into(budget.confirm, ReadWord<Confirm>)},
       {"threads", Into(budget.thread_scope, ReadWord<ThreadScope>)},

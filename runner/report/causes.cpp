@@ -107,9 +107,7 @@ Amount ExplainedBy(const CausePart& part, const Violation& violation) {
 
 struct GrowingCause {
   CausePart worst;
-  Amount amount;
-  std::vector<Violation> violations;
-  std::vector<const WindowResult*> windows;
+  Cause cause;  // without what is of the worst part
   std::unordered_set<std::string> names;
 };
 
@@ -123,14 +121,15 @@ std::vector<Violation> ViolationsOf(const CausePart& part) {
   return violations;
 }
 
-void AddViolations(const CausePart& part, std::vector<Violation>& all) {
-  for (Violation& violation : ViolationsOf(part)) {
+// `has_site` tells whether the call site explains them.
+void AddViolations(std::vector<Violation> violations, bool has_site, std::vector<Violation>& all) {
+  for (Violation& violation : violations) {
     const auto known = std::find_if(all.begin(), all.end(), [&](const Violation& one) {
       return one.metric == violation.metric && one.component == violation.component;
     });
     if (known == all.end()) {
       all.push_back(std::move(violation));
-    } else if (HasSite(part) && PermitsNothing(violation)) {
+    } else if (has_site && PermitsNothing(violation)) {
       SetAmount(known->amount + violation.amount, *known);
     } else if (violation.actual > known->actual) {
       *known = std::move(violation);
@@ -155,6 +154,13 @@ WindowResult Reduced(const CausePart& part) {
   return window;
 }
 
+void AddWindow(const WindowResult& window, Cause& cause) {
+  cause.windows.push_back(&window);
+  ++cause.count;
+  if (cause.first_names.size() < Cause::kNamed) cause.first_names.push_back(WindowName(window));
+  cause.are_tests = cause.are_tests && window.kind == WindowKind::kTest;
+}
+
 // Returns a finding of the cause's call site; nullptr if none explains it.
 const Finding* SiteOf(const Cause& cause) {
   const WindowResult& window = cause.worst;
@@ -173,24 +179,32 @@ std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
     for (auto& [key, part] : parts) {
       const auto [known, is_new] = index.try_emplace(key, growing.size());
       if (is_new) growing.emplace_back();
-      GrowingCause& cause = growing[known->second];
-      cause.amount += part.amount;
-      AddViolations(part, cause.violations);
-      if (cause.names.insert(PlainWindowName(window)).second) cause.windows.push_back(&window);
-      if (!is_new && part.amount.bytes <= cause.worst.amount.bytes) continue;
-      cause.worst = std::move(part);
+      GrowingCause& grown = growing[known->second];
+      grown.cause.key = key;
+      grown.cause.amount += part.amount;
+      AddViolations(ViolationsOf(part), HasSite(part), grown.cause.violations);
+      if (grown.names.insert(PlainWindowName(window)).second) AddWindow(window, grown.cause);
+      if (!is_new && part.amount.bytes <= grown.worst.amount.bytes) continue;
+      grown.worst = std::move(part);
     }
   }
-  std::stable_sort(
-      growing.begin(), growing.end(),
-      [](const GrowingCause& a, const GrowingCause& b) { return a.amount.bytes > b.amount.bytes; });
   std::vector<Cause> causes;
-  for (GrowingCause& cause : growing) {
-    const WindowResult* const whole = cause.worst.window;
-    causes.push_back({Reduced(cause.worst), whole, cause.amount, std::move(cause.violations),
-                      std::move(cause.windows)});
+  for (GrowingCause& grown : growing) {
+    grown.cause.worst = Reduced(grown.worst);
+    grown.cause.worst_amount = grown.worst.amount;
+    grown.cause.whole = grown.worst.window;
+    causes.push_back(std::move(grown.cause));
   }
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const Cause& a, const Cause& b) { return a.amount.bytes > b.amount.bytes; });
   return causes;
+}
+
+void AddTotals(const Cause& cause, Cause& total) {
+  const bool has_site = !cause.worst.findings.empty() || !cause.worst.mappings.empty();
+  total.amount += cause.amount;
+  total.are_tests = total.are_tests && cause.are_tests;
+  AddViolations(cause.violations, has_site, total.violations);
 }
 
 std::string ToldCauses::Tell(const WindowResult& window) {
@@ -211,10 +225,7 @@ WindowResult InAllWindows(const Cause& cause) {
 }
 
 std::string WindowCountText(const Cause& cause) {
-  const bool are_tests =
-      std::all_of(cause.windows.begin(), cause.windows.end(),
-                  [](const WindowResult* window) { return window->kind == WindowKind::kTest; });
-  return FormatCount(static_cast<std::int64_t>(cause.windows.size()), are_tests ? "test" : "place");
+  return FormatCount(cause.count, cause.are_tests ? "test" : "place");
 }
 
 std::vector<std::string> SiteTexts(const std::vector<Cause>& causes,

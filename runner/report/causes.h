@@ -15,20 +15,30 @@
 namespace leakgate {
 
 struct Cause {
+  static constexpr std::size_t kNamed = 3;
+
+  std::string key;  // tells causes apart, in any run
   // Of the failing windows, the one with most bytes of it; it has only what belongs to this cause.
   WindowResult worst;
-  const WindowResult* whole = nullptr;  // that window, with all that it has
+  const WindowResult* whole = nullptr;  // that window, with all that it has; null: not at hand
+  Amount worst_amount;                  // in that window
   Amount amount;                        // in all windows, each iteration counted
   // What is over in all windows together; where the budget permits some, in the worst of them.
   std::vector<Violation> violations;
   // The tests, suites and processes that fail for it, in the order of the run: the first failing
   // iteration of each.
   std::vector<const WindowResult*> windows;
+  std::int64_t count = 0;                // of these
+  std::vector<std::string> first_names;  // of the first kNamed of these
+  bool are_tests = true;                 // and neither suites nor processes nor the program
 };
 
 // Returns the causes of all windows over budget: those of most bytes first, and equal ones in the
 // order of the run. `windows` must outlive what is returned.
 [[nodiscard]] std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows);
+
+// Adds the amounts and violations of `cause` to `total`, which has those of other runs.
+void AddTotals(const Cause& cause, Cause& total);
 
 // Remembers which causes have been told in full, and of which window. Used by one thread at a time.
 class ToldCauses {

@@ -160,8 +160,9 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
 
 namespace {
 
-std::string TextWithRemedy(const WindowResult& window, const std::string& remedy,
-                           const TextStyle& style) {
+// `answer` ends with a newline.
+std::string TextWithRemedy(const WindowResult& window, const std::string& answer,
+                           const std::string& remedy, const TextStyle& style) {
   // What a test holds that has not come to its end says nothing.
   const bool has_ended = window.status != TestStatus::kCrashed;
   const std::vector<const Finding*> shown =
@@ -169,9 +170,9 @@ std::string TextWithRemedy(const WindowResult& window, const std::string& remedy
   const std::string findings = FreeErrorsText(window, style) +
                                FirstFindingsText(shown, "more finding", style) +
                                MappedText(window, style) + OtherEvidence(window, style);
-  return AnswerText(window, style.colour) + WhatSuiteHolds(window) +
-         (findings.empty() ? "" : "\n") + findings + (has_ended ? PassedText(window, style) : "") +
-         FrameworkText(window, style.colour) + "  " + Printable(remedy);
+  return answer + WhatSuiteHolds(window) + (findings.empty() ? "" : "\n") + findings +
+         (has_ended ? PassedText(window, style) : "") + FrameworkText(window, style.colour) + "  " +
+         Printable(remedy);
 }
 
 // A limit that a file sets is of all that a test has, not of one call site.
@@ -181,10 +182,17 @@ bool IsByFile(const Cause& cause) {
       [](const Violation& violation) { return !violation.limit.source.file.empty(); });
 }
 
+// Of all tests that fail for it, and which of them is shown.
+std::string CauseAnswer(const Cause& cause, Colour colour) {
+  const std::string answer = AnswerText(InAllWindows(cause), colour);
+  if (cause.count < 2 || cause.worst_amount == Amount{}) return answer;
+  return answer + "  most of it in " + Printable(WindowName(cause.worst)) + ":\n";
+}
+
 }  // namespace
 
 std::string FailureText(const WindowResult& window, const TextStyle& style) {
-  return TextWithRemedy(window, RemedyText(window), style);
+  return TextWithRemedy(window, AnswerText(window, style.colour), RemedyText(window), style);
 }
 
 std::string FailureTextWithHeadline(const WindowResult& window, const TextStyle& style) {
@@ -193,13 +201,12 @@ std::string FailureTextWithHeadline(const WindowResult& window, const TextStyle&
 }
 
 std::string CauseTextWithHeadline(const Cause& cause, const TextStyle& style) {
-  std::vector<std::string> names;
-  for (const WindowResult* const window : cause.windows) names.push_back(WindowName(*window));
-  const std::string failure =
-      fmt::format("Failure in {}: {}", WindowCountText(cause), FirstNames(names));
+  const std::string failure = fmt::format("Failure in {}: {}", WindowCountText(cause),
+                                          FirstNames(cause.first_names, cause.count));
+  const bool is_whole = IsByFile(cause) && cause.whole != nullptr;
   return Paint(Headline(cause.worst, failure, style), Emphasis::kHeading, style.colour) + '\n' +
-         TextWithRemedy(cause.worst, RemedyText(IsByFile(cause) ? *cause.whole : cause.worst),
-                        style);
+         TextWithRemedy(cause.worst, CauseAnswer(cause, style.colour),
+                        RemedyText(is_whole ? *cause.whole : cause.worst), style);
 }
 
 std::string SameFailureText(const WindowResult& window, const std::string& first,

@@ -117,6 +117,7 @@ std::vector<std::string> InnerNames(std::span<const Frame> inner) {
     std::string name =
         frame->function.empty() ? ModuleAndOffset(*frame) : ShortName(frame->function);
     if (name.empty()) name = "unknown function";
+    if (frame->wrapper != Wrapper::kNo) name += fmt::format(" [{} wrapper]", Word(frame->wrapper));
     if (names.empty() || names.back() != name) names.push_back(std::move(name));
   }
   return names;

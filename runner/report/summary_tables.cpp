@@ -180,11 +180,10 @@ std::string FailureTable(std::vector<RepeatedFailure> failures) {
 }
 
 std::string CauseTable(const std::vector<Cause>& causes, const std::string& base_directory,
-                       std::size_t most) {
+                       std::size_t count, std::string_view where_all_are) {
   std::vector<CauseRow> rows;
   const std::vector<std::string> sites = SiteTexts(causes, base_directory);
   for (const Cause& cause : causes) {
-    if (rows.size() >= most) break;
     const WindowResult window = InAllWindows(cause);
     std::string component = window.budget->component;
     std::vector<std::string> amounts;
@@ -199,10 +198,9 @@ std::string CauseTable(const std::vector<Cause>& causes, const std::string& base
                     Printable(budget), WindowCountText(cause), Printable(sites[rows.size()])});
   }
   std::string table = TableText(rows);
-  if (causes.size() > rows.size()) {
-    const auto more = static_cast<std::int64_t>(causes.size() - rows.size());
-    table += fmt::format("  and {}; --verbose lists all failing tests\n",
-                         FormatCount(more, "more cause"));
+  if (count > causes.size()) {
+    const auto more = static_cast<std::int64_t>(count - causes.size());
+    table += fmt::format("  and {}; {}\n", FormatCount(more, "more cause"), where_all_are);
   }
   return table;
 }

@@ -72,8 +72,7 @@ std::string CutLines(const std::string& text, std::ptrdiff_t most) {
     const std::size_t end = text.find('\n', begin) + 1;
     const std::ptrdiff_t first_cut = most - kKeptAtEnd - 1;
     if (line < first_cut || line >= count - kKeptAtEnd) kept += text.substr(begin, end - begin);
-    if (line == first_cut)
-      kept += fmt::format("    ... {} more lines; --verbose shows them\n", left_out);
+    if (line == first_cut) kept += fmt::format("    ... {} more lines\n", left_out);
     begin = end;
   }
   return kept;
@@ -84,37 +83,22 @@ std::string CutLines(const std::string& text, std::ptrdiff_t most) {
 std::string UnshownCauses(const std::vector<Cause>& causes,
                           const std::vector<RepeatedFailure>& failures, const RunResult& result,
                           const TextStyle& style, std::ptrdiff_t most_lines) {
-  const bool shows_all = most_lines == std::numeric_limits<std::ptrdiff_t>::max();
-  constexpr std::ptrdiff_t kMostOfOne = 24;
-  std::string text;
-  std::int64_t left_out = 0;
   const std::set<std::string> lone = FindLoneFailures(causes);
   std::set<std::string> told;
+  std::vector<std::function<std::string()>> texts;
   for (const Cause& cause : causes) {
     const bool is_unshown =
         std::any_of(cause.windows.begin(), cause.windows.end(),
                     [&](const WindowResult* window) { return IsUnshown(*window, result); });
     if (!is_unshown) continue;
-    const std::string first = PlainWindowName(*cause.windows.front());
-    const bool is_lone = lone.contains(first);
-    if (is_lone && !told.insert(first).second) continue;
-    if (left_out != 0) {
-      ++left_out;
-      continue;
-    }
-    std::string one = is_lone ? LoneFailureText(FailureOf(*cause.windows.front(), failures), style)
-                              : CauseTextWithHeadline(cause, style) + "\n\n";
-    if (causes.size() > 1) one = CutLines(one, shows_all ? most_lines : kMostOfOne);
-    const bool has_room = text.empty() || CountLines(text) + CountLines(one) <= most_lines;
-    if (has_room) {
-      text += one;
-    } else {
-      ++left_out;
+    const WindowResult& first = *cause.windows.front();
+    if (!lone.contains(PlainWindowName(first))) {
+      texts.emplace_back([&] { return CauseTextWithHeadline(cause, style) + "\n\n"; });
+    } else if (told.insert(PlainWindowName(first)).second) {
+      texts.emplace_back([&] { return LoneFailureText(FailureOf(first, failures), style); });
     }
   }
-  if (left_out == 0) return text;
-  return text + fmt::format("and {}; --verbose and the reports tell each in full\n\n",
-                            FormatCount(left_out, "more cause"));
+  return FirstTexts(texts, most_lines, "--verbose and the reports tell each in full");
 }
 
 // Mostly no budget limits a suite or the program, so that is not worth a line.
@@ -286,6 +270,12 @@ std::int64_t CountKnown(const WindowResult& window) {
          static_cast<std::int64_t>(window.known_violations.size());
 }
 
+std::string FirstRows(std::vector<Cause> causes, const std::string& base_directory) {
+  const std::size_t count = causes.size();
+  causes.resize(std::min(count, kMostRows));
+  return CauseTable(causes, base_directory, count, "--verbose lists all failing tests");
+}
+
 std::string BaselineLine(const RunResult& result) {
   if (result.baseline.empty()) return "";
   std::int64_t known = 0;
@@ -294,6 +284,25 @@ std::string BaselineLine(const RunResult& result) {
 }
 
 }  // namespace
+
+std::string FirstTexts(const std::vector<std::function<std::string()>>& texts,
+                       std::ptrdiff_t most_lines, std::string_view where_all_are) {
+  const bool shows_all = most_lines == std::numeric_limits<std::ptrdiff_t>::max();
+  constexpr std::ptrdiff_t kMostOfOne = 24;
+  std::string all;
+  std::size_t told = 0;
+  for (; told < texts.size(); ++told) {
+    if (!texts[told]) break;
+    std::string one = texts[told]();
+    if (texts.size() > 1 && !shows_all) one = CutLines(one, kMostOfOne);
+    const bool has_room = told == 0 || CountLines(all) + CountLines(one) <= most_lines;
+    if (!has_room) break;
+    all += one;
+  }
+  if (told == texts.size()) return all;
+  const auto left_out = static_cast<std::int64_t>(texts.size() - told);
+  return all + fmt::format("and {}; {}\n\n", FormatCount(left_out, "more cause"), where_all_are);
+}
 
 std::string SummaryText(const RunResult& result, const TextStyle& style, SummaryDetail detail) {
   const bool is_quiet = detail == SummaryDetail::kQuiet;
@@ -305,7 +314,7 @@ std::string SummaryText(const RunResult& result, const TextStyle& style, Summary
   const bool shows_all = detail == SummaryDetail::kVerbose;
   const std::string table = shows_all || failures.size() <= kMostRows
                                 ? FailureTable(failures)
-                                : CauseTable(causes, style.base_directory, kMostRows);
+                                : FirstRows(causes, style.base_directory);
   std::string text = AnswerLine(result, CausesClause(causes, failures.size()), style.colour) +
                      table + ReasonLines(result, Verdict::kInconclusive, result.reasons) +
                      ReasonLines(result, Verdict::kUnconfirmed, {});

@@ -2,7 +2,10 @@
 // memory, and the failing windows. Pure: the same values give the same text.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/report/causes.h"
@@ -22,6 +25,14 @@ enum class SummaryDetail {
 // has about 60 lines at most, and says what it leaves out.
 [[nodiscard]] std::string SummaryText(const RunResult& result, const TextStyle& style,
                                       SummaryDetail detail = SummaryDetail::kNormal);
+
+// As many lines of causes as a person reads through.
+inline constexpr std::ptrdiff_t kMostCauseLines = 36;
+
+// Returns the first of `texts` that have room in `most_lines`, the first in any case, and a line
+// that counts the others. Each is called at most once; an empty one is only counted.
+[[nodiscard]] std::string FirstTexts(const std::vector<std::function<std::string()>>& texts,
+                                     std::ptrdiff_t most_lines, std::string_view where_all_are);
 
 // Returns "slowest: Db.Compaction 41.2 s, Db.Recovery 12.1 s (87 % of all tests' time)". It is
 // empty unless the suite is too large to look through, and a few tests stand out: they take half
@@ -51,10 +62,11 @@ struct RepeatedFailure {
 //   net      128 B in 2 blocks outstanding  budget 0 B  HttpTest.KeepAlive
 [[nodiscard]] std::string FailureTable(std::vector<RepeatedFailure> failures);
 
-// Returns the same by causes, in their order, for the first `most`, and how many more there are:
+// Returns the same by causes, in their order, and how many more there are of `count`:
 //   net      5.2 KiB in 80 blocks lost  budget 0 B  40 tests  net::Pool::Grow (src/pool.cc:88)
 [[nodiscard]] std::string CauseTable(const std::vector<Cause>& causes,
-                                     const std::string& base_directory, std::size_t most);
+                                     const std::string& base_directory, std::size_t count,
+                                     std::string_view where_all_are);
 
 // Returns "", " #2", " in 5 iterations, the first #2".
 [[nodiscard]] std::string IterationsText(const RepeatedFailure& failure);

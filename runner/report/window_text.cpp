@@ -174,14 +174,18 @@ std::string WindowName(const WindowResult& window) {
 }
 
 std::string FirstNames(const std::vector<std::string>& names) {
+  return FirstNames(names, static_cast<std::int64_t>(names.size()));
+}
+
+std::string FirstNames(const std::vector<std::string>& names, std::int64_t count) {
   constexpr std::size_t kMostNames = 3;
   constexpr std::size_t kLongName = 80;
   const std::size_t shown = std::min(names.size(), kMostNames);
   std::vector<std::string> first;
   for (std::size_t i = 0; i < shown; ++i) first.push_back(CutMiddle(names[i], kLongName));
-  std::string text = fmt::format("{}", fmt::join(first, ", "));
-  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
+  const std::string text = fmt::format("{}", fmt::join(first, ", "));
+  const std::int64_t more = count - static_cast<std::int64_t>(shown);
+  return more > 0 ? fmt::format("{} and {} more", text, more) : text;
 }
 
 }  // namespace leakgate

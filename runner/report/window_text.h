@@ -34,5 +34,7 @@ namespace leakgate {
 
 // Returns the first few of many names: "A.B, C.D, E.F and 2 more".
 [[nodiscard]] std::string FirstNames(const std::vector<std::string>& names);
+// The same where only the first of `count` names are at hand.
+[[nodiscard]] std::string FirstNames(const std::vector<std::string>& names, std::int64_t count);
 
 }  // namespace leakgate

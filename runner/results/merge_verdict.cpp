@@ -4,6 +4,7 @@
 #include <array>
 
 #include "runner/region/amount.h"
+#include "runner/report/failure_text.h"
 #include "runner/report/summary_text.h"
 #include "runner/report/window_text.h"
 #include "runner/results/merged_runs.h"
@@ -29,7 +30,24 @@ WindowResult ToResult(const std::string& binary, const MergedFailure& failure) {
   return result;
 }
 
-std::string FailureLines(const MergedRuns& runs) {
+// Causes are told in full as far as a screen has room for them.
+std::string CauseTexts(const MergedRuns& runs, const std::vector<Cause>& causes,
+                       const TextStyle& style) {
+  std::vector<std::function<std::string()>> texts;
+  for (const Cause& cause : causes) {
+    texts.emplace_back([&] { return CauseTextWithHeadline(cause, style) + "\n\n"; });
+  }
+  // Those that were not read count as well.
+  texts.resize(runs.causes().size());
+  return FirstTexts(texts, kMostCauseLines, "the merged report has each");
+}
+
+std::string FailureLines(const MergedRuns& runs, const std::vector<Cause>& causes,
+                         const TextStyle& style) {
+  if (runs.failures_left_out() != 0) {
+    return CauseTable(causes, style.base_directory, runs.causes().size(),
+                      "the merged report has each");
+  }
   std::vector<WindowResult> windows;
   for (const auto& [key, failure] : runs.failures()) {
     windows.push_back(ToResult(std::get<1>(key), failure));
@@ -38,10 +56,7 @@ std::string FailureLines(const MergedRuns& runs) {
   for (const WindowResult& window : windows) {
     failures.push_back({.first = &window, .largest = &window, .iterations = 1});
   }
-  std::string table = FailureTable(std::move(failures));
-  if (runs.failures_left_out() != 0)
-    table += "  and more over budget; the merged report has each\n";
-  return table;
+  return FailureTable(std::move(failures));
 }
 
 std::string TestsText(const MergedRuns& runs, Colour colour) {
@@ -106,9 +121,10 @@ MergeVerdict VerdictOn(const MergedRuns& runs, std::optional<std::int64_t> expec
 }
 
 std::string MergeSummary(const MergedRuns& runs, const MergeVerdict& verdict,
-                         const std::vector<std::string>& warnings, Colour colour) {
-  return AnswerLine(runs, verdict, colour) + FailureLines(runs) +
-         Lines("over budget", runs.over_budget().Lines()) +
+                         const std::vector<Cause>& causes, const std::vector<std::string>& warnings,
+                         const TextStyle& style) {
+  return CauseTexts(runs, causes, style) + AnswerLine(runs, verdict, style.colour) +
+         FailureLines(runs, causes, style) + Lines("over budget", runs.over_budget().Lines()) +
          Lines("failed", runs.ended_badly().Lines()) + Lines("inconclusive", verdict.missing) +
          Lines("inconclusive", runs.inconclusive().Lines()) +
          Lines("unconfirmed", runs.unconfirmed().Lines()) + Lines("flaky", runs.FlakyTests()) +

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostNamesTold = 3;
 constexpr std::size_t kMostLines = 100;
+constexpr std::size_t kMostFailures = 10;  // of more, causes are listed
 
 // These are sorted from bad to good: the first that a test has is its verdict.
 constexpr std::array kVerdicts = {Verdict::kOverBudget, Verdict::kInconclusive,
@@ -110,6 +111,7 @@ void MergedRuns::Add(RunResult&& run, const RunPlace& place) {
     ++repeated_;
     return;
   }
+  causes_.Add(run, place);
   // Some of the windows are kept, and their findings would take much memory.
   for (WindowResult& window : run.windows) window.findings = window.mappings = {};
   binaries_.insert(run.binary);
@@ -170,7 +172,7 @@ void MergedRuns::AddFailure(const RunResult& run, const WindowResult& window) {
   if (failure.runs++ == 0 || window.outstanding.bytes > failure.window.outstanding.bytes) {
     failure.window = window;
   }
-  if (failures_.size() <= kMostLines) return;
+  if (failures_.size() <= kMostFailures) return;
   failures_.erase(std::prev(failures_.end()));
   ++failures_left_out_;
 }

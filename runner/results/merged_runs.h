@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runner/report/style.h"
+#include "runner/results/merged_causes.h"
 #include "runner/results/result_file.h"
 
 namespace leakgate {
@@ -66,6 +67,8 @@ class MergedRuns {
   // Returns lines such as "HttpTest.KeepAlive (BINARY): pass, over budget in different runs".
   [[nodiscard]] std::vector<std::string> FlakyTests() const;
 
+  [[nodiscard]] const MergedCauses& causes() const { return causes_; }
+
   // The component, the binary and the name of the window.
   using FailureKey = std::tuple<std::string, std::string, std::string>;
   [[nodiscard]] const std::map<FailureKey, MergedFailure>& failures() const { return failures_; }
@@ -100,6 +103,7 @@ class MergedRuns {
   std::map<std::pair<std::string, std::string>, std::uint8_t> flaky_;  // by binary and test
   std::int64_t flaky_left_out_ = 0;
   std::map<ShardKey, std::set<int>> shards_;
+  MergedCauses causes_;
   std::map<FailureKey, MergedFailure> failures_;
   std::int64_t failures_left_out_ = 0;
   CountedLines over_budget_;
@@ -121,8 +125,14 @@ struct MergeVerdict {
 // `expected` is the number of runs, if the user told it: with fewer, not all was measured.
 [[nodiscard]] MergeVerdict VerdictOn(const MergedRuns& runs, std::optional<std::int64_t> expected);
 
-// Returns text in the form of a run's summary, with a trailing newline.
+// How many causes a summary names.
+inline constexpr std::size_t kMostCauses = 10;
+
+// Returns text in the form of a run's summary, with a trailing newline. `causes` are the largest of
+// the runs, kMostCauses at most.
 [[nodiscard]] std::string MergeSummary(const MergedRuns& runs, const MergeVerdict& verdict,
-                                       const std::vector<std::string>& warnings, Colour colour);
+                                       const std::vector<Cause>& causes,
+                                       const std::vector<std::string>& warnings,
+                                       const TextStyle& style);
 
 }  // namespace leakgate

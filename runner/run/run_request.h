@@ -63,6 +63,7 @@ struct RunRequest {
   std::string program;  // as typed: a path, or a name to look up in PATH
   std::vector<std::string> arguments;
   std::vector<std::filesystem::path> budgets;  // files and directories
+  std::vector<std::string> wrappers;  // patterns of allocation wrappers, besides the budgets'
   std::optional<std::chrono::milliseconds> timeout;
   std::uint32_t stack_depth = kDefaultStackDepth;  // stacks are cut there; 1 to kMaxStackDepth
   std::filesystem::path agent;                     // the agent's library

@@ -9,6 +9,7 @@
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
 #include "runner/attribution/code_owner.h"
+#include "runner/attribution/wrappers.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/host/control_server.h"
 #include "runner/judge/window_verdict.h"
@@ -87,7 +88,11 @@ class Session {
                       request.names_all},
         generations_(surroundings_, request.snapshots.get(), BoundariesOf(prepared.framework),
                      request.stack_depth),
-        processes_(surroundings_, generations_, request.stack_depth) {}
+        processes_(surroundings_, generations_, request.stack_depth) {
+    std::vector<std::string> wrappers = DeclaredWrappers(prepared.budgets.Files());
+    AddLines(request.wrappers, wrappers);
+    symbolizer_.MarkWrappers(FindWrappersBy(std::move(wrappers)));
+  }
 
   Expected<RunResult> Run() {
     const BlockedSignals signals;

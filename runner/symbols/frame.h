@@ -1,8 +1,11 @@
 // What symbolizing an address yields: plain values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+
+#include "runner/base/word_table.h"
 
 namespace leakgate {
 
@@ -20,6 +23,20 @@ enum class ModuleFileState {
   kOtherFile,  // the file at its path is of another build
 };
 
+// Whether a function allocates for whoever calls it (attribution/wrappers.h), and how that is
+// known.
+enum class Wrapper : std::uint8_t {
+  kNo,
+  kDeclared,  // a budget file or the command line says so
+  kKnown,     // it is on the list that ships with leakgate
+};
+template <>
+struct WordTable<Wrapper> {
+  static constexpr std::array kWords = {Named{Wrapper::kNo, "no"},
+                                        Named{Wrapper::kDeclared, "declared"},
+                                        Named{Wrapper::kKnown, "known"}};
+};
+
 // One frame of a call stack as a person reads it. An address yields several frames if functions
 // were inlined there: the innermost comes first, and all but the last have `inlined` set.
 struct Frame {
@@ -32,6 +49,7 @@ struct Frame {
   std::string called_function;  // the exported function that the call instruction here calls,
                                 // by the caller's PLT or GOT; empty if that cannot be told
   bool calls_through_pointer = false;  // as a call of a virtual function does
+  Wrapper wrapper = Wrapper::kNo;
 
   friend bool operator==(const Frame&, const Frame&) = default;
 };

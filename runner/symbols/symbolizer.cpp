@@ -18,6 +18,7 @@ struct Symbolizer::Caches {
   };
 
   SymbolsAreEnough symbols_are_enough;
+  FindWrapper find_wrapper;
   SymbolCache* kept = nullptr;       // null: nothing is kept
   std::optional<SymbolFiles> files;  // nullopt: files are only where they were mapped
   std::map<std::pair<std::string, std::string>, CachedModule> by_path_and_build_id;
@@ -77,9 +78,11 @@ struct Symbolizer::Caches {
 
 namespace {
 
-void Place(const Module& module, std::uint64_t return_address, Frame& frame) {
+void Complete(const Module& module, std::uint64_t return_address,
+              const Symbolizer::FindWrapper& find_wrapper, Frame& frame) {
   frame.module = module.path;
   frame.module_offset = return_address - 1;
+  if (find_wrapper) frame.wrapper = find_wrapper(frame);
 }
 
 }  // namespace
@@ -98,13 +101,17 @@ Symbolizer::~Symbolizer() = default;
 Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;
 Symbolizer& Symbolizer::operator=(Symbolizer&&) noexcept = default;
 
+void Symbolizer::MarkWrappers(FindWrapper find) { caches_->find_wrapper = std::move(find); }
+
 std::vector<Frame> Symbolizer::Symbolize(const Module& module, std::uint64_t pc) {
   const std::uint64_t return_address = pc - module.bias;
   Caches::CachedModule& cached = caches_->For(module);
   const auto [entry, is_new] = cached.frames_at.try_emplace(return_address);
   if (is_new) {
     entry->second = caches_->FindFrames(module, return_address, cached);
-    for (Frame& frame : entry->second) Place(module, return_address, frame);
+    for (Frame& frame : entry->second) {
+      Complete(module, return_address, caches_->find_wrapper, frame);
+    }
   }
   return entry->second;
 }
@@ -115,7 +122,7 @@ Frame Symbolizer::NameBySymbol(const Module& module, std::uint64_t pc) {
   const auto [entry, is_new] = cached.symbol_at.try_emplace(return_address);
   if (is_new) {
     entry->second = caches_->FindSymbol(module, return_address, cached);
-    Place(module, return_address, entry->second);
+    Complete(module, return_address, caches_->find_wrapper, entry->second);
   }
   return entry->second;
 }

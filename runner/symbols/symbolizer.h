@@ -28,6 +28,9 @@ class Symbolizer {
   // information, which may be large and compressed, is not looked for.
   using SymbolsAreEnough = std::function<bool(std::string_view path)>;
 
+  // Tells whether the function of a frame allocates for its caller. It is asked once for each.
+  using FindWrapper = std::function<Wrapper(const Frame&)>;
+
   // `kept` is what earlier runs have found out; it outlives this. Null: nothing is kept.
   explicit Symbolizer(SymbolsAreEnough symbols_are_enough = nullptr, SymbolCache* kept = nullptr);
   // Use this for a process that ran earlier, or on another machine: files are also looked for by
@@ -36,6 +39,9 @@ class Symbolizer {
   ~Symbolizer();
   Symbolizer(Symbolizer&&) noexcept;
   Symbolizer& operator=(Symbolizer&&) noexcept;
+
+  // From now on frames say whether they are of wrappers.
+  void MarkWrappers(FindWrapper find);
 
   // Returns the frames at the return address `pc` in `module`, innermost first; there is at
   // least one. The last frame is the function that has the machine code, and only that one has a

@@ -77,6 +77,24 @@ TEST_P(CausesTest, VerboseListsEachTest) {
   EXPECT_THAT(said, Not(HasSubstr("--verbose")));
 }
 
+// As CTest runs them: a process for each test, whose results are merged.
+TEST_P(CausesTest, OfManyProcessesAreMerged) {
+  const TemporaryDirectory directory;
+  for (int i = 0; i < 12; ++i) {
+    (void)RunGated(
+        {Fixture("many_causes"), "--gtest_filter=All/Many.LeaveSomething/" + std::to_string(i)},
+        {"--confirm=off", "--report", "json=" + directory.File(std::to_string(i) + ".json")});
+  }
+  const CommandResult merged = Leakgate({"merge", directory.path()});
+  EXPECT_EQ(merged.exit_code, 1);
+  const std::string& said = merged.standard_error;
+  EXPECT_THAT(CountOf(said, "\n"), Le(60)) << said;
+  EXPECT_THAT(said, ContainsRegex("Failure in [23] tests: All/Many.LeaveSomething/"));
+  for (const std::string& site : {"net::LoseArray", "net::LoseRaw", "net::LoseText"}) {
+    EXPECT_EQ(CountOf(said, "> " + site), 1) << said;
+  }
+}
+
 LEAKGATE_IN_BOTH_MODES(CausesTest);
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "runner/attribution/framework_rules.h"
+#include "runner/attribution/wrappers.h"
 #include "runner/base/atomic_file.h"
 #include "runner/cli/help/help_formats.h"
 #include "runner/cli/terminal.h"
@@ -30,6 +31,17 @@ std::string FrameworkRulesText() {
     name = rule.name;
     text += rule.function.empty() ? fmt::format("  {}\n", Describe(rule.match))
                                   : fmt::format("  {} ({})\n", rule.function, Describe(rule.match));
+  }
+  return text;
+}
+
+// Returns a line for each library.
+std::string WrappersText() {
+  std::string text =
+      "\nAllocation wrappers, which are never the call site of a block: their callers are. Budget "
+      "files\n(\"wrappers\") and run --wrapper declare more.\n";
+  for (const KnownWrappers& wrappers : ListKnownWrappers()) {
+    text += fmt::format("\n{}:\n  {}\n", wrappers.library, fmt::join(wrappers.patterns, ", "));
   }
   return text;
 }
@@ -89,7 +101,7 @@ Expected<int> Execute(const PrintCommand& command) {
 }
 
 Expected<int> Execute(const FrameworkCommand&) {
-  PrintVerbatim(stdout, FrameworkRulesText());
+  PrintVerbatim(stdout, FrameworkRulesText() + WrappersText());
   return kExitPass;
 }
 

@@ -155,7 +155,9 @@ Expected<int> Execute(const MergeCommand& command) {
   const Expected<void> done = ReadAndWrite(command, *found, runs);
   if (!done) return Unexpected(done.error());
   const MergeVerdict verdict = VerdictOn(runs, command.expected);
-  Print(stderr, MergeSummary(runs, verdict, found->warnings, StyleOfStandardError().colour));
+  const Expected<std::vector<Cause>> causes = runs.causes().Largest(kMostCauses);
+  if (!causes) return Unexpected(causes.error());
+  Print(stderr, MergeSummary(runs, verdict, *causes, found->warnings, StyleOfStandardError()));
   return static_cast<int>(verdict.exit_code);
 }
 

@@ -121,6 +121,11 @@ void DeclareGating(RunCommand& command, OptionList& options) {
       "Read a budget file, or all *.leakgate.json below a directory. Where none limits what "
       "a test may leave outstanding, it fails for what is lost, and for what is retained "
       "and grows when the test is repeated. Repeatable");
+  options.Add(
+      "--wrapper", TextWord("FUNCTION"), request.wrappers,
+      "Take a function that allocates for its callers, such as xmalloc or '*_Malloc', for "
+      "no call site: its caller is told. Budget files may name more, and leakgate framework "
+      "lists those that are known. Repeatable");
   options.AddChoice("--confirm", kConfirmWays, request.confirm,
                     "When to repeat tests that retain memory: after the program has ended "
                     "(default), inline (while the test waits), or off");

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "runner/region/amount.h"
+#include "runner/report/causes.h"
 #include "runner/report/excess.h"
 #include "runner/report/failure_text.h"
 #include "runner/report/formats/call_site.h"
@@ -209,13 +211,38 @@ JunitCase CaseOfExit(const RunResult& run) {
   return test;
 }
 
+// For a window, a line for each cause that fails others as well.
+using SharedCauses = std::map<const WindowResult*, std::string>;
+
+SharedCauses FindSharedCauses(const RunResult& run, const std::string& root) {
+  SharedCauses shared;
+  const std::vector<Cause> causes = CollectCauses(run.windows);
+  const std::vector<std::string> sites = SiteTexts(causes, root);
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    if (causes[i].count < 2 || sites[i].empty()) continue;
+    const std::string line =
+        fmt::format("{} causes {}: {}", sites[i], FormatCount(causes[i].count, "failure"),
+                    FirstNames(causes[i].first_names, causes[i].count));
+    for (const WindowResult* const window : causes[i].windows) {
+      shared[window] += Printable(line) + '\n';
+    }
+  }
+  return shared;
+}
+
 // Returns the cases of `run`, in its order: of each test; of suites and the program if there is
 // something to tell; of what no window tells. If the run does not exit with 0, one of them is no
 // success. They are not made safe for XML.
 std::vector<JunitCase> JunitCases(const RunResult& run, const std::string& root) {
   std::vector<JunitCase> cases;
+  const SharedCauses shared = FindSharedCauses(run, root);
   for (const WindowResult& window : run.windows) {
-    if (IsTold(window)) cases.push_back(CaseOf(window, run, root));
+    if (!IsTold(window)) continue;
+    JunitCase& test = cases.emplace_back(CaseOf(window, run, root));
+    const auto causes = shared.find(&window);
+    if (causes == shared.end()) continue;
+    std::string& text = test.outcome == JunitOutcome::kFailed ? test.text : test.output;
+    text = causes->second + '\n' + text;
   }
   for (JunitCase& test : CasesOfRun(run)) cases.push_back(std::move(test));
   const bool is_told = std::any_of(cases.begin(), cases.end(), IsBad);

@@ -76,6 +76,7 @@ void VisitFields(Visitor& fields, Value& frame) {
   fields.Added("module", frame.module);
   fields.Added("offset", Hexadecimal{frame.module_offset});
   fields.Added("inlined", frame.inlined);
+  fields.Told("wrapper", frame.wrapper, frame.wrapper != Wrapper::kNo);
 }
 
 template <typename Visitor, Either<Finding> Value>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runner/attribution/code_owner.h"
+#include "runner/attribution/wrappers.h"
 
 namespace leakgate {
 namespace {
@@ -42,7 +43,11 @@ SnapshotView::SnapshotView(SnapshotQuery query, Symbolizer symbolizer)
       symbolizer_(std::move(symbolizer)),
       frames_(contents_, symbolizer_),
       filters_(query_.filters, frames_),
-      owner_of_(frames_, [this](FrameId frame) { return OwnerOfFrame(frames_.Get(frame)); }) {}
+      owner_of_(frames_, [this](FrameId frame) { return OwnerOfFrame(frames_.Get(frame)); }) {
+  std::vector<const BudgetFile*> files;
+  for (const BudgetFile& file : query_.budgets) files.push_back(&file);
+  symbolizer_.MarkWrappers(FindWrappersBy(DeclaredWrappers(files)));
+}
 
 Expected<void> SnapshotView::Read(const std::filesystem::path& file) {
   if (!query_.since.empty()) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runner/attribution/code_owner.h"
+#include "runner/attribution/wrappers.h"
 #include "runner/snapshot/file/linux/describe_process.h"
 
 namespace leakgate {
@@ -22,9 +23,18 @@ bool IsFrame(std::uint32_t node) { return node >= kStackRootCount; }
 }  // namespace
 
 StackFrames::StackFrames(const SnapshotContents& contents, Symbolizer& symbolizer)
-    : contents_(contents), symbolizer_(symbolizer), users_(*this, [this](FrameId frame) {
+    : contents_(contents),
+      symbolizer_(symbolizer),
+      users_(*this,
+             [this](FrameId frame) {
+               const bool is_wrapper = Get(frame).wrapper != Wrapper::kNo;
+               return IsUsers(frame) && !is_wrapper ? frame + 1 : InnermostAnswer::kNone;
+             }),
+      wrappers_(*this, [this](FrameId frame) {
         return IsUsers(frame) ? frame + 1 : InnermostAnswer::kNone;
-      }) {}
+      }) {
+  symbolizer_.MarkWrappers(FindWrappersBy({}));
+}
 
 // Size and time of its file identify a module without a build-id.
 bool StackFrames::IsUsable(const SnapshotModule& module) {
@@ -102,7 +112,8 @@ std::vector<FrameId> StackFrames::FramesOf(std::uint32_t node) {
 }
 
 std::optional<FrameId> StackFrames::UserFrameOf(std::uint32_t node) {
-  const InnermostAnswer::Answer own = users_.Of(node);
+  InnermostAnswer::Answer own = users_.Of(node);
+  if (own == InnermostAnswer::kNone) own = wrappers_.Of(node);
   if (own == InnermostAnswer::kNone) return std::nullopt;
   return own - 1;
 }

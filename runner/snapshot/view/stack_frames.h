@@ -51,7 +51,8 @@ class InnermostAnswer {
 
 class StackFrames {
  public:
-  // Both must outlive it. `contents` may grow meanwhile.
+  // Both must outlive it. `contents` may grow meanwhile. From now on the symbolizer marks known
+  // wrappers.
   StackFrames(const SnapshotContents& contents, Symbolizer& symbolizer);
   StackFrames(const StackFrames&) = delete;
   StackFrames& operator=(const StackFrames&) = delete;
@@ -69,7 +70,8 @@ class StackFrames {
   // several frames if functions were inlined.
   [[nodiscard]] std::vector<FrameId> FramesOf(std::uint32_t node);
 
-  // Returns the innermost frame of the user's own code, if there is one.
+  // Returns the innermost frame of the user's own code, if there is one; of a wrapper only where
+  // there is no other.
   [[nodiscard]] std::optional<FrameId> UserFrameOf(std::uint32_t node);
 
   // Returns the user's own frame, else the innermost one; nullopt for an empty stack.
@@ -103,7 +105,8 @@ class StackFrames {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<FrameId>> by_address_;
   std::map<std::uint32_t, bool> is_usable_;  // by module
   std::map<std::uint32_t, std::string> problems_;
-  InnermostAnswer users_;  // answers the id of the user's frame, plus 1
+  InnermostAnswer users_;     // answers the id of the user's frame that is no wrapper's, plus 1
+  InnermostAnswer wrappers_;  // answers the id of any frame of the user's, plus 1
 };
 
 // The stacks that --filter lets through. Each stack is looked at once.

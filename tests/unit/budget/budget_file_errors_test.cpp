@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{
             "MisspeltAtTheTop", Member(R"("test": ["A.*"])"),
             R"(2:1: unknown key "test"; did you mean "tests"? Known: "$schema", "component", )"
-            R"("owner", "tests", "binaries", "code", "processes", "free_by", "confirm", "threads", )"
+            R"("owner", "tests", "binaries", "code", "processes", "wrappers", "free_by", "confirm", "threads", )"
             R"("limits", "overrides" and "allowances")"},
         ErrorCase{"UnknownInAWindow", Member(R"("limits": {"test": {"leaked": {"bytes": 0}}})"),
                   R"(2:21: limits.test: unknown key "leaked"; remove it. Known: "outstanding", )"
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{
             "UnknownWithALineBreak", Member(R"("a\nlong story": 1)"),
             R"(2:1: unknown key "a\nlong story"; remove it. Known: "$schema", "component", )"
-            R"("owner", "tests", "binaries", "code", "processes", "free_by", "confirm", "threads", )"
+            R"("owner", "tests", "binaries", "code", "processes", "wrappers", "free_by", "confirm", "threads", )"
             R"("limits", "overrides" and "allowances")"},
         ErrorCase{"UnknownInAnOverride", OverrideOf(R"({"because": "x"})"),
                   R"(2:16: overrides[0]: unknown key "because"; remove it. Known: "tests", )"

@@ -255,7 +255,7 @@ TEST_F(ResultFileTest, ToMergeARunCostsAsMuchForEachWindowHoweverManyThereAre) {
   const double growth = test::GrowthOfCost(4'000, make, [](const RunResult& run) {
     MergedRuns runs;
     runs.Add(RunResult(run), {});
-    (void)MergeSummary(runs, VerdictOn(runs, std::nullopt), {}, Colour::kOff);
+    (void)MergeSummary(runs, VerdictOn(runs, std::nullopt), {}, {}, {Colour::kOff, ""});
   });
   EXPECT_LT(growth, test::kMostGrowth);
 }
