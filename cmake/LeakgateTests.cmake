@@ -45,6 +45,11 @@ function(_leakgate_run_options out_options budgets confirm measurements leakgate
       cmake_path(ABSOLUTE_PATH budget BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
     endif()
     list(APPEND options --budgets "${budget}")
+    # leakgate.begin checks them once for all tests. What a generator expression names is not
+    # known here.
+    if(NOT budget MATCHES "\\$<")
+      file(APPEND "${CMAKE_BINARY_DIR}/leakgate-budgets.txt" "${budget}\n")
+    endif()
   endforeach()
   if(confirm)
     list(APPEND options --confirm=${confirm})
@@ -67,8 +72,9 @@ function(_leakgate_results_folder out_folder runner)
   if(NOT has_begin)
     set_property(GLOBAL PROPERTY LEAKGATE_HAS_BEGIN TRUE)
     file(MAKE_DIRECTORY "${folder}/tests")
-    add_test(NAME leakgate.begin COMMAND ${CMAKE_COMMAND} "-DRESULTS=${folder}"
-             -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/LeakgateBegin.cmake")
+    file(WRITE "${CMAKE_BINARY_DIR}/leakgate-budgets.txt" "")
+    add_test(NAME leakgate.begin COMMAND ${CMAKE_COMMAND} "-DRESULTS=${folder}" "-DRUNNER=${runner}"
+             "-DBUDGETS=${CMAKE_BINARY_DIR}/leakgate-budgets.txt" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/LeakgateBegin.cmake")
     set_tests_properties(leakgate.begin PROPERTIES FIXTURES_SETUP leakgate)
     set(summary "${CMAKE_BINARY_DIR}/leakgate-summary")
     add_test(NAME leakgate.summary COMMAND "${runner}" merge "${folder}"

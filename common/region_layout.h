@@ -97,6 +97,10 @@ inline constexpr std::uint32_t kAskAtSuiteEnd = 8;  // likewise
 inline constexpr std::uint32_t kAskAtProcessEnd = 16;
 inline constexpr std::uint32_t kHasNoTests = 32;  // a child that a budget file names: one window
 inline constexpr std::uint32_t kAskAtNewDescriptors = 64;  // a suite left any: also ask at its end
+inline constexpr std::uint32_t kAskToPlant = 128;          // leave kPlantedBytes behind in one test
+
+// What `leakgate run --plant-leak` leaves behind, so that users see their gate fail.
+inline constexpr std::uint64_t kPlantedBytes = 1234;
 
 // A string in the region's text: offset and length in bytes.
 struct TextRef {

@@ -63,9 +63,25 @@ std::string SymbolicPath(const std::vector<Frame>& stack) {
   return path;
 }
 
+namespace {
+
+// "All/Many.Keeps/7" -> "All/Many.Keeps", "Typed/1.Keeps" -> "Typed.Keeps"
+std::string WithoutParameter(const std::string& test) {
+  const std::size_t dot = std::min(test.find('.'), test.size());
+  std::string suite = test.substr(0, dot);
+  const std::size_t number = suite.find_last_not_of("0123456789");
+  const bool is_typed =
+      number != std::string::npos && number + 1 < suite.size() && suite[number] == '/';
+  if (is_typed) suite.erase(number);
+  return suite + test.substr(dot, std::min(test.find('/', dot), test.size()) - dot);
+}
+
+}  // namespace
+
 std::string WindowIdentity(WindowKind kind, const std::string& name) {
   if (kind == WindowKind::kProgram) return "program";
-  return fmt::format("{} {}", Word(kind), name);
+  return fmt::format("{} {}", Word(kind),
+                     kind == WindowKind::kTest ? WithoutParameter(name) : name);
 }
 
 std::string FreeErrorIdentity(const std::string& text, const std::vector<Frame>& freed_at) {

@@ -14,7 +14,9 @@ namespace leakgate {
 // outermost one that is the user's, a line each, or those of the whole stack if none is.
 [[nodiscard]] std::string SymbolicPath(const std::vector<Frame>& stack);
 
-// Returns "test HttpTest.KeepAlive". The program's has no name, since binaries are renamed.
+// Returns "test HttpTest.KeepAlive". All instances of a parameterised test are one: a value that is
+// added in front gives the others new numbers. The program's has no name, since binaries are
+// renamed.
 [[nodiscard]] std::string WindowIdentity(WindowKind kind, const std::string& name);
 
 [[nodiscard]] std::string FreeErrorIdentity(const std::string& text,

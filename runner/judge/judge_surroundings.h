@@ -36,6 +36,7 @@ struct JudgeSurroundings {
   GateMode mode = GateMode::kGate;
   const Baseline* baseline = nullptr;  // of `leakgate run --baseline`
   bool names_all = false;              // whether what passes by proof is symbolised, too
+  bool plants_leak = false;            // of `leakgate run --plant-leak`
 };
 
 // The child process that a region is of, if it is not the program under test. The region has one

@@ -56,6 +56,7 @@ std::uint32_t WindowJudge::Questions() const {
   std::uint32_t questions = kAskAtIterationEnd | kAskAtProcessEnd | kAskAtNewDescriptors;
   if (around_.budgets.LimitsResources()) questions |= kAskAtTestBegin | kAskAtTestEnd;
   if (around_.budgets.DefersToSuites()) questions |= kAskAtSuiteEnd;
+  if (around_.plants_leak) questions |= kAskToPlant;
   return questions;
 }
 

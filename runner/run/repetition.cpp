@@ -229,8 +229,11 @@ std::vector<std::string> WithoutTestSelection(std::vector<std::string> arguments
 
 ScratchDirectory ScratchDirectory::InTestTmpdir() {
   const char* const parent = std::getenv("TEST_TMPDIR");
-  if (parent == nullptr || *parent == '\0') return ScratchDirectory({});
-  std::string path = std::string(parent) + "/leakgate-XXXXXX";
+  return parent == nullptr || *parent == '\0' ? ScratchDirectory({}) : In(parent);
+}
+
+ScratchDirectory ScratchDirectory::In(const std::string& parent) {
+  std::string path = parent + "/leakgate-XXXXXX";
   return ScratchDirectory(::mkdtemp(path.data()) != nullptr ? path : std::string());
 }
 

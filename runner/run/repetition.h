@@ -34,6 +34,8 @@ namespace leakgate {
 // A directory for the files that a repeated test writes. It is removed with all that is in it.
 class ScratchDirectory {
  public:
+  // Makes a directory in `parent`; none if it cannot be made.
+  [[nodiscard]] static ScratchDirectory In(const std::string& parent);
   // Makes a directory in TEST_TMPDIR; none if that is not set or the directory cannot be made.
   [[nodiscard]] static ScratchDirectory InTestTmpdir();
   ~ScratchDirectory();

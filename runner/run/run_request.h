@@ -73,6 +73,7 @@ struct RunRequest {
   std::shared_ptr<const Baseline> baseline;  // if null, all findings are new
   std::shared_ptr<TestSnapshots> snapshots;  // if null, no snapshots are taken
   bool names_all = false;                    // whether what passes by proof is symbolised, too
+  bool plants_leak = false;                  // whether a test is made to leave kPlantedBytes behind
   RunProgress* progress = nullptr;           // if null, no progress is shown
   std::filesystem::path symbol_cache;        // symbols/symbol_cache.h; if empty, none is used
 };

@@ -85,7 +85,8 @@ class Session {
                       [this](WindowResult& window) { confirmations_->ConfirmNow(window); },
                       request.mode,
                       request.baseline.get(),
-                      request.names_all},
+                      request.names_all,
+                      request.plants_leak},
         generations_(surroundings_, request.snapshots.get(), BoundariesOf(prepared.framework),
                      request.stack_depth),
         processes_(surroundings_, generations_, request.stack_depth) {
@@ -283,6 +284,11 @@ class Session {
     }
     NoteUnended(result.program, result.windows);
     processes_.Conclude(result);
+    if (request_.plants_leak) {
+      result.warnings.push_back(
+          fmt::format("--plant-leak: {} bytes were left behind in the first test that allocates",
+                      kPlantedBytes));
+    }
     const auto output = FindGtestOutput(request_.program, request_.arguments, OwnEnvironment());
     if (output) RefineStatuses(ReadGtestOutput(*output, file_begin_), result.windows);
   }

@@ -167,6 +167,7 @@ std::string Shortened(std::string_view function) {
     readable = WithBracketsAs("<..>", readable, '<', '>');
   }
   if (readable.size() > kLongSignature) readable = WithBracketsAs("(..)", readable, '(', ')');
+  if (readable.size() > kLongSignature) ReplaceAll(readable, std::string(kAnonymous) + "::", "");
   return readable;
 }
 

@@ -1,6 +1,7 @@
 #include "plugin/agent/record/recorder.h"
 
 #include "plugin/agent/arch/call_on_stack.h"
+#include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/stack_table.h"
 #include "plugin/agent/windows/phases.h"
@@ -228,6 +229,16 @@ void NoteIfFreedTwice(void* block, LiveMap::Slot slot, const FreeCall& call) {
   NoteUnsettled();
 }
 
+// Leaves a block behind as if the host had allocated one more where it just has.
+void PlantLeak(Recording recording, std::uint32_t stack) {
+  t_thread.Become(Activity::kAllocator);
+  void* const block = g_host.malloc(kPlantedBytes);
+  t_thread.Become(Activity::kRecording);
+  if (block == nullptr) return;
+  const std::uint32_t context = recording.thread().context;
+  Insert(recording, block, {kPlantedBytes, stack, context, AllocationKind::kMalloc});
+}
+
 }  // namespace
 
 bool CanRecord() {
@@ -267,6 +278,7 @@ void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind k
     if constexpr (kChecksStacks) CheckStack(caller, stack);
   }
   Insert(guard, block, {size_bytes, stack, t_thread.state->context, kind});
+  if (TakePlantingOfLeak()) PlantLeak(guard, stack);
   return block;
 }
 

@@ -197,6 +197,14 @@ void SettleWindows(Recording recording) {
   AnnounceWindow(opening);
 }
 
+bool TakePlantingOfLeak() {
+  static constinit std::atomic<bool> is_planted{false};
+  if (!RunnerAsks(kAskToPlant) || is_planted.load(std::memory_order_relaxed)) return false;
+  const std::uint32_t window = g_region.header().current_window.load(std::memory_order_relaxed);
+  if (!IsOpen(window) || !IsTest(g_region.windows()[window])) return false;
+  return !is_planted.exchange(true, std::memory_order_relaxed);
+}
+
 void AskNothingAtProcessEnd() { g_is_confined.store(true, std::memory_order_relaxed); }
 
 void AnnounceProcessEnd() {

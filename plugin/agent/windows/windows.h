@@ -59,6 +59,9 @@ void AnnounceEndOfDestructors();
 // From now on, the two before do nothing in this process.
 void AskNothingAtProcessEnd();
 
+// Returns true once, where the runner has asked for a leak to be planted and a test runs.
+bool TakePlantingOfLeak();
+
 // Marks the thread if windows wait to be settled. To be called last, when recording is over.
 void NoteUnsettled();
 // Settles what waits, which is nothing most of the time.

@@ -9,6 +9,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
+#include "runner/cli/commands/adopt.h"
 #include "runner/cli/commands/budget.h"
 #include "runner/cli/commands/doctor.h"
 #include "runner/cli/commands/documents.h"
@@ -24,11 +25,11 @@ namespace leakgate {
 // A command line comes to one of these. Each command's file declares its options, checks them
 // together, and executes the command.
 using Command =
-    std::variant<RunCommand, DoctorCommand, FrameworkCommand, PrintCommand, WriteManPagesCommand,
-                 BudgetCheckCommand, BudgetInitCommand, BudgetRatchetCommand, ExplainCommand,
-                 MergeCommand, HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand,
-                 SessionStartCommand, SessionExecCommand, SessionUpdateCommand, SessionQueryCommand,
-                 SessionListCommand, SessionStopCommand, SnapshotTakeCommand,
+    std::variant<RunCommand, AdoptCommand, DoctorCommand, FrameworkCommand, PrintCommand,
+                 WriteManPagesCommand, BudgetCheckCommand, BudgetInitCommand, BudgetRatchetCommand,
+                 ExplainCommand, MergeCommand, HistoryAddCommand, HistoryShowCommand,
+                 HistoryTrendCommand, SessionStartCommand, SessionExecCommand, SessionUpdateCommand,
+                 SessionQueryCommand, SessionListCommand, SessionStopCommand, SnapshotTakeCommand,
                  SnapshotPeriodicCommand, SnapshotConfigCommand, SnapshotShowCommand,
                  SnapshotDiffCommand, SnapshotExportCommand>;
 

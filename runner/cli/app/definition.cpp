@@ -73,6 +73,7 @@ struct DefinedCommand {
 
 constexpr DefinedCommand kCommands[] = {
     {"run", Define<RunCommand>},
+    {"adopt", Define<AdoptCommand>},
     {"budget", DefineGroup},
     {"budget schema", DefineSchema},
     {"budget check", Define<BudgetCheckCommand>},

@@ -136,6 +136,11 @@ void DeclareGating(RunCommand& command, OptionList& options) {
   options.AddFlag("--strict", command.modes, GateMode::kStrict,
                   "What is unconfirmed, and an allowance that nothing used, fail the run");
   options.AddFlag("--warn-only", command.modes, GateMode::kWarnOnly, "Report, and fail nothing");
+  options.AddFlag(
+      "--plant-leak", request.plants_leak,
+      fmt::format("Leave {} bytes behind in a test, to see that the gate fails; nothing is "
+                  "compiled for it",
+                  kPlantedBytes));
 }
 
 void DeclareFiles(RunCommand& command, OptionList& options) {

@@ -18,7 +18,8 @@ const std::vector<CommandProse>& AllProse() {
   static const std::vector<CommandProse> all = {
       {.name = "",
        .summary = "a leak gate for GoogleTest suites",
-       .usages = {"leakgate run [OPTIONS] -- BINARY [ARGS...]", "leakgate doctor BINARY",
+       .usages = {"leakgate run [OPTIONS] -- BINARY [ARGS...]",
+                  "leakgate adopt [--prove] BINARY|BUILD...", "leakgate doctor BINARY",
                   "leakgate explain TEST [--budgets FILE|DIR] [-- BINARY [ARGS...]]",
                   "leakgate budget schema|check|init|ratchet ...",
                   "leakgate merge [OPTIONS] RESULT...", "leakgate history add|show|trend DB ...",
@@ -144,6 +145,20 @@ const std::vector<CommandProse>& AllProse() {
                       {"1", "--check: something could be tightened"},
                       {"2", "bad command line or budget file, or no such program"}},
        .examples = {{"", "leakgate budget ratchet --budgets tests -- build/my_tests"}}},
+      {.name = "adopt",
+       .summary = "Accept what a suite leaves behind today, so that only what is new fails",
+       .usages = {"leakgate adopt [OPTIONS] BINARY|BUILD...",
+                  "leakgate adopt [OPTIONS] -- BINARY [ARGS...]"},
+       .description =
+           {"Runs the suite as it is, writes what fails into a baseline for leakgate run "
+            "--baseline, and runs it again, shuffled, until the gate is green twice in a row."},
+       .notes = {"BUILD is a CTest build folder: each of its tests that runs a binary of "
+                 "GoogleTest's is run as CTest does."},
+       .exit_codes = {{"0", "the gate is green with the baseline"},
+                      {"1", "it is not, or --prove has not seen it fail"},
+                      {"2", "bad command line, no such program, or the file exists already"},
+                      {"3", "inconclusive: what could not be measured is not accepted"}},
+       .examples = {{"", "leakgate adopt --prove -- build/my_tests"}}},
       {.name = "merge",
        .summary = "Make one result of many: shards, repeats, jobs",
        .usages = {"leakgate merge [OPTIONS] RESULT..."},

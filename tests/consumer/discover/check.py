@@ -198,6 +198,13 @@ def main() -> None:
            project.ctest("-R", "^Plain.Passes$", GTEST_TOTAL_SHARDS="2", GTEST_SHARD_INDEX="1"),
            {"Plain.Passes": "passed", **GATE})
 
+    project.make("-DDISCOVER_BUDGETS=not_there_yet")
+    expect("a budget folder that is not there fails once", project.ctest("-R", "^Plain.(Passes|Skips)$"),
+           {"Plain.Passes": "not run", "Plain.Skips": "not run", "leakgate.begin": "failed",
+            "leakgate.summary": "failed"})
+    said = run("ctest", "--test-dir", options.build, "-R", "leakgate.begin", "--output-on-failure").stdout
+    expect("and says which", "not_there_yet: cannot be read: No such file" in said or said, True)
+    project.make("-DDISCOVER_BUDGETS=")
     project.make("-DDISCOVER_MORE=ON")
     expect("a test that is new, in both ways of discovery", project.ctest("-R", "Plain.IsNew"),
            {"Plain.IsNew": "passed", "plain Plain.IsNew (2)": "passed", **GATE})

@@ -49,6 +49,19 @@ TEST(SymbolicPathTest, IsTheSameHoweverDeepARecursionGoes) {
   EXPECT_EQ(SymbolicPath({node, node, node}), SymbolicPath({node}));
 }
 
+TEST(WindowIdentityTest, IsTheSameForAllInstancesOfATest) {
+  const auto identity = [](const std::string& name) {
+    return WindowIdentity(WindowKind::kTest, name);
+  };
+  EXPECT_EQ(identity("All/Many.Keeps/7"), "test All/Many.Keeps");
+  EXPECT_EQ(identity("All/Many.Keeps/By_Name"), identity("All/Many.Keeps/7"));
+  EXPECT_EQ(identity("Typed/1.Keeps"), "test Typed.Keeps");
+  EXPECT_EQ(identity("My/Pattern/0.Keeps"), "test My/Pattern.Keeps");
+  EXPECT_EQ(identity("Plain.Keeps"), "test Plain.Keeps");
+  EXPECT_NE(identity("All/Many2.Keeps/7"), identity("All/Many.Keeps/7"));
+  EXPECT_EQ(WindowIdentity(WindowKind::kSuite, "Typed/1"), "suite Typed/1");
+}
+
 TEST(SymbolicPathTest, TellsCallersApart) {
   std::vector<Frame> other = sample::PoolStack();
   other[3].function = "net::Server::Accept()";
