@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/snapshot/view/export_names.h"
 #include "tests/unit/cli/parsed_command.h"
 
 namespace leakgate {
@@ -59,6 +60,52 @@ TEST(SnapshotOptionsTest, ExportTakesAFormatAndAFile) {
   EXPECT_EQ(exported.output, "out");
   EXPECT_EQ(ErrorOf({"snapshot", "export", "a", "--format", "svg"}),
             "--format 'svg': no such format; write folded, pprof, speedscope, heaptrack or json");
+}
+
+TEST(SnapshotOptionsTest, RefusesANameThatTheReaderOfAnExportCannotUse) {
+  EXPECT_EQ(ErrorOf({"snapshot", "export", "a", "--format=heaptrack", "-o", "d/live.gz"}),
+            "-o d/live.gz: heaptrack decompresses what has a name that ends in .gz, and this file "
+            "is not compressed; write -o d/live.heaptrack");
+  EXPECT_THAT(ErrorOf({"snapshot", "export", "a", "--format=heaptrack", "-o", "live.zst"}),
+              testing::HasSubstr("ends in .zst"));
+  EXPECT_EQ(
+      ErrorOf({"snapshot", "export", "a", "--format=json", "-o", "live.json.gz"}),
+      "-o live.json.gz: the name promises a file compressed by gzip, which json is not; write -o "
+      "live.json");
+  EXPECT_EQ(
+      ErrorOf({"snapshot", "export", "a", "--format=pprof", "-o", "live.pb.zst"}),
+      "-o live.pb.zst: the name promises a file compressed by zstd, which pprof is not; write "
+      "-o live.pb.gz");
+  EXPECT_EQ(ErrorOf({"snapshot", "export", "a", "--format=speedscope", "-o", "a.chrome.json"}),
+            "-o a.chrome.json: speedscope takes a name that ends in .chrome.json for another "
+            "format than speedscope; write -o a.speedscope.json");
+  EXPECT_THAT(ErrorOf({"snapshot", "export", "a", "--format=folded", "-o", "a.speedscope.json"}),
+              testing::HasSubstr("write -o a.collapsedstack.txt"));
+}
+
+TEST(SnapshotOptionsTest, TakesTheNamesThatTheReadersOfExportsKnow) {
+  for (const auto& [format, name] : {std::pair{"pprof", "a.pb.gz"},
+                                     {"pprof", "a.gz"},
+                                     {"speedscope", "a.speedscope.json"},
+                                     {"speedscope", "a.json"},
+                                     {"folded", "a.collapsedstack.txt"},
+                                     {"folded", "a.folded"},
+                                     {"heaptrack", "a"},
+                                     {"heaptrack", "a.gz/b"},
+                                     {"json", "a.chrome.json"}}) {
+    EXPECT_TRUE(ParseCommandLine({"snapshot", "export", "a", "--format", format, "-o", name}))
+        << format << ' ' << name;
+  }
+}
+
+TEST(SnapshotOptionsTest, NamesAnExportAfterItsSnapshotAsItsReaderWantsIt) {
+  EXPECT_EQ(ExportNameFor(SnapshotFormat::kHeaptrack, "d/now.snapshot"), "now.heaptrack");
+  EXPECT_EQ(ExportNameFor(SnapshotFormat::kPprof, "now.1.snapshot"), "now.1.pb.gz");
+  EXPECT_EQ(ExportNameFor(SnapshotFormat::kFolded, "now"), "now.collapsedstack.txt");
+  EXPECT_EQ(ExportNameFor(SnapshotFormat::kJson, "now.json"), "now.json.json");
+  for (const auto& [word, format] : SnapshotFormats()) {
+    EXPECT_TRUE(CheckExportName(format, ExportNameFor(format, "now.snapshot"))) << word;
+  }
 }
 
 TEST(SnapshotOptionsTest, SayWhatIsWrong) {
