@@ -56,11 +56,10 @@ bool GoesBySpeedscopesNames(SnapshotFormat format) {
 // Returns why a file of this format must not have `ending`.
 std::string ReasonAgainst(SnapshotFormat format, std::string_view ending) {
   if (format == SnapshotFormat::kHeaptrack) {
-    return fmt::format(
-        "heaptrack decompresses what has a name that ends in {}, and this file is not compressed",
-        ending);
+    return fmt::format("heaptrack decompresses what ends in {}, and this file is not compressed",
+                       ending);
   }
-  return fmt::format("the name promises a file compressed by {}, which {} is not",
+  return fmt::format("it promises a file compressed by {}, which {} is not",
                      ending == ".gz" ? "gzip" : "zstd", WordOf(format));
 }
 
@@ -75,8 +74,8 @@ Unexpected WrongName(const std::filesystem::path& path, const std::string& why,
                      std::string_view ending, SnapshotFormat format) {
   const std::string text = path.string();
   const std::string base = text.substr(0, text.size() - ending.size());
-  return UsageError(
-      fmt::format("-o {}: {}; write -o {}", text, why, WithEnding(base, EndingOf(format))));
+  return UsageError(fmt::format("-o {}: a name that its reader cannot use: {}; write -o {}", text,
+                                why, WithEnding(base, EndingOf(format))));
 }
 
 }  // namespace
@@ -91,7 +90,7 @@ Expected<void> CheckExportName(SnapshotFormat format, const std::filesystem::pat
   ending = EndingAmong(kOtherProfiles, name);
   if (ending.empty() || ending == EndingOf(format)) return {};
   return WrongName(path,
-                   fmt::format("speedscope takes a name that ends in {} for another format than {}",
+                   fmt::format("speedscope takes what ends in {} for another format than {}",
                                ending, WordOf(format)),
                    ending, format);
 }
