@@ -100,8 +100,8 @@ std::map<std::string, std::string> SameBinaries(const std::set<std::string>& fro
   return same;
 }
 
-// The tests of `part` in two heaps: the sum (or, of one test, the most) of those that `other` ran
-// too, and the number of the others.
+// What the tests that `other` ran, too, left: the sum, or of one test's binaries the most. The
+// other tests are counted.
 struct Compared {
   Amount amount;
   std::int64_t left_out = 0;
