@@ -42,7 +42,7 @@ OTHER_TEXTS = {
     "made by what runs once: the initialiser of a static variable, or std::call_once",
     "each repetition replaces it", "it does not grow in {} repetitions", "in {} repetitions it goes up and down",
     "it stops growing after repetition {} of {}", ", all stacks of this line together",
-    "in {} repetitions it grew by {}{}",
+    "in {} repetitions it grew by {}{}", "by {} each time", "by {} to {} each time",
     "freed by its suite's tear-down", "freed before the iteration ended", "freed by the program's end",
     "freed twice, by {}", "{} B allocated by {} and freed by {}",
     "lost with what led to it", "one-time initialisation", "known from baseline",

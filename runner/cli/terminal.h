@@ -49,6 +49,7 @@ void PrintVerbatim(std::FILE* stream, std::string_view text);
 
 // Returns whether to colour text: on a terminal, unless NO_COLOR forbids it.
 [[nodiscard]] Colour ColourOf(std::FILE* stream);
+[[nodiscard]] bool IsTerminal(std::FILE* stream);
 [[nodiscard]] TextStyle StyleOfStandardError();
 
 // Shows the progress of a run or a merge, from a thread of its own. When it is destroyed,

@@ -94,36 +94,6 @@ Rows<Row> Collect(const Database& database, Statement& statement, const MakeRow&
   return rows;
 }
 
-// Runs of one commit belong together. If the commit is not known, the time takes its place.
-std::string TrendSql(TrendSubject subject) {
-  constexpr std::string_view kMoments =
-      "WITH moments AS (SELECT id, binary, commit_id, time, "
-      "CASE WHEN commit_id = '' THEN time ELSE commit_id END AS moment FROM runs) ";
-  constexpr std::string_view kComponents = R"(
-    SELECT component, commit_id, min(time), sum(bytes), sum(blocks), max(peak)
-    FROM (SELECT t.component, m.moment, m.commit_id, min(m.time) AS time, m.binary, t.name,
-                 max(t.outstanding_bytes) AS bytes, max(t.outstanding_blocks) AS blocks,
-                 max(t.peak_bytes) AS peak
-          FROM tests t JOIN moments m ON m.id = t.run
-          GROUP BY t.component, m.moment, m.binary, t.name)
-    GROUP BY component, moment ORDER BY component, min(time), moment)";
-  constexpr std::string_view kTests = R"(
-    SELECT t.name, m.commit_id, min(m.time), max(t.outstanding_bytes), max(t.outstanding_blocks),
-           max(t.peak_bytes)
-    FROM tests t JOIN moments m ON m.id = t.run
-    GROUP BY t.name, m.moment ORDER BY t.name, min(m.time), m.moment)";
-  constexpr std::string_view kCallSites = R"(
-    SELECT call_site, commit_id, min(time), sum(bytes), sum(blocks), 0
-    FROM (SELECT f.call_site, m.moment, m.commit_id, min(m.time) AS time, m.binary, f.test, f.path,
-                 max(f.bytes) AS bytes, max(f.blocks) AS blocks
-          FROM findings f JOIN moments m ON m.id = f.run
-          GROUP BY f.call_site, m.moment, m.binary, f.test, f.path)
-    GROUP BY call_site, moment ORDER BY call_site, min(time), moment)";
-  std::string sql(kMoments);
-  if (subject == TrendSubject::kComponent) return sql.append(kComponents);
-  return sql.append(subject == TrendSubject::kTest ? kTests : kCallSites);
-}
-
 }  // namespace
 
 Expected<History> History::Open(const std::filesystem::path& path, Database::Mode mode) {
@@ -207,14 +177,6 @@ Expected<std::vector<FlakyTest>> History::FlakyTests(const std::optional<std::st
   return Collect<FlakyTest>(database_, statement, [](const Statement& row) {
     return FlakyTest{row.Text(0),   row.Text(1),   row.Text(2),
                      row.Number(3), row.Number(4), {row.Text(5), row.Text(6)}};
-  });
-}
-
-Expected<std::vector<TrendPoint>> History::Trend(TrendSubject subject) const {
-  Statement statement = database_.Prepare(TrendSql(subject));
-  return Collect<TrendPoint>(database_, statement, [](const Statement& row) {
-    return TrendPoint{
-        row.Text(0), {row.Text(1), row.Text(2)}, row.Number(3), row.Number(4), row.Number(5)};
   });
 }
 

@@ -62,12 +62,25 @@ struct FlakyTest {
   HistoryOccasion last_failed;
 };
 
+// The change since the point before of the same subject, in the tests that both commits ran.
+struct TrendChange {
+  bool is_comparable = false;  // false: they have no test in common
+  std::int64_t bytes = 0;
+  std::int64_t blocks = 0;
+  // The tests of either point that the other commit did not run. They are in its total.
+  std::int64_t only_before = 0;
+  std::int64_t only_now = 0;
+
+  friend bool operator==(const TrendChange&, const TrendChange&) = default;
+};
+
 struct TrendPoint {
   std::string subject;  // a component, a test, a call site
   HistoryOccasion occasion;
   std::int64_t outstanding_bytes = 0;
   std::int64_t outstanding_blocks = 0;
-  std::int64_t peak_bytes = 0;  // 0 for a call site
+  std::int64_t peak_bytes = 0;        // 0 for a call site
+  std::optional<TrendChange> change;  // nullopt: the first of its subject
 };
 
 enum class TrendSubject { kComponent, kTest, kCallSite };

@@ -13,6 +13,7 @@
 #include "runner/budget/apply_limits.h"
 #include "runner/host/control_server.h"
 #include "runner/judge/window_verdict.h"
+#include "runner/process/called_name.h"
 #include "runner/process/process_tree.h"
 #include "runner/report/window_text.h"
 #include "runner/run/confirmation.h"
@@ -176,8 +177,8 @@ class Session {
     const Expected<ImageInspection> inspection = InspectImage(image);
     if (!inspection) return Unexpected(inspection.error());
     if (!inspection->refusal) return {};
-    return InconclusiveError(
-        fmt::format("{}: cannot be traced: {}", image.string(), *inspection->refusal));
+    return InconclusiveError(fmt::format(
+        "{}: cannot be traced: {}", CalledName(prepared_.program, image), *inspection->refusal));
   }
 
   void ShowProgress(ProgramWatch& watch) {

@@ -234,5 +234,32 @@ TEST(MergeTest, AHistoryKeepsTheRunsOfEachCommitOnce) {
   EXPECT_EQ(Leakgate({"history", "add", report, report}).exit_code, 2);
 }
 
+// A shard that did not arrive is no leak that went.
+TEST(MergeTest, ATrendLeavesOutWhatOnlyOneCommitRan) {
+  const TemporaryDirectory whole;
+  const TemporaryDirectory half;
+  (void)RunShard(whole, "kinds_listener", 0, 1);
+  (void)RunShard(half, "kinds_listener", 0, 2);
+  const std::string history = whole.File("leaks.sqlite");
+  (void)Leakgate({"history", "add", history, whole.File("kinds_listener-0.json"), "--commit", "aaa",
+                  "--time", "2026-01-01T00:00:00Z"});
+  const CommandResult added =
+      Leakgate({"history", "add", history, half.File("kinds_listener-0.json"), "--commit", "bbb",
+                "--time", "2026-01-02T00:00:00Z"});
+  ASSERT_EQ(added.exit_code, 0) << added.standard_error;
+  const auto trend =
+      nlohmann::json::parse(Leakgate({"history", "trend", history, "--json"}).standard_output);
+  ASSERT_EQ(trend["points"].size(), 2U);
+  EXPECT_LT(trend["points"][1]["outstanding"]["blocks"],
+            trend["points"][0]["outstanding"]["blocks"]);
+  const nlohmann::json& change = trend["points"][1]["change"];
+  EXPECT_EQ(change["bytes"], 0);
+  EXPECT_EQ(change["only_now"], 0);
+  EXPECT_GT(change["only_before"], 0);
+  const std::string text = Leakgate({"history", "trend", history}).standard_output;
+  EXPECT_THAT(text, HasSubstr("ran at only one of the two commits ("));
+  EXPECT_THAT(text, Not(HasSubstr("(-")));
+}
+
 }  // namespace
 }  // namespace leakgate::test

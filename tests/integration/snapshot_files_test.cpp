@@ -258,6 +258,40 @@ TEST_F(SnapshotExportTest, JsonHasEachBlockWithItsStack) {
   EXPECT_TRUE(is_found);
 }
 
+TEST_F(SnapshotExportTest, IsNamedAfterTheSnapshotInADirectoryAndReplacesNothing) {
+  const TemporaryDirectory directory;
+  const std::string stem = fs::path(*file_).stem().string();
+  const CommandResult first =
+      Snapshot({"export", *file_, "--format=heaptrack", "-o", directory.path()});
+  EXPECT_EQ(first.exit_code, 0) << first.standard_error;
+  EXPECT_EQ(ReadFile(directory.File(stem + ".heaptrack")), ReadFile(Export("heaptrack")));
+  EXPECT_THAT(first.standard_error, HasSubstr("written: " + directory.File(stem + ".heaptrack")));
+  const CommandResult second =
+      Snapshot({"export", *file_, "--format=heaptrack", "-o", directory.path()});
+  EXPECT_EQ(second.exit_code, 2);
+  EXPECT_THAT(second.standard_error, HasSubstr("there is such a file already"));
+}
+
+TEST_F(SnapshotExportTest, WritesNothingUnderANameThatItsReaderCannotUse) {
+  const TemporaryDirectory directory;
+  const CommandResult result =
+      Snapshot({"export", *file_, "--format=heaptrack", "-o", directory.File("live.gz")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.standard_error, HasSubstr("heaptrack decompresses"));
+  EXPECT_FALSE(fs::exists(directory.File("live.gz")));
+}
+
+TEST_F(SnapshotExportTest, IsAFileWhereStandardOutputIsATerminal) {
+  const TemporaryDirectory directory;
+  const std::string name = fs::path(*file_).stem().string() + ".pb.gz";
+  const CommandResult result =
+      RunCommand({"sh", "-c",
+                  R"(cd "$1" && exec script -qec "$2 snapshot export $3 --format=pprof" /dev/null)",
+                  "sh", directory.path(), LeakgatePath(), *file_});
+  EXPECT_THAT(result.standard_output, HasSubstr("written: " + name));
+  EXPECT_EQ(ReadFile(directory.File(name)), ReadFile(Export("pprof")));
+}
+
 TEST_F(SnapshotExportTest, GoesToStandardOutputWithoutAFile) {
   const CommandResult result = Snapshot({"export", *file_, "--format=folded"});
   EXPECT_EQ(result.exit_code, 0);

@@ -69,6 +69,38 @@ std::string Text(const HistoryOccasion& occasion) {
   return fmt::format("{} ({})", occasion.commit, occasion.time);
 }
 
+// Returns text such as " (+64 B)"; nothing where nothing has changed.
+std::string ChangeText(const std::optional<TrendChange>& change) {
+  if (!change || !change->is_comparable || (change->bytes == 0 && change->blocks == 0)) return "";
+  if (change->bytes == 0) return fmt::format(" ({:+} in blocks)", change->blocks);
+  return fmt::format(" ({}{})", change->bytes > 0 ? "+" : "", FormatBytes(change->bytes));
+}
+
+// Returns a line about what the change does not count, and why.
+std::string LeftOutText(const std::optional<TrendChange>& change) {
+  if (!change || change->only_before + change->only_now == 0) return "";
+  std::string parts;
+  const auto add = [&](std::int64_t tests, const char* when) {
+    if (tests == 0) return;
+    if (!parts.empty()) parts += ", ";
+    parts += fmt::format("{} {}", tests, when);
+  };
+  add(change->only_before, "at the one before");
+  add(change->only_now, "at this one");
+  const std::string tests = FormatCount(change->only_before + change->only_now, "test");
+  return fmt::format("    {}: {} ran at only one of the two commits ({})\n",
+                     change->is_comparable ? "left out of the change" : "nothing to compare", tests,
+                     parts);
+}
+
+Json ToJson(const TrendChange& change) {
+  Json json = {{"only_before", change.only_before}, {"only_now", change.only_now}};
+  if (!change.is_comparable) return json;
+  json["bytes"] = change.bytes;
+  json["blocks"] = change.blocks;
+  return json;
+}
+
 std::vector<std::string> SplitLines(const std::string& path) {
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < path.size();) {
@@ -156,12 +188,9 @@ std::string TrendText(const std::vector<TrendPoint>& points) {
     }
     text += "  " + Printable(Text(point.occasion)) + "  " +
             FormatAmount({point.outstanding_bytes, point.outstanding_blocks}) + " outstanding";
-    if (last != nullptr && last->outstanding_bytes != point.outstanding_bytes) {
-      const std::int64_t change = point.outstanding_bytes - last->outstanding_bytes;
-      text += fmt::format(" ({}{})", change > 0 ? "+" : "", FormatBytes(change));
-    }
+    text += ChangeText(point.change);
     if (point.peak_bytes != 0) text += ", peak " + FormatBytes(point.peak_bytes);
-    text += '\n';
+    text += '\n' + LeftOutText(point.change);
     last = &point;
   }
   return text;
@@ -175,6 +204,7 @@ std::string TrendJson(const std::vector<TrendPoint>& points, const std::string& 
                   {"time", point.occasion.time},
                   {"outstanding",
                    {{"bytes", point.outstanding_bytes}, {"blocks", point.outstanding_blocks}}}};
+    if (point.change) value["change"] = ToJson(*point.change);
     if (subject != "call_site") value["peak_live_bytes"] = point.peak_bytes;
     values.push_back(std::move(value));
   }

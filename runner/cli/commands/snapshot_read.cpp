@@ -12,6 +12,7 @@
 #include "runner/cli/commands/snapshot.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
+#include "runner/snapshot/view/export_names.h"
 #include "runner/snapshot/view/snapshot_diff.h"
 #include "runner/snapshot/view/snapshot_groups.h"
 #include "runner/symbols/symbol_files.h"
@@ -96,6 +97,28 @@ Expected<void> ExportTo(const std::filesystem::path& path, SnapshotView& view,
   return file->Commit();
 }
 
+// Where an export goes. An empty path is standard output.
+struct ExportPlace {
+  std::filesystem::path path;
+  bool is_ours = false;  // the user has not named it, so it must not replace a file
+};
+
+// Nobody reads an export on a terminal, and pprof's is binary: it gets a file, as in a directory.
+ExportPlace PlaceOfExport(const SnapshotExportCommand& command) {
+  std::error_code error;
+  const bool is_directory = std::filesystem::is_directory(command.output, error);
+  if (!is_directory && (!command.output.empty() || !IsTerminal(stdout))) return {command.output};
+  return {command.output / ExportNameFor(*command.format, command.files.front()), true};
+}
+
+Expected<void> CheckIsNew(const ExportPlace& place) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(place.path, error);
+  if (!place.is_ours || status.type() == std::filesystem::file_type::not_found) return {};
+  return UsageError(fmt::format("{}: there is such a file already; name another with -o FILE",
+                                place.path.string()));
+}
+
 Choices<GroupBy> Groupings() {
   Choices<GroupBy> groupings = {"WHAT", "group", "{}", {}};
   for (const GroupBy by : AllGroupings()) groupings.all.emplace_back(Word(by), by);
@@ -177,7 +200,9 @@ void Declare(SnapshotExportCommand& command, OptionList& options) {
   options.AddChoice("--format", Formats(), command.format,
                     "folded (flamegraph.pl, inferno), pprof, speedscope, heaptrack "
                     "(heaptrack_print, heaptrack_gui) or json");
-  options.Add("-o,--output", FileWord("FILE"), command.output, "Default: standard output");
+  options.Add("-o,--output", FileWord("FILE|DIR"), command.output,
+              "In a DIR, the file is named after the snapshot, as its reader wants it. Default: "
+              "standard output; on a terminal, such a file in the working directory");
 }
 
 Expected<void> Complete(SnapshotShowCommand& command, const ProgramLine&) {
@@ -196,7 +221,7 @@ Expected<void> Complete(SnapshotExportCommand& command, const ProgramLine&) {
   if (command.files.size() != 1) {
     return UsageError("no snapshot, or several; name one: leakgate snapshot export FILE");
   }
-  if (command.format) return {};
+  if (command.format) return CheckExportName(*command.format, command.output);
   return Unexpected(ParseChoice(Formats(), "--format", "").error());
 }
 
@@ -230,13 +255,16 @@ Expected<int> Execute(const SnapshotDiffCommand& command) {
 }
 
 Expected<int> Execute(const SnapshotExportCommand& command) {
+  const ExportPlace place = PlaceOfExport(command);
+  if (const Expected<void> is_new = CheckIsNew(place); !is_new) return Unexpected(is_new.error());
   const WithDebugServers servers;
   const Expected<std::unique_ptr<SnapshotView>> view = Read(command.files.front(), command.reading);
   if (!view) return Unexpected(view.error());
-  const Expected<void> written = command.output.empty()
+  const Expected<void> written = place.path.empty()
                                      ? ExportToStandardOutput(**view, *command.format)
-                                     : ExportTo(command.output, **view, *command.format);
+                                     : ExportTo(place.path, **view, *command.format);
   if (!written) return Unexpected(written.error());
+  if (place.is_ours) PrintMessage(fmt::format("written: {}", place.path.string()));
   return kExitPass;
 }
 

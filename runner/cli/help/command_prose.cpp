@@ -200,6 +200,8 @@ const std::vector<CommandProse>& AllProse() {
       {.name = "history trend",
        .summary = "Show what was outstanding over time, commit by commit",
        .usages = {"leakgate history trend DB [--component|--test|--call-site] [--json]"},
+       .description = {"A change counts only the tests that both commits ran; how many are left "
+                       "out is told below it."},
        .exit_lead = "0; 2 for a bad command line or file",
        .examples = {{"", "leakgate history trend leaks.sqlite --test"}}},
       {.name = "session",

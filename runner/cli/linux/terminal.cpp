@@ -140,11 +140,13 @@ void PrintVerbatim(std::FILE* stream, std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stream);
 }
 
+bool IsTerminal(std::FILE* stream) { return ::isatty(::fileno(stream)) != 0; }
+
 // https://no-color.org: any value but the empty one.
 Colour ColourOf(std::FILE* stream) {
   const char* const no_color = std::getenv("NO_COLOR");
   const bool is_forbidden = no_color != nullptr && *no_color != '\0';
-  return ::isatty(::fileno(stream)) != 0 && !is_forbidden ? Colour::kOn : Colour::kOff;
+  return IsTerminal(stream) && !is_forbidden ? Colour::kOn : Colour::kOff;
 }
 
 TextStyle StyleOfStandardError() {

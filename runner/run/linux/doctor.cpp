@@ -12,6 +12,7 @@
 #include "runner/arch/processor.h"
 #include "runner/attach/program_environment.h"
 #include "runner/base/descriptors.h"
+#include "runner/process/called_name.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
 #include "runner/reach/linux/frozen_process.h"
@@ -42,15 +43,14 @@ Expected<void> RequirePreloadable(const std::filesystem::path& agent) {
   return DropValue(ProgramEnvironment({}, {agent, "control"}));
 }
 
-Check CheckImage(const std::filesystem::path& image, const Expected<ImageInspection>& inspection) {
+Check CheckImage(const std::string& name, const Expected<ImageInspection>& inspection) {
   if (!inspection) return {CheckResult::kNo, "program", inspection.error().message};
   if (inspection->refusal) {
-    return {CheckResult::kNo, "program",
-            fmt::format("{}: {}", image.string(), *inspection->refusal)};
+    return {CheckResult::kNo, "program", fmt::format("{}: {}", name, *inspection->refusal)};
   }
-  return {CheckResult::kOk, "program",
-          fmt::format("{}: {}, dynamically linked, no allocator of its own", image.string(),
-                      ProcessorName())};
+  return {
+      CheckResult::kOk, "program",
+      fmt::format("{}: {}, dynamically linked, no allocator of its own", name, ProcessorName())};
 }
 
 // Launches the program and kills it before its first instruction.
@@ -175,7 +175,7 @@ Expected<std::vector<Check>> CheckProgram(const DoctorRequest& request) {
 
   const std::filesystem::path image = ImageBehind(program->string());
   const Expected<ImageInspection> inspection = InspectImage(image);
-  std::vector<Check> checks = {CheckImage(image, inspection)};
+  std::vector<Check> checks = {CheckImage(CalledName(*program, image), inspection)};
   if (checks.front().result == CheckResult::kOk) {
     const Expected<void> launched = TryToLaunch(*program, request, inherited);
     if (!launched && launched.error().exit_code == ExitCode::kUsage) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/snapshot/view/export_names.h"
 #include "tests/unit/cli/parsed_command.h"
 
 namespace leakgate {
@@ -59,6 +60,53 @@ TEST(SnapshotOptionsTest, ExportTakesAFormatAndAFile) {
   EXPECT_EQ(exported.output, "out");
   EXPECT_EQ(ErrorOf({"snapshot", "export", "a", "--format", "svg"}),
             "--format 'svg': no such format; write folded, pprof, speedscope, heaptrack or json");
+}
+
+TEST(SnapshotOptionsTest, RefusesANameThatTheReaderOfAnExportCannotUse) {
+  const auto error_of = [](const char* format, const std::string& name) {
+    const std::string error = ErrorOf({"snapshot", "export", "a", "--format", format, "-o", name});
+    const std::string begin = "-o " + name + ": a name that its reader cannot use: ";
+    EXPECT_THAT(error, testing::StartsWith(begin));
+    return error.substr(std::min(begin.size(), error.size()));
+  };
+  EXPECT_EQ(error_of("heaptrack", "d/live.gz"),
+            "heaptrack decompresses what ends in .gz, and this file is not compressed; write -o "
+            "d/live.heaptrack");
+  EXPECT_THAT(error_of("heaptrack", "live.zst"), testing::HasSubstr("what ends in .zst"));
+  EXPECT_EQ(error_of("json", "live.json.gz"),
+            "it promises a file compressed by gzip, which json is not; write -o live.json");
+  EXPECT_EQ(error_of("pprof", "live.pb.zst"),
+            "it promises a file compressed by zstd, which pprof is not; write -o live.pb.gz");
+  EXPECT_EQ(error_of("speedscope", "a.chrome.json"),
+            "speedscope takes what ends in .chrome.json for another format than speedscope; write "
+            "-o a.speedscope.json");
+  EXPECT_THAT(error_of("folded", "a.speedscope.json"),
+              testing::HasSubstr("write -o a.collapsedstack.txt"));
+}
+
+TEST(SnapshotOptionsTest, TakesTheNamesThatTheReadersOfExportsKnow) {
+  for (const auto& [format, name] : {std::pair{"pprof", "a.pb.gz"},
+                                     {"pprof", "a.gz"},
+                                     {"speedscope", "a.speedscope.json"},
+                                     {"speedscope", "a.json"},
+                                     {"folded", "a.collapsedstack.txt"},
+                                     {"folded", "a.folded"},
+                                     {"heaptrack", "a"},
+                                     {"heaptrack", "a.gz/b"},
+                                     {"json", "a.chrome.json"}}) {
+    EXPECT_TRUE(ParseCommandLine({"snapshot", "export", "a", "--format", format, "-o", name}))
+        << format << ' ' << name;
+  }
+}
+
+TEST(SnapshotOptionsTest, NamesAnExportAfterItsSnapshotAsItsReaderWantsIt) {
+  EXPECT_EQ(ExportNameFor(SnapshotFormat::kHeaptrack, "d/now.snapshot"), "now.heaptrack");
+  EXPECT_EQ(ExportNameFor(SnapshotFormat::kPprof, "now.1.snapshot"), "now.1.pb.gz");
+  EXPECT_EQ(ExportNameFor(SnapshotFormat::kFolded, "now"), "now.collapsedstack.txt");
+  EXPECT_EQ(ExportNameFor(SnapshotFormat::kJson, "now.json"), "now.json.json");
+  for (const auto& [word, format] : SnapshotFormats()) {
+    EXPECT_TRUE(CheckExportName(format, ExportNameFor(format, "now.snapshot"))) << word;
+  }
 }
 
 TEST(SnapshotOptionsTest, SayWhatIsWrong) {

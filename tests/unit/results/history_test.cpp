@@ -148,6 +148,89 @@ TEST_F(HistoryTest, CountsARepeatAtTheSameCommitOnce) {
   EXPECT_EQ(trend->front().outstanding_blocks, 3);
 }
 
+// Each of the tests "A.0", "A.1", ... left as many blocks as is told.
+HistoryRun RunOfTests(const std::string& binary, const std::vector<std::int64_t>& blocks) {
+  HistoryRun run{binary, binary, "pass", {}, {}};
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const std::string name = "A." + std::to_string(i);
+    run.tests.push_back({name, "net", "pass", 64 * blocks[i], blocks[i], 4096});
+    run.findings.push_back({name, "net", "Grow", "Grow\n", 64 * blocks[i], blocks[i]});
+  }
+  return run;
+}
+
+class HistoryTrendTest : public HistoryTest {
+ protected:
+  // Returns the change of the last of two commits, the runs of which are told.
+  TrendChange ChangeOf(TrendSubject subject, std::vector<HistoryRun> first,
+                       std::vector<HistoryRun> second) const {
+    std::size_t added = 0;
+    for (std::vector<HistoryRun>* runs : {&first, &second}) {
+      const bool is_first = runs == &first;
+      for (HistoryRun& run : *runs) {
+        run.digest = std::to_string(++added);
+        Add(run, is_first ? "aaa" : "bbb",
+            is_first ? "2026-01-01T00:00:00Z" : "2026-01-02T00:00:00Z");
+      }
+    }
+    const auto trend = Open().Trend(subject);
+    EXPECT_TRUE(trend) << trend.error().message;
+    EXPECT_GE(trend->size(), 2U);
+    EXPECT_EQ(trend->front().change, std::nullopt);
+    return trend->back().change.value_or(TrendChange{});
+  }
+};
+
+TEST_F(HistoryTrendTest, ChangesByWhatBothCommitsRan) {
+  for (const TrendSubject subject : {TrendSubject::kComponent, TrendSubject::kCallSite}) {
+    EXPECT_EQ(ChangeOf(subject, {RunOfTests("a", {1, 2})}, {RunOfTests("a", {1, 5})}),
+              (TrendChange{true, 192, 3, 0, 0}));
+    std::filesystem::remove(file_);
+  }
+}
+
+TEST_F(HistoryTrendTest, DoesNotTakeATestThatOnlyOneCommitRanForAChange) {
+  for (const TrendSubject subject : {TrendSubject::kComponent, TrendSubject::kCallSite}) {
+    EXPECT_EQ(ChangeOf(subject, {RunOfTests("a", {1, 2, 3})}, {RunOfTests("a", {2})}),
+              (TrendChange{true, 64, 1, 2, 0}));
+    std::filesystem::remove(file_);
+  }
+}
+
+TEST_F(HistoryTrendTest, DoesNotTakeABinaryThatOnlyOneCommitRanForAChange) {
+  for (const TrendSubject subject : {TrendSubject::kComponent, TrendSubject::kCallSite}) {
+    EXPECT_EQ(
+        ChangeOf(subject, {RunOfTests("a", {1})}, {RunOfTests("a", {1}), RunOfTests("b", {7, 7})}),
+        (TrendChange{true, 0, 0, 0, 2}));
+    std::filesystem::remove(file_);
+  }
+}
+
+TEST_F(HistoryTrendTest, ComparesATestOfOneNameByTheBinariesThatBothCommitsRan) {
+  EXPECT_EQ(ChangeOf(TrendSubject::kTest, {RunOfTests("a", {1})},
+                     {RunOfTests("a", {2}), RunOfTests("b", {9})}),
+            (TrendChange{true, 64, 1, 0, 1}));
+}
+
+TEST_F(HistoryTrendTest, KnowsABinaryThatWasBuiltInAnotherFolder) {
+  EXPECT_EQ(ChangeOf(TrendSubject::kComponent, {RunOfTests("/ci/1/net_test", {1})},
+                     {RunOfTests("/ci/2/net_test", {3})}),
+            (TrendChange{true, 128, 2, 0, 0}));
+}
+
+TEST_F(HistoryTrendTest, DoesNotGuessWhichOfTwoBinariesOfOneNameIsMeant) {
+  EXPECT_EQ(ChangeOf(TrendSubject::kComponent, {RunOfTests("/ci/1/net_test", {1})},
+                     {RunOfTests("/ci/2/a/net_test", {3}), RunOfTests("/ci/2/b/net_test", {3})}),
+            (TrendChange{false, 0, 0, 1, 2}));
+}
+
+TEST_F(HistoryTrendTest, TakesATestThatMovedToAnotherComponentForAChange) {
+  HistoryRun moved = RunOfTests("a", {1, 2});
+  moved.tests[1].component = "disk";
+  EXPECT_EQ(ChangeOf(TrendSubject::kComponent, {RunOfTests("a", {1, 2})}, {moved}),
+            (TrendChange{true, -128, -2, 0, 0}));
+}
+
 TEST_F(HistoryTest, RefusesAFileThatIsNoDatabase) {
   Write("leaks.sqlite", std::string(5000, 'x'));
   EXPECT_THAT(ErrorOf(Database::Mode::kWrite), HasSubstr("not an SQLite file"));
