@@ -99,9 +99,8 @@ class Adoption {
       Expected<CtestListing> listing = ListCtest(target, scratch_);
       if (!listing) return Unexpected(listing.error());
       if (listing->others != 0) {
-        PrintMessage(
-            fmt::format("{}: {} of CTest's that run no binary of GoogleTest's are left out",
-                        target.string(), FormatCount(listing->others, "test")));
+        PrintMessage(fmt::format("{}: left out {} that no GoogleTest binary runs", target.string(),
+                                 FormatCount(listing->others, "test")));
       }
       std::move(listing->commands.begin(), listing->commands.end(), std::back_inserter(programs_));
     }
