@@ -2,7 +2,7 @@
 """Runs what the documents show, as it stands there.
 
 In README.md and docs/: each line of a ```sh block, and the lines with "$ " of a ```console block,
-whose other lines are what the command prints ("..." stands for any lines). In the READMEs of
+whose other lines are what the command prints ("..." stands for any lines, or the rest of one). In the READMEs of
 examples/: each indented line. A comment behind a command tells how it ends, and what it prints:
 "# exits with 1: TEXT"; without one it exits with 0.
 
@@ -46,6 +46,7 @@ DOCUMENTS = [
     Document("README.md", "with_budgets", "with_budgets"),
     Document("docs/getting-started.md", "no_rebuild", has_files=True),
     Document("docs/budgets.md", "with_budgets"),
+    Document("docs/gallery.md", "gallery"),
     Document("docs/snapshots.md", "hunt", called="server"),
 ]
 
@@ -89,8 +90,16 @@ def comparable(text: str) -> str:
 
 
 def has_output(shown: list[str], printed: str) -> bool:
-    parts = [re.escape(comparable(part)) for part in "\n".join(shown).split("...\n") if part]
-    return re.search(r"\n(?:.*\n)* *".join(parts), comparable(printed)) is not None
+    """A line of "..." stands for any lines, and one that ends so for any rest of it."""
+    pattern = ""
+    for line in shown:
+        if line.strip() == "...":
+            pattern += r"(?:.*\n)*?"
+        elif line.endswith(" ..."):
+            pattern += " *" + re.escape(comparable(line.removesuffix(" ..."))) + r".*\n"
+        else:
+            pattern += " *" + re.escape(comparable(line)) + r"\n"
+    return re.search(pattern, comparable(printed) + "\n") is not None
 
 
 class Runner:
