@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runner/arch/processor.h"
+#include "runner/arch/return_value.h"
 
 namespace leakgate {
 namespace {
@@ -77,6 +78,12 @@ CallTargets::Bytes CallTargets::Read(std::uint64_t address, std::size_t size) co
 std::string CallTargets::NameOfSlot(std::uint64_t slot) const {
   const auto name = name_of_slot_.find(slot);
   return name != name_of_slot_.end() ? name->second : std::string();
+}
+
+bool CallTargets::IsOnlyReturned(std::uint64_t function, std::uint64_t return_address) const {
+  return OnlyReturnsCallResult(
+      function, return_address,
+      [this](std::uint64_t address, std::size_t size) { return Read(address, size); });
 }
 
 CallTarget CallTargets::CalledAt(std::uint64_t return_address) const {

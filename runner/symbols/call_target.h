@@ -37,6 +37,10 @@ class CallTargets {
   // Returns what the call instruction that ends at `return_address` calls.
   [[nodiscard]] CallTarget CalledAt(std::uint64_t return_address) const;
 
+  // Returns whether the function that begins at `function` certainly only returns the pointer that
+  // this call gives it (arch/return_value.h).
+  [[nodiscard]] bool IsOnlyReturned(std::uint64_t function, std::uint64_t return_address) const;
+
  private:
   using Bytes = std::span<const std::uint8_t>;
 

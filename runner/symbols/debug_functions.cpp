@@ -80,6 +80,15 @@ DebugFunction NameFunction(Dwarf_Die* die, QualifiedNames& names) {
   return function;
 }
 
+bool ReturnsVoidPointer(Dwarf_Die* function) {
+  Dwarf_Attribute value;
+  Dwarf_Die type;
+  if (dwarf_formref_die(dwarf_attr_integrate(function, DW_AT_type, &value), &type) == nullptr) {
+    return false;
+  }
+  return dwarf_tag(&type) == DW_TAG_pointer_type && dwarf_hasattr(&type, DW_AT_type) == 0;
+}
+
 std::optional<Dwarf_Word> NumberOf(Dwarf_Die* die, unsigned attribute) {
   Dwarf_Attribute value;
   Dwarf_Word number = 0;
@@ -163,6 +172,9 @@ std::vector<DebugFunction> DebugFunctions::At(std::uint64_t address) {
     function.position = position;
     position = CallPosition(unit, &*die);
   }
+  Dwarf_Addr begin = 0;
+  if (dwarf_entrypc(&chain.front(), &begin) == 0) functions.back().begin = begin + bias_;
+  functions.back().returns_void_pointer = ReturnsVoidPointer(&chain.front());
   return functions;
 }
 

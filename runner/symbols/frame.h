@@ -27,14 +27,15 @@ enum class ModuleFileState {
 // known.
 enum class Wrapper : std::uint8_t {
   kNo,
-  kDeclared,  // a budget file or the command line says so
-  kKnown,     // it is on the list that ships with leakgate
+  kDeclared,    // a budget file or the command line says so
+  kKnown,       // it is on the list that ships with leakgate
+  kRecognised,  // it returns void*, and its code shows that it only returns what was allocated
 };
 template <>
 struct WordTable<Wrapper> {
-  static constexpr std::array kWords = {Named{Wrapper::kNo, "no"},
-                                        Named{Wrapper::kDeclared, "declared"},
-                                        Named{Wrapper::kKnown, "known"}};
+  static constexpr std::array kWords = {
+      Named{Wrapper::kNo, "no"}, Named{Wrapper::kDeclared, "declared"},
+      Named{Wrapper::kKnown, "known"}, Named{Wrapper::kRecognised, "recognised"}};
 };
 
 // One frame of a call stack as a person reads it. An address yields several frames if functions

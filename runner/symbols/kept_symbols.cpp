@@ -42,7 +42,8 @@ struct StoredFrame {
   std::int32_t line;
   std::uint8_t inlined;
   std::uint8_t calls_through_pointer;
-  std::uint16_t unused;
+  std::uint8_t wrapper;  // Wrapper, as its code shows it
+  std::uint8_t unused;
 };
 static_assert(sizeof(StoredFrame) == 32);
 
@@ -67,7 +68,8 @@ class FileWriter {
                         static_cast<std::uint32_t>(frames_.size()), 0});
     for (const Frame& frame : frames) {
       frames_.push_back({TextOf(frame.function), TextOf(frame.file), TextOf(frame.called_function),
-                         frame.line, frame.inlined, frame.calls_through_pointer, 0});
+                         frame.line, frame.inlined, frame.calls_through_pointer,
+                         static_cast<std::uint8_t>(frame.wrapper), 0});
     }
   }
 
@@ -178,6 +180,8 @@ class KeptSymbols::Content {
       frame.line = stored.line;
       frame.inlined = stored.inlined != 0;
       frame.calls_through_pointer = stored.calls_through_pointer != 0;
+      const bool is_wrapper = stored.wrapper == static_cast<std::uint8_t>(Wrapper::kRecognised);
+      if (is_wrapper) frame.wrapper = Wrapper::kRecognised;
     }
     return frames;
   }

@@ -1,7 +1,10 @@
 #include "runner/symbols/module_file.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "runner/base/regular_file.h"
@@ -58,6 +61,25 @@ Dwfl_Module* AddModule(Dwfl* dwfl, const std::string& path) {
   if (module != nullptr) (void)file->Release();  // elfutils owns it now
   dwfl_report_end(dwfl, nullptr, nullptr);
   return module;
+}
+
+// Returns whether an exported function returns a block that its caller owns.
+bool ReturnsBlock(std::string_view function) {
+  constexpr std::array<std::string_view, 14> kAllocators = {"malloc",
+                                                            "calloc",
+                                                            "realloc",
+                                                            "reallocarray",
+                                                            "aligned_alloc",
+                                                            "memalign",
+                                                            "valloc",
+                                                            "pvalloc",
+                                                            "_Znwm",
+                                                            "_Znam",
+                                                            "_ZnwmRKSt9nothrow_t",
+                                                            "_ZnamRKSt9nothrow_t",
+                                                            "_ZnwmSt11align_val_t",
+                                                            "_ZnamSt11align_val_t"};
+  return std::find(kAllocators.begin(), kAllocators.end(), function) != kAllocators.end();
 }
 
 std::string FunctionName(const DebugFunction& function, const std::string& symbol) {
@@ -170,6 +192,11 @@ std::vector<Frame> ModuleFile::FramesAt(std::uint64_t return_address) {
     frame.line = function.position.line;
   }
   AddCallTarget(return_address, frames.back());
+  const DebugFunction& function = functions.back();
+  const bool is_wrapper = frames.size() == 1 && function.returns_void_pointer &&
+                          function.begin != 0 && ReturnsBlock(frames.back().called_function) &&
+                          call_targets_.IsOnlyReturned(function.begin, return_address);
+  if (is_wrapper) frames.back().wrapper = Wrapper::kRecognised;
   return frames;
 }
 

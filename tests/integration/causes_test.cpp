@@ -90,7 +90,7 @@ TEST_P(CausesTest, OfManyProcessesAreMerged) {
   const std::string& said = merged.standard_error;
   EXPECT_THAT(CountOf(said, "\n"), Le(60)) << said;
   EXPECT_THAT(said, ContainsRegex("Failure in [23] tests: All/Many.LeaveSomething/"));
-  for (const std::string& site : {"net::LoseArray", "net::LoseRaw", "net::LoseText"}) {
+  for (const std::string& site : {"net::LoseArray", "net::LoseRaw", "net::LoseSmall"}) {
     EXPECT_EQ(CountOf(said, "> " + site), 1) << said;
   }
 }

@@ -1,0 +1,18 @@
+// Reads machine code to tell what a function does with what a function that it calls has returned.
+// The code comes from a file, which is not trusted.
+#pragma once
+
+#include <cstdint>
+
+#include "runner/arch/processor.h"
+
+namespace leakgate {
+
+// Returns whether the function that begins at `function` certainly does nothing with the pointer
+// that the call which returns to `return_address` gives it, but return it: it may test it for null,
+// and write to what it points to. Where anything is unknown, such as a call of another function,
+// the answer is false. What happens where the pointer is null does not matter. Pure.
+[[nodiscard]] bool OnlyReturnsCallResult(std::uint64_t function, std::uint64_t return_address,
+                                         const CodeReader& read);
+
+}  // namespace leakgate
