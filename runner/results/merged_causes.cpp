@@ -14,20 +14,30 @@ std::uint64_t HashOf(const std::string& text, std::uint64_t seed = 0) {
   return XXH3_64bits_withSeed(text.data(), text.size(), seed);
 }
 
-// Finds the cause in the run where it is worst.
-Expected<Cause> ReadCause(const std::string& key, const RunPlace& place) {
-  const Expected<RunResult> run = ReadResultAt(place);
-  if (!run) return Unexpected(run.error());
-  std::vector<Cause> causes = CollectCauses(run->windows);
-  const auto found = std::find_if(causes.begin(), causes.end(),
-                                  [&](const Cause& cause) { return cause.key == key; });
-  if (found == causes.end()) {
-    return Unexpected(Error{place.file.string() + ": changed while it was read; merge again"});
+// Reads runs again, each once, for the causes that are worst in them.
+class CausesByRun {
+ public:
+  Expected<Cause> Find(const std::string& key, const RunPlace& place) {
+    const auto [causes, is_new] = by_run_.try_emplace(place.content);
+    if (is_new) {
+      const Expected<RunResult> run = ReadResultAt(place);
+      if (!run) return Unexpected(run.error());
+      causes->second = CollectCauses(run->windows);
+    }
+    const auto found = std::find_if(causes->second.begin(), causes->second.end(),
+                                    [&](const Cause& cause) { return cause.key == key; });
+    if (found == causes->second.end()) {
+      return Unexpected(Error{place.file.string() + ": changed while it was read; merge again"});
+    }
+    Cause cause = *found;
+    cause.whole = nullptr;  // the run is gone
+    cause.windows.clear();
+    return cause;
   }
-  found->whole = nullptr;  // the run is gone when this returns
-  found->windows.clear();
-  return std::move(*found);
-}
+
+ private:
+  std::map<RunContent, std::vector<Cause>> by_run_;
+};
 
 }  // namespace
 
@@ -61,9 +71,10 @@ Expected<std::vector<Cause>> MergedCauses::Largest(std::size_t most) const {
     return a->second.cause.amount.bytes > b->second.cause.amount.bytes;
   });
   sorted.resize(std::min(sorted.size(), most));
+  CausesByRun by_run;
   std::vector<Cause> causes;
   for (const auto* const entry : sorted) {
-    Expected<Cause> cause = ReadCause(entry->first, entry->second.worst);
+    Expected<Cause> cause = by_run.Find(entry->first, entry->second.worst);
     if (!cause) return Unexpected(cause.error());
     const Total& total = entry->second;
     cause->amount = total.cause.amount;

@@ -26,7 +26,7 @@ struct DebugFunction {
   std::string name;          // set if the linkage name is missing or cannot be demangled; it has
                              // no parameters
   SourcePosition position;
-  std::uint64_t begin = 0;            // its address in the file; 0: not known, or it was inlined
+  std::uint64_t begin = 0;            // its address in the file; 0: in several pieces, or inlined
   bool returns_void_pointer = false;  // it is declared to return void*
 };
 

@@ -194,7 +194,7 @@ std::vector<Frame> ModuleFile::FramesAt(std::uint64_t return_address) {
   AddCallTarget(return_address, frames.back());
   const DebugFunction& function = functions.back();
   const bool is_wrapper = frames.size() == 1 && function.returns_void_pointer &&
-                          function.begin != 0 && ReturnsBlock(frames.back().called_function) &&
+                          ReturnsBlock(frames.back().called_function) &&
                           call_targets_.IsOnlyReturned(function.begin, return_address);
   if (is_wrapper) frames.back().wrapper = Wrapper::kRecognised;
   return frames;
