@@ -155,6 +155,13 @@ WindowResult Reduced(const CausePart& part) {
   return window;
 }
 
+template <typename T>
+std::vector<std::size_t> IndicesIn(const std::vector<T>& all, const std::vector<const T*>& some) {
+  std::vector<std::size_t> indices;
+  for (const T* const one : some) indices.push_back(static_cast<std::size_t>(one - all.data()));
+  return indices;
+}
+
 // Returns a finding of the cause's call site; nullptr if none explains it.
 const Finding* SiteOf(const Cause& cause) {
   const WindowResult& window = cause.worst;
@@ -189,6 +196,19 @@ std::vector<Cause> CollectCauses(const std::vector<WindowResult>& windows) {
     const WindowResult* const whole = cause.worst.window;
     causes.push_back({Reduced(cause.worst), whole, cause.amount, std::move(cause.violations),
                       std::move(cause.windows)});
+  }
+  return causes;
+}
+
+std::vector<WindowCause> CausesOf(const WindowResult& window) {
+  std::vector<WindowCause> causes;
+  for (auto& [key, part] : PartsOfWindow(window).Take()) {
+    causes.push_back({.key = key,
+                      .has_site = HasSite(part) || !part.errors.empty(),
+                      .findings = IndicesIn(window.findings, part.findings),
+                      .mappings = IndicesIn(window.mappings, part.mappings),
+                      .free_errors = IndicesIn(window.free_errors, part.errors),
+                      .violations = {part.violations.begin(), part.violations.end()}});
   }
   return causes;
 }
