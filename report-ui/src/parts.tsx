@@ -6,7 +6,7 @@ import type { Window } from './model';
 import { link } from './route';
 
 const GLYPHS: Record<string, string> = {
-  pass: '✓', over_budget: '✕', failed: '✕', inconclusive: '?', unconfirmed: '~', not_gated: '–',
+  pass: '✓', over_budget: '✕', failed: '✕', inconclusive: '?', unconfirmed: '~', not_gated: '–', skipped: '–', not_judged: '–',
 };
 
 // Never by colour alone.
@@ -17,6 +17,18 @@ export function VerdictMark({ verdict, short = false }: { verdict: string; short
       <span class={short ? 'verdict-word short' : 'verdict-word'}>{format.words(verdict)}</span>
     </span>
   );
+}
+
+// What becomes of memory, by word and pattern: never by colour alone.
+export function Kind({ kind }: { kind: 'lost' | 'growing' | 'held' }) {
+  return <span class={`kind-mark ${kind}`}><span class={`swatch part-${kind}`} aria-hidden="true" />{kind}</span>;
+}
+
+// A long name, cut in the middle. All of it is in the title, for screen readers, and on focus.
+export function Cut({ name, most = 64 }: { name: string; most?: number }) {
+  const short = format.shortened(name, most);
+  if (short === name) return <>{name}</>;
+  return <span class="cut-name" title={name}><span class="cut-short" aria-hidden="true">{short}</span><span class="cut-full">{name}</span></span>;
 }
 
 export function testLink(window: Window): string {
@@ -31,8 +43,9 @@ export function testLink(window: Window): string {
 export function TestName({ window }: { window: Window }) {
   return (
     <span class="test-name">
-      {window.suite && <span class="suite">{window.suite}.</span>}
-      <span class="own">{window.test}</span>
+      {window.suite && <span class="suite"><Cut name={window.suite} most={48} />.</span>}
+      {window.kind !== 'test' && <span class="suite">{window.kind} </span>}
+      <span class="own"><Cut name={window.test} /></span>
       {window.iteration > 1 && <span class="iteration"> #{window.iteration}</span>}
     </span>
   );

@@ -148,11 +148,21 @@ class PageWindow {
         finding.series.empty() ? Json(0) : Json(finding.series),
         word(Word(finding.baseline), finding.baseline != BaselineState::kNoBaseline),
         GrowsInBytesAlone(finding) ? Json(finding.series_bytes) : Json(0),
-        Grows(finding) ? tables_.String(FateText(finding)) : 0,
+        tables_.String(GrowthWords(finding)),
     });
   }
 
-  static bool Grows(const Finding& finding) { return finding.disposition == Disposition::kSteady; }
+  // Returns "retained, grows by 1 block each time"; an empty text for what does not grow.
+  static std::string GrowthWords(const Finding& finding) {
+    if (finding.disposition != Disposition::kSteady) return "";
+    Finding told;
+    told.kind = finding.kind;
+    told.reach = finding.reach;
+    told.disposition = finding.disposition;
+    told.series = finding.series;
+    told.series_bytes = finding.series_bytes;
+    return FateText(told);
+  }
 
   void WantSource(const Finding& finding) {
     if (!finding.user_frame) return;
