@@ -44,7 +44,7 @@ function Source({ report, file, line }: { report: Report; file: string; line: nu
   if (!excerpt) return null;
   return (
     <figure class="source">
-      <figcaption><Position file={file} line={line} parts={4} /></figcaption>
+      <figcaption><Position file={file} line={line} /></figcaption>
       <pre tabIndex={0} aria-label={`Source around line ${line}`}>
         {excerpt.lines.map((text, index) => {
           const number = excerpt.first + index;

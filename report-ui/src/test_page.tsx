@@ -165,7 +165,7 @@ export function TestPage({ report, route }: { report: Report; route: Route }) {
           {window.iteration > 1 && <span class="dim"> #{window.iteration}</span>}
         </h1>
         <p class="hero-why">
-          {window.sourceFile && <Position file={window.sourceFile} line={window.sourceLine} parts={4} />}
+          {window.sourceFile && <Position file={window.sourceFile} line={window.sourceLine} />}
           {window.component && <span>component <a href={link({ view: 'tests', component: window.component })}>{window.component}</a></span>}
           {window.owner && <span>owner {window.owner}</span>}
           {report.runs.length > 1 && <span>{hasRunsToTellApart(report) && `run ${window.run + 1}, `}<a href={link({ view: 'tests', program: program.index + 1 })} title={program.binary}>{format.fileName(program.binary)}</a></span>}

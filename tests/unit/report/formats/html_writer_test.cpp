@@ -168,11 +168,18 @@ TEST(ComparedRunTest, APageIsTheSameWithTheWholeBaseline) {
             Written({RunOf({})}, {.read_source = {}, .baseline = {KeepComparedParts(whole)}}));
 }
 
+Violation OverBy(const std::string& metric, std::int64_t actual) {
+  Violation violation;
+  violation.metric = metric;
+  violation.actual = actual;
+  return violation;
+}
+
 WindowResult OverByLostBytes(const std::string& name, const std::string& function) {
   Finding finding = FindingOf({FrameNamed(function), FrameNamed("main")});
   finding.reach = Reach::kLost;
   WindowResult window = WindowOf(name, {finding});
-  window.violations = {Violation{.metric = "lost_bytes", .actual = 64}};
+  window.violations = {OverBy("lost_bytes", 64)};
   return window;
 }
 
@@ -191,7 +198,7 @@ TEST(HtmlWriterTest, NumbersTheCausesOfAllRunsAlike) {
 
 TEST(HtmlWriterTest, TakesALimitWithoutACallSiteForAnotherCauseInAnotherProgram) {
   WindowResult window = WindowOf("A.B", {});
-  window.violations = {Violation{.metric = "file_descriptors", .actual = 2}};
+  window.violations = {OverBy("file_descriptors", 2)};
   RunResult other = RunOf({window});
   other.binary = "u";
   const Json runs = ReportIn(Written({RunOf({window}), other}))["runs"];
