@@ -94,7 +94,7 @@ function matched(root: Rectangle, matches: (node: FlameNode) => boolean): number
   return total;
 }
 
-const LEGEND = [['lost', 'nothing leads to it'], ['growing', 'more with each repetition'], ['held', 'the rest, also what is not yours']] as const;
+const LEGEND = [['lost', 'nothing leads to it'], ['growing', 'more with each repetition'], ['held', 'the rest']] as const;
 
 // Which part of a frame is what: by colour, by pattern, and in words on focus.
 function FrameParts({ node, metric }: { node: FlameNode; metric: Metric }) {

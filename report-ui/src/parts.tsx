@@ -40,12 +40,18 @@ export function testLink(window: Window): string {
   });
 }
 
-export function TestName({ window }: { window: Window }) {
+const ROOM = 112; // where it can wrap
+
+// `fits` is how many characters there is room for, where a name cannot wrap. Its own name keeps
+// more of them than its suite.
+export function TestName({ window, fits = ROOM }: { window: Window; fits?: number }) {
+  const ofSuite = Math.max(Math.floor(fits / 3), fits - 1 - window.test.length);
+  const own = fits === ROOM ? 64 : fits - (window.suite ? 1 + Math.min(window.suite.length, ofSuite) : 0);
   return (
     <span class="test-name">
-      {window.suite && <span class="suite"><Cut name={window.suite} most={48} />.</span>}
+      {window.suite && <span class="suite"><Cut name={window.suite} most={fits === ROOM ? 48 : ofSuite} />.</span>}
       {window.kind !== 'test' && <span class="suite">{window.kind} </span>}
-      <span class="own"><Cut name={window.test} /></span>
+      <span class="own"><Cut name={window.test} most={own} /></span>
       {window.iteration > 1 && <span class="iteration"> #{window.iteration}</span>}
     </span>
   );

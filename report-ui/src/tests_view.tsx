@@ -118,6 +118,9 @@ function usePrinting(): boolean {
   return isPrinting;
 }
 
+// Characters that the column of names has room for, as the style sheet lays it out.
+const roomForNames = (): number => (innerWidth <= 720 ? 25 : innerWidth < 1400 ? 35 : 48);
+
 function Row({ window, index, columns, isActive, onFocus }: {
   window: Window; index: number; columns: Column[]; isActive: boolean; onFocus: () => void;
 }) {
@@ -130,7 +133,7 @@ function Row({ window, index, columns, isActive, onFocus }: {
     <tr aria-rowindex={index + 2} class={isActive ? 'active' : ''} onClick={open}>
       <td class="c-verdict"><VerdictMark verdict={window.verdict} /></td>
       <th scope="row" class="c-name">
-        <a href={href} title={window.name} data-row={index} tabIndex={isActive ? 0 : -1} onFocus={onFocus}><TestName window={window} /></a>
+        <a href={href} title={window.name} data-row={index} tabIndex={isActive ? 0 : -1} onFocus={onFocus}><TestName window={window} fits={roomForNames()} /></a>
       </th>
       {columns.map((column) => (
         <td key={column.key} class={`c-${column.key} ${column.isNumber ? 'number' : ''} ${column.optional ?? ''} ${column.isQuiet?.(window) ? 'dim' : ''}`}>

@@ -113,6 +113,15 @@ test('growth is told in words, and no budget where no file sets one', async () =
   await close();
 });
 
+test('on a phone the table keeps both ends of a name', async () => {
+  const run = sample.run(['fast', 'threadsafe'].map((way) => sample.test(`Styles/Death.LeaksInTheParent/${way}`)));
+  const { page, close } = await open(browser, sample.report([run]), '#view=tests', { viewport: { width: 375, height: 740 } });
+  const cells = page.locator('.grid .test-name');
+  assert.deepEqual(await cells.locator('.own .cut-short').allTextContents(), ['LeaksInT…nt/fast', 'LeaksInT…eadsafe']);
+  assert.deepEqual(await cells.evaluateAll((all) => all.map((one) => one.scrollWidth > one.closest('a').clientWidth)), [false, false]);
+  await close();
+});
+
 test('a long name is cut in the middle, and whole in its title and on focus', async () => {
   const name = `ns::Table<std::map<int, std::vector<std::string>>>::${'Insert'.repeat(16)}::End`;
   const stack = [sample.frame(`${name}(int)`, '/src/table.cc', 3)];
