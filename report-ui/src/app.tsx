@@ -1,10 +1,12 @@
 // The frame around the views: head, navigation, keys.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { FlameView } from './flame_view';
-import * as format from './format';
 import type { Report } from './model';
-import { Overview, worstVerdict } from './overview';
+import { CausePage } from './causes_view';
+import { shownVerdict } from './headline';
+import { Overview } from './overview';
 import { VerdictMark } from './parts';
+import { subject } from './programs';
 import { go, useRoute, type Route, type View } from './route';
 import { TestPage } from './test_page';
 import { TestsView } from './tests_view';
@@ -50,7 +52,7 @@ function actOn(event: KeyboardEvent, route: Route, help: HTMLDialogElement | nul
   else if (route.view === 'test' && (event.key === 'ArrowLeft' || event.key === 'ArrowRight')) {
     document.querySelector<HTMLElement>(`.neighbours [rel=${event.key === 'ArrowLeft' ? 'prev' : 'next'}]`)?.click();
   } else if (event.key === 'Escape') {
-    if (route.view === 'test') history.length > 1 ? history.back() : go('#view=tests');
+    if (route.view === 'test' || route.view === 'cause') history.length > 1 ? history.back() : go('#view=tests');
     else if (route.view !== 'overview' && route.text !== `#view=${route.view}`) go(`#view=${route.view}`);
     else return false;
   } else return false;
@@ -112,14 +114,13 @@ function Help({ dialog }: { dialog: { current: HTMLDialogElement | null } }) {
 }
 
 function titleOf(report: Report, route: Route): string {
-  const subject = route.view === 'test' ? route.get('test') : TABS.find(([view]) => view === route.view)?.[1] ?? '';
-  const program = report.runs.length === 1 ? format.fileName(report.runs[0].binary) : format.count(report.runs.length, 'run');
-  return `${subject} · ${program} · leakgate`;
+  const name = route.view === 'test' ? route.get('test') : route.view === 'cause' ? `Cause ${route.get('cause')}` : TABS.find(([view]) => view === route.view)?.[1] ?? '';
+  return `${name} · ${subject(report)} · leakgate`;
 }
 
 // A new page starts at its top, and a screen reader at its heading.
 function useNewPage(report: Report, route: Route): void {
-  const page = route.view === 'test' ? route.text : route.view;
+  const page = route.view === 'test' || route.view === 'cause' ? route.text : route.view;
   const isFirst = useRef(true);
   useEffect(() => { document.title = titleOf(report, route); }, [route.text]);
   useLayoutEffect(() => {
@@ -139,8 +140,8 @@ export function App({ report }: { report: Report }) {
   useKeys(route, help);
   usePrintedDetails();
   useNewPage(report, route);
-  const current: View = route.view === 'test' ? 'tests' : route.view;
-  const program = report.runs.length === 1 ? format.fileName(report.runs[0].binary) : format.count(report.runs.length, 'run');
+  const current: View = route.view === 'test' ? 'tests' : route.view === 'cause' ? 'overview' : route.view;
+  const program = subject(report);
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById('page-title')?.focus(); }}>Skip to the content</a>
@@ -153,13 +154,14 @@ export function App({ report }: { report: Report }) {
           ))}
         </nav>
         <div class="top-end">
-          <VerdictMark verdict={worstVerdict(report.runs)} />
+          <VerdictMark verdict={shownVerdict(report)} />
           <button type="button" class="icon" aria-label="Keys" title="keys (?)" onClick={() => help.current?.showModal()}><span aria-hidden="true">?</span></button>
           <ThemeButton />
         </div>
       </header>
       <main id="main">
         {route.view === 'overview' && <Overview report={report} />}
+        {route.view === 'cause' && <CausePage report={report} route={route} />}
         {route.view === 'tests' && <TestsView report={report} route={route} />}
         {route.view === 'timeline' && report.runs.length > 0 && <TimelineView report={report} route={route} />}
         {route.view === 'flame' && <FlameView report={report} route={route} />}

@@ -2,7 +2,7 @@
 import type { CallSite } from './call_sites';
 import * as format from './format';
 import type { Report } from './model';
-import { Position, testLink } from './parts';
+import { Cut, Position, testLink } from './parts';
 
 export function CallSiteTable({ report, sites, most, caption }: {
   report: Report; sites: CallSite[]; most: number; caption: string;
@@ -22,8 +22,8 @@ export function CallSiteTable({ report, sites, most, caption }: {
             <tr key={site.frame ? `${site.frame.func}${site.frame.file}${site.frame.line}` : ''}>
               <td>
                 <div class="site">
-                  <span class="function" title={site.frame?.func}>
-                    {site.frame ? format.functionName(site.frame.func) || 'unknown function' : 'no frame of yours'}
+                  <span class="function" title={site.frame?.func} tabIndex={site.frame && site.frame.func.length > 64 ? 0 : undefined}>
+                    {site.frame ? <Cut name={format.functionName(site.frame.func) || 'unknown function'} /> : 'no frame of yours'}
                   </span>
                   {site.frame && <Position file={site.frame.file} line={site.frame.line} />}
                 </div>

@@ -6,12 +6,24 @@ import { CopyButton, Position } from './parts';
 import { StackList } from './stack_list';
 
 const FATES: Record<string, string> = {
-  outstanding: 'counts', steady: 'left by every repetition', unconfirmed: 'retained, could not be confirmed',
+  outstanding: 'counts', steady: 'grows when repeated', unconfirmed: 'retained, could not be confirmed',
   framework: 'the framework’s own', allowed: 'allowed', other_thread: 'of an older thread', replaced: 'replaces what was freed',
   released_later: 'freed later', known: 'known from the baseline', one_time: 'one-time initialisation', bounded: 'bounded cache',
 };
 
-function SeriesBars({ series, unit, show }: { series: number[]; unit: string; show: (value: number) => string }) {
+const MAPPED = new Set(['mapped', 'mapped_file', 'mapped_shared', 'thread_stack']);
+export const isMapped = (finding: Finding | undefined): boolean => MAPPED.has(finding?.kind.replaceAll(' ', '_') ?? '');
+
+// "grows by 1 block each time"; '' where the steps are not alike: the bars tell those.
+export const growthStep = ({ growth }: Finding): string =>
+  (growth.endsWith('each time') ? growth.replace(/^retained, /, '') : '');
+
+// "g_pool (/home/me/project/src/pool.cc:12)" with the end of its path.
+const withShortPath = (text: string): string => text.replace(/\((\/[^()]*)\)$/, (_, path) => `(${format.shortPath(path, 2)})`);
+
+function SeriesBars({ series, unit, show, isToldInWords = false }: {
+  series: number[]; unit: string; show: (value: number) => string; isToldInWords?: boolean;
+}) {
   const largest = Math.max(1, ...series.map(Math.abs));
   const text = series.map(show).join(' ');
   return (
@@ -22,7 +34,7 @@ function SeriesBars({ series, unit, show }: { series: number[]; unit: string; sh
             style={{ height: `${Math.max((18 * Math.abs(value)) / largest, 2)}px` }} />
         ))}
       </span>
-      <span class="series-text" aria-hidden="true">{text.length > 60 ? `${text.slice(0, 58)}…` : text}</span>
+      {!isToldInWords && <span class="series-text" aria-hidden="true">{text.length > 60 ? `${text.slice(0, 58)}…` : text}</span>}
     </div>
   );
 }
@@ -32,7 +44,7 @@ function Source({ report, file, line }: { report: Report; file: string; line: nu
   if (!excerpt) return null;
   return (
     <figure class="source">
-      <figcaption><Position file={file} line={line} parts={4} /></figcaption>
+      <figcaption><Position file={file} line={line} /></figcaption>
       <pre tabIndex={0} aria-label={`Source around line ${line}`}>
         {excerpt.lines.map((text, index) => {
           const number = excerpt.first + index;
@@ -52,7 +64,7 @@ function Holder({ holder }: { holder: string }) {
   return (
     <div class="holder">
       <span class="label">held by</span>
-      <ol class="chain">{steps.map((step, index) => <li key={index}>{step}</li>)}</ol>
+      <ol class="chain">{steps.map((step, index) => <li key={index} title={step}>{withShortPath(step)}</li>)}</ol>
     </div>
   );
 }
@@ -83,19 +95,19 @@ export function FindingCard({ report, finding, window, title, total, withSource 
       <header>
         <h3>
           {title && <span>{title} </span>}
-          {hasAmount && <span class="amount">{format.amount(finding)}</span>}
+          {hasAmount && <span class="amount">{format.bytes(finding.bytes)} in {format.count(finding.blocks, isMapped(finding) ? 'mapping' : 'block')}</span>}
         </h3>
         <span class="tags">
           {finding.kind && hasAmount && <span class="tag mono">{finding.kind}</span>}
           {finding.reach && <span class={`tag reach-${finding.reach}`}>{format.words(finding.reach)}</span>}
-          {hasAmount && <span class={`tag fate ${isCounted ? 'bad' : ''}`}>{FATES[finding.disposition] ?? format.words(finding.disposition)}</span>}
+          {hasAmount && <span class={`tag fate ${isCounted ? 'bad' : ''}`}>{growthStep(finding) || FATES[finding.disposition] || format.words(finding.disposition)}</span>}
           {finding.baseline === 'new' && <span class="tag">new since the baseline</span>}
           {finding.baseline === 'known' && finding.disposition !== 'known' && <span class="tag">known from the baseline</span>}
           {finding.component && finding.component !== window.component && <span class="tag">code of {finding.component}</span>}
         </span>
         {finding.seriesBytes.length > 0
-          ? <SeriesBars series={finding.seriesBytes} unit="bytes" show={format.signedBytes} />
-          : finding.series.length > 0 && <SeriesBars series={finding.series} unit="blocks" show={format.signed} />}
+          ? <SeriesBars series={finding.seriesBytes} unit="bytes" show={format.signedBytes} isToldInWords={growthStep(finding) !== ''} />
+          : finding.series.length > 0 && <SeriesBars series={finding.series} unit="blocks" show={format.signed} isToldInWords={growthStep(finding) !== ''} />}
       </header>
       {(finding.explanation || finding.rule || finding.allowance || finding.thread) && (
         <p class="explanation">

@@ -1,5 +1,6 @@
 // The tree of the flame graph: outstanding bytes by function, callers above. Pure.
 import { isWanted, type Which } from './call_sites';
+import { isLost } from './causes';
 import type { Report, Window } from './model';
 
 export interface FlameNode {
@@ -10,6 +11,9 @@ export interface FlameNode {
   isUsers: boolean;
   self: Weight;
   total: Weight;
+  // Of the total; a graph of something else has neither.
+  lost?: Weight;
+  growing?: Weight;
   children: FlameNode[];
 }
 
@@ -32,15 +36,25 @@ function newNode(name: string, file: string, line: number, module: string, isUse
   return {
     name, file, line, module, isUsers,
     self: { bytes: 0, blocks: 0 },
-    total: { bytes: 0, blocks: 0 },
+    total: weightless(),
+    lost: weightless(),
+    growing: weightless(),
     children: [],
     byName: new Map(),
   };
 }
 
+interface Parts {
+  all: Weight;
+  lost: Weight;
+  growing: Weight;
+}
+
+const weightless = (): Weight => ({ bytes: 0, blocks: 0 });
+
 // What is wanted, by node of the stacks.
-function weigh(report: Report, windows: Window[], options: FlameOptions): Weight[] {
-  const weights: Weight[] = [];
+function weigh(report: Report, windows: Window[], options: FlameOptions): Parts[] {
+  const weights: Parts[] = [];
   for (const window of windows) {
     for (const raw of window.findings) {
       if (!isWanted(report, raw, options.which)) continue;
@@ -49,16 +63,23 @@ function weigh(report: Report, windows: Window[], options: FlameOptions): Weight
         if ((own || window.component) !== options.component) continue;
       }
       const node = (raw[5] as number | undefined) ?? 0;
-      const weight = (weights[node] ??= { bytes: 0, blocks: 0 });
-      weight.bytes += (raw[0] as number | undefined) ?? 0;
-      weight.blocks += (raw[1] as number | undefined) ?? 0;
+      const parts = (weights[node] ??= { all: weightless(), lost: weightless(), growing: weightless() });
+      const weight = { bytes: (raw[0] as number | undefined) ?? 0, blocks: (raw[1] as number | undefined) ?? 0 };
+      add(parts.all, weight);
+      if (report.string(raw[3] as number) === 'steady') add(parts.growing, weight);
+      else if (isLost(report.string(raw[4] as number))) add(parts.lost, weight);
     }
   }
   return weights;
 }
 
+function add(into: Weight, weight: Weight): void {
+  into.bytes += weight.bytes;
+  into.blocks += weight.blocks;
+}
+
 // Only what leads to something wanted is built.
-function isNeeded(report: Report, weights: Weight[]): Uint8Array {
+function isNeeded(report: Report, weights: Parts[]): Uint8Array {
   const needed = new Uint8Array(report.nodeCount);
   for (let node = report.nodeCount - 1; node > 0; node -= 1) {
     if (weights[node] === undefined && needed[node] === 0) continue;
@@ -73,10 +94,6 @@ export function flameTree(report: Report, windows: Window[], options: FlameOptio
   const needed = isNeeded(report, weights);
   const root = newNode('all', '', 0, '', false);
   const built: Building[] = [root];
-  const add = (into: Weight, weight: Weight) => {
-    into.bytes += weight.bytes;
-    into.blocks += weight.blocks;
-  };
   // Parents come first.
   for (let node = 1; node < needed.length; node += 1) {
     if (needed[node] === 0) continue;
@@ -95,7 +112,12 @@ export function flameTree(report: Report, windows: Window[], options: FlameOptio
     }
     built[node] = child;
   }
-  weights.forEach((weight, node) => add((built[node] ?? root).self, weight));
+  weights.forEach((parts, node) => {
+    const at = built[node] ?? root;
+    add(at.self, parts.all);
+    add(at.lost!, parts.lost);
+    add(at.growing!, parts.growing);
+  });
   sum(root);
   return root;
 }
@@ -108,8 +130,9 @@ function sum(root: FlameNode): void {
   for (const node of order.reverse()) {
     node.total = { ...node.self };
     for (const child of node.children) {
-      node.total.bytes += child.total.bytes;
-      node.total.blocks += child.total.blocks;
+      add(node.total, child.total);
+      add(node.lost!, child.lost!);
+      add(node.growing!, child.growing!);
     }
   }
 }

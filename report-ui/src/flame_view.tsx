@@ -6,7 +6,8 @@ import { callSites, type Which } from './call_sites';
 import { flameTree, type FlameNode } from './flame_tree';
 import * as format from './format';
 import type { Report } from './model';
-import { Choice, Position, SearchBox, Section, Select } from './parts';
+import { Choice, Kind, Position, SearchBox, Section, Select } from './parts';
+import { SizeHistogram } from './size_histogram';
 import { change, type Route } from './route';
 import { distinct } from './rows';
 
@@ -93,6 +94,32 @@ function matched(root: Rectangle, matches: (node: FlameNode) => boolean): number
   return total;
 }
 
+const LEGEND = [['lost', 'nothing leads to it'], ['growing', 'more with each repetition'], ['held', 'the rest']] as const;
+
+// Which part of a frame is what: by colour, by pattern, and in words on focus.
+function FrameParts({ node, metric }: { node: FlameNode; metric: Metric }) {
+  const all = node.total[metric];
+  const share = (part: number) => `${(100 * part) / all}%`;
+  const lost = node.lost?.[metric] ?? 0;
+  const growing = node.growing?.[metric] ?? 0;
+  if (all <= 0) return null;
+  return (
+    <>
+      {lost > 0 && <i class="part part-lost" style={{ left: '0', width: share(lost) }} aria-hidden="true" />}
+      {growing > 0 && <i class="part part-growing" style={{ left: share(lost), width: share(growing) }} aria-hidden="true" />}
+    </>
+  );
+}
+
+function partsText(node: FlameNode): string {
+  const parts = [['lost', node.lost], ['growing', node.growing]] as const;
+  return parts.filter(([, part]) => (part?.blocks ?? 0) > 0).map(([word, part]) => `, ${format.bytes(part!.bytes)} ${word}`).join('');
+}
+
+function Legend() {
+  return <ul class="flame-legend" aria-label="Legend">{LEGEND.map(([kind, text]) => <li key={kind}><Kind kind={kind} /> <span class="dim">{text}</span></li>)}</ul>;
+}
+
 function Details({ node, root, metric }: { node: Rectangle; root: Rectangle; metric: Metric }) {
   const { data } = node;
   return (
@@ -100,7 +127,7 @@ function Details({ node, root, metric }: { node: Rectangle; root: Rectangle; met
       <span class="function">{node.parent ? data.name : 'all that is shown'}</span>
       <Position file={data.file} line={0} />
       <span class="numbers">
-        <b>{format.bytes(data.total.bytes)}</b> in {format.count(data.total.blocks, 'block')} · {format.percent(node.value ?? 0, root.value ?? 0)} of {metric}
+        <b>{format.bytes(data.total.bytes)}</b> in {format.count(data.total.blocks, 'block')} · {format.percent(node.value ?? 0, root.value ?? 0)} of {metric}{partsText(data)}
       </span>
     </div>
   );
@@ -158,12 +185,13 @@ function Graph({ root, focus, metric, text, onZoom }: {
           return (
             <div key={pathOf(node) || 'root'} data-path={pathOf(node)} role="treeitem" aria-level={row + 1} tabIndex={node === active ? 0 : -1}
               aria-expanded={node.children ? node === focus || isAbove : undefined} aria-selected={node === focus}
-              aria-label={`${name}, ${format.bytes(node.data.total.bytes)}, ${format.percent(node.value ?? 0, root.value ?? 0)}`}
+              aria-label={`${name}, ${format.bytes(node.data.total.bytes)}, ${format.percent(node.value ?? 0, root.value ?? 0)}${partsText(node.data)}`}
               class={`frame ${kind} ${isAbove ? 'above' : ''} ${matches !== null && !isMatch ? 'missed' : ''} ${isMatch ? 'matched' : ''}`}
               style={{ left: `${left * 100}%`, width: `${width * 100}%`, top: `${row * ROW_HEIGHT}px` }}
               onClick={() => onZoom(node === focus && node.parent ? node.parent : node)}
               onKeyDown={(event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); setShouldFocus(true); onZoom(node); } }}
               onMouseEnter={() => setCurrent(node)} onFocus={() => setCurrent(node)}>
+              <FrameParts node={node.data} metric={metric} />
               {width > 0.015 && <span>{node.parent ? format.functionName(node.data.name) : `all · ${format.bytes(node.data.total.bytes)}`}</span>}
             </div>
           );
@@ -214,9 +242,11 @@ export function FlameView({ report, route }: { report: Report; route: Route }) {
       </div>
       {isEmpty ? <p class="quiet">Nothing is outstanding.</p> : (
         <section class="panel" aria-label="Flame graph">
+          <Legend />
           <Graph root={root} focus={focus} metric={metric} text={text} onZoom={(node) => change({ zoom: pathOf(node) })} />
         </section>
       )}
+      <SizeHistogram report={report} which={which} windows={component ? report.windows.filter((window) => window.component === component) : report.windows} />
       <Section title="Call sites" id="call-sites" aside={format.grouped(sites.length)}>
         {sites.length > 0
           ? <CallSiteTable report={report} sites={sites} most={25} caption="Call sites by outstanding bytes" />

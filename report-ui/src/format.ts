@@ -2,7 +2,7 @@
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-export function bytes(value: number): string {
+export function bytes(value: number, more = 0): string {
   const sign = value < 0 ? '−' : '';
   let amount = Math.abs(value);
   let unit = 0;
@@ -10,14 +10,15 @@ export function bytes(value: number): string {
     amount /= 1024;
     unit += 1;
   }
-  const digits = unit === 0 || amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
+  const digits = (unit === 0 || amount >= 100 ? 0 : amount >= 10 ? 1 : 2) + more;
   const text = unit === 0 ? grouped(amount) : amount.toFixed(digits);
   return `${sign}${text} ${UNITS[unit]}`;
 }
 
 export const signedBytes = (value: number): string => (value > 0 ? `+${bytes(value)}` : bytes(value));
 export const grouped = (value: number): string => value.toLocaleString('en-US');
-const plural = (value: number, noun: string): string => (value === 1 || value === -1 ? noun : `${noun}s`);
+const plural = (value: number, noun: string): string =>
+  (value === 1 || value === -1 ? noun : `${noun}${noun.endsWith('s') ? 'es' : 's'}`);
 export const signed = (value: number): string => (value > 0 ? `+${grouped(value)}` : grouped(value).replace('-', '−'));
 
 export function count(value: number, noun: string): string {
@@ -44,12 +45,50 @@ export function percent(part: number, whole: number): string {
   return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toFixed(1)} %`;
 }
 
+// "net::Pool<std::map<int, std::string>>::Grow" in a few characters: template arguments go first,
+// then the middle, since both ends tell names apart.
+export function shortened(name: string, most: number): string {
+  if (name.length <= most) return name;
+  let text = name;
+  for (let before = ''; before !== text && text.length > most;) {
+    before = text;
+    text = text.replace(/<[^<>]*[^<>…][^<>]*>/, '⟨…⟩');
+  }
+  text = text.replaceAll('⟨', '<').replaceAll('⟩', '>');
+  if (text.length <= most) return text;
+  const end = Math.floor((most - 1) / 2);
+  return `${text.slice(0, most - 1 - end)}…${text.slice(text.length - end)}`;
+}
+
+// Amounts for an axis, from coarse to exact: the first way in which no two read the same.
+export const EXACT_BYTES = [
+  (value: number) => bytes(value), (value: number) => bytes(value, 3), (value: number) => `${grouped(value)} B`,
+];
+
+export function distinctLabels(values: number[], ways: ((value: number) => string)[]): string[] {
+  let labels: string[] = [];
+  for (const way of ways) {
+    labels = values.map((value) => way(value));
+    if (new Set(labels).size === labels.length) return labels;
+  }
+  return labels.map((label, index) => (labels.indexOf(label) === index ? label : ''));
+}
+
+// "12 tests, 1 suite and 2 processes".
+export function list(texts: string[]): string {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts[texts.length - 1]}`;
+}
+
 // "over_budget" -> "over budget".
 export const words = (identifier: string): string => identifier.replaceAll('_', ' ');
 
+// "steady_blocks" -> "growing": what a limit limits, without its unit.
+export const quantity = (metric: string): string => words(metric.replace(/_(bytes|blocks)$/, '')).replace(/^steady\b/, 'growing');
+export const metricName = (metric: string): string => words(metric).replace(/^steady\b/, 'growing');
+
 export function metricValue(metric: string, value: number): string {
   if (metric.endsWith('_bytes')) return bytes(value);
-  return metric.endsWith('_blocks') ? count(value, 'block') : grouped(value);
+  return metric.endsWith('_blocks') ? count(value, metric.includes('mapped') ? 'mapping' : 'block') : grouped(value);
 }
 
 export const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

@@ -5,7 +5,8 @@ export interface Amount {
   blocks: number;
 }
 
-export const VERDICTS = ['over_budget', 'inconclusive', 'unconfirmed', 'pass', 'not_gated'] as const;
+// A skipped test has nothing to judge: it is no pass.
+export const VERDICTS = ['over_budget', 'inconclusive', 'unconfirmed', 'pass', 'skipped', 'not_gated'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 export interface Violation {
@@ -46,6 +47,7 @@ export interface Finding {
   stackEnd: string; // '': outermost
   series: number[]; // net blocks of each repetition
   seriesBytes: number[]; // net bytes, where they grow and the blocks do not
+  growth: string; // "retained, grows by 1 block each time"; '': it does not grow
   baseline: string; // 'known' or 'new' against the run's own baseline; '': there is none
 }
 
@@ -55,7 +57,30 @@ export interface FreeError {
   madeAt: Finding;
 }
 
-// A test, a suite or the program, as one run saw it.
+// What of a window belongs to one cause, as the runner has found it out: indices.
+export interface CausePart {
+  number: number; // the cause's, in the whole report
+  findings: number[];
+  mappings: number[];
+  freeErrors: number[];
+  violations: number[];
+}
+
+// What the tests of earlier runs left, from `leakgate history`.
+export interface Moment {
+  commit: string;
+  time: string;
+  tests: number;
+  over: number;
+  outstanding: Amount;
+}
+
+export interface History {
+  file: string;
+  moments: Moment[];
+}
+
+// A test, a suite, a process or the program, as one run saw it.
 export interface Window {
   id: number; // in Report.windows
   run: number;
@@ -88,6 +113,9 @@ export interface Window {
   knownViolations: Violation[];
   freeErrors: FreeError[];
   findings: RawFinding[];
+  mappings: RawFinding[];
+  causes: CausePart[]; // what it fails for
+  startedBy: string; // the test that started the process
   begin: number | null; // seconds since the program's start
   end: number | null;
   liveBegin: number | null;
@@ -134,6 +162,7 @@ interface RawReport {
   frames: number[];
   stacks: number[];
   patterns: number[][];
+  history?: { file: string; moments: [string, string, number, number, number, number][] };
   sources: (string | number)[][];
 }
 
@@ -144,11 +173,15 @@ const USERS = 2;
 const amountOf = (pair: number[] | undefined): Amount => ({ bytes: pair?.[0] ?? 0, blocks: pair?.[1] ?? 0 });
 const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
+const verdictOf = (verdict: string, result: string): Verdict =>
+  (verdict === 'pass' && result === 'skipped' ? 'skipped' : verdict || 'inconclusive') as Verdict;
+
 export class Report {
   readonly runs: Run[];
   readonly windows: Window[]; // of all runs
   readonly tests: Window[]; // of these, the tests
   readonly baseline: Run[];
+  readonly history: History | null; // null: none was named
 
   private readonly sources = new Map<string, { first: number; lines: string[] }[]>();
   private readonly frameCache = new Map<number, Frame>();
@@ -161,6 +194,11 @@ export class Report {
     this.windows = this.runs.flatMap((run) => run.windows);
     this.tests = this.windows.filter((window) => window.kind === 'test');
     this.baseline = read(raw.baseline);
+    this.history = raw.history === undefined ? null : {
+      file: raw.history.file,
+      moments: raw.history.moments.map(([commit, time, tests, over, bytes, blocks]) => (
+        { commit, time, tests, over, outstanding: { bytes, blocks } })),
+    };
     for (const [file, first, ...lines] of raw.sources ?? []) {
       const excerpts = this.sources.get(file as string) ?? [];
       excerpts.push({ first: first as number, lines: lines as string[] });
@@ -209,7 +247,7 @@ export class Report {
       search: name.toLowerCase(),
       iteration: raw.iteration ?? 1,
       result: text('test_result'),
-      verdict: (text('verdict') || 'inconclusive') as Verdict,
+      verdict: verdictOf(text('verdict'), text('test_result')),
       reason: text('reason'),
       sourceFile: text('source_file'),
       sourceLine: raw.source_line ?? 0,
@@ -235,6 +273,10 @@ export class Report {
         madeAt: this.finding(error.made_at ?? []),
       })),
       findings: raw.findings ?? [],
+      mappings: raw.mappings ?? [],
+      causes: (raw.causes ?? []).map(([number, findings, mappings, freeErrors, violations]: any) => (
+        { number, findings, mappings, freeErrors, violations })),
+      startedBy: String(raw.started_by ?? ''),
       begin: numberOrNull(raw.begin_seconds),
       end: numberOrNull(raw.end_seconds),
       liveBegin: numberOrNull(raw.live_bytes?.begin),
@@ -266,6 +308,7 @@ export class Report {
       stackEnd: this.string(at(14)),
       series: Array.isArray(raw[15]) ? (raw[15] as number[]) : [],
       baseline: this.string(at(16)),
+      growth: this.string(at(18)),
       seriesBytes: Array.isArray(raw[17]) ? (raw[17] as number[]) : [],
     };
   }

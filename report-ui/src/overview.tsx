@@ -3,16 +3,15 @@ import { useMemo } from 'preact/hooks';
 import { CallSiteTable } from './call_site_table';
 import { callSites } from './call_sites';
 import * as format from './format';
+import { LimitText } from './cause_card';
+import { Causes } from './causes_view';
+import { endOf, headline, shownVerdict, worstVerdict } from './headline';
+import { HistorySection } from './history_view';
 import { VERDICTS, type Report, type Run, type Violation, type Window } from './model';
-import { Fact, Section, TestAnchor, VerdictMark, testLink } from './parts';
+import { Fact, Section, TestAnchor, VerdictMark } from './parts';
+import { Programs } from './programs_view';
 import { link } from './route';
 import { trendOf, type Change, type Trend } from './trend';
-
-const WORST = ['failed', 'inconclusive', 'unconfirmed', 'pass'];
-
-export function worstVerdict(runs: Run[]): string {
-  return WORST.find((verdict) => runs.some((run) => run.verdict === verdict)) ?? 'pass';
-}
 
 function tally<T>(items: T[], of: (item: T) => string): Map<string, number> {
   const counted = new Map<string, number>();
@@ -20,81 +19,13 @@ function tally<T>(items: T[], of: (item: T) => string): Map<string, number> {
   return counted;
 }
 
-function endOf(run: Run): string {
-  if (run.program.signal) return `the program was killed by signal ${run.program.signal}`;
-  if (run.program.exit_code) return `the program exited with ${run.program.exit_code}`;
-  return '';
-}
-
-// "12 of 214 tests are over budget".
-function headline(report: Report, verdict: string): string {
-  const total = report.tests.length;
-  const tests = tally(report.tests, (test) => test.verdict);
-  const over = tests.get('over_budget') ?? 0;
-  const all = format.count(total, 'test');
-  if (verdict === 'failed') {
-    if (over > 0) return `${format.grouped(over)} of ${all} ${over === 1 ? 'is' : 'are'} over budget`;
-    const others = report.windows.filter((window) => window.verdict === 'over_budget');
-    if (others.length > 0) return `The ${others[0].kind} ${others[0].name} is over budget`;
-    return 'A budget file makes the run fail';
-  }
-  if (verdict === 'inconclusive') return 'Not everything was measured';
-  if (verdict === 'unconfirmed') return 'Not everything that is retained could be confirmed';
-  if (total === 0) return 'No window is over budget';
-  return total === 1 ? 'The one test is within its budget' : `All ${all} are within their budgets`;
-}
-
-function ViolationText({ violation }: { violation: Violation }) {
-  return (
-    <>
-      <b>{format.words(violation.metric.replace(/_(bytes|blocks)$/, ''))}</b>{' '}
-      {format.metricValue(violation.metric, violation.actual)}
-      <span class="dim"> of {format.metricValue(violation.metric, violation.limit)}</span>
-    </>
-  );
-}
-
-function Why({ report }: { report: Report }) {
-  const over = report.windows.filter((window) => window.verdict === 'over_budget');
-  over.sort((a, b) => b.outstanding.bytes - a.outstanding.bytes);
-  const shown = over.slice(0, 8);
-  if (over.length === 0) return null;
-  return (
-    <Section title="Over budget" id="why"
-      aside={over.length > shown.length && <a href={link({ view: 'tests', verdict: 'over_budget' })}>all {format.grouped(over.length)}</a>}>
-      <ul class="why">
-        {shown.map((window) => (
-          <li key={window.id}>
-            <a class="row" href={testLink(window)}>
-              <span class="what">
-                {window.kind !== 'test' && <span class="kind">{window.kind} </span>}
-                <span class="name">{window.name}</span>
-                {window.iteration > 1 && <span class="dim"> #{window.iteration}</span>}
-              </span>
-              <span class="limits">
-                {window.violations.slice(0, 2).map((violation) => (
-                  <span key={violation.metric}><ViolationText violation={violation} /></span>
-                ))}
-              </span>
-              <span class="where">
-                {window.component || 'no component'}
-                {window.violations[0]?.file && ` · ${format.position(window.violations[0].file, window.violations[0].line ?? 0, 2)}`}
-              </span>
-            </a>
-          </li>
-        ))}
-      </ul>
-    </Section>
-  );
-}
-
-function Notices({ runs }: { runs: Run[] }) {
+function Notices({ runs, told }: { runs: Run[]; told: string }) {
   const groups: [string, string, (run: Run) => string[]][] = [
     ['Failures', 'bad', (run) => run.failures],
     ['Reasons', 'uncertain', (run) => run.reasons],
     ['Warnings', 'mild', (run) => run.warnings],
   ];
-  const lists = groups.map(([title, tone, of]) => ({ title, tone, lines: [...new Set(runs.flatMap(of))] }));
+  const lists = groups.map(([title, tone, of]) => ({ title, tone, lines: [...new Set(runs.flatMap(of))].filter((line) => !told.includes(line)) }));
   if (lists.every((list) => list.lines.length === 0)) return null;
   return (
     <div class="notices">
@@ -139,6 +70,7 @@ interface ComponentRow {
   tests: number;
   over: number;
   unsure: number;
+  judged: number;
   outstanding: number;
   allowed: number;
   worst: Violation | null;
@@ -152,7 +84,7 @@ function componentRows(report: Report): ComponentRow[] {
     if (window.kind !== 'test' && window.violations.length === 0) continue;
     let row = rows.get(window.component);
     if (!row) {
-      row = { name: window.component, owner: '', tests: 0, over: 0, unsure: 0, outstanding: 0, allowed: 0, worst: null };
+      row = { name: window.component, owner: '', tests: 0, over: 0, unsure: 0, judged: 0, outstanding: 0, allowed: 0, worst: null };
       rows.set(window.component, row);
     }
     row.owner ||= window.owner;
@@ -161,6 +93,7 @@ function componentRows(report: Report): ComponentRow[] {
       row.outstanding += window.outstanding.bytes;
       row.allowed += window.allowed.bytes;
     }
+    if (window.verdict === 'pass' || window.verdict === 'over_budget') row.judged += 1;
     if (window.verdict === 'over_budget') row.over += 1;
     if (window.verdict === 'inconclusive' || window.verdict === 'unconfirmed') row.unsure += 1;
     for (const violation of window.violations) {
@@ -189,8 +122,9 @@ function AgainstBaseline({ trend, component }: { trend: Trend; component: string
 function Components({ report, trend }: { report: Report; trend: Trend | null }) {
   const rows = useMemo(() => componentRows(report), [report]);
   const most = 12;
+  if (rows.length === 0) return null;
   return (
-    <Section title="Components" id="components" aside={format.count(rows.filter((row) => row.name).length, 'budget')}>
+    <Section title="Components" id="components" aside={rows.some((row) => row.name) && format.count(rows.filter((row) => row.name).length, 'budget')}>
       <div class="scroll-x" tabIndex={0} role="region" aria-labelledby="components">
         <table class="plain">
           <thead>
@@ -200,7 +134,7 @@ function Components({ report, trend }: { report: Report; trend: Trend | null }) 
               <th scope="col" class="number">Outstanding</th>
               <th scope="col" class="number optional">Allowed</th>
               {trend && <th scope="col">Since the baseline</th>}
-              <th scope="col">Worst against its limit</th>
+              <th scope="col" class="optional">Worst against its limit</th>
             </tr>
           </thead>
           <tbody>
@@ -215,7 +149,7 @@ function Components({ report, trend }: { report: Report; trend: Trend | null }) 
                 <td class="number">{format.bytes(row.outstanding)}</td>
                 <td class="number optional dim">{format.bytes(row.allowed)}</td>
                 {trend && <td><AgainstBaseline trend={trend} component={row.name} /></td>}
-                <td>{row.worst ? <ViolationText violation={row.worst} /> : <span class="good">within</span>}</td>
+                <td class="optional">{row.worst ? <LimitText violation={row.worst} /> : row.over > 0 ? <span class="bad">freed wrongly</span> : row.judged > 0 ? <span class="good">within</span> : <span class="dim">not judged</span>}</td>
               </tr>
             ))}
           </tbody>
@@ -263,38 +197,6 @@ function TrendSection({ trend }: { trend: Trend }) {
   );
 }
 
-function Runs({ report }: { report: Report }) {
-  if (report.runs.length < 2) return null;
-  const runs = [...report.runs].sort((a, b) => WORST.indexOf(a.verdict) - WORST.indexOf(b.verdict));
-  const most = 30;
-  return (
-    <Section title="Runs" id="runs" aside={format.grouped(runs.length)}>
-      <div class="scroll-x" tabIndex={0} role="region" aria-labelledby="runs">
-        <table class="plain">
-          <thead><tr><th scope="col">Verdict</th><th scope="col">Program</th><th scope="col" class="number">Tests</th>
-            <th scope="col" class="number">Over</th><th scope="col" class="number">Exit code</th><th scope="col" class="number">Time</th></tr></thead>
-          <tbody>
-            {runs.slice(0, most).map((run) => {
-              const tests = run.windows.filter((window) => window.kind === 'test');
-              return (
-                <tr key={run.index}>
-                  <td><VerdictMark verdict={run.verdict} /></td>
-                  <th scope="row"><a href={link({ view: 'tests', run: run.index + 1 })} title={run.binary}>{format.shortPath(run.binary, 2)}</a></th>
-                  <td class="number">{format.grouped(tests.length)}</td>
-                  <td class="number">{format.grouped(tests.filter((test) => test.verdict === 'over_budget').length)}</td>
-                  <td class="number">{run.exitCode}</td>
-                  <td class="number">{format.seconds(run.wall)}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-      {runs.length > most && <p class="more">and {format.count(runs.length - most, 'more run')}</p>}
-    </Section>
-  );
-}
-
 const sumOf = (windows: Window[], of: (window: Window) => number): number =>
   windows.reduce((total, window) => total + of(window), 0);
 
@@ -306,7 +208,8 @@ function RunFacts({ run }: { run: Run }) {
   const { tracing } = run;
   const hasDrops = Object.keys(tracing.drops).length > 0;
   return (
-    <Section title="How it was measured" id="facts">
+    <details class="panel diagnostics">
+      <summary class="panel-head"><h2 id="facts">How it was measured</h2></summary>
       <dl class="facts">
         <Fact name="Program"><code>{run.binary}</code></Fact>
         {run.arguments.length > 0 && <Fact name="Arguments"><code>{run.arguments.join(' ')}</code></Fact>}
@@ -317,13 +220,15 @@ function RunFacts({ run }: { run: Run }) {
         <Fact name="Cut stacks">{numbersText(tracing.stack_ends) || 'none'}</Fact>
         <Fact name="Stacks">{numbersText(tracing.stacks) || 'none'}</Fact>
       </dl>
-    </Section>
+    </details>
   );
 }
 
 export function Overview({ report }: { report: Report }) {
   const { runs, tests, windows } = report;
   const verdict = worstVerdict(runs);
+  const shown = shownVerdict(report);
+  const title = headline(report);
   const sites = useMemo(() => {
     const counted = callSites(report, windows, 'counted');
     return counted.length > 0 ? counted : callSites(report, windows, 'users');
@@ -337,18 +242,19 @@ export function Overview({ report }: { report: Report }) {
   const isWarnOnly = runs.some((run) => run.mode === 'warn_only');
   return (
     <div class="page overview">
-      <header class={`hero v-${verdict}`}>
-        <p class="hero-verdict"><VerdictMark verdict={verdict} /></p>
-        <h1 tabIndex={-1} id="page-title">{headline(report, verdict)}</h1>
+      <header class={`hero v-${shown}`}>
+        <p class="hero-verdict"><VerdictMark verdict={shown} /></p>
+        <h1 tabIndex={-1} id="page-title">{title}</h1>
         <p class="hero-why">
           {[
-            verdict !== 'pass' ? runs.find((run) => run.verdict === verdict)?.reasons[0] ?? '' : '',
+            ...(verdict === 'pass' ? [] : runs.find((run) => run.verdict === verdict)?.reasons.slice(0, 1) ?? []).filter((reason) => !title.includes(reason)),
             ...ends.slice(0, 2),
             isWarnOnly ? 'warn only: nothing fails' : '',
           ].filter(Boolean).join('; ')}
         </p>
         <VerdictBar report={report} />
       </header>
+      <Causes report={report} />
       <dl class="tiles">
         <Fact name="Outstanding" note={format.count(sumOf(own, (w) => w.outstanding.blocks), 'block')}>{format.bytes(sumOf(own, (w) => w.outstanding.bytes))}</Fact>
         <Fact name="Lost" note={format.count(sumOf(own, (w) => w.lost.blocks), 'block')}>{format.bytes(sumOf(own, (w) => w.lost.bytes))}</Fact>
@@ -358,14 +264,14 @@ export function Overview({ report }: { report: Report }) {
         <Fact name="Framework’s own" note="not judged">{format.bytes(sumOf(windows, (w) => w.framework.bytes))}</Fact>
         <Fact name="Time" note={`${format.seconds(gating)} judging${confirming > 0 ? `, ${format.seconds(confirming)} confirming` : ''}`}>{format.seconds(wall)}</Fact>
       </dl>
-      <Notices runs={runs} />
-      <Why report={report} />
+      <Notices runs={runs} told={title} />
       {trend && <TrendSection trend={trend} />}
+      <HistorySection report={report} />
       {trend && <Components report={report} trend={trend} />}
       <div class="columns">
         <div class="column">
           {!trend && <Components report={report} trend={trend} />}
-          <Runs report={report} />
+          <Programs report={report} />
           {runs.length === 1 && <RunFacts run={runs[0]} />}
         </div>
         <Section title="Where it comes from" id="sites" aside={<a href={link({ view: 'flame' })}>flame graph</a>}>

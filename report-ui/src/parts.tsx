@@ -6,7 +6,7 @@ import type { Window } from './model';
 import { link } from './route';
 
 const GLYPHS: Record<string, string> = {
-  pass: '✓', over_budget: '✕', failed: '✕', inconclusive: '?', unconfirmed: '~', not_gated: '–',
+  pass: '✓', over_budget: '✕', failed: '✕', inconclusive: '?', unconfirmed: '~', not_gated: '–', skipped: '–', not_judged: '–',
 };
 
 // Never by colour alone.
@@ -19,6 +19,18 @@ export function VerdictMark({ verdict, short = false }: { verdict: string; short
   );
 }
 
+// What becomes of memory, by word and pattern: never by colour alone.
+export function Kind({ kind }: { kind: 'lost' | 'growing' | 'held' }) {
+  return <span class={`kind-mark ${kind}`}><span class={`swatch part-${kind}`} aria-hidden="true" />{kind}</span>;
+}
+
+// A long name, cut in the middle. All of it is in the title, for screen readers, and on focus.
+export function Cut({ name, most = 64 }: { name: string; most?: number }) {
+  const short = format.shortened(name, most);
+  if (short === name) return <>{name}</>;
+  return <span class="cut-name" title={name}><span class="cut-short" aria-hidden="true">{short}</span><span class="cut-full">{name}</span></span>;
+}
+
 export function testLink(window: Window): string {
   return link({
     test: window.name,
@@ -28,11 +40,18 @@ export function testLink(window: Window): string {
   });
 }
 
-export function TestName({ window }: { window: Window }) {
+const ROOM = 112; // where it can wrap
+
+// `fits` is how many characters there is room for, where a name cannot wrap. Its own name keeps
+// more of them than its suite.
+export function TestName({ window, fits = ROOM }: { window: Window; fits?: number }) {
+  const ofSuite = Math.max(Math.floor(fits / 3), fits - 1 - window.test.length);
+  const own = fits === ROOM ? 64 : fits - (window.suite ? 1 + Math.min(window.suite.length, ofSuite) : 0);
   return (
     <span class="test-name">
-      {window.suite && <span class="suite">{window.suite}.</span>}
-      <span class="own">{window.test}</span>
+      {window.suite && <span class="suite"><Cut name={window.suite} most={fits === ROOM ? 48 : ofSuite} />.</span>}
+      {window.kind !== 'test' && <span class="suite">{window.kind} </span>}
+      <span class="own"><Cut name={window.test} most={own} /></span>
       {window.iteration > 1 && <span class="iteration"> #{window.iteration}</span>}
     </span>
   );

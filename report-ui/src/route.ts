@@ -2,7 +2,7 @@
 // back button works. "#test=HttpTest.KeepAlive", "#view=tests&q=http&verdict=over_budget".
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-export type View = 'overview' | 'tests' | 'timeline' | 'flame' | 'test';
+export type View = 'overview' | 'tests' | 'timeline' | 'flame' | 'test' | 'cause';
 const VIEWS: View[] = ['overview', 'tests', 'timeline', 'flame'];
 
 export interface Route {
@@ -14,7 +14,7 @@ export interface Route {
 export function parse(hash: string): Route {
   const parameters = new URLSearchParams(hash.replace(/^#/, ''));
   const named = parameters.get('view') as View;
-  const view = parameters.has('test') ? 'test' : VIEWS.includes(named) ? named : 'overview';
+  const view = parameters.has('test') ? 'test' : parameters.has('cause') ? 'cause' : VIEWS.includes(named) ? named : 'overview';
   return { view, get: (key) => parameters.get(key) ?? '', text: hash };
 }
 

@@ -1,4 +1,5 @@
 // Which tests the table shows, and in which order. Pure.
+import { programsOf } from './programs';
 import { VERDICTS, type Report, type Verdict, type Window } from './model';
 
 export interface Query {
@@ -7,6 +8,7 @@ export interface Query {
   component: string;
   suite: string;
   run: string; // its number from 1; empty: all
+  program: string; // likewise
   sort: string;
   descending: boolean;
 }
@@ -47,7 +49,8 @@ function matches(window: Window, wanted: string[], query: Query): boolean {
   return wanted.every((word) => window.search.includes(word));
 }
 
-export function select(windows: Window[], query: Query): Window[] {
+export function select(report: Report, query: Query): Window[] {
+  const windows = query.program === '' ? report.tests : programsOf(report)[Number(query.program) - 1]?.tests ?? [];
   const wanted = query.text.toLowerCase().split(/\s+/).filter(Boolean);
   const rows = windows.filter((window) => matches(window, wanted, query));
   const direction = query.descending ? -1 : 1;

@@ -4,6 +4,8 @@ import { allowanceTotals, overrideText } from './allowance';
 import { FindingCard } from './finding_card';
 import * as format from './format';
 import { counts, type Report, type Violation, type Window } from './model';
+import { CausesOfWindow } from './causes_view';
+import { hasRunsToTellApart, programsOf, testCount } from './programs';
 import { CopyButton, Fact, Position, Section, VerdictMark, testLink } from './parts';
 import { link, type Route } from './route';
 import { baselineOf } from './trend';
@@ -30,13 +32,13 @@ function Limits({ violations, title, id }: { violations: Violation[]; title: str
           <tbody>
             {violations.map((violation, index) => (
               <tr key={index}>
-                <th scope="row">{format.words(violation.metric)}</th>
+                <th scope="row">{format.metricName(violation.metric)}</th>
                 <td class="number bad">{format.metricValue(violation.metric, violation.actual)}</td>
-                <td class="number">{format.metricValue(violation.metric, violation.limit)}</td>
+                <td class="number">{violation.file ? format.metricValue(violation.metric, violation.limit) : <span class="dim">–</span>}</td>
                 <td>
                   {violation.file
                     ? <code>{violation.file}{violation.line ? `:${violation.line}` : ''}</code>
-                    : <span class="dim">the default policy</span>}
+                    : <span class="dim">no budget file: nothing lost or growing passes</span>}
                   {violation.component && <span class="dim"> · {violation.component}</span>}
                 </td>
                 <td>{violation.reason ?? <span class="dim">–</span>}</td>
@@ -143,6 +145,7 @@ export function TestPage({ report, route }: { report: Report; route: Route }) {
     );
   }
   const before = baselineOf(report, window);
+  const program = programsOf(report).find((one) => one.binary === report.runs[window.run].binary)!;
   const timelineTest = report.runs[window.run].windows.filter((one) => one.kind === 'test').indexOf(window) + 1;
   return (
     <div class="page test" key={window.id}>
@@ -162,11 +165,11 @@ export function TestPage({ report, route }: { report: Report; route: Route }) {
           {window.iteration > 1 && <span class="dim"> #{window.iteration}</span>}
         </h1>
         <p class="hero-why">
-          {window.sourceFile && <Position file={window.sourceFile} line={window.sourceLine} parts={4} />}
+          {window.sourceFile && <Position file={window.sourceFile} line={window.sourceLine} />}
           {window.component && <span>component <a href={link({ view: 'tests', component: window.component })}>{window.component}</a></span>}
           {window.owner && <span>owner {window.owner}</span>}
-          {report.runs.length > 1 && <span>run {window.run + 1}, {format.fileName(report.runs[window.run].binary)}</span>}
-          {timelineTest > 0 && <a href={link({ view: 'timeline', run: window.run === 0 ? '' : window.run + 1, from: timelineTest, to: timelineTest })}>on the timeline</a>}
+          {report.runs.length > 1 && <span>{hasRunsToTellApart(report) && `run ${window.run + 1}, `}<a href={link({ view: 'tests', program: program.index + 1 })} title={program.binary}>{format.fileName(program.binary)}</a></span>}
+          {timelineTest > 0 && testCount(report.runs[window.run]) > 1 && <a href={link({ view: 'timeline', run: window.run === 0 ? '' : window.run + 1, from: timelineTest, to: timelineTest })}>on the timeline</a>}
         </p>
         {(window.kind === 'suite' || window.kind === 'program') && report.runs[window.run].windows.some((one) => one.kind === 'test') && (
           <p class="reason">What its tests left is told with them and not counted here.</p>
@@ -174,6 +177,7 @@ export function TestPage({ report, route }: { report: Report; route: Route }) {
         {window.reason && <p class="reason">{window.reason}</p>}
         <Neighbours report={report} window={window} />
       </header>
+      <CausesOfWindow report={report} window={window} />
       <Numbers window={window} before={before} />
       <Limits violations={window.violations} title="The limits it is over" id="limits" />
       <Limits violations={window.knownViolations} title="Over, but not by more than in the baseline" id="known-limits" />

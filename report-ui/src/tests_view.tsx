@@ -6,6 +6,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import * as format from './format';
 import { VERDICTS, type Report, type Window } from './model';
 import { SearchBox, Select, TestName, VerdictMark, testLink } from './parts';
+import { hasRunsToTellApart, programsOf } from './programs';
 import { change, go, type Route } from './route';
 import { distinct, duration, select, type Query } from './rows';
 
@@ -54,6 +55,7 @@ function queryOf(route: Route): Query {
     component: route.get('component'),
     suite: route.get('suite'),
     run: route.get('run'),
+    program: route.get('program'),
     sort: route.get('sort').replace(/^-/, ''),
     descending: route.get('sort').startsWith('-'),
   };
@@ -116,6 +118,9 @@ function usePrinting(): boolean {
   return isPrinting;
 }
 
+// Characters that the column of names has room for, as the style sheet lays it out.
+const roomForNames = (): number => (innerWidth <= 720 ? 25 : innerWidth < 1400 ? 35 : 48);
+
 function Row({ window, index, columns, isActive, onFocus }: {
   window: Window; index: number; columns: Column[]; isActive: boolean; onFocus: () => void;
 }) {
@@ -128,7 +133,7 @@ function Row({ window, index, columns, isActive, onFocus }: {
     <tr aria-rowindex={index + 2} class={isActive ? 'active' : ''} onClick={open}>
       <td class="c-verdict"><VerdictMark verdict={window.verdict} /></td>
       <th scope="row" class="c-name">
-        <a href={href} title={window.name} data-row={index} tabIndex={isActive ? 0 : -1} onFocus={onFocus}><TestName window={window} /></a>
+        <a href={href} title={window.name} data-row={index} tabIndex={isActive ? 0 : -1} onFocus={onFocus}><TestName window={window} fits={roomForNames()} /></a>
       </th>
       {columns.map((column) => (
         <td key={column.key} class={`c-${column.key} ${column.isNumber ? 'number' : ''} ${column.optional ?? ''} ${column.isQuiet?.(window) ? 'dim' : ''}`}>
@@ -152,6 +157,9 @@ function Filters({ report, query }: { report: Report; query: Query }) {
     if (!verdicts.delete(verdict)) verdicts.add(verdict);
     change({ verdict: [...verdicts].join(',') });
   };
+  const programs = programsOf(report);
+  const all = programs.map((program) => format.fileName(program.binary));
+  const names = new Set(all.filter((name, index) => all.indexOf(name) !== index)); // of several programs
   const named = (names: string[]): [string, string][] => names.map((name) => [name, name]);
   return (
     <>
@@ -168,7 +176,11 @@ function Filters({ report, query }: { report: Report; query: Query }) {
       {suites.length > 1 && (
         <Select label="Suite" value={query.suite} options={named(suites)} all="all suites" onChange={(suite) => change({ suite })} />
       )}
-      {report.runs.length > 1 && (
+      {programs.length > 1 && (
+        <Select label="Program" value={query.program} all="all programs" onChange={(program) => change({ program })}
+          options={programs.map((program) => [String(program.index + 1), names.has(format.fileName(program.binary)) ? format.shortPath(program.binary, 2) : format.fileName(program.binary)])} />
+      )}
+      {hasRunsToTellApart(report) && programs.length < report.runs.length && (
         <Select label="Run" value={query.run} all="all runs" onChange={(run) => change({ run })}
           options={report.runs.map((run) => [String(run.index + 1), `${run.index + 1} ${format.fileName(run.binary)}`])} />
       )}
@@ -178,7 +190,7 @@ function Filters({ report, query }: { report: Report; query: Query }) {
 
 export function TestsView({ report, route }: { report: Report; route: Route }) {
   const query = useMemo(() => queryOf(route), [route.text]);
-  const rows = useMemo(() => select(report.tests, query), [report, query]);
+  const rows = useMemo(() => select(report, query), [report, query]);
   const columns = useMemo(
     () => (report.tests.some((test) => duration(test) !== null) ? [...COLUMNS, SECONDS] : COLUMNS), [report]);
   const { scroller, virtualizer } = useVirtualRows(rows.length, route.text);

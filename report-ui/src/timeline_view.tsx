@@ -5,13 +5,16 @@ import 'uplot/dist/uPlot.min.css';
 import { CallSiteTable } from './call_site_table';
 import { callSites } from './call_sites';
 import * as format from './format';
-import type { Report } from './model';
+import type { Report, Run } from './model';
 import { Fact, Section, Select, TestAnchor, VerdictMark } from './parts';
+import { testCount } from './programs';
 import { change, type Route } from './route';
 import { colour, onThemeChange } from './theme';
 import { impactOf, timelineOf, type Timeline } from './timeline_series';
 
 const POWERS_OF_TWO = Array.from({ length: 48 }, (_, exponent) => 2 ** exponent);
+const WHOLE_STEPS = [1, 2, 5].flatMap((step) => Array.from({ length: 7 }, (_, exponent) => step * 10 ** exponent)).sort((a, b) => a - b);
+const EXACT_SECONDS = [format.seconds, (value: number) => `${value} s`];
 const STRIP = 8; // pixels of the strip of verdicts below the plot
 
 function drawBands(plot: uPlot, timeline: Timeline): void {
@@ -19,7 +22,7 @@ function drawBands(plot: uPlot, timeline: Timeline): void {
   const ratio = devicePixelRatio;
   const colours: Record<string, string> = {
     over_budget: colour('--bad'), inconclusive: colour('--uncertain'), unconfirmed: colour('--unconfirmed'),
-    pass: colour('--good'), not_gated: colour('--faint'),
+    pass: colour('--good'), skipped: colour('--faint'), not_gated: colour('--faint'),
   };
   const stripe = colour('--band');
   ctx.save();
@@ -35,7 +38,7 @@ function drawBands(plot: uPlot, timeline: Timeline): void {
       ctx.fillStyle = stripe;
       ctx.fillRect(left, bbox.top, width, bbox.height);
     }
-    const isQuiet = band.window.verdict === 'pass' || band.window.verdict === 'not_gated';
+    const isQuiet = ['pass', 'skipped', 'not_gated'].includes(band.window.verdict);
     if (!isQuiet) {
       ctx.globalAlpha = 0.14;
       ctx.fillStyle = colours[band.window.verdict];
@@ -75,8 +78,11 @@ function newPlot(host: HTMLElement, timeline: Timeline, handlers: PlotHandlers):
       stroke: colour('--accent'), width: 1.5, fill: colour('--accent-faint'), points: { show: timeline.x.length < 60, size: 5 },
     }],
     axes: [
-      { ...axis, size: 28, values: (_, ticks) => ticks.map((tick) => (timeline.isTimed ? format.seconds(tick) : format.grouped(tick))) },
-      { ...axis, size: 70, incrs: POWERS_OF_TWO, values: (_, ticks) => ticks.map((tick) => format.bytes(tick)) },
+      {
+        ...axis, size: 28, ...(timeline.isTimed ? {} : { incrs: WHOLE_STEPS }),
+        values: (_, ticks) => format.distinctLabels(ticks, timeline.isTimed ? EXACT_SECONDS : [format.grouped]),
+      },
+      { ...axis, size: 70, incrs: POWERS_OF_TWO, values: (_, ticks) => format.distinctLabels(ticks, format.EXACT_BYTES) },
     ],
     hooks: {
       drawAxes: [(plot) => drawBands(plot, timeline)],
@@ -164,8 +170,19 @@ function Chart({ timeline, interval, onSelect, label }: {
 }
 
 export function TimelineView({ report, route }: { report: Report; route: Route }) {
-  const runIndex = Math.min(Math.max(Number(route.get('run') || 1) - 1, 0), Math.max(report.runs.length - 1, 0));
-  const run = report.runs[runIndex];
+  // One test alone is no course of time.
+  const runs = report.runs.filter((one) => testCount(one) > 1);
+  const run = runs.find((one) => one.index === Number(route.get('run') || 1) - 1) ?? runs[0];
+  return run ? <RunTimeline report={report} route={route} run={run} runs={runs} /> : (
+    <div class="page timeline">
+      <header class="page-head"><h1 tabIndex={-1} id="page-title">Timeline</h1></header>
+      <p class="quiet">{report.tests.length === 0 ? 'No test ran.' : report.runs.length === 1
+        ? 'One test alone draws no timeline.' : 'Each test ran in a process of its own: there is no timeline that they share.'}</p>
+    </div>
+  );
+}
+
+function RunTimeline({ report, route, run, runs }: { report: Report; route: Route; run: Run; runs: Run[] }) {
   const timeline = useMemo(() => timelineOf(run), [run]);
   const last = timeline.bands.length - 1;
   const hasInterval = route.get('from') !== '' || route.get('to') !== '';
@@ -196,13 +213,12 @@ export function TimelineView({ report, route }: { report: Report; route: Route }
       <header class="page-head">
         <h1 tabIndex={-1} id="page-title">Timeline</h1>
         <p class="dim">{what}, over {over}</p>
-        {report.runs.length > 1 && (
-          <Select label="Run" value={String(runIndex + 1)} onChange={(value) => change({ run: value, from: '', to: '' })}
-            options={report.runs.map((one) => [String(one.index + 1), `${one.index + 1} ${format.fileName(one.binary)}`])} />
+        {runs.length > 1 && (
+          <Select label="Run" value={String(run.index + 1)} onChange={(value) => change({ run: value, from: '', to: '' })}
+            options={runs.map((one) => [String(one.index + 1), `${one.index + 1} ${format.fileName(one.binary)}`])} />
         )}
       </header>
-      {timeline.bands.length === 0 ? <p class="quiet">No test ran.</p> : (
-        <>
+      <>
           <section class="panel" aria-label="Chart">
             <Chart timeline={timeline} interval={hasInterval ? interval : null}
               label={`${what} over ${over}: ${format.count(timeline.bands.length, 'test')}`}
@@ -254,8 +270,7 @@ export function TimelineView({ report, route }: { report: Report; route: Route }
                 : <p class="quiet">None.</p>}
             </Section>
           </div>
-        </>
-      )}
+      </>
     </div>
   );
 }

@@ -34,7 +34,7 @@ const isWorse = (one: Window, other: Window): boolean => {
   return one.outstanding.bytes > other.outstanding.bytes;
 };
 
-const isTold = (window: Window): boolean => window.verdict !== 'inconclusive' && window.verdict !== 'not_gated';
+const isTold = (window: Window): boolean => !['inconclusive', 'not_gated', 'skipped'].includes(window.verdict);
 const hasKnown = (window: Window): boolean =>
   window.known.blocks > 0 || window.knownViolations.length > 0 || window.freeErrors.length > 0;
 

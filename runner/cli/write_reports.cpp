@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -123,11 +124,26 @@ Expected<ReadSource> OwnSources(const std::filesystem::path& root) {
   return root.empty() ? ReadSource(ReadSourceFile) : SourcesBelow(root);
 }
 
+bool HasPage(const std::vector<ReportRequest>& reports) {
+  return std::any_of(reports.begin(), reports.end(), [](const ReportRequest& report) {
+    return report.format == ReportFormat::kHtml;
+  });
+}
+
+Expected<void> CheckHistoryIsShown(const std::filesystem::path& history,
+                                   const std::vector<ReportRequest>& reports) {
+  if (history.empty() || HasPage(reports)) return {};
+  return UsageError(fmt::format(
+      "--history {}: only the HTML report shows earlier results; add --report html=FILE",
+      history.string()));
+}
+
 Expected<void> WriteReports(const std::vector<ReportRequest>& reports, const RunResult& result,
-                            const std::vector<RunResult>& baseline, const ReadSource& read_source) {
+                            const PageContents& page) {
   if (reports.empty()) return {};
-  Contents contents = {result, baseline, SurroundingsOfThisProcess()};
-  contents.surroundings.read_source = read_source;
+  Contents contents = {result, page.baseline, SurroundingsOfThisProcess()};
+  contents.surroundings.read_source = page.read_source;
+  contents.surroundings.history = page.history;
   Expected<void> outcome;
   for (const ReportRequest& report : reports) {
     const Expected<void> written = WriteReport(report, contents);

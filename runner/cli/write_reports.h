@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,11 +40,22 @@ struct RunNaming {
 // that is not empty. Returns an error if `root` is no directory.
 [[nodiscard]] Expected<ReadSource> OwnSources(const std::filesystem::path& root);
 
-// Writes all reports, and returns the first failure. `baseline` are the runs to compare with, as
-// KeepComparedParts leaves them.
+// What the HTML report shows besides the run.
+struct PageContents {
+  std::vector<RunResult> baseline;        // as KeepComparedParts leaves them
+  std::optional<EarlierResults> history;  // nullopt: none was named
+  ReadSource read_source;
+};
+
+// Writes all reports, and returns the first failure.
 [[nodiscard]] Expected<void> WriteReports(const std::vector<ReportRequest>& reports,
-                                          const RunResult& result,
-                                          const std::vector<RunResult>& baseline,
-                                          const ReadSource& read_source);
+                                          const RunResult& result, const PageContents& page);
+
+// Returns whether one of `reports` is the HTML report, which alone compares.
+[[nodiscard]] bool HasPage(const std::vector<ReportRequest>& reports);
+
+// Returns a usage error if a history is named and no report would show it.
+[[nodiscard]] Expected<void> CheckHistoryIsShown(const std::filesystem::path& history,
+                                                 const std::vector<ReportRequest>& reports);
 
 }  // namespace leakgate

@@ -161,6 +161,13 @@ void AddWindow(const WindowResult& window, Cause& cause) {
   cause.are_tests = cause.are_tests && window.kind == WindowKind::kTest;
 }
 
+template <typename T>
+std::vector<std::size_t> IndicesIn(const std::vector<T>& all, const std::vector<const T*>& some) {
+  std::vector<std::size_t> indices;
+  for (const T* const one : some) indices.push_back(static_cast<std::size_t>(one - all.data()));
+  return indices;
+}
+
 // Returns a finding of the cause's call site; nullptr if none explains it.
 const Finding* SiteOf(const Cause& cause) {
   const WindowResult& window = cause.worst;
@@ -205,6 +212,19 @@ void AddTotals(const Cause& cause, Cause& total) {
   total.amount += cause.amount;
   total.are_tests = total.are_tests && cause.are_tests;
   AddViolations(cause.violations, has_site, total.violations);
+}
+
+std::vector<WindowCause> CausesOf(const WindowResult& window) {
+  std::vector<WindowCause> causes;
+  for (auto& [key, part] : PartsOfWindow(window).Take()) {
+    causes.push_back({.key = key,
+                      .has_site = HasSite(part) || !part.errors.empty(),
+                      .findings = IndicesIn(window.findings, part.findings),
+                      .mappings = IndicesIn(window.mappings, part.mappings),
+                      .free_errors = IndicesIn(window.free_errors, part.errors),
+                      .violations = {part.violations.begin(), part.violations.end()}});
+  }
+  return causes;
 }
 
 std::string ToldCauses::Tell(const WindowResult& window) {

@@ -40,6 +40,20 @@ struct Cause {
 // Adds the amounts and violations of `cause` to `total`, which has those of other runs.
 void AddTotals(const Cause& cause, Cause& total);
 
+// What of one window belongs to one cause: indices of the window's lists.
+struct WindowCause {
+  std::string key;       // the same wherever the cause is met
+  bool has_site = true;  // false: nothing tells of which code it is, so only this window has it
+  std::vector<std::size_t> findings;
+  std::vector<std::size_t> mappings;
+  std::vector<std::size_t> free_errors;
+  std::vector<std::size_t> violations;
+};
+
+// Returns what `window` fails for, for a report that counts by cause itself. Nothing if it is not
+// over budget.
+[[nodiscard]] std::vector<WindowCause> CausesOf(const WindowResult& window);
+
 // Remembers which causes have been told in full, and of which window. Used by one thread at a time.
 class ToldCauses {
  public:

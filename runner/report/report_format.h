@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -60,6 +61,20 @@ struct ReportWriter {
   std::function<void()> finish;
 };
 
+// What the tests left at an earlier moment, as a page shows it over time.
+struct EarlierMoment {
+  std::string commit;  // empty: not known
+  std::string time;    // ISO 8601, UTC
+  std::int64_t tests = 0;
+  std::int64_t over_budget = 0;  // of these
+  Amount outstanding;
+};
+
+struct EarlierResults {
+  std::string file;                    // where they come from, as named
+  std::vector<EarlierMoment> moments;  // the latest of them, in the order of time
+};
+
 // What a report tells of its surroundings. These are values, so that the same runs give the same
 // bytes wherever they are written.
 struct ReportSurroundings {
@@ -69,6 +84,7 @@ struct ReportSurroundings {
   // Reads the source lines that a page quotes; if it is empty, the page quotes none. Reports of
   // others name files, too: the code that sets this decides which files may be read.
   ReadSource read_source{};
+  std::optional<EarlierResults> history{};  // for the page; nullopt: none was named
 };
 
 }  // namespace leakgate

@@ -44,6 +44,11 @@ Expected<std::filesystem::path> PlaceOf(const std::filesystem::path& path, Datab
   if (const Expected<void> checked = CheckJournals(*place, path); !checked) {
     return Unexpected(checked.error());
   }
+  if (is_read && !place->occupant()) {
+    return UsageError(
+        fmt::format("{}: there is no such history; begin one: leakgate history add {} RESULT",
+                    path.string(), path.string()));
+  }
   if (!is_read && !place->occupant()) {
     constexpr mode_t kAsUmaskLets = 0666;
     const auto made = place->OpenToAppend(kAsUmaskLets);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 namespace leakgate {
 namespace {
 
@@ -94,7 +97,25 @@ Rows<Row> Collect(const Database& database, Statement& statement, const MakeRow&
   return rows;
 }
 
+// Of a test that ran several times at one commit, the worst counts.
+constexpr std::string_view kTotals = R"(
+  WITH moments AS (
+    SELECT id, binary, commit_id, time,
+           CASE WHEN commit_id = '' THEN time ELSE commit_id END AS moment
+    FROM runs WHERE id IN (SELECT id FROM temp.chosen))
+  SELECT commit_id, min(time) AS time, count(*), sum(is_over), sum(bytes), sum(blocks)
+  FROM (SELECT m.moment, m.commit_id, min(m.time) AS time,
+               max(t.verdict = 'over_budget') AS is_over,
+               max(t.outstanding_bytes) AS bytes, max(t.outstanding_blocks) AS blocks
+        FROM tests t JOIN moments m ON m.id = t.run
+        GROUP BY m.moment, m.binary, t.name)
+  GROUP BY moment ORDER BY min(time) DESC, moment DESC LIMIT ?)";
+
 }  // namespace
+
+std::string DigestOf(const RunContent& content) {
+  return fmt::format("{:016x}{:016x}", content.high, content.low);
+}
 
 Expected<History> History::Open(const std::filesystem::path& path, Database::Mode mode) {
   Expected<Database> database = Database::Open(path, mode);
@@ -178,6 +199,35 @@ Expected<std::vector<FlakyTest>> History::FlakyTests(const std::optional<std::st
     return FlakyTest{row.Text(0),   row.Text(1),   row.Text(2),
                      row.Number(3), row.Number(4), {row.Text(5), row.Text(6)}};
   });
+}
+
+// A temporary table is SQLite's own, also where the history is opened to be read only.
+Expected<void> History::Choose(const HistoryScope& scope) const {
+  const Expected<void> made = database_.Run(
+      "PRAGMA temp_store = MEMORY; DROP TABLE IF EXISTS temp.chosen;"
+      "CREATE TEMP TABLE chosen(id INTEGER PRIMARY KEY)");
+  if (!made) return made;
+  Statement runs = database_.Prepare("SELECT id, digest, binary FROM runs");
+  Statement choose = database_.Prepare("INSERT INTO temp.chosen VALUES(?)");
+  while (runs.Step()) {
+    const std::string program = std::filesystem::path(runs.Text(2)).filename().string();
+    if (!scope.programs.contains(program) || scope.without.contains(runs.Text(1))) continue;
+    choose.Reset().Bind(runs.Number(0)).Step();
+  }
+  if (runs.failed() || choose.failed()) return database_.Failure();
+  return {};
+}
+
+Expected<std::vector<EarlierMoment>> History::Totals(const HistoryScope& scope) const {
+  if (const Expected<void> chosen = Choose(scope); !chosen) return Unexpected(chosen.error());
+  Statement statement = database_.Prepare(kTotals);
+  statement.Bind(kMostMoments);
+  auto moments = Collect<EarlierMoment>(database_, statement, [](const Statement& row) {
+    return EarlierMoment{
+        row.Text(0), row.Text(1), row.Number(2), row.Number(3), {row.Number(4), row.Number(5)}};
+  });
+  if (moments) std::reverse(moments->begin(), moments->end());
+  return moments;
 }
 
 }  // namespace leakgate

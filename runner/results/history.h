@@ -6,11 +6,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "runner/base/expected.h"
+#include "runner/report/report_format.h"
 #include "runner/results/database.h"
+#include "runner/results/result_file.h"
 
 namespace leakgate {
 
@@ -83,7 +86,16 @@ struct TrendPoint {
   std::optional<TrendChange> change;  // nullopt: the first of its subject
 };
 
+// Which runs of a history a report is compared with.
+struct HistoryScope {
+  std::set<std::string> programs;  // the file names of the binaries that the report tells of
+  std::set<std::string> without;   // digests: the report's own runs may be in the history already
+};
+
 enum class TrendSubject { kComponent, kTest, kCallSite };
+
+// Returns what identifies a run in a history.
+[[nodiscard]] std::string DigestOf(const RunContent& content);
 
 class History {
  public:
@@ -109,7 +121,13 @@ class History {
   // commit, its point has the most that it left.
   [[nodiscard]] Expected<std::vector<TrendPoint>> Trend(TrendSubject subject) const;
 
+  // Returns what all tests of the runs in `scope` left together, at each of the latest moments, in
+  // the order of time. Of a test that ran several times at one commit, the worst counts.
+  [[nodiscard]] Expected<std::vector<EarlierMoment>> Totals(const HistoryScope& scope) const;
+  static constexpr std::int64_t kMostMoments = 200;
+
  private:
+  [[nodiscard]] Expected<void> Choose(const HistoryScope& scope) const;
   explicit History(Database database) : database_(std::move(database)) {}
 
   Database database_;

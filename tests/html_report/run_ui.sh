@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One step of the page's tests: packages, template or report. Works on a copy of
+# One step of the page's tests: packages, template, picture or report. Works on a copy of
 # report-ui/ in the build folder. 77: skipped, something is not installed.
 set -euo pipefail
 
@@ -45,6 +45,28 @@ case "$1" in
     }
     echo "html: the template is up to date, $size bytes"
     ;;
+  picture)
+    # The command that makes the README's picture still makes one, and the committed one is small.
+    chromium=${CHROMIUM:-/usr/bin/chromium}
+    [ -x "$chromium" ] || skip "there is no $chromium"
+    cd "$LEAKGATE_UI_BUILD"
+    cp "$LEAKGATE_SOURCE_DIR"/report-ui/picture.mjs .
+    made=$PWD/picture.png
+    rm -f "$made"
+    CHROMIUM=$chromium LEAKGATE_PICTURE=$made node picture.mjs "$(dirname "$LEAKGATE_FIXTURES")"
+    for picture in "$made" "$LEAKGATE_SOURCE_DIR/docs/report.png"; do
+      # Width and height are in a PNG's header.
+      [ "$(od -An -tx1 -j16 -N8 "$picture" | tr -d ' ')" = 0000050000000320 ] || {
+        echo "html: $picture does not have 1280 x 800 pixels" >&2
+        exit 1
+      }
+      size=$(stat -c %s "$picture")
+      [ "$size" -lt 150000 ] || {
+        echo "html: $picture has $size bytes, 150,000 at most are agreed" >&2
+        exit 1
+      }
+    done
+    ;;
   report)
     chromium=${CHROMIUM:-/usr/bin/chromium}
     [ -x "$chromium" ] || skip "there is no $chromium"
@@ -54,7 +76,7 @@ case "$1" in
     CHROMIUM=$chromium node --test --test-concurrency=1 --test-reporter=spec test/*.test.mjs
     ;;
   *)
-    echo "usage: run_ui.sh packages|template|report" >&2
+    echo "usage: run_ui.sh packages|template|picture|report" >&2
     exit 2
     ;;
 esac

@@ -64,6 +64,49 @@ TEST(MergeTest, ThePageComparesWithTheBaselineAndTheVerdictStays) {
   EXPECT_EQ(report["baseline"][0]["windows"].size(), report["runs"][0]["windows"].size());
 }
 
+TEST(MergeTest, ThePageShowsAHistoryWithoutTheRunsThatItTellsOf) {
+  const TemporaryDirectory directory;
+  (void)RunShard(directory, "kinds_listener", 0, 1, "Kinds.Malloc");
+  const std::string before = directory.File("kinds_listener-0.json");
+  const std::string history = directory.File("leaks.sqlite");
+  const CommandResult added = Leakgate({"history", "add", history, before, "--commit", "aaa"});
+  ASSERT_EQ(added.exit_code, 0) << added.standard_error;
+
+  const std::string page = directory.File("page.html");
+  const CommandResult run =
+      Leakgate({"run", "--confirm=off", "--history", history, "--report", "html=" + page, "--",
+                FixturePath("kinds_listener"), "--gtest_filter=Kinds.Malloc"});
+  ASSERT_NE(run.exit_code, 2) << run.standard_error;
+  const nlohmann::json moments = ReportInPage(ReadFile(page))["history"]["moments"];
+  ASSERT_EQ(moments.size(), 1u);
+  EXPECT_EQ(moments[0][0], "aaa");
+  EXPECT_GT(moments[0][2], 0);
+
+  const CommandResult merged =
+      Leakgate({"merge", before, "--history", history, "--report", "html=" + page});
+  ASSERT_NE(merged.exit_code, 2) << merged.standard_error;
+  EXPECT_EQ(ReportInPage(ReadFile(page))["history"]["moments"].size(), 0u);
+}
+
+TEST(MergeTest, AHistoryThatIsNoneIsToldBeforeAnythingRuns) {
+  const TemporaryDirectory directory;
+  const std::string other = directory.Write("other.json", "{}");
+  const std::string mark = directory.File("mark");
+  const std::string page = directory.File("page.html");
+  for (const std::string& history : {directory.File("none.sqlite"), other}) {
+    const CommandResult run = Leakgate(
+        {"run", "--history", history, "--report", "html=" + page, "--", "/usr/bin/touch", mark});
+    EXPECT_EQ(run.exit_code, 2) << run.standard_error;
+    EXPECT_THAT(run.standard_error, HasSubstr(history));
+    const CommandResult merged = Leakgate({"merge", directory.File("no_result.json"), "--history",
+                                           history, "--report", "html=" + page});
+    EXPECT_EQ(merged.exit_code, 2);
+    EXPECT_THAT(merged.standard_error, HasSubstr(history));
+  }
+  EXPECT_FALSE(std::filesystem::exists(mark));
+  EXPECT_FALSE(std::filesystem::exists(page));
+}
+
 TEST(MergeTest, ABaselineThatCannotBeReadLeavesThePageAsItWas) {
   const TemporaryDirectory directory;
   (void)RunShard(directory, "kinds_listener", 0, 1, "Kinds.Malloc");

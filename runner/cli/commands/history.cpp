@@ -39,8 +39,7 @@ struct Added {
 
 Expected<void> AddRun(const RunResult& run, const RunContent& content,
                       const HistoryOccasion& occasion, History& history, Added& added) {
-  const std::string digest = fmt::format("{:016x}{:016x}", content.high, content.low);
-  const Expected<bool> is_new = history.Add(ToHistoryRun(run, digest), occasion);
+  const Expected<bool> is_new = history.Add(ToHistoryRun(run, DigestOf(content)), occasion);
   if (!is_new) return Unexpected(is_new.error());
   ++(*is_new ? added.runs : added.known);
   return {};

@@ -12,6 +12,7 @@
 #include "runner/report/formats/source_excerpts.h"
 #include "runner/report/formats/writers.h"
 #include "runner/results/find_results.h"
+#include "runner/results/history.h"
 #include "runner/results/merged_runs.h"
 
 namespace leakgate {
@@ -22,8 +23,9 @@ namespace fs = std::filesystem;
 // The reports that are being written.
 class MergedReports {
  public:
-  MergedReports(ReadSource read_source, std::size_t runs) {
+  MergedReports(ReadSource read_source, std::optional<EarlierResults> history, std::size_t runs) {
     surroundings_.read_source = std::move(read_source);
+    surroundings_.history = std::move(history);
     surroundings_.runs = runs;
   }
 
@@ -100,12 +102,31 @@ Expected<ReadSource> SourcesOf(const MergeCommand& command) {
   return command.source_root.empty() ? ReadSource() : SourcesBelow(command.source_root);
 }
 
+// Returns what earlier runs of the same programs left. The merged runs may be in the history
+// already: they are left out there.
+Expected<std::optional<EarlierResults>> EarlierThan(const MergedRuns& runs,
+                                                    const MergeCommand& command) {
+  if (command.history.empty()) return std::nullopt;
+  const Expected<History> history = History::Open(command.history, Database::Mode::kRead);
+  if (!history) return Unexpected(history.error());
+  HistoryScope scope;
+  for (const MergedRun* const run : runs.Sorted()) {
+    scope.programs.insert(fs::path(run->binary).filename().string());
+    scope.without.insert(DigestOf(run->place.content));
+  }
+  auto moments = history->Totals(scope);
+  if (!moments) return Unexpected(moments.error());
+  return EarlierResults{command.history.string(), *std::move(moments)};
+}
+
 Expected<void> WriteReports(const MergeCommand& command, const MergedRuns& runs,
                             RunProgress* shown) {
   if (command.reports.empty()) return {};
   const Expected<ReadSource> sources = SourcesOf(command);
   if (!sources) return Unexpected(sources.error());
-  MergedReports reports(*sources, runs.size());
+  auto earlier = EarlierThan(runs, command);
+  if (!earlier) return Unexpected(earlier.error());
+  MergedReports reports(*sources, *std::move(earlier), runs.size());
   if (Expected<void> opened = reports.Open(command.reports); !opened) return opened;
   if (!command.baseline.empty()) {
     if (Expected<void> read = reports.AddBaseline(command.baseline); !read) return read;
@@ -134,12 +155,7 @@ Expected<void> ReadAndWrite(const MergeCommand& command, const FoundResults& fou
 // Verdicts are the runs' own. If no report compared with the baseline, users would think that it
 // gates.
 Expected<void> CheckBaseline(const MergeCommand& command) {
-  const auto is_page = [](const ReportRequest& report) {
-    return report.format == ReportFormat::kHtml;
-  };
-  if (command.baseline.empty() ||
-      std::any_of(command.reports.begin(), command.reports.end(), is_page))
-    return {};
+  if (command.baseline.empty() || HasPage(command.reports)) return {};
   return UsageError(fmt::format(
       "--baseline {}: only the HTML report of a merge compares; add --report html=FILE, or "
       "give the baseline to leakgate run, which judges by it",
@@ -149,6 +165,11 @@ Expected<void> CheckBaseline(const MergeCommand& command) {
 }  // namespace
 
 Expected<int> Execute(const MergeCommand& command) {
+  // Megabytes of results are not read for a history that cannot be.
+  if (!command.history.empty()) {
+    const Expected<History> history = History::Open(command.history, Database::Mode::kRead);
+    if (!history) return Unexpected(history.error());
+  }
   const Expected<FoundResults> found = FindResults(command.results, OtherFiles(command));
   if (!found) return Unexpected(found.error());
   MergedRuns runs;
@@ -183,6 +204,9 @@ void Declare(MergeCommand& command, OptionList& options) {
   options.Add("--baseline", FileWord("REPORT"), command.baseline,
               "Compare with this earlier JSON report, of one run or merged, in the HTML report. "
               "Verdicts stay the runs' own");
+  options.Add("--history", FileWord("DB"), command.history,
+              "Show in the HTML report what earlier runs of the same programs left, as leakgate "
+              "history add has kept it in DB");
   options.Add("--source-root", FileWord("DIR"), command.source_root,
               "Quote the source lines of files below DIR in the HTML report. Without it, none are: "
               "results name files, and may come from anywhere");
@@ -193,7 +217,8 @@ Expected<void> Complete(MergeCommand& command, const ProgramLine&) {
   if (command.results.empty()) {
     return UsageError("no results to merge; name reports or directories: leakgate merge RESULTS");
   }
-  return CheckBaseline(command);
+  if (Expected<void> checked = CheckBaseline(command); !checked) return checked;
+  return CheckHistoryIsShown(command.history, command.reports);
 }
 
 }  // namespace leakgate

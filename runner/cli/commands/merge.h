@@ -20,6 +20,7 @@ struct MergeCommand {
   std::optional<std::int64_t> expected;  // with another number of runs it is inconclusive
   ProgressMode progress = ProgressMode::kAuto;
   std::filesystem::path baseline;     // for the page to compare with; empty: none
+  std::filesystem::path history;      // of `leakgate history`, for the page; empty: none
   std::filesystem::path source_root;  // of the sources that the page quotes; empty: none
 };
 

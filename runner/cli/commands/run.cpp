@@ -20,6 +20,7 @@
 #include "runner/report/left_behind_text.h"
 #include "runner/report/style.h"
 #include "runner/report/summary_text.h"
+#include "runner/results/history.h"
 #include "runner/results/read_baseline.h"
 #include "runner/run/linux/test_listing.h"
 #include "runner/run/run_outcome.h"
@@ -43,9 +44,7 @@ Runs OfProgram(const std::filesystem::path& program, Runs runs) {
 Expected<Runs> ReadBaselineOf(RunCommand& command) {
   Runs compared;
   if (command.baseline.empty()) return compared;
-  const bool compares =
-      std::any_of(command.reports.begin(), command.reports.end(),
-                  [](const ReportRequest& report) { return report.format == ReportFormat::kHtml; });
+  const bool compares = HasPage(command.reports);
   std::function<void(RunResult &&)> compare;
   if (compares) {
     compare = [&](RunResult&& run) { compared.push_back(KeepComparedParts(std::move(run))); };
@@ -56,9 +55,19 @@ Expected<Runs> ReadBaselineOf(RunCommand& command) {
   return OfProgram(command.request.program, std::move(compared));
 }
 
-// Finds out before the program starts what is wrong with the files of the run. Returns the
-// runs to compare with.
-Expected<Runs> PrepareFiles(RunCommand& command) {
+Expected<std::optional<EarlierResults>> ReadHistoryOf(const RunCommand& command) {
+  if (command.history.empty()) return std::nullopt;
+  const Expected<History> history = History::Open(command.history, Database::Mode::kRead);
+  if (!history) return Unexpected(history.error());
+  const std::filesystem::path program = command.request.program;
+  auto moments = history->Totals({.programs = {program.filename().string()}, .without = {}});
+  if (!moments) return Unexpected(moments.error());
+  return EarlierResults{command.history.string(), *std::move(moments)};
+}
+
+// Finds out before the program starts what is wrong with the files of the run. Returns what the
+// page compares with.
+Expected<PageContents> PrepareFiles(RunCommand& command) {
   for (ReportRequest& report : command.reports) {
     Expected<std::filesystem::path> path = ExpandReportPath(
         report.path,
@@ -74,7 +83,13 @@ Expected<Runs> PrepareFiles(RunCommand& command) {
     if (!snapshots) return Unexpected(snapshots.error());
     command.request.snapshots = *std::move(snapshots);
   }
-  return ReadBaselineOf(command);
+  Expected<Runs> baseline = ReadBaselineOf(command);
+  if (!baseline) return Unexpected(baseline.error());
+  auto history = ReadHistoryOf(command);
+  if (!history) return Unexpected(history.error());
+  Expected<ReadSource> sources = OwnSources(command.source_root);
+  if (!sources) return Unexpected(sources.error());
+  return PageContents{*std::move(baseline), *std::move(history), *std::move(sources)};
 }
 
 // Prints which snapshots there are, and how to look at them. An error tells the user who asked
@@ -152,6 +167,9 @@ void DeclareFiles(RunCommand& command, OptionList& options) {
   options.Add("--baseline", FileWord("REPORT"), command.baseline,
               "Fail only for what this earlier JSON report, of one run or merged, has not. What it "
               "has is counted as known");
+  options.Add("--history", FileWord("DB"), command.history,
+              "Show in the HTML report what earlier runs of the program left, as leakgate history "
+              "add has kept it in DB");
   options.Add("--source-root", FileWord("DIR"), command.source_root,
               "In the HTML report, quote only source files below DIR. Default: all that debug "
               "information names");
@@ -233,6 +251,9 @@ Expected<void> Complete(RunCommand& command, const ProgramLine& program) {
     return UsageError("--strict and --warn-only contradict each other; leave one out");
   }
   if (!command.modes.empty()) command.request.mode = command.modes.front();
+  if (Expected<void> shown = CheckHistoryIsShown(command.history, command.reports); !shown) {
+    return shown;
+  }
   if (command.details.size() > 1) {
     return UsageError("--quiet and --verbose contradict each other; leave one out");
   }
@@ -247,16 +268,14 @@ Expected<int> Execute(RunCommand command) {
   command.request.agent = FindAgent();
   command.request.names_all = command.detail == SummaryDetail::kVerbose;
   if (!command.has_no_cache) command.request.symbol_cache = UserCacheFolder();
-  const Expected<Runs> compared = PrepareFiles(command);
-  if (!compared) return Unexpected(compared.error());
-  const Expected<ReadSource> sources = OwnSources(command.source_root);
-  if (!sources) return Unexpected(sources.error());
+  const Expected<PageContents> page = PrepareFiles(command);
+  if (!page) return Unexpected(page.error());
   const Expected<RunResult> result = RunShowingProgress(command.request, command.progress);
   if (!result) return Unexpected(result.error());
 
   Print(stderr, SummaryText(*result, StyleOfStandardError(), command.detail));
   if (command.prints_measurements) Print(stdout, CTestMeasurementsText(*result));
-  Expected<void> written = WriteReports(command.reports, *result, *compared, *sources);
+  Expected<void> written = WriteReports(command.reports, *result, *page);
   if (const Expected<void> told = TellOfSnapshots(command); written) written = told;
   if (written) return ExitCodeToTell(*result, command.skip_exit_code);
   if (result->exit_code == 0) return Unexpected(written.error());

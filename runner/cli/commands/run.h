@@ -37,6 +37,7 @@ struct RunCommand {
   RunRequest request;                  // its `agent` and `baseline` are left empty
   std::vector<ReportRequest> reports;  // their paths may hold placeholders
   std::filesystem::path baseline;      // an earlier report; empty: none
+  std::filesystem::path history;       // of `leakgate history`, for the page; empty: none
   std::filesystem::path source_root;   // of those that a page quotes; empty: anywhere
   std::filesystem::path snapshots;     // a directory for those of tests; empty: none
   SnapshotTests snapshot_tests = SnapshotTests::kOverBudget;  // `when`, if that was given

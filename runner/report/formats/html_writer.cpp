@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
+#include "runner/report/causes.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/formats/page_tables.h"
 #include "runner/report/json/json_values.h"
@@ -146,7 +148,20 @@ class PageWindow {
         finding.series.empty() ? Json(0) : Json(finding.series),
         word(Word(finding.baseline), finding.baseline != BaselineState::kNoBaseline),
         GrowsInBytesAlone(finding) ? Json(finding.series_bytes) : Json(0),
+        tables_.String(GrowthWords(finding)),
     });
+  }
+
+  // Returns "retained, grows by 1 block each time"; an empty text for what does not grow.
+  static std::string GrowthWords(const Finding& finding) {
+    if (finding.disposition != Disposition::kSteady) return "";
+    Finding told;
+    told.kind = finding.kind;
+    told.reach = finding.reach;
+    told.disposition = finding.disposition;
+    told.series = finding.series;
+    told.series_bytes = finding.series_bytes;
+    return FateText(told);
   }
 
   void WantSource(const Finding& finding) {
@@ -164,10 +179,39 @@ class PageWindow {
   Json json_ = Json::object();
 };
 
+// Numbers causes in the order in which they are met: the page counts by number what the runner has
+// found out.
+class CauseNumbers {
+ public:
+  // Returns [number, findings, mappings, freeing errors, violations] for each cause of `window`.
+  Json Of(const WindowResult& window, const std::string& binary) {
+    Json causes = Json::array();
+    for (const WindowCause& cause : CausesOf(window)) {
+      const std::string key = cause.has_site ? cause.key : cause.key + '\n' + binary;
+      const std::size_t number = numbers_.try_emplace(key, numbers_.size()).first->second;
+      causes.push_back(
+          {number, cause.findings, cause.mappings, cause.free_errors, cause.violations});
+    }
+    return causes;
+  }
+
+ private:
+  std::unordered_map<std::string, std::size_t> numbers_;
+};
+
+Json ToJson(const EarlierResults& earlier) {
+  Json moments = Json::array();
+  for (const EarlierMoment& moment : earlier.moments) {
+    moments.push_back({moment.commit, moment.time, moment.tests, moment.over_budget,
+                       moment.outstanding.bytes, moment.outstanding.blocks});
+  }
+  return {{"file", earlier.file}, {"moments", std::move(moments)}};
+}
+
 class HtmlWriter {
  public:
-  HtmlWriter(std::ostream& out, ReadSource read_source)
-      : out_(out), read_source_(std::move(read_source)) {
+  HtmlWriter(std::ostream& out, ReadSource read_source, std::optional<EarlierResults> history)
+      : out_(out), read_source_(std::move(read_source)), history_(std::move(history)) {
     out_ << TemplateHalves().first << "{\"baseline\":[\n";
   }
 
@@ -186,6 +230,7 @@ class HtmlWriter {
     const Json tables = tables_.ToJson();
     for (const auto& [name, table] : tables.items()) WriteMember(name, table);
     WriteMember("sources", sources_.Read(read_source_));
+    if (history_) WriteMember("history", ToJson(*history_));
     out_ << '}' << TemplateHalves().second;
   }
 
@@ -204,7 +249,11 @@ class HtmlWriter {
     for (const WindowResult& window : run.windows) {
       PageWindow fields(tables_, sources_, window, keys);
       VisitFields(fields, window, run.begin);
-      out_ << (is_first ? "\n" : ",\n") << ScriptJson(fields.Take());
+      Json json = fields.Take();
+      if (keys == PageWindow::Keys::kAll && window.verdict == Verdict::kOverBudget) {
+        json["causes"] = causes_.Of(window, run.binary);
+      }
+      out_ << (is_first ? "\n" : ",\n") << ScriptJson(json);
       is_first = false;
     }
     out_ << "]}";
@@ -215,16 +264,19 @@ class HtmlWriter {
 
   std::ostream& out_;
   ReadSource read_source_;
+  std::optional<EarlierResults> history_;
   bool is_baseline_ = true;  // what is written now
   bool has_runs_ = false;    // in the array that is open
   PageTables tables_;
+  CauseNumbers causes_;
   SourceExcerpts sources_;
 };
 
 }  // namespace
 
-ReportWriter NewHtmlWriter(std::ostream& out, ReadSource read_source) {
-  const auto writer = std::make_shared<HtmlWriter>(out, std::move(read_source));
+ReportWriter NewHtmlWriter(std::ostream& out, ReadSource read_source,
+                           std::optional<EarlierResults> history) {
+  const auto writer = std::make_shared<HtmlWriter>(out, std::move(read_source), std::move(history));
   return {.add_baseline = [writer](const RunResult& run) { writer->AddBaseline(run); },
           .add = [writer](const RunResult& run) { writer->Add(run); },
           .finish = [writer] { writer->Finish(); }};

@@ -6,13 +6,17 @@
 //
 //   { "baseline": [...],                                      what KeepComparedParts keeps
 //     "runs": [{ "report": {...}, "windows": [...] }, ...],   as they come
+//     "history": { "file": ..., "moments": [[commit, time, tests, over budget, bytes, blocks]] },
 //     "strings": ..., "frames": ..., "stacks": ..., "patterns": ..., "sources": ... }
 //
 // A window has the keys of a run report's, without amounts that are 0; an amount is
 // [bytes, blocks], and words and paths are indices of strings. A finding is an array
-// (PageWindow::Numbers in html_writer.cpp).
+// (PageWindow::Numbers in html_writer.cpp). What a window fails for is in its "causes":
+// [number, findings, mappings, freeing errors, violations], each but the number a list of
+// indices. The page adds up by number, and guesses nothing (runner/report/causes.h).
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "runner/report/formats/source_excerpts.h"
@@ -22,7 +26,8 @@ namespace leakgate {
 
 // Makes the writer of the page. It is pure, but for what `read_source` does; if that is empty, no
 // source lines are shown.
-[[nodiscard]] ReportWriter NewHtmlWriter(std::ostream& out, ReadSource read_source);
+[[nodiscard]] ReportWriter NewHtmlWriter(std::ostream& out, ReadSource read_source,
+                                         std::optional<EarlierResults> history = std::nullopt);
 
 // Keeps of a run of the baseline what a page compares with: the binary, and the verdict and the
 // amounts of each window. Without stacks it takes a small part of the memory.

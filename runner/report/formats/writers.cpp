@@ -28,7 +28,7 @@ ReportWriter NewReportWriter(ReportFormat format, std::ostream& out,
     case ReportFormat::kSpeedscope:
       return ProfileOfRuns(NewSpeedscopeProfile(out, surroundings, "outstanding"));
     case ReportFormat::kHtml:
-      return NewHtmlWriter(out, surroundings.read_source);
+      return NewHtmlWriter(out, surroundings.read_source, surroundings.history);
   }
   return NewJsonWriter(out, surroundings.runs);
 }

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { launch, open } from './browser.mjs';
 import * as sample from './sample.mjs';
 
-const VIEWS = { overview: '#', tests: '#view=tests', timeline: '#view=timeline', flame: '#view=flame', test: '#test=HttpTest.Case3' };
+const VIEWS = { overview: '#', tests: '#view=tests', timeline: '#view=timeline', flame: '#view=flame', test: '#test=HttpTest.Case3', cause: '#cause=1' };
 const SCREENS = {
   light: { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
   dark: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
@@ -86,7 +86,7 @@ test('long names break instead of widening a phone', async () => {
   });
   const wide = sample.report([sample.run([one], { reasons: [long], binary: `/bin/${long}` })]);
   const { page, close } = await open(browser, wide, '', SCREENS.phone);
-  for (const fragment of ['#', '#view=tests', '#view=timeline', '#view=flame', `#test=${long}.${long}`]) {
+  for (const fragment of ['#', '#cause=1', '#view=tests', '#view=timeline', '#view=flame', `#test=${long}.${long}`]) {
     await page.goto(`${page.url().split('#')[0]}${fragment}`);
     await page.waitForTimeout(30);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

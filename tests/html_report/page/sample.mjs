@@ -1,5 +1,5 @@
 // Run reports to look at: small values, with what a test does not say left to a default.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ export function usualRun() {
         begin_seconds: at * 0.1, end_seconds: at * 0.1 + 0.08, live_bytes: { begin: 1000 + at * 64, end: 1000 + at * 64 + 64 },
       };
       const name = `${suite}.Case${index}`;
-      windows.push(index === 3 ? failing(name, { ...timed, findings: [
+      windows.push(index === 3 ? failing(name, { ...timed, violations: [violation({ metric: 'steady_bytes', component: timed.component })], findings: [
         finding({ bytes: 64 * (at + 1), reach: 'retained', holder: 'g_pool (pool.cc:12) -> std::vector node', series: [1, 1, 1, 2], disposition: 'steady' }),
         finding({ bytes: 16, user_frame: 0, stack: poolStack.slice(3), disposition: 'one_time', explanation: 'once' }),
       ] }) : test(name, timed));
@@ -101,6 +101,31 @@ export function largeRun() {
     windows.push(at % 9 === 0 ? failing(name, { ...timed, findings }) : test(name, { ...timed, findings }));
   }
   return run(windows);
+}
+
+// What `leakgate history add` makes of earlier runs: [run, commit, time] each.
+function historyOf(folder, write, earlier) {
+  const database = join(folder, 'leaks.sqlite');
+  earlier.forEach(([one, commit, time], index) => execFileSync(join(process.env.LEAKGATE_BIN, 'leakgate'),
+    ['history', 'add', database, write(`earlier${index}.json`, one), '--commit', commit, '--time', time], { stdio: 'ignore' }));
+  return database;
+}
+
+// The path of an HTML report that `leakgate merge` makes, with a history.
+export function mergedReport(runs, earlier) {
+  const folder = mkdtempSync(join(tmpdir(), 'leakgate-html-'));
+  const write = (name, one) => {
+    const path = join(folder, name);
+    writeFileSync(path, JSON.stringify(one));
+    return path;
+  };
+  const page = join(folder, 'report.html');
+  const inputs = runs.map((one, index) => write(`run${index}.json`, one));
+  const history = historyOf(folder, write, earlier);
+  const merge = spawnSync(join(process.env.LEAKGATE_BIN, 'leakgate'),
+    ['merge', ...inputs, '--history', history, '--report', `html=${page}`], { encoding: 'utf8' });
+  if (merge.status === 2) throw new Error(merge.stderr);
+  return page;
 }
 
 // The path of an HTML report.

@@ -19,11 +19,12 @@ const opened = (fragment, options) => open(browser, path, fragment, options);
 
 test('the overview begins with the verdict and why', async () => {
   const { page, close } = await opened('');
-  assert.equal(await page.locator('h1').textContent(), '3 of 31 tests are over budget');
-  assert.match(await page.locator('.why').textContent(), /DiskTest\.Case3.*outstanding 64 B of 0 B/);
+  assert.equal(await page.locator('h1').textContent(), '3 of 31 tests are over budget; 1 was not judged');
+  assert.equal(await page.locator('#causes').textContent(), '3 tests fail from 2 call sites');
+  assert.match(await page.locator('.cause .budget-lines').first().textContent(), /budgets\/net\.leakgate\.json:14 growing 64 B of 0 B/);
   assert.deepEqual(await page.locator('#components').evaluate((head) =>
     [...head.closest('section').querySelectorAll('tbody th')].map((cell) => cell.textContent)), ['net', 'disk']);
-  await page.locator('.why a').first().click();
+  await page.locator('.cause-tests a').first().click();
   assert.equal(await page.locator('h1').textContent(), 'DiskTest.Case3');
   await close();
 });
@@ -114,7 +115,8 @@ test('one is told in the singular, several in the plural', async () => {
   });
   const less = sample.test('A.Less', { growth: sample.amount(-64, -1) });
   const { page, close } = await open(browser, sample.report([sample.run([one, less])]));
-  assert.match(await page.locator('.why').textContent(), /outstanding 1 block of 0 blocks.*lost 2 blocks of 1 block/);
+  assert.match(await page.locator('.cause').first().textContent(), /outstanding 1 block of 0 blocks/);
+  assert.match(await page.locator('.cause').nth(1).textContent(), /lost 2 blocks of 1 block/);
   const text = async (fragment) => {
     await page.goto(`${page.url().split('#')[0]}${fragment}`);
     return page.locator('main').innerText();

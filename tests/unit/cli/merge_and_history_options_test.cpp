@@ -38,6 +38,16 @@ TEST(ResultOptionsTest, ABaselineIsForThePageOfAMerge) {
   }
 }
 
+TEST(ResultOptionsTest, AHistoryIsForThePage) {
+  const auto merge =
+      Parse<MergeCommand>({"merge", "a", "--history", "h.sqlite", "--report", "html=m.html"});
+  EXPECT_EQ(merge.history, "h.sqlite");
+  EXPECT_THAT(ErrorOf({"merge", "a", "--history", "h.sqlite", "-o", "m.json"}),
+              HasSubstr("--history h.sqlite: only the HTML report shows earlier results"));
+  EXPECT_THAT(ErrorOf({"run", "--history", "h.sqlite", "--", "true"}),
+              HasSubstr("--history h.sqlite: only the HTML report shows earlier results"));
+}
+
 TEST(ResultOptionsTest, TakesAResultForAPathWhateverItBeginsWith) {
   EXPECT_THAT(Parse<MergeCommand>({"merge", "--", "-a.json"}).results, ElementsAre("./-a.json"));
 }

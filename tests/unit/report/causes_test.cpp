@@ -120,5 +120,36 @@ TEST(CausesTest, ATestIsToldInFullUnlessAllItsCausesHaveBeen) {
   EXPECT_NE(told.Tell(two), "");
 }
 
+TEST(CausesTest, OfOneWindowAreIndicesOfWhatItHas) {
+  WindowResult window = FailingUncoveredTest();
+  window.findings = {sample::RetainedFinding(Disposition::kOneTime, {8, 1}),
+                     At(LostFinding({28, 1}), "net::Other()", 3), LostFinding({100, 1})};
+  const std::vector<WindowCause> causes = CausesOf(window);
+  ASSERT_THAT(causes, SizeIs(2));
+  std::vector<std::size_t> all;
+  for (const WindowCause& cause : causes) {
+    EXPECT_TRUE(cause.has_site);
+    ASSERT_THAT(cause.findings, SizeIs(1));
+    all.push_back(cause.findings.front());
+    EXPECT_FALSE(cause.violations.empty());
+  }
+  EXPECT_THAT(all, testing::UnorderedElementsAre(1, 2));
+  EXPECT_NE(causes[0].key, causes[1].key);
+}
+
+TEST(CausesTest, OfAWindowThatPassesAreNone) {
+  EXPECT_THAT(CausesOf(PassingTest("A.B")), SizeIs(0));
+}
+
+TEST(CausesTest, ALimitThatNoCallSiteExplainsHasNone) {
+  WindowResult window = FailingTest();
+  window.findings.clear();
+  window.violations = {Over("file_descriptors", 2, 0, {"net.json", 3, ""})};
+  const std::vector<WindowCause> causes = CausesOf(window);
+  ASSERT_THAT(causes, SizeIs(1));
+  EXPECT_FALSE(causes.front().has_site);
+  EXPECT_THAT(causes.front().violations, testing::ElementsAre(0));
+}
+
 }  // namespace
 }  // namespace leakgate

@@ -255,7 +255,8 @@ TEST_F(HistoryTest, RefusesAHistoryOfALaterLeakgate) {
 }
 
 TEST_F(HistoryTest, AHistoryThatIsReadMustBeThere) {
-  EXPECT_THAT(ErrorOf(Database::Mode::kRead), HasSubstr("unable to open"));
+  EXPECT_THAT(ErrorOf(Database::Mode::kRead),
+              HasSubstr("there is no such history; begin one: leakgate history add"));
   EXPECT_FALSE(std::filesystem::exists(file_));
 }
 
@@ -289,6 +290,53 @@ TEST_F(HistoryTest, SurvivesAFileThatWasCutOff) {
     const Expected<History> history = History::Open(file_, Database::Mode::kRead);
     if (history) (void)history->Findings(std::nullopt, std::nullopt);  // an error or not
   }
+}
+
+TEST_F(HistoryTest, TotalsAreOfTheProgramsAndRunsThatAreAskedFor) {
+  HistoryRun other = RunOf("3", "over_budget", 9);
+  other.binary = "build/disk_test";
+  HistoryRun elsewhere = RunOf("2", "over_budget", 2);
+  elsewhere.binary = "/ci/7/http_test";
+  Add(RunOf("1", "pass", 0), "aaa", "2026-01-01T00:00:00Z");
+  Add(elsewhere, "bbb", "2026-01-02T00:00:00Z");
+  Add(other, "bbb", "2026-01-02T00:00:00Z");
+  Add(RunOf("4", "over_budget", 5), "ccc", "2026-01-03T00:00:00Z");
+
+  const auto moments =
+      Open(Database::Mode::kRead).Totals({.programs = {"http_test"}, .without = {"4"}});
+  ASSERT_TRUE(moments) << moments.error().message;
+  ASSERT_THAT(*moments, SizeIs(2));
+  EXPECT_EQ((*moments)[0].commit, "aaa");
+  EXPECT_EQ((*moments)[0].over_budget, 0);
+  EXPECT_EQ((*moments)[1].time, "2026-01-02T00:00:00Z");
+  EXPECT_EQ((*moments)[1].tests, 1);
+  EXPECT_EQ((*moments)[1].over_budget, 1);
+  EXPECT_EQ((*moments)[1].outstanding, (Amount{128, 2}));
+}
+
+TEST_F(HistoryTest, TotalsCountTheWorstOfATestAtOneCommit) {
+  Add(RunOf("1", "pass", 1), "aaa", "2026-01-01T00:00:00Z");
+  Add(RunOf("2", "over_budget", 3), "aaa", "2026-01-01T01:00:00Z");
+  const History history = Open(Database::Mode::kRead);
+  for (int times = 0; times < 2; ++times) {
+    const auto moments = history.Totals({.programs = {"http_test"}, .without = {}});
+    ASSERT_TRUE(moments) << moments.error().message;
+    ASSERT_THAT(*moments, SizeIs(1));
+    EXPECT_EQ(moments->front().tests, 1);
+    EXPECT_EQ(moments->front().over_budget, 1);
+    EXPECT_EQ(moments->front().outstanding.blocks, 3);
+  }
+}
+
+TEST_F(HistoryTest, TotalsKeepTheLatestMoments) {
+  for (int i = 0; i < History::kMostMoments + 5; ++i) {
+    Add(RunOf(std::to_string(i), "pass", 0), "", "2026-01-01T00:00:00Z" + std::to_string(1000 + i));
+  }
+  const auto moments =
+      Open(Database::Mode::kRead).Totals({.programs = {"http_test"}, .without = {}});
+  ASSERT_TRUE(moments) << moments.error().message;
+  ASSERT_THAT(*moments, SizeIs(History::kMostMoments));
+  EXPECT_EQ(moments->front().time, "2026-01-01T00:00:00Z1005");
 }
 
 }  // namespace

@@ -168,5 +168,70 @@ TEST(ComparedRunTest, APageIsTheSameWithTheWholeBaseline) {
             Written({RunOf({})}, {.read_source = {}, .baseline = {KeepComparedParts(whole)}}));
 }
 
+Violation OverBy(const std::string& metric, std::int64_t actual) {
+  Violation violation;
+  violation.metric = metric;
+  violation.actual = actual;
+  return violation;
+}
+
+WindowResult OverByLostBytes(const std::string& name, const std::string& function) {
+  Finding finding = FindingOf({FrameNamed(function), FrameNamed("main")});
+  finding.reach = Reach::kLost;
+  WindowResult window = WindowOf(name, {finding});
+  window.violations = {OverBy("lost_bytes", 64)};
+  return window;
+}
+
+TEST(HtmlWriterTest, NumbersTheCausesOfAllRunsAlike) {
+  const RunResult one = RunOf({OverByLostBytes("A.B", "f()"), OverByLostBytes("A.C", "g()")});
+  const RunResult other = RunOf({OverByLostBytes("A.D", "g()")});
+  const Json runs = ReportIn(Written({one, other}))["runs"];
+
+  const Json no_indices = Json::array();
+  const Json first = {0};
+  EXPECT_EQ(runs[0]["windows"][0]["causes"],
+            Json::array({Json::array({0, first, no_indices, no_indices, first})}));
+  EXPECT_EQ(runs[0]["windows"][1]["causes"][0][0], 1);
+  EXPECT_EQ(runs[1]["windows"][0]["causes"][0][0], 1);
+}
+
+TEST(HtmlWriterTest, TakesALimitWithoutACallSiteForAnotherCauseInAnotherProgram) {
+  WindowResult window = WindowOf("A.B", {});
+  window.violations = {OverBy("file_descriptors", 2)};
+  RunResult other = RunOf({window});
+  other.binary = "u";
+  const Json runs = ReportIn(Written({RunOf({window}), other}))["runs"];
+
+  EXPECT_EQ(runs[0]["windows"][0]["causes"][0][0], 0);
+  EXPECT_EQ(runs[1]["windows"][0]["causes"][0][0], 1);
+}
+
+TEST(HtmlWriterTest, TellsInWordsHowMemoryGrows) {
+  Finding finding = FindingOf({FrameNamed("f()")});
+  finding.reach = Reach::kRetained;
+  finding.disposition = Disposition::kSteady;
+  finding.series = {2, 2, 2};
+  const Json report = ReportIn(Written({RunOf({WindowOf("A.B", {finding})})}));
+  const Json numbers = report["runs"][0]["windows"][0]["findings"][0];
+
+  ASSERT_THAT(numbers, SizeIs(19));
+  EXPECT_EQ(report["strings"][numbers[18].get<std::size_t>()],
+            "retained, grows by 2 blocks each time");
+}
+
+TEST(HtmlWriterTest, HasEarlierResultsOnlyWhereAHistoryWasNamed) {
+  std::ostringstream out;
+  const EarlierResults earlier = {"leaks.sqlite",
+                                  {{"3f2a", "2026-01-31T12:00:00Z", 20, 3, {640, 7}}}};
+  const ReportWriter writer = NewHtmlWriter(out, {}, earlier);
+  writer.finish();
+
+  const Json expected = {{"file", "leaks.sqlite"},
+                         {"moments", {{"3f2a", "2026-01-31T12:00:00Z", 20, 3, 640, 7}}}};
+  EXPECT_EQ(ReportIn(out.str())["history"], expected);
+  EXPECT_FALSE(ReportIn(Written({})).contains("history"));
+}
+
 }  // namespace
 }  // namespace leakgate

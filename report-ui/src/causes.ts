@@ -1,0 +1,95 @@
+// What the tests fail for, by cause: the runner says what of a window belongs to which cause, and
+// this adds up. Pure.
+import type { Amount, CausePart, Finding, Report, Violation, Window } from './model';
+
+export interface Cause {
+  number: number;
+  windows: Window[]; // that fail for it: of several iterations of a test, the first
+  amount: Amount; // in all of them, each iteration counted
+  lost: Amount;
+  growing: Amount;
+  stacks: number; // call stacks that lead to its call site
+  worst: Window; // the one with most bytes of it
+  part: CausePart; // of that
+  limits: Violation[]; // of budget files, each line once; of one, the most that was measured
+}
+
+interface Building extends Cause {
+  worstBytes: number;
+  names: Set<string>;
+  nodes: Set<number>;
+}
+
+const none = (): Amount => ({ bytes: 0, blocks: 0 });
+
+function add(into: Amount, bytes: number, blocks: number): void {
+  into.bytes += bytes;
+  into.blocks += blocks;
+}
+
+export const isLost = (reach: string): boolean => reach === 'lost' || reach === 'indirectly_lost';
+
+function addFindings(report: Report, window: Window, part: CausePart, cause: Building): number {
+  const before = cause.amount.bytes;
+  const raws = [...part.findings.map((at) => window.findings[at]), ...part.mappings.map((at) => window.mappings[at])];
+  for (const raw of raws) {
+    const number = (at: number) => (raw[at] as number | undefined) ?? 0;
+    add(cause.amount, number(0), number(1));
+    if (report.string(number(3)) === 'steady') add(cause.growing, number(0), number(1));
+    else if (isLost(report.string(number(4)))) add(cause.lost, number(0), number(1));
+    cause.nodes.add(number(5));
+  }
+  return cause.amount.bytes - before;
+}
+
+function addLimits(window: Window, part: CausePart, cause: Building): void {
+  for (const violation of part.violations.map((at) => window.violations[at])) {
+    if (violation.file === null) continue;
+    const known = cause.limits.findIndex((one) => (
+      one.metric === violation.metric && one.file === violation.file && one.line === violation.line));
+    if (known < 0) cause.limits.push(violation);
+    else if (violation.actual > cause.limits[known].actual) cause.limits[known] = violation;
+  }
+}
+
+// Those of most bytes first.
+function collect(report: Report): Cause[] {
+  const causes = new Map<number, Building>();
+  for (const window of report.windows) {
+    for (const part of window.causes) {
+      let cause = causes.get(part.number);
+      if (!cause) {
+        cause = {
+          number: part.number, windows: [], amount: none(), lost: none(), growing: none(), stacks: 0, worst: window, part,
+          limits: [], worstBytes: -1, names: new Set(), nodes: new Set(),
+        };
+        causes.set(part.number, cause);
+      }
+      const bytes = addFindings(report, window, part, cause);
+      addLimits(window, part, cause);
+      const name = `${report.runs[window.run].binary}\n${window.kind}\n${window.startedBy}\n${window.name}`;
+      if (!cause.names.has(name)) cause.windows.push(window);
+      cause.names.add(name);
+      if (bytes > cause.worstBytes) Object.assign(cause, { worst: window, part, worstBytes: bytes });
+    }
+  }
+  for (const cause of causes.values()) cause.stacks = cause.nodes.size;
+  return [...causes.values()].sort((a, b) => b.amount.bytes - a.amount.bytes || a.number - b.number);
+}
+
+const collected = new WeakMap<Report, Cause[]>();
+
+export function causesOf(report: Report): Cause[] {
+  let causes = collected.get(report);
+  if (!causes) collected.set(report, (causes = collect(report)));
+  return causes;
+}
+
+// The findings of its worst window, the largest first: what its stack, series and holder are told of.
+export function worstFindings(report: Report, { worst, part }: Cause): Finding[] {
+  const raws = [...part.findings.map((at) => worst.findings[at]), ...part.mappings.map((at) => worst.mappings[at])];
+  return raws.map((raw) => report.finding(raw)).sort((a, b) => b.bytes - a.bytes);
+}
+
+export const hasCallSite = ({ part }: Cause): boolean =>
+  part.findings.length + part.mappings.length + part.freeErrors.length > 0;
