@@ -11,7 +11,8 @@ namespace leakgate {
 // Returns whether the function that begins at `function` certainly does nothing with the pointer
 // that the call which returns to `return_address` gives it, but return it: it may test it for null,
 // and write to what it points to. Where anything is unknown, such as a call of another function,
-// the answer is false. What happens where the pointer is null does not matter. Pure.
+// the answer is false. What happens where the pointer is null does not matter. `function` may be 0
+// where that is not known: then no frame pointer is trusted. Pure.
 [[nodiscard]] bool OnlyReturnsCallResult(std::uint64_t function, std::uint64_t return_address,
                                          const CodeReader& read);
 
