@@ -92,6 +92,7 @@ bool HasModRm(int opcode) {
     case 0x0FB7:
     case 0x0FBE:
     case 0x0FBF:
+    case 0xFF:
       return true;
     default:
       return false;
@@ -308,6 +309,8 @@ class PointerWalk {
       case 0x81:
       case 0x83:
         return ArithmeticWithConstant(it, places);
+      case 0xFF:  // inc and dec; the others call, jump and push
+        return it.reg % 8 < 2 && set_operand(false);
       case 0xC9:                       // leave
         places.stack_moved = 1 << 20;  // no slot of rsp's is known any more
         places.Set(kRbp, false);
