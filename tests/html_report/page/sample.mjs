@@ -63,7 +63,7 @@ export function usualRun() {
       };
       const name = `${suite}.Case${index}`;
       windows.push(index === 3 ? failing(name, { ...timed, violations: [violation({ metric: 'steady_bytes', component: timed.component })], findings: [
-        finding({ bytes: 64 * (at + 1), reach: 'retained', holder: 'g_pool (pool.cc:12) -> std::vector node', series: [1, 1, 1, 2], disposition: 'steady' }),
+        finding({ bytes: 64 * (at + 1), reach: 'retained', holder: 'g_pool (pool.cc:12) -> std::vector node', series: Array.from({ length: 63 }, (_, step) => 1 + (step % 2)), disposition: 'steady' }),
         finding({ bytes: 16, user_frame: 0, stack: poolStack.slice(3), disposition: 'one_time', explanation: 'once' }),
       ] }) : test(name, timed));
     }

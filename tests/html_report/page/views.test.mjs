@@ -221,7 +221,7 @@ test('a test’s page shows the findings, the limit and what allows it', async (
   const card = page.locator('.finding').first();
   assert.match(await card.locator('.call-site').textContent(), /net::Pool::Grow\(unsigned long\)/);
   assert.deepEqual(await card.locator('.chain li').allTextContents(), ['g_pool (pool.cc:12)', 'std::vector node']);
-  assert.equal(await card.locator('.series-bars span').count(), 4);
+  assert.equal(await card.locator('.series-bars span').count(), 40);
   assert.equal(await card.locator('.folded details').first().evaluate((details) => details.open), false);
   const allowance = '{ "stack": ["net::Pool::Grow"], "bytes": 256, "blocks": 1, "reason": "..." }';
   assert.equal(await card.locator('.allow pre').textContent(), allowance);
