@@ -12,6 +12,8 @@
 #include "runner/cli/commands/snapshot.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
+#include "runner/report/formats/source_excerpts.h"
+#include "runner/snapshot/view/diff_page.h"
 #include "runner/snapshot/view/export_names.h"
 #include "runner/snapshot/view/snapshot_diff.h"
 #include "runner/snapshot/view/snapshot_groups.h"
@@ -78,9 +80,9 @@ class WithDebugServers {
 };
 
 // A broken pipe is no error, since nobody reads the rest. A full disk is one.
-Expected<void> ExportToStandardOutput(SnapshotView& view, SnapshotFormat format) {
-  const Expected<void> written =
-      ExportSnapshot(view, format, std::cout, SurroundingsOfThisProcess());
+Expected<void> ExportToStandardOutput(SnapshotView& view, SnapshotFormat format,
+                                      const ReportSurroundings& surroundings) {
+  const Expected<void> written = ExportSnapshot(view, format, std::cout, surroundings);
   if (!written) return written;
   std::cout.flush();
   if (std::cout.good()) return {};
@@ -88,11 +90,10 @@ Expected<void> ExportToStandardOutput(SnapshotView& view, SnapshotFormat format)
 }
 
 Expected<void> ExportTo(const std::filesystem::path& path, SnapshotView& view,
-                        SnapshotFormat format) {
+                        SnapshotFormat format, const ReportSurroundings& surroundings) {
   Expected<AtomicFile> file = AtomicFile::Create(path);
   if (!file) return Unexpected(file.error());
-  const Expected<void> written =
-      ExportSnapshot(view, format, file->out(), SurroundingsOfThisProcess());
+  const Expected<void> written = ExportSnapshot(view, format, file->out(), surroundings);
   if (!written) return written;
   return file->Commit();
 }
@@ -146,6 +147,24 @@ void DeclareReading(ReadingCommand& command, OptionList& options) {
               "asked only if DEBUGINFOD_URLS names one");
 }
 
+void DeclareSourceRoot(std::filesystem::path& source_root, OptionList& options) {
+  options.Add("--source-root", FileWord("DIR"), source_root,
+              "Quote the source lines of files below DIR in the page. Without it, none are: a "
+              "snapshot names files, and may come from anywhere");
+}
+
+// Returns what reads the sources that a page quotes; empty if it quotes none.
+Expected<ReadSource> SourcesOf(const std::filesystem::path& source_root) {
+  return source_root.empty() ? ReadSource() : SourcesBelow(source_root);
+}
+
+Expected<void> CheckSourcesAreShown(const std::filesystem::path& source_root, bool has_page,
+                                    const char* how) {
+  if (source_root.empty() || has_page) return {};
+  return UsageError(
+      fmt::format("--source-root is for a page, and there is none; add {}, or leave it out", how));
+}
+
 void DeclareBudgets(SnapshotReading& reading, OptionList& options) {
   options.Add("--budgets", FileWord("FILE|DIR"), reading.budgets,
               "Tell the component of each block, as these budget files have it. Repeatable");
@@ -192,6 +211,10 @@ void Declare(SnapshotDiffCommand& command, OptionList& options) {
   DeclareReading(command, options);
   options.Add("--top", TextWord("N"), command.top, ParseCount, "Show the N largest");
   options.AddFlag("--json", command.output, OutputForm::kJson, "For machines");
+  options.Add("--html", FileWord("FILE"), command.page,
+              "Write it as a page for a browser, too: what grew and shrank, its call tree and "
+              "flame graph");
+  DeclareSourceRoot(command.source_root, options);
 }
 
 void Declare(SnapshotExportCommand& command, OptionList& options) {
@@ -199,10 +222,11 @@ void Declare(SnapshotExportCommand& command, OptionList& options) {
   DeclareBudgets(command.reading, options);
   options.AddChoice("--format", Formats(), command.format,
                     "folded (flamegraph.pl, inferno), pprof, speedscope, heaptrack "
-                    "(heaptrack_print, heaptrack_gui) or json");
+                    "(heaptrack_print, heaptrack_gui), json, or html (a page for a browser)");
   options.Add("-o,--output", FileWord("FILE|DIR"), command.output,
               "In a DIR, the file is named after the snapshot, as its reader wants it. Default: "
               "standard output; on a terminal, such a file in the working directory");
+  DeclareSourceRoot(command.source_root, options);
 }
 
 Expected<void> Complete(SnapshotShowCommand& command, const ProgramLine&) {
@@ -211,17 +235,27 @@ Expected<void> Complete(SnapshotShowCommand& command, const ProgramLine&) {
 }
 
 Expected<void> Complete(SnapshotDiffCommand& command, const ProgramLine&) {
-  if (command.files.size() == 2) return {};
-  return UsageError(
-      "not two snapshots; name the earlier and the later one: leakgate snapshot "
-      "diff BEFORE AFTER");
+  if (command.files.size() != 2) {
+    return UsageError(
+        "not two snapshots; name the earlier and the later one: leakgate snapshot "
+        "diff BEFORE AFTER");
+  }
+  return CheckSourcesAreShown(command.source_root, !command.page.empty(), "--html FILE");
 }
 
 Expected<void> Complete(SnapshotExportCommand& command, const ProgramLine&) {
   if (command.files.size() != 1) {
     return UsageError("no snapshot, or several; name one: leakgate snapshot export FILE");
   }
-  if (command.format) return CheckExportName(*command.format, command.output);
+  if (command.format) {
+    const bool has_page = *command.format == SnapshotFormat::kHtml;
+    if (const Expected<void> checked =
+            CheckSourcesAreShown(command.source_root, has_page, "--format html");
+        !checked) {
+      return checked;
+    }
+    return CheckExportName(*command.format, command.output);
+  }
   return Unexpected(ParseChoice(Formats(), "--format", "").error());
 }
 
@@ -237,15 +271,48 @@ Expected<int> Execute(const SnapshotShowCommand& command) {
   return kExitPass;
 }
 
+namespace {
+
+// Tells before anything is read that the page cannot be written.
+Expected<void> CheckPage(const SnapshotDiffCommand& command) {
+  return command.page.empty() ? Expected<void>() : AtomicFile::CheckPlace(command.page);
+}
+
+Expected<void> WritePage(const SnapshotDiffCommand& command, const DiffPage& page,
+                         const SnapshotDiff& diff, const ReadSource& sources) {
+  if (command.page.empty()) return {};
+  Expected<AtomicFile> file = AtomicFile::Create(command.page);
+  if (!file) return Unexpected(file.error());
+  page.Write(diff, command.reading.filters, file->out(), sources);
+  return file->Commit();
+}
+
+}  // namespace
+
 Expected<int> Execute(const SnapshotDiffCommand& command) {
   const WithDebugServers servers;
   if (const Expected<void> checked = CheckSymbols(command.reading); !checked) {
     return Unexpected(checked.error());
   }
-  const Expected<SnapshotDiff> diff =
-      DiffSnapshots(command.files[0], command.files[1],
-                    {.filters = command.reading.filters, .symbols = command.reading.symbols});
+  const Expected<ReadSource> sources = SourcesOf(command.source_root);
+  if (!sources) return Unexpected(sources.error());
+  if (const Expected<void> checked = CheckPage(command); !checked) {
+    return Unexpected(checked.error());
+  }
+  DiffPage page;
+  UseStacks use_stacks;
+  if (!command.page.empty()) {
+    use_stacks = [&](const SnapshotDiff& diff, const ChangedStacks& stacks) {
+      page.Take(diff, stacks);
+    };
+  }
+  const Expected<SnapshotDiff> diff = DiffSnapshots(
+      command.files[0], command.files[1],
+      {.filters = command.reading.filters, .symbols = command.reading.symbols}, use_stacks);
   if (!diff) return Unexpected(diff.error());
+  if (const Expected<void> written = WritePage(command, page, *diff, *sources); !written) {
+    return Unexpected(written.error());
+  }
   if (command.output == OutputForm::kJson) {
     PrintJson(DiffJson(*diff, command.top));
   } else {
@@ -257,12 +324,16 @@ Expected<int> Execute(const SnapshotDiffCommand& command) {
 Expected<int> Execute(const SnapshotExportCommand& command) {
   const ExportPlace place = PlaceOfExport(command);
   if (const Expected<void> is_new = CheckIsNew(place); !is_new) return Unexpected(is_new.error());
+  const Expected<ReadSource> sources = SourcesOf(command.source_root);
+  if (!sources) return Unexpected(sources.error());
+  ReportSurroundings surroundings = SurroundingsOfThisProcess();
+  surroundings.read_source = *sources;
   const WithDebugServers servers;
   const Expected<std::unique_ptr<SnapshotView>> view = Read(command.files.front(), command.reading);
   if (!view) return Unexpected(view.error());
   const Expected<void> written = place.path.empty()
-                                     ? ExportToStandardOutput(**view, *command.format)
-                                     : ExportTo(place.path, **view, *command.format);
+                                     ? ExportToStandardOutput(**view, *command.format, surroundings)
+                                     : ExportTo(place.path, **view, *command.format, surroundings);
   if (!written) return Unexpected(written.error());
   if (place.is_ours) PrintMessage(fmt::format("written: {}", place.path.string()));
   return kExitPass;

@@ -108,8 +108,7 @@ std::function<void(SnapshotGroup& group)> NamerOf(SnapshotView& view, std::uint3
 void AddBySite(SnapshotView& view, std::uint32_t stack, const StackTally& tally,
                StackGroups& groups) {
   const std::optional<FrameId> site = view.frames().CallSiteOf(stack);
-  const std::uint64_t key = site ? view.frames().PlaceOf(*site) : KeyWithoutFrames(stack);
-  groups.Add(key, stack, tally, NamerOf(view, stack, site));
+  groups.Add(SiteKeyOf(view.frames(), stack), stack, tally, NamerOf(view, stack, site));
 }
 
 Groups BySite(SnapshotView& view) {
@@ -307,6 +306,11 @@ std::vector<SnapshotGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
 }
 
 }  // namespace
+
+std::uint64_t SiteKeyOf(StackFrames& frames, std::uint32_t stack) {
+  const std::optional<FrameId> site = frames.CallSiteOf(stack);
+  return site ? frames.PlaceOf(*site) : KeyWithoutFrames(stack);
+}
 
 std::string NameOfFrame(const Frame& frame) {
   if (!frame.function.empty()) return ReadableSignature(frame.function);

@@ -57,6 +57,10 @@ struct SnapshotGroup {
 // Returns all groups, the largest first.
 [[nodiscard]] std::vector<SnapshotGroup> GroupsOf(SnapshotView& view, GroupBy by);
 
+// Returns the key of the call site of a stack. Stacks of one snapshot that have the same key are of
+// one group of GroupBy::kSite.
+[[nodiscard]] std::uint64_t SiteKeyOf(StackFrames& frames, std::uint32_t stack);
+
 // Returns the name of a call site: its function, else "libnet.so+0x1a2b". It is not made
 // printable.
 [[nodiscard]] std::string NameOfFrame(const Frame& frame);
