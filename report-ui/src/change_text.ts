@@ -20,7 +20,7 @@ export function beforeAndAfter(change: Change): string {
 // What is behind a change: what came, and what went.
 export function changeDetails({ before, after, appeared, gone }: Change, noun: string, isOneProcess: boolean): string {
   const text = (one: Amount) => `${format.bytes(one.bytes)} in ${format.count(one.blocks, noun)}`;
-  if (!isOneProcess) return `${text(before)} before, ${text(after)} after`;
+  if (!isOneProcess) return before.blocks === 0 || after.blocks === 0 ? '' : `${text(before)} before, ${text(after)} after`;
   const parts = [[appeared, noun === 'block' ? 'allocated in between, and still live' : 'mapped in between, and mapped still'], [gone, 'gone']] as const;
   return parts.filter(([one]) => one.blocks !== 0 || one.bytes !== 0).map(([one, what]) => `${text(one)} ${what}`).join('; ');
 }

@@ -7,7 +7,7 @@ import { Source } from './source_excerpt';
 import { StackList } from './stack_list';
 
 const FATES: Record<string, string> = {
-  outstanding: 'counts against the limit', steady: 'grows when repeated', unconfirmed: 'retained, could not be confirmed',
+  outstanding: 'counts against the budget', steady: 'grows when repeated', unconfirmed: 'retained, could not be confirmed',
   framework: 'the framework’s own', allowed: 'allowed', other_thread: 'of an older thread', replaced: 'replaces what was freed',
   released_later: 'freed later', known: 'known from the baseline', one_time: 'one-time initialisation', bounded: 'bounded cache',
 };

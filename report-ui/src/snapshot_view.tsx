@@ -31,7 +31,8 @@ function LeftOut({ snapshot }: { snapshot: Snapshot }) {
 
 function windowsText(snapshot: Snapshot, site: LiveSite): string {
   if ((snapshot.groups.find((table) => table.by === 'window')?.groups ?? 0) < 2) return '';
-  return site.first === site.last ? `allocated in ${site.first}` : `allocated in several tests, from ${site.first} to ${site.last}`;
+  const where = (window: string) => (window === 'the program' ? 'outside of the tests' : `in ${window}`);
+  return site.first === site.last ? `allocated ${where(site.first)}` : `allocated several times: first ${where(site.first)}, last ${where(site.last)}`;
 }
 
 function siteRow(snapshot: Snapshot, site: LiveSite, largest: number): SiteRow {
@@ -126,7 +127,7 @@ function Tiles({ snapshot }: { snapshot: Snapshot }) {
       <Fact name="Call sites" note={format.count(snapshot.stackCount, 'call stack')}>{format.grouped(snapshot.siteCount)}</Fact>
       <Fact name="Allocated" note={`${blocks(allocated)} since tracing began`}>{format.bytes(allocated.bytes)}</Fact>
       <Fact name="Freed of that" note={blocks(freed)}>{format.bytes(freed.bytes)}</Fact>
-      <Fact name="Mapped" note={`besides, in ${format.count(mapped.count, 'mapping')}${mapped.reserved > 0 ? `; ${format.bytes(mapped.reserved)} only reserved` : ''}`}>
+      <Fact name="Mapped" note={mapped.count === 0 ? 'nothing besides' : `besides, in ${format.count(mapped.count, 'mapping')}${mapped.reserved > 0 ? `; ${format.bytes(mapped.reserved)} only reserved` : ''}`}>
         {format.bytes(mapped.bytes)}
       </Fact>
     </dl>

@@ -292,7 +292,7 @@ TEST_F(SnapshotExportTest, PageOfADifferenceIsWrittenBesideTheText) {
   EXPECT_EQ(page["sites"]["rows"].size(), diff["sites"].size());
   const CommandResult nowhere =
       Snapshot({"diff", begin, *file_, "--html", directory_->File("gone/d.html")});
-  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_EQ(nowhere.exit_code, 3);
   EXPECT_EQ(nowhere.standard_output, "");
 }
 

@@ -125,6 +125,7 @@ test('long names break instead of widening a phone', async () => {
     component: long, findings: [sample.finding({ stack, user_frame: 0, holder: `${long} -> ${long}` })],
     violations: [sample.violation({ file: `/budgets/${long}.json`, reason: long })],
   });
+  const headOf = (page) => page.locator('.top').evaluate((one) => [one.querySelector('.brand').getBoundingClientRect().top, one.querySelector('.top-end').getBoundingClientRect().bottom, one.querySelector('nav').getBoundingClientRect().top]);
   const wide = sample.report([sample.run([one], { reasons: [long], binary: `/bin/${long}` })]);
   const { page, close } = await open(browser, wide, '', SCREENS.phone);
   for (const fragment of ['#', '#cause=1', '#view=tests', '#view=timeline', '#view=flame', `#test=${long}.${long}`]) {
@@ -132,6 +133,8 @@ test('long names break instead of widening a phone', async () => {
     await page.waitForTimeout(30);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(overflow <= 0, `${fragment.slice(0, 20)} is ${overflow} pixels too wide`);
+    const [brand, end, nav] = await headOf(page);
+    assert.ok(end - brand < 48 && nav >= end - 8, 'the name leaves room for the buttons beside it');
   }
   await close();
 });

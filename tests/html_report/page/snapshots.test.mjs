@@ -69,7 +69,7 @@ test('tables of one group are left out, others tell the share of each', async ()
   assert.match(await page.locator('section:has(#by-thread) tbody').textContent(), /the main thread \(shop\).*146 KiB.*97 %.*280/);
   assert.match(await page.locator('section:has(#mapped)').textContent(), /64\.0 KiB2 mappings.*shop::Cache::Fill.*4\.00 KiB only reserved/);
   assert.match(await page.locator('section:has(#freed)').textContent(), /since tracing began.*300 B3 blocks/);
-  assert.match(await page.locator('.site-body').first().textContent(), /allocated in several tests, from ShopTest\.First to ShopTest\.Last/);
+  assert.match(await page.locator('.site-body').first().textContent(), /allocated several times: first in ShopTest\.First, last in ShopTest\.Last/);
   assert.deepEqual(await page.locator('.sizes tbody tr').evaluateAll((all) => all.map((row) => [row.cells[0].textContent, row.cells[2].textContent])),
     [['17 B – 32 B', '1'], ['513 B – 1.00 KiB', '284']]);
   await close();

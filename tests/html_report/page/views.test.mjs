@@ -282,7 +282,7 @@ test('what the run’s own baseline has is told apart', async () => {
     findings: [sample.finding({ baseline: 'new' }), sample.finding({ bytes: 16, disposition: 'known', baseline: 'known', stack: sample.poolStack.slice(1) })],
   });
   const { page, close } = await open(browser, sample.report([sample.run([one], { baseline: 'before.json' })]), '#test=A.B');
-  assert.deepEqual(await page.locator('.tag').allTextContents(), ['new', 'counts against the limit', 'new since the baseline', 'new', 'known from the baseline']);
+  assert.deepEqual(await page.locator('.tag').allTextContents(), ['new', 'counts against the budget', 'new since the baseline', 'new', 'known from the baseline']);
   assert.match(await page.locator('section:has(#known-limits)').textContent(), /growth bytes/);
   await close();
 });

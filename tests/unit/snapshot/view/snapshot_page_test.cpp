@@ -153,9 +153,12 @@ TEST_F(SnapshotPageTest, KeepsWithinItsLimitsAndCountsWhatItLeavesOut) {
   const std::string many = Written(Facts(), {}, [](SnapshotWriter& writer) {
     writer.Add(
         SnapshotModule{.id = 1, .module = {0x1000, 0x9000, 0x1000, "/src/build/net_test", "ab12"}});
-    for (std::uint32_t i = 1; i <= 9; ++i) {
+    for (std::uint64_t i = 1; i <= 9; ++i) {
+      const auto id = static_cast<std::uint32_t>(i);
+      writer.Add(SnapshotWindow{.id = id});
+      writer.Add(SnapshotThread{.id = id, .tid = static_cast<int>(id)});
       const std::uint32_t frame = writer.Add(SnapshotNode{0x1000 + 16 * i, 0, 1});
-      writer.Add(LiveBlock{0x5555'0000'1000 + 32 * i, i, AllocationKind::kNew, frame, i, i});
+      writer.Add(LiveBlock{0x5555'0000'1000 + 32 * i, i, AllocationKind::kNew, frame, id, id});
     }
   });
   const json page = test::ReportInPage(PageOf(many, {.stacks = 4, .sites = 3, .rows = 2}));
