@@ -99,6 +99,7 @@ constexpr DefinedCommand kCommands[] = {
     {"snapshot show", Define<SnapshotShowCommand>},
     {"snapshot diff", Define<SnapshotDiffCommand>},
     {"snapshot export", Define<SnapshotExportCommand>},
+    {"record", Define<RecordCommand>},
     {"doctor", Define<DoctorCommand>},
     {"framework", Define<FrameworkCommand>},
     {"completion", DefineDocument<CompletionRequest, CompleteCompletion>},
