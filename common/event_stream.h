@@ -36,11 +36,11 @@ struct EventControl {
   std::uint32_t when_full;   // WhenFull
   std::uint32_t clock;       // EventClock
   std::uint32_t time_shift;  // a unit of time is 2^time_shift ticks of the clock
-  std::uint32_t reserved0;
 
-  // Written by the runner at any time.
-  std::atomic<std::uint32_t> is_on;    // 0: events are not recorded now
-  std::atomic<std::uint32_t> drained;  // raised when buffers were given back; a futex
+  // Written by the runner at any time, or by another command of the user's.
+  std::atomic<std::uint32_t> is_stopped;  // 1: the recording is to end, and the program goes on
+  std::atomic<std::uint32_t> is_on;       // 0: events are not recorded now
+  std::atomic<std::uint32_t> drained;     // raised when buffers were given back; a futex
 
   // Written by the agent.
   alignas(64) std::atomic<std::uint32_t> filled;  // raised when a buffer is full; a futex

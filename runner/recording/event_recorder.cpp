@@ -59,17 +59,11 @@ class EventRecorder::Rounds {
     return {};
   }
 
-  void NoteSwitch(RecordedKind kind) {
-    const EventMoment now = EventTimeNow(setup_.unit);
-    writer_.BeginSegment({.begin_time = UnitsSinceBegin(now.units)});
-    writer_.events().Other(0, {.kind = kind});
-    writer_.EndSegment();
-  }
-
   // Once the file cannot be written, events are thrown away, so that no thread waits.
   void Drain() {
     const EventMoment now = EventTimeNow(setup_.unit);
     DrainUpTo(now.units);
+    NoteSwitch(now);
     EndRound(now);
   }
 
@@ -91,6 +85,16 @@ class EventRecorder::Rounds {
   }
 
  private:
+  // Another command may have switched events off, or on again.
+  void NoteSwitch(const EventMoment& now) {
+    const bool is_on = buffers_->IsOn();
+    if (failure_ || std::exchange(was_on_, is_on) == is_on) return;
+    writer_.BeginSegment({.begin_time = UnitsSinceBegin(now.units)});
+    writer_.events().Other(0, {.kind = is_on ? RecordedKind::kContinue : RecordedKind::kPause});
+    writer_.EndSegment();
+    was_paused_ = true;
+  }
+
   // How far a buffer has been read.
   struct BufferState {
     std::uint64_t time = 0;    // of its last event, in units
@@ -264,6 +268,9 @@ class EventRecorder::Rounds {
 
   std::vector<std::string> Missing(const RecordingClosing& closing) const {
     std::vector<std::string> missing = setup_.process.not_recorded;
+    if (was_paused_) {
+      missing.emplace_back("recording was switched off for a while: what happened then is missing");
+    }
     if (closing.lost_events != 0) {
       missing.push_back(fmt::format(
           "{} events were lost because all buffers were full; use more or larger buffers "
@@ -282,6 +289,8 @@ class EventRecorder::Rounds {
   std::vector<BufferState> states_;
   std::map<std::uint32_t, std::uint64_t> told_lost_buffers_;  // their begin times, by buffer
   std::uint64_t told_lost_ = 0;
+  bool was_on_ = true;
+  bool was_paused_ = false;
   std::optional<Error> failure_;
 };
 
@@ -304,56 +313,44 @@ Expected<std::unique_ptr<EventRecorder>> EventRecorder::Start(const RegionReader
   Expected<RecordingWriter> writer = RecordingWriter::Create(setup.path, setup.existing, facts);
   if (!writer) return Unexpected(writer.error());
   (*buffers)->SetOn(true);
+  std::function<bool()> has_ended = setup.has_ended;
   auto rounds = std::make_unique<Rounds>(region, *std::move(buffers), std::move(setup), begin,
                                          *std::move(writer));
   if (const Expected<void> copied = rounds->CopyLive(); !copied) {
     rounds->buffers().SetOn(false);
     return Unexpected(copied.error());
   }
-  return std::unique_ptr<EventRecorder>(new EventRecorder(std::move(rounds)));
+  return std::unique_ptr<EventRecorder>(new EventRecorder(std::move(rounds), std::move(has_ended)));
 }
 
-EventRecorder::EventRecorder(std::unique_ptr<Rounds> rounds)
-    : rounds_(std::move(rounds)), thread_([this] { Serve(); }) {}
+EventRecorder::EventRecorder(std::unique_ptr<Rounds> rounds, std::function<bool()> has_ended)
+    : rounds_(std::move(rounds)), has_ended_(std::move(has_ended)), thread_([this] { Serve(); }) {}
 
 EventRecorder::~EventRecorder() {
   is_ending_.store(true, std::memory_order_relaxed);
-  rounds_->buffers().SetOn(false);
   rounds_->buffers().Wake();
   if (thread_.joinable()) thread_.join();
 }
 
+bool EventRecorder::IsOver() const {
+  return is_ending_.load(std::memory_order_relaxed) || rounds_->buffers().IsStopAsked() ||
+         (has_ended_ && has_ended_());
+}
+
 void EventRecorder::Serve() {
-  while (!is_ending_.load(std::memory_order_relaxed)) {
-    {
-      const std::lock_guard lock(mutex_);
-      rounds_->Drain();
-    }
+  while (!IsOver()) {
+    rounds_->Drain();
     rounds_->buffers().WaitUntilFilled(kPatience);
   }
-}
-
-void EventRecorder::Pause() {
-  const std::lock_guard lock(mutex_);
-  if (is_paused_.exchange(true)) return;
   rounds_->buffers().SetOn(false);
-  rounds_->Drain();
-  rounds_->NoteSwitch(RecordedKind::kPause);
-}
-
-void EventRecorder::Continue() {
-  const std::lock_guard lock(mutex_);
-  if (!is_paused_.exchange(false)) return;
-  rounds_->NoteSwitch(RecordedKind::kContinue);
-  rounds_->buffers().SetOn(true);
+  closing_ = rounds_->Finish();
 }
 
 Expected<RecordingClosing> EventRecorder::Finish() {
   is_ending_.store(true, std::memory_order_relaxed);
   rounds_->buffers().Wake();
   thread_.join();
-  rounds_->buffers().SetOn(false);
-  return rounds_->Finish();
+  return *std::move(closing_);
 }
 
 }  // namespace leakgate

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "runner/recording/file/read_recording.h"
+#include "tests/support/heap_on_request.h"
 #include "tests/support/leakgate_run.h"
 
 namespace leakgate::test {
@@ -187,12 +188,13 @@ TEST_F(RecordingTest, KeepsAllOfAProgramThatIsKilled) {
   ExpectExact(Read(File("a")));
 }
 
-TEST_F(RecordingTest, RecordsAProgramThatIsExecutedInAnothersPlaceBesideIt) {
+TEST_F(RecordingTest, NamesTheFileAfterTheProgramThatIsExecutedLast) {
   const CommandResult result =
       Record({"-o", File("a")}, {"/bin/sh", "-c", "exec " + FixturePath("recorded_threads")});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(Read(File("a")).error, "");
-  ExpectExact(Read(File("a.exec1")));
+  ExpectExact(Read(File("a")));
+  EXPECT_EQ(Read(File("a.before1")).error, "");
+  EXPECT_THAT(result.standard_error, HasSubstr("1 program ran in its process before: see"));
 }
 
 TEST_F(RecordingTest, ReplacesNoFileUnasked) {
@@ -218,6 +220,114 @@ TEST_F(RecordingTest, TellsWhatIsWrongBeforeAnythingRuns) {
   EXPECT_EQ(Record({"-o", File("a")}, {"/no/such/program"}).exit_code, 2);
   EXPECT_FALSE(fs::exists(witness));
   EXPECT_FALSE(fs::exists(File("a")));
+}
+
+// What is of no use to the user is not kept: all that was written before is.
+TEST_F(RecordingTest, KeepsWhatWasWrittenWhenTheRecorderIsKilled) {
+  const std::string script =
+      "\"$LEAKGATE\" record -o \"$FILE\" -- /usr/bin/python3 -c '" + std::string("import time\n") +
+      "kept = [bytes(1000 + i) for i in range(2000)]\n"
+      "print(flush=True)\ntime.sleep(100)' > \"$FILE.said\" & "
+      "until [ -s \"$FILE.said\" ]; do sleep 0.1; done; sleep 1; kill -9 $!; wait";
+  RunCommand({"bash", "-c", script},
+             {.environment = {"LEAKGATE=" + LeakgatePath(), "FILE=" + File("a")}});
+  const Recorded recorded = Read(File("a"));
+  EXPECT_EQ(recorded.error, "");
+  EXPECT_THAT(recorded.closing.missing, Contains(HasSubstr("was cut off")));
+  EXPECT_GT(recorded.sums.allocated_blocks, 2000U);
+}
+
+// The program goes on, and the file is read up to where the disk was full.
+TEST_F(RecordingTest, EndsWithTheRoomOnTheDisk) {
+  const std::string script =
+      "mount -t tmpfs -o size=64k none \"$DISK\" || exit 99\n"
+      "\"$LEAKGATE\" record -o \"$DISK/a\" --buffers 4 -- \"$PROGRAM\"; code=$?\n"
+      "cp \"$DISK/a\" \"$DISK.kept\"; exit $code";
+  const std::string disk = File("disk");
+  fs::create_directory(disk);
+  const CommandResult result =
+      RunCommand({"unshare", "--mount", "--propagation", "private", "bash", "-c", script},
+                 {.environment = {"DISK=" + disk, "LEAKGATE=" + LeakgatePath(),
+                                  "PROGRAM=" + FixturePath("recorded_threads")}});
+  if (result.exit_code == 99) GTEST_SKIP() << "nothing can be mounted here";
+  EXPECT_EQ(result.exit_code, 3) << result.standard_error;
+  EXPECT_THAT(result.standard_error, HasSubstr("No space left on device"));
+  const Recorded recorded = Read(disk + ".kept");
+  EXPECT_EQ(recorded.error, "");
+  EXPECT_THAT(recorded.closing.missing, Contains(HasSubstr("was cut off")));
+}
+
+// A process that runs already, recorded by PID and steered from other shells.
+class RecordingOfRunningTest : public RecordingTest {
+ protected:
+  ~RecordingOfRunningTest() override { Leakgate({"session", "stop", "record-" + pid()}); }
+
+  std::string pid() const { return std::to_string(program_.pid()); }
+  CommandResult Steer(const std::string& what) const {
+    return Leakgate({"recording", what, "--pid", pid()});
+  }
+  // Records it while `script` runs in a shell.
+  CommandResult RecordDuring(const std::string& script) const {
+    const std::string all =
+        "\"$LEAKGATE\" record --pid $PID -o \"$FILE\" 2> \"$FILE.said\" & "
+        "until grep -q recording \"$FILE.said\"; do sleep 0.05; done\n" +
+        script + "\nwait $!";
+    return RunCommand({"bash", "-c", all}, {.environment = {"LEAKGATE=" + LeakgatePath(),
+                                                            "FILE=" + File("a"), "PID=" + pid()}});
+  }
+
+  HeapOnRequest program_;  // without leakgate
+};
+
+TEST_F(RecordingOfRunningTest, EndsWhenAnotherShellStopsIt) {
+  program_.Keep(100, 1000);
+  RecordDuring("\"$LEAKGATE\" recording stop --pid $PID");
+  EXPECT_THAT(ReadFile(File("a.said")), HasSubstr("look at it:  leakgate recording show"));
+  const Recorded recorded = Read(File("a"));
+  EXPECT_EQ(recorded.error, "");
+  EXPECT_THAT(recorded.closing.missing, IsEmpty());
+  program_.Keep(1, 10);  // it goes on
+  EXPECT_EQ(recorded.facts.when_full, WhenFull::kLose);
+}
+
+TEST_F(RecordingOfRunningTest, SaysThatItWasSwitchedOff) {
+  RecordDuring(
+      "\"$LEAKGATE\" recording pause --pid $PID\nsleep 0.5\n"
+      "\"$LEAKGATE\" recording continue --pid $PID\nsleep 0.5\n"
+      "\"$LEAKGATE\" recording stop --pid $PID");
+  const Recorded recorded = Read(File("a"));
+  EXPECT_EQ(recorded.error, "");
+  EXPECT_EQ(recorded.kinds.count(RecordedKind::kPause), 1U);
+  EXPECT_EQ(recorded.kinds.count(RecordedKind::kContinue), 1U);
+  EXPECT_THAT(recorded.closing.missing, Contains(HasSubstr("was switched off for a while")));
+}
+
+TEST_F(RecordingOfRunningTest, IsNoneIfTheProcessIsOnlyTraced) {
+  ASSERT_EQ(Leakgate({"session", "start", "record-" + pid(), "--pid", pid()}).exit_code, 0);
+  const CommandResult result = Steer("pause");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.standard_error, HasSubstr("PID " + pid() + " is traced, but not recorded"));
+}
+
+TEST_F(RecordingTest, HasAFileForEachProcessOfASession) {
+  const std::string session = "recorded-" + std::to_string(::getpid());
+  const std::string directory = File("all");
+  ASSERT_EQ(Leakgate({"session", "start", session, "--image", "recorded_threads", "--record",
+                      directory, "--when-full", "wait"})
+                .exit_code,
+            0);
+  for (int i = 0; i < 2; ++i) {
+    Leakgate({"session", "exec", session, "--", FixturePath("recorded_threads")});
+  }
+  const CommandResult stopped = Leakgate({"session", "stop", session});
+  EXPECT_EQ(stopped.exit_code, 0);
+  int files = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    ++files;
+    EXPECT_THAT(stopped.standard_error, HasSubstr(entry.path().string()));
+    ExpectExact(Read(entry.path().string()));
+  }
+  EXPECT_EQ(files, 2);
 }
 
 }  // namespace

@@ -80,6 +80,17 @@ void EventBuffers::SetOn(bool is_on) {
   Control().is_on.store(is_on ? 1 : 0, std::memory_order_release);
 }
 
+bool EventBuffers::IsOn() const { return Control().is_on.load(std::memory_order_acquire) != 0; }
+
+void EventBuffers::AskToStop() {
+  Control().is_stopped.store(1, std::memory_order_release);
+  Wake();
+}
+
+bool EventBuffers::IsStopAsked() const {
+  return Control().is_stopped.load(std::memory_order_acquire) != 0;
+}
+
 std::vector<EventBuffers::Found> EventBuffers::FindUsed() const {
   std::vector<Found> found;
   for (std::uint32_t i = 0; i < buffer_count_; ++i) {

@@ -49,8 +49,12 @@ class EventBuffers {
   // Returns nullptr if nothing is recorded there.
   [[nodiscard]] static Expected<std::unique_ptr<EventBuffers>> Attach(const UniqueFd& fd);
 
-  // Switches events on or off, while the process runs.
+  // Switches events on or off, while the process runs. Also called by commands that do not drain.
   void SetOn(bool is_on);
+  [[nodiscard]] bool IsOn() const;
+  // Asks whoever drains to end the recording, while the process goes on.
+  void AskToStop();
+  [[nodiscard]] bool IsStopAsked() const;
 
   // Calls `use` with what has been written since the last look, the pieces of each thread in its
   // order. It returns how many words it has used; it gets the others again. Buffers that are full
