@@ -36,15 +36,14 @@ std::uint64_t AddressIn(std::uint64_t word) {
 // What the recorder's thread does: a round drains all buffers up to one moment.
 class EventRecorder::Rounds {
  public:
-  Rounds(const RegionReader& region, std::unique_ptr<EventBuffers> buffers, RecorderSetup setup,
+  Rounds(const RegionReader& region, std::shared_ptr<EventBuffers> buffers, RecorderSetup setup,
          EventMoment begin, RecordingWriter writer)
       : region_(region),
         buffers_(std::move(buffers)),
         setup_(std::move(setup)),
         begin_(begin),
         writer_(std::move(writer)),
-        records_(region, setup_.thread_name, writer_.records()),
-        states_(setup_.request.buffer_count) {}
+        records_(region, setup_.thread_name, writer_.records()) {}
 
   EventBuffers& buffers() { return *buffers_; }
 
@@ -97,8 +96,9 @@ class EventRecorder::Rounds {
 
   // How far a buffer has been read.
   struct BufferState {
-    std::uint64_t time = 0;    // of its last event, in units
-    std::uint32_t window = 0;  // in the file
+    std::uint64_t time = 0;     // of its last event, in units
+    std::uint32_t window = 0;   // in the file
+    std::uint32_t context = 0;  // in the region
   };
 
   std::uint64_t UnitsSinceBegin(std::uint64_t units) const {
@@ -110,8 +110,8 @@ class EventRecorder::Rounds {
   }
 
   void DrainUpTo(std::uint64_t horizon) {
-    buffers_->Drain([&](const EventPiece& piece) {
-      return failure_ ? piece.words.size() : UsePiece(piece, horizon);
+    buffers_->Drain([&](const EventPiece& piece, EventPosition& position) {
+      return failure_ ? piece.words.size() : UsePiece(piece, horizon, position);
     });
   }
 
@@ -123,13 +123,11 @@ class EventRecorder::Rounds {
     buffers_->SetOn(false);
   }
 
-  std::size_t UsePiece(const EventPiece& piece, std::uint64_t horizon) {
-    BufferState& state = states_[piece.buffer];
-    if (piece.is_first) {
-      state = {piece.begin_time, records_.Window(region_.WindowOfContext(piece.context))};
-    }
+  std::size_t UsePiece(const EventPiece& piece, std::uint64_t horizon, EventPosition& position) {
     if (piece.words.empty() && (!piece.is_first || piece.lost_events == 0)) return 0;
     const std::uint32_t thread = records_.Thread(piece.thread);
+    BufferState state{position.time, records_.Window(region_.WindowOfContext(position.context)),
+                      position.context};
     SegmentStart start{
         .thread = thread, .begin_time = UnitsSinceBegin(state.time), .window = state.window};
     const bool tells_of_lost = piece.is_first && piece.lost_events != 0 &&
@@ -143,6 +141,7 @@ class EventRecorder::Rounds {
     writer_.BeginSegment(start);
     const std::size_t used = UseWords(piece.words, horizon, state);
     writer_.EndSegment();
+    position = {state.time, state.context};
     return used;
   }
 
@@ -209,6 +208,7 @@ class EventRecorder::Rounds {
     }
     switch (event) {
       case OtherEvent::kContext:
+        state.context = id;
         state.window = records_.Window(region_.WindowOfContext(id));
         return out.Window(delta, state.window);
       case OtherEvent::kWindowBegins:
@@ -281,12 +281,11 @@ class EventRecorder::Rounds {
   }
 
   const RegionReader& region_;
-  const std::unique_ptr<EventBuffers> buffers_;
+  const std::shared_ptr<EventBuffers> buffers_;
   const RecorderSetup setup_;
   const EventMoment begin_;
   RecordingWriter writer_;
   RegionRecords records_;
-  std::vector<BufferState> states_;
   std::map<std::uint32_t, std::uint64_t> told_lost_buffers_;  // their begin times, by buffer
   std::uint64_t told_lost_ = 0;
   bool was_on_ = true;
@@ -295,11 +294,9 @@ class EventRecorder::Rounds {
 };
 
 Expected<std::unique_ptr<EventRecorder>> EventRecorder::Start(const RegionReader& region,
-                                                              const UniqueFd& fd,
+                                                              std::shared_ptr<EventBuffers> buffers,
                                                               RecorderSetup setup) {
-  Expected<std::unique_ptr<EventBuffers>> buffers = EventBuffers::Attach(fd);
-  if (!buffers) return Unexpected(buffers.error());
-  if (*buffers == nullptr) return InconclusiveError("the process was not prepared for recording");
+  if (buffers == nullptr) return InconclusiveError("the process was not prepared for recording");
   const EventMoment begin = EventTimeNow(setup.unit);
   RecordingFacts facts{.process = setup.process,
                        .buffer_bytes = setup.request.buffer_bytes,
@@ -312,9 +309,9 @@ Expected<std::unique_ptr<EventRecorder>> EventRecorder::Start(const RegionReader
   facts.process.tracing_begin_ns = region.Window(1).begin_time_ns;
   Expected<RecordingWriter> writer = RecordingWriter::Create(setup.path, setup.existing, facts);
   if (!writer) return Unexpected(writer.error());
-  (*buffers)->SetOn(true);
+  buffers->SetOn(true);
   std::function<bool()> has_ended = setup.has_ended;
-  auto rounds = std::make_unique<Rounds>(region, *std::move(buffers), std::move(setup), begin,
+  auto rounds = std::make_unique<Rounds>(region, std::move(buffers), std::move(setup), begin,
                                          *std::move(writer));
   if (const Expected<void> copied = rounds->CopyLive(); !copied) {
     rounds->buffers().SetOn(false);

@@ -41,10 +41,10 @@ struct RecorderSetup {
 
 class EventRecorder {
  public:
-  // `region` must outlive the recorder; `fd` is its descriptor.
-  [[nodiscard]] static Expected<std::unique_ptr<EventRecorder>> Start(const RegionReader& region,
-                                                                      const UniqueFd& fd,
-                                                                      RecorderSetup setup);
+  // `region` must outlive the recorder, and `buffers` are its buffers: recordings of one image that
+  // follow each other share them.
+  [[nodiscard]] static Expected<std::unique_ptr<EventRecorder>> Start(
+      const RegionReader& region, std::shared_ptr<EventBuffers> buffers, RecorderSetup setup);
   ~EventRecorder();
   EventRecorder(const EventRecorder&) = delete;
   EventRecorder& operator=(const EventRecorder&) = delete;

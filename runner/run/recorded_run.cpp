@@ -31,8 +31,11 @@ class RecordedImage {
   static Expected<std::unique_ptr<RecordedImage>> Start(std::unique_ptr<RegionFile> region,
                                                         RecorderSetup setup) {
     std::unique_ptr<RecordedImage> image(new RecordedImage(std::move(region), setup.path));
-    auto recorder = EventRecorder::Start(image->image_.region(), image->image_.region_file().fd(),
-                                         std::move(setup));
+    Expected<std::unique_ptr<EventBuffers>> buffers =
+        EventBuffers::Attach(image->image_.region_file().fd());
+    if (!buffers) return Unexpected(buffers.error());
+    auto recorder =
+        EventRecorder::Start(image->image_.region(), *std::move(buffers), std::move(setup));
     if (!recorder) return Unexpected(recorder.error());
     image->recorder_ = *std::move(recorder);
     return image;

@@ -74,8 +74,9 @@ Expected<void> SessionImage::Record(const std::filesystem::path& path, const Ses
                       .path = path,
                       .existing = how.existing,
                       .has_ended = [this] { return IsOver(); }};
-  auto recorder =
-      EventRecorder::Start(image_.region(), image_.region_file().fd(), std::move(setup));
+  Expected<std::unique_ptr<EventBuffers>> buffers = EventBuffers::Attach(image_.region_file().fd());
+  if (!buffers) return Unexpected(buffers.error());
+  auto recorder = EventRecorder::Start(image_.region(), *std::move(buffers), std::move(setup));
   if (!recorder) return Unexpected(recorder.error());
   recorder_ = *std::move(recorder);
   recording_path_ = path;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -75,6 +76,10 @@ Recorded Read(const std::string& file) {
   visitor.facts = [&](RecordingFacts&& facts) { recorded.facts = std::move(facts); };
   visitor.window = [&](SnapshotWindow&& window) { recorded.windows[window.id] = window; };
   visitor.mark = [&](std::string&& name) { recorded.marks.push_back(std::move(name)); };
+  visitor.blocks = [&](std::span<const LiveBlock> blocks) -> Expected<void> {
+    for (const LiveBlock& block : blocks) recorded.live[block.address] = block.size_bytes;
+    return {};
+  };
   visitor.events = [&](std::span<const RecordedEvent> events) -> Expected<void> {
     for (const RecordedEvent& event : events) Count(event, recorded);
     return {};
@@ -137,6 +142,27 @@ TEST_F(RecordingTest, HasTheEventsOfManyThreadsInOrder) {
     EXPECT_GT(recorded.sums.allocated_blocks, 100'000U);
     EXPECT_EQ(recorded.kinds.at(RecordedKind::kThreadBegins),
               recorded.kinds.at(RecordedKind::kThreadEnds));  // the main one had begun before
+  }
+}
+
+// Each thread keeps a buffer, also while it sleeps: others must not wait for it.
+TEST_F(RecordingTest, HasAllEventsOfMoreThreadsThanBuffers) {
+  for (const char* const buffers : {"1", "3"}) {
+    const std::string file = File(buffers);
+    const CommandResult result =
+        Record({"-o", file, "--buffer-size", "4K", "--buffers", buffers},
+               {"/usr/bin/python3", "-c",
+                "import threading\n"
+                "e = threading.Event()\n"
+                "def work():\n"
+                "  kept = [bytes(1000 + i) for i in range(300)]\n"
+                "  e.wait()\n"
+                "all = [threading.Thread(target=work) for i in range(60)]\n"
+                "for t in all: t.start()\n"
+                "e.set()\n"
+                "for t in all: t.join()"});
+    EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+    ExpectExact(Read(file));
   }
 }
 
@@ -328,6 +354,48 @@ TEST_F(RecordingTest, HasAFileForEachProcessOfASession) {
     ExpectExact(Read(entry.path().string()));
   }
   EXPECT_EQ(files, 2);
+}
+
+std::vector<std::string> FilesIn(const std::string& directory) {
+  std::vector<std::string> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// The file of a test has what it allocated, and what was live before: nothing else is freed in it.
+TEST_F(RecordingTest, KeepsAFileOfEachTestThatIsOverBudget) {
+  const std::string directory = File("tests");
+  const CommandResult result =
+      Leakgate({"run", "--record", directory, "--", FixturePath("kinds_untouched")});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.standard_error, HasSubstr("did: leakgate recording show " + directory));
+  const std::vector<std::string> files = FilesIn(directory);
+  ASSERT_THAT(files, Not(IsEmpty()));
+  for (const std::string& file : files) {
+    const Recorded recorded = Read(file);
+    EXPECT_EQ(recorded.error, "");
+    EXPECT_NE(recorded.facts.test, "");
+    EXPECT_THAT(file, HasSubstr(recorded.facts.test.substr(0, 5)));
+    EXPECT_EQ(recorded.unknown_frees, 0U) << file;
+    EXPECT_EQ(recorded.kinds.count(RecordedKind::kPause), 0U);
+  }
+}
+
+TEST_F(RecordingTest, KeepsAFileOfEveryTestIfAsked) {
+  const std::string directory = File("tests");
+  Leakgate({"run", "--record", directory, "--when", "every", "--warn-only", "--",
+            FixturePath("kinds_untouched")});
+  const Recorded whole = [&] {
+    Record({"-o", File("whole")}, {FixturePath("kinds_untouched")});
+    return Read(File("whole"));
+  }();
+  std::size_t tests = 0;
+  for (const auto& [id, window] : whole.windows) tests += window.kind == WindowKind::kTest ? 1 : 0;
+  EXPECT_EQ(FilesIn(directory).size(), tests);
+  EXPECT_GT(tests, 3U);
 }
 
 }  // namespace
