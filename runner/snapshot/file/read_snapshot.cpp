@@ -98,6 +98,7 @@ class SnapshotReader::Checks {
   Expected<void> UseFacts(std::string_view plain, const SnapshotVisitor& visit) {
     SnapshotFacts facts;
     if (!Decode(ByteReader(plain), facts)) return parts_.Broken(kDamagedRecord);
+    if (facts.name.empty()) facts.name = facts.image;  // an earlier leakgate wrote no name
     has_facts_ = true;
     if (visit.facts) visit.facts(std::move(facts));
     return {};
