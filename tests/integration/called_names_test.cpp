@@ -134,6 +134,7 @@ TEST_F(CalledNamesOfSessionsTest, AProcessIsNamedAsItsLink) {
 
 TEST_F(CalledNamesOfSessionsTest, ASnapshotIsNamedAsTheLink) {
   ASSERT_EQ(Exec(directory_.path(), server_).exit_code, 0);
+  fs::create_directory(directory_.File("kept"));
   ASSERT_EQ(Leakgate({"session", "stop", session_, "-o", directory_.File("kept")}).exit_code, 0);
   const fs::path file = fs::directory_iterator(directory_.File("kept"))->path();
   EXPECT_THAT(file.filename().string(), testing::StartsWith("net_server-"));
