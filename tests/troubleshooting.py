@@ -76,7 +76,10 @@ OTHER_TEXTS = {
     "the baseline has what no component's budget can: freeing errors, descriptors, and what the program or a test "
     "from elsewhere leaves",
     "{}: proved: {} bytes that were planted in {} failed it", "in another order:",
-    "Keep the {} in version control. From now on only what is new fails:",
+    "Keep the file in version control. From now on only what is new fails:",
+    "Keep the files in version control. From now on only what is new fails:",
+    "The tests leave nothing behind, and whatever they leave from now on fails:",
+    "and the same for {} more binar{}",
     "In CMakeLists.txt, each test gated:\n  leakgate_discover_tests(TARGET", "LEAKGATE_ARGS --baseline",
     "the gate stays inconclusive",
     "{}: for {}; the reports have all", "(did you mean {}?)", "the JSON report has each",

@@ -17,6 +17,8 @@ class AcceptedBaseline {
 
   const std::filesystem::path& file() const { return file_; }
   [[nodiscard]] bool empty() const { return places_.empty(); }
+  // Returns whether any of the runs failed.
+  [[nodiscard]] bool HasCauses() const { return causes_.size() != 0; }
 
   // Accepts the run, whose report has to stay at its place.
   void Add(const RunResult& run, const RunPlace& place);

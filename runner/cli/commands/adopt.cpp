@@ -11,6 +11,7 @@
 #include "runner/cli/commands/accepted_baseline.h"
 #include "runner/cli/commands/adopted_programs.h"
 #include "runner/cli/commands/component_budgets.h"
+#include "runner/cli/commands/gate_instructions.h"
 #include "runner/cli/commands/gated_runs.h"
 #include "runner/cli/terminal.h"
 #include "runner/process/process_image.h"
@@ -108,25 +109,15 @@ class Adoption {
   }
 
   void PrintNext() const {
-    constexpr std::size_t kMostToldBinaries = 3;
-    const bool has_many = budgets_ && (budgets_->HasComponents() || HasBaseline());
-    std::string text =
-        fmt::format("\nKeep the {} in version control. From now on only what is new fails:\n",
-                    has_many ? "files" : "file");
-    std::vector<std::string> binaries = BinariesOf(programs_);
-    binaries.resize(std::min(binaries.size(), kMostToldBinaries));
-    for (const std::string& binary : binaries) {
-      text += "  leakgate run";
-      if (HasBudgets()) text += " --budgets " + Printable(budgets_->directory().string());
-      if (HasBaseline()) text += " --baseline " + Printable(baseline_.file().string());
-      text += fmt::format(" -- {}\n", Printable(binary));
-    }
-    text += "In CMakeLists.txt, each test gated:\n  leakgate_discover_tests(TARGET";
-    if (HasBudgets()) text += " BUDGETS " + Printable(Absolute(budgets_->directory()));
-    if (HasBaseline()) {
-      text += " LEAKGATE_ARGS --baseline " + Printable(Absolute(baseline_.file()));
-    }
-    Print(stderr, text + ")\n");
+    GateFiles files;
+    if (HasBudgets()) files.budgets = budgets_->directory();
+    if (HasBaseline() && !IsClean()) files.baseline = baseline_.file();
+    const char* const lead =
+        IsClean() ? "\nThe tests leave nothing behind, and whatever they leave from now on fails:\n"
+        : files.budgets
+            ? "\nKeep the files in version control. From now on only what is new fails:\n"
+            : "\nKeep the file in version control. From now on only what is new fails:\n";
+    Print(stderr, lead + GateInstructions(files, BinariesOf(programs_)));
   }
 
   // Tells what nothing makes green, and returns the exit code for it.
@@ -156,6 +147,10 @@ class Adoption {
   [[nodiscard]] bool HasBudgets() const { return budgets_ && budgets_->HasComponents(); }
   // Beside budget files, a baseline is written only if it has something.
   [[nodiscard]] bool HasBaseline() const { return !HasBudgets() || !baseline_.empty(); }
+
+  [[nodiscard]] bool IsClean() const {
+    return !baseline_.HasCauses() && (!budgets_ || !budgets_->HasCauses());
+  }
 
   [[nodiscard]] bool IsShuffled() const {
     return !std::all_of(programs_.begin(), programs_.end(), RunsOneTest);

@@ -223,6 +223,11 @@ std::string ComponentBudgets::FileText(Component& component) const {
   return text;
 }
 
+bool ComponentBudgets::HasCauses() const {
+  return std::any_of(components_.begin(), components_.end(),
+                     [](const auto& it) { return !it.second.failing.empty(); });
+}
+
 std::string ComponentBudgets::Text(const std::string& base_directory) const {
   constexpr std::size_t kMostShownOfOne = 5;
   std::string text;

@@ -50,6 +50,8 @@ class ComponentBudgets {
 
   // Returns whether any test has a component.
   [[nodiscard]] bool HasComponents() const { return !components_.empty(); }
+  // Returns whether any component has accepted something.
+  [[nodiscard]] bool HasCauses() const;
 
  private:
   using Pattern = std::vector<std::string>;
