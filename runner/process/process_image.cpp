@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "runner/base/regular_file.h"
+#include "runner/process/called_name.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/proc_files.h"
 
@@ -59,7 +60,10 @@ std::string ImageOf(int pid) {
   return image;
 }
 
-ExecutedProgram ExecutedProgramOf(int pid) { return {ImageOf(pid), ArgumentsOf(pid)}; }
+ExecutedProgram ExecutedProgramOf(int pid) {
+  const std::string image = ImageOf(pid);
+  return {image, ArgumentsOf(pid), CalledNameOf(pid, image)};
+}
 
 std::string ProgramOf(int pid) {
   const std::string image = ImageOf(pid);

@@ -230,7 +230,7 @@ class Session {
                result.reasons);
     }
     if (RunsAllTests(request_.arguments)) {
-      result.warnings = UnusedAllowances(prepared_.budgets, result.windows);
+      result.warnings = UnusedAllowances(prepared_.budgets, request_.budgets, result.windows);
       if (!request_.budgets.empty() && has_ended_in_order) {
         AddLines(prepared_.budgets.FilesWithoutUse(request_.budgets, AllTests(result)),
                  result.warnings);

@@ -56,7 +56,7 @@ fs::path TestSnapshots::Write(const RegionReader& region, const WindowCopy& wind
   if (CountThreads(request.facts.pid) == 1) request.facts.moment = SnapshotMoment::kStopped;
   const fs::path path =
       directory_ / fmt::format("{}-{}-{:05}-{}-{}.snapshot",
-                               fs::path(request.facts.image).filename().string(), request.facts.pid,
+                               fs::path(request.facts.name).filename().string(), request.facts.pid,
                                window.id, FileNameOfTest(window.name), moment);
   const Expected<SnapshotClosing> written = WriteSnapshot(region, request, path);
   if (written) return path;

@@ -167,7 +167,7 @@ std::filesystem::path SessionProcesses::RecordingPath(const SessionImage& image)
   const std::uint32_t generation = image.traced().region().Generation();
   const std::string again = generation == 1 ? "" : fmt::format("-{}", generation);
   if (!recording_.file.empty()) return recording_.file.string() + again;
-  const std::string name = std::filesystem::path(image.traced().program().path).filename().string();
+  const std::string name = std::filesystem::path(image.traced().program().name).filename().string();
   return recording_.directory / fmt::format("{}-{}{}.recording", name, image.traced().pid(), again);
 }
 

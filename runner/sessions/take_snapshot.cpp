@@ -68,6 +68,7 @@ Expected<SnapshotClosing> SnapshotSubject::Write(
     const std::function<Expected<void>()>& copied) const {
   SnapshotRequest request{DescribeProcess(*region_, process_->status.pid), nullptr};
   request.facts.image = process_->status.program.path;
+  request.facts.name = process_->status.program.name;
   request.facts.command_line = process_->status.program.arguments;
   request.facts.moment = moment;
   if (const std::uint64_t attached = region_->AttachedAtNs(); attached != 0) {
@@ -98,7 +99,7 @@ Expected<SnapshotClosing> SnapshotSubject::WriteStopped(const fs::path& path) co
 
 std::string UnusedSnapshotName(const fs::path& directory, const FoundProcess& process) {
   const std::string stem = fmt::format("{}-{}-{:%Y%m%dT%H%M%S}",
-                                       fs::path(process.status.program.path).filename().string(),
+                                       fs::path(process.status.program.name).filename().string(),
                                        process.status.pid, fmt::localtime(std::time(nullptr)));
   std::error_code unknown;
   std::string name = stem + ".snapshot";

@@ -37,7 +37,7 @@ class Series {
     const fs::path path =
         command_.directory /
         fmt::format("{}-{}-{:04}.snapshot",
-                    fs::path(subject_.process().status.program.path).filename().string(),
+                    fs::path(subject_.process().status.program.name).filename().string(),
                     subject_.process().status.pid, ++taken_);
     const Amount live = LiveIn(subject_.region().CurrentTotals());
     const auto taken = subject_.Take(path, command_.care);

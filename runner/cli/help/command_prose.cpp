@@ -190,14 +190,16 @@ const std::vector<CommandProse>& AllProse() {
                   "leakgate adopt [OPTIONS] -- BINARY [ARGS...]"},
        .description =
            {"Runs the suite as it is, writes what fails into a baseline for leakgate run "
-            "--baseline, and runs it again, shuffled, until the gate is green twice in a row."},
+            "--baseline, or into budget files for --budgets, and runs it again, shuffled, until "
+            "the gate is green twice in a row."},
        .notes = {"BUILD is a CTest build folder: each of its tests that runs a binary of "
                  "GoogleTest's is run as CTest does."},
-       .exit_codes = {{"0", "the gate is green with the baseline"},
+       .exit_codes = {{"0", "the gate is green with what was written"},
                       {"1", "it is not, or --prove has not seen it fail"},
-                      {"2", "bad command line, no such program, or the file exists already"},
+                      {"2", "bad command line, no such program, or a file exists already"},
                       {"3", "inconclusive: what could not be measured is not accepted"}},
-       .examples = {{"", "leakgate adopt --prove -- build/my_tests"}}},
+       .examples = {{"One baseline", "leakgate adopt --prove -- build/my_tests"},
+                    {"A budget file for each component", "leakgate adopt --prove --budgets src -- build/my_tests"}}},
       {.name = "merge",
        .summary = "Make one result of many: shards, repeats, jobs",
        .usages = {"leakgate merge [OPTIONS] RESULT..."},

@@ -40,6 +40,7 @@ Expected<void> RecordChecks::Use(const Part& part, const SnapshotVisitor& visit)
 Expected<void> RecordChecks::UseFacts(std::string_view plain, const SnapshotVisitor& visit) {
   SnapshotFacts facts;
   if (!Decode(ByteReader(plain), facts)) return parts_.Broken(kDamagedRecord);
+  if (facts.name.empty()) facts.name = facts.image;  // an earlier leakgate wrote no name
   has_facts_ = true;
   if (visit.facts) visit.facts(std::move(facts));
   return {};

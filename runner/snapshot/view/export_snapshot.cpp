@@ -18,8 +18,8 @@ Frame FrameOfNoStack() {
 }
 
 void WriteProfile(SnapshotView& view, const ProfileWriter& profile) {
-  const std::filesystem::path image(view.contents().facts.image);
-  const std::string program = "program " + image.filename().string();
+  const std::filesystem::path name(view.contents().facts.name);
+  const std::string program = "program " + name.filename().string();
   const std::vector<StackTally>& stacks = view.tally().by_stack();
   for (std::uint32_t stack = 0; stack < stacks.size(); ++stack) {
     if (stacks[stack].blocks == 0) continue;

@@ -125,11 +125,8 @@ Json ChangeJson(const SnapshotDiff& diff, const SnapshotChange& change, CountKey
 }
 
 Json FactsJson(const std::string& file, const SnapshotFacts& facts) {
-  return {{"file", file},
-          {"image", facts.image},
-          {"pid", facts.pid},
-          {"generation", facts.generation},
-          {"occasion", facts.occasion}};
+  return {{"file", file},     {"image", facts.image},           {"name", facts.name},
+          {"pid", facts.pid}, {"generation", facts.generation}, {"occasion", facts.occasion}};
 }
 
 Json SitesJson(const SnapshotDiff& diff, const std::vector<SiteChange>& changed, CountKey key,

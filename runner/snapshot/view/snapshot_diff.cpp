@@ -16,7 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string ImageName(const std::string& path) { return fs::path(path).filename().string(); }
+// A program may be a link to a file whose name says which build it is.
+bool AreOneProgram(const SnapshotFacts& a, const SnapshotFacts& b) {
+  return fs::path(a.name).filename() == fs::path(b.name).filename() ||
+         fs::path(a.image).filename() == fs::path(b.image).filename();
+}
 
 using ChangeByStack = std::vector<SnapshotChange>;
 
@@ -168,8 +172,7 @@ Expected<SnapshotDiff> DiffSnapshots(const fs::path& first, const fs::path& seco
   diff.second = later->facts;
   diff.files = {first.string(), second.string()};
   diff.is_same_process = IsSameProcess(diff.first, diff.second);
-  diff.is_same_image =
-      diff.is_same_process || ImageName(diff.first.image) == ImageName(diff.second.image);
+  diff.is_same_image = diff.is_same_process || AreOneProgram(diff.first, diff.second);
   if (!diff.is_same_process) return DiffSites(std::move(diff), query);
   if (diff.second.taken_ns < diff.first.taken_ns) {
     return UsageError(fmt::format("{} was taken after {}; name the earlier one first",

@@ -131,8 +131,8 @@ std::string SnapshotHeading(SnapshotView& view, const TextStyle& style) {
   const SnapshotContents& contents = view.contents();
   const SnapshotFacts& facts = contents.facts;
   const SnapshotClosing& closing = contents.closing;
-  const std::string image = facts.image.empty() ? "an unknown program" : facts.image;
-  std::string text = Paint(fmt::format("snapshot of {}, PID {}", Printable(image), facts.pid),
+  const std::string name = facts.name.empty() ? "an unknown program" : facts.name;
+  std::string text = Paint(fmt::format("snapshot of {}, PID {}", Printable(name), facts.pid),
                            Emphasis::kHeading, style.colour) +
                      "\n";
   const auto add = [&](std::string_view key, const std::string& value) {
@@ -168,6 +168,7 @@ Json SnapshotFactsJson(SnapshotView& view) {
   Json json = {
       {"file", contents.file},
       {"image", facts.image},
+      {"name", facts.name},
       {"pid", facts.pid},
       {"generation", facts.generation},
       {"command_line", facts.command_line},

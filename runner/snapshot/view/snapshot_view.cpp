@@ -64,7 +64,7 @@ Expected<void> SnapshotView::Read(const std::filesystem::path& file) {
     const Expected<void> finished = ages_->Finish();
     if (!finished) return finished;
   }
-  budgets_.emplace(query_.budgets, contents_.facts.image);
+  budgets_.emplace(query_.budgets, contents_.facts.name);
   owners_ = budgets_->CodeOwners();
   return {};
 }

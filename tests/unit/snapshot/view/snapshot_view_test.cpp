@@ -156,6 +156,7 @@ TEST_F(SnapshotViewTest, TellsWhatIsMappedApart) {
 TEST_F(SnapshotViewTest, MakesHostileNamesPrintable) {
   SnapshotFacts facts = Facts();
   facts.image = "/a\x1b[31m";
+  facts.name = "/b\x1b[31m";
   facts.command_line = {"x\ny"};
   const auto view = View(Written(facts, {}, [](SnapshotWriter& writer) {
     writer.Add(SnapshotModule{.id = 1, .module = {0, 9, 0, "/b\x1b", "ab"}});
