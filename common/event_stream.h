@@ -44,9 +44,9 @@ struct EventControl {
 
   // Written by the agent.
   alignas(64) std::atomic<std::uint32_t> filled;  // raised when a buffer is full; a futex
-  std::atomic<std::uint32_t> runner_waits;        // written by both: 1 while the runner sleeps there
-  std::atomic<std::uint64_t> waits;               // how often a thread had to wait for a buffer
-  std::atomic<std::uint64_t> waited_ns;           // and how long, in all
+  std::atomic<std::uint32_t> runner_waits;  // written by both: 1 while the runner sleeps there
+  std::atomic<std::uint64_t> waits;         // how often a thread had to wait for a buffer
+  std::atomic<std::uint64_t> waited_ns;     // and how long, in all
   alignas(64) std::atomic<std::int32_t> free_count;  // buffers that are free; written by both
   std::atomic<std::uint32_t> next_to_try;            // where the search for a free one begins
 };
@@ -59,11 +59,11 @@ enum class EventBufferState : std::uint32_t {
 };
 
 struct alignas(64) EventBuffer {
-  std::atomic<std::uint32_t> state;  // EventBufferState; release by who gives the buffer away
-  std::uint32_t thread;              // in the region's table
-  std::uint64_t sequence;            // orders the buffers of one thread, from 1
-  std::uint64_t begin_time;          // what the first event's time is relative to, in units
-  std::uint32_t context;             // of allocations until an event tells of another
+  std::atomic<std::uint32_t> state;       // EventBufferState; release by who gives the buffer away
+  std::uint32_t thread;                   // in the region's table
+  std::uint64_t sequence;                 // orders the buffers of one thread, from 1
+  std::uint64_t begin_time;               // what the first event's time is relative to, in units
+  std::uint32_t context;                  // of allocations until an event tells of another
   std::atomic<std::uint32_t> used_bytes;  // release, after the events; acquire by the runner
   // Events that the thread has lost since its buffer before, and when that began and ended.
   std::uint64_t lost_events;
@@ -87,20 +87,38 @@ static_assert(sizeof(EventBuffer) == 64);
 enum class EventTag : std::uint64_t { kAllocate = 0, kFree = 1, kFreeByStack = 2, kOther = 3 };
 
 enum class OtherEvent : std::uint64_t {
-  kTime = 0,         // value: none; word 2: the time, in units, that the next event is relative to
-  kContext = 1,      // value: the context of allocations from now on
+  kTime = 0,          // value: none; word 2: the time, in units, that the next event is relative to
+  kContext = 1,       // value: the context of allocations from now on
   kWindowBegins = 2,  // value: window
   kWindowEnds = 3,    // value: window
-  kMark = 4,          // value: none; word 2: the name's TextRef: offset << 32 | length
+  kMark = 4,          // value: none; word 2: the name's TextRef: offset << 32 | length; word 3: 0
   kThreadBegins = 5,  // value: none
   kThreadEnds = 6,    // value: none
-  kMap = 7,           // value: AllocationKind << 27 | stack; word 2: address; word 3: bytes
+  kMap = 7,           // value: kReservedBit | AllocationKind << 27 | stack; word 2: address;
+                      // word 3: bytes
   kUnmap = 8,         // value: stack; word 2: address; word 3: bytes
   kCommit = 9,        // value: stack; word 2: address; word 3: bytes: reserved memory is committed
-  kDecommit = 10,     // value: stack; word 2: address; word 3: bytes: committed memory is given back
+  kDecommit = 10,  // value: stack; word 2: address; word 3: bytes: committed memory is given back
   kModulesChange = 11,  // value: 1 a module was loaded, 2 one was unloaded
-  kRestore = 12,      // value: stack; word 2: address; word 3: bytes: the free before did not happen
+  kRestore = 12,        // as kMap: the free before did not happen, the block is live as it was
 };
+
+// How many words follow the first one.
+constexpr std::uint32_t WordsAfter(OtherEvent event) {
+  switch (event) {
+    case OtherEvent::kTime:
+      return 1;
+    case OtherEvent::kMark:
+    case OtherEvent::kMap:
+    case OtherEvent::kUnmap:
+    case OtherEvent::kCommit:
+    case OtherEvent::kDecommit:
+    case OtherEvent::kRestore:
+      return 2;
+    default:
+      return 0;
+  }
+}
 
 inline constexpr std::uint32_t kEventTimeBits = 19;
 inline constexpr std::uint64_t kMostEventDelta = (1ULL << kEventTimeBits) - 1;
@@ -118,8 +136,7 @@ constexpr std::uint64_t EventWord(EventTag tag, std::uint64_t address, std::uint
   return (static_cast<std::uint64_t>(tag) << kEventTagShift) | ((address >> 4) << kEventTimeBits) |
          delta;
 }
-constexpr std::uint64_t OtherEventWord(OtherEvent event, std::uint64_t value,
-                                       std::uint64_t delta) {
+constexpr std::uint64_t OtherEventWord(OtherEvent event, std::uint64_t value, std::uint64_t delta) {
   return (static_cast<std::uint64_t>(EventTag::kOther) << kEventTagShift) |
          (static_cast<std::uint64_t>(event) << kOtherEventShift) |
          ((value & kOtherValueMask) << kEventTimeBits) | delta;
@@ -129,6 +146,9 @@ constexpr std::uint64_t AllocationWord(std::uint64_t kind, std::uint64_t stack,
   return (kind << kEventKindShift) | (stack << kEventSizeBits) |
          (bytes < kLongSize ? bytes : kLongSize);
 }
+
+// In the value of kMap: nothing can use the memory yet.
+inline constexpr std::uint32_t kReservedBit = 31;
 
 inline constexpr std::uint32_t kMaxEventBuffers = 4096;
 inline constexpr std::uint64_t kMaxEventBytes = 1ULL << 28;  // of all buffers together

@@ -33,6 +33,16 @@ bool IsOpen(std::uint32_t window) {
              static_cast<std::uint32_t>(WindowState::kOpen);
 }
 
+// Tells a recording, if there is one. The thread may be recording already, or not.
+void NoteEvent(OtherEvent event, std::uint32_t window) {
+  ThreadState* const thread = t_thread.state;
+  if (!RecordsEvents() || thread == nullptr || thread->span != g_span) return;
+  const Activity before = t_thread.activity;
+  t_thread.Become(Activity::kRecording);
+  NoteOther(EventThreadOf(*thread), event, window);
+  t_thread.Become(before);
+}
+
 void MarkBegin(WindowRecord& record) {
   record.begin = SumTotals();
   record.begin_time_ns = MonotonicTime();
@@ -75,6 +85,7 @@ bool LeftDescriptors(const WindowRecord& record) {
 RunnerVerdict CountAndJudge(std::uint32_t window) {
   WindowRecord& record = g_region.windows()[window];
   MarkEnd(record);
+  NoteEvent(OtherEvent::kWindowEnds, window);
   RaisePeak(window, LiveBytes(record.end));
   RaisePeak(record.parent, record.peak_live_bytes.load(std::memory_order_relaxed));
   const WindowSum sum = SumWindow(window);
@@ -140,6 +151,7 @@ std::uint32_t OpenWindow(const WindowStart& start) {
   record.state.store(static_cast<std::uint32_t>(WindowState::kOpen), std::memory_order_release);
   header.window_count.store(id + 1, std::memory_order_release);
   SetCurrentWindow(id);
+  NoteEvent(OtherEvent::kWindowBegins, id);
   return id;
 }
 
@@ -194,6 +206,7 @@ void SettleWindows(Recording recording) {
   if (iteration != 0) TellIterationEnd(iteration);
   if (!IsOpen(opening)) return;
   MarkBegin(g_region.windows()[opening]);
+  NoteEvent(OtherEvent::kWindowBegins, opening);  // again: the later one counts
   AnnounceWindow(opening);
 }
 

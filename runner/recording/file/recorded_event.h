@@ -22,7 +22,7 @@ enum class RecordedKind : std::uint8_t {
   kAllocate,
   kFree,
   kRestore,       // a realloc failed: the block that was freed before is live as it was
-  kMap,           // address, size_bytes, allocation_kind, stack; committed if protection allows use
+  kMap,           // address, size_bytes, allocation_kind, stack; mark is 1 if it is only reserved
   kUnmap,         // address, size_bytes, stack
   kCommit,        // likewise: reserved memory is committed (mprotect)
   kDecommit,      // likewise: committed memory is given back (madvise)
@@ -32,10 +32,12 @@ enum class RecordedKind : std::uint8_t {
   kThreadBegins,
   kThreadEnds,
   kModulesChange,
-  kLost,     // size_bytes: so many events of this thread were lost from address (a time) to now
-  kPause,    // recording was switched off by command
-  kContinue  // and on again
+  kLost,      // size_bytes: so many events of this thread were lost from `address` (time_ns) to now
+  kPause,     // recording was switched off by command
+  kContinue,  // and on again
+  kWindowChanges,  // the thread's next allocations are charged to `window`
 };
+inline constexpr unsigned kRecordedKinds = 17;
 
 // One event. Times are in order over all threads, to about a microsecond; the order of each thread
 // is exact. So where a block changes hands within a microsecond, its free may come before its

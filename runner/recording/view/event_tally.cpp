@@ -45,6 +45,13 @@ void EventTally::Add(std::span<const RecordedEvent> events) {
 }
 
 void EventTally::AddOne(const RecordedEvent& event) {
+  if (event.kind == RecordedKind::kLost) [[unlikely]] {
+    // It is told ahead of the events between which it was, with the time of its end.
+    ++events_;
+    losses_.Add(event);
+    lives_.SetLossy();
+    return;
+  }
   if (event.time_ns >= watch_.next_time_ns()) [[unlikely]] {
     if (watch_.PassTime(event.time_ns)) FollowPhase();
   }
@@ -79,7 +86,6 @@ void EventTally::OtherEvent(const RecordedEvent& event) {
     case RecordedKind::kMark:
       if (watch_.PassEvent(event)) FollowPhase();
       break;
-    case RecordedKind::kLost:
     case RecordedKind::kPause:
     case RecordedKind::kContinue:
       losses_.Add(event);
