@@ -21,6 +21,7 @@ namespace leakgate {
 // The options that the commands which read snapshots have in common.
 struct SnapshotReading {
   std::vector<std::string> filters;
+  std::vector<std::string> without;
   std::vector<std::filesystem::path> budgets;  // files and directories; their components
   std::vector<std::filesystem::path> symbols;  // directories of binaries and debug files
   std::vector<std::filesystem::path> since{};  // only of `show`: earlier ones, which tell ages

@@ -38,11 +38,12 @@ Expected<void> CheckSymbols(const SnapshotReading& reading) {
 }
 
 Expected<SnapshotQuery> QueryOf(const SnapshotReading& reading) {
-  SnapshotQuery query{.filters = reading.filters, .budgets = {}, .since = reading.since};
+  SnapshotQuery query{.stacks = {.filters = reading.filters, .without = reading.without},
+                      .since = reading.since};
   if (reading.budgets.empty()) return query;
   Expected<std::vector<BudgetFile>> budgets = LoadBudgetFiles(reading.budgets);
   if (!budgets) return Unexpected(budgets.error());
-  query.budgets = *std::move(budgets);
+  query.stacks.budgets = *std::move(budgets);
   return query;
 }
 
@@ -244,7 +245,9 @@ Expected<int> Execute(const SnapshotDiffCommand& command) {
   }
   const Expected<SnapshotDiff> diff =
       DiffSnapshots(command.files[0], command.files[1],
-                    {.filters = command.reading.filters, .symbols = command.reading.symbols});
+                    {.filters = command.reading.filters,
+                     .without = command.reading.without,
+                     .symbols = command.reading.symbols});
   if (!diff) return Unexpected(diff.error());
   if (command.output == OutputForm::kJson) {
     PrintJson(DiffJson(*diff, command.top));

@@ -31,7 +31,8 @@ EventTally::EventTally(Interval interval, BlockFilter filter)
       is_by_lifetime_(!filter_.lifetime_ns.HasAll()),
       watch_(std::move(interval)),
       phase_(watch_.phase()),
-      lives_(*this) {}
+      lives_(*this),
+      commits_([this](std::uint32_t stack) { return HasStack(stack); }) {}
 
 void EventTally::AddLive(std::span<const LiveBlock> blocks) {
   for (const LiveBlock& block : blocks) lives_.Add(block);
@@ -91,6 +92,12 @@ void EventTally::OtherEvent(const RecordedEvent& event) {
       losses_.Add(event);
       lives_.SetLossy();
       break;
+    case RecordedKind::kMap:
+    case RecordedKind::kUnmap:
+    case RecordedKind::kCommit:
+    case RecordedKind::kDecommit:
+      commits_.Add(event, phase_);
+      break;
     default:
       break;
   }
@@ -107,6 +114,7 @@ void EventTally::Finish(std::uint64_t end_ns) {
   for (RecordedCounts& it : by_kind_) KeepPeak(it);
   for (RecordedCounts& it : by_size_) KeepPeak(it);
   all_.at_peak = peak_.live;
+  commits_.Finish();
 }
 
 void EventTally::FollowPhase() {
@@ -120,12 +128,14 @@ void EventTally::BeginInterval(std::uint64_t time_ns) {
   peak_ = {.live = all_.live, .time_ns = time_ns};
   segment_ = {.bytes = all_.live.bytes, .time_ns = time_ns};
   ++peak_version_;
+  commits_.BeginInterval(time_ns);
 }
 
 // What was chosen by its lifetime is counted only now, since it was not known before.
 void EventTally::EndInterval(std::uint64_t time_ns) {
   EndSegment();
   lives_.EndAllocations();
+  commits_.EndInterval();
   if (!is_by_lifetime_) return;
   lives_.live().ForEach([&](RecordedBlock& block) {
     if (block.is_counted == 0) return;

@@ -15,6 +15,7 @@
 
 #include "runner/recording/file/recorded_event.h"
 #include "runner/recording/view/block_lives.h"
+#include "runner/recording/view/commit_tally.h"
 #include "runner/recording/view/interval.h"
 #include "runner/recording/view/lifetimes.h"
 #include "runner/recording/view/losses.h"
@@ -55,6 +56,7 @@ class EventTally {
   EventTally& operator=(const EventTally&) = delete;
 
   void AddLive(std::span<const LiveBlock> blocks);
+  void AddMapping(const SnapshotMapping& mapping) { commits_.Add(mapping); }
   // Tells that a window was open already when the recording began.
   void AddOpenWindow(std::uint32_t window) { open_windows_.push_back(window); }
   void Add(std::span<const RecordedEvent> events);
@@ -88,6 +90,10 @@ class EventTally {
     std::uint64_t time_ns = 0;
   };
   [[nodiscard]] const std::vector<Highest>& highest_by_window() const { return highest_; }
+
+  // What the program has mapped itself. Sizes and lifetimes do not choose there.
+  [[nodiscard]] CommitTally& commits() { return commits_; }
+  [[nodiscard]] const CommitTally& commits() const { return commits_; }
 
   [[nodiscard]] const IntervalWatch& interval() const { return watch_; }
   [[nodiscard]] const Losses& losses() const { return losses_; }
@@ -138,6 +144,7 @@ class EventTally {
   IntervalWatch watch_;
   Phase phase_;
   BlockLives<EventTally> lives_;
+  CommitTally commits_;
   Losses losses_;
   std::uint64_t events_ = 0;
   std::uint64_t events_inside_ = 0;

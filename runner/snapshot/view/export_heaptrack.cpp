@@ -15,7 +15,6 @@
 #include <unordered_map>
 
 #include "runner/report/style.h"
-#include "runner/snapshot/file/read_snapshot.h"
 #include "runner/snapshot/view/export_snapshot.h"
 
 namespace leakgate {
@@ -35,14 +34,12 @@ class HeaptrackWriter {
     out_ << fmt::format("v {:x} {:x}\n", kHeaptrackVersion, kFileVersion);
     out_ << fmt::format("X {}\n", Printable(fmt::format("{}", fmt::join(facts.command_line, " "))));
     out_ << fmt::format("I {:x} 0\n", kPageBytes);
-    SnapshotVisitor visitor;
-    visitor.blocks = [this](std::span<const LiveBlock> blocks) {
+    const Expected<void> read = view_.ReadBlocks([this](std::span<const LiveBlock> blocks) {
       for (const LiveBlock& block : blocks) {
         if (view_.Matches(block.stack)) Add(block);
       }
       return Expected<void>();
-    };
-    const Expected<void> read = ReadSnapshot(view_.contents().file, visitor);
+    });
     if (!read) return read;
     out_ << fmt::format("c {:x}\n", MillisecondsTraced());
     return {};

@@ -31,7 +31,7 @@ void WriteProfile(SnapshotView& view, const ProfileWriter& profile) {
     profile.add({.root = program,
                  .frames = frames,
                  .amount = stacks[stack].amount(),
-                 .component = view.ComponentOf(stack),
+                 .component = view.stacks().ComponentOf(stack),
                  .disposition = {}});
   }
   profile.finish();
