@@ -15,6 +15,7 @@
 #include "runner/cli/commands/documents.h"
 #include "runner/cli/commands/history.h"
 #include "runner/cli/commands/merge.h"
+#include "runner/cli/commands/recording.h"
 #include "runner/cli/commands/run.h"
 #include "runner/cli/commands/session.h"
 #include "runner/cli/commands/snapshot.h"
@@ -31,7 +32,8 @@ using Command =
                  HistoryTrendCommand, SessionStartCommand, SessionExecCommand, SessionUpdateCommand,
                  SessionQueryCommand, SessionListCommand, SessionStopCommand, SnapshotTakeCommand,
                  SnapshotPeriodicCommand, SnapshotConfigCommand, SnapshotShowCommand,
-                 SnapshotDiffCommand, SnapshotExportCommand>;
+                 SnapshotDiffCommand, SnapshotExportCommand, RecordingShowCommand, RecordingDiffCommand,
+                 RecordingExportCommand>;
 
 struct CommandDefinition {
   std::string name;    // "budget check"

@@ -26,7 +26,7 @@ constexpr std::size_t kLookAhead = 8;
 
 }  // namespace
 
-EventTally::EventTally(Interval interval, BlockFilter filter)
+EventTally::EventTally(Interval interval, RecordedBlockFilter filter)
     : filter_(std::move(filter)),
       is_by_lifetime_(!filter_.lifetime_ns.HasAll()),
       watch_(std::move(interval)),

@@ -33,7 +33,7 @@ struct NumberRange {
 };
 
 // Which blocks are counted.
-struct BlockFilter {
+struct RecordedBlockFilter {
   NumberRange size_bytes{};
   // A block that the interval has not freed has the age that it has at the end.
   NumberRange lifetime_ns{};
@@ -51,7 +51,7 @@ struct RecordedPeak {
 
 class EventTally {
  public:
-  explicit EventTally(Interval interval, BlockFilter filter = {});
+  explicit EventTally(Interval interval, RecordedBlockFilter filter = {});
   EventTally(const EventTally&) = delete;
   EventTally& operator=(const EventTally&) = delete;
 
@@ -139,7 +139,7 @@ class EventTally {
   std::uint32_t IndexOf(std::uint32_t stack);
   void EndSegment();
 
-  BlockFilter filter_;
+  RecordedBlockFilter filter_;
   const bool is_by_lifetime_;
   IntervalWatch watch_;
   Phase phase_;

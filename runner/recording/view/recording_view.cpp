@@ -31,8 +31,8 @@ Interval RecordingView::MakeInterval() const {
   return interval;
 }
 
-BlockFilter RecordingView::MakeFilter() {
-  BlockFilter filter{.size_bytes = query_.size_bytes, .lifetime_ns = query_.lifetime_ns};
+RecordedBlockFilter RecordingView::MakeFilter() {
+  RecordedBlockFilter filter{.size_bytes = query_.size_bytes, .lifetime_ns = query_.lifetime_ns};
   if (stacks_.IsFiltered()) {
     filter.has_stack = [this](std::uint32_t stack) { return stacks_.Matches(stack); };
   }

@@ -61,9 +61,13 @@ class RecordingView {
     return tally_.interval().has_ended() ? tally_.interval().end_ns() : length_ns_;
   }
 
- private:
+  // The names of marks, by number.
+  [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
+  // Returns the interval that is shown, to be followed once more.
   [[nodiscard]] Interval MakeInterval() const;
-  [[nodiscard]] BlockFilter MakeFilter();
+
+ private:
+  [[nodiscard]] RecordedBlockFilter MakeFilter();
   [[nodiscard]] RecordingVisitor Visitor();
   [[nodiscard]] Expected<void> CheckMoments() const;
 
