@@ -127,6 +127,7 @@ inline constexpr std::uint32_t kEventAddressBits = kEventTagShift - kEventTimeBi
 inline constexpr std::uint64_t kEventAddressMask = (1ULL << kEventAddressBits) - 1;
 inline constexpr std::uint32_t kOtherEventShift = 57;
 inline constexpr std::uint64_t kOtherValueMask = (1ULL << (kOtherEventShift - kEventTimeBits)) - 1;
+inline constexpr std::uint64_t kOtherEventMask = 31;
 inline constexpr std::uint32_t kEventSizeBits = 33;
 inline constexpr std::uint64_t kLongSize = (1ULL << kEventSizeBits) - 1;
 inline constexpr std::uint32_t kEventKindShift = 60;

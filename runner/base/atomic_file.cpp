@@ -126,18 +126,28 @@ Expected<AtomicFile> AtomicFile::Append(const fs::path& path) {
   return file;
 }
 
-Expected<AtomicFile> AtomicFile::CreateGrowing(const fs::path& path, Existing existing) {
+Expected<AtomicFile> AtomicFile::LocateGrowing(const fs::path& path, Existing existing) {
   Expected<AtomicFile> file = Locate(path, Content::kRecording);
+  if (!file) return UsageError(file.error().message);
+  if (!file->place_.occupant()) return file;
+  const bool is_regular = S_ISREG(file->place_.occupant()->st_mode);
+  if (existing == Existing::kReplaced && is_regular) return file;
+  return UsageError(fmt::format("{}: is there already; name another file{}", path.string(),
+                                is_regular ? ", or replace it with --force" : ""));
+}
+
+Expected<void> AtomicFile::CheckGrowing(const fs::path& path, Existing existing) {
+  Expected<AtomicFile> file = LocateGrowing(path, existing);
+  if (!file) return Unexpected(file.error());
+  file->temporary_ = TemporaryName();
+  return file->Open();
+}
+
+Expected<AtomicFile> AtomicFile::CreateGrowing(const fs::path& path, Existing existing) {
+  Expected<AtomicFile> file = LocateGrowing(path, existing);
   if (!file) return file;
   const FilePlace& place = file->place_;
-  if (place.occupant()) {
-    const bool is_regular = S_ISREG(place.occupant()->st_mode);
-    if (existing == Existing::kRefused || !is_regular) {
-      return UsageError(fmt::format("{}: is there already; name another file{}", path.string(),
-                                    is_regular ? ", or replace it with --force" : ""));
-    }
-    ::unlinkat(place.directory(), place.name().c_str(), 0);
-  }
+  if (place.occupant()) ::unlinkat(place.directory(), place.name().c_str(), 0);
   UniqueFd created = CreateNewFile(place.directory(), place.name(), NewFileMode(file->content_));
   if (!created) return file->CannotWrite(ErrnoText(), kRemedy);
   file->buffer_ = std::make_unique<Buffer>(OpenStdioFile(std::move(created), "wb"));

@@ -42,6 +42,9 @@ class AtomicFile {
   enum class Existing { kRefused, kReplaced };
   [[nodiscard]] static Expected<AtomicFile> CreateGrowing(const std::filesystem::path& path,
                                                           Existing existing);
+  // Finds out whether CreateGrowing would succeed now, and leaves nothing there.
+  [[nodiscard]] static Expected<void> CheckGrowing(const std::filesystem::path& path,
+                                                   Existing existing);
   // Finds out whether a report could be written to `path` now, and leaves nothing there. A target
   // that is written directly, such as a FIFO, is not opened.
   [[nodiscard]] static Expected<void> CheckPlace(const std::filesystem::path& path);
@@ -69,6 +72,8 @@ class AtomicFile {
   // Finds the place of the file, and opens nothing yet.
   [[nodiscard]] static Expected<AtomicFile> Locate(const std::filesystem::path& path,
                                                    Content content);
+  [[nodiscard]] static Expected<AtomicFile> LocateGrowing(const std::filesystem::path& path,
+                                                          Existing existing);
   [[nodiscard]] bool is_direct() const { return temporary_.empty(); }
   [[nodiscard]] Expected<void> Open();
   [[nodiscard]] UniqueFd OpenTemporary();

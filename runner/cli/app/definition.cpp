@@ -99,6 +99,7 @@ constexpr DefinedCommand kCommands[] = {
     {"snapshot show", Define<SnapshotShowCommand>},
     {"snapshot diff", Define<SnapshotDiffCommand>},
     {"snapshot export", Define<SnapshotExportCommand>},
+    {"record", Define<RecordCommand>},
     {"recording", DefineGroup},
     {"recording show", Define<RecordingShowCommand>},
     {"recording diff", Define<RecordingDiffCommand>},

@@ -23,6 +23,7 @@ const std::vector<CommandProse>& AllProse() {
                   "leakgate explain TEST [--budgets FILE|DIR] [-- BINARY [ARGS...]]",
                   "leakgate budget schema|check|init|ratchet ...",
                   "leakgate merge [OPTIONS] RESULT...", "leakgate history add|show|trend DB ...",
+                  "leakgate record [OPTIONS] -o FILE -- PROGRAM [ARGS...]",
                   "leakgate session start|exec|update|query|list|stop ...",
                   "leakgate snapshot config|take|periodic|show|diff|export ...",
                   "leakgate recording show|diff|export ...",
@@ -76,6 +77,22 @@ const std::vector<CommandProse>& AllProse() {
                      "leakgate run --baseline before.json -- build/my_tests"},
                     {"Under budgets, with a page to look at",
                      "leakgate run --budgets tests --report html=leaks.html -- build/my_tests"}}},
+      {.name = "record",
+       .summary = "Record each allocation and free of a program: when, on which thread, by which "
+                  "call stack",
+       .usages = {"leakgate record [OPTIONS] -o FILE -- PROGRAM [ARGS...]"},
+       .description = {"The program needs no rebuild; its input, output, arguments and signals are "
+                       "its own. The file grows while it runs. Of a program that crashes or is "
+                       "killed, it has all that its threads had done. Tests of GoogleTest are told "
+                       "apart."},
+       .notes = {"A program that executes another one gets a second recording, FILE.exec1."},
+       .exit_lead = "the program's own if that is not 0 (128+n for signal n), else",
+       .exit_codes = {{"0", "recorded; what was lost, if anything, is told"},
+                      {"2", "bad command line, no such program, or FILE is there already"},
+                      {"3", "it cannot be traced, or FILE cannot be written"}},
+       .files = {{"FILE", "The recording, for its owner alone: it shows the command line."}},
+       .examples = {{"", "leakgate record -o server.recording -- ./server --port 8080"},
+                    {"Then look at it", "leakgate recording show server.recording"}}},
       {.name = "doctor",
        .summary = "Tell whether a test binary can be gated here, and if not what to do",
        .usages = {"leakgate doctor BINARY", "leakgate doctor -- BINARY [ARGS...]"},

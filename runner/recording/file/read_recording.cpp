@@ -111,7 +111,8 @@ class Reading {
   }
 
   Expected<void> UseFacts(std::string_view plain) {
-    if (!records_.has_facts() || has_facts_ || !Decode(ByteReader(plain), facts_)) {
+    if (!records_.has_facts() || has_facts_ ||
+        !recording_format::Decode(ByteReader(plain), facts_)) {
       return parts_.Broken(snapshot_format::kDamagedRecord);
     }
     has_facts_ = true;
@@ -244,7 +245,7 @@ class Reading {
   }
 
   Expected<void> UseEnd(std::string_view plain) {
-    if (!has_closing_ || !Decode(ByteReader(plain), closing_)) {
+    if (!has_closing_ || !recording_format::Decode(ByteReader(plain), closing_)) {
       return parts_.Broken(snapshot_format::kDamagedRecord);
     }
     if (closing_.events != events_in_file_ || !records_.Fit(closing_.process)) {

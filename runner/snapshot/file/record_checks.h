@@ -10,7 +10,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/snapshot/file/parts.h"
-#include "runner/snapshot/file/read_snapshot.h"
+#include "runner/snapshot/file/snapshot_visitor.h"
 
 namespace leakgate::snapshot_format {
 
