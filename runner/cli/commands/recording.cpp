@@ -70,20 +70,13 @@ std::optional<NumberRange> ReadRange(std::string_view text, std::span<const Unit
   return range;
 }
 
-Choices<By> Groupings() {
+Choices<By> RecordingGroupings() {
   return {"WHAT", "group", "{}", AllWordsOf<By>()};
 }
 
 Choices<Weigh> Weights() { return {"SUM", "sum", "{}", AllWordsOf<Weigh>()}; }
 
-// The message names the table last, because that is shown without the option.
-const Choices<SnapshotLayout> kViews = {
-    "VIEW",
-    "view",
-    "--view tree or --view table",
-    {{"table", SnapshotLayout::kGroups}, {"tree", SnapshotLayout::kTree}}};
-
-Choices<RecordingFormat> Formats() { return {"FORMAT", "format", "{}", RecordingFormats()}; }
+Choices<RecordingFormat> FormatsOfRecordings() { return {"FORMAT", "format", "{}", RecordingFormats()}; }
 
 template <typename Target>
 void AddWeigh(Target& weigh, OptionList& options) {
@@ -94,7 +87,7 @@ void AddWeigh(Target& weigh, OptionList& options) {
 }
 
 template <typename ReadingCommand>
-void DeclareReading(ReadingCommand& command, OptionList& options) {
+void DeclareRecordingReading(ReadingCommand& command, OptionList& options) {
   options.AddArgument("file", FileWord("FILE"), command.files);
   RecordingReading& reading = command.reading;
   options.Add("--from", TextWord("MOMENT"), reading.from, ParseRecordingTime,
@@ -340,16 +333,16 @@ Expected<NumberRange> ParseLifetimes(const std::string& option, const std::strin
 }
 
 void Declare(RecordingShowCommand& command, OptionList& options) {
-  DeclareReading(command, options);
+  DeclareRecordingReading(command, options);
   DeclareAt(command, options);
   DeclareBudgets(command.reading.stacks, options);
-  options.AddChoice("--group-by", Groupings(), command.options.group_by,
+  options.AddChoice("--group-by", RecordingGroupings(), command.options.group_by,
                     "Only one table: site (the first frame of your own code), stack, module, "
                     "component, thread, window (the test), kind, size, lifetime; freed-by: what "
                     "has been freed, by who did so, if stacks of free were recorded; commit: what "
                     "the program has mapped itself");
   AddWeigh(command.options.weigh, options);
-  options.AddChoice("--view", kViews, command.options.layout,
+  options.AddChoice("--view", Views(), command.options.layout,
                     "A table (default), or a tree: who called whom, from main inwards");
   options.Add("--top", TextWord("N"), command.options.top, ParseCount,
               "Show the N largest. Of a tree: of each frame's callees");
@@ -359,17 +352,17 @@ void Declare(RecordingShowCommand& command, OptionList& options) {
 }
 
 void Declare(RecordingDiffCommand& command, OptionList& options) {
-  DeclareReading(command, options);
+  DeclareRecordingReading(command, options);
   AddWeigh(command.options.weigh, options);
   options.Add("--top", TextWord("N"), command.options.top, ParseCount, "Show the N largest");
   options.AddFlag("--json", command.output, OutputForm::kJson, "For machines");
 }
 
 void Declare(RecordingExportCommand& command, OptionList& options) {
-  DeclareReading(command, options);
+  DeclareRecordingReading(command, options);
   DeclareAt(command, options);
   DeclareBudgets(command.reading.stacks, options);
-  options.AddChoice("--format", Formats(), command.format,
+  options.AddChoice("--format", FormatsOfRecordings(), command.format,
                     "folded (flamegraph.pl, inferno), pprof or speedscope, of one sum; heaptrack "
                     "(heaptrack_print, heaptrack_gui) or perfetto (ui.perfetto.dev), of all "
                     "events; with --at also json, or snapshot (for leakgate snapshot)");
@@ -406,7 +399,7 @@ Expected<void> Complete(RecordingExportCommand& command, const ProgramLine&) {
   if (command.files.size() != 1) {
     return UsageError("no recording, or several; name one: leakgate recording export FILE");
   }
-  if (!command.format) return Unexpected(ParseChoice(Formats(), "--format", "").error());
+  if (!command.format) return Unexpected(ParseChoice(FormatsOfRecordings(), "--format", "").error());
   if (Expected<void> done = CompleteReading(command.reading); !done) return done;
   if (Expected<void> fits = CheckAt(command.at, command.reading); !fits) return fits;
   if (Expected<void> fits = CheckWeigh(command.weigh, command.reading); !fits) return fits;

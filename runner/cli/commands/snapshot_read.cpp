@@ -34,13 +34,6 @@ Choices<GroupBy> Groupings() {
   return groupings;
 }
 
-// The message names the table last, because that is shown without the option.
-const Choices<SnapshotLayout> kViews = {
-    "VIEW",
-    "view",
-    "--view tree or --view table",
-    {{"table", SnapshotLayout::kGroups}, {"tree", SnapshotLayout::kTree}}};
-
 Choices<SnapshotFormat> Formats() { return {"FORMAT", "format", "{}", SnapshotFormats()}; }
 
 template <typename ReadingCommand>
@@ -77,7 +70,7 @@ void Declare(SnapshotShowCommand& command, OptionList& options) {
   options.Add("--since", FileWord("FILE|DIR"), command.since,
               "Tell the age of blocks by this earlier snapshot of the process, or by all in a "
               "directory, as snapshot periodic leaves them. Repeatable");
-  options.AddChoice("--view", kViews, command.options.layout,
+  options.AddChoice("--view", Views(), command.options.layout,
                     "A table (default), or a tree: who called whom, from main inwards");
   options.Add("--top", TextWord("N"), command.options.top, ParseCount,
               "Show the N largest. Of a tree: of each frame's callees");

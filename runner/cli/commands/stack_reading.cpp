@@ -31,6 +31,16 @@ void DeclareBudgets(StackReading& reading, OptionList& options) {
               "Tell the component of each block, as these budget files have it. Repeatable");
 }
 
+// The message names the table last, because that is shown without the option.
+const Choices<SnapshotLayout>& Views() {
+  static const Choices<SnapshotLayout> views = {
+      "VIEW",
+      "view",
+      "--view tree or --view table",
+      {{"table", SnapshotLayout::kGroups}, {"tree", SnapshotLayout::kTree}}};
+  return views;
+}
+
 Expected<void> CheckSymbols(const StackReading& reading) {
   for (const std::filesystem::path& directory : reading.symbols) {
     std::error_code error;

@@ -13,6 +13,7 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/report/style.h"
+#include "runner/snapshot/view/show_snapshot.h"
 #include "runner/snapshot/view/stack_lookup.h"
 
 namespace leakgate {
@@ -27,6 +28,9 @@ struct StackReading {
 
 void DeclareStackReading(StackReading& reading, OptionList& options);
 void DeclareBudgets(StackReading& reading, OptionList& options);
+
+// The choices of --view.
+[[nodiscard]] const Choices<SnapshotLayout>& Views();
 
 // Reads the budget files. A usage error tells what is wrong with one, or that a directory of
 // symbols is missing.

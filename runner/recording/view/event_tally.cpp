@@ -22,7 +22,7 @@ std::uint64_t LifetimeUntil(const RecordedBlock& block, std::uint64_t end_ns) {
   return end_ns > block.allocated_ns ? end_ns - block.allocated_ns : 0;
 }
 
-constexpr std::size_t kLookAhead = 8;
+constexpr std::size_t kLookAhead = 16;
 
 }  // namespace
 

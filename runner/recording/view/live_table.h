@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/allocation_kind.h"
+#include "runner/base/large_pages.h"
 
 namespace leakgate {
 
@@ -97,7 +98,10 @@ class LiveTable {
   }
 
   void Grow() {
-    std::vector<RecordedBlock> old(2 * slots_.size());
+    std::vector<RecordedBlock> old;
+    old.reserve(2 * slots_.size());
+    PreferLargePages(old.data(), old.capacity() * sizeof(RecordedBlock));
+    old.resize(2 * slots_.size());
     std::swap(old, slots_);
     for (const RecordedBlock& block : old) {
       if (block.address != 0) Put(block);

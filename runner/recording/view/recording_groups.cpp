@@ -237,7 +237,9 @@ Groups GroupsOf(RecordingView& view, By by, Weigh weigh) {
   Groups groups = Unsorted(view, by, weigh);
   if (by == By::kLifetime) return groups;
   const auto key = [&](const RecordingGroup& group) {
-    const RecordedSum sum = SumOf(group.counts, weigh);
+    RecordedSum sum = SumOf(group.counts, weigh);
+    // Temporary blocks are many, and small.
+    if (weigh == Weigh::kTemporary) std::swap(sum.bytes, sum.blocks);
     const RecordedSum& total = group.counts.total;
     return std::tuple(~sum.bytes, ~sum.blocks, ~total.bytes, ~total.blocks,
                       std::string_view(group.name), std::string_view(group.place), group.stack);

@@ -47,7 +47,7 @@ std::string IntervalText(const RecordingView& view) {
 }
 
 std::string EventsText(const RecordingView& view) {
-  std::string text = FormatCount(static_cast<std::int64_t>(view.tally().events()), "event");
+  std::string text = std::to_string(view.tally().events());
   const RecordingClosing& closing = view.closing();
   const std::uint64_t lost = std::max(closing.lost_events, view.tally().losses().lost_events());
   text += lost == 0 ? ", none lost" : fmt::format(", and {} lost", lost);

@@ -60,7 +60,7 @@ class MomentReading {
       length_ns_ = closing.end_ns;
       missing_ = std::move(closing.missing);
     };
-    const Expected<void> read = recording(visitor);
+    const Expected<void> read = ReadAhead(recording, visitor);
     if (is_there_) return {};
     if (!read) return read;
     now_ns_ = std::max(now_ns_, length_ns_);

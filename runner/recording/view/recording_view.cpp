@@ -91,7 +91,7 @@ Expected<void> RecordingView::Read(RecordingSource source, const std::string& na
   if (const Expected<void> fits = CheckInterval(query_.from, query_.to); !fits) return fits;
   source_ = std::move(source);
   contents_.file = name;
-  if (const Expected<void> read = source_(Visitor()); !read) return read;
+  if (const Expected<void> read = ReadAhead(source_, Visitor()); !read) return read;
   tally_.Finish(closing_.end_ns);
   length_ns_ = closing_.end_ns;
   return CheckMoments();

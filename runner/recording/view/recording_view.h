@@ -12,13 +12,12 @@
 #include "runner/base/expected.h"
 #include "runner/recording/file/recorded_event.h"
 #include "runner/recording/view/event_tally.h"
+#include "runner/recording/view/read_ahead.h"
 #include "runner/recording/view/recording_time.h"
 #include "runner/snapshot/view/stack_lookup.h"
 
 namespace leakgate {
 
-// Where a recording comes from: a file. It gives the visitor all of it, each time it is called.
-using RecordingSource = std::function<Expected<void>(const RecordingVisitor& visitor)>;
 [[nodiscard]] RecordingSource RecordingFile(const std::filesystem::path& path);
 
 // What is to be shown of a recording.

@@ -35,7 +35,7 @@ class Replay {
       for (const RecordedEvent& event : events) Use(event);
       return Expected<void>();
     };
-    return view_.source()(visitor);
+    return ReadAhead(view_.source(), visitor);
   }
 
   // For BlockLives only.

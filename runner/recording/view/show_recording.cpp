@@ -177,8 +177,8 @@ class Overview {
     // Unless one sum is asked for: what the others are made of.
     if (!options_.weigh) {
       const RecordedCounts& all = view_.tally().all();
-      if (all.Outstanding().blocks != 0) text += Table(By::kSite, Weigh::kOutstanding, kTopOfTables);
-      if (all.temporary.blocks != 0) text += Table(By::kSite, Weigh::kTemporary, kTopOfTables);
+      if (all.Outstanding().blocks != 0) text += Others(Weigh::kOutstanding);
+      if (all.temporary.blocks != 0) text += Others(Weigh::kTemporary);
     }
     if (view_.stacks().HasComponents()) text += Table(By::kComponent, first, kTopOfTables);
     // A table of one group tells nothing, and is left out.
@@ -191,6 +191,13 @@ class Overview {
   }
 
  private:
+  // The call sites by another sum, unless the first table has all of them.
+  std::string Others(Weigh weigh) {
+    const std::size_t first = options_.top.value_or(kTopOfOverview);
+    const bool has_all = GroupsOf(view_, By::kSite, weigh).size() <= first;
+    return has_all ? "" : Table(By::kSite, weigh, kTopOfTables);
+  }
+
   std::string Table(By by, Weigh weigh, std::size_t top) {
     const bool has_all = !HasAllCounts(by) || weigh == options_.WeighOf(view_);
     const std::size_t most = by == By::kLifetime ? LifetimeDecades::kDecades : top;
