@@ -26,12 +26,15 @@ struct Unit {
   std::string_view name;
   double factor;
 };
-constexpr std::array kByteUnits = {
-    Unit{"KiB", 1024.0},          Unit{"MiB", 1024.0 * 1024},
-    Unit{"GiB", 1024.0 * 1024 * 1024}, Unit{"K", 1024.0},
-    Unit{"M", 1024.0 * 1024},     Unit{"G", 1024.0 * 1024 * 1024},
-    Unit{"B", 1},                 Unit{"", 1}};
-constexpr std::array kTimeUnits = {Unit{"ns", 1},     Unit{"us", 1e3},    Unit{"ms", 1e6},
+constexpr std::array kByteUnits = {Unit{"KiB", 1024.0},
+                                   Unit{"MiB", 1024.0 * 1024},
+                                   Unit{"GiB", 1024.0 * 1024 * 1024},
+                                   Unit{"K", 1024.0},
+                                   Unit{"M", 1024.0 * 1024},
+                                   Unit{"G", 1024.0 * 1024 * 1024},
+                                   Unit{"B", 1},
+                                   Unit{"", 1}};
+constexpr std::array kTimeUnits = {Unit{"ns", 1},     Unit{"us", 1e3},   Unit{"ms", 1e6},
                                    Unit{"min", 60e9}, Unit{"h", 3600e9}, Unit{"s", 1e9},
                                    Unit{"", 1e9}};
 
@@ -70,20 +73,21 @@ std::optional<NumberRange> ReadRange(std::string_view text, std::span<const Unit
   return range;
 }
 
-Choices<By> RecordingGroupings() {
-  return {"WHAT", "group", "{}", AllWordsOf<By>()};
-}
+Choices<By> RecordingGroupings() { return {"WHAT", "group", "{}", AllWordsOf<By>()}; }
 
 Choices<Weigh> Weights() { return {"SUM", "sum", "{}", AllWordsOf<Weigh>()}; }
 
-Choices<RecordingFormat> FormatsOfRecordings() { return {"FORMAT", "format", "{}", RecordingFormats()}; }
+Choices<RecordingFormat> FormatsOfRecordings() {
+  return {"FORMAT", "format", "{}", RecordingFormats()};
+}
 
 template <typename Target>
 void AddWeigh(Target& weigh, OptionList& options) {
-  options.AddChoice("--weigh", Weights(), weigh,
-                    "The sum that groups are ordered by, and that trees and profiles have: peak "
-                    "(what was live when most was; default), outstanding (allocated and not "
-                    "freed), total, or temporary (freed by its thread before that allocated again)");
+  options.AddChoice(
+      "--weigh", Weights(), weigh,
+      "The sum that groups are ordered by, and that trees and profiles have: peak "
+      "(what was live when most was; default), outstanding (allocated and not "
+      "freed), total, or temporary (freed by its thread before that allocated again)");
 }
 
 template <typename ReadingCommand>
@@ -151,21 +155,23 @@ Expected<void> CheckShowOptions(const RecordingShowCommand& command) {
   }
   if (!command.at) return {};
   if (options.weigh) {
-    return UsageError("--at shows what was live at one moment, which is all that can be weighed "
-                      "there; leave out --weigh");
+    return UsageError(
+        "--at shows what was live at one moment, which is all that can be weighed "
+        "there; leave out --weigh");
   }
   const bool is_of_blocks = !options.group_by || (options.group_by != By::kFreedBy &&
                                                   AsSnapshotGrouping(*options.group_by));
   if (is_of_blocks) return {};
-  return UsageError(fmt::format("--group-by {} is not of one moment; leave out --at",
-                                Word(*options.group_by)));
+  return UsageError(
+      fmt::format("--group-by {} is not of one moment; leave out --at", Word(*options.group_by)));
 }
 
 // Only a sum that a recording tells of its blocks can be weighed.
 Expected<void> CheckWeigh(const std::optional<Weigh>& weigh, const RecordingReading& reading) {
   if (reading.lifetime_ns.HasAll() || weigh != Weigh::kPeak) return {};
-  return UsageError("--weigh peak: the peak is not told of blocks that are chosen by --lifetime; "
-                    "leave out one of the two");
+  return UsageError(
+      "--weigh peak: the peak is not told of blocks that are chosen by --lifetime; "
+      "leave out one of the two");
 }
 
 using View = std::unique_ptr<RecordingView>;
@@ -177,14 +183,13 @@ Expected<View> Read(const std::filesystem::path& file, const RecordingReading& r
                     std::size_t commits) {
   Expected<StackQuery> stacks = StackQueryOf(reading.stacks);
   if (!stacks) return Unexpected(stacks.error());
-  auto view = std::make_unique<RecordingView>(
-      RecordingQuery{.stacks = *std::move(stacks),
-                     .from = reading.from,
-                     .to = reading.to,
-                     .size_bytes = reading.size_bytes,
-                     .lifetime_ns = reading.lifetime_ns,
-                     .commits = commits},
-      Symbolizer(IsRuntimeModule, reading.stacks.symbols));
+  auto view = std::make_unique<RecordingView>(RecordingQuery{.stacks = *std::move(stacks),
+                                                             .from = reading.from,
+                                                             .to = reading.to,
+                                                             .size_bytes = reading.size_bytes,
+                                                             .lifetime_ns = reading.lifetime_ns,
+                                                             .commits = commits},
+                                              Symbolizer(IsRuntimeModule, reading.stacks.symbols));
   const Expected<void> read = view->Read(RecordingFile(file), file.string());
   if (!read) return Unexpected(read.error());
   return view;
@@ -217,9 +222,8 @@ Expected<std::unique_ptr<SnapshotView>> ReadAt(const std::filesystem::path& file
   if (!source) return Unexpected(source.error());
   Expected<StackQuery> stacks = StackQueryOf(reading.stacks);
   if (!stacks) return Unexpected(stacks.error());
-  auto view =
-      std::make_unique<SnapshotView>(SnapshotQuery{.stacks = *std::move(stacks)},
-                                     Symbolizer(IsRuntimeModule, reading.stacks.symbols));
+  auto view = std::make_unique<SnapshotView>(SnapshotQuery{.stacks = *std::move(stacks)},
+                                             Symbolizer(IsRuntimeModule, reading.stacks.symbols));
   const Expected<void> read = view->Read(*std::move(source), file.string());
   if (!read) return Unexpected(read.error());
   return view;
@@ -229,9 +233,8 @@ Expected<int> ShowAt(const RecordingShowCommand& command) {
   const Expected<std::unique_ptr<SnapshotView>> view =
       ReadAt(command.files.front(), command.reading, *command.at);
   if (!view) return Unexpected(view.error());
-  ShowOptions options{.layout = command.options.layout,
-                      .top = command.options.top,
-                      .depth = command.options.depth};
+  ShowOptions options{
+      .layout = command.options.layout, .top = command.options.top, .depth = command.options.depth};
   if (command.options.group_by) options.group_by = AsSnapshotGrouping(*command.options.group_by);
   if (command.output == OutputForm::kJson) {
     PrintJson(ShowJson(**view, options));
@@ -399,7 +402,8 @@ Expected<void> Complete(RecordingExportCommand& command, const ProgramLine&) {
   if (command.files.size() != 1) {
     return UsageError("no recording, or several; name one: leakgate recording export FILE");
   }
-  if (!command.format) return Unexpected(ParseChoice(FormatsOfRecordings(), "--format", "").error());
+  if (!command.format)
+    return Unexpected(ParseChoice(FormatsOfRecordings(), "--format", "").error());
   if (Expected<void> done = CompleteReading(command.reading); !done) return done;
   if (Expected<void> fits = CheckAt(command.at, command.reading); !fits) return fits;
   if (Expected<void> fits = CheckWeigh(command.weigh, command.reading); !fits) return fits;
@@ -409,8 +413,8 @@ Expected<void> Complete(RecordingExportCommand& command, const ProgramLine&) {
 Expected<int> Execute(const RecordingShowCommand& command) {
   const WithDebugServers servers;
   if (command.at) return ShowAt(command);
-  const Expected<View> view = Read(command.files.front(), command.reading,
-                                   command.options.top.value_or(kMostCommits));
+  const Expected<View> view =
+      Read(command.files.front(), command.reading, command.options.top.value_or(kMostCommits));
   if (!view) return Unexpected(view.error());
   if (command.output == OutputForm::kJson) {
     PrintJson(ShowRecordingJson(**view, command.options));
@@ -446,8 +450,8 @@ Expected<int> Execute(const RecordingExportCommand& command) {
   }
   const Expected<View> view = Read(command.files.front(), command.reading, 0);
   if (!view) return Unexpected(view.error());
-  const Weigh weigh = command.weigh.value_or(
-      (*view)->tally().HasPeak() ? Weigh::kPeak : Weigh::kTotal);
+  const Weigh weigh =
+      command.weigh.value_or((*view)->tally().HasPeak() ? Weigh::kPeak : Weigh::kTotal);
   const Expected<void> written = WriteExport(*place, [&](std::ostream& out) {
     return ExportRecording(**view, *command.format, weigh, out, SurroundingsOfThisProcess());
   });

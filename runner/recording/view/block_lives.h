@@ -19,7 +19,8 @@
 //   void Allocated(RecordedBlock& block)
 //   void IsLive(const RecordedBlock& block)   after Allocated, unless its free was told before
 //   void Freed(RecordedBlock& block, const BlockEnd& end)
-//   void FreeWasTold(const RecordedBlock& block, const BlockEnd& end)   of an overtaken block: Freed
+//   void FreeWasTold(const RecordedBlock& block, const BlockEnd& end)   of an overtaken block:
+//   Freed
 //                                         knew no more than when
 //   void Restored(RecordedBlock& block, const BlockEnd& end)   Freed did not happen after all
 //
@@ -64,8 +65,10 @@ class BlockLives {
   // Takes an event of the kinds kAllocate, kFree and kRestore.
   void Allocate(const RecordedEvent& event) {
     if (event.address == 0) return;
-    if (!overtaken_.empty()) [[unlikely]] ForgetOld(event.time_ns);
-    if (RecordedBlock* const before = live_.Find(event.address)) [[unlikely]] Overtake(*before, event);
+    if (!overtaken_.empty()) [[unlikely]]
+      ForgetOld(event.time_ns);
+    if (RecordedBlock* const before = live_.Find(event.address)) [[unlikely]]
+      Overtake(*before, event);
     RecordedBlock block = Make(event.address, event.size_bytes, event.allocation_kind);
     block.allocated_ns = event.time_ns;
     block.thread = event.thread & 0xFFFF;
@@ -161,7 +164,8 @@ class BlockLives {
 
   Thread& ThreadOf(std::uint32_t thread) {
     thread &= 0xFFFF;
-    if (thread >= threads_.size()) [[unlikely]] threads_.resize(std::size_t{thread} + 1);
+    if (thread >= threads_.size()) [[unlikely]]
+      threads_.resize(std::size_t{thread} + 1);
     return threads_[thread];
   }
 

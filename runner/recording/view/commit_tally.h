@@ -33,18 +33,18 @@ struct Commit {
   std::uint32_t stack = 0;
   std::uint32_t window = 0;
   std::uint32_t thread = 0;
-  std::uint64_t committed_ns = 0;    // since the recording began
-  std::uint64_t decommitted_ns = 0;  // when the last of it was given back; 0: it has not been
-  bool is_inside = false;            // it was committed in the interval
+  std::uint64_t committed_ns = 0;     // since the recording began
+  std::uint64_t decommitted_ns = 0;   // when the last of it was given back; 0: it has not been
+  bool is_inside = false;             // it was committed in the interval
   std::uint64_t impacting_bytes = 0;  // committed in the interval, and still so at its end
 };
 
 // What one stack has committed. Amounts count commits instead of blocks; one that is given back in
 // part counts as long as any of it is committed.
 struct CommitCounts {
-  RecordedSum total;        // committed in the interval
-  RecordedSum outstanding;  // of these, committed still at its end: the impacting size
-  RecordedSum live;         // committed at its end, by whatever commit
+  RecordedSum total;             // committed in the interval
+  RecordedSum outstanding;       // of these, committed still at its end: the impacting size
+  RecordedSum live;              // committed at its end, by whatever commit
   std::uint64_t longest_ns = 0;  // of those that were given back in it
 };
 

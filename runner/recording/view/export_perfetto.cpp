@@ -6,7 +6,8 @@
 //   heap profile      by call stack what the interval has allocated and freed, and a second one of
 //                     the moment when most was live
 //
-// The field numbers are those of protos/perfetto/trace. tests/schemas/perfetto_trace.proto has them.
+// The field numbers are those of protos/perfetto/trace. tests/schemas/perfetto_trace.proto has
+// them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +28,13 @@ namespace trace_field {
 enum { kPacket = 1 };
 }
 namespace packet_field {
-enum { kClockSnapshot = 6, kTimestamp = 8, kSequenceId = 10, kTrackEvent = 11, kSequenceFlags = 13 };
+enum {
+  kClockSnapshot = 6,
+  kTimestamp = 8,
+  kSequenceId = 10,
+  kTrackEvent = 11,
+  kSequenceFlags = 13
+};
 enum { kProfilePacket = 37, kTrackDescriptor = 60 };
 }  // namespace packet_field
 namespace clock_snapshot_field {
@@ -268,8 +275,7 @@ class PerfettoTrace {
     };
 
     ProtobufMessage dump;
-    dump.AddNumber(dump_field::kPid,
-                   static_cast<std::uint64_t>(view_.contents().facts.pid));
+    dump.AddNumber(dump_field::kPid, static_cast<std::uint64_t>(view_.contents().facts.pid));
     dump.AddNumber(dump_field::kFromStartup, 1);
     dump.AddNumber(dump_field::kTimestamp, zero_ns_ + time_ns);
     const EventTally& tally = view_.tally();

@@ -35,7 +35,8 @@ enum class RecordingFormat {
 
 // Tells whether a format has one sum of each stack.
 [[nodiscard]] bool IsProfile(RecordingFormat format);
-// Tells whether a format can have what was live at one moment, and whether it can have nothing else.
+// Tells whether a format can have what was live at one moment, and whether it can have nothing
+// else.
 [[nodiscard]] bool CanBeOfMoment(RecordingFormat format);
 [[nodiscard]] bool MustBeOfMoment(RecordingFormat format);
 

@@ -1,4 +1,5 @@
-// How long blocks lived: a histogram for each stack, fine enough to tell medians by, and one of all.
+// How long blocks lived: a histogram for each stack, fine enough to tell medians by, and one of
+// all.
 #pragma once
 
 #include <array>

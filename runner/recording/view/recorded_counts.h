@@ -48,7 +48,7 @@ struct RecordedCounts {
   RecordedSum temporary;  // of inside_freed: see BlockEnd
   RecordedSum later;      // of Outstanding: freed after the interval, before the recording ended
   RecordedSum at_peak;    // live when most was live in the interval
-  std::uint64_t longest_ns = 0;  // lifetime of inside_freed
+  std::uint64_t longest_ns = 0;             // lifetime of inside_freed
   std::uint32_t first_window = UINT32_MAX;  // the earliest window of those that total counts
   std::uint32_t last_window = 0;
   std::uint32_t peak_version = 0;  // for who counts: the peak that `at_peak` is of
@@ -56,8 +56,7 @@ struct RecordedCounts {
   [[nodiscard]] RecordedSum Outstanding() const { return total - inside_freed; }
   [[nodiscard]] RecordedSum BeforeKept() const { return live - Outstanding(); }
   [[nodiscard]] bool IsEmpty() const {
-    return total.blocks == 0 && before_freed.blocks == 0 && live.blocks == 0 &&
-           at_peak.blocks == 0;
+    return total.blocks == 0 && before_freed.blocks == 0 && live.blocks == 0 && at_peak.blocks == 0;
   }
 };
 

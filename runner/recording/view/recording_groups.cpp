@@ -148,7 +148,7 @@ Groups ByLifetime(RecordingView& view) {
     if (decades[i].blocks == 0) continue;
     RecordingGroup& group = groups.emplace_back();
     const bool is_last = i + 1 == decades.size();
-    group.name = i == 0     ? "below 1 us"
+    group.name = i == 0    ? "below 1 us"
                  : is_last ? fmt::format("{} and more", LifetimeText(limit / 10))
                            : fmt::format("{} to {}", LifetimeText(limit / 10), LifetimeText(limit));
     group.counts.total = decades[i];
@@ -244,9 +244,8 @@ Groups GroupsOf(RecordingView& view, By by, Weigh weigh) {
     return std::tuple(~sum.bytes, ~sum.blocks, ~total.bytes, ~total.blocks,
                       std::string_view(group.name), std::string_view(group.place), group.stack);
   };
-  std::sort(groups.begin(), groups.end(), [&](const RecordingGroup& a, const RecordingGroup& b) {
-    return key(a) < key(b);
-  });
+  std::sort(groups.begin(), groups.end(),
+            [&](const RecordingGroup& a, const RecordingGroup& b) { return key(a) < key(b); });
   return groups;
 }
 

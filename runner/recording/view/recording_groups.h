@@ -29,11 +29,16 @@ enum class RecordingGroupBy {
 template <>
 struct WordTable<RecordingGroupBy> {
   static constexpr std::array kWords = {
-      Named{RecordingGroupBy::kSite, "site"},         Named{RecordingGroupBy::kStack, "stack"},
-      Named{RecordingGroupBy::kModule, "module"},     Named{RecordingGroupBy::kComponent, "component"},
-      Named{RecordingGroupBy::kThread, "thread"},     Named{RecordingGroupBy::kWindow, "window"},
-      Named{RecordingGroupBy::kKind, "kind"},         Named{RecordingGroupBy::kSize, "size"},
-      Named{RecordingGroupBy::kLifetime, "lifetime"}, Named{RecordingGroupBy::kFreedBy, "freed-by"},
+      Named{RecordingGroupBy::kSite, "site"},
+      Named{RecordingGroupBy::kStack, "stack"},
+      Named{RecordingGroupBy::kModule, "module"},
+      Named{RecordingGroupBy::kComponent, "component"},
+      Named{RecordingGroupBy::kThread, "thread"},
+      Named{RecordingGroupBy::kWindow, "window"},
+      Named{RecordingGroupBy::kKind, "kind"},
+      Named{RecordingGroupBy::kSize, "size"},
+      Named{RecordingGroupBy::kLifetime, "lifetime"},
+      Named{RecordingGroupBy::kFreedBy, "freed-by"},
       Named{RecordingGroupBy::kCommit, "commit"},
   };
 };

@@ -73,10 +73,10 @@ std::string OutstandingText(const RecordedCounts& all) {
 
 std::string TemporaryText(const RecordedCounts& all) {
   if (all.total.blocks == 0) return SumText(all.temporary);
-  return fmt::format("{}, {:.1f} % of the blocks: freed before their thread allocated again",
-                     SumText(all.temporary),
-                     100.0 * static_cast<double>(all.temporary.blocks) /
-                         static_cast<double>(all.total.blocks));
+  return fmt::format(
+      "{}, {:.1f} % of the blocks: freed before their thread allocated again",
+      SumText(all.temporary),
+      100.0 * static_cast<double>(all.temporary.blocks) / static_cast<double>(all.total.blocks));
 }
 
 // The four kinds of block that an interval has.
@@ -125,9 +125,7 @@ Json SpanJson(const RecordingView& view, const LossSpan& span) {
 
 }  // namespace
 
-Json SumJson(const RecordedSum& sum) {
-  return {{"bytes", sum.bytes}, {"blocks", sum.blocks}};
-}
+Json SumJson(const RecordedSum& sum) { return {{"bytes", sum.bytes}, {"blocks", sum.blocks}}; }
 
 std::vector<std::string> MissingFrom(const RecordingView& view) {
   std::vector<std::string> lines = view.facts().process.not_recorded;
@@ -167,10 +165,10 @@ std::string RecordingHeading(RecordingView& view, const TextStyle& style) {
   };
   // What depends on events that are missing says so.
   const std::string doubt = IsIncomplete(view) ? " (incomplete)" : "";
-  add("recorded", fmt::format("{}, for {}{}",
-                              UtcText(facts.taken_unix_ns, "{:%Y-%m-%d %H:%M:%S} UTC"),
-                              MomentText(view.length_ns()),
-                              facts.occasion.empty() ? "" : ": " + facts.occasion));
+  add("recorded",
+      fmt::format("{}, for {}{}", UtcText(facts.taken_unix_ns, "{:%Y-%m-%d %H:%M:%S} UTC"),
+                  MomentText(view.length_ns()),
+                  facts.occasion.empty() ? "" : ": " + facts.occasion));
   add("command", fmt::format("{}", fmt::join(facts.command_line, " ")));
   add("machine",
       fmt::format("{}, {}; leakgate {}", facts.host, facts.kernel, facts.leakgate_version));

@@ -119,8 +119,8 @@ class MomentReading {
       }
       ++count_;
       Use(event);
-      is_there_ = moment_.event != 0 ? count_ == moment_.event
-                                     : bound_.is_at && bound_.is_at(event);
+      is_there_ =
+          moment_.event != 0 ? count_ == moment_.event : bound_.is_at && bound_.is_at(event);
       if (is_there_) return Stop();
     }
     return {};

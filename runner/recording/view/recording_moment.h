@@ -1,5 +1,5 @@
-// A moment of a recording as a snapshot: what was live then. So all that can be done with a snapshot
-// can be done with it: showing, comparing, exporting, writing into a file of its own.
+// A moment of a recording as a snapshot: what was live then. So all that can be done with a
+// snapshot can be done with it: showing, comparing, exporting, writing into a file of its own.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 namespace leakgate {
 
 struct RecordingMoment {
-  RecordingTime time{};    // not kPeak
+  RecordingTime time{};     // not kPeak
   std::uint64_t event = 0;  // if not 0, the moment is after this event instead, counted from 1
-  std::string occasion{};  // what is said of the moment: "the peak"
+  std::string occasion{};   // what is said of the moment: "the peak"
   NumberRange size_bytes{};
   NumberRange age_ns{};  // how long blocks had lived then
 };
 
-// Returns the snapshot of `moment`. A call of it returns a usage error if there is no such moment in
-// the recording, which is called `name`.
+// Returns the snapshot of `moment`. A call of it returns a usage error if there is no such moment
+// in the recording, which is called `name`.
 [[nodiscard]] SnapshotSource SnapshotAt(RecordingSource recording, std::string name,
                                         RecordingMoment moment);
 

@@ -24,7 +24,7 @@ std::optional<std::uint64_t> ReadTime(std::string_view text) {
     std::string_view name;
     double ns;
   };
-  constexpr std::array kUnits = {Unit{"ns", 1},     Unit{"us", 1e3},    Unit{"ms", 1e6},
+  constexpr std::array kUnits = {Unit{"ns", 1},     Unit{"us", 1e3},   Unit{"ms", 1e6},
                                  Unit{"min", 60e9}, Unit{"h", 3600e9}, Unit{"s", 1e9},
                                  Unit{"", 1e9}};
   constexpr double kMostNs = 1e18;
@@ -168,12 +168,13 @@ Expected<void> MomentFinder::Check(const std::string& option, const RecordingTim
   } else if (!names.empty()) {
     constexpr std::size_t kMostShown = 5;
     const std::size_t shown = std::min(kMostShown, names.size());
-    std::vector<std::string> some(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown));
+    std::vector<std::string> some(names.begin(),
+                                  names.begin() + static_cast<std::ptrdiff_t>(shown));
     hint = fmt::format("it has {}{}", Printable(fmt::format("{}", fmt::join(some, ", "))),
                        names.size() > shown ? ", ..." : "");
   }
-  return UsageError(fmt::format("{}: no such {} in {}; {}", what, NounOf(time.kind), contents_.file,
-                                hint));
+  return UsageError(
+      fmt::format("{}: no such {} in {}; {}", what, NounOf(time.kind), contents_.file, hint));
 }
 
 }  // namespace leakgate

@@ -58,9 +58,7 @@ class GroupTable {
     return by_ == By::kCommit ? 61 : HasAllCounts(by_) ? (HasTimes() ? 93 : 73) : kAmountColumns;
   }
   // Only groups of stacks have lifetimes.
-  bool HasTimes() const {
-    return HasStacks(by_) || by_ == By::kModule || by_ == By::kComponent;
-  }
+  bool HasTimes() const { return HasStacks(by_) || by_ == By::kModule || by_ == By::kComponent; }
 
   std::string Title(std::size_t shown, std::size_t count) const {
     std::string title(TitleOf(by_));
@@ -94,11 +92,11 @@ class GroupTable {
     if (!HasAllCounts(by_)) {
       return AmountColumns(counts.total.amount(), all_.total.amount().bytes);
     }
-    std::string text = fmt::format(
-        "  {:>11} {:>11} {:>11} {:>11} {:>11} {:>6.1f}",
-        view_.tally().HasPeak() ? Bytes(counts.at_peak) : "-", Bytes(counts.Outstanding()),
-        Bytes(counts.total), counts.total.blocks, counts.temporary.blocks,
-        ShareOf(SumOf(counts, weigh_), SumOf(all_, weigh_), weigh_));
+    std::string text = fmt::format("  {:>11} {:>11} {:>11} {:>11} {:>11} {:>6.1f}",
+                                   view_.tally().HasPeak() ? Bytes(counts.at_peak) : "-",
+                                   Bytes(counts.Outstanding()), Bytes(counts.total),
+                                   counts.total.blocks, counts.temporary.blocks,
+                                   ShareOf(SumOf(counts, weigh_), SumOf(all_, weigh_), weigh_));
     if (!HasTimes()) return text;
     const bool is_known = counts.inside_freed.blocks != 0 && counts.longest_ns != 0;
     return text + fmt::format(" {:>9} {:>9}", time(median_ns, is_known && median_ns != 0),
@@ -147,17 +145,17 @@ std::string CommitsText(RecordingView& view, std::size_t top, const TextStyle& s
   for (std::size_t i = 0; i < std::min(top, commits.size()); ++i) {
     const Commit& commit = commits[i];
     const std::optional<FrameId> site = view.frames().CallSiteOf(commit.stack);
-    std::string name = site ? NameOfFrame(view.frames().Get(*site)) : NameWithoutFrames(commit.stack);
+    std::string name =
+        site ? NameOfFrame(view.frames().Get(*site)) : NameWithoutFrames(commit.stack);
     if (site) {
       const std::string place = PlaceOfFrame(view.frames().Get(*site));
       if (!place.empty()) name += "  " + RelativePath(place, style.base_directory);
     }
-    text += fmt::format("  {:>11} {:>11} {:>11} {:>11}  {:<13}  {}\n",
-                        FormatBytes(AmountOf(commit.bytes, 0).bytes),
-                        FormatBytes(AmountOf(commit.impacting_bytes, 0).bytes),
-                        MomentText(commit.committed_ns),
-                        commit.decommitted_ns == 0 ? "-" : MomentText(commit.decommitted_ns),
-                        Word(commit.kind), Printable(name));
+    text += fmt::format(
+        "  {:>11} {:>11} {:>11} {:>11}  {:<13}  {}\n", FormatBytes(AmountOf(commit.bytes, 0).bytes),
+        FormatBytes(AmountOf(commit.impacting_bytes, 0).bytes), MomentText(commit.committed_ns),
+        commit.decommitted_ns == 0 ? "-" : MomentText(commit.decommitted_ns), Word(commit.kind),
+        Printable(name));
   }
   return text;
 }

@@ -15,9 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kTop = 20;
 
-std::string SignedBytes(std::int64_t bytes) {
-  return (bytes > 0 ? "+" : "") + FormatBytes(bytes);
-}
+std::string SignedBytes(std::int64_t bytes) { return (bytes > 0 ? "+" : "") + FormatBytes(bytes); }
 
 // The sites of a comparison in the order in which they are shown.
 struct Parts {
@@ -44,8 +42,7 @@ Parts PartsOf(const RecordingDiff& diff, Weigh weigh) {
 
 class DiffWriter {
  public:
-  DiffWriter(const RecordingDiff& diff, const RecordingDiffOptions& options,
-             const TextStyle& style)
+  DiffWriter(const RecordingDiff& diff, const RecordingDiffOptions& options, const TextStyle& style)
       : diff_(diff), weigh_(options.weigh), top_(options.top.value_or(kTop)), style_(style) {}
 
   std::string Text() const {
@@ -69,9 +66,9 @@ class DiffWriter {
 
  private:
   std::string Side(const char* key, const RecordingDiff::Side& side) const {
-    const std::string name = fmt::format(
-        "{}  ({}, PID {}, {}{})", side.file, side.facts.image, side.facts.pid,
-        MomentText(side.length_ns), side.is_incomplete ? ", incomplete" : "");
+    const std::string name =
+        fmt::format("{}  ({}, PID {}, {}{})", side.file, side.facts.image, side.facts.pid,
+                    MomentText(side.length_ns), side.is_incomplete ? ", incomplete" : "");
     return fmt::format("{} {}\n", Paint(key, Emphasis::kHeading, style_.colour),
                        Printable(WithRelativePaths(name, style_.base_directory)));
   }

@@ -66,8 +66,7 @@ Json CommitsJson(RecordingView& view, std::optional<std::size_t> depth) {
          {"impacting_bytes", commit.impacting_bytes},
          {"kind", Word(commit.kind)},
          {"commit_ns", commit.committed_ns},
-         {"decommit_ns",
-          commit.decommitted_ns == 0 ? Json(nullptr) : Json(commit.decommitted_ns)},
+         {"decommit_ns", commit.decommitted_ns == 0 ? Json(nullptr) : Json(commit.decommitted_ns)},
          {"window", NameOfWindow(view.contents(), commit.window)},
          {"thread", NameOfThread(view.contents(), commit.thread)},
          {"stack", StackJson(view.frames(), commit.stack, depth)}});

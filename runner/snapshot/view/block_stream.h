@@ -32,8 +32,8 @@ struct SnapshotContents {
   std::vector<SnapshotFrees> frees;  // by stack; only where stacks of frees were recorded
 };
 
-// Where a snapshot comes from: a file, or a moment of a recording. It gives the visitor all that the
-// snapshot has, each time it is called.
+// Where a snapshot comes from: a file, or a moment of a recording. It gives the visitor all that
+// the snapshot has, each time it is called.
 using SnapshotSource = std::function<Expected<void>(const SnapshotVisitor& visitor)>;
 
 // Reads `source`, which is called `name`, into `contents`, and passes the blocks to `use`, as

@@ -19,7 +19,8 @@ constexpr unsigned kPageBytes = 4096;
 
 void HeaptrackWriter::Begin() {
   out_ << fmt::format("v {:x} {:x}\n", kHeaptrackVersion, kFileVersion);
-  out_ << fmt::format("X {}\n", Printable(fmt::format("{}", fmt::join(contents_.facts.command_line, " "))));
+  out_ << fmt::format("X {}\n",
+                      Printable(fmt::format("{}", fmt::join(contents_.facts.command_line, " "))));
   out_ << fmt::format("I {:x} 0\n", kPageBytes);
 }
 

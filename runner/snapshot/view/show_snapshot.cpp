@@ -59,7 +59,8 @@ class GroupTable {
     }
     text += "\n";
     if (HasWindows(by_)) {
-      text += Indented(Printable(WindowsText(view_.contents(), group.first_window, group.last_window)), style_);
+      text += Indented(
+          Printable(WindowsText(view_.contents(), group.first_window, group.last_window)), style_);
     }
     const bool shows_stack = by_ == GroupBy::kStack || (by_ == GroupBy::kFreedBy && depth);
     if (shows_stack) {
@@ -155,9 +156,10 @@ std::string ShowText(SnapshotView& view, const ShowOptions& options, const TextS
            SymbolProblems(view, style);
   }
   if (view.tally().total().blocks == 0) {
-    text = !view.stacks().IsFiltered() ? "\nNothing is live.\n"
-                                  : "\nNothing matches. A pattern is a glob of the whole name: "
-                                    "write '*Pool*' for what has Pool in it.\n";
+    text = !view.stacks().IsFiltered()
+               ? "\nNothing is live.\n"
+               : "\nNothing matches. A pattern is a glob of the whole name: "
+                 "write '*Pool*' for what has Pool in it.\n";
   } else if (options.layout == SnapshotLayout::kTree) {
     const CallTree tree(view.frames(), AmountsByStack(view.tally()));
     text = CallTreeText(view.frames(), tree, {.top = options.top, .depth = options.depth}, style);

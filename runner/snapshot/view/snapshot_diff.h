@@ -42,7 +42,7 @@ struct SnapshotDiff {
 };
 
 struct DiffQuery {
-  std::vector<std::string> filters{};            // as those of StackQuery
+  std::vector<std::string> filters{};  // as those of StackQuery
   std::vector<std::string> without{};
   std::vector<std::filesystem::path> symbols{};  // directories of files by build-id
 };

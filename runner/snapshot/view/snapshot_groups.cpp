@@ -252,8 +252,7 @@ std::vector<SnapshotGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
 
 }  // namespace
 
-std::string WindowsText(const SnapshotContents& contents, std::uint32_t first,
-                        std::uint32_t last) {
+std::string WindowsText(const SnapshotContents& contents, std::uint32_t first, std::uint32_t last) {
   const std::string earliest = NameOfWindow(contents, first);
   if (first == last) return "in " + earliest;
   return fmt::format("in several windows, from {} to {}", earliest, NameOfWindow(contents, last));

@@ -39,7 +39,7 @@ std::string MomentText(const SnapshotContents& contents) {
     case SnapshotMoment::kEnded:
       return "the process had ended";
     case SnapshotMoment::kStopped:
-      return "the process was stopped: all blocks are of one moment";
+      return "all blocks are of one moment";
     case SnapshotMoment::kRunning:
       break;
   }
@@ -156,9 +156,8 @@ std::string SnapshotHeading(SnapshotView& view, const TextStyle& style) {
   add("mapped", MappedText(contents));
   add("stacks", StacksText(facts));
   if (view.stacks().IsFiltered()) {
-    add("shown", fmt::format("{} {}",
-                             ExactAmount(view.tally().total()),
-                             FilterText(view.stacks().query())));
+    add("shown",
+        fmt::format("{} {}", ExactAmount(view.tally().total()), FilterText(view.stacks().query())));
   }
   for (const std::string& line : MissingFrom(contents)) {
     text += "  " + Paint("MISSING", Emphasis::kBad, style.colour) +

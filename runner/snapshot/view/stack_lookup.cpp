@@ -20,8 +20,8 @@ std::string FilterText(const StackQuery& query) {
     text = fmt::format("that match {}", fmt::join(query.filters, " and "));
   }
   if (query.without.empty()) return text;
-  return text + fmt::format("{}without {}", text.empty() ? "" : ", ",
-                            fmt::join(query.without, " or "));
+  return text +
+         fmt::format("{}without {}", text.empty() ? "" : ", ", fmt::join(query.without, " or "));
 }
 
 StackLookup::StackLookup(const SnapshotContents& contents, StackQuery query, Symbolizer symbolizer)
@@ -82,9 +82,9 @@ std::size_t StackGrouping::GroupOf(std::uint32_t stack) {
   if (by_ == StackGroupBy::kStack) key = stack;
   const auto [known, is_new] = by_key_.try_emplace(key, groups_.size());
   if (is_new) {
-    groups_.push_back({.name = site ? NameOfFrame(stacks_.frames().Get(*site))
-                                    : NameWithoutFrames(stack),
-                       .place = site ? PlaceOfFrame(stacks_.frames().Get(*site)) : ""});
+    groups_.push_back(
+        {.name = site ? NameOfFrame(stacks_.frames().Get(*site)) : NameWithoutFrames(stack),
+         .place = site ? PlaceOfFrame(stacks_.frames().Get(*site)) : ""});
   }
   return known->second;
 }

@@ -70,7 +70,7 @@ enum class StackGroupBy { kSite, kStack, kModule, kComponent };
 class StackGrouping {
  public:
   struct Group {
-    std::string name{};  // not made printable
+    std::string name{};   // not made printable
     std::string place{};  // "src/net/pool.cc:88"; empty if there is none
   };
 
@@ -85,8 +85,8 @@ class StackGrouping {
 
   StackLookup& stacks_;
   StackGroupBy by_;
-  std::map<std::uint64_t, std::size_t> by_key_;     // of sites and stacks
-  std::map<std::string, std::size_t> by_text_;      // of the others
+  std::map<std::uint64_t, std::size_t> by_key_;  // of sites and stacks
+  std::map<std::string, std::size_t> by_text_;   // of the others
   std::vector<Group> groups_;
 };
 

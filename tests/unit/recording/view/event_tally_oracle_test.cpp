@@ -86,7 +86,8 @@ class Model {
     for (std::size_t n = 0; n < blocks.size(); ++n) {
       TrueBlock& block = blocks_[blocks[n]];
       block.ended = block.freed == kNever ? kNever : std::max(block.freed, block.allocated);
-      if (n + 1 < blocks.size()) block.ended = std::min(block.ended, blocks_[blocks[n + 1]].allocated);
+      if (n + 1 < blocks.size())
+        block.ended = std::min(block.ended, blocks_[blocks[n + 1]].allocated);
       if (block.ended != kNever) block.ended_ns = events_[block.ended].event.time_ns;
     }
   }

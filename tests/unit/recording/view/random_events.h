@@ -1,4 +1,5 @@
-// Random events of a program of several threads, for tests, with what really happened to each block.
+// Random events of a program of several threads, for tests, with what really happened to each
+// block.
 //
 // Threads allocate, free what they or others have allocated, and reallocate in vain. An address is
 // used again at once. Afterwards events of different threads that are close in time are told in
@@ -81,8 +82,8 @@ class RandomEvents {
   }
 
   void Window() {
-    RecordedEvent event = NewEvent(in_window_ ? RecordedKind::kWindowEnds
-                                              : RecordedKind::kWindowBegins);
+    RecordedEvent event =
+        NewEvent(in_window_ ? RecordedKind::kWindowEnds : RecordedKind::kWindowBegins);
     if (!in_window_) window_ = ++windows_;
     event.window = window_;
     event.thread = 1;
@@ -157,8 +158,8 @@ class RandomEvents {
     }
   }
   bool IsVain(std::size_t i) const {
-    const bool is_begin = i + 1 < events_.size() &&
-                          events_[i + 1].event.kind == RecordedKind::kRestore;
+    const bool is_begin =
+        i + 1 < events_.size() && events_[i + 1].event.kind == RecordedKind::kRestore;
     return is_begin || events_[i].event.kind == RecordedKind::kRestore;
   }
   // Windows and marks stay where they are, so that the truth of intervals is plain.
