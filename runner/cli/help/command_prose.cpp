@@ -329,8 +329,7 @@ const std::vector<CommandProse>& AllProse() {
        .examples = {{"Who made the peak of one test",
                      "leakgate recording show run.recording --test Http.KeepAlive --at peak"},
                     {"What an interval left",
-                     "leakgate recording show run.recording --from mark:loaded --to 2.5s "
-                     "--weigh outstanding"}}},
+                     "leakgate recording show run.recording --from 1s --weigh outstanding"}}},
       {.name = "recording diff",
        .summary = "Compare two recordings by call site",
        .usages = {"leakgate recording diff BEFORE AFTER [OPTIONS]"},
@@ -342,8 +341,7 @@ const std::vector<CommandProse>& AllProse() {
        .usages = {"leakgate recording export FILE --format FORMAT [-o FILE] [OPTIONS]"},
        .exit_lead = "0; 2 for a bad command line, a moment that the recording does not have, or a "
                     "file that is no recording",
-       .examples = {{"", "leakgate recording export run.recording --format perfetto -o "
-                         "run.perfetto-trace"}}},
+       .examples = {{"", "leakgate recording export run.recording --format perfetto -o out.pftrace"}}},
       {.name = "framework",
        .summary = "Show what is counted as the test framework's own memory",
        .usages = {"leakgate framework"},

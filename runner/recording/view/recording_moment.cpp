@@ -151,6 +151,8 @@ class MomentReading {
   void SetFacts() {
     SnapshotFacts& facts = contents_.facts;
     begin_ns_ = facts.taken_ns;
+    // So all moments of a recording are known to be of one process.
+    if (facts.tracing_begin_ns == 0) facts.tracing_begin_ns = begin_ns_;
     facts.taken_ns += now_ns_;
     facts.taken_unix_ns += now_ns_;
     facts.moment = SnapshotMoment::kStopped;
