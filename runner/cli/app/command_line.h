@@ -16,6 +16,7 @@
 #include "runner/cli/commands/history.h"
 #include "runner/cli/commands/merge.h"
 #include "runner/cli/commands/record.h"
+#include "runner/cli/commands/recording.h"
 #include "runner/cli/commands/run.h"
 #include "runner/cli/commands/session.h"
 #include "runner/cli/commands/snapshot.h"
@@ -33,7 +34,8 @@ using Command = std::variant<
     ExplainCommand, MergeCommand, HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand,
     SessionStartCommand, SessionExecCommand, SessionUpdateCommand, SessionQueryCommand,
     SessionListCommand, SessionStopCommand, SnapshotTakeCommand, SnapshotPeriodicCommand,
-    SnapshotConfigCommand, SnapshotShowCommand, SnapshotDiffCommand, SnapshotExportCommand>;
+    SnapshotConfigCommand, SnapshotShowCommand, SnapshotDiffCommand, SnapshotExportCommand,
+    RecordingShowCommand, RecordingDiffCommand, RecordingExportCommand>;
 
 struct CommandDefinition {
   std::string name;    // "budget check"

@@ -96,7 +96,7 @@ Expected<SnapshotDiff> DiffBlocks(SnapshotReader first_file, SnapshotReader seco
 
   Symbolizer symbolizer(IsRuntimeModule, query.symbols);
   StackFrames frames(contents, symbolizer);
-  StackFilters filters(query.filters, frames);
+  StackFilters filters(query.filters, query.without, frames);
   SiteChanges sites(Lines::kTellApart);
   for (std::uint32_t stack = 0; stack < changes.size(); ++stack) {
     if (changes[stack] == SnapshotChange{} || !filters.Match(stack)) continue;
@@ -137,9 +137,9 @@ void AddSites(SnapshotView& view, Amount SnapshotChange::*which, SiteChanges& si
 
 // Compares snapshots of two processes, by call site.
 Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query) {
-  SnapshotView first({.filters = query.filters, .budgets = {}},
+  SnapshotView first({.stacks = {.filters = query.filters, .without = query.without}},
                      Symbolizer(IsRuntimeModule, query.symbols));
-  SnapshotView second({.filters = query.filters, .budgets = {}},
+  SnapshotView second({.stacks = {.filters = query.filters, .without = query.without}},
                       Symbolizer(IsRuntimeModule, query.symbols));
   if (Expected<void> read = first.Read(diff.files[0]); !read) return Unexpected(read.error());
   if (Expected<void> read = second.Read(diff.files[1]); !read) return Unexpected(read.error());

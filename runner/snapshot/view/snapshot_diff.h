@@ -42,8 +42,9 @@ struct SnapshotDiff {
 };
 
 struct DiffQuery {
-  std::vector<std::string> filters;            // as those of SnapshotQuery
-  std::vector<std::filesystem::path> symbols;  // directories of files by build-id
+  std::vector<std::string> filters{};  // as those of StackQuery
+  std::vector<std::string> without{};
+  std::vector<std::filesystem::path> symbols{};  // directories of files by build-id
 };
 
 // Returns a usage error if both are of one process and the second was taken before the first.

@@ -7,11 +7,13 @@
 #include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "runner/base/word_table.h"
 #include "runner/region/amount.h"
 #include "runner/region/region_words.h"
 #include "runner/result/words.h"
+#include "runner/snapshot/view/heading_text.h"
 #include "runner/snapshot/view/show_snapshot.h"
 
 namespace leakgate {
@@ -23,22 +25,8 @@ std::chrono::nanoseconds Between(std::uint64_t begin_ns, std::uint64_t end_ns) {
   return std::chrono::nanoseconds(end_ns > begin_ns ? end_ns - begin_ns : 0);
 }
 
-std::string TimeText(std::uint64_t unix_ns, const char* format) {
-  const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
-  std::tm utc{};
-  if (::gmtime_r(&seconds, &utc) == nullptr) return "at an unknown time";
-  return fmt::format(fmt::runtime(format), utc);
-}
-
-std::string ExactAmount(std::int64_t bytes, std::int64_t blocks) {
-  const std::string human = FormatBytes(bytes);
-  const std::string exact = fmt::format("{} B", bytes);
-  return fmt::format("{}{} in {}", human, human == exact ? "" : fmt::format(" ({})", exact),
-                     FormatCount(blocks, "block"));
-}
-
 std::string TakenText(const SnapshotFacts& facts) {
-  std::string text = TimeText(facts.taken_unix_ns, "{:%Y-%m-%d %H:%M:%S} UTC");
+  std::string text = UtcText(facts.taken_unix_ns, "{:%Y-%m-%d %H:%M:%S} UTC");
   if (facts.tracing_begin_ns != 0) {
     text += fmt::format(", {} after tracing began",
                         FormatDuration(Between(facts.tracing_begin_ns, facts.taken_ns)));
@@ -51,7 +39,7 @@ std::string MomentText(const SnapshotContents& contents) {
     case SnapshotMoment::kEnded:
       return "the process had ended";
     case SnapshotMoment::kStopped:
-      return "the process was stopped: all blocks are of one moment";
+      return "all blocks are of one moment";
     case SnapshotMoment::kRunning:
       break;
   }
@@ -113,17 +101,36 @@ Json AmountJson(const Amount& amount) {
 
 }  // namespace
 
+std::string UtcText(std::uint64_t unix_ns, const char* format) {
+  const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
+  std::tm utc{};
+  if (::gmtime_r(&seconds, &utc) == nullptr) return "at an unknown time";
+  return fmt::format(fmt::runtime(format), utc);
+}
+
+std::string ExactAmount(Amount amount) {
+  const std::string human = FormatBytes(amount.bytes);
+  const std::string exact = fmt::format("{} B", amount.bytes);
+  return fmt::format("{}{} in {}", human, human == exact ? "" : fmt::format(" ({})", exact),
+                     FormatCount(amount.blocks, "block"));
+}
+
+std::vector<std::string> DropsText(const SnapshotClosing& closing) {
+  std::vector<std::string> lines;
+  for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
+    if (closing.drops[i] == 0) continue;
+    lines.push_back(fmt::format("{} events could not be recorded ({})", closing.drops[i],
+                                Word(static_cast<DropReason>(i))));
+  }
+  return lines;
+}
+
 std::vector<std::string> MissingFrom(const SnapshotContents& contents) {
   std::vector<std::string> lines = contents.facts.not_recorded;
   if (contents.closing.agent_state != AgentState::kTracing) {
     lines.emplace_back("the agent did not trace the process");
   }
-  for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
-    const std::uint64_t drops = contents.closing.drops[i];
-    if (drops == 0) continue;
-    lines.push_back(fmt::format("{} events could not be recorded ({})", drops,
-                                Word(static_cast<DropReason>(i))));
-  }
+  for (std::string& line : DropsText(contents.closing)) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -144,15 +151,13 @@ std::string SnapshotHeading(SnapshotView& view, const TextStyle& style) {
       fmt::format("{}, {}; leakgate {}", facts.host, facts.kernel, facts.leakgate_version));
   add("state", MomentText(contents));
   if (closing.current_window != 0) add("window", NameOfWindow(contents, closing.current_window));
-  add("live", ExactAmount(static_cast<std::int64_t>(closing.bytes),
-                          static_cast<std::int64_t>(closing.blocks)));
+  add("live", ExactAmount(AmountOf(closing.bytes, closing.blocks)));
   add("allocated", SinceBeginText(closing.since_begin));
   add("mapped", MappedText(contents));
   add("stacks", StacksText(facts));
-  if (!view.filters().empty()) {
-    add("shown", fmt::format("{} that match {}",
-                             ExactAmount(view.tally().total().bytes, view.tally().total().blocks),
-                             fmt::join(view.filters(), " and ")));
+  if (view.stacks().IsFiltered()) {
+    add("shown",
+        fmt::format("{} {}", ExactAmount(view.tally().total()), FilterText(view.stacks().query())));
   }
   for (const std::string& line : MissingFrom(contents)) {
     text += "  " + Paint("MISSING", Emphasis::kBad, style.colour) +
@@ -173,7 +178,7 @@ Json SnapshotFactsJson(SnapshotView& view) {
       {"generation", facts.generation},
       {"command_line", facts.command_line},
       {"occasion", facts.occasion},
-      {"taken", TimeText(facts.taken_unix_ns, "{:%Y-%m-%dT%H:%M:%SZ}")},
+      {"taken", UtcText(facts.taken_unix_ns, "{:%Y-%m-%dT%H:%M:%SZ}")},
       {"seconds_since_begin",
        std::chrono::duration<double>(Between(facts.tracing_begin_ns, facts.taken_ns)).count()},
       {"state", WordIn(kMoments, facts.moment)},

@@ -32,7 +32,7 @@ TEST(SnapshotOptionsTest, AgesAreToldByEarlierSnapshots) {
   const Expected<Command> command = ParseCommandLine(
       {"snapshot", "show", "a", "--group-by", "age", "--since", "b", "--since=ring"});
   ASSERT_TRUE(command) << command.error().message;
-  EXPECT_THAT(std::get<SnapshotShowCommand>(*command).reading.since, ElementsAre("b", "ring"));
+  EXPECT_THAT(std::get<SnapshotShowCommand>(*command).since, ElementsAre("b", "ring"));
   EXPECT_TRUE(ParseCommandLine({"snapshot", "show", "a", "--since", "b"}));  // the overview has it
   for (const char* const other : {"--group-by=site", "--view=tree"}) {
     EXPECT_EQ(ErrorOf({"snapshot", "show", "a", "--since", "b", other}),
