@@ -1,0 +1,228 @@
+#include "plugin/agent/linux/object_search.h"
+
+#include <elf.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstring>
+#include <span>
+
+#include "plugin/agent/arch/processor.h"
+#include "plugin/agent/linux/memory_maps.h"
+#include "plugin/agent/linux/syscall.h"
+
+#include LEAKGATE_ARCH(memory)
+
+namespace leakgate::agent {
+namespace {
+
+// Addresses where modules begin, in a ring: 0 for none. A module that is not there any more does no
+// harm.
+constexpr std::uint32_t kMostBegins = 512;
+constinit std::atomic<std::uint64_t> g_begins[kMostBegins] = {};
+constinit std::atomic<std::uint32_t> g_next_begin{0};
+
+// Mappings in which there is no module, such as code that the program makes itself: the first page
+// and how many there are, in one word, so that no two writers make a range of two.
+constexpr std::uint32_t kMostGaps = 32;
+constexpr std::uint32_t kCountBits = 28;
+constinit std::atomic<std::uint64_t> g_gaps[kMostGaps] = {};
+constinit std::atomic<std::uint32_t> g_next_gap{0};
+constinit std::atomic<std::uint32_t> g_gap_generation{0};
+
+constinit std::atomic<bool> g_may_read_maps{true};
+
+std::uint64_t PageOf(std::uint64_t address) { return address & ~(kPageBytes - 1); }
+
+bool CanRead(std::uint64_t begin, std::uint64_t bytes) {
+  if (bytes < sizeof(std::uint64_t) || begin + bytes < begin) return false;
+  const std::uint64_t last = begin + bytes - sizeof(std::uint64_t);
+  return IsReadable(begin) && (PageOf(last) == PageOf(begin) || IsReadable(last));
+}
+
+std::span<const Elf64_Phdr> ReadSegments(std::uint64_t begin) {
+  if (!CanRead(begin, sizeof(Elf64_Ehdr))) return {};
+  Elf64_Ehdr header;
+  std::memcpy(&header, reinterpret_cast<const void*>(begin), sizeof(header));
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phoff > kPageBytes ||
+      header.e_phoff % alignof(Elf64_Phdr) != 0) {
+    return {};
+  }
+  const std::uint64_t at = begin + header.e_phoff;
+  if (!CanRead(at, header.e_phnum * sizeof(Elf64_Phdr))) return {};
+  return {reinterpret_cast<const Elf64_Phdr*>(at), header.e_phnum};
+}
+
+bool FindBias(std::span<const Elf64_Phdr> segments, std::uint64_t begin, std::uint64_t& bias) {
+  for (const Elf64_Phdr& segment : segments) {
+    if (segment.p_type != PT_LOAD || PageOf(segment.p_offset) != 0) continue;
+    bias = begin - PageOf(segment.p_vaddr);
+    return true;
+  }
+  return false;
+}
+
+// Returns nullptr if no segment that is loaded has the address.
+const Elf64_Phdr* SegmentOf(std::span<const Elf64_Phdr> segments, std::uint64_t bias,
+                            std::uint64_t address) {
+  for (const Elf64_Phdr& segment : segments) {
+    const std::uint64_t begin = PageOf(bias + segment.p_vaddr);
+    const std::uint64_t end = PageOf(bias + segment.p_vaddr + segment.p_memsz + kPageBytes - 1);
+    if (segment.p_type == PT_LOAD && address >= begin && address < end) return &segment;
+  }
+  return nullptr;
+}
+
+// Whatever is said of the module's frames is read within the segment that has their header.
+bool AreFramesReadable(std::span<const Elf64_Phdr> segments, std::uint64_t bias,
+                       std::uint64_t header) {
+  const Elf64_Phdr* const segment = SegmentOf(segments, bias, header);
+  return segment != nullptr && CanRead(bias + segment->p_vaddr, segment->p_memsz) &&
+         IsReadable(header);
+}
+
+// Reads the module whose first mapping begins at `begin`. Returns false if there is none that has
+// `address`.
+bool ReadObject(std::uint64_t begin, std::uint64_t address, LoadedObject& object) {
+  const std::span<const Elf64_Phdr> segments = ReadSegments(begin);
+  std::uint64_t bias = 0;
+  if (!FindBias(segments, begin, bias) || SegmentOf(segments, bias, address) == nullptr) {
+    return false;
+  }
+  object = {.begin = begin, .bias = bias};
+  for (const Elf64_Phdr& segment : segments) {
+    const std::uint64_t at = bias + segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && at + segment.p_memsz > object.end) {
+      object.end = at + segment.p_memsz;
+    }
+    if (segment.p_type == PT_DYNAMIC) object.dynamic = reinterpret_cast<const Elf64_Dyn*>(at);
+    if (segment.p_type == PT_GNU_EH_FRAME && AreFramesReadable(segments, bias, at)) {
+      object.frame_header = reinterpret_cast<const std::uint8_t*>(at);
+    }
+  }
+  return true;
+}
+
+void RememberBegin(std::uint64_t begin) {
+  for (const std::atomic<std::uint64_t>& known : g_begins) {
+    if (known.load(std::memory_order_relaxed) == begin) return;
+  }
+  const std::uint32_t at = g_next_begin.fetch_add(1, std::memory_order_relaxed) % kMostBegins;
+  g_begins[at].store(begin, std::memory_order_relaxed);
+}
+
+// Returns 0 if there is none.
+std::uint64_t NearestBegin(std::uint64_t address) {
+  std::uint64_t nearest = 0;
+  for (const std::atomic<std::uint64_t>& known : g_begins) {
+    const std::uint64_t begin = known.load(std::memory_order_relaxed);
+    if (begin <= address && begin > nearest) nearest = begin;
+  }
+  return nearest;
+}
+
+bool IsInGap(std::uint64_t address) {
+  for (const std::atomic<std::uint64_t>& known : g_gaps) {
+    const std::uint64_t gap = known.load(std::memory_order_relaxed);
+    const std::uint64_t count = gap & ((1ULL << kCountBits) - 1);
+    if (address / kPageBytes - (gap >> kCountBits) < count) return true;
+  }
+  return false;
+}
+
+// `generation` was the present one before the list was read.
+void RememberGap(const MemoryMapping& mapping, std::uint32_t generation) {
+  const std::uint64_t first = mapping.begin / kPageBytes;
+  const std::uint64_t count = (mapping.end - mapping.begin) / kPageBytes;
+  if (first >> (64 - kCountBits) != 0 || count >> kCountBits != 0) return;
+  const std::uint32_t at = g_next_gap.fetch_add(1, std::memory_order_relaxed) % kMostGaps;
+  std::uint64_t gap = first << kCountBits | count;
+  g_gaps[at].store(gap, std::memory_order_seq_cst);
+  // Whoever forgets the gaps just now may have done so before this one was stored.
+  if (g_gap_generation.load(std::memory_order_seq_cst) == generation) return;
+  g_gaps[at].compare_exchange_strong(gap, 0, std::memory_order_relaxed);
+}
+
+// The places in the list where a module may begin: the last few that have been read.
+class Candidates {
+ public:
+  void Add(std::uint64_t begin) { begins_[count_++ % kMost] = begin; }
+
+  // Looks from the nearest outwards: files that are mapped as data may lie within a module.
+  bool Find(std::uint64_t address, LoadedObject& object) const {
+    for (std::uint32_t i = 0; i < kMost && i < count_; ++i) {
+      if (ReadObject(begins_[(count_ - 1 - i) % kMost], address, object)) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::uint32_t kMost = 8;
+  std::uint64_t begins_[kMost] = {};
+  std::uint32_t count_ = 0;
+};
+
+// Of a longer line the path's end is cut off: that there is one is all that matters.
+constexpr std::size_t kLineBytes = 128;
+constexpr std::size_t kReadBytes = 1024;
+
+bool MayBegin(const MemoryMapping& mapping) {
+  return mapping.offset == 0 && mapping.path != nullptr && (mapping.protection & PROT_READ) != 0;
+}
+
+bool SearchMaps(std::uint64_t address, LoadedObject& object) {
+  const std::uint32_t generation = g_gap_generation.load(std::memory_order_seq_cst);
+  char line[kLineBytes];
+  char read[kReadBytes];
+  MapsReader maps(line, read);
+  Candidates candidates;
+  for (MemoryMapping mapping; maps.Next(mapping);) {
+    if (mapping.begin > address) return false;
+    if (MayBegin(mapping)) candidates.Add(mapping.begin);
+    if (address >= mapping.end) continue;
+    if (!candidates.Find(address, object)) {
+      RememberGap(mapping, generation);
+      return false;
+    }
+    RememberBegin(object.begin);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool SearchObject(std::uint64_t address, LoadedObject& object) {
+  const std::uint64_t nearest = NearestBegin(address);
+  if (nearest != 0 && ReadObject(nearest, address, object)) return true;
+  if (IsInGap(address) || !IsReadable(address & ~(sizeof(std::uint64_t) - 1))) return false;
+  return g_may_read_maps.load(std::memory_order_relaxed) && SearchMaps(address, object);
+}
+
+void RememberObjects() {
+  char line[kLineBytes];
+  char read[kReadBytes];
+  MapsReader maps(line, read);
+  std::uint64_t begin = 0;
+  for (MemoryMapping mapping; maps.Next(mapping);) {
+    if (MayBegin(mapping)) begin = mapping.begin;
+    const bool is_code = mapping.path != nullptr && (mapping.protection & PROT_EXEC) != 0;
+    if (!is_code || begin == 0) continue;
+    RememberBegin(begin);
+    begin = 0;
+  }
+}
+
+void RememberObjectsForGood() {
+  if (!g_may_read_maps.load(std::memory_order_relaxed)) return;
+  RememberObjects();
+  g_may_read_maps.store(false, std::memory_order_relaxed);
+}
+
+void ForgetGaps() {
+  g_gap_generation.fetch_add(1, std::memory_order_seq_cst);
+  for (std::atomic<std::uint64_t>& gap : g_gaps) gap.store(0, std::memory_order_seq_cst);
+}
+
+}  // namespace leakgate::agent
