@@ -22,4 +22,6 @@ TEST(Clean, JoinsThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(Clean, Throws) { EXPECT_THROW(throw std::runtime_error(std::string(100, 'x')), std::runtime_error); }
+TEST(Clean, Throws) {
+  EXPECT_THROW(throw std::runtime_error(std::string(100, 'x')), std::runtime_error);
+}

@@ -1,5 +1,5 @@
-// One test that leaks among others that do not, for tests/package/try, which knows the lines by their
-// comments.
+// One test that leaks among others that do not, for tests/package/try, which knows the lines by
+// their comments.
 #include <gtest/gtest.h>
 
 #include <string>

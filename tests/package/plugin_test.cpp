@@ -1,4 +1,5 @@
-// Loads a library that leaks, after the program has begun, while other threads load and unload another.
+// Loads a library that leaks, after the program has begun, while other threads load and unload
+// another.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

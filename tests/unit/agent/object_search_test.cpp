@@ -66,7 +66,9 @@ const ScratchFolder& Libraries() {
   return folder;
 }
 
+// As the agent does where the program opens one.
 void* Open(const char* name) {
+  agent::ForgetGaps();
   void* const opened = dlopen((Libraries().path() / (std::string(name) + ".so")).c_str(), RTLD_NOW);
   EXPECT_NE(opened, nullptr);
   return opened;
@@ -169,6 +171,8 @@ TEST(ObjectSearchTest, FindsAModuleWhereNoneWasBefore) {
 
 // With no descriptor left, the list of mappings cannot be opened.
 TEST(ObjectSearchTest, RemembersModulesForWhenTheListCannotBeHad) {
+  // They take the places that other tests' libraries had.
+  void* const others[] = {Open("one"), Open("two"), Open("four")};
   void* const opened = Open("three");
   const std::uint64_t function = AddressOf(dlsym(opened, "one"));
   const std::string told = Told(function);
@@ -187,6 +191,7 @@ TEST(ObjectSearchTest, RemembersModulesForWhenTheListCannotBeHad) {
   EXPECT_EQ(unknown, "");
   EXPECT_EQ(remembered, told);
   dlclose(opened);
+  for (void* const other : others) dlclose(other);
 }
 
 // From now on, whoever opens a file is killed.

@@ -1,5 +1,6 @@
-// What the static libraries of Debian 12 take from glibc 2.32 and later, for a runner that is linked
-// with an older one (glibc_of_sysroot.cmake). Part of the runner in packages, and of nothing else.
+// What the static libraries of Debian 12 take from glibc 2.32 and later, for a runner that is
+// linked with an older one (LeakgateOlderGlibc.cmake). Part of the runner in packages, and of
+// nothing else.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -82,8 +83,9 @@ static int Visit(struct dl_phdr_info* module, size_t size, void* given) {
     end = at + segment->p_memsz;
   }
   if (end == 0 || frame_header == 0) return 0;
-  *search->answer = (struct dl_find_object){
-      .dlfo_map_start = (void*)begin, .dlfo_map_end = (void*)end, .dlfo_eh_frame = (void*)frame_header};
+  *search->answer = (struct dl_find_object){.dlfo_map_start = (void*)begin,
+                                            .dlfo_map_end = (void*)end,
+                                            .dlfo_eh_frame = (void*)frame_header};
   return 1;
 }
 
