@@ -39,7 +39,7 @@ std::string Text(pid_t pid) { return std::to_string(pid); }
 
 class RunSnapshotsTest : public testing::Test {
  protected:
-  std::string File(const std::string& name) const { return directory_.File(name); }
+  std::string File(const std::string& name) const { return directory_.File(name + ".snapshot"); }
   std::string pid() const { return Text(program_.pid()); }
 
   const TemporaryDirectory directory_;

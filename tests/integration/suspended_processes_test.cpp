@@ -251,7 +251,8 @@ TEST_F(SuspendedProcessesTest, AreRefusedWhileADebuggerHoldsThem) {
   EXPECT_EQ(LinesOf(refused.standard_error),
             std::vector<std::string>{"leakgate: a debugger (PID " + std::to_string(::getpid()) +
                                      ") traces PID " + std::to_string(program.pid()) +
-                                     " already; end it, then try again"});
+                                     " already; end it, or if it is the launcher, have it detach "
+                                     "(PTRACE_DETACH with SIGSTOP), then try again"});
   EXPECT_EQ(StateOf(program.pid()), 't');
 }
 

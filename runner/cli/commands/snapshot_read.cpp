@@ -27,14 +27,18 @@ TextStyle StyleOfStandardOutput() {
 
 void PrintJson(const nlohmann::ordered_json& json) { Print(stdout, ConsoleJson(json, 2)); }
 
-Expected<void> CheckSymbols(const SnapshotReading& reading) {
+// Returns the directories as absolute paths, which is what modules are known by.
+Expected<std::vector<std::filesystem::path>> SymbolsOf(const SnapshotReading& reading) {
+  std::vector<std::filesystem::path> directories;
   for (const std::filesystem::path& directory : reading.symbols) {
     std::error_code error;
-    if (std::filesystem::is_directory(directory, error)) continue;
-    return UsageError(
-        fmt::format("--symbols {}: no such directory; correct the path", directory.string()));
+    if (!std::filesystem::is_directory(directory, error)) {
+      return UsageError(
+          fmt::format("--symbols {}: no such directory; correct the path", directory.string()));
+    }
+    directories.push_back(std::filesystem::absolute(directory));
   }
-  return {};
+  return directories;
 }
 
 Expected<SnapshotQuery> QueryOf(const SnapshotReading& reading) {
@@ -50,11 +54,10 @@ Expected<std::unique_ptr<SnapshotView>> Read(const std::filesystem::path& file,
                                              const SnapshotReading& reading) {
   Expected<SnapshotQuery> query = QueryOf(reading);
   if (!query) return Unexpected(query.error());
-  if (const Expected<void> checked = CheckSymbols(reading); !checked) {
-    return Unexpected(checked.error());
-  }
+  Expected<std::vector<std::filesystem::path>> symbols = SymbolsOf(reading);
+  if (!symbols) return Unexpected(symbols.error());
   auto view = std::make_unique<SnapshotView>(*std::move(query),
-                                             Symbolizer(IsRuntimeModule, reading.symbols));
+                                             Symbolizer(IsRuntimeModule, *std::move(symbols)));
   const Expected<void> read = view->Read(file);
   if (!read) return Unexpected(read.error());
   return view;
@@ -239,12 +242,11 @@ Expected<int> Execute(const SnapshotShowCommand& command) {
 
 Expected<int> Execute(const SnapshotDiffCommand& command) {
   const WithDebugServers servers;
-  if (const Expected<void> checked = CheckSymbols(command.reading); !checked) {
-    return Unexpected(checked.error());
-  }
+  Expected<std::vector<std::filesystem::path>> symbols = SymbolsOf(command.reading);
+  if (!symbols) return Unexpected(symbols.error());
   const Expected<SnapshotDiff> diff =
       DiffSnapshots(command.files[0], command.files[1],
-                    {.filters = command.reading.filters, .symbols = command.reading.symbols});
+                    {.filters = command.reading.filters, .symbols = *std::move(symbols)});
   if (!diff) return Unexpected(diff.error());
   if (command.output == OutputForm::kJson) {
     PrintJson(DiffJson(*diff, command.top));
