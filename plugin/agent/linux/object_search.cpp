@@ -2,8 +2,10 @@
 
 #include <elf.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <span>
 
@@ -30,7 +32,8 @@ constinit std::atomic<std::uint64_t> g_gaps[kMostGaps] = {};
 constinit std::atomic<std::uint32_t> g_next_gap{0};
 constinit std::atomic<std::uint32_t> g_gap_generation{0};
 
-constinit std::atomic<bool> g_may_read_maps{true};
+// Whether any system call may be made: not by a process that may have forbidden itself some.
+constinit std::atomic<bool> g_may_call_all{true};
 
 std::uint64_t PageOf(std::uint64_t address) { return address & ~(kPageBytes - 1); }
 
@@ -40,18 +43,41 @@ bool CanRead(std::uint64_t begin, std::uint64_t bytes) {
   return IsReadable(begin) && (PageOf(last) == PageOf(begin) || IsReadable(last));
 }
 
-std::span<const Elf64_Phdr> ReadSegments(std::uint64_t begin) {
-  if (!CanRead(begin, sizeof(Elf64_Ehdr))) return {};
-  Elf64_Ehdr header;
-  std::memcpy(&header, reinterpret_cast<const void*>(begin), sizeof(header));
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phoff > kPageBytes ||
-      header.e_phoff % alignof(Elf64_Phdr) != 0) {
-    return {};
+// Copies memory of this process, which another thread may unmap meanwhile. The kernel copies it,
+// and fails where there is none: a module that is looked at need not be the one that has the
+// address.
+bool Copy(std::uint64_t from, void* to, std::size_t bytes) {
+  if (g_may_call_all.load(std::memory_order_relaxed)) {
+    const iovec local{to, bytes};
+    const iovec remote{reinterpret_cast<void*>(from), bytes};
+    const long copied =
+        RawSyscall(SYS_process_vm_readv, CurrentPid(), Word(&local), 1, Word(&remote), 1, 0);
+    if (!IsError(copied) || copied == -EFAULT) return copied == static_cast<long>(bytes);
   }
-  const std::uint64_t at = begin + header.e_phoff;
-  if (!CanRead(at, header.e_phnum * sizeof(Elf64_Phdr))) return {};
-  return {reinterpret_cast<const Elf64_Phdr*>(at), header.e_phnum};
+  if (!CanRead(from, bytes)) return false;
+  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  return true;
+}
+
+// A module's segments, copied. Modules have a dozen.
+struct Segments {
+  static constexpr std::uint32_t kMost = 32;
+
+  std::span<const Elf64_Phdr> all() const { return {copied, count}; }
+
+  Elf64_Phdr copied[kMost];
+  std::uint32_t count = 0;
+};
+
+bool ReadSegments(std::uint64_t begin, Segments& segments) {
+  Elf64_Ehdr header;
+  if (!Copy(begin, &header, sizeof(header)) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr) ||
+      header.e_phnum == 0 || header.e_phoff > kPageBytes) {
+    return false;
+  }
+  segments.count = header.e_phnum < Segments::kMost ? header.e_phnum : Segments::kMost;
+  return Copy(begin + header.e_phoff, segments.copied, segments.count * sizeof(Elf64_Phdr));
 }
 
 bool FindBias(std::span<const Elf64_Phdr> segments, std::uint64_t begin, std::uint64_t& bias) {
@@ -82,14 +108,17 @@ bool AreFramesReadable(std::span<const Elf64_Phdr> segments, std::uint64_t bias,
          IsReadable(header);
 }
 
-// Reads the module whose first mapping begins at `begin`. Returns false if there is none that has
-// `address`.
-bool ReadObject(std::uint64_t begin, std::uint64_t address, LoadedObject& object) {
-  const std::span<const Elf64_Phdr> segments = ReadSegments(begin);
+enum class Found { kNoModule, kAnotherModule, kModule };
+
+// Reads the module whose first mapping begins at `begin`, if that has `address`.
+Found ReadObject(std::uint64_t begin, std::uint64_t address, LoadedObject& object) {
+  Segments copied;
   std::uint64_t bias = 0;
-  if (!FindBias(segments, begin, bias) || SegmentOf(segments, bias, address) == nullptr) {
-    return false;
+  if (!ReadSegments(begin, copied) || !FindBias(copied.all(), begin, bias)) {
+    return Found::kNoModule;
   }
+  const std::span<const Elf64_Phdr> segments = copied.all();
+  if (SegmentOf(segments, bias, address) == nullptr) return Found::kAnotherModule;
   object = {.begin = begin, .bias = bias};
   for (const Elf64_Phdr& segment : segments) {
     const std::uint64_t at = bias + segment.p_vaddr;
@@ -101,7 +130,7 @@ bool ReadObject(std::uint64_t begin, std::uint64_t address, LoadedObject& object
       object.frame_header = reinterpret_cast<const std::uint8_t*>(at);
     }
   }
-  return true;
+  return Found::kModule;
 }
 
 void RememberBegin(std::uint64_t begin) {
@@ -112,14 +141,37 @@ void RememberBegin(std::uint64_t begin) {
   g_begins[at].store(begin, std::memory_order_relaxed);
 }
 
-// Returns 0 if there is none.
-std::uint64_t NearestBegin(std::uint64_t address) {
-  std::uint64_t nearest = 0;
-  for (const std::atomic<std::uint64_t>& known : g_begins) {
+// Returns the nearest that is not behind `address`; nullptr if there is none.
+std::atomic<std::uint64_t>* NearestBegin(std::uint64_t address) {
+  std::atomic<std::uint64_t>* nearest = nullptr;
+  std::uint64_t nearest_begin = 0;
+  for (std::atomic<std::uint64_t>& known : g_begins) {
     const std::uint64_t begin = known.load(std::memory_order_relaxed);
-    if (begin <= address && begin > nearest) nearest = begin;
+    if (begin > address || begin <= nearest_begin) continue;
+    nearest = &known;
+    nearest_begin = begin;
   }
   return nearest;
+}
+
+// Looks from the nearest outwards, as in Candidates. Where a module has gone, it is forgotten: it
+// may have stood in the middle of another one.
+bool SearchBegins(std::uint64_t address, LoadedObject& object) {
+  constexpr int kMost = 8;
+  std::uint64_t limit = address;
+  for (int i = 0; i < kMost; ++i) {
+    std::atomic<std::uint64_t>* const nearest = NearestBegin(limit);
+    if (nearest == nullptr) return false;
+    std::uint64_t begin = nearest->load(std::memory_order_relaxed);
+    if (begin == 0 || begin > limit) continue;  // written anew just now
+    const Found found = ReadObject(begin, address, object);
+    if (found == Found::kModule) return true;
+    limit = begin - 1;
+    if (found == Found::kNoModule) {
+      nearest->compare_exchange_strong(begin, 0, std::memory_order_relaxed);
+    }
+  }
+  return false;
 }
 
 bool IsInGap(std::uint64_t address) {
@@ -152,7 +204,8 @@ class Candidates {
   // Looks from the nearest outwards: files that are mapped as data may lie within a module.
   bool Find(std::uint64_t address, LoadedObject& object) const {
     for (std::uint32_t i = 0; i < kMost && i < count_; ++i) {
-      if (ReadObject(begins_[(count_ - 1 - i) % kMost], address, object)) return true;
+      const std::uint64_t begin = begins_[(count_ - 1 - i) % kMost];
+      if (ReadObject(begin, address, object) == Found::kModule) return true;
     }
     return false;
   }
@@ -194,10 +247,9 @@ bool SearchMaps(std::uint64_t address, LoadedObject& object) {
 }  // namespace
 
 bool SearchObject(std::uint64_t address, LoadedObject& object) {
-  const std::uint64_t nearest = NearestBegin(address);
-  if (nearest != 0 && ReadObject(nearest, address, object)) return true;
+  if (SearchBegins(address, object)) return true;
   if (IsInGap(address) || !IsReadable(address & ~(sizeof(std::uint64_t) - 1))) return false;
-  return g_may_read_maps.load(std::memory_order_relaxed) && SearchMaps(address, object);
+  return g_may_call_all.load(std::memory_order_relaxed) && SearchMaps(address, object);
 }
 
 void RememberObjects() {
@@ -215,9 +267,9 @@ void RememberObjects() {
 }
 
 void RememberObjectsForGood() {
-  if (!g_may_read_maps.load(std::memory_order_relaxed)) return;
+  if (!g_may_call_all.load(std::memory_order_relaxed)) return;
   RememberObjects();
-  g_may_read_maps.store(false, std::memory_order_relaxed);
+  g_may_call_all.store(false, std::memory_order_relaxed);
 }
 
 void ForgetGaps() {

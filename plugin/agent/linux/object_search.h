@@ -7,7 +7,7 @@
 //
 // Whatever is said of a module is read from its ELF header each time, so that one which has gone,
 // or another one in its place, is never told of by what was there before. Takes no lock, allocates
-// nothing, and reads nothing without having asked whether it can be read.
+// nothing, and has the kernel read what another thread may unmap meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ namespace leakgate::agent {
 void RememberObjects();
 
 // The same for a process that may be about to forbid itself system calls, on pain of death. The
-// list is not read again.
+// list is not read again, and headers are read without the kernel, having asked it whether they can
+// be.
 void RememberObjectsForGood();
 
 // Forgets which memory was found to be in no module: one may be mapped there next.
