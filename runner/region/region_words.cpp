@@ -44,10 +44,10 @@ Expected<std::uint32_t> ParseStackEvents(std::string_view text) {
     const std::string_view name = text.substr(at, comma - at);
     const std::uint32_t event = FindEvent(name);
     if (event == 0) {
-      return UsageError(
-          fmt::format("invalid stack event '{}': there are alloc, realloc and free, or none of "
-                      "them: none; write for example --stacks alloc,realloc",
-                      name));
+      return UsageError(fmt::format(
+          "invalid stack event '{}': there are alloc, realloc and free, and none for no "
+          "event; write for example --stacks alloc,realloc",
+          name));
     }
     if ((events & event) != 0) {
       return UsageError(

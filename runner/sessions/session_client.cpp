@@ -231,8 +231,8 @@ Expected<FoundProcess> FindProcess(int pid) {
         pid, NamesText(silent)));
   }
   if (!UserOfProcess(pid)) {
-    return UsageError(fmt::format(
-        "there is no process with PID {}, and no session and no run has traced one", pid));
+    return UsageError(
+        fmt::format("no session and no run traces PID {}, and there is no such process", pid));
   }
   return UsageError(fmt::format(
       "no session and no run traces PID {0}; enable it: leakgate snapshot config --pid {0} enable",

@@ -155,6 +155,22 @@ TEST_F(TakeSnapshotsTest, SaysThatNobodyTracesTheProcess) {
               HasSubstr("no session and no run traces PID " + std::to_string(::getpid())));
 }
 
+TEST_F(TakeSnapshotsTest, SaysThatThereIsNoSuchProcess) {
+  const std::string none = std::to_string(1 << 30);  // more than the kernel gives out
+  for (const std::string& command : {std::string("take"), std::string("config")}) {
+    std::vector<std::string> arguments = {"snapshot", command, "--pid", none};
+    if (command == "config") arguments.emplace_back("query");
+    const CommandResult result = Leakgate(arguments);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.standard_error, testing::AnyOf(HasSubstr("there is no such process"),
+                                                      HasSubstr("there is no process with PID")));
+  }
+  const CommandResult twice = Leakgate({"snapshot", "take", "--pid", "1", "--pid", "2"});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.standard_error,
+              HasSubstr("--pid is given 2 times, and takes one value; leave the others out"));
+}
+
 TEST_F(TakeSnapshotsTest, SaysThatAFileCannotBeWritten) {
   const CommandResult file = Take(program_.pid(), "/proc/no/a.snapshot");
   EXPECT_NE(file.exit_code, 0);
