@@ -32,15 +32,18 @@ enum class EventClock : std::uint32_t {
 struct EventControl {
   // Written by the runner before the process gets the region.
   std::uint32_t buffer_bytes;  // a multiple of 4096; 0 if nothing is recorded
-  std::uint32_t buffer_count;
-  std::uint32_t when_full;   // WhenFull
-  std::uint32_t clock;       // EventClock
-  std::uint32_t time_shift;  // a unit of time is 2^time_shift ticks of the clock
+  std::uint32_t clock;         // EventClock
+  std::uint32_t time_shift;    // a unit of time is 2^time_shift ticks of the clock
   std::uint32_t reserved0;
 
-  // Written by the runner at any time.
-  std::atomic<std::uint32_t> is_on;    // 0: events are not recorded now
-  std::atomic<std::uint32_t> drained;  // raised when buffers were given back; a futex
+  // Written by the runner before, and at any time. Where more threads than buffers hold one, the
+  // runner adds some. If there is no room for more, threads wait no longer.
+  std::atomic<std::uint32_t> buffer_count;
+  std::atomic<std::uint32_t> when_full;  // WhenFull
+  // Written by the runner at any time, or by another command of the user's.
+  std::atomic<std::uint32_t> is_stopped;  // 1: the recording is to end, and the program goes on
+  std::atomic<std::uint32_t> is_on;       // 0: events are not recorded now
+  std::atomic<std::uint32_t> drained;     // raised when buffers were given back; a futex
 
   // Written by the agent.
   alignas(64) std::atomic<std::uint32_t> filled;  // raised when a buffer is full; a futex

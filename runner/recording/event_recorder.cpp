@@ -36,15 +36,14 @@ std::uint64_t AddressIn(std::uint64_t word) {
 // What the recorder's thread does: a round drains all buffers up to one moment.
 class EventRecorder::Rounds {
  public:
-  Rounds(const RegionReader& region, std::unique_ptr<EventBuffers> buffers, RecorderSetup setup,
+  Rounds(const RegionReader& region, std::shared_ptr<EventBuffers> buffers, RecorderSetup setup,
          EventMoment begin, RecordingWriter writer)
       : region_(region),
         buffers_(std::move(buffers)),
         setup_(std::move(setup)),
         begin_(begin),
         writer_(std::move(writer)),
-        records_(region, setup_.thread_name, writer_.records()),
-        states_(setup_.request.buffer_count) {}
+        records_(region, setup_.thread_name, writer_.records()) {}
 
   EventBuffers& buffers() { return *buffers_; }
 
@@ -59,17 +58,11 @@ class EventRecorder::Rounds {
     return {};
   }
 
-  void NoteSwitch(RecordedKind kind) {
-    const EventMoment now = EventTimeNow(setup_.unit);
-    writer_.BeginSegment({.begin_time = UnitsSinceBegin(now.units)});
-    writer_.events().Other(0, {.kind = kind});
-    writer_.EndSegment();
-  }
-
   // Once the file cannot be written, events are thrown away, so that no thread waits.
   void Drain() {
     const EventMoment now = EventTimeNow(setup_.unit);
     DrainUpTo(now.units);
+    NoteSwitch(now);
     EndRound(now);
   }
 
@@ -91,10 +84,21 @@ class EventRecorder::Rounds {
   }
 
  private:
+  // Another command may have switched events off, or on again.
+  void NoteSwitch(const EventMoment& now) {
+    const bool is_on = buffers_->IsOn();
+    if (failure_ || std::exchange(was_on_, is_on) == is_on) return;
+    writer_.BeginSegment({.begin_time = UnitsSinceBegin(now.units)});
+    writer_.events().Other(0, {.kind = is_on ? RecordedKind::kContinue : RecordedKind::kPause});
+    writer_.EndSegment();
+    was_paused_ = true;
+  }
+
   // How far a buffer has been read.
   struct BufferState {
-    std::uint64_t time = 0;    // of its last event, in units
-    std::uint32_t window = 0;  // in the file
+    std::uint64_t time = 0;     // of its last event, in units
+    std::uint32_t window = 0;   // in the file
+    std::uint32_t context = 0;  // in the region
   };
 
   std::uint64_t UnitsSinceBegin(std::uint64_t units) const {
@@ -106,8 +110,8 @@ class EventRecorder::Rounds {
   }
 
   void DrainUpTo(std::uint64_t horizon) {
-    buffers_->Drain([&](const EventPiece& piece) {
-      return failure_ ? piece.words.size() : UsePiece(piece, horizon);
+    buffers_->Drain([&](const EventPiece& piece, EventPosition& position) {
+      return failure_ ? piece.words.size() : UsePiece(piece, horizon, position);
     });
   }
 
@@ -119,13 +123,11 @@ class EventRecorder::Rounds {
     buffers_->SetOn(false);
   }
 
-  std::size_t UsePiece(const EventPiece& piece, std::uint64_t horizon) {
-    BufferState& state = states_[piece.buffer];
-    if (piece.is_first) {
-      state = {piece.begin_time, records_.Window(region_.WindowOfContext(piece.context))};
-    }
+  std::size_t UsePiece(const EventPiece& piece, std::uint64_t horizon, EventPosition& position) {
     if (piece.words.empty() && (!piece.is_first || piece.lost_events == 0)) return 0;
     const std::uint32_t thread = records_.Thread(piece.thread);
+    BufferState state{position.time, records_.Window(region_.WindowOfContext(position.context)),
+                      position.context};
     SegmentStart start{
         .thread = thread, .begin_time = UnitsSinceBegin(state.time), .window = state.window};
     const bool tells_of_lost = piece.is_first && piece.lost_events != 0 &&
@@ -139,6 +141,7 @@ class EventRecorder::Rounds {
     writer_.BeginSegment(start);
     const std::size_t used = UseWords(piece.words, horizon, state);
     writer_.EndSegment();
+    position = {state.time, state.context};
     return used;
   }
 
@@ -205,6 +208,7 @@ class EventRecorder::Rounds {
     }
     switch (event) {
       case OtherEvent::kContext:
+        state.context = id;
         state.window = records_.Window(region_.WindowOfContext(id));
         return out.Window(delta, state.window);
       case OtherEvent::kWindowBegins:
@@ -264,6 +268,9 @@ class EventRecorder::Rounds {
 
   std::vector<std::string> Missing(const RecordingClosing& closing) const {
     std::vector<std::string> missing = setup_.process.not_recorded;
+    if (was_paused_) {
+      missing.emplace_back("recording was switched off for a while: what happened then is missing");
+    }
     if (closing.lost_events != 0) {
       missing.push_back(fmt::format(
           "{} events were lost because all buffers were full; use more or larger buffers "
@@ -274,23 +281,22 @@ class EventRecorder::Rounds {
   }
 
   const RegionReader& region_;
-  const std::unique_ptr<EventBuffers> buffers_;
+  const std::shared_ptr<EventBuffers> buffers_;
   const RecorderSetup setup_;
   const EventMoment begin_;
   RecordingWriter writer_;
   RegionRecords records_;
-  std::vector<BufferState> states_;
   std::map<std::uint32_t, std::uint64_t> told_lost_buffers_;  // their begin times, by buffer
   std::uint64_t told_lost_ = 0;
+  bool was_on_ = true;
+  bool was_paused_ = false;
   std::optional<Error> failure_;
 };
 
 Expected<std::unique_ptr<EventRecorder>> EventRecorder::Start(const RegionReader& region,
-                                                              const UniqueFd& fd,
+                                                              std::shared_ptr<EventBuffers> buffers,
                                                               RecorderSetup setup) {
-  Expected<std::unique_ptr<EventBuffers>> buffers = EventBuffers::Attach(fd);
-  if (!buffers) return Unexpected(buffers.error());
-  if (*buffers == nullptr) return InconclusiveError("the process was not prepared for recording");
+  if (buffers == nullptr) return InconclusiveError("the process was not prepared for recording");
   const EventMoment begin = EventTimeNow(setup.unit);
   RecordingFacts facts{.process = setup.process,
                        .buffer_bytes = setup.request.buffer_bytes,
@@ -303,57 +309,45 @@ Expected<std::unique_ptr<EventRecorder>> EventRecorder::Start(const RegionReader
   facts.process.tracing_begin_ns = region.Window(1).begin_time_ns;
   Expected<RecordingWriter> writer = RecordingWriter::Create(setup.path, setup.existing, facts);
   if (!writer) return Unexpected(writer.error());
-  (*buffers)->SetOn(true);
-  auto rounds = std::make_unique<Rounds>(region, *std::move(buffers), std::move(setup), begin,
+  buffers->SetOn(true);
+  std::function<bool()> has_ended = setup.has_ended;
+  auto rounds = std::make_unique<Rounds>(region, std::move(buffers), std::move(setup), begin,
                                          *std::move(writer));
   if (const Expected<void> copied = rounds->CopyLive(); !copied) {
     rounds->buffers().SetOn(false);
     return Unexpected(copied.error());
   }
-  return std::unique_ptr<EventRecorder>(new EventRecorder(std::move(rounds)));
+  return std::unique_ptr<EventRecorder>(new EventRecorder(std::move(rounds), std::move(has_ended)));
 }
 
-EventRecorder::EventRecorder(std::unique_ptr<Rounds> rounds)
-    : rounds_(std::move(rounds)), thread_([this] { Serve(); }) {}
+EventRecorder::EventRecorder(std::unique_ptr<Rounds> rounds, std::function<bool()> has_ended)
+    : rounds_(std::move(rounds)), has_ended_(std::move(has_ended)), thread_([this] { Serve(); }) {}
 
 EventRecorder::~EventRecorder() {
   is_ending_.store(true, std::memory_order_relaxed);
-  rounds_->buffers().SetOn(false);
   rounds_->buffers().Wake();
   if (thread_.joinable()) thread_.join();
 }
 
+bool EventRecorder::IsOver() const {
+  return is_ending_.load(std::memory_order_relaxed) || rounds_->buffers().IsStopAsked() ||
+         (has_ended_ && has_ended_());
+}
+
 void EventRecorder::Serve() {
-  while (!is_ending_.load(std::memory_order_relaxed)) {
-    {
-      const std::lock_guard lock(mutex_);
-      rounds_->Drain();
-    }
+  while (!IsOver()) {
+    rounds_->Drain();
     rounds_->buffers().WaitUntilFilled(kPatience);
   }
-}
-
-void EventRecorder::Pause() {
-  const std::lock_guard lock(mutex_);
-  if (is_paused_.exchange(true)) return;
   rounds_->buffers().SetOn(false);
-  rounds_->Drain();
-  rounds_->NoteSwitch(RecordedKind::kPause);
-}
-
-void EventRecorder::Continue() {
-  const std::lock_guard lock(mutex_);
-  if (!is_paused_.exchange(false)) return;
-  rounds_->NoteSwitch(RecordedKind::kContinue);
-  rounds_->buffers().SetOn(true);
+  closing_ = rounds_->Finish();
 }
 
 Expected<RecordingClosing> EventRecorder::Finish() {
   is_ending_.store(true, std::memory_order_relaxed);
   rounds_->buffers().Wake();
   thread_.join();
-  rounds_->buffers().SetOn(false);
-  return rounds_->Finish();
+  return *std::move(closing_);
 }
 
 }  // namespace leakgate

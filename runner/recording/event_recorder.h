@@ -2,8 +2,8 @@
 // event buffers of the image's region (region/linux/event_buffers.h).
 //
 //   Start      events are on; for an image that runs already, what is live then is in the file
-//   Pause      and Continue, any number of times
-//   Finish     the image has ended, or is recorded no more: the file is complete
+//              (it may be switched off and on by other commands: EventBuffers::SetOn)
+//   the end    the image has ended, or a command asks for it, or Finish does: the file is complete
 //
 // The region is not trusted: each value is checked before it is written, so the file is valid even
 // if the process overwrites its region, though what it says may be wrong then.
@@ -11,8 +11,9 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -34,37 +35,36 @@ struct RecorderSetup {
   AtomicFile::Existing existing = AtomicFile::Existing::kRefused;
   std::string test{};       // if the recording covers one test
   bool has_blocks = false;  // whether anything may be live already
+  // Whether the image has ended; asked on the recorder's thread. May be empty.
+  std::function<bool()> has_ended{};
 };
 
 class EventRecorder {
  public:
-  // `region` must outlive the recorder; `fd` is its descriptor.
-  [[nodiscard]] static Expected<std::unique_ptr<EventRecorder>> Start(const RegionReader& region,
-                                                                      const UniqueFd& fd,
-                                                                      RecorderSetup setup);
+  // `region` must outlive the recorder, and `buffers` are its buffers: recordings of one image that
+  // follow each other share them.
+  [[nodiscard]] static Expected<std::unique_ptr<EventRecorder>> Start(
+      const RegionReader& region, std::shared_ptr<EventBuffers> buffers, RecorderSetup setup);
   ~EventRecorder();
   EventRecorder(const EventRecorder&) = delete;
   EventRecorder& operator=(const EventRecorder&) = delete;
 
-  // Any thread may call these three.
-  void Pause();
-  void Continue();
-  [[nodiscard]] bool IsPaused() const { return is_paused_.load(std::memory_order_relaxed); }
-
-  // Drains what is left and completes the file. Fails if the file could not be written. Call it
-  // once.
+  // Drains what is left and completes the file, unless that has been done. Fails if the file could
+  // not be written. Call it once.
   [[nodiscard]] Expected<RecordingClosing> Finish();
 
  private:
   class Rounds;
 
-  explicit EventRecorder(std::unique_ptr<Rounds> rounds);
+  EventRecorder(std::unique_ptr<Rounds> rounds, std::function<bool()> has_ended);
   void Serve();
 
+  [[nodiscard]] bool IsOver() const;
+
   std::unique_ptr<Rounds> rounds_;
-  std::mutex mutex_;  // held while a round is drained
-  std::atomic<bool> is_paused_{false};
+  const std::function<bool()> has_ended_;
   std::atomic<bool> is_ending_{false};
+  std::optional<Expected<RecordingClosing>> closing_;  // set by the thread at its end
   std::thread thread_;
 };
 

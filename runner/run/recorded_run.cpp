@@ -31,8 +31,11 @@ class RecordedImage {
   static Expected<std::unique_ptr<RecordedImage>> Start(std::unique_ptr<RegionFile> region,
                                                         RecorderSetup setup) {
     std::unique_ptr<RecordedImage> image(new RecordedImage(std::move(region), setup.path));
-    auto recorder = EventRecorder::Start(image->image_.region(), image->image_.region_file().fd(),
-                                         std::move(setup));
+    Expected<std::unique_ptr<EventBuffers>> buffers =
+        EventBuffers::Attach(image->image_.region_file().fd());
+    if (!buffers) return Unexpected(buffers.error());
+    auto recorder =
+        EventRecorder::Start(image->image_.region(), *std::move(buffers), std::move(setup));
     if (!recorder) return Unexpected(recorder.error());
     image->recorder_ = *std::move(recorder);
     return image;
@@ -40,6 +43,7 @@ class RecordedImage {
 
   const TracedImage& traced() const { return image_; }
   const std::filesystem::path& path() const { return path_; }
+  void NoteMovedTo(std::filesystem::path path) { path_ = std::move(path); }
 
   // REQUIRES: the process has ended, or executes another program.
   Expected<RecordingClosing> Finish() {
@@ -58,7 +62,7 @@ class RecordedImage {
         }) {}
 
   TracedImage image_;
-  const std::filesystem::path path_;
+  std::filesystem::path path_;
   RequestedSnapshot snapshots_;
   std::unique_ptr<EventRecorder> recorder_;
   MailboxServer answers_;  // the last member, because it uses the others
@@ -126,18 +130,26 @@ class RecordedRun {
         fmt::format("{}: cannot be traced: {}", CalledName(program_, image), *inspection->refusal));
   }
 
-  // A program that is executed in the place of another is recorded beside it.
-  std::filesystem::path PathOf(std::size_t generation) const {
-    if (generation == 1) return request_.output;
-    std::filesystem::path path = request_.output;
-    path += fmt::format(".exec{}", generation - 1);
-    return path;
+  // The file is for the program that is executed last: those before are scripts and launchers
+  // mostly. Theirs get a number that is not in use.
+  void MoveAside(RecordedImage& image) {
+    std::error_code failure;
+    std::filesystem::path path;
+    do {
+      path = request_.output;
+      path += fmt::format(".before{}", ++moved_aside_);
+    } while (std::filesystem::exists(std::filesystem::symlink_status(path, failure)));
+    std::filesystem::rename(image.path(), path, failure);
+    if (!failure) return image.NoteMovedTo(std::move(path));
+    problems_.push_back(fmt::format("{}: cannot be renamed to {}: {}", image.path().string(),
+                                    path.string(), failure.message()));
   }
 
   // Called on the control server's thread.
   HelloReply OnHello(int pid) {
     if (pid != pid_) return {};
     const std::lock_guard lock(mutex_);
+    if (!images_.empty()) MoveAside(*images_.back());
     Expected<std::unique_ptr<RecordedImage>> image = StartImage(pid);
     if (!image) {
       problems_.push_back(image.error().message);
@@ -149,11 +161,9 @@ class RecordedRun {
 
   Expected<std::unique_ptr<RecordedImage>> StartImage(int pid) const {
     const std::size_t generation = images_.size() + 1;
-    const EventRequest events{.buffer_bytes = request_.buffer_bytes,
-                              .buffer_count = request_.buffer_count,
-                              .when_full = request_.when_full,
-                              .clock = unit_.clock,
-                              .time_shift = unit_.shift};
+    EventRequest events = request_.events;
+    events.clock = unit_.clock;
+    events.time_shift = unit_.shift;
     // A program whose stream of events the user has taken is recorded without its tests.
     const bool has_stream = framework_ != TestFramework::kGoogleTestListener &&
                             RequireFreeStream(request_.arguments, framework_);
@@ -169,7 +179,7 @@ class RecordedRun {
                         .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
                         .unit = unit_,
                         .request = events,
-                        .path = PathOf(generation),
+                        .path = request_.output,
                         .existing = request_.existing};
     return RecordedImage::Start(*std::move(region), std::move(setup));
   }
@@ -217,6 +227,7 @@ class RecordedRun {
   std::mutex mutex_;  // protects the next two while the program runs
   std::vector<std::unique_ptr<RecordedImage>> images_;
   std::vector<std::string> problems_;
+  int moved_aside_ = 0;
   std::string server_failure_;  // read once the server has stopped
   std::shared_ptr<RunServer> command_server_;
 };

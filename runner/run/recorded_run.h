@@ -22,17 +22,10 @@ struct RecordRequest {
   std::vector<std::string> arguments;
   std::filesystem::path output;
   AtomicFile::Existing existing = AtomicFile::Existing::kRefused;
-  std::uint32_t buffer_bytes = 0;
-  std::uint32_t buffer_count = 0;
-  WhenFull when_full = WhenFull::kWait;
+  EventRequest events{};  // without a clock, which is chosen here
   std::uint32_t stack_depth = kDefaultStackDepth;
   std::uint32_t stack_events = kDefaultStackEvents;
   std::filesystem::path agent;  // the agent's library
-};
-
-struct RecordedFile {
-  std::filesystem::path path;
-  RecordingClosing closing;
 };
 
 struct RecordOutcome {

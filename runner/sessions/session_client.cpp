@@ -155,10 +155,14 @@ Expected<SessionStatus> UpdateSession(const std::string& name, const SessionScop
   return StatusFromJson(answer->body);
 }
 
-Expected<std::vector<std::string>> StopSession(const std::string& name) {
+Expected<StoppedSession> StopSession(const std::string& name) {
   const Expected<SocketMessage> answer = AskSession(name, {{"do", "stop"}}, Wait::kMinutes);
   if (!answer) return Unexpected(answer.error());
-  return MemberOr(answer->body, "problems", std::vector<std::string>());
+  StoppedSession stopped;
+  ReadMember(answer->body, "problems", stopped.problems);
+  stopped.recordings = RecordedFilesFromJson(MemberOr(answer->body, "recordings", Json()));
+  ReadMember(answer->body, "unwritten", stopped.unwritten);
+  return stopped;
 }
 
 Expected<FoundProcess> ProcessOfSession(const std::string& name, int pid,

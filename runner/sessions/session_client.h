@@ -61,8 +61,13 @@ class RunHold {
                                                     const SessionScope& add,
                                                     const SessionScope& drop);
 
-// Returns a line for each process that is still traced because it could not be reached.
-[[nodiscard]] Expected<std::vector<std::string>> StopSession(const std::string& name);
+struct StoppedSession {
+  std::vector<std::string> problems;  // a line for each process that is still traced, since it
+                                      // could not be reached
+  std::vector<RecordedFile> recordings;
+  std::vector<std::string> unwritten;  // why others are not complete
+};
+[[nodiscard]] Expected<StoppedSession> StopSession(const std::string& name);
 
 // What this user's sessions and runs answer when all are asked at once. Those that have just ended
 // and other users' are left out; of those that do not answer it has the names.

@@ -31,9 +31,17 @@ long Futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 // The runner writes these before it gives the region away, and nobody else does. All the same they
 // are in memory that the program could overwrite.
 bool IsUsable(const EventControl& control) {
-  return control.buffer_count <= kMaxEventBuffers && control.buffer_bytes % 4096 == 0 &&
-         control.buffer_bytes >= 4096 && control.time_shift < 32 &&
-         std::uint64_t{control.buffer_bytes} * control.buffer_count <= kMaxEventBytes;
+  return control.buffer_bytes % 4096 == 0 && control.buffer_bytes >= 4096 &&
+         control.buffer_bytes <= kMaxEventBytes && control.time_shift < 32;
+}
+
+// Never more than there is memory for, whatever has been written there.
+std::uint32_t BufferCount() {
+  const EventControl& control = Control();
+  const std::uint64_t most = kMaxEventBytes / control.buffer_bytes;
+  const std::uint32_t count = control.buffer_count.load(std::memory_order_acquire);
+  const auto limit = static_cast<std::uint32_t>(most < kMaxEventBuffers ? most : kMaxEventBuffers);
+  return count < limit ? count : limit;
 }
 
 // Returns nullptr if none is free.
@@ -44,8 +52,9 @@ EventBuffer* TakeFree() {
     if (free <= 0) return nullptr;
   } while (!control.free_count.compare_exchange_weak(free, free - 1, std::memory_order_relaxed));
   const std::uint32_t first = control.next_to_try.fetch_add(1, std::memory_order_relaxed);
-  for (std::uint32_t i = 0; i < control.buffer_count; ++i) {
-    EventBuffer& buffer = g_region.event_buffers()[(first + i) % control.buffer_count];
+  const std::uint32_t count = BufferCount();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    EventBuffer& buffer = g_region.event_buffers()[(first + i) % count];
     auto expected = static_cast<std::uint32_t>(EventBufferState::kFree);
     // Acquire pairs with the release by which the runner gives a buffer back.
     if (buffer.state.load(std::memory_order_relaxed) == expected &&
@@ -70,7 +79,7 @@ void WakeRunner() {
 // A quarter of the buffers is full: it is time to drain them.
 bool IsTimeToDrain() {
   const EventControl& control = Control();
-  const auto count = static_cast<std::int32_t>(control.buffer_count);
+  const auto count = static_cast<std::int32_t>(BufferCount());
   return control.free_count.load(std::memory_order_relaxed) <= count - (count + 3) / 4;
 }
 
@@ -108,6 +117,13 @@ bool TryMakeRoom(const EventThread& thread) {
   return HasEventRoom(thread.cursor);
 }
 
+// No handler comes in between, as in TryMakeRoom.
+void GiveFullBuffer(const EventThread& thread) {
+  const std::uint64_t blocked = BlockSignals();
+  if (!HasEventRoom(thread.cursor)) LeaveEventBuffer(thread.cursor);
+  RestoreSignals(blocked);
+}
+
 // Returns when the runner has drained something, or when there is no hope left.
 void WaitForRunner() {
   EventControl& control = Control();
@@ -128,7 +144,8 @@ void WaitForRunner() {
 }
 
 bool MayWait() {
-  return Control().when_full == static_cast<std::uint32_t>(WhenFull::kWait) &&
+  return Control().when_full.load(std::memory_order_relaxed) ==
+             static_cast<std::uint32_t>(WhenFull::kWait) &&
          !g_waits_no_more.load(std::memory_order_relaxed);
 }
 
@@ -183,6 +200,8 @@ bool AreEventsWanted() { return g_are_wanted; }
 void MakeEventRoom(const EventThread& thread) {
   while (!TryMakeRoom(thread)) {
     if (!MayWait()) return;
+    // It may be the last one that the runner could give back to somebody.
+    GiveFullBuffer(thread);
     WaitForRunner();
   }
 }

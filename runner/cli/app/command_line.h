@@ -26,15 +26,16 @@ namespace leakgate {
 
 // A command line comes to one of these. Each command's file declares its options, checks them
 // together, and executes the command.
-using Command =
-    std::variant<RunCommand, AdoptCommand, RecordCommand, DoctorCommand, FrameworkCommand,
-                 PrintCommand, WriteManPagesCommand, BudgetCheckCommand, BudgetInitCommand,
-                 BudgetRatchetCommand, ExplainCommand, MergeCommand, HistoryAddCommand,
-                 HistoryShowCommand, HistoryTrendCommand, SessionStartCommand, SessionExecCommand,
-                 SessionUpdateCommand, SessionQueryCommand, SessionListCommand, SessionStopCommand,
-                 SnapshotTakeCommand, SnapshotPeriodicCommand, SnapshotConfigCommand,
-                 SnapshotShowCommand, SnapshotDiffCommand, SnapshotExportCommand,
-                 RecordingShowCommand, RecordingDiffCommand, RecordingExportCommand>;
+using Command = std::variant<
+    RunCommand, AdoptCommand, RecordCommand, RecordingSwitchCommand<RecordingSwitch::kPause>,
+    RecordingSwitchCommand<RecordingSwitch::kContinue>,
+    RecordingSwitchCommand<RecordingSwitch::kStop>, DoctorCommand, FrameworkCommand, PrintCommand,
+    WriteManPagesCommand, BudgetCheckCommand, BudgetInitCommand, BudgetRatchetCommand,
+    ExplainCommand, MergeCommand, HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand,
+    SessionStartCommand, SessionExecCommand, SessionUpdateCommand, SessionQueryCommand,
+    SessionListCommand, SessionStopCommand, SnapshotTakeCommand, SnapshotPeriodicCommand,
+    SnapshotConfigCommand, SnapshotShowCommand, SnapshotDiffCommand, SnapshotExportCommand,
+    RecordingShowCommand, RecordingDiffCommand, RecordingExportCommand>;
 
 struct CommandDefinition {
   std::string name;    // "budget check"

@@ -2,48 +2,89 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
+
 #include "runner/cli/commands/run.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
+#include "runner/process/process_image.h"
 #include "runner/region/amount.h"
+#include "runner/run/linux/program_watch.h"
+#include "runner/sessions/linux/session_owner.h"
+#include "runner/sessions/session_client.h"
 
 namespace leakgate {
 namespace {
 
-constexpr std::uint32_t kDefaultBufferBytes = 64 * 1024;
-constexpr std::uint32_t kDefaultBuffers = 128;
-constexpr std::uint64_t kPageBytes = 4096;
-
-const Choices<WhenFull> kWhenFull = {
-    "WHAT", "way", "--when-full={}", {{"wait", WhenFull::kWait}, {"lose", WhenFull::kLose}}};
-
-// Reads "64K", "1M" or a number of bytes.
-Expected<std::uint32_t> ParseBufferBytes(const std::string& option, const std::string& text) {
-  std::size_t used = 0;
-  std::uint64_t bytes = 0;
-  try {
-    bytes = std::stoull(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  if (unit == "K" || unit == "KiB") bytes *= 1024;
-  if (unit == "M" || unit == "MiB") bytes *= 1024 * 1024;
-  const bool is_unit = unit.empty() || unit == "K" || unit == "KiB" || unit == "M" || unit == "MiB";
-  if (used == 0 || text.front() == '-' || !is_unit || bytes < kPageBytes ||
-      bytes > kMostBufferBytes) {
-    return UsageError(
-        fmt::format("{} '{}': write a size from 4K to 1M, such as 64K", option, text));
-  }
-  return static_cast<std::uint32_t>((bytes + kPageBytes - 1) / kPageBytes * kPageBytes);
+// Tells of what was executed before the last program, which the user means.
+std::string BeforeText(const std::vector<RecordedFile>& files) {
+  return fmt::format("  {} ran in its process before: see {}*\n",
+                     FormatCount(static_cast<std::int64_t>(files.size()) - 1, "program"),
+                     Printable(files.back().path.string() + ".before"));
 }
 
-Expected<std::uint32_t> ParseBuffers(const std::string& option, const std::string& text) {
-  const Expected<std::uint64_t> count = ParseCount(option, text);
-  if (!count) return Unexpected(count.error());
-  if (*count <= kMaxEventBuffers) return static_cast<std::uint32_t>(*count);
-  return UsageError(fmt::format("{} '{}': write at most {}", option, text, kMaxEventBuffers));
+int ExitCodeOf(const RecordOutcome& outcome) {
+  if (outcome.program.ShellCode() != 0) return outcome.program.ShellCode();
+  return outcome.problems.empty() ? kExitPass : static_cast<int>(ExitCode::kInconclusive);
 }
+
+// A session of its own traces the process, so that it can be attached to, and let go again.
+SessionStart SessionFor(const RecordCommand& command, std::filesystem::path file) {
+  SessionStart start;
+  start.name = fmt::format("record-{}", *command.pid);
+  start.scope.pids = {*command.pid};
+  start.stack_depth = command.request.stack_depth;
+  start.stack_events = command.request.stack_events;
+  start.agent = FindAgent();
+  start.recording = {.file = std::move(file),
+                     .directory = {},
+                     .existing = command.request.existing,
+                     .request = command.request.events};
+  return start;
+}
+
+// Waits until the process ends, the time is over, a signal asks for the end, or another command.
+void AwaitEnd(const RecordCommand& command, const std::string& session) {
+  const BlockedSignals signals;
+  const auto begin = std::chrono::steady_clock::now();
+  const Expected<FoundProcess> process = ProcessOfSession(session, *command.pid);
+  if (!process) return;
+  const auto buffers = EventBuffers::Attach(process->region);
+  const UniqueFd end = WatchEnd(*command.pid);
+  while (true) {
+    const auto signal = signals.Take(std::chrono::milliseconds(50));
+    if (signal && AsksToEnd(signal->si_signo)) return;
+    if (HasEnded(end)) return;
+    if (buffers && *buffers != nullptr && (*buffers)->IsStopAsked()) return;
+    if (command.length && std::chrono::steady_clock::now() - begin >= *command.length) return;
+  }
+}
+
+Expected<int> RecordRunning(const RecordCommand& command) {
+  const std::filesystem::path& output = command.request.output;
+  const Expected<void> fits = AtomicFile::CheckGrowing(output, command.request.existing);
+  if (!fits) return Unexpected(fits.error());
+  std::error_code unknown;
+  const SessionStart start = SessionFor(command, std::filesystem::absolute(output, unknown));
+  if (const Expected<void> started = StartSession(start); !started) {
+    return Unexpected(started.error());
+  }
+  if (!command.is_quiet) {
+    Print(stderr, fmt::format("leakgate: recording PID {} into {}; end it with Ctrl-C\n",
+                              *command.pid, Printable(output.string())));
+  }
+  AwaitEnd(command, start.name);
+  const Expected<StoppedSession> stopped = StopSession(start.name);
+  if (!stopped) return Unexpected(stopped.error());
+  for (const RecordedFile& file : stopped->recordings) {
+    if (!command.is_quiet || !file.closing.missing.empty()) Print(stderr, RecordedText(file));
+  }
+  for (const std::string& problem : stopped->problems) PrintMessage(problem);
+  if (stopped->unwritten.empty()) return kExitPass;
+  return InconclusiveError(stopped->unwritten.front());
+}
+
+}  // namespace
 
 std::string RecordedText(const RecordedFile& file) {
   const RecordingClosing& closing = file.closing;
@@ -62,26 +103,27 @@ std::string RecordedText(const RecordedFile& file) {
   return text + fmt::format("  look at it:  leakgate recording show {}\n", path);
 }
 
-int ExitCodeOf(const RecordOutcome& outcome) {
-  if (outcome.program.ShellCode() != 0) return outcome.program.ShellCode();
-  return outcome.problems.empty() ? kExitPass : static_cast<int>(ExitCode::kInconclusive);
+Expected<std::filesystem::path> MakeRecordingDirectory(const std::filesystem::path& directory) {
+  std::error_code failure;
+  std::filesystem::create_directories(directory, failure);
+  if (failure) {
+    return UsageError(fmt::format("--record {}: cannot make the directory: {}", directory.string(),
+                                  failure.message()));
+  }
+  return std::filesystem::absolute(directory, failure);
 }
-
-}  // namespace
 
 void Declare(RecordCommand& command, OptionList& options) {
   RecordRequest& request = command.request;
   options.Add("-o,--output", FileWord("FILE"), request.output,
               "The file to write, which can be read from the beginning on");
   options.AddFlag("--force", command.replaces, "Replace FILE if it is there already");
-  options.Add("--buffer-size", TextWord("SIZE"), request.buffer_bytes, ParseBufferBytes,
-              "How large one buffer for events is, 4K to 1M. Default: 64K");
-  options.Add("--buffers", TextWord("N"), request.buffer_count, ParseBuffers,
-              fmt::format("How many buffers there are. Default: {}", kDefaultBuffers));
-  options.AddChoice("--when-full", kWhenFull, command.when_full,
-                    "What a thread does when all buffers are full: wait (default: nothing is lost) "
-                    "or lose (the program never waits; what is lost is counted)");
-  AddStacks(command.stack_events, options);
+  options.Add("--pid", TextWord("PID"), command.pid, ParsePid,
+              "Record this process, which runs already, until it ends or Ctrl-C is typed");
+  options.Add("--for", TextWord("TIME"), command.length, ParseDuration,
+              "Of --pid: end the recording after so long: 500ms, 5s, 2min, 1h");
+  DeclareBuffers(command.buffers, options);
+  AddStacks(request.stack_events, options);
   options.Add("--stack-depth", TextWord("FRAMES"), request.stack_depth, ParseStackDepth,
               fmt::format("Record at most so many frames of a stack, 1 to {}. Default: {}",
                           kMaxStackDepth, kDefaultStackDepth));
@@ -89,41 +131,73 @@ void Declare(RecordCommand& command, OptionList& options) {
 }
 
 Expected<void> Complete(RecordCommand& command, const ProgramLine& program) {
-  if (program.empty() || program.front().empty()) {
+  const bool has_program = !program.empty() && !program.front().empty();
+  if (has_program == command.pid.has_value()) {
     return UsageError(
-        "no program to record; write it after two dashes: leakgate record -o FILE -- PROGRAM");
+        "name a program or a process to record: leakgate record -o FILE -- PROGRAM, leakgate "
+        "record -o FILE --pid PID");
   }
   RecordRequest& request = command.request;
-  request.program = program.front();
-  request.arguments.assign(program.begin() + 1, program.end());
   if (request.output.empty()) {
-    return UsageError("no file for the recording; name it: leakgate record -o FILE -- PROGRAM");
+    return UsageError("no file for the recording; name it: leakgate record -o FILE ...");
   }
-  if (request.buffer_bytes == 0) request.buffer_bytes = kDefaultBufferBytes;
-  if (request.buffer_count == 0) request.buffer_count = kDefaultBuffers;
-  if (std::uint64_t{request.buffer_bytes} * request.buffer_count > kMaxEventBytes) {
-    return UsageError(
-        fmt::format("--buffers {} of {} are more than {}; ask for fewer, or smaller "
-                    "ones",
-                    request.buffer_count, FormatBytes(request.buffer_bytes),
-                    FormatBytes(static_cast<std::int64_t>(kMaxEventBytes))));
+  if (command.length && !command.pid) {
+    return UsageError("--for is for --pid; leave it out, or use timeout(1)");
   }
+  if (has_program) {
+    request.program = program.front();
+    request.arguments.assign(program.begin() + 1, program.end());
+  }
+  const Expected<EventRequest> events =
+      BuffersOf(command.buffers, has_program ? WhenFull::kWait : WhenFull::kLose);
+  if (!events) return Unexpected(events.error());
+  request.events = *events;
   request.existing =
       command.replaces ? AtomicFile::Existing::kReplaced : AtomicFile::Existing::kRefused;
-  request.when_full = command.when_full.value_or(WhenFull::kWait);
-  request.stack_events = command.stack_events.value_or(kDefaultStackEvents);
   return {};
 }
 
 Expected<int> Execute(RecordCommand command) {
+  if (command.pid) return RecordRunning(command);
   command.request.agent = FindAgent();
   const Expected<RecordOutcome> outcome = Record(command.request);
   if (!outcome) return Unexpected(outcome.error());
-  for (const RecordedFile& file : outcome->files) {
-    if (!command.is_quiet || !file.closing.missing.empty()) Print(stderr, RecordedText(file));
+  const std::vector<RecordedFile>& files = outcome->files;
+  for (const RecordedFile& file : files) {
+    const bool is_last = &file == &files.back();
+    if ((is_last && !command.is_quiet) || !file.closing.missing.empty()) {
+      Print(stderr, RecordedText(file));
+    }
   }
+  if (files.size() > 1 && !command.is_quiet) Print(stderr, BeforeText(files));
   for (const std::string& problem : outcome->problems) PrintMessage(problem);
   return ExitCodeOf(*outcome);
+}
+
+void DeclareSwitch(std::optional<int>& pid, OptionList& options) {
+  options.Add("--pid", TextWord("PID"), pid, ParsePid, "The process that is recorded");
+}
+
+Expected<void> CompleteSwitch(const std::optional<int>& pid, const ProgramLine&) {
+  if (pid) return {};
+  return UsageError("no process; name it: leakgate recording pause --pid PID");
+}
+
+Expected<int> SwitchRecording(int pid, RecordingSwitch to) {
+  const Expected<FoundProcess> process = FindProcess(pid);
+  if (!process) return Unexpected(process.error());
+  const Expected<std::unique_ptr<EventBuffers>> buffers = EventBuffers::Attach(process->region);
+  if (!buffers) return Unexpected(buffers.error());
+  if (*buffers == nullptr) {
+    return UsageError(fmt::format(
+        "PID {0} is traced, but not recorded; record it: leakgate record -o FILE --pid {0}", pid));
+  }
+  if (to == RecordingSwitch::kStop) {
+    (*buffers)->AskToStop();
+  } else {
+    (*buffers)->SetOn(to == RecordingSwitch::kContinue);
+  }
+  return kExitPass;
 }
 
 }  // namespace leakgate

@@ -9,6 +9,7 @@
 #include "runner/attach/attach.h"
 #include "runner/attach/program_environment.h"
 #include "runner/base/descriptors.h"
+#include "runner/cli/commands/record.h"
 #include "runner/cli/commands/snapshot.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
@@ -201,6 +202,10 @@ void Declare(SessionStartCommand& command, OptionList& options) {
               fmt::format("Record at most so many frames of a stack, 1 to {}. Default: {}",
                           kMaxStackDepth, kDefaultStackDepth));
   AddStacks(command.start.stack_events, options);
+  options.Add("--record", FileWord("DIR"), command.start.recording.directory,
+              "Also record each event of each process, into IMAGE-PID.recording in DIR, which is "
+              "made if it is not there. See leakgate record");
+  DeclareBuffers(command.buffers, options);
 }
 
 void Declare(SessionExecCommand& command, OptionList& options) { AddName(command.name, options); }
@@ -243,6 +248,13 @@ Expected<void> Complete(SessionStartCommand& command, const ProgramLine& program
         "--image '*' is all");
   }
   command.program = program;
+  if (command.start.recording.IsAsked()) {
+    const Expected<EventRequest> buffers = BuffersOf(command.buffers, WhenFull::kLose);
+    if (!buffers) return Unexpected(buffers.error());
+    command.start.recording.request = *buffers;
+  } else if (command.buffers.AreGiven()) {
+    return UsageError("--buffers, --buffer-size and --when-full are for --record DIR; add it");
+  }
   return {};
 }
 
@@ -284,6 +296,12 @@ Expected<int> Execute(const SessionStartCommand& command) {
 
   SessionStart start = command.start;
   start.agent = FindAgent();
+  if (start.recording.IsAsked()) {
+    const Expected<std::filesystem::path> directory =
+        MakeRecordingDirectory(start.recording.directory);
+    if (!directory) return Unexpected(directory.error());
+    start.recording.directory = *directory;
+  }
   const Expected<void> started = StartSession(start);
   if (!started) return Unexpected(started.error());
   const Expected<SessionStatus> status = QuerySession(command.start.name);
@@ -334,12 +352,14 @@ Expected<int> Execute(const SessionStopCommand& command) {
   }
   const Expected<void> taken = TakeAll(command);
   if (!taken) return Unexpected(taken.error());
-  const Expected<std::vector<std::string>> problems = StopSession(command.name);
-  if (!problems) return Unexpected(problems.error());
-  for (const std::string& problem : *problems) {
+  const Expected<StoppedSession> stopped = StopSession(command.name);
+  if (!stopped) return Unexpected(stopped.error());
+  for (const std::string& problem : stopped->problems) {
     PrintMessage(fmt::format("still traced: {}", problem));
   }
-  return kExitPass;
+  for (const RecordedFile& file : stopped->recordings) Print(stderr, RecordedText(file));
+  if (stopped->unwritten.empty()) return kExitPass;
+  return InconclusiveError(stopped->unwritten.front());
 }
 
 }  // namespace leakgate

@@ -124,7 +124,7 @@ Expected<int> Disable(const SnapshotConfigCommand& command) {
   const auto status = UpdateSession(command.session, {}, ScopeOf(command));
   if (!status) return Unexpected(status.error());
   if (!status->scope.images.empty() || !status->scope.pids.empty()) return kExitPass;
-  const Expected<std::vector<std::string>> stopped = StopSession(command.session);
+  const Expected<StoppedSession> stopped = StopSession(command.session);
   if (!stopped) return Unexpected(stopped.error());
   return kExitPass;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -77,6 +78,12 @@ struct RecordingClosing {
   SnapshotClosing process;      // its totals count since tracing began
   // Sentences on what is known to be missing, each one a reason to call the recording incomplete.
   std::vector<std::string> missing{};
+};
+
+// A recording that is complete.
+struct RecordedFile {
+  std::filesystem::path path;
+  RecordingClosing closing;
 };
 
 // The functions that are called with each thing of a recording. What a thing refers to comes before

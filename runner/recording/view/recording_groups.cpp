@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "runner/region/region_words.h"
 #include "runner/result/words.h"
 #include "runner/snapshot/view/call_tree.h"
 #include "runner/snapshot/view/snapshot_groups.h"

@@ -19,6 +19,11 @@ void Futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
   ::syscall(SYS_futex, &word, operation, value, patience, nullptr, 0);
 }
 
+std::uint32_t MostBuffers(std::uint32_t bytes) {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(kMaxEventBuffers, kMaxEventBytes / bytes));
+}
+
 Expected<Mapping> MapControl(const UniqueFd& fd) {
   return Mapping::Map(fd, region_offset::kEventControl, kControlBytes, MappingAccess::kReadWrite);
 }
@@ -31,8 +36,8 @@ Expected<void> EventBuffers::Ask(const UniqueFd& fd, const EventRequest& request
   if (!mapped) return Unexpected(mapped.error());
   auto& control = *reinterpret_cast<EventControl*>(mapped->data());
   control.buffer_bytes = request.buffer_bytes;
-  control.buffer_count = request.buffer_count;
-  control.when_full = static_cast<std::uint32_t>(request.when_full);
+  control.buffer_count.store(request.buffer_count, std::memory_order_relaxed);
+  control.when_full.store(static_cast<std::uint32_t>(request.when_full), std::memory_order_relaxed);
   control.clock = static_cast<std::uint32_t>(request.clock);
   control.time_shift = request.time_shift;
   control.free_count.store(static_cast<std::int32_t>(request.buffer_count),
@@ -45,14 +50,13 @@ Expected<std::unique_ptr<EventBuffers>> EventBuffers::Attach(const UniqueFd& fd)
   if (!control) return Unexpected(control.error());
   const auto& asked = *reinterpret_cast<const EventControl*>(control->data());
   const std::uint32_t bytes = asked.buffer_bytes;
-  const std::uint32_t count = asked.buffer_count;
+  const std::uint32_t count = asked.buffer_count.load(std::memory_order_relaxed);
   if (bytes == 0) return nullptr;
-  if (bytes > kMostBufferBytes || count > kMaxEventBuffers ||
-      std::uint64_t{bytes} * count > kMaxEventBytes) {
+  if (bytes > kMostBufferBytes || count > MostBuffers(bytes)) {
     return InconclusiveError("the region's event buffers are damaged");
   }
-  Expected<Mapping> memory = Mapping::Map(fd, region_offset::kEvents, std::size_t{bytes} * count,
-                                          MappingAccess::kReadOnly);
+  Expected<Mapping> memory =
+      Mapping::Map(fd, region_offset::kEvents, kMaxEventBytes, MappingAccess::kReadOnly);
   if (!memory) return Unexpected(memory.error());
   Expected<Mapping> tables =
       Mapping::Map(fd, 0, region_offset::kEventControl, MappingAccess::kReadOnly);
@@ -68,7 +72,8 @@ EventBuffers::EventBuffers(Mapping tables, Mapping control, Mapping memory, std:
       memory_(std::move(memory)),
       buffer_bytes_(bytes),
       buffer_count_(count),
-      used_words_(count),
+      used_words_(kMaxEventBuffers),
+      positions_(kMaxEventBuffers),
       copy_(bytes / sizeof(std::uint64_t)) {}
 
 EventBuffer& EventBuffers::Record(std::uint32_t buffer) const {
@@ -78,6 +83,17 @@ EventBuffer& EventBuffers::Record(std::uint32_t buffer) const {
 
 void EventBuffers::SetOn(bool is_on) {
   Control().is_on.store(is_on ? 1 : 0, std::memory_order_release);
+}
+
+bool EventBuffers::IsOn() const { return Control().is_on.load(std::memory_order_acquire) != 0; }
+
+void EventBuffers::AskToStop() {
+  Control().is_stopped.store(1, std::memory_order_release);
+  Wake();
+}
+
+bool EventBuffers::IsStopAsked() const {
+  return Control().is_stopped.load(std::memory_order_acquire) != 0;
 }
 
 std::vector<EventBuffers::Found> EventBuffers::FindUsed() const {
@@ -107,14 +123,16 @@ void EventBuffers::DrainOne(const Found& found, const Use& use) {
   const std::byte* const from =
       memory_.data() + std::size_t{found.buffer} * buffer_bytes_ + used * sizeof(std::uint64_t);
   std::memcpy(copy_.data(), from, count * sizeof(std::uint64_t));
+  EventPosition& position = positions_[found.buffer];
+  if (used == 0) position = {record.begin_time, record.context};
   const std::size_t taken = use({.buffer = found.buffer,
                                  .thread = found.thread,
-                                 .context = record.context,
                                  .is_first = used == 0,
                                  .begin_time = record.begin_time,
                                  .lost_events = record.lost_events,
                                  .lost_begin = record.lost_begin,
-                                 .words = std::span(copy_.data(), count)});
+                                 .words = std::span(copy_.data(), count)},
+                                position);
   used += static_cast<std::uint32_t>(std::min<std::size_t>(taken, count));
   if (found.state == EventBufferState::kFull && used >= end) GiveBack(found.buffer);
 }
@@ -129,14 +147,42 @@ void EventBuffers::GiveBack(std::uint32_t buffer) {
   Control().free_count.fetch_add(1, std::memory_order_release);
 }
 
+// Threads that do little keep their buffers. What is left for the others must not become too few:
+// they might wait for ever.
+void EventBuffers::AddBuffers(const std::vector<Found>& used) {
+  const auto owned =
+      static_cast<std::uint32_t>(std::count_if(used.begin(), used.end(), [](const Found& found) {
+        return found.state == EventBufferState::kOwned;
+      }));
+  const std::uint32_t spare = buffer_count_ - std::min(owned, buffer_count_);
+  if (spare > buffer_count_ / 4) return;
+  EventControl& control = Control();
+  const std::uint32_t most = MostBuffers(buffer_bytes_);
+  if (buffer_count_ == most) {
+    if (spare == 0) {
+      control.when_full.store(static_cast<std::uint32_t>(WhenFull::kLose),
+                              std::memory_order_relaxed);
+    }
+    return;
+  }
+  const std::uint32_t added = std::min(most - buffer_count_, std::max(buffer_count_, 2U));
+  buffer_count_ += added;
+  // Release pairs with the acquire of threads that look for a free one: their records are zero.
+  control.buffer_count.store(buffer_count_, std::memory_order_release);
+  control.free_count.fetch_add(static_cast<std::int32_t>(added), std::memory_order_release);
+}
+
 void EventBuffers::Drain(const Use& use) {
   EventControl& control = Control();
   const std::int32_t free_before = control.free_count.load(std::memory_order_relaxed);
-  for (const Found& found : FindUsed()) DrainOne(found, use);
+  const std::vector<Found> used = FindUsed();
+  for (const Found& found : used) DrainOne(found, use);
+  AddBuffers(used);
   control.drained.fetch_add(1, std::memory_order_release);
   // Threads wait only where none was free, some time ago.
-  const auto quarter = static_cast<std::int32_t>(buffer_count_ / 4);
-  if (free_before <= quarter) Futex(control.drained, FUTEX_WAKE, INT_MAX, nullptr);
+  if (free_before <= static_cast<std::int32_t>(buffer_count_ / 4)) {
+    Futex(control.drained, FUTEX_WAKE, INT_MAX, nullptr);
+  }
 }
 
 void EventBuffers::WaitUntilFilled(std::chrono::milliseconds patience) {

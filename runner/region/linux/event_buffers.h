@@ -29,13 +29,19 @@ struct EventRequest {
 
 inline constexpr std::uint32_t kMostBufferBytes = 1U << 20;
 
+// How far a buffer has been read, as whoever reads it says. Recordings of one image that follow
+// each other share it.
+struct EventPosition {
+  std::uint64_t time = 0;     // of the last event, in units
+  std::uint32_t context = 0;  // of allocations from there on
+};
+
 // What one thread has written into one buffer since the last look.
 struct EventPiece {
   std::uint32_t buffer = 0;
-  std::uint32_t thread = 0;   // ids as in the region, not checked
-  std::uint32_t context = 0;  // at the buffer's begin
-  bool is_first = false;      // of this buffer: the times and what was lost before are its own
-  std::uint64_t begin_time = 0;
+  std::uint32_t thread = 0;      // ids as in the region, not checked
+  bool is_first = false;         // of this buffer: what was lost before is its own
+  std::uint64_t begin_time = 0;  // of the buffer
   std::uint64_t lost_events = 0;
   std::uint64_t lost_begin = 0;
   std::span<const std::uint64_t> words;  // a copy
@@ -49,13 +55,17 @@ class EventBuffers {
   // Returns nullptr if nothing is recorded there.
   [[nodiscard]] static Expected<std::unique_ptr<EventBuffers>> Attach(const UniqueFd& fd);
 
-  // Switches events on or off, while the process runs.
+  // Switches events on or off, while the process runs. Also called by commands that do not drain.
   void SetOn(bool is_on);
+  [[nodiscard]] bool IsOn() const;
+  // Asks whoever drains to end the recording, while the process goes on.
+  void AskToStop();
+  [[nodiscard]] bool IsStopAsked() const;
 
   // Calls `use` with what has been written since the last look, the pieces of each thread in its
   // order. It returns how many words it has used; it gets the others again. Buffers that are full
   // and used up are given back.
-  using Use = std::function<std::size_t(const EventPiece& piece)>;
+  using Use = std::function<std::size_t(const EventPiece& piece, EventPosition& position)>;
   void Drain(const Use& use);
 
   // Waits until it is time to drain, `patience` at most.
@@ -83,14 +93,16 @@ class EventBuffers {
   };
   [[nodiscard]] std::vector<Found> FindUsed() const;
   void DrainOne(const Found& found, const Use& use);
+  void AddBuffers(const std::vector<Found>& used);
   void GiveBack(std::uint32_t buffer);
 
   Mapping tables_;   // the region's, read only
   Mapping control_;  // EventControl and the buffers' records
   Mapping memory_;   // the buffers, read only
   const std::uint32_t buffer_bytes_;
-  const std::uint32_t buffer_count_;
-  std::vector<std::uint32_t> used_words_;  // by buffer
+  std::uint32_t buffer_count_;
+  std::vector<std::uint32_t> used_words_;  // by buffer, as the next
+  std::vector<EventPosition> positions_;
   std::vector<std::uint64_t> copy_;
 };
 

@@ -132,7 +132,8 @@ TEST(SnapshotOptionsTest, RunTakesWhichSnapshotsToKeep) {
   EXPECT_EQ(std::get<RunCommand>(*command).snapshots, "dir");
   EXPECT_EQ(std::get<RunCommand>(*command).snapshot_tests, SnapshotTests::kEvery);
   EXPECT_EQ(ErrorOf({"run", "--when=every", "--", "a"}),
-            "--when says which snapshots to keep; add --snapshots DIR, or leave it out");
+            "--when says of which tests to keep files; add --snapshots DIR or --record DIR, or "
+            "leave it out");
   EXPECT_EQ(ErrorOf({"run", "--snapshots", "dir", "--when=never", "--", "a"}),
             "--when 'never': no such tests; write --when=over_budget or every");
 }
