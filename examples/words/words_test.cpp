@@ -28,7 +28,8 @@ std::map<std::string, int> Count(const std::string& text) {
 // Copies what it has for each word.
 std::string Join(const std::map<std::string, int>& counts) {
   std::string joined;
-  for (const auto& [word, count] : counts) joined = joined + word + "=" + std::to_string(count) + "\n";
+  for (const auto& [word, count] : counts)
+    joined = joined + word + "=" + std::to_string(count) + "\n";
   return joined;
 }
 

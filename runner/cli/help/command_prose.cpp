@@ -125,7 +125,8 @@ const std::vector<CommandProse>& AllProse() {
        .usages = {"leakgate recording export FILE --format FORMAT [-o FILE] [OPTIONS]"},
        .exit_lead = "0; 2 for a bad command line, a moment that the recording does not have, or a "
                     "file that is no recording",
-       .examples = {{"", "leakgate recording export run.recording --format perfetto -o out.pftrace"}}},
+       .examples = {{"",
+                     "leakgate recording export run.recording --format perfetto -o out.pftrace"}}},
       {.name = "recording pause",
        .summary = "Record nothing of a process until leakgate recording continue",
        .usages = {"leakgate recording pause --pid PID"},
