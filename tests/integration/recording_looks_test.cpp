@@ -242,7 +242,8 @@ TEST_F(RecordingLooksTest, WhatCannotBeShownIsToldInOneLine) {
                 "; did you mean test:Amounts.Replaces?\n");
   EXPECT_EQ(ErrorOf({"show", File(), "--from", "mark:loaded"}),
             "leakgate: --from mark:loaded: no such mark in " + File() + "; it has none\n");
-  EXPECT_THAT(ErrorOf({"show", File(), "--at", "1h"}), HasSubstr(" long; name an earlier moment\n"));
+  EXPECT_THAT(ErrorOf({"show", File(), "--at", "1h"}),
+              HasSubstr(" long; name an earlier moment\n"));
   const std::string text = directory_->Write("no.recording", "something else\n");
   for (const char* const command : {"show", "export"}) {
     std::vector<std::string> arguments = {command, text};
