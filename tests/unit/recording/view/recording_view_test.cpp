@@ -228,6 +228,12 @@ TEST(RecordingViewTest, SaysWhatIsIncompleteWhereEventsWereLost) {
   EXPECT_FALSE(ShowRecordingJson(*view, {})["recording"]["interval"]["complete"]);
 }
 
+TEST(RecordingViewTest, EventsThatWereLostAtAnUnknownTimeMakeEverythingIncomplete) {
+  Recording recording = SmallRecording();
+  recording.closing.lost_events = 3;
+  EXPECT_TRUE(IsIncomplete(*Between(recording, "begin", "2s")));
+}
+
 TEST(RecordingViewTest, APauseIsNotKnownEither) {
   Recording recording = SmallRecording();
   recording.events.push_back({.time_ns = 3600 * kMs, .kind = RecordedKind::kPause});
