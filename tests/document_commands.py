@@ -48,6 +48,7 @@ DOCUMENTS = [
     Document("docs/budgets.md", "with_budgets"),
     Document("docs/gallery.md", "gallery"),
     Document("docs/snapshots.md", "hunt", called="server"),
+    Document("docs/recordings.md", "words"),
 ]
 
 

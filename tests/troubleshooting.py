@@ -34,6 +34,8 @@ OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp
                "process_resources.cpp", "budget_init.cpp", "installation.cpp", "session_text.cpp",
                "snapshot_take.cpp"}
 OTHER_TEXTS = {
+    # what ends the reading of a recording, and is never printed
+    "nobody reads on", "read far enough",
     # how a block is held
     "by a pointer that is not aligned", "by a pointer with a tag in its bits", "by a pointer one past the end",
     "by a pointer in front of its begin", "that leakgate did not see allocated",

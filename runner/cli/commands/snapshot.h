@@ -29,7 +29,7 @@ struct SnapshotShowCommand {
 
 struct SnapshotDiffCommand {
   std::vector<std::filesystem::path> files;  // two: the earlier, and the later one
-  StackReading reading;                   // without budgets
+  StackReading reading;                      // without budgets
   std::optional<std::size_t> top;
   OutputForm output = OutputForm::kText;
 };

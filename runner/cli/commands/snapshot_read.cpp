@@ -134,11 +134,10 @@ Expected<int> Execute(const SnapshotDiffCommand& command) {
   if (const Expected<void> checked = CheckSymbols(command.reading); !checked) {
     return Unexpected(checked.error());
   }
-  const Expected<SnapshotDiff> diff =
-      DiffSnapshots(command.files[0], command.files[1],
-                    {.filters = command.reading.filters,
-                     .without = command.reading.without,
-                     .symbols = command.reading.symbols});
+  const Expected<SnapshotDiff> diff = DiffSnapshots(command.files[0], command.files[1],
+                                                    {.filters = command.reading.filters,
+                                                     .without = command.reading.without,
+                                                     .symbols = command.reading.symbols});
   if (!diff) return Unexpected(diff.error());
   if (command.output == OutputForm::kJson) {
     PrintJson(DiffJson(*diff, command.top));
@@ -149,8 +148,8 @@ Expected<int> Execute(const SnapshotDiffCommand& command) {
 }
 
 Expected<int> Execute(const SnapshotExportCommand& command) {
-  const Expected<ExportPlace> place = PlaceOfExport(
-      command.output, ExportNameFor(*command.format, command.files.front()));
+  const Expected<ExportPlace> place =
+      PlaceOfExport(command.output, ExportNameFor(*command.format, command.files.front()));
   if (!place) return Unexpected(place.error());
   const WithDebugServers servers;
   const Expected<std::unique_ptr<SnapshotView>> view =

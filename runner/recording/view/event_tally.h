@@ -97,7 +97,8 @@ class EventTally {
 
   [[nodiscard]] const IntervalWatch& interval() const { return watch_; }
   [[nodiscard]] const Losses& losses() const { return losses_; }
-  [[nodiscard]] std::uint64_t events() const { return events_; }
+  // How many events there were, without those that tell of lost ones.
+  [[nodiscard]] std::uint64_t events() const { return events_ - losses_.tellings(); }
   // How many events the interval has.
   [[nodiscard]] std::uint64_t events_inside() const { return events_inside_; }
   [[nodiscard]] std::uint64_t unknown_frees() const { return lives_.unknown_frees(); }

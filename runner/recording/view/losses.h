@@ -25,6 +25,7 @@ class Losses {
   // Takes an event of the kinds kLost, kPause and kContinue.
   void Add(const RecordedEvent& event) {
     if (event.kind == RecordedKind::kLost) {
+      ++tellings_;
       if (event.size_bytes == 0) return;
       lost_events_ += event.size_bytes;
       AddSpan({.begin_ns = std::min(event.address, event.time_ns),
@@ -42,6 +43,8 @@ class Losses {
 
   [[nodiscard]] bool empty() const { return span_count_ == 0; }
   [[nodiscard]] std::uint64_t lost_events() const { return lost_events_; }
+  // How many events of the kind kLost there were: they tell of events, and are none themselves.
+  [[nodiscard]] std::uint64_t tellings() const { return tellings_; }
   [[nodiscard]] std::uint64_t span_count() const { return span_count_; }
   // The first ones.
   [[nodiscard]] const std::vector<LossSpan>& spans() const { return spans_; }
@@ -63,6 +66,7 @@ class Losses {
   std::vector<LossSpan> spans_;
   std::uint64_t span_count_ = 0;
   std::uint64_t lost_events_ = 0;
+  std::uint64_t tellings_ = 0;
   std::uint64_t first_begin_ns_ = UINT64_MAX;
   std::uint64_t last_end_ns_ = 0;
   std::uint64_t paused_ns_ = 0;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "runner/region/region_words.h"
 #include "runner/result/words.h"
 #include "runner/snapshot/view/call_tree.h"
 #include "runner/snapshot/view/snapshot_groups.h"
@@ -83,7 +84,10 @@ Groups ByStacks(RecordingView& view, StackGroupBy by, Weigh weigh) {
   Groups all = groups.Take();
   std::vector<LifetimeCounts> lifetimes(all.size());
   tally.lifetimes().AddTo(group_of, lifetimes);
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].median_ns = MedianOf(lifetimes[i]);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    // The middle of a class may be above the longest in it.
+    all[i].median_ns = std::min(MedianOf(lifetimes[i]), all[i].counts.longest_ns);
+  }
   return all;
 }
 

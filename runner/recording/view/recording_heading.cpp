@@ -149,6 +149,8 @@ std::vector<std::string> MissingFrom(const RecordingView& view) {
 bool IsIncomplete(const RecordingView& view) {
   const Losses& losses = view.tally().losses();
   if (!losses.empty() && losses.first_begin_ns() < view.end_ns()) return true;
+  // When these were lost is not known.
+  if (view.closing().lost_events > losses.lost_events()) return true;
   const bool is_cut_off = !view.closing().missing.empty() && !view.tally().interval().has_ended();
   return is_cut_off || !DropsText(view.contents().closing).empty();
 }

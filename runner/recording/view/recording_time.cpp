@@ -89,10 +89,11 @@ Expected<RecordingTime> ParseRecordingTime(const std::string& option, const std:
     time.time_ns = *ns;
     return time;
   }
-  return UsageError(fmt::format(
-      "{} '{}': no moment of a recording; write a time since its begin (2.5s, 300ms), mark:NAME, "
-      "test:SUITE.NAME, suite:NAME, begin{} end",
-      option, Printable(text), option == "--at" ? ", peak or" : " or"));
+  const char* const last = option == "--at" ? "begin, end or peak" : "begin or end";
+  return UsageError(
+      fmt::format("{} '{}': no moment of a recording; write a time since its begin (2.5s, 300ms), "
+                  "mark:NAME, test:SUITE.NAME, suite:NAME, {}",
+                  option, Printable(text), last));
 }
 
 bool MomentFinder::IsWindow(const RecordingTime& time, std::uint32_t id) const {
@@ -147,7 +148,7 @@ Expected<void> MomentFinder::Check(const std::string& option, const RecordingTim
                                    std::uint64_t length_ns) const {
   const std::string what = fmt::format("{} {}", option, Printable(time.text));
   if (time.kind == Kind::kTime && time.time_ns > length_ns) {
-    return UsageError(fmt::format("{}: {} is {} long", what, contents_.file,
+    return UsageError(fmt::format("{}: {} is {} long; name an earlier moment", what, contents_.file,
                                   FormatDuration(std::chrono::nanoseconds(length_ns))));
   }
   if (time.name.empty()) return {};
@@ -157,8 +158,8 @@ Expected<void> MomentFinder::Check(const std::string& option, const RecordingTim
   };
   if (has(time.name)) return {};
   if (time.which != 0 && has(time.stem)) {
-    return UsageError(fmt::format("{}: {} has the {} '{}', but not so often", what, contents_.file,
-                                  NounOf(time.kind), Printable(time.stem)));
+    return UsageError(fmt::format("{}: {} has the {} '{}', but not so often; name an earlier one",
+                                  what, contents_.file, NounOf(time.kind), Printable(time.stem)));
   }
   const std::vector<std::string_view> known(names.begin(), names.end());
   const std::optional<std::string_view> nearest = FindNearestWord(time.stem, known);

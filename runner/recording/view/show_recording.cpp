@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runner/region/amount.h"
+#include "runner/region/region_words.h"
 #include "runner/report/finding_text.h"
 #include "runner/snapshot/view/call_tree.h"
 #include "runner/snapshot/view/snapshot_groups.h"

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/recording/view/show_recording.h"
+#include "runner/region/region_words.h"
 #include "runner/result/words.h"
 #include "runner/snapshot/view/call_tree.h"
 #include "runner/snapshot/view/show_snapshot.h"

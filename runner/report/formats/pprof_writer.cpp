@@ -98,8 +98,7 @@ struct Sample {
 
 class PprofWriter {
  public:
-  PprofWriter(std::ostream& out, const ReportSurroundings& surroundings,
-              const std::string& memory)
+  PprofWriter(std::ostream& out, const ReportSurroundings& surroundings, const std::string& memory)
       : out_(out), root_(surroundings.source_root), memory_(memory) {
     (void)texts_.IdOf("");  // the first one must be
   }

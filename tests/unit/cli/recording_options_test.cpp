@@ -12,11 +12,15 @@ using testing::ElementsAre;
 using Kind = RecordingTime::Kind;
 
 TEST(RecordingOptionsTest, ShowTakesAllOfItsOptions) {
-  const auto show = Parse<RecordingShowCommand>(
-      {"recording", "show", "a.recording", "--from", "mark:loaded", "--to=2.5s", "--size",
-       "1KiB..1MiB", "--lifetime=..10us", "--filter", "net::*", "--without", "std::*",
-       "--group-by", "stack", "--weigh", "total", "--top", "7", "--depth=3", "--budgets", "b",
-       "--symbols", "s", "--json"});
+  const auto show = Parse<RecordingShowCommand>({"recording", "show",        "a.recording",
+                                                 "--from",    "mark:loaded", "--to=2.5s",
+                                                 "--size",    "1KiB..1MiB",  "--lifetime=..10us",
+                                                 "--filter",  "net::*",      "--without",
+                                                 "std::*",    "--group-by",  "stack",
+                                                 "--weigh",   "total",       "--top",
+                                                 "7",         "--depth=3",   "--budgets",
+                                                 "b",         "--symbols",   "s",
+                                                 "--json"});
   EXPECT_THAT(show.files, ElementsAre("a.recording"));
   EXPECT_EQ(show.reading.from->kind, Kind::kMark);
   EXPECT_EQ(show.reading.from->name, "loaded");
@@ -62,7 +66,7 @@ TEST(RecordingOptionsTest, TellsWhatIsWrongBeforeAnythingIsRead) {
             "mark:NAME, test:SUITE.NAME, suite:NAME, begin or end");
   EXPECT_EQ(ErrorOf({"recording", "show", "a", "--at=soon"}),
             "--at 'soon': no moment of a recording; write a time since its begin (2.5s, 300ms), "
-            "mark:NAME, test:SUITE.NAME, suite:NAME, begin, peak or end");
+            "mark:NAME, test:SUITE.NAME, suite:NAME, begin, end or peak");
   EXPECT_EQ(ErrorOf({"recording", "show", "a", "--size=large"}),
             "--size 'large': not a range of sizes; write for example --size 1KiB..1MiB, --size "
             "4096.. or --size ..64");

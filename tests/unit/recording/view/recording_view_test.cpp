@@ -98,13 +98,13 @@ TEST(RecordingViewTest, GroupsBlocksByAllThatIsKnownOfThem) {
       Rows(*view, By::kWindow, Weigh::kTotal),
       ElementsAre(Row("Http.KeepAlive", 8050), Row("the program", 1000), Row("Http.Close", 100)));
   EXPECT_THAT(Rows(*view, By::kKind, Weigh::kTotal), ElementsAre(Row("malloc", 9150)));
-  EXPECT_THAT(Rows(*view, By::kSize, Weigh::kPeak),
-              ElementsAre(Row("4097 B to 8192 B", 5000), Row("513 B to 1024 B", 1000),
-                          Row("33 B to 64 B", 50), Row("257 B to 512 B", 0),
-                          Row("65 B to 128 B", 0)));
-  EXPECT_THAT(Rows(*view, By::kLifetime, Weigh::kTotal),
-              ElementsAre(Row("below 1 us", 3000), Row("100 ms to 1 s", 5000),
-                          Row("1 s to 10 s", 100)));
+  EXPECT_THAT(
+      Rows(*view, By::kSize, Weigh::kPeak),
+      ElementsAre(Row("4097 B to 8192 B", 5000), Row("513 B to 1024 B", 1000),
+                  Row("33 B to 64 B", 50), Row("257 B to 512 B", 0), Row("65 B to 128 B", 0)));
+  EXPECT_THAT(
+      Rows(*view, By::kLifetime, Weigh::kTotal),
+      ElementsAre(Row("below 1 us", 3000), Row("100 ms to 1 s", 5000), Row("1 s to 10 s", 100)));
 }
 
 TEST(RecordingViewTest, TellsHowLongTheBlocksOfASiteLived) {
@@ -151,15 +151,16 @@ TEST(RecordingViewTest, NamesTheMomentThatIsNotThere) {
   EXPECT_EQ(ErrorBetween({}, "mark:something"),
             "--to mark:something: no such mark in a.recording; it has done, loaded");
   EXPECT_EQ(ErrorBetween("mark:loaded#3", {}),
-            "--from mark:loaded#3: a.recording has the mark 'loaded', but not so often");
+            "--from mark:loaded#3: a.recording has the mark 'loaded', but not so often; name an "
+            "earlier one");
   EXPECT_EQ(ErrorBetween("suite:Http", {}),
             "--from suite:Http: no such suite in a.recording; it has none");
-  EXPECT_EQ(ErrorBetween("5s", {}), "--from 5s: a.recording is 4.00 s long");
+  EXPECT_EQ(ErrorBetween("5s", {}),
+            "--from 5s: a.recording is 4.00 s long; name an earlier moment");
 }
 
 TEST(RecordingViewTest, RefusesAnIntervalThatIsNone) {
-  EXPECT_EQ(ErrorBetween("2s", "1s"),
-            "--from 2s --to 1s: it ends before it begins; exchange them");
+  EXPECT_EQ(ErrorBetween("2s", "1s"), "--from 2s --to 1s: it ends before it begins; exchange them");
   EXPECT_EQ(ErrorBetween("2s", "2000ms"),
             "--from 2s --to 2000ms: an interval without length; name two different moments");
   EXPECT_EQ(ErrorBetween({}, "0s"),
@@ -186,13 +187,12 @@ TEST(RecordingViewTest, ShowsOnlyChosenBlocks) {
             (RecordedSum{6000, 2}));
   const auto long_lived = View(SmallRecording(), {.lifetime_ns = {.least = 1000 * kMs}});
   EXPECT_EQ(long_lived->tally().all().total, (RecordedSum{1150, 3}));
-  EXPECT_THAT(RecordingHeading(*long_lived, {}),
-              AllOf(HasSubstr("shown       blocks that lived 1 s and more"),
-                    HasSubstr("peak        not told of blocks that were chosen by their lifetimes")));
-  EXPECT_TRUE(View(SmallRecording(), {.stacks = {.without = {"module:net_*"}}})
-                  ->tally()
-                  .all()
-                  .IsEmpty());
+  EXPECT_THAT(
+      RecordingHeading(*long_lived, {}),
+      AllOf(HasSubstr("shown       blocks that lived 1 s and more"),
+            HasSubstr("peak        not told of blocks that were chosen by their lifetimes")));
+  EXPECT_TRUE(
+      View(SmallRecording(), {.stacks = {.without = {"module:net_*"}}})->tally().all().IsEmpty());
 }
 
 TEST(RecordingViewTest, CountsWhatWasLiveBeforeTheRecording) {
@@ -228,6 +228,12 @@ TEST(RecordingViewTest, SaysWhatIsIncompleteWhereEventsWereLost) {
   EXPECT_FALSE(ShowRecordingJson(*view, {})["recording"]["interval"]["complete"]);
 }
 
+TEST(RecordingViewTest, EventsThatWereLostAtAnUnknownTimeMakeEverythingIncomplete) {
+  Recording recording = SmallRecording();
+  recording.closing.lost_events = 3;
+  EXPECT_TRUE(IsIncomplete(*Between(recording, "begin", "2s")));
+}
+
 TEST(RecordingViewTest, APauseIsNotKnownEither) {
   Recording recording = SmallRecording();
   recording.events.push_back({.time_ns = 3600 * kMs, .kind = RecordedKind::kPause});
@@ -239,8 +245,8 @@ TEST(RecordingViewTest, APauseIsNotKnownEither) {
 TEST(RecordingViewTest, AMomentIsASnapshot) {
   SnapshotView peak({}, Symbolizer(nullptr, {}));
   const auto view = View(SmallRecording());
-  ASSERT_TRUE(
-      peak.Read(SnapshotAt(SmallRecording().Source(), "a.recording", PeakOf(*view)), "a.recording"));
+  ASSERT_TRUE(peak.Read(SnapshotAt(SmallRecording().Source(), "a.recording", PeakOf(*view)),
+                        "a.recording"));
   EXPECT_EQ(peak.tally().total(), (Amount{6050, 3}));
   EXPECT_THAT(ShowText(peak, {}, {}),
               AllOf(HasSubstr("the peak, 1.30 s after the recording began\n"),
@@ -266,15 +272,15 @@ TEST(RecordingViewTest, AMomentThatNeverComesIsAnError) {
   const Expected<void> read =
       view.Read(SnapshotAt(SmallRecording().Source(), "a", {.time = Time("5s")}), "a");
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().message, "--at 5s: a is 4.00 s long");
+  EXPECT_EQ(read.error().message, "--at 5s: a is 4.00 s long; name an earlier moment");
 }
 
 TEST(RecordingViewTest, TellsTheLivesOfCommits) {
   Recording recording = sample::EmptyRecording();
-  recording.Map(RecordedKind::kMap, 100 * kMs, 0x100000, 0x10000, true);      // reserved
-  recording.Map(RecordedKind::kCommit, 1000 * kMs, 0x102000, 0x4000);         // part of it
-  recording.Map(RecordedKind::kDecommit, 2000 * kMs, 0x104000, 0x1000);       // a part of that
-  recording.Map(RecordedKind::kMap, 2500 * kMs, 0x200000, 0x2000);            // used at once
+  recording.Map(RecordedKind::kMap, 100 * kMs, 0x100000, 0x10000, true);  // reserved
+  recording.Map(RecordedKind::kCommit, 1000 * kMs, 0x102000, 0x4000);     // part of it
+  recording.Map(RecordedKind::kDecommit, 2000 * kMs, 0x104000, 0x1000);   // a part of that
+  recording.Map(RecordedKind::kMap, 2500 * kMs, 0x200000, 0x2000);        // used at once
   recording.Map(RecordedKind::kUnmap, 3000 * kMs, 0x200000, 0x2000);
   const auto view = View(recording, {.commits = 5});
   const CommitTally& commits = view->tally().commits();
@@ -323,9 +329,9 @@ TEST(RecordingViewTest, TheJsonHasEachSumOfEachGroup) {
 
 TEST(RecordingViewTest, TheTreeHasWhatIsWeighed) {
   const auto view = View(SmallRecording());
-  EXPECT_THAT(ShowRecordingText(
-                  *view, {.layout = SnapshotLayout::kTree, .weigh = Weigh::kOutstanding}, {}),
-              HasSubstr("1050  100.0          2"));
+  EXPECT_THAT(
+      ShowRecordingText(*view, {.layout = SnapshotLayout::kTree, .weigh = Weigh::kOutstanding}, {}),
+      HasSubstr("1050  100.0          2"));
 }
 
 TEST(RecordingViewTest, ComparesTwoRecordingsBySite) {
@@ -345,11 +351,11 @@ TEST(RecordingViewTest, ComparesTwoRecordingsBySite) {
 
 TEST(RecordingViewTest, HostileEventsDoNoHarm) {
   Recording recording = sample::EmptyRecording();
-  recording.Allocate(1, 0, 8, kSiteA, 1);                       // no address
+  recording.Allocate(1, 0, 8, kSiteA, 1);  // no address
   recording.Free(1, 0);
-  recording.Free(2, 0x50, 65535);                               // never allocated
+  recording.Free(2, 0x50, 65535);  // never allocated
   recording.Allocate(5000 * kMs, 0x10000, UINT64_MAX, kSiteA, 1);
-  recording.Allocate(3, 0x10000, 16, kSiteA, 99999);            // back in time, and not freed
+  recording.Allocate(3, 0x10000, 16, kSiteA, 99999);  // back in time, and not freed
   recording.Map(RecordedKind::kMap, 4, UINT64_MAX - 16, UINT64_MAX);
   recording.Map(RecordedKind::kUnmap, 4, 16, UINT64_MAX);
   recording.Map(RecordedKind::kDecommit, 4, 0, 0);

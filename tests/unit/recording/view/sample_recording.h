@@ -82,10 +82,8 @@ struct Recording {
                       .window = window});
   }
   void Free(std::uint64_t time_ns, std::uint64_t address, std::uint32_t thread = 1) {
-    events.push_back({.time_ns = time_ns,
-                      .address = address,
-                      .thread = thread,
-                      .kind = RecordedKind::kFree});
+    events.push_back(
+        {.time_ns = time_ns, .address = address, .thread = thread, .kind = RecordedKind::kFree});
   }
   void Window(std::uint64_t time_ns, RecordedKind kind, std::uint32_t window) {
     events.push_back({.time_ns = time_ns, .thread = 1, .window = window, .kind = kind});
