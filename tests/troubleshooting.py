@@ -67,6 +67,8 @@ OTHER_TEXTS = {
     "name what its tests start",
     "correct the name (that of the executable file, links resolved; of a script, its interpreter's), "
     "or have the tests run that start it",
+    # what CLI11 says, which is told in our words
+    ": At Most 1 required but received", ". The session '{}' goes on",
     # what --help says
     "The version, and how it was built",
     # figures and results

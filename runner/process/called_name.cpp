@@ -9,10 +9,8 @@
 #include <cstring>
 #include <sstream>
 #include <system_error>
-#include <vector>
 
 #include "runner/process/proc_files.h"
-#include "runner/process/process_image.h"
 
 namespace leakgate {
 namespace {
@@ -66,8 +64,8 @@ std::string CalledName(const ProgramCall& call, const std::string& image) {
   return image;
 }
 
-std::string CalledNameOf(int pid, const std::string& image) {
-  const std::vector<std::string> arguments = ArgumentsOf(pid);
+std::string CalledNameOf(int pid, const std::string& image,
+                         const std::vector<std::string>& arguments) {
   std::error_code ignored;
   return CalledName({.executed = ExecutedName(pid),
                      .first_argument = arguments.empty() ? "" : arguments.front(),

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace leakgate {
 
@@ -26,8 +27,10 @@ struct ProgramCall {
 // does.
 [[nodiscard]] std::string CalledName(const ProgramCall& call, const std::string& image);
 
-// Returns the name of `image`, which `pid` executes. Where the kernel does not permit to read the
-// name that exec was given (kernel.yama.ptrace_scope), the first argument has to tell.
-[[nodiscard]] std::string CalledNameOf(int pid, const std::string& image);
+// Returns the name of `image`, which `pid` executes with these arguments. Where the kernel does not
+// permit to read the name that exec was given (kernel.yama.ptrace_scope), the first one has to
+// tell.
+[[nodiscard]] std::string CalledNameOf(int pid, const std::string& image,
+                                       const std::vector<std::string>& arguments);
 
 }  // namespace leakgate

@@ -62,7 +62,9 @@ std::string ImageOf(int pid) {
 
 ExecutedProgram ExecutedProgramOf(int pid) {
   const std::string image = ImageOf(pid);
-  return {image, ArgumentsOf(pid), CalledNameOf(pid, image)};
+  std::vector<std::string> arguments = ArgumentsOf(pid);
+  std::string name = CalledNameOf(pid, image, arguments);
+  return {image, std::move(arguments), std::move(name)};
 }
 
 std::string ProgramOf(int pid) {

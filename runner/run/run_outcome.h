@@ -26,9 +26,9 @@ namespace leakgate {
 [[nodiscard]] std::string TimeoutReason(const Generations& generations,
                                         std::chrono::milliseconds timeout);
 
-// Returns a line for each allowance of `budgets` that covered no finding. A directory of `given`, the
-// files and directories as the user gave them, serves many binaries: what is there for tests that
-// this one does not have is for another.
+// Returns a line for each allowance of `budgets` that covered no finding. A directory of `given`,
+// the files and directories as the user gave them, serves many binaries: what is there for tests
+// that this one does not have is for another.
 [[nodiscard]] std::vector<std::string> UnusedAllowances(
     const BudgetSet& budgets, const std::vector<std::filesystem::path>& given,
     const std::vector<WindowResult>& windows);

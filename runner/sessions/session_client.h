@@ -36,6 +36,9 @@ struct FoundProcess {
 
 // Returns a usage error if a run traces `pid`, because only the run decides whether it is traced.
 [[nodiscard]] Expected<void> RequireInNoRun(int pid);
+// Returns a usage error if another session than `name` has enabled the process while it is
+// suspended: nothing in the process tells of that yet.
+[[nodiscard]] Expected<void> RequireInNoOtherSession(int pid, const std::string& name);
 
 // Keeps a run's process stopped, by the run, for as long as this object lives, but for one minute
 // at most.

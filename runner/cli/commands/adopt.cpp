@@ -280,7 +280,8 @@ Expected<int> Execute(const AdoptCommand& command) {
   if (scratch.path().empty()) {
     return Unexpected(Error{"no temporary directory can be made; set TMPDIR to one"});
   }
-  Expected<std::vector<CtestCommand>> programs = FindAdoptedPrograms(command, scratch.path());
+  Expected<std::vector<CtestCommand>> programs =
+      FindAdoptedPrograms({command.targets, command.program}, scratch.path());
   if (!programs) return Unexpected(programs.error());
   Expected<std::optional<ComponentBudgets>> budgets = FindComponents(command, *programs);
   if (!budgets) return Unexpected(budgets.error());

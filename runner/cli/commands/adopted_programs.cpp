@@ -60,14 +60,14 @@ Expected<void> RequireGateable(const CtestCommand& program) {
 
 }  // namespace
 
-Expected<std::vector<CtestCommand>> FindAdoptedPrograms(const AdoptCommand& command,
+Expected<std::vector<CtestCommand>> FindAdoptedPrograms(const AdoptedTargets& targets,
                                                         const fs::path& scratch) {
   std::vector<CtestCommand> programs;
-  if (!command.program.empty()) {
-    const std::string& binary = command.program.front();
-    programs.push_back({binary, {command.program.begin() + 1, command.program.end()}, {}, {}});
+  if (!targets.program.empty()) {
+    const std::string& binary = targets.program.front();
+    programs.push_back({binary, {targets.program.begin() + 1, targets.program.end()}, {}, {}});
   }
-  for (const fs::path& target : command.targets) {
+  for (const fs::path& target : targets.files_and_folders) {
     std::error_code ignored;
     if (!fs::is_directory(target, ignored)) {
       const std::string name = target.string();

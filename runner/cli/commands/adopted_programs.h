@@ -7,15 +7,20 @@
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/cli/commands/adopt.h"
 #include "runner/run/ctest_listing.h"
 
 namespace leakgate {
 
+// What the user has named.
+struct AdoptedTargets {
+  std::vector<std::filesystem::path> files_and_folders;  // test binaries and CTest build folders
+  std::vector<std::string> program;                      // one binary and its arguments; or empty
+};
+
 // Finds them, and fails with a usage error if one cannot be gated. Tells what of a build folder is
 // left out. `scratch` is a directory for temporary files.
 [[nodiscard]] Expected<std::vector<CtestCommand>> FindAdoptedPrograms(
-    const AdoptCommand& command, const std::filesystem::path& scratch);
+    const AdoptedTargets& targets, const std::filesystem::path& scratch);
 
 // Returns whether the program runs one test alone, so that nothing in it can be shuffled.
 [[nodiscard]] bool RunsOneTest(const CtestCommand& program);

@@ -183,13 +183,15 @@ Expected<View> Read(const std::filesystem::path& file, const RecordingReading& r
                     std::size_t commits) {
   Expected<StackQuery> stacks = StackQueryOf(reading.stacks);
   if (!stacks) return Unexpected(stacks.error());
+  Expected<Symbolizer> symbolizer = SymbolizerOf(reading.stacks);
+  if (!symbolizer) return Unexpected(symbolizer.error());
   auto view = std::make_unique<RecordingView>(RecordingQuery{.stacks = *std::move(stacks),
                                                              .from = reading.from,
                                                              .to = reading.to,
                                                              .size_bytes = reading.size_bytes,
                                                              .lifetime_ns = reading.lifetime_ns,
                                                              .commits = commits},
-                                              Symbolizer(IsRuntimeModule, reading.stacks.symbols));
+                                              *std::move(symbolizer));
   const Expected<void> read = view->Read(RecordingFile(file), file.string());
   if (!read) return Unexpected(read.error());
   return view;
@@ -222,8 +224,10 @@ Expected<std::unique_ptr<SnapshotView>> ReadAt(const std::filesystem::path& file
   if (!source) return Unexpected(source.error());
   Expected<StackQuery> stacks = StackQueryOf(reading.stacks);
   if (!stacks) return Unexpected(stacks.error());
+  Expected<Symbolizer> symbolizer = SymbolizerOf(reading.stacks);
+  if (!symbolizer) return Unexpected(symbolizer.error());
   auto view = std::make_unique<SnapshotView>(SnapshotQuery{.stacks = *std::move(stacks)},
-                                             Symbolizer(IsRuntimeModule, reading.stacks.symbols));
+                                             *std::move(symbolizer));
   const Expected<void> read = view->Read(*std::move(source), file.string());
   if (!read) return Unexpected(read.error());
   return view;

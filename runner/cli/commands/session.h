@@ -74,6 +74,9 @@ void Declare(SessionStopCommand& command, OptionList& options);
 [[nodiscard]] Expected<int> Execute(const SessionListCommand& command);
 [[nodiscard]] Expected<int> Execute(const SessionStopCommand& command);
 
+// Says of a process that a signal has stopped how it goes on.
+void PrintIfStopped(int pid);
+
 // The functions below return the texts. They are pure.
 
 // Tells that the session runs, and what to do next.

@@ -27,6 +27,12 @@ std::vector<std::string> NamesOf(const SessionScope& scope) {
   return names;
 }
 
+std::string NamesText(const SessionScope& scope) {
+  const std::vector<std::string> names = NamesOf(scope);
+  return names.empty() ? "nothing that starts later"
+                       : Printable(fmt::format("{}", fmt::join(names, ", ")));
+}
+
 std::int64_t CountLive(const SessionStatus& session) {
   return std::count_if(
       session.processes.begin(), session.processes.end(), [](const ProcessStatus& process) {
@@ -142,8 +148,7 @@ std::string StartedText(const SessionStatus& session) {
 std::string SessionText(const SessionStatus& session, Colour colour) {
   std::string text = fmt::format("session {}, owner PID {}, since {}\n", Printable(session.name),
                                  session.owner_pid, TimeText(session.begin_seconds));
-  text += fmt::format("  traces {}\n",
-                      Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))));
+  text += fmt::format("  traces {}\n", NamesText(session.scope));
   text += fmt::format("  stacks of {}\n", StackEventsText(session.stack_events));
   std::size_t columns = 0;
   for (const ProcessStatus& process : session.processes) {
@@ -177,8 +182,7 @@ std::string SessionListText(const std::vector<SessionStatus>& sessions,
   for (const SessionStatus& session : sessions) {
     text += fmt::format("{}  owner PID {}, since {}, {} live{}, traces {}\n",
                         Printable(session.name), session.owner_pid, TimeText(session.begin_seconds),
-                        CountLive(session), UntracedText(session),
-                        Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))));
+                        CountLive(session), UntracedText(session), NamesText(session.scope));
   }
   for (const RunStatus& run : runs) {
     for (const ProcessStatus& process : run.processes) {

@@ -20,9 +20,10 @@ Expected<std::unique_ptr<SnapshotView>> Read(const std::filesystem::path& file,
                                              const std::vector<std::filesystem::path>& since) {
   Expected<StackQuery> stacks = StackQueryOf(reading);
   if (!stacks) return Unexpected(stacks.error());
-  auto view =
-      std::make_unique<SnapshotView>(SnapshotQuery{.stacks = *std::move(stacks), .since = since},
-                                     Symbolizer(IsRuntimeModule, reading.symbols));
+  Expected<Symbolizer> symbolizer = SymbolizerOf(reading);
+  if (!symbolizer) return Unexpected(symbolizer.error());
+  auto view = std::make_unique<SnapshotView>(
+      SnapshotQuery{.stacks = *std::move(stacks), .since = since}, *std::move(symbolizer));
   const Expected<void> read = view->Read(file);
   if (!read) return Unexpected(read.error());
   return view;
@@ -131,13 +132,12 @@ Expected<int> Execute(const SnapshotShowCommand& command) {
 
 Expected<int> Execute(const SnapshotDiffCommand& command) {
   const WithDebugServers servers;
-  if (const Expected<void> checked = CheckSymbols(command.reading); !checked) {
-    return Unexpected(checked.error());
-  }
+  Expected<std::vector<std::filesystem::path>> symbols = SymbolsOf(command.reading);
+  if (!symbols) return Unexpected(symbols.error());
   const Expected<SnapshotDiff> diff = DiffSnapshots(command.files[0], command.files[1],
                                                     {.filters = command.reading.filters,
                                                      .without = command.reading.without,
-                                                     .symbols = command.reading.symbols});
+                                                     .symbols = *std::move(symbols)});
   if (!diff) return Unexpected(diff.error());
   if (command.output == OutputForm::kJson) {
     PrintJson(DiffJson(*diff, command.top));

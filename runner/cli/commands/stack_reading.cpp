@@ -41,20 +41,26 @@ const Choices<SnapshotLayout>& Views() {
   return views;
 }
 
-Expected<void> CheckSymbols(const StackReading& reading) {
+Expected<std::vector<std::filesystem::path>> SymbolsOf(const StackReading& reading) {
+  std::vector<std::filesystem::path> directories;
   for (const std::filesystem::path& directory : reading.symbols) {
     std::error_code error;
-    if (std::filesystem::is_directory(directory, error)) continue;
-    return UsageError(
-        fmt::format("--symbols {}: no such directory; correct the path", directory.string()));
+    if (!std::filesystem::is_directory(directory, error)) {
+      return UsageError(
+          fmt::format("--symbols {}: no such directory; correct the path", directory.string()));
+    }
+    directories.push_back(std::filesystem::absolute(directory));
   }
-  return {};
+  return directories;
+}
+
+Expected<Symbolizer> SymbolizerOf(const StackReading& reading) {
+  Expected<std::vector<std::filesystem::path>> symbols = SymbolsOf(reading);
+  if (!symbols) return Unexpected(symbols.error());
+  return Symbolizer(IsRuntimeModule, *std::move(symbols));
 }
 
 Expected<StackQuery> StackQueryOf(const StackReading& reading) {
-  if (const Expected<void> checked = CheckSymbols(reading); !checked) {
-    return Unexpected(checked.error());
-  }
   StackQuery query{.filters = reading.filters, .without = reading.without};
   if (reading.budgets.empty()) return query;
   Expected<std::vector<BudgetFile>> budgets = LoadBudgetFiles(reading.budgets);

@@ -15,6 +15,7 @@
 #include "runner/report/style.h"
 #include "runner/snapshot/view/show_snapshot.h"
 #include "runner/snapshot/view/stack_lookup.h"
+#include "runner/symbols/symbolizer.h"
 
 namespace leakgate {
 
@@ -32,10 +33,13 @@ void DeclareBudgets(StackReading& reading, OptionList& options);
 // The choices of --view.
 [[nodiscard]] const Choices<SnapshotLayout>& Views();
 
-// Reads the budget files. A usage error tells what is wrong with one, or that a directory of
-// symbols is missing.
+// Returns the directories as absolute paths, which is what modules are known by. A usage error tells
+// that one is missing.
+[[nodiscard]] Expected<std::vector<std::filesystem::path>> SymbolsOf(const StackReading& reading);
+// Returns what finds functions and lines, in these directories, too.
+[[nodiscard]] Expected<Symbolizer> SymbolizerOf(const StackReading& reading);
+// Reads the budget files. A usage error tells what is wrong with one.
 [[nodiscard]] Expected<StackQuery> StackQueryOf(const StackReading& reading);
-[[nodiscard]] Expected<void> CheckSymbols(const StackReading& reading);
 
 // While an object of this class lives, a command may ask servers for debug files. At its end it
 // prints which servers were given up.

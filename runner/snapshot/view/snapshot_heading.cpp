@@ -73,9 +73,10 @@ Mapped MappedIn(const SnapshotContents& contents) {
 // Returns an empty text for the default events.
 std::string StacksText(const SnapshotFacts& facts) {
   if (facts.stack_events == kDefaultStackEvents) return "";
-  const std::string others = StackEventsText(kAllStackEvents & ~facts.stack_events);
+  if (facts.stack_events == 0) return "taken of nothing (--stacks none)";
+  const std::uint32_t others = kAllStackEvents & ~facts.stack_events;
   return fmt::format("taken of {}{}", StackEventsText(facts.stack_events),
-                     others.empty() ? "" : "; not of " + others);
+                     others == 0 ? "" : "; not of " + StackEventsText(others));
 }
 
 std::string MappedText(const SnapshotContents& contents) {

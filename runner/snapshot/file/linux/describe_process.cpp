@@ -42,8 +42,8 @@ SnapshotFacts DescribeProcess(const RegionReader& region, int pid) {
   facts.stack_depth = region.StackDepth();
   facts.stack_events = region.StackEvents();
   facts.image = ImageOf(facts.pid);
-  facts.name = CalledNameOf(facts.pid, facts.image);
   facts.command_line = CommandLineOf(facts.pid);
+  facts.name = CalledNameOf(facts.pid, facts.image, facts.command_line);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   facts.taken_unix_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
   utsname machine;
