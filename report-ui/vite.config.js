@@ -9,7 +9,7 @@ const hashOf = (text) => `sha256-${createHash('sha256').update(text, 'utf8').dig
 
 // What the licences of the libraries in the page ask to be told with it.
 function notices() {
-  return ['preact', 'uplot', 'd3-hierarchy', '@tanstack/virtual-core']
+  return ['preact', 'uplot', '@tanstack/virtual-core']
     .map((name) => {
       const folder = new URL(`node_modules/${name}/`, import.meta.url);
       const { version } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'));

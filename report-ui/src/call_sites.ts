@@ -1,5 +1,6 @@
 // Findings by call site: the first frame that is the user's own. Pure.
-import { counts, type Frame, type Report, type Window } from './model';
+import { counts, type Report, type Window } from './model';
+import type { Frame } from './tables';
 
 export interface CallSite {
   frame: Frame | null; // null: no frame is the user's

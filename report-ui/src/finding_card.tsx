@@ -2,11 +2,12 @@
 import { allowancePlace, allowanceText } from './allowance';
 import * as format from './format';
 import { counts, type Amount, type Finding, type Report, type Window } from './model';
-import { CopyButton, Position } from './parts';
+import { CopyButton } from './parts';
+import { Source } from './source_excerpt';
 import { StackList } from './stack_list';
 
 const FATES: Record<string, string> = {
-  outstanding: 'counts', steady: 'grows when repeated', unconfirmed: 'retained, could not be confirmed',
+  outstanding: 'counts against the budget', steady: 'grows when repeated', unconfirmed: 'retained, could not be confirmed',
   framework: 'the framework’s own', allowed: 'allowed', other_thread: 'of an older thread', replaced: 'replaces what was freed',
   released_later: 'freed later', known: 'known from the baseline', one_time: 'one-time initialisation', bounded: 'bounded cache',
 };
@@ -36,26 +37,6 @@ function SeriesBars({ series, unit, show, isToldInWords = false }: {
       </span>
       {!isToldInWords && <span class="series-text" aria-hidden="true">{text.length > 60 ? `${text.slice(0, 58)}…` : text}</span>}
     </div>
-  );
-}
-
-function Source({ report, file, line }: { report: Report; file: string; line: number }) {
-  const excerpt = report.source(file, line);
-  if (!excerpt) return null;
-  return (
-    <figure class="source">
-      <figcaption><Position file={file} line={line} /></figcaption>
-      <pre tabIndex={0} aria-label={`Source around line ${line}`}>
-        {excerpt.lines.map((text, index) => {
-          const number = excerpt.first + index;
-          return (
-            <span key={number} class={number === line ? 'line hit' : 'line'}>
-              <span class="line-number">{number}</span><code>{text || ' '}</code>{'\n'}
-            </span>
-          );
-        })}
-      </pre>
-    </figure>
   );
 }
 
@@ -118,7 +99,7 @@ export function FindingCard({ report, finding, window, title, total, withSource 
       {finding.holder && <Holder holder={finding.holder} />}
       <div class="finding-body">
         <StackList frames={frames} userFrame={finding.userFrame} end={finding.stackEnd} />
-        {site && withSource && <Source report={report} file={site.file} line={site.line} />}
+        {site && withSource && <Source tables={report} file={site.file} line={site.line} />}
       </div>
       {total && <Allow finding={finding} window={window} total={total} />}
     </article>

@@ -1,7 +1,8 @@
-// The tree of the flame graph: outstanding bytes by function, callers above. Pure.
+// The tree of a flame graph and of a call tree: amounts by function, callers above. Pure.
 import { isWanted, type Which } from './call_sites';
 import { isLost } from './causes';
 import type { Report, Window } from './model';
+import type { Frame, Tables } from './tables';
 
 export interface FlameNode {
   name: string;
@@ -11,15 +12,129 @@ export interface FlameNode {
   isUsers: boolean;
   self: Weight;
   total: Weight;
-  // Of the total; a graph of something else has neither.
-  lost?: Weight;
-  growing?: Weight;
+  parts: Weight[]; // of the total; the tree's maker says what each is
   children: FlameNode[];
 }
 
 export interface Weight {
   bytes: number;
   blocks: number;
+}
+export type Metric = keyof Weight;
+
+// What one call stack weighs.
+export interface Weighed {
+  node: number; // of the stacks
+  weight: Weight;
+  part: number; // -1: of none
+  label?: string; // why there are no frames, if there are none
+}
+
+export interface TreeOptions {
+  userFramesOnly: boolean;
+  parts: number;
+}
+
+const NOT_YOURS = 'no frame of yours';
+
+const weightless = (): Weight => ({ bytes: 0, blocks: 0 });
+
+function add(into: Weight, weight: Weight): void {
+  into.bytes += weight.bytes;
+  into.blocks += weight.blocks;
+}
+
+function newNode(name: string, frame: Frame | null, parts: number): FlameNode {
+  const { file, line, module, isUsers } = frame ?? { file: '', line: 0, module: '', isUsers: false };
+  return { name, file, line, module, isUsers, self: weightless(), total: weightless(), parts: Array.from({ length: parts }, weightless), children: [] };
+}
+
+// A tree in the making. Callees of one caller are told apart by their names.
+class Builder {
+  readonly nodes: FlameNode[] = []; // parents first; the root is number 0
+  private readonly namesOfFrames: string[] = [];
+  // By the number of the caller. Most have one callee, and need no map.
+  private readonly first: number[] = [];
+  private readonly others: Map<string, number>[] = [];
+
+  constructor(private readonly tables: Tables, private readonly parts: number) {
+    this.nodes.push(newNode('all', null, parts));
+  }
+
+  private add(parent: number, name: string, frame: Frame | null): number {
+    const node = newNode(name, frame, this.parts);
+    this.nodes[parent].children.push(node);
+    return this.nodes.push(node) - 1;
+  }
+
+  // Returns the number of the callee of node number `parent`.
+  child(parent: number, name: string, frame: Frame | null): number {
+    const first = this.first[parent];
+    if (first === undefined) return (this.first[parent] = this.add(parent, name, frame));
+    if (this.nodes[first].name === name) return first;
+    const others = (this.others[parent] ??= new Map());
+    let number = others.get(name);
+    if (number === undefined) others.set(name, (number = this.add(parent, name, frame)));
+    return number;
+  }
+  frameChild(parent: number, index: number): number {
+    const frame = this.tables.frame(index);
+    const name = (this.namesOfFrames[index] ??= frame.func || `${frame.module.slice(frame.module.lastIndexOf('/') + 1) || '?'}+${frame.offset}`);
+    return this.child(parent, name, frame);
+  }
+}
+
+// Only what leads to something wanted is built.
+function isNeeded(tables: Tables, weights: Weighed[]): Uint8Array {
+  const needed = new Uint8Array(tables.nodeCount);
+  for (const { node } of weights) needed[node] = 1;
+  for (let node = tables.nodeCount - 1; node > 0; node -= 1) if (needed[node] === 1) needed[tables.parentOf(node)] = 1;
+  return needed;
+}
+
+export function buildTree(tables: Tables, weights: Weighed[], { userFramesOnly, parts }: TreeOptions): FlameNode {
+  const needed = isNeeded(tables, weights);
+  const builder = new Builder(tables, parts);
+  const built = new Int32Array(Math.max(needed.length, 1)); // number of the node; 0: the root
+  // Parents come first.
+  for (let node = 1; node < needed.length; node += 1) {
+    if (needed[node] === 0) continue;
+    const parent = built[tables.parentOf(node)];
+    const index = tables.frameIndexOf(node);
+    built[node] = userFramesOnly && !tables.frame(index).isUsers ? parent : builder.frameChild(parent, index);
+  }
+  for (const { node, weight, part, label } of weights) {
+    const number = built[node] || builder.child(0, (node === 0 && label) || NOT_YOURS, null);
+    const at = builder.nodes[number];
+    add(at.self, weight);
+    if (part >= 0) add(at.parts[part], weight);
+  }
+  sum(builder.nodes);
+  return builder.nodes[0];
+}
+
+// REQUIRES: each node comes behind its caller.
+function sum(nodes: FlameNode[]): void {
+  for (let at = nodes.length - 1; at >= 0; at -= 1) {
+    const node = nodes[at];
+    add(node.total, node.self);
+    for (const child of node.children) {
+      add(node.total, child.total);
+      child.parts.forEach((part, index) => add(node.parts[index], part));
+    }
+  }
+}
+
+const sorted: Record<Metric, WeakMap<FlameNode, FlameNode[]>> = { bytes: new WeakMap(), blocks: new WeakMap() };
+
+// The callees of a frame, the largest first.
+export function sortedChildren(node: FlameNode, metric: Metric): FlameNode[] {
+  let children = sorted[metric].get(node);
+  if (!children) {
+    children = [...node.children].sort((a, b) => b.total[metric] - a.total[metric] || (a.name < b.name ? -1 : 1));
+    sorted[metric].set(node, children);
+  }
+  return children;
 }
 
 export interface FlameOptions {
@@ -28,33 +143,11 @@ export interface FlameOptions {
   component: string;
 }
 
-interface Building extends FlameNode {
-  byName: Map<string, Building>;
-}
+const [LOST, GROWING, HELD] = [0, 1, -1];
 
-function newNode(name: string, file: string, line: number, module: string, isUsers: boolean): Building {
-  return {
-    name, file, line, module, isUsers,
-    self: { bytes: 0, blocks: 0 },
-    total: weightless(),
-    lost: weightless(),
-    growing: weightless(),
-    children: [],
-    byName: new Map(),
-  };
-}
-
-interface Parts {
-  all: Weight;
-  lost: Weight;
-  growing: Weight;
-}
-
-const weightless = (): Weight => ({ bytes: 0, blocks: 0 });
-
-// What is wanted, by node of the stacks.
-function weigh(report: Report, windows: Window[], options: FlameOptions): Parts[] {
-  const weights: Parts[] = [];
+// What the tests of a run left.
+export function flameTree(report: Report, windows: Window[], options: FlameOptions): FlameNode {
+  const weights: Weighed[] = [];
   for (const window of windows) {
     for (const raw of window.findings) {
       if (!isWanted(report, raw, options.which)) continue;
@@ -62,77 +155,13 @@ function weigh(report: Report, windows: Window[], options: FlameOptions): Parts[
         const own = report.string(raw[11] as number | undefined);
         if ((own || window.component) !== options.component) continue;
       }
-      const node = (raw[5] as number | undefined) ?? 0;
-      const parts = (weights[node] ??= { all: weightless(), lost: weightless(), growing: weightless() });
-      const weight = { bytes: (raw[0] as number | undefined) ?? 0, blocks: (raw[1] as number | undefined) ?? 0 };
-      add(parts.all, weight);
-      if (report.string(raw[3] as number) === 'steady') add(parts.growing, weight);
-      else if (isLost(report.string(raw[4] as number))) add(parts.lost, weight);
+      const number = (at: number) => (raw[at] as number | undefined) ?? 0;
+      const isGrowing = report.string(number(3)) === 'steady';
+      weights.push({
+        node: number(5), weight: { bytes: number(0), blocks: number(1) },
+        part: isGrowing ? GROWING : isLost(report.string(number(4))) ? LOST : HELD, label: 'no call stack was recorded',
+      });
     }
   }
-  return weights;
-}
-
-function add(into: Weight, weight: Weight): void {
-  into.bytes += weight.bytes;
-  into.blocks += weight.blocks;
-}
-
-// Only what leads to something wanted is built.
-function isNeeded(report: Report, weights: Parts[]): Uint8Array {
-  const needed = new Uint8Array(report.nodeCount);
-  for (let node = report.nodeCount - 1; node > 0; node -= 1) {
-    if (weights[node] === undefined && needed[node] === 0) continue;
-    needed[node] = 1;
-    needed[report.parentOf(node)] = 1;
-  }
-  return needed;
-}
-
-export function flameTree(report: Report, windows: Window[], options: FlameOptions): FlameNode {
-  const weights = weigh(report, windows, options);
-  const needed = isNeeded(report, weights);
-  const root = newNode('all', '', 0, '', false);
-  const built: Building[] = [root];
-  // Parents come first.
-  for (let node = 1; node < needed.length; node += 1) {
-    if (needed[node] === 0) continue;
-    const parent = built[report.parentOf(node)] ?? root;
-    const frame = report.frame(report.frameIndexOf(node));
-    if (options.userFramesOnly && !frame.isUsers) {
-      built[node] = parent;
-      continue;
-    }
-    const name = frame.func || `${frame.module.slice(frame.module.lastIndexOf('/') + 1) || '?'}+${frame.offset}`;
-    let child = parent.byName.get(name);
-    if (!child) {
-      child = newNode(name, frame.file, frame.line, frame.module, frame.isUsers);
-      parent.byName.set(name, child);
-      parent.children.push(child);
-    }
-    built[node] = child;
-  }
-  weights.forEach((parts, node) => {
-    const at = built[node] ?? root;
-    add(at.self, parts.all);
-    add(at.lost!, parts.lost);
-    add(at.growing!, parts.growing);
-  });
-  sum(root);
-  return root;
-}
-
-function sum(root: FlameNode): void {
-  const order: FlameNode[] = [root];
-  for (let at = 0; at < order.length; at += 1) {
-    for (const child of order[at].children) order.push(child);
-  }
-  for (const node of order.reverse()) {
-    node.total = { ...node.self };
-    for (const child of node.children) {
-      add(node.total, child.total);
-      add(node.lost!, child.lost!);
-      add(node.growing!, child.growing!);
-    }
-  }
+  return buildTree(report, weights, { userFramesOnly: options.userFramesOnly, parts: 2 });
 }

@@ -1,5 +1,7 @@
 // Numbers and words as a person reads them.
 
+const HOUR = 3600;
+const DAY = 24 * HOUR;
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 export function bytes(value: number, more = 0): string {
@@ -36,12 +38,15 @@ export function seconds(value: number): string {
   if (value < 1) return `${(value * 1000).toFixed(value < 0.1 ? 1 : 0)} ms`;
   if (value < 120) return `${value.toFixed(2)} s`;
   const whole = Math.round(value);
-  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  if (value < 2 * HOUR) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  if (value < 2 * DAY) return `${Math.floor(whole / HOUR)} h ${Math.floor((whole % HOUR) / 60)} min`;
+  return `${Math.floor(whole / DAY)} days ${Math.floor((whole % DAY) / HOUR)} h`;
 }
 
 export function percent(part: number, whole: number): string {
   if (whole === 0) return '0 %';
   const value = (100 * part) / whole;
+  if (value > 0 && value < 0.1) return '< 0.1 %';
   return `${value >= 10 || value === 0 ? value.toFixed(0) : value.toFixed(1)} %`;
 }
 
@@ -101,6 +106,10 @@ export function shortPath(path: string, parts = 3): string {
 
 export const position = (file: string, line: number, parts = 3): string =>
   line > 0 ? `${shortPath(file, parts)}:${line}` : shortPath(file, parts);
+
+// Names as people write them: the library's own string type has the name that everybody knows.
+export const readable = (name: string): string =>
+  name.replaceAll('std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >', 'std::string').replaceAll('std::__cxx11::', 'std::');
 
 // "net::Pool::Grow(unsigned long)" -> "net::Pool::Grow".
 export function functionName(signature: string): string {

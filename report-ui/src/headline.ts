@@ -20,9 +20,12 @@ export function endOf(run: Run): string {
 
 const JUDGED = new Set(['pass', 'over_budget', 'unconfirmed']);
 
+// A program without GoogleTest is judged as a whole; a test binary that ran no test was not.
+const isPlainProgram = (report: Report): boolean => report.tests.length === 0 && report.runs.some((run) => run.tracing.boundaries === 'none');
+
 const wasJudged = (report: Report): boolean =>
   report.windows.some((window) => window.result !== 'skipped' && JUDGED.has(window.verdict)
-    && (window.kind === 'test' || report.tests.length === 0 || window.verdict === 'over_budget'));
+    && (window.kind === 'test' || isPlainProgram(report) || window.verdict === 'over_budget'));
 
 // The verdict that the page is coloured by: where nothing was judged, it is neither red nor green.
 export function shownVerdict(report: Report): string {
@@ -76,7 +79,7 @@ export function headline(report: Report): string {
   if (verdict === 'unconfirmed') return `Not everything that is retained could be confirmed${rest}`;
   const total = report.tests.length;
   const passed = report.tests.filter((test) => test.verdict === 'pass').length;
-  if (total === 0) return 'Nothing is over budget';
+  if (total === 0) return report.runs.length === 1 ? 'The program is within budget; it has no tests' : 'Nothing is over budget';
   if (passed < total) return `${format.grouped(passed)} of ${format.count(total, 'test')} ${passed === 1 ? 'is' : 'are'} within budget${rest}`;
   return total === 1 ? 'The one test is within budget' : `All ${format.count(total, 'test')} are within budget`;
 }

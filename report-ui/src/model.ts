@@ -1,5 +1,7 @@
 // The report as the page works with it, read from the JSON that html_writer.cpp writes.
 
+import { Tables, type RawTables } from './tables';
+
 export interface Amount {
   bytes: number;
   blocks: number;
@@ -17,16 +19,6 @@ export interface Violation {
   line: number | null;
   reason: string | null;
   component: string | null;
-}
-
-export interface Frame {
-  func: string;
-  file: string;
-  line: number;
-  module: string;
-  offset: string;
-  isInlined: boolean;
-  isUsers: boolean;
 }
 
 export interface Finding {
@@ -155,20 +147,11 @@ interface RawRun {
   windows: Record<string, any>[];
 }
 
-interface RawReport {
+export interface RawReport extends RawTables {
   runs: RawRun[];
   baseline: RawRun[];
-  strings: string[];
-  frames: number[];
-  stacks: number[];
-  patterns: number[][];
   history?: { file: string; moments: [string, string, number, number, number, number][] };
-  sources: (string | number)[][];
 }
-
-const FRAME_NUMBERS = 6;
-const INLINED = 1;
-const USERS = 2;
 
 const amountOf = (pair: number[] | undefined): Amount => ({ bytes: pair?.[0] ?? 0, blocks: pair?.[1] ?? 0 });
 const numberOrNull = (value: unknown): number | null => (typeof value === 'number' ? value : null);
@@ -176,17 +159,15 @@ const numberOrNull = (value: unknown): number | null => (typeof value === 'numbe
 const verdictOf = (verdict: string, result: string): Verdict =>
   (verdict === 'pass' && result === 'skipped' ? 'skipped' : verdict || 'inconclusive') as Verdict;
 
-export class Report {
+export class Report extends Tables {
   readonly runs: Run[];
   readonly windows: Window[]; // of all runs
   readonly tests: Window[]; // of these, the tests
   readonly baseline: Run[];
   readonly history: History | null; // null: none was named
 
-  private readonly sources = new Map<string, { first: number; lines: string[] }[]>();
-  private readonly frameCache = new Map<number, Frame>();
-
-  constructor(private readonly raw: RawReport) {
+  constructor(raw: RawReport) {
+    super(raw);
     let id = 0;
     const read = (runs: RawRun[]): Run[] =>
       (runs ?? []).map((run, index) => this.readRun(run, index, () => id++));
@@ -199,11 +180,6 @@ export class Report {
       moments: raw.history.moments.map(([commit, time, tests, over, bytes, blocks]) => (
         { commit, time, tests, over, outstanding: { bytes, blocks } })),
     };
-    for (const [file, first, ...lines] of raw.sources ?? []) {
-      const excerpts = this.sources.get(file as string) ?? [];
-      excerpts.push({ first: first as number, lines: lines as string[] });
-      this.sources.set(file as string, excerpts);
-    }
   }
 
   private readRun(raw: RawRun, index: number, nextId: () => number): Run {
@@ -229,7 +205,7 @@ export class Report {
   }
 
   private readWindow(raw: Record<string, any>, run: number, id: number): Window {
-    const text = (key: string) => this.raw.strings[raw[key] ?? 0] ?? '';
+    const text = (key: string) => this.string(raw[key]);
     const name = String(raw.name ?? '');
     const kind = text('kind');
     const dot = kind === 'test' ? name.indexOf('.') : -1;
@@ -284,10 +260,6 @@ export class Report {
     };
   }
 
-  string(index: number | undefined): string {
-    return this.raw.strings[index ?? 0] ?? '';
-  }
-
   finding(raw: RawFinding): Finding {
     const at = (index: number) => (raw[index] as number | undefined) ?? 0;
     return {
@@ -298,7 +270,7 @@ export class Report {
       reach: this.string(at(4)),
       stack: at(5),
       userFrame: at(6) - 1,
-      pattern: (this.raw.patterns[at(7)] ?? []).map((index) => this.string(index)),
+      pattern: this.pattern(at(7)),
       rule: this.string(at(8)),
       holder: this.string(at(9)),
       explanation: this.string(at(10)),
@@ -313,42 +285,6 @@ export class Report {
     };
   }
 
-  frame(index: number): Frame {
-    const known = this.frameCache.get(index);
-    if (known) return known;
-    const at = index * FRAME_NUMBERS;
-    const [func, file, line, module, offset, flags] = this.raw.frames.slice(at, at + FRAME_NUMBERS);
-    const frame = {
-      func: this.string(func),
-      file: this.string(file),
-      line,
-      module: this.string(module),
-      offset: this.string(offset),
-      isInlined: (flags & INLINED) !== 0,
-      isUsers: (flags & USERS) !== 0 && this.string(func) !== '_start',
-    };
-    this.frameCache.set(index, frame);
-    return frame;
-  }
-
-  // Nodes of stacks: a parent is always before its children, and 0 is the root.
-  get nodeCount(): number {
-    return this.raw.stacks.length / 2;
-  }
-  parentOf(node: number): number {
-    return this.raw.stacks[2 * node];
-  }
-  frameIndexOf(node: number): number {
-    return this.raw.stacks[2 * node + 1];
-  }
-
-  // Innermost first.
-  stack(node: number): Frame[] {
-    const frames: Frame[] = [];
-    for (let at = node; at > 0; at = this.parentOf(at)) frames.push(this.frame(this.frameIndexOf(at)));
-    return frames;
-  }
-
   // The call site's frame, as an index; -1 if there is none.
   userFrameIndex(raw: RawFinding): number {
     let left = ((raw[6] as number | undefined) ?? 0) - 1;
@@ -357,20 +293,9 @@ export class Report {
     while (left-- > 0 && node > 0) node = this.parentOf(node);
     return node > 0 ? this.frameIndexOf(node) : -1;
   }
-
-  source(file: string, line: number): { first: number; lines: string[] } | null {
-    const excerpt = this.sources.get(file)?.find((one) => one.first <= line && line < one.first + one.lines.length);
-    if (!excerpt) return null;
-    const first = Math.max(excerpt.first, line - 4);
-    return { first, lines: excerpt.lines.slice(first - excerpt.first, line + 4 - excerpt.first) };
-  }
 }
 
 // Whether a limit counts it. What is replaced, one-time or bounded counts only where a
 // budget file sets a limit.
 const COUNTED = new Set(['outstanding', 'steady', 'unconfirmed', 'replaced']);
 export const counts = (disposition: string): boolean => COUNTED.has(disposition);
-
-export function readReport(text: string): Report {
-  return new Report(JSON.parse(text) as RawReport);
-}

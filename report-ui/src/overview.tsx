@@ -200,6 +200,13 @@ function TrendSection({ trend }: { trend: Trend }) {
 const sumOf = (windows: Window[], of: (window: Window) => number): number =>
   windows.reduce((total, window) => total + of(window), 0);
 
+// What neither is lost nor retained, for nobody had to know.
+function NotToldApart({ windows }: { windows: Window[] }) {
+  const of = (metric: 'bytes' | 'blocks') => sumOf(windows, (window) => Math.max(0, window.outstanding[metric] - window.lost[metric] - window.retained[metric]));
+  if (of('blocks') === 0 && of('bytes') === 0) return null;
+  return <Fact name="Lost or retained" note={`${format.count(of('blocks'), 'block')}: not looked into`}>{format.bytes(of('bytes'))}</Fact>;
+}
+
 function numbersText(numbers: Record<string, number>): string {
   return Object.entries(numbers).map(([name, value]) => `${format.words(name)} ${format.grouped(value)}`).join(', ');
 }
@@ -259,6 +266,7 @@ export function Overview({ report }: { report: Report }) {
         <Fact name="Outstanding" note={format.count(sumOf(own, (w) => w.outstanding.blocks), 'block')}>{format.bytes(sumOf(own, (w) => w.outstanding.bytes))}</Fact>
         <Fact name="Lost" note={format.count(sumOf(own, (w) => w.lost.blocks), 'block')}>{format.bytes(sumOf(own, (w) => w.lost.bytes))}</Fact>
         <Fact name="Retained" note={format.count(sumOf(own, (w) => w.retained.blocks), 'block')}>{format.bytes(sumOf(own, (w) => w.retained.bytes))}</Fact>
+        <NotToldApart windows={own} />
         <Fact name="Allowed" note={format.count(sumOf(own, (w) => w.allowed.blocks), 'block')}>{format.bytes(sumOf(own, (w) => w.allowed.bytes))}</Fact>
         {runs.some((run) => run.baseline !== '') && <Fact name="Known" note="from the baseline">{format.bytes(sumOf(own, (w) => w.known.bytes))}</Fact>}
         <Fact name="Framework’s own" note="not judged">{format.bytes(sumOf(windows, (w) => w.framework.bytes))}</Fact>

@@ -6,7 +6,7 @@ import type { Window } from './model';
 import { link } from './route';
 
 const GLYPHS: Record<string, string> = {
-  pass: '✓', over_budget: '✕', failed: '✕', inconclusive: '?', unconfirmed: '~', not_gated: '–', skipped: '–', not_judged: '–',
+  snapshot: '·', difference: '±', incomplete: '?', pass: '✓', over_budget: '✕', failed: '✕', inconclusive: '?', unconfirmed: '~', not_gated: '–', skipped: '–', not_judged: '–',
 };
 
 // Never by colour alone.
@@ -20,7 +20,9 @@ export function VerdictMark({ verdict, short = false }: { verdict: string; short
 }
 
 // What becomes of memory, by word and pattern: never by colour alone.
-export function Kind({ kind }: { kind: 'lost' | 'growing' | 'held' }) {
+export type KindName = 'lost' | 'growing' | 'held' | 'grown' | 'shrunk';
+
+export function Kind({ kind }: { kind: KindName }) {
   return <span class={`kind-mark ${kind}`}><span class={`swatch part-${kind}`} aria-hidden="true" />{kind}</span>;
 }
 

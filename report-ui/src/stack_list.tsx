@@ -1,6 +1,6 @@
 // A call stack, innermost first: the user's frames in full, the others folded.
 import * as format from './format';
-import type { Frame } from './model';
+import type { Frame } from './tables';
 import { Position } from './parts';
 
 interface Group {
@@ -28,7 +28,7 @@ function FrameLine({ frame, isCallSite }: { frame: Frame; isCallSite: boolean })
   return (
     <li class={isCallSite ? 'call-site' : ''}>
       <span class="function" title={frame.func}>
-        {frame.func || 'unknown function'}
+        {format.readable(frame.func) || 'unknown function'}
         {frame.isInlined && <span class="inlined"> inlined</span>}
         {isCallSite && <span class="off-screen"> (call site)</span>}
       </span>

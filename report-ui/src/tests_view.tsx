@@ -6,6 +6,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import * as format from './format';
 import { VERDICTS, type Report, type Window } from './model';
 import { SearchBox, Select, TestName, VerdictMark, testLink } from './parts';
+import { usePrinting } from './printing';
 import { hasRunsToTellApart, programsOf } from './programs';
 import { change, go, type Route } from './route';
 import { distinct, duration, select, type Query } from './rows';
@@ -105,17 +106,6 @@ function useVirtualRows(count: number, key: string) {
     return () => void offsets.set(key, scroller.current?.scrollTop ?? 0);
   }, [key]);
   return { scroller, virtualizer: virtualizer.current };
-}
-
-function usePrinting(): boolean {
-  const [isPrinting, setPrinting] = useState(() => matchMedia('print').matches);
-  useEffect(() => {
-    const media = matchMedia('print');
-    const update = () => setPrinting(media.matches);
-    media.addEventListener('change', update);
-    return () => media.removeEventListener('change', update);
-  }, []);
-  return isPrinting;
 }
 
 // Characters that the column of names has room for, as the style sheet lays it out.

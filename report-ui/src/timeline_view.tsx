@@ -240,7 +240,7 @@ function RunTimeline({ report, route, run, runs }: { report: Report; route: Rout
           <div role="status" class="impact">
             <dl class="tiles">
               <Fact name="Tests in the interval">{format.grouped(impact.tests.length)}</Fact>
-              <Fact name="Impacting: outstanding" note={format.count(impact.outstanding.blocks, 'block')}>{format.bytes(impact.outstanding.bytes)}</Fact>
+              <Fact name="Outstanding" note={`${format.count(impact.outstanding.blocks, 'block')} (the impacting size)`}>{format.bytes(impact.outstanding.bytes)}</Fact>
               <Fact name="Growth" note={format.signedCount(impact.growth.blocks, 'block')}>{format.signedBytes(impact.growth.bytes)}</Fact>
               {impact.live !== null && <Fact name="Live, end minus begin">{format.signedBytes(impact.live)}</Fact>}
               {timeline.isTimed && interval && <Fact name="Duration" note={`from ${format.seconds(interval[0])}`}>{format.seconds(interval[1] - interval[0])}</Fact>}

@@ -278,15 +278,27 @@ TEST_F(PrintedNamesTest, OfSnapshotsAreText) {
   words_["first"] = files[0];
   words_["second"] = files[1];
   for (const char* const command :
-       {"snapshot show {first}", "snapshot show {second} --view tree",
-        "snapshot show {second} --group-by site", "snapshot show {second} --group-by stack",
-        "snapshot show {second} --group-by module", "snapshot show {second} --group-by window",
+       {"snapshot show {first}",
+        "snapshot show {second} --view tree",
+        "snapshot show {second} --group-by site",
+        "snapshot show {second} --group-by stack",
+        "snapshot show {second} --group-by module",
+        "snapshot show {second} --group-by window",
         "snapshot show {second} --group-by component --budgets {budget}",
-        "snapshot show {second} --group-by {name}", "snapshot show {second} --view {name}",
-        "snapshot show {second} --filter {name}", "snapshot show {gone}", "snapshot show {text}",
-        "snapshot show {folder}", "snapshot show {second} --symbols {gone}",
-        "snapshot diff {first} {second}", "snapshot diff {second} {first}",
-        "snapshot diff {first} {gone}", "snapshot export {second} --format {name}",
+        "snapshot show {second} --group-by {name}",
+        "snapshot show {second} --view {name}",
+        "snapshot show {second} --filter {name}",
+        "snapshot show {gone}",
+        "snapshot show {text}",
+        "snapshot show {folder}",
+        "snapshot show {second} --symbols {gone}",
+        "snapshot diff {first} {second}",
+        "snapshot diff {second} {first}",
+        "snapshot diff {first} {gone}",
+        "snapshot diff {first} {second} --html {gone}/a",
+        "snapshot diff {first} {second} --html {text} --source-root {gone}",
+        "snapshot export {second} --format html --source-root {gone}",
+        "snapshot export {second} --format {name}",
         "snapshot export {second} --format folded -o {gone}/a"}) {
     ExpectTextOnly(command);
   }

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tests/integration/both_modes.h"
+#include "tests/support/html_page.h"
 #include "tests/support/json_schema.h"
 
 namespace leakgate::test {
@@ -256,6 +257,43 @@ TEST_F(SnapshotExportTest, JsonHasEachBlockWithItsStack) {
   }
   EXPECT_EQ(bytes, json["snapshot"]["live"]["bytes"]);
   EXPECT_TRUE(is_found);
+}
+
+TEST_F(SnapshotExportTest, PageHasTheTestsBlocksWithTheirSources) {
+  const std::string path = directory_->File("export.page.html");
+  const CommandResult result = Snapshot(
+      {"export", *file_, "--format=html", "-o", path, "--source-root", LEAKGATE_SOURCE_DIR});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+  const nlohmann::json page = ReportInPage(ReadFile(path));
+  EXPECT_EQ(page["snapshot"]["occasion"], "end of Amounts.AllocatesAndFrees");
+  EXPECT_THAT(page["snapshot"]["missing"], IsEmpty());
+  bool is_found = false;
+  for (const nlohmann::json& site : page["sites"]["rows"]) {
+    const std::string place = page["strings"][site[1].get<std::size_t>()];
+    is_found = is_found || (site[2] == 200 && place.ends_with(PlaceOf("windows.cpp", "of a test")));
+  }
+  EXPECT_TRUE(is_found);
+  EXPECT_THAT(page["sources"].dump(), HasSubstr("of a test"));
+  // Without the option nothing is quoted: a snapshot may come from anywhere.
+  EXPECT_THAT(ReportInPage(ReadFile(Export("html")))["sources"], IsEmpty());
+}
+
+TEST_F(SnapshotExportTest, PageOfADifferenceIsWrittenBesideTheText) {
+  std::string begin = *file_;
+  begin.replace(begin.rfind("end.snapshot"), std::string::npos, "begin.snapshot");
+  const std::string path = directory_->File("difference.html");
+  const CommandResult result = Snapshot({"diff", begin, *file_, "--html", path});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+  EXPECT_EQ(result.standard_output, Snapshot({"diff", begin, *file_}).standard_output);
+  const nlohmann::json page = ReportInPage(ReadFile(path));
+  const nlohmann::json diff = SnapshotJson({"diff", begin, *file_});
+  EXPECT_EQ(page["difference"]["total"][6], diff["total"]["gone"]["bytes"]);
+  EXPECT_EQ(page["sites"]["count"], diff["sites"].size());
+  EXPECT_EQ(page["sites"]["rows"].size(), diff["sites"].size());
+  const CommandResult nowhere =
+      Snapshot({"diff", begin, *file_, "--html", directory_->File("gone/d.html")});
+  EXPECT_EQ(nowhere.exit_code, 3);
+  EXPECT_EQ(nowhere.standard_output, "");
 }
 
 TEST_F(SnapshotExportTest, IsNamedAfterTheSnapshotInADirectoryAndReplacesNothing) {

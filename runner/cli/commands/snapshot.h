@@ -32,6 +32,8 @@ struct SnapshotDiffCommand {
   StackReading reading;                      // without budgets
   std::optional<std::size_t> top;
   OutputForm output = OutputForm::kText;
+  std::filesystem::path page;         // an HTML file to write besides; empty: none
+  std::filesystem::path source_root;  // as of SnapshotExportCommand
 };
 
 struct SnapshotExportCommand {
@@ -39,6 +41,7 @@ struct SnapshotExportCommand {
   StackReading reading;
   std::optional<SnapshotFormat> format;  // there must be one
   std::filesystem::path output;          // empty: standard output
+  std::filesystem::path source_root;     // a page quotes sources below it; empty: it quotes none
 };
 
 void Declare(SnapshotShowCommand& command, OptionList& options);

@@ -4,10 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "runner/attribution/code_owner.h"
 #include "runner/cli/commands/snapshot.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
+#include "runner/report/formats/source_excerpts.h"
+#include "runner/snapshot/view/diff_page.h"
 #include "runner/snapshot/view/export_names.h"
 #include "runner/snapshot/view/snapshot_diff.h"
 #include "runner/snapshot/view/snapshot_groups.h"
@@ -41,6 +42,24 @@ template <typename ReadingCommand>
 void DeclareReading(ReadingCommand& command, OptionList& options) {
   options.AddArgument("file", FileWord("FILE"), command.files);
   DeclareStackReading(command.reading, options);
+}
+
+void DeclareSourceRoot(std::filesystem::path& source_root, OptionList& options) {
+  options.Add("--source-root", FileWord("DIR"), source_root,
+              "Quote the source lines of files below DIR in the page. Without it, none are: a "
+              "snapshot names files, and may come from anywhere");
+}
+
+// Returns what reads the sources that a page quotes; empty if it quotes none.
+Expected<ReadSource> SourcesOf(const std::filesystem::path& source_root) {
+  return source_root.empty() ? ReadSource() : SourcesBelow(source_root);
+}
+
+Expected<void> CheckSourcesAreShown(const std::filesystem::path& source_root, bool has_page,
+                                    const char* how) {
+  if (source_root.empty() || has_page) return {};
+  return UsageError(
+      fmt::format("--source-root is for a page, and there is none; add {}, or leave it out", how));
 }
 
 Expected<void> CheckShowOptions(const SnapshotShowCommand& command) {
@@ -84,6 +103,10 @@ void Declare(SnapshotDiffCommand& command, OptionList& options) {
   DeclareReading(command, options);
   options.Add("--top", TextWord("N"), command.top, ParseCount, "Show the N largest");
   options.AddFlag("--json", command.output, OutputForm::kJson, "For machines");
+  options.Add("--html", FileWord("FILE"), command.page,
+              "Write it as a page for a browser, too: what grew and shrank, its call tree and "
+              "flame graph");
+  DeclareSourceRoot(command.source_root, options);
 }
 
 void Declare(SnapshotExportCommand& command, OptionList& options) {
@@ -91,10 +114,11 @@ void Declare(SnapshotExportCommand& command, OptionList& options) {
   DeclareBudgets(command.reading, options);
   options.AddChoice("--format", Formats(), command.format,
                     "folded (flamegraph.pl, inferno), pprof, speedscope, heaptrack "
-                    "(heaptrack_print, heaptrack_gui) or json");
+                    "(heaptrack_print, heaptrack_gui), json, or html (a page for a browser)");
   options.Add("-o,--output", FileWord("FILE|DIR"), command.output,
               "In a DIR, the file is named after the snapshot, as its reader wants it. Default: "
               "standard output; on a terminal, such a file in the working directory");
+  DeclareSourceRoot(command.source_root, options);
 }
 
 Expected<void> Complete(SnapshotShowCommand& command, const ProgramLine&) {
@@ -103,17 +127,27 @@ Expected<void> Complete(SnapshotShowCommand& command, const ProgramLine&) {
 }
 
 Expected<void> Complete(SnapshotDiffCommand& command, const ProgramLine&) {
-  if (command.files.size() == 2) return {};
-  return UsageError(
-      "not two snapshots; name the earlier and the later one: leakgate snapshot "
-      "diff BEFORE AFTER");
+  if (command.files.size() != 2) {
+    return UsageError(
+        "not two snapshots; name the earlier and the later one: leakgate snapshot "
+        "diff BEFORE AFTER");
+  }
+  return CheckSourcesAreShown(command.source_root, !command.page.empty(), "--html FILE");
 }
 
 Expected<void> Complete(SnapshotExportCommand& command, const ProgramLine&) {
   if (command.files.size() != 1) {
     return UsageError("no snapshot, or several; name one: leakgate snapshot export FILE");
   }
-  if (command.format) return CheckExportName(*command.format, command.output);
+  if (command.format) {
+    const bool has_page = *command.format == SnapshotFormat::kHtml;
+    if (const Expected<void> checked =
+            CheckSourcesAreShown(command.source_root, has_page, "--format html");
+        !checked) {
+      return checked;
+    }
+    return CheckExportName(*command.format, command.output);
+  }
   return Unexpected(ParseChoice(Formats(), "--format", "").error());
 }
 
@@ -130,15 +164,50 @@ Expected<int> Execute(const SnapshotShowCommand& command) {
   return kExitPass;
 }
 
+namespace {
+
+// Tells before anything is read that the page cannot be written.
+Expected<void> CheckPage(const SnapshotDiffCommand& command) {
+  return command.page.empty() ? Expected<void>() : AtomicFile::CheckPlace(command.page);
+}
+
+Expected<void> WritePage(const SnapshotDiffCommand& command, const DiffPage& page,
+                         const SnapshotDiff& diff, const ReadSource& sources) {
+  if (command.page.empty()) return {};
+  Expected<AtomicFile> file = AtomicFile::Create(command.page);
+  if (!file) return Unexpected(file.error());
+  page.Write(diff, FilterText({.filters = command.reading.filters, .without = command.reading.without}),
+             file->out(), sources);
+  return file->Commit();
+}
+
+}  // namespace
+
 Expected<int> Execute(const SnapshotDiffCommand& command) {
   const WithDebugServers servers;
   Expected<std::vector<std::filesystem::path>> symbols = SymbolsOf(command.reading);
   if (!symbols) return Unexpected(symbols.error());
+  const Expected<ReadSource> sources = SourcesOf(command.source_root);
+  if (!sources) return Unexpected(sources.error());
+  if (const Expected<void> checked = CheckPage(command); !checked) {
+    return Unexpected(checked.error());
+  }
+  DiffPage page;
+  UseStacks use_stacks;
+  if (!command.page.empty()) {
+    use_stacks = [&](const SnapshotDiff& diff, const ChangedStacks& stacks) {
+      page.Take(diff, stacks);
+    };
+  }
   const Expected<SnapshotDiff> diff = DiffSnapshots(command.files[0], command.files[1],
                                                     {.filters = command.reading.filters,
                                                      .without = command.reading.without,
-                                                     .symbols = *std::move(symbols)});
+                                                     .symbols = *std::move(symbols)},
+                                                    use_stacks);
   if (!diff) return Unexpected(diff.error());
+  if (const Expected<void> written = WritePage(command, page, *diff, *sources); !written) {
+    return Unexpected(written.error());
+  }
   if (command.output == OutputForm::kJson) {
     PrintJson(DiffJson(*diff, command.top));
   } else {
@@ -148,15 +217,19 @@ Expected<int> Execute(const SnapshotDiffCommand& command) {
 }
 
 Expected<int> Execute(const SnapshotExportCommand& command) {
-  const Expected<ExportPlace> place =
-      PlaceOfExport(command.output, ExportNameFor(*command.format, command.files.front()));
+  const Expected<ExportPlace> place = PlaceOfExport(
+      command.output, ExportNameFor(*command.format, command.files.front()));
   if (!place) return Unexpected(place.error());
+  const Expected<ReadSource> sources = SourcesOf(command.source_root);
+  if (!sources) return Unexpected(sources.error());
+  ReportSurroundings surroundings = SurroundingsOfThisProcess();
+  surroundings.read_source = *sources;
   const WithDebugServers servers;
   const Expected<std::unique_ptr<SnapshotView>> view =
       Read(command.files.front(), command.reading, {});
   if (!view) return Unexpected(view.error());
   const Expected<void> written = WriteExport(*place, [&](std::ostream& out) {
-    return ExportSnapshot(**view, *command.format, out, SurroundingsOfThisProcess());
+    return ExportSnapshot(**view, *command.format, out, surroundings);
   });
   if (!written) return Unexpected(written.error());
   return kExitPass;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "runner/attribution/code_owner.h"
 #include "runner/base/atomic_file.h"
 #include "runner/budget/read_budget.h"
 #include "runner/cli/terminal.h"

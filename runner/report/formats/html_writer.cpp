@@ -11,12 +11,9 @@
 
 #include "runner/report/causes.h"
 #include "runner/report/finding_text.h"
+#include "runner/report/formats/html_page.h"
 #include "runner/report/formats/page_tables.h"
 #include "runner/report/json/json_values.h"
-
-// html_template.S defines both.
-extern "C" const char leakgate_html_template_begin[];
-extern "C" const char leakgate_html_template_end[];
 
 namespace leakgate {
 namespace {
@@ -42,14 +39,6 @@ bool IsAmong(const auto& keys, std::string_view key) {
 Json WithoutTrailingZeros(Json numbers) {
   while (!numbers.empty() && numbers.back() == 0) numbers.erase(numbers.size() - 1);
   return numbers;
-}
-
-// The parts of the template before and behind the report.
-std::pair<std::string_view, std::string_view> TemplateHalves() {
-  const std::string_view page = HtmlTemplate();
-  const std::size_t mark = page.find(kHtmlReportMark);
-  if (mark == std::string_view::npos) return {page, {}};
-  return {page.substr(0, mark), page.substr(mark + kHtmlReportMark.size())};
 }
 
 // A visitor of a window's fields that makes the JSON of the page. It leaves out amounts that are 0
@@ -212,7 +201,7 @@ class HtmlWriter {
  public:
   HtmlWriter(std::ostream& out, ReadSource read_source, std::optional<EarlierResults> history)
       : out_(out), read_source_(std::move(read_source)), history_(std::move(history)) {
-    out_ << TemplateHalves().first << "{\"baseline\":[\n";
+    out_ << HtmlTemplateHalves().first << "{\"baseline\":[\n";
   }
 
   void AddBaseline(const RunResult& run) {
@@ -231,7 +220,7 @@ class HtmlWriter {
     for (const auto& [name, table] : tables.items()) WriteMember(name, table);
     WriteMember("sources", sources_.Read(read_source_));
     if (history_) WriteMember("history", ToJson(*history_));
-    out_ << '}' << TemplateHalves().second;
+    out_ << '}' << HtmlTemplateHalves().second;
   }
 
  private:
@@ -280,12 +269,6 @@ ReportWriter NewHtmlWriter(std::ostream& out, ReadSource read_source,
   return {.add_baseline = [writer](const RunResult& run) { writer->AddBaseline(run); },
           .add = [writer](const RunResult& run) { writer->Add(run); },
           .finish = [writer] { writer->Finish(); }};
-}
-
-std::string_view HtmlTemplate() {
-  const auto size =
-      static_cast<std::size_t>(leakgate_html_template_end - leakgate_html_template_begin);
-  return {leakgate_html_template_begin, size};
 }
 
 RunResult KeepComparedParts(RunResult run) {

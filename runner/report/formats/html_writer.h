@@ -1,8 +1,7 @@
 // The HTML report: one file that a browser opens from disk, without a network.
 //
-// A page that is made once (html_template.S) with the report in it as JSON. The JSON
-// is not the JSON report: 50,000 findings share strings, frames and stacks
-// (page_tables.h), and `report-ui/src/model.ts` reads it.
+// The page (html_page.h) with the report in it as JSON. The JSON is not the JSON report: 50,000
+// findings share strings, frames and stacks (page_tables.h), and `report-ui/src/model.ts` reads it.
 //
 //   { "baseline": [...],                                      what KeepComparedParts keeps
 //     "runs": [{ "report": {...}, "windows": [...] }, ...],   as they come
@@ -17,7 +16,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "runner/report/formats/source_excerpts.h"
 #include "runner/report/report_format.h"
@@ -32,12 +30,5 @@ namespace leakgate {
 // Keeps of a run of the baseline what a page compares with: the binary, and the verdict and the
 // amounts of each window. Without stacks it takes a small part of the memory.
 [[nodiscard]] RunResult KeepComparedParts(RunResult run);
-
-// Returns the page without a report in it: html_template.html, which report-ui/ builds, is a part
-// of the runner.
-[[nodiscard]] std::string_view HtmlTemplate();
-
-// Stands in the template, once, where the report's JSON goes.
-constexpr std::string_view kHtmlReportMark = "@LEAKGATE_REPORT@";
 
 }  // namespace leakgate

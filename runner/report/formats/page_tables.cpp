@@ -64,6 +64,8 @@ PageTables::PageTables() : nodes_{{0, 0}} {
 int PageTables::String(std::string_view text) {
   const auto known = string_index_.find(text);
   if (known != string_index_.end()) return known->second;
+  constexpr std::size_t kQuotesAndComma = 3;
+  string_bytes_ += text.size() + kQuotesAndComma;
   return Intern(std::string(text), strings_, string_index_);
 }
 
@@ -91,6 +93,11 @@ int PageTables::Stack(const std::vector<leakgate::Frame>& frames) {
     node = entry->second;
   }
   return node;
+}
+
+std::size_t PageTables::bytes() const {
+  constexpr std::size_t kNumberBytes = 6;  // and its comma
+  return string_bytes_ + kNumberBytes * (kFrameNumbers * frames_.size() + 2 * nodes_.size());
 }
 
 std::vector<int> PageTables::PatternStrings(const Finding& finding) {

@@ -47,6 +47,10 @@ class PageTables {
   // Returns the index of the pattern that allows a finding; 0 if there is none.
   int Pattern(const Finding& finding, int stack);
 
+  // Return how large the tables are so far: in nodes, and about in bytes of JSON.
+  [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
+  [[nodiscard]] std::size_t bytes() const;
+
   // Flags of a frame.
   static constexpr int kInlined = 1;
   static constexpr int kUsers = 2;  // the user's own code
@@ -70,6 +74,7 @@ class PageTables {
   std::vector<int> PatternStrings(const Finding& finding);
 
   std::vector<std::string> strings_;
+  std::size_t string_bytes_ = 0;
   std::unordered_map<std::string, int, TextHash, std::equal_to<>> string_index_;
   std::vector<FrameNumbers> frames_;
   std::map<FrameNumbers, int> frame_index_;  // without kUsers

@@ -29,6 +29,8 @@ std::string_view EndingOf(SnapshotFormat format) {
       return ".speedscope.json";
     case SnapshotFormat::kHeaptrack:
       return ".heaptrack";
+    case SnapshotFormat::kHtml:
+      return ".html";
     case SnapshotFormat::kJson:
       break;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runner/report/formats/stack_samples.h"
+#include "runner/snapshot/view/snapshot_page.h"
 
 namespace leakgate {
 namespace {
@@ -50,13 +51,18 @@ std::vector<std::pair<std::string_view, SnapshotFormat>> SnapshotFormats() {
           {"pprof", SnapshotFormat::kPprof},
           {"speedscope", SnapshotFormat::kSpeedscope},
           {"heaptrack", SnapshotFormat::kHeaptrack},
-          {"json", SnapshotFormat::kJson}};
+          {"json", SnapshotFormat::kJson},
+          {"html", SnapshotFormat::kHtml}};
 }
 
 Expected<void> ExportSnapshot(SnapshotView& view, SnapshotFormat format, std::ostream& out,
                               const ReportSurroundings& surroundings) {
   if (format == SnapshotFormat::kHeaptrack) return WriteHeaptrack(view, out);
   if (format == SnapshotFormat::kJson) return WriteSnapshotJson(view, out);
+  if (format == SnapshotFormat::kHtml) {
+    WriteSnapshotPage(view, out, surroundings.read_source);
+    return {};
+  }
   WriteProfile(format, out, surroundings, view.stacks(),
                {.image = view.contents().facts.name,
                 .amounts = AmountsByStack(view.tally()),

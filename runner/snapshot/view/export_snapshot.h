@@ -1,5 +1,6 @@
-// Writes a snapshot in formats of other tools. The profiles (folded, pprof, speedscope) have the
-// amount of each stack, as profiles of reports do. heaptrack's format and JSON have each block.
+// Writes a snapshot in formats of other tools, and as a page for a browser. The profiles (folded,
+// pprof, speedscope) have the amount of each stack, as profiles of reports do. heaptrack's format
+// and JSON have each block.
 #pragma once
 
 #include <ostream>
@@ -14,7 +15,7 @@
 
 namespace leakgate {
 
-enum class SnapshotFormat { kFolded, kPprof, kSpeedscope, kHeaptrack, kJson };
+enum class SnapshotFormat { kFolded, kPprof, kSpeedscope, kHeaptrack, kJson, kHtml };
 
 // Returns the formats with their words: "folded", "pprof", ...
 [[nodiscard]] std::vector<std::pair<std::string_view, SnapshotFormat>> SnapshotFormats();

@@ -63,22 +63,11 @@ class DiffWriter {
     };
     add("from", diff_.files[0], diff_.first);
     add("to  ", diff_.files[1], diff_.second);
-    text += "  " + How() + "\n";
+    text += "  " + HowCompared(diff_) + "\n";
     for (const std::string& line : diff_.missing) {
       text += "  " + Paint("MISSING", Emphasis::kBad, style_.colour) + " " + Printable(line) + "\n";
     }
     return text;
-  }
-
-  std::string How() const {
-    if (diff_.is_same_process) {
-      const std::chrono::nanoseconds between(diff_.second.taken_ns - diff_.first.taken_ns);
-      return fmt::format("one process, {} apart: blocks are compared one by one",
-                         FormatDuration(between));
-    }
-    return fmt::format("two processes{}: call sites are compared, by function and file{}",
-                       diff_.is_same_image ? "" : " of two programs",
-                       diff_.has_lines ? " and line" : ", since lines may have moved");
   }
 
   static std::string AmountText(Amount amount, const Wording& wording) {
@@ -165,6 +154,17 @@ class DiffWriter {
 };
 
 }  // namespace
+
+std::string HowCompared(const SnapshotDiff& diff) {
+  if (diff.is_same_process) {
+    const std::chrono::nanoseconds between(diff.second.taken_ns - diff.first.taken_ns);
+    return fmt::format("one process, {} apart: blocks are compared one by one",
+                       FormatDuration(between));
+  }
+  return fmt::format("two processes{}: call sites are compared, by function and file{}",
+                     diff.is_same_image ? "" : " of two programs",
+                     diff.has_lines ? " and line" : ", since lines may have moved");
+}
 
 std::string DiffText(const SnapshotDiff& diff, std::optional<std::size_t> top,
                      const TextStyle& style) {

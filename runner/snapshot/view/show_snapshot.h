@@ -12,6 +12,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "runner/report/style.h"
 #include "runner/snapshot/view/snapshot_groups.h"
@@ -46,6 +48,16 @@ struct ShowOptions {
 // Return what is known about the whole snapshot; as text, the lines above the tables.
 [[nodiscard]] std::string SnapshotHeading(SnapshotView& view, const TextStyle& style);
 [[nodiscard]] nlohmann::ordered_json SnapshotFactsJson(SnapshotView& view);
+
+// A line of the heading: "taken", "2026-11-21 15:20:07 UTC, ..."; its text may be empty, and is not
+// made printable.
+struct FactLine {
+  std::string_view key;
+  std::string text;
+};
+[[nodiscard]] std::vector<FactLine> HeadingLines(SnapshotView& view);
+// Returns those that are known of a file before its blocks are read.
+[[nodiscard]] std::vector<FactLine> LinesOf(const SnapshotFacts& facts);
 
 // Returns a line for everything of the process that the snapshot misses.
 [[nodiscard]] std::vector<std::string> MissingFrom(const SnapshotContents& contents);

@@ -69,21 +69,28 @@ void AddProblems(const SnapshotContents& contents, const StackFrames& frames, Sn
   }
 }
 
-void Conclude(SiteChanges& sites, SiteChanges& mapped, SnapshotDiff& diff) {
+// Adds up `stacks` by call site.
+void Conclude(const ChangedStacks& stacks, const UseStacks& use_stacks, SnapshotDiff& diff) {
+  SiteChanges sites(stacks.lines);
+  SiteChanges mapped(stacks.lines);
+  for (const ChangedStack& it : stacks.blocks) sites.Add(*it.frames, it.stack, it.change);
+  for (const ChangedStack& it : stacks.mappings) mapped.Add(*it.frames, it.stack, it.change);
   diff.total = sites.total();
   diff.sites = sites.Take();
   diff.mapped = mapped.total();
   diff.mapped_sites = mapped.Take();
+  if (use_stacks) use_stacks(diff, stacks);
 }
 
 // Compares two snapshots of one process, block by block.
 Expected<SnapshotDiff> DiffBlocks(SnapshotReader first_file, SnapshotReader second_file,
-                                  SnapshotDiff diff, const DiffQuery& query) {
+                                  SnapshotDiff diff, const DiffQuery& query,
+                                  const UseStacks& use_stacks) {
   SnapshotContents contents;
   contents.nodes.assign(kStackRootCount, {});
-  CommonStacks stacks(contents.nodes);
-  BlockStream first(std::move(first_file), stacks, &contents);
-  BlockStream second(std::move(second_file), stacks, &contents);
+  CommonStacks common(contents.nodes);
+  BlockStream first(std::move(first_file), common, &contents);
+  BlockStream second(std::move(second_file), common, &contents);
   ChangeByStack changes;
   const Expected<void> compared = CompareBlocks(first, second, changes);
   if (!compared) return Unexpected(compared.error());
@@ -97,16 +104,15 @@ Expected<SnapshotDiff> DiffBlocks(SnapshotReader first_file, SnapshotReader seco
   Symbolizer symbolizer(IsRuntimeModule, query.symbols);
   StackFrames frames(contents, symbolizer);
   StackFilters filters(query.filters, query.without, frames);
-  SiteChanges sites(Lines::kTellApart);
+  ChangedStacks stacks{.lines = Lines::kTellApart};
   for (std::uint32_t stack = 0; stack < changes.size(); ++stack) {
     if (changes[stack] == SnapshotChange{} || !filters.Match(stack)) continue;
-    sites.Add(frames, stack, changes[stack]);
+    stacks.blocks.push_back({&frames, stack, changes[stack]});
   }
-  SiteChanges mapped(Lines::kTellApart);
   for (const auto& [stack, change] : CompareMappings(first.mappings(), second.mappings())) {
-    if (filters.Match(stack)) mapped.Add(frames, stack, change);
+    if (filters.Match(stack)) stacks.mappings.push_back({&frames, stack, change});
   }
-  Conclude(sites, mapped, diff);
+  Conclude(stacks, use_stacks, diff);
   AddProblems(contents, frames, diff);
   return diff;
 }
@@ -118,25 +124,26 @@ std::string BuildIdOfImage(const SnapshotContents& contents) {
   return "";
 }
 
-void AddSites(SnapshotView& view, Amount SnapshotChange::*which, SiteChanges& sites,
-              SiteChanges& mapped) {
-  const auto add = [&](SiteChanges& to, std::uint32_t stack, Amount amount) {
-    SnapshotChange change;
-    change.*which = amount;
-    to.Add(view.frames(), stack, change);
+void AddStacks(SnapshotView& view, Amount SnapshotChange::*which, ChangedStacks& to) {
+  const auto changed = [&](std::uint32_t stack, Amount amount) {
+    ChangedStack it{&view.frames(), stack};
+    it.change.*which = amount;
+    return it;
   };
   const std::vector<StackTally>& stacks = view.tally().by_stack();
   for (std::uint32_t stack = 0; stack < stacks.size(); ++stack) {
-    if (stacks[stack].blocks != 0) add(sites, stack, stacks[stack].amount());
+    if (stacks[stack].blocks != 0) to.blocks.push_back(changed(stack, stacks[stack].amount()));
   }
   for (const SnapshotMapping& mapping : view.contents().mappings) {
     const Amount amount = CommittedIn(mapping);
-    if (amount != Amount{} && view.Matches(mapping.stack)) add(mapped, mapping.stack, amount);
+    if (amount == Amount{} || !view.Matches(mapping.stack)) continue;
+    to.mappings.push_back(changed(mapping.stack, amount));
   }
 }
 
 // Compares snapshots of two processes, by call site.
-Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query) {
+Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query,
+                                 const UseStacks& use_stacks) {
   SnapshotView first({.stacks = {.filters = query.filters, .without = query.without}},
                      Symbolizer(IsRuntimeModule, query.symbols));
   SnapshotView second({.stacks = {.filters = query.filters, .without = query.without}},
@@ -145,23 +152,21 @@ Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query) {
   if (Expected<void> read = second.Read(diff.files[1]); !read) return Unexpected(read.error());
   const std::string build_id = BuildIdOfImage(first.contents());
   diff.has_lines = !build_id.empty() && build_id == BuildIdOfImage(second.contents());
-  const Lines lines = diff.has_lines ? Lines::kTellApart : Lines::kMayHaveMoved;
-  SiteChanges sites(lines);
-  SiteChanges mapped(lines);
-  AddSites(first, &SnapshotChange::before, sites, mapped);
-  AddSites(second, &SnapshotChange::after, sites, mapped);
-  Conclude(sites, mapped, diff);
-  for (SnapshotView* const view : {&first, &second}) {
-    AddMissing(view->contents().file, view->contents(), diff);
-    AddProblems(view->contents(), view->frames(), diff);
-  }
+  ChangedStacks stacks{.lines = diff.has_lines ? Lines::kTellApart : Lines::kMayHaveMoved};
+  AddStacks(first, &SnapshotChange::before, stacks);
+  AddStacks(second, &SnapshotChange::after, stacks);
+  AddMissing(first.contents().file, first.contents(), diff);
+  AddMissing(second.contents().file, second.contents(), diff);
+  Conclude(stacks, use_stacks, diff);
+  AddProblems(first.contents(), first.frames(), diff);
+  AddProblems(second.contents(), second.frames(), diff);
   return diff;
 }
 
 }  // namespace
 
 Expected<SnapshotDiff> DiffSnapshots(const fs::path& first, const fs::path& second,
-                                     const DiffQuery& query) {
+                                     const DiffQuery& query, const UseStacks& use_stacks) {
   Expected<OpenedSnapshot> earlier = OpenSnapshot(first);
   if (!earlier) return Unexpected(earlier.error());
   Expected<OpenedSnapshot> later = OpenSnapshot(second);
@@ -173,13 +178,14 @@ Expected<SnapshotDiff> DiffSnapshots(const fs::path& first, const fs::path& seco
   diff.files = {first.string(), second.string()};
   diff.is_same_process = IsSameProcess(diff.first, diff.second);
   diff.is_same_image = diff.is_same_process || AreOneProgram(diff.first, diff.second);
-  if (!diff.is_same_process) return DiffSites(std::move(diff), query);
+  if (!diff.is_same_process) return DiffSites(std::move(diff), query, use_stacks);
   if (diff.second.taken_ns < diff.first.taken_ns) {
     return UsageError(fmt::format("{} was taken after {}; name the earlier one first",
                                   first.string(), second.string()));
   }
   diff.has_lines = true;
-  return DiffBlocks(std::move(earlier->reader), std::move(later->reader), std::move(diff), query);
+  return DiffBlocks(std::move(earlier->reader), std::move(later->reader), std::move(diff), query,
+                    use_stacks);
 }
 
 }  // namespace leakgate

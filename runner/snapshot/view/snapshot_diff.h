@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -47,10 +48,31 @@ struct DiffQuery {
   std::vector<std::filesystem::path> symbols{};  // directories of files by build-id
 };
 
-// Returns a usage error if both are of one process and the second was taken before the first.
+// A call stack of either snapshot. Of two processes, the same stack may come once of each.
+struct ChangedStack {
+  StackFrames* frames = nullptr;
+  std::uint32_t stack = 0;
+  SnapshotChange change{};
+};
+
+// The stacks behind a comparison. They are there during the call that they are passed to.
+struct ChangedStacks {
+  std::vector<ChangedStack> blocks{};
+  std::vector<ChangedStack> mappings{};
+  Lines lines = Lines::kTellApart;
+};
+using UseStacks = std::function<void(const SnapshotDiff& diff, const ChangedStacks& stacks)>;
+
+// Calls `use_stacks`, if there is such a function, once all is known but why modules have no
+// symbols. Returns a usage error if both are of one process and the second was taken before the
+// first.
 [[nodiscard]] Expected<SnapshotDiff> DiffSnapshots(const std::filesystem::path& first,
                                                    const std::filesystem::path& second,
-                                                   const DiffQuery& query);
+                                                   const DiffQuery& query,
+                                                   const UseStacks& use_stacks = {});
+
+// Tells how the two are compared: "one process, 2.31 s apart: blocks are compared one by one".
+[[nodiscard]] std::string HowCompared(const SnapshotDiff& diff);
 
 // `top` limits how many sites are shown that have grown, and how many that have shrunk; also of
 // mappings.

@@ -183,7 +183,7 @@ std::string AgeText(const SnapshotContents& contents, std::uint32_t id) {
   for (const Step& step : kSteps) {
     if (ended >= step.least) return step.text;
   }
-  return "of a window that ended less than 1 s before";
+  return "of a test or suite that ended less than 1 s before";
 }
 
 Groups ByAge(SnapshotView& view) {

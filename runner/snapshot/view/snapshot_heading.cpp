@@ -34,8 +34,17 @@ std::string TakenText(const SnapshotFacts& facts) {
   return facts.occasion.empty() ? text : text + ": " + facts.occasion;
 }
 
-std::string MomentText(const SnapshotContents& contents) {
-  switch (contents.facts.moment) {
+std::string MachineText(const SnapshotFacts& facts) {
+  return fmt::format("{}, {}; leakgate {}", facts.host, facts.kernel, facts.leakgate_version);
+}
+
+std::string CommandText(const SnapshotFacts& facts) {
+  return fmt::format("{}", fmt::join(facts.command_line, " "));
+}
+
+// `copying` is how long it was copied for: empty if that is not known.
+std::string MomentText(SnapshotMoment moment, const std::string& copying) {
+  switch (moment) {
     case SnapshotMoment::kEnded:
       return "the process had ended";
     case SnapshotMoment::kStopped:
@@ -44,8 +53,13 @@ std::string MomentText(const SnapshotContents& contents) {
       break;
   }
   return fmt::format(
-      "the process ran on while it was copied, for {}: blocks may be of different moments in it",
-      FormatDuration(Between(contents.facts.taken_ns, contents.closing.finished_ns)));
+      "the process ran on while it was copied{}: blocks may be of different moments in it",
+      copying.empty() ? "" : ", for " + copying);
+}
+
+std::string MomentText(const SnapshotContents& contents) {
+  return MomentText(contents.facts.moment,
+                    FormatDuration(Between(contents.facts.taken_ns, contents.closing.finished_ns)));
 }
 
 std::string SinceBeginText(const Totals& totals) {
@@ -135,32 +149,47 @@ std::vector<std::string> MissingFrom(const SnapshotContents& contents) {
   return lines;
 }
 
-std::string SnapshotHeading(SnapshotView& view, const TextStyle& style) {
+std::vector<FactLine> LinesOf(const SnapshotFacts& facts) {
+  return {{"taken", TakenText(facts)},
+          {"command", CommandText(facts)},
+          {"machine", MachineText(facts)},
+          {"state", MomentText(facts.moment, "")},
+          {"stacks", StacksText(facts)}};
+}
+
+std::vector<FactLine> HeadingLines(SnapshotView& view) {
   const SnapshotContents& contents = view.contents();
   const SnapshotFacts& facts = contents.facts;
   const SnapshotClosing& closing = contents.closing;
+  std::vector<FactLine> lines = {{"taken", TakenText(facts)},
+                                 {"command", CommandText(facts)},
+                                 {"machine", MachineText(facts)},
+                                 {"state", MomentText(contents)}};
+  if (closing.current_window != 0) {
+    lines.push_back({"window", NameOfWindow(contents, closing.current_window)});
+  }
+  lines.push_back({"live", ExactAmount(AmountOf(closing.bytes, closing.blocks))});
+  lines.push_back({"allocated", SinceBeginText(closing.since_begin)});
+  lines.push_back({"mapped", MappedText(contents)});
+  lines.push_back({"stacks", StacksText(facts)});
+  if (view.stacks().IsFiltered()) {
+    lines.push_back({"shown", fmt::format("{} {}", ExactAmount(view.tally().total()),
+                                          FilterText(view.stacks().query()))});
+  }
+  return lines;
+}
+
+std::string SnapshotHeading(SnapshotView& view, const TextStyle& style) {
+  const SnapshotFacts& facts = view.contents().facts;
   const std::string name = facts.name.empty() ? "an unknown program" : facts.name;
   std::string text = Paint(fmt::format("snapshot of {}, PID {}", Printable(name), facts.pid),
                            Emphasis::kHeading, style.colour) +
                      "\n";
-  const auto add = [&](std::string_view key, const std::string& value) {
-    if (!value.empty()) text += fmt::format("  {:<10} {}\n", key, Printable(value));
-  };
-  add("taken", TakenText(facts));
-  add("command", fmt::format("{}", fmt::join(facts.command_line, " ")));
-  add("machine",
-      fmt::format("{}, {}; leakgate {}", facts.host, facts.kernel, facts.leakgate_version));
-  add("state", MomentText(contents));
-  if (closing.current_window != 0) add("window", NameOfWindow(contents, closing.current_window));
-  add("live", ExactAmount(AmountOf(closing.bytes, closing.blocks)));
-  add("allocated", SinceBeginText(closing.since_begin));
-  add("mapped", MappedText(contents));
-  add("stacks", StacksText(facts));
-  if (view.stacks().IsFiltered()) {
-    add("shown",
-        fmt::format("{} {}", ExactAmount(view.tally().total()), FilterText(view.stacks().query())));
+  for (const FactLine& line : HeadingLines(view)) {
+    if (line.text.empty()) continue;
+    text += fmt::format("  {:<10} {}\n", line.key, Printable(line.text));
   }
-  for (const std::string& line : MissingFrom(contents)) {
+  for (const std::string& line : MissingFrom(view.contents())) {
     text += "  " + Paint("MISSING", Emphasis::kBad, style.colour) +
             fmt::format("    {}\n", Printable(line));
   }

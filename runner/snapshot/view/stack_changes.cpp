@@ -24,22 +24,22 @@ SnapshotChange& operator+=(SnapshotChange& a, const SnapshotChange& b) {
   return a;
 }
 
-void SiteChanges::Add(StackFrames& frames, std::uint32_t stack, const SnapshotChange& change) {
+SiteName SiteNameOf(StackFrames& frames, std::uint32_t stack, Lines lines) {
   const std::optional<FrameId> site = frames.CallSiteOf(stack);
-  std::string name = NameWithoutFrames(stack);
-  std::string place;
-  if (site) {
-    const bool may_have_moved = lines_ == Lines::kMayHaveMoved;
-    const Frame& told = frames.Get(*site);
-    const Frame frame = may_have_moved ? WithoutPosition(told) : told;
-    name = NameOfFrame(frame);
-    place = PlaceOfFrame(frame);
-  }
-  const auto [known, is_new] = sites_.try_emplace(name + "\n" + place);
+  if (!site) return {NameWithoutFrames(stack), ""};
+  const Frame& told = frames.Get(*site);
+  const Frame frame = lines == Lines::kMayHaveMoved ? WithoutPosition(told) : told;
+  return {NameOfFrame(frame), PlaceOfFrame(frame)};
+}
+
+void SiteChanges::Add(StackFrames& frames, std::uint32_t stack, const SnapshotChange& change) {
+  const SiteName name = SiteNameOf(frames, stack, lines_);
+  const auto [known, is_new] = sites_.try_emplace(name);
   SiteChange& it = known->second;
   if (is_new) {
-    it.name = std::move(name);
-    it.place = std::move(place);
+    it.name = name.name;
+    it.place = name.place;
+    const std::optional<FrameId> site = frames.CallSiteOf(stack);
     it.is_users = site && frames.IsUsers(*site);
   }
   it.change += change;

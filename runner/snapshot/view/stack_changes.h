@@ -1,6 +1,7 @@
 // Adds up the changes between two snapshots by call site, and compares their mappings.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -36,10 +37,23 @@ struct SiteChange {
 // Tells whether a call site on another line is another one.
 enum class Lines { kTellApart, kMayHaveMoved };
 
+// What identifies a call site in a comparison; not made printable.
+struct SiteName {
+  std::string name{};
+  std::string place{};
+
+  friend auto operator<=>(const SiteName&, const SiteName&) = default;
+};
+
+// Returns the call site of `stack`; of a stack without frames, why it has none.
+[[nodiscard]] SiteName SiteNameOf(StackFrames& frames, std::uint32_t stack, Lines lines);
+
 // The changes by the names of call sites, so that sites of two processes can be compared.
 class SiteChanges {
  public:
   explicit SiteChanges(Lines lines) : lines_(lines) {}
+
+  [[nodiscard]] Lines lines() const { return lines_; }
 
   // Adds `change` to the call site that `frames` has for `stack`.
   void Add(StackFrames& frames, std::uint32_t stack, const SnapshotChange& change);
@@ -51,7 +65,7 @@ class SiteChanges {
  private:
   const Lines lines_;
   SnapshotChange total_;
-  std::map<std::string, SiteChange> sites_;
+  std::map<SiteName, SiteChange> sites_;
 };
 
 // The rest compares the mappings of two snapshots of one process. Pure.

@@ -76,10 +76,9 @@ std::size_t StackGrouping::GroupOf(std::uint32_t stack) {
     if (is_new) groups_.push_back({.name = std::move(text)});
     return known->second;
   }
-  // The keys of stacks without frames tell why there are none. They are above all ids of frames.
   const std::optional<FrameId> site = stacks_.frames().CallSiteOf(stack);
-  std::uint64_t key = site ? stacks_.frames().PlaceOf(*site) : (std::uint64_t{1} << 32) | stack;
-  if (by_ == StackGroupBy::kStack) key = stack;
+  const std::uint64_t key =
+      by_ == StackGroupBy::kStack ? stack : SiteKeyOf(stacks_.frames(), stack);
   const auto [known, is_new] = by_key_.try_emplace(key, groups_.size());
   if (is_new) {
     groups_.push_back(
@@ -98,6 +97,12 @@ std::string StackGrouping::TextOf(std::uint32_t stack) {
   if (!site) return NameWithoutFrames(stack);
   const std::string module = stacks_.frames().Get(*site).module;
   return module.empty() ? "no known module" : module;
+}
+
+// The keys of stacks without frames tell why there are none. They are above all ids of frames.
+std::uint64_t SiteKeyOf(StackFrames& frames, std::uint32_t stack) {
+  const std::optional<FrameId> site = frames.CallSiteOf(stack);
+  return site ? frames.PlaceOf(*site) : (std::uint64_t{1} << 32) | stack;
 }
 
 std::string NameOfFrame(const Frame& frame) {

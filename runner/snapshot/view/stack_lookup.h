@@ -90,6 +90,9 @@ class StackGrouping {
   std::vector<Group> groups_;
 };
 
+// Returns the key of the call site of a stack. Stacks of one file that have the same key are of one
+// group of StackGroupBy::kSite.
+[[nodiscard]] std::uint64_t SiteKeyOf(StackFrames& frames, std::uint32_t stack);
 // Returns the name of a call site: its function, else "libnet.so+0x1a2b". It is not made
 // printable.
 [[nodiscard]] std::string NameOfFrame(const Frame& frame);

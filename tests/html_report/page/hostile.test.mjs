@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { launch, open } from './browser.mjs';
 import * as sample from './sample.mjs';
+import * as snapshots from './snapshot_sample.mjs';
 
 const ATTACKS = [
   '<script>window.hit=1;alert(1)</script>',
@@ -44,6 +45,31 @@ for (const text of ATTACKS) {
     const shown = await page.locator('h1').textContent();
     assert.equal(shown, `S.${text.replaceAll('\u0000', '\u0000')}`);
     await close();
+  });
+}
+
+for (const text of ATTACKS) {
+  test(`stays text in pages of snapshots: ${JSON.stringify(text)}`, async () => {
+    const frames = [...snapshots.outer, snapshots.frame(`${text}::f(int)`, `/src/${text}.cc`, 1, `/lib/${text}.so`), snapshots.frame('', '', 0, text)];
+    const values = { image: `/bin/${text}`, file: text, occasion: text, missing: [text], filters: [text], lines: [['taken', text], ['command', text], ['state', text], ['machine', text]] };
+    const one = snapshots.snapshot({
+      stacks: [{ frames, bytes: 8, blocks: 1, first: text, last: `${text}2` }], values, problems: [[text, text]], mapped: [{ frames, bytes: 1, blocks: 1 }], freed: [{ frames, bytes: 1, blocks: 1 }],
+      groups: { window: [[text, text, 8, 1], ['x', '', 0, 1]] }, leftOut: [1, 1, 1], sources: [[`/src/${text}.cc`, 1, text]],
+    });
+    const change = { frames, before: [1, 1], after: [9, 2], appeared: [8, 1] };
+    const side = { file: text, image: text, pid: 1, occasion: text, lines: [['command', text]] };
+    const two = snapshots.difference({ stacks: [change], mapped: [change], values: { from: side, to: side, compared: text, missing: [text], problems: [text], filters: [text] } });
+    for (const path of [one, two]) {
+      const { page, close } = await open(browser, path);
+      for (const fragment of ['', '#view=sites', '#view=tree', '#view=flame', `#${new URLSearchParams({ view: 'sites', q: text, of: text })}`]) {
+        await page.goto(`${page.url().split('#')[0]}${fragment}`);
+        await page.waitForTimeout(30);
+        await page.evaluate(() => { for (const one of document.querySelectorAll('details')) one.open = true; });
+        assert.equal(await page.evaluate(() => window.hit), undefined);
+        assert.equal(await page.evaluate(() => document.querySelectorAll('img, #app svg, #app script').length), 0);
+      }
+      await close();
+    }
   });
 }
 

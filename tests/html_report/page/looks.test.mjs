@@ -5,8 +5,10 @@ import { mkdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { launch, open } from './browser.mjs';
 import * as sample from './sample.mjs';
+import * as snapshots from './snapshot_sample.mjs';
 
 const VIEWS = { overview: '#', tests: '#view=tests', timeline: '#view=timeline', flame: '#view=flame', test: '#test=HttpTest.Case3', cause: '#cause=1' };
+const SNAPSHOT_VIEWS = { overview: '#', sites: '#view=sites', tree: '#view=tree', flame: '#view=flame' };
 const SCREENS = {
   light: { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
   dark: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
@@ -17,10 +19,20 @@ const FOLDER = 'screenshots';
 
 let browser;
 let path;
+let pages; // by name: its path, and its views
 before(async () => {
   mkdirSync(FOLDER, { recursive: true });
   browser = await launch();
   path = sample.report([sample.usualRun()], { baseline: [sample.earlierRun()] });
+  const missing = ['what was allocated before 2026-11-25 09:47:03 UTC, when tracing began'];
+  const groups = { thread: [['the main thread (shop)', '', 150_000, 280], ['thread 4243 (worker)', '', 5_148, 5]] };
+  const sources = [['/home/me/project/src/sessions.cc', 24, '', ' private:', '  static std::unique_ptr<Session> Open() {', '    auto session = std::make_unique<Session>();',
+    '    session->history.reserve(1000);', '    return session;', '  }', '']];
+  pages = [
+    ['', path, VIEWS],
+    ['snapshot-', snapshots.snapshot({ groups, sources, mapped: [{ frames: snapshots.inCache, bytes: 65_536, blocks: 2, reserved: 4096 }] }), SNAPSHOT_VIEWS],
+    ['difference-', snapshots.difference({ sources, values: { missing } }), SNAPSHOT_VIEWS],
+  ];
 });
 after(() => browser.close());
 
@@ -46,19 +58,22 @@ async function coloursOf(page, png) {
 
 for (const [screen, options] of Object.entries(SCREENS)) {
   test(`is a picture on: ${screen}`, async () => {
-    const { page, close } = await open(browser, path, '', options);
-    for (const [view, fragment] of Object.entries(VIEWS)) {
-      await page.goto(`${page.url().split('#')[0]}${fragment}`);
-      await page.waitForTimeout(60);
-      const png = await page.screenshot({ path: `${FOLDER}/${view}-${screen}.png` });
-      assert.deepEqual(sizeOf(png), options.viewport, view);
-      const { distinct, commonest } = await coloursOf(page, png);
-      assert.ok(distinct > 60 && commonest < 0.97, `${view}: ${distinct} colours, one on ${commonest}`);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(overflow <= 0, `${view} is ${overflow} pixels too wide`);
-      if (!screen.endsWith('dark')) await page.screenshot({ path: `${FOLDER}/${view}-${screen}-full.png`, fullPage: true });
+    for (const [of, file, views] of pages) {
+      const { page, close } = await open(browser, file, '', options);
+      for (const [view, fragment] of Object.entries(views)) {
+        await page.goto(`${page.url().split('#')[0]}${fragment}`);
+        await page.waitForTimeout(60);
+        const name = `${FOLDER}/${of}${view}-${screen}`;
+        const png = await page.screenshot({ path: `${name}.png` });
+        assert.deepEqual(sizeOf(png), options.viewport, view);
+        const { distinct, commonest } = await coloursOf(page, png);
+        assert.ok(distinct > 60 && commonest < 0.97, `${of}${view}: ${distinct} colours, one on ${commonest}`);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(overflow <= 0, `${of}${view} is ${overflow} pixels too wide`);
+        if (!screen.endsWith('dark')) await page.screenshot({ path: `${name}-full.png`, fullPage: true });
+      }
+      await close();
     }
-    await close();
   });
 }
 
@@ -77,6 +92,32 @@ test('is readable on paper', async () => {
   await close();
 });
 
+test('pages of snapshots are readable on paper, with what is folded away', async () => {
+  for (const [of, file] of pages.slice(1)) {
+    const { page, close } = await open(browser, file, '#view=sites', { ...SCREENS.dark, viewport: { width: 760, height: 1000 } });
+    assert.equal(await page.locator('.site-rows .stack').count(), 0);
+    await page.emulateMedia({ media: 'print' });
+    await page.waitForFunction(() => document.querySelectorAll('.site-rows .stack').length >= 3);
+    assert.equal(await page.locator('.toolbar').isVisible(), false);
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
+    await page.screenshot({ path: `${FOLDER}/${of}sites-print.png`, fullPage: true });
+    await page.goto(`${page.url().split('#')[0]}#view=flame`);
+    const hidden = await page.locator('.flame-scroll').evaluate((one) => one.scrollHeight - one.clientHeight);
+    assert.ok(hidden <= 0, `${hidden} pixels of the flame graph are not on paper`);
+    assert.ok((await page.pdf({ path: `${FOLDER}/${of}flame.pdf` })).length > 5000);
+    await close();
+  }
+});
+
+test('on a phone every filter is wide enough to read', async () => {
+  const runs = ['build/http_test', 'build/disk_test'].map((binary) => sample.run(sample.usualRun().windows, { binary }));
+  const { page, close } = await open(browser, sample.report(runs), '#view=tests', SCREENS.phone);
+  const widths = await page.locator('select').evaluateAll((all) => all.map((one) => one.clientWidth));
+  assert.equal(widths.length, 3);
+  for (const width of widths) assert.ok(width >= 100, `${width} pixels`);
+  await close();
+});
+
 test('long names break instead of widening a phone', async () => {
   const long = 'VeryLongNameWithoutAnyPlaceToBreakIt'.repeat(8);
   const stack = [sample.frame(`ns::${long}<${long}>::Make()`, `/src/${long}/${long}.cc`, 12)];
@@ -84,6 +125,7 @@ test('long names break instead of widening a phone', async () => {
     component: long, findings: [sample.finding({ stack, user_frame: 0, holder: `${long} -> ${long}` })],
     violations: [sample.violation({ file: `/budgets/${long}.json`, reason: long })],
   });
+  const headOf = (page) => page.locator('.top').evaluate((one) => [one.querySelector('.brand').getBoundingClientRect().top, one.querySelector('.top-end').getBoundingClientRect().bottom, one.querySelector('nav').getBoundingClientRect().top]);
   const wide = sample.report([sample.run([one], { reasons: [long], binary: `/bin/${long}` })]);
   const { page, close } = await open(browser, wide, '', SCREENS.phone);
   for (const fragment of ['#', '#cause=1', '#view=tests', '#view=timeline', '#view=flame', `#test=${long}.${long}`]) {
@@ -91,6 +133,37 @@ test('long names break instead of widening a phone', async () => {
     await page.waitForTimeout(30);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(overflow <= 0, `${fragment.slice(0, 20)} is ${overflow} pixels too wide`);
+    const [brand, end, nav] = await headOf(page);
+    assert.ok(end - brand < 48 && nav >= end - 8, 'the name leaves room for the buttons beside it');
   }
   await close();
+});
+
+test('long names of snapshots break instead of widening a phone', async () => {
+  const long = 'VeryLongNameWithoutAnyPlaceToBreakIt'.repeat(8);
+  const frames = [...snapshots.outer, ...Array.from({ length: 40 }, (_, depth) => snapshots.frame(`ns::${long}<${long}>::Make${depth}()`, `/src/${long}/${long}.cc`, 12, `/bin/${long}`))];
+  const values = { missing: [long], filters: [long], image: `/bin/${long}`, file: `${long}.snapshot`, occasion: long };
+  const groups = Object.fromEntries(['module', 'thread', 'window', 'kind'].map((by) => [by, [[long, long, 10, 1], [`other${long}`, '', 10, 1]]]));
+  const one = snapshots.snapshot({
+    stacks: [{ frames, bytes: 1e12, blocks: 1e9, first: long, last: `x${long}` }], values, groups, problems: [[long, long]], leftOut: [1e9, 1e12, 1e9], siteCount: 1e9,
+    sizes: [[2 ** 20 + 1, 2 ** 21, 1e12, 1e9]], mapped: [{ frames, bytes: 1e12, blocks: 1e6, reserved: 1e9 }],
+  });
+  const change = { frames, before: [1e12, 1e9], after: [2e12, 3e9], appeared: [2e12, 3e9], gone: [1e12, 1e9] };
+  const two = snapshots.difference({ stacks: [change], mapped: [change], values: { missing: [long], problems: [long], filters: [long] }, leftOut: [1e9, 1e12, 1, 2e12, 1, 0, 0, 0, 0] });
+  for (const file of [one, two]) {
+    const { page, close } = await open(browser, file, '', SCREENS.phone);
+    for (const fragment of Object.values(SNAPSHOT_VIEWS)) {
+      await page.goto(`${page.url().split('#')[0]}${fragment}`);
+      await page.waitForTimeout(30);
+      await page.evaluate(() => { for (const one of document.querySelectorAll('details')) one.open = true; });
+      await page.waitForTimeout(30);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${fragment} is ${overflow} pixels too wide`);
+      // What is wider than its panel is cut, or scrolls by itself.
+      const cut = await page.evaluate(() => [...document.querySelectorAll('.panel, .hero, .tiles, .notice, .notice-line')].filter((one) => (
+        one.scrollWidth > one.clientWidth + 1)).map((one) => one.className));
+      assert.deepEqual(cut, [], fragment);
+    }
+    await close();
+  }
 });

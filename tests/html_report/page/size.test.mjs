@@ -5,6 +5,7 @@ import { statSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { launch, open } from './browser.mjs';
 import * as sample from './sample.mjs';
+import * as snapshots from './snapshot_sample.mjs';
 
 const LIMIT_MS = Number(process.env.LEAKGATE_UI_LIMIT_MS ?? 2500); // generous: other work may run
 let browser;
@@ -23,21 +24,26 @@ const drawn = (page, act, argument) => page.evaluate(async ([source, value]) => 
   return performance.now() - begin;
 }, [act, argument]);
 
-test('opens, filters and changes views quickly', async () => {
-  const figures = { 'size MB': (statSync(path).size / 1e6).toFixed(1) };
-  const { page, close } = await open(browser, path, '#view=tests', { bypassCSP: true });
+const TYPE = 'const box = document.getElementById("search"); box.value = value; box.dispatchEvent(new Event("input", { bubbles: true }))';
+
+// From a reload to the first picture, in milliseconds.
+async function openingOf(page) {
   await page.waitForTimeout(300);
   await page.reload();
-  const opening = await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => {
+  return Math.round(await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => {
     const [navigation] = performance.getEntriesByType('navigation');
     const paint = performance.getEntriesByType('paint').find((one) => one.name === 'first-contentful-paint');
     done(Math.max(navigation.loadEventEnd, paint?.startTime ?? 0));
-  }, 50))));
-  figures['open ms'] = Math.round(opening);
-  const type = 'const box = document.getElementById("search"); box.value = value; box.dispatchEvent(new Event("input", { bubbles: true }))';
-  figures['filter ms'] = Math.round(await drawn(page, type, 'number123'));
+  }, 50)))));
+}
+
+test('opens, filters and changes views quickly', async () => {
+  const figures = { 'size MB': (statSync(path).size / 1e6).toFixed(1) };
+  const { page, close } = await open(browser, path, '#view=tests', { bypassCSP: true });
+  figures['open ms'] = await openingOf(page);
+  figures['filter ms'] = Math.round(await drawn(page, TYPE, 'number123'));
   assert.match(await page.locator('.result').textContent(), /11 of 5,000 tests/);
-  figures['unfilter ms'] = Math.round(await drawn(page, type, ''));
+  figures['unfilter ms'] = Math.round(await drawn(page, TYPE, ''));
   figures['sort ms'] = Math.round(await drawn(page, 'document.querySelector(".c-outstanding button").click()'));
   for (const view of ['', 'view=timeline', 'view=flame', 'test=Suite0.TestNumber0']) {
     figures[`${view.replace(/^\w+=/, '') || 'overview'} ms`] = Math.round(await drawn(page, 'location.hash = value; dispatchEvent(new Event("hashchange"))', view));
@@ -59,4 +65,27 @@ test('only the rows in view are in the page, wherever it is scrolled', async () 
   await page.waitForFunction(() => document.activeElement.closest('tr')?.getAttribute('aria-rowindex') === '5001');
   assert.ok((await page.locator('.grid tbody tr').count()) < 80);
   await close();
+});
+
+// As many frames as a page holds at most (PageLimits).
+test('a snapshot of as many frames as fit opens and changes views quickly', async () => {
+  const stacks = snapshots.manyStacks(4_300); // of 60,000 frames
+  const large = { snapshot: snapshots.snapshot({ stacks }), difference: snapshots.difference({
+    stacks: stacks.map(({ frames, bytes, blocks }, index) => (index % 2 === 0 ? { frames, after: [bytes, blocks], appeared: [bytes, blocks] } : { frames, before: [bytes, blocks], gone: [bytes, blocks] })) }) };
+  for (const [name, file] of Object.entries(large)) {
+    const figures = { 'size MB': (statSync(file).size / 1e6).toFixed(1) };
+    const { page, close } = await open(browser, file, '', { bypassCSP: true });
+    figures['open ms'] = await openingOf(page);
+    for (const view of ['sites', 'tree', 'flame', 'overview']) {
+      figures[`${view} ms`] = Math.round(await drawn(page, 'location.hash = `view=${value}`; dispatchEvent(new Event("hashchange"))', view));
+    }
+    await page.goto(`${page.url().split('#')[0]}#view=sites`);
+    figures['filter ms'] = Math.round(await drawn(page, TYPE, 'function123'));
+    assert.ok((await page.evaluate(() => document.querySelectorAll('*').length)) < 8000);
+    console.log(`html_report: ${name}: ${Object.entries(figures).map(([key, value]) => `${key} ${value}`).join(', ')}`);
+    for (const [key, value] of Object.entries(figures)) {
+      if (key.endsWith(' ms')) assert.ok(value < LIMIT_MS, `${name}: ${key}: ${value}`);
+    }
+    await close();
+  }
 });

@@ -26,6 +26,7 @@ for (const [what, run, title] of [
   ['only skipped tests', sample.run([skipped('A.A'), skipped('A.B')]), 'Nothing was judged: all 2 tests were skipped'],
   ['one skipped test', sample.run([skipped('A.A')]), 'Nothing was judged: the one test was skipped'],
   ['no test', sample.run([]), 'Nothing was judged: no test ran'],
+  ['no test of a test binary', sample.run([sample.test('', { kind: 'program' })]), 'Nothing was judged: no test ran'],
   ['a run that was not measured', sample.run([], { verdict: 'inconclusive', reasons: ['the agent was not loaded'] }), 'Nothing was judged: the agent was not loaded'],
 ]) {
   test(`grey: ${what}`, async () => {
@@ -39,6 +40,23 @@ for (const [what, run, title] of [
     await close();
   });
 }
+
+test('a program without tests is judged as a whole', async () => {
+  const plain = sample.run([sample.test('', { kind: 'program' })]);
+  const { page, close } = await open(browser, sample.report([{ ...plain, tracing: { ...plain.tracing, boundaries: 'none' } }]));
+  assert.deepEqual([(await headOf(page)).kind, (await headOf(page)).title], ['v-pass', 'The program is within budget; it has no tests']);
+  await close();
+});
+
+test('what was not looked into is neither lost nor retained, and said', async () => {
+  const one = sample.test('A.A', { outstanding: sample.amount(88, 2) });
+  const { page, close } = await open(browser, sample.report([sample.run([one])]));
+  assert.match(await page.locator('.tiles').textContent(), /Outstanding88 B2 blocksLost0 B0 blocksRetained0 B0 blocksLost or retained88 B2 blocks: not looked into/);
+  const told = await open(browser, sample.report([sample.run([sample.test('A.A', { outstanding: sample.amount(88, 2), lost: sample.amount(80, 1), retained: sample.amount(8, 1) })])]));
+  assert.doesNotMatch(await told.page.locator('.tiles').textContent(), /not looked into/);
+  await told.close();
+  await close();
+});
 
 test('skipped tests are not among those within budget', async () => {
   const { page, close } = await open(browser, sample.report([sample.run([sample.test('A.A'), skipped('A.B'), skipped('A.C')])]));

@@ -180,11 +180,11 @@ test('an interval of the timeline tells what its tests left', async () => {
   await page.mouse.up();
   const tests = Number.parseInt(await fact('Tests in the interval'), 10);
   assert.ok(tests >= 3 && tests <= 5, `${tests} tests`);
-  assert.match(await fact('Impacting: outstanding'), /^272 B2 blocks/); // 4 * 64 B, and 16 B
+  assert.match(await fact('Outstanding'), /^272 B2 blocks/); // 4 * 64 B, and 16 B
   assert.match(page.url(), /from=1&to=[345]/);
   await page.locator('#from').focus();
   for (let times = 0; times < 4; times += 1) await page.keyboard.press('ArrowRight');
-  assert.match(await fact('Impacting: outstanding'), /^0 B/);
+  assert.match(await fact('Outstanding'), /^0 B/);
   await page.click('text=Whole run');
   assert.match(await fact('Tests in the interval'), /^31/);
   await close();
@@ -282,7 +282,7 @@ test('what the run’s own baseline has is told apart', async () => {
     findings: [sample.finding({ baseline: 'new' }), sample.finding({ bytes: 16, disposition: 'known', baseline: 'known', stack: sample.poolStack.slice(1) })],
   });
   const { page, close } = await open(browser, sample.report([sample.run([one], { baseline: 'before.json' })]), '#test=A.B');
-  assert.deepEqual(await page.locator('.tag').allTextContents(), ['new', 'counts', 'new since the baseline', 'new', 'known from the baseline']);
+  assert.deepEqual(await page.locator('.tag').allTextContents(), ['new', 'counts against the budget', 'new since the baseline', 'new', 'known from the baseline']);
   assert.match(await page.locator('section:has(#known-limits)').textContent(), /growth bytes/);
   await close();
 });

@@ -59,7 +59,24 @@ TEST(SnapshotOptionsTest, ExportTakesAFormatAndAFile) {
   EXPECT_EQ(exported.format, SnapshotFormat::kHeaptrack);
   EXPECT_EQ(exported.output, "out");
   EXPECT_EQ(ErrorOf({"snapshot", "export", "a", "--format", "svg"}),
-            "--format 'svg': no such format; write folded, pprof, speedscope, heaptrack or json");
+            "--format 'svg': no such format; write folded, pprof, speedscope, heaptrack, json "
+            "or html");
+}
+
+TEST(SnapshotOptionsTest, PagesTakeWhereTheirSourcesAre) {
+  const Expected<Command> diff =
+      ParseCommandLine({"snapshot", "diff", "a", "b", "--html", "d.html", "--source-root=src"});
+  ASSERT_TRUE(diff) << diff.error().message;
+  EXPECT_EQ(std::get<SnapshotDiffCommand>(*diff).page, "d.html");
+  EXPECT_EQ(std::get<SnapshotDiffCommand>(*diff).source_root, "src");
+  const Expected<Command> exported =
+      ParseCommandLine({"snapshot", "export", "a", "--format=html", "--source-root", "src"});
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_EQ(std::get<SnapshotExportCommand>(*exported).source_root, "src");
+  EXPECT_EQ(ErrorOf({"snapshot", "diff", "a", "b", "--source-root", "src"}),
+            "--source-root is for a page, and there is none; add --html FILE, or leave it out");
+  EXPECT_EQ(ErrorOf({"snapshot", "export", "a", "--format=json", "--source-root", "src"}),
+            "--source-root is for a page, and there is none; add --format html, or leave it out");
 }
 
 TEST(SnapshotOptionsTest, RefusesANameThatTheReaderOfAnExportCannotUse) {
@@ -104,6 +121,7 @@ TEST(SnapshotOptionsTest, NamesAnExportAfterItsSnapshotAsItsReaderWantsIt) {
   EXPECT_EQ(ExportNameFor(SnapshotFormat::kPprof, "now.1.snapshot"), "now.1.pb.gz");
   EXPECT_EQ(ExportNameFor(SnapshotFormat::kFolded, "now"), "now.collapsedstack.txt");
   EXPECT_EQ(ExportNameFor(SnapshotFormat::kJson, "now.json"), "now.json.json");
+  EXPECT_EQ(ExportNameFor(SnapshotFormat::kHtml, "d/now.snapshot"), "now.html");
   for (const auto& [word, format] : SnapshotFormats()) {
     EXPECT_TRUE(CheckExportName(format, ExportNameFor(format, "now.snapshot"))) << word;
   }

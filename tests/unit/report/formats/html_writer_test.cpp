@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runner/report/formats/html_page.h"
 #include "tests/unit/report/formats/page.h"
 
 namespace leakgate {
