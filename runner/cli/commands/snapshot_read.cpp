@@ -176,7 +176,8 @@ Expected<void> WritePage(const SnapshotDiffCommand& command, const DiffPage& pag
   if (command.page.empty()) return {};
   Expected<AtomicFile> file = AtomicFile::Create(command.page);
   if (!file) return Unexpected(file.error());
-  page.Write(diff, FilterText({.filters = command.reading.filters, .without = command.reading.without}),
+  page.Write(diff,
+             FilterText({.filters = command.reading.filters, .without = command.reading.without}),
              file->out(), sources);
   return file->Commit();
 }
@@ -217,8 +218,8 @@ Expected<int> Execute(const SnapshotDiffCommand& command) {
 }
 
 Expected<int> Execute(const SnapshotExportCommand& command) {
-  const Expected<ExportPlace> place = PlaceOfExport(
-      command.output, ExportNameFor(*command.format, command.files.front()));
+  const Expected<ExportPlace> place =
+      PlaceOfExport(command.output, ExportNameFor(*command.format, command.files.front()));
   if (!place) return Unexpected(place.error());
   const Expected<ReadSource> sources = SourcesOf(command.source_root);
   if (!sources) return Unexpected(sources.error());

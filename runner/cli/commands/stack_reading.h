@@ -33,8 +33,8 @@ void DeclareBudgets(StackReading& reading, OptionList& options);
 // The choices of --view.
 [[nodiscard]] const Choices<SnapshotLayout>& Views();
 
-// Returns the directories as absolute paths, which is what modules are known by. A usage error tells
-// that one is missing.
+// Returns the directories as absolute paths, which is what modules are known by. A usage error
+// tells that one is missing.
 [[nodiscard]] Expected<std::vector<std::filesystem::path>> SymbolsOf(const StackReading& reading);
 // Returns what finds functions and lines, in these directories, too.
 [[nodiscard]] Expected<Symbolizer> SymbolizerOf(const StackReading& reading);

@@ -188,8 +188,8 @@ void DiffPage::Take(const SnapshotDiff& diff, const ChangedStacks& stacks) {
   members_ = DiffMembers(diff, limits_, stacks.lines, *stacks_).Text(stacks);
 }
 
-void DiffPage::Write(const SnapshotDiff& diff, const std::string& filter,
-                     std::ostream& out, const ReadSource& read_source) const {
+void DiffPage::Write(const SnapshotDiff& diff, const std::string& filter, std::ostream& out,
+                     const ReadSource& read_source) const {
   const Json difference = {{"from", SideJson(diff.files[0], diff.first)},
                            {"to", SideJson(diff.files[1], diff.second)},
                            {"same_process", diff.is_same_process},

@@ -182,7 +182,7 @@ TEST_F(SnapshotPageTest, KeepsWithinItsLimitsAndCountsWhatItLeavesOut) {
 
 TEST_F(SnapshotPageTest, ShowsWhatMatchesAndTellsOfAllElse) {
   const json page = test::ReportInPage(PageOf(SmallSnapshot(), {}, {.filters = {"no::such*"}}));
-  EXPECT_EQ(page["snapshot"]["filters"], json({"no::such*"}));
+  EXPECT_EQ(page["snapshot"]["filter"], "that match no::such*");
   EXPECT_EQ(page["snapshot"]["shown"], json({0, 0}));
   EXPECT_THAT(page["live"]["rows"], IsEmpty());
   EXPECT_THAT(page["mapped"]["rows"], IsEmpty());
