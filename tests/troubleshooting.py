@@ -22,7 +22,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
 SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runner/judge", "runner/main.cpp",
-           "runner/process", "runner/reach", "runner/report/finding_text.cpp", "runner/report/json",
+           "runner/process", "runner/reach", "runner/recording/event_recorder.cpp", "runner/recording/file", "runner/report/finding_text.cpp", "runner/report/json",
            "runner/report/report_format.cpp", "runner/report/summary_text.cpp", "runner/results/find_results.cpp",
            "runner/results/linux", "runner/results/merge_verdict.cpp", "runner/results/merged_runs.cpp",
            "runner/results/result_file.cpp", "runner/results/zip_archive.cpp", "runner/run", "runner/sessions",
@@ -72,6 +72,7 @@ OTHER_TEXTS = {
     # what --help says
     "The version, and how it was built",
     # figures and results
+    "{} ran in its process before: see {}*", "look at it:  leakgate recording show {}",
     "framework {} not counted", "leakgate: {}{}; gating took {}{} of {}{}",
     "... {} more lines", "--verbose and the reports tell each in full", "--verbose lists all failing tests",
     "the merged report has each", "green with it, {} times in a row", "running again with {}, {} {}",

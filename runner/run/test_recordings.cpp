@@ -61,9 +61,9 @@ void TestRecordings::Begin(const RegionReader& region, const std::shared_ptr<Eve
   const int pid = region.Pid();
   SnapshotFacts facts = DescribeProcess(region, pid);
   facts.occasion = window.name;
-  fs::path file = directory_ / fmt::format("{}-{}-{:05}-{}.recording",
-                                           fs::path(facts.name).filename().string(), pid,
-                                           window.id, FileNameOfTest(window.name));
+  fs::path file =
+      directory_ / fmt::format("{}-{}-{:05}-{}.recording", fs::path(facts.name).filename().string(),
+                               pid, window.id, FileNameOfTest(window.name));
   RecorderSetup setup{.process = std::move(facts),
                       .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
                       .unit = unit_,
