@@ -33,10 +33,9 @@ __attribute__((noinline)) void* MallocOtherwise(std::size_t bytes) {
 // freeing stack is to be recorded.
 __attribute__((noinline)) void FreeOtherwise(void* block, std::uint64_t caller_pc,
                                              std::uint64_t caller_sp, std::uint64_t caller_fp) {
-  if (RecordsLibcFree() && RecordFreeHere<Events::kWritten>(block, FreeKind::kFree)) {
-    return g_host.free(block);
-  }
-  if ((TracesLibcFree() || RecordsLibcFree()) && RecordFreeInWindow(block, FreeKind::kFree)) {
+  if (TracesLibcFree() && RecordFreeInWindow(block, FreeKind::kFree)) return g_host.free(block);
+  if (RecordsLibcFree() && (RecordFreeHere<Events::kWritten>(block, FreeKind::kFree) ||
+                            RecordFreeInWindow<Events::kWritten>(block, FreeKind::kFree))) {
     return g_host.free(block);
   }
   if (bootstrap_heap::Owns(block) || CurrentRoute() == Route::kBootstrap) return;

@@ -99,10 +99,9 @@ struct Delete {
   __attribute__((noinline)) static void Otherwise(void* block, std::uint64_t caller_pc,
                                                   std::uint64_t caller_sp, std::uint64_t caller_fp,
                                                   Rest... rest) {
-    if (RecordsRuntimeDelete() && RecordFreeHere<Events::kWritten>(block, kKind)) {
-      return g_host.free(block);
-    }
-    if ((TracesRuntimeDelete() || RecordsRuntimeDelete()) && RecordFreeInWindow(block, kKind)) {
+    if (TracesRuntimeDelete() && RecordFreeInWindow(block, kKind)) return g_host.free(block);
+    if (RecordsRuntimeDelete() && (RecordFreeHere<Events::kWritten>(block, kKind) ||
+                                   RecordFreeInWindow<Events::kWritten>(block, kKind))) {
       return g_host.free(block);
     }
     const Route route = CurrentRoute();

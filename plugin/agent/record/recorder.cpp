@@ -15,10 +15,6 @@ namespace {
 
 constinit std::atomic<LongWayCall> g_long_way_call{nullptr};
 
-bool LacksRoomForEvents(const ThreadState& thread) {
-  return RecordsEvents() && !HasEventRoom(thread.events);
-}
-
 void CountWalk(ThreadState& thread, std::uint32_t kept) {
   CounterShard& shard = *thread.shard;
   AddAsOwner(shard.stacks_walked, 1);
@@ -153,7 +149,8 @@ Charge ChargeOfContext(std::uint32_t context) {
 Charge ChargeOf(const LiveRecord& record) { return ChargeOfContext(record.context); }
 
 // Whether the shard counts for the window and phase that are current, and `context` is of them.
-bool IsOfNow(const CounterShard& shard, std::uint32_t context) {
+__attribute__((always_inline)) inline bool IsOfNow(const CounterShard& shard,
+                                                   std::uint32_t context) {
   const Charge now = CurrentCharge();
   return agent::ChargeOf(shard) == now && ChargeOfContext(context) == now;
 }
@@ -307,16 +304,17 @@ void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind k
   return block;
 }
 
+template <Events kEvents>
 void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kind) {
   if (block == nullptr) return block;
   ThreadState* const thread = t_thread.ready;
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
   if (thread == nullptr || slot == nullptr || LiveMap::IsLiveAt(slot) ||
-      thread->epoch != CurrentEpoch() || LacksRoomForEvents(*thread)) {
+      thread->epoch != CurrentEpoch() || !HasRoomFor<kEvents>(*thread)) {
     return RecordAllocationSlow(block, size_bytes, kind, 0, 0, 0);
   }
   BecomeBusy();
-  if (RecordsEvents()) {
+  if constexpr (kEvents == Events::kWritten) {
     NoteAllocation(EventThreadOf(*thread),
                    {AddressOf(block), size_bytes, kNoStack, thread->context, kind});
   }
@@ -324,6 +322,21 @@ void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kin
   const bool is_peak_due = CountAllocation(*thread->shard, size_bytes);
   BecomeReady(thread);
   return is_peak_due ? NotePeakOf(block) : block;
+}
+
+template void* RecordWithoutStack<Events::kNone>(void*, std::size_t, AllocationKind);
+
+void* RecordAnyAllocationWithEvents(void* block, std::size_t size_bytes, AllocationKind kind,
+                                    std::uint64_t caller_pc, std::uint64_t caller_sp,
+                                    std::uint64_t caller_fp) {
+  if (!TakesStacksOf(StackEventOf(kind))) {
+    return RecordWithoutStack<Events::kWritten>(block, size_bytes, kind);
+  }
+  if (LiveMap::Find(AddressOf(block)) == nullptr) {
+    return RecordAllocationSlow(block, size_bytes, kind, caller_pc, caller_sp, caller_fp);
+  }
+  return RecordAllocation<Events::kWritten>(block, size_bytes, kind,
+                                            {caller_pc, caller_sp, caller_fp});
 }
 
 void* NotePeakOf(void* block) {
@@ -354,11 +367,12 @@ void CorrectKind(void* block, AllocationKind kind) {
   if (slot != nullptr && LiveMap::IsLiveAt(slot)) LiveMap::SetKind(slot, kind);
 }
 
-bool RecordFreeByStack(void* block, const FreeCall& call) {
+template <Events kEvents>
+bool RecordFreeByStackWith(void* block, const FreeCall& call) {
   ThreadState* const thread = t_thread.ready;
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
   if (thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot, KindsFreedBy(call.kind)) ||
-      thread->epoch != CurrentEpoch() || IsTrialBlock(block) || LacksRoomForEvents(*thread)) {
+      thread->epoch != CurrentEpoch() || IsTrialBlock(block) || !HasRoomFor<kEvents>(*thread)) {
     return false;
   }
   const LiveRest rest = LiveMap::RestAt(slot);
@@ -368,7 +382,9 @@ bool RecordFreeByStack(void* block, const FreeCall& call) {
   const std::uint32_t* const stack = thread->memo.FindAgain(call.caller);
   if (stack != nullptr) {
     const std::uint64_t bytes = LiveMap::SizeAt(slot, rest);
-    if (RecordsEvents()) NoteFreeByStack(EventThreadOf(*thread), AddressOf(block), *stack);
+    if constexpr (kEvents == Events::kWritten) {
+      NoteFreeByStack(EventThreadOf(*thread), AddressOf(block), *stack);
+    }
     LiveMap::Clear(slot);
     AddBlock(thread->shard->freed_here, bytes);
     CountFreedBy(*stack, bytes);
@@ -377,24 +393,33 @@ bool RecordFreeByStack(void* block, const FreeCall& call) {
   return stack != nullptr;
 }
 
+template bool RecordFreeByStackWith<Events::kNone>(void*, const FreeCall&);
+template bool RecordFreeByStackWith<Events::kWritten>(void*, const FreeCall&);
+
+template <Events kEvents>
 bool RecordFreeInWindow(void* block, FreeKind kind) {
   ThreadState* const thread = t_thread.ready;
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
   if (thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot, KindsFreedBy(kind)) ||
-      LacksRoomForEvents(*thread)) {
+      !HasRoomFor<kEvents>(*thread)) {
     return false;
   }
   BecomeBusy();
   const LiveRest rest = LiveMap::RestAt(slot);
   const bool is_of_now = IsOfNow(*thread->shard, rest.context);
   if (is_of_now) {
-    if (RecordsEvents()) NoteFree(EventThreadOf(*thread), AddressOf(block));
+    if constexpr (kEvents == Events::kWritten) {
+      NoteFree(EventThreadOf(*thread), AddressOf(block));
+    }
     LiveMap::Clear(slot);
     AddBlock(thread->shard->freed_here, LiveMap::SizeAt(slot, rest));
   }
   BecomeReady(thread);
   return is_of_now;
 }
+
+template bool RecordFreeInWindow<Events::kNone>(void*, FreeKind);
+template bool RecordFreeInWindow<Events::kWritten>(void*, FreeKind);
 
 std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));

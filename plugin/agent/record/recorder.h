@@ -91,15 +91,26 @@ __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::s
 }
 
 // The same where the stack is not to be recorded, which the block says then (UnwindEnd::kNotTaken).
+template <Events kEvents>
 void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kind);
+
+// The next one where a recording has the event, too. Apart, so that tracing alone saves no
+// registers for it.
+void* RecordAnyAllocationWithEvents(void* block, std::size_t size_bytes, AllocationKind kind,
+                                    std::uint64_t caller_pc, std::uint64_t caller_sp,
+                                    std::uint64_t caller_fp);
 
 // The same for a block of any allocator, whether its stack is to be recorded or not.
 inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, AllocationKind kind,
                                  const CallerFrame& caller) {
-  if (!TakesStacksOf(StackEventOf(kind))) return RecordWithoutStack(block, size_bytes, kind);
+  if (RecordsEvents()) {
+    return RecordAnyAllocationWithEvents(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
+  }
+  if (!TakesStacksOf(StackEventOf(kind))) {
+    return RecordWithoutStack<Events::kNone>(block, size_bytes, kind);
+  }
   if (LiveMap::Find(reinterpret_cast<std::uint64_t>(block)) != nullptr) {
-    return RecordsEvents() ? RecordAllocation<Events::kWritten>(block, size_bytes, kind, caller)
-                           : RecordAllocation(block, size_bytes, kind, caller);
+    return RecordAllocation(block, size_bytes, kind, caller);
   }
   return RecordAllocationSlow(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
 }
@@ -134,6 +145,7 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind 
 
 // The same for a block of the present window that another thread has allocated, or that this one
 // has in another context of it. Called where RecordFreeHere has returned false.
+template <Events kEvents = Events::kNone>
 bool RecordFreeInWindow(void* block, FreeKind kind);
 
 // Returns the context of what this thread allocates now. Counts a drop and returns 0 if there is
@@ -157,7 +169,12 @@ std::uint32_t StackAt(Recording recording, const CallerFrame& caller);
 
 // The same as RecordFreeHere where stacks of frees are recorded. Besides, the memo must prove the
 // stack. REQUIRES: kStacksOfFree.
-[[nodiscard]] bool RecordFreeByStack(void* block, const FreeCall& call);
+template <Events kEvents>
+[[nodiscard]] bool RecordFreeByStackWith(void* block, const FreeCall& call);
+[[nodiscard]] inline bool RecordFreeByStack(void* block, const FreeCall& call) {
+  return RecordsEvents() ? RecordFreeByStackWith<Events::kWritten>(block, call)
+                         : RecordFreeByStackWith<Events::kNone>(block, call);
+}
 
 // The trial's block while it is freed, which counts for no stack; else nullptr.
 extern LEAKGATE_INTERNAL std::atomic<const void*> g_trial_block;
