@@ -82,7 +82,16 @@ bool LeftDescriptors(const WindowRecord& record) {
   return true;
 }
 
-RunnerVerdict CountAndJudge(std::uint32_t window) {
+// Clears what calls that have returned left on the stack. Else a pointer to a block of the test may
+// stand in a part of the next frames that they do not use, and the runner would take it for a root.
+// Small: a signal handler's stack has hardly more.
+[[gnu::noinline]] void ClearDeadStack() {
+  char dead[1024];
+  __builtin_memset(dead, 0, sizeof(dead));
+  asm volatile("" : : "r"(dead) : "memory");  // what is written there counts
+}
+
+[[gnu::noinline]] RunnerVerdict CountAndJudge(std::uint32_t window) {
   WindowRecord& record = g_region.windows()[window];
   MarkEnd(record);
   NoteEvent(OtherEvent::kWindowEnds, window);
@@ -168,6 +177,7 @@ RunnerVerdict CloseWindow(Recording recording, std::uint32_t window, TestResult 
   SettleWindows(recording);
   if (!IsOpen(window)) return {};
   LeaveWindow(recording, window, result);
+  ClearDeadStack();
   return CountAndJudge(window);
 }
 
@@ -202,7 +212,10 @@ void SettleWindows(Recording recording) {
   const std::uint32_t opening = std::exchange(thread.opening_window, 0);
   const std::uint32_t closing = std::exchange(thread.closing_window, 0);
   const std::uint32_t iteration = std::exchange(thread.ended_iteration, 0);
-  if (IsOpen(closing)) CountAndJudge(closing);
+  if (IsOpen(closing)) {
+    ClearDeadStack();
+    CountAndJudge(closing);
+  }
   if (iteration != 0) TellIterationEnd(iteration);
   if (!IsOpen(opening)) return;
   MarkBegin(g_region.windows()[opening]);
