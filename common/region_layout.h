@@ -10,13 +10,15 @@
 //
 //   header | mailbox | windows | threads | shards | contexts | modules | text |
 //   allowances | earlier frees | free errors | own ranges | mappings |
-//   measuring windows | stacks | freed by | chunk directory | chunks of the live map ...
+//   measuring windows | stacks | freed by | event buffers' records | chunk directory |
+//   chunks of the live map ... | event buffers
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
 #include "common/drop_reason.h"
+#include "common/event_stream.h"
 #include "common/mapping_record.h"
 #include "common/stack_event.h"
 #include "common/unwind_end.h"
@@ -24,11 +26,11 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-// Version 10 tells blocks of static variables' initialisers. Version 9 has snapshots on request,
-// through the mailbox. Version 8 has stack_events, and frees by stack. In version 7, tracing may
-// begin and end while the process runs (attached_at_ns, kDetached), and there are mappings and
-// measuring windows.
-inline constexpr std::uint32_t kLayoutVersion = 10;
+// Version 11 has buffers of events. Version 10 tells blocks of static variables' initialisers.
+// Version 9 has snapshots on request, through the mailbox. Version 8 has stack_events, and frees by
+// stack. In version 7, tracing may begin and end while the process runs (attached_at_ns,
+// kDetached), and there are mappings and measuring windows.
+inline constexpr std::uint32_t kLayoutVersion = 11;
 
 // How many frames of a stack are recorded: as many as the agent has room for, and as many as the
 // runner asks for unless it is told otherwise.
@@ -347,7 +349,8 @@ struct alignas(64) CounterShard {
   // the host's realloc may give its address to another thread. The bytes are written first.
   std::atomic<std::uint64_t> reallocated_address;  // 0 if there is none
   std::atomic<std::uint64_t> reallocated_bytes;
-  std::uint64_t reserved1[4];
+  std::atomic<std::uint64_t> events_lost;  // while events are recorded
+  std::uint64_t reserved1[3];
 };
 static_assert(sizeof(CounterShard) == 192);
 
@@ -434,11 +437,16 @@ inline constexpr std::uint64_t kMeasuringWindows = kMappings + kMaxMappings * si
 inline constexpr std::uint64_t kStacks =
     kMeasuringWindows + kMaxMeasuringWindows * sizeof(MeasuringWindowRecord);
 inline constexpr std::uint64_t kFreedBy = kStacks + kMaxStackNodes * sizeof(StackNode);
+inline constexpr std::uint64_t kEventControl = kFreedBy + kMaxStackNodes * sizeof(Tally);
+inline constexpr std::uint64_t kEventBuffers = kEventControl + 4096;
 // Each entry is 0, or the number of a chunk plus one.
-inline constexpr std::uint64_t kDirectory = kFreedBy + kMaxStackNodes * sizeof(Tally);
+inline constexpr std::uint64_t kDirectory = kEventBuffers + kMaxEventBuffers * sizeof(EventBuffer);
 inline constexpr std::uint64_t kChunks = kDirectory + kDirectoryEntries * sizeof(std::uint32_t);
-inline constexpr std::uint64_t kEnd = kChunks + kMaxChunks * kChunkBytes;
+// Mapped only where events are recorded.
+inline constexpr std::uint64_t kEvents = kChunks + kMaxChunks * kChunkBytes;
+inline constexpr std::uint64_t kEnd = kEvents + kMaxEventBytes;
 static_assert(kChunks % 4096 == 0 && kShards % 4096 == 0 && kDirectory % 4096 == 0);
+static_assert(kEventControl % 4096 == 0 && kEvents % 4096 == 0);
 }  // namespace region_offset
 
 }  // namespace leakgate

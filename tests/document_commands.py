@@ -29,6 +29,8 @@ TESTED_ELSEWHERE = {
     **dict.fromkeys(install_commands(), "tests/install_commands.py"),
     "ctest --test-dir build/dev -R example.components": "its tests are among those of this build",
     "bazel test --config=leaks //...": "example.bazel",
+    "leakgate adopt --prove --budgets src -- build/my_tests": "integration.adopt_components",
+    "leakgate run --budgets src -- build/my_tests": "integration.adopt_components",
     "leakgate merge bazel-testlogs": "example.bazel",
 }
 
@@ -48,6 +50,7 @@ DOCUMENTS = [
     Document("docs/budgets.md", "with_budgets"),
     Document("docs/gallery.md", "gallery"),
     Document("docs/snapshots.md", "hunt", called="server"),
+    Document("docs/recordings.md", "words"),
 ]
 
 

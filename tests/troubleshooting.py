@@ -22,7 +22,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["docs/troubleshooting.md", "docs/budgets.md"]
 SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runner/judge", "runner/main.cpp",
-           "runner/process", "runner/reach", "runner/report/finding_text.cpp", "runner/report/json",
+           "runner/process", "runner/reach", "runner/recording/event_recorder.cpp", "runner/recording/file", "runner/report/finding_text.cpp", "runner/report/json",
            "runner/report/report_format.cpp", "runner/report/summary_text.cpp", "runner/results/find_results.cpp",
            "runner/results/linux", "runner/results/merge_verdict.cpp", "runner/results/merged_runs.cpp",
            "runner/results/result_file.cpp", "runner/results/zip_archive.cpp", "runner/run", "runner/sessions",
@@ -34,6 +34,8 @@ OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp
                "process_resources.cpp", "budget_init.cpp", "installation.cpp", "session_text.cpp",
                "snapshot_take.cpp"}
 OTHER_TEXTS = {
+    # what ends the reading of a recording, and is never printed
+    "nobody reads on", "read far enough",
     # how a block is held
     "by a pointer that is not aligned", "by a pointer with a tag in its bits", "by a pointer one past the end",
     "by a pointer in front of its begin", "that leakgate did not see allocated",
@@ -65,16 +67,25 @@ OTHER_TEXTS = {
     "name what its tests start",
     "correct the name (that of the executable file, links resolved; of a script, its interpreter's), "
     "or have the tests run that start it",
+    # what CLI11 says, which is told in our words
+    ": At Most 1 required but received", ". The session '{}' goes on",
     # what --help says
     "The version, and how it was built",
     # figures and results
+    "{} ran in its process before: see {}*", "look at it:  leakgate recording show {}",
     "framework {} not counted", "leakgate: {}{}; gating took {}{} of {}{}",
     "... {} more lines", "--verbose and the reports tell each in full", "--verbose lists all failing tests",
-    "the merged report has each", "green with it, {} times in a row", "running again with the baseline, {} {}",
-    "{}: left out {} that no GoogleTest binary runs", "{}: nothing had to be accepted",
-    "{}: proved: {} bytes that were planted in {} failed it", "in another order:", "{} accepts {}:",
-    "Keep the file in version control. From now on only what is new fails:", "leakgate run --baseline {} -- {}",
-    "In CMakeLists.txt, each test gated:\n  leakgate_discover_tests(TARGET LEAKGATE_ARGS --baseline {})",
+    "the merged report has each", "green with it, {} times in a row", "running again with {}, {} {}",
+    "{}: left out {} that no GoogleTest binary runs", "leakgate: {}: nothing had to be accepted",
+    "has to accept nothing", "the budgets and the baseline",
+    "the baseline has what no component's budget can: freeing errors, descriptors, and what the program or a test "
+    "from elsewhere leaves",
+    "{}: proved: {} bytes that were planted in {} failed it", "in another order:",
+    "Keep the file in version control. From now on only what is new fails:",
+    "Keep the files in version control. From now on only what is new fails:",
+    "The tests leave nothing behind, and whatever they leave from now on fails:",
+    "and the same for {} more binar{}",
+    "In CMakeLists.txt, each test gated:\n  leakgate_discover_tests(TARGET", "LEAKGATE_ARGS --baseline",
     "the gate stays inconclusive",
     "{}: for {}; the reports have all", "(did you mean {}?)", "the JSON report has each",
     "and {} ({}); all are in the JSON report",

@@ -114,7 +114,7 @@ export function DifferenceOverview({ difference }: { difference: Difference }) {
   return (
     <div class="page overview">
       <Hero mark={markOf('difference', difference.missing)} title={differenceHeadline(difference)}
-        lines={[process, files, occasions, apart(difference), difference.compared.replace(/^one process, [^:]*: /, ''), difference.filters.length > 0 ? `only what matches ${format.list(difference.filters)}` : '']} />
+        lines={[process, files, occasions, apart(difference), difference.compared.replace(/^one process, [^:]*: /, ''), difference.filter && `only blocks ${difference.filter}`]} />
       <Tiles difference={difference} />
       <Notice title="Missing from these snapshots" tone="uncertain" lines={difference.missing} />
       <Notice title="No symbols" tone="mild" lines={difference.problems} />

@@ -66,6 +66,7 @@ type RawRows = { count: number; rows: Numbers[] };
 interface RawFacts {
   file: string;
   image: string;
+  name: string; // as it was called; the image is the file behind a symbolic link
   pid: number;
   occasion: string;
   lines: [string, string][];
@@ -73,7 +74,7 @@ interface RawFacts {
 
 interface RawSnapshot extends RawTables {
   snapshot: RawFacts & {
-    filters: string[];
+    filter: string;
     missing: string[];
     stack_depth: number;
     live: Amount;
@@ -109,7 +110,7 @@ export class Facts {
 
   constructor(raw: RawFacts) {
     this.file = raw.file;
-    this.image = raw.image || 'an unknown program';
+    this.image = raw.name || raw.image || 'an unknown program';
     this.pid = raw.pid;
     this.occasion = raw.occasion;
     this.lines = new Map(raw.lines);
@@ -133,7 +134,7 @@ abstract class PageOfStacks extends Tables {
 
 export class Snapshot extends PageOfStacks {
   readonly facts: Facts;
-  readonly filters: string[];
+  readonly filter: string; // "that match net::*, without std::*"; empty if all are shown
   readonly missing: string[];
   readonly problems: { module: string; problem: string }[];
   readonly depth: number;
@@ -156,7 +157,7 @@ export class Snapshot extends PageOfStacks {
     super(raw);
     const { snapshot } = raw;
     this.facts = new Facts(snapshot);
-    this.filters = snapshot.filters;
+    this.filter = snapshot.filter;
     this.missing = snapshot.missing;
     this.problems = raw.problems.map(([module, problem]) => ({ module, problem }));
     this.depth = snapshot.stack_depth;
@@ -223,7 +224,7 @@ interface RawDifference extends RawTables {
     same_process: boolean;
     compared: string;
     seconds_between: number;
-    filters: string[];
+    filter: string;
     missing: string[];
     problems: string[];
     total: Numbers;
@@ -256,7 +257,7 @@ export class Difference extends PageOfStacks {
   readonly isOneProcess: boolean;
   readonly compared: string;
   readonly seconds: number; // between the two
-  readonly filters: string[];
+  readonly filter: string; // "that match net::*, without std::*"; empty if all are shown
   readonly missing: string[];
   readonly problems: string[];
   readonly total: Change;
@@ -277,7 +278,7 @@ export class Difference extends PageOfStacks {
     this.isOneProcess = difference.same_process;
     this.compared = difference.compared;
     this.seconds = difference.seconds_between;
-    this.filters = difference.filters;
+    this.filter = difference.filter;
     this.missing = difference.missing;
     this.problems = difference.problems;
     this.total = changeAt(difference.total, 0);

@@ -123,7 +123,7 @@ function Tiles({ snapshot }: { snapshot: Snapshot }) {
   return (
     <dl class="tiles">
       <Fact name="Live" note={blocks(live)}>{format.bytes(live.bytes)}</Fact>
-      {snapshot.filters.length > 0 && <Fact name="Shown" note={`${blocks(shown)} that match`}>{format.bytes(shown.bytes)}</Fact>}
+      {snapshot.filter && <Fact name="Shown" note={`${blocks(shown)} after filtering`}>{format.bytes(shown.bytes)}</Fact>}
       <Fact name="Call sites" note={format.count(snapshot.stackCount, 'call stack')}>{format.grouped(snapshot.siteCount)}</Fact>
       <Fact name="Allocated" note={`${blocks(allocated)} since tracing began`}>{format.bytes(allocated.bytes)}</Fact>
       <Fact name="Freed of that" note={blocks(freed)}>{format.bytes(freed.bytes)}</Fact>
@@ -135,9 +135,9 @@ function Tiles({ snapshot }: { snapshot: Snapshot }) {
 }
 
 export function snapshotHeadline(snapshot: Snapshot): string {
-  const { facts, filters, shown, live } = snapshot;
+  const { facts, filter, shown, live } = snapshot;
   const of = `${facts.program} (PID ${facts.pid})`;
-  if (filters.length > 0) return `${of}: ${format.amount(shown)} match ${format.list(filters)}`;
+  if (filter) return `${of}: ${format.amount(shown)} ${filter}`;
   return live.blocks === 0 ? `${of}: nothing is live` : `${of}: ${format.amount(live)} live`;
 }
 
@@ -154,7 +154,7 @@ export function SnapshotOverview({ snapshot }: { snapshot: Snapshot }) {
       <LeftOut snapshot={snapshot} />
       <Section title="What is live, by who allocated it" id="sites" aside={sites.length > most && <a href={link({ view: 'sites' })}>all {format.count(snapshot.siteCount, 'call site')}</a>}>
         {sites.length === 0
-          ? <p class="quiet">{snapshot.filters.length > 0 ? 'Nothing matches. A pattern is a glob of the whole name: write *Pool* for what has Pool in it.' : 'Nothing is live.'}</p>
+          ? <p class="quiet">{snapshot.filter ? 'Nothing matches. A pattern is a glob of the whole name: write *Pool* for what has Pool in it.' : 'Nothing is live.'}</p>
           : <SiteRows tables={snapshot} label="Call sites by live bytes" heads={['Bytes', 'Share', 'Blocks']} isFirstOpen
               rows={sites.slice(0, most).map((site) => siteRow(snapshot, site, sites[0].amount.bytes))} />}
         {sites.length > most && <p class="more">and {format.count(snapshot.siteCount - most, 'more call site')}</p>}

@@ -35,7 +35,7 @@ std::FILE* OpenStdioFile(UniqueFd file, const char* mode) {
 mode_t NewFileMode(AtomicFile::Content content) {
   constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
   constexpr mode_t kOthers = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
-  return content == AtomicFile::Content::kSnapshot ? kOwner : kOwner | kOthers;
+  return content == AtomicFile::Content::kReport ? kOwner | kOthers : kOwner;
 }
 
 // The name does not contain the report's own, which may already be as long as names can be.
@@ -94,7 +94,9 @@ AtomicFile::AtomicFile() = default;
 AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
 
 Unexpected AtomicFile::CannotWrite(const std::string& cause, std::string_view remedy) const {
-  const char* const content = content_ == Content::kReport ? "report" : "snapshot";
+  const char* const content = content_ == Content::kReport     ? "report"
+                              : content_ == Content::kSnapshot ? "snapshot"
+                                                               : "recording";
   return InconclusiveError(
       fmt::format("cannot write {} {}: {}; {}", content, path_.string(), cause, remedy));
 }
@@ -122,6 +124,46 @@ Expected<AtomicFile> AtomicFile::Append(const fs::path& path) {
   if (!file) return file;
   if (Expected<void> opened = file->Open(); !opened) return Unexpected(opened.error());
   return file;
+}
+
+Expected<AtomicFile> AtomicFile::LocateGrowing(const fs::path& path, Existing existing) {
+  Expected<AtomicFile> file = Locate(path, Content::kRecording);
+  if (!file) return UsageError(file.error().message);
+  if (!file->place_.occupant()) return file;
+  const bool is_regular = S_ISREG(file->place_.occupant()->st_mode);
+  if (existing == Existing::kReplaced && is_regular) return file;
+  return UsageError(fmt::format("{}: is there already; name another file{}", path.string(),
+                                is_regular ? ", or replace it with --force" : ""));
+}
+
+Expected<void> AtomicFile::CheckGrowing(const fs::path& path, Existing existing) {
+  Expected<AtomicFile> file = LocateGrowing(path, existing);
+  if (!file) return Unexpected(file.error());
+  file->temporary_ = TemporaryName();
+  return file->Open();
+}
+
+Expected<AtomicFile> AtomicFile::CreateGrowing(const fs::path& path, Existing existing) {
+  Expected<AtomicFile> file = LocateGrowing(path, existing);
+  if (!file) return file;
+  const FilePlace& place = file->place_;
+  if (place.occupant()) ::unlinkat(place.directory(), place.name().c_str(), 0);
+  UniqueFd created = CreateNewFile(place.directory(), place.name(), NewFileMode(file->content_));
+  if (!created) return file->CannotWrite(ErrnoText(), kRemedy);
+  file->buffer_ = std::make_unique<Buffer>(OpenStdioFile(std::move(created), "wb"));
+  if (const int error = file->buffer_->error(); error != 0) {
+    return file->CannotWrite(ErrnoText(error), kRemedy);
+  }
+  file->out_ = std::make_unique<std::ostream>(file->buffer_.get());
+  return file;
+}
+
+Expected<void> AtomicFile::Flush() {
+  buffer_->Flush();
+  if (const int error = buffer_->error(); error != 0) {
+    return CannotWrite(ErrnoText(error), kRemedy);
+  }
+  return {};
 }
 
 Expected<void> AtomicFile::CheckPlace(const fs::path& path) {

@@ -27,14 +27,24 @@ class AtomicFile {
  public:
   // Decides what messages call the file, and who may read it.
   enum class Content {
-    kReport,    // everybody whom the user's umask allows
-    kSnapshot,  // only the user: a snapshot shows a process's command line and addresses
+    kReport,     // everybody whom the user's umask allows
+    kSnapshot,   // only the user: a snapshot shows a process's command line and addresses
+    kRecording,  // likewise
   };
 
   [[nodiscard]] static Expected<AtomicFile> Create(const std::filesystem::path& path,
                                                    Content content = Content::kReport);
   // Opens the report at `path` for appending, not atomically: other processes append to it, too.
   [[nodiscard]] static Expected<AtomicFile> Append(const std::filesystem::path& path);
+  // Creates a recording, which others can read while it is written, and of which all that was
+  // flushed is kept whatever happens. If there is a file, returns a usage error, or replaces a
+  // regular file with `Existing::kReplaced`.
+  enum class Existing { kRefused, kReplaced };
+  [[nodiscard]] static Expected<AtomicFile> CreateGrowing(const std::filesystem::path& path,
+                                                          Existing existing);
+  // Finds out whether CreateGrowing would succeed now, and leaves nothing there.
+  [[nodiscard]] static Expected<void> CheckGrowing(const std::filesystem::path& path,
+                                                   Existing existing);
   // Finds out whether a report could be written to `path` now, and leaves nothing there. A target
   // that is written directly, such as a FIFO, is not opened.
   [[nodiscard]] static Expected<void> CheckPlace(const std::filesystem::path& path);
@@ -46,6 +56,9 @@ class AtomicFile {
 
   // The stream to write to. Commit reports the errors of writing.
   [[nodiscard]] std::ostream& out() { return *out_; }
+
+  // Hands all to the kernel. Returns the first error of writing so far.
+  [[nodiscard]] Expected<void> Flush();
 
   // Puts the complete file in its place. May be called once. Fails if writing or replacing failed;
   // a file that was to be replaced is then unchanged.
@@ -59,6 +72,8 @@ class AtomicFile {
   // Finds the place of the file, and opens nothing yet.
   [[nodiscard]] static Expected<AtomicFile> Locate(const std::filesystem::path& path,
                                                    Content content);
+  [[nodiscard]] static Expected<AtomicFile> LocateGrowing(const std::filesystem::path& path,
+                                                          Existing existing);
   [[nodiscard]] bool is_direct() const { return temporary_.empty(); }
   [[nodiscard]] Expected<void> Open();
   [[nodiscard]] UniqueFd OpenTemporary();

@@ -48,6 +48,10 @@ class Tightening {
   void TightenAllowances(const LocatedValue& allowances) {
     std::vector<bool> removed;
     for (const LocatedValue& allowance : allowances.elements) {
+      if (usage_.of_other_binaries.contains(allowance.line)) {
+        removed.push_back(false);
+        continue;
+      }
       const auto found = usage_.allowances.find(allowance.line);
       const bool is_used = found != usage_.allowances.end() && found->second != Amount{};
       removed.push_back(NoteIfUnused(allowance, "allowance", is_used));

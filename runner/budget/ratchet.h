@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,9 @@ using MeasuredMaxima = std::map<std::string, std::int64_t>;
 struct BudgetUsage {
   std::map<int, Amount> allowances;         // the most that each covered in any window
   std::map<int, MeasuredMaxima> overrides;  // an override that matched nothing is missing
+  // Allowances for tests that the binary does not have, besides others or alone: another binary may
+  // need them, so they stay as they are.
+  std::set<int> of_other_binaries;
 };
 
 // Whether to remove entries that nothing used. A run of only some tests cannot know which those

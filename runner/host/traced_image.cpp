@@ -116,6 +116,7 @@ Json ToJson(const ProcessStatus& process) {
   return {{"pid", process.pid},
           {"generation", process.generation},
           {"path", process.program.path},
+          {"name", process.program.name},
           {"arguments", process.program.arguments},
           {"state", WordOf(process.state)},
           {"problem", process.problem},
@@ -134,6 +135,8 @@ ProcessStatus ProcessFromJson(const Json& body) {
   ReadMember(body, "pid", process.pid);
   ReadMember(body, "generation", process.generation);
   ReadMember(body, "path", process.program.path);
+  process.program.name = process.program.path;  // an earlier leakgate sends no name
+  ReadMember(body, "name", process.program.name);
   ReadMember(body, "arguments", process.program.arguments);
   ReadMember(body, "state", state);
   process.state = StateFromWord(state);

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "runner/base/regular_file.h"
+#include "runner/process/called_name.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/proc_files.h"
 
@@ -59,7 +60,12 @@ std::string ImageOf(int pid) {
   return image;
 }
 
-ExecutedProgram ExecutedProgramOf(int pid) { return {ImageOf(pid), ArgumentsOf(pid)}; }
+ExecutedProgram ExecutedProgramOf(int pid) {
+  const std::string image = ImageOf(pid);
+  std::vector<std::string> arguments = ArgumentsOf(pid);
+  std::string name = CalledNameOf(pid, image, arguments);
+  return {image, std::move(arguments), std::move(name)};
+}
 
 std::string ProgramOf(int pid) {
   const std::string image = ImageOf(pid);

@@ -15,6 +15,7 @@ namespace leakgate {
 struct ExecutedProgram {
   std::string path;                    // the file, with links resolved
   std::vector<std::string> arguments;  // the program's name is first
+  std::string name{};                  // what it was called by: a link to the file, or the file
 };
 
 // Returns the program that `pid` executes now.

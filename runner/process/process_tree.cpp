@@ -125,7 +125,9 @@ std::vector<Orphan> FindOrphans() {
   for (const int pid : ListProcesses()) {
     const std::optional<std::uint64_t> region = RegionIn(pid);
     const int owner = region ? OwnerOf(pid, *region) : 0;
-    if (owner > 0 && HasDied(owner, owner)) orphans.push_back({pid, owner, ImageOf(pid)});
+    if (owner <= 0 || !HasDied(owner, owner)) continue;
+    ExecutedProgram program = ExecutedProgramOf(pid);
+    orphans.push_back({pid, owner, std::move(program.path), std::move(program.name)});
   }
   std::sort(orphans.begin(), orphans.end(),
             [](const Orphan& a, const Orphan& b) { return a.pid < b.pid; });

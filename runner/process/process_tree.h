@@ -28,6 +28,7 @@ struct Orphan {
   int pid = 0;
   int owner_pid = 0;  // the PID that the owner had
   std::string image;  // the file that the process executes
+  std::string name;   // what that was called by
 };
 
 // Returns the orphans among the processes that this user may look into, sorted by PID. Root finds

@@ -153,6 +153,10 @@ ContextRecord RegionReader::Context(std::uint32_t id) const {
   return CopyOf(At<ContextRecord>(region_offset::kContexts) + (id & kContextMask));
 }
 
+std::uint32_t RegionReader::WindowOfContext(std::uint32_t context) const {
+  return context < kMaxContexts ? Context(context).window : 0;
+}
+
 // Calls `use(directory_index, chunk)` for each chunk, sorted by address, until a call fails.
 template <typename Use>
 Expected<void> RegionReader::ForEachChunk(Use use) const {

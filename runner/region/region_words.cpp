@@ -18,6 +18,9 @@ constexpr std::array kEvents = {NamedEvent{kStacksOfAlloc, "alloc"},
                                 NamedEvent{kStacksOfRealloc, "realloc"},
                                 NamedEvent{kStacksOfFree, "free"}};
 
+constexpr std::string_view kNoStacks = "none";
+constexpr std::uint32_t kStacksOfNothing = 0;
+
 // Returns 0 if no event has this name.
 std::uint32_t FindEvent(std::string_view name) {
   for (const NamedEvent& it : kEvents) {
@@ -31,19 +34,20 @@ std::uint32_t FindEvent(std::string_view name) {
 Expected<std::uint32_t> ParseStackEvents(std::string_view text) {
   if (text.empty()) {
     return UsageError(
-        "--stacks names no stack event; write one or more of alloc, realloc and free: --stacks "
-        "alloc,realloc");
+        "--stacks names no stack event; write one or more of alloc, realloc and free, or none: "
+        "--stacks alloc,realloc");
   }
+  if (text == kNoStacks) return kStacksOfNothing;
   std::uint32_t events = 0;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
     const std::string_view name = text.substr(at, comma - at);
     const std::uint32_t event = FindEvent(name);
     if (event == 0) {
-      return UsageError(
-          fmt::format("invalid stack event '{}': there are alloc, realloc and free; write for "
-                      "example --stacks alloc,realloc",
-                      name));
+      return UsageError(fmt::format(
+          "invalid stack event '{}': there are alloc, realloc and free, and none for no "
+          "event; write for example --stacks alloc,realloc",
+          name));
     }
     if ((events & event) != 0) {
       return UsageError(
@@ -66,6 +70,7 @@ std::vector<std::string> StackEventNames(std::uint32_t events) {
 }
 
 std::string StackEventsText(std::uint32_t events) {
+  if (events == kStacksOfNothing) return std::string(kNoStacks);
   return fmt::format("{}", fmt::join(StackEventNames(events), ", "));
 }
 

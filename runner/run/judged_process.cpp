@@ -7,6 +7,7 @@
 #include "runner/report/failure_text.h"
 #include "runner/report/left_behind_text.h"
 #include "runner/run/linux/free_memory.h"
+#include "runner/run/test_recordings.h"
 #include "runner/run/test_snapshots.h"
 
 namespace leakgate {
@@ -55,6 +56,18 @@ class Stopwatch {
 
 }  // namespace
 
+namespace {
+
+// Without buffers, each test tells that it cannot be recorded.
+std::shared_ptr<EventBuffers> BuffersOf(const RegionFile& region,
+                                        const TestRecordings* recordings) {
+  if (recordings == nullptr) return nullptr;
+  Expected<std::unique_ptr<EventBuffers>> buffers = EventBuffers::Attach(region.fd());
+  return buffers ? *std::move(buffers) : nullptr;
+}
+
+}  // namespace
+
 JudgedProcess::JudgedProcess(std::unique_ptr<RegionFile> region, const ImageJudging& judging)
     : image_(std::move(region)),
       judge_(image_.region(), image_.pid(), judging.surroundings, judging.child),
@@ -63,15 +76,21 @@ JudgedProcess::JudgedProcess(std::unique_ptr<RegionFile> region, const ImageJudg
       judging_(judging.mutex),
       mode_(judging.surroundings.mode),
       test_snapshots_(judging.snapshots),
+      test_recordings_(judging.recordings),
+      event_buffers_(BuffersOf(image_.region_file(), judging.recordings)),
       server_(image_.region_file().mailbox(), [this](Mailbox& mailbox) { Answer(mailbox); }) {
   image_.region_file().Ask(Questions());
 }
 
 std::uint32_t JudgedProcess::Questions() const {
   std::uint32_t questions = judge_.Questions();
-  if (test_snapshots_ == nullptr) return questions;
-  questions |= kAskAtTestBegin;
-  if (test_snapshots_->tests() == SnapshotTests::kEvery) questions |= kAskAtTestEnd;
+  const auto add_for = [&](const auto* files) {
+    if (files == nullptr) return;
+    questions |= kAskAtTestBegin;
+    if (files->tests() == SnapshotTests::kEvery) questions |= kAskAtTestEnd;
+  };
+  add_for(test_snapshots_);
+  add_for(test_recordings_);
   return questions;
 }
 
@@ -97,6 +116,9 @@ void JudgedProcess::AnswerQuestion(Mailbox& mailbox) {
   switch (static_cast<Question>(mailbox.question)) {
     case Question::kTestBegins:
       if (test_snapshots_ != nullptr) test_snapshots_->Begin(region(), mailbox.window);
+      if (test_recordings_ != nullptr) {
+        test_recordings_->Begin(region(), event_buffers_, mailbox.window);
+      }
       return judge_.NoteTestBegin(mailbox.window);
     case Question::kIterationEnds:
       judge_.EndIteration(mailbox.tid, results_);
@@ -125,6 +147,7 @@ void JudgedProcess::JudgeWindow(Mailbox& mailbox) {
   if (mode_ != GateMode::kWarnOnly) WriteVerdict(result, told_, mailbox);
   result.was_failed_inside = mailbox.over_budget != 0;
   if (test_snapshots_ != nullptr) test_snapshots_->End(region(), window.id, result);
+  if (test_recordings_ != nullptr) test_recordings_->End(region(), window.id, result);
   if (window.kind == WindowKind::kTest && result.verdict == Verdict::kOverBudget) {
     over_budget_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -168,6 +191,7 @@ std::vector<WindowResult> JudgedProcess::Finish() {
   NoteUnanswered();
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
+  if (test_recordings_ != nullptr) test_recordings_->EndImage();
   judge_.EndProgram(results_);
   meter_.EndAll();
   GiveBackFreeMemory();  // the judge's looks at the heap had it: all windows get a result now
@@ -194,16 +218,23 @@ int Generations::RegionFor(int pid) {
   return -1;
 }
 
+EventRequest Generations::EventsAsked() const {
+  return files_.recordings == nullptr ? EventRequest{} : files_.recordings->events();
+}
+
 Expected<int> Generations::StartNext(int pid) {
   const auto generation = static_cast<std::uint32_t>(processes_.size()) + 1;
   Expected<std::unique_ptr<RegionFile>> region = RegionFile::Create({.pid = pid,
                                                                      .generation = generation,
                                                                      .boundaries = boundaries_,
-                                                                     .stack_depth = stack_depth_});
+                                                                     .stack_depth = stack_depth_,
+                                                                     .events = EventsAsked()});
   if (!region) return Unexpected(region.error());
   processes_.push_back(std::make_unique<JudgedProcess>(
-      *std::move(region),
-      ImageJudging{.surroundings = surroundings_, .mutex = judging_, .snapshots = snapshots_}));
+      *std::move(region), ImageJudging{.surroundings = surroundings_,
+                                       .mutex = judging_,
+                                       .snapshots = files_.snapshots,
+                                       .recordings = files_.recordings}));
   latest_.store(processes_.back().get(), std::memory_order_release);  // acquired by latest()
   return processes_.back()->region_fd();
 }

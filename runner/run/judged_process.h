@@ -19,19 +19,22 @@
 #include "runner/host/traced_image.h"
 #include "runner/judge/window_judge.h"
 #include "runner/judge/window_meter.h"
+#include "runner/region/linux/event_buffers.h"
 #include "runner/report/causes.h"
 #include "runner/result/run_result.h"
 
 namespace leakgate {
 
+class TestRecordings;
 class TestSnapshots;
 
 // How an image is judged. All that it refers to must outlive the JudgedProcess.
 struct ImageJudging {
   const JudgeSurroundings& surroundings;
-  std::mutex& mutex;                    // locked while a window is judged: symbols are shared
-  TestSnapshots* snapshots = nullptr;   // if null, no snapshots are taken
-  const ChildProcess* child = nullptr;  // if null, the image is of the program under test
+  std::mutex& mutex;                     // locked while a window is judged: symbols are shared
+  TestSnapshots* snapshots = nullptr;    // if null, no snapshots are taken
+  TestRecordings* recordings = nullptr;  // if null, nothing is recorded
+  const ChildProcess* child = nullptr;   // if null, the image is of the program under test
 };
 
 class JudgedProcess {
@@ -79,7 +82,9 @@ class JudgedProcess {
   std::mutex& judging_;
   const GateMode mode_;
   ToldCauses told_;
-  TestSnapshots* const test_snapshots_;            // may be null
+  TestSnapshots* const test_snapshots_;  // may be null, as the next
+  TestRecordings* const test_recordings_;
+  std::shared_ptr<EventBuffers> event_buffers_;    // set if there are recordings
   std::map<std::uint32_t, WindowResult> results_;  // of windows judged while the process waited
   int judged_at_end_ = 0;                          // how many windows
   std::uint32_t unanswered_window_ = 0;  // its verdict was asked for when the process was killed
@@ -87,6 +92,12 @@ class JudgedProcess {
   std::chrono::nanoseconds judged_{};
   std::string failure_;
   MailboxServer server_;  // the last member, because it uses the others
+};
+
+// What is kept of tests besides their results.
+struct TestFiles {
+  TestSnapshots* snapshots = nullptr;
+  TestRecordings* recordings = nullptr;
 };
 
 // The images of the program under test: one JudgedProcess for each program that its PID executes,
@@ -97,12 +108,12 @@ class JudgedProcess {
 
 class Generations {
  public:
-  // `snapshots` may be null. `boundaries` is the source of the tests' boundaries; stacks are cut at
+  // `files` may be null. `boundaries` is the source of the tests' boundaries; stacks are cut at
   // `stack_depth`.
-  Generations(const JudgeSurroundings& surroundings, TestSnapshots* snapshots,
-              BoundarySource boundaries, std::uint32_t stack_depth)
+  Generations(const JudgeSurroundings& surroundings, TestFiles files, BoundarySource boundaries,
+              std::uint32_t stack_depth)
       : surroundings_(surroundings),
-        snapshots_(snapshots),
+        files_(files),
         boundaries_(boundaries),
         stack_depth_(stack_depth) {}
 
@@ -130,9 +141,10 @@ class Generations {
 
  private:
   [[nodiscard]] Expected<int> StartNext(int pid);
+  [[nodiscard]] EventRequest EventsAsked() const;
 
   const JudgeSurroundings& surroundings_;
-  TestSnapshots* const snapshots_;
+  const TestFiles files_;
   const BoundarySource boundaries_;
   const std::uint32_t stack_depth_;
   std::atomic<int> enabled_pid_{0};

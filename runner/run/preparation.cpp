@@ -12,12 +12,6 @@
 namespace leakgate {
 namespace {
 
-// Scripts and unreadable programs are inspected later, when they are stopped at exec.
-TestFramework FrameworkOf(const std::filesystem::path& program) {
-  const Expected<ImageInspection> image = InspectImage(program);
-  return image ? image->framework : TestFramework::kNone;
-}
-
 bool OwnsStream(const std::vector<std::string>& arguments,
                 const std::vector<std::string>& environment) {
   const auto starts_with = [](std::string_view prefix) {
@@ -30,6 +24,11 @@ bool OwnsStream(const std::vector<std::string>& arguments,
 }
 
 }  // namespace
+
+TestFramework FrameworkOf(const std::filesystem::path& program) {
+  const Expected<ImageInspection> image = InspectImage(program);
+  return image ? image->framework : TestFramework::kNone;
+}
 
 Expected<void> RequireAgent(const std::filesystem::path& agent) {
   std::error_code error;

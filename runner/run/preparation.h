@@ -22,7 +22,11 @@ struct Preparation {
 // stream that the user sends elsewhere.
 [[nodiscard]] Expected<Preparation> Prepare(const RunRequest& request);
 
-// These two checks are parts of Prepare that `leakgate doctor` uses, too.
+// What follows are parts of Prepare that other commands use, too.
+
+// Returns kNone for scripts and unreadable programs, which are inspected when they are stopped at
+// exec.
+[[nodiscard]] TestFramework FrameworkOf(const std::filesystem::path& program);
 
 // Returns an error if the agent's library does not exist.
 [[nodiscard]] Expected<void> RequireAgent(const std::filesystem::path& agent);

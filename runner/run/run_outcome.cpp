@@ -110,6 +110,13 @@ bool IsExceeded(const Allowance& allowance, const std::vector<WindowResult>& win
   });
 }
 
+bool IsOfOtherTests(const Allowance& allowance, const std::vector<WindowResult>& windows) {
+  return !allowance.tests.empty() &&
+         std::none_of(windows.begin(), windows.end(), [&](const WindowResult& window) {
+           return MatchesAnyFilter(allowance.tests, window.name);
+         });
+}
+
 constexpr std::uint32_t kFirstAllowance = 1;
 
 void AddUnmet(const RegionReader& region, const std::set<std::string>& used, RunResult& result) {
@@ -127,12 +134,15 @@ void AddUnmet(const RegionReader& region, const std::set<std::string>& used, Run
 }  // namespace
 
 std::vector<std::string> UnusedAllowances(const BudgetSet& budgets,
+                                          const std::vector<std::filesystem::path>& given,
                                           const std::vector<WindowResult>& windows) {
   std::vector<std::string> lines;
   if (budgets.Files().empty()) return lines;
   const std::set<std::string> used = UsedPlaces(windows);
   for (const BudgetFile* const file : budgets.Files()) {
+    const bool is_named = std::find(given.begin(), given.end(), file->path) != given.end();
     for (const Allowance& allowance : file->allowances) {
+      if (!is_named && IsOfOtherTests(allowance, windows)) continue;
       const std::string place = fmt::format("{}:{}", file->path.string(), allowance.line);
       if (used.contains(place) || HasExpired(allowance.expires, Today())) continue;
       if (IsExceeded(allowance, windows)) continue;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,12 @@ namespace leakgate {
 [[nodiscard]] std::string TimeoutReason(const Generations& generations,
                                         std::chrono::milliseconds timeout);
 
-// Returns a line for each allowance of `budgets` that covered no finding.
-[[nodiscard]] std::vector<std::string> UnusedAllowances(const BudgetSet& budgets,
-                                                        const std::vector<WindowResult>& windows);
+// Returns a line for each allowance of `budgets` that covered no finding. A directory of `given`,
+// the files and directories as the user gave them, serves many binaries: what is there for tests
+// that this one does not have is for another.
+[[nodiscard]] std::vector<std::string> UnusedAllowances(
+    const BudgetSet& budgets, const std::vector<std::filesystem::path>& given,
+    const std::vector<WindowResult>& windows);
 
 // Adds a warning for each test that was expected to leave memory (leakgate::ExpectOutstanding) and
 // left none.

@@ -19,6 +19,7 @@
 namespace leakgate {
 
 struct Baseline;
+class TestRecordings;
 class TestSnapshots;
 
 // Tells a display how far a run is. The run sets the source on its main thread; the display asks
@@ -70,12 +71,13 @@ struct RunRequest {
   std::optional<Confirm> confirm;  // for all tests; if not set, budget files decide, else kAfter
   ConfirmationLimits confirmation;
   GateMode mode = GateMode::kGate;
-  std::shared_ptr<const Baseline> baseline;  // if null, all findings are new
-  std::shared_ptr<TestSnapshots> snapshots;  // if null, no snapshots are taken
-  bool names_all = false;                    // whether what passes by proof is symbolised, too
-  bool plants_leak = false;                  // whether a test is made to leave kPlantedBytes behind
-  RunProgress* progress = nullptr;           // if null, no progress is shown
-  std::filesystem::path symbol_cache;        // symbols/symbol_cache.h; if empty, none is used
+  std::shared_ptr<const Baseline> baseline;    // if null, all findings are new
+  std::shared_ptr<TestSnapshots> snapshots;    // if null, no snapshots are taken
+  std::shared_ptr<TestRecordings> recordings;  // if null, nothing is recorded
+  bool names_all = false;                      // whether what passes by proof is symbolised, too
+  bool plants_leak = false;            // whether a test is made to leave kPlantedBytes behind
+  RunProgress* progress = nullptr;     // if null, no progress is shown
+  std::filesystem::path symbol_cache;  // symbols/symbol_cache.h; if empty, none is used
 };
 
 }  // namespace leakgate

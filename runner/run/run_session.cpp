@@ -26,6 +26,7 @@
 #include "runner/run/preparation.h"
 #include "runner/run/run_outcome.h"
 #include "runner/run/running_tests.h"
+#include "runner/run/test_recordings.h"
 #include "runner/run/test_snapshots.h"
 #include "runner/run/untraced_tests.h"
 
@@ -88,8 +89,8 @@ class Session {
                       request.baseline.get(),
                       request.names_all,
                       request.plants_leak},
-        generations_(surroundings_, request.snapshots.get(), BoundariesOf(prepared.framework),
-                     request.stack_depth),
+        generations_(surroundings_, {request.snapshots.get(), request.recordings.get()},
+                     BoundariesOf(prepared.framework), request.stack_depth),
         processes_(surroundings_, generations_, request.stack_depth) {
     std::vector<std::string> wrappers = DeclaredWrappers(prepared.budgets.Files());
     AddLines(request.wrappers, wrappers);
@@ -229,7 +230,7 @@ class Session {
                result.reasons);
     }
     if (RunsAllTests(request_.arguments)) {
-      result.warnings = UnusedAllowances(prepared_.budgets, result.windows);
+      result.warnings = UnusedAllowances(prepared_.budgets, request_.budgets, result.windows);
       if (!request_.budgets.empty() && has_ended_in_order) {
         AddLines(prepared_.budgets.FilesWithoutUse(request_.budgets, AllTests(result)),
                  result.warnings);
@@ -242,6 +243,7 @@ class Session {
     if (!result.reasons.empty()) WithdrawPasses(result.reasons.front(), result.windows);
     result.verdict = OverallVerdict(result);
     if (request_.snapshots) request_.snapshots->Conclude(result.windows);
+    if (request_.recordings) request_.recordings->Conclude(result.windows);
     result.exit_code =
         has_timed_out_ ? static_cast<int>(ExitCode::kInconclusive) : FinalExitCode(result);
     result.begin = begin_.time_since_epoch();

@@ -13,12 +13,9 @@
 #include "runner/snapshot/file/write_snapshot.h"
 
 namespace leakgate {
-namespace {
-
 namespace fs = std::filesystem;
 
-// A test's name may contain a '/', and may be long.
-std::string FileNameOf(std::string_view name) {
+std::string FileNameOfTest(std::string_view name) {
   constexpr std::size_t kMostCharacters = 100;
   std::string file(name.substr(0, kMostCharacters));
   std::replace_if(
@@ -30,14 +27,13 @@ std::string FileNameOf(std::string_view name) {
   return file;
 }
 
-bool IsOverBudget(const TestSnapshotPair& pair, const std::vector<WindowResult>& results) {
+bool IsTestOverBudget(std::string_view test, int iteration,
+                      const std::vector<WindowResult>& results) {
   return std::any_of(results.begin(), results.end(), [&](const WindowResult& result) {
-    return result.kind == WindowKind::kTest && result.name == pair.test &&
-           result.iteration == pair.iteration && result.verdict == Verdict::kOverBudget;
+    return result.kind == WindowKind::kTest && result.name == test &&
+           result.iteration == iteration && result.verdict == Verdict::kOverBudget;
   });
 }
-
-}  // namespace
 
 Expected<std::shared_ptr<TestSnapshots>> TestSnapshots::Create(const fs::path& directory,
                                                                SnapshotTests tests) {
@@ -60,8 +56,8 @@ fs::path TestSnapshots::Write(const RegionReader& region, const WindowCopy& wind
   if (CountThreads(request.facts.pid) == 1) request.facts.moment = SnapshotMoment::kStopped;
   const fs::path path =
       directory_ / fmt::format("{}-{}-{:05}-{}-{}.snapshot",
-                               fs::path(request.facts.image).filename().string(), request.facts.pid,
-                               window.id, FileNameOf(window.name), moment);
+                               fs::path(request.facts.name).filename().string(), request.facts.pid,
+                               window.id, FileNameOfTest(window.name), moment);
   const Expected<SnapshotClosing> written = WriteSnapshot(region, request, path);
   if (written) return path;
   if (problem_.empty()) problem_ = written.error().message;
@@ -101,7 +97,7 @@ void TestSnapshots::Conclude(const std::vector<WindowResult>& results) {
   if (tests_ == SnapshotTests::kEvery) return;
   // Some tests could not be judged at their ends and have turned out to be within budget.
   std::erase_if(kept_, [&](const TestSnapshotPair& pair) {
-    if (IsOverBudget(pair, results)) return false;
+    if (IsTestOverBudget(pair.test, pair.iteration, results)) return false;
     Remove(pair);
     return true;
   });

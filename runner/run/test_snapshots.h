@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/base/expected.h"
@@ -24,6 +25,11 @@
 namespace leakgate {
 
 enum class SnapshotTests { kOverBudget, kEvery };
+
+// Returns a name for files of the test, which may contain a '/', and may be long.
+[[nodiscard]] std::string FileNameOfTest(std::string_view name);
+[[nodiscard]] bool IsTestOverBudget(std::string_view test, int iteration,
+                                    const std::vector<WindowResult>& results);
 
 // The snapshot files of one test.
 struct TestSnapshotPair {

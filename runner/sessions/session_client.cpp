@@ -9,6 +9,7 @@
 
 #include "runner/host/message_socket.h"
 #include "runner/host/named_sockets.h"
+#include "runner/process/proc_files.h"
 #include "runner/sessions/session_messages.h"
 
 namespace leakgate {
@@ -122,6 +123,18 @@ Expected<void> RequireInNoRun(int pid) {
                   pid, NameOfRun((**found).run_pid)));
 }
 
+Expected<void> RequireInNoOtherSession(int pid, const std::string& name) {
+  if (!IsStoppedBySignal(pid)) return {};
+  for (const SessionStatus& session : SurveySessionsAndRuns().sessions) {
+    if (session.name == name || !session.scope.pids.contains(pid)) continue;
+    return UsageError(
+        fmt::format("PID {0} is suspended, and the session '{1}' has it already; drop it there "
+                    "first: leakgate session update {1} --drop-pid {0}",
+                    pid, session.name));
+  }
+  return {};
+}
+
 Expected<RunHold> RunHold::Take(int run_pid, int pid) {
   UniqueFd socket = ConnectToRun(run_pid);
   if (!socket) return InconclusiveError(fmt::format("{} has ended", NameOfRun(run_pid)));
@@ -155,10 +168,14 @@ Expected<SessionStatus> UpdateSession(const std::string& name, const SessionScop
   return StatusFromJson(answer->body);
 }
 
-Expected<std::vector<std::string>> StopSession(const std::string& name) {
+Expected<StoppedSession> StopSession(const std::string& name) {
   const Expected<SocketMessage> answer = AskSession(name, {{"do", "stop"}}, Wait::kMinutes);
   if (!answer) return Unexpected(answer.error());
-  return MemberOr(answer->body, "problems", std::vector<std::string>());
+  StoppedSession stopped;
+  ReadMember(answer->body, "problems", stopped.problems);
+  stopped.recordings = RecordedFilesFromJson(MemberOr(answer->body, "recordings", Json()));
+  ReadMember(answer->body, "unwritten", stopped.unwritten);
+  return stopped;
 }
 
 Expected<FoundProcess> ProcessOfSession(const std::string& name, int pid,
@@ -216,6 +233,10 @@ Expected<FoundProcess> FindProcess(int pid) {
         "no session that answers and no run traces PID {}; not answering: {}; if one of them "
         "traces it, name it: --session NAME",
         pid, NamesText(silent)));
+  }
+  if (!UserOfProcess(pid)) {
+    return UsageError(
+        fmt::format("no session and no run traces PID {}, and there is no such process", pid));
   }
   return UsageError(fmt::format(
       "no session and no run traces PID {0}; enable it: leakgate snapshot config --pid {0} enable",

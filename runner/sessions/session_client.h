@@ -36,6 +36,9 @@ struct FoundProcess {
 
 // Returns a usage error if a run traces `pid`, because only the run decides whether it is traced.
 [[nodiscard]] Expected<void> RequireInNoRun(int pid);
+// Returns a usage error if another session than `name` has enabled the process while it is
+// suspended: nothing in the process tells of that yet.
+[[nodiscard]] Expected<void> RequireInNoOtherSession(int pid, const std::string& name);
 
 // Keeps a run's process stopped, by the run, for as long as this object lives, but for one minute
 // at most.
@@ -61,8 +64,13 @@ class RunHold {
                                                     const SessionScope& add,
                                                     const SessionScope& drop);
 
-// Returns a line for each process that is still traced because it could not be reached.
-[[nodiscard]] Expected<std::vector<std::string>> StopSession(const std::string& name);
+struct StoppedSession {
+  std::vector<std::string> problems;  // a line for each process that is still traced, since it
+                                      // could not be reached
+  std::vector<RecordedFile> recordings;
+  std::vector<std::string> unwritten;  // why others are not complete
+};
+[[nodiscard]] Expected<StoppedSession> StopSession(const std::string& name);
 
 // What this user's sessions and runs answer when all are asked at once. Those that have just ended
 // and other users' are left out; of those that do not answer it has the names.

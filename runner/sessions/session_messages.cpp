@@ -109,4 +109,34 @@ SessionStatus StatusFromJson(const Json& body) {
   return status;
 }
 
+Json ToJson(const std::vector<RecordedFile>& files) {
+  Json all = Json::array();
+  for (const RecordedFile& file : files) {
+    all.push_back({{"file", file.path.string()},
+                   {"end_ns", file.closing.end_ns},
+                   {"events", file.closing.events},
+                   {"lost_events", file.closing.lost_events},
+                   {"waits", file.closing.waits},
+                   {"waited_ns", file.closing.waited_ns},
+                   {"missing", file.closing.missing}});
+  }
+  return all;
+}
+
+std::vector<RecordedFile> RecordedFilesFromJson(const Json& body) {
+  std::vector<RecordedFile> files;
+  if (!body.is_array()) return files;
+  for (const Json& told : body) {
+    RecordedFile& file = files.emplace_back();
+    file.path = MemberOr(told, "file", std::string());
+    ReadMember(told, "end_ns", file.closing.end_ns);
+    ReadMember(told, "events", file.closing.events);
+    ReadMember(told, "lost_events", file.closing.lost_events);
+    ReadMember(told, "waits", file.closing.waits);
+    ReadMember(told, "waited_ns", file.closing.waited_ns);
+    ReadMember(told, "missing", file.closing.missing);
+  }
+  return files;
+}
+
 }  // namespace leakgate

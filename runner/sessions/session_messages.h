@@ -11,6 +11,7 @@
 #include "common/stack_event.h"
 #include "runner/base/expected.h"
 #include "runner/host/traced_image.h"
+#include "runner/recording/file/recorded_event.h"
 
 namespace leakgate {
 
@@ -78,6 +79,10 @@ struct SessionStatus {
 [[nodiscard]] nlohmann::json ToJson(const SessionStatus& status);
 // A member that is missing in `body`, or is of another type, keeps its default.
 [[nodiscard]] SessionStatus StatusFromJson(const nlohmann::json& body);
+
+// Complete recordings: their files, and what is said of them when they are complete.
+[[nodiscard]] nlohmann::json ToJson(const std::vector<RecordedFile>& files);
+[[nodiscard]] std::vector<RecordedFile> RecordedFilesFromJson(const nlohmann::json& body);
 
 [[nodiscard]] nlohmann::json ToJson(const SessionScope& scope);
 // Returns an error that names the first image that is not a valid selector.

@@ -7,6 +7,7 @@
 #include "runner/attribution/code_owner.h"
 #include "runner/process/proc_files.h"
 #include "runner/report/left_behind_text.h"
+#include "runner/snapshot/file/linux/describe_process.h"
 
 namespace leakgate {
 namespace {
@@ -63,12 +64,41 @@ Expected<std::unique_ptr<SessionImage>> SessionImage::Trace(RegionOwner owner,
   return std::unique_ptr<SessionImage>(new SessionImage(*std::move(region), std::move(program)));
 }
 
+Expected<void> SessionImage::Record(const std::filesystem::path& path, const SessionRecording& how,
+                                    const EventTimeUnit& unit) {
+  const int pid = image_.pid();
+  RecorderSetup setup{.process = DescribeProcess(image_.region(), pid),
+                      .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
+                      .unit = unit,
+                      .request = how.request,
+                      .path = path,
+                      .existing = how.existing,
+                      .has_ended = [this] { return IsOver(); }};
+  Expected<std::unique_ptr<EventBuffers>> buffers = EventBuffers::Attach(image_.region_file().fd());
+  if (!buffers) return Unexpected(buffers.error());
+  auto recorder = EventRecorder::Start(image_.region(), *std::move(buffers), std::move(setup));
+  if (!recorder) return Unexpected(recorder.error());
+  recorder_ = *std::move(recorder);
+  recording_path_ = path;
+  return {};
+}
+
+std::optional<Expected<RecordedFile>> SessionImage::FinishRecording() {
+  if (recorder_ == nullptr) return std::nullopt;
+  const std::unique_ptr<EventRecorder> recorder = std::move(recorder_);
+  Expected<RecordingClosing> closing = recorder->Finish();
+  if (!closing) return Unexpected(closing.error());
+  return RecordedFile{recording_path_, *std::move(closing)};
+}
+
 SessionProcesses::SessionProcesses(SessionScope scope, const StackSettings& stacks,
-                                   DescriptorRoom descriptors)
+                                   DescriptorRoom descriptors, SessionRecording recording)
     : wanted_images_(std::move(scope.images)),
       users_(std::move(scope.users)),
       stacks_(stacks),
-      descriptors_(descriptors) {
+      descriptors_(descriptors),
+      recording_(std::move(recording)),
+      unit_(recording_.IsAsked() ? ChooseEventTime() : EventTimeUnit{}) {
   for (const int pid : scope.pids) AddPid(pid);
 }
 
@@ -107,19 +137,53 @@ HelloReply SessionProcesses::OnHello(int pid) {
   const auto generation = static_cast<std::uint32_t>(
       std::count_if(images_.begin(), images_.end(),
                     [pid](const auto& image) { return image->traced().pid() == pid; }));
+  EventRequest events = recording_.request;
+  events.clock = unit_.clock;
+  events.time_shift = unit_.shift;
   auto image = SessionImage::Trace({.pid = pid,
                                     .generation = generation + 1,
                                     .stack_depth = stacks_.depth,
-                                    .stack_events = stacks_.events},
+                                    .stack_events = stacks_.events,
+                                    .events = events},
                                    program);
   if (!image) {
     NoteUntraced(pid, std::move(program), image.error().message);
     return {};
   }
+  if (recording_.IsAsked()) {
+    const Expected<void> recorded = (*image)->Record(RecordingPath(**image), recording_, unit_);
+    if (!recorded) {
+      NoteUntraced(pid, std::move(program), recorded.error().message);
+      return {};
+    }
+  }
   untraced_.remove_if([pid](const ProcessStatus& it) { return it.pid == pid; });
   images_.push_back(*std::move(image));
   ForgetOldest();
   return {.region_fd = images_.back()->traced().region_fd()};
+}
+
+std::filesystem::path SessionProcesses::RecordingPath(const SessionImage& image) const {
+  const std::uint32_t generation = image.traced().region().Generation();
+  const std::string again = generation == 1 ? "" : fmt::format("-{}", generation);
+  if (!recording_.file.empty()) return recording_.file.string() + again;
+  const std::string name = std::filesystem::path(image.traced().program().name).filename().string();
+  return recording_.directory / fmt::format("{}-{}{}.recording", name, image.traced().pid(), again);
+}
+
+SessionProcesses::Recordings SessionProcesses::FinishRecordings() {
+  const std::lock_guard lock(mutex_);
+  Recordings all;
+  for (const auto& image : images_) {
+    std::optional<Expected<RecordedFile>> finished = image->FinishRecording();
+    if (!finished) continue;
+    if (*finished) {
+      all.files.push_back(**std::move(finished));
+    } else {
+      all.problems.push_back(finished->error().message);
+    }
+  }
+  return all;
 }
 
 void SessionProcesses::NoteUntraced(int pid, ExecutedProgram program, std::string problem) {

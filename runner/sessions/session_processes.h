@@ -1,7 +1,9 @@
 // The processes of a session: which ones are to be traced, and what has been traced so far.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <list>
 #include <map>
 #include <memory>
@@ -14,10 +16,21 @@
 #include "runner/host/mailbox_server.h"
 #include "runner/host/traced_image.h"
 #include "runner/judge/window_meter.h"
+#include "runner/recording/event_recorder.h"
 #include "runner/sessions/session_messages.h"
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {
+
+// Where a session's recordings go, and how they are made.
+struct SessionRecording {
+  std::filesystem::path file{};       // of the only process; empty: there may be several
+  std::filesystem::path directory{};  // of IMAGE-PID.recording; both empty: nothing is recorded
+  AtomicFile::Existing existing = AtomicFile::Existing::kRefused;
+  EventRequest request{};
+
+  bool IsAsked() const { return !file.empty() || !directory.empty(); }
+};
 
 // One program image that a session traces, with the thread that answers its agent: tests in it
 // continue without a verdict, and the program's own code is told what it measures.
@@ -37,6 +50,13 @@ class SessionImage {
   // REQUIRES: IsOver, so that no more questions come.
   void StopAnswering() { answers_->Stop(); }
 
+  // Records its events into `path`. REQUIRES: its region was made for that, and its process has not
+  // been given it yet.
+  [[nodiscard]] Expected<void> Record(const std::filesystem::path& path,
+                                      const SessionRecording& how, const EventTimeUnit& unit);
+  // Completes the recording; nullopt if there is none.
+  [[nodiscard]] std::optional<Expected<RecordedFile>> FinishRecording();
+
  private:
   SessionImage(std::unique_ptr<RegionFile> region, ExecutedProgram program);
 
@@ -46,7 +66,9 @@ class SessionImage {
   Symbolizer symbolizer_;
   WindowMeter meter_;
   RequestedSnapshot snapshots_;
-  bool is_replaced_ = false;
+  std::atomic<bool> is_replaced_ = false;
+  std::filesystem::path recording_path_;
+  std::unique_ptr<EventRecorder> recorder_;
   std::unique_ptr<MailboxServer> answers_;  // the last member, because it uses the others
 };
 
@@ -57,7 +79,8 @@ class SessionProcesses {
   // At most this many ended processes are kept, and this many that could not be traced.
   static constexpr std::size_t kMostEnded = 256;
 
-  SessionProcesses(SessionScope scope, const StackSettings& stacks, DescriptorRoom descriptors);
+  SessionProcesses(SessionScope scope, const StackSettings& stacks, DescriptorRoom descriptors,
+                   SessionRecording recording = {});
 
   // Returns whether to hear `peer`, as SessionUsers says. A process of a wanted image that may not
   // be traced is noted as untraced.
@@ -87,6 +110,12 @@ class SessionProcesses {
 
   // From now on no process is given a region.
   void Close();
+  // Completes the recordings of all images, and says why some could not be written.
+  struct Recordings {
+    std::vector<RecordedFile> files;
+    std::vector<std::string> problems;
+  };
+  [[nodiscard]] Recordings FinishRecordings();
   // Returns the processes that are traced now.
   [[nodiscard]] std::vector<int> TracedPids() const;
   // Returns whether some process has a region but its agent has not started yet.
@@ -103,6 +132,7 @@ class SessionProcesses {
   // Frees descriptors for one more image by forgetting ended ones; returns false if it cannot.
   [[nodiscard]] bool MakeRoom();
   void NoteUntraced(int pid, ExecutedProgram program, std::string problem);
+  [[nodiscard]] std::filesystem::path RecordingPath(const SessionImage& image) const;
 
   mutable std::mutex mutex_;  // protects all that follows
   std::vector<ImageSelector> wanted_images_;
@@ -111,6 +141,8 @@ class SessionProcesses {
   const StackSettings stacks_;
   std::list<std::unique_ptr<SessionImage>> images_;  // oldest first
   const DescriptorRoom descriptors_;
+  const SessionRecording recording_;
+  const EventTimeUnit unit_;  // of its events
   bool is_closed_ = false;
   std::list<ProcessStatus> untraced_;  // oldest first; one for each PID
   std::uint64_t forgotten_untraced_ = 0;

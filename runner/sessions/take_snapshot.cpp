@@ -68,6 +68,7 @@ Expected<SnapshotClosing> SnapshotSubject::Write(
     const std::function<Expected<void>()>& copied) const {
   SnapshotRequest request{DescribeProcess(*region_, process_->status.pid), nullptr};
   request.facts.image = process_->status.program.path;
+  request.facts.name = process_->status.program.name;
   request.facts.command_line = process_->status.program.arguments;
   request.facts.moment = moment;
   if (const std::uint64_t attached = region_->AttachedAtNs(); attached != 0) {
@@ -96,16 +97,41 @@ Expected<SnapshotClosing> SnapshotSubject::WriteStopped(const fs::path& path) co
   return Write(path, SnapshotMoment::kStopped, [&] { return hold->Release(); });
 }
 
-std::string UnusedSnapshotName(const fs::path& directory, const FoundProcess& process) {
+bool IsSnapshotFile(const fs::path& output) {
+  std::error_code unknown;
+  const fs::file_status status = fs::status(output, unknown);
+  if (fs::is_directory(status)) return false;
+  return fs::exists(status) || output.extension() == ".snapshot";
+}
+
+Expected<void> MakeSnapshotDirectory(const fs::path& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (fs::is_directory(directory, error)) return {};
+  return UsageError(fmt::format("-o {}: no directory can be made there: {}; name another",
+                                directory.string(), error.message()));
+}
+
+Expected<fs::path> PlaceOfSnapshot(const fs::path& output, const FoundProcess& process) {
+  if (!output.empty() && IsSnapshotFile(output)) {
+    std::error_code unknown;
+    if (!fs::is_regular_file(output, unknown)) return output;  // none yet, a terminal, or a FIFO
+    return UsageError(fmt::format(
+        "-o {}: exists already; remove it, or name another file or a directory", output.string()));
+  }
+  const fs::path directory = output.empty() ? "." : output;
+  if (const Expected<void> made = MakeSnapshotDirectory(directory); !made) {
+    return Unexpected(made.error());
+  }
   const std::string stem = fmt::format("{}-{}-{:%Y%m%dT%H%M%S}",
-                                       fs::path(process.status.program.path).filename().string(),
+                                       fs::path(process.status.program.name).filename().string(),
                                        process.status.pid, fmt::localtime(std::time(nullptr)));
   std::error_code unknown;
   std::string name = stem + ".snapshot";
-  for (int i = 2; fs::exists(directory / name, unknown); ++i) {
+  for (int i = 2; fs::exists(fs::symlink_status(directory / name, unknown)); ++i) {
     name = fmt::format("{}-{}.snapshot", stem, i);
   }
-  return name;
+  return output.empty() ? fs::path(name) : output / name;
 }
 
 }  // namespace leakgate

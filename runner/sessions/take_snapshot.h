@@ -50,9 +50,19 @@ class SnapshotSubject {
   UniqueFd end_;
 };
 
-// Returns a name like "redis-server-1234-20261121T143322.snapshot", with a number added if
-// `directory` has that file already.
-[[nodiscard]] std::string UnusedSnapshotName(const std::filesystem::path& directory,
-                                             const FoundProcess& process);
+// Where -o says that snapshots go. It means the same for each command: a name that ends in
+// ".snapshot", or of something that is there and no directory, is a file's; any other is a
+// directory's, which takes any number.
+[[nodiscard]] bool IsSnapshotFile(const std::filesystem::path& output);
+
+// Returns where to write the next snapshot of `process`: `output` itself if it is a file, which
+// must not be there yet, or else in that directory, which is made if it is absent, a name like
+// "redis-server-1234-20261121T143322.snapshot" that nothing has yet. An empty `output` is the
+// working directory.
+[[nodiscard]] Expected<std::filesystem::path> PlaceOfSnapshot(const std::filesystem::path& output,
+                                                              const FoundProcess& process);
+
+// Makes `directory`, if it is absent.
+[[nodiscard]] Expected<void> MakeSnapshotDirectory(const std::filesystem::path& directory);
 
 }  // namespace leakgate

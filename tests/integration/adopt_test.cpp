@@ -73,6 +73,20 @@ TEST_P(AdoptTest, TakesTheTestsOfACtestFolder) {
   EXPECT_EQ(Gate(baseline, {binary, "--gtest_filter=Kinds.Calloc"}), 1);
 }
 
+TEST_P(AdoptTest, SaysOfACleanSuiteThatTheGateNeedsNoFile) {
+  const TemporaryDirectory directory;
+  const CommandResult adopted =
+      Adopt(directory.File("baseline.json"),
+            {"--", Fixture("kinds"), "--gtest_filter=Kinds.ReallocToNothingFrees"});
+  EXPECT_EQ(adopted.exit_code, 0) << adopted.standard_error;
+  EXPECT_THAT(adopted.standard_error,
+              AllOf(HasSubstr("baseline.json: nothing had to be accepted"),
+                    HasSubstr("The tests leave nothing behind, and whatever they leave from now "
+                              "on fails:\n  leakgate run -- " +
+                              Fixture("kinds") + "\n"),
+                    HasSubstr("leakgate_discover_tests(TARGET)")));
+}
+
 TEST_P(AdoptTest, TellsWhatNoBaselineMakesGreen) {
   const TemporaryDirectory directory;
   const CommandResult adopted =

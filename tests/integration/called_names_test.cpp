@@ -95,5 +95,64 @@ TEST_F(CalledNamesTest, ARefusalNamesTheLink) {
   }
 }
 
+// A session that traces the link's program, which waits for its input.
+class CalledNamesOfSessionsTest : public CalledNamesTest {
+ protected:
+  CalledNamesOfSessionsTest() {
+    fs::create_symlink(FixturePath("heap_on_request"), server_);
+    Leakgate({"session", "start", session_, "--image", "net_server"});
+  }
+  ~CalledNamesOfSessionsTest() override { Leakgate({"session", "stop", session_}); }
+
+  CommandResult Exec(const std::string& directory, const std::string& program) const {
+    return Leakgate({"session", "exec", session_, "--", "sh", "-c",
+                     R"(cd "$1" && PATH=$1:$PATH exec "$2" < /dev/null)", "sh", directory,
+                     program});
+  }
+  nlohmann::json Process() const {
+    const CommandResult query = Leakgate({"session", "query", session_, "--json"});
+    return nlohmann::json::parse(query.standard_output)["processes"][0];
+  }
+
+  const std::string server_ = directory_.File("net_server");
+  const std::string session_ = "called-" + std::to_string(::getpid());
+};
+
+TEST_F(CalledNamesOfSessionsTest, AProcessIsNamedAsItsLink) {
+  for (const std::string& program :
+       {server_, std::string("./net_server"), std::string("net_server")}) {
+    Leakgate({"session", "stop", session_});
+    Leakgate({"session", "start", session_, "--image", "net_server"});
+    ASSERT_EQ(Exec(directory_.path(), program).exit_code, 0);
+    EXPECT_EQ(Process()["name"], server_);
+    EXPECT_EQ(Process()["path"], FixturePath("heap_on_request"));
+    const CommandResult query = Leakgate({"session", "query", session_});
+    EXPECT_THAT(query.standard_output,
+                AllOf(HasSubstr("  net_server  "), Not(HasSubstr("heap_on_request"))));
+  }
+}
+
+TEST_F(CalledNamesOfSessionsTest, ASnapshotIsNamedAsTheLink) {
+  ASSERT_EQ(Exec(directory_.path(), server_).exit_code, 0);
+  fs::create_directory(directory_.File("kept"));
+  ASSERT_EQ(Leakgate({"session", "stop", session_, "-o", directory_.File("kept")}).exit_code, 0);
+  const fs::path file = fs::directory_iterator(directory_.File("kept"))->path();
+  EXPECT_THAT(file.filename().string(), testing::StartsWith("net_server-"));
+  const std::string shown = Leakgate({"snapshot", "show", file.string()}).standard_output;
+  EXPECT_THAT(shown, testing::StartsWith("snapshot of " + server_ + ", PID "));
+  const std::string diff =
+      Leakgate({"snapshot", "diff", file.string(), file.string()}).standard_output;
+  EXPECT_THAT(diff, AllOf(HasSubstr("net_server, PID "), Not(HasSubstr("heap_on_request,"))));
+}
+
+TEST_F(CalledNamesOfSessionsTest, ASnapshotOfARunIsNamedAsTheLink) {
+  const CommandResult run =
+      Leakgate({"run", "--confirm=off", "--snapshots", directory_.File("kept"), "--when=every",
+                "--", link_, "--gtest_filter=Kinds.Malloc"});
+  ASSERT_EQ(run.exit_code, 0) << run.standard_error;
+  const fs::path file = fs::directory_iterator(directory_.File("kept"))->path();
+  EXPECT_THAT(file.filename().string(), testing::StartsWith("net_test-"));
+}
+
 }  // namespace
 }  // namespace leakgate::test

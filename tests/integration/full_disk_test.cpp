@@ -127,9 +127,9 @@ TEST_F(FullDiskTest, HoldsNoSnapshotOfAProcess) {
   HeapOnRequest program{HeapOnRequest::Run{}};
   const std::string pid = std::to_string(program.pid());
   const FullDiskResult taken =
-      OnAFullDisk({LeakgatePath(), "snapshot", "take", "--pid", pid, "-o", OnDisk("old")});
+      OnAFullDisk({LeakgatePath(), "snapshot", "take", "--pid", pid, "-o", OnDisk("new.snapshot")});
   EXPECT_EQ(taken.command.exit_code, 3);
-  ExpectTold(taken, "cannot write snapshot", OnDisk("old"));
+  ExpectTold(taken, "cannot write snapshot", OnDisk("new.snapshot"));
 
   const FullDiskResult periodic = OnAFullDisk({LeakgatePath(), "snapshot", "periodic", "--pid", pid,
                                                "--every", "10ms", "-o", disk_.path()});
@@ -143,9 +143,9 @@ TEST_F(FullDiskTest, HoldsNoSnapshotOfASession) {
   const std::string session = "full-disk-" + std::to_string(::getpid());
   HeapOnRequest program{session};
   const FullDiskResult stopped =
-      OnAFullDisk({LeakgatePath(), "session", "stop", session, "-o", OnDisk("old")});
+      OnAFullDisk({LeakgatePath(), "session", "stop", session, "-o", OnDisk("new.snapshot")});
   EXPECT_EQ(stopped.command.exit_code, 3);
-  ExpectTold(stopped, "cannot write snapshot", OnDisk("old"));
+  ExpectTold(stopped, "cannot write snapshot", OnDisk("new.snapshot"));
   program.End();
   Leakgate({"session", "stop", session});
 }

@@ -313,7 +313,7 @@ TEST_F(PrintedNamesTest, OfSessionsAreText) {
   ExpectTextOnly("snapshot config --query --image {name}");
   EXPECT_EQ(ForgeriesIn(Run("session query " + session + " --json").standard_output),
             std::vector<std::string>());
-  ExpectTextOnly("session stop " + session + " -o {gone}/a");
+  ExpectTextOnly("session stop " + session + " -o {gone}/a.snapshot");
   EXPECT_EQ(Run("session stop " + session).exit_code, 0);
 }
 

@@ -74,6 +74,14 @@ TEST_F(StackEventsTest, TakesThoseOfAllocationsUnlessTold) {
   for (const Json& table : shown["tables"]) EXPECT_NE(table["by"], "freed-by");
 }
 
+TEST_F(StackEventsTest, TakesNone) {
+  const Json shown = Show(Snapshot("none"));
+  EXPECT_THAT(query_, HasSubstr("stacks of none\n"));
+  EXPECT_EQ(shown["snapshot"]["stacks"], Json::array());
+  EXPECT_EQ(shown["tables"][0]["rows"].size(), 1U);
+  EXPECT_EQ(AmountOf(Row(shown, "site", kNotTaken)), shown["snapshot"]["live"]);
+}
+
 TEST_F(StackEventsTest, LeavesOutThoseOfAllocations) {
   const Json shown = Show(Snapshot("realloc"));
   EXPECT_EQ(AmountOf(Row(shown, "site", "events::Grow(")), Amount(3000, 1));
@@ -207,7 +215,8 @@ TEST_F(StackEventsTest, SaysWhatIsWrongWithThem) {
       Leakgate({"session", "start", session_, "--image", "a", "--stacks", "alloc,foo"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.standard_error,
-            "leakgate: invalid stack event 'foo': there are alloc, realloc and free; write for "
+            "leakgate: invalid stack event 'foo': there are alloc, realloc and free, and none for "
+            "no event; write for "
             "example --stacks alloc,realloc\n");
   EXPECT_THAT(Leakgate({"session", "list"}).standard_output, Not(HasSubstr(session_)));
 }

@@ -234,6 +234,35 @@ TEST_F(SuspendedProcessesTest, AreEnabledInASessionThatIsThere) {
   EXPECT_THAT(Processes(), SizeIs(1));
 }
 
+TEST_F(SuspendedProcessesTest, AreOneSessionsAlone) {
+  HeapOnRequest program(Suspended::kAtFirstInstruction);
+  const std::string pid = std::to_string(program.pid());
+  const CommandResult enabled = Enable(program.pid());
+  ASSERT_EQ(enabled.exit_code, 0) << enabled.standard_error;
+  EXPECT_THAT(enabled.standard_error,
+              HasSubstr("PID " + pid +
+                        " is stopped, as it was; once it is sent SIGCONT it goes on, "
+                        "traced: kill -CONT " +
+                        pid));
+  const std::string refusal = "leakgate: PID " + pid + " is suspended, and the session '" +
+                              session_ +
+                              "' has it already; drop it there first: leakgate session "
+                              "update " +
+                              session_ + " --drop-pid " + pid + "\n";
+  const std::string other = session_ + "-other";
+  const std::vector<std::vector<std::string>> commands = {
+      {"session", "start", other, "--pid", pid},
+      {"snapshot", "config", "--pid", pid, "--session", other, "enable"}};
+  for (const std::vector<std::string>& command : commands) {
+    const CommandResult refused = Leakgate(command);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_EQ(refused.standard_error, refusal);
+    EXPECT_EQ(Leakgate({"session", "query", other}).exit_code, 2);
+  }
+  program.Resume();
+  EXPECT_THAT(Processes(), SizeIs(1));
+}
+
 // It carries the agent, which finds nobody, and stays off.
 TEST_F(SuspendedProcessesTest, BeginAsEverOnceTheirSessionHasStopped) {
   HeapOnRequest program(Suspended::kAtFirstInstruction);
@@ -251,7 +280,8 @@ TEST_F(SuspendedProcessesTest, AreRefusedWhileADebuggerHoldsThem) {
   EXPECT_EQ(LinesOf(refused.standard_error),
             std::vector<std::string>{"leakgate: a debugger (PID " + std::to_string(::getpid()) +
                                      ") traces PID " + std::to_string(program.pid()) +
-                                     " already; end it, then try again"});
+                                     " already; end it, or if it is the launcher, have it detach "
+                                     "(PTRACE_DETACH with SIGSTOP), then try again"});
   EXPECT_EQ(StateOf(program.pid()), 't');
 }
 

@@ -25,7 +25,11 @@ class TakeSnapshotsTest : public testing::Test {
  protected:
   ~TakeSnapshotsTest() override { Leakgate({"session", "stop", session_}); }
 
-  std::string File(const std::string& name) const { return directory_.File(name); }
+  // A name without an ending would be a directory's.
+  std::string File(const std::string& name) const {
+    const bool has_ending = name.find('.') != std::string::npos;
+    return directory_.File(has_ending ? name : name + ".snapshot");
+  }
   CommandResult Take(int pid, const std::string& path, const std::string& option = "") const {
     std::vector<std::string> arguments = {"snapshot",          "take", "--pid",
                                           std::to_string(pid), "-o",   path};
@@ -151,10 +155,74 @@ TEST_F(TakeSnapshotsTest, SaysThatNobodyTracesTheProcess) {
               HasSubstr("no session and no run traces PID " + std::to_string(::getpid())));
 }
 
+TEST_F(TakeSnapshotsTest, SaysThatThereIsNoSuchProcess) {
+  const std::string none = std::to_string(1 << 30);  // more than the kernel gives out
+  for (const std::string& command : {std::string("take"), std::string("config")}) {
+    std::vector<std::string> arguments = {"snapshot", command, "--pid", none};
+    if (command == "config") arguments.emplace_back("query");
+    const CommandResult result = Leakgate(arguments);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.standard_error, testing::AnyOf(HasSubstr("there is no such process"),
+                                                      HasSubstr("there is no process with PID")));
+  }
+  const CommandResult twice = Leakgate({"snapshot", "take", "--pid", "1", "--pid", "2"});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.standard_error,
+              HasSubstr("--pid is given 2 times, and takes one value; leave the others out"));
+}
+
 TEST_F(TakeSnapshotsTest, SaysThatAFileCannotBeWritten) {
-  const CommandResult result = Take(program_.pid(), "/no/such/directory/a");
-  EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.standard_error, HasSubstr("/no/such/directory/a"));
+  const CommandResult file = Take(program_.pid(), "/proc/no/a.snapshot");
+  EXPECT_NE(file.exit_code, 0);
+  EXPECT_THAT(file.standard_error, HasSubstr("/proc/no/a.snapshot"));
+  const CommandResult directory = Take(program_.pid(), "/proc/no/a");
+  EXPECT_EQ(directory.exit_code, 2);
+  EXPECT_THAT(directory.standard_error,
+              HasSubstr("-o /proc/no/a: no directory can be made there: "));
+}
+
+TEST_F(TakeSnapshotsTest, MakeTheDirectoryThatIsNamed) {
+  ASSERT_EQ(Take(program_.pid(), directory_.File("deep/one")).exit_code, 0);
+  ASSERT_EQ(Take(program_.pid(), directory_.File("deep/one")).exit_code, 0);
+  const auto files = std::filesystem::directory_iterator(directory_.File("deep/one"));
+  EXPECT_EQ(std::distance(begin(files), end(files)), 2);
+}
+
+TEST_F(TakeSnapshotsTest, ReplaceNoFile) {
+  directory_.Write("ours.snapshot", "ours");
+  directory_.Write("ours.txt", "ours");
+  for (const std::string& file : {File("ours.snapshot"), File("ours.txt")}) {
+    const CommandResult taken = Take(program_.pid(), file);
+    EXPECT_EQ(taken.exit_code, 2);
+    EXPECT_THAT(taken.standard_error, HasSubstr("-o " + file + ": exists already; remove it, or"));
+    EXPECT_EQ(ReadFile(file), "ours");
+    const CommandResult stopped = Leakgate({"session", "stop", session_, "-o", file});
+    EXPECT_EQ(stopped.exit_code, 2);
+    EXPECT_THAT(
+        stopped.standard_error,
+        AllOf(HasSubstr("exists already"), HasSubstr(". The session '" + session_ + "' goes on")));
+    EXPECT_EQ(ReadFile(file), "ours");
+  }
+}
+
+TEST_F(TakeSnapshotsTest, NumberOnBehindAnEarlierSeries) {
+  const std::string pid = std::to_string(program_.pid());
+  const std::vector<std::string> periodic = {
+      "snapshot",     "periodic", "--pid", pid, "--every", "10ms", "-o", directory_.File("ring"),
+      "--stop-after", "2"};
+  ASSERT_EQ(Leakgate(periodic).exit_code, 0);
+  const std::string first = "ring/heap_on_request-" + pid + "-0001.snapshot";
+  const std::string before = ReadFile(directory_.File(first));
+  const CommandResult again = Leakgate(periodic);
+  ASSERT_EQ(again.exit_code, 0);
+  EXPECT_THAT(again.standard_output,
+              AllOf(HasSubstr("-0003.snapshot"), HasSubstr("-0004.snapshot")));
+  EXPECT_EQ(ReadFile(directory_.File(first)), before);
+
+  const CommandResult one = Leakgate(
+      {"snapshot", "periodic", "--pid", pid, "--every", "10ms", "-o", File("one.snapshot")});
+  EXPECT_EQ(one.exit_code, 2);
+  EXPECT_THAT(one.standard_error, HasSubstr("a file takes one snapshot; name a directory"));
 }
 
 TEST_F(TakeSnapshotsTest, AreTakenOfAllAsTheSessionStops) {
@@ -163,9 +231,12 @@ TEST_F(TakeSnapshotsTest, AreTakenOfAllAsTheSessionStops) {
             0);
   const CommandResult one = Leakgate({"session", "stop", session_, "-o", File("one")});
   EXPECT_EQ(one.exit_code, 2);
-  EXPECT_THAT(one.standard_error, HasSubstr("has 2 processes, and a file takes one"));
-  EXPECT_EQ(Leakgate({"session", "stop", session_, "-o", directory_.path()}).exit_code, 0);
-  const auto files = std::filesystem::directory_iterator(directory_.path());
+  EXPECT_THAT(one.standard_error,
+              AllOf(HasSubstr("has 2 processes, and a file takes one; name a directory"),
+                    HasSubstr(". The session '" + session_ + "' goes on")));
+  const std::string all = directory_.File("all");
+  EXPECT_EQ(Leakgate({"session", "stop", session_, "-o", all}).exit_code, 0);
+  const auto files = std::filesystem::directory_iterator(all);
   EXPECT_EQ(std::distance(begin(files), end(files)), 2);
 }
 
@@ -183,6 +254,49 @@ TEST_F(TakeSnapshotsTest, AreEnabledAndDisabledByName) {
   EXPECT_THAT(config("query").standard_output, HasSubstr("in the session " + session + "\n"));
   EXPECT_EQ(config("disable").exit_code, 0);
   EXPECT_EQ(Leakgate({"session", "query", session}).exit_code, 2);  // it went with its last
+}
+
+TEST_F(TakeSnapshotsTest, OfWhatIsNamedNoMoreStayAndGoOn) {
+  program_.Keep(5, 50);
+  const CommandResult disabled = Leakgate(
+      {"snapshot", "config", "--image", "heap_on_request", "--session", session_, "disable"});
+  EXPECT_EQ(disabled.exit_code, 0);
+  EXPECT_THAT(disabled.standard_error, HasSubstr("keeps what its processes have recorded"));
+  program_.Keep(5, 50);
+  EXPECT_THAT(Leakgate({"session", "query", session_}).standard_output,
+              AllOf(HasSubstr("traces nothing that starts later"), HasSubstr("  tracing  ")));
+  ASSERT_EQ(Take(program_.pid(), File("a")).exit_code, 0);
+  EXPECT_GE(Show(File("a"))["live"]["bytes"], 500);
+  EXPECT_EQ(Leakgate({"session", "exec", session_, "--", FixturePath("heap_on_request")}).exit_code,
+            0);
+  const Json query =
+      Json::parse(Leakgate({"session", "query", session_, "--json"}).standard_output);
+  EXPECT_THAT(query["processes"], SizeIs(1));
+}
+
+TEST_F(TakeSnapshotsTest, FindSymbolsInARelativeDirectory) {
+  const std::string session = session_ + "-symbols";
+  std::filesystem::copy_file(FixturePath("heap_on_request"), directory_.File("moved"));
+  ASSERT_EQ(Leakgate({"session", "start", session, "--image", "moved"}).exit_code, 0);
+  ASSERT_EQ(Leakgate({"session", "exec", session, "--", directory_.File("moved")},
+                     {.standard_input = "keep 7 100\n"})
+                .exit_code,
+            0);
+  ASSERT_EQ(Leakgate({"session", "stop", session, "-o", File("a")}).exit_code, 0);
+  std::filesystem::create_directory(directory_.File("symbols"));
+  std::filesystem::rename(directory_.File("moved"), directory_.File("symbols/moved"));
+  const CommandOptions there{.directory = directory_.path()};
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"snapshot", "show", "a.snapshot", "--symbols", "symbols"},
+        std::vector<std::string>{"snapshot", "diff", "a.snapshot", "a.snapshot", "--symbols",
+                                 "symbols"}}) {
+    const CommandResult shown = Leakgate(command, there);
+    EXPECT_EQ(shown.exit_code, 0);
+    EXPECT_THAT(shown.standard_output, testing::Not(HasSubstr("no symbols")));
+  }
+  EXPECT_THAT(
+      Leakgate({"snapshot", "show", "a.snapshot", "--symbols", "symbols"}, there).standard_output,
+      HasSubstr("heap_on_request.cpp:"));
 }
 
 // The user's own, which nobody reads: it waits for a reader, and for no longer than it may.

@@ -15,7 +15,8 @@ import tempfile
 from terminal import Checks, Terminal
 
 FORMATS = {"json", "junit", "sarif", "github", "gitlab", "markdown", "folded", "pprof", "speedscope", "html"}
-COMMANDS = {"run", "adopt", "doctor", "explain", "budget", "merge", "history", "session", "snapshot", "framework", "completion", "man"}
+COMMANDS = {"run", "record", "recording", "adopt", "doctor", "explain", "budget", "merge", "history", "session", "snapshot", "framework",
+            "completion", "man"}
 # What is typed, and all that must be offered for the last word, and nothing else.
 OFFERED = {
     "leakgate ": COMMANDS,
@@ -60,6 +61,7 @@ def commands_of(leakgate):
     return [*found, *(["budget", name] for name in ("schema", "check", "init", "ratchet")),
             *(["history", name] for name in ("add", "show", "trend")),
             *(["snapshot", name] for name in ("config", "take", "periodic", "show", "diff", "export")),
+            *(["recording", name] for name in ("show", "diff", "export", "pause", "continue", "stop")),
             *(["session", name] for name in ("start", "exec", "update", "query", "list", "stop"))]
 
 

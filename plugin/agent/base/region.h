@@ -36,6 +36,8 @@ struct Region {
   }
   StackNode* stacks() const { return &At<StackNode>(region_offset::kStacks); }
   Tally* freed_by() const { return &At<Tally>(region_offset::kFreedBy); }
+  EventControl& event_control() const { return At<EventControl>(region_offset::kEventControl); }
+  EventBuffer* event_buffers() const { return &At<EventBuffer>(region_offset::kEventBuffers); }
   std::atomic<std::uint32_t>* directory() const {
     return &At<std::atomic<std::uint32_t>>(region_offset::kDirectory);
   }

@@ -10,7 +10,7 @@ namespace leakgate::agent {
 
 constinit SwitchPage g_switch{};
 
-bool SwitchOn(std::uint32_t stack_events) {
+bool SwitchOn(std::uint32_t stack_events, const EventSwitch& events) {
   if (IsError(RawSyscall(SYS_madvise, Word(&g_switch), sizeof(g_switch), MADV_WIPEONFORK))) {
     return false;
   }
@@ -21,14 +21,32 @@ bool SwitchOn(std::uint32_t stack_events) {
   const bool takes_frees = (stack_events & kStacksOfFree) != 0;
   g_switch.stack_events = stack_events;
   g_switch.is_tracing = 1;
-  g_switch.traces_libc_malloc = is_libc && takes_allocations ? 1 : 0;
-  g_switch.traces_runtime_new = is_libc && only_calls_malloc && takes_allocations ? 1 : 0;
-  g_switch.traces_libc_free = is_libc && !takes_frees ? 1 : 0;
-  g_switch.traces_runtime_delete = is_libc && only_calls_malloc && !takes_frees ? 1 : 0;
+  g_switch.reads_time_stamp = events.reads_time_stamp ? 1 : 0;
+  g_switch.event_time_shift = events.time_shift;
+  g_switch.records_events = events.records ? 1 : 0;
+  const std::uint32_t libc_malloc = is_libc && takes_allocations ? 1 : 0;
+  const std::uint32_t runtime_new = is_libc && only_calls_malloc && takes_allocations ? 1 : 0;
+  const std::uint32_t libc_free = is_libc && !takes_frees ? 1 : 0;
+  const std::uint32_t runtime_delete = is_libc && only_calls_malloc && !takes_frees ? 1 : 0;
+  const std::uint32_t traces = events.records ? 0 : 1;
+  const std::uint32_t records = events.records ? 1 : 0;
+  g_switch.traces_libc_malloc = libc_malloc & traces;
+  g_switch.traces_runtime_new = runtime_new & traces;
+  g_switch.traces_libc_free = libc_free & traces;
+  g_switch.traces_runtime_delete = runtime_delete & traces;
+  g_switch.records_libc_malloc = libc_malloc & records;
+  g_switch.records_runtime_new = runtime_new & records;
+  g_switch.records_libc_free = libc_free & records;
+  g_switch.records_runtime_delete = runtime_delete & records;
   return true;
 }
 
 void SwitchOff() {
+  g_switch.records_runtime_delete = 0;
+  g_switch.records_libc_free = 0;
+  g_switch.records_runtime_new = 0;
+  g_switch.records_libc_malloc = 0;
+  g_switch.records_events = 0;
   g_switch.traces_runtime_delete = 0;
   g_switch.traces_libc_free = 0;
   g_switch.traces_runtime_new = 0;

@@ -27,6 +27,23 @@ struct alignas(kPageBytes) SwitchPage {
   std::uint32_t traces_runtime_delete;
   // The events whose stacks are recorded: bits of common/stack_event.h. Only valid while tracing.
   std::uint32_t stack_events;
+  // Set if a recording has each event (common/event_stream.h). Then the four above are not set, so
+  // that the hot path of tracing alone asks nothing more, and these four stand for them.
+  std::uint32_t records_events;
+  std::uint32_t records_libc_malloc;
+  std::uint32_t records_runtime_new;
+  std::uint32_t records_libc_free;
+  std::uint32_t records_runtime_delete;
+  // How events tell the time: by the processor's counter or CLOCK_MONOTONIC, shifted right.
+  std::uint32_t reads_time_stamp;
+  std::uint32_t event_time_shift;
+};
+
+// Whether events are recorded, and how they tell the time.
+struct EventSwitch {
+  bool records = false;
+  bool reads_time_stamp = false;
+  std::uint32_t time_shift = 0;
 };
 
 extern LEAKGATE_INTERNAL SwitchPage g_switch;
@@ -37,6 +54,11 @@ inline bool TracesLibcFree() { return __builtin_expect(g_switch.traces_libc_free
 inline bool TracesRuntimeDelete() {
   return __builtin_expect(g_switch.traces_runtime_delete != 0, 1);
 }
+inline bool RecordsLibcMalloc() { return g_switch.records_libc_malloc != 0; }
+inline bool RecordsRuntimeNew() { return g_switch.records_runtime_new != 0; }
+inline bool RecordsLibcFree() { return g_switch.records_libc_free != 0; }
+inline bool RecordsRuntimeDelete() { return g_switch.records_runtime_delete != 0; }
+inline bool RecordsEvents() { return __builtin_expect(g_switch.records_events != 0, 0); }
 inline bool TakesStacksOf(std::uint32_t event) {
   return __builtin_expect((g_switch.stack_events & event) != 0, 1);
 }
@@ -44,7 +66,8 @@ inline bool IsTracing() { return __builtin_expect(g_switch.is_tracing != 0, 1); 
 
 // Switches tracing on; the stacks of `stack_events` are to be recorded. Returns false if the kernel
 // cannot wipe the page on fork: then tracing must not start.
-[[nodiscard]] bool SwitchOn(std::uint32_t stack_events = kDefaultStackEvents);
+[[nodiscard]] bool SwitchOn(std::uint32_t stack_events = kDefaultStackEvents,
+                            const EventSwitch& events = {});
 void SwitchOff();
 
 }  // namespace leakgate::agent

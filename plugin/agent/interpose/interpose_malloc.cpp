@@ -17,6 +17,11 @@ namespace {
 // Reached if the agent has not started yet, the allocator is foreign, or no stack is to be
 // recorded.
 __attribute__((noinline)) void* MallocOtherwise(std::size_t bytes) {
+  if (RecordsLibcMalloc()) {
+    void* const block = g_host.malloc(bytes);
+    return RecordAllocation<Events::kWritten>(block, bytes, AllocationKind::kMalloc,
+                                              LEAKGATE_CALLER());
+  }
   const Route route = CurrentRoute();
   if (route == Route::kForward) return g_host.malloc(bytes);
   if (route == Route::kBootstrap) return bootstrap_heap::Allocate(bytes);
@@ -29,6 +34,10 @@ __attribute__((noinline)) void* MallocOtherwise(std::size_t bytes) {
 __attribute__((noinline)) void FreeOtherwise(void* block, std::uint64_t caller_pc,
                                              std::uint64_t caller_sp, std::uint64_t caller_fp) {
   if (TracesLibcFree() && RecordFreeInWindow(block, FreeKind::kFree)) return g_host.free(block);
+  if (RecordsLibcFree() && (RecordFreeHere<Events::kWritten>(block, FreeKind::kFree) ||
+                            RecordFreeInWindow<Events::kWritten>(block, FreeKind::kFree))) {
+    return g_host.free(block);
+  }
   if (bootstrap_heap::Owns(block) || CurrentRoute() == Route::kBootstrap) return;
   const FreeCall call{FreeKind::kFree, {caller_pc, caller_sp, caller_fp}};
   if (IsTracing() && !(TakesStacksOf(leakgate::kStacksOfFree) && RecordFreeByStack(block, call))) {

@@ -60,6 +60,12 @@ struct New {
                                                    std::uint64_t caller_fp, std::size_t bytes,
                                                    Rest... rest) {
     const CallerFrame caller{caller_pc, caller_sp, caller_fp};
+    if (RecordsRuntimeNew()) {
+      void* const block = kLike(bytes, rest...);
+      if (block != nullptr) {
+        return RecordAllocation<Events::kWritten>(block, bytes, kKind, caller);
+      }
+    }
     const auto like = [=](std::size_t asked) { return kLike(asked, rest...); };
     const auto host = [=](std::size_t asked) { return kHost(asked, rest...); };
     const bool traces = CurrentRoute() == Route::kTrace;
@@ -94,6 +100,10 @@ struct Delete {
                                                   std::uint64_t caller_sp, std::uint64_t caller_fp,
                                                   Rest... rest) {
     if (TracesRuntimeDelete() && RecordFreeInWindow(block, kKind)) return g_host.free(block);
+    if (RecordsRuntimeDelete() && (RecordFreeHere<Events::kWritten>(block, kKind) ||
+                                   RecordFreeInWindow<Events::kWritten>(block, kKind))) {
+      return g_host.free(block);
+    }
     const Route route = CurrentRoute();
     if (g_host.operators == OperatorSource::kProgram) return kHost(block, rest...);
     const FreeCall call{kKind, {caller_pc, caller_sp, caller_fp}};

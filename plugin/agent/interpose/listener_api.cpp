@@ -157,9 +157,20 @@ int TakeSnapshot(const char* path, char* text, unsigned capacity) {
   return LEAKGATE_SNAPSHOT_NOT_TRACED;
 }
 
+void MarkRecording(const char* name) {
+  if (!RecordsEvents() || !IsTracing() || !CanRecord()) return;
+  const RecordingGuard guard;
+  const std::string_view text = ViewOf(name);
+  const leakgate::TextRef ref =
+      g_region.AddText(text.data(), static_cast<std::uint32_t>(text.size()));
+  NoteOther(EventThreadOf(*t_thread.state), leakgate::OtherEvent::kMark, 0,
+            {(std::uint64_t{ref.offset} << 32) | ref.length, 0});
+}
+
 const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener,   Open,         Close,
                               EndIterationOf,         BeginAllowanceOf, EndAllowance, Expect,
-                              OpenMeasuring,          MeasureOf,        EndMeasuring, TakeSnapshot};
+                              OpenMeasuring,          MeasureOf,        EndMeasuring, TakeSnapshot,
+                              MarkRecording};
 
 }  // namespace
 

@@ -20,6 +20,17 @@ bool IsAllocators(std::uint64_t pc) {
   return g_host.allocator_is_foreign && pc >= g_host.allocator_begin && pc < g_host.allocator_end;
 }
 
+// Tells a recording, if there is one. The range is of whole pages.
+void NoteEvent(Recording recording, OtherEvent event, std::uint64_t value, AddressRange range) {
+  if (!RecordsEvents()) return;
+  NoteOther(EventThreadOf(recording.thread()), event, value, {range.begin, range.bytes()});
+}
+
+std::uint64_t ValueOf(const MappingOrigin& origin, MappingNature nature) {
+  return (std::uint64_t{nature.protection == 0} << kReservedBit) |
+         (static_cast<std::uint64_t>(nature.kind) << kStackBits) | origin.stack;
+}
+
 // mincore(2) tells ENOMEM where nothing is mapped.
 bool IsMapped(std::uint64_t address) {
   unsigned char residency = 0;
@@ -73,13 +84,18 @@ void AfterMapping(AddressRange range, MappingNature nature, const CallerFrame& c
   if (!CanRecord()) return;
   const RecordingGuard guard;
   MappingOrigin origin{};
-  if (OriginAt(guard, caller, origin)) g_mappings.Add(range, origin, nature);
+  if (!OriginAt(guard, caller, origin)) return;
+  NoteEvent(guard, OtherEvent::kMap, ValueOf(origin, nature), range);
+  g_mappings.Add(range, origin, nature);
 }
 
 TakenMappings BeforeUnmapping(AddressRange range) {
   const RecordingGuard guard;
   SettleWindows(guard);
-  return g_mappings.Take(range);
+  const TakenMappings taken = g_mappings.Take(range);
+  // Before the kernel's work: another thread may map something there next.
+  if (!taken.empty()) NoteEvent(guard, OtherEvent::kUnmap, 0, range);
+  return taken;
 }
 
 void AfterUnmapping(TakenMappings taken) {
@@ -99,9 +115,13 @@ void AfterMoving(TakenMappings taken, AddressRange from, AddressRange to,
   if (!CanRecord()) return;
   const RecordingGuard guard;
   g_mappings.Move(taken, from.begin, to);
-  if (to.bytes() <= from.bytes()) return;
   MappingOrigin origin{};
+  if (to.bytes() <= from.bytes() && !RecordsEvents()) return;
   if (!OriginAt(guard, caller, origin)) return;
+  constexpr MappingNature kUsable{AllocationKind::kMapped, PROT_READ | PROT_WRITE};
+  NoteEvent(guard, OtherEvent::kMap,
+            ValueOf(origin, g_mappings.NatureAt(to.begin).value_or(kUsable)), to);
+  if (to.bytes() <= from.bytes()) return;
   g_mappings.Grow({to.begin + from.bytes(), to.end}, origin);
 }
 
@@ -110,10 +130,15 @@ void AfterProtecting(AddressRange range, int protection, const CallerFrame& call
   const RecordingGuard guard;
   SettleWindows(guard);
   const auto bits = static_cast<std::uint8_t>(protection & (PROT_READ | PROT_WRITE | PROT_EXEC));
-  if (bits == 0) return g_mappings.Decommit(range);
+  if (bits == 0) {
+    NoteEvent(guard, OtherEvent::kDecommit, 0, range);
+    return g_mappings.Decommit(range);
+  }
   if (!g_mappings.HasReserved(range)) return;
   MappingOrigin origin{};
-  if (OriginAt(guard, caller, origin)) g_mappings.Commit(range, origin, bits);
+  if (!OriginAt(guard, caller, origin)) return;
+  NoteEvent(guard, OtherEvent::kCommit, origin.stack, range);
+  g_mappings.Commit(range, origin, bits);
 }
 
 }  // namespace leakgate::agent

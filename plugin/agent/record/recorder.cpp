@@ -149,7 +149,8 @@ Charge ChargeOfContext(std::uint32_t context) {
 Charge ChargeOf(const LiveRecord& record) { return ChargeOfContext(record.context); }
 
 // Whether the shard counts for the window and phase that are current, and `context` is of them.
-bool IsOfNow(const CounterShard& shard, std::uint32_t context) {
+__attribute__((always_inline)) inline bool IsOfNow(const CounterShard& shard,
+                                                   std::uint32_t context) {
   const Charge now = CurrentCharge();
   return agent::ChargeOf(shard) == now && ChargeOfContext(context) == now;
 }
@@ -173,6 +174,14 @@ void UndoFreedBy(std::uint32_t stack, std::uint64_t bytes) {
   tally.blocks.fetch_sub(1, std::memory_order_relaxed);
 }
 
+std::uint64_t AddressOf(const void* block) { return reinterpret_cast<std::uint64_t>(block); }
+
+// What waits for room waits here, where a handler of a signal can still record.
+void MakeRoomForEvents() {
+  if (!RecordsEvents() || !AreEventsOn() || HasEventRoom(t_thread.state->events)) return;
+  MakeEventRoom(EventThreadOf(*t_thread.state));
+}
+
 void Insert(Recording recording, void* block, const LiveRecord& record) {
   const LiveMap::Slot slot = g_live_map.SlotFor(reinterpret_cast<std::uint64_t>(block));
   if (slot == nullptr) return;
@@ -180,11 +189,23 @@ void Insert(Recording recording, void* block, const LiveRecord& record) {
   // A block that was freed where the agent does not look is gone all the same.
   if (LiveMap::IsLiveAt(slot)) {
     const LiveRecord before = LiveMap::Read(slot);
+    if (RecordsEvents()) NoteFree(EventThreadOf(recording.thread()), AddressOf(block));
     CountFree(shard, ChargeOf(before), before.size_bytes, before.stack);
     if (TakesStacksOf(kStacksOfFree)) CountFreedBy(kNoStack, before.size_bytes);
   }
+  if (RecordsEvents()) {
+    NoteAllocation(EventThreadOf(recording.thread()), {AddressOf(block), record.size_bytes,
+                                                       record.stack, record.context, record.kind});
+  }
   LiveMap::Write(slot, record);
   if (CountAllocation(shard, record.size_bytes)) NotePeak(shard);
+}
+
+void NoteFreeEvent(Recording recording, const void* block, std::optional<std::uint32_t> stack) {
+  if (!RecordsEvents()) return;
+  const EventThread thread = EventThreadOf(recording.thread());
+  if (stack) return NoteFreeByStack(thread, AddressOf(block), *stack);
+  NoteFree(thread, AddressOf(block));
 }
 
 FreeError ErrorOf(Recording recording, FreeErrorKind kind, void* block, const FreeCall& call) {
@@ -268,6 +289,7 @@ void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind k
   if (block == nullptr || !CanRecord()) return block;
 
   CallWhatWaits();
+  MakeRoomForEvents();
   const RecordingGuard guard;
   SettleWindows(guard);
   if (!Refresh(guard)) return block;
@@ -282,19 +304,39 @@ void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind k
   return block;
 }
 
+template <Events kEvents>
 void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kind) {
   if (block == nullptr) return block;
   ThreadState* const thread = t_thread.ready;
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
   if (thread == nullptr || slot == nullptr || LiveMap::IsLiveAt(slot) ||
-      thread->epoch != CurrentEpoch()) {
+      thread->epoch != CurrentEpoch() || !HasRoomFor<kEvents>(*thread)) {
     return RecordAllocationSlow(block, size_bytes, kind, 0, 0, 0);
   }
   BecomeBusy();
+  if constexpr (kEvents == Events::kWritten) {
+    NoteAllocation(EventThreadOf(*thread),
+                   {AddressOf(block), size_bytes, kNoStack, thread->context, kind});
+  }
   LiveMap::Write(slot, {size_bytes, kNoStack, thread->context, kind});
   const bool is_peak_due = CountAllocation(*thread->shard, size_bytes);
   BecomeReady(thread);
   return is_peak_due ? NotePeakOf(block) : block;
+}
+
+template void* RecordWithoutStack<Events::kNone>(void*, std::size_t, AllocationKind);
+
+void* RecordAnyAllocationWithEvents(void* block, std::size_t size_bytes, AllocationKind kind,
+                                    std::uint64_t caller_pc, std::uint64_t caller_sp,
+                                    std::uint64_t caller_fp) {
+  if (!TakesStacksOf(StackEventOf(kind))) {
+    return RecordWithoutStack<Events::kWritten>(block, size_bytes, kind);
+  }
+  if (LiveMap::Find(AddressOf(block)) == nullptr) {
+    return RecordAllocationSlow(block, size_bytes, kind, caller_pc, caller_sp, caller_fp);
+  }
+  return RecordAllocation<Events::kWritten>(block, size_bytes, kind,
+                                            {caller_pc, caller_sp, caller_fp});
 }
 
 void* NotePeakOf(void* block) {
@@ -312,8 +354,9 @@ std::uint32_t StackAt(Recording recording, const CallerFrame& caller) {
   return StackOf(recording, caller);
 }
 
-void ForgetBlock(Recording recording, LiveMap::Slot slot) {
+void ForgetBlock(Recording recording, const void* block, LiveMap::Slot slot) {
   const LiveRecord record = LiveMap::Read(slot);
+  if (RecordsEvents()) NoteFree(EventThreadOf(recording.thread()), AddressOf(block));
   LiveMap::Wipe(slot);
   CountFree(*recording.thread().shard, ChargeOf(record), record.size_bytes, record.stack);
   if (TakesStacksOf(kStacksOfFree)) CountFreedBy(kNoStack, record.size_bytes);
@@ -324,11 +367,12 @@ void CorrectKind(void* block, AllocationKind kind) {
   if (slot != nullptr && LiveMap::IsLiveAt(slot)) LiveMap::SetKind(slot, kind);
 }
 
-bool RecordFreeByStack(void* block, const FreeCall& call) {
+template <Events kEvents>
+bool RecordFreeByStackWith(void* block, const FreeCall& call) {
   ThreadState* const thread = t_thread.ready;
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
   if (thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot, KindsFreedBy(call.kind)) ||
-      thread->epoch != CurrentEpoch() || IsTrialBlock(block)) {
+      thread->epoch != CurrentEpoch() || IsTrialBlock(block) || !HasRoomFor<kEvents>(*thread)) {
     return false;
   }
   const LiveRest rest = LiveMap::RestAt(slot);
@@ -338,6 +382,9 @@ bool RecordFreeByStack(void* block, const FreeCall& call) {
   const std::uint32_t* const stack = thread->memo.FindAgain(call.caller);
   if (stack != nullptr) {
     const std::uint64_t bytes = LiveMap::SizeAt(slot, rest);
+    if constexpr (kEvents == Events::kWritten) {
+      NoteFreeByStack(EventThreadOf(*thread), AddressOf(block), *stack);
+    }
     LiveMap::Clear(slot);
     AddBlock(thread->shard->freed_here, bytes);
     CountFreedBy(*stack, bytes);
@@ -346,22 +393,33 @@ bool RecordFreeByStack(void* block, const FreeCall& call) {
   return stack != nullptr;
 }
 
+template bool RecordFreeByStackWith<Events::kNone>(void*, const FreeCall&);
+template bool RecordFreeByStackWith<Events::kWritten>(void*, const FreeCall&);
+
+template <Events kEvents>
 bool RecordFreeInWindow(void* block, FreeKind kind) {
   ThreadState* const thread = t_thread.ready;
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
-  if (thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot, KindsFreedBy(kind))) {
+  if (thread == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot, KindsFreedBy(kind)) ||
+      !HasRoomFor<kEvents>(*thread)) {
     return false;
   }
   BecomeBusy();
   const LiveRest rest = LiveMap::RestAt(slot);
   const bool is_of_now = IsOfNow(*thread->shard, rest.context);
   if (is_of_now) {
+    if constexpr (kEvents == Events::kWritten) {
+      NoteFree(EventThreadOf(*thread), AddressOf(block));
+    }
     LiveMap::Clear(slot);
     AddBlock(thread->shard->freed_here, LiveMap::SizeAt(slot, rest));
   }
   BecomeReady(thread);
   return is_of_now;
 }
+
+template bool RecordFreeInWindow<Events::kNone>(void*, FreeKind);
+template bool RecordFreeInWindow<Events::kWritten>(void*, FreeKind);
 
 std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
   const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
@@ -371,6 +429,7 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
     return std::nullopt;
   }
   if (!CanRecord()) return std::nullopt;
+  MakeRoomForEvents();
   FreedBlock freed{LiveMap::Read(slot), {}, {}};
   {
     const RecordingGuard guard;
@@ -380,6 +439,7 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
     }
     if (!MayFree(call.kind, freed.record.kind)) NoteMismatch(guard, block, call, freed.record);
     if (call.kind == FreeKind::kRealloc) ShowReallocated(guard, block, freed.record.size_bytes);
+    NoteFreeEvent(guard, block, freed.freed_by);
     LiveMap::Clear(slot);
     // A block of the current window is counted without a lock, whoever frees it.
     MoveToCurrentWindow(*t_thread.state);
@@ -400,6 +460,12 @@ void RestoreBlock(void* block, const FreedBlock& freed) {
   {
     const RecordingGuard guard;
     const LiveMap::Slot slot = g_live_map.SlotFor(reinterpret_cast<std::uint64_t>(block));
+    if (RecordsEvents()) {
+      const std::uint64_t origin =
+          (static_cast<std::uint64_t>(freed.record.kind) << kStackBits) | freed.record.stack;
+      NoteOther(EventThreadOf(*t_thread.state), OtherEvent::kRestore, origin,
+                {AddressOf(block), freed.record.size_bytes});
+    }
     LiveMap::Write(slot, freed.record);
     UndoFree(*t_thread.state->shard, freed.counted);
     if (freed.freed_by) UndoFreedBy(*freed.freed_by, freed.record.size_bytes);

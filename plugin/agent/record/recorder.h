@@ -15,6 +15,7 @@
 
 #include "common/allocation_kind.h"
 #include "plugin/agent/base/epoch.h"
+#include "plugin/agent/events/event_writer.h"
 #include "plugin/agent/host/on_switch.h"
 #include "plugin/agent/record/live_map.h"
 #include "plugin/agent/threads/recording.h"
@@ -49,20 +50,36 @@ void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind k
 // Looks at the window's peak. Returns `block`.
 void* NotePeakOf(void* block);
 
+// Whether a recording has the event, too. What traces alone is compiled without it.
+enum class Events { kNone, kWritten };
+
+// Whether the thread has room for the events of a call; always, if none are written.
+template <Events kEvents>
+inline bool HasRoomFor(const ThreadState& thread) {
+  return kEvents == Events::kNone || HasEventRoom(thread.events);
+}
+
 // Records a block that the host's allocator has just returned, unless it is nullptr. Returns
 // `block`. REQUIRES: it is aligned to 16; stacks of its event are to be recorded.
+template <Events kEvents = Events::kNone>
 __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::size_t size_bytes,
                                                              AllocationKind kind,
                                                              const CallerFrame& caller) {
   ThreadState* const thread = t_thread.ready;
   const LiveMap::Slot slot = LiveMap::SlotOfBlock(block);
   if (__builtin_expect(thread != nullptr && slot != nullptr && !LiveMap::IsLiveAt(slot) &&
-                           thread->epoch == CurrentEpoch(),
+                           thread->epoch == CurrentEpoch() && HasRoomFor<kEvents>(*thread),
                        1)) {
     BecomeBusy();
     const std::uint32_t* const stack = thread->memo.FindAgain(caller);
     if (__builtin_expect(stack != nullptr, 1)) {
       if constexpr (kChecksStacks) CheckStack(caller, *stack);
+      if constexpr (kEvents == Events::kWritten) {
+        if (AreEventsOn()) {
+          WriteAllocation(thread->events, {reinterpret_cast<std::uint64_t>(block), size_bytes,
+                                           *stack, thread->context, kind});
+        }
+      }
       LiveMap::Write(slot, {size_bytes, *stack, thread->context, kind});
       const bool is_peak_due = CountAllocation(*thread->shard, size_bytes);
       BecomeReady(thread);
@@ -74,12 +91,24 @@ __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::s
 }
 
 // The same where the stack is not to be recorded, which the block says then (UnwindEnd::kNotTaken).
+template <Events kEvents>
 void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kind);
+
+// The next one where a recording has the event, too. Apart, so that tracing alone saves no
+// registers for it.
+void* RecordAnyAllocationWithEvents(void* block, std::size_t size_bytes, AllocationKind kind,
+                                    std::uint64_t caller_pc, std::uint64_t caller_sp,
+                                    std::uint64_t caller_fp);
 
 // The same for a block of any allocator, whether its stack is to be recorded or not.
 inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, AllocationKind kind,
                                  const CallerFrame& caller) {
-  if (!TakesStacksOf(StackEventOf(kind))) return RecordWithoutStack(block, size_bytes, kind);
+  if (RecordsEvents()) {
+    return RecordAnyAllocationWithEvents(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
+  }
+  if (!TakesStacksOf(StackEventOf(kind))) {
+    return RecordWithoutStack<Events::kNone>(block, size_bytes, kind);
+  }
   if (LiveMap::Find(reinterpret_cast<std::uint64_t>(block)) != nullptr) {
     return RecordAllocation(block, size_bytes, kind, caller);
   }
@@ -90,6 +119,7 @@ inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, Allocation
 // and `kind` may free it. Returns false, and changes nothing, if not: then RecordFree is to do it.
 // REQUIRES: the allocator does not know yet, so that no other thread can own the address; stacks of
 // frees are not to be recorded.
+template <Events kEvents = Events::kNone>
 __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind kind) {
   ThreadState* const thread = t_thread.ready;
   const LiveMap::Slot slot = LiveMap::FindAligned(reinterpret_cast<std::uint64_t>(block));
@@ -99,9 +129,14 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind 
     return false;
   }
   const LiveRest rest = LiveMap::RestAt(slot);
-  if (__builtin_expect(rest.context != thread->context, 0)) return false;
+  if (__builtin_expect(rest.context != thread->context || !HasRoomFor<kEvents>(*thread), 0)) {
+    return false;
+  }
 
   BecomeBusy();
+  if constexpr (kEvents == Events::kWritten) {
+    if (AreEventsOn()) WriteFree(thread->events, reinterpret_cast<std::uint64_t>(block));
+  }
   LiveMap::Clear(slot);
   AddBlock(thread->shard->freed_here, LiveMap::SizeAt(slot, rest));
   BecomeReady(thread);
@@ -110,6 +145,7 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind 
 
 // The same for a block of the present window that another thread has allocated, or that this one
 // has in another context of it. Called where RecordFreeHere has returned false.
+template <Events kEvents = Events::kNone>
 bool RecordFreeInWindow(void* block, FreeKind kind);
 
 // Returns the context of what this thread allocates now. Counts a drop and returns 0 if there is
@@ -118,8 +154,8 @@ bool RecordFreeInWindow(void* block, FreeKind kind);
 
 // Takes a live block out of the map, as if it were freed now. Its free, which comes later, is
 // neither recorded nor taken for a second one.
-// REQUIRES: it is about to be freed by this thread.
-void ForgetBlock(Recording recording, LiveMap::Slot slot);
+// REQUIRES: `slot` is that of `block`, which is about to be freed by this thread.
+void ForgetBlock(Recording recording, const void* block, LiveMap::Slot slot);
 
 // What was known of a block that was freed, for RestoreBlock.
 struct FreedBlock {
@@ -133,7 +169,12 @@ std::uint32_t StackAt(Recording recording, const CallerFrame& caller);
 
 // The same as RecordFreeHere where stacks of frees are recorded. Besides, the memo must prove the
 // stack. REQUIRES: kStacksOfFree.
-[[nodiscard]] bool RecordFreeByStack(void* block, const FreeCall& call);
+template <Events kEvents>
+[[nodiscard]] bool RecordFreeByStackWith(void* block, const FreeCall& call);
+[[nodiscard]] inline bool RecordFreeByStack(void* block, const FreeCall& call) {
+  return RecordsEvents() ? RecordFreeByStackWith<Events::kWritten>(block, call)
+                         : RecordFreeByStackWith<Events::kNone>(block, call);
+}
 
 // The trial's block while it is freed, which counts for no stack; else nullptr.
 extern LEAKGATE_INTERNAL std::atomic<const void*> g_trial_block;

@@ -8,6 +8,7 @@
 
 #include "common/control_protocol.h"
 #include "plugin/agent/base/region.h"
+#include "plugin/agent/events/event_writer.h"
 #include "plugin/agent/exec/exec_notices.h"
 #include "plugin/agent/host/glibc_chunk.h"
 #include "plugin/agent/host/host_functions.h"
@@ -58,7 +59,7 @@ bool MapRegion(int fd) {
   }
   g_region.base = static_cast<char*>(tables);
   NoteOwnMemory(tables, region_offset::kChunks);
-  return g_live_map.Start(fd);
+  return g_live_map.Start(fd) && StartEvents(fd);
 }
 
 std::uint64_t WallTime() {
@@ -76,6 +77,14 @@ bool StartTables() {
   g_mappings.Restart();
   RestartMeasuringWindows();
   return g_stacks.Start() && StartThreads();
+}
+
+EventSwitch EventsAsked() {
+  if (!AreEventsWanted()) return {};
+  const EventControl& control = g_region.event_control();
+  return {.records = true,
+          .reads_time_stamp = control.clock == static_cast<std::uint32_t>(EventClock::kCounter),
+          .time_shift = control.time_shift};
 }
 
 void OpenProgramWindow() {
@@ -171,12 +180,15 @@ void StartTracing(int region_fd, TracingBegin begin) {
     g_region.header().attached_at_ns.store(WallTime(), std::memory_order_relaxed);
   }
   OpenProgramWindow();
-  if (!SwitchOn(g_region.header().stack_events)) return Fail(AgentFailure::kNoMemory);
+  if (!SwitchOn(g_region.header().stack_events, EventsAsked())) {
+    return Fail(AgentFailure::kNoMemory);
+  }
   if (!CanaryIsSeen()) {
     SwitchOff();
     return Fail(AgentFailure::kCanaryUnseen);
   }
   ForgetCanary();
+  BeginEvents();
   if (!g_host.allocator_is_foreign) LearnFreedMark();
   g_region.header().agent_state.store(static_cast<std::uint32_t>(AgentState::kTracing),
                                       std::memory_order_release);
@@ -184,11 +196,13 @@ void StartTracing(int region_fd, TracingBegin begin) {
 
 void ReleaseRegion() {
   g_live_map.ParkChunks();
+  ParkEvents();
   Park(g_region.base, region_offset::kChunks);
 }
 
 void ForgetRegion() {
   g_live_map.ForgetChunks();
+  ForgetEvents();
   g_region.base = nullptr;
 }
 

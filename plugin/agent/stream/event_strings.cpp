@@ -73,7 +73,8 @@ Holds WhatItHolds(const BlockText& block, std::string_view event) {
 __attribute__((noinline)) Holds ForgetIfOfEvent(Recording recording, const BlockText& block,
                                                 std::string_view event) {
   const Holds what = WhatItHolds(block, event);
-  if (what != Holds::kNothing) ForgetBlock(recording, block.slot);
+  if (what != Holds::kNothing)
+    ForgetBlock(recording, block.text.data() - block.header_bytes, block.slot);
   return what;
 }
 

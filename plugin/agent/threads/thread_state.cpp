@@ -113,7 +113,13 @@ CounterShard* TakeShard() {
 void GiveBack(ThreadState* state) {
   t_thread = {};
   const bool is_counting = IsTracing() && state->span == g_span && state->shard != nullptr;
-  if (is_counting) state->shard->owner_tid.store(0, std::memory_order_relaxed);
+  if (is_counting) {
+    if (RecordsEvents()) {
+      NoteOther(EventThreadOf(*state), OtherEvent::kThreadEnds, 0);
+      LeaveEventBuffer(state->events);
+    }
+    state->shard->owner_tid.store(0, std::memory_order_relaxed);
+  }
   const SpinGuard guard(g_lock);
   state->owner = nullptr;
   state->next_free = g_free;
@@ -158,14 +164,18 @@ void Take(ThreadState& state) {
   state.memo.Forget();
   state.memo.BeginAt(t_first_frame);
   state.trail.depth = 0;
+  state.events = {};
   state.opening_window = 0;
   state.closing_window = 0;
   state.ended_iteration = 0;
   state.shard->owner_tid.store(CurrentTid(), std::memory_order_relaxed);
   t_thread.state = &state;
   t_thread.Become(Activity::kHost);
-  const SpinGuard guard(g_lock);
-  state.owner = &t_thread;
+  {
+    const SpinGuard guard(g_lock);
+    state.owner = &t_thread;
+  }
+  if (RecordsEvents()) NoteOther(EventThreadOf(state), OtherEvent::kThreadBegins, 0);
 }
 
 // The handle may be gone with the thread's stack, if the thread ended without running its
@@ -193,6 +203,7 @@ bool StartThreads() {
     state->epoch = 0;
     state->context = 0;
     state->shard = nullptr;
+    state->events = {};
     NoteOwnMemory(state, sizeof(*state));
   }
   g_has_key = g_has_key || pthread_key_create(&g_key, OnThreadEnd) == 0;

@@ -15,6 +15,7 @@
 
 #include "plugin/agent/base/epoch.h"
 #include "plugin/agent/base/region.h"
+#include "plugin/agent/events/event_writer.h"
 #include "plugin/agent/threads/thread_handle.h"
 #include "plugin/agent/unwind/stack_memo.h"
 #include "plugin/agent/unwind/stack_trail.h"
@@ -66,9 +67,15 @@ struct ThreadState {
   char* walking_stack = nullptr;  // memory to walk a stack on that has no room; see recorder.cpp
   StackWalker walker;
   StackTrail trail;
+  EventCursor events;
   std::uint32_t begun_static_count = 0;
   BegunStatic begun_statics[kMostBegunStatics] = {};  // the innermost last
 };
+
+// Who writes the thread's events. REQUIRES: `state` has a shard.
+inline EventThread EventThreadOf(ThreadState& state) {
+  return {state.thread, state.events, *state.shard};
+}
 
 // Where a thread comes from, as far as is known.
 struct ThreadOrigin {

@@ -33,6 +33,16 @@ bool IsOpen(std::uint32_t window) {
              static_cast<std::uint32_t>(WindowState::kOpen);
 }
 
+// Tells a recording, if there is one. The thread may be recording already, or not.
+void NoteEvent(OtherEvent event, std::uint32_t window) {
+  ThreadState* const thread = t_thread.state;
+  if (!RecordsEvents() || thread == nullptr || thread->span != g_span) return;
+  const Activity before = t_thread.activity;
+  t_thread.Become(Activity::kRecording);
+  NoteOther(EventThreadOf(*thread), event, window);
+  t_thread.Become(before);
+}
+
 void MarkBegin(WindowRecord& record) {
   record.begin = SumTotals();
   record.begin_time_ns = MonotonicTime();
@@ -72,9 +82,19 @@ bool LeftDescriptors(const WindowRecord& record) {
   return true;
 }
 
-RunnerVerdict CountAndJudge(std::uint32_t window) {
+// Clears what calls that have returned left on the stack. Else a pointer to a block of the test may
+// stand in a part of the next frames that they do not use, and the runner would take it for a root.
+// Small: a signal handler's stack has hardly more.
+[[gnu::noinline]] void ClearDeadStack() {
+  char dead[1024];
+  __builtin_memset(dead, 0, sizeof(dead));
+  asm volatile("" : : "r"(dead) : "memory");  // what is written there counts
+}
+
+[[gnu::noinline]] RunnerVerdict CountAndJudge(std::uint32_t window) {
   WindowRecord& record = g_region.windows()[window];
   MarkEnd(record);
+  NoteEvent(OtherEvent::kWindowEnds, window);
   RaisePeak(window, LiveBytes(record.end));
   RaisePeak(record.parent, record.peak_live_bytes.load(std::memory_order_relaxed));
   const WindowSum sum = SumWindow(window);
@@ -140,6 +160,7 @@ std::uint32_t OpenWindow(const WindowStart& start) {
   record.state.store(static_cast<std::uint32_t>(WindowState::kOpen), std::memory_order_release);
   header.window_count.store(id + 1, std::memory_order_release);
   SetCurrentWindow(id);
+  NoteEvent(OtherEvent::kWindowBegins, id);
   return id;
 }
 
@@ -156,6 +177,7 @@ RunnerVerdict CloseWindow(Recording recording, std::uint32_t window, TestResult 
   SettleWindows(recording);
   if (!IsOpen(window)) return {};
   LeaveWindow(recording, window, result);
+  ClearDeadStack();
   return CountAndJudge(window);
 }
 
@@ -190,10 +212,14 @@ void SettleWindows(Recording recording) {
   const std::uint32_t opening = std::exchange(thread.opening_window, 0);
   const std::uint32_t closing = std::exchange(thread.closing_window, 0);
   const std::uint32_t iteration = std::exchange(thread.ended_iteration, 0);
-  if (IsOpen(closing)) CountAndJudge(closing);
+  if (IsOpen(closing)) {
+    ClearDeadStack();
+    CountAndJudge(closing);
+  }
   if (iteration != 0) TellIterationEnd(iteration);
   if (!IsOpen(opening)) return;
   MarkBegin(g_region.windows()[opening]);
+  NoteEvent(OtherEvent::kWindowBegins, opening);  // again: the later one counts
   AnnounceWindow(opening);
 }
 

@@ -9,12 +9,14 @@
 extern "C" {
 #endif
 
-/* The version of this header, and the versions from which on there are windows, allowances and
- * measuring windows. Ask for no newer one than you need: an agent may be older than this header. */
-#define LEAKGATE_AGENT_VERSION 3u
+/* The version of this header, and the versions from which on there are windows, allowances,
+ * measuring windows and marks. Ask for no newer one than you need: an agent may be older than this
+ * header. */
+#define LEAKGATE_AGENT_VERSION 4u
 #define LEAKGATE_AGENT_WITH_WINDOWS 1u
 #define LEAKGATE_AGENT_WITH_ALLOWANCES 2u
 #define LEAKGATE_AGENT_WITH_MEASURING 3u
+#define LEAKGATE_AGENT_WITH_MARKS 4u
 #define LEAKGATE_AGENT_SYMBOL "leakgate_agent"
 
 enum { LEAKGATE_WINDOW_SUITE = 2, LEAKGATE_WINDOW_TEST = 3 };
@@ -109,6 +111,9 @@ typedef struct LeakgateAgent {
   /* Writes a snapshot file of this process as it is now. Returns LEAKGATE_SNAPSHOT_... On failure,
    * `text` says why, terminated, in `capacity` bytes at most. */
   int (*take_snapshot)(const char* path, char* text, unsigned capacity);
+
+  /* This is there since version 4. Sets a mark in the recording, if there is one. */
+  void (*mark)(const char* name);
 } LeakgateAgent;
 
 /* Returns null if this process is not traced, or if the agent is older than `version`. Later

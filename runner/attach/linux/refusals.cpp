@@ -135,8 +135,10 @@ Expected<void> RequireNoSanitizer(int pid) {
 Error StopError(int pid, int error) {
   const std::string tracer = StatusField(pid, pid, "TracerPid");
   if (!tracer.empty() && tracer != "0") {
-    return {fmt::format("a debugger (PID {}) traces PID {} already; end it, then try again", tracer,
-                        pid)};
+    return {
+        fmt::format("a debugger (PID {}) traces PID {} already; end it, or if it is the launcher, "
+                    "have it detach (PTRACE_DETACH with SIGSTOP), then try again",
+                    tracer, pid)};
   }
   if (error == EPERM && YamaScope() > 0) {
     return {fmt::format(

@@ -202,6 +202,11 @@ std::string StrayArgumentText(const std::string& argument, const std::string& co
 // Returns CLI11's message about a wrong command line, on one line.
 std::string ParseErrorText(std::string cause, const std::string& command) {
   std::replace(cause.begin(), cause.end(), '\n', ' ');
+  constexpr std::string_view kRepeated = ": At Most 1 required but received ";
+  if (const std::size_t at = cause.find(kRepeated); at != std::string::npos) {
+    cause = fmt::format("{} is given {} times, and takes one value; leave the others out",
+                        cause.substr(0, at), cause.substr(at + kRepeated.size()));
+  }
   return fmt::format("{}; see leakgate {}{}--help", cause, command, command.empty() ? "" : " ");
 }
 

@@ -15,6 +15,8 @@
 #include "runner/cli/commands/documents.h"
 #include "runner/cli/commands/history.h"
 #include "runner/cli/commands/merge.h"
+#include "runner/cli/commands/record.h"
+#include "runner/cli/commands/recording.h"
 #include "runner/cli/commands/run.h"
 #include "runner/cli/commands/session.h"
 #include "runner/cli/commands/snapshot.h"
@@ -24,14 +26,16 @@ namespace leakgate {
 
 // A command line comes to one of these. Each command's file declares its options, checks them
 // together, and executes the command.
-using Command =
-    std::variant<RunCommand, AdoptCommand, DoctorCommand, FrameworkCommand, PrintCommand,
-                 WriteManPagesCommand, BudgetCheckCommand, BudgetInitCommand, BudgetRatchetCommand,
-                 ExplainCommand, MergeCommand, HistoryAddCommand, HistoryShowCommand,
-                 HistoryTrendCommand, SessionStartCommand, SessionExecCommand, SessionUpdateCommand,
-                 SessionQueryCommand, SessionListCommand, SessionStopCommand, SnapshotTakeCommand,
-                 SnapshotPeriodicCommand, SnapshotConfigCommand, SnapshotShowCommand,
-                 SnapshotDiffCommand, SnapshotExportCommand>;
+using Command = std::variant<
+    RunCommand, AdoptCommand, RecordCommand, RecordingSwitchCommand<RecordingSwitch::kPause>,
+    RecordingSwitchCommand<RecordingSwitch::kContinue>,
+    RecordingSwitchCommand<RecordingSwitch::kStop>, DoctorCommand, FrameworkCommand, PrintCommand,
+    WriteManPagesCommand, BudgetCheckCommand, BudgetInitCommand, BudgetRatchetCommand,
+    ExplainCommand, MergeCommand, HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand,
+    SessionStartCommand, SessionExecCommand, SessionUpdateCommand, SessionQueryCommand,
+    SessionListCommand, SessionStopCommand, SnapshotTakeCommand, SnapshotPeriodicCommand,
+    SnapshotConfigCommand, SnapshotShowCommand, SnapshotDiffCommand, SnapshotExportCommand,
+    RecordingShowCommand, RecordingDiffCommand, RecordingExportCommand>;
 
 struct CommandDefinition {
   std::string name;    // "budget check"

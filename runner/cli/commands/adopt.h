@@ -1,5 +1,6 @@
-// `leakgate adopt`: runs a suite as it is, accepts what it leaves behind as a baseline, and shows
-// that the gate is green from now on, and red for what is new.
+// `leakgate adopt`: runs a suite as it is, accepts what it leaves behind, and shows that the gate
+// is green from now on, and red for what is new. What is accepted becomes a baseline, or budget
+// files by component.
 #pragma once
 
 #include <filesystem>
@@ -15,6 +16,7 @@ struct AdoptCommand {
   std::vector<std::filesystem::path> targets;  // test binaries and CTest build folders
   ProgramLine program;                         // or one binary with arguments
   std::filesystem::path output = "leakgate-baseline.json";
+  std::filesystem::path budgets;  // where to write budget files; empty: a baseline has all
   bool proves = false;
 };
 

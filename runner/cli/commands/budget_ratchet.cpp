@@ -9,6 +9,7 @@
 #include "runner/base/atomic_file.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/budget/read_budget.h"
+#include "runner/budget/wording.h"
 #include "runner/cli/app/option_values.h"
 #include "runner/cli/commands/budget.h"
 #include "runner/cli/commands/run.h"
@@ -85,6 +86,9 @@ class UsageCounter {
       : file_(file), budgets_(budgets), result_(result), today_(today) {}
 
   BudgetUsage Count() && {
+    for (const Allowance& it : file_.allowances) {
+      if (!HasAllTests(it)) usage_.of_other_binaries.insert(it.line);
+    }
     for (const WindowResult& window : result_.windows) {
       CountAllowances(window);
       const bool is_of_tests =
@@ -95,6 +99,17 @@ class UsageCounter {
   }
 
  private:
+  // Returns whether each filter of the allowance matches a test of the run.
+  [[nodiscard]] bool HasAllTests(const Allowance& allowance) const {
+    return std::all_of(
+        allowance.tests.begin(), allowance.tests.end(), [&](const std::string& filter) {
+          return std::any_of(
+              result_.windows.begin(), result_.windows.end(), [&](const WindowResult& window) {
+                return window.kind == WindowKind::kTest && MatchesFilter(filter, window.name);
+              });
+        });
+  }
+
   // Blocks and mappings are compared with an allowance separately.
   void CountAllowances(const WindowResult& window) {
     CountAllowances(window.findings);

@@ -24,7 +24,7 @@ bool IsKept(Disposition disposition) {
 
 // Returns text such as "net::Pool::Grow (src/net/pool.cc)". It has no line number, because lines
 // move.
-std::string DescribeCallSite(const Finding& finding) {
+std::string DescribeKnownSite(const Finding& finding) {
   if (finding.stack.empty()) return "an unknown call site";
   const Frame& frame = finding.stack[finding.user_frame.value_or(0)];
   const std::string name = QualifiedNameOf(frame.function);
@@ -39,7 +39,7 @@ void AddFindings(const WindowResult& window, std::vector<HistoryFinding>& findin
   for (const Finding& finding : window.findings) {
     if (!IsKept(finding.disposition)) continue;
     HistoryFinding& known = by_path[SymbolicPath(finding.stack)];
-    known.call_site = DescribeCallSite(finding);
+    known.call_site = DescribeKnownSite(finding);
     known.component = finding.component.empty() ? window.budget->component : finding.component;
     known.bytes = AddSaturating(known.bytes, finding.amount.bytes);
     known.blocks = AddSaturating(known.blocks, finding.amount.blocks);

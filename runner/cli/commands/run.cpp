@@ -24,6 +24,7 @@
 #include "runner/results/read_baseline.h"
 #include "runner/run/linux/test_listing.h"
 #include "runner/run/run_outcome.h"
+#include "runner/run/test_recordings.h"
 
 namespace leakgate {
 namespace {
@@ -83,6 +84,11 @@ Expected<PageContents> PrepareFiles(RunCommand& command) {
     if (!snapshots) return Unexpected(snapshots.error());
     command.request.snapshots = *std::move(snapshots);
   }
+  if (!command.recordings.empty()) {
+    auto recordings = TestRecordings::Create(command.recordings, command.snapshot_tests);
+    if (!recordings) return Unexpected(recordings.error());
+    command.request.recordings = *std::move(recordings);
+  }
   Expected<Runs> baseline = ReadBaselineOf(command);
   if (!baseline) return Unexpected(baseline.error());
   auto history = ReadHistoryOf(command);
@@ -111,6 +117,24 @@ Expected<void> TellOfSnapshots(const RunCommand& command) {
                              whole->begin.string(), whole->end.string()));
   }
   if (!snapshots->problem().empty()) return InconclusiveError(snapshots->problem());
+  return {};
+}
+
+// The same of recordings.
+Expected<void> TellOfRecordings(const RunCommand& command) {
+  const TestRecordings* const recordings = command.request.recordings.get();
+  if (recordings == nullptr) return {};
+  const auto& kept = recordings->kept();
+  if (command.detail != SummaryDetail::kQuiet || !kept.empty()) {
+    PrintMessage(fmt::format("recordings of {} in {}",
+                             FormatCount(static_cast<std::int64_t>(kept.size()), "test"),
+                             command.recordings.string()));
+  }
+  if (!kept.empty()) {
+    PrintMessage(fmt::format("to see what {} did: leakgate recording show {}", kept.front().test,
+                             kept.front().file.string()));
+  }
+  if (!recordings->problem().empty()) return InconclusiveError(recordings->problem());
   return {};
 }
 
@@ -176,8 +200,12 @@ void DeclareFiles(RunCommand& command, OptionList& options) {
   options.Add("--snapshots", FileWord("DIR"), command.snapshots,
               "Keep a snapshot of the begin and of the end of each test that is over budget, for "
               "leakgate snapshot diff. The test waits while its blocks are copied");
+  options.Add(
+      "--record", FileWord("DIR"), command.recordings,
+      "Keep a recording of each test that is over budget: each allocation and free while it "
+      "ran, for leakgate recording show");
   options.AddChoice("--when", kSnapshotTests, command.when,
-                    "Of --snapshots: over_budget (default) or every");
+                    "Of --snapshots and --record: over_budget (default) or every");
 }
 
 void DeclareRunning(RunCommand& command, OptionList& options) {
@@ -243,8 +271,11 @@ void Declare(RunCommand& command, OptionList& options) {
 
 Expected<void> Complete(RunCommand& command, const ProgramLine& program) {
   if (Expected<void> set = SetProgram(program, "run", command.request); !set) return set;
-  if (command.when && command.snapshots.empty()) {
-    return UsageError("--when says which snapshots to keep; add --snapshots DIR, or leave it out");
+  if (command.when && command.snapshots.empty() && command.recordings.empty()) {
+    return UsageError(
+        "--when says of which tests to keep files; add --snapshots DIR or --record DIR, or leave "
+        "it "
+        "out");
   }
   command.snapshot_tests = command.when.value_or(SnapshotTests::kOverBudget);
   if (command.modes.size() > 1) {
@@ -277,6 +308,7 @@ Expected<int> Execute(RunCommand command) {
   if (command.prints_measurements) Print(stdout, CTestMeasurementsText(*result));
   Expected<void> written = WriteReports(command.reports, *result, *page);
   if (const Expected<void> told = TellOfSnapshots(command); written) written = told;
+  if (const Expected<void> told = TellOfRecordings(command); written) written = told;
   if (written) return ExitCodeToTell(*result, command.skip_exit_code);
   if (result->exit_code == 0) return Unexpected(written.error());
   PrintMessage(written.error().message);

@@ -40,6 +40,7 @@ struct RunCommand {
   std::filesystem::path history;       // of `leakgate history`, for the page; empty: none
   std::filesystem::path source_root;   // of those that a page quotes; empty: anywhere
   std::filesystem::path snapshots;     // a directory for those of tests; empty: none
+  std::filesystem::path recordings;    // likewise
   SnapshotTests snapshot_tests = SnapshotTests::kOverBudget;  // `when`, if that was given
   std::optional<SnapshotTests> when;
   std::optional<int> skip_exit_code;   // instead of 0, where every test was skipped

@@ -9,6 +9,7 @@
 #include "runner/attach/attach.h"
 #include "runner/attach/program_environment.h"
 #include "runner/base/descriptors.h"
+#include "runner/cli/commands/record.h"
 #include "runner/cli/commands/snapshot.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
@@ -29,7 +30,7 @@ Expected<void> RequireOwnProcess(int pid) {
       fmt::format("PID {} is another user's; start the session as that user, or as root", pid));
 }
 
-Expected<void> RequireOwnProcesses(const SessionScope& scope) {
+Expected<void> RequireOwnProcesses(const SessionScope& scope, const std::string& session) {
   const bool has_others = scope.users.are_all || !scope.users.uids.empty();
   if (has_others && EffectiveUser() != 0) {
     return UsageError(
@@ -39,7 +40,9 @@ Expected<void> RequireOwnProcesses(const SessionScope& scope) {
   for (const int pid : scope.pids) {
     const Expected<void> checked = RequireOwnProcess(pid);
     if (!checked) return checked;
-    const Expected<void> is_free = RequireInNoRun(pid);
+    const Expected<void> is_in_no_run = RequireInNoRun(pid);
+    if (!is_in_no_run) return is_in_no_run;
+    const Expected<void> is_free = RequireInNoOtherSession(pid, session);
     if (!is_free) return is_free;
   }
   return {};
@@ -86,25 +89,22 @@ Expected<void> TakeAll(const SessionStopCommand& command) {
   const Expected<SessionStatus> status = QuerySession(command.name);
   if (!status) return Unexpected(status.error());
   const std::vector<ProcessStatus>& processes = status->processes;
-  std::error_code unknown;
-  const bool is_directory = std::filesystem::is_directory(command.output, unknown);
-  if (!is_directory && processes.size() != 1) {
-    return UsageError(
-        fmt::format("-o {}: the session '{}' has {} processes, and a file takes one; name a "
-                    "directory that exists. The session goes on",
-                    command.output.string(), command.name, processes.size()));
+  if (IsSnapshotFile(command.output) && processes.size() != 1) {
+    return UsageError(fmt::format(
+        "-o {}: the session '{}' has {} processes, and a file takes one; name a directory",
+        command.output.string(), command.name, processes.size()));
   }
   for (const ProcessStatus& process : processes) {
     if (!HasSnapshots(process)) continue;
     auto found = ProcessOfSession(command.name, process.pid, process.generation);
     if (!found) return Unexpected(found.error());
-    const auto path =
-        is_directory ? command.output / UnusedSnapshotName(command.output, *found) : command.output;
+    const Expected<std::filesystem::path> path = PlaceOfSnapshot(command.output, *found);
+    if (!path) return Unexpected(path.error());
     const auto subject = SnapshotSubject::Of(*std::move(found));
     if (!subject) return Unexpected(subject.error());
-    const auto taken = subject->Take(path, SnapshotCare::kRunning);
+    const auto taken = subject->Take(*path, SnapshotCare::kRunning);
     if (!taken) return Unexpected(taken.error());
-    Print(stderr, TakenText(path, *subject, *taken));
+    Print(stderr, TakenText(*path, *subject, *taken));
   }
   return {};
 }
@@ -183,6 +183,13 @@ Expected<void> AddUser(const std::string& text, SessionUsers& users) {
 
 }  // namespace
 
+void PrintIfStopped(int pid) {
+  if (!IsStoppedBySignal(pid)) return;
+  PrintMessage(fmt::format(
+      "PID {0} is stopped, as it was; once it is sent SIGCONT it goes on, traced: kill -CONT {0}",
+      pid));
+}
+
 void Declare(SessionStartCommand& command, OptionList& options) {
   SessionScope& scope = command.start.scope;
   AddName(command.start.name, options);
@@ -201,6 +208,10 @@ void Declare(SessionStartCommand& command, OptionList& options) {
               fmt::format("Record at most so many frames of a stack, 1 to {}. Default: {}",
                           kMaxStackDepth, kDefaultStackDepth));
   AddStacks(command.start.stack_events, options);
+  options.Add("--record", FileWord("DIR"), command.start.recording.directory,
+              "Also record each event of each process, into IMAGE-PID.recording in DIR, which is "
+              "made if it is not there. See leakgate record");
+  DeclareBuffers(command.buffers, options);
 }
 
 void Declare(SessionExecCommand& command, OptionList& options) { AddName(command.name, options); }
@@ -231,8 +242,8 @@ void Declare(SessionListCommand& command, OptionList& options) {
 void Declare(SessionStopCommand& command, OptionList& options) {
   AddName(command.name, options);
   options.Add("-o,--output", FileWord("FILE|DIR"), command.output,
-              "First take a snapshot of each process, also of those that have ended. A directory "
-              "takes any number");
+              "First take a snapshot of each process, also of those that have ended. A directory, "
+              "which is made if it is absent, takes any number; a file (NAME.snapshot) takes one");
 }
 
 Expected<void> Complete(SessionStartCommand& command, const ProgramLine& program) {
@@ -243,6 +254,13 @@ Expected<void> Complete(SessionStartCommand& command, const ProgramLine& program
         "--image '*' is all");
   }
   command.program = program;
+  if (command.start.recording.IsAsked()) {
+    const Expected<EventRequest> buffers = BuffersOf(command.buffers, WhenFull::kLose);
+    if (!buffers) return Unexpected(buffers.error());
+    command.start.recording.request = *buffers;
+  } else if (command.buffers.AreGiven()) {
+    return UsageError("--buffers, --buffer-size and --when-full are for --record DIR; add it");
+  }
   return {};
 }
 
@@ -276,7 +294,7 @@ Expected<void> Complete(SessionStopCommand& command, const ProgramLine& program)
 }
 
 Expected<int> Execute(const SessionStartCommand& command) {
-  const Expected<void> own = RequireOwnProcesses(command.start.scope);
+  const Expected<void> own = RequireOwnProcesses(command.start.scope, command.start.name);
   if (!own) return Unexpected(own.error());
   Expected<Below> below = Below{};
   if (!command.program.empty()) below = PrepareBelow(command.program);
@@ -284,12 +302,19 @@ Expected<int> Execute(const SessionStartCommand& command) {
 
   SessionStart start = command.start;
   start.agent = FindAgent();
+  if (start.recording.IsAsked()) {
+    const Expected<std::filesystem::path> directory =
+        MakeRecordingDirectory(start.recording.directory);
+    if (!directory) return Unexpected(directory.error());
+    start.recording.directory = *directory;
+  }
   const Expected<void> started = StartSession(start);
   if (!started) return Unexpected(started.error());
   const Expected<SessionStatus> status = QuerySession(command.start.name);
   if (!status) return Unexpected(status.error());
   if (!command.program.empty()) return ExecuteBelow(status->control, *std::move(below));
   Print(stderr, StartedText(*status));
+  for (const int pid : command.start.scope.pids) PrintIfStopped(pid);
   return kExitPass;
 }
 
@@ -302,9 +327,14 @@ Expected<int> Execute(const SessionExecCommand& command) {
 }
 
 Expected<int> Execute(const SessionUpdateCommand& command) {
-  const Expected<void> own = RequireOwnProcesses(command.add);
+  const Expected<void> own = RequireOwnProcesses(command.add, command.name);
   if (!own) return Unexpected(own.error());
-  return Show(UpdateSession(command.name, command.add, command.drop), OutputForm::kText);
+  const Expected<int> shown =
+      Show(UpdateSession(command.name, command.add, command.drop), OutputForm::kText);
+  for (const int pid : command.add.pids) {
+    if (shown) PrintIfStopped(pid);
+  }
+  return shown;
 }
 
 Expected<int> Execute(const SessionQueryCommand& command) {
@@ -332,14 +362,19 @@ Expected<int> Execute(const SessionStopCommand& command) {
     const Expected<void> is_free = RequireInNoRun(pid);
     if (!is_free) return Unexpected(is_free.error());
   }
-  const Expected<void> taken = TakeAll(command);
-  if (!taken) return Unexpected(taken.error());
-  const Expected<std::vector<std::string>> problems = StopSession(command.name);
-  if (!problems) return Unexpected(problems.error());
-  for (const std::string& problem : *problems) {
+  if (const Expected<void> taken = TakeAll(command); !taken) {
+    Error error = taken.error();
+    error.message += fmt::format(". The session '{}' goes on", command.name);
+    return Unexpected(error);
+  }
+  const Expected<StoppedSession> stopped = StopSession(command.name);
+  if (!stopped) return Unexpected(stopped.error());
+  for (const std::string& problem : stopped->problems) {
     PrintMessage(fmt::format("still traced: {}", problem));
   }
-  return kExitPass;
+  for (const RecordedFile& file : stopped->recordings) Print(stderr, RecordedText(file));
+  if (stopped->unwritten.empty()) return kExitPass;
+  return InconclusiveError(stopped->unwritten.front());
 }
 
 }  // namespace leakgate

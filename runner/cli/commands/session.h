@@ -8,6 +8,7 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/app/option_values.h"
+#include "runner/cli/commands/recording_buffers.h"
 #include "runner/process/process_tree.h"
 #include "runner/report/style.h"
 #include "runner/sessions/linux/session_owner.h"
@@ -19,6 +20,7 @@ namespace leakgate {
 struct SessionStartCommand {
   SessionStart start;
   std::vector<std::string> program;  // to be executed below it; empty: none
+  GivenBuffers buffers;
 };
 
 // Executes `program`. The session traces it and what it starts.
@@ -71,6 +73,9 @@ void Declare(SessionStopCommand& command, OptionList& options);
 [[nodiscard]] Expected<int> Execute(const SessionQueryCommand& command);
 [[nodiscard]] Expected<int> Execute(const SessionListCommand& command);
 [[nodiscard]] Expected<int> Execute(const SessionStopCommand& command);
+
+// Says of a process that a signal has stopped how it goes on.
+void PrintIfStopped(int pid);
 
 // The functions below return the texts. They are pure.
 

@@ -16,15 +16,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string ImageOf(const ProcessStatus& process) {
-  return process.program.path.substr(process.program.path.rfind('/') + 1);
-}
+std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string NameOf(const ProcessStatus& process) { return FileNameOf(process.program.name); }
 
 std::vector<std::string> NamesOf(const SessionScope& scope) {
   std::vector<std::string> names;
   for (const ImageSelector& image : scope.images) names.push_back(TextOf(image));
   for (const int pid : scope.pids) names.push_back(fmt::format("PID {}", pid));
   return names;
+}
+
+std::string NamesText(const SessionScope& scope) {
+  const std::vector<std::string> names = NamesOf(scope);
+  return names.empty() ? "nothing that starts later"
+                       : Printable(fmt::format("{}", fmt::join(names, ", ")));
 }
 
 std::int64_t CountLive(const SessionStatus& session) {
@@ -63,11 +69,11 @@ Emphasis EmphasisOf(ProcessState state) {
   return Emphasis::kInTheDistance;
 }
 
-std::string ProcessText(const ProcessStatus& process, std::size_t image_columns, Colour colour) {
+std::string ProcessText(const ProcessStatus& process, std::size_t name_columns, Colour colour) {
   const std::string state =
       Paint(PadRight(WordOf(process.state), 8), EmphasisOf(process.state), colour);
   std::string text = fmt::format("  {:>7}  {}  {}", process.pid,
-                                 PadRight(Printable(ImageOf(process)), image_columns), state);
+                                 PadRight(Printable(NameOf(process)), name_columns), state);
   if (!process.problem.empty()) return text + "  " + Printable(process.problem) + '\n';
   text += fmt::format("  {} live, {} allocated", FormatAmount(LiveIn(process.totals)),
                       FormatAmount(AllocatedIn(process.totals)));
@@ -87,6 +93,7 @@ Json AmountJson(Amount amount) { return {{"bytes", amount.bytes}, {"blocks", amo
 Json ProcessJson(const ProcessStatus& process) {
   Json json = {{"pid", process.pid},
                {"path", process.program.path},
+               {"name", process.program.name},
                {"arguments", process.program.arguments},
                {"state", WordOf(process.state)},
                {"live", AmountJson(LiveIn(process.totals))},
@@ -141,12 +148,11 @@ std::string StartedText(const SessionStatus& session) {
 std::string SessionText(const SessionStatus& session, Colour colour) {
   std::string text = fmt::format("session {}, owner PID {}, since {}\n", Printable(session.name),
                                  session.owner_pid, TimeText(session.begin_seconds));
-  text += fmt::format("  traces {}\n",
-                      Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))));
+  text += fmt::format("  traces {}\n", NamesText(session.scope));
   text += fmt::format("  stacks of {}\n", StackEventsText(session.stack_events));
   std::size_t columns = 0;
   for (const ProcessStatus& process : session.processes) {
-    columns = std::max(columns, Columns(ImageOf(process)));
+    columns = std::max(columns, Columns(NameOf(process)));
   }
   for (const ProcessStatus& process : session.processes) {
     text += ProcessText(process, columns, colour);
@@ -176,13 +182,12 @@ std::string SessionListText(const std::vector<SessionStatus>& sessions,
   for (const SessionStatus& session : sessions) {
     text += fmt::format("{}  owner PID {}, since {}, {} live{}, traces {}\n",
                         Printable(session.name), session.owner_pid, TimeText(session.begin_seconds),
-                        CountLive(session), UntracedText(session),
-                        Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))));
+                        CountLive(session), UntracedText(session), NamesText(session.scope));
   }
   for (const RunStatus& run : runs) {
     for (const ProcessStatus& process : run.processes) {
       text += fmt::format("PID {} ({}), {}, {} live: of the run with PID {}\n", process.pid,
-                          Printable(ImageOf(process)), WordOf(process.state),
+                          Printable(NameOf(process)), WordOf(process.state),
                           FormatAmount(LiveIn(process.totals)), run.run_pid);
     }
   }
@@ -190,7 +195,7 @@ std::string SessionListText(const std::vector<SessionStatus>& sessions,
     text += fmt::format(
         "PID {} ({}) is traced for an owner that has ended (PID {}); end that: leakgate session "
         "list --clear\n",
-        orphan.pid, Printable(orphan.image.substr(orphan.image.rfind('/') + 1)), orphan.owner_pid);
+        orphan.pid, Printable(FileNameOf(orphan.name)), orphan.owner_pid);
   }
   return text;
 }
@@ -210,7 +215,10 @@ std::string SessionListJson(const std::vector<SessionStatus>& sessions,
   }
   Json left = Json::array();
   for (const Orphan& orphan : orphans) {
-    left.push_back({{"pid", orphan.pid}, {"path", orphan.image}, {"owner_pid", orphan.owner_pid}});
+    left.push_back({{"pid", orphan.pid},
+                    {"path", orphan.image},
+                    {"name", orphan.name},
+                    {"owner_pid", orphan.owner_pid}});
   }
   return PrintedJson(
       {{"sessions", std::move(list)}, {"runs", std::move(running)}, {"orphans", std::move(left)}});

@@ -11,6 +11,7 @@
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/app/option_values.h"
+#include "runner/cli/commands/stack_reading.h"
 #include "runner/sessions/session_messages.h"
 #include "runner/sessions/take_snapshot.h"
 #include "runner/snapshot/view/export_snapshot.h"
@@ -18,24 +19,17 @@
 
 namespace leakgate {
 
-// The options that the commands which read snapshots have in common.
-struct SnapshotReading {
-  std::vector<std::string> filters;
-  std::vector<std::filesystem::path> budgets;  // files and directories; their components
-  std::vector<std::filesystem::path> symbols;  // directories of binaries and debug files
-  std::vector<std::filesystem::path> since{};  // only of `show`: earlier ones, which tell ages
-};
-
 struct SnapshotShowCommand {
   std::vector<std::filesystem::path> files;  // one
-  SnapshotReading reading;
+  StackReading reading;
+  std::vector<std::filesystem::path> since;  // earlier ones, which tell ages
   ShowOptions options;
   OutputForm output = OutputForm::kText;
 };
 
 struct SnapshotDiffCommand {
   std::vector<std::filesystem::path> files;  // two: the earlier, and the later one
-  SnapshotReading reading;                   // without budgets
+  StackReading reading;                      // without budgets
   std::optional<std::size_t> top;
   OutputForm output = OutputForm::kText;
   std::filesystem::path page;         // an HTML file to write besides; empty: none
@@ -44,7 +38,7 @@ struct SnapshotDiffCommand {
 
 struct SnapshotExportCommand {
   std::vector<std::filesystem::path> files;  // one
-  SnapshotReading reading;
+  StackReading reading;
   std::optional<SnapshotFormat> format;  // there must be one
   std::filesystem::path output;          // empty: standard output
   std::filesystem::path source_root;     // a page quotes sources below it; empty: it quotes none

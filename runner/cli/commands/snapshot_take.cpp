@@ -2,14 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <deque>
 
 #include "runner/base/atomic_file.h"
 #include "runner/cli/app/option_values.h"
+#include "runner/cli/commands/session.h"
 #include "runner/cli/commands/snapshot.h"
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
 #include "runner/host/named_sockets.h"
+#include "runner/process/proc_files.h"
 #include "runner/region/amount.h"
 #include "runner/region/region_words.h"
 #include "runner/run/linux/program_watch.h"
@@ -31,14 +34,17 @@ std::string NotRecordedText(const SnapshotClosing& closing) {
 class Series {
  public:
   Series(const SnapshotPeriodicCommand& command, const SnapshotSubject& subject)
-      : command_(command), subject_(subject) {}
+      : command_(command),
+        subject_(subject),
+        stem_(fmt::format("{}-{}-",
+                          fs::path(subject.process().status.program.name).filename().string(),
+                          subject.process().status.pid)),
+        last_number_(HighestNumber()) {}
 
   Expected<void> TakeNext() {
+    ++taken_;
     const fs::path path =
-        command_.directory /
-        fmt::format("{}-{}-{:04}.snapshot",
-                    fs::path(subject_.process().status.program.path).filename().string(),
-                    subject_.process().status.pid, ++taken_);
+        command_.directory / fmt::format("{}{:04}.snapshot", stem_, ++last_number_);
     const Amount live = LiveIn(subject_.region().CurrentTotals());
     const auto taken = subject_.Take(path, command_.care);
     if (!taken) return Unexpected(taken.error());
@@ -50,6 +56,23 @@ class Series {
   std::uint64_t taken() const { return taken_; }
 
  private:
+  // Returns the highest number that a file of an earlier series has; 0 if there is none.
+  [[nodiscard]] std::uint64_t HighestNumber() const {
+    std::uint64_t highest = 0;
+    std::error_code error;
+    for (fs::directory_iterator entry(command_.directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (!name.starts_with(stem_) || !entry->is_regular_file(error)) continue;
+      const char* const digits = name.c_str() + stem_.size();
+      std::uint64_t number = 0;
+      const auto [rest, problem] = std::from_chars(digits, name.c_str() + name.size(), number);
+      const bool is_of_series = problem == std::errc() && std::string_view(rest) == ".snapshot";
+      if (is_of_series) highest = std::max(highest, number);
+    }
+    return highest;
+  }
+
   // Returns text such as "14:03:22 1.2 MiB in 3210 blocks live  +64 B (+1 block)
   // redis-12-0002.snapshot".
   std::string LineText(const Amount& live, const fs::path& path) const {
@@ -69,6 +92,8 @@ class Series {
 
   const SnapshotPeriodicCommand& command_;
   const SnapshotSubject& subject_;
+  const std::string stem_;  // of the files' names: "redis-server-12-"
+  std::uint64_t last_number_ = 0;
   std::uint64_t taken_ = 0;
   std::optional<Amount> last_;
   std::deque<fs::path> files_;
@@ -99,6 +124,8 @@ Expected<void> RequireStacks(const SnapshotConfigCommand& command) {
 
 Expected<int> Enable(const SnapshotConfigCommand& command) {
   Expected<void> done;
+  if (command.pid) done = RequireInNoOtherSession(*command.pid, command.session);
+  if (!done) return Unexpected(done.error());
   if (IsSessionName(command.session)) {
     const Expected<void> fits = RequireStacks(command);
     if (!fits) return Unexpected(fits.error());
@@ -116,15 +143,24 @@ Expected<int> Enable(const SnapshotConfigCommand& command) {
                   : fmt::format("start it: leakgate session exec {} -- COMMAND", command.session);
   PrintMessage(
       fmt::format("{} is enabled, in the session {}; {}", NameOf(command), command.session, next));
+  if (command.pid) PrintIfStopped(*command.pid);
   return kExitPass;
 }
 
-// The session ends when it names no process and no image any more.
+// The session ends when it names no process and no image any more, unless it has recorded
+// something: that is somebody's to look at, and processes of the image may still run.
 Expected<int> Disable(const SnapshotConfigCommand& command) {
   const auto status = UpdateSession(command.session, {}, ScopeOf(command));
   if (!status) return Unexpected(status.error());
   if (!status->scope.images.empty() || !status->scope.pids.empty()) return kExitPass;
-  const Expected<std::vector<std::string>> stopped = StopSession(command.session);
+  if (command.image && !status->processes.empty()) {
+    PrintMessage(fmt::format(
+        "{0} is named no more; the session {1} keeps what its processes have recorded, and goes on "
+        "with those that run: leakgate session query {1}, leakgate session stop {1}",
+        NameOf(command), command.session));
+    return kExitPass;
+  }
+  const Expected<StoppedSession> stopped = StopSession(command.session);
   if (!stopped) return Unexpected(stopped.error());
   return kExitPass;
 }
@@ -148,6 +184,9 @@ Expected<int> Query(const SnapshotConfigCommand& command) {
     if (!Names(session.scope, command)) continue;
     text += fmt::format("{}: enabled, in the session {}\n", Printable(NameOf(command)),
                         Printable(session.name));
+  }
+  if (text.empty() && command.pid && !UserOfProcess(*command.pid)) {
+    return UsageError(fmt::format("there is no process with PID {}", *command.pid));
   }
   if (text.empty()) text = fmt::format("{}: not enabled\n", Printable(NameOf(command)));
   Print(stdout, text);
@@ -187,8 +226,10 @@ Expected<void> RequirePid(const std::optional<int>& pid) {
 
 void Declare(SnapshotTakeCommand& command, OptionList& options) {
   DeclareTaking(command, options);
-  options.Add("-o,--output", FileWord("FILE"), command.output,
-              "Where to write. Default: IMAGE-PID-TIME.snapshot");
+  options.Add(
+      "-o,--output", FileWord("FILE|DIR"), command.output,
+      "Where to write: a file (NAME.snapshot), which must not exist yet, or a directory for "
+      "IMAGE-PID-TIME.snapshot, which is made if it is absent. Default: the current one");
 }
 
 void Declare(SnapshotPeriodicCommand& command, OptionList& options) {
@@ -198,7 +239,8 @@ void Declare(SnapshotPeriodicCommand& command, OptionList& options) {
     return {};
   };
   options.AddOnce("-o,--output", FileWord("DIR"), set_directory,
-                  "The directory for IMAGE-PID-NUMBER.snapshot. Default: the current one");
+                  "The directory for IMAGE-PID-NUMBER.snapshot, made if it is absent. Numbers go "
+                  "on behind those of files that are there. Default: the current one");
   options.Add("--every", TextWord("TIME"), command.every, ParseDuration,
               "How often: 500ms, 5s, 2min, 1h");
   options.Add("--count", TextWord("K"), command.kept, ParseCount,
@@ -258,18 +300,24 @@ std::string TakenText(const fs::path& path, const SnapshotSubject& subject,
 Expected<int> Execute(const SnapshotTakeCommand& command) {
   const auto subject = SnapshotSubject::Find(*command.pid, command.session);
   if (!subject) return Unexpected(subject.error());
-  const fs::path path = command.output.empty()
-                            ? fs::path(UnusedSnapshotName(".", subject->process()))
-                            : command.output;
-  const auto taken = subject->Take(path, command.care);
+  const Expected<fs::path> path = PlaceOfSnapshot(command.output, subject->process());
+  if (!path) return Unexpected(path.error());
+  const auto taken = subject->Take(*path, command.care);
   if (!taken) return Unexpected(taken.error());
-  Print(stderr, TakenText(path, *subject, *taken));
+  Print(stderr, TakenText(*path, *subject, *taken));
   return kExitPass;
 }
 
 Expected<int> Execute(const SnapshotPeriodicCommand& command) {
   const auto subject = SnapshotSubject::Find(*command.pid, command.session);
   if (!subject) return Unexpected(subject.error());
+  if (IsSnapshotFile(command.directory)) {
+    return UsageError(fmt::format("-o {}: a file takes one snapshot; name a directory",
+                                  command.directory.string()));
+  }
+  if (const Expected<void> made = MakeSnapshotDirectory(command.directory); !made) {
+    return Unexpected(made.error());
+  }
   const BlockedSignals signals;
   Series series(command, *subject);
   for (;;) {

@@ -49,6 +49,9 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owne
   header.stack_depth = owner.stack_depth;
   header.stack_events = owner.stack_events;
 
+  if (const Expected<void> asked = EventBuffers::Ask(file->fd_, owner.events); !asked) {
+    return Unexpected(asked.error());
+  }
   Expected<RegionReader> reader = RegionReader::Attach(file->fd_);
   if (!reader) return Unexpected(reader.error());
   file->reader_ = std::make_unique<RegionReader>(*std::move(reader));

@@ -8,6 +8,7 @@
 #include "common/region_layout.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
+#include "runner/region/linux/event_buffers.h"
 #include "runner/region/region_reader.h"
 
 namespace leakgate {
@@ -19,6 +20,7 @@ struct RegionOwner {
   BoundarySource boundaries = BoundarySource::kStream;  // where test boundaries come from
   std::uint32_t stack_depth = kDefaultStackDepth;       // the most frames that a stack has
   std::uint32_t stack_events = kDefaultStackEvents;     // the events whose stacks are recorded
+  EventRequest events{};                                // whether each event is recorded, and how
 };
 
 class RegionFile {

@@ -17,7 +17,10 @@ namespace leakgate {
 class ProtobufMessage {
  public:
   void AddNumber(std::uint32_t field, std::uint64_t value) {
-    if (value == 0) return;
+    if (value != 0) AddPresentNumber(field, value);
+  }
+  // Adds the number even if it is 0, as proto2 tells it from one that is left out.
+  void AddPresentNumber(std::uint32_t field, std::uint64_t value) {
     AppendVarint(bytes_, field << 3);
     AppendVarint(bytes_, value);
   }

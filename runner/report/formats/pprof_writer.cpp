@@ -98,8 +98,8 @@ struct Sample {
 
 class PprofWriter {
  public:
-  PprofWriter(std::ostream& out, const ReportSurroundings& surroundings)
-      : out_(out), root_(surroundings.source_root) {
+  PprofWriter(std::ostream& out, const ReportSurroundings& surroundings, const std::string& memory)
+      : out_(out), root_(surroundings.source_root), memory_(memory) {
     (void)texts_.IdOf("");  // the first one must be
   }
 
@@ -107,8 +107,8 @@ class PprofWriter {
 
   void Finish() {
     ProtobufMessage message;
-    message.AddMessage(profile_field::kSampleType, ValueType("inuse_objects", "count"));
-    message.AddMessage(profile_field::kSampleType, ValueType("inuse_space", "bytes"));
+    message.AddMessage(profile_field::kSampleType, ValueType(memory_ + "_objects", "count"));
+    message.AddMessage(profile_field::kSampleType, ValueType(memory_ + "_space", "bytes"));
     for (const auto& [sample, amount] : amounts_) {
       message.AddMessage(profile_field::kSample, SampleMessage(sample, amount));
     }
@@ -117,7 +117,7 @@ class PprofWriter {
     AddFunctions(message);
     message.AddMessage(profile_field::kPeriodType, ValueType("space", "bytes"));
     message.AddNumber(profile_field::kPeriod, 1);
-    message.AddNumber(profile_field::kDefaultSampleType, texts_.IdOf("inuse_space"));
+    message.AddNumber(profile_field::kDefaultSampleType, texts_.IdOf(memory_ + "_space"));
     for (const std::string& text : texts_.keys())
       message.AddBytes(profile_field::kStringTable, text);
     out_ << Gzip(message.bytes());
@@ -167,7 +167,7 @@ class PprofWriter {
     return id;
   }
 
-  ProtobufMessage ValueType(const char* type, const char* unit) {
+  ProtobufMessage ValueType(const std::string& type, const char* unit) {
     ProtobufMessage message;
     message.AddNumber(value_type_field::kType, TextId(type));
     message.AddNumber(value_type_field::kUnit, TextId(unit));
@@ -236,6 +236,7 @@ class PprofWriter {
 
   std::ostream& out_;
   std::string root_;
+  std::string memory_;
   Table<std::string> texts_{0};
   Table<std::uint64_t> mappings_{1};  // by file name
   Table<Function> functions_{1};
@@ -247,8 +248,9 @@ class PprofWriter {
 
 }  // namespace
 
-ProfileWriter NewPprofProfile(std::ostream& out, const ReportSurroundings& surroundings) {
-  return MakeProfileWriter<PprofWriter>(out, surroundings);
+ProfileWriter NewPprofProfile(std::ostream& out, const ReportSurroundings& surroundings,
+                              std::string_view memory) {
+  return MakeProfileWriter<PprofWriter>(out, surroundings, std::string(memory));
 }
 
 std::string Gzip(const std::string& text) {

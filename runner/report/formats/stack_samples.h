@@ -34,9 +34,10 @@ struct ProfileWriter {
 [[nodiscard]] ProfileWriter NewFoldedProfile(std::ostream& out);
 
 // A gzipped profile.proto, for pprof: inuse_objects and inuse_space, labelled by test, component
-// and disposition.
+// and disposition. `memory` is what stands for "inuse".
 [[nodiscard]] ProfileWriter NewPprofProfile(std::ostream& out,
-                                            const ReportSurroundings& surroundings);
+                                            const ReportSurroundings& surroundings,
+                                            std::string_view memory = "inuse");
 
 // speedscope's own file format: one profile of bytes and one of blocks. `memory` says in their
 // titles what the memory is: "outstanding" or "live".

@@ -36,7 +36,7 @@ class Owner {
       : start_(start),
         listener_(std::move(listener)),
         processes_({start.scope.images, {}, start.scope.users},
-                   {start.stack_depth, start.stack_events}, OwnDescriptorRoom()) {}
+                   {start.stack_depth, start.stack_events}, OwnDescriptorRoom(), start.recording) {}
 
   Expected<void> Open() {
     auto server = ControlServer::Start(
@@ -142,7 +142,11 @@ class Owner {
   // Gives up the name before the answer, so that the command finds it free.
   SocketMessage Stop() {
     is_stopping_ = true;
-    SocketMessage answer{{{"problems", DisableAll()}}};
+    std::vector<std::string> problems = DisableAll();
+    SessionProcesses::Recordings recordings = processes_.FinishRecordings();
+    SocketMessage answer{{{"problems", std::move(problems)},
+                          {"recordings", ToJson(recordings.files)},
+                          {"unwritten", std::move(recordings.problems)}}};
     GiveUpName();
     return answer;
   }

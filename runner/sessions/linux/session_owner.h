@@ -11,6 +11,7 @@
 #include <string>
 
 #include "runner/sessions/session_messages.h"
+#include "runner/sessions/session_processes.h"
 
 namespace leakgate {
 
@@ -19,7 +20,8 @@ struct SessionStart {
   SessionScope scope;
   std::uint32_t stack_depth = kDefaultStackDepth;
   std::uint32_t stack_events = kDefaultStackEvents;
-  std::filesystem::path agent;  // the library that is loaded into running processes
+  std::filesystem::path agent;   // the library that is loaded into running processes
+  SessionRecording recording{};  // absolute paths
 };
 
 // Forks the owner and waits until it serves. Returns an error, in the caller, if the session could

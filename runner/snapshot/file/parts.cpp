@@ -4,7 +4,6 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include <array>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -22,8 +21,8 @@ std::uint64_t ChecksumOf(const PartHeader& header, std::string_view stored) {
 
 void PartReader::FreeContext::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-PartReader::PartReader(std::istream& in, std::string name)
-    : in_(in), name_(std::move(name)), context_(ZSTD_createDCtx()) {
+PartReader::PartReader(std::istream& in, std::string name, const FileKind& kind)
+    : in_(in), kind_(kind), name_(std::move(name)), context_(ZSTD_createDCtx()) {
   if (context_ == nullptr) throw std::bad_alloc();
 }
 
@@ -34,30 +33,28 @@ bool PartReader::Read(void* to, std::size_t bytes) {
 }
 
 Unexpected PartReader::Broken(std::string_view what) const {
-  return UsageError(fmt::format("{}: not a whole snapshot: {} (part {}, at byte {}); copy it again",
-                                name_, what, parts_read_, part_begin_));
+  return UsageError(fmt::format("{}: not a whole {}: {} (part {}, at byte {}); copy it again",
+                                name_, kind_.noun, what, parts_read_, part_begin_));
 }
 
-Unexpected PartReader::CutOff() const {
+Unexpected PartReader::CutOff() {
+  was_cut_off_ = !in_.bad();
   if (in_.bad()) return UsageError(fmt::format("{}: cannot be read on; copy it", name_));
-  return UsageError(
-      fmt::format("{}: the snapshot was cut off at byte {}; copy it again", name_, position_));
+  return UsageError(fmt::format("{}: the {} was cut off at byte {}; copy it again", name_,
+                                kind_.noun, position_));
 }
 
 Expected<void> PartReader::ReadFirstLine() {
-  std::array<char, kFirstLine.size()> bytes{};
+  std::string bytes(kind_.first_line.size(), '\0');
   const bool is_whole = Read(bytes.data(), bytes.size());
   const std::string_view line(bytes.data(), static_cast<std::size_t>(position_));
-  if (line == kFirstLine) return {};
-  if (!is_whole && kFirstLine.starts_with(line) && !line.empty()) return CutOff();
-  if (line.starts_with(kAnyVersion)) {
+  if (line == kind_.first_line) return {};
+  if (!is_whole && kind_.first_line.starts_with(line) && !line.empty()) return CutOff();
+  if (line.starts_with(kind_.any_version)) {
     return UsageError(fmt::format(
-        "{}: a snapshot of another version of leakgate; look at it with that one", name_));
+        "{}: a {} of another version of leakgate; look at it with that one", name_, kind_.noun));
   }
-  return UsageError(
-      fmt::format("{}: not a snapshot of leakgate's; name a file that leakgate "
-                  "snapshot take or leakgate run --snapshots wrote",
-                  name_));
+  return UsageError(fmt::format("{}: not a {} of leakgate's; {}", name_, kind_.noun, kind_.remedy));
 }
 
 Expected<std::optional<Part>> PartReader::Next() {
@@ -88,9 +85,11 @@ constexpr int kCompressionLevel = 1;
 
 void PartWriter::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 
-PartWriter::PartWriter(std::ostream& out) : out_(out), context_(ZSTD_createCCtx()) {
+PartWriter::PartWriter(std::ostream& out, const FileKind& kind)
+    : out_(out), context_(ZSTD_createCCtx()) {
   if (context_ == nullptr) throw std::bad_alloc();
-  out_ << kFirstLine;
+  out_ << kind.first_line;
+  position_ = kind.first_line.size();
 }
 
 void PartWriter::Write(PartKind kind, std::string_view plain) {
@@ -107,6 +106,7 @@ void PartWriter::Write(PartKind kind, std::string_view plain) {
   header.checksum = ChecksumOf(header, stored);
   out_.write(reinterpret_cast<const char*>(&header), sizeof(header));
   out_.write(stored.data(), static_cast<std::streamsize>(stored.size()));
+  position_ += sizeof(header) + stored.size();
 }
 
 }  // namespace leakgate::snapshot_format

@@ -1,5 +1,6 @@
-// A snapshot file consists of parts, each with its length and its checksum. They are written
-// and read here; docs/snapshot-format.md describes the format. Internal to this folder.
+// Snapshot files and recordings consist of parts, each with its length and its checksum. They are
+// written and read here; docs/snapshot-format.md describes the format. Internal to this folder and
+// to runner/recording/file.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +19,20 @@ struct ZSTD_CCtx_s;
 
 namespace leakgate::snapshot_format {
 
-// The first line of the file. The number is the major version: within it, a reader skips kinds
-// of parts and ends of records that it does not know.
-inline constexpr std::string_view kFirstLine = "leakgate-snapshot-1\n";
-inline constexpr std::string_view kAnyVersion = "leakgate-snapshot-";
+// What kind of file it is, in its first line and in messages. The number there is the major
+// version: within it, a reader skips kinds of parts and ends of records that it does not know.
+struct FileKind {
+  std::string_view first_line;
+  std::string_view any_version;  // how the first line begins, whatever its version
+  std::string_view noun;
+  std::string_view remedy;  // for a file that is none
+};
+inline constexpr FileKind kSnapshotFile{
+    "leakgate-snapshot-1\n", "leakgate-snapshot-", "snapshot",
+    "name a file that leakgate snapshot take or leakgate run --snapshots wrote"};
+inline constexpr FileKind kRecordingFile{"leakgate-recording-1\n", "leakgate-recording-",
+                                         "recording",
+                                         "name a file that leakgate record has written"};
 
 enum class PartKind : std::uint32_t {
   kFacts = 1,  // the first part
@@ -33,6 +44,15 @@ enum class PartKind : std::uint32_t {
   kMappings = 7,
   kClosing = 8,  // the last part
   kFrees = 9,    // what each stack has freed
+  // Of recordings alone:
+  kEndedWindows = 10,  // windows again, with their ends
+  kEndedThreads = 11,  // threads again, with their names
+  kMarks = 12,         // names of marks
+  kEvents = 13,
+  kRound = 14,           // ends the events of one round
+  kRecordingFacts = 15,  // follows the facts
+  kRecordingEnd = 16,    // follows the closing
+  kIndex = 17,           // where rounds are; the last part of all
 };
 
 // Little-endian, as x86-64 has it in memory.
@@ -67,12 +87,14 @@ struct Part {
 class PartReader {
  public:
   // Errors name the file `name`. `in` must outlive the reader.
-  PartReader(std::istream& in, std::string name);
+  PartReader(std::istream& in, std::string name, const FileKind& kind = kSnapshotFile);
 
   // REQUIRES: before any part.
   [[nodiscard]] Expected<void> ReadFirstLine();
   // Returns nullopt at the end of the file.
   [[nodiscard]] Expected<std::optional<Part>> Next();
+  // Whether the last error was that the file ends in the middle of a part.
+  [[nodiscard]] bool WasCutOff() const { return was_cut_off_; }
 
   // Returns the error "FILE: not a whole snapshot: WHAT (part N, at byte N); REMEDY".
   [[nodiscard]] Unexpected Broken(std::string_view what) const;
@@ -83,9 +105,11 @@ class PartReader {
   };
 
   [[nodiscard]] bool Read(void* to, std::size_t bytes);
-  [[nodiscard]] Unexpected CutOff() const;
+  [[nodiscard]] Unexpected CutOff();
 
   std::istream& in_;
+  const FileKind& kind_;
+  bool was_cut_off_ = false;
   std::string name_;
   std::unique_ptr<ZSTD_DCtx_s, FreeContext> context_;
   std::string stored_;
@@ -95,14 +119,16 @@ class PartReader {
   std::uint64_t position_ = 0;
 };
 
-// Writes the parts of a snapshot file, each compressed and with its checksum.
+// Writes the parts of a file, each compressed and with its checksum.
 class PartWriter {
  public:
   // `out` must outlive the writer; its state tells whether all could be written.
-  explicit PartWriter(std::ostream& out);
+  explicit PartWriter(std::ostream& out, const FileKind& kind = kSnapshotFile);
 
   // REQUIRES: at most kMostPlainBytes.
   void Write(PartKind kind, std::string_view plain);
+  // How many bytes have been written.
+  [[nodiscard]] std::uint64_t position() const { return position_; }
 
  private:
   struct FreeContext {
@@ -113,6 +139,7 @@ class PartWriter {
   std::unique_ptr<ZSTD_CCtx_s, FreeContext> context_;
   std::string stored_;
   std::uint32_t number_ = 0;
+  std::uint64_t position_ = 0;
 };
 
 }  // namespace leakgate::snapshot_format

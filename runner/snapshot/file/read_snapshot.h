@@ -6,33 +6,14 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <istream>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "runner/base/expected.h"
-#include "runner/region/region_copies.h"
-#include "runner/snapshot/file/snapshot_facts.h"
+#include "runner/snapshot/file/snapshot_visitor.h"
 
 namespace leakgate {
-
-// The functions that are called with each thing of the file, in its order: the facts come
-// first, the closing last, and what a thing refers to comes before it. Any may be empty.
-struct SnapshotVisitor {
-  std::function<void(SnapshotFacts&& facts)> facts;
-  std::function<void(SnapshotModule&& module)> module;
-  std::function<void(SnapshotWindow&& window)> window;
-  std::function<void(SnapshotThread&& thread)> thread;
-  // Ids are consecutive, from kStackRootCount on.
-  std::function<void(std::span<const SnapshotNode> nodes)> nodes;
-  // The blocks are sorted by address. An error ends the reading.
-  std::function<Expected<void>(std::span<const LiveBlock> blocks)> blocks;
-  std::function<void(SnapshotMapping&& mapping)> mapping;
-  std::function<void(SnapshotFrees&& frees)> frees;
-  std::function<void(SnapshotClosing&& closing)> closing;
-};
 
 // Reads a file part by part, so that several can be read side by side.
 class SnapshotReader {

@@ -32,6 +32,7 @@ class FieldWriter {
     for (const std::uint64_t number : numbers) out_.Number(number);
   }
   void AddedNumber(std::uint32_t number) { out_.Number(number); }
+  void AddedText(const std::string& text) { out_.Text(text); }
 
  private:
   ByteWriter& out_;
@@ -78,9 +79,12 @@ class FieldReader {
     }
   }
 
-  // The record of an earlier leakgate ends before this field, which then keeps its default.
+  // The record of an earlier leakgate ends before these fields, which then keep their defaults.
   void AddedNumber(std::uint32_t& number) {
     if (in_.is_good() && !in_.is_at_end()) number = in_.Number32();
+  }
+  void AddedText(std::string& text) {
+    if (in_.is_good() && !in_.is_at_end()) Text(text);
   }
 
  private:
@@ -108,6 +112,7 @@ void VisitFields(auto& fields, Is<SnapshotFacts> auto& facts) {
   fields.Text(facts.kernel);
   fields.Text(facts.leakgate_version);
   fields.AddedNumber(facts.stack_events);
+  fields.AddedText(facts.name);
 }
 
 void VisitFields(auto& fields, Is<SnapshotClosing> auto& closing) {

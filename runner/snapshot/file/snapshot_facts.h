@@ -44,6 +44,7 @@ struct SnapshotFacts {
   std::string kernel{};   // "Linux 6.1.0-18-amd64 x86_64"
   std::string leakgate_version{};
   std::uint32_t stack_events = kDefaultStackEvents;  // bits of the events with recorded stacks
+  std::string name{};  // what the program was called by: a link to its image, or the image
 };
 
 // What is known after the blocks have been copied. The process may have run meanwhile.

@@ -12,18 +12,25 @@
 
 #include "runner/base/expected.h"
 #include "runner/region/region_reader.h"
+#include "runner/snapshot/file/region_records.h"
 #include "runner/snapshot/file/snapshot_facts.h"
 
 namespace leakgate {
 
 struct SnapshotRequest {
   SnapshotFacts facts;  // from DescribeProcess, with what else the caller knows
-  // Returns the name of a thread that has not ended. If it is empty, they have no names.
-  std::function<std::string(int tid)> thread_name;
+  ThreadNames thread_name;
   // It is called when all blocks are copied, before the file is put in its place. After an error
   // there is no file. It may be empty.
   std::function<Expected<void>()> copied{};
 };
+
+// Returns what the region tells of the process at its end, without counts of blocks. It is called
+// last, because drops that happen while blocks are copied count, too.
+[[nodiscard]] SnapshotClosing ClosingOf(const RegionReader& region, std::uint32_t current_window);
+
+// CLOCK_MONOTONIC, as are the times of windows.
+[[nodiscard]] std::uint64_t MonotonicNow();
 
 // Writes the file, which appears only when it is complete. Returns its closing record.
 [[nodiscard]] Expected<SnapshotClosing> WriteSnapshot(const RegionReader& region,

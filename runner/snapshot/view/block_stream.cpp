@@ -27,9 +27,9 @@ void KeepNamedThings(SnapshotVisitor& visitor, SnapshotContents& contents) {
 }  // namespace
 
 Expected<void> ReadContents(
-    const std::filesystem::path& path, SnapshotContents& contents,
+    const SnapshotSource& source, const std::string& name, SnapshotContents& contents,
     const std::function<Expected<void>(std::span<const LiveBlock> blocks)>& use) {
-  contents.file = path.string();
+  contents.file = name;
   contents.nodes.assign(kStackRootCount, {});
   SnapshotVisitor visitor;
   KeepNamedThings(visitor, contents);
@@ -41,7 +41,7 @@ Expected<void> ReadContents(
   visitor.mapping = [&](SnapshotMapping&& mapping) { contents.mappings.push_back(mapping); };
   visitor.frees = [&](SnapshotFrees&& frees) { contents.frees.push_back(frees); };
   visitor.closing = [&](SnapshotClosing&& closing) { contents.closing = closing; };
-  return ReadSnapshot(path, visitor);
+  return source(visitor);
 }
 
 std::string NameOfWindow(const SnapshotContents& contents, std::uint32_t window) {

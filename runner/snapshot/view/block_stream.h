@@ -32,10 +32,14 @@ struct SnapshotContents {
   std::vector<SnapshotFrees> frees;  // by stack; only where stacks of frees were recorded
 };
 
-// Reads `path` into `contents`, and passes the blocks to `use`, as SnapshotVisitor::blocks. All
-// that these blocks refer to is in `contents` by then.
+// Where a snapshot comes from: a file, or a moment of a recording. It gives the visitor all that
+// the snapshot has, each time it is called.
+using SnapshotSource = std::function<Expected<void>(const SnapshotVisitor& visitor)>;
+
+// Reads `source`, which is called `name`, into `contents`, and passes the blocks to `use`, as
+// SnapshotVisitor::blocks. All that these blocks refer to is in `contents` by then.
 [[nodiscard]] Expected<void> ReadContents(
-    const std::filesystem::path& path, SnapshotContents& contents,
+    const SnapshotSource& source, const std::string& name, SnapshotContents& contents,
     const std::function<Expected<void>(std::span<const LiveBlock> blocks)>& use);
 
 // Returns "HttpTest.KeepAlive", "HttpTest.KeepAlive #2", "suite HttpTest", "the program", or "an

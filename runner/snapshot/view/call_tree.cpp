@@ -1,20 +1,23 @@
+#include "runner/snapshot/view/call_tree.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "runner/report/finding_text.h"
-#include "runner/snapshot/view/snapshot_groups.h"
+#include "runner/snapshot/view/stack_lookup.h"
 
 namespace leakgate {
 
-CallTree::CallTree(SnapshotView& view) {
-  const std::vector<StackTally>& stacks = view.tally().by_stack();
-  for (std::uint32_t stack = 0; stack < stacks.size(); ++stack) {
-    if (stacks[stack].blocks == 0) continue;
+CallTree::CallTree(StackFrames& frames, const std::vector<StackAmount>& stacks) {
+  for (const auto& [stack, amount] : stacks) {
     NodeId at = kRoot;
-    nodes_[at].amount += stacks[stack].amount();
-    for (const FrameId frame : PathOf(view.frames(), stack)) {
+    nodes_[at].amount += amount;
+    for (const FrameId frame : PathOf(frames, stack)) {
       at = Child(at, frame);
-      nodes_[at].amount += stacks[stack].amount();
+      nodes_[at].amount += amount;
     }
   }
   for (Node& node : nodes_) {
@@ -55,6 +58,119 @@ CallTree::NodeId CallTree::Child(NodeId parent, FrameId frame) {
     nodes_[parent].children.push_back(known->second);
   }
   return known->second;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double Share(std::int64_t bytes, std::int64_t total) {
+  return total == 0 ? 0 : 100.0 * static_cast<double>(bytes) / static_cast<double>(total);
+}
+
+constexpr std::size_t kTopOfTree = 5;
+constexpr std::size_t kDepthOfTree = 12;
+
+// Writes the call tree: a line for each frame, indented by its depth.
+class TreeLines {
+ public:
+  TreeLines(StackFrames& frames, const CallTree& tree, const TreeLimits& limits,
+            const TextStyle& style)
+      : frames_(frames),
+        tree_(tree),
+        style_(style),
+        top_(limits.top.value_or(kTopOfTree)),
+        depth_(limits.depth.value_or(kDepthOfTree)) {}
+
+  std::string Text() {
+    std::string text = "\n" + Paint("Call tree", Emphasis::kHeading, style_.colour) + "\n" +
+                       Paint(AmountHeading(), Emphasis::kInTheDistance, style_.colour) + "\n";
+    AddChildren(CallTree::kRoot, 0, text);
+    return text;
+  }
+
+ private:
+  void AddChildren(CallTree::NodeId node, std::size_t level, std::string& text) {
+    const std::vector<CallTree::NodeId>& children = tree_.Get(node).children;
+    if (level == depth_) {
+      if (!children.empty()) AddLine(tree_.Get(node).amount, level, "... deeper: --depth", text);
+      return;
+    }
+    Amount rest;
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      const CallTree::Node& child = tree_.Get(children[i]);
+      if (i >= top_) {
+        rest += child.amount;
+        continue;
+      }
+      AddLine(child.amount, level, Label(child), text);
+      AddChildren(children[i], level + 1, text);
+    }
+    if (children.size() > top_) {
+      AddLine(rest, level, fmt::format("... {} more: --top", children.size() - top_), text);
+    }
+  }
+
+  std::string Label(const CallTree::Node& node) const {
+    if (node.is_not_taken) return "(stack not taken: --stacks)";
+    if (!node.frame) return "(no code of the program's own)";
+    const Frame& frame = frames_.Get(*node.frame);
+    const std::string place = RelativePath(PlaceOfFrame(frame), style_.base_directory);
+    const std::string name = Printable(NameOfFrame(frame));
+    return Paint(name, Emphasis::kOwnFrame, node.children.empty() ? style_.colour : Colour::kOff) +
+           (place.empty() ? "" : "  " + Printable(place));
+  }
+
+  void AddLine(Amount amount, std::size_t level, const std::string& label, std::string& text) {
+    text += AmountColumns(amount, tree_.Get(CallTree::kRoot).amount.bytes) + "  " +
+            std::string(2 * level, ' ') + label + "\n";
+  }
+
+  StackFrames& frames_;
+  const CallTree& tree_;
+  const TextStyle& style_;
+  std::size_t top_;
+  std::size_t depth_;
+};
+
+Json NodeJson(StackFrames& frames, const CallTree& tree, CallTree::NodeId id, std::size_t depth) {
+  const CallTree::Node& node = tree.Get(id);
+  Json json = {{"bytes", node.amount.bytes}, {"blocks", node.amount.blocks}};
+  if (node.is_not_taken) json["name"] = "stack not taken";
+  if (node.frame) {
+    const Frame& frame = frames.Get(*node.frame);
+    json["name"] = NameOfFrame(frame);
+    json["place"] = PlaceOfFrame(frame);
+  }
+  Json children = Json::array();
+  if (depth > 0) {
+    for (const CallTree::NodeId child : node.children) {
+      children.push_back(NodeJson(frames, tree, child, depth - 1));
+    }
+  }
+  json["children"] = std::move(children);
+  return json;
+}
+
+}  // namespace
+
+std::string AmountHeading() {
+  return fmt::format("  {:>10} {:>14} {:>6} {:>10}", "SIZE", "BYTES", "%", "BLOCKS");
+}
+
+std::string AmountColumns(Amount amount, std::int64_t total_bytes) {
+  return fmt::format("  {:>10} {:>14} {:>6.1f} {:>10}", FormatBytes(amount.bytes), amount.bytes,
+                     Share(amount.bytes, total_bytes), amount.blocks);
+}
+
+std::string CallTreeText(StackFrames& frames, const CallTree& tree, const TreeLimits& limits,
+                         const TextStyle& style) {
+  return TreeLines(frames, tree, limits, style).Text();
+}
+
+nlohmann::ordered_json CallTreeJson(StackFrames& frames, const CallTree& tree,
+                                    const TreeLimits& limits) {
+  return NodeJson(frames, tree, CallTree::kRoot, limits.depth.value_or(kMaxStackDepth));
 }
 
 }  // namespace leakgate

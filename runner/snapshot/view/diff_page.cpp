@@ -165,6 +165,7 @@ Json SideJson(const std::string& file, const SnapshotFacts& facts) {
   for (const FactLine& line : LinesOf(facts)) lines.push_back({line.key, line.text});
   return {{"file", file},
           {"image", facts.image},
+          {"name", facts.name},
           {"pid", facts.pid},
           {"generation", facts.generation},
           {"occasion", facts.occasion},
@@ -187,14 +188,14 @@ void DiffPage::Take(const SnapshotDiff& diff, const ChangedStacks& stacks) {
   members_ = DiffMembers(diff, limits_, stacks.lines, *stacks_).Text(stacks);
 }
 
-void DiffPage::Write(const SnapshotDiff& diff, const std::vector<std::string>& filters,
-                     std::ostream& out, const ReadSource& read_source) const {
+void DiffPage::Write(const SnapshotDiff& diff, const std::string& filter, std::ostream& out,
+                     const ReadSource& read_source) const {
   const Json difference = {{"from", SideJson(diff.files[0], diff.first)},
                            {"to", SideJson(diff.files[1], diff.second)},
                            {"same_process", diff.is_same_process},
                            {"compared", HowCompared(diff)},
                            {"seconds_between", SecondsBetween(diff)},
-                           {"filters", filters},
+                           {"filter", filter},
                            {"missing", diff.missing},
                            {"problems", diff.module_problems},
                            {"total", With(Json::array(), diff.total)},

@@ -1,7 +1,7 @@
 // The page of the difference between two snapshots (report/formats/html_page.h).
 //
 //   { "difference": { from, to: facts of leakgate-snapshot-diff-1 and "lines": [[key, text]],
-//                     "same_process", "compared", "seconds_between", "filters", "missing",
+//                     "same_process", "compared", "seconds_between", "filter", "missing",
 //                     "problems", "total": change, "mapped": change },
 //     "sites": { "count": 17, "rows": [[name, place, is the user's, change...], ...] },
 //     "changes": { "stacks": 40, "left_out": [0, change...],
@@ -34,7 +34,7 @@ class DiffPage {
   void Take(const SnapshotDiff& diff, const ChangedStacks& stacks);
 
   // Writes the page. REQUIRES: Take has been called with what became `diff`.
-  void Write(const SnapshotDiff& diff, const std::vector<std::string>& filters, std::ostream& out,
+  void Write(const SnapshotDiff& diff, const std::string& filter, std::ostream& out,
              const ReadSource& read_source) const;
 
  private:

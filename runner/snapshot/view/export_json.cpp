@@ -8,7 +8,6 @@
 #include <set>
 
 #include "runner/result/words.h"
-#include "runner/snapshot/file/read_snapshot.h"
 #include "runner/snapshot/view/export_snapshot.h"
 #include "runner/snapshot/view/show_snapshot.h"
 
@@ -104,8 +103,7 @@ void WriteStacks(SnapshotView& view, std::ostream& out) {
 
 Expected<void> WriteBlocks(SnapshotView& view, std::ostream& out) {
   JsonList list(out, "blocks");
-  SnapshotVisitor visitor;
-  visitor.blocks = [&](std::span<const LiveBlock> blocks) {
+  return view.ReadBlocks([&](std::span<const LiveBlock> blocks) {
     for (const LiveBlock& block : blocks) {
       if (!view.Matches(block.stack)) continue;
       list.Add(fmt::format(
@@ -114,8 +112,7 @@ Expected<void> WriteBlocks(SnapshotView& view, std::ostream& out) {
           block.thread));
     }
     return Expected<void>();
-  };
-  return ReadSnapshot(view.contents().file, visitor);
+  });
 }
 
 }  // namespace

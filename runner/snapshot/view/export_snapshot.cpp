@@ -18,34 +18,33 @@ Frame FrameOfNoStack() {
   return frame;
 }
 
-void WriteProfile(SnapshotView& view, const ProfileWriter& profile) {
-  const std::filesystem::path image(view.contents().facts.image);
+ProfileWriter NewProfileWriter(SnapshotFormat format, std::ostream& out,
+                               const ReportSurroundings& surroundings, const ProfileWords& words) {
+  if (format == SnapshotFormat::kPprof) return NewPprofProfile(out, surroundings, words.pprof);
+  if (format == SnapshotFormat::kFolded) return NewFoldedProfile(out);
+  return NewSpeedscopeProfile(out, surroundings, words.memory);
+}
+
+}  // namespace
+
+void WriteProfile(SnapshotFormat format, std::ostream& out, const ReportSurroundings& surroundings,
+                  StackLookup& stacks, const StackAmounts& amounts) {
+  const ProfileWriter profile = NewProfileWriter(format, out, surroundings, amounts.words);
+  const std::filesystem::path image(amounts.image);
   const std::string program = "program " + image.filename().string();
-  const std::vector<StackTally>& stacks = view.tally().by_stack();
-  for (std::uint32_t stack = 0; stack < stacks.size(); ++stack) {
-    if (stacks[stack].blocks == 0) continue;
+  StackFrames& frames_of = stacks.frames();
+  for (const auto& [stack, amount] : amounts.amounts) {
     std::vector<Frame> frames;
-    for (const FrameId id : view.frames().FramesOf(stack)) {
-      frames.push_back(view.frames().Get(id));
-    }
-    if (view.frames().EndOf(stack) == UnwindEnd::kNotTaken) frames.push_back(FrameOfNoStack());
+    for (const FrameId id : frames_of.FramesOf(stack)) frames.push_back(frames_of.Get(id));
+    if (frames_of.EndOf(stack) == UnwindEnd::kNotTaken) frames.push_back(FrameOfNoStack());
     profile.add({.root = program,
                  .frames = frames,
-                 .amount = stacks[stack].amount(),
-                 .component = view.ComponentOf(stack),
+                 .amount = amount,
+                 .component = stacks.ComponentOf(stack),
                  .disposition = {}});
   }
   profile.finish();
 }
-
-ProfileWriter NewProfileWriter(SnapshotFormat format, std::ostream& out,
-                               const ReportSurroundings& surroundings) {
-  if (format == SnapshotFormat::kPprof) return NewPprofProfile(out, surroundings);
-  if (format == SnapshotFormat::kFolded) return NewFoldedProfile(out);
-  return NewSpeedscopeProfile(out, surroundings, "live");
-}
-
-}  // namespace
 
 std::vector<std::pair<std::string_view, SnapshotFormat>> SnapshotFormats() {
   return {{"folded", SnapshotFormat::kFolded},
@@ -62,9 +61,12 @@ Expected<void> ExportSnapshot(SnapshotView& view, SnapshotFormat format, std::os
   if (format == SnapshotFormat::kJson) return WriteSnapshotJson(view, out);
   if (format == SnapshotFormat::kHtml) {
     WriteSnapshotPage(view, out, surroundings.read_source);
-  } else {
-    WriteProfile(view, NewProfileWriter(format, out, surroundings));
+    return {};
   }
+  WriteProfile(format, out, surroundings, view.stacks(),
+               {.image = view.contents().facts.name,
+                .amounts = AmountsByStack(view.tally()),
+                .words = {.memory = "live", .pprof = "inuse"}});
   return {};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <ostream>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,6 +25,23 @@ enum class SnapshotFormat { kFolded, kPprof, kSpeedscope, kHeaptrack, kJson, kHt
 [[nodiscard]] Expected<void> ExportSnapshot(SnapshotView& view, SnapshotFormat format,
                                             std::ostream& out,
                                             const ReportSurroundings& surroundings);
+
+// What the memory of a profile is called.
+struct ProfileWords {
+  std::string_view memory = "live";  // in titles: "live", "temporary"
+  std::string_view pprof = "inuse";  // pprof's sample types are inuse_objects and inuse_space
+};
+
+// The amounts of stacks, for a profile.
+struct StackAmounts {
+  std::string image;  // the program
+  std::vector<StackAmount> amounts;
+  ProfileWords words{};
+};
+
+// Writes a profile: one of the formats kFolded, kPprof and kSpeedscope.
+void WriteProfile(SnapshotFormat format, std::ostream& out, const ReportSurroundings& surroundings,
+                  StackLookup& stacks, const StackAmounts& amounts);
 
 // The two formats that have each block, for ExportSnapshot.
 [[nodiscard]] Expected<void> WriteHeaptrack(SnapshotView& view, std::ostream& out);

@@ -56,7 +56,7 @@ class DiffWriter {
   std::string Heading() const {
     std::string text;
     const auto add = [&](const char* key, const std::string& file, const SnapshotFacts& facts) {
-      const std::string name = fmt::format("{}  ({}, PID {}{})", file, facts.image, facts.pid,
+      const std::string name = fmt::format("{}  ({}, PID {}{})", file, facts.name, facts.pid,
                                            facts.occasion.empty() ? "" : ", " + facts.occasion);
       text += fmt::format("{} {}\n", Paint(key, Emphasis::kHeading, style_.colour),
                           Printable(WithRelativePaths(name, style_.base_directory)));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runner/result/words.h"
+#include "runner/snapshot/view/call_tree.h"
 #include "runner/snapshot/view/show_snapshot.h"
 #include "runner/snapshot/view/snapshot_diff.h"
 #include "runner/snapshot/view/snapshot_groups.h"
@@ -25,19 +26,7 @@ Json GroupJson(SnapshotView& view, GroupBy by, const SnapshotGroup& group,
     json["last_window"] = NameOfWindow(view.contents(), group.last_window);
   }
   json["stack_end"] = Word(view.frames().EndOf(group.stack));
-  Json stack = Json::array();
-  for (const FrameId id : view.frames().FramesOf(group.stack)) {
-    if (depth && stack.size() >= *depth) break;
-    const Frame& frame = view.frames().Get(id);
-    stack.push_back({{"function", frame.function},
-                     {"file", frame.file},
-                     {"line", frame.line},
-                     {"module", frame.module},
-                     {"offset", fmt::format("{:#x}", frame.module_offset)},
-                     {"inlined", frame.inlined},
-                     {"users", view.frames().IsUsers(id)}});
-  }
-  json["stack"] = std::move(stack);
+  json["stack"] = StackJson(view.frames(), group.stack, depth);
   return json;
 }
 
@@ -51,33 +40,31 @@ Json TableJson(SnapshotView& view, GroupBy by, const ShowOptions& options) {
   return {{"by", Word(by)}, {"groups", groups.size()}, {"rows", std::move(rows)}};
 }
 
-Json TreeJson(SnapshotView& view, const CallTree& tree, CallTree::NodeId id, std::size_t depth) {
-  const CallTree::Node& node = tree.Get(id);
-  Json json = {{"bytes", node.amount.bytes}, {"blocks", node.amount.blocks}};
-  if (node.is_not_taken) json["name"] = "stack not taken";
-  if (node.frame) {
-    const Frame& frame = view.frames().Get(*node.frame);
-    json["name"] = NameOfFrame(frame);
-    json["place"] = PlaceOfFrame(frame);
+}  // namespace
+
+nlohmann::ordered_json StackJson(StackFrames& frames, std::uint32_t stack,
+                                 std::optional<std::size_t> depth) {
+  Json json = Json::array();
+  for (const FrameId id : frames.FramesOf(stack)) {
+    if (depth && json.size() >= *depth) break;
+    const Frame& frame = frames.Get(id);
+    json.push_back({{"function", frame.function},
+                    {"file", frame.file},
+                    {"line", frame.line},
+                    {"module", frame.module},
+                    {"offset", fmt::format("{:#x}", frame.module_offset)},
+                    {"inlined", frame.inlined},
+                    {"users", frames.IsUsers(id)}});
   }
-  Json children = Json::array();
-  if (depth > 0) {
-    for (const CallTree::NodeId child : node.children) {
-      children.push_back(TreeJson(view, tree, child, depth - 1));
-    }
-  }
-  json["children"] = std::move(children);
   return json;
 }
-
-}  // namespace
 
 nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options) {
   Json json = {{"schema", "leakgate-snapshot-view-1"}, {"snapshot", SnapshotFactsJson(view)}};
   json["shown"] = {{"bytes", view.tally().total().bytes}, {"blocks", view.tally().total().blocks}};
   if (options.layout == SnapshotLayout::kTree) {
-    const CallTree tree(view);
-    json["tree"] = TreeJson(view, tree, CallTree::kRoot, options.depth.value_or(kMaxStackDepth));
+    const CallTree tree(view.frames(), AmountsByStack(view.tally()));
+    json["tree"] = CallTreeJson(view.frames(), tree, {.top = options.top, .depth = options.depth});
   } else {
     Json tables = Json::array();
     if (options.group_by) {
@@ -85,7 +72,7 @@ nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options) 
     } else {
       for (const GroupBy by : AllGroupings()) {
         const bool is_left_out = by == GroupBy::kStack ||
-                                 (by == GroupBy::kComponent && !view.HasComponents()) ||
+                                 (by == GroupBy::kComponent && !view.stacks().HasComponents()) ||
                                  (by == GroupBy::kFreedBy && view.contents().frees.empty());
         if (!is_left_out) tables.push_back(TableJson(view, by, options));
       }
@@ -93,9 +80,8 @@ nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options) 
     json["tables"] = std::move(tables);
   }
   Json problems = Json::array();
-  for (const auto& [id, problem] : view.frames().problems()) {
-    problems.push_back(
-        {{"module", view.contents().modules.at(id).module.path}, {"problem", problem}});
+  for (const auto& [path, problem] : view.stacks().SymbolProblems()) {
+    problems.push_back({{"module", path}, {"problem", problem}});
   }
   json["modules_without_symbols"] = std::move(problems);
   return json;
@@ -125,11 +111,8 @@ Json ChangeJson(const SnapshotDiff& diff, const SnapshotChange& change, CountKey
 }
 
 Json FactsJson(const std::string& file, const SnapshotFacts& facts) {
-  return {{"file", file},
-          {"image", facts.image},
-          {"pid", facts.pid},
-          {"generation", facts.generation},
-          {"occasion", facts.occasion}};
+  return {{"file", file},     {"image", facts.image},           {"name", facts.name},
+          {"pid", facts.pid}, {"generation", facts.generation}, {"occasion", facts.occasion}};
 }
 
 Json SitesJson(const SnapshotDiff& diff, const std::vector<SiteChange>& changed, CountKey key,

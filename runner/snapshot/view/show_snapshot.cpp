@@ -6,26 +6,11 @@
 
 #include "runner/region/amount.h"
 #include "runner/report/finding_text.h"
+#include "runner/snapshot/view/call_tree.h"
 #include "runner/snapshot/view/snapshot_groups.h"
 
 namespace leakgate {
 namespace {
-
-// Each line of a table and of the call tree begins with these columns.
-constexpr std::size_t kAmountColumns = 2 + 10 + 1 + 14 + 1 + 6 + 1 + 10;
-
-double Share(std::int64_t bytes, std::int64_t total) {
-  return total == 0 ? 0 : 100.0 * static_cast<double>(bytes) / static_cast<double>(total);
-}
-
-std::string AmountHeading() {
-  return fmt::format("  {:>10} {:>14} {:>6} {:>10}", "SIZE", "BYTES", "%", "BLOCKS");
-}
-
-std::string AmountColumns(Amount amount, std::int64_t total) {
-  return fmt::format("  {:>10} {:>14} {:>6.1f} {:>10}", FormatBytes(amount.bytes), amount.bytes,
-                     Share(amount.bytes, total), amount.blocks);
-}
 
 // Shares are parts of what is live, or of what has been freed.
 std::int64_t TotalBytes(SnapshotView& view, GroupBy by, const std::vector<SnapshotGroup>& groups) {
@@ -38,14 +23,6 @@ std::int64_t TotalBytes(SnapshotView& view, GroupBy by, const std::vector<Snapsh
 std::string Indented(std::string_view text, const TextStyle& style) {
   return std::string(kAmountColumns + 2, ' ') +
          Paint(text, Emphasis::kInTheDistance, style.colour) + "\n";
-}
-
-// Returns "in HttpTest.KeepAlive", "in 2 windows or more, from A to B".
-std::string WindowsText(const SnapshotContents& contents, const SnapshotGroup& group) {
-  const std::string first = NameOfWindow(contents, group.first_window);
-  if (group.first_window == group.last_window) return "in " + first;
-  return fmt::format("in several windows, from {} to {}", first,
-                     NameOfWindow(contents, group.last_window));
 }
 
 // Writes a table of groups line by line.
@@ -82,24 +59,12 @@ class GroupTable {
     }
     text += "\n";
     if (HasWindows(by_)) {
-      text += Indented(Printable(WindowsText(view_.contents(), group)), style_);
+      text += Indented(
+          Printable(WindowsText(view_.contents(), group.first_window, group.last_window)), style_);
     }
     const bool shows_stack = by_ == GroupBy::kStack || (by_ == GroupBy::kFreedBy && depth);
-    if (shows_stack) text += Stack(group.stack, depth);
-    return text;
-  }
-
-  std::string Stack(std::uint32_t stack, std::optional<std::size_t> depth) {
-    Finding finding = view_.frames().AsFinding(stack);
-    if (finding.stack.empty()) return "";
-    std::string text;
-    std::size_t lines = 0;
-    const std::string whole = StackText(finding, style_);
-    for (std::size_t at = 0; at < whole.size(); ++lines) {
-      const std::size_t end = whole.find('\n', at) + 1;
-      if (depth && lines >= *depth) break;
-      text += std::string(kAmountColumns - 2, ' ') + whole.substr(at, end - at);
-      at = end;
+    if (shows_stack) {
+      text += IndentedStackText(view_.frames(), group.stack, depth, kAmountColumns - 2, style_);
     }
     return text;
   }
@@ -124,74 +89,6 @@ std::string GroupsText(SnapshotView& view, GroupBy by, std::size_t top,
   return GroupTable(view, by, style).Text(top, depth);
 }
 
-constexpr std::size_t kTopOfTree = 5;
-constexpr std::size_t kDepthOfTree = 12;
-
-// Writes the call tree: a line for each frame, indented by its depth.
-class TreeLines {
- public:
-  TreeLines(SnapshotView& view, const ShowOptions& options, const TextStyle& style)
-      : view_(view),
-        tree_(view),
-        style_(style),
-        top_(options.top.value_or(kTopOfTree)),
-        depth_(options.depth.value_or(kDepthOfTree)) {}
-
-  std::string Text() {
-    std::string text = "\n" + Paint("Call tree", Emphasis::kHeading, style_.colour) + "\n" +
-                       Paint(AmountHeading(), Emphasis::kInTheDistance, style_.colour) + "\n";
-    AddChildren(CallTree::kRoot, 0, text);
-    return text;
-  }
-
- private:
-  void AddChildren(CallTree::NodeId node, std::size_t level, std::string& text) {
-    const std::vector<CallTree::NodeId>& children = tree_.Get(node).children;
-    if (level == depth_) {
-      if (!children.empty()) AddLine(tree_.Get(node).amount, level, "... deeper: --depth", text);
-      return;
-    }
-    Amount rest;
-    for (std::size_t i = 0; i < children.size(); ++i) {
-      const CallTree::Node& child = tree_.Get(children[i]);
-      if (i >= top_) {
-        rest += child.amount;
-        continue;
-      }
-      AddLine(child.amount, level, Label(child), text);
-      AddChildren(children[i], level + 1, text);
-    }
-    if (children.size() > top_) {
-      AddLine(rest, level, fmt::format("... {} more: --top", children.size() - top_), text);
-    }
-  }
-
-  std::string Label(const CallTree::Node& node) const {
-    if (node.is_not_taken) return "(stack not taken: --stacks)";
-    if (!node.frame) return "(no code of the program's own)";
-    const Frame& frame = view_.frames().Get(*node.frame);
-    const std::string place = RelativePath(PlaceOfFrame(frame), style_.base_directory);
-    const std::string name = Printable(NameOfFrame(frame));
-    return Paint(name, Emphasis::kOwnFrame, node.children.empty() ? style_.colour : Colour::kOff) +
-           (place.empty() ? "" : "  " + Printable(place));
-  }
-
-  void AddLine(Amount amount, std::size_t level, const std::string& label, std::string& text) {
-    text += AmountColumns(amount, view_.tally().total().bytes) + "  " +
-            std::string(2 * level, ' ') + label + "\n";
-  }
-
-  SnapshotView& view_;
-  CallTree tree_;
-  const TextStyle& style_;
-  std::size_t top_;
-  std::size_t depth_;
-};
-
-std::string TreeText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
-  return TreeLines(view, options, style).Text();
-}
-
 constexpr std::size_t kTopOfOverview = 10;
 constexpr std::size_t kTopOfTables = 5;
 constexpr std::size_t kTopOfOneTable = 20;
@@ -202,7 +99,7 @@ std::string OverviewText(SnapshotView& view, const ShowOptions& options, const T
       GroupsText(view, GroupBy::kSite, options.top.value_or(kTopOfOverview), {}, style);
   std::vector<GroupBy> others = {GroupBy::kModule, GroupBy::kThread, GroupBy::kWindow,
                                  GroupBy::kAge,    GroupBy::kKind,   GroupBy::kSize};
-  if (view.HasComponents()) others.insert(others.begin(), GroupBy::kComponent);
+  if (view.stacks().HasComponents()) others.insert(others.begin(), GroupBy::kComponent);
   for (const GroupBy by : others) {
     if (by != GroupBy::kComponent && GroupsOf(view, by).size() < 2) continue;
     text += GroupsText(view, by, options.top.value_or(kTopOfTables), {}, style);
@@ -226,8 +123,7 @@ std::string FreedByText(SnapshotView& view, const ShowOptions& options, const Te
 // Says why modules have no symbols.
 std::string SymbolProblems(SnapshotView& view, const TextStyle& style) {
   std::string text;
-  for (const auto& [id, problem] : view.frames().problems()) {
-    const std::string path = view.contents().modules.at(id).module.path;
+  for (const auto& [path, problem] : view.stacks().SymbolProblems()) {
     text += "  " + Paint("no symbols", Emphasis::kUncertain, style.colour) +
             Printable(fmt::format(" {}: {}", path, problem)) + "\n";
   }
@@ -236,6 +132,23 @@ std::string SymbolProblems(SnapshotView& view, const TextStyle& style) {
 
 }  // namespace
 
+std::string IndentedStackText(StackFrames& frames, std::uint32_t stack,
+                              std::optional<std::size_t> depth, std::size_t indent,
+                              const TextStyle& style) {
+  const Finding finding = frames.AsFinding(stack);
+  if (finding.stack.empty()) return "";
+  std::string text;
+  std::size_t lines = 0;
+  const std::string whole = StackText(finding, style);
+  for (std::size_t at = 0; at < whole.size(); ++lines) {
+    const std::size_t end = whole.find('\n', at) + 1;
+    if (depth && lines >= *depth) break;
+    text += std::string(indent, ' ') + whole.substr(at, end - at);
+    at = end;
+  }
+  return text;
+}
+
 std::string ShowText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
   std::string text;
   if (options.group_by == GroupBy::kFreedBy && options.layout != SnapshotLayout::kTree) {
@@ -243,11 +156,13 @@ std::string ShowText(SnapshotView& view, const ShowOptions& options, const TextS
            SymbolProblems(view, style);
   }
   if (view.tally().total().blocks == 0) {
-    text = view.filters().empty() ? "\nNothing is live.\n"
-                                  : "\nNothing matches. A pattern is a glob of the whole name: "
-                                    "write '*Pool*' for what has Pool in it.\n";
+    text = !view.stacks().IsFiltered()
+               ? "\nNothing is live.\n"
+               : "\nNothing matches. A pattern is a glob of the whole name: "
+                 "write '*Pool*' for what has Pool in it.\n";
   } else if (options.layout == SnapshotLayout::kTree) {
-    text = TreeText(view, options, style);
+    const CallTree tree(view.frames(), AmountsByStack(view.tally()));
+    text = CallTreeText(view.frames(), tree, {.top = options.top, .depth = options.depth}, style);
   } else if (options.group_by) {
     text = GroupsText(view, *options.group_by, options.top.value_or(kTopOfOneTable), options.depth,
                       style);

@@ -16,7 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string ImageName(const std::string& path) { return fs::path(path).filename().string(); }
+// A program may be a link to a file whose name says which build it is.
+bool AreOneProgram(const SnapshotFacts& a, const SnapshotFacts& b) {
+  return fs::path(a.name).filename() == fs::path(b.name).filename() ||
+         fs::path(a.image).filename() == fs::path(b.image).filename();
+}
 
 using ChangeByStack = std::vector<SnapshotChange>;
 
@@ -99,7 +103,7 @@ Expected<SnapshotDiff> DiffBlocks(SnapshotReader first_file, SnapshotReader seco
 
   Symbolizer symbolizer(IsRuntimeModule, query.symbols);
   StackFrames frames(contents, symbolizer);
-  StackFilters filters(query.filters, frames);
+  StackFilters filters(query.filters, query.without, frames);
   ChangedStacks stacks{.lines = Lines::kTellApart};
   for (std::uint32_t stack = 0; stack < changes.size(); ++stack) {
     if (changes[stack] == SnapshotChange{} || !filters.Match(stack)) continue;
@@ -140,9 +144,9 @@ void AddStacks(SnapshotView& view, Amount SnapshotChange::*which, ChangedStacks&
 // Compares snapshots of two processes, by call site.
 Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query,
                                  const UseStacks& use_stacks) {
-  SnapshotView first({.filters = query.filters, .budgets = {}},
+  SnapshotView first({.stacks = {.filters = query.filters, .without = query.without}},
                      Symbolizer(IsRuntimeModule, query.symbols));
-  SnapshotView second({.filters = query.filters, .budgets = {}},
+  SnapshotView second({.stacks = {.filters = query.filters, .without = query.without}},
                       Symbolizer(IsRuntimeModule, query.symbols));
   if (Expected<void> read = first.Read(diff.files[0]); !read) return Unexpected(read.error());
   if (Expected<void> read = second.Read(diff.files[1]); !read) return Unexpected(read.error());
@@ -173,8 +177,7 @@ Expected<SnapshotDiff> DiffSnapshots(const fs::path& first, const fs::path& seco
   diff.second = later->facts;
   diff.files = {first.string(), second.string()};
   diff.is_same_process = IsSameProcess(diff.first, diff.second);
-  diff.is_same_image =
-      diff.is_same_process || ImageName(diff.first.image) == ImageName(diff.second.image);
+  diff.is_same_image = diff.is_same_process || AreOneProgram(diff.first, diff.second);
   if (!diff.is_same_process) return DiffSites(std::move(diff), query, use_stacks);
   if (diff.second.taken_ns < diff.first.taken_ns) {
     return UsageError(fmt::format("{} was taken after {}; name the earlier one first",

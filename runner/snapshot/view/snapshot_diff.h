@@ -43,8 +43,9 @@ struct SnapshotDiff {
 };
 
 struct DiffQuery {
-  std::vector<std::string> filters;            // as those of SnapshotQuery
-  std::vector<std::filesystem::path> symbols;  // directories of files by build-id
+  std::vector<std::string> filters{};  // as those of StackQuery
+  std::vector<std::string> without{};
+  std::vector<std::filesystem::path> symbols{};  // directories of files by build-id
 };
 
 // A call stack of either snapshot. Of two processes, the same stack may come once of each.

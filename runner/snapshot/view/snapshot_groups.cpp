@@ -4,15 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <functional>
 #include <map>
 #include <tuple>
 
 #include "runner/region/amount.h"
-#include "runner/report/finding_text.h"
 #include "runner/result/words.h"
-#include "runner/symbols/name_text.h"
 
 namespace leakgate {
 namespace {
@@ -66,101 +62,56 @@ void ForEachStack(const SnapshotTally& tally, Use use) {
   }
 }
 
-// Groups of stacks that have the same key.
+// Adds up stacks that are in the same group.
 class StackGroups {
  public:
-  // `make` fills in the name of a new group.
-  void Add(std::uint64_t key, std::uint32_t stack, const StackTally& tally,
-           const std::function<void(SnapshotGroup& group)>& make) {
-    const auto [known, is_new] = index_.try_emplace(key, groups_.size());
-    if (is_new) {
+  StackGroups(SnapshotView& view, StackGroupBy by) : grouping_(view.stacks(), by) {}
+
+  void Add(std::uint32_t stack, const StackTally& tally) {
+    const std::size_t index = grouping_.GroupOf(stack);
+    if (index == groups_.size()) {
       groups_.push_back({.first_window = tally.first_window});
       most_.push_back(-1);
-      make(groups_.back());
     }
-    SnapshotGroup& group = groups_[known->second];
+    SnapshotGroup& group = groups_[index];
     group.amount += tally.amount();
     group.first_window = std::min(group.first_window, tally.first_window);
     group.last_window = std::max(group.last_window, tally.last_window);
-    if (tally.bytes <= most_[known->second]) return;
-    most_[known->second] = tally.bytes;
+    if (tally.bytes <= most_[index]) return;
+    most_[index] = tally.bytes;
     group.stack = stack;
   }
-  Groups Take() { return std::move(groups_); }
+
+  Groups Take() {
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      groups_[i].name = grouping_.groups()[i].name;
+      groups_[i].place = grouping_.groups()[i].place;
+    }
+    return std::move(groups_);
+  }
 
  private:
-  std::map<std::uint64_t, std::size_t> index_;
+  StackGrouping grouping_;
   Groups groups_;
   std::vector<std::int64_t> most_;  // the bytes of the group's largest stack
 };
 
-// The keys of stacks without frames tell why there are none. They are above all ids of frames.
-std::uint64_t KeyWithoutFrames(std::uint32_t stack) { return (std::uint64_t{1} << 32) | stack; }
-
-std::function<void(SnapshotGroup& group)> NamerOf(SnapshotView& view, std::uint32_t stack,
-                                                  std::optional<FrameId> site) {
-  return [&view, stack, site](SnapshotGroup& group) {
-    group.name = site ? NameOfFrame(view.frames().Get(*site)) : NameWithoutFrames(stack);
-    if (site) group.place = PlaceOfFrame(view.frames().Get(*site));
-  };
-}
-
-void AddBySite(SnapshotView& view, std::uint32_t stack, const StackTally& tally,
-               StackGroups& groups) {
-  const std::optional<FrameId> site = view.frames().CallSiteOf(stack);
-  groups.Add(SiteKeyOf(view.frames(), stack), stack, tally, NamerOf(view, stack, site));
-}
-
-Groups BySite(SnapshotView& view) {
-  StackGroups groups;
-  ForEachStack(view.tally(), [&](std::uint32_t stack, const StackTally& tally) {
-    AddBySite(view, stack, tally, groups);
-  });
+Groups ByStacks(SnapshotView& view, StackGroupBy by) {
+  StackGroups groups(view, by);
+  ForEachStack(view.tally(),
+               [&](std::uint32_t stack, const StackTally& tally) { groups.Add(stack, tally); });
   return groups.Take();
 }
 
 Groups ByFreeingSite(SnapshotView& view) {
-  StackGroups groups;
+  StackGroups groups(view, StackGroupBy::kSite);
   for (const SnapshotFrees& frees : view.contents().frees) {
     if (!view.Matches(frees.stack)) continue;
-    const StackTally tally{.bytes = static_cast<std::int64_t>(frees.bytes),
-                           .blocks = static_cast<std::int64_t>(frees.blocks),
-                           .first_window = 0};
-    AddBySite(view, frees.stack, tally, groups);
+    groups.Add(frees.stack, {.bytes = static_cast<std::int64_t>(frees.bytes),
+                             .blocks = static_cast<std::int64_t>(frees.blocks),
+                             .first_window = 0});
   }
   return groups.Take();
-}
-
-Groups ByStack(SnapshotView& view) {
-  StackGroups groups;
-  ForEachStack(view.tally(), [&](std::uint32_t stack, const StackTally& tally) {
-    const std::optional<FrameId> site = view.frames().CallSiteOf(stack);
-    groups.Add(stack, stack, tally, NamerOf(view, stack, site));
-  });
-  return groups.Take();
-}
-
-// Stacks by a text that is told of each.
-Groups ByText(SnapshotView& view, const std::function<std::string(std::uint32_t stack)>& text_of) {
-  std::map<std::string, Amount> amounts;
-  ForEachStack(view.tally(), [&](std::uint32_t stack, const StackTally& tally) {
-    amounts[text_of(stack)] += tally.amount();
-  });
-  Groups groups;
-  for (const auto& [text, amount] : amounts) groups.push_back({.name = text, .amount = amount});
-  return groups;
-}
-
-std::string ModuleOfStack(SnapshotView& view, std::uint32_t stack) {
-  const std::optional<FrameId> site = view.frames().CallSiteOf(stack);
-  if (!site) return NameWithoutFrames(stack);
-  const std::string module = view.frames().Get(*site).module;
-  return module.empty() ? "no known module" : module;
-}
-
-std::string ComponentOfStack(SnapshotView& view, std::uint32_t stack) {
-  const std::string component = view.ComponentOf(stack);
-  return component.empty() ? "no component" : component;
 }
 
 Groups ByThread(SnapshotView& view) {
@@ -263,12 +214,6 @@ Groups ByKind(SnapshotView& view) {
   return groups;
 }
 
-std::string SizeClassText(std::size_t size_class) {
-  if (size_class == 0) return "0 to 1 B";
-  const std::int64_t most = std::int64_t{1} << std::min<std::size_t>(size_class, 62);
-  return fmt::format("{} to {}", FormatBytes(most / 2 + 1), FormatBytes(most));
-}
-
 Groups BySize(SnapshotView& view) {
   Groups groups;
   const auto& sizes = view.tally().by_size();
@@ -282,13 +227,13 @@ Groups BySize(SnapshotView& view) {
 std::vector<SnapshotGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
   switch (by) {
     case GroupBy::kSite:
-      return BySite(view);
+      return ByStacks(view, StackGroupBy::kSite);
     case GroupBy::kStack:
-      return ByStack(view);
+      return ByStacks(view, StackGroupBy::kStack);
     case GroupBy::kModule:
-      return ByText(view, [&](std::uint32_t stack) { return ModuleOfStack(view, stack); });
+      return ByStacks(view, StackGroupBy::kModule);
     case GroupBy::kComponent:
-      return ByText(view, [&](std::uint32_t stack) { return ComponentOfStack(view, stack); });
+      return ByStacks(view, StackGroupBy::kComponent);
     case GroupBy::kThread:
       return ByThread(view);
     case GroupBy::kWindow:
@@ -307,27 +252,16 @@ std::vector<SnapshotGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
 
 }  // namespace
 
-std::uint64_t SiteKeyOf(StackFrames& frames, std::uint32_t stack) {
-  const std::optional<FrameId> site = frames.CallSiteOf(stack);
-  return site ? frames.PlaceOf(*site) : KeyWithoutFrames(stack);
+std::string WindowsText(const SnapshotContents& contents, std::uint32_t first, std::uint32_t last) {
+  const std::string earliest = NameOfWindow(contents, first);
+  if (first == last) return "in " + earliest;
+  return fmt::format("in several windows, from {} to {}", earliest, NameOfWindow(contents, last));
 }
 
-std::string NameOfFrame(const Frame& frame) {
-  if (!frame.function.empty()) return ReadableSignature(frame.function);
-  if (frame.module.empty()) return fmt::format("{:#x} in no known module", frame.module_offset);
-  return ModuleAndOffset(frame);
-}
-
-std::string NameWithoutFrames(std::uint32_t stack) {
-  const bool is_not_taken = stack == static_cast<std::uint32_t>(UnwindEnd::kNotTaken);
-  return is_not_taken ? "stack not taken (--stacks)" : "no call stack was recorded";
-}
-
-std::string PlaceOfFrame(const Frame& frame) {
-  if (frame.file.empty()) {
-    return frame.function.empty() ? "" : std::filesystem::path(frame.module).filename().string();
-  }
-  return frame.line == 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
+std::string SizeClassText(std::size_t size_class) {
+  if (size_class == 0) return "0 to 1 B";
+  const std::int64_t most = std::int64_t{1} << std::min<std::size_t>(size_class, 62);
+  return fmt::format("{} to {}", FormatBytes(most / 2 + 1), FormatBytes(most));
 }
 
 std::vector<SnapshotGroup> GroupsOf(SnapshotView& view, GroupBy by) {

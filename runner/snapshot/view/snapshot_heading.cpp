@@ -7,11 +7,13 @@
 #include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "runner/base/word_table.h"
 #include "runner/region/amount.h"
 #include "runner/region/region_words.h"
 #include "runner/result/words.h"
+#include "runner/snapshot/view/heading_text.h"
 #include "runner/snapshot/view/show_snapshot.h"
 
 namespace leakgate {
@@ -23,22 +25,8 @@ std::chrono::nanoseconds Between(std::uint64_t begin_ns, std::uint64_t end_ns) {
   return std::chrono::nanoseconds(end_ns > begin_ns ? end_ns - begin_ns : 0);
 }
 
-std::string TimeText(std::uint64_t unix_ns, const char* format) {
-  const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
-  std::tm utc{};
-  if (::gmtime_r(&seconds, &utc) == nullptr) return "at an unknown time";
-  return fmt::format(fmt::runtime(format), utc);
-}
-
-std::string ExactAmount(std::int64_t bytes, std::int64_t blocks) {
-  const std::string human = FormatBytes(bytes);
-  const std::string exact = fmt::format("{} B", bytes);
-  return fmt::format("{}{} in {}", human, human == exact ? "" : fmt::format(" ({})", exact),
-                     FormatCount(blocks, "block"));
-}
-
 std::string TakenText(const SnapshotFacts& facts) {
-  std::string text = TimeText(facts.taken_unix_ns, "{:%Y-%m-%d %H:%M:%S} UTC");
+  std::string text = UtcText(facts.taken_unix_ns, "{:%Y-%m-%d %H:%M:%S} UTC");
   if (facts.tracing_begin_ns != 0) {
     text += fmt::format(", {} after tracing began",
                         FormatDuration(Between(facts.tracing_begin_ns, facts.taken_ns)));
@@ -60,7 +48,7 @@ std::string MomentText(SnapshotMoment moment, const std::string& copying) {
     case SnapshotMoment::kEnded:
       return "the process had ended";
     case SnapshotMoment::kStopped:
-      return "the process was stopped: all blocks are of one moment";
+      return "all blocks are of one moment";
     case SnapshotMoment::kRunning:
       break;
   }
@@ -99,9 +87,10 @@ Mapped MappedIn(const SnapshotContents& contents) {
 // Returns an empty text for the default events.
 std::string StacksText(const SnapshotFacts& facts) {
   if (facts.stack_events == kDefaultStackEvents) return "";
-  const std::string others = StackEventsText(kAllStackEvents & ~facts.stack_events);
+  if (facts.stack_events == 0) return "taken of nothing (--stacks none)";
+  const std::uint32_t others = kAllStackEvents & ~facts.stack_events;
   return fmt::format("taken of {}{}", StackEventsText(facts.stack_events),
-                     others.empty() ? "" : "; not of " + others);
+                     others == 0 ? "" : "; not of " + StackEventsText(others));
 }
 
 std::string MappedText(const SnapshotContents& contents) {
@@ -127,17 +116,36 @@ Json AmountJson(const Amount& amount) {
 
 }  // namespace
 
+std::string UtcText(std::uint64_t unix_ns, const char* format) {
+  const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
+  std::tm utc{};
+  if (::gmtime_r(&seconds, &utc) == nullptr) return "at an unknown time";
+  return fmt::format(fmt::runtime(format), utc);
+}
+
+std::string ExactAmount(Amount amount) {
+  const std::string human = FormatBytes(amount.bytes);
+  const std::string exact = fmt::format("{} B", amount.bytes);
+  return fmt::format("{}{} in {}", human, human == exact ? "" : fmt::format(" ({})", exact),
+                     FormatCount(amount.blocks, "block"));
+}
+
+std::vector<std::string> DropsText(const SnapshotClosing& closing) {
+  std::vector<std::string> lines;
+  for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
+    if (closing.drops[i] == 0) continue;
+    lines.push_back(fmt::format("{} events could not be recorded ({})", closing.drops[i],
+                                Word(static_cast<DropReason>(i))));
+  }
+  return lines;
+}
+
 std::vector<std::string> MissingFrom(const SnapshotContents& contents) {
   std::vector<std::string> lines = contents.facts.not_recorded;
   if (contents.closing.agent_state != AgentState::kTracing) {
     lines.emplace_back("the agent did not trace the process");
   }
-  for (std::uint32_t i = 0; i < kDropReasonCount; ++i) {
-    const std::uint64_t drops = contents.closing.drops[i];
-    if (drops == 0) continue;
-    lines.push_back(fmt::format("{} events could not be recorded ({})", drops,
-                                Word(static_cast<DropReason>(i))));
-  }
+  for (std::string& line : DropsText(contents.closing)) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -160,22 +168,21 @@ std::vector<FactLine> HeadingLines(SnapshotView& view) {
   if (closing.current_window != 0) {
     lines.push_back({"window", NameOfWindow(contents, closing.current_window)});
   }
-  lines.push_back({"live", ExactAmount(static_cast<std::int64_t>(closing.bytes),
-                                       static_cast<std::int64_t>(closing.blocks))});
+  lines.push_back({"live", ExactAmount(AmountOf(closing.bytes, closing.blocks))});
   lines.push_back({"allocated", SinceBeginText(closing.since_begin)});
   lines.push_back({"mapped", MappedText(contents)});
   lines.push_back({"stacks", StacksText(facts)});
-  if (view.filters().empty()) return lines;
-  const Amount& shown = view.tally().total();
-  lines.push_back({"shown", fmt::format("{} that match {}", ExactAmount(shown.bytes, shown.blocks),
-                                        fmt::join(view.filters(), " and "))});
+  if (view.stacks().IsFiltered()) {
+    lines.push_back({"shown", fmt::format("{} {}", ExactAmount(view.tally().total()),
+                                          FilterText(view.stacks().query()))});
+  }
   return lines;
 }
 
 std::string SnapshotHeading(SnapshotView& view, const TextStyle& style) {
   const SnapshotFacts& facts = view.contents().facts;
-  const std::string image = facts.image.empty() ? "an unknown program" : facts.image;
-  std::string text = Paint(fmt::format("snapshot of {}, PID {}", Printable(image), facts.pid),
+  const std::string name = facts.name.empty() ? "an unknown program" : facts.name;
+  std::string text = Paint(fmt::format("snapshot of {}, PID {}", Printable(name), facts.pid),
                            Emphasis::kHeading, style.colour) +
                      "\n";
   for (const FactLine& line : HeadingLines(view)) {
@@ -196,11 +203,12 @@ Json SnapshotFactsJson(SnapshotView& view) {
   Json json = {
       {"file", contents.file},
       {"image", facts.image},
+      {"name", facts.name},
       {"pid", facts.pid},
       {"generation", facts.generation},
       {"command_line", facts.command_line},
       {"occasion", facts.occasion},
-      {"taken", TimeText(facts.taken_unix_ns, "{:%Y-%m-%dT%H:%M:%SZ}")},
+      {"taken", UtcText(facts.taken_unix_ns, "{:%Y-%m-%dT%H:%M:%SZ}")},
       {"seconds_since_begin",
        std::chrono::duration<double>(Between(facts.tracing_begin_ns, facts.taken_ns)).count()},
       {"state", WordIn(kMoments, facts.moment)},

@@ -68,15 +68,15 @@ class SnapshotPage {
     Json lines = Json::array();
     for (const FactLine& line : HeadingLines(view_)) lines.push_back({line.key, line.text});
     facts["lines"] = std::move(lines);
-    facts["filters"] = view_.filters();
+    facts["filter"] = FilterText(view_.stacks().query());
     facts["shown"] = NumbersOf(view_.tally().total());
     return facts;
   }
 
   Json Problems() {
     Json problems = Json::array();
-    for (const auto& [id, problem] : view_.frames().problems()) {
-      problems.push_back({view_.contents().modules.at(id).module.path, problem});
+    for (const auto& [path, problem] : view_.stacks().SymbolProblems()) {
+      problems.push_back({path, problem});
     }
     return problems;
   }
@@ -135,7 +135,7 @@ class SnapshotPage {
     Json tables = Json::array();
     for (const GroupBy by : {GroupBy::kComponent, GroupBy::kModule, GroupBy::kThread,
                              GroupBy::kWindow, GroupBy::kAge, GroupBy::kKind}) {
-      if (by == GroupBy::kComponent && !view_.HasComponents()) continue;
+      if (by == GroupBy::kComponent && !view_.stacks().HasComponents()) continue;
       tables.push_back(Table(by));
     }
     return tables;

@@ -1,6 +1,6 @@
 // The page of a snapshot: one file that a browser opens from disk (report/formats/html_page.h).
 //
-//   { "snapshot": { facts of leakgate-snapshot-view-1, "lines": [[key, text]], "filters": [...],
+//   { "snapshot": { facts of leakgate-snapshot-view-1, "lines": [[key, text]], "filter": "...",
 //                   "shown": [bytes, blocks] },
 //     "sites": { "count": 17, "rows": [[name, place, bytes, blocks, first test, last test,
 //                                       is the user's], ...] },

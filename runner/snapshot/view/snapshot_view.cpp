@@ -4,9 +4,6 @@
 #include <bit>
 #include <utility>
 
-#include "runner/attribution/code_owner.h"
-#include "runner/attribution/wrappers.h"
-
 namespace leakgate {
 namespace {
 
@@ -38,41 +35,51 @@ void SnapshotTally::Add(const LiveBlock& block) {
   by_size_[SizeClassOf(block.size_bytes)] += amount;
 }
 
-SnapshotView::SnapshotView(SnapshotQuery query, Symbolizer symbolizer)
-    : query_(std::move(query)),
-      symbolizer_(std::move(symbolizer)),
-      frames_(contents_, symbolizer_),
-      filters_(query_.filters, frames_),
-      owner_of_(frames_, [this](FrameId frame) { return OwnerOfFrame(frames_.Get(frame)); }) {
-  std::vector<const BudgetFile*> files;
-  for (const BudgetFile& file : query_.budgets) files.push_back(&file);
-  symbolizer_.MarkWrappers(FindWrappersBy(DeclaredWrappers(files)));
+std::vector<StackAmount> AmountsByStack(const SnapshotTally& tally) {
+  std::vector<StackAmount> amounts;
+  for (std::uint32_t stack = 0; stack < tally.by_stack().size(); ++stack) {
+    const StackTally& it = tally.by_stack()[stack];
+    if (it.blocks != 0) amounts.emplace_back(stack, it.amount());
+  }
+  return amounts;
 }
 
+SnapshotView::SnapshotView(SnapshotQuery query, Symbolizer symbolizer)
+    : since_(std::move(query.since)),
+      stacks_(contents_, std::move(query.stacks), std::move(symbolizer)) {}
+
 Expected<void> SnapshotView::Read(const std::filesystem::path& file) {
-  if (!query_.since.empty()) {
+  if (!since_.empty()) {
     const Expected<OpenedSnapshot> shown = OpenSnapshot(file);
     if (!shown) return Unexpected(shown.error());
-    Expected<std::unique_ptr<SnapshotAges>> ages = SnapshotAges::Open(query_.since, shown->facts);
+    Expected<std::unique_ptr<SnapshotAges>> ages = SnapshotAges::Open(since_, shown->facts);
     if (!ages) return Unexpected(ages.error());
     ages_ = *std::move(ages);
   }
-  const Expected<void> read = ReadContents(
-      file, contents_, [this](std::span<const LiveBlock> blocks) { return Use(blocks); });
-  if (!read) return read;
-  if (ages_) {
-    const Expected<void> finished = ages_->Finish();
-    if (!finished) return finished;
-  }
-  budgets_.emplace(query_.budgets, contents_.facts.image);
-  owners_ = budgets_->CodeOwners();
-  return {};
+  const auto read_file = [file](const SnapshotVisitor& visitor) {
+    return ReadSnapshot(file, visitor);
+  };
+  const Expected<void> read = Read(read_file, file.string());
+  return read && ages_ ? ages_->Finish() : read;
+}
+
+Expected<void> SnapshotView::Read(SnapshotSource source, const std::string& name) {
+  source_ = std::move(source);
+  return ReadContents(source_, name, contents_,
+                      [this](std::span<const LiveBlock> blocks) { return Use(blocks); });
+}
+
+Expected<void> SnapshotView::ReadBlocks(
+    const std::function<Expected<void>(std::span<const LiveBlock> blocks)>& use) const {
+  SnapshotVisitor visitor;
+  visitor.blocks = use;
+  return source_(visitor);
 }
 
 Expected<void> SnapshotView::Use(std::span<const LiveBlock> blocks) {
   if (ages_) ages_->AddUpTo(contents_.nodes);
   for (const LiveBlock& block : blocks) {
-    const bool is_shown = filters_.Match(block.stack);
+    const bool is_shown = stacks_.Matches(block.stack);
     if (is_shown) tally_.Add(block);
     if (!ages_) continue;
     using Counting = SnapshotAges::Counting;
@@ -80,23 +87,6 @@ Expected<void> SnapshotView::Use(std::span<const LiveBlock> blocks) {
     if (!added) return added;
   }
   return {};
-}
-
-// The file for code that nobody owns is asked last, below.
-InnermostAnswer::Answer SnapshotView::OwnerOfFrame(const Frame& frame) const {
-  const BudgetFile* const owner = OwnerOf(owners_, {frame});
-  if (owner == nullptr || owner->component == kUnowned) return InnermostAnswer::kNone;
-  const auto found = std::find(owners_.begin(), owners_.end(), owner);
-  return static_cast<InnermostAnswer::Answer>(found - owners_.begin()) + 1;
-}
-
-std::string SnapshotView::ComponentOf(std::uint32_t stack) {
-  const InnermostAnswer::Answer owner = owner_of_.Of(stack);
-  if (owner != InnermostAnswer::kNone) return owners_[owner - 1]->component;
-  const bool has_unowned = std::any_of(owners_.begin(), owners_.end(), [](const BudgetFile* file) {
-    return file->component == kUnowned;
-  });
-  return has_unowned ? kUnowned : "";
 }
 
 }  // namespace leakgate

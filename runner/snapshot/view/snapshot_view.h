@@ -4,20 +4,18 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <map>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "runner/base/expected.h"
-#include "runner/budget/budget_set.h"
 #include "runner/region/amount.h"
 #include "runner/region/region_copies.h"
-#include "runner/result/finding.h"
 #include "runner/snapshot/view/block_stream.h"
+#include "runner/snapshot/view/call_tree.h"
 #include "runner/snapshot/view/snapshot_ages.h"
-#include "runner/snapshot/view/stack_frames.h"
+#include "runner/snapshot/view/stack_lookup.h"
 
 namespace leakgate {
 
@@ -58,11 +56,12 @@ class SnapshotTally {
   std::array<Amount, kSizeClasses> by_size_{};
 };
 
+// Returns the stacks that have blocks, by id.
+[[nodiscard]] std::vector<StackAmount> AmountsByStack(const SnapshotTally& tally);
+
 // What is to be shown of a snapshot.
 struct SnapshotQuery {
-  // Patterns as in budget files; each must match a frame of a block's stack.
-  std::vector<std::string> filters;
-  std::vector<BudgetFile> budgets;  // they define the components
+  StackQuery stacks{};  // of the blocks
   // Earlier snapshots, or directories of them, that tell the age of blocks. Without them, windows
   // tell it.
   std::vector<std::filesystem::path> since{};
@@ -75,38 +74,33 @@ class SnapshotView {
   SnapshotView(const SnapshotView&) = delete;
   SnapshotView& operator=(const SnapshotView&) = delete;
 
-  // Call it once.
+  // Call one of them, once. `name` is what the source is called.
   [[nodiscard]] Expected<void> Read(const std::filesystem::path& file);
+  [[nodiscard]] Expected<void> Read(SnapshotSource source, const std::string& name);
+  // Reads the blocks once more. REQUIRES: the snapshot has been read.
+  [[nodiscard]] Expected<void> ReadBlocks(
+      const std::function<Expected<void>(std::span<const LiveBlock> blocks)>& use) const;
 
   [[nodiscard]] const SnapshotContents& contents() const { return contents_; }
   [[nodiscard]] const SnapshotTally& tally() const { return tally_; }
-  [[nodiscard]] StackFrames& frames() { return frames_; }
-  [[nodiscard]] bool HasComponents() const { return !query_.budgets.empty(); }
-  [[nodiscard]] const std::vector<std::string>& filters() const { return query_.filters; }
+  [[nodiscard]] StackLookup& stacks() { return stacks_; }
+  [[nodiscard]] StackFrames& frames() { return stacks_.frames(); }
 
   // Returns nullptr if no earlier snapshots were named.
   [[nodiscard]] const SnapshotAges* ages() const { return ages_.get(); }
 
   // Tells whether the blocks of `stack` are to be shown.
-  [[nodiscard]] bool Matches(std::uint32_t stack) { return filters_.Match(stack); }
-
-  // Returns the component that is charged with what `stack` allocated, or an empty text.
-  [[nodiscard]] std::string ComponentOf(std::uint32_t stack);
+  [[nodiscard]] bool Matches(std::uint32_t stack) { return stacks_.Matches(stack); }
 
  private:
   Expected<void> Use(std::span<const LiveBlock> blocks);
-  InnermostAnswer::Answer OwnerOfFrame(const Frame& frame) const;
 
-  SnapshotQuery query_;
+  std::vector<std::filesystem::path> since_;
+  SnapshotSource source_;
   SnapshotContents contents_;
   SnapshotTally tally_;
   std::unique_ptr<SnapshotAges> ages_;
-  Symbolizer symbolizer_;
-  StackFrames frames_;
-  StackFilters filters_;
-  std::optional<BudgetSet> budgets_;  // set when the program is known
-  std::vector<const BudgetFile*> owners_;
-  InnermostAnswer owner_of_;  // answers the index in owners_, plus 1
+  StackLookup stacks_;
 };
 
 }  // namespace leakgate

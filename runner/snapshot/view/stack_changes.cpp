@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "runner/attribution/leak_identity.h"
-#include "runner/snapshot/view/snapshot_groups.h"
+#include "runner/snapshot/view/stack_lookup.h"
 
 namespace leakgate {
 namespace {

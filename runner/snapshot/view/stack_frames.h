@@ -109,27 +109,33 @@ class StackFrames {
   InnermostAnswer wrappers_;  // answers the id of any frame of the user's, plus 1
 };
 
-// The stacks that --filter lets through. Each stack is looked at once.
+// The stacks that --filter and --without let through. Each stack is looked at once.
 class StackFilters {
  public:
   // `frames` must outlive it.
-  StackFilters(const std::vector<std::string>& patterns, StackFrames& frames) {
-    for (const std::string& pattern : patterns) {
-      filters_.emplace_back(frames, [&frames, pattern](FrameId frame) {
+  StackFilters(const std::vector<std::string>& patterns, const std::vector<std::string>& without,
+               StackFrames& frames) {
+    const auto add = [&](const std::string& pattern, std::vector<InnermostAnswer>& to) {
+      to.emplace_back(frames, [&frames, pattern](FrameId frame) {
         return MatchesStack({pattern}, {frames.Get(frame)}) ? 1U : InnermostAnswer::kNone;
       });
-    }
+    };
+    for (const std::string& pattern : patterns) add(pattern, filters_);
+    for (const std::string& pattern : without) add(pattern, without_);
   }
 
-  // Tells whether each pattern matches a frame of the stack.
+  // Tells whether each pattern matches a frame of the stack, and none of the others does.
   [[nodiscard]] bool Match(std::uint32_t stack) {
-    return std::all_of(filters_.begin(), filters_.end(), [&](InnermostAnswer& filter) {
+    const auto matches = [&](InnermostAnswer& filter) {
       return filter.Of(stack) != InnermostAnswer::kNone;
-    });
+    };
+    return std::all_of(filters_.begin(), filters_.end(), matches) &&
+           std::none_of(without_.begin(), without_.end(), matches);
   }
 
  private:
   std::vector<InnermostAnswer> filters_;
+  std::vector<InnermostAnswer> without_;
 };
 
 }  // namespace leakgate

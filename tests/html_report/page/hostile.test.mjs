@@ -51,14 +51,14 @@ for (const text of ATTACKS) {
 for (const text of ATTACKS) {
   test(`stays text in pages of snapshots: ${JSON.stringify(text)}`, async () => {
     const frames = [...snapshots.outer, snapshots.frame(`${text}::f(int)`, `/src/${text}.cc`, 1, `/lib/${text}.so`), snapshots.frame('', '', 0, text)];
-    const values = { image: `/bin/${text}`, file: text, occasion: text, missing: [text], filters: [text], lines: [['taken', text], ['command', text], ['state', text], ['machine', text]] };
+    const values = { image: `/bin/${text}`, name: `/bin/${text}`, file: text, occasion: text, missing: [text], filter: text, lines: [['taken', text], ['command', text], ['state', text], ['machine', text]] };
     const one = snapshots.snapshot({
       stacks: [{ frames, bytes: 8, blocks: 1, first: text, last: `${text}2` }], values, problems: [[text, text]], mapped: [{ frames, bytes: 1, blocks: 1 }], freed: [{ frames, bytes: 1, blocks: 1 }],
       groups: { window: [[text, text, 8, 1], ['x', '', 0, 1]] }, leftOut: [1, 1, 1], sources: [[`/src/${text}.cc`, 1, text]],
     });
     const change = { frames, before: [1, 1], after: [9, 2], appeared: [8, 1] };
     const side = { file: text, image: text, pid: 1, occasion: text, lines: [['command', text]] };
-    const two = snapshots.difference({ stacks: [change], mapped: [change], values: { from: side, to: side, compared: text, missing: [text], problems: [text], filters: [text] } });
+    const two = snapshots.difference({ stacks: [change], mapped: [change], values: { from: side, to: side, compared: text, missing: [text], problems: [text], filter: text } });
     for (const path of [one, two]) {
       const { page, close } = await open(browser, path);
       for (const fragment of ['', '#view=sites', '#view=tree', '#view=flame', `#${new URLSearchParams({ view: 'sites', q: text, of: text })}`]) {

@@ -142,14 +142,14 @@ test('long names break instead of widening a phone', async () => {
 test('long names of snapshots break instead of widening a phone', async () => {
   const long = 'VeryLongNameWithoutAnyPlaceToBreakIt'.repeat(8);
   const frames = [...snapshots.outer, ...Array.from({ length: 40 }, (_, depth) => snapshots.frame(`ns::${long}<${long}>::Make${depth}()`, `/src/${long}/${long}.cc`, 12, `/bin/${long}`))];
-  const values = { missing: [long], filters: [long], image: `/bin/${long}`, file: `${long}.snapshot`, occasion: long };
+  const values = { missing: [long], filter: `that match ${long}`, image: `/bin/${long}`, file: `${long}.snapshot`, occasion: long };
   const groups = Object.fromEntries(['module', 'thread', 'window', 'kind'].map((by) => [by, [[long, long, 10, 1], [`other${long}`, '', 10, 1]]]));
   const one = snapshots.snapshot({
     stacks: [{ frames, bytes: 1e12, blocks: 1e9, first: long, last: `x${long}` }], values, groups, problems: [[long, long]], leftOut: [1e9, 1e12, 1e9], siteCount: 1e9,
     sizes: [[2 ** 20 + 1, 2 ** 21, 1e12, 1e9]], mapped: [{ frames, bytes: 1e12, blocks: 1e6, reserved: 1e9 }],
   });
   const change = { frames, before: [1e12, 1e9], after: [2e12, 3e9], appeared: [2e12, 3e9], gone: [1e12, 1e9] };
-  const two = snapshots.difference({ stacks: [change], mapped: [change], values: { missing: [long], problems: [long], filters: [long] }, leftOut: [1e9, 1e12, 1, 2e12, 1, 0, 0, 0, 0] });
+  const two = snapshots.difference({ stacks: [change], mapped: [change], values: { missing: [long], problems: [long], filter: `that match ${long}` }, leftOut: [1e9, 1e12, 1, 2e12, 1, 0, 0, 0, 0] });
   for (const file of [one, two]) {
     const { page, close } = await open(browser, file, '', SCREENS.phone);
     for (const fragment of Object.values(SNAPSHOT_VIEWS)) {

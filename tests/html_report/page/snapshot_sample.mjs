@@ -63,7 +63,7 @@ class Tables {
 const facts = (values = {}) => ({
   file: 'now.snapshot', image: '/home/me/project/build/shop', pid: 4242, generation: 1, occasion: '',
   lines: [['taken', '2026-11-25 09:47:05 UTC, 2.06 s after tracing began'], ['command', './shop requests'], ['machine', 'builder, Linux 6.1 x86_64; leakgate 0.1.0'],
-    ['state', 'the process was stopped: all blocks are of one moment']],
+    ['state', 'all blocks are of one moment']],
   ...values,
 });
 
@@ -108,7 +108,7 @@ export function snapshot({ stacks = shopStacks(), values = {}, groups = {}, size
   const usual = { module: [['/home/me/project/build/shop', '', bytes, blocks]], thread: [['the main thread (shop)', '', bytes, blocks]], window: [['the program', '', bytes, blocks]] };
   const json = {
     snapshot: {
-      ...facts(), missing: [], filters: [], stack_depth: 256, live: { bytes, blocks }, shown: [bytes, blocks],
+      ...facts(), missing: [], filter: '', stack_depth: 256, live: { bytes, blocks }, shown: [bytes, blocks],
       allocated: { bytes: 2 * bytes, blocks: 2 * blocks }, freed: { bytes, blocks },
       mapped: { bytes: total(mapped, 'bytes'), reserved_bytes: 0, mappings: total(mapped, 'blocks') }, ...values,
     },
@@ -144,7 +144,7 @@ export function difference({ stacks = shopChanges(), values = {}, mapped = [], k
   const json = {
     difference: {
       from: facts({ file: 'before.snapshot' }), to: facts({ file: 'after.snapshot' }), same_process: true,
-      compared: 'one process, 61.00 s apart: blocks are compared one by one', seconds_between: 61, filters: [], missing: [], problems: [],
+      compared: 'one process, 61.00 s apart: blocks are compared one by one', seconds_between: 61, filter: '', missing: [], problems: [],
       total: sum, mapped: addUp(mapped), ...values,
     },
     sites: {

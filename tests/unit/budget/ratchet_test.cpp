@@ -57,6 +57,13 @@ TEST(RatchetTest, ChangesNothingWhereAllIsUsed) {
   EXPECT_THAT(result.changes, IsEmpty());
 }
 
+TEST(RatchetTest, LeavesWhatOtherBinariesMayNeed) {
+  BudgetUsage usage = Everything();
+  usage.allowances = {{4, {8, 1}}, {7, {8, 5}}};
+  usage.of_other_binaries = {4, 6};
+  EXPECT_EQ(ValueOf(usage).text, kText);
+}
+
 TEST(RatchetTest, LowersAnAllowanceToWhatWasUsed) {
   BudgetUsage usage = Everything();
   usage.allowances[4] = {4096, 1};

@@ -86,6 +86,17 @@ TEST(BudgetUsageTest, DoesNotSayWhatIsLostWhereThatCouldNotBeTold) {
   EXPECT_EQ(Usage(set, result).overrides.at(2).count("test.lost.bytes"), 0U);
 }
 
+TEST(BudgetUsageTest, LeavesAllowancesForTestsOfOtherBinariesAlone) {
+  RunResult result;
+  result.windows = {Window("A.One")};
+  const BudgetSet set = Set(R"("allowances": [
+    {"stack": ["a"], "reason": "x"},
+    {"stack": ["a"], "tests": ["A.*"], "reason": "x"},
+    {"stack": ["a"], "tests": ["A.*", "B.*"], "reason": "x"}])");
+  const BudgetUsage usage = Usage(set, result);
+  EXPECT_THAT(usage.of_other_binaries, ElementsAre(5));
+}
+
 TEST(BudgetUsageTest, LowersNoOverrideOfCode) {
   RunResult result;
   result.windows = {Window("A.One")};

@@ -123,9 +123,10 @@ TEST(ManPageTest, ExamplesCanBeCopied) {
                           Not(HasSubstr("--gtest_filter"))));
 }
 
-// What a page offers for the word that stands for a value.
-OptionValue MeaningOf(const std::string& word) {
+// What a page offers for the word that stands for a value: of one command, or of any that has it.
+OptionValue MeaningOf(const std::string& word, const std::string& command = "") {
   for (const CommandPage& page : AllPages()) {
+    if (!command.empty() && page.prose.name != command) continue;
     for (const std::vector<Option>& all : {page.options, page.arguments}) {
       for (const Option& option : all) {
         if (option.value.word == word) return option.value;
@@ -137,6 +138,7 @@ OptionValue MeaningOf(const std::string& word) {
 }
 
 struct ChoiceCase {
+  const char* command;
   const char* word;
   std::vector<std::string> before;
   std::vector<std::string> behind;
@@ -144,12 +146,14 @@ struct ChoiceCase {
 
 // What shells offer is what the parser takes.
 TEST(OptionValueTest, TheParserTakesEachChoiceThatIsOffered) {
-  for (const ChoiceCase& it : {ChoiceCase{"WHEN", {"run", "--confirm"}, {"--", "a"}},
-                               ChoiceCase{"HOW", {"run", "--progress"}, {"--", "a"}},
-                               ChoiceCase{"FORMAT", {"snapshot", "export", "a", "--format"}, {}},
-                               ChoiceCase{"SETTING", {"snapshot", "config", "--pid=1"}, {}},
-                               ChoiceCase{"SHELL", {"completion"}, {}}}) {
-    const std::vector<std::string> choices = MeaningOf(it.word).choices;
+  for (const ChoiceCase& it :
+       {ChoiceCase{"run", "WHEN", {"run", "--confirm"}, {"--", "a"}},
+        ChoiceCase{"run", "HOW", {"run", "--progress"}, {"--", "a"}},
+        ChoiceCase{"snapshot export", "FORMAT", {"snapshot", "export", "a", "--format"}, {}},
+        ChoiceCase{"recording show", "SUM", {"recording", "show", "a", "--weigh"}, {}},
+        ChoiceCase{"snapshot config", "SETTING", {"snapshot", "config", "--pid=1"}, {}},
+        ChoiceCase{"completion", "SHELL", {"completion"}, {}}}) {
+    const std::vector<std::string> choices = MeaningOf(it.word, it.command).choices;
     EXPECT_GE(choices.size(), 3U);
     for (const std::string& choice : choices) {
       std::vector<std::string> arguments = it.before;

@@ -76,6 +76,7 @@ TEST(SessionOptionsTest, ChoosesWhoseStacksAreRecorded) {
   EXPECT_EQ(events({}), kStacksOfAlloc | kStacksOfRealloc);
   EXPECT_EQ(events({"--stacks", "free"}), kStacksOfFree);
   EXPECT_EQ(events({"--stacks=free,alloc,realloc"}), kAllStackEvents);
+  EXPECT_EQ(events({"--stacks=none"}), 0U);
 }
 
 TEST(SessionOptionsTest, SaysWhichStackEventsThereAre) {
@@ -85,6 +86,7 @@ TEST(SessionOptionsTest, SaysWhichStackEventsThereAre) {
   EXPECT_THAT(error("foo"), HasSubstr("invalid stack event 'foo': there are alloc, realloc and"));
   EXPECT_THAT(error("alloc, free"), HasSubstr("invalid stack event ' free'"));
   EXPECT_THAT(error("alloc,"), HasSubstr("invalid stack event ''"));
+  EXPECT_THAT(error("alloc,none"), HasSubstr("invalid stack event 'none'"));
   EXPECT_THAT(error("Alloc"), HasSubstr("invalid stack event 'Alloc'"));
   EXPECT_THAT(error("free,alloc,free"), HasSubstr("duplicate stack event 'free'"));
   EXPECT_THAT(ErrorOf({"session", "start", "a", "--image", "x", "--stacks", ""}),

@@ -32,7 +32,7 @@ TEST(SnapshotOptionsTest, AgesAreToldByEarlierSnapshots) {
   const Expected<Command> command = ParseCommandLine(
       {"snapshot", "show", "a", "--group-by", "age", "--since", "b", "--since=ring"});
   ASSERT_TRUE(command) << command.error().message;
-  EXPECT_THAT(std::get<SnapshotShowCommand>(*command).reading.since, ElementsAre("b", "ring"));
+  EXPECT_THAT(std::get<SnapshotShowCommand>(*command).since, ElementsAre("b", "ring"));
   EXPECT_TRUE(ParseCommandLine({"snapshot", "show", "a", "--since", "b"}));  // the overview has it
   for (const char* const other : {"--group-by=site", "--view=tree"}) {
     EXPECT_EQ(ErrorOf({"snapshot", "show", "a", "--since", "b", other}),
@@ -150,7 +150,8 @@ TEST(SnapshotOptionsTest, RunTakesWhichSnapshotsToKeep) {
   EXPECT_EQ(std::get<RunCommand>(*command).snapshots, "dir");
   EXPECT_EQ(std::get<RunCommand>(*command).snapshot_tests, SnapshotTests::kEvery);
   EXPECT_EQ(ErrorOf({"run", "--when=every", "--", "a"}),
-            "--when says which snapshots to keep; add --snapshots DIR, or leave it out");
+            "--when says of which tests to keep files; add --snapshots DIR or --record DIR, or "
+            "leave it out");
   EXPECT_EQ(ErrorOf({"run", "--snapshots", "dir", "--when=never", "--", "a"}),
             "--when 'never': no such tests; write --when=over_budget or every");
 }

@@ -70,8 +70,8 @@ TEST(SnapshotTakeOptionsTest, ChoosesWhoseStacksAreRecorded) {
 TEST(SnapshotTakeOptionsTest, SaysWhatIsWrong) {
   EXPECT_THAT(ErrorOf({"snapshot", "config", "--pid", "1", "query", "--stacks", "free"}),
               HasSubstr("--stacks is for leakgate snapshot config enable"));
-  EXPECT_THAT(ErrorOf({"snapshot", "config", "--pid", "1", "enable", "--stacks", "none"}),
-              HasSubstr("invalid stack event 'none'"));
+  EXPECT_THAT(ErrorOf({"snapshot", "config", "--pid", "1", "enable", "--stacks", "nothing"}),
+              HasSubstr("invalid stack event 'nothing'"));
   EXPECT_THAT(ErrorOf({"snapshot", "take"}), HasSubstr("no process; name it"));
   EXPECT_THAT(ErrorOf({"snapshot", "take", "--pid", "x"}), HasSubstr("'x': not a PID"));
   EXPECT_THAT(ErrorOf({"snapshot", "take", "--pid", "1", "--session", "a/b"}),

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "runner/budget/read_budget.h"
 #include "runner/run/run_outcome.h"
@@ -12,6 +13,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+
+const std::vector<std::filesystem::path> kGiven = {"net.leakgate.json"};
 
 // Of two allowances, on the lines 2 and 3.
 BudgetSet TwoAllowances(const std::string& members_of_the_second = "") {
@@ -31,7 +34,7 @@ WindowResult WindowAllowedBy(const std::string& place) {
 
 TEST(UnusedAllowancesTest, AreAllWhereNothingWasAllowed) {
   EXPECT_THAT(
-      UnusedAllowances(TwoAllowances(), {sample::PassingTest("A.B")}),
+      UnusedAllowances(TwoAllowances(), kGiven, {sample::PassingTest("A.B")}),
       ElementsAre(
           "net.leakgate.json:2: the allowance for net::Pool::*, main was not used; remove "
           "it",
@@ -40,20 +43,21 @@ TEST(UnusedAllowancesTest, AreAllWhereNothingWasAllowed) {
 
 TEST(UnusedAllowancesTest, AreNotThoseThatAnyFindingIsAllowedBy) {
   EXPECT_THAT(
-      UnusedAllowances(TwoAllowances(),
+      UnusedAllowances(TwoAllowances(), kGiven,
                        {sample::PassingTest("A.B"), WindowAllowedBy("net.leakgate.json:2")}),
       ElementsAre(
           "net.leakgate.json:3: the allowance for net::Cache::Put was not used; remove it"));
 }
 
 TEST(UnusedAllowancesTest, AreNoneWhereEachIsUsed) {
-  EXPECT_THAT(UnusedAllowances(TwoAllowances(), {WindowAllowedBy("net.leakgate.json:2"),
-                                                 WindowAllowedBy("net.leakgate.json:3")}),
+  EXPECT_THAT(UnusedAllowances(
+                  TwoAllowances(), kGiven,
+                  {WindowAllowedBy("net.leakgate.json:2"), WindowAllowedBy("net.leakgate.json:3")}),
               IsEmpty());
 }
 
 TEST(UnusedAllowancesTest, LeaveOutWhatHasExpiredForThatFailsAnyway) {
-  EXPECT_THAT(UnusedAllowances(TwoAllowances(R"(, "expires": "2020-01-31")"),
+  EXPECT_THAT(UnusedAllowances(TwoAllowances(R"(, "expires": "2020-01-31")"), kGiven,
                                {WindowAllowedBy("net.leakgate.json:2")}),
               IsEmpty());
 }
@@ -63,9 +67,19 @@ TEST(UnusedAllowancesTest, LeaveOutWhatMatchesBlocksThatCount) {
   WindowResult window = sample::PassingTest("A.B");
   window.findings = {sample::PoolFinding()};
   EXPECT_THAT(
-      UnusedAllowances(TwoAllowances(), {window}),
+      UnusedAllowances(TwoAllowances(), kGiven, {window}),
       ElementsAre(
           "net.leakgate.json:3: the allowance for net::Cache::Put was not used; remove it"));
+}
+
+TEST(UnusedAllowancesTest, LeaveOutWhatADirectoryHasForTestsOfOtherBinaries) {
+  const std::vector<WindowResult> windows = {sample::PassingTest("A.B"),
+                                             WindowAllowedBy("net.leakgate.json:2")};
+  const std::string of_others = R"(, "tests": ["Other.*"])";
+  EXPECT_THAT(UnusedAllowances(TwoAllowances(of_others), {"src"}, windows), IsEmpty());
+  EXPECT_THAT(UnusedAllowances(TwoAllowances(of_others), kGiven, windows), testing::SizeIs(1));
+  EXPECT_THAT(UnusedAllowances(TwoAllowances(R"(, "tests": ["A.*"])"), {"src"}, windows),
+              testing::SizeIs(1));
 }
 
 // Sets a variable, or none, for the time of a test.

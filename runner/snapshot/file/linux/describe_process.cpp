@@ -5,10 +5,10 @@
 #include <sys/utsname.h>
 
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 
+#include "runner/process/called_name.h"
 #include "runner/process/proc_files.h"
+#include "runner/process/process_image.h"
 #include "runner/snapshot/file/parts.h"
 
 namespace leakgate {
@@ -33,11 +33,6 @@ std::vector<std::string> CommandLineOf(int pid) {
   return words;
 }
 
-std::string ImageOf(int pid) {
-  std::error_code has_gone;
-  return std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), has_gone).string();
-}
-
 }  // namespace
 
 SnapshotFacts DescribeProcess(const RegionReader& region, int pid) {
@@ -48,6 +43,7 @@ SnapshotFacts DescribeProcess(const RegionReader& region, int pid) {
   facts.stack_events = region.StackEvents();
   facts.image = ImageOf(facts.pid);
   facts.command_line = CommandLineOf(facts.pid);
+  facts.name = CalledNameOf(facts.pid, facts.image, facts.command_line);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   facts.taken_unix_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
   utsname machine;

@@ -102,18 +102,30 @@ TEST(SnapshotFileTest, RefusesFreesThatCannotBe) {
   EXPECT_FALSE(ReadBytes(WithFrees({{kStackRootCount, 1, kTooMuch}})));
 }
 
-// An earlier leakgate's facts end before whose stacks were recorded.
+// Facts that earlier leakgates wrote end before whose stacks were recorded, or before the name.
 TEST(SnapshotFileTest, TakesFactsThatDoNotTellWhoseStacks) {
   ByteWriter record;
   SnapshotFacts sent = sample::Facts();
   sent.stack_events = kStacksOfFree;
+  sent.name = "";
   Encode(sent, record);
   std::string bytes(record.bytes());
+  bytes.pop_back();
+  SnapshotFacts with_stacks;
+  ASSERT_TRUE(Decode(snapshot_format::ByteReader(bytes), with_stacks));
+  EXPECT_EQ(with_stacks.stack_events, kStacksOfFree);
   bytes.pop_back();
   SnapshotFacts facts;
   ASSERT_TRUE(Decode(snapshot_format::ByteReader(bytes), facts));
   EXPECT_EQ(facts.stack_events, kDefaultStackEvents);
   EXPECT_EQ(facts.leakgate_version, "0.1.0");
+}
+
+TEST(SnapshotFileTest, TellsWhatTheProgramWasCalledBy) {
+  SnapshotFacts facts = sample::Facts();
+  EXPECT_EQ(ReadBytes(sample::Written(facts, {}, [](SnapshotWriter&) {}))->facts.name, facts.image);
+  facts.name = "/src/build/net";
+  EXPECT_EQ(ReadBytes(sample::Written(facts, {}, [](SnapshotWriter&) {}))->facts.name, facts.name);
 }
 
 auto Block(std::uint64_t address, std::uint64_t size, AllocationKind kind, std::uint32_t stack,

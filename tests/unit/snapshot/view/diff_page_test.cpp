@@ -7,6 +7,7 @@
 
 #include <sstream>
 
+#include "runner/snapshot/view/stack_lookup.h"
 #include "tests/support/html_page.h"
 #include "tests/unit/snapshot/file/sample_snapshot.h"
 
@@ -63,7 +64,7 @@ class DiffPageTest : public testing::Test {
         [&](const SnapshotDiff& it, const ChangedStacks& stacks) { page.Take(it, stacks); });
     EXPECT_TRUE(diff) << diff.error().message;
     std::ostringstream out;
-    page.Write(*diff, filters, out, {});
+    page.Write(*diff, FilterText({.filters = filters}), out, {});
     return out.str();
   }
   json Page(const std::string& first, const std::string& second, const PageLimits& limits = {}) {

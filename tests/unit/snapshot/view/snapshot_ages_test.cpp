@@ -61,7 +61,7 @@ class SnapshotAgesTest : public testing::Test {
   // The oldest first.
   static std::vector<Row> Ages(const std::string& file, const Since& since,
                                const std::vector<std::string>& filters = {}) {
-    SnapshotView view({.filters = filters, .budgets = {}, .since = since}, Symbolizer(nullptr, {}));
+    SnapshotView view({.stacks = {.filters = filters}, .since = since}, Symbolizer(nullptr, {}));
     const Expected<void> read = view.Read(file);
     EXPECT_TRUE(read) << read.error().message;
     std::vector<Row> rows;
@@ -72,7 +72,7 @@ class SnapshotAgesTest : public testing::Test {
     return rows;
   }
   static std::string ErrorOf(const std::string& file, const Since& since) {
-    SnapshotView view({.filters = {}, .budgets = {}, .since = since}, Symbolizer(nullptr, {}));
+    SnapshotView view({.stacks = {.filters = {}}, .since = since}, Symbolizer(nullptr, {}));
     const Expected<void> read = view.Read(file);
     return read ? "" : read.error().message;
   }
@@ -149,7 +149,7 @@ TEST_F(SnapshotAgesTest, AreToldOfMoreBlocksThanAPartHolds) {
 
 TEST_F(SnapshotAgesTest, AreShownInsteadOfThoseByWindows) {
   const std::string before = Take(10, {{32, 5}});
-  SnapshotView view({.filters = {}, .budgets = {}, .since = {before}}, Symbolizer(nullptr, {}));
+  SnapshotView view({.stacks = {.filters = {}}, .since = {before}}, Symbolizer(nullptr, {}));
   ASSERT_TRUE(view.Read(Take(20, {{32, 5}, {64, 7}})));
   EXPECT_THAT(ShowText(view, {.group_by = GroupBy::kAge}, {}),
               AllOf(HasSubstr("at least 10.00 s  in 10-7.snapshot already"),

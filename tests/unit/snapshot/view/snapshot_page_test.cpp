@@ -53,7 +53,7 @@ TEST_F(SnapshotPageTest, TellsWhatTheSnapshotIs) {
   for (const json& line : snapshot["lines"]) lines[line[0]] = line[1];
   EXPECT_THAT(lines["taken"], HasSubstr("4.00 s after tracing began: end of HttpTest.KeepAlive"));
   EXPECT_EQ(lines["command"], "./net_test --gtest_filter=*");
-  EXPECT_EQ(lines["state"], "the process was stopped: all blocks are of one moment");
+  EXPECT_EQ(lines["state"], "all blocks are of one moment");
 }
 
 TEST_F(SnapshotPageTest, LeadsFromCallSitesToTheirStacks) {
@@ -181,8 +181,9 @@ TEST_F(SnapshotPageTest, KeepsWithinItsLimitsAndCountsWhatItLeavesOut) {
 }
 
 TEST_F(SnapshotPageTest, ShowsWhatMatchesAndTellsOfAllElse) {
-  const json page = test::ReportInPage(PageOf(SmallSnapshot(), {}, {.filters = {"no::such*"}}));
-  EXPECT_EQ(page["snapshot"]["filters"], json({"no::such*"}));
+  const json page =
+      test::ReportInPage(PageOf(SmallSnapshot(), {}, {.stacks = {.filters = {"no::such*"}}}));
+  EXPECT_EQ(page["snapshot"]["filter"], "that match no::such*");
   EXPECT_EQ(page["snapshot"]["shown"], json({0, 0}));
   EXPECT_THAT(page["live"]["rows"], IsEmpty());
   EXPECT_THAT(page["mapped"]["rows"], IsEmpty());

@@ -120,10 +120,10 @@ TEST_F(SnapshotViewTest, TellsTheWindowsOfASite) {
 }
 
 TEST_F(SnapshotViewTest, ShowsOnlyWhatEachFilterMatches) {
-  EXPECT_EQ(View(SmallSnapshot(), {.filters = {"module:net_*"}, .budgets = {}})->tally().total(),
+  EXPECT_EQ(View(SmallSnapshot(), {.stacks = {.filters = {"module:net_*"}}})->tally().total(),
             (Amount{4152, 3}));
   const auto nothing =
-      View(SmallSnapshot(), {.filters = {"module:net_*", "module:other"}, .budgets = {}});
+      View(SmallSnapshot(), {.stacks = {.filters = {"module:net_*", "module:other"}}});
   EXPECT_EQ(nothing->tally().total(), Amount{});
   EXPECT_THAT(ShowText(*nothing, {}, {}), HasSubstr("Nothing matches."));
 }
@@ -156,6 +156,7 @@ TEST_F(SnapshotViewTest, TellsWhatIsMappedApart) {
 TEST_F(SnapshotViewTest, MakesHostileNamesPrintable) {
   SnapshotFacts facts = Facts();
   facts.image = "/a\x1b[31m";
+  facts.name = "/b\x1b[31m";
   facts.command_line = {"x\ny"};
   const auto view = View(Written(facts, {}, [](SnapshotWriter& writer) {
     writer.Add(SnapshotModule{.id = 1, .module = {0, 9, 0, "/b\x1b", "ab"}});
@@ -180,7 +181,7 @@ TEST_F(SnapshotViewTest, AddsUpWhatAFrameCalls) {
     writer.Add(LiveBlock{64, 20, AllocationKind::kNew, right, 0, 0});
     writer.Add(LiveBlock{96, 30, AllocationKind::kNew, right, 0, 0});
   }));
-  const CallTree tree(*view);
+  const CallTree tree(view->frames(), AmountsByStack(view->tally()));
   const CallTree::Node& root = tree.Get(CallTree::kRoot);
   ASSERT_THAT(root.children, SizeIs(1));
   const CallTree::Node& outer = tree.Get(root.children[0]);

@@ -1,0 +1,160 @@
+// The events of a recording: what each thread allocated, freed and mapped, in its order.
+//
+// They pass through buffers in the region. A thread takes a free buffer, writes its events there,
+// and takes the next when that is full. The runner drains the buffers into a file while the process
+// runs, and gives them back. So a process that is killed leaves all that its threads had written.
+//
+//   thread 1   [buffer 4: full] [buffer 0: owned, 3104 bytes used]
+//   thread 2   [buffer 2: owned, 64 bytes used]
+//   free       [buffer 1] [buffer 3]
+//
+// Threat model for the runner: as for the region (region_layout.h). Copy once, check, use the copy.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace leakgate {
+
+// What a thread does if no buffer is free.
+enum class WhenFull : std::uint32_t {
+  kLose = 0,  // it goes on, and counts the events that it has lost
+  kWait = 1,  // it waits for one; if the runner drains nothing for seconds, it loses events
+};
+
+// Where times come from. Both are counted in units of 2^time_shift ticks.
+enum class EventClock : std::uint32_t {
+  kMonotonic = 0,  // CLOCK_MONOTONIC, in nanoseconds
+  kCounter = 1,    // the processor's own counter, where it runs at one rate on all processors
+};
+
+// The page in front of the buffers' records.
+struct EventControl {
+  // Written by the runner before the process gets the region.
+  std::uint32_t buffer_bytes;  // a multiple of 4096; 0 if nothing is recorded
+  std::uint32_t clock;         // EventClock
+  std::uint32_t time_shift;    // a unit of time is 2^time_shift ticks of the clock
+  std::uint32_t reserved0;
+
+  // Written by the runner before, and at any time. Where more threads than buffers hold one, the
+  // runner adds some. If there is no room for more, threads wait no longer.
+  std::atomic<std::uint32_t> buffer_count;
+  std::atomic<std::uint32_t> when_full;  // WhenFull
+  // Written by the runner at any time, or by another command of the user's.
+  std::atomic<std::uint32_t> is_stopped;  // 1: the recording is to end, and the program goes on
+  std::atomic<std::uint32_t> is_on;       // 0: events are not recorded now
+  std::atomic<std::uint32_t> drained;     // raised when buffers were given back; a futex
+
+  // Written by the agent.
+  alignas(64) std::atomic<std::uint32_t> filled;  // raised when a buffer is full; a futex
+  std::atomic<std::uint32_t> runner_waits;  // written by both: 1 while the runner sleeps there
+  std::atomic<std::uint64_t> waits;         // how often a thread had to wait for a buffer
+  std::atomic<std::uint64_t> waited_ns;     // and how long, in all
+  alignas(64) std::atomic<std::int32_t> free_count;  // buffers that are free; written by both
+  std::atomic<std::uint32_t> next_to_try;            // where the search for a free one begins
+};
+static_assert(sizeof(EventControl) == 192);
+
+enum class EventBufferState : std::uint32_t {
+  kFree = 0,   // for any thread to take
+  kOwned = 1,  // a thread writes there; what is used can be read
+  kFull = 2,   // nobody writes there any more, and the runner is to give it back
+};
+
+struct alignas(64) EventBuffer {
+  std::atomic<std::uint32_t> state;       // EventBufferState; release by who gives the buffer away
+  std::uint32_t thread;                   // in the region's table
+  std::uint64_t sequence;                 // orders the buffers of one thread, from 1
+  std::uint64_t begin_time;               // what the first event's time is relative to, in units
+  std::uint32_t context;                  // of allocations until an event tells of another
+  std::atomic<std::uint32_t> used_bytes;  // release, after the events; acquire by the runner
+  // Events that the thread has lost since its buffer before, and when that began and ended.
+  std::uint64_t lost_events;
+  std::uint64_t lost_begin;  // in units
+};
+static_assert(sizeof(EventBuffer) == 64);
+
+// An event is one or more words. The first one:
+//
+//   63..62  EventTag
+//   61..19  the block's address / 16, or for kOther 61..57 OtherEvent and 56..19 a value
+//   18..0   units of time since the thread's event before
+//
+// The second word of kAllocate:
+//
+//   63..60  AllocationKind
+//   59..33  stack id
+//   32..0   size in bytes, or kLongSize: then a third word has it
+//
+// The second word of kFreeByStack is the stack id.
+enum class EventTag : std::uint64_t { kAllocate = 0, kFree = 1, kFreeByStack = 2, kOther = 3 };
+
+enum class OtherEvent : std::uint64_t {
+  kTime = 0,          // value: none; word 2: the time, in units, that the next event is relative to
+  kContext = 1,       // value: the context of allocations from now on
+  kWindowBegins = 2,  // value: window
+  kWindowEnds = 3,    // value: window
+  kMark = 4,          // value: none; word 2: the name's TextRef: offset << 32 | length; word 3: 0
+  kThreadBegins = 5,  // value: none
+  kThreadEnds = 6,    // value: none
+  kMap = 7,           // value: kReservedBit | AllocationKind << 27 | stack; word 2: address;
+                      // word 3: bytes
+  kUnmap = 8,         // value: stack; word 2: address; word 3: bytes
+  kCommit = 9,        // value: stack; word 2: address; word 3: bytes: reserved memory is committed
+  kDecommit = 10,  // value: stack; word 2: address; word 3: bytes: committed memory is given back
+  kModulesChange = 11,  // value: 1 a module was loaded, 2 one was unloaded
+  kRestore = 12,        // as kMap: the free before did not happen, the block is live as it was
+};
+
+// How many words follow the first one.
+constexpr std::uint32_t WordsAfter(OtherEvent event) {
+  switch (event) {
+    case OtherEvent::kTime:
+      return 1;
+    case OtherEvent::kMark:
+    case OtherEvent::kMap:
+    case OtherEvent::kUnmap:
+    case OtherEvent::kCommit:
+    case OtherEvent::kDecommit:
+    case OtherEvent::kRestore:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+inline constexpr std::uint32_t kEventTimeBits = 19;
+inline constexpr std::uint64_t kMostEventDelta = (1ULL << kEventTimeBits) - 1;
+inline constexpr std::uint32_t kEventTagShift = 62;
+inline constexpr std::uint32_t kEventAddressBits = kEventTagShift - kEventTimeBits;
+inline constexpr std::uint64_t kEventAddressMask = (1ULL << kEventAddressBits) - 1;
+inline constexpr std::uint32_t kOtherEventShift = 57;
+inline constexpr std::uint64_t kOtherValueMask = (1ULL << (kOtherEventShift - kEventTimeBits)) - 1;
+inline constexpr std::uint64_t kOtherEventMask = 31;
+inline constexpr std::uint32_t kEventSizeBits = 33;
+inline constexpr std::uint64_t kLongSize = (1ULL << kEventSizeBits) - 1;
+inline constexpr std::uint32_t kEventKindShift = 60;
+inline constexpr std::uint32_t kMostEventWords = 3;  // of one event
+
+constexpr std::uint64_t EventWord(EventTag tag, std::uint64_t address, std::uint64_t delta) {
+  return (static_cast<std::uint64_t>(tag) << kEventTagShift) | ((address >> 4) << kEventTimeBits) |
+         delta;
+}
+constexpr std::uint64_t OtherEventWord(OtherEvent event, std::uint64_t value, std::uint64_t delta) {
+  return (static_cast<std::uint64_t>(EventTag::kOther) << kEventTagShift) |
+         (static_cast<std::uint64_t>(event) << kOtherEventShift) |
+         ((value & kOtherValueMask) << kEventTimeBits) | delta;
+}
+constexpr std::uint64_t AllocationWord(std::uint64_t kind, std::uint64_t stack,
+                                       std::uint64_t bytes) {
+  return (kind << kEventKindShift) | (stack << kEventSizeBits) |
+         (bytes < kLongSize ? bytes : kLongSize);
+}
+
+// In the value of kMap: nothing can use the memory yet.
+inline constexpr std::uint32_t kReservedBit = 31;
+
+inline constexpr std::uint32_t kMaxEventBuffers = 4096;
+inline constexpr std::uint64_t kMaxEventBytes = 1ULL << 28;  // of all buffers together
+
+}  // namespace leakgate

@@ -1,0 +1,274 @@
+#include "plugin/agent/events/event_writer.h"
+
+#include <linux/futex.h>
+#include <time.h>
+
+#include <cerrno>
+
+#include "plugin/agent/linux/syscall.h"
+
+namespace leakgate::agent {
+namespace {
+
+constinit const std::atomic<std::uint32_t> g_off{0};
+
+// Where all buffers are. The addresses are kept for the buffers of a later region.
+constinit char* g_memory = nullptr;
+constinit bool g_are_wanted = false;
+// The runner has drained nothing for so long that no thread waits for it any more.
+constinit std::atomic<bool> g_waits_no_more{false};
+
+constexpr std::uint64_t kPatienceNs = 10'000'000'000;
+constexpr std::uint64_t kLookEachNs = 50'000'000;
+
+EventControl& Control() { return g_region.event_control(); }
+
+long Futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* patience) {
+  return RawSyscall(SYS_futex, Word(&word), operation, static_cast<long>(value), Word(patience));
+}
+
+// The runner writes these before it gives the region away, and nobody else does. All the same they
+// are in memory that the program could overwrite.
+bool IsUsable(const EventControl& control) {
+  return control.buffer_bytes % 4096 == 0 && control.buffer_bytes >= 4096 &&
+         control.buffer_bytes <= kMaxEventBytes && control.time_shift < 32;
+}
+
+// Never more than there is memory for, whatever has been written there.
+std::uint32_t BufferCount() {
+  const EventControl& control = Control();
+  const std::uint64_t most = kMaxEventBytes / control.buffer_bytes;
+  const std::uint32_t count = control.buffer_count.load(std::memory_order_acquire);
+  const auto limit = static_cast<std::uint32_t>(most < kMaxEventBuffers ? most : kMaxEventBuffers);
+  return count < limit ? count : limit;
+}
+
+// Returns nullptr if none is free.
+EventBuffer* TakeFree() {
+  EventControl& control = Control();
+  std::int32_t free = control.free_count.load(std::memory_order_relaxed);
+  do {
+    if (free <= 0) return nullptr;
+  } while (!control.free_count.compare_exchange_weak(free, free - 1, std::memory_order_relaxed));
+  const std::uint32_t first = control.next_to_try.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t count = BufferCount();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    EventBuffer& buffer = g_region.event_buffers()[(first + i) % count];
+    auto expected = static_cast<std::uint32_t>(EventBufferState::kFree);
+    // Acquire pairs with the release by which the runner gives a buffer back.
+    if (buffer.state.load(std::memory_order_relaxed) == expected &&
+        buffer.state.compare_exchange_strong(expected,
+                                             static_cast<std::uint32_t>(EventBufferState::kOwned),
+                                             std::memory_order_acquire)) {
+      return &buffer;
+    }
+  }
+  // Somebody has overwritten the records.
+  return nullptr;
+}
+
+void WakeRunner() {
+  EventControl& control = Control();
+  control.filled.fetch_add(1, std::memory_order_release);
+  if (control.runner_waits.load(std::memory_order_seq_cst) == 0) return;
+  if (control.runner_waits.exchange(0, std::memory_order_seq_cst) == 0) return;
+  Futex(control.filled, FUTEX_WAKE, 1, nullptr);
+}
+
+// A quarter of the buffers is full: it is time to drain them.
+bool IsTimeToDrain() {
+  const EventControl& control = Control();
+  const auto count = static_cast<std::int32_t>(BufferCount());
+  return control.free_count.load(std::memory_order_relaxed) <= count - (count + 3) / 4;
+}
+
+void Install(const EventThread& thread, EventBuffer& buffer) {
+  EventCursor& cursor = thread.cursor;
+  const EventControl& control = Control();
+  LeaveEventBuffer(cursor);
+  const auto index = static_cast<std::uint64_t>(&buffer - g_region.event_buffers());
+  cursor.begin = reinterpret_cast<std::uint64_t*>(g_memory + index * control.buffer_bytes);
+  cursor.time = EventTime();
+  cursor.buffer = &buffer;
+  buffer.thread = thread.id;
+  buffer.begin_time = cursor.time;
+  buffer.context = cursor.context;
+  buffer.lost_events = cursor.lost_events;
+  buffer.lost_begin = cursor.lost_begin;
+  buffer.used_bytes.store(0, std::memory_order_relaxed);
+  // Last, with release: a buffer that has a sequence number has an owner, and the rest.
+  std::atomic_ref(buffer.sequence).store(++cursor.sequence, std::memory_order_release);
+  cursor.lost_events = 0;
+  cursor.at = cursor.begin;
+  cursor.room_end = reinterpret_cast<std::uint64_t>(cursor.begin) + control.buffer_bytes -
+                    kEventRoomWords * sizeof(std::uint64_t);
+}
+
+// No handler comes in between: it would find the cursor half changed.
+bool TryMakeRoom(const EventThread& thread) {
+  if (Control().free_count.load(std::memory_order_relaxed) <= 0) return false;
+  const std::uint64_t blocked = BlockSignals();
+  if (!HasEventRoom(thread.cursor)) {
+    EventBuffer* const buffer = TakeFree();
+    if (buffer != nullptr) Install(thread, *buffer);
+  }
+  RestoreSignals(blocked);
+  return HasEventRoom(thread.cursor);
+}
+
+// No handler comes in between, as in TryMakeRoom.
+void GiveFullBuffer(const EventThread& thread) {
+  const std::uint64_t blocked = BlockSignals();
+  if (!HasEventRoom(thread.cursor)) LeaveEventBuffer(thread.cursor);
+  RestoreSignals(blocked);
+}
+
+// Returns when the runner has drained something, or when there is no hope left.
+void WaitForRunner() {
+  EventControl& control = Control();
+  const std::uint64_t begin = MonotonicTime();
+  const std::uint32_t drained = control.drained.load(std::memory_order_acquire);
+  control.waits.fetch_add(1, std::memory_order_relaxed);
+  while (control.free_count.load(std::memory_order_relaxed) <= 0 &&
+         control.drained.load(std::memory_order_acquire) == drained) {
+    WakeRunner();
+    const timespec patience{0, static_cast<long>(kLookEachNs)};
+    Futex(control.drained, FUTEX_WAIT, drained, &patience);
+    if (MonotonicTime() - begin > kPatienceNs) {
+      g_waits_no_more.store(true, std::memory_order_relaxed);
+      break;
+    }
+  }
+  control.waited_ns.fetch_add(MonotonicTime() - begin, std::memory_order_relaxed);
+}
+
+bool MayWait() {
+  return Control().when_full.load(std::memory_order_relaxed) ==
+             static_cast<std::uint32_t>(WhenFull::kWait) &&
+         !g_waits_no_more.load(std::memory_order_relaxed);
+}
+
+// Whether there is room in the end. Counts an event that is lost.
+[[nodiscard]] bool FindRoom(const EventThread& thread) {
+  if (!HasEventRoom(thread.cursor)) MakeEventRoom(thread);
+  if (HasEventRoom(thread.cursor)) return true;
+  if (thread.cursor.lost_events++ == 0) thread.cursor.lost_begin = EventTime();
+  AddAsOwner(thread.shard.events_lost, 1);
+  return false;
+}
+
+[[nodiscard]] bool MayWrite(const EventThread& thread) {
+  return g_switch.records_events != 0 && AreEventsOn() && FindRoom(thread);
+}
+
+}  // namespace
+
+constinit const std::atomic<std::uint32_t>* g_events_are_on = &g_off;
+
+void BeginEvents() {
+  if (g_are_wanted) g_events_are_on = &Control().is_on;
+}
+
+bool StartEvents(int region_fd) {
+  g_are_wanted = false;
+  g_events_are_on = &g_off;
+  g_waits_no_more.store(false, std::memory_order_relaxed);
+  const EventControl& control = Control();
+  if (control.buffer_bytes == 0) return true;
+  if (!IsUsable(control)) return false;
+  void* const memory = MapSharedAt(g_memory, region_fd, region_offset::kEvents, kMaxEventBytes);
+  if (memory == nullptr) return false;
+  g_memory = static_cast<char*>(memory);
+  NoteOwnMemory(memory, kMaxEventBytes);
+  g_are_wanted = true;
+  return true;
+}
+
+void ParkEvents() {
+  if (g_memory != nullptr) Park(g_memory, kMaxEventBytes);
+}
+
+void ForgetEvents() {
+  g_memory = nullptr;
+  g_are_wanted = false;
+  g_events_are_on = &g_off;
+}
+
+bool AreEventsWanted() { return g_are_wanted; }
+
+void MakeEventRoom(const EventThread& thread) {
+  while (!TryMakeRoom(thread)) {
+    if (!MayWait()) return;
+    // It may be the last one that the runner could give back to somebody.
+    GiveFullBuffer(thread);
+    WaitForRunner();
+  }
+}
+
+void LeaveEventBuffer(EventCursor& cursor) {
+  if (cursor.buffer == nullptr) return;
+  cursor.buffer->state.store(static_cast<std::uint32_t>(EventBufferState::kFull),
+                             std::memory_order_release);
+  cursor.buffer = nullptr;
+  cursor.room_end = 0;
+  if (IsTimeToDrain()) WakeRunner();
+}
+
+std::uint64_t WriteEventTime(EventCursor& cursor, std::uint64_t now) {
+  // It ran backwards: the counters of two processors differ a little.
+  if (now < cursor.time) return 0;
+  cursor.at[0] = OtherEventWord(OtherEvent::kTime, 0, 0);
+  cursor.at[1] = now;
+  PublishEvents(cursor, cursor.at + 2);
+  cursor.time = now;
+  return 0;
+}
+
+void WriteLongAllocation(EventCursor& cursor, const AllocationEvent& event) {
+  const std::uint64_t delta = PassTime(cursor);
+  std::uint64_t* at = cursor.at;
+  *at++ = OtherEventWord(OtherEvent::kContext, event.context, delta);
+  cursor.context = event.context;
+  *at++ = EventWord(EventTag::kAllocate, event.address, 0);
+  *at++ = AllocationWord(static_cast<std::uint64_t>(event.kind), event.stack, event.size_bytes);
+  if (event.size_bytes >= kLongSize) *at++ = event.size_bytes;
+  PublishEvents(cursor, at);
+}
+
+void NoteAllocation(const EventThread& thread, const AllocationEvent& event) {
+  if (MayWrite(thread)) WriteAllocation(thread.cursor, event);
+}
+
+void NoteFree(const EventThread& thread, std::uint64_t address) {
+  if (MayWrite(thread)) WriteFree(thread.cursor, address);
+}
+
+void NoteFreeByStack(const EventThread& thread, std::uint64_t address, std::uint32_t stack) {
+  if (!MayWrite(thread)) return;
+  EventCursor& cursor = thread.cursor;
+  const std::uint64_t delta = PassTime(cursor);
+  cursor.at[0] = EventWord(EventTag::kFreeByStack, address, delta);
+  cursor.at[1] = stack;
+  PublishEvents(cursor, cursor.at + 2);
+}
+
+void NoteOther(const EventThread& thread, OtherEvent event, std::uint64_t value) {
+  if (!MayWrite(thread)) return;
+  EventCursor& cursor = thread.cursor;
+  const std::uint64_t delta = PassTime(cursor);
+  cursor.at[0] = OtherEventWord(event, value, delta);
+  PublishEvents(cursor, cursor.at + 1);
+}
+
+void NoteOther(const EventThread& thread, OtherEvent event, std::uint64_t value, EventWords words) {
+  if (!MayWrite(thread)) return;
+  EventCursor& cursor = thread.cursor;
+  const std::uint64_t delta = PassTime(cursor);
+  cursor.at[0] = OtherEventWord(event, value, delta);
+  cursor.at[1] = words.first;
+  cursor.at[2] = words.second;
+  PublishEvents(cursor, cursor.at + 3);
+}
+
+}  // namespace leakgate::agent

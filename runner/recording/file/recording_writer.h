@@ -1,0 +1,77 @@
+// Writes a recording while it is made (docs/recording-format.md).
+//
+//   BeginSegment, events().., EndSegment    what one thread did, in its order
+//   EndRound                                all of a stretch of time is there: it is in the file
+//   now Finish                                  the end, and an index of the rounds
+//
+// What events refer to is added to records() before them. Memory does not grow with the file. One
+// thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "runner/base/atomic_file.h"
+#include "runner/recording/file/event_columns.h"
+#include "runner/recording/file/recorded_event.h"
+#include "runner/snapshot/file/record_writer.h"
+
+namespace leakgate {
+
+// Times here are in units since the recording began.
+struct SegmentStart {
+  std::uint32_t thread = 0;  // 0: what happened to no thread
+  std::uint64_t begin_time = 0;
+  std::uint32_t window = 0;       // that allocations are charged to at first
+  std::uint64_t lost_events = 0;  // of the thread, before the segment, since `lost_begin`
+  std::uint64_t lost_begin = 0;
+};
+
+class RecordingWriter {
+ public:
+  // Creates the file, which only its owner can read. A usage error tells that there is one.
+  [[nodiscard]] static Expected<RecordingWriter> Create(const std::filesystem::path& path,
+                                                        AtomicFile::Existing existing,
+                                                        const RecordingFacts& facts);
+  // Writes to `out`, which must outlive the writer.
+  RecordingWriter(std::ostream& out, const RecordingFacts& facts);
+
+  [[nodiscard]] RecordWriter& records() { return records_; }
+  // Returns the number of the mark that is called so.
+  [[nodiscard]] std::uint32_t Mark(std::string_view name);
+
+  void BeginSegment(const SegmentStart& start);
+  [[nodiscard]] recording_format::SegmentWriter& events() { return segment_; }
+  void EndSegment();
+
+  // All events up to `time` are there. That moment is `time_ns` after the recording's begin. An
+  // error tells that the file cannot be written any more: what was there before stays readable.
+  [[nodiscard]] Expected<void> EndRound(std::uint64_t time, std::uint64_t time_ns);
+
+  [[nodiscard]] Expected<RecordingClosing> Finish(RecordingClosing closing);
+
+  [[nodiscard]] std::uint64_t event_count() const { return event_count_; }
+
+ private:
+  void FlushEvents();
+
+  std::optional<AtomicFile> file_;
+  RecordWriter records_;
+  recording_format::SegmentWriter segment_;
+  SegmentStart start_;
+  snapshot_format::ByteWriter events_;  // whole segments, not yet written
+  snapshot_format::ByteWriter scratch_;
+  std::uint64_t event_count_ = 0;
+  std::uint32_t mark_count_ = 0;
+  struct Round {
+    std::uint64_t position;
+    std::uint64_t end_ns;
+    std::uint64_t events;  // up to its end
+  };
+  std::vector<Round> rounds_;
+};
+
+}  // namespace leakgate

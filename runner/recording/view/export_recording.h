@@ -1,0 +1,54 @@
+// Writes a recording in formats of other tools.
+#pragma once
+
+#include <ostream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runner/base/expected.h"
+#include "runner/recording/view/recording_groups.h"
+#include "runner/recording/view/recording_view.h"
+#include "runner/report/report_format.h"
+#include "runner/snapshot/view/export_snapshot.h"
+
+namespace leakgate {
+
+enum class RecordingFormat {
+  // Profiles: one sum of each stack.
+  kFolded,
+  kPprof,
+  kSpeedscope,
+  // Events, or what they make over time.
+  kHeaptrack,
+  kPerfetto,
+  // What was live at a moment: see SnapshotAt.
+  kJson,
+  kSnapshot,
+};
+
+// Returns the formats with their words: "folded", "pprof", ...
+[[nodiscard]] std::vector<std::pair<std::string_view, RecordingFormat>> RecordingFormats();
+
+// Returns the format of snapshots that is the same; nothing for those that snapshots have not.
+[[nodiscard]] std::optional<SnapshotFormat> AsSnapshotFormat(RecordingFormat format);
+
+// Tells whether a format has one sum of each stack.
+[[nodiscard]] bool IsProfile(RecordingFormat format);
+// Tells whether a format can have what was live at one moment, and whether it can have nothing
+// else.
+[[nodiscard]] bool CanBeOfMoment(RecordingFormat format);
+[[nodiscard]] bool MustBeOfMoment(RecordingFormat format);
+
+// Writes `view`. `weigh` chooses the sum that a profile has. Formats that have events read the
+// recording again. REQUIRES: `view` has been read; the format need not be of a moment.
+[[nodiscard]] Expected<void> ExportRecording(RecordingView& view, RecordingFormat format,
+                                             Weigh weigh, std::ostream& out,
+                                             const ReportSurroundings& surroundings);
+
+// The two formats that have events, for ExportRecording. Of an interval they have the blocks that
+// were allocated in it.
+[[nodiscard]] Expected<void> WriteHeaptrackEvents(RecordingView& view, std::ostream& out);
+[[nodiscard]] Expected<void> WritePerfettoTrace(RecordingView& view, std::ostream& out);
+
+}  // namespace leakgate

@@ -1,0 +1,94 @@
+// Reads a recording, and counts what is to be shown of it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/base/expected.h"
+#include "runner/recording/file/recorded_event.h"
+#include "runner/recording/view/event_tally.h"
+#include "runner/recording/view/read_ahead.h"
+#include "runner/recording/view/recording_time.h"
+#include "runner/snapshot/view/stack_lookup.h"
+
+namespace leakgate {
+
+[[nodiscard]] RecordingSource RecordingFile(const std::filesystem::path& path);
+
+// What is to be shown of a recording.
+struct RecordingQuery {
+  StackQuery stacks{};  // of the blocks
+  std::optional<RecordingTime> from{};
+  std::optional<RecordingTime> to{};
+  NumberRange size_bytes{};
+  NumberRange lifetime_ns{};
+  std::size_t commits = 0;  // how many commits of mappings are kept one by one
+
+  [[nodiscard]] bool HasInterval() const { return from || to; }
+};
+
+// It cannot be moved, since its members refer to each other.
+class RecordingView {
+ public:
+  explicit RecordingView(RecordingQuery query, Symbolizer symbolizer = Symbolizer());
+  RecordingView(const RecordingView&) = delete;
+  RecordingView& operator=(const RecordingView&) = delete;
+
+  // Call it once. A usage error tells that there is no such moment, too. `name` is what the
+  // recording is called.
+  [[nodiscard]] Expected<void> Read(RecordingSource source, const std::string& name);
+
+  [[nodiscard]] const RecordingQuery& query() const { return query_; }
+  [[nodiscard]] const RecordingSource& source() const { return source_; }
+  // What the recording has besides events. Its `closing` is of the process.
+  [[nodiscard]] const SnapshotContents& contents() const { return contents_; }
+  [[nodiscard]] const RecordingFacts& facts() const { return facts_; }
+  [[nodiscard]] const RecordingClosing& closing() const { return closing_; }
+  [[nodiscard]] const EventTally& tally() const { return tally_; }
+  [[nodiscard]] StackLookup& stacks() { return stacks_; }
+  [[nodiscard]] StackFrames& frames() { return stacks_.frames(); }
+
+  // How long the recording is, and what of it is shown, in nanoseconds since its begin.
+  [[nodiscard]] std::uint64_t length_ns() const { return length_ns_; }
+  [[nodiscard]] std::uint64_t begin_ns() const { return tally_.interval().begin_ns(); }
+  [[nodiscard]] std::uint64_t end_ns() const {
+    return tally_.interval().has_ended() ? tally_.interval().end_ns() : length_ns_;
+  }
+
+  // The names of marks, by number.
+  [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
+  // Returns the interval that is shown, to be followed once more.
+  [[nodiscard]] Interval MakeInterval() const;
+
+ private:
+  [[nodiscard]] RecordedBlockFilter MakeFilter();
+  [[nodiscard]] RecordingVisitor Visitor();
+  [[nodiscard]] Expected<void> CheckMoments() const;
+
+  RecordingQuery query_;
+  RecordingSource source_;
+  RecordingFacts facts_;
+  RecordingClosing closing_;
+  SnapshotContents contents_;
+  std::vector<std::string> marks_;
+  MomentFinder finder_;
+  StackLookup stacks_;
+  EventTally tally_;
+  bool has_begun_ = false;  // events have been read
+  std::uint64_t length_ns_ = 0;
+};
+
+// Makes `visitor` keep in `contents` what it is given besides events, blocks and facts.
+void KeepContents(RecordingVisitor& visitor, SnapshotContents& contents,
+                  std::vector<std::string>& marks);
+
+// Returns a usage error if the two can be seen not to make an interval before anything is read.
+[[nodiscard]] Expected<void> CheckInterval(const std::optional<RecordingTime>& from,
+                                           const std::optional<RecordingTime>& to);
+
+}  // namespace leakgate

@@ -1,0 +1,70 @@
+// Records tests, a file for each (`leakgate run --record DIR`): all that was allocated and freed
+// while the test ran, on any thread, and what was live at its begin.
+//
+// Which tests fail is known only at their ends, so each is recorded, and its file removed if it
+// passes.
+//
+//   Begin      a test begins; the program waits
+//   End        the test has been judged; the program still waits
+//   Conclude   the run's verdicts are final; unwanted files are removed
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runner/base/expected.h"
+#include "runner/recording/event_recorder.h"
+#include "runner/result/run_result.h"
+#include "runner/run/test_snapshots.h"
+
+namespace leakgate {
+
+// A test and its file.
+struct TestRecording {
+  std::string test;  // the name of its window
+  int iteration = 1;
+  std::filesystem::path file;
+};
+
+// Any thread may call, one at a time.
+class TestRecordings {
+ public:
+  // Makes `directory` if it does not exist.
+  [[nodiscard]] static Expected<std::shared_ptr<TestRecordings>> Create(
+      const std::filesystem::path& directory, SnapshotTests tests);
+
+  SnapshotTests tests() const { return tests_; }
+  // How the region of a program is to be made that is recorded so.
+  const EventRequest& events() const { return events_; }
+
+  // `buffers` are those of `region`.
+  void Begin(const RegionReader& region, const std::shared_ptr<EventBuffers>& buffers,
+             std::uint32_t window);
+  void End(const RegionReader& region, std::uint32_t window, const WindowResult& result);
+  // The image of the program has ended: so has the recording of a test that had not.
+  void EndImage() { Finish(Fate::kKeep); }
+  void Conclude(const std::vector<WindowResult>& results);
+
+  // The remaining files, and the first error in writing one, if any. REQUIRES: Conclude.
+  const std::vector<TestRecording>& kept() const { return kept_; }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  TestRecordings(std::filesystem::path directory, SnapshotTests tests);
+
+  enum class Fate { kKeep, kRemove };
+  void Finish(Fate fate);
+
+  std::filesystem::path directory_;
+  SnapshotTests tests_;
+  EventTimeUnit unit_;
+  EventRequest events_;
+  TestRecording running_;
+  std::unique_ptr<EventRecorder> recorder_;  // of the running test; nullptr if there is none
+  std::vector<TestRecording> kept_;
+  std::string problem_;
+};
+
+}  // namespace leakgate

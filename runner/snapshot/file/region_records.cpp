@@ -1,0 +1,168 @@
+#include "runner/snapshot/file/region_records.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runner/snapshot/file/linux/describe_process.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::uint64_t kMostBlockBytes = 1ULL << kAddressBits;
+constexpr std::uint64_t kMostWrittenBytes = 1ULL << 62;  // a reader takes no more
+
+bool IsKind(AllocationKind kind) {
+  return kind >= AllocationKind::kMalloc && kind <= AllocationKind::kNewArray;
+}
+
+constexpr auto kCut = static_cast<std::uint32_t>(UnwindEnd::kTableFull);
+
+}  // namespace
+
+RegionRecords::RegionRecords(const RegionReader& region, const ThreadNames& thread_name,
+                             RecordWriter& writer)
+    : region_(region),
+      thread_name_(thread_name),
+      writer_(writer),
+      modules_(kMaxModules),
+      windows_(kMaxWindows),
+      threads_(kMaxThreads) {}
+
+// Goes from the stack outwards to what is in the file already, then back again: a frame's caller
+// comes before the frame.
+std::uint32_t RegionRecords::CopyStack(std::uint32_t id) {
+  std::vector<std::pair<std::uint32_t, StackNodeCopy>> path;
+  std::uint32_t parent = kCut;
+  for (std::uint32_t at = id; path.size() < kMaxStackDepth;) {
+    if (at < kStackRootCount) {
+      parent = at < kUnwindEndCount ? at : kCut;
+      break;
+    }
+    if (at < stacks_.size() && stacks_[at] != 0) {
+      parent = stacks_[at];
+      break;
+    }
+    const std::optional<StackNodeCopy> node = region_.Node(at);
+    if (!node) break;
+    path.emplace_back(at, *node);
+    at = node->parent;
+  }
+  for (auto step = path.rbegin(); step != path.rend(); ++step) {
+    const auto& [number, node] = *step;
+    if (number >= stacks_.size()) {
+      stacks_.resize(std::max<std::size_t>(number + 1, 2 * stacks_.size()));
+    }
+    parent = stacks_[number] = writer_.Add(SnapshotNode{node.pc, parent, Module(node.module)});
+  }
+  return parent;
+}
+
+std::uint32_t RegionRecords::Module(std::uint32_t id) {
+  if (id == 0 || id >= kMaxModules) return 0;
+  if (modules_[id]) return id;
+  SnapshotModule module{.id = id, .module = region_.ModuleOf(id)};
+  if (module.module.end == 0) return 0;
+  if (module.module.build_id.empty()) {
+    const FileState state = StateOfFile(module.module.path);
+    module.file_bytes = state.bytes;
+    module.file_modified_ns = state.modified_ns;
+  }
+  modules_[id] = true;
+  writer_.Add(module);
+  return id;
+}
+
+SnapshotWindow RegionRecords::WindowNow(std::uint32_t id) {
+  const WindowCopy window = region_.Window(id);
+  // A window opens inside an earlier one. So there is no cycle, whatever the region says.
+  const std::uint32_t parent = window.parent < id ? Window(window.parent) : 0;
+  return {.id = id,
+          .kind = window.kind,
+          .state = window.state,
+          .parent = parent,
+          .iteration = static_cast<std::uint32_t>(window.iteration),
+          .test_result = window.test_result,
+          .begin_ns = window.begin_time_ns,
+          .end_ns = window.end_time_ns,
+          .line = static_cast<std::uint32_t>(window.line),
+          .name = window.name,
+          .file = window.file};
+}
+
+std::uint32_t RegionRecords::Window(std::uint32_t id) {
+  if (id == 0 || id >= kMaxWindows) return 0;
+  if (windows_[id]) return id;
+  if (region_.Window(id).id == 0) return 0;
+  const SnapshotWindow window = WindowNow(id);
+  windows_[id] = true;
+  writer_.Add(window);
+  return id;
+}
+
+SnapshotThread RegionRecords::ThreadNow(std::uint32_t id) {
+  const ThreadCopy thread = region_.Thread(id);
+  // A thread is created by an earlier one, so there is no cycle here either.
+  const std::uint32_t parent = thread.parent < id ? Thread(thread.parent) : 0;
+  const bool is_asked = !thread.has_ended && thread_name_;
+  return {.id = id,
+          .tid = thread.tid,
+          .parent = parent,
+          .origin_stack = thread.origin_stack == 0 ? 0 : Stack(thread.origin_stack),
+          .birth_window = Window(thread.birth_window),
+          .has_ended = thread.has_ended,
+          .name = is_asked ? thread_name_(thread.tid) : thread.name};
+}
+
+std::uint32_t RegionRecords::Thread(std::uint32_t id) {
+  if (id == 0 || id >= kMaxThreads) return 0;
+  if (threads_[id]) return id;
+  if (region_.Thread(id).tid == 0) return 0;
+  const SnapshotThread thread = ThreadNow(id);
+  threads_[id] = true;
+  writer_.Add(thread);
+  return id;
+}
+
+Expected<void> RegionRecords::Add(std::span<const LiveBlock> blocks) {
+  for (LiveBlock block : blocks) {
+    if (!IsKind(block.kind)) block.kind = AllocationKind::kMalloc;
+    block.size_bytes = std::min(block.size_bytes, kMostBlockBytes);
+    bytes_ += block.size_bytes;
+    if (bytes_ > kMostWrittenBytes) {
+      return InconclusiveError(
+          "the process has overwritten leakgate's tables: they hold more than an address space; "
+          "look for wild writes, for example with -fsanitize=address");
+    }
+    block.stack = Stack(block.stack);
+    block.window = Window(block.window);
+    block.thread = Thread(block.thread);
+    writer_.Add(block);
+  }
+  return {};
+}
+
+void RegionRecords::Add(const MappingCopy& mapping) {
+  writer_.Add(SnapshotMapping{.address = mapping.address,
+                              .bytes = mapping.size_bytes,
+                              .kind = mapping.kind,
+                              .protection = mapping.protection,
+                              .stack = Stack(mapping.stack),
+                              .window = Window(mapping.window),
+                              .thread = Thread(mapping.thread),
+                              .mapped_ns = mapping.time_ns});
+}
+
+// If it does not fit into a reader's sums, the process has overwritten it.
+void RegionRecords::Add(const FreedByCopy& freed) {
+  const auto take = [](std::int64_t amount, std::uint64_t& all) {
+    const std::uint64_t taken =
+        std::min(static_cast<std::uint64_t>(amount), kMostWrittenBytes - all);
+    all += taken;
+    return taken;
+  };
+  writer_.Add(SnapshotFrees{.stack = Stack(freed.stack),
+                            .bytes = take(freed.amount.bytes, freed_.bytes),
+                            .blocks = take(freed.amount.blocks, freed_.blocks)});
+}
+
+}  // namespace leakgate

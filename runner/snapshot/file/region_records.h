@@ -1,0 +1,65 @@
+// Copies what blocks and events refer to from a region into a file, when it is needed first: call
+// stacks, modules, windows and threads.
+//
+// One thread at a time. The region is not trusted: each value is copied once and checked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runner/region/region_reader.h"
+#include "runner/snapshot/file/record_writer.h"
+
+namespace leakgate {
+
+// Returns the name of a thread that has not ended. If it is empty, they have no names.
+using ThreadNames = std::function<std::string(int tid)>;
+
+class RegionRecords {
+ public:
+  // All must outlive it.
+  RegionRecords(const RegionReader& region, const ThreadNames& thread_name, RecordWriter& writer);
+
+  // Returns the id in the file of the region's stack `id`. Each frame is copied once. A stack that
+  // the process has overwritten, or made while the file was written, ends early, like one for
+  // which the table was full.
+  [[nodiscard]] std::uint32_t Stack(std::uint32_t id) {
+    const std::uint32_t known = id < stacks_.size() ? stacks_[id] : 0;
+    return known != 0 ? known : CopyStack(id);
+  }
+  // Returns the id of the window or thread in the file; 0 if there is no such one.
+  [[nodiscard]] std::uint32_t Window(std::uint32_t id);
+  [[nodiscard]] std::uint32_t Thread(std::uint32_t id);
+
+  // These write blocks, mappings and frees, each after what it refers to.
+  [[nodiscard]] Expected<void> Add(std::span<const LiveBlock> blocks);
+  void Add(const MappingCopy& mapping);
+  void Add(const FreedByCopy& freed);
+
+  // Returns what the region says of it now. REQUIRES: there is such a window, or thread.
+  [[nodiscard]] SnapshotWindow WindowNow(std::uint32_t id);
+  [[nodiscard]] SnapshotThread ThreadNow(std::uint32_t id);
+
+  // Whether a window or a thread was copied.
+  [[nodiscard]] bool HasWindow(std::uint32_t id) const { return windows_[id]; }
+  [[nodiscard]] bool HasThread(std::uint32_t id) const { return threads_[id]; }
+
+ private:
+  std::uint32_t CopyStack(std::uint32_t id);
+  std::uint32_t Module(std::uint32_t id);
+
+  const RegionReader& region_;
+  const ThreadNames& thread_name_;
+  RecordWriter& writer_;
+  std::vector<std::uint32_t> stacks_;  // by the region's id; 0: not yet
+  std::vector<bool> modules_;
+  std::vector<bool> windows_;
+  std::vector<bool> threads_;
+  std::uint64_t bytes_ = 0;
+  SnapshotFrees freed_;
+};
+
+}  // namespace leakgate

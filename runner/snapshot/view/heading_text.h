@@ -1,0 +1,22 @@
+// Texts that the headings of snapshots and of recordings share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runner/region/amount.h"
+#include "runner/snapshot/file/snapshot_facts.h"
+
+namespace leakgate {
+
+// Returns a time since 1970 in UTC, by a format of {fmt}'s: "{:%Y-%m-%d %H:%M:%S} UTC".
+[[nodiscard]] std::string UtcText(std::uint64_t unix_ns, const char* format);
+
+// Returns "1.2 MiB (1258291 B) in 1200 blocks".
+[[nodiscard]] std::string ExactAmount(Amount amount);
+
+// Returns a line for every kind of event that the agent could not record.
+[[nodiscard]] std::vector<std::string> DropsText(const SnapshotClosing& closing);
+
+}  // namespace leakgate
