@@ -45,6 +45,20 @@ TEST_F(RunningProcessesTest, CountsWhatIsAllocatedFromThenOn) {
   EXPECT_GT(process["attached_seconds"], 0);
 }
 
+// An executable at a fixed address may have a copy of a variable of the dynamic linker's, as node
+// has. Once it was taken for the dynamic linker, and nothing of it was seen.
+TEST_F(RunningProcessesTest, CountsWhatIsAllocatedAtAFixedAddress) {
+  HeapOnRequest fixed(HeapOnRequest::Fixture{"heap_on_request_fixed"});
+  const CommandResult started =
+      Leakgate({"session", "start", session_, "--pid", std::to_string(fixed.pid())});
+  ASSERT_EQ(started.exit_code, 0) << started.standard_error;
+  fixed.Keep(7, 100);
+  fixed.Drop(1);
+  const Json process = Process();
+  EXPECT_EQ(process["live"]["blocks"], 6);
+  EXPECT_EQ(process["live"]["bytes"], 600);
+}
+
 // glibc's chunks have 8 bytes of its own, and are multiples of 16. It calls a few in use that
 // were freed and wait in the thread's cache: seven of a size.
 TEST_F(RunningProcessesTest, AgreesWithTheCLibrary) {

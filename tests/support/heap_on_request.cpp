@@ -32,8 +32,10 @@ pid_t DescendantOf(pid_t pid, const std::string& image) {
 
 }  // namespace
 
-HeapOnRequest::HeapOnRequest() {
-  pid_ = Start({FixturePath("heap_on_request")});
+HeapOnRequest::HeapOnRequest() : HeapOnRequest(Fixture{"heap_on_request"}) {}
+
+HeapOnRequest::HeapOnRequest(const Fixture& fixture) {
+  pid_ = Start({FixturePath(fixture.name)});
   AwaitLine();
 }
 

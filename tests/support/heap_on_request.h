@@ -20,6 +20,11 @@ class HeapOnRequest {
   // Starts the program, without leakgate. Throws std::runtime_error if it does not start, as
   // the others.
   HeapOnRequest();
+  // The same program, linked otherwise: the fixture of that name.
+  struct Fixture {
+    std::string name;
+  };
+  explicit HeapOnRequest(const Fixture& fixture);
   // Stopped by SIGSTOP, which its parent has been told of.
   explicit HeapOnRequest(Suspended suspended);
   // Starts a session, which traces the program by name, and the program below it.

@@ -11,9 +11,6 @@
 
 #include LEAKGATE_ARCH(elf)
 
-// ld.so's.
-extern "C" void* __libc_stack_end;
-
 namespace leakgate::agent {
 namespace {
 
@@ -23,8 +20,11 @@ bool IsAgent(const LoadedModule& module) {
   return module.Has(reinterpret_cast<const void*>(&RedirectSlots));
 }
 
-// Nobody else calls its functions, and its own calls are bound at start-up.
-bool IsDynamicLinker(const LoadedModule& module) { return module.Has(&__libc_stack_end); }
+// Nobody else calls its functions, and its own calls are bound at start-up. It is told by a function:
+// of its variables, an executable may have copies.
+bool IsDynamicLinker(const LoadedModule& module) {
+  return FindDefinition(module, "_dl_mcount") != nullptr;
+}
 
 // Few of all the addresses in modules' tables are those of the functions. A bit for each function
 // tells, so that the names of hardly any other symbols must be looked at.
