@@ -67,6 +67,7 @@ constexpr std::string_view kLibuv[] = {"uv__malloc",   "uv__calloc", "uv__reallo
                                        "uv__reallocf", "uv__strdup", "uv__strndup"};
 constexpr std::string_view kLibxml[] = {"xmlStrdup", "xmlStrndup", "xmlCharStrdup",
                                         "xmlCharStrndup", "xmlMemStrdup"};
+constexpr std::string_view kJsonnet[] = {"jsonnet_realloc"};
 constexpr std::string_view kPostgres[] = {"pg_malloc", "pg_malloc0", "pg_malloc_extended",
                                           "pg_realloc", "pg_strdup"};
 constexpr std::string_view kCppLibraries[] = {
@@ -93,6 +94,7 @@ constexpr std::array kAll = {
     KnownWrappers{"SDL", kSdl},
     KnownWrappers{"libuv", kLibuv},
     KnownWrappers{"libxml2", kLibxml},
+    KnownWrappers{"Jsonnet", kJsonnet},
     KnownWrappers{"PostgreSQL's client programs", kPostgres},
     KnownWrappers{"Eigen, Abseil, Boost, Folly, RapidJSON", kCppLibraries},
 };
