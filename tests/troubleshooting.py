@@ -72,6 +72,8 @@ OTHER_TEXTS = {
     # what --help says
     "The version, and how it was built",
     # figures and results
+    "a second   {} allocated, {} freed", "no process yet", "more call site",
+    "GROWTH        LAST        LIVE    BLOCKS  {}CALL SITE",
     "{} ran in its process before: see {}*", "look at it:  leakgate recording show {}",
     "framework {} not counted", "leakgate: {}{}; gating took {}{} of {}{}",
     "... {} more lines", "--verbose and the reports tell each in full", "--verbose lists all failing tests",

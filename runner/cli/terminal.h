@@ -52,6 +52,15 @@ void PrintVerbatim(std::FILE* stream, std::string_view text);
 [[nodiscard]] bool IsTerminal(std::FILE* stream);
 [[nodiscard]] TextStyle StyleOfStandardError();
 
+// The size of the terminal that has `stream`; 0 rows if there is none, or one that obeys nothing.
+struct ScreenSize {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+};
+[[nodiscard]] ScreenSize ScreenOf(std::FILE* stream);
+// Clears that terminal, so that what is printed next begins at its top.
+void ClearScreen(std::FILE* stream);
+
 // Shows the progress of a run or a merge, from a thread of its own. When it is destroyed,
 // nothing of it is left on the terminal.
 //

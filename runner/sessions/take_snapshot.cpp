@@ -63,9 +63,12 @@ Expected<SnapshotSubject::Taken> SnapshotSubject::Take(const fs::path& path,
   return Taken{*closing, stops ? Clock::now() - begin : std::chrono::nanoseconds{}};
 }
 
-Expected<SnapshotClosing> SnapshotSubject::Write(
-    const fs::path& path, SnapshotMoment moment,
-    const std::function<Expected<void>()>& copied) const {
+Expected<std::string> SnapshotSubject::Text() const {
+  const SnapshotMoment moment = HasEnded() ? SnapshotMoment::kEnded : SnapshotMoment::kRunning;
+  return SnapshotText(*region_, RequestFor(moment));
+}
+
+SnapshotRequest SnapshotSubject::RequestFor(SnapshotMoment moment) const {
   SnapshotRequest request{DescribeProcess(*region_, process_->status.pid), nullptr};
   request.facts.image = process_->status.program.path;
   request.facts.name = process_->status.program.name;
@@ -80,6 +83,13 @@ Expected<SnapshotClosing> SnapshotSubject::Write(
   if (moment != SnapshotMoment::kEnded) {
     request.thread_name = [pid = process_->status.pid](int tid) { return NameOfThread(pid, tid); };
   }
+  return request;
+}
+
+Expected<SnapshotClosing> SnapshotSubject::Write(
+    const fs::path& path, SnapshotMoment moment,
+    const std::function<Expected<void>()>& copied) const {
+  SnapshotRequest request = RequestFor(moment);
   request.copied = copied;
   return WriteSnapshot(*region_, request, path);
 }

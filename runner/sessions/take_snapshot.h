@@ -37,9 +37,12 @@ class SnapshotSubject {
   // Writes a snapshot to `path`; the file appears only when it is complete. Returns an error if it
   // cannot be written or the process cannot be stopped.
   [[nodiscard]] Expected<Taken> Take(const std::filesystem::path& path, SnapshotCare care) const;
+  // Returns the content of such a file, as of kRunning, instead of writing it.
+  [[nodiscard]] Expected<std::string> Text() const;
 
  private:
   SnapshotSubject() = default;
+  [[nodiscard]] SnapshotRequest RequestFor(SnapshotMoment moment) const;
   [[nodiscard]] Expected<SnapshotClosing> Write(
       const std::filesystem::path& path, SnapshotMoment moment,
       const std::function<Expected<void>()>& copied = {}) const;

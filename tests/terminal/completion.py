@@ -15,7 +15,7 @@ import tempfile
 from terminal import Checks, Terminal
 
 FORMATS = {"json", "junit", "sarif", "github", "gitlab", "markdown", "folded", "pprof", "speedscope", "html"}
-COMMANDS = {"run", "record", "recording", "adopt", "doctor", "explain", "budget", "merge", "history", "session", "snapshot", "framework",
+COMMANDS = {"run", "record", "recording", "top", "adopt", "doctor", "explain", "budget", "merge", "history", "session", "snapshot", "framework",
             "completion", "man"}
 # What is typed, and all that must be offered for the last word, and nothing else.
 OFFERED = {

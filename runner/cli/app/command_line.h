@@ -20,6 +20,7 @@
 #include "runner/cli/commands/run.h"
 #include "runner/cli/commands/session.h"
 #include "runner/cli/commands/snapshot.h"
+#include "runner/cli/commands/top.h"
 #include "runner/cli/help/help_formats.h"
 
 namespace leakgate {
@@ -35,7 +36,7 @@ using Command = std::variant<
     SessionStartCommand, SessionExecCommand, SessionUpdateCommand, SessionQueryCommand,
     SessionListCommand, SessionStopCommand, SnapshotTakeCommand, SnapshotPeriodicCommand,
     SnapshotConfigCommand, SnapshotShowCommand, SnapshotDiffCommand, SnapshotExportCommand,
-    RecordingShowCommand, RecordingDiffCommand, RecordingExportCommand>;
+    RecordingShowCommand, RecordingDiffCommand, RecordingExportCommand, TopCommand>;
 
 struct CommandDefinition {
   std::string name;    // "budget check"

@@ -107,6 +107,7 @@ constexpr DefinedCommand kCommands[] = {
     {"recording pause", Define<RecordingSwitchCommand<RecordingSwitch::kPause>>},
     {"recording continue", Define<RecordingSwitchCommand<RecordingSwitch::kContinue>>},
     {"recording stop", Define<RecordingSwitchCommand<RecordingSwitch::kStop>>},
+    {"top", Define<TopCommand>},
     {"doctor", Define<DoctorCommand>},
     {"framework", Define<FrameworkCommand>},
     {"completion", DefineDocument<CompletionRequest, CompleteCompletion>},

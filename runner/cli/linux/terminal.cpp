@@ -1,6 +1,7 @@
 #include "runner/cli/terminal.h"
 
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,11 +84,13 @@ constexpr milliseconds kLinePeriod(30'000);
 // A run that ends sooner needs no bar.
 constexpr milliseconds kPatience(1000);
 
-bool CanShowRow() {
+bool HasCapableTerminal(int fd) {
   const char* const type = std::getenv("TERM");
   const std::string_view name = type == nullptr ? "" : type;
-  return ::isatty(STDERR_FILENO) != 0 && !name.empty() && name != "dumb";
+  return ::isatty(fd) != 0 && !name.empty() && name != "dumb";
 }
+
+bool CanShowRow() { return HasCapableTerminal(STDERR_FILENO); }
 
 bool IsSameTerminal(int one, int other) {
   struct stat first {};
@@ -141,6 +144,20 @@ void PrintVerbatim(std::FILE* stream, std::string_view text) {
 }
 
 bool IsTerminal(std::FILE* stream) { return ::isatty(::fileno(stream)) != 0; }
+
+ScreenSize ScreenOf(std::FILE* stream) {
+  winsize size{};
+  if (!HasCapableTerminal(::fileno(stream)) || ::ioctl(::fileno(stream), TIOCGWINSZ, &size) != 0 ||
+      size.ws_row < 2 || size.ws_col < 2) {
+    return {};
+  }
+  return {size.ws_row - 1U, size.ws_col - 1U};  // some terminals wrap in the last column
+}
+
+void ClearScreen(std::FILE* stream) {
+  std::fputs("\x1b[H\x1b[2J", stream);
+  std::fflush(stream);
+}
 
 // https://no-color.org: any value but the empty one.
 Colour ColourOf(std::FILE* stream) {
