@@ -20,8 +20,8 @@ bool IsAgent(const LoadedModule& module) {
   return module.Has(reinterpret_cast<const void*>(&RedirectSlots));
 }
 
-// Nobody else calls its functions, and its own calls are bound at start-up. It is told by a function:
-// of its variables, an executable may have copies.
+// Nobody else calls its functions, and its own calls are bound at start-up. It is told by a
+// function: of its variables, an executable may have copies.
 bool IsDynamicLinker(const LoadedModule& module) {
   return FindDefinition(module, "_dl_mcount") != nullptr;
 }

@@ -27,9 +27,8 @@ const std::vector<CommandProse>& AllProse() {
                   "leakgate session start|exec|update|query|list|stop ...",
                   "leakgate snapshot config|take|periodic|show|diff|export ...",
                   "leakgate recording show|diff|export|pause|continue|stop ...",
-                  "leakgate top PID|SESSION [OPTIONS]",
-                  "leakgate framework", "leakgate completion bash|zsh|fish",
-                  "leakgate man [COMMAND...]"},
+                  "leakgate top PID|SESSION [OPTIONS]", "leakgate framework",
+                  "leakgate completion bash|zsh|fish", "leakgate man [COMMAND...]"},
        .exit_lead = "leakgate run passes on the program's own if that is not 0; else",
        .exit_codes =
            {{"0", "every test, suite and program is within its budget, or the command is done"},
