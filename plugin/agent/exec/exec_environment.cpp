@@ -1,6 +1,5 @@
 #include "plugin/agent/exec/exec_environment.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
 
@@ -10,6 +9,7 @@
 #include "common/control_protocol.h"
 #include "plugin/agent/exec/exec_file.h"
 #include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/linux/find_object.h"
 #include "plugin/agent/linux/syscall.h"
 
 namespace leakgate::agent {
@@ -55,10 +55,7 @@ struct Text {
 }  // namespace
 
 void FollowExecs(const char* control) {
-  Dl_info info{};
-  link_map* map = nullptr;
-  void* const inside = reinterpret_cast<void*>(&FollowExecs);
-  if (dladdr1(inside, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return;
+  const link_map* const map = FindLinkMap(reinterpret_cast<const void*>(&FollowExecs));
   const std::size_t length = std::strlen(control);
   // The dynamic linker would take a path with one of these characters for two.
   const bool is_one = map != nullptr && map->l_name[0] == '/' &&

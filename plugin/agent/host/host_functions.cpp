@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include "plugin/agent/linux/call_slots.h"
+#include "plugin/agent/linux/find_object.h"
 
 namespace leakgate::agent {
 
@@ -25,11 +26,7 @@ void Resolve(Function*& function, const char* name, void* where = RTLD_NEXT) {
 
 template <typename Function>
 const link_map* Owner(Function* function) {
-  dl_find_object object;
-  if (function == nullptr || _dl_find_object(reinterpret_cast<void*>(function), &object) != 0) {
-    return nullptr;
-  }
-  return object.dlfo_link_map;
+  return function == nullptr ? nullptr : FindLinkMap(reinterpret_cast<const void*>(function));
 }
 
 bool IsNamed(const link_map* module, const char* stem) {
@@ -102,13 +99,12 @@ void ResolveMmap() {
 void FindAllocator() {
   const link_map* const allocator = Owner(g_host.malloc);
   g_host.allocator_is_foreign = !IsNamed(allocator, "libc.so");
-  dl_find_object object;
-  if (allocator == nullptr ||
-      _dl_find_object(reinterpret_cast<void*>(g_host.malloc), &object) != 0) {
+  LoadedObject object;
+  if (allocator == nullptr || !FindObject(reinterpret_cast<const void*>(g_host.malloc), object)) {
     return;
   }
-  g_host.allocator_begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
-  g_host.allocator_end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
+  g_host.allocator_begin = object.begin;
+  g_host.allocator_end = object.end;
 }
 
 void ResolveOthers() {
@@ -222,13 +218,14 @@ ModuleRange HostModules() {
   return IsLoadedLate() ? ModuleRange{} : ModuleRange{.first = PlaceBehindAgent()};
 }
 
-// The agent's own dlsym is found first, and has no version; the C library's has this one since it
-// took it over. Modules are not gone through: the runtime of a sanitizer stands in for what does
-// that, and may not have begun.
+// The agent's own dlsym is found first, and has no version; the C library's has the first of these
+// since it took it over from libdl, where it had the other. Modules are not gone through: the
+// runtime of a sanitizer stands in for what does that, and may not have begun.
 void* NextDefinition(const char* name) {
   using Dlsym = void* (*)(void*, const char*);
-  const auto libcs = reinterpret_cast<Dlsym>(dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34"));
-  return libcs(RTLD_NEXT, name);
+  void* libcs = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+  if (libcs == nullptr) libcs = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+  return reinterpret_cast<Dlsym>(libcs)(RTLD_NEXT, name);
 }
 
 void ResolveHostFunctions() {
@@ -248,9 +245,14 @@ void ResolveHostFunctions() {
 }
 
 bool IsThereForGood(const void* address) {
-  dl_find_object object;
-  return !g_host.is_late && _dl_find_object(const_cast<void*>(address), &object) == 0 &&
-         PlaceBehind(object.dlfo_link_map) <= g_host.first_modules.end;
+  LoadedObject object;
+  if (g_host.is_late || !FindObject(address, object)) return false;
+  const link_map* map = FirstLinkMap();
+  for (std::uint32_t place = 0; map != nullptr && place < g_host.first_modules.end; ++place) {
+    if (map->l_ld == object.dynamic) return true;
+    map = map->l_next;
+  }
+  return false;
 }
 
 void ResolveLateOperators() {

@@ -9,6 +9,7 @@
 
 #include "plugin/agent/interpose/allocator_calls.h"
 #include "plugin/agent/interpose/interpose.h"
+#include "plugin/agent/linux/find_object.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/thread_start.h"
 #include "plugin/agent/unwind/module_table.h"
@@ -90,14 +91,18 @@ LEAKGATE_EXPORT void _Exit(int status) noexcept {
 }
 
 // The process may be about to forbid itself system calls, on pain of death: the runner is not asked
-// at its end then. Filters need PR_SET_NO_NEW_PRIVS first, whichever call sets them.
+// at its end then, and the list of its mappings is not read any more. Filters need
+// PR_SET_NO_NEW_PRIVS first, whichever call sets them.
 LEAKGATE_EXPORT int prctl(int option, ...) noexcept {
   va_list rest;
   va_start(rest, option);
   unsigned long arguments[4];
   for (unsigned long& argument : arguments) argument = va_arg(rest, unsigned long);
   va_end(rest);
-  if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP) AskNothingAtProcessEnd();
+  if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP) {
+    AskNothingAtProcessEnd();
+    LearnObjectsForGood();
+  }
   const auto [a, b, c, d] = arguments;
   if (g_host.prctl != nullptr) return g_host.prctl(option, a, b, c, d);
   return static_cast<int>(SystemCall(SYS_prctl, option, static_cast<long>(a), static_cast<long>(b),

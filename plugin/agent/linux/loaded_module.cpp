@@ -1,8 +1,12 @@
 #include "plugin/agent/linux/loaded_module.h"
 
-#include <dlfcn.h>
-
+#include <atomic>
 #include <cstring>
+
+#include "plugin/agent/arch/processor.h"
+#include "plugin/agent/linux/find_object.h"
+
+#include LEAKGATE_ARCH(elf)
 
 namespace leakgate::agent {
 namespace {
@@ -80,6 +84,25 @@ std::uint32_t FindBySysvHash(const LoadedModule& module, const char* name) {
   return 0;
 }
 
+// Until a module is relocated, a slot has what is in the file: an address without the bias, or
+// nothing. So has one that nothing is found for, where that is allowed: such are passed over.
+bool IsLastSlotFilled(const LoadedModule& module, std::span<const Elf64_Rela> relocations) {
+  for (std::size_t i = relocations.size(); i > 0; --i) {
+    const Elf64_Rela& relocation = relocations[i - 1];
+    const std::uint64_t type = ELF64_R_TYPE(relocation.r_info);
+    const Elf64_Sym& symbol = module.symbols[ELF64_R_SYM(relocation.r_info)];
+    const std::uint64_t address = module.bias + relocation.r_offset;
+    if ((type != kCallSlotRelocation && type != kAddressSlotRelocation) ||
+        ELF64_ST_BIND(symbol.st_info) != STB_GLOBAL || !module.Has(address)) {
+      continue;
+    }
+    const std::uint64_t value =
+        std::atomic_ref(*reinterpret_cast<std::uint64_t*>(address)).load(std::memory_order_acquire);
+    return value >= (module.bias == 0 ? 1 : module.end - module.begin);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::uint32_t GnuHash(const char* name) {
@@ -146,10 +169,16 @@ void* FindDefinition(const LoadedModule& module, const char* name) {
   return reinterpret_cast<void*>(module.bias + module.symbols[index].st_value);
 }
 
-// The dynamic linker lets a module be found so once it has relocated it.
+// Slots of calls are filled last.
+bool HasFilledSlots(const LoadedModule& module) {
+  return IsLastSlotFilled(module, module.call_relocations) &&
+         IsLastSlotFilled(module, module.relocations);
+}
+
+// glibc lets a module be found so once it has relocated it.
 bool IsReady(const LoadedModule& module) {
-  dl_find_object object;
-  return _dl_find_object(reinterpret_cast<void*>(module.begin), &object) == 0;
+  LoadedObject object;
+  return LoaderFindsObjects() ? FindObject(At<void>(module.begin), object) : HasFilledSlots(module);
 }
 
 }  // namespace leakgate::agent

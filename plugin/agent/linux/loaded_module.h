@@ -42,4 +42,8 @@ struct LoadedModule {
 // Whether the module is relocated and ready, and not being loaded by another thread just now.
 [[nodiscard]] bool IsReady(const LoadedModule& module);
 
+// Whether the dynamic linker has filled the slots through which the module calls and reads what
+// others define: IsReady() where the C library cannot be asked.
+[[nodiscard]] bool HasFilledSlots(const LoadedModule& module);
+
 }  // namespace leakgate::agent

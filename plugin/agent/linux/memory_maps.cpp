@@ -36,6 +36,8 @@ MemoryMapping ParseLine(const char* line) {
   mapping.end = ParseHex(line);
   if (*line++ != ' ') return {};
   mapping.protection = ParseProtection(line);
+  line += std::strcspn(line, " ");
+  if (*line == ' ') mapping.offset = ParseHex(++line);
   mapping.path = std::strpbrk(line, "/[");
   return mapping;
 }

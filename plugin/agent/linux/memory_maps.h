@@ -17,6 +17,7 @@ struct MemoryMapping {
   std::uint64_t begin = 0;  // both are 0 if there is no mapping
   std::uint64_t end = 0;
   long protection = 0;         // PROT_READ ...
+  std::uint64_t offset = 0;    // in the file
   const char* path = nullptr;  // in the buffer; nullptr for anonymous memory
 };
 

@@ -1,13 +1,13 @@
 #include "plugin/agent/start/module_loading.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <atomic>
 #include <cstring>
 
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/linux/find_object.h"
 #include "plugin/agent/start/redirected_calls.h"
 
 namespace leakgate::agent {
@@ -29,8 +29,8 @@ void RedirectLoaded() {
   g_is_pending.store(true, std::memory_order_relaxed);
 }
 
-bool HasEntry(const link_map* module, ElfW(Sxword) tag) {
-  for (const ElfW(Dyn)* entry = module->l_ld; entry->d_tag != DT_NULL; ++entry) {
+bool HasEntry(const LoadedObject& module, ElfW(Sxword) tag) {
+  for (const ElfW(Dyn)* entry = module.dynamic; entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag == tag) return true;
   }
   return false;
@@ -39,10 +39,9 @@ bool HasEntry(const link_map* module, ElfW(Sxword) tag) {
 // Whether the module that calls may matter for what is loaded, and from where. A RUNPATH is for
 // names without a folder; a RPATH, for what such a module needs itself, too.
 bool DependsOnCaller(const char* file, void* caller) {
-  dl_find_object object;
+  LoadedObject module;
   if (file == nullptr || std::strchr(file, '$') != nullptr) return true;
-  if (_dl_find_object(caller, &object) != 0) return true;
-  const link_map* const module = object.dlfo_link_map;
+  if (!FindObject(caller, module) || module.dynamic == nullptr) return true;
   if (HasEntry(module, DT_RPATH)) return true;
   return std::strchr(file, '/') == nullptr && HasEntry(module, DT_RUNPATH);
 }
@@ -77,6 +76,7 @@ void RedirectPending() {
 }
 
 void* ChooseDlopen(const char* file, int mode, void* caller) {
+  ForgetWhereNoObjectIs();
   RedirectPending();
   void* const host = reinterpret_cast<void*>(HostFunction(g_host.dlopen, "dlopen"));
   if (!g_host.is_late && (mode & RTLD_DEEPBIND) == 0) return host;
@@ -87,6 +87,7 @@ void* ChooseDlopen(const char* file, int mode, void* caller) {
 
 // Mostly loads into a name space of its own, with a C library of its own.
 void* ChooseDlmopen(int mode) {
+  ForgetWhereNoObjectIs();
   RedirectPending();
   if (g_host.is_late || (mode & RTLD_DEEPBIND) != 0) {
     g_is_pending.store(true, std::memory_order_relaxed);

@@ -1,10 +1,11 @@
 #include "plugin/agent/unwind/module_table.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 
 #include <cstring>
+
+#include "plugin/agent/linux/find_object.h"
 
 namespace leakgate::agent {
 
@@ -74,20 +75,17 @@ BuildId FindBuildId(std::uint64_t begin, std::uint64_t end, std::uint64_t bias) 
 }
 
 // The frame descriptions, in the segment that they are in: between two there may be nothing.
-FrameSection SectionOf(const dl_find_object& object) {
-  const auto* const header = static_cast<const std::uint8_t*>(object.dlfo_eh_frame);
-  const auto begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
-  const auto end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
-  const Segments segments = SegmentsOf(begin, end);
+FrameSection SectionOf(const LoadedObject& object) {
+  const std::uint8_t* const header = object.frame_header;
+  const Segments segments = SegmentsOf(object.begin, object.end);
   for (std::uint32_t i = 0; i < segments.count; ++i) {
     const ElfW(Phdr)& segment = segments.first[i];
-    const auto* const at =
-        reinterpret_cast<const std::uint8_t*>(object.dlfo_link_map->l_addr + segment.p_vaddr);
+    const auto* const at = reinterpret_cast<const std::uint8_t*>(object.bias + segment.p_vaddr);
     if (segment.p_type != PT_LOAD || header < at || header >= at + segment.p_memsz) continue;
     return {header, at, at + segment.p_memsz};
   }
-  return {header, static_cast<const std::uint8_t*>(object.dlfo_map_start),
-          static_cast<const std::uint8_t*>(object.dlfo_map_end)};
+  return {header, reinterpret_cast<const std::uint8_t*>(object.begin),
+          reinterpret_cast<const std::uint8_t*>(object.end)};
 }
 
 }  // namespace
@@ -95,16 +93,23 @@ FrameSection SectionOf(const dl_find_object& object) {
 void ModuleTable::Restart() {
   lock_.Reset();
   recent_count_ = 0;
+  LearnObjects();
   ModulesMayHaveGone();
 }
 
+void ModuleTable::ModulesMayHaveGone() {
+  ForgetWhereNoObjectIs();
+  epoch_.fetch_add(1, std::memory_order_acq_rel);
+  RaiseEpoch();
+}
+
 ModuleView ModuleTable::Find(std::uint64_t pc) {
-  dl_find_object object;
-  if (_dl_find_object(reinterpret_cast<void*>(pc), &object) != 0) return {};
+  LoadedObject object;
+  if (!FindObject(reinterpret_cast<const void*>(pc), object)) return {};
 
   ModuleView view;
-  view.begin = reinterpret_cast<std::uint64_t>(object.dlfo_map_start);
-  view.end = reinterpret_cast<std::uint64_t>(object.dlfo_map_end);
+  view.begin = object.begin;
+  view.end = object.end;
   view.section = SectionOf(object);
   const SpinGuard guard(lock_);
   if (recent_epoch_ != Epoch()) recent_count_ = 0;
@@ -115,8 +120,8 @@ ModuleView ModuleTable::Find(std::uint64_t pc) {
   Loaded loaded{};
   loaded.begin = view.begin;
   loaded.end = view.end;
-  loaded.bias = object.dlfo_link_map->l_addr;
-  loaded.path = ModulePath(object.dlfo_link_map->l_name, loaded.begin, path_buffer_);
+  loaded.bias = object.bias;
+  loaded.path = ModulePath(object.Name(), loaded.begin, path_buffer_);
   loaded.path_length = static_cast<std::uint32_t>(std::strlen(loaded.path));
   const BuildId build_id = FindBuildId(loaded.begin, loaded.end, loaded.bias);
   loaded.build_id = build_id.bytes;

@@ -1,7 +1,7 @@
-// The modules that recorded stacks run through. They are found on demand: the dynamic linker is
-// asked without a lock (_dl_find_object), so nothing here can deadlock with dlopen. Each module is
-// recorded once in the region, with its path and build-id. A module that is loaded anew, or another
-// one at the same addresses, is recorded again, so that older stacks keep their meaning.
+// The modules that recorded stacks run through. They are found on demand, without the dynamic
+// linker's lock (find_object.h), so nothing here can deadlock with dlopen. Each module is recorded
+// once in the region, with its path and build-id. A module that is loaded anew, or another one at
+// the same addresses, is recorded again, so that older stacks keep their meaning.
 #pragma once
 
 #include <atomic>
@@ -34,10 +34,7 @@ class ModuleTable {
   // Changes whenever a module may have been unmapped. Then what has been cached about pcs is to be
   // forgotten.
   std::uint32_t Epoch() const { return epoch_.load(std::memory_order_acquire); }
-  void ModulesMayHaveGone() {
-    epoch_.fetch_add(1, std::memory_order_acq_rel);
-    RaiseEpoch();
-  }
+  void ModulesMayHaveGone();
 
   // Notes that a stack ran through code at `pc` that is in no module, such as code that the program
   // has made itself.

@@ -13,6 +13,9 @@
 #include "plugin/agent/linux/new_file.h"
 #include "plugin/agent/linux/syscall.h"
 
+// glibc has it since 2.32. Weak: the agent is loaded all the same where it is missing.
+extern "C" __attribute__((weak)) const char* strerrordesc_np(int error) noexcept;
+
 namespace leakgate::agent {
 namespace {
 
@@ -125,9 +128,30 @@ void Say(const TextRoom& room, std::initializer_list<std::string_view> parts) {
   room.text[length] = '\0';
 }
 
+// Constant texts, which no locale changes: nothing is allocated and nothing locked. Returns nullptr
+// for an error that has none.
+const char* TextOf(int error) {
+  if (&strerrordesc_np != nullptr) return strerrordesc_np(error);
+  switch (error) {
+    case EACCES:
+      return "Permission denied";
+    case EDQUOT:
+      return "Disk quota exceeded";
+    case EMFILE:
+      return "Too many open files";
+    case ENOENT:
+      return "No such file or directory";
+    case ENOSPC:
+      return "No space left on device";
+    case EROFS:
+      return "Read-only file system";
+    default:
+      return nullptr;
+  }
+}
+
 Answered CannotWrite(const char* path, int error, const TextRoom& room) {
-  // Constant texts, which no locale changes: nothing is allocated and nothing locked.
-  const char* const why = strerrordesc_np(error);
+  const char* const why = TextOf(error);
   Say(room, {"cannot write snapshot ", path == nullptr ? "" : path, ": ",
              error == NewFile::kNotRegular ? "it is not a regular file"
              : why == nullptr              ? "for an unknown reason"

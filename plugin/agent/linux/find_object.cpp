@@ -1,0 +1,87 @@
+#include "plugin/agent/linux/find_object.h"
+
+#include <atomic>
+
+#include "plugin/agent/linux/initial_stack.h"
+#include "plugin/agent/linux/object_search.h"
+
+namespace {
+
+// glibc's dl_find_object, which its headers have since 2.35.
+struct LoadersAnswer {
+  unsigned long long flags;
+  void* begin;
+  void* end;
+  const link_map* map;
+  void* frame_header;
+  unsigned long long reserved[7];
+};
+static_assert(sizeof(LoadersAnswer) == 96);
+
+}  // namespace
+
+// Weak: the agent is loaded all the same where the C library has none.
+extern "C" __attribute__((weak)) int LoaderFindObject(void* address,
+                                                      void* answer) asm("_dl_find_object");
+
+namespace leakgate::agent {
+namespace {
+
+// So that a test of the agent that tests/stack_check builds can have what older C libraries make
+// necessary.
+constexpr char kForced[] = "LEAKGATE_SEARCH_OBJECTS";
+
+bool IsSearchForced() {
+  if constexpr (!LEAKGATE_CHECKS_STACKS) return false;
+  static constinit std::atomic<int> g_is_forced{-1};
+  int is_forced = g_is_forced.load(std::memory_order_relaxed);
+  if (is_forced < 0) {
+    is_forced = InitialEnvironment(kForced) != nullptr ? 1 : 0;
+    g_is_forced.store(is_forced, std::memory_order_relaxed);
+  }
+  return is_forced == 1;
+}
+
+}  // namespace
+
+bool LoaderFindsObjects() { return &LoaderFindObject != nullptr && !IsSearchForced(); }
+
+bool FindObject(const void* address, LoadedObject& object) {
+  if (!LoaderFindsObjects()) {
+    return SearchObject(reinterpret_cast<std::uint64_t>(address), object);
+  }
+  LoadersAnswer answer;
+  if (LoaderFindObject(const_cast<void*>(address), &answer) != 0) return false;
+  object = {.begin = reinterpret_cast<std::uint64_t>(answer.begin),
+            .end = reinterpret_cast<std::uint64_t>(answer.end),
+            .bias = answer.map->l_addr,
+            .frame_header = static_cast<const std::uint8_t*>(answer.frame_header),
+            .dynamic = answer.map->l_ld,
+            .map = answer.map};
+  return true;
+}
+
+void LearnObjects() {
+  if (!LoaderFindsObjects()) RememberObjects();
+}
+
+void LearnObjectsForGood() {
+  if (!LoaderFindsObjects()) RememberObjectsForGood();
+}
+
+void ForgetWhereNoObjectIs() {
+  if (!LoaderFindsObjects()) ForgetGaps();
+}
+
+const link_map* FindLinkMap(const void* address) {
+  LoadedObject object;
+  if (!FindObject(address, object)) return nullptr;
+  if (object.map != nullptr) return object.map;
+  const link_map* map = FirstLinkMap();
+  while (map != nullptr && map->l_ld != object.dynamic) map = map->l_next;
+  return map;
+}
+
+const link_map* FirstLinkMap() { return _r_debug.r_map; }
+
+}  // namespace leakgate::agent
