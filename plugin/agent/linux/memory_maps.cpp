@@ -93,10 +93,14 @@ MemoryMapping FindMapping(std::uint64_t address, char* buffer, std::uint32_t buf
   return {};
 }
 
-const char* ModulePath(const char* link_name, std::uint64_t begin, PathBuffer& buffer) {
-  if (link_name != nullptr && link_name[0] == '/') return link_name;
-  if (link_name != nullptr && std::strncmp(link_name, "linux-vdso", 10) == 0) return "[vdso]";
-  const char* const path = FindMapping(begin, buffer.text, kMaxPathBytes).path;
+const char* PathInName(const char* link_name) {
+  if (link_name == nullptr) return nullptr;
+  if (std::strncmp(link_name, "linux-vdso", 10) == 0) return "[vdso]";
+  return link_name[0] == '/' ? link_name : nullptr;
+}
+
+const char* PathOfMapping(std::uint64_t address, PathBuffer& buffer) {
+  const char* const path = FindMapping(address, buffer.text, kMaxPathBytes).path;
   return path == nullptr ? "" : path;
 }
 

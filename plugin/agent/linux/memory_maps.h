@@ -47,9 +47,12 @@ class MapsReader {
   long filled_ = 0;
 };
 
-// The absolute path of a loaded module. `link_name` is the dynamic linker's name for the module
-// (empty for the program, relative if it was loaded so), `begin` its first mapped address. Returns
-// link_name itself, or a string in `buffer`; "[vdso]" for the kernel's.
-const char* ModulePath(const char* link_name, std::uint64_t begin, PathBuffer& buffer);
+// Returns the absolute path of a loaded module, "[vdso]" for the kernel's, if the dynamic linker's
+// name for the module has it: that is empty for the program, and relative if it was loaded so.
+// Otherwise returns nullptr, and the kernel has to be asked.
+const char* PathInName(const char* link_name);
+
+// Returns the path of the file that is mapped at `address`, in `buffer`; "" if there is none.
+const char* PathOfMapping(std::uint64_t address, PathBuffer& buffer);
 
 }  // namespace leakgate::agent

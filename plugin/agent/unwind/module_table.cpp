@@ -121,12 +121,10 @@ ModuleView ModuleTable::Find(std::uint64_t pc) {
   loaded.begin = view.begin;
   loaded.end = view.end;
   loaded.bias = object.bias;
-  loaded.path = ModulePath(object.Name(), loaded.begin, path_buffer_);
-  loaded.path_length = static_cast<std::uint32_t>(std::strlen(loaded.path));
   const BuildId build_id = FindBuildId(loaded.begin, loaded.end, loaded.bias);
   loaded.build_id = build_id.bytes;
   loaded.build_id_length = build_id.length;
-  view.id = Identify(loaded);
+  view.id = Identify(loaded, PathInName(object.Name()));
   if (view.id != 0) recent_[recent_count_++ % kMostRecent] = view.id;
   return view;
 }
@@ -164,15 +162,16 @@ void ModuleTable::NoteUnmapped(std::uint64_t begin, std::uint64_t end) {
   ModulesMayHaveGone();
 }
 
-// A process that has changed its root or its user may be told no path any more:
-// then the build-id must do.
+// Where its path is not known, the build-id must do: to ask the kernel takes long, and a process
+// that has changed its root or its user may be told none any more.
 bool ModuleTable::HasPathOf(const ModuleRecord& known, const Loaded& loaded) {
   if (loaded.path_length == 0 && loaded.build_id_length != 0) return true;
   return known.path.length == loaded.path_length &&
          std::memcmp(g_region.text() + known.path.offset, loaded.path, loaded.path_length) == 0;
 }
 
-std::uint32_t ModuleTable::Identify(const Loaded& loaded) {
+// Returns 0 if it is not known.
+std::uint32_t ModuleTable::FindKnown(const Loaded& loaded) {
   const std::uint32_t count = g_region.header().module_count.load(std::memory_order_relaxed);
   for (std::uint32_t id = 1; id < count; ++id) {
     const ModuleRecord& known = g_region.modules()[id];
@@ -183,7 +182,19 @@ std::uint32_t ModuleTable::Identify(const Loaded& loaded) {
       return id;
     }
   }
-  return Add(loaded);
+  return 0;
+}
+
+// `path` is nullptr if the kernel has to be asked.
+std::uint32_t ModuleTable::Identify(Loaded& loaded, const char* path) {
+  if (path == nullptr && loaded.build_id_length != 0) {
+    const std::uint32_t id = FindKnown(loaded);
+    if (id != 0) return id;
+  }
+  loaded.path = path != nullptr ? path : PathOfMapping(loaded.begin, path_buffer_);
+  loaded.path_length = static_cast<std::uint32_t>(std::strlen(loaded.path));
+  const std::uint32_t id = FindKnown(loaded);
+  return id != 0 ? id : Add(loaded);
 }
 
 std::uint32_t ModuleTable::Add(const Loaded& loaded) {

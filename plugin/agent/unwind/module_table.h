@@ -48,7 +48,8 @@ class ModuleTable {
 
   std::uint32_t FindRecent(std::uint64_t pc) const;
   static bool HasPathOf(const ModuleRecord& known, const Loaded& loaded);
-  std::uint32_t Identify(const Loaded& loaded);
+  static std::uint32_t FindKnown(const Loaded& loaded);
+  std::uint32_t Identify(Loaded& loaded, const char* path);
   std::uint32_t Add(const Loaded& loaded);
 
   std::atomic<std::uint32_t> epoch_{1};
@@ -57,8 +58,7 @@ class ModuleTable {
   std::atomic<std::uint64_t> outside_end_{0};
   SpinLock lock_;
   PathBuffer path_buffer_{};  // here, not on the host's stack
-  // The modules found last, in a ring, of one epoch. To learn the path of the program itself, the
-  // kernel has to be asked.
+  // The modules found last, in a ring, of one epoch.
   static constexpr std::uint32_t kMostRecent = 8;
   std::uint32_t recent_[kMostRecent] = {};
   std::uint32_t recent_count_ = 0;
