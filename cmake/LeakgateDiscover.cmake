@@ -6,7 +6,7 @@
 # it. In CMake's own lists `;`, `[`, `]` and `\` would, so bytes that XML cannot
 # contain stand for them until the names are written.
 cmake_policy(PUSH)
-cmake_policy(VERSION 3.25)
+cmake_policy(VERSION 3.18...3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/LeakgateText.cmake)
 
 macro(_leakgate_set_placeholders)
@@ -25,9 +25,13 @@ function(_leakgate_list_tests out_lines)
   if(NOT "${TEST_FILTER}" STREQUAL "")
     set(filter "--gtest_filter=${TEST_FILTER}")
   endif()
+  set(end_of_options --)
+  if(CMAKE_VERSION VERSION_LESS 3.24)
+    set(end_of_options "")
+  endif()
   execute_process(
     COMMAND "${cmake}" -E env --unset=GTEST_TOTAL_SHARDS --unset=GTEST_SHARD_INDEX
-            --unset=GTEST_SHARD_STATUS_FILE --unset=GTEST_FILTER --unset=LEAKGATE_REQUIRED --
+            --unset=GTEST_SHARD_STATUS_FILE --unset=GTEST_FILTER --unset=LEAKGATE_REQUIRED ${end_of_options}
             "${executable}" --gtest_list_tests "--gtest_output=xml:${list}" ${filter}
     WORKING_DIRECTORY "${WORKING_DIRECTORY}" TIMEOUT ${DISCOVERY_TIMEOUT}
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)

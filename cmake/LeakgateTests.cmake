@@ -6,7 +6,7 @@
 # Part of the package, and of leakgate's own tree where that is a subproject.
 include_guard(GLOBAL)
 cmake_policy(PUSH)
-cmake_policy(VERSION 3.25)
+cmake_policy(VERSION 3.18...3.25)  # Debian 11 has 3.18
 include(${CMAKE_CURRENT_LIST_DIR}/LeakgateText.cmake)
 
 function(_leakgate_check_arguments function unparsed confirm)
@@ -42,7 +42,7 @@ function(_leakgate_run_options out_options budgets confirm measurements leakgate
   set(options --skip-exit-code 77)
   foreach(budget IN LISTS budgets)
     if(NOT budget MATCHES "^\\$<")
-      cmake_path(ABSOLUTE_PATH budget BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+      get_filename_component(budget "${budget}" ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
     endif()
     list(APPEND options --budgets "${budget}")
     # leakgate.begin checks them once for all tests. What a generator expression names is not
@@ -211,7 +211,11 @@ function(leakgate_discover_tests target)
   set(settings_file "${base}-settings${config}.cmake")
   _leakgate_settings_text(settings executable "$<TARGET_FILE:${target}>" runner "${runner}"
     results "${results}" tests_file "${tests_file}" cmake "${CMAKE_COMMAND}" options ${options})
-  file(GENERATE OUTPUT "${settings_file}" CONTENT "${settings}" TARGET ${target})
+  set(for_target TARGET ${target})
+  if(CMAKE_VERSION VERSION_LESS 3.19)  # generator expressions have to name the target
+    set(for_target "")
+  endif()
+  file(GENERATE OUTPUT "${settings_file}" CONTENT "${settings}" ${for_target})
 
   set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/LeakgateDiscover.cmake")
   if(arg_DISCOVERY_MODE STREQUAL "POST_BUILD")
