@@ -15,6 +15,9 @@ if(LEAKGATE_BUILD_RUNNER)
   install(TARGETS leakgate EXPORT leakgate RUNTIME DESTINATION bin COMPONENT runner)
   install(TARGETS leakgate_agent LIBRARY DESTINATION lib COMPONENT runner)
   install(FILES LICENSE DESTINATION share/doc/leakgate COMPONENT runner)
+  if(LEAKGATE_NOTICES)  # of what is linked in: ci/package
+    install(DIRECTORY ${LEAKGATE_NOTICES} DESTINATION share/doc/leakgate COMPONENT runner)
+  endif()
 
   # Manual pages and shell completion, as leakgate itself writes them.
   set(written ${PROJECT_BINARY_DIR}/terminal)

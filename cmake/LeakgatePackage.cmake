@@ -18,7 +18,12 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_RUNNER_PACKAGE_NAME leakgate)
-set(CPACK_DEBIAN_RUNNER_PACKAGE_SHLIBDEPS ON)
+if(LEAKGATE_SYSROOT)  # ci/package, which checks that this is what it depends on
+  set(CPACK_PACKAGE_FILE_NAME leakgate-${PROJECT_VERSION}-linux-${LEAKGATE_PROCESSOR})
+  set(CPACK_DEBIAN_RUNNER_PACKAGE_DEPENDS "libc6 (>= 2.31)")
+else()
+  set(CPACK_DEBIAN_RUNNER_PACKAGE_SHLIBDEPS ON)
+endif()
 set(CPACK_COMPONENT_RUNNER_DESCRIPTION "Leak gate for GoogleTest suites
  Runs a GoogleTest binary, traces every allocation, and fails each test that
  leaves more memory behind than its budget allows.")

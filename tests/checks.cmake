@@ -41,3 +41,8 @@ add_test(NAME pipelines.templates
 set_tests_properties(pipelines.templates PROPERTIES TIMEOUT 300)
 # The longest first, also where no earlier run tells which they are.
 set_tests_properties(checks.format docs.troubleshooting PROPERTIES COST 40)
+
+# What ci/package refuses; tests/nightly/run makes a package.
+add_test(NAME checks.package
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/package/refusals.py
+          --leakgate $<TARGET_FILE:leakgate> --agent $<TARGET_FILE:leakgate_agent>)

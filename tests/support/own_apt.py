@@ -21,12 +21,13 @@ def debian_release() -> tuple[str, str]:
 
 
 class OwnApt:
-    """`kind` is deb or deb-src; without releases it is this machine's."""
+    """`kind` is deb or deb-src; without releases and mirror they are this machine's."""
 
-    def __init__(self, folder: pathlib.Path, kind: str, releases: tuple[str, ...] = ()) -> None:
+    def __init__(self, folder: pathlib.Path, kind: str, releases: tuple[str, ...] = (), mirror: str | None = None) -> None:
         for name in ("lists/partial", "cache/archives/partial", "parts"):
             (folder / name).mkdir(parents=True, exist_ok=True)
-        code_name, mirror = debian_release()
+        code_name, own_mirror = debian_release()
+        mirror = mirror or own_mirror
         (folder / "sources.list").write_text("".join(
             f"{kind} [signed-by={KEYRING}] {mirror} {release} main\n" for release in releases or (code_name,)))
         settings = {

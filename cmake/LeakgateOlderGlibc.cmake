@@ -1,0 +1,9 @@
+# A toolchain file: programs and libraries are linked with the C library in LEAKGATE_SYSROOT, which is older than
+# this system's, so that they run wherever there is that one or a later one. All else is this system's: compiler,
+# headers, static libraries. What these want of a later C library is in LEAKGATE_OLDER_GLIBC (older_glibc.c).
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LEAKGATE_SYSROOT LEAKGATE_OLDER_GLIBC)
+set(leakgate_libraries ${LEAKGATE_SYSROOT}/usr/lib/x86_64-linux-gnu)
+set(leakgate_link "--sysroot=${LEAKGATE_SYSROOT} -B${leakgate_libraries} -L${leakgate_libraries}")
+set(CMAKE_MODULE_LINKER_FLAGS_INIT "${leakgate_link}")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "${leakgate_link} -static-libstdc++ -static-libgcc ${LEAKGATE_OLDER_GLIBC}")
+set(CMAKE_CXX_STANDARD_LIBRARIES_INIT "-ldl -lpthread")
