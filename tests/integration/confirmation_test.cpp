@@ -274,7 +274,7 @@ TEST_P(ConfirmationTest, ThreadsOfSlowTestsPassWithTheSecondRepetition) {
       RunByDefault({Fixture("policy"), "--gtest_filter=Slow.*"}, {"--confirm-test-timeout", "8"});
   const nlohmann::json flat = std::vector<int>{0};
   const nlohmann::json once = run.Test("Slow.StartsAThreadOnce");
-  EXPECT_EQ(once["verdict"], "pass");
+  ASSERT_EQ(once["verdict"], "pass") << once;
   EXPECT_EQ(once["mappings"][0]["series"], flat);
   EXPECT_EQ(UsersFindings(once)[0]["series"], flat);
 
