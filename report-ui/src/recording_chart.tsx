@@ -265,7 +265,7 @@ export function RecordingChart({ recording, times, interval, choose, onKeyDown, 
     const isWhole = from === 0 && to === recording.bins;
     const left = isWhole ? 0 : now.valToPos(recording.borders[from] / SECOND, 'x');
     const width = isWhole ? 0 : Math.max(now.valToPos(recording.borders[to] / SECOND, 'x') - left, 1);
-    now.setSelect({ left, width, top: 0, height: now.over.clientHeight }, false);
+    now.setSelect({ left, width, top: 0, height: now.bbox.height / devicePixelRatio }, false);
   };
   useEffect(() => {
     let stopListening = () => {};

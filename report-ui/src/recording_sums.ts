@@ -31,73 +31,112 @@ export class SumsBy {
 export interface IntervalSums {
   all: Record<SumName, Amount>;
   freedLater: Amount; // of what is outstanding
-  byStack: Record<SumName, SumsBy>;
   decades: Amount[]; // of what was allocated and freed in the interval
-  decadesOfSite: Float64Array; // blocks, DECADES for each site
 }
 
-const newSums = (count: number): Record<SumName, SumsBy> =>
-  Object.fromEntries(SUM_NAMES.map((name) => [name, new SumsBy(count)])) as Record<SumName, SumsBy>;
-
-// One pass over the lives: a million take some milliseconds.
-export function sumsOf(recording: Recording, [from, to]: Interval): IntervalSums {
-  const { lives, siteOf } = recording;
-  const byStack = newSums(recording.places.length);
-  const { outstanding, total, temporary, freed, begin, end } = byStack;
-  const decadeBytes = new Float64Array(DECADES + 4);
-  const decadeBlocks = new Float64Array(DECADES + 4);
-  const decadesOfSite = new Float64Array(recording.sites.length * DECADES);
+// One pass over the lives. `byStack` takes one of the sums.
+function scan(recording: Recording, [from, to]: Interval, of: SumName, byStack: SumsBy): IntervalSums {
+  const { lives } = recording;
+  const all = Object.fromEntries(SUM_NAMES.map((name) => [name, { bytes: 0, blocks: 0 }])) as Record<SumName, Amount>;
   const freedLater = { bytes: 0, blocks: 0 };
+  const decades = Array.from({ length: DECADES + 4 }, () => ({ bytes: 0, blocks: 0 }));
+  const ofTemporary = of === 'temporary';
   for (let row = 0; row < lives.count; row += 1) {
     const birth = lives.birth[row];
     if (birth > to) break; // so are all behind it
     const death = lives.death[row];
     if (death <= from) continue;
-    const stack = lives.stack[row];
     const bytes = lives.bytes[row];
     const blocks = lives.blocks[row];
+    let isWanted = false;
     if (death > to) {
-      end.bytes[stack] += bytes;
-      end.blocks[stack] += blocks;
+      all.end.bytes += bytes;
+      all.end.blocks += blocks;
+      isWanted = of === 'end';
     }
     if (birth <= from) {
-      begin.bytes[stack] += bytes;
-      begin.blocks[stack] += blocks;
-      if (death > to) continue;
-      freed.bytes[stack] += bytes;
-      freed.blocks[stack] += blocks;
-      continue;
+      all.begin.bytes += bytes;
+      all.begin.blocks += blocks;
+      isWanted ||= of === 'begin';
+      if (death <= to) {
+        all.freed.bytes += bytes;
+        all.freed.blocks += blocks;
+        isWanted ||= of === 'freed';
+      }
+    } else {
+      all.total.bytes += bytes;
+      all.total.blocks += blocks;
+      isWanted ||= of === 'total';
+      if (death > to) {
+        all.outstanding.bytes += bytes;
+        all.outstanding.blocks += blocks;
+        isWanted ||= of === 'outstanding';
+        if (death !== lives.never) {
+          freedLater.bytes += bytes;
+          freedLater.blocks += blocks;
+        }
+      } else {
+        const decade = decades[lives.decade[row]];
+        decade.bytes += bytes;
+        decade.blocks += blocks;
+        const temporaryBlocks = lives.temporaryBlocks[row];
+        if (temporaryBlocks !== 0) {
+          all.temporary.bytes += lives.temporaryBytes[row];
+          all.temporary.blocks += temporaryBlocks;
+          if (ofTemporary) {
+            byStack.bytes[lives.stack[row]] += lives.temporaryBytes[row];
+            byStack.blocks[lives.stack[row]] += temporaryBlocks;
+          }
+        }
+      }
     }
-    total.bytes[stack] += bytes;
-    total.blocks[stack] += blocks;
-    if (death > to) {
-      outstanding.bytes[stack] += bytes;
-      outstanding.blocks[stack] += blocks;
-      if (death === lives.never) continue;
-      freedLater.bytes += bytes;
-      freedLater.blocks += blocks;
-      continue;
+    if (isWanted) {
+      byStack.bytes[lives.stack[row]] += bytes;
+      byStack.blocks[lives.stack[row]] += blocks;
     }
-    temporary.bytes[stack] += lives.temporaryBytes[row];
-    temporary.blocks[stack] += lives.temporaryBlocks[row];
-    const decade = lives.decade[row];
-    decadeBytes[decade] += bytes;
-    decadeBlocks[decade] += blocks;
-    const site = siteOf[stack];
-    if (site >= 0) decadesOfSite[site * DECADES + decade] += blocks;
   }
-  const all = Object.fromEntries(SUM_NAMES.map((name) => [name, addUp(byStack[name])])) as Record<SumName, Amount>;
-  const decades = Array.from({ length: DECADES }, (_, decade) => ({ bytes: decadeBytes[decade], blocks: decadeBlocks[decade] }));
-  return { all, freedLater, byStack, decades, decadesOfSite };
+  return { all, freedLater, decades: decades.slice(0, DECADES) };
 }
 
-function addUp({ bytes, blocks }: SumsBy): Amount {
-  const sum = { bytes: 0, blocks: 0 };
-  for (let at = 0; at < bytes.length; at += 1) {
-    sum.bytes += bytes[at];
-    sum.blocks += blocks[at];
+// The sums of an interval, and one of them by stack: what follows a drag.
+export function sumsOf(recording: Recording, interval: Interval, of: SumName): { sums: IntervalSums; byStack: SumsBy } {
+  const byStack = new SumsBy(recording.places.length);
+  return { sums: scan(recording, interval, of, byStack), byStack };
+}
+
+// What a call site has of all sums, and the blocks of its lifetimes.
+export interface SiteSums {
+  sums: Record<SumName, Amount>;
+  decades: number[];
+}
+
+// Looked for when somebody looks at the site.
+export function sumsOfSite(recording: Recording, [from, to]: Interval, site: number): SiteSums {
+  const { lives, siteOf } = recording;
+  const sums = Object.fromEntries(SUM_NAMES.map((name) => [name, { bytes: 0, blocks: 0 }])) as Record<SumName, Amount>;
+  const decades = new Array<number>(DECADES).fill(0);
+  const add = (name: SumName, bytes: number, blocks: number) => {
+    sums[name].bytes += bytes;
+    sums[name].blocks += blocks;
+  };
+  for (let row = 0; row < lives.count && lives.birth[row] <= to; row += 1) {
+    const [birth, death] = [lives.birth[row], lives.death[row]];
+    if (death <= from || siteOf[lives.stack[row]] !== site) continue;
+    const [bytes, blocks] = [lives.bytes[row], lives.blocks[row]];
+    if (death > to) add('end', bytes, blocks);
+    if (birth <= from) {
+      add('begin', bytes, blocks);
+      if (death <= to) add('freed', bytes, blocks);
+      continue;
+    }
+    add('total', bytes, blocks);
+    if (death > to) add('outstanding', bytes, blocks);
+    else {
+      add('temporary', lives.temporaryBytes[row], lives.temporaryBlocks[row]);
+      decades[lives.decade[row]] += blocks;
+    }
   }
-  return sum;
+  return { sums, decades };
 }
 
 export function bySite(recording: Recording, of: SumsBy): SumsBy {
@@ -111,9 +150,8 @@ export function bySite(recording: Recording, of: SumsBy): SumsBy {
   return sums;
 }
 
-// The decade that the middle one of a site's lifetimes is in; -1 if there are none.
-export function medianDecade({ decadesOfSite }: IntervalSums, site: number): number {
-  const counts = decadesOfSite.subarray(site * DECADES, (site + 1) * DECADES);
+// The decade that the middle one of these lifetimes is in; -1 if there are none.
+export function medianDecade(counts: number[]): number {
   const all = counts.reduce((sum, count) => sum + count, 0);
   let before = 0;
   for (let decade = 0; decade < DECADES && all > 0; decade += 1) {

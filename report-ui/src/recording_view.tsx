@@ -9,7 +9,7 @@ import type { Amount } from './model';
 import { Fact, SearchBox, Section, Select } from './parts';
 import { IntervalPanel, isWhole, useInterval } from './recording_interval';
 import { type Interval, type RecordedSite, type Recording } from './recording_model';
-import { SUMS, SUM_NAMES, bySite, decadeText, medianDecade, sumsOf, type IntervalSums, type SumName, type SumsBy } from './recording_sums';
+import { SUMS, SUM_NAMES, bySite, decadeText, medianDecade, sumsOf, sumsOfSite, type IntervalSums, type SumName, type SumsBy } from './recording_sums';
 import { Times, durationText } from './recording_time';
 import { change, link, type Route } from './route';
 import { SiteRows, type SiteRow } from './site_rows';
@@ -26,6 +26,8 @@ interface Shown {
   interval: Interval;
   sums: IntervalSums;
   of: SumName;
+  byStack: SumsBy; // of that sum
+  isMoving: boolean;
 }
 
 const sumIn = (route: Route): SumName => ((SUM_NAMES as string[]).includes(route.get('of')) ? (route.get('of') as SumName) : 'outstanding');
@@ -51,13 +53,13 @@ const WEIGHS: Partial<Record<SumName, string>> = { outstanding: 'outstanding', t
 const weigh = (of: SumName): string => (WEIGHS[of] ? ` --weigh ${WEIGHS[of]}` : '');
 
 function LeftOut({ shown }: { shown: Shown }) {
-  const { recording, sums, of } = shown;
+  const { recording, byStack, of } = shown;
   if (recording.leftOut === 0) return null;
   const rest = { bytes: 0, blocks: 0 };
   recording.places.forEach(({ node }, stack) => {
     if (node >= 0) return;
-    rest.bytes += sums.byStack[of].bytes[stack];
-    rest.blocks += sums.byStack[of].blocks[stack];
+    rest.bytes += byStack.bytes[stack];
+    rest.blocks += byStack.blocks[stack];
   });
   return (
     <LeftOutLine command={command(shown, `--group-by stack${weigh(of)}`)}>
@@ -81,29 +83,16 @@ function rankedSites(recording: Recording, of: SumsBy): RankedSite[] {
     .sort((a, b) => b.amount.bytes - a.amount.bytes || b.amount.blocks - a.amount.blocks || a.site.index - b.site.index);
 }
 
-function siteFacts({ recording, sums, of }: Shown, site: RecordedSite): string {
-  const others = SUM_NAMES.filter((name) => name !== of)
-    .map((name) => ({ name, amount: bySiteOf(recording, sums.byStack[name], site) }))
-    .filter(({ amount }) => amount.blocks !== 0)
-    .map(({ name, amount }) => `${format.amount(amount)} ${SUMS[name].short}`);
-  const decade = medianDecade(sums, site.index);
-  const lifetime = decade < 0 ? [] : [`half of what it allocated and freed in the interval lived ${decade === 0 ? decadeText(0) : `up to ${decadeText(decade)}`}`];
+function siteFacts({ recording, interval, of }: Shown, site: RecordedSite): string {
+  const { sums, decades } = sumsOfSite(recording, interval, site.index);
+  const others = SUM_NAMES.filter((name) => name !== of && sums[name].blocks !== 0).map((name) => `${format.amount(sums[name])} ${SUMS[name].short}`);
+  const median = medianDecade(decades);
+  const lifetime = median < 0 ? [] : [`half of what it allocated and freed in the interval lived ${median === 0 ? '' : 'up to '}${decadeText(median)}`];
   return [...others, ...lifetime].join('; ');
 }
 
-function bySiteOf({ siteOf }: Recording, sums: SumsBy, site: RecordedSite): Amount {
-  const amount = { bytes: 0, blocks: 0 };
-  for (let stack = 0; stack < siteOf.length; stack += 1) {
-    if (siteOf[stack] !== site.index) continue;
-    amount.bytes += sums.bytes[stack];
-    amount.blocks += sums.blocks[stack];
-  }
-  return amount;
-}
-
 function siteRow(shown: Shown, { site, amount }: RankedSite, largest: number): SiteRow {
-  const { recording, sums, of } = shown;
-  const byStack = sums.byStack[of];
+  const { recording, sums, of, byStack } = shown;
   return {
     key: site.index,
     site,
@@ -150,7 +139,7 @@ function Tiles({ recording, interval, sums }: Shown) {
 function Lifetimes({ recording, sums }: Shown) {
   // The rows of the whole recording, so that they do not jump.
   const known = useMemo(() => {
-    const whole = sumsOf(recording, [0, recording.bins]).decades.map(({ blocks }, decade) => (blocks > 0 ? decade : -1)).filter((decade) => decade >= 0);
+    const whole = sumsOf(recording, [0, recording.bins], 'total').sums.decades.map(({ blocks }, decade) => (blocks > 0 ? decade : -1)).filter((decade) => decade >= 0);
     return whole.length > 0 ? Array.from({ length: whole[whole.length - 1] - whole[0] + 1 }, (_, index) => whole[0] + index) : [];
   }, [recording]);
   const largest = Math.max(1, ...sums.decades.map(({ blocks }) => blocks));
@@ -177,33 +166,32 @@ function Lifetimes({ recording, sums }: Shown) {
 }
 
 // The tree of the sum. It is built once, and weighed again for each interval.
-function useTree({ recording, route, sums, of }: Shown): FlameNode {
+function useTree({ recording, route, byStack }: Shown): FlameNode {
   const userFramesOnly = showsUserFramesOnly(route);
   const tree = useMemo(() => {
     const places = recording.places.map((place) => ({ node: Math.max(place.node, 0), label: place.node < 0 ? LEFT_OUT : labelOf(place) }));
     return new ReweighedTree(recording, places, userFramesOnly);
   }, [recording, userFramesOnly]);
   return useMemo(() => {
-    const { bytes, blocks } = sums.byStack[of];
-    const isInTree = (_: number, stack: number) => (recording.places[stack].node >= 0 ? _ : 0);
-    return tree.weigh(bytes.map(isInTree), blocks.map(isInTree));
-  }, [tree, sums, of]);
+    const inTree = (value: number, stack: number) => (recording.places[stack].node >= 0 ? value : 0);
+    return tree.weigh(byStack.bytes.map(inTree), byStack.blocks.map(inTree));
+  }, [tree, byStack]);
 }
 
 const LEFT_OUT = 'call stacks that the page leaves out';
 
 function Flame({ shown }: { shown: Shown }) {
   const tree = useTree(shown);
-  const { of, route } = shown;
+  const { of, route, isMoving } = shown;
   return (
-    <FlamePanel tree={tree} route={route} label={(metric) => `Flame graph of ${metric} ${SUMS[of].short}`} parts={[]} legend={[]}
+    <FlamePanel tree={tree} route={route} isMoving={isMoving} label={(metric) => `Flame graph of ${metric} ${SUMS[of].short}`} parts={[]} legend={[]}
       empty={noneText(shown)} controls={route.view === 'flame' && <SumChoice of={of} />} />
   );
 }
 
 function headline(recording: Recording): string {
   const { facts, program } = recording;
-  const total = sumsOf(recording, [0, recording.bins]).all.total;
+  const total = sumsOf(recording, [0, recording.bins], 'total').sums.all.total;
   return `${program} (PID ${facts.pid}): ${format.amount(total)} allocated in ${durationText(recording.endNs - recording.beginNs)}`;
 }
 
@@ -219,12 +207,12 @@ function factsOf({ facts }: Recording): [Facts, [string, string][]] {
 }
 
 function Overview({ shown, panel }: { shown: Shown; panel: ComponentChildren }) {
-  const { recording, sums, of } = shown;
+  const { recording, sums, of, byStack } = shown;
   const { facts } = recording;
   const most = 10;
   const title = useMemo(() => headline(recording), [recording]);
   const [file, more] = useMemo(() => factsOf(recording), [recording]);
-  const ranked = useMemo(() => rankedSites(recording, sums.byStack[of]), [recording, sums, of]);
+  const ranked = useMemo(() => rankedSites(recording, byStack), [recording, byStack]);
   const times = useMemo(() => new Times(recording), [recording]);
   const part = facts.interval.from === 'begin' && facts.interval.to === 'end' ? ''
     : `only from ${times.moment(recording.beginNs)} to ${times.moment(recording.endNs)} of it: from ${facts.interval.from} to ${facts.interval.to}`;
@@ -256,10 +244,10 @@ function Overview({ shown, panel }: { shown: Shown; panel: ComponentChildren }) 
 }
 
 function Sites({ shown, panel }: { shown: Shown; panel: ComponentChildren }) {
-  const { recording, route, sums, of } = shown;
+  const { recording, route, of, byStack } = shown;
   const text = route.get('q');
   const [most, setMost] = useState(STEP);
-  const ranked = useMemo(() => rankedSites(recording, sums.byStack[of]), [recording, sums, of]);
+  const ranked = useMemo(() => rankedSites(recording, byStack), [recording, byStack]);
   const rows = useMemo(() => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     return ranked.filter(({ site }) => words.every((word) => `${site.name} ${site.file}`.toLowerCase().includes(word)));
@@ -331,10 +319,11 @@ const VIEWS: Record<string, typeof Overview> = { overview: Overview, sites: Site
 
 export function RecordingPage({ recording, route }: { recording: Recording; route: Route }) {
   const { interval, choose, isMoving } = useInterval(recording, route);
-  const sums = useMemo(() => sumsOf(recording, interval), [recording, interval]);
+  const of = sumIn(route);
+  const { sums, byStack } = useMemo(() => sumsOf(recording, interval, of), [recording, interval, of]);
   // While the interval moves, a zoom would lead elsewhere in each tree.
   const place = isMoving ? { ...route, get: (key: string) => (key === 'zoom' ? '' : route.get(key)) } : route;
-  const shown: Shown = { recording, route: place, interval, sums, of: sumIn(route) };
+  const shown: Shown = { recording, route: place, interval, sums, of, byStack, isMoving };
   const View = VIEWS[route.view] ?? Overview;
   return (
     <div class={`page recording ${route.view}`}>
