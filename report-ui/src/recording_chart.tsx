@@ -36,6 +36,18 @@ function seriesOf({ curve, beginNs, endNs }: Recording): [number[], number[]] {
   return [x, y];
 }
 
+// Draws a text that can be read on lines.
+function drawText(context: CanvasRenderingContext2D, text: string, x: number, y: number): void {
+  context.save();
+  context.setLineDash([]);
+  context.lineWidth = 3 * devicePixelRatio;
+  context.lineJoin = 'round';
+  context.strokeStyle = colour('--panel');
+  context.strokeText(text, x, y);
+  context.restore();
+  context.fillText(text, x, y);
+}
+
 // Draws texts from left to right, and leaves out those for which there is no room.
 class Labels {
   private taken: [number, number][] = [];
@@ -46,7 +58,7 @@ class Labels {
     const from = Math.min(Math.max(x, this.left), this.right - width);
     if (from < this.left || this.taken.some(([begin, end]) => from < end + 6 && from + width > begin - 6)) return;
     this.taken.push([from, from + width]);
-    this.context.fillText(text, from, y);
+    drawText(this.context, text, from, y);
   }
 }
 
@@ -125,7 +137,7 @@ function drawPeak(plot: uPlot, recording: Recording): void {
   const { width } = ctx.measureText(text);
   const isRoomy = x + 8 * ratio + width < bbox.left + bbox.width;
   ctx.fillStyle = colour('--text');
-  ctx.fillText(text, isRoomy ? x + 8 * ratio : x - 8 * ratio - width, y - 6 * ratio);
+  drawText(ctx, text, isRoomy ? x + 8 * ratio : x - 8 * ratio - width, y - 6 * ratio);
 }
 
 function draw(plot: uPlot, recording: Recording, parts: ((plot: uPlot, recording: Recording) => void)[]): void {
@@ -141,7 +153,7 @@ function draw(plot: uPlot, recording: Recording, parts: ((plot: uPlot, recording
   ctx.restore();
 }
 
-function newPlot(host: HTMLElement, recording: Recording, onHover: (ns: number | null) => void): uPlot {
+function newPlot(host: HTMLElement, recording: Recording, onLayout: () => void, onHover: (ns: number | null) => void): uPlot {
   const axis = { stroke: colour('--dim'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1, size: 4 }, font: LABEL };
   const hasTests = recording.tests.length > 0;
   const height = host.clientHeight || 300;
@@ -169,6 +181,7 @@ function newPlot(host: HTMLElement, recording: Recording, onHover: (ns: number |
         } },
     ],
     hooks: {
+      ready: [onLayout],
       drawAxes: [(plot) => draw(plot, recording, [drawLosses])],
       draw: [(plot) => draw(plot, recording, [drawTests, drawMarks, drawPeak])],
       setCursor: [(plot) => {
@@ -272,9 +285,8 @@ export function RecordingChart({ recording, times, interval, choose, onKeyDown, 
     const build = () => {
       stopListening();
       plot.current?.destroy();
-      plot.current = newPlot(host.current!, recording, setHover);
+      plot.current = newPlot(host.current!, recording, showInterval, setHover);
       stopListening = listen(plot.current.over);
-      showInterval();
     };
     build();
     const observer = new ResizeObserver(() => {

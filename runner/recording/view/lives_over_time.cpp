@@ -34,9 +34,9 @@ void LivesOverTime::AddLive(std::span<const LiveBlock> blocks) {
 }
 
 void LivesOverTime::Add(std::span<const RecordedEvent> events) {
-  constexpr std::size_t kLookAhead = 16;
+  constexpr std::size_t kEventsAhead = 16;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (i + kLookAhead < events.size()) blocks_.Prefetch(events[i + kLookAhead]);
+    if (i + kEventsAhead < events.size()) blocks_.Prefetch(events[i + kEventsAhead]);
     AddOne(events[i]);
   }
 }
@@ -174,6 +174,10 @@ void LivesOverTime::SetLive(std::uint64_t time_ns) {
 void LivesOverTime::Open(std::uint32_t window, std::uint64_t time_ns) {
   const bool is_inside = phase_ == Phase::kInside;
   if (phase_ == Phase::kAfter) return;
+  // A test's begin may be told twice, once it is known to have begun.
+  const bool is_open = std::any_of(open_.begin(), open_.end(),
+                                   [&](const OpenWindow& it) { return it.window == window; });
+  if (is_open) return;
   open_.push_back({window, is_inside ? AddSpan(window, time_ns) : kNoSpan});
   if (is_inside) grid_.CutBehind(time_ns, TimeGrid::Kind::kTest);
 }

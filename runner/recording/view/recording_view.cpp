@@ -9,8 +9,11 @@
 #include "runner/report/style.h"
 
 namespace leakgate {
+namespace {
 
 using Kind = RecordingTime::Kind;
+
+}  // namespace
 
 RecordingSource RecordingFile(const std::filesystem::path& path) {
   return [path](const RecordingVisitor& visitor) { return ReadRecording(path, visitor); };

@@ -264,6 +264,19 @@ TEST(LivesOverTimeBoundsTest, KeepsItsBoundsWhateverThereIs) {
   EXPECT_EQ(blocks, 20'000U);
 }
 
+TEST(LivesOverTimeBoundsTest, ATestWhoseBeginIsToldTwiceIsOneTest) {
+  LivesOverTime lives({.end_ns = 1000}, {});
+  const std::vector<RecordedEvent> events = {
+      {.time_ns = 100, .window = 2, .kind = RecordedKind::kWindowBegins},
+      {.time_ns = 150, .window = 2, .kind = RecordedKind::kWindowBegins},
+      {.time_ns = 400, .window = 2, .kind = RecordedKind::kWindowEnds}};
+  lives.Add(events);
+  lives.Finish(1000);
+  ASSERT_THAT(lives.windows(), SizeIs(1));
+  EXPECT_EQ(lives.windows()[0].begin_ns, 100U);
+  EXPECT_EQ(lives.windows()[0].end_ns, 400U);
+}
+
 TEST(LivesOverTimeBoundsTest, ARecordingWithoutEventsHasOneBin) {
   LivesOverTime lives({.begin_ns = 0, .end_ns = 0}, {});
   lives.Finish(0);
