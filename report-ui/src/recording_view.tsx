@@ -18,6 +18,7 @@ import { FactsPanel, Hero, LeftOutLine, Notice, markOf, shellWord } from './snap
 import { labelOf } from './stack_trees';
 
 const STEP = 100;
+const MOVING = 30; // rows while the interval moves, so that they are drawn in time
 
 // What all views are of.
 interface Shown {
@@ -244,7 +245,7 @@ function Overview({ shown, panel }: { shown: Shown; panel: ComponentChildren }) 
 }
 
 function Sites({ shown, panel }: { shown: Shown; panel: ComponentChildren }) {
-  const { recording, route, of, byStack } = shown;
+  const { recording, route, of, byStack, isMoving } = shown;
   const text = route.get('q');
   const [most, setMost] = useState(STEP);
   const ranked = useMemo(() => rankedSites(recording, byStack), [recording, byStack]);
@@ -268,7 +269,7 @@ function Sites({ shown, panel }: { shown: Shown; panel: ComponentChildren }) {
       {rows.length === 0 ? <p class="quiet">{ranked.length === 0 ? noneText(shown) : 'No call site is like that.'}</p> : (
         <section class="panel" aria-label="Call sites">
           <SiteRows tables={recording} label="Call sites" stacks={3} heads={heads(of)}
-            rows={rows.slice(0, most).map((one) => siteRow(shown, one, ranked[0].amount.bytes))} />
+            rows={rows.slice(0, isMoving ? MOVING : most).map((one) => siteRow(shown, one, ranked[0].amount.bytes))} />
           {left > 0 && <button type="button" class="button wide" onClick={() => setMost(most + STEP)}>Show {format.grouped(Math.min(left, STEP))} of {format.grouped(left)} more</button>}
         </section>
       )}
@@ -326,7 +327,7 @@ export function RecordingPage({ recording, route }: { recording: Recording; rout
   const shown: Shown = { recording, route: place, interval, sums, of, byStack, isMoving };
   const View = VIEWS[route.view] ?? Overview;
   return (
-    <div class={`page recording ${route.view}`}>
+    <div class="page recording">
       <View shown={shown} panel={<IntervalPanel key="interval" recording={recording} interval={interval} choose={choose} sums={sums} />} />
     </div>
   );
