@@ -117,7 +117,7 @@ function drawMarks(plot: uPlot, recording: Recording): void {
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
-    labels.draw(format.shortened(name, 24), x + 3 * ratio, bbox.top + 10 * ratio);
+    labels.draw(format.shortened(name, 24), x - 2 * ratio, bbox.top - 4 * ratio);
   }
   ctx.setLineDash([]);
 }
@@ -278,7 +278,7 @@ export function RecordingChart({ recording, times, interval, choose, onKeyDown, 
     const isWhole = from === 0 && to === recording.bins;
     const left = isWhole ? 0 : now.valToPos(recording.borders[from] / SECOND, 'x');
     const width = isWhole ? 0 : Math.max(now.valToPos(recording.borders[to] / SECOND, 'x') - left, 1);
-    now.setSelect({ left, width, top: 0, height: now.bbox.height / devicePixelRatio }, false);
+    now.setSelect({ left, width, top: 0, height: isWhole ? 0 : now.bbox.height / devicePixelRatio }, false);
   };
   useEffect(() => {
     let stopListening = () => {};

@@ -90,6 +90,12 @@ function Announcement({ text }: { text: string }) {
   return <p class="off-screen announcement" role="status">{told}</p>;
 }
 
+// A page has no room for the names of all.
+function NotDrawn({ recording: { moreTests, moreMarks } }: { recording: Recording }) {
+  const left = [moreTests > 0 ? format.count(moreTests, 'more test') : '', moreMarks > 0 ? format.count(moreMarks, 'more mark') : ''].filter(Boolean);
+  return left.length > 0 ? <p class="interval-text dim">Not drawn: {format.list(left)}.</p> : null;
+}
+
 // A list of thousands is made once.
 function useTestList(recording: Recording, interval: Interval, choose: Choose) {
   const intervals = useMemo(() => recording.tests.map((test) => intervalOfTest(recording, test)), [recording]);
@@ -142,6 +148,7 @@ export function IntervalPanel({ recording, interval, choose, sums }: { recording
         </div>
       </div>
       <p class="interval-text"><b>{text}</b>{isIncomplete && <span class="uncertain"> incomplete: events are missing</span>}</p>
+      <NotDrawn recording={recording} />
       <Announcement text={`${text}${isIncomplete ? ', incomplete' : ''}: ${sumsText(sums)}`} />
     </section>
   );

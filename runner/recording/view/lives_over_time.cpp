@@ -16,9 +16,11 @@ std::tuple<std::size_t, std::size_t, std::uint32_t, std::size_t> OrderOf(const L
 
 }  // namespace
 
-LivesOverTime::LivesOverTime(LivesOptions options, std::vector<std::uint32_t> numbers)
+LivesOverTime::LivesOverTime(LivesOptions options, StackNumbers numbers)
     : options_(std::move(options)),
       numbers_(std::move(numbers)),
+      kept_stacks_(
+          static_cast<std::uint32_t>(std::max<std::size_t>(numbers_.rest_of.size(), 1) - 1)),
       watch_(options_.interval),
       phase_(watch_.phase()),
       grid_(options_.begin_ns, std::max(options_.begin_ns, options_.end_ns), options_.steps,
@@ -54,7 +56,7 @@ void LivesOverTime::AddOne(const RecordedEvent& event) {
   if (phase_ == Phase::kInside && event.time_ns >= grid_.next_ns()) [[unlikely]]
     PassTime(event.time_ns);
   while (lives_.size() >= options_.lives) {
-    if (!Coarsen()) break;
+    if (!Reduce()) break;
   }
   if (event.kind == RecordedKind::kAllocate) {
     if (phase_ != Phase::kAfter) blocks_.Allocate(event);
@@ -100,7 +102,7 @@ void LivesOverTime::Finish(std::uint64_t end_ns) {
     lives_.At(KeyOf(block, LifeKey::kNever, 0)).sum.Add(block.size_bytes);
   });
   while (lives_.size() > options_.lives) {
-    if (!Coarsen()) break;
+    if (!Reduce()) break;
   }
   for (const OpenWindow& open : open_) {
     if (open.span != kNoSpan) windows_[open.span].end_ns = std::max(options_.end_ns, now_ns_);
@@ -108,7 +110,29 @@ void LivesOverTime::Finish(std::uint64_t end_ns) {
   curve_.Finish();
 }
 
-bool LivesOverTime::Coarsen() {
+// Bins go first, as long as there are more than a drag needs.
+bool LivesOverTime::Reduce() {
+  constexpr std::size_t kManyBins = 256;
+  constexpr std::size_t kManyStacks = 1000;
+  const std::size_t bins = grid_.bin_count();
+  const bool has_more_stacks = kept_stacks_ * kManyBins > bins * kManyStacks;
+  if (bins > kManyBins || !has_more_stacks) {
+    if (MergeBins()) return true;
+  }
+  if (kept_stacks_ == 0) return MergeBins();
+  FoldStacks();
+  return true;
+}
+
+void LivesOverTime::FoldStacks() {
+  kept_stacks_ /= 2;
+  lives_.Rekey([this](LifeKey key) {
+    key.stack = NumberNow(key.stack);
+    return key;
+  });
+}
+
+bool LivesOverTime::MergeBins() {
   const std::vector<std::size_t> bins = grid_.Coarsen();
   if (bins.empty()) return false;
   std::vector<BinPeak> peaks;
@@ -163,7 +187,7 @@ void LivesOverTime::PassTime(std::uint64_t time_ns) {
     peaks_.push_back({.live = live_, .time_ns = grid_.BeginOf(peaks_.size())});
   }
   while (grid_.bin_count() > std::min(options_.bins, LifeKey::kMostBins)) {
-    if (!Coarsen()) break;
+    if (!MergeBins()) break;
   }
 }
 
@@ -207,8 +231,9 @@ void LivesOverTime::AddMark(const RecordedEvent& event) {
 
 void LivesOverTime::Choose(RecordedBlock& block) {
   const auto stack = static_cast<std::uint32_t>(block.stack);
-  const std::uint32_t number = stack < numbers_.size() ? numbers_[stack] : kNotCounted;
-  if (number == kNotCounted || !options_.size_bytes.Has(block.size_bytes)) return;
+  const std::vector<std::uint32_t>& numbers = numbers_.of_stack;
+  const std::uint32_t number = stack < numbers.size() ? numbers[stack] : StackNumbers::kNotCounted;
+  if (number == StackNumbers::kNotCounted || !options_.size_bytes.Has(block.size_bytes)) return;
   block.is_counted = 1;
   block.stack = number;
 }
@@ -218,7 +243,7 @@ LifeKey LivesOverTime::KeyOf(const RecordedBlock& block, std::size_t freed_bin,
   const bool is_inside = block.is_inside != 0;
   const bool has_ended = freed_bin != LifeKey::kNever && freed_bin != LifeKey::kAfter;
   const std::uint64_t lifetime_ns = end_ns - std::min<std::uint64_t>(end_ns, block.allocated_ns);
-  return {.stack = static_cast<std::uint32_t>(block.stack),
+  return {.stack = NumberNow(static_cast<std::uint32_t>(block.stack)),
           .allocated_bin = is_inside ? grid_.BinOf(block.allocated_ns) : LifeKey::kBefore,
           .freed_bin = freed_bin,
           .decade = is_inside && has_ended ? LifetimeDecades::DecadeOf(lifetime_ns) : 0};

@@ -8,8 +8,8 @@
 //          in bin 1                 C       C       D      C allocated and freed in it
 //          in bin 2                         C       D      D outstanding
 //
-// Its memory has a bound that no recording reaches: where there are too many lives, neighbouring
-// bins are merged. Pure.
+// Its memory has a bound, whatever is recorded: where there are too many lives, neighbouring bins
+// are merged, and stacks that matter less are counted as the rest of their call site. Pure.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,17 @@ struct LivesOptions {
   std::size_t marks = 500;
 };
 
+// The numbers that stand for stacks. From 1 on there are those that can become a part of a rest,
+// the most important ones first. All behind them, and 0, stand for rests.
+struct StackNumbers {
+  static constexpr std::uint32_t kNotCounted = UINT32_MAX;
+
+  // By stack id. Blocks of stacks that are kNotCounted, or beyond the end, are not counted.
+  std::vector<std::uint32_t> of_stack;
+  // By those numbers: the number of its rest. 0 has itself.
+  std::vector<std::uint32_t> rest_of{0};
+};
+
 // The most that was live in a bin.
 struct BinPeak {
   RecordedSum live{};
@@ -51,11 +62,7 @@ struct BinPeak {
 
 class LivesOverTime {
  public:
-  // Blocks of these stacks, and of those beyond the end of the numbers, are not counted.
-  static constexpr std::uint32_t kNotCounted = UINT32_MAX;
-
-  // `numbers` has the number that stands for a stack, by stack id.
-  LivesOverTime(LivesOptions options, std::vector<std::uint32_t> numbers);
+  LivesOverTime(LivesOptions options, StackNumbers numbers);
   LivesOverTime(const LivesOverTime&) = delete;
   LivesOverTime& operator=(const LivesOverTime&) = delete;
 
@@ -65,8 +72,11 @@ class LivesOverTime {
   void Add(std::span<const RecordedEvent> events);
   // The recording has ended. Call it once; what follows is complete afterwards.
   void Finish(std::uint64_t end_ns);
-  // Merges bins. Returns false if there is nothing left to merge.
-  bool Coarsen();
+  // Merges bins, or has half of the stacks become a part of their rests. Returns false if nothing
+  // is left to be merged.
+  bool Reduce();
+  // Lives have no numbers of stacks above this one, but those of rests.
+  [[nodiscard]] std::uint32_t kept_stacks() const { return kept_stacks_; }
 
   // The bins' borders: one more than there are bins.
   [[nodiscard]] std::vector<std::uint64_t> Borders() const { return grid_.Borders(); }
@@ -114,13 +124,21 @@ class LivesOverTime {
   std::size_t AddSpan(std::uint32_t window, std::uint64_t time_ns);
   void AddMark(const RecordedEvent& event);
 
+  bool MergeBins();
+  void FoldStacks();
+  [[nodiscard]] std::uint32_t NumberNow(std::uint32_t number) const {
+    return number > kept_stacks_ && number < numbers_.rest_of.size() ? numbers_.rest_of[number]
+                                                                     : number;
+  }
+
   void Choose(RecordedBlock& block);
   [[nodiscard]] LifeKey KeyOf(const RecordedBlock& block, std::size_t freed_bin,
                               std::uint64_t end_ns) const;
   [[nodiscard]] std::size_t BinNow() const { return grid_.bin_count() - 1; }
 
   const LivesOptions options_;
-  const std::vector<std::uint32_t> numbers_;
+  const StackNumbers numbers_;
+  std::uint32_t kept_stacks_;
   IntervalWatch watch_;
   Phase phase_;
   TimeGrid grid_;

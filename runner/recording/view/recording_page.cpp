@@ -61,11 +61,11 @@ class RecordingPage {
     const auto [before, behind] = HtmlTemplateHalves();
     out << before << "{\"recording\":" << ScriptJson(Facts());
     WritePageMember(out, "borders", lives_->Borders());
-    WritePageMember(out, "peaks", Peaks());
     WritePageMember(out, "lives", Base64(encoded_));
     WritePageMember(out, "curve", Curve());
-    WritePageMember(out, "tests", Tests());
     WritePageMember(out, "marks", Marks());
+    WritePageMember(out, "tests", Tests());
+    WritePageMember(out, "peaks", Peaks());
     WritePageMember(out, "sites", Json{{"count", grouping_.groups().size()}, {"rows", sites_}});
     WritePageMember(out, "live", Live());
     stacks_.WriteMembers(out, read_source);
@@ -101,7 +101,9 @@ class RecordingPage {
     }
     row_of_site_.assign(worths.size(), 0);
     for (const std::size_t site : GreatestFirst(worths)) {
-      if (sites_.size() == limits_.stacks.sites) break;
+      // Half of the room is for the stacks.
+      const bool has_room = stacks_.bytes() < limits_.stacks.table_bytes / 2;
+      if (sites_.size() == limits_.stacks.sites || !has_room) break;
       const StackGrouping::Group& group = grouping_.groups()[site];
       const bool is_users = view_.frames().UserFrameOf(first_stack_[site]).has_value();
       sites_.push_back({stacks_.String(group.name), stacks_.String(group.place), is_users ? 1 : 0});
@@ -116,8 +118,9 @@ class RecordingPage {
     for (const RecordedCounts& counts : tally().by_stack()) {
       worths.push_back(counts.IsEmpty() ? -1 : WorthOf(counts, tally().all()));
     }
-    numbers_.assign(1 + LargestStack(), LivesOverTime::kNotCounted);
+    numbers_.of_stack.assign(1 + LargestStack(), StackNumbers::kNotCounted);
     rows_.push_back({-1, 0, 0, 0});
+    std::vector<std::size_t> sites = {0};  // by number
     std::vector<std::size_t> left_out;
     for (const std::size_t index : GreatestFirst(worths)) {
       if (worths[index] < 0) break;
@@ -127,18 +130,20 @@ class RecordingPage {
       }
       const std::uint32_t stack = tally().stacks()[index];
       const auto [node, site, end] = stacks_.Add(view_.frames(), stack);
-      numbers_[stack] = static_cast<std::uint32_t>(rows_.size());
-      rows_.push_back({node, site, end, row_of_site_[site_of_[index]]});
+      numbers_.of_stack[stack] = static_cast<std::uint32_t>(rows_.size());
+      sites.push_back(row_of_site_[site_of_[index]]);
+      rows_.push_back({node, site, end, sites.back()});
     }
     left_out_ = left_out.size();
-    std::vector<std::uint32_t> rest(sites_.size() + 1, 0);
+    const std::size_t first_rest = rows_.size();
+    const auto rest_of = [&](std::size_t site) {
+      return static_cast<std::uint32_t>(site == 0 ? 0 : first_rest + site - 1);
+    };
+    for (std::size_t site = 1; site <= sites_.size(); ++site) rows_.push_back({-1, 0, 0, site});
+    numbers_.rest_of.clear();
+    for (const std::size_t site : sites) numbers_.rest_of.push_back(rest_of(site));
     for (const std::size_t index : left_out) {
-      const std::size_t row = row_of_site_[site_of_[index]];
-      if (row != 0 && rest[row] == 0) {
-        rest[row] = static_cast<std::uint32_t>(rows_.size());
-        rows_.push_back({-1, 0, 0, row});
-      }
-      numbers_[tally().stacks()[index]] = rest[row];
+      numbers_.of_stack[tally().stacks()[index]] = rest_of(row_of_site_[site_of_[index]]);
     }
   }
 
@@ -176,7 +181,12 @@ class RecordingPage {
   void Encode() {
     do {
       encoded_ = EncodeLives(lives_->Lives(), lives_->Borders().size() - 1);
-    } while (encoded_.size() > limits_.lives_bytes && lives_->Coarsen());
+    } while (encoded_.size() > limits_.lives_bytes && lives_->Reduce());
+    for (std::size_t number = lives_->kept_stacks() + 1; number < numbers_.rest_of.size();
+         ++number) {
+      rows_[number] = {-1, 0, 0, rows_[number][3]};
+      ++left_out_;
+    }
   }
 
   Json Facts() {
@@ -202,8 +212,8 @@ class RecordingPage {
   Json Peaks() {
     Json peaks = Json::array();
     for (const BinPeak& peak : lives_->peaks()) {
-      peaks.push_back({peak.live.bytes, peak.live.blocks, peak.time_ns,
-                       peak.window == 0 ? 0 : NameOf(peak.window)});
+      const std::string test = peak.window == 0 ? "" : NameOfWindow(view_.contents(), peak.window);
+      peaks.push_back({peak.live.bytes, peak.live.blocks, peak.time_ns, NumberOf(test)});
     }
     return peaks;
   }
@@ -226,7 +236,8 @@ class RecordingPage {
           window != view_.contents().windows.end() && window->second.kind == WindowKind::kTest;
       if (!is_test) continue;
       ++count;
-      rows.push_back({NameOf(span.window), span.begin_ns, span.end_ns});
+      const int name = NumberOf(NameOfWindow(view_.contents(), span.window));
+      if (name != 0) rows.push_back({name, span.begin_ns, span.end_ns});
     }
     return {{"count", count}, {"rows", std::move(rows)}};
   }
@@ -235,15 +246,21 @@ class RecordingPage {
     Json rows = Json::array();
     for (const LivesOverTime::Mark& mark : lives_->marks()) {
       const bool has_name = mark.mark < view_.marks().size();
-      rows.push_back({stacks_.String(has_name ? view_.marks()[mark.mark] : ""), mark.time_ns});
+      const int name = has_name ? NumberOf(view_.marks()[mark.mark]) : 0;
+      if (name != 0) rows.push_back({name, mark.time_ns});
     }
     return {{"count", lives_->mark_count()}, {"rows", std::move(rows)}};
   }
 
   Json Live() const { return {{"stacks", stack_count_}, {"left_out", left_out_}, {"rows", rows_}}; }
 
-  int NameOf(std::uint32_t window) {
-    return stacks_.String(NameOfWindow(view_.contents(), window));
+  // Returns the index of a test's or a mark's name; 0 if there is no room for it.
+  int NumberOf(const std::string& name) {
+    if (name.empty() || names_bytes_ > limits_.names_bytes) return 0;
+    const std::size_t before = stacks_.bytes();
+    const int number = stacks_.String(name);
+    names_bytes_ += stacks_.bytes() - before;
+    return number;
   }
 
   RecordingView& view_;
@@ -259,9 +276,10 @@ class RecordingPage {
   Json sites_ = Json::array();
   Json rows_ = Json::array();
   std::size_t left_out_ = 0;
-  std::vector<std::uint32_t> numbers_;  // by stack id
+  StackNumbers numbers_;
   std::unique_ptr<LivesOverTime> lives_;
   std::string encoded_;
+  std::size_t names_bytes_ = 0;
 };
 
 }  // namespace

@@ -17,9 +17,10 @@
 //     "strings": ..., "frames": ..., "stacks": ..., "sources": ...,    (page_tables.h)
 //     "problems": [[module, why it has no symbols], ...] }
 //
-// Stacks are numbered by the rows of "live". Row 0 has those that are left out. A row whose node is
-// -1 has those of a site that are: they count in the site's sums, and are in no tree. Names, places
-// and tests are indices of strings. `report-ui/src/recording_model.ts` reads it.
+// Stacks are numbered by the rows of "live". A row whose node is -1 has stacks that are left out:
+// row 0 those of sites that are not listed, others those of one site. They count in the site's
+// sums, and are in no tree. Names, places and tests are indices of strings.
+// `report-ui/src/recording_model.ts` reads it.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +38,7 @@ struct RecordingPageLimits {
   PageLimits stacks{.stacks = 12'000, .nodes = 40'000, .table_bytes = 3'000'000};
   LivesOptions lives{};                 // only the limits among them
   std::size_t lives_bytes = 8'000'000;  // of which base64 makes a third more
+  std::size_t names_bytes = 2'000'000;  // of tests and marks
 };
 
 // Reads the recording once more. REQUIRES: `view` has been read, and no lifetimes are chosen.

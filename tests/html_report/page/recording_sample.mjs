@@ -77,7 +77,7 @@ function liveOver(lives, bins) {
 
 // `tests` and `marks`: names and moments in seconds.
 export function recording({
-  lives = shopLives(), bins = BINS, seconds = 10, values = {}, problems = [], leftOut = 0, siteCount, sources = [], moreTests = 0,
+  lives = shopLives(), bins = BINS, seconds = 10, values = {}, problems = [], leftOut = 0, siteCount, sources = [], moreTests = 0, moreMarks = 0,
   tests = [['ShopTest.First', 1, 4], ['ShopTest.Second', 4, 9]], marks = [['loaded', 2.5]],
 } = {}) {
   const tables = new Tables();
@@ -110,7 +110,7 @@ export function recording({
     borders, peaks, lives: encode(numbered, bins),
     curve: { step_ns: ns / bins, points: live.flatMap(({ bytes }) => [bytes, bytes]) },
     tests: { count: tests.length + moreTests, rows: tests.map(([name, begin, end]) => [tables.string(name), begin * 1e9, end * 1e9]) },
-    marks: { count: marks.length, rows: marks.map(([name, at]) => [tables.string(name), at * 1e9]) },
+    marks: { count: marks.length + moreMarks, rows: marks.map(([name, at]) => [tables.string(name), at * 1e9]) },
     sites: { count: siteCount ?? sites.size, rows: [...sites.values()] },
     live: { stacks: stacks.size + leftOut, left_out: leftOut, rows },
     ...tables.members(sources), problems,

@@ -94,6 +94,19 @@ test('what is dragged across is the interval, and all of the page follows at onc
   await close();
 });
 
+test('of the whole, nothing is marked as chosen', async () => {
+  const { page, close } = await open(browser, path);
+  const height = () => page.locator('.chart .u-select').evaluate((one) => one.getBoundingClientRect().height);
+  assert.equal(await height(), 0);
+  await drag(page, 4, 6);
+  await until(page, '4.00 s');
+  assert.ok((await height()) > 100);
+  await page.keyboard.press('Escape');
+  await until(page, 'Whole recording');
+  assert.equal(await height(), 0);
+  await close();
+});
+
 test('an edge of the interval can be taken hold of', async () => {
   const { page, close } = await open(browser, path, '#from=40&to=60');
   await drag(page, 6, 7.5);
@@ -255,7 +268,8 @@ test('what is missing is amber where it matters, and nothing is green', async ()
 
 test('what the page leaves out is said, with the command that has it', async () => {
   const values = { file: "it's a.recording", interval: { from: 'test:Shop.All', to: 'end' }, shown: 'blocks of 1.0 KiB and more' };
-  const { page, close } = await open(browser, sample.recording({ leftOut: 700, siteCount: 2_004, values }), '#to=50');
+  const { page, close } = await open(browser, sample.recording({ leftOut: 700, siteCount: 2_004, values, moreTests: 3, moreMarks: 1 }), '#to=50');
+  assert.match(await text(page, '.interval'), /Not drawn: 3 more tests and 1 more mark\./);
   assert.match(await text(page, '.hero-why'), /only from 0\.00 s to 10\.00 s of it: from test:Shop\.All to end.*only blocks of 1\.0 KiB and more/);
   assert.match(await text(page, '.notice-line'),
     /the 4 largest of 704 call stacks; 500 B in 5 blocks outstanding of the others .*leakgate recording show 'it'\\''s a\.recording' --from test:Shop\.All --to 5\.000000000s --group-by stack --weigh outstanding/);

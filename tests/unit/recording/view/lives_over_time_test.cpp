@@ -75,9 +75,10 @@ void PrintTo(const Sums& sums, std::ostream* out) {
   }
 }
 
-std::vector<std::uint32_t> SameNumbers() {
-  std::vector<std::uint32_t> numbers(200);
-  std::iota(numbers.begin(), numbers.end(), 0U);
+StackNumbers SameNumbers() {
+  StackNumbers numbers;
+  numbers.of_stack.resize(200);
+  std::iota(numbers.of_stack.begin(), numbers.of_stack.end(), 0U);
   return numbers;
 }
 
@@ -93,7 +94,7 @@ class LivesOverTimeTest : public testing::TestWithParam<std::uint32_t> {
     tally_->Finish(end_ns_);
     return *tally_;
   }
-  LivesOverTime& Lives(LivesOptions options, std::vector<std::uint32_t> numbers = SameNumbers()) {
+  LivesOverTime& Lives(LivesOptions options, StackNumbers numbers = SameNumbers()) {
     if (options.end_ns == 0) options.end_ns = end_ns_;
     lives_ = std::make_unique<LivesOverTime>(std::move(options), std::move(numbers));
     lives_->Add(events_);
@@ -153,10 +154,42 @@ TEST_P(LivesOverTimeTest, HasThemAfterBinsWereMerged) {
   ExpectSameSums(lives);
 }
 
+TEST_P(LivesOverTimeTest, HasThemAfterStacksBecameAPartOfARest) {
+  // Stacks 4 to 15 are numbers 1 to 12; what is left out of them is in 13 or 14.
+  StackNumbers numbers;
+  for (std::uint32_t stack = 0; stack < 16; ++stack) {
+    numbers.of_stack.push_back(stack < 4 ? StackNumbers::kNotCounted : stack - 3);
+  }
+  for (std::uint32_t number = 1; number <= 12; ++number) {
+    numbers.rest_of.push_back(13 + number % 2);
+  }
+  LivesOverTime& lives = Lives({.steps = 40, .lives = 400}, numbers);
+  while (lives.kept_stacks() > 2) ASSERT_TRUE(lives.Reduce());
+  EXPECT_THAT(lives.Borders(), SizeIs(Ge(2U)));
+
+  const auto number_of = [&](std::uint32_t stack) {
+    const std::uint32_t number = stack - 3;
+    return number <= lives.kept_stacks() ? number : numbers.rest_of[number];
+  };
+  const std::size_t bins = lives.Borders().size() - 1;
+  SumsByStack expected;
+  for (const auto& [stack, sums] : SumsOf(Tally({}))) {
+    Sums& all = expected[number_of(stack)];
+    all.total += sums.total;
+    all.inside_freed += sums.inside_freed;
+    all.before_freed += sums.before_freed;
+    all.temporary += sums.temporary;
+    all.later += sums.later;
+    all.live_at_begin += sums.live_at_begin;
+    all.live_at_end += sums.live_at_end;
+  }
+  EXPECT_EQ(SumsOf(lives.Lives(), 0, bins), expected);
+}
+
 TEST_P(LivesOverTimeTest, HasThemOfChosenSizesAndStacks) {
-  std::vector<std::uint32_t> even = SameNumbers();
-  for (std::size_t stack = 1; stack < even.size(); stack += 2) {
-    even[stack] = LivesOverTime::kNotCounted;
+  StackNumbers even = SameNumbers();
+  for (std::size_t stack = 1; stack < even.of_stack.size(); stack += 2) {
+    even.of_stack[stack] = StackNumbers::kNotCounted;
   }
   const auto is_even = [](std::uint32_t stack) { return stack % 2 == 0; };
   const NumberRange large = {.least = 50};
@@ -265,7 +298,7 @@ TEST(LivesOverTimeBoundsTest, KeepsItsBoundsWhateverThereIs) {
 }
 
 TEST(LivesOverTimeBoundsTest, ATestWhoseBeginIsToldTwiceIsOneTest) {
-  LivesOverTime lives({.end_ns = 1000}, {});
+  LivesOverTime lives({.end_ns = 1000}, {.of_stack = {}});
   const std::vector<RecordedEvent> events = {
       {.time_ns = 100, .window = 2, .kind = RecordedKind::kWindowBegins},
       {.time_ns = 150, .window = 2, .kind = RecordedKind::kWindowBegins},
@@ -278,7 +311,7 @@ TEST(LivesOverTimeBoundsTest, ATestWhoseBeginIsToldTwiceIsOneTest) {
 }
 
 TEST(LivesOverTimeBoundsTest, ARecordingWithoutEventsHasOneBin) {
-  LivesOverTime lives({.begin_ns = 0, .end_ns = 0}, {});
+  LivesOverTime lives({.begin_ns = 0, .end_ns = 0}, {.of_stack = {}});
   lives.Finish(0);
   EXPECT_THAT(lives.Borders(), Each(Ge(0U)));
   EXPECT_THAT(lives.Borders(), SizeIs(2));

@@ -9,6 +9,7 @@
 
 #include "runner/recording/view/page_lives.h"
 #include "runner/recording/view/show_recording.h"
+#include "runner/report/formats/html_page.h"
 #include "tests/support/html_page.h"
 #include "tests/unit/recording/view/sample_recording.h"
 
@@ -18,7 +19,8 @@ namespace {
 using nlohmann::json;
 using sample::kMs;
 using sample::Recording;
-using testing::ElementsAre;
+using testing::Contains;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Le;
@@ -228,10 +230,10 @@ TEST(RecordingPageTest, HasTestsAndMarksAndBordersAtThem) {
   EXPECT_EQ(StringAt(page, page["marks"]["rows"][2][0]), "done");
   const auto borders = page["borders"].get<std::vector<std::uint64_t>>();
   for (const std::uint64_t ms : {1000U, 1500U, 2000U, 2500U, 3000U}) {
-    EXPECT_THAT(borders, testing::Contains(ms * kMs + 1));
+    EXPECT_THAT(borders, Contains(ms * kMs + 1));
   }
   // The peak is a border, so that what was live then can be asked for.
-  EXPECT_THAT(borders, testing::Contains(1300 * kMs + 1));
+  EXPECT_THAT(borders, Contains(1300 * kMs + 1));
 }
 
 TEST(RecordingPageTest, LeadsFromCallSitesToTheirStacks) {
@@ -239,9 +241,10 @@ TEST(RecordingPageTest, LeadsFromCallSitesToTheirStacks) {
   EXPECT_EQ(page["sites"]["count"], 2);
   EXPECT_EQ(StringAt(page, page["sites"]["rows"][0][0]), "net_test+0x2ff");
   const json& rows = page["live"]["rows"];
-  ASSERT_THAT(rows, SizeIs(3));
+  ASSERT_THAT(rows, SizeIs(5));
   EXPECT_EQ(rows[0], json({-1, 0, 0, 0}));
   EXPECT_EQ(rows[1][3], 1);
+  EXPECT_EQ(rows[4], json({-1, 0, 0, 2}));  // what is left out of the second site
   EXPECT_EQ(page["live"]["left_out"], 0);
 }
 
@@ -250,13 +253,13 @@ TEST(RecordingPageTest, CountsWhatItLeavesOut) {
   limits.stacks.stacks = 1;
   const json page = JsonOf(sample::SmallRecording(), {}, limits);
   EXPECT_EQ(page["live"]["left_out"], 1);
-  ASSERT_THAT(page["live"]["rows"], SizeIs(3));
-  EXPECT_EQ(page["live"]["rows"][2], json({-1, 0, 0, 2}));  // its site is listed, and has it
+  EXPECT_THAT(page["live"]["rows"], SizeIs(4));
+  EXPECT_THAT(LivesIn(page), Contains(Field(&PageLife::stack, 3U)));  // its site is listed
   ExpectWholeSums(page);
 
   limits.stacks.sites = 1;
   const json less = JsonOf(sample::SmallRecording(), {}, limits);
-  ASSERT_THAT(less["live"]["rows"], SizeIs(2));  // now row 0 has it
+  EXPECT_THAT(LivesIn(less), Contains(Field(&PageLife::stack, 0U)));
   ExpectWholeSums(less);
 }
 
@@ -287,6 +290,27 @@ TEST(RecordingPageTest, NamesCannotEndTheScript) {
   EXPECT_EQ(page.find("</script><!--"), std::string::npos);
   EXPECT_EQ(StringAt(test::ReportInPage(page), test::ReportInPage(page)["tests"]["rows"][0][0]),
             "A.</script><b>");
+}
+
+TEST(RecordingPageTest, HasRoomForSoManyNamesOnly) {
+  Recording recording = sample::EmptyRecording();
+  for (std::uint32_t id = 10; id < 1010; ++id) {
+    recording.windows.push_back(
+        sample::TestWindow(id, "Long." + std::string(1000, 'x') + std::to_string(id)));
+    recording.Window(id * kMs, RecordedKind::kWindowBegins, id);
+    recording.Allocate(id * kMs + 1, 0x10000 + 64 * std::uint64_t{id}, 100, sample::kSiteA, id);
+    recording.Window(id * kMs + 10, RecordedKind::kWindowEnds, id);
+  }
+  RecordingPageLimits limits;
+  limits.names_bytes = 100'000;
+  const std::string page = PageOf(recording, {}, limits);
+  EXPECT_THAT(page, SizeIs(Le(HtmlTemplate().size() + 500'000)));
+  const json tests = test::ReportInPage(page)["tests"];
+  EXPECT_EQ(tests["count"], 1000);
+  EXPECT_GT(tests["rows"].size(), 80U);
+  EXPECT_LT(tests["rows"].size(), 110U);
+  const json whole = JsonOf(recording)["tests"];
+  EXPECT_EQ(whole["rows"].size(), 1000U);
 }
 
 // As many different lives as there can be: each block has a stack, a birth and a death of its own.
