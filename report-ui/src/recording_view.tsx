@@ -88,7 +88,7 @@ function siteFacts({ recording, interval, of }: Shown, site: RecordedSite): stri
   const { sums, decades } = sumsOfSite(recording, interval, site.index);
   const others = SUM_NAMES.filter((name) => name !== of && sums[name].blocks !== 0).map((name) => `${format.amount(sums[name])} ${SUMS[name].short}`);
   const median = medianDecade(decades);
-  const lifetime = median < 0 ? [] : [`half of what it allocated and freed in the interval lived ${median === 0 ? '' : 'up to '}${decadeText(median)}`];
+  const lifetime = median < 0 ? [] : [`median lifetime ${decadeText(median)}`];
   return [...others, ...lifetime].join('; ');
 }
 
