@@ -8,8 +8,14 @@ import { Choice, Kind, Position, SearchBox, type KindName } from './parts';
 import { change, type Route } from './route';
 
 const ROW_HEIGHT = 24;
-const NARROWEST = 0.0012; // of the width: what is less cannot be seen
-const MOST_NODES = 2500;
+
+// How much is drawn.
+interface Detail {
+  narrowest: number; // of the width: what is less is left out
+  nodes: number;
+}
+const ALL_DETAIL: Detail = { narrowest: 0.0012, nodes: 2500 }; // what is less cannot be seen
+const MOVING_DETAIL: Detail = { narrowest: 0.012, nodes: 250 }; // so that it is drawn in time
 
 // The same function has the same colour everywhere, and neighbours differ.
 function hueOf(name: string): number {
@@ -45,19 +51,19 @@ function wayTo(root: FlameNode, path: string, metric: Metric): Placed[] {
 
 // What can be seen when the last of `way` is as wide as the graph: it, what leads to it, what it
 // calls. Nothing else is laid out: a snapshot may have hundreds of thousands of frames.
-function visible(way: Placed[], metric: Metric): Placed[] {
+function visible(way: Placed[], metric: Metric, { narrowest, nodes }: Detail): Placed[] {
   const focus = way[way.length - 1];
   const span = valueOf(focus.node, metric) || 1;
   const placed = [...way];
   let level = [focus];
-  while (level.length > 0 && placed.length < MOST_NODES) {
+  while (level.length > 0 && placed.length < nodes) {
     const next: Placed[] = [];
     for (const parent of level) {
       let { left } = parent;
       const children = sortedChildren(parent.node, metric);
       for (let index = 0; index < children.length; index += 1) {
         const width = valueOf(children[index], metric) / span;
-        if (width < NARROWEST) break; // the others are smaller
+        if (width < narrowest) break; // the others are smaller
         next.push({ node: children[index], path: join(parent.path, index), left, width, depth: parent.depth + 1 });
         left += width;
       }
@@ -135,14 +141,14 @@ function Details({ node, root, metric, parts, told }: { node: FlameNode; root: F
   );
 }
 
-function FlameGraph({ root, way, metric, text, label, parts, told, onZoom }: {
-  root: FlameNode; way: Placed[]; metric: Metric; text: string; label: string; parts: Part[]; told?: Told; onZoom: (path: string) => void;
+function FlameGraph({ root, way, metric, text, label, parts, told, detail, onZoom }: {
+  root: FlameNode; way: Placed[]; metric: Metric; text: string; label: string; parts: Part[]; told?: Told; detail: Detail; onZoom: (path: string) => void;
 }) {
   const host = useRef<HTMLDivElement>(null);
   const focus = way[way.length - 1];
   const [current, setCurrent] = useState(focus.path);
   const [shouldFocus, setShouldFocus] = useState(false);
-  const placed = useMemo(() => visible(way, metric), [way, metric]);
+  const placed = useMemo(() => visible(way, metric, detail), [way, metric, detail]);
   const byPath = useMemo(() => new Map(placed.map((one) => [one.path, one])), [placed]);
   const matches = useMemo(() => matcher(text), [text]);
   const amountOf = told?.amount ?? ((node: FlameNode) => format.bytes(node.total.bytes));
@@ -209,8 +215,9 @@ function FlameGraph({ root, way, metric, text, label, parts, told, onZoom }: {
 }
 
 // The graph with its tools: search, frames, widths, zoom. `controls` are those that are the view's own.
-export function FlamePanel({ tree, route, label, parts, legend, told, controls, empty }: {
-  tree: FlameNode; route: Route; label: (metric: Metric) => string; parts: Part[]; legend: Part[]; told?: Told; controls?: ComponentChildren; empty: string;
+// While the tree `isMoving`, only its large frames are drawn.
+export function FlamePanel({ tree, route, label, parts, legend, told, controls, empty, isMoving = false }: {
+  tree: FlameNode; route: Route; label: (metric: Metric) => string; parts: Part[]; legend: Part[]; told?: Told; controls?: ComponentChildren; empty: string; isMoving?: boolean;
 }) {
   const metric: Metric = route.get('by') === 'blocks' ? 'blocks' : 'bytes';
   const text = route.get('q');
@@ -233,7 +240,7 @@ export function FlamePanel({ tree, route, label, parts, legend, told, controls, 
       {valueOf(tree, metric) === 0 ? <p class="quiet">{empty}</p> : (
         <section class="panel" aria-label="Flame graph">
           {legend.length > 0 && <Legend parts={legend} />}
-          <FlameGraph root={tree} way={way} metric={metric} text={text} label={label(metric)} parts={parts} told={told}
+          <FlameGraph root={tree} way={way} metric={metric} text={text} label={label(metric)} parts={parts} told={told} detail={isMoving ? MOVING_DETAIL : ALL_DETAIL}
             onZoom={(path) => change({ zoom: path })} />
         </section>
       )}

@@ -22,12 +22,16 @@ export interface Weight {
 }
 export type Metric = keyof Weight;
 
-// What one call stack weighs.
-export interface Weighed {
+// A call stack.
+export interface Place {
   node: number; // of the stacks
+  label?: string; // why there are no frames, if there are none
+}
+
+// What one call stack weighs.
+export interface Weighed extends Place {
   weight: Weight;
   part: number; // -1: of none
-  label?: string; // why there are no frames, if there are none
 }
 
 export interface TreeOptions {
@@ -85,15 +89,21 @@ class Builder {
 }
 
 // Only what leads to something wanted is built.
-function isNeeded(tables: Tables, weights: Weighed[]): Uint8Array {
+function isNeeded(tables: Tables, places: Place[]): Uint8Array {
   const needed = new Uint8Array(tables.nodeCount);
-  for (const { node } of weights) needed[node] = 1;
+  for (const { node } of places) needed[node] = 1;
   for (let node = tables.nodeCount - 1; node > 0; node -= 1) if (needed[node] === 1) needed[tables.parentOf(node)] = 1;
   return needed;
 }
 
-export function buildTree(tables: Tables, weights: Weighed[], { userFramesOnly, parts }: TreeOptions): FlameNode {
-  const needed = isNeeded(tables, weights);
+// A tree without weights. `at` has the number of each place's node.
+interface Shape {
+  nodes: FlameNode[]; // parents first; the root is number 0
+  at: Int32Array;
+}
+
+function shapeOf(tables: Tables, places: Place[], { userFramesOnly, parts }: TreeOptions): Shape {
+  const needed = isNeeded(tables, places);
   const builder = new Builder(tables, parts);
   const built = new Int32Array(Math.max(needed.length, 1)); // number of the node; 0: the root
   // Parents come first.
@@ -103,15 +113,55 @@ export function buildTree(tables: Tables, weights: Weighed[], { userFramesOnly, 
     const index = tables.frameIndexOf(node);
     built[node] = userFramesOnly && !tables.frame(index).isUsers ? parent : builder.frameChild(parent, index);
   }
-  for (const { node, weight, part, label } of weights) {
-    const number = built[node] || builder.child(0, (node === 0 && label) || NOT_YOURS, null);
-    const at = builder.nodes[number];
-    add(at.self, weight);
-    if (part >= 0) add(at.parts[part], weight);
-  }
-  sum(builder.nodes);
-  return builder.nodes[0];
+  const at = Int32Array.from(places, ({ node, label }) => built[node] || builder.child(0, (node === 0 && label) || NOT_YOURS, null));
+  return { nodes: builder.nodes, at };
 }
+
+export function buildTree(tables: Tables, weights: Weighed[], options: TreeOptions): FlameNode {
+  const { nodes, at } = shapeOf(tables, weights, options);
+  weights.forEach(({ weight, part }, index) => {
+    const node = nodes[at[index]];
+    add(node.self, weight);
+    if (part >= 0) add(node.parts[part], weight);
+  });
+  sum(nodes);
+  return nodes[0];
+}
+
+// A tree whose weights change: it is built once, which takes longest.
+export class ReweighedTree {
+  private readonly nodes: FlameNode[];
+  private readonly at: Int32Array;
+  private readonly callees: FlameNode[][]; // of each node, all of them
+
+  constructor(tables: Tables, places: Place[], userFramesOnly: boolean) {
+    ({ nodes: this.nodes, at: this.at } = shapeOf(tables, places, { userFramesOnly, parts: 0 }));
+    this.callees = this.nodes.map((node) => node.children);
+  }
+
+  // Returns the root of the tree, without what weighs nothing. Roots of earlier calls are of no use any more.
+  weigh(bytes: Float64Array, blocks: Float64Array): FlameNode {
+    this.nodes.forEach((node, number) => {
+      const { self, total } = node;
+      self.bytes = self.blocks = total.bytes = total.blocks = 0;
+      node.children = this.callees[number];
+    });
+    for (let place = 0; place < this.at.length; place += 1) {
+      const { self } = this.nodes[this.at[place]];
+      self.bytes += bytes[place];
+      self.blocks += blocks[place];
+    }
+    sum(this.nodes);
+    this.nodes.forEach((node, number) => {
+      if (!this.callees[number].every(isWeighty)) node.children = this.callees[number].filter(isWeighty);
+    });
+    sorted.bytes = new WeakMap();
+    sorted.blocks = new WeakMap();
+    return { ...this.nodes[0] };
+  }
+}
+
+const isWeighty = ({ total }: FlameNode): boolean => total.bytes !== 0 || total.blocks !== 0;
 
 // REQUIRES: each node comes behind its caller.
 function sum(nodes: FlameNode[]): void {

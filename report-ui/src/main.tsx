@@ -1,6 +1,8 @@
 import { render } from 'preact';
 import { App } from './app';
 import { Report } from './model';
+import { RecordingApp } from './recording_app';
+import { Recording } from './recording_model';
 import { DifferenceApp, SnapshotApp } from './snapshot_app';
 import { Difference, Snapshot } from './snapshot_model';
 import './style.css';
@@ -9,6 +11,7 @@ import { applyStoredTheme } from './theme';
 // What the page is of, its JSON tells by its members.
 function pageOf(json: any) {
   if (json.snapshot) return <SnapshotApp snapshot={new Snapshot(json)} />;
+  if (json.recording) return <RecordingApp recording={new Recording(json)} />;
   if (json.difference) return <DifferenceApp difference={new Difference(json)} />;
   return <App report={new Report(json)} />;
 }

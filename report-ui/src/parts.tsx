@@ -6,7 +6,7 @@ import type { Window } from './model';
 import { link } from './route';
 
 const GLYPHS: Record<string, string> = {
-  snapshot: '·', difference: '±', incomplete: '?', pass: '✓', over_budget: '✕', failed: '✕', inconclusive: '?', unconfirmed: '~', not_gated: '–', skipped: '–', not_judged: '–',
+  snapshot: '·', recording: '·', difference: '±', incomplete: '?', pass: '✓', over_budget: '✕', failed: '✕', inconclusive: '?', unconfirmed: '~', not_gated: '–', skipped: '–', not_judged: '–',
 };
 
 // Never by colour alone.

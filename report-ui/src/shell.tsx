@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { VerdictMark } from './parts';
-import { go, useRoute, type Route } from './route';
+import { go, link, useRoute, type Route } from './route';
 import { currentTheme, onThemeChange, toggleTheme } from './theme';
 
 export interface Tab {
@@ -19,18 +19,23 @@ export interface PageFrame {
   mark: string; // the verdict, or what the page is of
   keys: [string, string][];
   titleOf: (route: Route) => string; // of a view that has no tab
+  keeps?: string[]; // parameters of the place that hold in all tabs
   onKey?: (event: KeyboardEvent, route: Route) => boolean;
   render: (route: Route) => ComponentChildren;
 }
 
-const hrefOf = (view: string): string => (view === 'overview' ? '#' : `#view=${view}`);
+// Of a tab, with what holds in all of them.
+function hrefOf(view: string, frame: PageFrame, route: Route): string {
+  const kept = Object.fromEntries((frame.keeps ?? []).map((key) => [key, route.get(key)]));
+  return link({ view: view === 'overview' ? '' : view, ...kept });
+}
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches('input:not([type=range]), textarea, select');
 
 let wantsSearch = false; // on the page that is to come
 
-function focusSearch(frame: PageFrame): void {
+function focusSearch(frame: PageFrame, route: Route): void {
   const box = document.getElementById('search') as HTMLInputElement | null;
   if (box) {
     box.focus();
@@ -38,18 +43,18 @@ function focusSearch(frame: PageFrame): void {
     return;
   }
   wantsSearch = true;
-  go(hrefOf(frame.tabs.find((tab) => tab.isSearch)!.view));
+  go(hrefOf(frame.tabs.find((tab) => tab.isSearch)!.view, frame, route));
 }
 
 // True if the key meant something.
 function actOn(event: KeyboardEvent, frame: PageFrame, route: Route, help: HTMLDialogElement | null): boolean {
   const tab = frame.tabs[Number(event.key) - 1];
-  if (event.key === '/') focusSearch(frame);
+  if (event.key === '/') focusSearch(frame, route);
   else if (event.key === '?') help?.showModal();
   else if (event.key === 't') toggleTheme();
-  else if (tab) go(hrefOf(tab.view));
+  else if (tab) go(hrefOf(tab.view, frame, route));
   else if (frame.onKey?.(event, route)) return true;
-  else if (event.key === 'Escape' && route.view !== 'overview' && route.text !== hrefOf(route.view)) go(hrefOf(route.view));
+  else if (event.key === 'Escape' && route.view !== 'overview' && route.text !== hrefOf(route.view, frame, route)) go(hrefOf(route.view, frame, route));
   else return false;
   return true;
 }
@@ -147,8 +152,8 @@ export function Shell({ frame }: { frame: PageFrame }) {
         <div class="brand"><a href="#">leakgate</a><span class="program" title={frame.tooltip}>{frame.subject}</span></div>
         <nav aria-label="Views">
           {frame.tabs.map(({ view, title }) => (
-            <a key={view} href={hrefOf(view)} aria-current={view === current ? 'page' : undefined}
-              onClick={(event) => { if (!event.ctrlKey && !event.metaKey && !event.shiftKey) { event.preventDefault(); go(hrefOf(view)); } }}>{title}</a>
+            <a key={view} href={hrefOf(view, frame, route)} aria-current={view === current ? 'page' : undefined}
+              onClick={(event) => { if (!event.ctrlKey && !event.metaKey && !event.shiftKey) { event.preventDefault(); go(hrefOf(view, frame, route)); } }}>{title}</a>
           ))}
         </nav>
         <div class="top-end">

@@ -60,10 +60,10 @@ export interface LeftOut {
   amount: Amount;
 }
 
-type Numbers = number[];
+export type Numbers = number[];
 type RawRows = { count: number; rows: Numbers[] };
 
-interface RawFacts {
+export interface RawFacts {
   file: string;
   image: string;
   name: string; // as it was called; the image is the file behind a symbolic link
@@ -123,7 +123,7 @@ export class Facts {
   }
 }
 
-abstract class PageOfStacks extends Tables {
+export abstract class PageOfStacks extends Tables {
   protected placeAt(numbers: Numbers, at: number): StackPlace {
     return { node: numbers[at] ?? 0, frame: (numbers[at + 1] ?? 0) - 1, end: this.string(numbers[at + 2]) };
   }

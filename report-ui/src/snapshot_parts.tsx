@@ -5,7 +5,7 @@ import { Fact, VerdictMark } from './parts';
 import type { Facts } from './snapshot_model';
 
 // Grey, since nothing is judged; never green where something is missing.
-export const markOf = (what: 'snapshot' | 'difference', missing: string[]): string => (missing.length > 0 ? 'incomplete' : what);
+export const markOf = (what: 'snapshot' | 'difference' | 'recording', missing: string[]): string => (missing.length > 0 ? 'incomplete' : what);
 
 export function Hero({ mark, title, lines }: { mark: string; title: string; lines: string[] }) {
   return (

@@ -3,7 +3,7 @@ import { buildTree, type FlameNode, type Weighed } from './flame_tree';
 import { growthOf, type Change, type Difference, type Snapshot, type StackPlace } from './snapshot_model';
 import type { Amount } from './model';
 
-const labelOf = ({ end }: StackPlace): string => (end === 'not_taken' ? 'stack not taken: --stacks' : 'no call stack was recorded');
+export const labelOf = ({ end }: StackPlace): string => (end === 'not_taken' ? 'stack not taken: --stacks' : 'no call stack was recorded');
 
 export function snapshotTree(snapshot: Snapshot, userFramesOnly: boolean): FlameNode {
   const weights = snapshot.stacks.map((stack): Weighed => ({ node: stack.node, weight: stack.amount, part: -1, label: labelOf(stack) }));

@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "tests/integration/both_modes.h"
+#include "tests/support/html_page.h"
 #include "tests/support/json_schema.h"
 
 namespace leakgate::test {
@@ -216,6 +218,33 @@ TEST_F(RecordingLooksTest, ProtocReadsThePerfettoTrace) {
   EXPECT_THAT(protoc.standard_output, Not(testing::ContainsRegex("\n *[0-9]+[:{ ]")));
 }
 
+TEST_F(RecordingLooksTest, APageHasTestsAndCallSitesAndQuotesSourcesBelowADirectory) {
+  const nlohmann::json page =
+      ReportInPage(ReadFile(Export("html", {"--source-root", LEAKGATE_SOURCE_DIR})));
+  EXPECT_EQ(page["recording"]["interval"], Show({})["recording"]["interval"]);
+  std::vector<std::string> names;
+  for (const nlohmann::json& test : page["tests"]["rows"]) {
+    names.push_back(page["strings"][test[0].get<std::size_t>()]);
+  }
+  EXPECT_THAT(names, Contains("Amounts.AllocatesAndFrees"));
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+  EXPECT_THAT(page["sources"].dump(), HasSubstr("windows.cpp"));
+  EXPECT_EQ(ReportInPage(ReadFile(Export("html")))["sources"], nlohmann::json::array());
+  EXPECT_LT(fs::file_size(directory_->File("export.html")), 1'000'000U);
+}
+
+TEST_F(RecordingLooksTest, APageOfATestHasNothingElse) {
+  const nlohmann::json page =
+      ReportInPage(ReadFile(Export("html", {"--test", "Amounts.Replaces", "--filter", kOwnCode})));
+  const nlohmann::json shown =
+      Show({"--test", "Amounts.Replaces", "--filter", kOwnCode})["recording"]["interval"];
+  EXPECT_EQ(page["recording"]["interval"], shown);
+  EXPECT_EQ(page["borders"].front(), shown["begin_ns"]);
+  EXPECT_EQ(page["borders"].back(), shown["end_ns"]);
+  EXPECT_EQ(page["tests"]["count"], 1);
+  EXPECT_THAT(page["recording"]["shown"].get<std::string>(), HasSubstr(kOwnCode));
+}
+
 TEST_F(RecordingLooksTest, ProfilesHaveTheSumThatIsAskedFor) {
   const CommandResult protoc =
       RunCommand({"sh", "-c",
@@ -245,6 +274,9 @@ TEST_F(RecordingLooksTest, WhatCannotBeShownIsToldInOneLine) {
   EXPECT_THAT(ErrorOf({"show", File(), "--at", "1h"}),
               HasSubstr(" long; name an earlier moment\n"));
   const std::string text = directory_->Write("no.recording", "something else\n");
+  EXPECT_EQ(ErrorOf({"export", File(), "--format=html", "--source-root", directory_->File("no")}),
+            "leakgate: --source-root " + directory_->File("no") +
+                ": no such directory; correct the path\n");
   for (const char* const command : {"show", "export"}) {
     std::vector<std::string> arguments = {command, text};
     if (command == std::string("export")) arguments.emplace_back("--format=perfetto");

@@ -314,10 +314,18 @@ Expected<void> CheckFormat(const RecordingExportCommand& command) {
   if (command.weigh && (command.at || !IsProfile(format))) {
     return UsageError("--weigh is for folded, pprof and speedscope without --at; leave it out");
   }
-  if (format == RecordingFormat::kHeaptrack && !command.at &&
-      !command.reading.lifetime_ns.HasAll()) {
-    return UsageError("--format heaptrack has all that becomes of a block; leave out --lifetime");
+  const bool has_whole_lives =
+      format == RecordingFormat::kHeaptrack || format == RecordingFormat::kHtml;
+  if (has_whole_lives && !command.at && !command.reading.lifetime_ns.HasAll()) {
+    return UsageError(
+        fmt::format("--format {} has all that becomes of a block; leave out --lifetime", word));
   }
+  if (format == RecordingFormat::kHtml && !command.reading.stacks.budgets.empty()) {
+    return UsageError("--format html has no components of a recording; leave out --budgets");
+  }
+  const Expected<void> sources =
+      CheckSourcesAreShown(command.source_root, format == RecordingFormat::kHtml, "--format html");
+  if (!sources) return sources;
   const auto same = AsSnapshotFormat(format);
   return same ? CheckExportName(*same, command.output) : Expected<void>();
 }
@@ -371,11 +379,13 @@ void Declare(RecordingExportCommand& command, OptionList& options) {
   options.AddChoice("--format", FormatsOfRecordings(), command.format,
                     "folded (flamegraph.pl, inferno), pprof or speedscope, of one sum; heaptrack "
                     "(heaptrack_print, heaptrack_gui) or perfetto (ui.perfetto.dev), of all "
-                    "events; with --at also json, or snapshot (for leakgate snapshot)");
+                    "events; html (a page for a browser, which answers for any interval); with "
+                    "--at also json, or snapshot (for leakgate snapshot)");
   AddWeigh(command.weigh, options);
   options.Add("-o,--output", FileWord("FILE|DIR"), command.output,
               "In a DIR, the file is named after the recording, as its reader wants it. Default: "
               "standard output; on a terminal, such a file in the working directory");
+  DeclareSourceRoot(command.source_root, options);
 }
 
 Expected<void> Complete(RecordingShowCommand& command, const ProgramLine&) {
@@ -445,6 +455,10 @@ Expected<int> Execute(const RecordingDiffCommand& command) {
 Expected<int> Execute(const RecordingExportCommand& command) {
   const Expected<ExportPlace> place = PlaceOfExport(command.output, NameOfExport(command));
   if (!place) return Unexpected(place.error());
+  const Expected<ReadSource> sources = SourcesOf(command.source_root);
+  if (!sources) return Unexpected(sources.error());
+  ReportSurroundings surroundings = SurroundingsOfThisProcess();
+  surroundings.read_source = *sources;
   const WithDebugServers servers;
   if (command.at) {
     const Expected<void> written = ExportAt(command, *place);
@@ -456,7 +470,7 @@ Expected<int> Execute(const RecordingExportCommand& command) {
   const Weigh weigh =
       command.weigh.value_or((*view)->tally().HasPeak() ? Weigh::kPeak : Weigh::kTotal);
   const Expected<void> written = WriteExport(*place, [&](std::ostream& out) {
-    return ExportRecording(**view, *command.format, weigh, out, SurroundingsOfThisProcess());
+    return ExportRecording(**view, *command.format, weigh, out, surroundings);
   });
   if (!written) return Unexpected(written.error());
   return kExitPass;

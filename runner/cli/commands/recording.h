@@ -48,7 +48,8 @@ struct RecordingExportCommand {
   std::optional<RecordingTime> at;
   std::optional<RecordingFormat> format;  // there must be one
   std::optional<Weigh> weigh;
-  std::filesystem::path output;  // empty: standard output
+  std::filesystem::path output;       // empty: standard output
+  std::filesystem::path source_root;  // a page quotes sources below it; empty: it quotes none
 };
 
 void Declare(RecordingShowCommand& command, OptionList& options);

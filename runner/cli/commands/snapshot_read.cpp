@@ -7,7 +7,6 @@
 #include "runner/cli/commands/snapshot.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
-#include "runner/report/formats/source_excerpts.h"
 #include "runner/snapshot/view/diff_page.h"
 #include "runner/snapshot/view/export_names.h"
 #include "runner/snapshot/view/snapshot_diff.h"
@@ -42,24 +41,6 @@ template <typename ReadingCommand>
 void DeclareReading(ReadingCommand& command, OptionList& options) {
   options.AddArgument("file", FileWord("FILE"), command.files);
   DeclareStackReading(command.reading, options);
-}
-
-void DeclareSourceRoot(std::filesystem::path& source_root, OptionList& options) {
-  options.Add("--source-root", FileWord("DIR"), source_root,
-              "Quote the source lines of files below DIR in the page. Without it, none are: a "
-              "snapshot names files, and may come from anywhere");
-}
-
-// Returns what reads the sources that a page quotes; empty if it quotes none.
-Expected<ReadSource> SourcesOf(const std::filesystem::path& source_root) {
-  return source_root.empty() ? ReadSource() : SourcesBelow(source_root);
-}
-
-Expected<void> CheckSourcesAreShown(const std::filesystem::path& source_root, bool has_page,
-                                    const char* how) {
-  if (source_root.empty() || has_page) return {};
-  return UsageError(
-      fmt::format("--source-root is for a page, and there is none; add {}, or leave it out", how));
 }
 
 Expected<void> CheckShowOptions(const SnapshotShowCommand& command) {

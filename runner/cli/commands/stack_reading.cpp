@@ -11,6 +11,7 @@
 #include "runner/budget/read_budget.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
+#include "runner/report/formats/source_excerpts.h"
 #include "runner/symbols/symbol_files.h"
 
 namespace leakgate {
@@ -122,6 +123,23 @@ Expected<void> WriteExport(const ExportPlace& place,
   if (const Expected<void> committed = file->Commit(); !committed) return committed;
   if (place.is_ours) PrintMessage(fmt::format("written: {}", place.path.string()));
   return {};
+}
+
+void DeclareSourceRoot(std::filesystem::path& source_root, OptionList& options) {
+  options.Add("--source-root", FileWord("DIR"), source_root,
+              "Quote the source lines of files below DIR in the page. Without it, none are: "
+              "the file says where sources are, and may come from anywhere");
+}
+
+Expected<ReadSource> SourcesOf(const std::filesystem::path& source_root) {
+  return source_root.empty() ? ReadSource() : SourcesBelow(source_root);
+}
+
+Expected<void> CheckSourcesAreShown(const std::filesystem::path& source_root, bool has_page,
+                                    const char* how) {
+  if (source_root.empty() || has_page) return {};
+  return UsageError(
+      fmt::format("--source-root is for a page, and there is none; add {}, or leave it out", how));
 }
 
 }  // namespace leakgate

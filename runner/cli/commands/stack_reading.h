@@ -12,6 +12,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/cli/app/option_list.h"
+#include "runner/report/report_format.h"
 #include "runner/report/style.h"
 #include "runner/snapshot/view/show_snapshot.h"
 #include "runner/snapshot/view/stack_lookup.h"
@@ -53,6 +54,14 @@ class WithDebugServers {
 
 [[nodiscard]] TextStyle StyleOfStandardOutput();
 void PrintJson(const nlohmann::ordered_json& json);
+
+// A page quotes the sources below a directory, if there is one. Returns what reads them; empty if
+// it quotes none.
+void DeclareSourceRoot(std::filesystem::path& source_root, OptionList& options);
+[[nodiscard]] Expected<ReadSource> SourcesOf(const std::filesystem::path& source_root);
+// Returns a usage error if there is no page to quote them. `how` is the option that makes one.
+[[nodiscard]] Expected<void> CheckSourcesAreShown(const std::filesystem::path& source_root,
+                                                  bool has_page, const char* how);
 
 // Where an export goes. An empty path is standard output.
 struct ExportPlace {

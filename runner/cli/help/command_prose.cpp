@@ -121,12 +121,15 @@ const std::vector<CommandProse>& AllProse() {
                     "file that is no recording",
        .examples = {{"", "leakgate recording diff old.recording new.recording --weigh temporary"}}},
       {.name = "recording export",
-       .summary = "Write a recording, or what was live at a moment of it, for another tool",
+       .summary =
+           "Write a recording, or what was live at a moment of it, for another tool or a browser",
        .usages = {"leakgate recording export FILE --format FORMAT [-o FILE] [OPTIONS]"},
        .exit_lead = "0; 2 for a bad command line, a moment that the recording does not have, or a "
                     "file that is no recording",
        .examples = {{"",
-                     "leakgate recording export run.recording --format perfetto -o out.pftrace"}}},
+                     "leakgate recording export run.recording --format perfetto -o out.pftrace"},
+                    {"A page for a browser: drag an interval, and all follows",
+                     "leakgate recording export run.recording --format html -o run.html"}}},
       {.name = "recording pause",
        .summary = "Record nothing of a process until leakgate recording continue",
        .usages = {"leakgate recording pause --pid PID"},

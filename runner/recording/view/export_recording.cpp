@@ -1,5 +1,7 @@
 #include "runner/recording/view/export_recording.h"
 
+#include "runner/recording/view/recording_page.h"
+
 namespace leakgate {
 namespace {
 
@@ -20,9 +22,13 @@ ProfileWords WordsOf(Weigh weigh) {
 }  // namespace
 
 std::vector<std::pair<std::string_view, RecordingFormat>> RecordingFormats() {
-  return {{"folded", RecordingFormat::kFolded},         {"pprof", RecordingFormat::kPprof},
-          {"speedscope", RecordingFormat::kSpeedscope}, {"heaptrack", RecordingFormat::kHeaptrack},
-          {"perfetto", RecordingFormat::kPerfetto},     {"json", RecordingFormat::kJson},
+  return {{"folded", RecordingFormat::kFolded},
+          {"pprof", RecordingFormat::kPprof},
+          {"speedscope", RecordingFormat::kSpeedscope},
+          {"heaptrack", RecordingFormat::kHeaptrack},
+          {"perfetto", RecordingFormat::kPerfetto},
+          {"html", RecordingFormat::kHtml},
+          {"json", RecordingFormat::kJson},
           {"snapshot", RecordingFormat::kSnapshot}};
 }
 
@@ -38,6 +44,8 @@ std::optional<SnapshotFormat> AsSnapshotFormat(RecordingFormat format) {
       return SnapshotFormat::kHeaptrack;
     case RecordingFormat::kJson:
       return SnapshotFormat::kJson;
+    case RecordingFormat::kHtml:
+      return SnapshotFormat::kHtml;
     case RecordingFormat::kPerfetto:
     case RecordingFormat::kSnapshot:
       break;
@@ -50,7 +58,9 @@ bool IsProfile(RecordingFormat format) {
          format == RecordingFormat::kSpeedscope;
 }
 
-bool CanBeOfMoment(RecordingFormat format) { return format != RecordingFormat::kPerfetto; }
+bool CanBeOfMoment(RecordingFormat format) {
+  return format != RecordingFormat::kPerfetto && format != RecordingFormat::kHtml;
+}
 
 bool MustBeOfMoment(RecordingFormat format) {
   return format == RecordingFormat::kJson || format == RecordingFormat::kSnapshot;
@@ -60,6 +70,9 @@ Expected<void> ExportRecording(RecordingView& view, RecordingFormat format, Weig
                                std::ostream& out, const ReportSurroundings& surroundings) {
   if (format == RecordingFormat::kHeaptrack) return WriteHeaptrackEvents(view, out);
   if (format == RecordingFormat::kPerfetto) return WritePerfettoTrace(view, out);
+  if (format == RecordingFormat::kHtml) {
+    return WriteRecordingPage(view, out, surroundings.read_source);
+  }
   const std::optional<SnapshotFormat> profile = AsSnapshotFormat(format);
   WriteProfile(profile.value_or(SnapshotFormat::kFolded), out, surroundings, view.stacks(),
                {.image = view.contents().facts.name,

@@ -1,4 +1,4 @@
-// Writes a recording in formats of other tools.
+// Writes a recording in formats of other tools, and as a page for a browser.
 #pragma once
 
 #include <ostream>
@@ -22,6 +22,7 @@ enum class RecordingFormat {
   // Events, or what they make over time.
   kHeaptrack,
   kPerfetto,
+  kHtml,
   // What was live at a moment: see SnapshotAt.
   kJson,
   kSnapshot,

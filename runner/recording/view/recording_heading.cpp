@@ -25,20 +25,6 @@ std::string RangeText(const NumberRange& range, std::string (*text)(std::uint64_
 
 std::string BytesText(std::uint64_t bytes) { return FormatBytes(AmountOf(bytes, 0).bytes); }
 
-// Tells which blocks are counted, or nothing if all are.
-std::string ChosenText(const RecordingView& view) {
-  const RecordingQuery& query = view.query();
-  std::vector<std::string> texts;
-  if (!query.size_bytes.HasAll()) {
-    texts.push_back("of " + RangeText(query.size_bytes, BytesText));
-  }
-  if (!query.lifetime_ns.HasAll()) {
-    texts.push_back("that lived " + RangeText(query.lifetime_ns, LifetimeText));
-  }
-  if (const std::string stacks = FilterText(query.stacks); !stacks.empty()) texts.push_back(stacks);
-  return texts.empty() ? "" : fmt::format("blocks {}", fmt::join(texts, ", "));
-}
-
 std::string IntervalText(const RecordingView& view) {
   const RecordingQuery& query = view.query();
   return fmt::format("{} to {}, {}: from {} to {}", MomentText(view.begin_ns()),
@@ -125,6 +111,19 @@ Json SpanJson(const RecordingView& view, const LossSpan& span) {
 
 }  // namespace
 
+std::string ChosenBlocksText(const RecordingView& view) {
+  const RecordingQuery& query = view.query();
+  std::vector<std::string> texts;
+  if (!query.size_bytes.HasAll()) {
+    texts.push_back("of " + RangeText(query.size_bytes, BytesText));
+  }
+  if (!query.lifetime_ns.HasAll()) {
+    texts.push_back("that lived " + RangeText(query.lifetime_ns, LifetimeText));
+  }
+  if (const std::string stacks = FilterText(query.stacks); !stacks.empty()) texts.push_back(stacks);
+  return texts.empty() ? "" : fmt::format("blocks {}", fmt::join(texts, ", "));
+}
+
 Json SumJson(const RecordedSum& sum) { return {{"bytes", sum.bytes}, {"blocks", sum.blocks}}; }
 
 std::vector<std::string> MissingFrom(const RecordingView& view) {
@@ -177,7 +176,7 @@ std::string RecordingHeading(RecordingView& view, const TextStyle& style) {
   add("test", view.facts().test);
   add("events", EventsText(view));
   if (view.query().HasInterval()) add("interval", IntervalText(view));
-  add("shown", ChosenText(view));
+  add("shown", ChosenBlocksText(view));
   add("allocated", SumText(all.total) + doubt);
   if (view.tally().HasPeak()) {
     add("peak", PeakText(view) + doubt);

@@ -9,8 +9,11 @@
 #include "runner/report/style.h"
 
 namespace leakgate {
+namespace {
 
 using Kind = RecordingTime::Kind;
+
+}  // namespace
 
 RecordingSource RecordingFile(const std::filesystem::path& path) {
   return [path](const RecordingVisitor& visitor) { return ReadRecording(path, visitor); };
@@ -71,11 +74,7 @@ RecordingVisitor RecordingView::Visitor() {
   visitor.mapping = [this](SnapshotMapping&& mapping) { tally_.AddMapping(mapping); };
   visitor.events = [this](std::span<const RecordedEvent> events) {
     if (!std::exchange(has_begun_, true)) {
-      for (const auto& [id, window] : contents_.windows) {
-        const bool was_open = window.begin_ns <= facts_.process.taken_ns &&
-                              (window.end_ns == 0 || window.end_ns > facts_.process.taken_ns);
-        if (was_open) tally_.AddOpenWindow(id);
-      }
+      ForEachWindowAtBegin([this](std::uint32_t id) { tally_.AddOpenWindow(id); });
     }
     tally_.Add(events);
     return Expected<void>();

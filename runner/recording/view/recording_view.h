@@ -64,6 +64,15 @@ class RecordingView {
   [[nodiscard]] const std::vector<std::string>& marks() const { return marks_; }
   // Returns the interval that is shown, to be followed once more.
   [[nodiscard]] Interval MakeInterval() const;
+  // Calls `use` with the id of each window that was open when the recording began.
+  template <typename Use>
+  void ForEachWindowAtBegin(const Use& use) const {
+    for (const auto& [id, window] : contents_.windows) {
+      const bool was_open = window.begin_ns <= facts_.process.taken_ns &&
+                            (window.end_ns == 0 || window.end_ns > facts_.process.taken_ns);
+      if (was_open) use(id);
+    }
+  }
 
  private:
   [[nodiscard]] RecordedBlockFilter MakeFilter();

@@ -50,6 +50,9 @@ struct ShowRecordingOptions {
 [[nodiscard]] std::string RecordingHeading(RecordingView& view, const TextStyle& style);
 [[nodiscard]] nlohmann::ordered_json RecordingFactsJson(RecordingView& view);
 
+// Returns which blocks are counted: "blocks of 1.0 KiB and more"; an empty text if all are.
+[[nodiscard]] std::string ChosenBlocksText(const RecordingView& view);
+
 // Returns a line for everything that the recording misses.
 [[nodiscard]] std::vector<std::string> MissingFrom(const RecordingView& view);
 // Tells whether something is missing that the sums of the interval depend on.

@@ -42,6 +42,9 @@ class PageStacks {
            tables_.bytes() >= limits_.table_bytes;
   }
 
+  // Returns about how many bytes of JSON its tables have so far.
+  [[nodiscard]] std::size_t bytes() const { return tables_.bytes(); }
+
   // What the page needs to know of a stack: its node; its call site's frame, counted from 1 (0:
   // none); how it ends, as a string's index (0: it is complete).
   using Numbers = std::array<int, 3>;

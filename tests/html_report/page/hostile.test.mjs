@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { launch, open } from './browser.mjs';
+import * as recordings from './recording_sample.mjs';
 import * as sample from './sample.mjs';
 import * as snapshots from './snapshot_sample.mjs';
 
@@ -49,7 +50,7 @@ for (const text of ATTACKS) {
 }
 
 for (const text of ATTACKS) {
-  test(`stays text in pages of snapshots: ${JSON.stringify(text)}`, async () => {
+  test(`stays text in pages of snapshots and recordings: ${JSON.stringify(text)}`, async () => {
     const frames = [...snapshots.outer, snapshots.frame(`${text}::f(int)`, `/src/${text}.cc`, 1, `/lib/${text}.so`), snapshots.frame('', '', 0, text)];
     const values = { image: `/bin/${text}`, name: `/bin/${text}`, file: text, occasion: text, missing: [text], filter: text, lines: [['taken', text], ['command', text], ['state', text], ['machine', text]] };
     const one = snapshots.snapshot({
@@ -59,7 +60,11 @@ for (const text of ATTACKS) {
     const change = { frames, before: [1, 1], after: [9, 2], appeared: [8, 1] };
     const side = { file: text, image: text, pid: 1, occasion: text, lines: [['command', text]] };
     const two = snapshots.difference({ stacks: [change], mapped: [change], values: { from: side, to: side, compared: text, missing: [text], problems: [text], filter: text } });
-    for (const path of [one, two]) {
+    const recorded = recordings.recording({
+      lives: [{ frames, birth: 3, death: 5, decade: 2, bytes: 8, blocks: 1 }], problems: [[text, text]], tests: [[text, 1, 4]], marks: [[text, 2]], leftOut: 1, sources: [[`/src/${text}.cc`, 1, text]],
+      values: { image: text, name: text, file: text, occasion: text, test: text, command_line: [text], host: text, kernel: text, missing: [text], shown: text, interval: { from: text, to: text } },
+    });
+    for (const path of [one, two, recorded]) {
       const { page, close } = await open(browser, path);
       for (const fragment of ['', '#view=sites', '#view=tree', '#view=flame', `#${new URLSearchParams({ view: 'sites', q: text, of: text })}`]) {
         await page.goto(`${page.url().split('#')[0]}${fragment}`);

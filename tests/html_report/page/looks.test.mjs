@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { launch, open } from './browser.mjs';
+import * as recordings from './recording_sample.mjs';
 import * as sample from './sample.mjs';
 import * as snapshots from './snapshot_sample.mjs';
 
@@ -15,6 +16,7 @@ const SCREENS = {
   phone: { viewport: { width: 375, height: 740 }, colorScheme: 'light' },
   'phone-dark': { viewport: { width: 375, height: 740 }, colorScheme: 'dark' },
 };
+const RECORDING_VIEWS = { overview: '#from=20&to=60', sites: '#view=sites&of=total', tree: '#view=tree&of=total', flame: '#view=flame&of=total' };
 const FOLDER = 'screenshots';
 
 let browser;
@@ -32,6 +34,7 @@ before(async () => {
     ['', path, VIEWS],
     ['snapshot-', snapshots.snapshot({ groups, sources, mapped: [{ frames: snapshots.inCache, bytes: 65_536, blocks: 2, reserved: 4096 }] }), SNAPSHOT_VIEWS],
     ['difference-', snapshots.difference({ sources, values: { missing } }), SNAPSHOT_VIEWS],
+    ['recording-', recordings.recording({ sources, values: { missing: ['12 events lost, in 1 span from 6.000 s to 6.500 s'], missing_spans: [{ begin_ns: 6e9, end_ns: 6.5e9 }], lost_since_ns: 6e9 } }), RECORDING_VIEWS],
   ];
 });
 after(() => browser.close());
@@ -94,7 +97,7 @@ test('is readable on paper', async () => {
 
 test('pages of snapshots are readable on paper, with what is folded away', async () => {
   for (const [of, file] of pages.slice(1)) {
-    const { page, close } = await open(browser, file, '#view=sites', { ...SCREENS.dark, viewport: { width: 760, height: 1000 } });
+    const { page, close } = await open(browser, file, '#view=sites&of=total', { ...SCREENS.dark, viewport: { width: 760, height: 1000 } });
     assert.equal(await page.locator('.site-rows .stack').count(), 0);
     await page.emulateMedia({ media: 'print' });
     await page.waitForFunction(() => document.querySelectorAll('.site-rows .stack').length >= 3);
@@ -139,7 +142,7 @@ test('long names break instead of widening a phone', async () => {
   await close();
 });
 
-test('long names of snapshots break instead of widening a phone', async () => {
+test('long names of snapshots and recordings break instead of widening a phone', async () => {
   const long = 'VeryLongNameWithoutAnyPlaceToBreakIt'.repeat(8);
   const frames = [...snapshots.outer, ...Array.from({ length: 40 }, (_, depth) => snapshots.frame(`ns::${long}<${long}>::Make${depth}()`, `/src/${long}/${long}.cc`, 12, `/bin/${long}`))];
   const values = { missing: [long], filter: `that match ${long}`, image: `/bin/${long}`, file: `${long}.snapshot`, occasion: long };
@@ -148,11 +151,16 @@ test('long names of snapshots break instead of widening a phone', async () => {
     stacks: [{ frames, bytes: 1e12, blocks: 1e9, first: long, last: `x${long}` }], values, groups, problems: [[long, long]], leftOut: [1e9, 1e12, 1e9], siteCount: 1e9,
     sizes: [[2 ** 20 + 1, 2 ** 21, 1e12, 1e9]], mapped: [{ frames, bytes: 1e12, blocks: 1e6, reserved: 1e9 }],
   });
+  const recorded = recordings.recording({
+    lives: [{ frames, birth: 3, death: recordings.NEVER, bytes: 1e12, blocks: 1e9 }, { frames: [...frames], birth: 5, death: 7, decade: 6, bytes: 1e12, blocks: 1e9 }],
+    values: { missing: [long], shown: long, image: `/bin/${long}`, name: `/bin/${long}`, file: `${long}.recording`, test: long, command_line: [long, long], interval: { from: long, to: long } },
+    problems: [[long, long]], leftOut: 1e6, siteCount: 1e6, tests: [[`${long}.${long}`, 1, 4], [`${long}.b`, 4, 4.001]], marks: [[long, 2], [long, 2.1]], seconds: 1e6,
+  });
   const change = { frames, before: [1e12, 1e9], after: [2e12, 3e9], appeared: [2e12, 3e9], gone: [1e12, 1e9] };
   const two = snapshots.difference({ stacks: [change], mapped: [change], values: { missing: [long], problems: [long], filter: `that match ${long}` }, leftOut: [1e9, 1e12, 1, 2e12, 1, 0, 0, 0, 0] });
-  for (const file of [one, two]) {
+  for (const [file, views] of [[one, SNAPSHOT_VIEWS], [two, SNAPSHOT_VIEWS], [recorded, RECORDING_VIEWS]]) {
     const { page, close } = await open(browser, file, '', SCREENS.phone);
-    for (const fragment of Object.values(SNAPSHOT_VIEWS)) {
+    for (const fragment of Object.values(views)) {
       await page.goto(`${page.url().split('#')[0]}${fragment}`);
       await page.waitForTimeout(30);
       await page.evaluate(() => { for (const one of document.querySelectorAll('details')) one.open = true; });

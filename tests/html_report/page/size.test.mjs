@@ -5,6 +5,7 @@ import { statSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { launch, open } from './browser.mjs';
 import * as sample from './sample.mjs';
+import * as recordings from './recording_sample.mjs';
 import * as snapshots from './snapshot_sample.mjs';
 
 const LIMIT_MS = Number(process.env.LEAKGATE_UI_LIMIT_MS ?? 2500); // generous: other work may run
@@ -88,4 +89,30 @@ test('a snapshot of as many frames as fit opens and changes views quickly', asyn
     }
     await close();
   }
+});
+
+// 50 ms are promised for each step of a drag, on a machine that has nothing else to do.
+test('a recording of as many lives as fit opens quickly, and follows a drag', async () => {
+  const file = recordings.largeRecording(snapshots.manyStacks(2_800)); // of 40,000 frames
+  const figures = { 'size MB': (statSync(file).size / 1e6).toFixed(1) };
+  assert.ok(statSync(file).size < 20e6);
+  const { page, close } = await open(browser, file, '#of=total', { bypassCSP: true });
+  figures['open ms'] = await openingOf(page);
+  for (const view of ['sites', 'tree', 'flame', 'overview']) {
+    figures[`${view} ms`] = Math.round(await drawn(page, 'location.hash = `of=total&view=${value}`; dispatchEvent(new Event("hashchange"))', view));
+    const steps = [];
+    const box = await page.locator('.chart .u-over').boundingBox();
+    await page.evaluate(() => { Element.prototype.setPointerCapture = () => {}; }); // there is no such pointer
+    const send = `const [type, x] = value; document.querySelector(".chart .u-over").dispatchEvent(new PointerEvent(type, { button: 0, pointerId: 1, bubbles: true, clientX: x, clientY: ${box.y + 40} }))`;
+    await drawn(page, send, ['pointerdown', box.x + 100]);
+    for (let step = 0; step < 30; step += 1) steps.push(await drawn(page, send, ['pointermove', box.x + 130 + 25 * step]));
+    await drawn(page, send, ['pointerup', box.x + 130 + 25 * 29]);
+    figures[`drag in ${view} ms`] = Math.round(steps.sort((a, b) => a - b)[15]);
+    await page.waitForTimeout(50);
+  }
+  console.log(`html_report: recording: ${Object.entries(figures).map(([key, value]) => `${key} ${value}`).join(', ')}`);
+  for (const [key, value] of Object.entries(figures)) {
+    if (key.endsWith(' ms')) assert.ok(value < LIMIT_MS, `${key}: ${value}`);
+  }
+  await close();
 });

@@ -22,7 +22,7 @@ export const frame = (func, file = '', line = 0, module = '/home/me/project/buil
 // Outermost first, as every stack of the samples begins.
 export const outer = [frame('_start'), frame('main', '/home/me/project/src/main.cc', 50)];
 
-class Tables {
+export class Tables {
   strings = [''];
   frames = [];
   stacks = [0, 0];

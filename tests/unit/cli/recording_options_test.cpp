@@ -106,11 +106,13 @@ TEST(RecordingOptionsTest, ExportTakesAFormatASumAndAFile) {
   EXPECT_EQ(exported.output, "out.pb.gz");
   EXPECT_EQ(ErrorOf({"recording", "export", "a"}),
             "--format '': no such format; write folded, pprof, speedscope, heaptrack, perfetto, "
-            "json or snapshot");
+            "html, json or snapshot");
   EXPECT_EQ(ErrorOf({"recording", "export", "a", "--format=json"}),
             "--format json has what was live at one moment; add --at peak, or --at and a time");
   EXPECT_EQ(ErrorOf({"recording", "export", "a", "--format=perfetto", "--at=1s"}),
             "--format perfetto has what happened over time; leave out --at");
+  EXPECT_EQ(ErrorOf({"recording", "export", "a", "--format=html", "--at=1s"}),
+            "--format html has what happened over time; leave out --at");
   EXPECT_EQ(ErrorOf({"recording", "export", "a", "--format=heaptrack", "--weigh=total"}),
             "--weigh is for folded, pprof and speedscope without --at; leave it out");
   EXPECT_EQ(ErrorOf({"recording", "export", "a", "--format=heaptrack", "--lifetime=1s.."}),
@@ -118,6 +120,25 @@ TEST(RecordingOptionsTest, ExportTakesAFormatASumAndAFile) {
   EXPECT_EQ(ErrorOf({"recording", "export", "a", "--format=heaptrack", "-o", "a.gz"}),
             "-o a.gz: a name that its reader cannot use: heaptrack decompresses what ends in .gz, "
             "and this file is not compressed; write -o a.heaptrack");
+}
+
+TEST(RecordingOptionsTest, APageTakesAnIntervalAndSourcesAndNothingThatItCannotShow) {
+  const auto page =
+      Parse<RecordingExportCommand>({"recording", "export", "a", "--format=html", "--from=1s",
+                                     "--size=1KiB..", "--filter=net::*", "--source-root", "src"});
+  EXPECT_EQ(page.format, RecordingFormat::kHtml);
+  EXPECT_EQ(page.source_root, "src");
+  EXPECT_EQ(ErrorOf({"recording", "export", "a", "--format=html", "--lifetime=1s.."}),
+            "--format html has all that becomes of a block; leave out --lifetime");
+  EXPECT_EQ(ErrorOf({"recording", "export", "a", "--format=html", "--weigh=total"}),
+            "--weigh is for folded, pprof and speedscope without --at; leave it out");
+  EXPECT_EQ(ErrorOf({"recording", "export", "a", "--format=html", "--budgets=budgets"}),
+            "--format html has no components of a recording; leave out --budgets");
+  EXPECT_EQ(ErrorOf({"recording", "export", "a", "--format=perfetto", "--source-root=src"}),
+            "--source-root is for a page, and there is none; add --format html, or leave it out");
+  EXPECT_EQ(ErrorOf({"recording", "export", "a", "--format=html", "-o", "a.html.gz"}),
+            "-o a.html.gz: a name that its reader cannot use: it promises a file compressed by "
+            "gzip, which html is not; write -o a.html");
 }
 
 }  // namespace
