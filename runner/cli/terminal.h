@@ -47,7 +47,7 @@ void PrintVerbatim(std::FILE* stream, std::string_view text);
 // Returns JSON that Print does not change: all ASCII, invalid UTF-8 replaced, a newline at the end.
 [[nodiscard]] std::string ConsoleJson(const nlohmann::ordered_json& json, int indent);
 
-// Returns whether to colour text: on a terminal, unless NO_COLOR forbids it.
+// Returns whether to colour text: on a terminal that is not dumb, unless NO_COLOR forbids it.
 [[nodiscard]] Colour ColourOf(std::FILE* stream);
 [[nodiscard]] bool IsTerminal(std::FILE* stream);
 [[nodiscard]] TextStyle StyleOfStandardError();

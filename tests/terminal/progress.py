@@ -189,6 +189,12 @@ def check_log(checks, commands):
     with Terminal(commands.run(tests="Many*"), 110, 30, {"TERM": "dumb"}, {1: commands.log()}) as terminal:
         terminal.wait_for_end()
         checks.require("a dumb terminal is not steered", not TAKEN.search(terminal.raw) and b"\x1b7" not in terminal.raw)
+    recording = commands.folder / "recording"
+    said([commands.leakgate, "record", "-o", recording, "--", "true"])
+    for kind, has_colours in (("xterm", True), ("dumb", False)):
+        with Terminal([commands.leakgate, "recording", "show", recording], 110, 30, {"TERM": kind, "NO_COLOR": ""}) as terminal:
+            terminal.wait_for_end()
+            checks.require(f"colours on {kind}", (b"\x1b[1m" in terminal.raw) == has_colours and (has_colours or b"\x1b" not in terminal.raw), str(terminal.raw[:300]))
 
 
 def check_merge(checks, commands):

@@ -55,7 +55,8 @@ const std::vector<CommandProse>& AllProse() {
             {"3", "inconclusive: refused, not measured in full, or timed out"}},
        .environment =
            {{"NO_COLOR", "Unless it is empty, nothing is coloured."},
-            {"TERM", "Of a terminal that is dumb or not named, only lines are written."},
+            {"TERM",
+             "Of a terminal that is dumb or not named, only lines are written, without colour."},
             {"LEAKGATE_PROGRESS_INTERVAL", "Seconds between lines of progress. Default: 30."},
             {"TEST_TMPDIR", "Repetitions of tests are given a directory of their own beside it."},
             {"GTEST_FILTER, GTEST_TOTAL_SHARDS, GTEST_SHARD_INDEX, GTEST_OUTPUT, XML_OUTPUT_FILE",

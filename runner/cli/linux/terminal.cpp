@@ -163,7 +163,7 @@ void ClearScreen(std::FILE* stream) {
 Colour ColourOf(std::FILE* stream) {
   const char* const no_color = std::getenv("NO_COLOR");
   const bool is_forbidden = no_color != nullptr && *no_color != '\0';
-  return IsTerminal(stream) && !is_forbidden ? Colour::kOn : Colour::kOff;
+  return HasCapableTerminal(::fileno(stream)) && !is_forbidden ? Colour::kOn : Colour::kOff;
 }
 
 TextStyle StyleOfStandardError() {
