@@ -19,6 +19,7 @@ interface RawRecording extends RawTables {
     missing_spans: { begin_ns: number; end_ns: number }[];
     interval: { from: string; to: string };
     shown: string;
+    options: string[]; // that choose what is shown
     lost_since_ns: number | null;
     is_incomplete: boolean;
     is_cut_off: boolean;

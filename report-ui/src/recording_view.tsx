@@ -42,12 +42,13 @@ function SumChoice({ of }: { of: SumName }) {
 
 // The same interval for `leakgate recording show`.
 function command({ recording, interval }: Shown, more: string): string {
-  const { file, interval: whole } = recording.facts;
+  const { file, interval: whole, options } = recording.facts;
   const seconds = (ns: number) => `${(ns / 1e9).toFixed(9)}s`;
   const [from, to] = interval;
   const begin = from > 0 ? ` --from ${seconds(recording.borders[from])}` : whole.from === 'begin' ? '' : ` --from ${shellWord(whole.from)}`;
   const end = to < recording.bins ? ` --to ${seconds(recording.borders[to])}` : whole.to === 'end' ? '' : ` --to ${shellWord(whole.to)}`;
-  return `leakgate recording show ${shellWord(file)}${begin}${end} ${more}`;
+  const chosen = options.map((word) => ` ${shellWord(word)}`).join('');
+  return `leakgate recording show ${shellWord(file)}${begin}${end}${chosen} ${more}`;
 }
 
 const WEIGHS: Partial<Record<SumName, string>> = { outstanding: 'outstanding', total: 'total', temporary: 'temporary' };

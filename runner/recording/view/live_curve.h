@@ -16,7 +16,7 @@ class LiveCurve {
     std::uint64_t least = 0;
   };
 
-  // REQUIRES: begin_ns <= end_ns, points > 0.
+  // REQUIRES: begin_ns <= end_ns, points > 1.
   LiveCurve(std::uint64_t begin_ns, std::uint64_t end_ns, std::size_t points)
       : begin_ns_(begin_ns),
         step_ns_((end_ns - begin_ns) / points + 1),

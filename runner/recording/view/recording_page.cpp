@@ -41,6 +41,22 @@ std::vector<std::size_t> GreatestFirst(const std::vector<double>& worths) {
   return order;
 }
 
+// Returns the options that choose the same blocks.
+Json OptionsOf(const RecordingQuery& query) {
+  Json options = Json::array();
+  const auto add = [&](const std::string& option, const std::string& value) {
+    options.push_back(option);
+    options.push_back(value);
+  };
+  for (const std::string& filter : query.stacks.filters) add("--filter", filter);
+  for (const std::string& pattern : query.stacks.without) add("--without", pattern);
+  const NumberRange& size = query.size_bytes;
+  if (size.HasAll()) return options;
+  const std::string most = size.most == UINT64_MAX ? "" : std::to_string(size.most);
+  add("--size", std::to_string(size.least) + ".." + most);
+  return options;
+}
+
 class RecordingPage {
  public:
   RecordingPage(RecordingView& view, const RecordingPageLimits& limits)
@@ -193,6 +209,7 @@ class RecordingPage {
     Json facts = RecordingFactsJson(view_);
     facts["name"] = view_.contents().facts.name;
     facts["shown"] = ChosenBlocksText(view_);
+    facts["options"] = OptionsOf(view_.query());
     const Losses& losses = tally().losses();
     facts["lost_since_ns"] = losses.empty() ? Json() : Json(losses.first_begin_ns());
     facts["is_incomplete"] = view_.closing().lost_events > losses.lost_events() ||

@@ -2,6 +2,7 @@
 // answers for any interval that is chosen on it, without the recording:
 //
 //   { "recording": { facts of leakgate-recording-view-1, "name", "shown": which blocks are counted,
+//                    "options": ["--filter", "net::*", ...] that choose the same,
 //                    "lost_since_ns": when events are missing first, or null,
 //                    "is_incomplete": events are missing, and nobody knows when,
 //                    "is_cut_off": those of the end are missing },

@@ -104,7 +104,7 @@ export function recording({
     recording: {
       file: 'run.recording', image: '/home/me/project/build/shop', name: '/home/me/project/build/shop', pid: 4242, occasion: '', command_line: ['./shop', 'requests'], test: '',
       begun: '2026-11-25T09:47:05Z', length_ns: ns, host: 'builder', kernel: 'Linux 6.1 x86_64', leakgate_version: '0.1.0', events: 1_308, lost_events: 0,
-      waits: 0, waited_ns: 0, missing: [], missing_spans: [], interval: { from: 'begin', to: 'end' }, shown: '', lost_since_ns: null, is_incomplete: false, is_cut_off: false,
+      waits: 0, waited_ns: 0, missing: [], missing_spans: [], interval: { from: 'begin', to: 'end' }, shown: '', options: [], lost_since_ns: null, is_incomplete: false, is_cut_off: false,
       ...values,
     },
     borders, peaks, lives: encode(numbered, bins),

@@ -268,12 +268,12 @@ test('what is missing is amber where it matters, and nothing is green', async ()
 });
 
 test('what the page leaves out is said, with the command that has it', async () => {
-  const values = { file: "it's a.recording", interval: { from: 'test:Shop.All', to: 'end' }, shown: 'blocks of 1.0 KiB and more' };
+  const values = { file: "it's a.recording", interval: { from: 'test:Shop.All', to: 'end' }, shown: 'blocks of 1.0 KiB and more', options: ['--size', '1024..', '--filter', 'net::*'] };
   const { page, close } = await open(browser, sample.recording({ leftOut: 700, siteCount: 2_004, values, moreTests: 3, moreMarks: 1 }), '#to=50');
   assert.match(await text(page, '.interval'), /Not drawn: 3 more tests and 1 more mark\./);
   assert.match(await text(page, '.hero-why'), /only from 0\.00 s to 10\.00 s of it: from test:Shop\.All to end.*only blocks of 1\.0 KiB and more/);
   assert.match(await text(page, '.notice-line'),
-    /the 4 largest of 704 call stacks; 500 B in 5 blocks outstanding of the others .*leakgate recording show 'it'\\''s a\.recording' --from test:Shop\.All --to 5\.000000000s --group-by stack --weigh outstanding/);
+    /the 4 largest of 704 call stacks; 500 B in 5 blocks outstanding of the others .*leakgate recording show 'it'\\''s a\.recording' --from test:Shop\.All --to 5\.000000000s --size 1024\.\. --filter 'net::\*' --group-by stack --weigh outstanding/);
   assert.equal((await tiles(page)).Outstanding[0], '78.7 KiB'); // with those
   await go(page, '#view=sites');
   assert.match(await page.locator('.notice-line').last().textContent(), /2,000 smaller call sites are not listed here.*--group-by site/);

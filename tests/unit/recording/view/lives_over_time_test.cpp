@@ -7,6 +7,7 @@
 
 #include <map>
 #include <numeric>
+#include <random>
 
 #include "tests/unit/recording/view/random_events.h"
 
@@ -295,6 +296,31 @@ TEST(LivesOverTimeBoundsTest, KeepsItsBoundsWhateverThereIs) {
   std::uint64_t blocks = 0;
   for (const Life& life : lives.Lives()) blocks += life.sum.blocks;
   EXPECT_EQ(blocks, 20'000U);
+}
+
+// Blocks of many stacks that live for any time: time must not be all that is given up.
+TEST(LivesOverTimeBoundsTest, FoldsStacksBeforeAnIntervalCannotBeDraggedAnyMore) {
+  constexpr std::uint32_t kStacks = 4000;
+  StackNumbers numbers;
+  for (std::uint32_t stack = 0; stack <= kStacks; ++stack) numbers.of_stack.push_back(stack);
+  numbers.rest_of.resize(kStacks + 1, kStacks + 1);
+  LivesOverTime lives({.end_ns = 100'000'000, .lives = 20'000}, std::move(numbers));
+  std::mt19937 random(1);
+  std::vector<RecordedEvent> events;
+  for (std::uint64_t i = 0; i < 200'000; ++i) {
+    const std::uint64_t address = 0x1000 + 16 * (random() % 5000);
+    events.push_back({.time_ns = i * 500, .address = address, .kind = RecordedKind::kFree});
+    events.push_back({.time_ns = i * 500 + 1,
+                      .address = address,
+                      .size_bytes = 10,
+                      .stack = 1 + static_cast<std::uint32_t>(random() % kStacks)});
+  }
+  lives.Add(events);
+  lives.Finish(100'000'000);
+
+  EXPECT_THAT(lives.Lives(), SizeIs(Le(20'000U)));
+  EXPECT_GT(lives.Borders().size(), 30U);
+  EXPECT_GT(lives.kept_stacks(), 30U);
 }
 
 TEST(LivesOverTimeBoundsTest, ATestWhoseBeginIsToldTwiceIsOneTest) {

@@ -215,7 +215,19 @@ TEST(RecordingPageTest, AddsUpToWhatIsShownOfAnInterval) {
   EXPECT_EQ(page["borders"].front(), 1000 * kMs);
   EXPECT_EQ(page["borders"].back(), 2500 * kMs);
   EXPECT_EQ(page["recording"]["shown"], "blocks of 60 B and more");
+  EXPECT_EQ(page["recording"]["options"], json({"--size", "60.."}));
   EXPECT_GT(page["recording"]["interval"]["inside_freed_later"]["bytes"], 0);
+  ExpectWholeSums(page);
+}
+
+TEST(RecordingPageTest, KnowsTheOptionsThatChooseItsBlocks) {
+  RecordingQuery query;
+  query.stacks.filters = {"*net_test*"};
+  query.stacks.without = {"A::*", "B*"};
+  query.size_bytes = {.least = 0, .most = 400};
+  const json page = JsonOf(sample::SmallRecording(), query);
+  EXPECT_EQ(page["recording"]["options"], json({"--filter", "*net_test*", "--without", "A::*",
+                                                "--without", "B*", "--size", "0..400"}));
   ExpectWholeSums(page);
 }
 
