@@ -200,6 +200,15 @@ TEST_F(RecordingLooksTest, HeaptrackFindsTheSameSums) {
   EXPECT_THAT(print.standard_output, HasSubstr(peak));
 }
 
+std::size_t CountOf(std::string_view wanted, std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(wanted); at != std::string_view::npos;
+       at = text.find(wanted, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
 TEST_F(RecordingLooksTest, ProtocReadsThePerfettoTrace) {
   const CommandResult protoc =
       RunCommand({"sh", "-c",
@@ -214,8 +223,11 @@ TEST_F(RecordingLooksTest, ProtocReadsThePerfettoTrace) {
                     HasSubstr("process_name: \"windows_untouched\""),
                     HasSubstr("self_allocated: 200\n"), HasSubstr("TestBody"),
                     HasSubstr("counter_value: " + interval["peak"]["bytes"].dump() + "\n")));
-  // Each field is one that the schema has.
+  // Each field is one that the schema has, and each slice ends once.
   EXPECT_THAT(protoc.standard_output, Not(testing::ContainsRegex("\n *[0-9]+[:{ ]")));
+  const std::size_t begins = CountOf(" type: 1\n", protoc.standard_output);
+  EXPECT_GT(begins, 2U);
+  EXPECT_EQ(begins, CountOf(" type: 2\n", protoc.standard_output));
 }
 
 TEST_F(RecordingLooksTest, APageHasTestsAndCallSitesAndQuotesSourcesBelowADirectory) {

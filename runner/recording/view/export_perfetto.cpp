@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "runner/recording/view/export_recording.h"
@@ -125,6 +126,8 @@ class PerfettoTrace {
     const bool is_shown =
         window != view_.contents().windows.end() && window->second.kind != WindowKind::kProgram;
     if (!is_shown) return;
+    // A begin may be told twice.
+    if (begins ? !open_.insert(event.window).second : open_.erase(event.window) == 0) return;
     AddEvent(event.time_ns, begins ? EventType::kSliceBegin : EventType::kSliceEnd, Track::kTests,
              begins ? NameOfWindow(view_.contents(), event.window) : "", {});
   }
@@ -319,6 +322,7 @@ class PerfettoTrace {
   RecordingView& view_;
   std::ostream& out_;
   std::uint64_t zero_ns_;
+  std::set<std::uint32_t> open_;  // windows that have begun, and not ended
   std::uint64_t live_ = 0;
   std::uint64_t highest_ = 0;
   std::uint64_t lowest_ = 0;
