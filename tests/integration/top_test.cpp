@@ -69,6 +69,16 @@ class RunningTop {
   pid_t pid_ = 0;
 };
 
+// How many blocks the call site has; 0 if there is none of that name.
+int LiveBlocksOf(const std::string& name, const Json& look) {
+  for (const Json& site : look["sites"]) {
+    if (site["name"].get<std::string>().find(name) != std::string::npos) {
+      return site["live"]["blocks"].get<int>();
+    }
+  }
+  return 0;
+}
+
 class TopTest : public testing::Test {
  protected:
   std::string pid() const { return std::to_string(program_.pid()); }
@@ -126,6 +136,24 @@ TEST_F(TopTest, EndsWithTheProcess) {
   const Json last =
       top.LookUntil([](const Json& look) { return look["processes"][0]["has_ended"] == true; });
   EXPECT_EQ(last["sites"][0]["live"]["blocks"], 3);
+  EXPECT_EQ(top.End(0), 0);
+}
+
+// What the process executed before is gone, and so is what it had.
+TEST_F(TopTest, FollowsAProcessThatExecutesAnotherProgram) {
+  HeapOnRequest suspended(Suspended::kBeforeExec);  // a shell
+  RunningTop top(std::to_string(suspended.pid()));
+  EXPECT_THAT(top.Look()["processes"][0]["name"].get<std::string>(),
+              Not(HasSubstr("heap_on_request")));
+  suspended.Resume();
+  suspended.Keep(6, 50);
+  const Json look = top.LookUntil([](const Json& it) {
+    return it["processes"].size() == 1 && it["processes"][0]["generation"] == 2 &&
+           LiveBlocksOf("Keep", it) == 6;
+  });
+  EXPECT_THAT(look["processes"][0]["name"].get<std::string>(), HasSubstr("heap_on_request"));
+  EXPECT_EQ(suspended.End(), 0);
+  top.LookUntil([](const Json& it) { return it["processes"][0]["has_ended"] == true; });
   EXPECT_EQ(top.End(0), 0);
 }
 

@@ -69,7 +69,6 @@ class OwnSession {
     if (stopped->problems.empty()) return {};
     return InconclusiveError(fmt::format("still traced: {}", stopped->problems.front()));
   }
-  const std::string& name() const { return name_; }
 
  private:
   std::string name_;
@@ -85,17 +84,16 @@ struct Watched {
     return std::filesystem::path(status().program.name).filename().string();
   }
 
-  // Once it has ended, there is nothing new to be seen.
   Expected<void> Look() {
-    if (has_ended) return {};
-    has_ended = subject.HasEnded();
+    has_ended = is_replaced || subject.HasEnded();
     const Expected<std::string> text = subject.Text();
     return text ? sites.Look(*text) : Unexpected(text.error());
   }
 
   SnapshotSubject subject;
   LiveSites sites;
-  bool has_ended = false;
+  bool is_replaced = false;  // the process executes another program by now
+  bool has_ended = false;    // as it was looked at last
 };
 
 struct Row {
@@ -109,24 +107,23 @@ class Watch {
   Watch(const TopCommand& command, std::string session, std::optional<int> pid)
       : command_(command), session_(std::move(session)), pid_(pid) {}
 
-  // Takes up processes that have come, and looks at all.
+  // Forgets programs that were seen to have ended, takes up those that have come, and looks at all.
   Expected<void> Look() {
-    if (!pid_) {
-      const Expected<SessionStatus> status = QuerySession(session_);
-      if (!status) return Unexpected(status.error());
-      for (const ProcessStatus& process : status->processes) TakeUp(process);
-    } else if (processes_.empty()) {
-      Expected<FoundProcess> found = FindProcess(*pid_);
-      if (!found) return Unexpected(found.error());
-      if (const Expected<void> added = Add(*std::move(found)); !added) return added;
-    }
+    std::erase_if(processes_, [](const auto& it) { return it.second->has_ended; });
+    const Expected<void> updated = pid_ && !has_found_ ? Find() : Update();
+    if (!updated) return updated;
     for (const auto& [key, process] : processes_) {
       if (const Expected<void> looked = process->Look(); !looked) return looked;
     }
     return {};
   }
 
-  bool HasEnded() const { return pid_ && processes_.begin()->second->has_ended; }
+  bool HasEnded() const {
+    if (!pid_) return false;
+    if (processes_.empty()) return !UserOfProcess(*pid_);
+    const Watched& newest = *processes_.rbegin()->second;
+    return newest.has_ended && newest.subject.HasEnded();
+  }
   const auto& processes() const { return processes_; }
 
   // All call sites in the order that was asked for.
@@ -161,17 +158,50 @@ class Watch {
     return {};
   }
 
+  // Learns who traces the process. Later looks ask only there.
+  Expected<void> Find() {
+    Expected<FoundProcess> found = FindProcess(*pid_);
+    if (!found) return Unexpected(found.error());
+    has_found_ = true;
+    session_ = found->session;
+    return Add(*std::move(found));
+  }
+
+  Expected<void> Update() {
+    if (session_.empty()) return UpdateFromRun();
+    const Expected<SessionStatus> status = QuerySession(session_);
+    if (!status) return Unexpected(status.error());
+    for (const ProcessStatus& process : status->processes) {
+      if (pid_.value_or(process.pid) == process.pid) TakeUp(process);
+    }
+    return {};
+  }
+
+  Expected<void> UpdateFromRun() {
+    Expected<std::optional<FoundProcess>> found = FindInRuns(*pid_);
+    if (!found) return Unexpected(found.error());
+    if (!*found || processes_.contains({*pid_, (**found).status.generation})) return {};
+    for (const auto& [key, process] : processes_) process->is_replaced = true;
+    (void)Add(**std::move(found));
+    return {};
+  }
+
   // What has begun only now is taken up at the next look.
   void TakeUp(const ProcessStatus& process) {
-    const bool is_live = process.state == ProcessState::kTracing;
-    if (!is_live || processes_.contains({process.pid, process.generation})) return;
+    const auto known = processes_.find({process.pid, process.generation});
+    if (known != processes_.end()) {
+      known->second->is_replaced = process.state == ProcessState::kEnded;
+      return;
+    }
+    if (process.state != ProcessState::kTracing) return;
     Expected<FoundProcess> found = ProcessOfSession(session_, process.pid, process.generation);
     if (found) (void)Add(*std::move(found));
   }
 
   const TopCommand& command_;
-  const std::string session_;
+  std::string session_;  // empty: a run traces the process, or nobody knows yet who does
   const std::optional<int> pid_;
+  bool has_found_ = false;  // of a PID: who traces it
   std::map<Key, std::unique_ptr<Watched>> processes_;
 };
 
@@ -384,7 +414,7 @@ Expected<int> Execute(const TopCommand& command) {
   if (pid && !FindProcess(*pid)) {
     if (const Expected<void> begun = own.Begin(*pid); !begun) return Unexpected(begun.error());
   }
-  Watch watch(command, pid ? own.name() : subject, pid);
+  Watch watch(command, pid ? "" : subject, pid);
   const Expected<void> followed = FollowThrough(watch, command, signals);
   const Expected<void> ended = own.End();
   if (!followed) return Unexpected(followed.error());
