@@ -30,7 +30,7 @@ inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "lea
 // Version 9 has snapshots on request, through the mailbox. Version 8 has stack_events, and frees by
 // stack. In version 7, tracing may begin and end while the process runs (attached_at_ns,
 // kDetached), and there are mappings and measuring windows.
-inline constexpr std::uint32_t kLayoutVersion = 11;
+inline constexpr std::uint32_t kLayoutVersion = 12;
 
 // How many frames of a stack are recorded: as many as the agent has room for, and as many as the
 // runner asks for unless it is told otherwise.
@@ -117,8 +117,12 @@ struct Totals {
   std::uint64_t allocated_blocks;
   std::uint64_t freed_bytes;
   std::uint64_t freed_blocks;
+  // Of those freed: by the thread that had allocated them in the same window, and had allocated
+  // nothing since. Only counted where the runner asks for it.
+  std::uint64_t temporary_bytes;
+  std::uint64_t temporary_blocks;
 };
-static_assert(sizeof(Totals) == 32);
+static_assert(sizeof(Totals) == 48);
 
 struct alignas(64) RegionHeader {
   // Written by the runner, before launch.
@@ -131,6 +135,7 @@ struct alignas(64) RegionHeader {
   std::uint32_t asks_for_stream;  // 1 if test boundaries are to come from GoogleTest's stream
   std::uint32_t stack_depth;      // where stacks are cut, from 1 to kMaxStackDepth
   std::uint32_t stack_events;     // whose stacks are recorded: bits of common/stack_event.h
+  std::uint32_t counts_temporary;  // 1 if temporary blocks are to be counted (Totals)
 
   // Written by the runner at any time.
   std::atomic<std::uint32_t> asks;  // kAsk... bits
@@ -213,7 +218,7 @@ struct WindowRecord {
   std::uint64_t end_time_ns;                   // valid once closed
   std::atomic<std::int64_t> mappings;          // records of mappings committed in it
 };
-static_assert(sizeof(WindowRecord) == 152);
+static_assert(sizeof(WindowRecord) == 184);
 
 // A thread. The record is made when the thread begins, or, if nobody saw that, when it first
 // allocates.
@@ -350,7 +355,8 @@ struct alignas(64) CounterShard {
   std::atomic<std::uint64_t> reallocated_address;  // 0 if there is none
   std::atomic<std::uint64_t> reallocated_bytes;
   std::atomic<std::uint64_t> events_lost;  // while events are recorded
-  std::uint64_t reserved1[3];
+  Tally temporary;                         // of the blocks that were freed (Totals)
+  std::uint64_t reserved1[1];
 };
 static_assert(sizeof(CounterShard) == 192);
 

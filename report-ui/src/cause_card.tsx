@@ -4,6 +4,7 @@ import { hasCallSite, worstFindings, type Cause } from './causes';
 import { FindingCard, growthStep, isMapped } from './finding_card';
 import * as format from './format';
 import type { Amount, Finding, Report, Violation, Window } from './model';
+import { MadeByCard, madeByOf, mainSite } from './made_by';
 import { Cut, Kind, Position, TestAnchor } from './parts';
 import { link } from './route';
 
@@ -15,9 +16,10 @@ export const causeLink = (cause: Pick<Cause, 'number'>): string => link({ cause:
 // "net::Pool::Grow" at its line; of a limit that no call site explains, what it limits.
 export function CauseName({ report, cause }: { report: Report; cause: Cause }) {
   const error = cause.worst.freeErrors[cause.part.freeErrors[0]];
-  const finding = error?.freedAt ?? worstFindings(report, cause)[0];
+  const violations = cause.part.violations.map((at) => cause.worst.violations[at]);
+  const made = madeByOf(cause.worst, violations);
+  const finding = error?.freedAt ?? worstFindings(report, cause)[0] ?? (made[0] && mainSite(made[0], violations));
   if (!finding) {
-    const violations = cause.part.violations.map((at) => cause.worst.violations[at]);
     return <span class="function">{[...new Set(violations.map((one) => format.quantity(one.metric)))].join(', ')} of <Cut name={cause.worst.name} /></span>;
   }
   const frames = report.stack(finding.stack);
@@ -97,6 +99,7 @@ function Remedy({ report, cause, findings }: { report: Report; cause: Cause; fin
   const { worst, part } = cause;
   const total = findings.reduce((sum, one) => ({ bytes: sum.bytes + one.bytes, blocks: sum.blocks + one.blocks }), { bytes: 0, blocks: 0 });
   const errors = part.freeErrors.map((at) => worst.freeErrors[at]);
+  const made = madeByOf(worst, part.violations.map((at) => worst.violations[at]));
   return (
     <>
       {errors.slice(0, 1).map((error, index) => (
@@ -109,6 +112,7 @@ function Remedy({ report, cause, findings }: { report: Report; cause: Cause; fin
         <FindingCard key={index} report={report} finding={finding} window={worst} title={`In ${format.shortened(worst.name, 60)}:`}
           total={finding.pattern.length > 0 ? total : undefined} />
       ))}
+      {made.map((one) => <MadeByCard key={one.quantity} report={report} made={one} most={3} />)}
       {!hasCallSite(cause) && worst.leftBehind.length > 0 && <ul class="lines">{worst.leftBehind.map((line, index) => <li key={index}>{line}</li>)}</ul>}
       {cause.stacks > 1 && <p class="more">{format.count(cause.stacks, 'call stack')} lead to this line. The largest is shown.</p>}
     </>
@@ -119,7 +123,7 @@ export function CauseCard({ report, cause, rank, isOpen = false, isWhole = false
   report: Report; cause: Cause; rank: number; isOpen?: boolean; isWhole?: boolean;
 }) {
   const findings = worstFindings(report, cause);
-  const hasMore = hasCallSite(cause) || cause.worst.leftBehind.length > 0;
+  const hasMore = hasCallSite(cause) || cause.worst.leftBehind.length > 0 || cause.worst.madeBy.length > 0;
   return (
     <article class="cause" aria-label={`Cause ${rank}`}>
       {!isWhole && <h3><a href={causeLink(cause)}><span class="rank">{rank}</span><CauseName report={report} cause={cause} /></a></h3>}

@@ -50,6 +50,18 @@ export interface FreeError {
 }
 
 // What of a window belongs to one cause, as the runner has found it out: indices.
+// What made a test exceed a limit on what it does, by call site: found out by repeating it, recorded.
+export interface MadeBy {
+  quantity: string; // "allocated", "temporary" or "peak"
+  problem: string; // why it is not known
+  amount: Amount;
+  framework: Amount; // of it: GoogleTest's own
+  isWithinLimits: boolean; // without that
+  otherSites: number;
+  other: Amount;
+  sites: Finding[]; // the largest first
+}
+
 export interface CausePart {
   number: number; // the cause's, in the whole report
   findings: number[];
@@ -97,12 +109,14 @@ export interface Window {
   framework: Amount;
   growth: Amount;
   allocated: Amount;
+  temporary: Amount | null; // of that: freed before its thread allocated again; null: not counted
   peak: number;
   others: [string, number][]; // mapped bytes, file descriptors, threads
   leftBehind: string[];
   reachProblem: string;
   violations: Violation[];
   knownViolations: Violation[];
+  madeBy: MadeBy[]; // of those of its limits that are on what it does
   freeErrors: FreeError[];
   findings: RawFinding[];
   mappings: RawFinding[];
@@ -237,12 +251,23 @@ export class Report extends Tables {
       framework: amountOf(raw.framework),
       growth: amountOf(raw.growth),
       allocated: amountOf(raw.allocated),
+      temporary: raw.temporary ? amountOf(raw.temporary) : null,
       peak: raw.peak_live_bytes ?? 0,
       others,
       leftBehind: raw.left_behind ?? [],
       reachProblem: text('reach_problem'),
       violations: raw.violations ?? [],
       knownViolations: raw.known_violations ?? [],
+      madeBy: (raw.made_by ?? []).map((made: any) => ({
+        quantity: made.quantity,
+        problem: made.problem,
+        amount: amountOf(made.amount),
+        framework: amountOf(made.framework),
+        isWithinLimits: made.within_limits,
+        otherSites: made.other_sites,
+        other: amountOf(made.other),
+        sites: made.sites.map((site: any) => this.finding(site)),
+      })),
       freeErrors: (raw.free_errors ?? []).map((error: any) => ({
         text: error.text,
         freedAt: this.finding(error.freed_at ?? []),

@@ -6,6 +6,7 @@ import * as format from './format';
 import { counts, type Report, type Violation, type Window } from './model';
 import { CausesOfWindow } from './causes_view';
 import { hasRunsToTellApart, programsOf, testCount } from './programs';
+import { MadeBySection } from './made_by';
 import { CopyButton, Fact, Position, Section, VerdictMark, testLink } from './parts';
 import { link, type Route } from './route';
 import { baselineOf } from './trend';
@@ -69,6 +70,7 @@ function Numbers({ window, before }: { window: Window; before: Window | null }) 
       <Fact name="Growth" note={format.signedCount(window.growth.blocks, 'block')}>{format.signedBytes(window.growth.bytes)}</Fact>
       {fact('Framework’s own', 'framework')}
       {fact('Allocated', 'allocated')}
+      {window.temporary && <Fact name="Temporary" note={format.count(window.temporary.blocks, 'block')}>{format.bytes(window.temporary.bytes)}</Fact>}
       <Fact name="Peak live">{format.bytes(window.peak)}</Fact>
       {window.begin !== null && window.end !== null && <Fact name="Time" note={`from ${format.seconds(window.begin)}`}>{format.seconds(window.end - window.begin)}</Fact>}
       {window.others.map(([name, value]) => <Fact key={name} name={format.words(name)}>{format.metricValue(name, value)}</Fact>)}
@@ -180,6 +182,7 @@ export function TestPage({ report, route }: { report: Report; route: Route }) {
       <CausesOfWindow report={report} window={window} />
       <Numbers window={window} before={before} />
       <Limits violations={window.violations} title="The limits it is over" id="limits" />
+      <MadeBySection report={report} window={window} />
       <Limits violations={window.knownViolations} title="Over, but not by more than in the baseline" id="known-limits" />
       <Override window={window} />
       {window.reachProblem && <p class="notice-line">What is lost could not be told: {window.reachProblem}</p>}

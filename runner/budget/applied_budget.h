@@ -64,6 +64,7 @@ struct AppliedBudget {
   AppliedAmountLimits retained;
   AppliedAmountLimits growth;
   AppliedAmountLimits allocated;
+  AppliedAmountLimits temporary;
   AppliedAmountLimits mapped;  // its blocks are mappings
   std::optional<AppliedLimit> peak_bytes;
   std::optional<AppliedLimit> file_descriptors;
@@ -105,6 +106,8 @@ inline constexpr AmountQuantity kRetained{"retained", &WindowLimits::retained,
 inline constexpr AmountQuantity kGrowth{"growth", &WindowLimits::growth, &AppliedBudget::growth};
 inline constexpr AmountQuantity kAllocated{"allocated", &WindowLimits::allocated,
                                            &AppliedBudget::allocated};
+inline constexpr AmountQuantity kTemporary{"temporary", &WindowLimits::temporary,
+                                           &AppliedBudget::temporary};
 inline constexpr AmountQuantity kMapped{"mapped", &WindowLimits::mapped, &AppliedBudget::mapped};
 inline constexpr NumberQuantity kPeak{"peak", &WindowLimits::peak_bytes, &AppliedBudget::peak_bytes,
                                       true, ""};
@@ -118,7 +121,8 @@ inline constexpr NumberQuantity kThreads{"threads", &WindowLimits::threads, &App
 
 inline constexpr std::array kAmountQuantities = {quantity::kOutstanding, quantity::kLost,
                                                  quantity::kRetained,    quantity::kGrowth,
-                                                 quantity::kAllocated,   quantity::kMapped};
+                                                 quantity::kAllocated,   quantity::kTemporary,
+                                                 quantity::kMapped};
 
 inline constexpr std::array kNumberQuantities = {quantity::kPeak, quantity::kFileDescriptors,
                                                  quantity::kThreads};

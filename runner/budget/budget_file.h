@@ -35,6 +35,7 @@ struct WindowLimits {
   AmountLimits retained;  // outstanding blocks to which something still leads
   AmountLimits growth;
   AmountLimits allocated;                 // all blocks, freed or not
+  AmountLimits temporary;                 // of these: freed before their thread allocates again
   AmountLimits mapped;                    // what is left mapped; its blocks are mappings
   std::optional<Limit> peak_bytes;        // the most live bytes of the process; "peak" in files
   std::optional<Limit> file_descriptors;  // how many are left open

@@ -332,6 +332,11 @@ bool BudgetSet::LimitsMapped() const {
       [](const WindowLimits& limits) { return limits.mapped.bytes || limits.mapped.blocks; });
 }
 
+bool BudgetSet::LimitsTemporary() const {
+  return AnyLimits(
+      [](const WindowLimits& limits) { return limits.temporary.bytes || limits.temporary.blocks; });
+}
+
 bool BudgetSet::LimitsResources() const {
   return AnyLimits(
       [](const WindowLimits& limits) { return limits.file_descriptors || limits.threads; });

@@ -112,6 +112,8 @@ class BudgetSet {
 
   // Whether any file limits what is left mapped.
   [[nodiscard]] bool LimitsMapped() const;
+  // Whether any file limits temporary blocks.
+  [[nodiscard]] bool LimitsTemporary() const;
   // Whether any file limits descriptors or threads.
   [[nodiscard]] bool LimitsResources() const;
   // Whether any file lets tests free their blocks until the end of their suite.

@@ -22,7 +22,8 @@ struct TestSource {
 };
 using TestSources = std::map<std::string, TestSource>;
 
-// Repeats a window's test at once, and decides its findings' dispositions (--confirm=inline).
+// Repeats a window's test at once, and decides its findings' dispositions, or tells what made it
+// exceed its limits (--confirm=inline).
 using ConfirmInline = std::function<void(WindowResult& window)>;
 
 // All that is referred to outlives the judge.

@@ -109,6 +109,9 @@ WindowResult MakeWindowResult(const WindowCopy& window, const RegionReader& regi
   const Totals end = is_closed ? window.end : region.CurrentTotals();
   result.allocated = Allocated(window.begin, end);
   result.growth = result.allocated - Freed(window.begin, end);
+  if (region.CountsTemporary()) {
+    result.temporary = TemporaryIn(end) - TemporaryIn(window.begin);
+  }
   const std::uint64_t live_bytes = end.allocated_bytes - end.freed_bytes;
   result.peak_live_bytes = static_cast<std::int64_t>(std::max(window.peak_live_bytes, live_bytes));
   result.live_bytes_at_begin = LiveIn(window.begin).bytes;

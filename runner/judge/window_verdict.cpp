@@ -62,6 +62,7 @@ Measured Measure(const WindowResult& window, const AppliedBudget& budget) {
   if (&budget != window.budget.get()) return measured;
   measured.growth = window.growth;
   measured.allocated = window.allocated;
+  measured.temporary = window.temporary;
   measured.peak_bytes = window.peak_live_bytes;
   measured.file_descriptors = window.file_descriptors;
   measured.threads = window.threads;
@@ -134,6 +135,17 @@ void SetKnownViolationsApart(WindowResult& window) {
     if (is_known) window.known_violations.push_back(violation);
     return is_known;
   });
+}
+
+// What a repetition has shown to be within its limits, without what is GoogleTest's own.
+void ForgetExcused(WindowResult& window) {
+  for (const Makers& made : window.made_by) {
+    if (!made.is_within_limits) continue;
+    std::erase_if(window.violations, [&](const Violation& violation) {
+      return violation.metric == made.quantity + "_bytes" ||
+             violation.metric == made.quantity + "_blocks";
+    });
+  }
 }
 
 bool AnyToBeConfirmed(const WindowResult& window, const std::vector<Finding>& findings) {
@@ -283,6 +295,7 @@ void DecideVerdict(WindowResult& window) {
   for (const auto& budget : window.code_budgets) JudgeBy(*budget, window);
   JudgeDescriptors(window);
   SetKnownViolationsApart(window);
+  ForgetExcused(window);
 
   const bool is_open = AnyToBeConfirmed(window, window.findings) ||
                        AnyToBeConfirmed(window, window.mappings) ||

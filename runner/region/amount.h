@@ -52,6 +52,10 @@ inline Amount& operator+=(Amount& a, Amount b) { return a = a + b; }
   return AmountOf(totals.freed_bytes, totals.freed_blocks);
 }
 
+[[nodiscard]] inline Amount TemporaryIn(const Totals& totals) {
+  return AmountOf(totals.temporary_bytes, totals.temporary_blocks);
+}
+
 [[nodiscard]] inline Amount LiveIn(const Totals& totals) {
   return AmountOf(totals.allocated_bytes - totals.freed_bytes,
                   totals.allocated_blocks - totals.freed_blocks);

@@ -60,6 +60,8 @@ bool RegionReader::StaticWasAborted() const {
   return Header().static_was_aborted.load(std::memory_order_relaxed) != 0;
 }
 
+bool RegionReader::CountsTemporary() const { return CopyOf(&Header().counts_temporary) != 0; }
+
 std::uint32_t RegionReader::StackEvents() const {
   return CopyOf(&Header().stack_events) & kAllStackEvents;
 }
@@ -212,6 +214,8 @@ Totals RegionReader::CurrentTotals() const {
     totals.allocated_blocks += Load(shard.allocated.blocks);
     totals.freed_bytes += Load(shard.freed_here.bytes) + Load(shard.freed_else.bytes);
     totals.freed_blocks += Load(shard.freed_here.blocks) + Load(shard.freed_else.blocks);
+    totals.temporary_bytes += Load(shard.temporary.bytes);
+    totals.temporary_blocks += Load(shard.temporary.blocks);
   }
   return totals;
 }

@@ -39,6 +39,7 @@ class RegionReader {
   int Pid() const { return pid_; }
   [[nodiscard]] std::uint32_t Generation() const;   // counts the execs of the PID, from 1
   [[nodiscard]] std::uint32_t StackDepth() const;   // the most frames that a stack has
+  [[nodiscard]] bool CountsTemporary() const;       // whether totals have temporary blocks
   [[nodiscard]] std::uint32_t StackEvents() const;  // bits for the events whose stacks are recorded
   // Whether the initialiser of a local static variable has not come to its end: it may run again.
   [[nodiscard]] bool StaticWasAborted() const;

@@ -23,6 +23,7 @@ struct CausePart {
   std::vector<const Finding*> findings;
   std::vector<const Finding*> mappings;
   std::vector<const FreeErrorResult*> errors;
+  const Makers* made = nullptr;  // what the test did too much of, most of it by one call site
   std::set<std::size_t> violations;
   Amount amount;
 };
@@ -31,6 +32,22 @@ struct CausePart {
 bool HasSite(const CausePart& part) { return !part.findings.empty() || !part.mappings.empty(); }
 
 using CauseParts = std::map<std::string, CausePart>;
+
+// Returns what made the test exceed the limit if one call site did most of it; else nullptr. Where
+// bytes and blocks are over their limits, the bytes tell.
+const Makers* MainlyMadeBy(const WindowResult& window, const Violation& violation) {
+  const Makers* const made = FindMakersOf(violation, window);
+  if (made == nullptr || made->makers.empty()) return nullptr;
+  const Amount own = made->amount - made->framework;
+  const Amount most = made->makers.front().site.amount;
+  const bool is_by_bytes =
+      std::any_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
+        return QuantityOf(it) == QuantityOf(violation) && it.metric.ends_with("_bytes");
+      });
+  const bool is_most = is_by_bytes ? most.bytes >= own.bytes - most.bytes
+                                   : most.blocks >= own.blocks - most.blocks;
+  return is_most ? made : nullptr;
+}
 
 class PartsOfWindow {
  public:
@@ -69,13 +86,20 @@ class PartsOfWindow {
     }
   }
 
-  // Nothing tells whether such a limit is exceeded by the same code as in another test.
+  // Nothing tells whether such a limit is exceeded by the same code as in another test, unless most
+  // is made by one call site.
   void AddUnexplained() {
     for (std::size_t i = 0; i < window_.violations.size(); ++i) {
       if (explained_.contains(i)) continue;
       const Violation& violation = window_.violations[i];
-      CausePart& part = At(fmt::format("limit\n{}\n{}\n{}", QuantityOf(violation),
-                                       violation.component, PlainWindowName(window_)));
+      const Makers* const made = MainlyMadeBy(window_, violation);
+      CausePart& part =
+          At(made != nullptr
+                 ? fmt::format("made\n{}\n{}", violation.component,
+                               CallSiteKey(made->makers.front().site))
+                 : fmt::format("limit\n{}\n{}\n{}", QuantityOf(violation), violation.component,
+                               PlainWindowName(window_)));
+      part.made = made;
       part.violations.insert(i);
       part.amount.bytes = std::max(part.amount.bytes, violation.amount.bytes);
     }
@@ -143,6 +167,7 @@ WindowResult Reduced(const CausePart& part) {
   window.findings.clear();
   window.mappings.clear();
   window.free_errors.clear();
+  window.made_by.clear();
   window.measuring_windows.clear();
   window.framework = {};
   window.reach_problem.clear();
@@ -151,6 +176,11 @@ WindowResult Reduced(const CausePart& part) {
   for (const Finding* const finding : part.mappings) window.mappings.push_back(*finding);
   for (const FreeErrorResult* const error : part.errors) window.free_errors.push_back(*error);
   window.violations = ViolationsOf(part);
+  for (const Makers& made : part.window->made_by) {
+    const bool is_of = std::any_of(window.violations.begin(), window.violations.end(),
+                                   [&](const Violation& it) { return IsOf(it, made.quantity); });
+    if (is_of) window.made_by.push_back(made);
+  }
   return window;
 }
 
@@ -173,6 +203,10 @@ const Finding* SiteOf(const Cause& cause) {
   const WindowResult& window = cause.worst;
   if (!window.free_errors.empty()) return &window.free_errors.front().freed_at;
   if (!window.findings.empty()) return &window.findings.front();
+  for (const Violation& violation : window.violations) {
+    const Makers* const made = MainlyMadeBy(window, violation);
+    if (made != nullptr) return &made->makers.front().site;
+  }
   return window.mappings.empty() ? nullptr : &window.mappings.front();
 }
 
@@ -218,7 +252,7 @@ std::vector<WindowCause> CausesOf(const WindowResult& window) {
   std::vector<WindowCause> causes;
   for (auto& [key, part] : PartsOfWindow(window).Take()) {
     causes.push_back({.key = key,
-                      .has_site = HasSite(part) || !part.errors.empty(),
+                      .has_site = HasSite(part) || !part.errors.empty() || part.made != nullptr,
                       .findings = IndicesIn(window.findings, part.findings),
                       .mappings = IndicesIn(window.mappings, part.mappings),
                       .free_errors = IndicesIn(window.free_errors, part.errors),

@@ -67,6 +67,7 @@ Amount AmountOver(const Violation& violation, const WindowResult& window) {
     if (IsOf(violation, "retained")) return window.retained;
     if (IsOf(violation, "growth")) return window.growth;
     if (IsOf(violation, "allocated")) return window.allocated;
+    if (IsOf(violation, "temporary")) return window.temporary.value_or(Amount{});
     if (IsOf(violation, "mapped")) return window.mapped;
   }
   Amount amount;
@@ -145,6 +146,7 @@ std::string WhatIsOver(std::string_view quantity, const Violations& violations) 
     return AmountText(first.amount, violations, "mapping") + " retained, growing each time";
   }
   const std::string amount = AmountText(first.amount, violations, "block");
+  if (quantity == "temporary") return amount + " allocated for a moment only";
   if (quantity == "steady") return amount + " retained, growing each time";
   return fmt::format("{} {}", amount, quantity);
 }
@@ -200,6 +202,12 @@ bool Explains(const Finding& finding, const Violation& violation, const WindowRe
   if (IsOf(violation, "lost")) return IsLost(finding.reach);
   if (IsOf(violation, "retained")) return !IsLost(finding.reach);
   return IsOf(violation, "outstanding");
+}
+
+const Makers* FindMakersOf(const Violation& violation, const WindowResult& window) {
+  const auto made = std::find_if(window.made_by.begin(), window.made_by.end(),
+                                 [&](const Makers& it) { return IsOf(violation, it.quantity); });
+  return made == window.made_by.end() ? nullptr : &*made;
 }
 
 void FillAmounts(WindowResult& window) {

@@ -46,6 +46,9 @@ struct Excess {
 [[nodiscard]] bool Explains(const Finding& finding, const Violation& violation,
                             const WindowResult& window);
 
+// Returns what made the test exceed the limit; nullptr if it is not known, or nobody asks.
+[[nodiscard]] const Makers* FindMakersOf(const Violation& violation, const WindowResult& window);
+
 // Sets the whole amount, bytes and blocks, of each violation's quantity, from the rest of the
 // window: a report has only the number that is over its limit.
 void FillAmounts(WindowResult& window);

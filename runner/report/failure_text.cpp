@@ -106,6 +106,55 @@ std::string FreeErrorsText(const WindowResult& window, const TextStyle& style) {
   return text;
 }
 
+std::string_view WhatMakersDid(const Makers& made) {
+  if (made.quantity == "peak") return "live at its peak";
+  return made.quantity == "temporary" ? "allocated for a moment only" : "allocated";
+}
+
+// Returns what made the test do so much, by call site: the largest with their stacks.
+//
+//   allocated when the test was repeated alone: 41.2 MiB in 5012 blocks
+//   39.8 MiB in 5000 blocks
+//   > net::Parser::Read()  src/net/parser.cc:88
+//   1.4 MiB in 12 blocks by 2 more call sites
+std::string MadeByText(const Makers& made, std::size_t shown, const TextStyle& style) {
+  if (!made.problem.empty()) {
+    return "  " +
+           Printable(fmt::format("who allocated it is not known: {}", made.problem)) +
+           '\n';
+  }
+  std::string text = fmt::format("  {} when the test was repeated alone: {}\n",
+                                 WhatMakersDid(made), FormatAmount(made.amount));
+  Amount other = made.other;
+  std::int64_t other_sites = made.other_sites;
+  for (std::size_t i = 0; i < made.makers.size(); ++i) {
+    const Finding& site = made.makers[i].site;
+    if (i >= shown) {
+      other += site.amount;
+      ++other_sites;
+      continue;
+    }
+    text += "  " + Paint(FormatAmount(site.amount), Emphasis::kHeading, style.colour) + '\n' +
+            StackText(site, style);
+  }
+  if (other_sites != 0) {
+    text += fmt::format("  {} by {}\n", FormatAmount(other),
+                        FormatCount(other_sites, "more call site"));
+  }
+  if (made.framework == Amount{}) return text;
+  const std::string own = fmt::format("{} by GoogleTest itself", FormatAmount(made.framework));
+  return text + "  " + Paint(own, Emphasis::kInTheDistance, style.colour) + '\n';
+}
+
+std::string MadeByTexts(const WindowResult& window, const TextStyle& style) {
+  const std::size_t shown = window.made_by.size() == 1 ? 3 : 1;
+  std::string text;
+  for (const Makers& made : window.made_by) {
+    if (!made.is_within_limits) text += MadeByText(made, shown, style);
+  }
+  return text;
+}
+
 std::string OtherEvidence(const WindowResult& window, const TextStyle& style) {
   std::string text;
   for (const std::string& name : window.left_behind) {
@@ -154,6 +203,11 @@ std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
                   [](const Violation& violation) { return IsOfMappings(violation); });
   const auto position = PositionOf(is_of_mapped ? window.mappings : window.findings);
   if (position) return position;
+  for (const Violation& violation : window.violations) {
+    const Makers* const made = FindMakersOf(violation, window);
+    if (made == nullptr || made->makers.empty()) continue;
+    if (const auto makers = PositionOf({made->makers.front().site})) return makers;
+  }
   if (window.source_file.empty()) return std::nullopt;
   return SourcePosition{window.source_file, window.source_line};
 }
@@ -167,7 +221,7 @@ std::string TextWithRemedy(const WindowResult& window, const std::string& answer
   const bool has_ended = window.status != TestStatus::kCrashed;
   const std::vector<const Finding*> shown =
       has_ended ? Select(window, IsShown) : std::vector<const Finding*>();
-  const std::string findings = FreeErrorsText(window, style) +
+  const std::string findings = MadeByTexts(window, style) + FreeErrorsText(window, style) +
                                FirstFindingsText(shown, "more finding", style) +
                                MappedText(window, style) + OtherEvidence(window, style);
   return answer + WhatSuiteHolds(window) + (findings.empty() ? "" : "\n") + findings +

@@ -28,7 +28,8 @@ std::string Line(std::string_view text) { return "  " + Printable(text) + '\n'; 
 // GoogleTest has printed the failures that the listener added. It could not
 // fail the program window, nor a test that ended with the process.
 bool IsUnshown(const WindowResult& window, const RunResult& result) {
-  return result.tracing.boundaries != BoundarySource::kListener || !window.was_failed_inside;
+  return result.tracing.boundaries != BoundarySource::kListener || !window.was_failed_inside ||
+         window.was_explained_later;
 }
 
 std::ptrdiff_t CountLines(const std::string& text) {

@@ -48,11 +48,17 @@ std::vector<Violation> Judge(const Measured& measured, const AppliedBudget& budg
   violations.Add(quantity::kRetained, measured.retained);
   violations.Add(quantity::kGrowth, measured.growth);
   violations.Add(quantity::kAllocated, measured.allocated);
+  if (measured.temporary) violations.Add(quantity::kTemporary, *measured.temporary);
   violations.Add(quantity::kPeak, measured.peak_bytes);
   violations.Add(quantity::kMapped, measured.mapped);
   violations.Add(quantity::kFileDescriptors, measured.file_descriptors);
   violations.Add(quantity::kThreads, measured.threads);
   return violations.Take();
+}
+
+bool IsOfDoing(const Violation& violation) {
+  return violation.metric.starts_with("allocated_") || violation.metric.starts_with("temporary_") ||
+         violation.metric == "peak_bytes";
 }
 
 bool IsGated(const AppliedBudget& budget) {

@@ -13,6 +13,7 @@
 #include "runner/budget/applied_budget.h"
 #include "runner/region/amount.h"
 #include "runner/result/finding.h"
+#include "runner/result/makers.h"
 
 namespace leakgate {
 
@@ -29,6 +30,7 @@ struct Measured {
   Amount allocated;
   std::int64_t peak_bytes = 0;
   Amount mapped;  // its blocks are mappings
+  std::optional<Amount> temporary;  // nullopt if no budget asks
   // How many more the process has at the window's end than at its begin; nullopt if no budget asks.
   std::optional<std::int64_t> file_descriptors;
   std::optional<std::int64_t> threads;
@@ -50,6 +52,10 @@ struct Violation {
 
 // Returns true if any limit is set. A window without limits is reported, but not gated.
 [[nodiscard]] bool IsGated(const AppliedBudget& budget);
+
+// Returns whether the limit is on what a test does, whatever it leaves: what it allocates, for how
+// long, and has at its peak.
+[[nodiscard]] bool IsOfDoing(const Violation& violation);
 
 // A test's result as GoogleTest saw it; kNone for suites and the program.
 enum class TestStatus { kNone, kPassed, kFailed, kSkipped, kNotPassed, kCrashed };
@@ -106,12 +112,16 @@ struct WindowResult {
   Amount framework;
   Amount growth;
   Amount allocated;
+  // Of those: freed before their thread allocated again; nullopt if no budget asks.
+  std::optional<Amount> temporary;
   std::int64_t peak_live_bytes = 0;      // of the process, while the window was open
   std::int64_t live_bytes_at_begin = 0;  // of the process
   std::int64_t live_bytes_at_end = 0;
   std::chrono::nanoseconds begin{};   // by the steady clock
   std::chrono::nanoseconds end{};     // likewise; of a window that is still open, now
   std::vector<Violation> violations;  // empty unless over budget
+  std::vector<Makers> made_by;        // of those that are of what the test does, by quantity
+  bool was_explained_later = false;   // made_by was found out after the process was told
   std::vector<Finding> findings;      // the user's own first, each group by bytes, descending
   // The budgets of other components whose code allocated in the window.
   std::vector<std::shared_ptr<const AppliedBudget>> code_budgets;

@@ -15,6 +15,7 @@
 #include "runner/judge/surviving_sites.h"
 #include "runner/judge/window_verdict.h"
 #include "runner/region/amount.h"
+#include "runner/run/excess_makers.h"
 #include "runner/run/run_request.h"
 
 namespace leakgate {
@@ -303,12 +304,17 @@ RepetitionResult Confirmation::RepeatFor(const WindowResult& window, RepetitionR
   return RepeatWithin(std::move(request));
 }
 
-RepetitionResult Confirmation::RepeatWithin(RepetitionRequest request) {
+std::string Confirmation::Limit(RepetitionRequest& request) const {
   using std::chrono::milliseconds;
   const auto left = std::chrono::duration_cast<milliseconds>(limits_.run - spent_);
-  if (left <= milliseconds(0)) return {"no time was left to repeat it (--confirm-run-timeout)", {}};
-  if (setup_.is_cancelled()) return {"its repetitions were interrupted", {}};
+  if (left <= milliseconds(0)) return "no time was left to repeat it (--confirm-run-timeout)";
+  if (setup_.is_cancelled()) return "its repetitions were interrupted";
   request.timeout = std::min(request.timeout, left);
+  return "";
+}
+
+RepetitionResult Confirmation::RepeatWithin(RepetitionRequest request) {
+  if (std::string why_not = Limit(request); !why_not.empty()) return {std::move(why_not), {}};
   const Clock::time_point begin = Clock::now();
   RepetitionResult result;
   // If the runner lacks descriptors, threads or memory to repeat the test, the test says so and the
@@ -376,6 +382,37 @@ Confirmation::Outcome& Confirmation::OutcomeOf(const WindowResult& window,
   if (known != outcomes_.end()) all.insert(known->second.asked.begin(), known->second.asked.end());
   Outcome outcome{all, RepeatFirst(window, all), std::nullopt};
   return outcomes_.insert_or_assign(window.name, std::move(outcome)).first->second;
+}
+
+void Confirmation::Explain(WindowResult& window) {
+  const auto known = made_by_.find(window.name);
+  const auto is_known = [&](const std::string& quantity) {
+    return std::any_of(known->second.begin(), known->second.end(),
+                       [&](const Makers& made) { return made.quantity == quantity; });
+  };
+  const std::vector<std::string> quantities = ExceededByDoing(window);
+  if (known != made_by_.end() && std::all_of(quantities.begin(), quantities.end(), is_known)) {
+    window.made_by = known->second;
+    std::erase_if(window.made_by, [&](const Makers& made) {
+      return std::find(quantities.begin(), quantities.end(), made.quantity) == quantities.end();
+    });
+    return DecideVerdict(window);
+  }
+  RepetitionRequest request{.test = window.name, .repetitions = 1, .timeout = limits_.test};
+  if (const std::string why_not = Limit(request); !why_not.empty()) {
+    window.made_by = MakersUnknown(window, why_not);
+    return;
+  }
+  const Clock::time_point begin = Clock::now();
+  try {
+    window.made_by = FindMakers(setup_, request, window);
+  } catch (const std::exception& error) {
+    window.made_by =
+        MakersUnknown(window, fmt::format("it could not be repeated: {}", error.what()));
+  }
+  spent_ += Clock::now() - begin;
+  made_by_[window.name] = window.made_by;
+  DecideVerdict(window);
 }
 
 std::set<std::string> Confirmation::FindTestsWithDescriptors(
@@ -494,6 +531,17 @@ void Explain(std::string_view why, WindowResult& window) {
   DecideVerdict(window);
 }
 
+// Returns whether it exceeds a limit on what it does, and what made it is not known yet.
+bool NeedsExplanation(const WindowResult& window) {
+  return window.verdict == Verdict::kOverBudget && window.made_by.empty() &&
+         !ExceededByDoing(window).empty();
+}
+
+bool MayBeExplained(const WindowResult& window) {
+  return NeedsExplanation(window) && window.kind == WindowKind::kTest &&
+         window.status != TestStatus::kCrashed;
+}
+
 RepetitionSetup With(RepetitionSetup setup, std::function<bool()> is_cancelled) {
   setup.is_cancelled = std::move(is_cancelled);
   return setup;
@@ -506,7 +554,9 @@ RunConfirmations::RunConfirmations(const RepetitionSetup& setup)
       inline_(With(setup, [this] { return has_ended_.load(); }), setup.request.confirmation) {}
 
 void RunConfirmations::ConfirmNow(WindowResult& window) {
-  if (ConfirmOf(window) == Confirm::kInline) inline_.Confirm(window);
+  if (ConfirmOf(window) != Confirm::kInline) return;
+  if (window.verdict == Verdict::kUnconfirmed) inline_.Confirm(window);
+  if (MayBeExplained(window)) inline_.Explain(window);
 }
 
 void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result) {
@@ -536,7 +586,34 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
     }
   }
   if (why_not.empty()) ConfirmSurviving(after, result);
+  ExplainAll(after, why_not, result);
   result.confirming = inline_.spent() + after.spent();
+}
+
+void RunConfirmations::ExplainAll(Confirmation& after, const std::string& why_not,
+                                  RunResult& result) const {
+  std::set<std::string> tests;
+  for (const WindowResult& window : result.windows) {
+    if (NeedsExplanation(window)) tests.insert(window.name);
+  }
+  std::set<std::string> begun;
+  for (WindowResult& window : result.windows) {
+    if (!NeedsExplanation(window)) continue;
+    if (!MayBeExplained(window)) {
+      window.made_by = MakersUnknown(
+          window, window.kind == WindowKind::kTest
+                      ? "the test has ended the program"
+                      : "only tests are repeated; leakgate record and leakgate recording show tell it");
+    } else if (ConfirmOf(window) == Confirm::kOff) {
+      window.made_by = MakersUnknown(window, "confirmation is off");
+    } else if (!why_not.empty()) {
+      window.made_by = MakersUnknown(window, why_not);
+    } else {
+      Tell(window.name, tests.size(), begun);
+      after.Explain(window);
+      window.was_explained_later = true;
+    }
+  }
 }
 
 // A suite's end tells only that descriptors stay open.

@@ -58,6 +58,10 @@ class Confirmation {
   // that passed, the first series did not tell.
   void ConfirmForLong(const WindowResult& window, Finding& finding);
 
+  // Repeats the window's test once, recorded, to tell what made it exceed limits on what it does
+  // (excess_makers.h). REQUIRES: it exceeds one.
+  void Explain(WindowResult& window);
+
   // Runs `tests` once and returns those that leave descriptors open; none if they cannot be run.
   [[nodiscard]] std::set<std::string> FindTestsWithDescriptors(
       const std::vector<std::string>& tests);
@@ -81,12 +85,16 @@ class Confirmation {
   RepetitionResult RepeatForLong(const WindowResult& window, const std::set<AskedStack>& asked);
   RepetitionResult RepeatFor(const WindowResult& window, RepetitionRequest request);
   RepetitionResult RepeatWithin(RepetitionRequest request);
+  // Returns why nothing may be repeated any more; an empty text if it may. Shortens the timeout to
+  // the time that is left.
+  [[nodiscard]] std::string Limit(RepetitionRequest& request) const;
   static void Apply(const Outcome& outcome, Finding& finding);
   static void ApplyDescriptors(const Outcome& outcome, WindowResult& window);
 
   RepetitionSetup setup_;
   ConfirmationLimits limits_;
-  std::map<std::string, Outcome> outcomes_;  // by test
+  std::map<std::string, Outcome> outcomes_;            // by test
+  std::map<std::string, std::vector<Makers>> made_by_;  // likewise
   std::chrono::nanoseconds spent_{};
 };
 
@@ -100,14 +108,14 @@ class RunConfirmations {
   // `is_cancelled` of `setup` is not used.
   explicit RunConfirmations(const RepetitionSetup& setup);
 
-  // Confirms `window` if that is to happen inline. Called on the judge's thread while the test
-  // waits.
+  // Confirms `window`, or explains what made it exceed its limits, if that is to happen inline.
+  // Called on the judge's thread while the test waits.
   void ConfirmNow(WindowResult& window);
 
   // Interrupts the repetitions that ConfirmNow is running.
   void ProgramHasEnded() { has_ended_.store(true); }
 
-  // Confirms all windows that are still open, unless `why_not` says why no test can be repeated.
+  // Confirms all windows that are still open, and explains what exceeds its limits, unless `why_not` says why no test can be repeated.
   // Called on the main thread. A signal that asks the runner to end only interrupts this, if the
   // interruption does not take long.
   void ConfirmAll(const std::string& why_not, RunResult& result);
@@ -117,6 +125,7 @@ class RunConfirmations {
  private:
   Confirm ConfirmOf(const WindowResult& window) const;
   void FindDescriptors(Confirmation& after, RunResult& result) const;
+  void ExplainAll(Confirmation& after, const std::string& why_not, RunResult& result) const;
   void ConfirmSurviving(Confirmation& after, RunResult& result) const;
   std::vector<const WindowResult*> OpenWindows(const RunResult& result) const;
   void Tell(const std::string& test, std::size_t all, std::set<std::string>& begun) const;

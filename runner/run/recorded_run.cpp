@@ -7,66 +7,22 @@
 #include <utility>
 
 #include "runner/attach/program_environment.h"
+#include "runner/attribution/code_owner.h"
 #include "runner/host/control_server.h"
-#include "runner/host/mailbox_server.h"
 #include "runner/host/traced_image.h"
 #include "runner/process/called_name.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
-#include "runner/recording/event_recorder.h"
 #include "runner/run/linux/launcher.h"
 #include "runner/run/linux/program_watch.h"
 #include "runner/run/linux/run_server.h"
 #include "runner/run/preparation.h"
+#include "runner/run/recorded_image.h"
 #include "runner/snapshot/file/linux/describe_process.h"
 
 namespace leakgate {
 namespace {
-
-// One image, its recorder, and the thread that answers its questions: tests in it go on without a
-// verdict.
-class RecordedImage {
- public:
-  static Expected<std::unique_ptr<RecordedImage>> Start(std::unique_ptr<RegionFile> region,
-                                                        RecorderSetup setup) {
-    std::unique_ptr<RecordedImage> image(new RecordedImage(std::move(region), setup.path));
-    Expected<std::unique_ptr<EventBuffers>> buffers =
-        EventBuffers::Attach(image->image_.region_file().fd());
-    if (!buffers) return Unexpected(buffers.error());
-    auto recorder =
-        EventRecorder::Start(image->image_.region(), *std::move(buffers), std::move(setup));
-    if (!recorder) return Unexpected(recorder.error());
-    image->recorder_ = *std::move(recorder);
-    return image;
-  }
-
-  const TracedImage& traced() const { return image_; }
-  const std::filesystem::path& path() const { return path_; }
-  void NoteMovedTo(std::filesystem::path path) { path_ = std::move(path); }
-
-  // REQUIRES: the process has ended, or executes another program.
-  Expected<RecordingClosing> Finish() {
-    answers_.Stop();
-    return recorder_->Finish();
-  }
-
- private:
-  RecordedImage(std::unique_ptr<RegionFile> region, std::filesystem::path path)
-      : image_(std::move(region)),
-        path_(std::move(path)),
-        snapshots_(image_.region()),
-        answers_(image_.region_file().mailbox(), [this](Mailbox& mailbox) {
-          AnswerNothing(mailbox);
-          (void)snapshots_.Answer(mailbox);
-        }) {}
-
-  TracedImage image_;
-  std::filesystem::path path_;
-  RequestedSnapshot snapshots_;
-  std::unique_ptr<EventRecorder> recorder_;
-  MailboxServer answers_;  // the last member, because it uses the others
-};
 
 class RecordedRun {
  public:
@@ -159,7 +115,7 @@ class RecordedRun {
     return {.region_fd = images_.back()->traced().region_fd()};
   }
 
-  Expected<std::unique_ptr<RecordedImage>> StartImage(int pid) const {
+  Expected<std::unique_ptr<RecordedImage>> StartImage(int pid) {
     const std::size_t generation = images_.size() + 1;
     EventRequest events = request_.events;
     events.clock = unit_.clock;
@@ -181,7 +137,7 @@ class RecordedRun {
                         .request = events,
                         .path = request_.output,
                         .existing = request_.existing};
-    return RecordedImage::Start(*std::move(region), std::move(setup));
+    return RecordedImage::Start(*std::move(region), std::move(setup), symbolizer_);
   }
 
   std::vector<ProcessRegion> Processes() {
@@ -223,6 +179,7 @@ class RecordedRun {
   const InheritedState& inherited_;
   const TestFramework framework_;
   const EventTimeUnit unit_;
+  Symbolizer symbolizer_{IsRuntimeModule};  // of the texts of assertions
   std::atomic<int> pid_{0};
   std::mutex mutex_;  // protects the next two while the program runs
   std::vector<std::unique_ptr<RecordedImage>> images_;

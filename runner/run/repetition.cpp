@@ -81,11 +81,7 @@ class CountedImages {
         stack_depth_(setup.request.stack_depth),
         symbolizer_(setup.symbolizer) {}
 
-  void Enable(int pid) { pid_.store(pid, std::memory_order_release); }
-
   int RegionFor(int pid) {
-    // Acquire pairs with the release of the thread that has launched it.
-    if (pid != pid_.load(std::memory_order_acquire)) return -1;
     auto region = RegionFile::Create({.pid = pid,
                                       .generation = static_cast<std::uint32_t>(images_.size()) + 1,
                                       .boundaries = boundaries_,
@@ -106,7 +102,6 @@ class CountedImages {
   const BoundarySource boundaries_;
   const std::uint32_t stack_depth_;
   Symbolizer& symbolizer_;
-  std::atomic<int> pid_{0};
   std::vector<std::unique_ptr<IterationCounts>> images_;
 };
 
@@ -132,13 +127,6 @@ std::string HowItEnded(const ProgramExit& status) {
   if (status.signal) return fmt::format("was killed by signal {}", *status.signal);
   return fmt::format("exited with {}", status.exit_code.value_or(0));
 }
-
-// How the repetitions came to their end.
-struct RepetitionEnd {
-  ProgramExit status;
-  std::string problem;   // why the process was killed before them; empty if it was not
-  bool is_late = false;  // the problem is the timeout
-};
 
 RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& request,
                          SuspendedProcess& process, const std::string& mark) {
@@ -242,19 +230,26 @@ ScratchDirectory::~ScratchDirectory() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
-  std::optional<EarlyEnd> early_end;  // once the server has a name
-  CountedImages images(setup, request, [&](IterationCounts& counts) { early_end->AtEnd(counts); });
-  auto server = ControlServer::Start(
-      {.on_hello = [&](int pid) { return HelloReply{.region_fd = images.RegionFor(pid)}; },
-       .is_served = IsOfThisRun});
-  if (!server) return {server.error().message, {}};
+Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
+                                       const RepetitionRequest& request,
+                                       const RepeatedProcess& repeated) {
+  std::atomic<int> pid{0};
+  auto server = ControlServer::Start({.on_hello =
+                                          [&](int asking) {
+                                            // Acquire pairs with the release below.
+                                            const int own = pid.load(std::memory_order_acquire);
+                                            if (asking != own) return HelloReply{};
+                                            return HelloReply{.region_fd =
+                                                                  repeated.region_for(asking)};
+                                          },
+                                      .is_served = IsOfThisRun});
+  if (!server) return Unexpected(server.error());
   const std::string mark = fmt::format("{}={}", kControlVariable, (*server)->name());
-  early_end.emplace(request, mark);
+  if (repeated.before_launch) repeated.before_launch(mark);
   const ScratchDirectory scratch = ScratchDirectory::InTestTmpdir();
   auto environment = ProgramEnvironment(EnvironmentFor(request, scratch),
                                         {setup.request.agent, (*server)->name()});
-  if (!environment) return {environment.error().message, {}};
+  if (!environment) return Unexpected(environment.error());
   auto process =
       SuspendedProcess::Launch({.program = setup.prepared.program,
                                 .name = setup.request.program,
@@ -263,13 +258,24 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
                                 .signal_mask = setup.signal_mask,
                                 .inherited = setup.inherited,
                                 .streams = Streams::kNone});
-  if (!process) return {process.error().message, {}};
-  images.Enable((*process)->pid());
-  const Expected<void> resumed = (*process)->Resume();
-  if (!resumed) return {resumed.error().message, {}};
+  if (!process) return Unexpected(process.error());
+  pid.store((*process)->pid(), std::memory_order_release);
+  if (const Expected<void> resumed = (*process)->Resume(); !resumed) {
+    return Unexpected(resumed.error());
+  }
+  return WaitForEnd(setup, request, **process, mark);
+}
 
-  const RepetitionEnd end = WaitForEnd(setup, request, **process, mark);
-  server->reset();
+RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
+  std::optional<EarlyEnd> early_end;  // once the process has a name
+  CountedImages images(setup, request, [&](IterationCounts& counts) { early_end->AtEnd(counts); });
+  const Expected<RepetitionEnd> ended =
+      RunRepetitions(setup, request,
+                     {.region_for = [&](int pid) { return images.RegionFor(pid); },
+                      .before_launch =
+                          [&](const std::string& mark) { early_end.emplace(request, mark); }});
+  if (!ended) return {ended.error().message, {}};
+  const RepetitionEnd& end = *ended;
   IterationCounts* const counts = images.Last();
   if (counts != nullptr) counts->Stop();
   const bool is_partial = request.is_enough && (early_end->has_come() || end.is_late);

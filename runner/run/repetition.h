@@ -68,12 +68,12 @@ struct RepetitionRequest {
   std::string test;  // "Suite.Test", or several with ':' between them
   int repetitions = kFewestRepetitions;
   std::chrono::milliseconds timeout{};
-  std::set<std::string> call_sites;  // the keys of those to count
+  std::set<std::string> call_sites{};  // the keys of those to count
   bool tells_frees = false;          // whether to tell what was freed later
   bool may_fail = false;             // true if the test did not pass in the suite's run
   // If set, the repetitions need not all take place: the process is killed between two of them when
   // this returns true, or at the timeout, and what has taken place counts.
-  std::function<bool(const SeriesBySite& series)> is_enough;
+  std::function<bool(const SeriesBySite& series)> is_enough{};
 };
 
 struct RepetitionResult {
@@ -86,7 +86,30 @@ struct RepetitionResult {
   std::optional<std::set<std::string>> stacks_freed_later = std::nullopt;
 };
 
-// Launches the process on the calling thread and waits for it.
+// How the repetitions came to their end.
+struct RepetitionEnd {
+  ProgramExit status;
+  std::string problem;   // why the process was killed before them; empty if it was not
+  bool is_late = false;  // the problem is the timeout
+};
+
+// What the launched process is given.
+struct RepeatedProcess {
+  // Returns the descriptor of a region for a program that the process executes; -1 if it gets none.
+  // Called on the control server's thread.
+  std::function<int(int pid)> region_for;
+  // Called before the launch with the variable by which the process and all that it starts are
+  // known. May be empty.
+  std::function<void(const std::string& mark)> before_launch{};
+};
+
+// Launches the process of the repetitions on the calling thread, and waits for it. Fails if it
+// cannot be launched.
+[[nodiscard]] Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
+                                                     const RepetitionRequest& request,
+                                                     const RepeatedProcess& process);
+
+// Repeats and counts.
 [[nodiscard]] RepetitionResult Repeat(const RepetitionSetup& setup,
                                       const RepetitionRequest& request);
 

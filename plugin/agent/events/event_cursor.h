@@ -1,4 +1,4 @@
-// Where a thread writes its next event (common/event_stream.h).
+// Where a thread writes its next event (common/event_stream.h), and what it has allocated last.
 //
 //   buffer   [event][event][event]  .  .  .  .  .  .
 //             begin                at          limit  <- room for kEventRoomWords from here
@@ -22,6 +22,7 @@ struct EventCursor {
   std::uint64_t time = 0;      // of the event before, in units
   std::uint64_t* begin = nullptr;
   EventBuffer* buffer = nullptr;
+  const void* last_block = nullptr;  // that the thread has allocated
   std::uint32_t context = 0;      // of the allocation before
   std::uint64_t sequence = 0;     // of the buffer
   std::uint64_t lost_events = 0;  // since the buffer before was full

@@ -197,6 +197,7 @@ void Insert(Recording recording, void* block, const LiveRecord& record) {
     NoteAllocation(EventThreadOf(recording.thread()), {AddressOf(block), record.size_bytes,
                                                        record.stack, record.context, record.kind});
   }
+  recording.thread().events.last_block = block;
   LiveMap::Write(slot, record);
   if (CountAllocation(shard, record.size_bytes)) NotePeak(shard);
 }
@@ -270,6 +271,14 @@ bool CanRecord() {
   return false;
 }
 
+bool CountTemporary(const ThreadState& thread, std::uint32_t context, std::uint64_t size_bytes) {
+  const ContextRecord& record = g_region.contexts()[context];
+  const bool is_own = record.thread == static_cast<std::uint16_t>(thread.thread) &&
+                      record.window == thread.shard->window.load(std::memory_order_relaxed);
+  if (is_own) AddBlock(thread.shard->temporary, size_bytes);
+  return is_own;
+}
+
 bool CallWhatWaits() {
   // Acquire pairs with the release in CallTheLongWay.
   LongWayCall call = g_long_way_call.load(std::memory_order_acquire);
@@ -317,6 +326,7 @@ void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kin
   if constexpr (kEvents == Events::kWritten) {
     NoteAllocation(EventThreadOf(*thread),
                    {AddressOf(block), size_bytes, kNoStack, thread->context, kind});
+    thread->events.last_block = block;
   }
   LiveMap::Write(slot, {size_bytes, kNoStack, thread->context, kind});
   const bool is_peak_due = CountAllocation(*thread->shard, size_bytes);
@@ -387,6 +397,9 @@ bool RecordFreeByStackWith(void* block, const FreeCall& call) {
     }
     LiveMap::Clear(slot);
     AddBlock(thread->shard->freed_here, bytes);
+    if constexpr (kEvents == Events::kWritten) {
+      CountIfTemporary(*thread, block, rest.context, bytes);
+    }
     CountFreedBy(*stack, bytes);
   }
   BecomeReady(thread);
@@ -413,6 +426,9 @@ bool RecordFreeInWindow(void* block, FreeKind kind) {
     }
     LiveMap::Clear(slot);
     AddBlock(thread->shard->freed_here, LiveMap::SizeAt(slot, rest));
+    if constexpr (kEvents == Events::kWritten) {
+      CountIfTemporary(*thread, block, rest.context, LiveMap::SizeAt(slot, rest));
+    }
   }
   BecomeReady(thread);
   return is_of_now;
@@ -445,6 +461,9 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
     MoveToCurrentWindow(*t_thread.state);
     freed.counted = CountFree(*t_thread.state->shard, ChargeOf(freed.record),
                               freed.record.size_bytes, freed.record.stack);
+    freed.was_temporary = RecordsEvents() &&
+                          CountIfTemporary(*t_thread.state, block, freed.record.context,
+                                           freed.record.size_bytes);
     // A window waits only where a string of GoogleTest's was not found, which is freed first.
     SettleWindows(guard);
   }
@@ -469,6 +488,7 @@ void RestoreBlock(void* block, const FreedBlock& freed) {
     LiveMap::Write(slot, freed.record);
     UndoFree(*t_thread.state->shard, freed.counted);
     if (freed.freed_by) UndoFreedBy(*freed.freed_by, freed.record.size_bytes);
+    if (freed.was_temporary) RemoveBlock(t_thread.state->shard->temporary, freed.record.size_bytes);
   }
   NoteUnsettled();
 }

@@ -50,13 +50,25 @@ void* RecordAllocationSlow(void* block, std::size_t size_bytes, AllocationKind k
 // Looks at the window's peak. Returns `block`.
 void* NotePeakOf(void* block);
 
-// Whether a recording has the event, too. What traces alone is compiled without it.
+// Whether a recording has the event, too, or temporary blocks are counted. What traces alone is
+// compiled without it.
 enum class Events { kNone, kWritten };
 
 // Whether the thread has room for the events of a call; always, if none are written.
 template <Events kEvents>
 inline bool HasRoomFor(const ThreadState& thread) {
   return kEvents == Events::kNone || HasEventRoom(thread.events);
+}
+
+// Counts a block that is freed now, if the thread has allocated it in `context`, and nothing since
+// (Totals). Returns whether it has.
+bool CountTemporary(const ThreadState& thread, std::uint32_t context, std::uint64_t size_bytes);
+inline bool CountIfTemporary(const ThreadState& thread, const void* block, std::uint32_t context,
+                             std::uint64_t size_bytes) {
+  if (thread.events.last_block != block) return false;
+  if (context != thread.context) return CountTemporary(thread, context, size_bytes);
+  AddBlock(thread.shard->temporary, size_bytes);
+  return true;
 }
 
 // Records a block that the host's allocator has just returned, unless it is nullptr. Returns
@@ -79,6 +91,7 @@ __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::s
           WriteAllocation(thread->events, {reinterpret_cast<std::uint64_t>(block), size_bytes,
                                            *stack, thread->context, kind});
         }
+        thread->events.last_block = block;
       }
       LiveMap::Write(slot, {size_bytes, *stack, thread->context, kind});
       const bool is_peak_due = CountAllocation(*thread->shard, size_bytes);
@@ -139,6 +152,9 @@ __attribute__((always_inline)) inline bool RecordFreeHere(void* block, FreeKind 
   }
   LiveMap::Clear(slot);
   AddBlock(thread->shard->freed_here, LiveMap::SizeAt(slot, rest));
+  if constexpr (kEvents == Events::kWritten) {
+    CountIfTemporary(*thread, block, rest.context, LiveMap::SizeAt(slot, rest));
+  }
   BecomeReady(thread);
   return true;
 }
@@ -162,6 +178,7 @@ struct FreedBlock {
   LiveRecord record;
   CountedFree counted;
   std::optional<std::uint32_t> freed_by;  // the stack that the free is counted for, if any
+  bool was_temporary = false;             // and counted so
 };
 
 // Returns the stack at `caller`, of a call that allocates or does anything else.

@@ -80,7 +80,7 @@ bool StartTables() {
 }
 
 EventSwitch EventsAsked() {
-  if (!AreEventsWanted()) return {};
+  if (!AreEventsWanted()) return {.records = g_region.header().counts_temporary != 0};
   const EventControl& control = g_region.event_control();
   return {.records = true,
           .reads_time_stamp = control.clock == static_cast<std::uint32_t>(EventClock::kCounter),

@@ -165,6 +165,8 @@ void Take(ThreadState& state) {
   state.memo.BeginAt(t_first_frame);
   state.trail.depth = 0;
   state.events = {};
+  // If no events are wanted, there is room for all of them.
+  if (!AreEventsWanted()) state.events.room_end = UINT64_MAX;
   state.opening_window = 0;
   state.closing_window = 0;
   state.ended_iteration = 0;

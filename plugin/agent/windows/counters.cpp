@@ -170,8 +170,7 @@ CountedFree CountFreeElsewhere(CounterShard& shard, const Charge& charge, std::u
 
 void UndoFree(CounterShard& shard, const CountedFree& counted) {
   AddToRecord(counted.charge, {static_cast<std::int64_t>(counted.size_bytes), 1});
-  AddAsOwner(shard.freed_else.bytes, 0 - counted.size_bytes);
-  AddAsOwner(shard.freed_else.blocks, ~std::uint64_t{0});
+  RemoveBlock(shard.freed_else, counted.size_bytes);
   if (!counted.earlier_free) return;
   EarlierFree& entry = g_region.earlier_frees()[*counted.earlier_free];
   std::atomic_ref(entry.window).store(0, std::memory_order_relaxed);
@@ -211,6 +210,9 @@ Totals SumTotals() {
     totals.allocated_blocks += allocated.blocks;
     totals.freed_bytes += freed_here.bytes + freed_else.bytes;
     totals.freed_blocks += freed_here.blocks + freed_else.blocks;
+    const Quantity temporary = Load(shard.temporary);
+    totals.temporary_bytes += temporary.bytes;
+    totals.temporary_blocks += temporary.blocks;
   }
   return totals;
 }

@@ -64,6 +64,11 @@ inline void AddBlock(Tally& tally, std::uint64_t size_bytes) {
   AddAsOwner(tally.blocks, 1);
 }
 
+inline void RemoveBlock(Tally& tally, std::uint64_t size_bytes) {
+  AddAsOwner(tally.bytes, 0 - size_bytes);
+  AddAsOwner(tally.blocks, ~std::uint64_t{0});
+}
+
 // Raises the current window's peak to what is live now. Once a window is closed, its peak counts
 // for the windows around it, too.
 void NotePeak(CounterShard& shard);

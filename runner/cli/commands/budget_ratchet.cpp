@@ -56,6 +56,7 @@ void RaiseAll(ScopeMaxima maxima, const WindowResult& window) {
   }
   maxima.Raise(quantity::kGrowth, window.growth);
   maxima.Raise(quantity::kAllocated, window.allocated);
+  if (window.temporary) maxima.Raise(quantity::kTemporary, *window.temporary);
   maxima.Raise(quantity::kPeak, window.peak_live_bytes);
   maxima.Raise(quantity::kMapped, window.mapped);
   maxima.Raise(quantity::kFileDescriptors, window.file_descriptors);

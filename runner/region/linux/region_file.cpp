@@ -48,6 +48,7 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owne
   header.asks_for_stream = owner.boundaries == BoundarySource::kStream ? 1 : 0;
   header.stack_depth = owner.stack_depth;
   header.stack_events = owner.stack_events;
+  header.counts_temporary = owner.counts_temporary ? 1 : 0;
 
   if (const Expected<void> asked = EventBuffers::Ask(file->fd_, owner.events); !asked) {
     return Unexpected(asked.error());

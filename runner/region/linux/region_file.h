@@ -21,6 +21,7 @@ struct RegionOwner {
   std::uint32_t stack_depth = kDefaultStackDepth;       // the most frames that a stack has
   std::uint32_t stack_events = kDefaultStackEvents;     // the events whose stacks are recorded
   EventRequest events{};                                // whether each event is recorded, and how
+  bool counts_temporary = false;  // whether temporary blocks are counted (Totals)
 };
 
 class RegionFile {

@@ -103,6 +103,22 @@ class PageWindow {
     }
     AddJson(key, std::move(array));
   }
+  void Add(const char* key, const std::vector<Makers>& all) {
+    Json array = Json::array();
+    for (const Makers& made : all) {
+      Json sites = Json::array();
+      for (const Maker& maker : made.makers) sites.push_back(Numbers(maker.site));
+      array.push_back({{"quantity", made.quantity},
+                       {"problem", made.problem},
+                       {"amount", {made.amount.bytes, made.amount.blocks}},
+                       {"framework", {made.framework.bytes, made.framework.blocks}},
+                       {"within_limits", made.is_within_limits},
+                       {"other_sites", made.other_sites},
+                       {"other", {made.other.bytes, made.other.blocks}},
+                       {"sites", std::move(sites)}});
+    }
+    AddJson(key, std::move(array));
+  }
   void AddJson(const char* key, Json&& value) {
     if (value.is_null() || (value.is_array() && value.empty())) return;
     const bool is_interned = value.is_string() && IsAmong(kInternedKeys, key);
@@ -275,6 +291,7 @@ RunResult KeepComparedParts(RunResult run) {
   for (WindowResult& window : run.windows) {
     window.findings = window.mappings = {};
     window.free_errors = {};
+    window.made_by = {};
     window.measuring_windows = {};
     window.violations = window.known_violations = {};
     window.left_behind = {};

@@ -113,6 +113,28 @@ void VisitFields(Visitor& fields, Value& violation) {
   fields.Added("component", OrNull{violation.component, violation.component.empty()});
 }
 
+template <typename Visitor, Either<Maker> Value>
+void VisitFields(Visitor& fields, Value& maker) {
+  fields.Needed("bytes", maker.site.amount.bytes);
+  fields.Needed("blocks", maker.site.amount.blocks);
+  fields.Added("user_frame", maker.site.user_frame);
+  fields.Needed("stack_end", maker.site.stack_end);
+  fields.Needed("stack", maker.site.stack);
+}
+
+template <typename Visitor, Either<Makers> Value>
+void VisitFields(Visitor& fields, Value& made) {
+  fields.Needed("quantity", made.quantity);
+  fields.Told("problem", made.problem, !made.problem.empty());
+  fields.Needed("bytes", made.amount.bytes);
+  fields.Needed("blocks", made.amount.blocks);
+  fields.Told("framework", made.framework, made.framework != Amount{});
+  fields.Told("within_limits", made.is_within_limits, made.is_within_limits);
+  fields.Told("other_sites", made.other_sites, made.other_sites != 0);
+  fields.Told("other", made.other, made.other_sites != 0);
+  fields.Needed("sites", made.makers);
+}
+
 template <typename Visitor, Either<MeasuringWindowResult> Value>
 void VisitFields(Visitor& fields, Value& window) {
   fields.Needed("name", window.name);
@@ -171,6 +193,7 @@ void VisitFields(Visitor& fields, Value& window, std::chrono::nanoseconds run_be
   fields.Needed("framework", window.framework);
   fields.Needed("growth", window.growth);
   fields.Needed("allocated", window.allocated);
+  fields.Told("temporary", window.temporary, window.temporary.has_value());
   fields.Group("live_bytes", [&](auto& live) {
     live.Needed("begin", window.live_bytes_at_begin);
     live.Needed("end", window.live_bytes_at_end);
@@ -186,6 +209,7 @@ void VisitFields(Visitor& fields, Value& window, std::chrono::nanoseconds run_be
   fields.Told("left_behind", window.left_behind, !window.left_behind.empty());
   fields.Told("reach_problem", window.reach_problem, !window.reach_problem.empty());
   fields.Needed("violations", window.violations);
+  fields.Told("made_by", window.made_by, !window.made_by.empty());
   fields.Told("known_violations", window.known_violations, !window.known_violations.empty());
   fields.Told("free_errors", window.free_errors, !window.free_errors.empty());
   fields.Needed("findings", window.findings);

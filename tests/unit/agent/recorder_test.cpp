@@ -111,6 +111,83 @@ TEST_F(RecorderTest, LeavesOutStacksOfEventsThatAreNotAskedFor) {
   EXPECT_EQ(after.allocated_bytes - before.allocated_bytes, 1017U);
 }
 
+// As a run has it whose budgets limit temporary blocks, until the end of the test's scope.
+class CountsTemporary {
+ public:
+  CountsTemporary() { EXPECT_TRUE(agent::SwitchOn(kDefaultStackEvents, {.records = true})); }
+  ~CountsTemporary() { EXPECT_TRUE(agent::SwitchOn()); }
+  CountsTemporary(const CountsTemporary&) = delete;
+  CountsTemporary& operator=(const CountsTemporary&) = delete;
+
+  // Since this began.
+  Amount Counted() const { return TemporaryIn(agent::SumTotals()) - before_; }
+
+ private:
+  Amount before_ = TemporaryIn(agent::SumTotals());
+};
+
+// By each of the ways in which the interposed functions record.
+void AllocateWritten(std::uint64_t address, std::uint64_t bytes) {
+  agent::RecordAllocation<agent::Events::kWritten>(reinterpret_cast<void*>(address), bytes,
+                                                   AllocationKind::kMalloc,
+                                                   LEAKGATE_CALLER_FRAME());
+}
+bool FreeWritten(std::uint64_t address) {
+  void* const block = reinterpret_cast<void*>(address);
+  return agent::RecordFreeHere<agent::Events::kWritten>(block, FreeKind::kFree) ||
+         agent::RecordFreeInWindow<agent::Events::kWritten>(block, FreeKind::kFree);
+}
+
+TEST_F(RecorderTest, CountsWhatIsFreedBeforeAnythingElseIsAllocated) {
+  const CountsTemporary temporary;
+  for (int i = 0; i < 10; ++i) {
+    AllocateWritten(0x1302'0000, 100);
+    EXPECT_TRUE(FreeWritten(0x1302'0000));
+  }
+  AllocateWritten(0x1302'0000, 100);
+  AllocateWritten(0x1302'0100, 50);
+  EXPECT_TRUE(FreeWritten(0x1302'0000));
+  EXPECT_TRUE(FreeWritten(0x1302'0100));
+  EXPECT_EQ(temporary.Counted(), (Amount{1050, 11}));
+}
+
+TEST_F(RecorderTest, CountsTemporaryBlocksTheLongWayToo) {
+  const CountsTemporary temporary;
+  Allocate(0x1302'0200, 70);
+  Free(0x1302'0200);
+  Allocate(0x1302'0200, 30);
+  const std::optional<agent::FreedBlock> freed = Free(0x1302'0200, FreeKind::kRealloc);
+  EXPECT_EQ(temporary.Counted(), (Amount{100, 2}));
+  agent::RestoreBlock(At(0x1302'0200), *freed);  // realloc has failed
+  agent::EndReallocation();
+  EXPECT_EQ(temporary.Counted(), (Amount{70, 1}));
+  Free(0x1302'0200);
+  EXPECT_EQ(temporary.Counted(), (Amount{100, 2}));
+}
+
+TEST_F(RecorderTest, DoesNotTakeABlockOfAnotherTestForTemporary) {
+  const CountsTemporary temporary;
+  const std::uint32_t first = OpenWindow();
+  AllocateWritten(0x1302'0300, 10);
+  LeaveWindow(first);
+  const std::uint32_t second = OpenWindow();
+  Free(0x1302'0300);
+  LeaveWindow(second);
+  EXPECT_EQ(temporary.Counted(), Amount{});
+}
+
+// Another thread has freed this one's last block, and has got its address.
+TEST_F(RecorderTest, DoesNotTakeABlockOfAnotherThreadForTemporary) {
+  const CountsTemporary temporary;
+  AllocateWritten(0x1302'0400, 10);
+  std::thread([] {
+    Free(0x1302'0400);
+    Allocate(0x1302'0400, 20);
+  }).join();
+  Free(0x1302'0400);
+  EXPECT_EQ(temporary.Counted(), Amount{});
+}
+
 TEST_F(RecorderTest, CountsFreesByTheirStack) {
   const StacksOf events(kAllStackEvents);
   const Amount before = FreedInAll();

@@ -32,12 +32,13 @@ AppliedBudget ForTest(const BudgetSet& set, const std::string& name = "A.One") {
 TEST(QuantitiesTest, AllReachTheBudgetOfATest) {
   const AppliedBudget budget = ForTest(Set(R"("limits": {"test": {
     "lost": {"blocks": 1}, "retained": {"bytes": 2}, "growth": {"bytes": 3},
-    "allocated": {"bytes": 4}, "peak": {"bytes": 5}, "mapped": {"bytes": 6},
+    "allocated": {"bytes": 4}, "temporary": {"blocks": 9}, "peak": {"bytes": 5}, "mapped": {"bytes": 6},
     "file_descriptors": 7, "threads": 8}})"));
   EXPECT_EQ(budget.lost.blocks->value, 1);
   EXPECT_EQ(budget.retained.bytes->value, 2);
   EXPECT_EQ(budget.growth.bytes->value, 3);
   EXPECT_EQ(budget.allocated.bytes->value, 4);
+  EXPECT_EQ(budget.temporary.blocks->value, 9);
   EXPECT_EQ(budget.peak_bytes->value, 5);
   EXPECT_EQ(budget.mapped.bytes->value, 6);
   EXPECT_EQ(budget.file_descriptors->value, 7);

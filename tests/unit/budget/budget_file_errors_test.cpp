@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
             R"("limits", "overrides" and "allowances")"},
         ErrorCase{"UnknownInAWindow", Member(R"("limits": {"test": {"leaked": {"bytes": 0}}})"),
                   R"(2:21: limits.test: unknown key "leaked"; remove it. Known: "outstanding", )"
-                  R"("lost", "retained", "growth", "allocated", "peak", "mapped", )"
+                  R"("lost", "retained", "growth", "allocated", "temporary", "peak", "mapped", )"
                   R"("file_descriptors" and "threads")"},
         ErrorCase{"MisspeltInAnAmount", TestLimits(R"({"byte": 0})"),
                   R"(2:37: limits.test.outstanding: unknown key "byte"; did you mean "bytes"? )"
@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(
                   R"(2:11: limits: is empty; it needs "test", "suite", "program" or "process")"},
         ErrorCase{"Window", Member(R"("limits": {"suite": {}})"),
                   R"(2:21: limits.suite: is empty; it needs "outstanding", "lost", )"
-                  R"("retained", "growth", "allocated", "peak", "mapped", )"
+                  R"("retained", "growth", "allocated", "temporary", "peak", "mapped", )"
                   R"("file_descriptors" or "threads")"},
         ErrorCase{"Amount", TestLimits("{}"),
                   R"(2:36: limits.test.outstanding: is empty; it needs "bytes" or "blocks")"}),

@@ -48,6 +48,37 @@ TEST(CausesTest, ATestOfTwoCallSitesFailsForTwo) {
   EXPECT_EQ(causes[1].worst.violations.back().actual, 1);
 }
 
+// A test that is over limits on what it does, most of it by one call site.
+WindowResult BusyTest(const std::string& name, const std::string& quantity, int line) {
+  WindowResult window = PassingTest(name);
+  window.verdict = Verdict::kOverBudget;
+  window.violations = {Over(quantity + "_bytes", 4096, 64, {"net.json", 14, ""}, {4096, 9})};
+  window.made_by = {{.quantity = quantity,
+                     .amount = {4096, 9},
+                     .makers = {{At(LostFinding({3000, 1}), "net::Pool::Grow()", line)},
+                                {At(LostFinding({1096, 8}), "net::Other()", 3)}}}};
+  return window;
+}
+
+TEST(CausesTest, WhoAllocatesTooMuchIsOneCauseInAllTests) {
+  const std::vector<WindowResult> windows = {BusyTest("A.B", "allocated", 7),
+                                             BusyTest("A.C", "peak", 7),
+                                             BusyTest("A.D", "allocated", 8)};
+  const std::vector<Cause> causes = CollectCauses(windows);
+  ASSERT_THAT(causes, SizeIs(2));
+  EXPECT_THAT(causes[0].windows, testing::ElementsAre(&windows[0], &windows[1]));
+  EXPECT_THAT(causes[0].worst.made_by, SizeIs(1));
+  EXPECT_EQ(SiteTexts(causes, sample::kProject).front(), "net::Pool::Grow (src/net/pool.cc:7)");
+}
+
+// By bytes it is one call site; by blocks, another one.
+TEST(CausesTest, WithoutACallSiteOfMostEachTestIsACauseOfItsOwn) {
+  std::vector<WindowResult> windows = {BusyTest("A.B", "allocated", 7),
+                                       BusyTest("A.C", "allocated", 7)};
+  for (WindowResult& window : windows) window.violations[0].metric = "allocated_blocks";
+  EXPECT_THAT(CollectCauses(windows), SizeIs(2));
+}
+
 TEST(CausesTest, LinesOfOneFunctionAreApart) {
   WindowResult other = FailingUncoveredTest("A.B");
   other.findings = {At(LostFinding({128, 2}), "net::Pool::Grow(unsigned long)", 90)};

@@ -138,6 +138,8 @@ INSTANTIATE_TEST_SUITE_P(
         QuantityCase{"steady_blocks", 2, "128 B in 2 blocks retained, growing each time",
                      "budget 1 block"},
         QuantityCase{"allocated_blocks", 2, "128 B in 2 blocks allocated", "budget 1 block"},
+        QuantityCase{"temporary_blocks", 2, "128 B in 2 blocks allocated for a moment only",
+                     "budget 1 block"},
         QuantityCase{"peak_bytes", 64, "64 B live at the peak", "budget 1 B"},
         QuantityCase{"mapped_bytes", 128, "128 B in 2 mappings left mapped", "budget 1 B"},
         QuantityCase{"mapped_blocks", 2, "128 B in 2 mappings left mapped", "budget 1 mapping"},

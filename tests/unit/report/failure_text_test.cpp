@@ -57,6 +57,39 @@ TEST(FailureTextTest, BeginsWithFreeingErrorsAndShowsBothStacks) {
   EXPECT_THAT(text, HasSubstr("\n    allocated at\n  > net::Pool"));
 }
 
+// A test that is over a limit on what it does, and who did that.
+WindowResult BusyTest() {
+  WindowResult window = sample::PassingTest("HttpTest.KeepAlive");
+  window.verdict = Verdict::kOverBudget;
+  window.violations = {sample::Over("allocated_bytes", 4096, 64, {"net.json", 14, ""}, {4096, 9})};
+  Finding site = PoolFinding({3000, 5});
+  Finding small = PoolFinding({96, 1});
+  window.made_by = {{.quantity = "allocated",
+                     .amount = {4096, 9},
+                     .makers = {{site}, {small}, {small}, {small}},
+                     .other_sites = 2,
+                     .other = {100, 2},
+                     .framework = {304, 1}}};
+  return window;
+}
+
+TEST(FailureTextTest, NamesWhoAllocatedTooMuch) {
+  const std::string text = FailureTextWithHeadline(BusyTest(), kPlain);
+  EXPECT_THAT(text, StartsWith("src/net/pool.cc:88: Failure in HttpTest.KeepAlive\n"
+                               "leakgate: 4096 B in 9 blocks allocated, budget 64 B"));
+  EXPECT_THAT(text, HasSubstr("\n\n  allocated when the test was repeated alone: 4096 B in 9 "
+                              "blocks\n  3000 B in 5 blocks\n  > net::Pool"));
+  EXPECT_THAT(text, HasSubstr("\n  196 B in 3 blocks by 3 more call sites\n"
+                              "  304 B in 1 block by GoogleTest itself\n"));
+}
+
+TEST(FailureTextTest, SaysWhyItIsNotKnownWhoAllocatedTooMuch) {
+  WindowResult window = BusyTest();
+  window.made_by = {{.quantity = "allocated", .problem = "confirmation is off"}};
+  EXPECT_THAT(FailureText(window, kPlain),
+              HasSubstr("\n  who allocated it is not known: confirmation is off\n"));
+}
+
 TEST(FailureTextTest, NamesWhatIsLeftBehindBesidesTheHeap) {
   WindowResult window = FailingTest();
   window.left_behind = {"file descriptor 7: /tmp/db"};

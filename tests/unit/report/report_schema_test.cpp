@@ -151,6 +151,21 @@ TEST(ReportSchemaTest, TakesTheWindowOfAProcess) {
   EXPECT_THAT(SchemaErrors(Report(result)), IsEmpty());
 }
 
+TEST(ReportSchemaTest, TakesWhoMadeIt) {
+  RunResult result = sample::RunOf({sample::FailingTest()});
+  WindowResult& window = result.windows[0];
+  window.temporary = Amount{3, 1};
+  window.made_by = {{.quantity = "peak",
+                     .amount = {128, 2},
+                     .makers = {{sample::PoolFinding()}},
+                     .other_sites = 1,
+                     .other = {64, 1},
+                     .framework = {8, 1}},
+                    {.quantity = "temporary", .is_within_limits = true},
+                    {.quantity = "allocated", .problem = "confirmation is off"}};
+  EXPECT_THAT(SchemaErrors(Report(result)), IsEmpty());
+}
+
 TEST(ReportSchemaTest, ListsEveryMetric) {
   AppliedBudget budget;
   const AppliedLimit none = {0, {"net.json", 3, ""}};
@@ -159,6 +174,7 @@ TEST(ReportSchemaTest, ListsEveryMetric) {
   Measured measured;
   measured.outstanding = measured.lost = measured.retained = measured.growth = {1, 1};
   measured.allocated = measured.mapped = {1, 1};
+  measured.temporary = Amount{1, 1};
   measured.peak_bytes = 1;
   measured.file_descriptors = measured.threads = 1;
   RunResult result = sample::RunOf({sample::FailingTest(), sample::FailingTest("A.B")});
@@ -166,7 +182,7 @@ TEST(ReportSchemaTest, ListsEveryMetric) {
   result.windows[1].violations = {sample::Over("steady_bytes", 1, 0),
                                   sample::Over("steady_blocks", 1, 0)};
 
-  EXPECT_THAT(result.windows[0].violations, SizeIs(15));
+  EXPECT_THAT(result.windows[0].violations, SizeIs(17));
   EXPECT_THAT(SchemaErrors(Report(result)), IsEmpty());
 }
 

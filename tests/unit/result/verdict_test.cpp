@@ -89,12 +89,14 @@ TEST(JudgeTest, HoldsEachQuantityAgainstItsOwnLimit) {
   budget.lost = {Of(1), Of(2)};
   budget.retained = {Of(3), Of(4)};
   budget.allocated = {Of(5), Of(6)};
+  budget.temporary = {Of(10), Of(11)};
   budget.peak_bytes = Of(7);
   budget.mapped = {Of(8), Of(9)};
   Measured measured;
   measured.lost = {10, 20};
   measured.retained = {30, 40};
   measured.allocated = {50, 60};
+  measured.temporary = Amount{100, 110};
   measured.peak_bytes = 70;
   measured.mapped = {80, 90};
 
@@ -103,7 +105,9 @@ TEST(JudgeTest, HoldsEachQuantityAgainstItsOwnLimit) {
       ElementsAre(IsViolation("lost_bytes", 10, 1), IsViolation("lost_blocks", 20, 2),
                   IsViolation("retained_bytes", 30, 3), IsViolation("retained_blocks", 40, 4),
                   IsViolation("allocated_bytes", 50, 5), IsViolation("allocated_blocks", 60, 6),
-                  IsViolation("peak_bytes", 70, 7), IsViolation("mapped_bytes", 80, 8),
+                  IsViolation("temporary_bytes", 100, 10),
+                  IsViolation("temporary_blocks", 110, 11), IsViolation("peak_bytes", 70, 7),
+                  IsViolation("mapped_bytes", 80, 8),
                   IsViolation("mapped_blocks", 90, 9)));
 }
 

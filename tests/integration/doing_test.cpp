@@ -1,0 +1,163 @@
+// Budgets for what tests do, whatever they leave: allocate, allocate for a moment only, or have at
+// their peak; and who made it, found out by repeating the tests.
+#include <gmock/gmock.h>
+
+#include "tests/integration/both_modes.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using Json = nlohmann::json;
+
+class DoingTest : public BothModes {
+ protected:
+  // Runs `filter` with `limits` for each test.
+  GatedRun RunWithin(const std::string& limits, const std::string& filter = "*",
+                     std::vector<std::string> options = {}) {
+    options.insert(options.end(), {"--budgets", Budget(limits)});
+    return RunTests("doing", filter, options);
+  }
+  std::string Budget(const std::string& limits) {
+    return directory_.Write("doing.leakgate.json",
+                            "{\"component\": \"doing\", \"limits\": {\n\"test\": " + limits + "}}");
+  }
+  // What made `test` exceed its limit of `quantity`.
+  static Json MadeBy(const GatedRun& run, const std::string& test, const std::string& quantity) {
+    for (const Json& made : run.Test(test)["made_by"]) {
+      if (made["quantity"] == quantity) return made;
+    }
+    return {};
+  }
+  static std::string PlaceOfSite(const Json& site) {
+    Json finding = site;
+    finding["kind"] = "";
+    return LeakFrom(finding).place;
+  }
+  static std::string FirstPlace(const Json& made) { return PlaceOfSite(made["sites"][0]); }
+  // Without what is GoogleTest's own.
+  static long OwnBlocks(const Json& made) {
+    const long framework = made.contains("framework") ? made["framework"]["blocks"].get<long>() : 0;
+    return made["blocks"].get<long>() - framework;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+struct Temporary {
+  const char* test;
+  long blocks;
+};
+
+TEST_P(DoingTest, TemporaryBlocksAreCountedToTheBlock) {
+  const GatedRun run = RunWithin(R"({"temporary": {"blocks": 0}})");
+  for (const auto& [name, blocks] :
+       {Temporary{"AllocatesForAMoment", 1000}, Temporary{"FreesInTheOtherOrder", 500},
+        Temporary{"GrowsByRealloc", 100}, Temporary{"FailsToRealloc", 1},
+        Temporary{"HasMuchAtItsPeak", 3003}, Temporary{"NewsForAMoment", 700}}) {
+    const std::string test = std::string("Doing.") + name;
+    EXPECT_EQ(run.Test(test)["verdict"], "over_budget") << test;
+    EXPECT_EQ(OwnBlocks(MadeBy(run, test, "temporary")), blocks) << test;
+    // GoogleTest has some of its own in the test's window.
+    const long counted = run.Test(test)["temporary"]["blocks"];
+    EXPECT_GE(counted, blocks) << test;
+    EXPECT_LE(counted, blocks + 2) << test;
+  }
+  for (const std::string name : {"FreesTheOlderFirst", "HasAnotherThreadFree", "DoesNothing"}) {
+    EXPECT_EQ(run.Test("Doing." + name)["verdict"], "pass") << name;
+  }
+  EXPECT_EQ(run.command.exit_code, 1);
+}
+
+TEST_P(DoingTest, TemporaryBlocksAtTheLimitPass) {
+  EXPECT_EQ(RunWithin(R"({"temporary": {"blocks": 1000, "bytes": 100000}})",
+                      "Doing.AllocatesForAMoment")
+                .command.exit_code,
+            0);
+  EXPECT_EQ(RunWithin(R"({"temporary": {"blocks": 1000, "bytes": 99999}})",
+                      "Doing.AllocatesForAMoment")
+                .command.exit_code,
+            1);
+}
+
+TEST_P(DoingTest, WhoAllocatedIsToldWithTheUsersLineFirst) {
+  const GatedRun run = RunWithin(R"({"temporary": {"blocks": 0}})", "Doing.AllocatesForAMoment");
+  EXPECT_EQ(FirstPlace(MadeBy(run, "Doing.AllocatesForAMoment", "temporary")),
+            PlaceOf("doing.cpp", "moment"));
+  EXPECT_THAT(run.command.standard_error,
+              AllOf(HasSubstr(PlaceOf("doing.cpp", "moment") + ": Failure in"),
+                    HasSubstr("allocated for a moment only when the test was repeated alone: "),
+                    HasSubstr("> UseForAMoment(int, unsigned long)")));
+}
+
+TEST_P(DoingTest, SitesAreOrderedByWhatIsOverTheLimit) {
+  const std::string test = "Doing.AllocatesByTwoFunctions";
+  const GatedRun by_bytes = RunWithin(R"({"allocated": {"bytes": 0}})", test);
+  EXPECT_EQ(FirstPlace(MadeBy(by_bytes, test, "allocated")), PlaceOf("doing.cpp", "tables"));
+  const GatedRun by_blocks = RunWithin(R"({"allocated": {"blocks": 0}})", test);
+  const Json made = MadeBy(by_blocks, test, "allocated");
+  EXPECT_EQ(FirstPlace(made), PlaceOf("doing.cpp", "moment"));
+  EXPECT_EQ(made["sites"][0]["blocks"], 2000);
+  EXPECT_EQ(OwnBlocks(made), 2011);
+}
+
+TEST_P(DoingTest, WhatWasLiveAtThePeakIsTold) {
+  const std::string test = "Doing.HasMuchAtItsPeak";
+  const GatedRun run = RunWithin(R"({"peak": {"bytes": "1 MiB"}})", test);
+  const Json made = MadeBy(run, test, "peak");
+  EXPECT_EQ(FirstPlace(made), PlaceOf("doing.cpp", "tables"));
+  EXPECT_EQ(made["sites"][0]["blocks"], 64);
+  EXPECT_EQ(made["sites"][0]["bytes"], 64 * 65536);
+}
+
+TEST_P(DoingTest, OneLineOfSeveralTestsIsOneCause) {
+  const GatedRun run = RunWithin(R"({"temporary": {"blocks": 150}})",
+                                 "Doing.AllocatesForAMoment:Doing.AllocatesByTwoFunctions");
+  EXPECT_THAT(run.command.standard_error,
+              AllOf(HasSubstr("Failure in 2 tests: Doing.AllocatesForAMoment, "
+                              "Doing.AllocatesByTwoFunctions"),
+                    HasSubstr("most of it in Doing.AllocatesByTwoFunctions")));
+}
+
+// What a test does only after another one is not excused by doing nothing alone.
+TEST_P(DoingTest, WhatIsNotDoneAloneStaysOverBudget) {
+  const GatedRun run = RunWithin(R"({"temporary": {"blocks": 10}})");
+  EXPECT_EQ(run.Test("Doing.DependsOnTheTestBefore")["verdict"], "over_budget");
+  const Json ended = MadeBy(run, "Doing.EndsWhenItIsRepeated", "temporary");
+  EXPECT_EQ(run.Test("Doing.EndsWhenItIsRepeated")["verdict"], "over_budget");
+  EXPECT_THAT(ended["sites"], IsEmpty());
+}
+
+TEST_P(DoingTest, WithoutRepetitionTheCountAloneDecides) {
+  const std::string test = "Doing.AllocatesForAMoment";
+  const GatedRun run = RunWithin(R"({"temporary": {"blocks": 10}})", test, {"--confirm=off"});
+  EXPECT_EQ(run.Test(test)["verdict"], "over_budget");
+  EXPECT_EQ(MadeBy(run, test, "temporary")["problem"], "confirmation is off");
+  EXPECT_THAT(run.command.standard_error,
+              HasSubstr("who allocated it is not known: confirmation is off"));
+}
+
+TEST_P(DoingTest, NothingIsCountedOrRepeatedUnlessABudgetAsks) {
+  const GatedRun run = RunWithin(R"({"allocated": {"blocks": 100000}})");
+  EXPECT_FALSE(run.Test("Doing.AllocatesForAMoment").contains("temporary"));
+  EXPECT_FALSE(run.Test("Doing.AllocatesForAMoment").contains("made_by"));
+  EXPECT_EQ(run.command.exit_code, 0);
+}
+
+TEST_P(DoingTest, InlineConfirmationTellsGoogleTest) {
+  // It leaves a block behind, so the process asks for its verdict.
+  const std::string test = "Doing.FreesTheOlderFirst";
+  const GatedRun run = RunWithin(R"({"allocated": {"blocks": 100}})", test, {"--confirm=inline"});
+  const std::string& text = IsListener() ? run.command.standard_output : run.command.standard_error;
+  EXPECT_THAT(text, HasSubstr("allocated when the test was repeated alone: "));
+  EXPECT_THAT(run.command.standard_output, HasSubstr("[  FAILED  ] " + test));
+}
+
+LEAKGATE_IN_BOTH_MODES(DoingTest);
+
+}  // namespace
+}  // namespace leakgate::test
