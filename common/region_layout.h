@@ -131,10 +131,10 @@ struct alignas(64) RegionHeader {
   std::uint32_t layout_version;
   std::int32_t pid;
   std::int32_t runner_pid;
-  std::uint32_t generation;       // counts the execs of this PID, from 1
-  std::uint32_t asks_for_stream;  // 1 if test boundaries are to come from GoogleTest's stream
-  std::uint32_t stack_depth;      // where stacks are cut, from 1 to kMaxStackDepth
-  std::uint32_t stack_events;     // whose stacks are recorded: bits of common/stack_event.h
+  std::uint32_t generation;        // counts the execs of this PID, from 1
+  std::uint32_t asks_for_stream;   // 1 if test boundaries are to come from GoogleTest's stream
+  std::uint32_t stack_depth;       // where stacks are cut, from 1 to kMaxStackDepth
+  std::uint32_t stack_events;      // whose stacks are recorded: bits of common/stack_event.h
   std::uint32_t counts_temporary;  // 1 if temporary blocks are to be counted (Totals)
 
   // Written by the runner at any time.

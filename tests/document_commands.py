@@ -2,7 +2,7 @@
 """Runs what the documents show, as it stands there.
 
 In README.md and docs/: each line of a ```sh block, and the lines with "$ " of a ```console block,
-whose other lines are what the command prints ("..." stands for any lines, or the rest of one). In the READMEs of
+whose other lines are what the command prints ("..." stands for any lines, or for a part of one). In the READMEs of
 examples/: each indented line. A comment behind a command tells how it ends, and what it prints:
 "# exits with 1: TEXT"; without one it exits with 0.
 
@@ -93,15 +93,15 @@ def comparable(text: str) -> str:
 
 
 def has_output(shown: list[str], printed: str) -> bool:
-    """A line of "..." stands for any lines, and one that ends so for any rest of it."""
+    """A line of "..." stands for any lines, " ..." at the end of one for its rest, " ... " for a part."""
     pattern = ""
     for line in shown:
         if line.strip() == "...":
             pattern += r"(?:.*\n)*?"
-        elif line.endswith(" ..."):
-            pattern += " *" + re.escape(comparable(line.removesuffix(" ..."))) + r".*\n"
-        else:
-            pattern += " *" + re.escape(comparable(line)) + r"\n"
+            continue
+        parts = line.removesuffix(" ...").split(" ... ")
+        rest = ".*" if line.endswith(" ...") else ""
+        pattern += " *" + ".*".join(re.escape(comparable(part)) for part in parts) + rest + r"\n"
     return re.search(pattern, comparable(printed) + "\n") is not None
 
 

@@ -119,10 +119,9 @@ inline constexpr NumberQuantity kThreads{"threads", &WindowLimits::threads, &App
 
 }  // namespace quantity
 
-inline constexpr std::array kAmountQuantities = {quantity::kOutstanding, quantity::kLost,
-                                                 quantity::kRetained,    quantity::kGrowth,
-                                                 quantity::kAllocated,   quantity::kTemporary,
-                                                 quantity::kMapped};
+inline constexpr std::array kAmountQuantities = {
+    quantity::kOutstanding, quantity::kLost,      quantity::kRetained, quantity::kGrowth,
+    quantity::kAllocated,   quantity::kTemporary, quantity::kMapped};
 
 inline constexpr std::array kNumberQuantities = {quantity::kPeak, quantity::kFileDescriptors,
                                                  quantity::kThreads};

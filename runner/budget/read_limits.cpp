@@ -86,9 +86,8 @@ Expected<WindowLimits> ReadWindow(const LocatedValue& value, const JsonPlace& pl
       {FieldOf(quantity::kOutstanding, window), FieldOf(quantity::kLost, window),
        FieldOf(quantity::kRetained, window), FieldOf(quantity::kGrowth, window),
        FieldOf(quantity::kAllocated, window), FieldOf(quantity::kTemporary, window),
-       FieldOf(quantity::kPeak, window),
-       FieldOf(quantity::kMapped, window), FieldOf(quantity::kFileDescriptors, window),
-       FieldOf(quantity::kThreads, window)},
+       FieldOf(quantity::kPeak, window), FieldOf(quantity::kMapped, window),
+       FieldOf(quantity::kFileDescriptors, window), FieldOf(quantity::kThreads, window)},
       kWindowExample);
   if (!read) return Unexpected(read.error());
   return window;

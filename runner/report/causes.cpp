@@ -44,8 +44,8 @@ const Makers* MainlyMadeBy(const WindowResult& window, const Violation& violatio
       std::any_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
         return QuantityOf(it) == QuantityOf(violation) && it.metric.ends_with("_bytes");
       });
-  const bool is_most = is_by_bytes ? most.bytes >= own.bytes - most.bytes
-                                   : most.blocks >= own.blocks - most.blocks;
+  const bool is_most =
+      is_by_bytes ? most.bytes >= own.bytes - most.bytes : most.blocks >= own.blocks - most.blocks;
   return is_most ? made : nullptr;
 }
 
@@ -94,11 +94,10 @@ class PartsOfWindow {
       const Violation& violation = window_.violations[i];
       const Makers* const made = MainlyMadeBy(window_, violation);
       CausePart& part =
-          At(made != nullptr
-                 ? fmt::format("made\n{}\n{}", violation.component,
-                               CallSiteKey(made->makers.front().site))
-                 : fmt::format("limit\n{}\n{}\n{}", QuantityOf(violation), violation.component,
-                               PlainWindowName(window_)));
+          At(made != nullptr ? fmt::format("made\n{}\n{}", violation.component,
+                                           CallSiteKey(made->makers.front().site))
+                             : fmt::format("limit\n{}\n{}\n{}", QuantityOf(violation),
+                                           violation.component, PlainWindowName(window_)));
       part.made = made;
       part.violations.insert(i);
       part.amount.bytes = std::max(part.amount.bytes, violation.amount.bytes);

@@ -119,12 +119,10 @@ std::string_view WhatMakersDid(const Makers& made) {
 //   1.4 MiB in 12 blocks by 2 more call sites
 std::string MadeByText(const Makers& made, std::size_t shown, const TextStyle& style) {
   if (!made.problem.empty()) {
-    return "  " +
-           Printable(fmt::format("who allocated it is not known: {}", made.problem)) +
-           '\n';
+    return "  " + Printable(fmt::format("who allocated it is not known: {}", made.problem)) + '\n';
   }
-  std::string text = fmt::format("  {} when the test was repeated alone: {}\n",
-                                 WhatMakersDid(made), FormatAmount(made.amount));
+  std::string text = fmt::format("  {} when the test was repeated alone: {}\n", WhatMakersDid(made),
+                                 FormatAmount(made.amount));
   Amount other = made.other;
   std::int64_t other_sites = made.other_sites;
   for (std::size_t i = 0; i < made.makers.size(); ++i) {

@@ -1,5 +1,5 @@
-// What made a test exceed a limit on what it may do, whatever it leaves: allocate, allocate only for
-// a moment, or have at its peak. The test was repeated for that, alone and recorded.
+// What made a test exceed a limit on what it may do, whatever it leaves: allocate, allocate only
+// for a moment, or have at its peak. The test was repeated for that, alone and recorded.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct Maker {
 };
 
 struct Makers {
-  std::string quantity{};        // "allocated", "temporary" or "peak"
+  std::string quantity{};         // "allocated", "temporary" or "peak"
   bool is_within_limits = false;  // without what is GoogleTest's own
-  Amount amount{};               // in the repetition; of a peak, all that was live then
-  std::vector<Maker> makers{};   // those of most
-  std::int64_t other_sites = 0;  // that are not among them
-  Amount other{};                // of these
-  Amount framework{};            // of amount: GoogleTest's own, by none of the sites
-  std::string problem{};         // why it is not known, one line; empty if it is
+  Amount amount{};                // in the repetition; of a peak, all that was live then
+  std::vector<Maker> makers{};    // those of most
+  std::int64_t other_sites = 0;   // that are not among them
+  Amount other{};                 // of these
+  Amount framework{};             // of amount: GoogleTest's own, by none of the sites
+  std::string problem{};          // why it is not known, one line; empty if it is
 
   friend bool operator==(const Makers&, const Makers&) = default;
 };

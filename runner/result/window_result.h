@@ -29,7 +29,7 @@ struct Measured {
   Amount growth;
   Amount allocated;
   std::int64_t peak_bytes = 0;
-  Amount mapped;  // its blocks are mappings
+  Amount mapped;                    // its blocks are mappings
   std::optional<Amount> temporary;  // nullopt if no budget asks
   // How many more the process has at the window's end than at its begin; nullopt if no budget asks.
   std::optional<std::int64_t> file_descriptors;

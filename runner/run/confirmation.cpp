@@ -601,9 +601,10 @@ void RunConfirmations::ExplainAll(Confirmation& after, const std::string& why_no
     if (!NeedsExplanation(window)) continue;
     if (!MayBeExplained(window)) {
       window.made_by = MakersUnknown(
-          window, window.kind == WindowKind::kTest
-                      ? "the test has ended the program"
-                      : "only tests are repeated; leakgate record and leakgate recording show tell it");
+          window,
+          window.kind == WindowKind::kTest
+              ? "the test has ended the program"
+              : "only tests are repeated; leakgate record and leakgate recording show tell it");
     } else if (ConfirmOf(window) == Confirm::kOff) {
       window.made_by = MakersUnknown(window, "confirmation is off");
     } else if (!why_not.empty()) {

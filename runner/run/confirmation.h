@@ -93,7 +93,7 @@ class Confirmation {
 
   RepetitionSetup setup_;
   ConfirmationLimits limits_;
-  std::map<std::string, Outcome> outcomes_;            // by test
+  std::map<std::string, Outcome> outcomes_;             // by test
   std::map<std::string, std::vector<Makers>> made_by_;  // likewise
   std::chrono::nanoseconds spent_{};
 };
@@ -115,9 +115,9 @@ class RunConfirmations {
   // Interrupts the repetitions that ConfirmNow is running.
   void ProgramHasEnded() { has_ended_.store(true); }
 
-  // Confirms all windows that are still open, and explains what exceeds its limits, unless `why_not` says why no test can be repeated.
-  // Called on the main thread. A signal that asks the runner to end only interrupts this, if the
-  // interruption does not take long.
+  // Confirms all windows that are still open, and explains what exceeds its limits, unless
+  // `why_not` says why no test can be repeated. Called on the main thread. A signal that asks the
+  // runner to end only interrupts this, if the interruption does not take long.
   void ConfirmAll(const std::string& why_not, RunResult& result);
 
   bool was_interrupted() const { return was_interrupted_; }

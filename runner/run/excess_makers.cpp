@@ -109,8 +109,9 @@ bool IsOverInBytes(const WindowResult& window, std::string_view quantity) {
   });
 }
 
-// Whether GoogleTest allocated for itself: the innermost function that is not the C or C++ runtime's
-// is its own. Behind a call through a pointer, a function of the user's may have left no frame.
+// Whether GoogleTest allocated for itself: the innermost function that is not the C or C++
+// runtime's is its own. Behind a call through a pointer, a function of the user's may have left no
+// frame.
 bool IsGoogleTests(StackFrames& frames, std::uint32_t stack) {
   const std::vector<FrameId> ids = frames.FramesOf(stack);
   for (const FrameId id : ids) {
@@ -183,8 +184,7 @@ class Sites {
 constexpr Amount kOfFlags{512, 2};
 
 bool IsMore(const Violation& violation, Amount amount) {
-  return violation.actual >
-         (violation.metric.ends_with("_bytes") ? amount.bytes : amount.blocks);
+  return violation.actual > (violation.metric.ends_with("_bytes") ? amount.bytes : amount.blocks);
 }
 
 // Whether the test, repeated, does the same as in the suite's run, and what is its own is within
@@ -220,8 +220,7 @@ Expected<std::unique_ptr<RecordingView>> ReadTest(const fs::path& file, const st
   const RecordingTime moment{
       .kind = RecordingTime::Kind::kTest, .name = test, .stem = test, .text = "test:" + test};
   auto view = std::make_unique<RecordingView>(
-      RecordingQuery{
-          .stacks = {.budgets = BudgetsFor(setup)}, .from = moment, .to = moment},
+      RecordingQuery{.stacks = {.budgets = BudgetsFor(setup)}, .from = moment, .to = moment},
       Symbolizer(IsRuntimeModule));
   const Expected<void> read = view->Read(RecordingFile(file), "the test's recording");
   if (!read) return Unexpected(read.error());

@@ -1,4 +1,5 @@
-// Finds out what makes a test exceed limits on what it may do, whatever it leaves: what it allocates
+// Finds out what makes a test exceed limits on what it may do, whatever it leaves: what it
+// allocates
 // (`allocated`), allocates for a moment only (`temporary`), or has live at its peak (`peak`). Each
 // event of the test is recorded for that, in a run of the test alone; nothing is recorded before.
 #pragma once

@@ -150,11 +150,10 @@ void NamedProcesses::Trace(Start& start) {
   start.problem = WhyRefused(start.path);
   if (!start.problem.empty()) return;
   // A child has no test boundaries, so GoogleTest's stream is not asked for.
-  auto region = RegionFile::Create(
-      {.pid = start.pid,
-       .boundaries = BoundarySource::kListener,
-       .stack_depth = stack_depth_,
-       .counts_temporary = around_.budgets.LimitsTemporary()});
+  auto region = RegionFile::Create({.pid = start.pid,
+                                    .boundaries = BoundarySource::kListener,
+                                    .stack_depth = stack_depth_,
+                                    .counts_temporary = around_.budgets.LimitsTemporary()});
   if (!region) {
     start.problem = region.error().message;
     return;

@@ -1,5 +1,5 @@
-// One image of a program, its recorder, and the thread that answers its questions: tests in it go on
-// without a verdict, and measure what they measure in any run.
+// One image of a program, its recorder, and the thread that answers its questions: tests in it go
+// on without a verdict, and measure what they measure in any run.
 #pragma once
 
 #include <filesystem>

@@ -234,15 +234,15 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
                                        const RepetitionRequest& request,
                                        const RepeatedProcess& repeated) {
   std::atomic<int> pid{0};
-  auto server = ControlServer::Start({.on_hello =
-                                          [&](int asking) {
-                                            // Acquire pairs with the release below.
-                                            const int own = pid.load(std::memory_order_acquire);
-                                            if (asking != own) return HelloReply{};
-                                            return HelloReply{.region_fd =
-                                                                  repeated.region_for(asking)};
-                                          },
-                                      .is_served = IsOfThisRun});
+  auto server =
+      ControlServer::Start({.on_hello =
+                                [&](int asking) {
+                                  // Acquire pairs with the release below.
+                                  const int own = pid.load(std::memory_order_acquire);
+                                  if (asking != own) return HelloReply{};
+                                  return HelloReply{.region_fd = repeated.region_for(asking)};
+                                },
+                            .is_served = IsOfThisRun});
   if (!server) return Unexpected(server.error());
   const std::string mark = fmt::format("{}={}", kControlVariable, (*server)->name());
   if (repeated.before_launch) repeated.before_launch(mark);
@@ -269,11 +269,10 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
   std::optional<EarlyEnd> early_end;  // once the process has a name
   CountedImages images(setup, request, [&](IterationCounts& counts) { early_end->AtEnd(counts); });
-  const Expected<RepetitionEnd> ended =
-      RunRepetitions(setup, request,
-                     {.region_for = [&](int pid) { return images.RegionFor(pid); },
-                      .before_launch =
-                          [&](const std::string& mark) { early_end.emplace(request, mark); }});
+  const Expected<RepetitionEnd> ended = RunRepetitions(
+      setup, request,
+      {.region_for = [&](int pid) { return images.RegionFor(pid); },
+       .before_launch = [&](const std::string& mark) { early_end.emplace(request, mark); }});
   if (!ended) return {ended.error().message, {}};
   const RepetitionEnd& end = *ended;
   IterationCounts* const counts = images.Last();

@@ -69,8 +69,8 @@ struct RepetitionRequest {
   int repetitions = kFewestRepetitions;
   std::chrono::milliseconds timeout{};
   std::set<std::string> call_sites{};  // the keys of those to count
-  bool tells_frees = false;          // whether to tell what was freed later
-  bool may_fail = false;             // true if the test did not pass in the suite's run
+  bool tells_frees = false;            // whether to tell what was freed later
+  bool may_fail = false;               // true if the test did not pass in the suite's run
   // If set, the repetitions need not all take place: the process is killed between two of them when
   // this returns true, or at the timeout, and what has taken place counts.
   std::function<bool(const SeriesBySite& series)> is_enough{};

@@ -74,14 +74,14 @@ TEST_P(DoingTest, TemporaryBlocksAreCountedToTheBlock) {
 }
 
 TEST_P(DoingTest, TemporaryBlocksAtTheLimitPass) {
-  EXPECT_EQ(RunWithin(R"({"temporary": {"blocks": 1000, "bytes": 100000}})",
-                      "Doing.AllocatesForAMoment")
-                .command.exit_code,
-            0);
-  EXPECT_EQ(RunWithin(R"({"temporary": {"blocks": 1000, "bytes": 99999}})",
-                      "Doing.AllocatesForAMoment")
-                .command.exit_code,
-            1);
+  EXPECT_EQ(
+      RunWithin(R"({"temporary": {"blocks": 1000, "bytes": 100000}})", "Doing.AllocatesForAMoment")
+          .command.exit_code,
+      0);
+  EXPECT_EQ(
+      RunWithin(R"({"temporary": {"blocks": 1000, "bytes": 99999}})", "Doing.AllocatesForAMoment")
+          .command.exit_code,
+      1);
 }
 
 TEST_P(DoingTest, WhoAllocatedIsToldWithTheUsersLineFirst) {

@@ -23,9 +23,9 @@ struct EventCursor {
   std::uint64_t* begin = nullptr;
   EventBuffer* buffer = nullptr;
   const void* last_block = nullptr;  // that the thread has allocated
-  std::uint32_t context = 0;      // of the allocation before
-  std::uint64_t sequence = 0;     // of the buffer
-  std::uint64_t lost_events = 0;  // since the buffer before was full
+  std::uint32_t context = 0;         // of the allocation before
+  std::uint64_t sequence = 0;        // of the buffer
+  std::uint64_t lost_events = 0;     // since the buffer before was full
   std::uint64_t lost_begin = 0;
 };
 

@@ -27,9 +27,9 @@ struct alignas(kPageBytes) SwitchPage {
   std::uint32_t traces_runtime_delete;
   // The events whose stacks are recorded: bits of common/stack_event.h. Only valid while tracing.
   std::uint32_t stack_events;
-  // Set if a recording has each event (common/event_stream.h), or temporary blocks are counted. Then
-  // the four above are not set, so that the hot path of tracing alone asks nothing more, and these
-  // four stand for them.
+  // Set if a recording has each event (common/event_stream.h), or temporary blocks are counted.
+  // Then the four above are not set, so that the hot path of tracing alone asks nothing more, and
+  // these four stand for them.
   std::uint32_t records_events;
   std::uint32_t records_libc_malloc;
   std::uint32_t records_runtime_new;

@@ -461,9 +461,9 @@ std::optional<FreedBlock> RecordFree(void* block, const FreeCall& call) {
     MoveToCurrentWindow(*t_thread.state);
     freed.counted = CountFree(*t_thread.state->shard, ChargeOf(freed.record),
                               freed.record.size_bytes, freed.record.stack);
-    freed.was_temporary = RecordsEvents() &&
-                          CountIfTemporary(*t_thread.state, block, freed.record.context,
-                                           freed.record.size_bytes);
+    freed.was_temporary =
+        RecordsEvents() &&
+        CountIfTemporary(*t_thread.state, block, freed.record.context, freed.record.size_bytes);
     // A window waits only where a string of GoogleTest's was not found, which is freed first.
     SettleWindows(guard);
   }

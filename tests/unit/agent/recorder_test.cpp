@@ -128,9 +128,8 @@ class CountsTemporary {
 
 // By each of the ways in which the interposed functions record.
 void AllocateWritten(std::uint64_t address, std::uint64_t bytes) {
-  agent::RecordAllocation<agent::Events::kWritten>(reinterpret_cast<void*>(address), bytes,
-                                                   AllocationKind::kMalloc,
-                                                   LEAKGATE_CALLER_FRAME());
+  agent::RecordAllocation<agent::Events::kWritten>(
+      reinterpret_cast<void*>(address), bytes, AllocationKind::kMalloc, LEAKGATE_CALLER_FRAME());
 }
 bool FreeWritten(std::uint64_t address) {
   void* const block = reinterpret_cast<void*>(address);

@@ -61,9 +61,8 @@ WindowResult BusyTest(const std::string& name, const std::string& quantity, int 
 }
 
 TEST(CausesTest, WhoAllocatesTooMuchIsOneCauseInAllTests) {
-  const std::vector<WindowResult> windows = {BusyTest("A.B", "allocated", 7),
-                                             BusyTest("A.C", "peak", 7),
-                                             BusyTest("A.D", "allocated", 8)};
+  const std::vector<WindowResult> windows = {
+      BusyTest("A.B", "allocated", 7), BusyTest("A.C", "peak", 7), BusyTest("A.D", "allocated", 8)};
   const std::vector<Cause> causes = CollectCauses(windows);
   ASSERT_THAT(causes, SizeIs(2));
   EXPECT_THAT(causes[0].windows, testing::ElementsAre(&windows[0], &windows[1]));

@@ -217,7 +217,8 @@ TEST(JsonReportTest, LeavesOutWhatWasNotMeasured) {
 
   for (const char* const key :
        {"mapped_bytes", "mapped_blocks", "reserved_bytes", "mappings", "file_descriptors",
-        "threads", "temporary", "made_by", "left_behind", "reach_problem", "free_errors", "measuring_windows"}) {
+        "threads", "temporary", "made_by", "left_behind", "reach_problem", "free_errors",
+        "measuring_windows"}) {
     EXPECT_FALSE(written.contains(key)) << key;
   }
 }

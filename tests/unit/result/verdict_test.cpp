@@ -105,9 +105,8 @@ TEST(JudgeTest, HoldsEachQuantityAgainstItsOwnLimit) {
       ElementsAre(IsViolation("lost_bytes", 10, 1), IsViolation("lost_blocks", 20, 2),
                   IsViolation("retained_bytes", 30, 3), IsViolation("retained_blocks", 40, 4),
                   IsViolation("allocated_bytes", 50, 5), IsViolation("allocated_blocks", 60, 6),
-                  IsViolation("temporary_bytes", 100, 10),
-                  IsViolation("temporary_blocks", 110, 11), IsViolation("peak_bytes", 70, 7),
-                  IsViolation("mapped_bytes", 80, 8),
+                  IsViolation("temporary_bytes", 100, 10), IsViolation("temporary_blocks", 110, 11),
+                  IsViolation("peak_bytes", 70, 7), IsViolation("mapped_bytes", 80, 8),
                   IsViolation("mapped_blocks", 90, 9)));
 }
 
