@@ -8,10 +8,8 @@ namespace leakgate::test {
 namespace {
 
 using testing::AllOf;
-using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 using Json = nlohmann::json;
 
 class DoingTest : public BothModes {
@@ -28,7 +26,9 @@ class DoingTest : public BothModes {
   }
   // What made `test` exceed its limit of `quantity`.
   static Json MadeBy(const GatedRun& run, const std::string& test, const std::string& quantity) {
-    for (const Json& made : run.Test(test)["made_by"]) {
+    const Json window = run.Test(test);
+    if (!window.contains("made_by")) return {};
+    for (const Json& made : window["made_by"]) {
       if (made["quantity"] == quantity) return made;
     }
     return {};
@@ -154,7 +154,9 @@ TEST_P(DoingTest, InlineConfirmationTellsGoogleTest) {
   const GatedRun run = RunWithin(R"({"allocated": {"blocks": 100}})", test, {"--confirm=inline"});
   const std::string& text = IsListener() ? run.command.standard_output : run.command.standard_error;
   EXPECT_THAT(text, HasSubstr("allocated when the test was repeated alone: "));
-  EXPECT_THAT(run.command.standard_output, HasSubstr("[  FAILED  ] " + test));
+  if (IsListener()) {
+    EXPECT_THAT(run.command.standard_output, HasSubstr("[  FAILED  ] " + test));
+  }
 }
 
 LEAKGATE_IN_BOTH_MODES(DoingTest);

@@ -166,8 +166,9 @@ void DeclareGating(RunCommand& command, OptionList& options) {
       "no call site: its caller is told. Budget files may name more, and leakgate framework "
       "lists those that are known. Repeatable");
   options.AddChoice("--confirm", kConfirmWays, request.confirm,
-                    "When to repeat tests that retain memory: after the program has ended "
-                    "(default), inline (while the test waits), or off");
+                    "When to repeat tests that retain memory, or did more than their budgets "
+                    "permit: after the program has ended (default), inline (while the test "
+                    "waits), or off");
   options.Add("--confirm-test-timeout", TextWord("SECONDS"), request.confirmation.test,
               ParseSeconds, "For the repetitions of one test. Default: 60");
   options.Add("--confirm-run-timeout", TextWord("SECONDS"), request.confirmation.run, ParseSeconds,

@@ -29,7 +29,7 @@ SessionStatus OneOfEach() {
   process.state = ProcessState::kFailed;
   process.problem = "why";
   process.begin_seconds = 5;
-  process.totals = {100, 10, 40, 4};
+  process.totals = {100, 10, 40, 4, 0, 0};
   process.drops = 2;
   status.processes.push_back(process);
   return status;
