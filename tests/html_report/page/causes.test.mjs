@@ -139,3 +139,40 @@ test('a long name is cut in the middle, and whole in its title and on focus', as
   assert.ok((await cut.locator('.cut-full').boundingBox()).width > 100);
   await close();
 });
+
+// Two tests that allocate too much at one line, and one of which that is not known.
+function busyTests() {
+  const site = (bytes, blocks, stack = sample.poolStack) => ({ bytes, blocks, user_frame: 1, stack_end: 'outermost', stack });
+  const made = {
+    quantity: 'allocated', bytes: 4000, blocks: 9, framework: sample.amount(300, 2), other_sites: 3, other: sample.amount(90, 3),
+    sites: [site(3000, 2), site(610, 2, otherStack)],
+  };
+  const busy = (name, made_by) => sample.failing(name, {
+    findings: [], violations: [sample.violation({ metric: 'allocated_bytes', actual: 4000, limit: 64 })],
+    made_by: [made_by], temporary: sample.amount(96, 4),
+  });
+  return sample.run([busy('Pool.Busy', made), busy('Pool.Busier', made),
+    busy('Pool.Unknown', { quantity: 'allocated', bytes: 0, blocks: 0, problem: 'confirmation is off', sites: [] })]);
+}
+
+test('who allocated too much is a cause, and is told in each test', async () => {
+  const report = sample.report([busyTests()]);
+  const overview = await open(browser, report);
+  assert.deepEqual(await overview.page.locator('.cause h3 .function').allTextContents(),
+    ['net::Pool::Grow', 'allocated of Pool.Unknown']);
+  assert.match(await overview.page.locator('.cause').first().locator('.cause-tests').textContent(), /^fails 2 tests/);
+  await overview.close();
+
+  const { page, close } = await open(browser, report, '#view=test&test=Pool.Busy');
+  const text = await page.locator('.made-by').textContent();
+  assert.match(text, /^Allocated when the test was repeated alone: 3\.91 KiB in 9 blocks/);
+  assert.match(text, /90 B in 3 blocks by 3 more call sites/);
+  assert.match(text, /300 B in 2 blocks by GoogleTest itself$/);
+  assert.deepEqual(await page.locator('.made-by .call-site .function').allTextContents(),
+    ['net::Pool::Grow(unsigned long) (call site)', 'disk::Write(char const*) (call site)']);
+  await close();
+
+  const unknown = await open(browser, report, '#view=test&test=Pool.Unknown');
+  assert.match(await unknown.page.locator('main').textContent(), /Who allocated it is not known: confirmation is off/);
+  await unknown.close();
+});
