@@ -6,9 +6,6 @@ from .results import Results, hold_to
 from .tools import Tool
 from .workloads import Figure, Workload
 
-BEGIN = "<!-- tests/bench/compare: begin -->"
-END = "<!-- tests/bench/compare: end -->"
-
 
 def number(value: float) -> str:
     """Three digits that matter."""
@@ -86,9 +83,11 @@ def as_markdown(command: str, rounds: int, results: Results, workloads: list[Wor
         "### Where a peer is faster", "", *slower_than_peers(results, workloads, tools)])
 
 
-def write_between_markers(document: pathlib.Path, text: str) -> None:
-    before, begin, rest = document.read_text().partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"compare: {document} lacks the lines '{BEGIN}' and '{END}'")
-    document.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+def write_between_markers(document: pathlib.Path, tool: str, text: str) -> None:
+    """Puts `text` where the document has the table of `tool`, such as "tests/bench/compare"."""
+    begin, end = f"<!-- {tool}: begin -->", f"<!-- {tool}: end -->"
+    before, found, rest = document.read_text().partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found or not found_end:
+        raise SystemExit(f"{tool}: {document} lacks the lines '{begin}' and '{end}'")
+    document.write_text(f"{before}{begin}\n{text}\n{end}{after}")
