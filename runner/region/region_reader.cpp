@@ -61,7 +61,7 @@ bool RegionReader::StaticWasAborted() const {
 }
 
 std::uint32_t RegionReader::StackEvents() const {
-  return CopyOf(&Header().stack_events) & kAllStackEvents;
+  return CopyOf(&Header().stack_events) & kKnownStackEvents;
 }
 
 AgentState RegionReader::State() const {

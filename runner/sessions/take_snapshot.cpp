@@ -65,7 +65,9 @@ Expected<SnapshotSubject::Taken> SnapshotSubject::Take(const fs::path& path,
 
 Expected<std::string> SnapshotSubject::Text() const {
   const SnapshotMoment moment = HasEnded() ? SnapshotMoment::kEnded : SnapshotMoment::kRunning;
-  return SnapshotText(*region_, RequestFor(moment));
+  SnapshotRequest request = RequestFor(moment);
+  request.pages = Pages::kLeaveOut;
+  return SnapshotText(*region_, request);
 }
 
 SnapshotRequest SnapshotSubject::RequestFor(SnapshotMoment moment) const {

@@ -53,6 +53,9 @@ enum class PartKind : std::uint32_t {
   kRecordingFacts = 15,  // follows the facts
   kRecordingEnd = 16,    // follows the closing
   kIndex = 17,           // where rounds are; the last part of all
+  // Of snapshots alone:
+  kPages = 18,        // what is known of the pages of mappings
+  kAllocations = 19,  // what each stack has allocated
 };
 
 // Little-endian, as x86-64 has it in memory.

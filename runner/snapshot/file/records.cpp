@@ -31,7 +31,7 @@ class FieldWriter {
     out_.Number(numbers.size());
     for (const std::uint64_t number : numbers) out_.Number(number);
   }
-  void AddedNumber(std::uint32_t number) { out_.Number(number); }
+  void AddedNumber(std::uint64_t number) { out_.Number(number); }
   void AddedText(const std::string& text) { out_.Text(text); }
 
  private:
@@ -80,8 +80,9 @@ class FieldReader {
   }
 
   // The record of an earlier leakgate ends before these fields, which then keep their defaults.
-  void AddedNumber(std::uint32_t& number) {
-    if (in_.is_good() && !in_.is_at_end()) number = in_.Number32();
+  template <typename Value>
+  void AddedNumber(Value& number) {
+    if (in_.is_good() && !in_.is_at_end()) Number(number);
   }
   void AddedText(std::string& text) {
     if (in_.is_good() && !in_.is_at_end()) Text(text);
@@ -179,12 +180,28 @@ void VisitFields(auto& fields, Is<SnapshotMapping> auto& mapping) {
   fields.Number(mapping.window);
   fields.Number(mapping.thread);
   fields.Number(mapping.mapped_ns);
+  fields.AddedNumber(mapping.pages.are_known);
+  fields.AddedNumber(mapping.pages.resident_bytes);
+  fields.AddedNumber(mapping.pages.swapped_bytes);
+  fields.AddedNumber(mapping.pages.lazily_freed_bytes);
+}
+
+void VisitFields(auto& fields, Is<SnapshotPages> auto& pages) {
+  fields.Choice(pages.source, PageSource::kNone, PageSource::kPageMap);
+  fields.Text(pages.problem);
+  fields.Number(pages.unassigned_lazily_freed_bytes);
 }
 
 void VisitFields(auto& fields, Is<SnapshotFrees> auto& frees) {
   fields.Number(frees.stack);
   fields.Number(frees.bytes);
   fields.Number(frees.blocks);
+}
+
+void VisitFields(auto& fields, Is<SnapshotAllocations> auto& allocations) {
+  fields.Number(allocations.stack);
+  fields.Number(allocations.bytes);
+  fields.Number(allocations.blocks);
 }
 
 }  // namespace
@@ -209,6 +226,8 @@ template void Encode(const SnapshotWindow&, ByteWriter&);
 template void Encode(const SnapshotThread&, ByteWriter&);
 template void Encode(const SnapshotMapping&, ByteWriter&);
 template void Encode(const SnapshotFrees&, ByteWriter&);
+template void Encode(const SnapshotAllocations&, ByteWriter&);
+template void Encode(const SnapshotPages&, ByteWriter&);
 template bool Decode(ByteReader, SnapshotFacts&);
 template bool Decode(ByteReader, SnapshotClosing&);
 template bool Decode(ByteReader, SnapshotModule&);
@@ -216,6 +235,8 @@ template bool Decode(ByteReader, SnapshotWindow&);
 template bool Decode(ByteReader, SnapshotThread&);
 template bool Decode(ByteReader, SnapshotMapping&);
 template bool Decode(ByteReader, SnapshotFrees&);
+template bool Decode(ByteReader, SnapshotAllocations&);
+template bool Decode(ByteReader, SnapshotPages&);
 
 namespace {
 

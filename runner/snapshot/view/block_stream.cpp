@@ -40,6 +40,7 @@ Expected<void> ReadContents(
   visitor.blocks = use;
   visitor.mapping = [&](SnapshotMapping&& mapping) { contents.mappings.push_back(mapping); };
   visitor.frees = [&](SnapshotFrees&& frees) { contents.frees.push_back(frees); };
+  visitor.pages = [&](SnapshotPages&& pages) { contents.pages = std::move(pages); };
   visitor.closing = [&](SnapshotClosing&& closing) { contents.closing = closing; };
   return source(visitor);
 }
@@ -107,6 +108,11 @@ BlockStream::BlockStream(SnapshotReader reader, CommonStacks& stacks, SnapshotCo
     mapping.stack = stacks_.Of(mapping.stack);
     mappings_.push_back(std::move(mapping));
   };
+  visitor_.allocations = [this](SnapshotAllocations&& allocations) {
+    allocations.stack = stacks_.Of(allocations.stack);
+    allocations_.push_back(allocations);
+  };
+  visitor_.pages = [this](SnapshotPages&& pages) { pages_ = std::move(pages); };
   visitor_.closing = [this](SnapshotClosing&& closing) { closing_ = closing; };
   if (contents != nullptr) KeepNamedThings(visitor_, *contents);
 }
