@@ -63,10 +63,10 @@ Expected<SnapshotSubject::Taken> SnapshotSubject::Take(const fs::path& path,
   return Taken{*closing, stops ? Clock::now() - begin : std::chrono::nanoseconds{}};
 }
 
-Expected<std::string> SnapshotSubject::Text() const {
+Expected<std::string> SnapshotSubject::Text(Pages pages) const {
   const SnapshotMoment moment = HasEnded() ? SnapshotMoment::kEnded : SnapshotMoment::kRunning;
   SnapshotRequest request = RequestFor(moment);
-  request.pages = Pages::kLeaveOut;
+  request.pages = pages;
   return SnapshotText(*region_, request);
 }
 

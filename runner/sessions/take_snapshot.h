@@ -37,9 +37,8 @@ class SnapshotSubject {
   // Writes a snapshot to `path`; the file appears only when it is complete. Returns an error if it
   // cannot be written or the process cannot be stopped.
   [[nodiscard]] Expected<Taken> Take(const std::filesystem::path& path, SnapshotCare care) const;
-  // Returns the content of such a file, as of kRunning, instead of writing it; without what
-  // mappings have in memory.
-  [[nodiscard]] Expected<std::string> Text() const;
+  // Returns the content of such a file, as of kRunning, instead of writing it.
+  [[nodiscard]] Expected<std::string> Text(Pages pages = Pages::kLeaveOut) const;
 
  private:
   SnapshotSubject() = default;

@@ -65,13 +65,14 @@ void HeapOnRequest::Resume() {
 
 // `leakgate session exec` becomes the program, so its PID is the child's.
 HeapOnRequest::HeapOnRequest(const InSession& started) {
+  const bool is_path = started.fixture.starts_with('/');
+  const std::string program = is_path ? started.fixture : FixturePath(started.fixture);
   std::vector<std::string> start = {LeakgatePath(),  "session", "start",
                                     started.session, "--image", started.fixture};
   start.insert(start.end(), started.options.begin(), started.options.end());
   const CommandResult session = RunCommand(start);
   if (session.exit_code != 0) throw std::runtime_error("no session: " + session.standard_error);
-  pid_ = Start(
-      {LeakgatePath(), "session", "exec", started.session, "--", FixturePath(started.fixture)});
+  pid_ = Start({LeakgatePath(), "session", "exec", started.session, "--", program});
   AwaitLine();
 }
 

@@ -32,7 +32,7 @@ class HeapOnRequest {
   // The same of another fixture that does what it is told, with options of the session's.
   struct InSession {
     std::string session;
-    std::string fixture;
+    std::string fixture;  // its name, or the path of a copy
     std::vector<std::string> options{};
   };
   explicit HeapOnRequest(const InSession& started);

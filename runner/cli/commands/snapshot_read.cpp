@@ -7,6 +7,7 @@
 #include "runner/cli/commands/snapshot.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
+#include "runner/snapshot/file/bundle.h"
 #include "runner/snapshot/view/diff_page.h"
 #include "runner/snapshot/view/export_names.h"
 #include "runner/snapshot/view/snapshot_diff.h"
@@ -147,6 +148,7 @@ Expected<void> Complete(SnapshotExportCommand& command, const ProgramLine&) {
 }
 
 Expected<int> Execute(const SnapshotShowCommand& command) {
+  if (IsBundle(command.files.front())) return ShowBundle(command.files.front(), command.output);
   const WithDebugServers servers;
   const Expected<std::unique_ptr<SnapshotView>> view =
       Read(command.files.front(), command.reading, command.since);

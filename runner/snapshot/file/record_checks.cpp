@@ -34,6 +34,10 @@ Expected<void> RecordChecks::Use(const Part& part, const SnapshotVisitor& visit)
       return UseRecords<SnapshotFrees>(part.plain, visit.frees, Meaning::kBegin);
     case PartKind::kAllocations:
       return UseRecords<SnapshotAllocations>(part.plain, visit.allocations, Meaning::kBegin);
+    case PartKind::kSymbols:
+      return UseRecords<SnapshotSymbols>(part.plain, visit.symbols, Meaning::kBegin);
+    case PartKind::kSymbolProblems:
+      return UseRecords<SnapshotSymbolProblem>(part.plain, visit.symbol_problem, Meaning::kBegin);
     case PartKind::kPages:
       return UsePages(part.plain, visit);
     default:
@@ -114,6 +118,14 @@ bool RecordChecks::Fits(const Record& tally, Tallies& all) {
 }
 
 bool RecordChecks::Accept(const SnapshotFrees& frees, Meaning) { return Fits(frees, frees_); }
+
+bool RecordChecks::Accept(const SnapshotSymbols& symbols, Meaning) {
+  return ++symbols_ <= kMaxStackNodes && modules_.Has(symbols.module);
+}
+
+bool RecordChecks::Accept(const SnapshotSymbolProblem& problem, Meaning) {
+  return modules_.Has(problem.module);
+}
 
 bool RecordChecks::Accept(const SnapshotAllocations& allocations, Meaning) {
   return Fits(allocations, allocations_);

@@ -67,6 +67,8 @@ class RecordChecks {
   bool Accept(const SnapshotMapping& mapping, Meaning meaning);
   bool Accept(const SnapshotFrees& frees, Meaning meaning);
   bool Accept(const SnapshotAllocations& allocations, Meaning meaning);
+  bool Accept(const SnapshotSymbols& symbols, Meaning meaning);
+  bool Accept(const SnapshotSymbolProblem& problem, Meaning meaning);
   Expected<void> UsePages(std::string_view plain, const SnapshotVisitor& visit);
   bool Fits(const LiveBlock& block);
 
@@ -93,6 +95,7 @@ class RecordChecks {
 
   Tallies frees_;
   Tallies allocations_;
+  std::uint64_t symbols_ = 0;
   std::uint64_t text_bytes_ = 0;
 };
 

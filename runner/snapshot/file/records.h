@@ -15,7 +15,7 @@ namespace leakgate::snapshot_format {
 
 // REQUIRES, as of Decode: `Record` is SnapshotFacts, SnapshotClosing, SnapshotModule,
 // SnapshotWindow, SnapshotThread, SnapshotMapping, SnapshotFrees,
-// SnapshotAllocations or SnapshotPages.
+// SnapshotAllocations, SnapshotPages, SnapshotSymbols or SnapshotSymbolProblem.
 template <typename Record>
 void Encode(const Record& record, ByteWriter& out);
 

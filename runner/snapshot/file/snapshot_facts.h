@@ -159,6 +159,30 @@ struct SnapshotAllocations {
   std::uint64_t blocks = 0;
 };
 
+// One function at an address, as it was looked up where the files of the modules were.
+struct KnownFrame {
+  std::string function{};
+  std::string file{};
+  std::uint32_t line = 0;
+  bool is_inlined = false;
+  std::string called_function{};
+  bool calls_through_pointer = false;
+  std::uint32_t wrapper = 0;  // Wrapper
+};
+
+// The functions at a return address, the innermost first. There may be none to show.
+struct SnapshotSymbols {
+  std::uint32_t module = 0;
+  std::uint64_t pc = 0;
+  std::vector<KnownFrame> frames{};
+};
+
+// Why functions of a module could not be looked up.
+struct SnapshotSymbolProblem {
+  std::uint32_t module = 0;
+  std::string problem{};
+};
+
 // Tells whether two snapshots are of the same process, executing the same program.
 [[nodiscard]] inline bool IsSameProcess(const SnapshotFacts& a, const SnapshotFacts& b) {
   return a.pid == b.pid && a.generation == b.generation && a.boot_id == b.boot_id &&

@@ -25,6 +25,8 @@ struct SnapshotVisitor {
   std::function<void(SnapshotFrees&& frees)> frees;
   std::function<void(SnapshotAllocations&& allocations)> allocations;
   std::function<void(SnapshotPages&& pages)> pages;  // of all mappings; earlier files have none
+  std::function<void(SnapshotSymbols&& symbols)> symbols;
+  std::function<void(SnapshotSymbolProblem&& problem)> symbol_problem;
   std::function<void(SnapshotClosing&& closing)> closing;
 };
 

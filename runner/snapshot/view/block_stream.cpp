@@ -22,6 +22,12 @@ void KeepNamedThings(SnapshotVisitor& visitor, SnapshotContents& contents) {
   visitor.thread = [&](SnapshotThread&& thread) {
     contents.threads[thread.id] = std::move(thread);
   };
+  visitor.symbols = [&](SnapshotSymbols&& symbols) {
+    contents.symbols[{symbols.module, symbols.pc}] = std::move(symbols.frames);
+  };
+  visitor.symbol_problem = [&](SnapshotSymbolProblem&& problem) {
+    contents.symbol_problems[problem.module] = std::move(problem.problem);
+  };
 }
 
 }  // namespace

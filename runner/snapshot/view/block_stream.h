@@ -29,7 +29,11 @@ struct SnapshotContents {
   std::map<std::uint32_t, SnapshotThread> threads;
   std::vector<SnapshotNode> nodes;  // by id; the first kStackRootCount are no frames
   std::vector<SnapshotMapping> mappings;
-  SnapshotPages pages;               // what is known of those of mappings
+  SnapshotPages pages;  // what is known of those of mappings
+  // What addresses are called, by module and return address, and why that is not known of modules;
+  // where the file has it.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<KnownFrame>> symbols;
+  std::map<std::uint32_t, std::string> symbol_problems;
   std::vector<SnapshotFrees> frees;  // by stack; only where stacks of frees were recorded
 };
 
