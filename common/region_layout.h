@@ -10,8 +10,8 @@
 //
 //   header | mailbox | windows | threads | shards | contexts | modules | text |
 //   allowances | earlier frees | free errors | own ranges | mappings |
-//   measuring windows | stacks | freed by | event buffers' records | chunk directory |
-//   chunks of the live map ... | event buffers
+//   measuring windows | stacks | freed by | allocated by | event buffers' records | chunk directory
+//   | chunks of the live map ... | event buffers
 #pragma once
 
 #include <atomic>
@@ -26,10 +26,11 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-// Version 11 has buffers of events. Version 10 tells blocks of static variables' initialisers.
-// Version 9 has snapshots on request, through the mailbox. Version 8 has stack_events, and frees by
-// stack. In version 7, tracing may begin and end while the process runs (attached_at_ns,
-// kDetached), and there are mappings and measuring windows.
+// Version 12 has allocations by stack, and counts temporary blocks. Version 11 has buffers of events.
+// Version 10 tells blocks of static variables' initialisers. Version 9 has snapshots on request,
+// through the mailbox. Version 8 has stack_events, and frees by stack. In version 7, tracing may
+// begin and end while the process runs (attached_at_ns, kDetached), and there are mappings and
+// measuring windows.
 inline constexpr std::uint32_t kLayoutVersion = 12;
 
 // How many frames of a stack are recorded: as many as the agent has room for, and as many as the
@@ -396,7 +397,8 @@ static_assert(kStackRootCount >= kUnwindEndCount);
 // With kStacksOfFree, what each stack has freed is counted: there is a Tally for each node, by its
 // number, so that there is room wherever the stack has a node. If the stack table is full
 // (UnwindEnd::kTableFull counts that), a free counts for the frames that have nodes. If nobody was
-// seen to free a block, it counts for the node of kNotTaken.
+// seen to free a block, it counts for the node of kNotTaken. With kCountsAllocations, there is
+// another such table of what each stack has allocated, freed or not.
 
 // The live map: `address >> kChunkShift` picks a chunk through the directory, and the 16-byte
 // granule within that picks a word (common/live_slot.h).
@@ -443,7 +445,8 @@ inline constexpr std::uint64_t kMeasuringWindows = kMappings + kMaxMappings * si
 inline constexpr std::uint64_t kStacks =
     kMeasuringWindows + kMaxMeasuringWindows * sizeof(MeasuringWindowRecord);
 inline constexpr std::uint64_t kFreedBy = kStacks + kMaxStackNodes * sizeof(StackNode);
-inline constexpr std::uint64_t kEventControl = kFreedBy + kMaxStackNodes * sizeof(Tally);
+inline constexpr std::uint64_t kAllocatedBy = kFreedBy + kMaxStackNodes * sizeof(Tally);
+inline constexpr std::uint64_t kEventControl = kAllocatedBy + kMaxStackNodes * sizeof(Tally);
 inline constexpr std::uint64_t kEventBuffers = kEventControl + 4096;
 // Each entry is 0, or the number of a chunk plus one.
 inline constexpr std::uint64_t kDirectory = kEventBuffers + kMaxEventBuffers * sizeof(EventBuffer);

@@ -13,6 +13,9 @@ inline constexpr std::uint32_t kStacksOfAlloc = 1;    // malloc, calloc, memalig
 inline constexpr std::uint32_t kStacksOfRealloc = 2;  // realloc and reallocarray
 inline constexpr std::uint32_t kStacksOfFree = 4;     // all that frees, realloc included
 inline constexpr std::uint32_t kAllStackEvents = 7;
+// Besides stacks: what each stack has allocated is counted, freed or not.
+inline constexpr std::uint32_t kCountsAllocations = 8;
+inline constexpr std::uint32_t kKnownStackEvents = kAllStackEvents | kCountsAllocations;
 inline constexpr std::uint32_t kDefaultStackEvents = kStacksOfAlloc | kStacksOfRealloc;
 
 // The event that a block of `kind` comes from.

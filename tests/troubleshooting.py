@@ -25,7 +25,7 @@ SOURCES = ["runner/attach", "runner/budget", "runner/cli", "runner/host", "runne
            "runner/process", "runner/reach", "runner/recording/event_recorder.cpp", "runner/recording/file", "runner/report/finding_text.cpp", "runner/report/json",
            "runner/report/report_format.cpp", "runner/report/summary_text.cpp", "runner/results/find_results.cpp",
            "runner/results/linux", "runner/results/merge_verdict.cpp", "runner/results/merged_runs.cpp",
-           "runner/results/result_file.cpp", "runner/results/zip_archive.cpp", "runner/run", "runner/sessions",
+           "runner/results/result_file.cpp", "runner/archive", "runner/run", "runner/sessions",
            "runner/snapshot/file", "runner/base/atomic_file.cpp", "runner/base/file_place.cpp", "plugin/listener"]
 # What they print is what was asked for, not a message; doctor's lines say themselves what to do.
 OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp",
@@ -36,6 +36,8 @@ OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp
 OTHER_TEXTS = {
     # what ends the reading of a recording, and is never printed
     "nobody reads on", "read far enough",
+    # what a bundle of snapshots is, and what was written
+    "an unknown program", "leakgate: {0}: {1}\n  look at it:  leakgate snapshot show {0}",
     # how a block is held
     "by a pointer that is not aligned", "by a pointer with a tag in its bits", "by a pointer one past the end",
     "by a pointer in front of its begin", "that leakgate did not see allocated",

@@ -101,7 +101,7 @@ struct EarlierFreeCopy {
   std::uint64_t size_bytes = 0;
 };
 
-// All blocks that one stack has freed.
+// All blocks that one stack has freed, or allocated.
 struct FreedByCopy {
   std::uint32_t stack = 0;
   Amount amount;

@@ -63,7 +63,7 @@ bool RegionReader::StaticWasAborted() const {
 bool RegionReader::CountsTemporary() const { return CopyOf(&Header().counts_temporary) != 0; }
 
 std::uint32_t RegionReader::StackEvents() const {
-  return CopyOf(&Header().stack_events) & kAllStackEvents;
+  return CopyOf(&Header().stack_events) & kKnownStackEvents;
 }
 
 AgentState RegionReader::State() const {

@@ -37,6 +37,8 @@ class RegionReader {
   // The PID at the time of Attach. It is true in the runner that made the region, because that
   // attaches before the process has the region. Elsewhere it is only what the process claims.
   int Pid() const { return pid_; }
+  // Returns the inode of the region's memory, which /proc/PID/maps tells it by; 0 if not known.
+  [[nodiscard]] std::uint64_t Inode() const;
   [[nodiscard]] std::uint32_t Generation() const;   // counts the execs of the PID, from 1
   [[nodiscard]] std::uint32_t StackDepth() const;   // the most frames that a stack has
   [[nodiscard]] bool CountsTemporary() const;       // whether totals have temporary blocks
@@ -79,6 +81,9 @@ class RegionReader {
   [[nodiscard]] std::vector<EarlierFreeCopy> EarlierFrees(std::uint32_t from) const;
   // What each stack has freed up to now. Empty unless kStacksOfFree was asked for.
   [[nodiscard]] std::vector<FreedByCopy> FreedBy() const;
+  // What each stack has allocated up to now, freed or not. Empty unless kCountsAllocations was
+  // asked for.
+  [[nodiscard]] std::vector<FreedByCopy> AllocatedBy() const;
   [[nodiscard]] std::vector<FreeErrorCopy> FreeErrors() const;
   // The agent's own memory in the process, which contains no roots.
   [[nodiscard]] std::vector<OwnRange> OwnRanges() const;
@@ -121,6 +126,7 @@ class RegionReader {
   [[nodiscard]] Expected<HeapCopy> CopyHeap() const;
 
  private:
+  [[nodiscard]] std::vector<FreedByCopy> TalliesAt(std::uint64_t offset) const;
   RegionReader(const UniqueFd& fd, Mapping mapping);
 
   template <typename T>

@@ -149,16 +149,25 @@ std::vector<EarlierFreeCopy> RegionReader::EarlierFrees(std::uint32_t from) cons
 }
 
 std::vector<FreedByCopy> RegionReader::FreedBy() const {
-  std::vector<FreedByCopy> freed;
-  if ((StackEvents() & kStacksOfFree) == 0) return freed;
+  if ((StackEvents() & kStacksOfFree) == 0) return {};
+  return TalliesAt(region_offset::kFreedBy);
+}
+
+std::vector<FreedByCopy> RegionReader::AllocatedBy() const {
+  if ((StackEvents() & kCountsAllocations) == 0) return {};
+  return TalliesAt(region_offset::kAllocatedBy);
+}
+
+std::vector<FreedByCopy> RegionReader::TalliesAt(std::uint64_t offset) const {
+  std::vector<FreedByCopy> tallies;
   const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
   for (std::uint32_t stack = 0; stack < count; ++stack) {
-    const auto* const shared = At<Tally>(region_offset::kFreedBy) + stack;
+    const auto* const shared = At<Tally>(offset) + stack;
     const std::uint64_t blocks = Load(shared->blocks);
     if (blocks == 0) continue;
-    freed.push_back({stack, AmountOf(Load(shared->bytes), blocks)});
+    tallies.push_back({stack, AmountOf(Load(shared->bytes), blocks)});
   }
-  return freed;
+  return tallies;
 }
 
 std::vector<FreeErrorCopy> RegionReader::FreeErrors() const {

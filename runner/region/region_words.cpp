@@ -14,9 +14,9 @@ struct NamedEvent {
   std::string_view name;
 };
 
-constexpr std::array kEvents = {NamedEvent{kStacksOfAlloc, "alloc"},
-                                NamedEvent{kStacksOfRealloc, "realloc"},
-                                NamedEvent{kStacksOfFree, "free"}};
+constexpr std::array kEvents = {
+    NamedEvent{kStacksOfAlloc, "alloc"}, NamedEvent{kStacksOfRealloc, "realloc"},
+    NamedEvent{kStacksOfFree, "free"}, NamedEvent{kCountsAllocations, "churn"}};
 
 constexpr std::string_view kNoStacks = "none";
 constexpr std::uint32_t kStacksOfNothing = 0;
@@ -34,8 +34,8 @@ std::uint32_t FindEvent(std::string_view name) {
 Expected<std::uint32_t> ParseStackEvents(std::string_view text) {
   if (text.empty()) {
     return UsageError(
-        "--stacks names no stack event; write one or more of alloc, realloc and free, or none: "
-        "--stacks alloc,realloc");
+        "--stacks names no stack event; write one or more of alloc, realloc, free and churn, or "
+        "none: --stacks alloc,realloc");
   }
   if (text == kNoStacks) return kStacksOfNothing;
   std::uint32_t events = 0;
@@ -45,15 +45,15 @@ Expected<std::uint32_t> ParseStackEvents(std::string_view text) {
     const std::uint32_t event = FindEvent(name);
     if (event == 0) {
       return UsageError(fmt::format(
-          "invalid stack event '{}': there are alloc, realloc and free, and none for no "
+          "invalid stack event '{}': there are alloc, realloc, free and churn, and none for no "
           "event; write for example --stacks alloc,realloc",
           name));
     }
     if ((events & event) != 0) {
-      return UsageError(
-          fmt::format("duplicate stack event '{}': name each of alloc, realloc and free once at "
-                      "most",
-                      name));
+      return UsageError(fmt::format(
+          "duplicate stack event '{}': name each of alloc, realloc, free and churn once "
+          "at most",
+          name));
     }
     events |= event;
     at = comma + 1;

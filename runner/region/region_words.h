@@ -91,7 +91,8 @@ struct WordTable<WindowKind> {
 // that tells what is wrong, and which names there are.
 [[nodiscard]] Expected<std::uint32_t> ParseStackEvents(std::string_view text);
 
-// The names of the events in `events`: "alloc", "realloc", "free", in this order.
+// The names of the events in `events`: "alloc", "realloc", "free", "churn", in this order. The last
+// is no event with stacks: it has allocations counted by stack.
 [[nodiscard]] std::vector<std::string> StackEventNames(std::uint32_t events);
 // The same in one text, such as "alloc, realloc".
 [[nodiscard]] std::string StackEventsText(std::uint32_t events);

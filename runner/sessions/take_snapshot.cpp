@@ -63,9 +63,11 @@ Expected<SnapshotSubject::Taken> SnapshotSubject::Take(const fs::path& path,
   return Taken{*closing, stops ? Clock::now() - begin : std::chrono::nanoseconds{}};
 }
 
-Expected<std::string> SnapshotSubject::Text() const {
+Expected<std::string> SnapshotSubject::Text(Pages pages) const {
   const SnapshotMoment moment = HasEnded() ? SnapshotMoment::kEnded : SnapshotMoment::kRunning;
-  return SnapshotText(*region_, RequestFor(moment));
+  SnapshotRequest request = RequestFor(moment);
+  request.pages = pages;
+  return SnapshotText(*region_, request);
 }
 
 SnapshotRequest SnapshotSubject::RequestFor(SnapshotMoment moment) const {

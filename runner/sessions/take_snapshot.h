@@ -38,7 +38,7 @@ class SnapshotSubject {
   // cannot be written or the process cannot be stopped.
   [[nodiscard]] Expected<Taken> Take(const std::filesystem::path& path, SnapshotCare care) const;
   // Returns the content of such a file, as of kRunning, instead of writing it.
-  [[nodiscard]] Expected<std::string> Text() const;
+  [[nodiscard]] Expected<std::string> Text(Pages pages = Pages::kLeaveOut) const;
 
  private:
   SnapshotSubject() = default;

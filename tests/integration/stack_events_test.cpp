@@ -214,10 +214,11 @@ TEST_F(StackEventsTest, SaysWhatIsWrongWithThem) {
   const CommandResult result =
       Leakgate({"session", "start", session_, "--image", "a", "--stacks", "alloc,foo"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(result.standard_error,
-            "leakgate: invalid stack event 'foo': there are alloc, realloc and free, and none for "
-            "no event; write for "
-            "example --stacks alloc,realloc\n");
+  EXPECT_EQ(
+      result.standard_error,
+      "leakgate: invalid stack event 'foo': there are alloc, realloc, free and churn, and none for "
+      "no event; write for "
+      "example --stacks alloc,realloc\n");
   EXPECT_THAT(Leakgate({"session", "list"}).standard_output, Not(HasSubstr(session_)));
 }
 

@@ -64,13 +64,20 @@ void HeapOnRequest::Resume() {
 }
 
 // `leakgate session exec` becomes the program, so its PID is the child's.
-HeapOnRequest::HeapOnRequest(const std::string& session) {
-  const CommandResult started =
-      RunCommand({LeakgatePath(), "session", "start", session, "--image", "heap_on_request"});
-  if (started.exit_code != 0) throw std::runtime_error("no session: " + started.standard_error);
-  pid_ = Start({LeakgatePath(), "session", "exec", session, "--", FixturePath("heap_on_request")});
+HeapOnRequest::HeapOnRequest(const InSession& started) {
+  const bool is_path = started.fixture.starts_with('/');
+  const std::string program = is_path ? started.fixture : FixturePath(started.fixture);
+  std::vector<std::string> start = {LeakgatePath(),  "session", "start",
+                                    started.session, "--image", started.fixture};
+  start.insert(start.end(), started.options.begin(), started.options.end());
+  const CommandResult session = RunCommand(start);
+  if (session.exit_code != 0) throw std::runtime_error("no session: " + session.standard_error);
+  pid_ = Start({LeakgatePath(), "session", "exec", started.session, "--", program});
   AwaitLine();
 }
+
+HeapOnRequest::HeapOnRequest(const std::string& session)
+    : HeapOnRequest(InSession{session, "heap_on_request"}) {}
 
 HeapOnRequest::HeapOnRequest(const Run& run) {
   std::vector<std::string> command = {LeakgatePath(), "run"};

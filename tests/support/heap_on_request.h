@@ -29,6 +29,13 @@ class HeapOnRequest {
   explicit HeapOnRequest(Suspended suspended);
   // Starts a session, which traces the program by name, and the program below it.
   explicit HeapOnRequest(const std::string& session);
+  // The same of another fixture that does what it is told, with options of the session's.
+  struct InSession {
+    std::string session;
+    std::string fixture;  // its name, or the path of a copy
+    std::vector<std::string> options{};
+  };
+  explicit HeapOnRequest(const InSession& started);
   // Starts `leakgate run OPTIONS -- COMMAND`; no command: the program. It may be a child's.
   struct Run {
     std::vector<std::string> options{};
@@ -49,6 +56,8 @@ class HeapOnRequest {
   // Each returns once the program has done it.
   void Keep(int count, int bytes);
   void Drop(int count);
+  // Any line, with its end, that the fixture can be told.
+  void Do(const std::string& line);
 
   // What the C library says is in use, in bytes.
   std::size_t BytesInUse();
@@ -64,7 +73,6 @@ class HeapOnRequest {
   pid_t Start(std::vector<std::string> command, StopAtExec stop = StopAtExec::kNo);
   void AwaitStop() const;
   void Send(const std::string& line) const;
-  void Do(const std::string& line);
   std::size_t Ask(const std::string& line);
   std::string AwaitLine();
 

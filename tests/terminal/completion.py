@@ -60,7 +60,7 @@ def commands_of(leakgate):
     found = [[], *([name] for name in re.findall(r"^  (\w+) {3,}[A-Z]", text.split("Commands:")[1], flags=re.M))]
     return [*found, *(["budget", name] for name in ("schema", "check", "init", "ratchet")),
             *(["history", name] for name in ("add", "show", "trend")),
-            *(["snapshot", name] for name in ("config", "take", "periodic", "show", "diff", "export")),
+            *(["snapshot", name] for name in ("config", "take", "periodic", "show", "diff", "export", "bundle")),
             *(["recording", name] for name in ("show", "diff", "export", "pause", "continue", "stop")),
             *(["session", name] for name in ("start", "exec", "update", "query", "list", "stop"))]
 

@@ -36,6 +36,7 @@ struct Region {
   }
   StackNode* stacks() const { return &At<StackNode>(region_offset::kStacks); }
   Tally* freed_by() const { return &At<Tally>(region_offset::kFreedBy); }
+  Tally* allocated_by() const { return &At<Tally>(region_offset::kAllocatedBy); }
   EventControl& event_control() const { return At<EventControl>(region_offset::kEventControl); }
   EventBuffer* event_buffers() const { return &At<EventBuffer>(region_offset::kEventBuffers); }
   std::atomic<std::uint32_t>* directory() const {

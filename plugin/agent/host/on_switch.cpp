@@ -17,13 +17,15 @@ bool SwitchOn(std::uint32_t stack_events, const EventSwitch& events) {
   const bool is_libc = !g_host.allocator_is_foreign;
   const bool only_calls_malloc =
       g_host.operators == OperatorSource::kRuntime || g_host.operators == OperatorSource::kNone;
-  const bool takes_allocations = (stack_events & kStacksOfAlloc) != 0;
+  const bool counts = (stack_events & kCountsAllocations) != 0;
+  const bool takes_allocations = (stack_events & kStacksOfAlloc) != 0 && !counts;
   const bool takes_frees = (stack_events & kStacksOfFree) != 0;
   g_switch.stack_events = stack_events;
   g_switch.is_tracing = 1;
   g_switch.reads_time_stamp = events.reads_time_stamp ? 1 : 0;
   g_switch.event_time_shift = events.time_shift;
   g_switch.records_events = events.records ? 1 : 0;
+  g_switch.records_beside = events.records || counts ? 1 : 0;
   const std::uint32_t libc_malloc = is_libc && takes_allocations ? 1 : 0;
   const std::uint32_t runtime_new = is_libc && only_calls_malloc && takes_allocations ? 1 : 0;
   const std::uint32_t libc_free = is_libc && !takes_frees ? 1 : 0;
@@ -47,6 +49,7 @@ void SwitchOff() {
   g_switch.records_runtime_new = 0;
   g_switch.records_libc_malloc = 0;
   g_switch.records_events = 0;
+  g_switch.records_beside = 0;
   g_switch.traces_runtime_delete = 0;
   g_switch.traces_libc_free = 0;
   g_switch.traces_runtime_new = 0;

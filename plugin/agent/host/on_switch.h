@@ -27,6 +27,9 @@ struct alignas(kPageBytes) SwitchPage {
   std::uint32_t traces_runtime_delete;
   // The events whose stacks are recorded: bits of common/stack_event.h. Only valid while tracing.
   std::uint32_t stack_events;
+  // Set if allocations are counted by stack, or a recording has each event: then allocations take
+  // a path of their own, so that tracing alone asks nothing more.
+  std::uint32_t records_beside;
   // Set if a recording has each event (common/event_stream.h), or temporary blocks are counted.
   // Then the four above are not set, so that the hot path of tracing alone asks nothing more, and
   // these four stand for them.
@@ -59,6 +62,8 @@ inline bool RecordsLibcMalloc() { return g_switch.records_libc_malloc != 0; }
 inline bool RecordsRuntimeNew() { return g_switch.records_runtime_new != 0; }
 inline bool RecordsLibcFree() { return g_switch.records_libc_free != 0; }
 inline bool RecordsRuntimeDelete() { return g_switch.records_runtime_delete != 0; }
+inline bool RecordsBeside() { return __builtin_expect(g_switch.records_beside != 0, 0); }
+inline bool CountsAllocations() { return (g_switch.stack_events & kCountsAllocations) != 0; }
 inline bool RecordsEvents() { return __builtin_expect(g_switch.records_events != 0, 0); }
 inline bool TakesStacksOf(std::uint32_t event) {
   return __builtin_expect((g_switch.stack_events & event) != 0, 1);

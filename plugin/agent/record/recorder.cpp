@@ -161,11 +161,23 @@ bool IsTrialBlock(const void* block) {
   return block == g_trial_block.load(std::memory_order_relaxed);
 }
 
-// Frees are counted by any thread; none is hot where this is asked for.
-void CountFreedBy(std::uint32_t stack, std::uint64_t bytes) {
-  Tally& tally = g_region.freed_by()[stack];
+// Frees are counted by any thread, and so are allocations; none is hot where this is asked for.
+void CountBy(Tally& tally, std::uint64_t bytes) {
   tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
   tally.blocks.fetch_add(1, std::memory_order_relaxed);
+}
+
+void CountFreedBy(std::uint32_t stack, std::uint64_t bytes) {
+  CountBy(g_region.freed_by()[stack], bytes);
+}
+
+// Counts a block that has just been recorded, which the program does not know of yet: so its slot
+// is what was written there, if anything was.
+void CountAllocatedBy(const void* block, std::size_t size_bytes) {
+  const LiveMap::Slot slot = LiveMap::Find(reinterpret_cast<std::uint64_t>(block));
+  if (block == nullptr || slot == nullptr || !LiveMap::IsLiveAt(slot)) return;
+  const LiveRecord record = LiveMap::Read(slot);
+  if (record.size_bytes == size_bytes) CountBy(g_region.allocated_by()[record.stack], size_bytes);
 }
 
 void UndoFreedBy(std::uint32_t stack, std::uint64_t bytes) {
@@ -336,17 +348,43 @@ void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kin
 
 template void* RecordWithoutStack<Events::kNone>(void*, std::size_t, AllocationKind);
 
-void* RecordAnyAllocationWithEvents(void* block, std::size_t size_bytes, AllocationKind kind,
-                                    std::uint64_t caller_pc, std::uint64_t caller_sp,
-                                    std::uint64_t caller_fp) {
+namespace {
+
+void* RecordWithEvents(void* block, std::size_t size_bytes, AllocationKind kind,
+                       const CallerFrame& caller) {
   if (!TakesStacksOf(StackEventOf(kind))) {
     return RecordWithoutStack<Events::kWritten>(block, size_bytes, kind);
   }
   if (LiveMap::Find(AddressOf(block)) == nullptr) {
-    return RecordAllocationSlow(block, size_bytes, kind, caller_pc, caller_sp, caller_fp);
+    return RecordAllocationSlow(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
   }
-  return RecordAllocation<Events::kWritten>(block, size_bytes, kind,
-                                            {caller_pc, caller_sp, caller_fp});
+  return RecordAllocation<Events::kWritten>(block, size_bytes, kind, caller);
+}
+
+void* RecordWithoutEvents(void* block, std::size_t size_bytes, AllocationKind kind,
+                          const CallerFrame& caller) {
+  if (!TakesStacksOf(StackEventOf(kind))) {
+    return RecordWithoutStack<Events::kNone>(block, size_bytes, kind);
+  }
+  if (LiveMap::Find(AddressOf(block)) == nullptr) {
+    return RecordAllocationSlow(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
+  }
+  return RecordAllocation(block, size_bytes, kind, caller);
+}
+
+}  // namespace
+
+void* RecordAnyAllocationBeside(void* block, std::size_t size_bytes, AllocationKind kind,
+                                std::uint64_t caller_pc, std::uint64_t caller_sp,
+                                std::uint64_t caller_fp) {
+  const CallerFrame caller{caller_pc, caller_sp, caller_fp};
+  if (RecordsEvents()) {
+    RecordWithEvents(block, size_bytes, kind, caller);
+  } else {
+    RecordWithoutEvents(block, size_bytes, kind, caller);
+  }
+  if (CountsAllocations()) CountAllocatedBy(block, size_bytes);
+  return block;
 }
 
 void* NotePeakOf(void* block) {

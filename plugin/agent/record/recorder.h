@@ -107,17 +107,17 @@ __attribute__((always_inline)) inline void* RecordAllocation(void* block, std::s
 template <Events kEvents>
 void* RecordWithoutStack(void* block, std::size_t size_bytes, AllocationKind kind);
 
-// The next one where a recording has the event, too. Apart, so that tracing alone saves no
-// registers for it.
-void* RecordAnyAllocationWithEvents(void* block, std::size_t size_bytes, AllocationKind kind,
-                                    std::uint64_t caller_pc, std::uint64_t caller_sp,
-                                    std::uint64_t caller_fp);
+// The next one where a recording has the event, too, or allocations are counted by stack. Apart, so
+// that tracing alone saves no registers for it.
+void* RecordAnyAllocationBeside(void* block, std::size_t size_bytes, AllocationKind kind,
+                                std::uint64_t caller_pc, std::uint64_t caller_sp,
+                                std::uint64_t caller_fp);
 
 // The same for a block of any allocator, whether its stack is to be recorded or not.
 inline void* RecordAnyAllocation(void* block, std::size_t size_bytes, AllocationKind kind,
                                  const CallerFrame& caller) {
-  if (RecordsEvents()) {
-    return RecordAnyAllocationWithEvents(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
+  if (RecordsBeside()) {
+    return RecordAnyAllocationBeside(block, size_bytes, kind, caller.pc, caller.sp, caller.fp);
   }
   if (!TakesStacksOf(StackEventOf(kind))) {
     return RecordWithoutStack<Events::kNone>(block, size_bytes, kind);

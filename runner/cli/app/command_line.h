@@ -36,7 +36,8 @@ using Command = std::variant<
     SessionStartCommand, SessionExecCommand, SessionUpdateCommand, SessionQueryCommand,
     SessionListCommand, SessionStopCommand, SnapshotTakeCommand, SnapshotPeriodicCommand,
     SnapshotConfigCommand, SnapshotShowCommand, SnapshotDiffCommand, SnapshotExportCommand,
-    RecordingShowCommand, RecordingDiffCommand, RecordingExportCommand, TopCommand>;
+    SnapshotBundleCommand, RecordingShowCommand, RecordingDiffCommand, RecordingExportCommand,
+    TopCommand>;
 
 struct CommandDefinition {
   std::string name;    // "budget check"

@@ -99,6 +99,7 @@ constexpr DefinedCommand kCommands[] = {
     {"snapshot show", Define<SnapshotShowCommand>},
     {"snapshot diff", Define<SnapshotDiffCommand>},
     {"snapshot export", Define<SnapshotExportCommand>},
+    {"snapshot bundle", Define<SnapshotBundleCommand>},
     {"record", Define<RecordCommand>},
     {"recording", DefineGroup},
     {"recording show", Define<RecordingShowCommand>},

@@ -61,8 +61,8 @@ template <typename Target>
 void AddStacks(Target& events, OptionList& options) {
   options.Add("--stacks", TextWord("EVENTS"), events, ParseStacks,
               "The events whose call stacks are recorded, of alloc, realloc and free, with commas. "
-              "Blocks are counted without, too. free: who frees, by bytes and blocks. Default: "
-              "alloc,realloc");
+              "Blocks are counted without, too. free: who frees, by bytes and blocks. churn: what "
+              "each stack allocates, freed or not, for snapshot diff. Default: alloc,realloc");
 }
 
 // Read IMAGE[:ARGUMENT], and the name of a session.

@@ -44,6 +44,23 @@ struct SnapshotExportCommand {
   std::filesystem::path source_root;     // a page quotes sources below it; empty: it quotes none
 };
 
+enum class BundledSymbols { kLeftOut, kIncluded };
+
+// Puts snapshots into one file (snapshot_bundle.cpp).
+struct SnapshotBundleCommand {
+  std::vector<std::filesystem::path> files;  // snapshots, or directories of them
+  std::string session;                       // whose processes are taken, too; empty: none
+  std::filesystem::path output;              // there must be one
+  BundledSymbols symbols = BundledSymbols::kLeftOut;
+  StackReading reading;  // only `symbols`
+};
+
+void Declare(SnapshotBundleCommand& command, OptionList& options);
+[[nodiscard]] Expected<void> Complete(SnapshotBundleCommand& command, const ProgramLine& program);
+[[nodiscard]] Expected<int> Execute(const SnapshotBundleCommand& command);
+// Prints which snapshots a bundle has, and what its session knew.
+[[nodiscard]] Expected<int> ShowBundle(const std::filesystem::path& bundle, OutputForm form);
+
 void Declare(SnapshotShowCommand& command, OptionList& options);
 void Declare(SnapshotDiffCommand& command, OptionList& options);
 void Declare(SnapshotExportCommand& command, OptionList& options);

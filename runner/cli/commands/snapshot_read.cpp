@@ -7,6 +7,7 @@
 #include "runner/cli/commands/snapshot.h"
 #include "runner/cli/terminal.h"
 #include "runner/cli/write_reports.h"
+#include "runner/snapshot/file/bundle.h"
 #include "runner/snapshot/view/diff_page.h"
 #include "runner/snapshot/view/export_names.h"
 #include "runner/snapshot/view/snapshot_diff.h"
@@ -48,6 +49,17 @@ Expected<void> CheckShowOptions(const SnapshotShowCommand& command) {
   if (options.group_by && options.layout == SnapshotLayout::kTree) {
     return UsageError("--view tree and --group-by contradict each other; leave one out");
   }
+  if (options.things == SnapshotThings::kMappings) {
+    if (!command.since.empty()) {
+      return UsageError(
+          "--since tells the age of blocks; of --mapped it is known without: leave it out");
+    }
+    if (options.group_by == GroupBy::kFreedBy) {
+      return UsageError(
+          "--mapped and --group-by freed-by contradict each other: who unmaps is not recorded; "
+          "leave one out");
+    }
+  }
   const bool shows_age = options.layout == SnapshotLayout::kGroups &&
                          options.group_by.value_or(GroupBy::kAge) == GroupBy::kAge;
   if (!command.since.empty() && !shows_age) {
@@ -68,6 +80,9 @@ void Declare(SnapshotShowCommand& command, OptionList& options) {
                     "Only one table: site (the first frame of your own code), stack, module, "
                     "component, thread, window (the test), age, kind or size; or freed-by: what "
                     "has been freed, by who did so, if the session took stacks of free");
+  options.AddFlag("--mapped", command.options.things, SnapshotThings::kMappings,
+                  "What the program has mapped itself (mmap), instead of live blocks: by who "
+                  "mapped it, and how much of it is in memory");
   options.Add("--since", FileWord("FILE|DIR"), command.since,
               "Tell the age of blocks by this earlier snapshot of the process, or by all in a "
               "directory, as snapshot periodic leaves them. Repeatable");
@@ -133,6 +148,7 @@ Expected<void> Complete(SnapshotExportCommand& command, const ProgramLine&) {
 }
 
 Expected<int> Execute(const SnapshotShowCommand& command) {
+  if (IsBundle(command.files.front())) return ShowBundle(command.files.front(), command.output);
   const WithDebugServers servers;
   const Expected<std::unique_ptr<SnapshotView>> view =
       Read(command.files.front(), command.reading, command.since);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 
+#include "runner/process/page_scan.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {
@@ -17,29 +18,7 @@ constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 // These bits of /proc/PID/pagemap say that the page is in memory, or swapped out.
 constexpr std::uint64_t kPresent = 1ULL << 63 | 1ULL << 62;
 
-// PAGEMAP_SCAN of Linux 6.7, which older headers do not have.
-struct PageScan {
-  std::uint64_t size = sizeof(PageScan);
-  std::uint64_t flags = 0;
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t walk_end = 0;  // the kernel writes here how far it came
-  std::uint64_t found = 0;
-  std::uint64_t found_length = 0;
-  std::uint64_t most_pages = 0;
-  std::uint64_t inverted = 0;
-  std::uint64_t all_of = 0;
-  std::uint64_t any_of = 0;
-  std::uint64_t told = 0;
-};
-struct FoundPages {
-  std::uint64_t begin;
-  std::uint64_t end;
-  std::uint64_t categories;
-};
-constexpr unsigned long kPageScan = _IOWR('f', 16, PageScan);
-constexpr std::uint64_t kScanForPresent = 1U << 3 | 1U << 4;  // in memory, or swapped out
-constexpr std::uint64_t kIsOfFile = 1U << 2;                  // or of shared memory
+constexpr std::uint64_t kScanForPresent = kPageIsPresent | kPageIsSwapped;
 
 // Adds a range that begins where the last one begins, or later.
 void Append(AddressRange range, std::vector<AddressRange>& ranges) {
@@ -203,12 +182,12 @@ bool ProcessMemory::ScanInto(AddressRange range, std::vector<PresentPart>& prese
                 .found = reinterpret_cast<std::uint64_t>(found.data()),
                 .found_length = found.size(),
                 .any_of = kScanForPresent,
-                .told = kScanForPresent | kIsOfFile};
+                .told = kScanForPresent | kPageIsOfFile};
   while (scan.begin < scan.end) {
     const int count = ::ioctl(pages_.get(), kPageScan, &scan);
     if (count < 0 || scan.walk_end <= scan.begin) return false;
     for (const FoundPages& pages : std::span(found).first(static_cast<std::size_t>(count))) {
-      Append({Overlap({pages.begin, pages.end}, range), (pages.categories & kIsOfFile) != 0},
+      Append({Overlap({pages.begin, pages.end}, range), (pages.categories & kPageIsOfFile) != 0},
              present);
     }
     scan.begin = scan.walk_end;

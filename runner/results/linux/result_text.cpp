@@ -14,9 +14,9 @@
 #include <string_view>
 #include <system_error>
 
+#include "runner/archive/zip_archive.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/regular_file.h"
-#include "runner/results/zip_archive.h"
 
 namespace leakgate {
 namespace {

@@ -53,6 +53,11 @@ enum class PartKind : std::uint32_t {
   kRecordingFacts = 15,  // follows the facts
   kRecordingEnd = 16,    // follows the closing
   kIndex = 17,           // where rounds are; the last part of all
+  // Of snapshots alone:
+  kPages = 18,           // what is known of the pages of mappings
+  kAllocations = 19,     // what each stack has allocated
+  kSymbols = 20,         // what addresses are called
+  kSymbolProblems = 21,  // why that is not known of modules
 };
 
 // Little-endian, as x86-64 has it in memory.
@@ -74,7 +79,8 @@ inline constexpr std::uint32_t kMostStoredBytes = kMostPlainBytes + (64U << 10);
 inline constexpr std::uint32_t kMostBlocksPerPart = 1U << 15;
 inline constexpr std::uint32_t kMostTextBytes = 1U << 16;
 inline constexpr std::uint64_t kMostTextInAll = 1ULL << 28;
-inline constexpr std::uint32_t kMostWords = 1U << 14;  // of the command line
+inline constexpr std::uint32_t kMostFramesAtOneAddress = 1U << 10;  // inlined into one another
+inline constexpr std::uint32_t kMostWords = 1U << 14;               // of the command line
 
 struct Part {
   std::uint32_t kind = 0;  // PartKind, or a kind of a later leakgate

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runner/base/regular_file.h"
+#include "runner/snapshot/file/bundle.h"
 #include "runner/snapshot/file/parts.h"
 #include "runner/snapshot/file/record_checks.h"
 #include "runner/snapshot/file/records.h"
@@ -74,10 +75,29 @@ SnapshotReader::~SnapshotReader() = default;
 SnapshotReader::SnapshotReader(SnapshotReader&&) noexcept = default;
 SnapshotReader& SnapshotReader::operator=(SnapshotReader&&) noexcept = default;
 
+Expected<SnapshotReader> SnapshotReader::OpenFromBundle(
+    const std::filesystem::path& path,
+    const std::pair<std::filesystem::path, std::string>& inside) {
+  Expected<std::unique_ptr<std::istream>> stream = OpenInBundle(inside.first, inside.second);
+  if (!stream) return Unexpected(stream.error());
+  SnapshotReader reader(**stream, path.string());
+  reader.file_ = *std::move(stream);
+  return reader;
+}
+
 Expected<SnapshotReader> SnapshotReader::Open(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     return UsageError(fmt::format("{}: a directory; name a snapshot file in it", path.string()));
+  }
+  if (const auto inside = SplitBundlePath(path)) return OpenFromBundle(path, *inside);
+  if (IsBundle(path)) {
+    const Expected<std::vector<std::string>> names = SnapshotsIn(path);
+    if (!names) return Unexpected(names.error());
+    if (names->size() == 1) return OpenFromBundle(path, {path, names->front()});
+    return UsageError(
+        fmt::format("{0}: a bundle of {1} snapshots; name one, as leakgate snapshot show {0} does",
+                    path.string(), names->size()));
   }
   auto file = OpenRegularFile(path);
   if (!file) {

@@ -15,7 +15,8 @@
 
 namespace leakgate {
 
-// Reads a file part by part, so that several can be read side by side.
+// Reads a file part by part, so that several can be read side by side. A path may lead into a
+// bundle (bundle.h), or be that of a bundle of one snapshot.
 class SnapshotReader {
  public:
   // This and all other functions here return a usage error that names the file and the problem.
@@ -32,6 +33,10 @@ class SnapshotReader {
 
  private:
   class Checks;
+
+  static Expected<SnapshotReader> OpenFromBundle(
+      const std::filesystem::path& path,
+      const std::pair<std::filesystem::path, std::string>& inside);
 
   std::unique_ptr<std::istream> file_;  // nullptr if the caller owns the stream
   std::unique_ptr<Checks> checks_;

@@ -32,6 +32,14 @@ Expected<void> RecordChecks::Use(const Part& part, const SnapshotVisitor& visit)
       return UseRecords<SnapshotMapping>(part.plain, visit.mapping, Meaning::kBegin);
     case PartKind::kFrees:
       return UseRecords<SnapshotFrees>(part.plain, visit.frees, Meaning::kBegin);
+    case PartKind::kAllocations:
+      return UseRecords<SnapshotAllocations>(part.plain, visit.allocations, Meaning::kBegin);
+    case PartKind::kSymbols:
+      return UseRecords<SnapshotSymbols>(part.plain, visit.symbols, Meaning::kBegin);
+    case PartKind::kSymbolProblems:
+      return UseRecords<SnapshotSymbolProblem>(part.plain, visit.symbol_problem, Meaning::kBegin);
+    case PartKind::kPages:
+      return UsePages(part.plain, visit);
     default:
       return {};
   }
@@ -63,6 +71,24 @@ Expected<void> RecordChecks::UseRecords(std::string_view plain, const Visit& vis
   return {};
 }
 
+namespace {
+
+bool FitInto(const MappingPages& pages, std::uint64_t bytes) {
+  return pages.resident_bytes <= bytes && pages.swapped_bytes <= bytes - pages.resident_bytes &&
+         pages.lazily_freed_bytes <= pages.resident_bytes;
+}
+
+}  // namespace
+
+Expected<void> RecordChecks::UsePages(std::string_view plain, const SnapshotVisitor& visit) {
+  SnapshotPages pages;
+  const bool fits =
+      Decode(ByteReader(plain), pages) && pages.unassigned_lazily_freed_bytes <= kMostRecordedBytes;
+  if (!fits) return parts_.Broken(kDamagedRecord);
+  if (visit.pages) visit.pages(std::move(pages));
+  return {};
+}
+
 bool RecordChecks::Accept(const SnapshotModule& module, Meaning) { return modules_.Add(module.id); }
 bool RecordChecks::Accept(const SnapshotWindow& window, Meaning meaning) {
   const bool fits = meaning == Meaning::kEnd ? windows_.Has(window.id) : windows_.Add(window.id);
@@ -77,16 +103,32 @@ bool RecordChecks::Accept(const SnapshotMapping& mapping, Meaning) {
   mapping_bytes_ += mapping.bytes;
   // A mapping that moves to another owner while it is copied may be there twice.
   return ++mappings_ <= 2 * kMaxMappings && mapping.bytes <= kMostRecordedBytes &&
-         mapping_bytes_ <= kMostRecordedBytes && IsStack(mapping.stack) &&
-         windows_.HasOrNone(mapping.window) && threads_.HasOrNone(mapping.thread);
+         mapping_bytes_ <= kMostRecordedBytes && FitInto(mapping.pages, mapping.bytes) &&
+         IsStack(mapping.stack) && windows_.HasOrNone(mapping.window) &&
+         threads_.HasOrNone(mapping.thread);
 }
 
-bool RecordChecks::Accept(const SnapshotFrees& frees, Meaning) {
-  const bool fits = frees.bytes <= kMostRecordedBytes && frees.blocks <= kMostRecordedBytes;
-  freed_bytes_ += frees.bytes;
-  freed_blocks_ += frees.blocks;
-  return fits && ++frees_ <= kMaxStackNodes && freed_bytes_ <= kMostRecordedBytes &&
-         freed_blocks_ <= kMostRecordedBytes && IsStack(frees.stack);
+template <typename Record>
+bool RecordChecks::Fits(const Record& tally, Tallies& all) {
+  const bool fits = tally.bytes <= kMostRecordedBytes && tally.blocks <= kMostRecordedBytes;
+  all.bytes += tally.bytes;
+  all.blocks += tally.blocks;
+  return fits && ++all.count <= kMaxStackNodes && all.bytes <= kMostRecordedBytes &&
+         all.blocks <= kMostRecordedBytes && IsStack(tally.stack);
+}
+
+bool RecordChecks::Accept(const SnapshotFrees& frees, Meaning) { return Fits(frees, frees_); }
+
+bool RecordChecks::Accept(const SnapshotSymbols& symbols, Meaning) {
+  return ++symbols_ <= kMaxStackNodes && modules_.Has(symbols.module);
+}
+
+bool RecordChecks::Accept(const SnapshotSymbolProblem& problem, Meaning) {
+  return modules_.Has(problem.module);
+}
+
+bool RecordChecks::Accept(const SnapshotAllocations& allocations, Meaning) {
+  return Fits(allocations, allocations_);
 }
 
 Expected<void> RecordChecks::UseNodes(std::string_view plain, const SnapshotVisitor& visit) {

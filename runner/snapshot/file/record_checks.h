@@ -66,6 +66,10 @@ class RecordChecks {
   bool Accept(const SnapshotThread& thread, Meaning meaning);
   bool Accept(const SnapshotMapping& mapping, Meaning meaning);
   bool Accept(const SnapshotFrees& frees, Meaning meaning);
+  bool Accept(const SnapshotAllocations& allocations, Meaning meaning);
+  bool Accept(const SnapshotSymbols& symbols, Meaning meaning);
+  bool Accept(const SnapshotSymbolProblem& problem, Meaning meaning);
+  Expected<void> UsePages(std::string_view plain, const SnapshotVisitor& visit);
   bool Fits(const LiveBlock& block);
 
   const PartReader& parts_;
@@ -80,9 +84,18 @@ class RecordChecks {
   std::uint64_t bytes_ = 0;
   std::uint64_t mappings_ = 0;
   std::uint64_t mapping_bytes_ = 0;
-  std::uint64_t frees_ = 0;
-  std::uint64_t freed_bytes_ = 0;
-  std::uint64_t freed_blocks_ = 0;
+  // Tallies of stacks: how many there are, and their sums.
+  struct Tallies {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t blocks = 0;
+  };
+  template <typename Record>
+  bool Fits(const Record& tally, Tallies& all);
+
+  Tallies frees_;
+  Tallies allocations_;
+  std::uint64_t symbols_ = 0;
   std::uint64_t text_bytes_ = 0;
 };
 

@@ -20,6 +20,7 @@ template void RecordWriter::AddRecord(Pending&, const SnapshotModule&);
 template void RecordWriter::AddRecord(Pending&, const SnapshotWindow&);
 template void RecordWriter::AddRecord(Pending&, const SnapshotThread&);
 template void RecordWriter::AddRecord(Pending&, const SnapshotFrees&);
+template void RecordWriter::AddRecord(Pending&, const SnapshotAllocations&);
 
 std::uint32_t RecordWriter::Add(const SnapshotNode& node) {
   const std::uint32_t id = next_node_++;
@@ -57,7 +58,7 @@ void RecordWriter::Flush(Pending& pending) {
 // The order matters: what a thing refers to comes before it.
 void RecordWriter::FlushAllButBlocks() {
   for (Pending* pending : {&modules_, &nodes_, &windows_, &threads_, &mappings_, &frees_,
-                           &ended_windows_, &ended_threads_, &marks_}) {
+                           &allocations_, &ended_windows_, &ended_threads_, &marks_}) {
     Flush(*pending);
   }
 }

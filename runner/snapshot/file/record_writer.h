@@ -31,6 +31,7 @@ class RecordWriter {
   void Add(const SnapshotMapping& mapping);
   // REQUIRES: each stack is added once; all together are below 2^62 bytes and blocks.
   void Add(const SnapshotFrees& frees) { AddRecord(frees_, frees); }
+  void Add(const SnapshotAllocations& allocations) { AddRecord(allocations_, allocations); }
   // These say how a window or a thread, which was added before, has ended.
   void AddEnd(const SnapshotWindow& window) { AddRecord(ended_windows_, window); }
   void AddEnd(const SnapshotThread& thread) { AddRecord(ended_threads_, thread); }
@@ -70,6 +71,7 @@ class RecordWriter {
   Pending threads_{snapshot_format::PartKind::kThreads, {}};
   Pending mappings_{snapshot_format::PartKind::kMappings, {}};
   Pending frees_{snapshot_format::PartKind::kFrees, {}};
+  Pending allocations_{snapshot_format::PartKind::kAllocations, {}};
   Pending ended_windows_{snapshot_format::PartKind::kEndedWindows, {}};
   Pending ended_threads_{snapshot_format::PartKind::kEndedThreads, {}};
   Pending marks_{snapshot_format::PartKind::kMarks, {}};

@@ -31,7 +31,8 @@ class FieldWriter {
     out_.Number(numbers.size());
     for (const std::uint64_t number : numbers) out_.Number(number);
   }
-  void AddedNumber(std::uint32_t number) { out_.Number(number); }
+  void Frames(const std::vector<KnownFrame>& frames);
+  void AddedNumber(std::uint64_t number) { out_.Number(number); }
   void AddedText(const std::string& text) { out_.Text(text); }
 
  private:
@@ -79,9 +80,12 @@ class FieldReader {
     }
   }
 
+  void Frames(std::vector<KnownFrame>& frames);
+
   // The record of an earlier leakgate ends before these fields, which then keep their defaults.
-  void AddedNumber(std::uint32_t& number) {
-    if (in_.is_good() && !in_.is_at_end()) number = in_.Number32();
+  template <typename Value>
+  void AddedNumber(Value& number) {
+    if (in_.is_good() && !in_.is_at_end()) Number(number);
   }
   void AddedText(std::string& text) {
     if (in_.is_good() && !in_.is_at_end()) Text(text);
@@ -90,6 +94,29 @@ class FieldReader {
  private:
   ByteReader& in_;
 };
+
+template <typename Fields, typename Frame>
+void VisitFrame(Fields& fields, Frame& frame) {
+  fields.Text(frame.function);
+  fields.Text(frame.file);
+  fields.Number(frame.line);
+  fields.Number(frame.is_inlined);
+  fields.Text(frame.called_function);
+  fields.Number(frame.calls_through_pointer);
+  fields.Number(frame.wrapper);
+}
+
+void FieldWriter::Frames(const std::vector<KnownFrame>& frames) {
+  out_.Number(frames.size());
+  for (const KnownFrame& frame : frames) VisitFrame(*this, frame);
+}
+
+void FieldReader::Frames(std::vector<KnownFrame>& frames) {
+  const std::uint64_t count = in_.Number();
+  if (count > kMostFramesAtOneAddress) in_.Fail();
+  for (std::uint64_t i = 0; i < count && in_.is_good(); ++i)
+    VisitFrame(*this, frames.emplace_back());
+}
 
 // It is `Record` when it is read, and `const Record` when it is written.
 template <typename Given, typename Record>
@@ -179,12 +206,39 @@ void VisitFields(auto& fields, Is<SnapshotMapping> auto& mapping) {
   fields.Number(mapping.window);
   fields.Number(mapping.thread);
   fields.Number(mapping.mapped_ns);
+  fields.AddedNumber(mapping.pages.are_known);
+  fields.AddedNumber(mapping.pages.resident_bytes);
+  fields.AddedNumber(mapping.pages.swapped_bytes);
+  fields.AddedNumber(mapping.pages.lazily_freed_bytes);
+}
+
+void VisitFields(auto& fields, Is<SnapshotSymbols> auto& symbols) {
+  fields.Number(symbols.module);
+  fields.Number(symbols.pc);
+  fields.Frames(symbols.frames);
+}
+
+void VisitFields(auto& fields, Is<SnapshotSymbolProblem> auto& problem) {
+  fields.Number(problem.module);
+  fields.Text(problem.problem);
+}
+
+void VisitFields(auto& fields, Is<SnapshotPages> auto& pages) {
+  fields.Choice(pages.source, PageSource::kNone, PageSource::kPageMap);
+  fields.Text(pages.problem);
+  fields.Number(pages.unassigned_lazily_freed_bytes);
 }
 
 void VisitFields(auto& fields, Is<SnapshotFrees> auto& frees) {
   fields.Number(frees.stack);
   fields.Number(frees.bytes);
   fields.Number(frees.blocks);
+}
+
+void VisitFields(auto& fields, Is<SnapshotAllocations> auto& allocations) {
+  fields.Number(allocations.stack);
+  fields.Number(allocations.bytes);
+  fields.Number(allocations.blocks);
 }
 
 }  // namespace
@@ -209,6 +263,10 @@ template void Encode(const SnapshotWindow&, ByteWriter&);
 template void Encode(const SnapshotThread&, ByteWriter&);
 template void Encode(const SnapshotMapping&, ByteWriter&);
 template void Encode(const SnapshotFrees&, ByteWriter&);
+template void Encode(const SnapshotAllocations&, ByteWriter&);
+template void Encode(const SnapshotPages&, ByteWriter&);
+template void Encode(const SnapshotSymbols&, ByteWriter&);
+template void Encode(const SnapshotSymbolProblem&, ByteWriter&);
 template bool Decode(ByteReader, SnapshotFacts&);
 template bool Decode(ByteReader, SnapshotClosing&);
 template bool Decode(ByteReader, SnapshotModule&);
@@ -216,6 +274,10 @@ template bool Decode(ByteReader, SnapshotWindow&);
 template bool Decode(ByteReader, SnapshotThread&);
 template bool Decode(ByteReader, SnapshotMapping&);
 template bool Decode(ByteReader, SnapshotFrees&);
+template bool Decode(ByteReader, SnapshotAllocations&);
+template bool Decode(ByteReader, SnapshotPages&);
+template bool Decode(ByteReader, SnapshotSymbols&);
+template bool Decode(ByteReader, SnapshotSymbolProblem&);
 
 namespace {
 

@@ -14,7 +14,8 @@
 namespace leakgate::snapshot_format {
 
 // REQUIRES, as of Decode: `Record` is SnapshotFacts, SnapshotClosing, SnapshotModule,
-// SnapshotWindow, SnapshotThread, SnapshotMapping or SnapshotFrees.
+// SnapshotWindow, SnapshotThread, SnapshotMapping, SnapshotFrees,
+// SnapshotAllocations, SnapshotPages, SnapshotSymbols or SnapshotSymbolProblem.
 template <typename Record>
 void Encode(const Record& record, ByteWriter& out);
 

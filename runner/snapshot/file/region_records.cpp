@@ -141,7 +141,7 @@ Expected<void> RegionRecords::Add(std::span<const LiveBlock> blocks) {
   return {};
 }
 
-void RegionRecords::Add(const MappingCopy& mapping) {
+void RegionRecords::Add(const MappingCopy& mapping, const MappingPages& pages) {
   writer_.Add(SnapshotMapping{.address = mapping.address,
                               .bytes = mapping.size_bytes,
                               .kind = mapping.kind,
@@ -149,20 +149,33 @@ void RegionRecords::Add(const MappingCopy& mapping) {
                               .stack = Stack(mapping.stack),
                               .window = Window(mapping.window),
                               .thread = Thread(mapping.thread),
-                              .mapped_ns = mapping.time_ns});
+                              .mapped_ns = mapping.time_ns,
+                              .pages = pages});
 }
 
-// If it does not fit into a reader's sums, the process has overwritten it.
-void RegionRecords::Add(const FreedByCopy& freed) {
-  const auto take = [](std::int64_t amount, std::uint64_t& all) {
-    const std::uint64_t taken =
-        std::min(static_cast<std::uint64_t>(amount), kMostWrittenBytes - all);
-    all += taken;
+namespace {
+
+// What does not fit into a reader's sums the process has overwritten.
+template <typename Record>
+Record RecordOf(std::uint32_t stack, Amount amount, SnapshotFrees& all) {
+  const auto take = [](std::int64_t part, std::uint64_t& sum) {
+    const std::uint64_t taken = std::min(static_cast<std::uint64_t>(part), kMostWrittenBytes - sum);
+    sum += taken;
     return taken;
   };
-  writer_.Add(SnapshotFrees{.stack = Stack(freed.stack),
-                            .bytes = take(freed.amount.bytes, freed_.bytes),
-                            .blocks = take(freed.amount.blocks, freed_.blocks)});
+  return {.stack = stack,
+          .bytes = take(amount.bytes, all.bytes),
+          .blocks = take(amount.blocks, all.blocks)};
+}
+
+}  // namespace
+
+void RegionRecords::Add(const FreedByCopy& freed) {
+  writer_.Add(RecordOf<SnapshotFrees>(Stack(freed.stack), freed.amount, freed_));
+}
+
+void RegionRecords::AddAllocated(const FreedByCopy& allocated) {
+  writer_.Add(RecordOf<SnapshotAllocations>(Stack(allocated.stack), allocated.amount, allocated_));
 }
 
 }  // namespace leakgate

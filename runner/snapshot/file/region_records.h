@@ -36,8 +36,9 @@ class RegionRecords {
 
   // These write blocks, mappings and frees, each after what it refers to.
   [[nodiscard]] Expected<void> Add(std::span<const LiveBlock> blocks);
-  void Add(const MappingCopy& mapping);
+  void Add(const MappingCopy& mapping, const MappingPages& pages = {});
   void Add(const FreedByCopy& freed);
+  void AddAllocated(const FreedByCopy& allocated);
 
   // Returns what the region says of it now. REQUIRES: there is such a window, or thread.
   [[nodiscard]] SnapshotWindow WindowNow(std::uint32_t id);
@@ -60,6 +61,7 @@ class RegionRecords {
   std::vector<bool> threads_;
   std::uint64_t bytes_ = 0;
   SnapshotFrees freed_;
+  SnapshotFrees allocated_;
 };
 
 }  // namespace leakgate

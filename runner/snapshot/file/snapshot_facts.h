@@ -108,6 +108,30 @@ struct SnapshotNode {
   friend bool operator==(const SnapshotNode&, const SnapshotNode&) = default;
 };
 
+// How much of one mapping takes memory. What is neither resident nor swapped out has not been
+// touched, or was given back (MADV_DONTNEED), or is of a file and not mapped in.
+struct MappingPages {
+  bool are_known = false;                // if not, the rest means nothing
+  std::uint64_t resident_bytes = 0;      // in memory
+  std::uint64_t swapped_bytes = 0;       // swapped out
+  std::uint64_t lazily_freed_bytes = 0;  // resident until the kernel needs memory (MADV_FREE)
+};
+
+// How the kernel was asked for pages.
+enum class PageSource : std::uint32_t {
+  kNone = 0,     // it was not, or an earlier leakgate has written the file
+  kScan = 1,     // by PAGEMAP_SCAN
+  kPageMap = 2,  // page by page: a page of zeros that was only read counts as resident
+};
+
+// What is known of the pages of all mappings.
+struct SnapshotPages {
+  PageSource source = PageSource::kNone;
+  std::string problem{};  // why they are not known; empty if they are, or nobody asked
+  // Lazily freed as well, but of which of several mappings side by side the kernel does not tell.
+  std::uint64_t unassigned_lazily_freed_bytes = 0;
+};
+
 // A range of addresses that the program has mapped itself, or a thread's stack.
 struct SnapshotMapping {
   std::uint64_t address = 0;  // 0: the stack of a thread that has not begun yet
@@ -118,6 +142,7 @@ struct SnapshotMapping {
   std::uint32_t window = 0;
   std::uint32_t thread = 0;
   std::uint64_t mapped_ns = 0;  // CLOCK_MONOTONIC; 0: not known
+  MappingPages pages{};
 };
 
 // What one call stack has freed since tracing began, of blocks that were recorded.
@@ -125,6 +150,37 @@ struct SnapshotFrees {
   std::uint32_t stack = 0;
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
+};
+
+// What one call stack has allocated since tracing began, freed or not.
+struct SnapshotAllocations {
+  std::uint32_t stack = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t blocks = 0;
+};
+
+// One function at an address, as it was looked up where the files of the modules were.
+struct KnownFrame {
+  std::string function{};
+  std::string file{};
+  std::uint32_t line = 0;
+  bool is_inlined = false;
+  std::string called_function{};
+  bool calls_through_pointer = false;
+  std::uint32_t wrapper = 0;  // Wrapper
+};
+
+// The functions at a return address, the innermost first. There may be none to show.
+struct SnapshotSymbols {
+  std::uint32_t module = 0;
+  std::uint64_t pc = 0;
+  std::vector<KnownFrame> frames{};
+};
+
+// Why functions of a module could not be looked up.
+struct SnapshotSymbolProblem {
+  std::uint32_t module = 0;
+  std::string problem{};
 };
 
 // Tells whether two snapshots are of the same process, executing the same program.

@@ -23,6 +23,10 @@ struct SnapshotVisitor {
   std::function<Expected<void>(std::span<const LiveBlock> blocks)> blocks;
   std::function<void(SnapshotMapping&& mapping)> mapping;
   std::function<void(SnapshotFrees&& frees)> frees;
+  std::function<void(SnapshotAllocations&& allocations)> allocations;
+  std::function<void(SnapshotPages&& pages)> pages;  // of all mappings; earlier files have none
+  std::function<void(SnapshotSymbols&& symbols)> symbols;
+  std::function<void(SnapshotSymbolProblem&& problem)> symbol_problem;
   std::function<void(SnapshotClosing&& closing)> closing;
 };
 

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "runner/snapshot/file/linux/describe_process.h"
+#include "runner/snapshot/file/linux/resident_pages.h"
 #include "runner/snapshot/file/snapshot_writer.h"
 
 namespace leakgate {
+
+using snapshot_format::PartKind;
 
 std::uint64_t MonotonicNow() {
   // steady_clock is CLOCK_MONOTONIC, as are the times of windows.
@@ -46,6 +49,25 @@ SnapshotFacts FactsOf(const RegionReader& region, const SnapshotRequest& request
   return facts;
 }
 
+ResidentPages PagesOf(const RegionReader& region, const SnapshotRequest& request,
+                      const std::vector<MappingCopy>& mappings) {
+  ResidentPages pages;
+  if (request.pages == Pages::kAsk && request.facts.moment != SnapshotMoment::kEnded) {
+    pages = FindResidentPages(request.facts.pid, region, mappings);
+  }
+  if (request.facts.moment == SnapshotMoment::kEnded) pages.all.problem = "the process had ended";
+  pages.mappings.resize(mappings.size());
+  return pages;
+}
+
+void AddMappings(const RegionReader& region, const SnapshotRequest& request, SnapshotWriter& writer,
+                 RegionRecords& records) {
+  const std::vector<MappingCopy> mappings = region.Mappings();
+  const ResidentPages pages = PagesOf(region, request, mappings);
+  for (std::size_t i = 0; i < mappings.size(); ++i) records.Add(mappings[i], pages.mappings[i]);
+  if (!mappings.empty()) writer.records().WriteAlone(PartKind::kPages, pages.all);
+}
+
 Expected<SnapshotClosing> Copy(const RegionReader& region, const SnapshotRequest& request,
                                SnapshotWriter& writer) {
   RegionRecords records(region, request.thread_name, writer.records());
@@ -53,8 +75,9 @@ Expected<SnapshotClosing> Copy(const RegionReader& region, const SnapshotRequest
   const Expected<void> copied =
       region.VisitBlocks([&](std::span<const LiveBlock> blocks) { return records.Add(blocks); });
   if (!copied) return Unexpected(copied.error());
-  for (const MappingCopy& mapping : region.Mappings()) records.Add(mapping);
+  AddMappings(region, request, writer, records);
   for (const FreedByCopy& freed : region.FreedBy()) records.Add(freed);
+  for (const FreedByCopy& allocated : region.AllocatedBy()) records.AddAllocated(allocated);
   const SnapshotClosing closing = ClosingOf(region, current);
   if (request.copied) {
     if (const Expected<void> fits = request.copied(); !fits) return Unexpected(fits.error());

@@ -17,12 +17,16 @@
 
 namespace leakgate {
 
+// Whether the kernel is asked which pages of the program's mappings are in memory.
+enum class Pages { kAsk, kLeaveOut };
+
 struct SnapshotRequest {
   SnapshotFacts facts;  // from DescribeProcess, with what else the caller knows
   ThreadNames thread_name;
   // It is called when all blocks are copied, before the file is put in its place. After an error
   // there is no file. It may be empty.
   std::function<Expected<void>()> copied{};
+  Pages pages = Pages::kAsk;
 };
 
 // Returns what the region tells of the process at its end, without counts of blocks. It is called

@@ -22,6 +22,12 @@ void KeepNamedThings(SnapshotVisitor& visitor, SnapshotContents& contents) {
   visitor.thread = [&](SnapshotThread&& thread) {
     contents.threads[thread.id] = std::move(thread);
   };
+  visitor.symbols = [&](SnapshotSymbols&& symbols) {
+    contents.symbols[{symbols.module, symbols.pc}] = std::move(symbols.frames);
+  };
+  visitor.symbol_problem = [&](SnapshotSymbolProblem&& problem) {
+    contents.symbol_problems[problem.module] = std::move(problem.problem);
+  };
 }
 
 }  // namespace
@@ -40,6 +46,7 @@ Expected<void> ReadContents(
   visitor.blocks = use;
   visitor.mapping = [&](SnapshotMapping&& mapping) { contents.mappings.push_back(mapping); };
   visitor.frees = [&](SnapshotFrees&& frees) { contents.frees.push_back(frees); };
+  visitor.pages = [&](SnapshotPages&& pages) { contents.pages = std::move(pages); };
   visitor.closing = [&](SnapshotClosing&& closing) { contents.closing = closing; };
   return source(visitor);
 }
@@ -107,6 +114,11 @@ BlockStream::BlockStream(SnapshotReader reader, CommonStacks& stacks, SnapshotCo
     mapping.stack = stacks_.Of(mapping.stack);
     mappings_.push_back(std::move(mapping));
   };
+  visitor_.allocations = [this](SnapshotAllocations&& allocations) {
+    allocations.stack = stacks_.Of(allocations.stack);
+    allocations_.push_back(allocations);
+  };
+  visitor_.pages = [this](SnapshotPages&& pages) { pages_ = std::move(pages); };
   visitor_.closing = [this](SnapshotClosing&& closing) { closing_ = closing; };
   if (contents != nullptr) KeepNamedThings(visitor_, *contents);
 }

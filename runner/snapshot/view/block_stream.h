@@ -29,6 +29,11 @@ struct SnapshotContents {
   std::map<std::uint32_t, SnapshotThread> threads;
   std::vector<SnapshotNode> nodes;  // by id; the first kStackRootCount are no frames
   std::vector<SnapshotMapping> mappings;
+  SnapshotPages pages;  // what is known of those of mappings
+  // What addresses are called, by module and return address, and why that is not known of modules;
+  // where the file has it.
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<KnownFrame>> symbols;
+  std::map<std::uint32_t, std::string> symbol_problems;
   std::vector<SnapshotFrees> frees;  // by stack; only where stacks of frees were recorded
 };
 
@@ -121,6 +126,9 @@ class BlockStream {
   // REQUIRES: all blocks have been read.
   [[nodiscard]] const SnapshotClosing& closing() const { return closing_; }
   [[nodiscard]] const std::vector<SnapshotMapping>& mappings() const { return mappings_; }
+  [[nodiscard]] const SnapshotPages& pages() const { return pages_; }
+  // What each stack has allocated, freed or not; where that was counted.
+  [[nodiscard]] const std::vector<SnapshotAllocations>& allocations() const { return allocations_; }
 
  private:
   SnapshotReader reader_;
@@ -128,6 +136,8 @@ class BlockStream {
   SnapshotVisitor visitor_;
   SnapshotClosing closing_;
   std::vector<SnapshotMapping> mappings_;
+  SnapshotPages pages_;
+  std::vector<SnapshotAllocations> allocations_;
   std::vector<LiveBlock> blocks_;
   std::size_t at_ = 0;
 };

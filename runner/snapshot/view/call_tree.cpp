@@ -80,11 +80,12 @@ class TreeLines {
         tree_(tree),
         style_(style),
         top_(limits.top.value_or(kTopOfTree)),
-        depth_(limits.depth.value_or(kDepthOfTree)) {}
+        depth_(limits.depth.value_or(kDepthOfTree)),
+        of_(limits.of) {}
 
   std::string Text() {
     std::string text = "\n" + Paint("Call tree", Emphasis::kHeading, style_.colour) + "\n" +
-                       Paint(AmountHeading(), Emphasis::kInTheDistance, style_.colour) + "\n";
+                       Paint(AmountHeading(of_), Emphasis::kInTheDistance, style_.colour) + "\n";
     AddChildren(CallTree::kRoot, 0, text);
     return text;
   }
@@ -131,11 +132,14 @@ class TreeLines {
   const TextStyle& style_;
   std::size_t top_;
   std::size_t depth_;
+  TreeOf of_;
 };
 
-Json NodeJson(StackFrames& frames, const CallTree& tree, CallTree::NodeId id, std::size_t depth) {
+Json NodeJson(StackFrames& frames, const CallTree& tree, CallTree::NodeId id, std::size_t depth,
+              TreeOf of) {
   const CallTree::Node& node = tree.Get(id);
-  Json json = {{"bytes", node.amount.bytes}, {"blocks", node.amount.blocks}};
+  Json json = {{"bytes", node.amount.bytes},
+               {of == TreeOf::kBlocks ? "blocks" : "mappings", node.amount.blocks}};
   if (node.is_not_taken) json["name"] = "stack not taken";
   if (node.frame) {
     const Frame& frame = frames.Get(*node.frame);
@@ -145,7 +149,7 @@ Json NodeJson(StackFrames& frames, const CallTree& tree, CallTree::NodeId id, st
   Json children = Json::array();
   if (depth > 0) {
     for (const CallTree::NodeId child : node.children) {
-      children.push_back(NodeJson(frames, tree, child, depth - 1));
+      children.push_back(NodeJson(frames, tree, child, depth - 1, of));
     }
   }
   json["children"] = std::move(children);
@@ -154,8 +158,9 @@ Json NodeJson(StackFrames& frames, const CallTree& tree, CallTree::NodeId id, st
 
 }  // namespace
 
-std::string AmountHeading() {
-  return fmt::format("  {:>10} {:>14} {:>6} {:>10}", "SIZE", "BYTES", "%", "BLOCKS");
+std::string AmountHeading(TreeOf of) {
+  return fmt::format("  {:>10} {:>14} {:>6} {:>10}", of == TreeOf::kBlocks ? "SIZE" : "MAPPED",
+                     "BYTES", "%", of == TreeOf::kBlocks ? "BLOCKS" : "MAPPINGS");
 }
 
 std::string AmountColumns(Amount amount, std::int64_t total_bytes) {
@@ -170,7 +175,7 @@ std::string CallTreeText(StackFrames& frames, const CallTree& tree, const TreeLi
 
 nlohmann::ordered_json CallTreeJson(StackFrames& frames, const CallTree& tree,
                                     const TreeLimits& limits) {
-  return NodeJson(frames, tree, CallTree::kRoot, limits.depth.value_or(kMaxStackDepth));
+  return NodeJson(frames, tree, CallTree::kRoot, limits.depth.value_or(kMaxStackDepth), limits.of);
 }
 
 }  // namespace leakgate

@@ -50,10 +50,14 @@ class CallTree {
   std::map<FrameId, bool> is_outer_;
 };
 
+// What the second number of amounts counts.
+enum class TreeOf { kBlocks, kMappings };
+
 // How much of a tree is shown.
 struct TreeLimits {
   std::optional<std::size_t> top{};    // the most callees of one frame
   std::optional<std::size_t> depth{};  // the most levels
+  TreeOf of = TreeOf::kBlocks;
 };
 
 // Returns a line for each frame, indented by its depth.
@@ -64,7 +68,7 @@ struct TreeLimits {
 
 // The columns that tables of amounts and the call tree begin with, and their headings.
 inline constexpr std::size_t kAmountColumns = 2 + 10 + 1 + 14 + 1 + 6 + 1 + 10;
-[[nodiscard]] std::string AmountHeading();
+[[nodiscard]] std::string AmountHeading(TreeOf of = TreeOf::kBlocks);
 [[nodiscard]] std::string AmountColumns(Amount amount, std::int64_t total_bytes);
 
 }  // namespace leakgate

@@ -150,7 +150,9 @@ class DiffMembers {
       for (const int number : numbers) row.push_back(number);
       rows.push_back(std::move(row));
     }
-    return {{"count", diff_.mapped_sites.size()}, {"rows", std::move(rows)}};
+    // What has only more or less of it in memory is not on the page.
+    const std::size_t left_out = PartsOf(diff_.mapped_sites).touched.size();
+    return {{"count", diff_.mapped_sites.size() - left_out}, {"rows", std::move(rows)}};
   }
 
   const SnapshotDiff& diff_;

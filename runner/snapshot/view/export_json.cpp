@@ -38,6 +38,9 @@ Json ThreadJson(const SnapshotThread& thread) {
 }
 
 Json MappingJson(const SnapshotMapping& mapping) {
+  const auto known = [&](std::uint64_t bytes) {
+    return mapping.pages.are_known ? Json(bytes) : Json(nullptr);
+  };
   return {{"address", fmt::format("{:#x}", mapping.address)},
           {"bytes", mapping.bytes},
           {"kind", Word(mapping.kind)},
@@ -45,7 +48,10 @@ Json MappingJson(const SnapshotMapping& mapping) {
           {"stack", mapping.stack},
           {"window", mapping.window},
           {"thread", mapping.thread},
-          {"mapped_ns", mapping.mapped_ns}};
+          {"mapped_ns", mapping.mapped_ns},
+          {"resident_bytes", known(mapping.pages.resident_bytes)},
+          {"swapped_bytes", known(mapping.pages.swapped_bytes)},
+          {"lazily_freed_bytes", known(mapping.pages.lazily_freed_bytes)}};
 }
 
 Json FrameJson(const Frame& frame) {

@@ -24,9 +24,10 @@ class DiffWriter {
     text += Tables(diff_.sites, kBlocks);
     if (HasMapped()) {
       text += "\n" + Paint("Mapped by the program itself", Emphasis::kHeading, style_.colour) +
-              ", besides what is live\n" + Totals(diff_.mapped, kMappings) +
+              ", besides what is live\n" + Totals(diff_.mapped, kMappings) + Resident() +
               Tables(diff_.mapped_sites, kMappings);
     }
+    text += Churned();
     if (diff_.sites.empty() && diff_.mapped_sites.empty()) text += "\nNothing has changed.\n";
     for (const std::string& problem : diff_.module_problems) {
       text += "\n  " + Paint("no symbols", Emphasis::kUncertain, style_.colour) + " " +
@@ -43,11 +44,17 @@ class DiffWriter {
     const char* grown;
     const char* shrunk;
     const char* since;
+    bool has_resident;
   };
-  static constexpr Wording kBlocks{"block", "BLOCKS", "Grown", "Shrunk",
-                                   "allocated in between, and still live (the impacting size)"};
-  static constexpr Wording kMappings{"mapping", "MAPPINGS", "Mapped more", "Mapped less",
-                                     "mapped in between, and mapped still"};
+  static constexpr Wording kBlocks{"block",
+                                   "BLOCKS",
+                                   "Grown",
+                                   "Shrunk",
+                                   "allocated in between, and still live (the impacting size)",
+                                   false};
+  static constexpr Wording kMappings{
+      "mapping", "MAPPINGS", "Mapped more", "Mapped less", "mapped in between, and mapped still",
+      true};
 
   bool HasMapped() const {
     return diff_.mapped.before != Amount{} || diff_.mapped.after != Amount{};
@@ -66,6 +73,70 @@ class DiffWriter {
     text += "  " + HowCompared(diff_) + "\n";
     for (const std::string& line : diff_.missing) {
       text += "  " + Paint("MISSING", Emphasis::kBad, style_.colour) + " " + Printable(line) + "\n";
+    }
+    return text;
+  }
+
+  // What is live tells nothing of it.
+  std::string Churned() const {
+    if (!diff_.has_churn) return "";
+    const Churn& all = diff_.churn;
+    std::string text = "\n" +
+                       Paint("Allocated and freed in between", Emphasis::kHeading, style_.colour) +
+                       ", by counters\n";
+    const auto add = [&](const char* key, Amount amount) {
+      text += fmt::format("  {:<10} {}\n", key, AmountText(amount, kBlocks));
+    };
+    add("allocated", all.allocated);
+    add("freed", all.freed);
+    add("both", all.gone);
+    if (diff_.churn_sites.empty()) return text;
+    const std::size_t shown = std::min(top_, diff_.churn_sites.size());
+    text += "\n" +
+            Paint(fmt::format("  {:>11} {:>14} {:>9} {:>11} {:>11}", "BOTH", "BYTES", "BLOCKS",
+                              "ALLOCATED", "FREED"),
+                  Emphasis::kInTheDistance, style_.colour) +
+            "\n";
+    for (std::size_t i = 0; i < shown; ++i) text += Row(diff_.churn_sites[i]);
+    if (shown == diff_.churn_sites.size()) return text;
+    Churn rest;
+    for (std::size_t i = shown; i < diff_.churn_sites.size(); ++i) {
+      rest += diff_.churn_sites[i].churn;
+    }
+    return text + Columns(rest) + fmt::format("  {} more\n", diff_.churn_sites.size() - shown);
+  }
+
+  static std::string Columns(const Churn& churn) {
+    return fmt::format("  {:>11} {:>14} {:>9} {:>11} {:>11}", FormatBytes(churn.gone.bytes),
+                       churn.gone.bytes, churn.gone.blocks, FormatBytes(churn.allocated.bytes),
+                       FormatBytes(churn.freed.bytes));
+  }
+
+  std::string Row(const SiteChurn& site) const {
+    return Columns(site.churn) + SiteText(site.name, site.place, site.is_users);
+  }
+
+  std::string SiteText(const std::string& name, const std::string& place, bool is_users) const {
+    std::string text =
+        "  " + Paint(Printable(name), Emphasis::kOwnFrame, is_users ? style_.colour : Colour::kOff);
+    if (!place.empty()) text += "  " + Printable(RelativePath(place, style_.base_directory));
+    return text + "\n";
+  }
+
+  // Whether it is known of both how much was in memory.
+  bool HasResident() const { return diff_.pages_problems.empty(); }
+
+  std::string Resident() const {
+    const SnapshotChange& all = diff_.mapped;
+    std::string text;
+    if (HasResident()) {
+      const std::int64_t growth = all.ResidentGrowth();
+      return fmt::format("  {:<10} {} before, {} after: {}{}\n", "resident",
+                         FormatBytes(all.resident_before), FormatBytes(all.resident_after),
+                         growth >= 0 ? "+" : "", FormatBytes(growth));
+    }
+    for (const std::string& problem : diff_.pages_problems) {
+      text += fmt::format("  {:<10} not known of {}\n", "resident", Printable(problem));
     }
     return text;
   }
@@ -99,10 +170,20 @@ class DiffWriter {
     const DiffParts parts = PartsOf(sites);
     std::string text =
         Table(wording.grown, parts.grown, wording) + Table(wording.shrunk, parts.shrunk, wording);
+    if (HasResident()) {
+      text += Table("Mapped as before, more or less of it in memory", parts.touched, wording);
+    }
     if (parts.replaced.empty()) return text;
     return text + "\n" +
            FormatCount(static_cast<std::int64_t>(parts.replaced.size()), "call site") +
            " replaced what they had by as much\n";
+  }
+
+  std::string Columns(const SnapshotChange& change, const Wording& wording) const {
+    const std::string columns = Columns(change);
+    if (!wording.has_resident || !HasResident()) return columns;
+    const std::int64_t growth = change.ResidentGrowth();
+    return columns + fmt::format(" {:>11}", (growth > 0 ? "+" : "") + FormatBytes(growth));
   }
 
   std::string Columns(const SnapshotChange& change) const {
@@ -128,24 +209,19 @@ class DiffWriter {
     const bool is_one = diff_.is_same_process;
     text +=
         Paint(fmt::format("  {:>11} {:>14} {:>9} {:>11} {:>11}", "GROWTH", "BYTES", wording.column,
-                          is_one ? "APPEARED" : "BEFORE", is_one ? "GONE" : "AFTER"),
+                          is_one ? "APPEARED" : "BEFORE", is_one ? "GONE" : "AFTER") +
+                  (wording.has_resident && HasResident() ? fmt::format(" {:>11}", "RESIDENT") : ""),
               Emphasis::kInTheDistance, style_.colour) +
         "\n";
-    for (std::size_t i = 0; i < shown; ++i) text += Row(*sites[i]);
+    for (std::size_t i = 0; i < shown; ++i) text += Row(*sites[i], wording);
     if (shown == sites.size()) return text;
     SnapshotChange rest;
     for (std::size_t i = shown; i < sites.size(); ++i) rest += sites[i]->change;
-    return text + Columns(rest) + fmt::format("  {} more\n", sites.size() - shown);
+    return text + Columns(rest, wording) + fmt::format("  {} more\n", sites.size() - shown);
   }
 
-  std::string Row(const SiteChange& site) const {
-    std::string text = Columns(site.change) + "  " +
-                       Paint(Printable(site.name), Emphasis::kOwnFrame,
-                             site.is_users ? style_.colour : Colour::kOff);
-    if (!site.place.empty()) {
-      text += "  " + Printable(RelativePath(site.place, style_.base_directory));
-    }
-    return text + "\n";
+  std::string Row(const SiteChange& site, const Wording& wording) const {
+    return Columns(site.change, wording) + SiteText(site.name, site.place, site.is_users);
   }
 
   const SnapshotDiff& diff_;

@@ -62,7 +62,9 @@ nlohmann::ordered_json StackJson(StackFrames& frames, std::uint32_t stack,
 nlohmann::ordered_json ShowJson(SnapshotView& view, const ShowOptions& options) {
   Json json = {{"schema", "leakgate-snapshot-view-1"}, {"snapshot", SnapshotFactsJson(view)}};
   json["shown"] = {{"bytes", view.tally().total().bytes}, {"blocks", view.tally().total().blocks}};
-  if (options.layout == SnapshotLayout::kTree) {
+  if (options.things == SnapshotThings::kMappings) {
+    AddMappedJson(view, options, json);
+  } else if (options.layout == SnapshotLayout::kTree) {
     const CallTree tree(view.frames(), AmountsByStack(view.tally()));
     json["tree"] = CallTreeJson(view.frames(), tree, {.top = options.top, .depth = options.depth});
   } else {
@@ -104,10 +106,35 @@ Json ChangeJson(const SnapshotDiff& diff, const SnapshotChange& change, CountKey
   Json json = {{"before", AmountJson(change.before, key)},
                {"after", AmountJson(change.after, key)},
                {"growth", AmountJson(change.Growth(), key)}};
+  if (key == kMappings) {
+    const bool is_known = diff.pages_problems.empty();
+    json["resident_before"] = is_known ? Json(change.resident_before) : Json(nullptr);
+    json["resident_after"] = is_known ? Json(change.resident_after) : Json(nullptr);
+  }
   if (!diff.is_same_process) return json;
   json["appeared"] = AmountJson(change.appeared, key);
   json["gone"] = AmountJson(change.gone, key);
   return json;
+}
+
+Json ChurnJson(const Churn& churn) {
+  return {{"allocated", AmountJson(churn.allocated, kBlocks)},
+          {"freed", AmountJson(churn.freed, kBlocks)},
+          {"allocated_and_freed", AmountJson(churn.gone, kBlocks)}};
+}
+
+// Null if it was not counted.
+Json ChurnJson(const SnapshotDiff& diff, std::optional<std::size_t> top) {
+  if (!diff.has_churn) return nullptr;
+  Json sites = Json::array();
+  const std::size_t count = diff.churn_sites.size();
+  for (std::size_t i = 0; i < std::min(top.value_or(count), count); ++i) {
+    const SiteChurn& site = diff.churn_sites[i];
+    Json entry = {{"name", site.name}, {"place", site.place}, {"users", site.is_users}};
+    entry.update(ChurnJson(site.churn));
+    sites.push_back(std::move(entry));
+  }
+  return {{"total", ChurnJson(diff.churn)}, {"sites", std::move(sites)}};
 }
 
 Json FactsJson(const std::string& file, const SnapshotFacts& facts) {
@@ -119,7 +146,7 @@ Json SitesJson(const SnapshotDiff& diff, const std::vector<SiteChange>& changed,
                std::optional<std::size_t> top) {
   Json sites = Json::array();
   const DiffParts parts = PartsOf(changed);
-  for (const ChangedSites* part : {&parts.grown, &parts.shrunk, &parts.replaced}) {
+  for (const ChangedSites* part : {&parts.grown, &parts.shrunk, &parts.touched, &parts.replaced}) {
     for (std::size_t i = 0; i < std::min(top.value_or(part->size()), part->size()); ++i) {
       const SiteChange& site = *(*part)[i];
       Json entry = {{"name", site.name}, {"place", site.place}, {"users", site.is_users}};
@@ -144,7 +171,9 @@ Json DiffJson(const SnapshotDiff& diff, std::optional<std::size_t> top) {
                {"total", ChangeJson(diff, diff.total, kBlocks)}};
   json["sites"] = SitesJson(diff, diff.sites, kBlocks, top);
   json["mapped"] = {{"total", ChangeJson(diff, diff.mapped, kMappings)},
-                    {"sites", SitesJson(diff, diff.mapped_sites, kMappings, top)}};
+                    {"sites", SitesJson(diff, diff.mapped_sites, kMappings, top)},
+                    {"pages_problems", diff.pages_problems}};
+  json["churn"] = ChurnJson(diff, top);
   return json;
 }
 

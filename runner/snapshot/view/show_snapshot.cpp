@@ -149,17 +149,23 @@ std::string IndentedStackText(StackFrames& frames, std::uint32_t stack,
   return text;
 }
 
+std::string NothingMatchesText() {
+  return "\nNothing matches. A pattern is a glob of the whole name: write '*Pool*' for what has "
+         "Pool in it.\n";
+}
+
 std::string ShowText(SnapshotView& view, const ShowOptions& options, const TextStyle& style) {
   std::string text;
+  if (options.things == SnapshotThings::kMappings) {
+    text = MappedText(view, options, style);
+    return SnapshotHeading(view, options.things, style) + text + SymbolProblems(view, style);
+  }
   if (options.group_by == GroupBy::kFreedBy && options.layout != SnapshotLayout::kTree) {
-    return SnapshotHeading(view, style) + FreedByText(view, options, style) +
+    return SnapshotHeading(view, options.things, style) + FreedByText(view, options, style) +
            SymbolProblems(view, style);
   }
   if (view.tally().total().blocks == 0) {
-    text = !view.stacks().IsFiltered()
-               ? "\nNothing is live.\n"
-               : "\nNothing matches. A pattern is a glob of the whole name: "
-                 "write '*Pool*' for what has Pool in it.\n";
+    text = view.stacks().IsFiltered() ? NothingMatchesText() : "\nNothing is live.\n";
   } else if (options.layout == SnapshotLayout::kTree) {
     const CallTree tree(view.frames(), AmountsByStack(view.tally()));
     text = CallTreeText(view.frames(), tree, {.top = options.top, .depth = options.depth}, style);
@@ -170,7 +176,7 @@ std::string ShowText(SnapshotView& view, const ShowOptions& options, const TextS
     text = OverviewText(view, options, style);
   }
   text += FreedByText(view, options, style);
-  return SnapshotHeading(view, style) + text + SymbolProblems(view, style);
+  return SnapshotHeading(view, options.things, style) + text + SymbolProblems(view, style);
 }
 
 }  // namespace leakgate

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runner/report/style.h"
+#include "runner/snapshot/view/mapped_groups.h"
 #include "runner/snapshot/view/snapshot_groups.h"
 #include "runner/snapshot/view/snapshot_view.h"
 
@@ -26,7 +27,11 @@ enum class SnapshotLayout {
   kTree,    // the call tree
 };
 
+// What is shown: live blocks, or what the program has mapped itself.
+enum class SnapshotThings { kBlocks, kMappings };
+
 struct ShowOptions {
+  SnapshotThings things = SnapshotThings::kBlocks;
   SnapshotLayout layout = SnapshotLayout::kGroups;
   std::optional<GroupBy> group_by{};   // nullopt: an overview
   std::optional<std::size_t> top{};    // the most groups, or callees of one frame
@@ -46,7 +51,8 @@ struct ShowOptions {
                                                std::optional<std::size_t> depth);
 
 // Return what is known about the whole snapshot; as text, the lines above the tables.
-[[nodiscard]] std::string SnapshotHeading(SnapshotView& view, const TextStyle& style);
+[[nodiscard]] std::string SnapshotHeading(SnapshotView& view, SnapshotThings shown,
+                                          const TextStyle& style);
 [[nodiscard]] nlohmann::ordered_json SnapshotFactsJson(SnapshotView& view);
 
 // A line of the heading: "taken", "2026-11-21 15:20:07 UTC, ..."; its text may be empty, and is not
@@ -55,9 +61,18 @@ struct FactLine {
   std::string_view key;
   std::string text;
 };
-[[nodiscard]] std::vector<FactLine> HeadingLines(SnapshotView& view);
+[[nodiscard]] std::vector<FactLine> HeadingLines(SnapshotView& view, SnapshotThings shown);
 // Returns those that are known of a file before its blocks are read.
 [[nodiscard]] std::vector<FactLine> LinesOf(const SnapshotFacts& facts);
+
+// Return what has been mapped (show_mapped.cpp): the tables or the tree, and the same as members of
+// `json`.
+[[nodiscard]] std::string MappedText(SnapshotView& view, const ShowOptions& options,
+                                     const TextStyle& style);
+void AddMappedJson(SnapshotView& view, const ShowOptions& options, nlohmann::ordered_json& json);
+[[nodiscard]] nlohmann::ordered_json MappedJson(const MappedAmount& amount);
+// Returns what is shown where no stack matches the filters.
+[[nodiscard]] std::string NothingMatchesText();
 
 // Returns a line for everything of the process that the snapshot misses.
 [[nodiscard]] std::vector<std::string> MissingFrom(const SnapshotContents& contents);

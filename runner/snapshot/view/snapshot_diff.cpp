@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "runner/attribution/code_owner.h"
+#include "runner/region/amount.h"
 #include "runner/snapshot/view/block_stream.h"
+#include "runner/snapshot/view/mapped_groups.h"
 #include "runner/snapshot/view/show_snapshot.h"
 #include "runner/snapshot/view/stack_changes.h"
 
@@ -61,6 +63,21 @@ void AddMissing(const std::string& file, const SnapshotContents& contents, Snaps
   for (const std::string& line : MissingFrom(contents)) diff.missing.push_back(file + ": " + line);
 }
 
+void AddPagesProblems(const std::string& file, const std::vector<SnapshotMapping>& mappings,
+                      const SnapshotPages& pages, SnapshotDiff& diff) {
+  if (mappings.empty()) return;
+  std::string problem = PagesProblem(pages);
+  std::uint64_t unknown = 0;
+  for (const SnapshotMapping& mapping : mappings) {
+    if (!mapping.pages.are_known) unknown += mapping.bytes;
+  }
+  if (problem.empty() && unknown != 0) {
+    problem = fmt::format("the kernel did not tell of {}",
+                          FormatBytes(static_cast<std::int64_t>(unknown)));
+  }
+  if (!problem.empty()) diff.pages_problems.push_back(fmt::format("{}: {}", file, problem));
+}
+
 void AddProblems(const SnapshotContents& contents, const StackFrames& frames, SnapshotDiff& diff) {
   for (const auto& [id, problem] : frames.problems()) {
     std::string text = contents.modules.at(id).module.path + ": " + problem;
@@ -69,8 +86,12 @@ void AddProblems(const SnapshotContents& contents, const StackFrames& frames, Sn
   }
 }
 
-// Adds up `stacks` by call site.
-void Conclude(const ChangedStacks& stacks, const UseStacks& use_stacks, SnapshotDiff& diff) {
+// Adds up `stacks` by call site. What was in memory is known of both, or it is no change.
+void Conclude(ChangedStacks& stacks, const UseStacks& use_stacks, SnapshotDiff& diff) {
+  for (ChangedStack& it : stacks.mappings) {
+    if (diff.pages_problems.empty()) break;
+    it.change.resident_before = it.change.resident_after = 0;
+  }
   SiteChanges sites(stacks.lines);
   SiteChanges mapped(stacks.lines);
   for (const ChangedStack& it : stacks.blocks) sites.Add(*it.frames, it.stack, it.change);
@@ -80,6 +101,19 @@ void Conclude(const ChangedStacks& stacks, const UseStacks& use_stacks, Snapshot
   diff.mapped = mapped.total();
   diff.mapped_sites = mapped.Take();
   if (use_stacks) use_stacks(diff, stacks);
+}
+
+// What each stack has allocated from the first to the second.
+std::vector<Amount> AllocatedBetween(const BlockStream& first, const BlockStream& second,
+                                     std::size_t stacks) {
+  std::vector<Amount> allocated(stacks);
+  for (const SnapshotAllocations& it : second.allocations()) {
+    allocated[it.stack] += AmountOf(it.bytes, it.blocks);
+  }
+  for (const SnapshotAllocations& it : first.allocations()) {
+    allocated[it.stack] = allocated[it.stack] - AmountOf(it.bytes, it.blocks);
+  }
+  return allocated;
 }
 
 // Compares two snapshots of one process, block by block.
@@ -101,6 +135,9 @@ Expected<SnapshotDiff> DiffBlocks(SnapshotReader first_file, SnapshotReader seco
   contents.closing = second.closing();
   AddMissing(diff.files[1], contents, diff);
 
+  AddPagesProblems(diff.files[0], first.mappings(), first.pages(), diff);
+  AddPagesProblems(diff.files[1], second.mappings(), second.pages(), diff);
+
   Symbolizer symbolizer(IsRuntimeModule, query.symbols);
   StackFrames frames(contents, symbolizer);
   StackFilters filters(query.filters, query.without, frames);
@@ -108,6 +145,18 @@ Expected<SnapshotDiff> DiffBlocks(SnapshotReader first_file, SnapshotReader seco
   for (std::uint32_t stack = 0; stack < changes.size(); ++stack) {
     if (changes[stack] == SnapshotChange{} || !filters.Match(stack)) continue;
     stacks.blocks.push_back({&frames, stack, changes[stack]});
+  }
+  diff.has_churn = (diff.first.stack_events & diff.second.stack_events & kCountsAllocations) != 0;
+  if (diff.has_churn) {
+    const std::vector<Amount> allocated = AllocatedBetween(first, second, contents.nodes.size());
+    changes.resize(std::max(changes.size(), allocated.size()));
+    SiteChurns churns;
+    for (std::uint32_t stack = 0; stack < allocated.size(); ++stack) {
+      const Churn churn = ChurnOf(allocated[stack], changes[stack]);
+      if (churn != Churn{} && filters.Match(stack)) churns.Add(frames, stack, churn);
+    }
+    diff.churn = churns.total();
+    diff.churn_sites = churns.Take();
   }
   for (const auto& [stack, change] : CompareMappings(first.mappings(), second.mappings())) {
     if (filters.Match(stack)) stacks.mappings.push_back({&frames, stack, change});
@@ -124,7 +173,8 @@ std::string BuildIdOfImage(const SnapshotContents& contents) {
   return "";
 }
 
-void AddStacks(SnapshotView& view, Amount SnapshotChange::*which, ChangedStacks& to) {
+void AddStacks(SnapshotView& view, Amount SnapshotChange::*which,
+               std::int64_t SnapshotChange::*resident, ChangedStacks& to) {
   const auto changed = [&](std::uint32_t stack, Amount amount) {
     ChangedStack it{&view.frames(), stack};
     it.change.*which = amount;
@@ -136,8 +186,11 @@ void AddStacks(SnapshotView& view, Amount SnapshotChange::*which, ChangedStacks&
   }
   for (const SnapshotMapping& mapping : view.contents().mappings) {
     const Amount amount = CommittedIn(mapping);
-    if (amount == Amount{} || !view.Matches(mapping.stack)) continue;
+    const std::int64_t in_memory = ResidentIn(mapping);
+    const bool is_any = amount != Amount{} || in_memory != 0;
+    if (!is_any || !view.Matches(mapping.stack)) continue;
     to.mappings.push_back(changed(mapping.stack, amount));
+    to.mappings.back().change.*resident = in_memory;
   }
 }
 
@@ -153,8 +206,12 @@ Expected<SnapshotDiff> DiffSites(SnapshotDiff diff, const DiffQuery& query,
   const std::string build_id = BuildIdOfImage(first.contents());
   diff.has_lines = !build_id.empty() && build_id == BuildIdOfImage(second.contents());
   ChangedStacks stacks{.lines = diff.has_lines ? Lines::kTellApart : Lines::kMayHaveMoved};
-  AddStacks(first, &SnapshotChange::before, stacks);
-  AddStacks(second, &SnapshotChange::after, stacks);
+  AddStacks(first, &SnapshotChange::before, &SnapshotChange::resident_before, stacks);
+  AddStacks(second, &SnapshotChange::after, &SnapshotChange::resident_after, stacks);
+  for (const SnapshotView* const view : {&first, &second}) {
+    const SnapshotContents& contents = view->contents();
+    AddPagesProblems(contents.file, contents.mappings, contents.pages, diff);
+  }
   AddMissing(first.contents().file, first.contents(), diff);
   AddMissing(second.contents().file, second.contents(), diff);
   Conclude(stacks, use_stacks, diff);

@@ -40,6 +40,12 @@ struct SnapshotDiff {
   // What the program has mapped itself: amounts count mappings instead of blocks.
   SnapshotChange mapped;
   std::vector<SiteChange> mapped_sites;
+  // What was allocated and freed in between: of one process that counts allocations by stack.
+  bool has_churn = false;
+  Churn churn;
+  std::vector<SiteChurn> churn_sites;
+  // "FILE: why it is not known how much of that was in memory"
+  std::vector<std::string> pages_problems;
 };
 
 struct DiffQuery {
@@ -87,6 +93,7 @@ using ChangedSites = std::vector<const SiteChange*>;
 struct DiffParts {
   ChangedSites grown;     // the greatest growth first
   ChangedSites shrunk;    // the greatest loss first
+  ChangedSites touched;   // of mappings, as much as before, but more or less of it in memory
   ChangedSites replaced;  // as much as before, but other blocks
 };
 
@@ -95,7 +102,9 @@ struct DiffParts {
   DiffParts parts;
   for (const SiteChange& site : sites) {
     const Amount growth = site.change.Growth();
-    if (growth == Amount{}) {
+    if (growth == Amount{} && site.change.ResidentGrowth() != 0) {
+      parts.touched.push_back(&site);
+    } else if (growth == Amount{}) {
       parts.replaced.push_back(&site);
     } else if (growth.bytes > 0 || (growth.bytes == 0 && growth.blocks > 0)) {
       parts.grown.push_back(&site);
@@ -104,6 +113,10 @@ struct DiffParts {
     }
   }
   std::reverse(parts.shrunk.begin(), parts.shrunk.end());
+  std::stable_sort(parts.touched.begin(), parts.touched.end(),
+                   [](const SiteChange* a, const SiteChange* b) {
+                     return a->change.ResidentGrowth() > b->change.ResidentGrowth();
+                   });
   return parts;
 }
 

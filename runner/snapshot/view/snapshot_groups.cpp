@@ -51,6 +51,24 @@ std::vector<GroupBy> AllGroupings() {
 
 namespace {
 
+std::chrono::nanoseconds Since(const SnapshotContents& contents, std::uint64_t time_ns) {
+  const std::uint64_t taken = contents.facts.taken_ns;
+  return std::chrono::nanoseconds(taken > time_ns ? taken - time_ns : 0);
+}
+
+}  // namespace
+
+std::string WhenText(const SnapshotContents& contents, std::uint32_t id) {
+  const auto window = contents.windows.find(id);
+  if (window == contents.windows.end()) return "";
+  const std::string began = FormatDuration(Since(contents, window->second.begin_ns));
+  if (window->second.end_ns == 0) return fmt::format("began {} before, still open", began);
+  return fmt::format("{} to {} before", began,
+                     FormatDuration(Since(contents, window->second.end_ns)));
+}
+
+namespace {
+
 using Groups = std::vector<SnapshotGroup>;
 
 // Calls `use(stack, tally)` for each stack that has blocks.
@@ -122,21 +140,6 @@ Groups ByThread(SnapshotView& view) {
     groups.push_back({.name = NameOfThread(view.contents(), thread), .amount = threads[thread]});
   }
   return groups;
-}
-
-std::chrono::nanoseconds Since(const SnapshotContents& contents, std::uint64_t time_ns) {
-  const std::uint64_t taken = contents.facts.taken_ns;
-  return std::chrono::nanoseconds(taken > time_ns ? taken - time_ns : 0);
-}
-
-// Returns "began 2.31 s before, still open".
-std::string WhenText(const SnapshotContents& contents, std::uint32_t id) {
-  const auto window = contents.windows.find(id);
-  if (window == contents.windows.end()) return "";
-  const std::string began = FormatDuration(Since(contents, window->second.begin_ns));
-  if (window->second.end_ns == 0) return fmt::format("began {} before, still open", began);
-  return fmt::format("{} to {} before", began,
-                     FormatDuration(Since(contents, window->second.end_ns)));
 }
 
 template <typename Add>

@@ -60,6 +60,9 @@ struct SnapshotGroup {
 [[nodiscard]] std::string WindowsText(const SnapshotContents& contents, std::uint32_t first,
                                       std::uint32_t last);
 
+// Returns "began 2.31 s before, still open", of a window.
+[[nodiscard]] std::string WhenText(const SnapshotContents& contents, std::uint32_t id);
+
 // Returns "17 B to 32 B": the sizes of a class of SnapshotTally's.
 [[nodiscard]] std::string SizeClassText(std::size_t size_class);
 

@@ -67,41 +67,30 @@ std::string SinceBeginText(const Totals& totals) {
                      FormatAmount(AllocatedIn(totals)), FormatAmount(FreedIn(totals)));
 }
 
-// Memory that is only reserved is counted separately.
-struct Mapped {
-  std::int64_t bytes = 0;
-  std::int64_t count = 0;
-  std::int64_t reserved_bytes = 0;
-};
-
-Mapped MappedIn(const SnapshotContents& contents) {
-  Mapped mapped;
-  for (const SnapshotMapping& mapping : contents.mappings) {
-    const auto bytes = static_cast<std::int64_t>(mapping.bytes);
-    ++mapped.count;
-    (mapping.protection == 0 ? mapped.reserved_bytes : mapped.bytes) += bytes;
-  }
-  return mapped;
-}
-
 // Returns an empty text for the default events.
 std::string StacksText(const SnapshotFacts& facts) {
   if (facts.stack_events == kDefaultStackEvents) return "";
-  if (facts.stack_events == 0) return "taken of nothing (--stacks none)";
-  const std::uint32_t others = kAllStackEvents & ~facts.stack_events;
-  return fmt::format("taken of {}{}", StackEventsText(facts.stack_events),
-                     others == 0 ? "" : "; not of " + StackEventsText(others));
+  const std::uint32_t taken = facts.stack_events & kAllStackEvents;
+  const std::uint32_t others = kAllStackEvents & ~taken;
+  std::string text = fmt::format("taken of {}{}", StackEventsText(taken),
+                                 others == 0 ? "" : "; not of " + StackEventsText(others));
+  if (taken == 0) text = "taken of nothing (--stacks none)";
+  if ((facts.stack_events & kCountsAllocations) == 0) return text;
+  return text + "; what each has allocated is counted (churn)";
 }
 
-std::string MappedText(const SnapshotContents& contents) {
-  const Mapped mapped = MappedIn(contents);
-  if (mapped.count == 0) return "";
-  std::string text =
-      fmt::format("{} in {}", FormatBytes(mapped.bytes), FormatCount(mapped.count, "mapping"));
+std::string AmountText(const MappedAmount& mapped) {
+  std::string text = fmt::format("{} in {}", FormatBytes(mapped.committed_bytes),
+                                 FormatCount(mapped.mappings, "mapping"));
   if (mapped.reserved_bytes != 0) {
     text += fmt::format(", and {} only reserved", FormatBytes(mapped.reserved_bytes));
   }
-  return text + ": by the program itself, besides what is live";
+  return text;
+}
+
+std::string MappedInAllText(const SnapshotContents& contents) {
+  if (contents.mappings.empty()) return "";
+  return AmountText(MappedIn(contents)) + ": by the program itself, besides what is live";
 }
 
 constexpr std::array kMoments = {
@@ -157,7 +146,7 @@ std::vector<FactLine> LinesOf(const SnapshotFacts& facts) {
           {"stacks", StacksText(facts)}};
 }
 
-std::vector<FactLine> HeadingLines(SnapshotView& view) {
+std::vector<FactLine> HeadingLines(SnapshotView& view, SnapshotThings shown) {
   const SnapshotContents& contents = view.contents();
   const SnapshotFacts& facts = contents.facts;
   const SnapshotClosing& closing = contents.closing;
@@ -170,22 +159,24 @@ std::vector<FactLine> HeadingLines(SnapshotView& view) {
   }
   lines.push_back({"live", ExactAmount(AmountOf(closing.bytes, closing.blocks))});
   lines.push_back({"allocated", SinceBeginText(closing.since_begin)});
-  lines.push_back({"mapped", MappedText(contents)});
+  lines.push_back({"mapped", MappedInAllText(contents)});
+  lines.push_back({"resident", ResidentText(contents)});
   lines.push_back({"stacks", StacksText(facts)});
   if (view.stacks().IsFiltered()) {
-    lines.push_back({"shown", fmt::format("{} {}", ExactAmount(view.tally().total()),
-                                          FilterText(view.stacks().query()))});
+    const std::string amount = shown == SnapshotThings::kBlocks ? ExactAmount(view.tally().total())
+                                                                : AmountText(ShownMapped(view));
+    lines.push_back({"shown", fmt::format("{} {}", amount, FilterText(view.stacks().query()))});
   }
   return lines;
 }
 
-std::string SnapshotHeading(SnapshotView& view, const TextStyle& style) {
+std::string SnapshotHeading(SnapshotView& view, SnapshotThings shown, const TextStyle& style) {
   const SnapshotFacts& facts = view.contents().facts;
   const std::string name = facts.name.empty() ? "an unknown program" : facts.name;
   std::string text = Paint(fmt::format("snapshot of {}, PID {}", Printable(name), facts.pid),
                            Emphasis::kHeading, style.colour) +
                      "\n";
-  for (const FactLine& line : HeadingLines(view)) {
+  for (const FactLine& line : HeadingLines(view, shown)) {
     if (line.text.empty()) continue;
     text += fmt::format("  {:<10} {}\n", line.key, Printable(line.text));
   }
@@ -222,10 +213,10 @@ Json SnapshotFactsJson(SnapshotView& view) {
                        ? Json(nullptr)
                        : Json(NameOfWindow(contents, closing.current_window));
   json["live"] = AmountJson(AmountOf(closing.bytes, closing.blocks));
-  const Mapped mapped = MappedIn(contents);
-  json["mapped"] = {{"bytes", mapped.bytes},
-                    {"reserved_bytes", mapped.reserved_bytes},
-                    {"mappings", mapped.count}};
+  json["mapped"] = MappedJson(MappedIn(contents));
+  json["mapped"]["unassigned_lazily_freed_bytes"] = contents.pages.unassigned_lazily_freed_bytes;
+  const std::string problem = contents.mappings.empty() ? "" : PagesProblem(contents.pages);
+  if (!problem.empty()) json["mapped"]["pages_problem"] = problem;
   json["allocated"] = AmountJson(AllocatedIn(closing.since_begin));
   json["freed"] = AmountJson(FreedIn(closing.since_begin));
   return json;

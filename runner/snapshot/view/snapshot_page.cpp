@@ -66,7 +66,8 @@ class SnapshotPage {
   Json Facts() {
     Json facts = SnapshotFactsJson(view_);
     Json lines = Json::array();
-    for (const FactLine& line : HeadingLines(view_)) lines.push_back({line.key, line.text});
+    for (const FactLine& line : HeadingLines(view_, SnapshotThings::kBlocks))
+      lines.push_back({line.key, line.text});
     facts["lines"] = std::move(lines);
     facts["filter"] = FilterText(view_.stacks().query());
     facts["shown"] = NumbersOf(view_.tally().total());

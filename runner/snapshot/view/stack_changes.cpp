@@ -11,7 +11,8 @@ namespace leakgate {
 namespace {
 
 bool HasChanged(const SnapshotChange& change) {
-  return change.Growth() != Amount{} || change.appeared != Amount{} || change.gone != Amount{};
+  return change.Growth() != Amount{} || change.appeared != Amount{} || change.gone != Amount{} ||
+         change.ResidentGrowth() != 0;
 }
 
 }  // namespace
@@ -21,6 +22,8 @@ SnapshotChange& operator+=(SnapshotChange& a, const SnapshotChange& b) {
   a.after += b.after;
   a.appeared += b.appeared;
   a.gone += b.gone;
+  a.resident_before = AddSaturating(a.resident_before, b.resident_before);
+  a.resident_after = AddSaturating(a.resident_after, b.resident_after);
   return a;
 }
 
@@ -55,6 +58,52 @@ std::vector<SiteChange> SiteChanges::Take() {
     const Amount first = a.change.Growth();
     const Amount second = b.change.Growth();
     return std::tie(first.bytes, first.blocks) > std::tie(second.bytes, second.blocks);
+  });
+  return sites;
+}
+
+Churn& operator+=(Churn& a, const Churn& b) {
+  a.allocated += b.allocated;
+  a.freed += b.freed;
+  a.gone += b.gone;
+  return a;
+}
+
+Churn ChurnOf(Amount allocated, const SnapshotChange& change) {
+  const auto positive = [](Amount amount) {
+    return Amount{std::max<std::int64_t>(amount.bytes, 0),
+                  std::max<std::int64_t>(amount.blocks, 0)};
+  };
+  return {.allocated = positive(allocated),
+          .freed = positive(allocated - change.Growth()),
+          .gone = positive(allocated - change.appeared)};
+}
+
+void SiteChurns::Add(StackFrames& frames, std::uint32_t stack, const Churn& churn) {
+  const SiteName name = SiteNameOf(frames, stack, Lines::kTellApart);
+  const auto [known, is_new] = sites_.try_emplace(name);
+  SiteChurn& it = known->second;
+  if (is_new) {
+    it.name = name.name;
+    it.place = name.place;
+    const std::optional<FrameId> site = frames.CallSiteOf(stack);
+    it.is_users = site && frames.IsUsers(*site);
+  }
+  it.churn += churn;
+  total_ += churn;
+}
+
+std::vector<SiteChurn> SiteChurns::Take() {
+  std::vector<SiteChurn> sites;
+  for (auto& [key, site] : sites_) {
+    const bool has_any = site.churn.gone != Amount{} || site.churn.freed != Amount{};
+    if (has_any) sites.push_back(std::move(site));
+  }
+  std::stable_sort(sites.begin(), sites.end(), [](const SiteChurn& a, const SiteChurn& b) {
+    const auto key = [](const Churn& it) {
+      return std::tuple(it.gone.bytes, it.gone.blocks, it.freed.bytes, it.freed.blocks);
+    };
+    return key(a.churn) > key(b.churn);
   });
   return sites;
 }
@@ -151,6 +200,10 @@ Amount CommittedIn(const SnapshotMapping& mapping) {
   return {static_cast<std::int64_t>(mapping.bytes), 1};
 }
 
+std::int64_t ResidentIn(const SnapshotMapping& mapping) {
+  return mapping.pages.are_known ? static_cast<std::int64_t>(mapping.pages.resident_bytes) : 0;
+}
+
 std::vector<StackChange> CompareMappings(const std::vector<SnapshotMapping>& before,
                                          const std::vector<SnapshotMapping>& after) {
   const Committed first(before);
@@ -158,17 +211,21 @@ std::vector<StackChange> CompareMappings(const std::vector<SnapshotMapping>& bef
   std::vector<StackChange> changes;
   for (const SnapshotMapping& mapping : before) {
     const Amount amount = CommittedIn(mapping);
-    if (amount == Amount{}) continue;
+    const std::int64_t resident = ResidentIn(mapping);
+    if (amount == Amount{} && resident == 0) continue;
     SnapshotChange& change = changes.emplace_back(mapping.stack, SnapshotChange{}).second;
     change.before = amount;
-    change.gone = NotIn(second, mapping);
+    change.resident_before = resident;
+    if (amount != Amount{}) change.gone = NotIn(second, mapping);
   }
   for (const SnapshotMapping& mapping : after) {
     const Amount amount = CommittedIn(mapping);
-    if (amount == Amount{}) continue;
+    const std::int64_t resident = ResidentIn(mapping);
+    if (amount == Amount{} && resident == 0) continue;
     SnapshotChange& change = changes.emplace_back(mapping.stack, SnapshotChange{}).second;
     change.after = amount;
-    change.appeared = NotIn(first, mapping);
+    change.resident_after = resident;
+    if (amount != Amount{}) change.appeared = NotIn(first, mapping);
   }
   return changes;
 }

@@ -20,8 +20,12 @@ struct SnapshotChange {
   Amount after;     // live in the second
   Amount appeared;  // only in the second; known only of one process
   Amount gone;      // only in the first; known only of one process
+  // Of mappings: how much of them was in memory, as far as that is known.
+  std::int64_t resident_before = 0;
+  std::int64_t resident_after = 0;
 
   [[nodiscard]] Amount Growth() const { return after - before; }
+  [[nodiscard]] std::int64_t ResidentGrowth() const { return resident_after - resident_before; }
   friend bool operator==(const SnapshotChange&, const SnapshotChange&) = default;
 };
 
@@ -33,6 +37,29 @@ struct SiteChange {
   SnapshotChange change{};
   bool is_users = false;  // the site is a frame of the user's own code
 };
+
+// What was allocated between two snapshots of one process, and freed of it, by counters.
+struct Churn {
+  Amount allocated;
+  Amount freed;  // whenever it was allocated
+  Amount gone;   // allocated and freed in between
+
+  friend bool operator==(const Churn&, const Churn&) = default;
+};
+
+Churn& operator+=(Churn& a, const Churn& b);
+
+struct SiteChurn {
+  std::string name{};  // as of SiteChange
+  std::string place{};
+  Churn churn{};
+  bool is_users = false;
+};
+
+// Returns the churn of a stack that has allocated `allocated` in between, and whose live blocks
+// have changed so. A process that runs on is counted and copied at slightly different moments:
+// nothing is negative all the same.
+[[nodiscard]] Churn ChurnOf(Amount allocated, const SnapshotChange& change);
 
 // Tells whether a call site on another line is another one.
 enum class Lines { kTellApart, kMayHaveMoved };
@@ -68,6 +95,20 @@ class SiteChanges {
   std::map<SiteName, SiteChange> sites_;
 };
 
+// Adds up churn by call site.
+class SiteChurns {
+ public:
+  void Add(StackFrames& frames, std::uint32_t stack, const Churn& churn);
+
+  [[nodiscard]] const Churn& total() const { return total_; }
+  // Returns the sites, those first of which most was allocated and freed in between. Call it once.
+  [[nodiscard]] std::vector<SiteChurn> Take();
+
+ private:
+  Churn total_;
+  std::map<SiteName, SiteChurn> sites_;
+};
+
 // The rest compares the mappings of two snapshots of one process. Pure.
 //
 // A mapping is identified by the call that made it and its time. What munmap cuts off is gone,
@@ -77,7 +118,7 @@ class SiteChanges {
 //   before  [ A              ] [ B ]
 //   after   [ A ]      [ A   ]       [ C ]     gone: the middle of A, and B; appeared: C
 //
-// A mapping that is only reserved takes no memory, and is left out.
+// A mapping that is only reserved is left out, but for what of it is in memory all the same.
 
 // The change of one stack. Its `blocks` are mappings: a mapping is kept if any byte of it is.
 using StackChange = std::pair<std::uint32_t, SnapshotChange>;
@@ -88,5 +129,7 @@ using StackChange = std::pair<std::uint32_t, SnapshotChange>;
 
 // Returns the amount of one mapping, which is zero if it is only reserved.
 [[nodiscard]] Amount CommittedIn(const SnapshotMapping& mapping);
+// Returns what of one mapping is in memory; 0 if it is not known.
+[[nodiscard]] std::int64_t ResidentIn(const SnapshotMapping& mapping);
 
 }  // namespace leakgate

@@ -72,10 +72,33 @@ std::vector<Frame> StackFrames::Symbolize(const SnapshotNode& node) {
     return nameless;
   }
   const SnapshotModule& it = module->second;
+  const auto known = contents_.symbols.find({node.module, node.pc});
+  if (known != contents_.symbols.end()) return KnownAt(node, it, known->second);
   if (IsUsable(it)) return symbolizer_.Symbolize(it.module, node.pc);
   nameless[0].module = it.module.path;
   nameless[0].module_offset = node.pc - it.module.bias - 1;
   return nameless;
+}
+
+// What was looked up where the module's file was counts, whatever file is here.
+std::vector<Frame> StackFrames::KnownAt(const SnapshotNode& node, const SnapshotModule& module,
+                                        const std::vector<KnownFrame>& known) {
+  const auto problem = contents_.symbol_problems.find(module.id);
+  if (problem != contents_.symbol_problems.end()) problems_[module.id] = problem->second;
+  std::vector<Frame> frames;
+  for (const KnownFrame& it : known) {
+    const bool is_wrapper = it.wrapper <= static_cast<std::uint32_t>(Wrapper::kRecognised);
+    frames.push_back({.function = it.function,
+                      .file = it.file,
+                      .line = static_cast<int>(std::min<std::uint32_t>(it.line, INT32_MAX)),
+                      .module = module.module.path,
+                      .module_offset = node.pc - module.module.bias - 1,
+                      .inlined = it.is_inlined,
+                      .called_function = it.called_function,
+                      .calls_through_pointer = it.calls_through_pointer,
+                      .wrapper = is_wrapper ? static_cast<Wrapper>(it.wrapper) : Wrapper::kNo});
+  }
+  return frames;
 }
 
 FrameId StackFrames::Intern(Frame frame) {

@@ -91,6 +91,8 @@ class StackFrames {
 
  private:
   std::vector<Frame> Symbolize(const SnapshotNode& node);
+  std::vector<Frame> KnownAt(const SnapshotNode& node, const SnapshotModule& module,
+                             const std::vector<KnownFrame>& known);
   bool IsUsable(const SnapshotModule& module);
   std::string ProblemOf(const SnapshotModule& module);
   FrameId Intern(Frame frame);

@@ -83,7 +83,7 @@ TEST(SessionOptionsTest, SaysWhichStackEventsThereAre) {
   const auto error = [](const char* text) {
     return ErrorOf({"session", "start", "a", "--image", "x", std::string("--stacks=") + text});
   };
-  EXPECT_THAT(error("foo"), HasSubstr("invalid stack event 'foo': there are alloc, realloc and"));
+  EXPECT_THAT(error("foo"), HasSubstr("invalid stack event 'foo': there are alloc, realloc, free"));
   EXPECT_THAT(error("alloc, free"), HasSubstr("invalid stack event ' free'"));
   EXPECT_THAT(error("alloc,"), HasSubstr("invalid stack event ''"));
   EXPECT_THAT(error("alloc,none"), HasSubstr("invalid stack event 'none'"));

@@ -1,5 +1,5 @@
 // What programs write into zip archives, and what is damaged in them.
-#include "runner/results/zip_archive.h"
+#include "runner/archive/zip_archive.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct WholeSnapshot {
   std::vector<LiveBlock> blocks;
   std::vector<SnapshotMapping> mappings;
   std::vector<SnapshotFrees> frees;
+  std::optional<SnapshotPages> pages;
 };
 
 inline SnapshotVisitor Into(WholeSnapshot& whole) {
@@ -41,6 +43,7 @@ inline SnapshotVisitor Into(WholeSnapshot& whole) {
               },
           .mapping = [&](SnapshotMapping&& it) { whole.mappings.push_back(std::move(it)); },
           .frees = [&](SnapshotFrees&& it) { whole.frees.push_back(it); },
+          .pages = [&](SnapshotPages&& it) { whole.pages = std::move(it); },
           .closing = [&](SnapshotClosing&& it) { whole.closing = it; }};
 }
 

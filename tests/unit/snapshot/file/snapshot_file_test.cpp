@@ -73,6 +73,66 @@ TEST(SnapshotFileTest, GivesBackWhatWasWritten) {
   EXPECT_EQ(whole->closing.current_window, 2U);
 }
 
+std::string WithMapping(const MappingPages& pages, const std::optional<SnapshotPages>& all) {
+  return sample::Written(sample::Facts(), {}, [&](SnapshotWriter& writer) {
+    writer.Add(SnapshotMapping{
+        .address = 0x1000, .bytes = 65536, .kind = AllocationKind::kMapped, .pages = pages});
+    writer.records().FlushAllButBlocks();
+    if (all) writer.records().WriteAlone(PartKind::kPages, *all);
+  });
+}
+
+TEST(SnapshotFileTest, HasThePagesOfMappings) {
+  const Expected<WholeSnapshot> whole = ReadBytes(
+      WithMapping({.are_known = true,
+                   .resident_bytes = 40960,
+                   .swapped_bytes = 8192,
+                   .lazily_freed_bytes = 4096},
+                  SnapshotPages{.source = PageSource::kScan, .unassigned_lazily_freed_bytes = 12}));
+  ASSERT_TRUE(whole) << whole.error().message;
+  ASSERT_THAT(whole->mappings, SizeIs(1));
+  EXPECT_TRUE(whole->mappings[0].pages.are_known);
+  EXPECT_EQ(whole->mappings[0].pages.resident_bytes, 40960U);
+  EXPECT_EQ(whole->mappings[0].pages.swapped_bytes, 8192U);
+  EXPECT_EQ(whole->mappings[0].pages.lazily_freed_bytes, 4096U);
+  ASSERT_TRUE(whole->pages);
+  EXPECT_EQ(whole->pages->source, PageSource::kScan);
+  EXPECT_EQ(whole->pages->unassigned_lazily_freed_bytes, 12U);
+}
+
+TEST(SnapshotFileTest, SaysWhyPagesAreNotKnown) {
+  const Expected<WholeSnapshot> whole =
+      ReadBytes(WithMapping({}, SnapshotPages{.problem = "the process had ended"}));
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_FALSE(whole->mappings[0].pages.are_known);
+  ASSERT_TRUE(whole->pages);
+  EXPECT_EQ(whole->pages->problem, "the process had ended");
+}
+
+// As leakgate wrote it before it knew of pages.
+TEST(SnapshotFileTest, KnowsNoPagesOfEarlierFiles) {
+  ByteWriter record;
+  for (const std::uint64_t number : {0x1000U, 65536U, 7U, 3U, 0U, 0U, 0U, 0U}) {
+    record.Number(number);
+  }
+  SnapshotMapping mapping{.pages = {.are_known = false, .resident_bytes = 0}};
+  ASSERT_TRUE(snapshot_format::Decode(snapshot_format::ByteReader(record.bytes()), mapping));
+  EXPECT_EQ(mapping.bytes, 65536U);
+  EXPECT_FALSE(mapping.pages.are_known);
+}
+
+TEST(SnapshotFileTest, RefusesMorePagesThanAMappingHas) {
+  for (const MappingPages& pages :
+       {MappingPages{.are_known = true, .resident_bytes = 65537},
+        MappingPages{.are_known = true, .resident_bytes = 65536, .swapped_bytes = 1},
+        MappingPages{.are_known = true, .swapped_bytes = UINT64_MAX},
+        MappingPages{.are_known = true, .resident_bytes = 1, .lazily_freed_bytes = 2}}) {
+    const Expected<WholeSnapshot> whole = ReadBytes(WithMapping(pages, std::nullopt));
+    ASSERT_FALSE(whole);
+    EXPECT_THAT(whole.error().message, HasSubstr("a record does not fit the others"));
+  }
+}
+
 std::string WithFrees(const std::vector<SnapshotFrees>& frees) {
   SnapshotFacts facts = sample::Facts();
   facts.stack_events = kAllStackEvents;

@@ -1,4 +1,4 @@
-#include "runner/results/zip_archive.h"
+#include "runner/archive/zip_archive.h"
 
 #include <fmt/format.h>
 #include <minizip/unzip.h>
@@ -31,8 +31,6 @@ constexpr std::uint64_t kEntryBytes = 46;
 constexpr std::uint64_t kCountWraps = 1 << 16;
 
 constexpr unsigned long kEncrypted = 1;
-
-bool IsReport(std::string_view name) { return name.ends_with(".json"); }
 
 // minizip gives this size for one that stands elsewhere, in 64 bits, where it does not know to
 // look: that of Debian 12 does not.
@@ -81,15 +79,16 @@ fs::path InArchive(const fs::path& archive, const std::string& name) {
   return archive.string() + '/' + name;
 }
 
-ZipArchive::ZipArchive(fs::path path, void* unpacker)
-    : path_(std::move(path)), unpacker_(unpacker, ::unzClose) {}
+ZipArchive::ZipArchive(fs::path path, std::string ending, void* unpacker)
+    : path_(std::move(path)), ending_(std::move(ending)), unpacker_(unpacker, ::unzClose) {}
 
 Expected<std::shared_ptr<ZipArchive>> ZipArchive::Open(const fs::path& path, UniqueFd file,
-                                                       std::uint64_t packed_size) {
+                                                       std::uint64_t packed_size,
+                                                       std::string ending) {
   Stream stream = StreamOf(std::move(file));
   const bool is_empty = stream && IsEmptyArchive(stream.get());
   const std::shared_ptr<ZipArchive> archive(
-      new ZipArchive(path, stream ? OpenUnpacker(std::move(stream)) : nullptr));
+      new ZipArchive(path, std::move(ending), stream ? OpenUnpacker(std::move(stream)) : nullptr));
   if (!archive->unpacker_ && is_empty) return archive;
   if (!archive->unpacker_) return archive->Unreadable("it has no directory at its end");
   const Expected<std::uint64_t> count = archive->ReadDirectory();
@@ -143,7 +142,7 @@ Expected<std::uint64_t> ZipArchive::AddEntry(std::uint64_t place) {
   }
   const std::string name(bytes.data(), facts.size_filename);
   if (name.find('\0') != std::string::npos) return Unreadable("a file's name has a zero in it");
-  if (IsReport(name)) {
+  if (name.ends_with(ending_)) {
     const Report report{.place = place,
                         .size = facts.uncompressed_size,
                         .method = facts.compression_method,
@@ -165,9 +164,9 @@ Expected<void> ZipArchive::CheckSizes(std::uint64_t packed_size) const {
   const std::uint64_t most =
       std::clamp(packed_size * kMostTimesPacked, kAnyUnpackedBytes, kMostUnpackedBytes);
   if (unpacked <= most) return {};
-  return TooMuchInArchive(path_,
-                          fmt::format("holds {} MiB of *.json in {} KiB, at most {} MiB are read",
-                                      unpacked >> 20, packed_size >> 10, most >> 20));
+  return TooMuchInArchive(
+      path_, fmt::format("holds {} MiB of *{} in {} KiB, at most {} MiB are read", unpacked >> 20,
+                         ending_, packed_size >> 10, most >> 20));
 }
 
 Expected<std::size_t> ZipArchive::Read(const std::string& name, std::uint64_t at, char* to,

@@ -1,5 +1,5 @@
-// A zip archive that nobody vouches for, as CI systems pass them on: which reports it holds, and
-// what they say.
+// A zip archive that nobody vouches for, as CI systems pass them on: which reports or snapshots it
+// holds, and what they say. Nothing is unpacked into files, whatever names the archive has.
 //
 // Its directory is read and checked once, when it is opened; where each report is stands in memory
 // from then on, so that thousands are read in any order without a search. Whatever does not fit
@@ -49,9 +49,10 @@ class ZipArchive {
   // would unpack to far more than its `packed_size`: a small one may fill any disk.
   [[nodiscard]] static Expected<std::shared_ptr<ZipArchive>> Open(const std::filesystem::path& path,
                                                                   UniqueFd file,
-                                                                  std::uint64_t packed_size);
+                                                                  std::uint64_t packed_size,
+                                                                  std::string ending = ".json");
 
-  // All *.json in the archive.
+  // All files in the archive whose names end so.
   [[nodiscard]] const Reports& reports() const { return reports_; }
 
   // Reads up to `size` of a report's bytes from `at` on. Returns 0 at its end, which is where its
@@ -60,7 +61,7 @@ class ZipArchive {
   Expected<std::size_t> Read(const std::string& name, std::uint64_t at, char* to, std::size_t size);
 
  private:
-  ZipArchive(std::filesystem::path path, void* unpacker);
+  ZipArchive(std::filesystem::path path, std::string ending, void* unpacker);
 
   Expected<std::uint64_t> ReadDirectory();
   Expected<std::uint64_t> AddEntry(std::uint64_t place);
@@ -73,6 +74,7 @@ class ZipArchive {
   Unexpected Damaged(const char* how) const;
 
   std::filesystem::path path_;
+  std::string ending_;                              // of the names of reports
   std::unique_ptr<void, int (*)(void*)> unpacker_;  // minizip's
   Reports reports_;
   std::string begun_;           // the name of the report that is being read

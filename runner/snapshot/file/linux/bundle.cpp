@@ -1,0 +1,135 @@
+#include "runner/snapshot/file/bundle.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "runner/archive/zip_archive.h"
+#include "runner/base/regular_file.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostManifestBytes = 16U << 20;
+
+Expected<std::shared_ptr<ZipArchive>> OpenArchive(const fs::path& bundle, const char* ending) {
+  auto file = OpenRegularFile(bundle);
+  if (!file) {
+    return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", bundle.string(),
+                                  file.error().message()));
+  }
+  struct stat facts {};
+  if (::fstat(file->get(), &facts) != 0) {
+    return UsageError(fmt::format("{}: cannot be read: {}; name a snapshot file", bundle.string(),
+                                  std::generic_category().message(errno)));
+  }
+  return ZipArchive::Open(bundle, *std::move(file), static_cast<std::uint64_t>(facts.st_size),
+                          ending);
+}
+
+// Reads a file of an archive from its begin to its end.
+class MemberBuffer : public std::streambuf {
+ public:
+  MemberBuffer(std::shared_ptr<ZipArchive> archive, std::string name)
+      : archive_(std::move(archive)), name_(std::move(name)) {}
+
+ protected:
+  int_type underflow() override {
+    const auto count = archive_->Read(name_, at_, bytes_.data(), bytes_.size());
+    if (!count) throw std::ios_base::failure(count.error().message);  // the stream is bad() then
+    if (*count == 0) return traits_type::eof();
+    at_ += *count;
+    setg(bytes_.data(), bytes_.data(), bytes_.data() + *count);
+    return traits_type::to_int_type(bytes_[0]);
+  }
+
+ private:
+  std::shared_ptr<ZipArchive> archive_;
+  std::string name_;
+  std::uint64_t at_ = 0;
+  std::array<char, 65536> bytes_;
+};
+
+class MemberStream : public std::istream {
+ public:
+  MemberStream(std::shared_ptr<ZipArchive> archive, std::string name)
+      : std::istream(nullptr), buffer_(std::move(archive), std::move(name)) {
+    rdbuf(&buffer_);
+  }
+
+ private:
+  MemberBuffer buffer_;
+};
+
+}  // namespace
+
+bool IsBundle(const fs::path& path) {
+  const auto file = OpenRegularFile(path);
+  if (!file) return false;
+  std::array<char, 4> begin{};
+  if (::pread(file->get(), begin.data(), begin.size(), 0) != 4) return false;
+  const std::string_view text(begin.data(), begin.size());
+  return text == "PK\3\4" || text == std::string_view("PK\5\6", 4);
+}
+
+std::optional<std::pair<fs::path, std::string>> SplitBundlePath(const fs::path& path) {
+  std::error_code unknown;
+  if (fs::exists(path, unknown)) return std::nullopt;
+  const std::string text = path.string();
+  for (std::size_t at = text.find('/', 1); at != std::string::npos; at = text.find('/', at + 1)) {
+    const fs::path bundle = text.substr(0, at);
+    if (fs::is_directory(bundle, unknown)) continue;
+    if (!IsBundle(bundle)) return std::nullopt;
+    return std::pair{bundle, text.substr(at + 1)};
+  }
+  return std::nullopt;
+}
+
+Expected<std::vector<std::string>> SnapshotsIn(const fs::path& bundle) {
+  const auto archive = OpenArchive(bundle, ".snapshot");
+  if (!archive) return Unexpected(archive.error());
+  std::vector<std::string> names;
+  for (const auto& [name, member] : (*archive)->reports()) names.push_back(name);
+  if (!names.empty()) return names;
+  return UsageError(fmt::format(
+      "{}: no snapshot is in this archive; name one that leakgate snapshot bundle has written",
+      bundle.string()));
+}
+
+Expected<std::string> ManifestOf(const fs::path& bundle) {
+  const auto archive = OpenArchive(bundle, kManifestName);
+  if (!archive) return Unexpected(archive.error());
+  const auto found = (*archive)->reports().find(kManifestName);
+  if (found == (*archive)->reports().end()) return "";
+  std::string text;
+  std::vector<char> bytes(65536);
+  while (text.size() <= kMostManifestBytes) {
+    const auto count = (*archive)->Read(kManifestName, text.size(), bytes.data(), bytes.size());
+    if (!count) return Unexpected(count.error());
+    if (*count == 0) return text;
+    text.append(bytes.data(), *count);
+  }
+  return TooMuchInArchive(
+      bundle, fmt::format("has more than {} MiB in {}", kMostManifestBytes >> 20, kManifestName));
+}
+
+Expected<std::unique_ptr<std::istream>> OpenInBundle(const fs::path& bundle,
+                                                     const std::string& name) {
+  const auto archive = OpenArchive(bundle, ".snapshot");
+  if (!archive) return Unexpected(archive.error());
+  if (!(*archive)->reports().contains(name)) {
+    return UsageError(
+        fmt::format("{}: no such snapshot in this bundle; leakgate snapshot show {} "
+                    "names those that there are",
+                    InArchive(bundle, name).string(), bundle.string()));
+  }
+  return std::make_unique<MemberStream>(*archive, name);
+}
+
+}  // namespace leakgate
