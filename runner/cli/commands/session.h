@@ -74,6 +74,10 @@ void Declare(SessionStopCommand& command, OptionList& options);
 [[nodiscard]] Expected<int> Execute(const SessionListCommand& command);
 [[nodiscard]] Expected<int> Execute(const SessionStopCommand& command);
 
+// Declare --system and --this-user, and check what they come to with `scope`, which they complete.
+void DeclareReach(SessionReach& reach, OptionList& options);
+[[nodiscard]] Expected<void> CompleteReach(SessionReach reach, SessionScope& scope);
+
 // Says of a process that a signal has stopped how it goes on.
 void PrintIfStopped(int pid);
 

@@ -302,8 +302,15 @@ const std::vector<CommandProse>& AllProse() {
        .summary = "Start a session, and execute COMMAND below it",
        .usages = {"leakgate session start NAME [OPTIONS] [-- COMMAND [ARGS...]]"},
        .description = {"A session goes on when this command has ended, until it is stopped."},
+       .notes = {"--system holds each program of the machine when it begins, for about 0.1 ms, and "
+                 "wanted ones until they have the agent. It takes Linux 6.8 and the capability "
+                 "SYS_ADMIN; where the kernel does not let programs be held, the session says so, "
+                 "and attaches to processes once they run, as with --this-user.",
+                 "What cannot be traced is named by leakgate session query, with the reason."},
        .exit_lead = fmt::format("{}. With COMMAND: COMMAND's", kSessionExit),
        .examples = {{"", "leakgate session start web --image nginx --image python3:server.py"},
+                    {"Whoever starts it, for the next hour",
+                     "leakgate session start web --image nginx --system --expire 1h"},
                     {"Who frees, too",
                      "leakgate session start web --image nginx --stacks alloc,realloc,free"}}},
       {.name = "session exec",
@@ -346,9 +353,10 @@ const std::vector<CommandProse>& AllProse() {
       {.name = "snapshot config",
        .summary = "Have a process traced from now on, or every process of an image",
        .usages = {"leakgate snapshot config --pid PID enable|disable|query",
-                  "leakgate snapshot config --image IMAGE enable|disable|query"},
+                  "leakgate snapshot config --image IMAGE [--system|--this-user] enable",
+                  "leakgate snapshot config --image IMAGE disable|query"},
        .description = {"Of an image, every process is traced that is started below the session "
-                       "(leakgate session exec)."},
+                       "(leakgate session exec); with --system, whoever starts it."},
        .exit_lead = kSnapshotExit,
        .examples = {{"", "leakgate snapshot config --pid 4711 enable"}}},
       {.name = "snapshot take",
