@@ -95,6 +95,11 @@ Json ToJson(const SessionStatus& status) {
           {"unseen", status.watch.unseen},
           {"ran_before", status.watch.ran_before},
           {"expires_seconds", status.expires_seconds},
+          {"ring_directory", status.ring.directory},
+          {"ring_files", status.ring.files},
+          {"ring_bytes", status.ring.bytes},
+          {"ring_taken", status.ring.taken},
+          {"ring_problem", status.ring.problem},
           {"forgotten", status.forgotten},
           {"untraced", status.untraced},
           {"processes", std::move(processes)}};
@@ -117,6 +122,11 @@ SessionStatus StatusFromJson(const Json& body) {
   ReadMember(body, "unseen", status.watch.unseen);
   ReadMember(body, "ran_before", status.watch.ran_before);
   ReadMember(body, "expires_seconds", status.expires_seconds);
+  ReadMember(body, "ring_directory", status.ring.directory);
+  ReadMember(body, "ring_files", status.ring.files);
+  ReadMember(body, "ring_bytes", status.ring.bytes);
+  ReadMember(body, "ring_taken", status.ring.taken);
+  ReadMember(body, "ring_problem", status.ring.problem);
   ReadMember(body, "forgotten", status.forgotten);
   ReadMember(body, "untraced", status.untraced);
   Expected<SessionScope> scope = ScopeFromJson(MemberOr(body, "scope", Json()));

@@ -78,6 +78,15 @@ struct WatchStatus {
   std::vector<int> ran_before{};  // processes that such a program ran in when the session began
 };
 
+// A session's ring of snapshot files (snapshot_ring.h).
+struct RingStatus {
+  std::string directory{};  // empty: there is none
+  std::size_t files = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t taken = 0;  // since the session began
+  std::string problem{};    // of the last snapshot that failed
+};
+
 // What a session is told to trace.
 struct SessionScope {
   std::vector<ImageSelector> images;
@@ -100,6 +109,7 @@ struct SessionStatus {
   std::uint32_t stack_events = kDefaultStackEvents;
   SessionScope scope;
   WatchStatus watch;
+  RingStatus ring;
   std::int64_t expires_seconds = 0;  // when it ends by itself, since 1970; 0: never
   std::uint64_t forgotten = 0;       // how many ended processes are no longer kept
   std::uint64_t untraced = 0;        // how many could not be traced; `processes` has the newest

@@ -287,13 +287,9 @@ void ExecHold::Decide(int tid, int file) {
     const int pid = ProcessOf(tid);
     return handlers_.on_missed(pid, call.program, FileRightsError(pid).message);
   }
-  if (Seize(tid, file)) {
-    seized_.emplace(tid, Seized{std::move(call.program), Clock::now()});
-    return;
-  }
-  const int error = errno;
-  const int pid = ProcessOf(tid);
-  handlers_.on_missed(pid, call.program, WhyNotSeized(pid, error));
+  const std::optional<std::string> problem = Seize(tid, file);
+  if (problem) return handlers_.on_missed(ProcessOf(tid), call.program, *problem);
+  seized_.emplace(tid, Seized{std::move(call.program), Clock::now()});
 }
 
 void ExecHold::Allow(int file) const {
@@ -307,8 +303,8 @@ void ExecHold::IgnoreFile(int file) const {
                   kAsked, file, nullptr);
 }
 
-// Allows the thread to go on in any case. Returns false, with errno, if it was not seized.
-bool ExecHold::Seize(int tid, int file) const {
+// Allows the thread to go on in any case; before that it is found out why it was not seized.
+std::optional<std::string> ExecHold::Seize(int tid, int file) const {
   g_alarm_listener = asked_.get();
   g_alarm_file = file;
   g_alarm_answered = 0;
@@ -316,9 +312,10 @@ bool ExecHold::Seize(int tid, int file) const {
   const bool is_seized = ::ptrace(PTRACE_SEIZE, tid, nullptr, PTRACE_O_TRACEEXEC) == 0;
   const int error = errno;
   SetAlarm(std::chrono::milliseconds(0));
+  std::optional<std::string> problem;
+  if (!is_seized) problem = WhyNotSeized(ProcessOf(tid), error);
   if (g_alarm_answered == 0) Allow(file);
-  errno = error;
-  return is_seized;
+  return problem;
 }
 
 void ExecHold::Continue() {

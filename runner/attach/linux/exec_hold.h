@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "runner/base/descriptors.h"
@@ -91,7 +92,8 @@ class ExecHold {
   void Decide(int tid, int file);
   void Allow(int file) const;
   void IgnoreFile(int file) const;
-  bool Seize(int tid, int file) const;
+  // Returns why the thread could not be seized, if it was not.
+  std::optional<std::string> Seize(int tid, int file) const;
   void OnStop(int tid, int status);
   void OnExec(int pid, int tid);
   // The thread's exec has failed, or was over when it was seized: then the program runs.

@@ -254,6 +254,7 @@ void Declare(SessionStartCommand& command, OptionList& options) {
               "Also record each event of each process, into IMAGE-PID.recording in DIR, which is "
               "made if it is not there. See leakgate record");
   DeclareBuffers(command.buffers, options);
+  DeclareRing(command.ring, options);
 }
 
 void Declare(SessionExecCommand& command, OptionList& options) { AddName(command.name, options); }
@@ -295,6 +296,9 @@ Expected<void> Complete(SessionStartCommand& command, const ProgramLine& program
         "nothing to trace; name images or PIDs: leakgate session start web --image nginx; "
         "--image '*' is all");
   }
+  const Expected<SnapshotRingSettings> ring = RingOf(command.ring);
+  if (!ring) return Unexpected(ring.error());
+  command.start.ring = *ring;
   const Expected<void> reaches = CompleteReach(command.start.reach, command.start.scope);
   if (!reaches) return reaches;
   command.program = program;
@@ -351,6 +355,12 @@ Expected<int> Execute(const SessionStartCommand& command) {
         MakeRecordingDirectory(start.recording.directory);
     if (!directory) return Unexpected(directory.error());
     start.recording.directory = *directory;
+  }
+  if (start.ring.IsAsked()) {
+    const Expected<void> made = MakeSnapshotDirectory(start.ring.directory);
+    if (!made) return Unexpected(made.error());
+    std::error_code unknown;
+    start.ring.directory = std::filesystem::absolute(start.ring.directory, unknown);
   }
   const Expected<void> started = StartSession(start);
   if (!started) return Unexpected(started.error());

@@ -80,6 +80,18 @@ std::string WatchText(const WatchStatus& watch) {
   return text;
 }
 
+std::string RingText(const RingStatus& ring) {
+  if (ring.directory.empty()) return "";
+  std::string text =
+      fmt::format("  snapshots in {}: {} in {}, {} taken\n", Printable(ring.directory),
+                  FormatBytes(static_cast<std::int64_t>(ring.bytes)),
+                  FormatCount(static_cast<std::int64_t>(ring.files), "file"), ring.taken);
+  if (!ring.problem.empty()) {
+    text += fmt::format("  the last snapshot that failed: {}\n", Printable(ring.problem));
+  }
+  return text;
+}
+
 std::int64_t CountLive(const SessionStatus& session) {
   return std::count_if(
       session.processes.begin(), session.processes.end(), [](const ProcessStatus& process) {
@@ -146,6 +158,14 @@ Json ProcessJson(const ProcessStatus& process) {
   return json;
 }
 
+Json RingJson(const RingStatus& ring) {
+  return {{"directory", ring.directory},
+          {"files", ring.files},
+          {"bytes", ring.bytes},
+          {"taken", ring.taken},
+          {"problem", ring.problem}};
+}
+
 Json ToOrderedJson(const SessionStatus& session) {
   Json images = Json::array();
   for (const ImageSelector& image : session.scope.images) images.push_back(TextOf(image));
@@ -153,6 +173,7 @@ Json ToOrderedJson(const SessionStatus& session) {
   for (const ProcessStatus& process : session.processes) {
     processes.push_back(ProcessJson(process));
   }
+  const Json ring = session.ring.directory.empty() ? Json() : RingJson(session.ring);
   return {{"name", session.name},
           {"owner_pid", session.owner_pid},
           {"begin_seconds", session.begin_seconds},
@@ -168,6 +189,7 @@ Json ToOrderedJson(const SessionStatus& session) {
           {"unseen", session.watch.unseen},
           {"ran_before", session.watch.ran_before},
           {"expires_seconds", session.expires_seconds},
+          {"snapshots", ring},
           {"forgotten", session.forgotten},
           {"untraced", session.untraced},
           {"processes", std::move(processes)}};
@@ -200,6 +222,7 @@ std::string SessionText(const SessionStatus& session, Colour colour) {
   text += fmt::format("  traces {}{}\n", NamesText(session.scope), ReachText(session));
   if (session.expires_seconds != 0) text += fmt::format("  {}\n", ExpiryText(session));
   text += WatchText(session.watch);
+  text += RingText(session.ring);
   text += fmt::format("  stacks of {}\n", StackEventsText(session.stack_events));
   std::size_t columns = 0;
   for (const ProcessStatus& process : session.processes) {

@@ -294,7 +294,8 @@ const std::vector<CommandProse>& AllProse() {
        .usages = {"leakgate session start NAME [OPTIONS] [-- COMMAND [ARGS...]]",
                   "leakgate session exec NAME -- COMMAND [ARGS...]",
                   "leakgate session update NAME [OPTIONS]", "leakgate session query NAME [--json]",
-                  "leakgate session list [--json]", "leakgate session stop NAME [-o FILE|DIR]"},
+                  "leakgate session list [--json]", "leakgate session stop NAME [-o FILE|DIR]",
+                  "leakgate session unit NAME --image IMAGE [--service SERVICE]"},
        .description =
            {"A session goes on when the command that started it has ended, until it is stopped."},
        .exit_lead = kSessionExit},
@@ -339,6 +340,27 @@ const std::vector<CommandProse>& AllProse() {
        .usages = {"leakgate session stop NAME [-o FILE|DIR]"},
        .exit_lead = kSessionExit,
        .examples = {{"", "leakgate session stop web"}}},
+      {.name = "session unit",
+       .summary = "Print a systemd unit that has a session begin at boot, before a service",
+       .usages = {"leakgate session unit NAME --image IMAGE [--service SERVICE] [-o DIR]",
+                  "leakgate session unit NAME --image IMAGE --container"},
+       .description =
+           {"The session traces each process of IMAGE, whoever starts it (--system), from boot on, "
+            "and keeps snapshots of it in a bounded ring of files. With --service also a drop-in "
+            "that has that service begin once the session serves; it begins, too, if it does not."},
+       .notes =
+           {"A unit's ring keeps 48 files of 1 GiB in all, one of each process every 10 minutes, "
+            "in /var/lib/leakgate/NAME, unless --snapshots, --every, --keep or --keep-bytes say "
+            "otherwise.",
+            "In a container nothing starts below another service: its entrypoint starts the "
+            "session, and the program below it."},
+       .exit_lead = "0; 2 for a bad command line; 3 if DIR cannot be written",
+       .examples =
+           {{"", "leakgate session unit web --image nginx --service nginx"},
+            {"For systemd to use",
+             "leakgate session unit web --image nginx --service nginx -o /etc/systemd/system"},
+            {"For a container",
+             "leakgate session unit web --image nginx --container > leakgate-entrypoint"}}},
       {.name = "snapshot",
        .summary = "Take snapshots of a process: what is live, and who allocated it",
        .usages = {"leakgate snapshot config --pid PID|--image IMAGE enable|disable|query",

@@ -56,6 +56,7 @@ class Owner {
       return enabled;
     }
     if (start_.reach != SessionReach::kBelow) WatchStarts();
+    if (start_.ring.IsAsked()) ring_.emplace(start_.name, start_.ring, processes_);
     return {};
   }
 
@@ -155,6 +156,7 @@ class Owner {
   std::vector<std::string> DisableAll() {
     processes_.Close();
     watch_.reset();
+    ring_.reset();  // takes its last while there is something to take
     AwaitStarted();
     const std::vector<int> pids = processes_.TracedPids();
     std::vector<std::string> problems(pids.size());
@@ -215,6 +217,7 @@ class Owner {
             .stack_events = start_.stack_events,
             .scope = processes_.scope(),
             .watch = watch_ ? watch_->Status() : WatchStatus{},
+            .ring = ring_ ? ring_->Status() : RingStatus{},
             .expires_seconds = ExpirySeconds(),
             .forgotten = processes_.forgotten(),
             .untraced = processes_.untraced(),
@@ -267,6 +270,7 @@ class Owner {
   SessionProcesses processes_;
   std::unique_ptr<ControlServer> control_;
   std::optional<StartWatch> watch_;
+  std::optional<SnapshotRing> ring_;
   bool is_stopping_ = false;
 };
 

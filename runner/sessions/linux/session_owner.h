@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "runner/sessions/linux/snapshot_ring.h"
 #include "runner/sessions/session_messages.h"
 #include "runner/sessions/session_processes.h"
 
@@ -25,6 +26,7 @@ struct SessionStart {
   std::uint32_t stack_events = kDefaultStackEvents;
   std::filesystem::path agent;   // the library that is loaded into running processes
   SessionRecording recording{};  // absolute paths
+  SnapshotRingSettings ring{};   // likewise
   SessionReach reach = SessionReach::kBelow;
   std::optional<std::chrono::milliseconds> length{};  // it ends by itself after so long
 };
