@@ -19,6 +19,7 @@
 #include "runner/base/descriptors.h"
 #include "runner/base/local_socket.h"
 #include "runner/base/regular_file.h"
+#include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
 
@@ -238,6 +239,11 @@ bool HasEnded(int pid) {
 }  // namespace
 
 bool IsThisUser(unsigned uid) { return uid == ::geteuid(); }
+
+bool IsControlName(const std::string& name) {
+  const std::string sockets = ReadProcFile("/proc/net/unix").value_or("");
+  return !name.empty() && sockets.find(fmt::format(" @{}\n", name)) != std::string::npos;
+}
 
 bool IsOfThisRun(const ControlPeer& peer, const std::string& control_name) {
   if (IsBelow(peer.pid, ::getpid())) return true;

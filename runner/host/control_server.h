@@ -109,6 +109,9 @@ class ControlServer {
   std::thread thread_;
 };
 
+// Returns whether a control server listens under `name`.
+[[nodiscard]] bool IsControlName(const std::string& name);
+
 // Returns whether `peer` belongs to this process's own run, whose control socket is `control_name`:
 // whether it is the run's program or descends from it.
 //

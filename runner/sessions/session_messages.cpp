@@ -39,10 +39,15 @@ std::string TextOf(const ImageSelector& selector) {
   return selector.argument.empty() ? selector.image : selector.image + ':' + selector.argument;
 }
 
+bool SelectsImage(const ImageSelector& selector, std::string_view path,
+                  std::string_view first_argument) {
+  return MatchesFile(selector.image, path) || MatchesFile(selector.image, first_argument);
+}
+
 bool Selects(const ImageSelector& selector, const ExecutedProgram& program) {
   const bool has_arguments = !program.arguments.empty();
-  const bool is_image = MatchesFile(selector.image, program.path) ||
-                        (has_arguments && MatchesFile(selector.image, program.arguments[0]));
+  const bool is_image =
+      SelectsImage(selector, program.path, has_arguments ? program.arguments[0] : "");
   if (!is_image || selector.argument.empty()) return is_image;
   return has_arguments && std::any_of(program.arguments.begin() + 1, program.arguments.end(),
                                       [&](const auto& argument) {
@@ -84,6 +89,17 @@ Json ToJson(const SessionStatus& status) {
           {"stack_depth", status.stack_depth},
           {"stacks", StackEventNames(status.stack_events)},
           {"scope", ToJson(status.scope)},
+          {"reach", Word(status.watch.reach)},
+          {"is_holding", status.watch.is_holding},
+          {"why_not_held", status.watch.why_not_held},
+          {"unseen", status.watch.unseen},
+          {"ran_before", status.watch.ran_before},
+          {"expires_seconds", status.expires_seconds},
+          {"ring_directory", status.ring.directory},
+          {"ring_files", status.ring.files},
+          {"ring_bytes", status.ring.bytes},
+          {"ring_taken", status.ring.taken},
+          {"ring_problem", status.ring.problem},
           {"forgotten", status.forgotten},
           {"untraced", status.untraced},
           {"processes", std::move(processes)}};
@@ -99,6 +115,18 @@ SessionStatus StatusFromJson(const Json& body) {
   std::vector<std::string> stacks = StackEventNames(status.stack_events);
   ReadMember(body, "stacks", stacks);
   status.stack_events = StackEventsFromNames(stacks);
+  const auto reach = FromWord<SessionReach>(MemberOr(body, "reach", std::string()));
+  status.watch.reach = reach.value_or(SessionReach::kBelow);
+  ReadMember(body, "is_holding", status.watch.is_holding);
+  ReadMember(body, "why_not_held", status.watch.why_not_held);
+  ReadMember(body, "unseen", status.watch.unseen);
+  ReadMember(body, "ran_before", status.watch.ran_before);
+  ReadMember(body, "expires_seconds", status.expires_seconds);
+  ReadMember(body, "ring_directory", status.ring.directory);
+  ReadMember(body, "ring_files", status.ring.files);
+  ReadMember(body, "ring_bytes", status.ring.bytes);
+  ReadMember(body, "ring_taken", status.ring.taken);
+  ReadMember(body, "ring_problem", status.ring.problem);
   ReadMember(body, "forgotten", status.forgotten);
   ReadMember(body, "untraced", status.untraced);
   Expected<SessionScope> scope = ScopeFromJson(MemberOr(body, "scope", Json()));

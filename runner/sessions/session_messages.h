@@ -10,6 +10,7 @@
 
 #include "common/stack_event.h"
 #include "runner/base/expected.h"
+#include "runner/base/word_table.h"
 #include "runner/host/traced_image.h"
 #include "runner/recording/file/recorded_event.h"
 
@@ -41,6 +42,10 @@ struct ImageSelector {
 // which it was executed, because python3, for example, is a link.
 [[nodiscard]] bool Selects(const ImageSelector& selector, const ExecutedProgram& program);
 
+// The same for its image alone: the file, or the first argument, which may be empty.
+[[nodiscard]] bool SelectsImage(const ImageSelector& selector, std::string_view path,
+                                std::string_view first_argument);
+
 // Whose processes a session traces by image, in addition to its own user's. Only root's session
 // can trace those of other users. A process that is named by its PID may be anybody's.
 struct SessionUsers {
@@ -48,6 +53,38 @@ struct SessionUsers {
   std::set<unsigned> uids;
 
   bool Has(unsigned uid) const { return are_all || uids.contains(uid); }
+};
+
+// Where the processes start that a session traces by image.
+enum class SessionReach {
+  kBelow,     // below the session: `session start NAME -- COMMAND`, `session exec`
+  kThisUser,  // anywhere, if they are of the session's user
+  kSystem,    // anywhere, of any user; only root's sessions
+};
+template <>
+struct WordTable<SessionReach> {
+  static constexpr std::array kWords = {Named{SessionReach::kBelow, "below"},
+                                        Named{SessionReach::kThisUser, "this_user"},
+                                        Named{SessionReach::kSystem, "system"}};
+};
+
+// What became of a session's watch over the programs that start anywhere.
+struct WatchStatus {
+  SessionReach reach = SessionReach::kBelow;
+  bool is_holding = false;     // each program is held when it begins, so none is missed
+  std::string why_not_held{};  // if reach is kSystem and programs are not held
+  // How many process numbers had gone before they could be looked at, if programs are not held.
+  std::uint64_t unseen = 0;
+  std::vector<int> ran_before{};  // processes that such a program ran in when the session began
+};
+
+// A session's ring of snapshot files (snapshot_ring.h).
+struct RingStatus {
+  std::string directory{};  // empty: there is none
+  std::size_t files = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t taken = 0;  // since the session began
+  std::string problem{};    // of the last snapshot that failed
 };
 
 // What a session is told to trace.
@@ -71,8 +108,11 @@ struct SessionStatus {
   std::uint32_t stack_depth = 0;
   std::uint32_t stack_events = kDefaultStackEvents;
   SessionScope scope;
-  std::uint64_t forgotten = 0;  // how many ended processes are no longer kept
-  std::uint64_t untraced = 0;   // how many could not be traced; `processes` has the newest
+  WatchStatus watch;
+  RingStatus ring;
+  std::int64_t expires_seconds = 0;  // when it ends by itself, since 1970; 0: never
+  std::uint64_t forgotten = 0;       // how many ended processes are no longer kept
+  std::uint64_t untraced = 0;        // how many could not be traced; `processes` has the newest
   std::vector<ProcessStatus> processes;
 };
 

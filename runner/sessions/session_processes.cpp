@@ -12,19 +12,14 @@
 namespace leakgate {
 namespace {
 
+constexpr const char* kEndedTooEarly =
+    "it ended before its agent had begun to trace, or the agent could not start in it";
+
 std::string NoRoomText(const DescriptorRoom& descriptors) {
   return Error{fmt::format("it is not traced: the session's owner may open {} files at most, which "
                            "is enough for no further process that runs; have some end, or start "
                            "the session with a higher limit (ulimit -Hn)",
                            descriptors.limit)}
-      .message;
-}
-
-std::string OtherUserText(unsigned uid) {
-  return Error{
-      fmt::format("it is another user's (UID {0}), and the session traces only this "
-                  "user's; to trace that user's as well, start the session with --user {0}",
-                  uid)}
       .message;
 }
 
@@ -41,6 +36,14 @@ ProcessStatus StatusOf(const SessionImage& image) {
 }
 
 }  // namespace
+
+std::string OtherUserText(unsigned uid) {
+  return Error{
+      fmt::format("it is another user's (UID {0}), and the session traces only this "
+                  "user's; to trace that user's as well, start the session with --user {0}",
+                  uid)}
+      .message;
+}
 
 SessionImage::SessionImage(std::unique_ptr<RegionFile> region, ExecutedProgram program)
     : image_(std::move(region), std::move(program)),
@@ -157,6 +160,7 @@ HelloReply SessionProcesses::OnHello(int pid) {
       return {};
     }
   }
+  awaited_.remove_if([pid](const Awaited& it) { return it.status.pid == pid; });
   untraced_.remove_if([pid](const ProcessStatus& it) { return it.pid == pid; });
   images_.push_back(*std::move(image));
   ForgetOldest();
@@ -258,10 +262,48 @@ SessionScope SessionProcesses::scope() const {
   return scope;
 }
 
-std::vector<ProcessStatus> SessionProcesses::Query() const {
+bool SessionProcesses::IsWanted(const ExecutedProgram& program) const {
   const std::lock_guard lock(mutex_);
+  return IsWantedImage(program);
+}
+
+void SessionProcesses::NoteProgram(ProcessStatus program) {
+  const std::uint64_t start_time = StartTimeOf(program.pid);
+  const std::lock_guard lock(mutex_);
+  constexpr std::size_t kManyAwaited = 512;
+  if (awaited_.size() % kManyAwaited == kManyAwaited - 1) LookAtAwaited();
+  const bool has_asked = std::any_of(images_.begin(), images_.end(), [&](const auto& image) {
+    return image->traced().pid() == program.pid &&
+           std::chrono::system_clock::to_time_t(image->traced().begin()) >= program.begin_seconds;
+  });
+  const bool is_traced = program.state == ProcessState::kStarting && has_asked;
+  if (is_traced) return;
+  if (program.state == ProcessState::kStarting && start_time != 0) {
+    awaited_.push_back({std::move(program), start_time});
+    return;
+  }
+  NoteUntraced(program.pid, std::move(program.program),
+               program.problem.empty() ? kEndedTooEarly : std::move(program.problem));
+}
+
+void SessionProcesses::LookAtAwaited() {
+  for (auto it = awaited_.begin(); it != awaited_.end();) {
+    const auto next = std::next(it);
+    ProcessStatus& status = it->status;
+    if (StartTimeOf(status.pid) != it->start_time || HasDied(status.pid, status.pid)) {
+      NoteUntraced(status.pid, std::move(status.program), kEndedTooEarly);
+      awaited_.erase(it);
+    }
+    it = next;
+  }
+}
+
+std::vector<ProcessStatus> SessionProcesses::Query() {
+  const std::lock_guard lock(mutex_);
+  LookAtAwaited();
   std::vector<ProcessStatus> all;
   for (const auto& image : images_) all.push_back(StatusOf(*image));
+  for (const Awaited& awaited : awaited_) all.push_back(awaited.status);
   all.insert(all.end(), untraced_.begin(), untraced_.end());
   return all;
 }

@@ -32,6 +32,9 @@ struct SessionRecording {
   bool IsAsked() const { return !file.empty() || !directory.empty(); }
 };
 
+// Says that a process is another user's, and how to have it traced.
+[[nodiscard]] std::string OtherUserText(unsigned uid);
+
 // One program image that a session traces, with the thread that answers its agent: tests in it
 // continue without a verdict, and the program's own code is told what it measures.
 class SessionImage {
@@ -99,7 +102,7 @@ class SessionProcesses {
   bool DropPid(int pid);
   [[nodiscard]] SessionScope scope() const;
 
-  [[nodiscard]] std::vector<ProcessStatus> Query() const;
+  [[nodiscard]] std::vector<ProcessStatus> Query();
   // How many ended processes are no longer kept.
   [[nodiscard]] std::uint64_t forgotten() const;
   // How many processes could not be traced, since the session began.
@@ -107,6 +110,10 @@ class SessionProcesses {
   // Returns the region of `pid`'s program of that generation, or of its newest for 0; nullopt if
   // it is not traced.
   [[nodiscard]] std::optional<ProcessRegion> RegionOf(int pid, std::uint32_t generation) const;
+
+  // Notes that a wanted process is not traced, unless it is. kStarting: it was given the agent, and
+  // has not asked yet.
+  void NoteProgram(ProcessStatus program);
 
   // From now on no process is given a region.
   void Close();
@@ -121,10 +128,14 @@ class SessionProcesses {
   // Returns whether some process has a region but its agent has not started yet.
   [[nodiscard]] bool IsAnyStarting() const;
   [[nodiscard]] bool IsTraced(int pid) const;
+  // Returns whether a session with these names would trace such a program.
+  [[nodiscard]] bool IsWanted(const ExecutedProgram& program) const;
 
  private:
   [[nodiscard]] bool IsNamed(int pid) const;
   [[nodiscard]] bool IsWantedImage(const ExecutedProgram& program) const;
+  // Notes those as untraced that have ended without asking.
+  void LookAtAwaited();
   // Forgets the oldest images that are over, beyond kMostEnded.
   void ForgetOldest();
   // Returns false if none has ended.
@@ -145,6 +156,11 @@ class SessionProcesses {
   const EventTimeUnit unit_;  // of its events
   bool is_closed_ = false;
   std::list<ProcessStatus> untraced_;  // oldest first; one for each PID
+  struct Awaited {
+    ProcessStatus status;
+    std::uint64_t start_time = 0;
+  };
+  std::list<Awaited> awaited_;  // those that have the agent, which has not asked yet
   std::uint64_t forgotten_untraced_ = 0;
   std::uint64_t forgotten_ = 0;
 };

@@ -34,8 +34,11 @@ pid_t DescendantOf(pid_t pid, const std::string& image) {
 
 HeapOnRequest::HeapOnRequest() : HeapOnRequest(Fixture{"heap_on_request"}) {}
 
-HeapOnRequest::HeapOnRequest(const Fixture& fixture) {
-  pid_ = Start({FixturePath(fixture.name)});
+HeapOnRequest::HeapOnRequest(const Fixture& fixture)
+    : HeapOnRequest(File{FixturePath(fixture.name)}) {}
+
+HeapOnRequest::HeapOnRequest(const File& file) {
+  pid_ = Start({file.path});
   AwaitLine();
 }
 

@@ -25,6 +25,11 @@ class HeapOnRequest {
     std::string name;
   };
   explicit HeapOnRequest(const Fixture& fixture);
+  // The same program, from a copy of its file.
+  struct File {
+    std::string path;
+  };
+  explicit HeapOnRequest(const File& file);
   // Stopped by SIGSTOP, which its parent has been told of.
   explicit HeapOnRequest(Suspended suspended);
   // Starts a session, which traces the program by name, and the program below it.

@@ -62,7 +62,7 @@ def commands_of(leakgate):
             *(["history", name] for name in ("add", "show", "trend")),
             *(["snapshot", name] for name in ("config", "take", "periodic", "show", "diff", "export", "bundle")),
             *(["recording", name] for name in ("show", "diff", "export", "pause", "continue", "stop")),
-            *(["session", name] for name in ("start", "exec", "update", "query", "list", "stop"))]
+            *(["session", name] for name in ("start", "exec", "update", "query", "list", "stop", "unit"))]
 
 
 class Bash:

@@ -102,10 +102,10 @@ Expected<std::vector<StackVariable>> NewEnvironment(const TargetMemory& memory,
   return variables;
 }
 
-Expected<void> PutVariables(const EnableRequest& request, const HeldThread& thread,
-                            const TargetMemory& memory) {
+// REQUIRES: the calling thread has stopped the process's only thread.
+Expected<void> PutVariables(const EnableRequest& request, const TargetMemory& memory) {
   const Error is_elsewhere{fmt::format("PID {} has gone on meanwhile; try again", request.pid)};
-  auto registers = thread.Registers();
+  auto registers = GetRegisterSet(request.pid);
   if (!registers || ProgramCounterOf(*registers) != EntryOf(memory))
     return Unexpected(is_elsewhere);
   const std::optional<InitialStack> stack = ReadStack(memory, StackPointerOf(*registers));
@@ -123,7 +123,7 @@ Expected<void> PutVariables(const EnableRequest& request, const HeldThread& thre
   const StackBytes built = WithEnvironment(*stack, *environment);
   SetStackPointer(*registers, built.address);
   if (!memory.Write(built.address, built.bytes.data(), built.bytes.size()) ||
-      !thread.SetRegisters(*registers)) {
+      !SetRegisterSet(request.pid, *registers)) {
     return Unexpected(is_elsewhere);
   }
   return {};
@@ -189,11 +189,23 @@ Expected<Attachment> EnableAtBegin(const EnableRequest& request) {
   Expected<std::optional<HeldThread>> thread = HeldThread::Take(request.pid, request.pid);
   if (!thread) return Unexpected(thread.error());
   if (!*thread || !(*thread)->AwaitStop(kPatience)) return EndedError(request.pid);
-  const Expected<void> put = PutVariables(request, **thread, *memory);
+  const Expected<void> put = PutVariables(request, *memory);
   if (!put) return Unexpected(put.error());
   return Attachment{.origin = AgentOrigin::kPreloaded,
                     .begin = TracingBegins::kWithTheProgram,
                     .tid = request.pid};
+}
+
+Expected<void> EnableAtExec(const EnableRequest& request) {
+  for (const auto require : {RequireBeginnable, RequireOurNetwork}) {
+    const Expected<void> met = require(request.pid);
+    if (!met) return met;
+  }
+  const Expected<void> visible = RequireVisible(request.pid, request.agent);
+  if (!visible) return visible;
+  const Expected<TargetMemory> memory = TargetMemory::Open(request.pid);
+  if (!memory) return Unexpected(memory.error());
+  return PutVariables(request, *memory);
 }
 
 }  // namespace leakgate

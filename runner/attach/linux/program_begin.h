@@ -29,6 +29,10 @@ namespace leakgate {
 // and holds WaitLock.
 [[nodiscard]] Expected<Attachment> EnableAtBegin(const EnableRequest& request);
 
+// Does the same to a program whose exec has just stopped (PTRACE_EVENT_EXEC), after it has found
+// out whether the program can be traced. REQUIRES: the calling thread traces it.
+[[nodiscard]] Expected<void> EnableAtExec(const EnableRequest& request);
+
 // The stack as the kernel leaves it for the first instruction. The System V ABI says so for all
 // 64-bit processors:
 //

@@ -172,6 +172,26 @@ Expected<void> RequireAttachable(int pid) {
   return {};
 }
 
+Expected<void> RequireBeginnable(int pid) {
+  for (const auto require : {RequireTraceableImage, RequireNoFileRights, RequireNoConfinement}) {
+    const Expected<void> met = require(pid);
+    if (!met) return met;
+  }
+  return {};
+}
+
+Expected<void> RequireOurNetwork(int pid) {
+  struct stat ours {};
+  struct stat theirs {};
+  const std::string inside = fmt::format("/proc/{}/ns/net", pid);
+  if (::stat("/proc/self/ns/net", &ours) != 0 || ::stat(inside.c_str(), &theirs) != 0) return {};
+  if (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev) return {};
+  return InconclusiveError(fmt::format(
+      "PID {} is in another network namespace (a container's, or a service's with "
+      "PrivateNetwork=), where its agent does not find the session; start the session in there",
+      pid));
+}
+
 Expected<void> RequireVisible(int pid, const std::filesystem::path& agent) {
   struct stat ours {};
   struct stat theirs {};

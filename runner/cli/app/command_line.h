@@ -19,6 +19,7 @@
 #include "runner/cli/commands/recording.h"
 #include "runner/cli/commands/run.h"
 #include "runner/cli/commands/session.h"
+#include "runner/cli/commands/session_unit.h"
 #include "runner/cli/commands/snapshot.h"
 #include "runner/cli/commands/top.h"
 #include "runner/cli/help/help_formats.h"
@@ -34,10 +35,10 @@ using Command = std::variant<
     WriteManPagesCommand, BudgetCheckCommand, BudgetInitCommand, BudgetRatchetCommand,
     ExplainCommand, MergeCommand, HistoryAddCommand, HistoryShowCommand, HistoryTrendCommand,
     SessionStartCommand, SessionExecCommand, SessionUpdateCommand, SessionQueryCommand,
-    SessionListCommand, SessionStopCommand, SnapshotTakeCommand, SnapshotPeriodicCommand,
-    SnapshotConfigCommand, SnapshotShowCommand, SnapshotDiffCommand, SnapshotExportCommand,
-    SnapshotBundleCommand, RecordingShowCommand, RecordingDiffCommand, RecordingExportCommand,
-    TopCommand>;
+    SessionListCommand, SessionStopCommand, SessionUnitCommand, SnapshotTakeCommand,
+    SnapshotPeriodicCommand, SnapshotConfigCommand, SnapshotShowCommand, SnapshotDiffCommand,
+    SnapshotExportCommand, SnapshotBundleCommand, RecordingShowCommand, RecordingDiffCommand,
+    RecordingExportCommand, TopCommand>;
 
 struct CommandDefinition {
   std::string name;    // "budget check"

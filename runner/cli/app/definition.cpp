@@ -92,6 +92,7 @@ constexpr DefinedCommand kCommands[] = {
     {"session query", Define<SessionQueryCommand>},
     {"session list", Define<SessionListCommand>},
     {"session stop", Define<SessionStopCommand>},
+    {"session unit", Define<SessionUnitCommand>},
     {"snapshot", DefineGroup},
     {"snapshot config", Define<SnapshotConfigCommand>},
     {"snapshot take", Define<SnapshotTakeCommand>},

@@ -50,6 +50,24 @@ Expected<std::uint64_t> ParseCount(const std::string& option, const std::string&
       fmt::format("{0} '{1}': not a number above 0; write for example {0} 20", option, text));
 }
 
+Expected<std::uint64_t> ParseBytes(const std::string& option, const std::string& text) {
+  constexpr std::string_view kUnits = "KMGT";
+  const char* const end = text.data() + text.size();
+  std::uint64_t bytes = 0;
+  const auto [rest, error] = std::from_chars(text.data(), end, bytes);
+  std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  const std::size_t power = unit.empty() ? 0 : kUnits.find(unit.front()) + 1;
+  if (power != 0) unit.remove_prefix(1);
+  const bool is_unit = unit.empty() || (power != 0 && unit == "iB");
+  const unsigned shift = static_cast<unsigned>(power) * 10;
+  if (error == std::errc() && bytes != 0 && power <= kUnits.size() && is_unit &&
+      bytes <= (~std::uint64_t{0} >> 1U) >> shift) {
+    return bytes << shift;
+  }
+  return UsageError(
+      fmt::format("{} '{}': write a size above 0, such as 500K, 100M or 2G", option, text));
+}
+
 Expected<std::chrono::milliseconds> ParseDuration(const std::string& option,
                                                   const std::string& text) {
   struct Unit {

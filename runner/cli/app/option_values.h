@@ -27,6 +27,10 @@ enum class OutputForm { kText, kJson };
 [[nodiscard]] Expected<std::uint64_t> ParseCount(const std::string& option,
                                                  const std::string& text);
 
+// Reads a number of bytes above 0: "500K", "100M", "2G", or without a unit.
+[[nodiscard]] Expected<std::uint64_t> ParseBytes(const std::string& option,
+                                                 const std::string& text);
+
 // Reads "500ms", "5s", "2min" or "1h"; a number without a unit is in seconds.
 [[nodiscard]] Expected<std::chrono::milliseconds> ParseDuration(const std::string& option,
                                                                 const std::string& text);

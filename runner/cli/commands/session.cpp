@@ -190,6 +190,44 @@ void PrintIfStopped(int pid) {
       pid));
 }
 
+void DeclareReach(SessionReach& reach, OptionList& options) {
+  options.AddFlag(
+      "--system", reach, SessionReach::kSystem,
+      "Trace every process of --image from its first instruction on, whoever starts "
+      "it and wherever, also other users' (of --user, if that is given). Only root can. "
+      "Each program that begins is held for a moment, to be looked at");
+  options.AddFlag(
+      "--this-user", reach, SessionReach::kThisUser,
+      "Trace every process of --image of this user, wherever it is started. Needs no "
+      "rights, and promises less: processes are found within some 10 ms and traced from "
+      "then on; what ends sooner is missed, and counted");
+}
+
+Expected<void> CompleteReach(SessionReach reach, SessionScope& scope) {
+  if (reach == SessionReach::kBelow) return {};
+  if (scope.images.empty()) {
+    return UsageError("--system and --this-user are for --image; name one: --image nginx --system");
+  }
+  if (reach == SessionReach::kThisUser) {
+    if (scope.users.are_all || !scope.users.uids.empty()) {
+      return UsageError(
+          "--this-user traces no other users' processes; leave --user out, or write --system");
+    }
+    if (EffectiveUser() == 0 || YamaScope() == 0) return {};
+    return UsageError(fmt::format(
+        "--this-user: the kernel lets nobody but root trace what is not started below leakgate "
+        "(kernel.yama.ptrace_scope is {}); set it to 0, or write --system as root",
+        YamaScope()));
+  }
+  if (EffectiveUser() != 0) {
+    return UsageError(
+        "--system: only root can trace what others start; run it as root, or write --this-user for "
+        "your own processes");
+  }
+  if (scope.users.uids.empty()) scope.users.are_all = true;
+  return {};
+}
+
 void Declare(SessionStartCommand& command, OptionList& options) {
   SessionScope& scope = command.start.scope;
   AddName(command.start.name, options);
@@ -204,6 +242,10 @@ void Declare(SessionStartCommand& command, OptionList& options) {
       [&scope](const std::string& text) { return AddUser(text, scope.users); },
       "Trace processes of --image that are this user's, too: a name, a number, or all. Only root "
       "can. Repeatable");
+  DeclareReach(command.start.reach, options);
+  options.Add("--expire", TextWord("TIME"), command.start.length, ParseDuration,
+              "End the session by itself after so long, as leakgate session stop does: 10s, 30min, "
+              "8h. Default: when it is stopped");
   options.Add("--stack-depth", TextWord("FRAMES"), command.start.stack_depth, ParseStackDepth,
               fmt::format("Record at most so many frames of a stack, 1 to {}. Default: {}",
                           kMaxStackDepth, kDefaultStackDepth));
@@ -212,6 +254,7 @@ void Declare(SessionStartCommand& command, OptionList& options) {
               "Also record each event of each process, into IMAGE-PID.recording in DIR, which is "
               "made if it is not there. See leakgate record");
   DeclareBuffers(command.buffers, options);
+  DeclareRing(command.ring, options);
 }
 
 void Declare(SessionExecCommand& command, OptionList& options) { AddName(command.name, options); }
@@ -253,6 +296,11 @@ Expected<void> Complete(SessionStartCommand& command, const ProgramLine& program
         "nothing to trace; name images or PIDs: leakgate session start web --image nginx; "
         "--image '*' is all");
   }
+  const Expected<SnapshotRingSettings> ring = RingOf(command.ring);
+  if (!ring) return Unexpected(ring.error());
+  command.start.ring = *ring;
+  const Expected<void> reaches = CompleteReach(command.start.reach, command.start.scope);
+  if (!reaches) return reaches;
   command.program = program;
   if (command.start.recording.IsAsked()) {
     const Expected<EventRequest> buffers = BuffersOf(command.buffers, WhenFull::kLose);
@@ -307,6 +355,12 @@ Expected<int> Execute(const SessionStartCommand& command) {
         MakeRecordingDirectory(start.recording.directory);
     if (!directory) return Unexpected(directory.error());
     start.recording.directory = *directory;
+  }
+  if (start.ring.IsAsked()) {
+    const Expected<void> made = MakeSnapshotDirectory(start.ring.directory);
+    if (!made) return Unexpected(made.error());
+    std::error_code unknown;
+    start.ring.directory = std::filesystem::absolute(start.ring.directory, unknown);
   }
   const Expected<void> started = StartSession(start);
   if (!started) return Unexpected(started.error());

@@ -1,4 +1,5 @@
-// `leakgate session start|exec|update|query|list|stop`, and the texts that they print.
+// `leakgate session start|exec|update|query|list|stop`, and the texts that they print
+// (`leakgate session unit` is in session_unit.h).
 #pragma once
 
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include "runner/cli/app/option_list.h"
 #include "runner/cli/app/option_values.h"
 #include "runner/cli/commands/recording_buffers.h"
+#include "runner/cli/commands/session_ring.h"
 #include "runner/process/process_tree.h"
 #include "runner/report/style.h"
 #include "runner/sessions/linux/session_owner.h"
@@ -21,6 +23,7 @@ struct SessionStartCommand {
   SessionStart start;
   std::vector<std::string> program;  // to be executed below it; empty: none
   GivenBuffers buffers;
+  GivenRing ring;
 };
 
 // Executes `program`. The session traces it and what it starts.
@@ -73,6 +76,10 @@ void Declare(SessionStopCommand& command, OptionList& options);
 [[nodiscard]] Expected<int> Execute(const SessionQueryCommand& command);
 [[nodiscard]] Expected<int> Execute(const SessionListCommand& command);
 [[nodiscard]] Expected<int> Execute(const SessionStopCommand& command);
+
+// Declare --system and --this-user, and check what they come to with `scope`, which they complete.
+void DeclareReach(SessionReach& reach, OptionList& options);
+[[nodiscard]] Expected<void> CompleteReach(SessionReach reach, SessionScope& scope);
 
 // Says of a process that a signal has stopped how it goes on.
 void PrintIfStopped(int pid);

@@ -33,17 +33,70 @@ std::string NamesText(const SessionScope& scope) {
                        : Printable(fmt::format("{}", fmt::join(names, ", ")));
 }
 
-std::int64_t CountLive(const SessionStatus& session) {
-  return std::count_if(
-      session.processes.begin(), session.processes.end(), [](const ProcessStatus& process) {
-        return process.state == ProcessState::kTracing || process.state == ProcessState::kStarting;
-      });
+// Returns text such as ", of this user, wherever they start"; empty if only what starts below is
+// traced.
+std::string ReachText(const SessionStatus& session) {
+  switch (session.watch.reach) {
+    case SessionReach::kThisUser:
+      return " wherever this user starts it";
+    case SessionReach::kSystem:
+      return session.scope.users.are_all ? " whoever starts it" : " wherever it starts";
+    case SessionReach::kBelow:
+      break;
+  }
+  return "";
 }
 
 // Returns text such as "2026-11-21 14:03:22", in local time.
 std::string TimeText(std::int64_t seconds) {
   const std::time_t time = seconds;
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(time));
+}
+
+std::string ExpiryText(const SessionStatus& session) {
+  return session.expires_seconds == 0 ? "" : "until " + TimeText(session.expires_seconds);
+}
+
+// How processes are found, in lines.
+std::string WatchText(const WatchStatus& watch) {
+  std::string text;
+  if (watch.is_holding) {
+    text += "  each program of a local file system is held when it begins\n";
+  } else if (watch.reach != SessionReach::kBelow) {
+    if (!watch.why_not_held.empty()) {
+      text += fmt::format("  programs are not held: {}\n", Printable(watch.why_not_held));
+    }
+    text += "  processes are found while they run, and traced from then on\n";
+  }
+  if (watch.unseen != 0) {
+    text += fmt::format(
+        "  {} processes or threads of any program ended before they could be looked at\n",
+        watch.unseen);
+  }
+  if (!watch.ran_before.empty()) {
+    text += fmt::format("  ran before the session, and not traced: PID {}\n",
+                        fmt::join(watch.ran_before, ", "));
+  }
+  return text;
+}
+
+std::string RingText(const RingStatus& ring) {
+  if (ring.directory.empty()) return "";
+  std::string text =
+      fmt::format("  snapshots in {}: {} in {}, {} taken\n", Printable(ring.directory),
+                  FormatBytes(static_cast<std::int64_t>(ring.bytes)),
+                  FormatCount(static_cast<std::int64_t>(ring.files), "file"), ring.taken);
+  if (!ring.problem.empty()) {
+    text += fmt::format("  the last snapshot that failed: {}\n", Printable(ring.problem));
+  }
+  return text;
+}
+
+std::int64_t CountLive(const SessionStatus& session) {
+  return std::count_if(
+      session.processes.begin(), session.processes.end(), [](const ProcessStatus& process) {
+        return process.state == ProcessState::kTracing || process.state == ProcessState::kStarting;
+      });
 }
 
 std::string Processes(std::uint64_t count) {
@@ -105,6 +158,14 @@ Json ProcessJson(const ProcessStatus& process) {
   return json;
 }
 
+Json RingJson(const RingStatus& ring) {
+  return {{"directory", ring.directory},
+          {"files", ring.files},
+          {"bytes", ring.bytes},
+          {"taken", ring.taken},
+          {"problem", ring.problem}};
+}
+
 Json ToOrderedJson(const SessionStatus& session) {
   Json images = Json::array();
   for (const ImageSelector& image : session.scope.images) images.push_back(TextOf(image));
@@ -112,6 +173,7 @@ Json ToOrderedJson(const SessionStatus& session) {
   for (const ProcessStatus& process : session.processes) {
     processes.push_back(ProcessJson(process));
   }
+  const Json ring = session.ring.directory.empty() ? Json() : RingJson(session.ring);
   return {{"name", session.name},
           {"owner_pid", session.owner_pid},
           {"begin_seconds", session.begin_seconds},
@@ -121,6 +183,13 @@ Json ToOrderedJson(const SessionStatus& session) {
           {"pids", session.scope.pids},
           {"uids", session.scope.users.uids},
           {"all_users", session.scope.users.are_all},
+          {"reach", Word(session.watch.reach)},
+          {"is_holding", session.watch.is_holding},
+          {"why_not_held", session.watch.why_not_held},
+          {"unseen", session.watch.unseen},
+          {"ran_before", session.watch.ran_before},
+          {"expires_seconds", session.expires_seconds},
+          {"snapshots", ring},
           {"forgotten", session.forgotten},
           {"untraced", session.untraced},
           {"processes", std::move(processes)}};
@@ -132,10 +201,12 @@ std::string PrintedJson(const Json& json) { return ConsoleJson(json, 1); }
 
 std::string StartedText(const SessionStatus& session) {
   const std::string name = Printable(session.name);
-  std::string text =
-      fmt::format("leakgate: the session {} traces {}\n", name,
-                  Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))));
-  if (!session.scope.images.empty()) {
+  std::string text = fmt::format(
+      "leakgate: the session {} traces {}{}\n", name,
+      Printable(fmt::format("{}", fmt::join(NamesOf(session.scope), ", "))), ReachText(session));
+  text += WatchText(session.watch);
+  if (session.expires_seconds != 0) text += fmt::format("  {}\n", ExpiryText(session));
+  if (!session.scope.images.empty() && session.watch.reach == SessionReach::kBelow) {
     text += fmt::format("  start programs below it:  leakgate session exec {} -- COMMAND\n", name);
   }
   text += fmt::format(
@@ -148,7 +219,10 @@ std::string StartedText(const SessionStatus& session) {
 std::string SessionText(const SessionStatus& session, Colour colour) {
   std::string text = fmt::format("session {}, owner PID {}, since {}\n", Printable(session.name),
                                  session.owner_pid, TimeText(session.begin_seconds));
-  text += fmt::format("  traces {}\n", NamesText(session.scope));
+  text += fmt::format("  traces {}{}\n", NamesText(session.scope), ReachText(session));
+  if (session.expires_seconds != 0) text += fmt::format("  {}\n", ExpiryText(session));
+  text += WatchText(session.watch);
+  text += RingText(session.ring);
   text += fmt::format("  stacks of {}\n", StackEventsText(session.stack_events));
   std::size_t columns = 0;
   for (const ProcessStatus& process : session.processes) {
@@ -180,9 +254,11 @@ std::string SessionListText(const std::vector<SessionStatus>& sessions,
     text = "no session; start one: leakgate session start NAME --image IMAGE\n";
   }
   for (const SessionStatus& session : sessions) {
-    text += fmt::format("{}  owner PID {}, since {}, {} live{}, traces {}\n",
+    const std::string expiry = ExpiryText(session);
+    text += fmt::format("{}  owner PID {}, since {}{}{}, {} live{}, traces {}{}\n",
                         Printable(session.name), session.owner_pid, TimeText(session.begin_seconds),
-                        CountLive(session), UntracedText(session), NamesText(session.scope));
+                        expiry.empty() ? "" : " ", expiry, CountLive(session),
+                        UntracedText(session), NamesText(session.scope), ReachText(session));
   }
   for (const RunStatus& run : runs) {
     for (const ProcessStatus& process : run.processes) {

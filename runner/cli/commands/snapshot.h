@@ -100,6 +100,7 @@ struct SnapshotConfigCommand {
   std::optional<int> pid;
   std::optional<ImageSelector> image;
   std::string session = "default";
+  SessionReach reach = SessionReach::kBelow;  // of the session, if it is made
   std::optional<std::uint32_t>
       stack_events;  // events whose stacks are recorded; nullopt: unchanged
 };

@@ -110,6 +110,18 @@ std::string NameOf(const SnapshotConfigCommand& command) {
   return command.pid ? fmt::format("PID {}", *command.pid) : TextOf(*command.image);
 }
 
+// A session that is there has its reach, as its stacks.
+Expected<void> RequireReach(const SnapshotConfigCommand& command) {
+  if (command.reach == SessionReach::kBelow) return {};
+  const Expected<SessionStatus> status = QuerySession(command.session);
+  if (!status) return Unexpected(status.error());
+  if (status->watch.reach == command.reach) return {};
+  return UsageError(fmt::format(
+      "the session '{}' runs already and traces other processes than --system or --this-user says, "
+      "and that stays until it is stopped; name another session with --session NAME",
+      command.session));
+}
+
 // A session records the stacks of the same events for all that it traces.
 Expected<void> RequireStacks(const SnapshotConfigCommand& command) {
   if (!command.stack_events) return {};
@@ -129,18 +141,27 @@ Expected<int> Enable(const SnapshotConfigCommand& command) {
   if (IsSessionName(command.session)) {
     const Expected<void> fits = RequireStacks(command);
     if (!fits) return Unexpected(fits.error());
+    const Expected<void> reaches = RequireReach(command);
+    if (!reaches) return Unexpected(reaches.error());
     const auto updated = UpdateSession(command.session, ScopeOf(command), {});
     if (!updated) return Unexpected(updated.error());
   } else {
+    SessionScope scope = ScopeOf(command);
+    done = CompleteReach(command.reach, scope);
+    if (!done) return Unexpected(done.error());
     done = StartSession({.name = command.session,
-                         .scope = ScopeOf(command),
+                         .scope = std::move(scope),
                          .stack_events = command.stack_events.value_or(kDefaultStackEvents),
-                         .agent = FindAgent()});
+                         .agent = FindAgent(),
+                         .reach = command.reach});
   }
   if (!done) return Unexpected(done.error());
+  const bool is_below = command.reach == SessionReach::kBelow;
   const std::string next =
       command.pid ? fmt::format("leakgate snapshot take --pid {}", *command.pid)
-                  : fmt::format("start it: leakgate session exec {} -- COMMAND", command.session);
+      : is_below
+          ? fmt::format("start it: leakgate session exec {} -- COMMAND", command.session)
+          : fmt::format("start it; see what it has: leakgate session query {}", command.session);
   PrintMessage(
       fmt::format("{} is enabled, in the session {}; {}", NameOf(command), command.session, next));
   if (command.pid) PrintIfStopped(*command.pid);
@@ -255,6 +276,7 @@ void Declare(SnapshotConfigCommand& command, OptionList& options) {
   options.Add("--session", TextWord("NAME"), command.session, ParseSessionName,
               "The session that is to trace it. Default: one named default, which is made where "
               "there is none");
+  DeclareReach(command.reach, options);
   AddStacks(command.stack_events, options);
   options.AddArgument("setting", {kSettings.value_word, ValueKind::kChoice, WordsOf(kSettings)},
                       command.setting_word);
@@ -281,6 +303,10 @@ Expected<void> Complete(SnapshotConfigCommand& command, const ProgramLine&) {
   }
   if (command.stack_events && command.setting != SnapshotSetting::kEnable) {
     return UsageError("--stacks is for leakgate snapshot config enable; leave it out");
+  }
+  if (command.reach != SessionReach::kBelow && command.setting != SnapshotSetting::kEnable) {
+    return UsageError(
+        "--system and --this-user are for leakgate snapshot config enable; leave them out");
   }
   return {};
 }

@@ -294,7 +294,8 @@ const std::vector<CommandProse>& AllProse() {
        .usages = {"leakgate session start NAME [OPTIONS] [-- COMMAND [ARGS...]]",
                   "leakgate session exec NAME -- COMMAND [ARGS...]",
                   "leakgate session update NAME [OPTIONS]", "leakgate session query NAME [--json]",
-                  "leakgate session list [--json]", "leakgate session stop NAME [-o FILE|DIR]"},
+                  "leakgate session list [--json]", "leakgate session stop NAME [-o FILE|DIR]",
+                  "leakgate session unit NAME --image IMAGE [--service SERVICE]"},
        .description =
            {"A session goes on when the command that started it has ended, until it is stopped."},
        .exit_lead = kSessionExit},
@@ -302,8 +303,15 @@ const std::vector<CommandProse>& AllProse() {
        .summary = "Start a session, and execute COMMAND below it",
        .usages = {"leakgate session start NAME [OPTIONS] [-- COMMAND [ARGS...]]"},
        .description = {"A session goes on when this command has ended, until it is stopped."},
+       .notes = {"--system holds each program of the machine when it begins, for about 0.1 ms, and "
+                 "wanted ones until they have the agent. It takes Linux 6.8 and the capability "
+                 "SYS_ADMIN; where the kernel does not let programs be held, the session says so, "
+                 "and attaches to processes once they run, as with --this-user.",
+                 "What cannot be traced is named by leakgate session query, with the reason."},
        .exit_lead = fmt::format("{}. With COMMAND: COMMAND's", kSessionExit),
        .examples = {{"", "leakgate session start web --image nginx --image python3:server.py"},
+                    {"Whoever starts it, for the next hour",
+                     "leakgate session start web --image nginx --system --expire 1h"},
                     {"Who frees, too",
                      "leakgate session start web --image nginx --stacks alloc,realloc,free"}}},
       {.name = "session exec",
@@ -332,6 +340,27 @@ const std::vector<CommandProse>& AllProse() {
        .usages = {"leakgate session stop NAME [-o FILE|DIR]"},
        .exit_lead = kSessionExit,
        .examples = {{"", "leakgate session stop web"}}},
+      {.name = "session unit",
+       .summary = "Print a systemd unit that has a session begin at boot, before a service",
+       .usages = {"leakgate session unit NAME --image IMAGE [--service SERVICE] [-o DIR]",
+                  "leakgate session unit NAME --image IMAGE --container"},
+       .description =
+           {"The session traces each process of IMAGE, whoever starts it (--system), from boot on, "
+            "and keeps snapshots of it in a bounded ring of files. With --service also a drop-in "
+            "that has that service begin once the session serves; it begins, too, if it does not."},
+       .notes =
+           {"A unit's ring keeps 48 files of 1 GiB in all, one of each process every 10 minutes, "
+            "in /var/lib/leakgate/NAME, unless --snapshots, --every, --keep or --keep-bytes say "
+            "otherwise.",
+            "In a container nothing starts below another service: its entrypoint starts the "
+            "session, and the program below it."},
+       .exit_lead = "0; 2 for a bad command line; 3 if DIR cannot be written",
+       .examples =
+           {{"", "leakgate session unit web --image nginx --service nginx"},
+            {"For systemd to use",
+             "leakgate session unit web --image nginx --service nginx -o /etc/systemd/system"},
+            {"For a container",
+             "leakgate session unit web --image nginx --container > leakgate-entrypoint"}}},
       {.name = "snapshot",
        .summary = "Take snapshots of a process: what is live, and who allocated it",
        .usages = {"leakgate snapshot config --pid PID|--image IMAGE enable|disable|query",
@@ -347,9 +376,10 @@ const std::vector<CommandProse>& AllProse() {
       {.name = "snapshot config",
        .summary = "Have a process traced from now on, or every process of an image",
        .usages = {"leakgate snapshot config --pid PID enable|disable|query",
-                  "leakgate snapshot config --image IMAGE enable|disable|query"},
+                  "leakgate snapshot config --image IMAGE [--system|--this-user] enable",
+                  "leakgate snapshot config --image IMAGE disable|query"},
        .description = {"Of an image, every process is traced that is started below the session "
-                       "(leakgate session exec)."},
+                       "(leakgate session exec); with --system, whoever starts it."},
        .exit_lead = kSnapshotExit,
        .examples = {{"", "leakgate snapshot config --pid 4711 enable"}}},
       {.name = "snapshot take",

@@ -20,6 +20,8 @@
 #include "runner/host/message_socket.h"
 #include "runner/host/named_sockets.h"
 #include "runner/process/proc_files.h"
+#include "runner/sessions/linux/exec_holder.h"
+#include "runner/sessions/linux/start_watch.h"
 #include "runner/sessions/session_messages.h"
 #include "runner/sessions/session_processes.h"
 
@@ -32,8 +34,10 @@ constexpr std::string_view kCommand = "the command";
 
 class Owner {
  public:
-  Owner(const SessionStart& start, UniqueFd listener)
+  // `holder` only if the session's reach is the system.
+  Owner(const SessionStart& start, UniqueFd listener, std::optional<ExecHolder> holder)
       : start_(start),
+        holder_(std::move(holder)),
         listener_(std::move(listener)),
         processes_({start.scope.images, {}, start.scope.users},
                    {start.stack_depth, start.stack_events}, OwnDescriptorRoom(), start.recording) {}
@@ -51,6 +55,8 @@ class Owner {
       DisableAll();
       return enabled;
     }
+    if (start_.reach != SessionReach::kBelow) WatchStarts();
+    if (start_.ring.IsAsked()) ring_.emplace(start_.name, start_.ring, processes_);
     return {};
   }
 
@@ -61,11 +67,13 @@ class Owner {
   void Serve(const UniqueFd& signals) {
     while (!is_stopping_) {
       pollfd waits[] = {{listener_.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
-      if (::poll(waits, 2, -1) < 0 && errno != EINTR) break;
-      if (waits[1].revents != 0) break;
+      if (::poll(waits, 2, TimeToWait()) < 0 && errno != EINTR) break;
+      if (waits[1].revents != 0 || IsOver()) break;
       if (waits[0].revents != 0) ServeOne();
     }
-    DisableAll();  // after a signal; the request to stop has done it already
+    if (is_stopping_) return;
+    DisableAll();
+    (void)processes_.FinishRecordings();
   }
 
  private:
@@ -91,6 +99,47 @@ class Owner {
                     what, start_.name));
   }
 
+  using Clock = std::chrono::steady_clock;
+
+  bool IsOver() const { return start_.length && Clock::now() - started_ >= *start_.length; }
+
+  // In milliseconds, until the session ends by itself; -1: without an end.
+  int TimeToWait() const {
+    if (!start_.length) return -1;
+    constexpr std::chrono::milliseconds kMost(std::chrono::hours(1));
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(*start_.length - (Clock::now() - started_));
+    return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), kMost).count());
+  }
+
+  // Where programs cannot be held they are looked for.
+  void WatchStarts() {
+    SessionScope scope = processes_.scope();
+    std::string why_not_held;
+    if (holder_) {
+      const Expected<void> holds =
+          holder_->Begin({.control = control_->name(), .agent = start_.agent, .scope = scope});
+      if (!holds) {
+        why_not_held = holds.error().message;
+        holder_.reset();
+      }
+    }
+    watch_.emplace(StartWatchSetup{.reach = start_.reach,
+                                   .users = scope.users,
+                                   .control = control_->name(),
+                                   .agent = start_.agent,
+                                   .enable = [this](int pid) { return Attach(pid); }},
+                   processes_, std::move(holder_), std::move(why_not_held));
+    holder_.reset();
+  }
+
+  Expected<void> Attach(int pid) {
+    const auto attached =
+        EnableRunning({.pid = pid, .control = control_->name(), .agent = start_.agent});
+    if (attached) return {};
+    return Unexpected(attached.error());
+  }
+
   // `pid` runs already, with or without the agent, or is about to begin.
   Expected<void> Enable(int pid) {
     processes_.AddPid(pid);
@@ -106,6 +155,8 @@ class Owner {
   // stay traced until they end.
   std::vector<std::string> DisableAll() {
     processes_.Close();
+    watch_.reset();
+    ring_.reset();  // takes its last while there is something to take
     AwaitStarted();
     const std::vector<int> pids = processes_.TracedPids();
     std::vector<std::string> problems(pids.size());
@@ -151,7 +202,13 @@ class Owner {
     return answer;
   }
 
-  SessionStatus Status() const {
+  std::int64_t ExpirySeconds() const {
+    if (!start_.length) return 0;
+    return std::chrono::system_clock::to_time_t(
+        begin_ + std::chrono::ceil<std::chrono::seconds>(*start_.length));
+  }
+
+  SessionStatus Status() {
     return {.name = start_.name,
             .owner_pid = ::getpid(),
             .begin_seconds = std::chrono::system_clock::to_time_t(begin_),
@@ -159,6 +216,9 @@ class Owner {
             .stack_depth = start_.stack_depth,
             .stack_events = start_.stack_events,
             .scope = processes_.scope(),
+            .watch = watch_ ? watch_->Status() : WatchStatus{},
+            .ring = ring_ ? ring_->Status() : RingStatus{},
+            .expires_seconds = ExpirySeconds(),
             .forgotten = processes_.forgotten(),
             .untraced = processes_.untraced(),
             .processes = processes_.Query()};
@@ -179,6 +239,7 @@ class Owner {
       if (!disabled) return Unexpected(disabled.error());
     }
     for (const ImageSelector& image : add->images) processes_.AddImage(image);
+    if (watch_) watch_->NoteChange();
     for (const int pid : add->pids) {
       const Expected<void> enabled = Enable(pid);
       if (!enabled) return Unexpected(enabled.error());
@@ -203,9 +264,13 @@ class Owner {
 
   const SessionStart& start_;
   const std::chrono::system_clock::time_point begin_ = std::chrono::system_clock::now();
+  const Clock::time_point started_ = Clock::now();
+  std::optional<ExecHolder> holder_;  // until the watch has it
   UniqueFd listener_;
   SessionProcesses processes_;
   std::unique_ptr<ControlServer> control_;
+  std::optional<StartWatch> watch_;
+  std::optional<SnapshotRing> ring_;
   bool is_stopping_ = false;
 };
 
@@ -255,7 +320,13 @@ void TellCommand(UniqueFd ready, const std::string& problem) {
 void RunOwner(const SessionStart& start, UniqueFd listener, UniqueFd ready) {
   const UniqueFd signals = TakeSignals();
   RaiseDescriptorLimit();
-  Owner owner(start, std::move(listener));
+  std::optional<ExecHolder> holder;
+  if (start.reach == SessionReach::kSystem) {
+    Expected<ExecHolder> forked = ExecHolder::Fork();
+    if (!forked) return TellCommand(std::move(ready), forked.error().message);
+    holder.emplace(*std::move(forked));
+  }
+  Owner owner(start, std::move(listener), std::move(holder));
   const Expected<void> opened = owner.Open();
   if (!opened) owner.GiveUpName();
   TellCommand(std::move(ready), opened ? "" : opened.error().message);

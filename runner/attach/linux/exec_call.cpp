@@ -1,0 +1,181 @@
+#include "runner/attach/linux/exec_call.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "runner/attach/linux/target_module.h"
+#include "runner/attach/linux/thread_stops.h"
+#include "runner/process/proc_files.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostOfScript = 256;  // as much as the kernel reads
+constexpr std::size_t kMostText = std::size_t{1} << 12;
+constexpr std::size_t kMostArguments = 256;  // more tell no program from another
+
+// What the thread has given to execve or execveat.
+struct CallArguments {
+  int directory = -1;  // a descriptor; -1 if there is none
+  std::uint64_t path = 0;
+  std::uint64_t arguments = 0;
+};
+
+std::optional<CallArguments> ReadCall(int tid) {
+  const UniqueFd file = OpenProcFile(tid, "syscall");
+  char line[256];
+  const ssize_t bytes = file ? ::read(file.get(), line, sizeof(line)) : 0;
+  if (bytes <= 0) return std::nullopt;
+  const std::string_view text(line, static_cast<std::size_t>(bytes));
+  const std::optional<WaitingIn> waiting = ParseWaiting(text.substr(0, text.find('\n')));
+  if (!waiting) return std::nullopt;
+  const auto& given = waiting->arguments;
+  if (waiting->call == SYS_execve) return CallArguments{-1, given[0], given[1]};
+  if (waiting->call != SYS_execveat) return std::nullopt;
+  return CallArguments{static_cast<int>(given[0]), given[1], given[2]};
+}
+
+std::optional<std::string> ReadText(const TargetMemory& memory, std::uint64_t address) {
+  std::string text;
+  char part[256];
+  while (text.size() < kMostText) {
+    const std::size_t bytes = sizeof(part) - address % sizeof(part);  // never over a page's end
+    if (!memory.Read(address, part, bytes)) return std::nullopt;
+    const std::size_t length = ::strnlen(part, bytes);
+    text.append(part, length);
+    if (length < bytes) return text;
+    address += bytes;
+  }
+  return text;
+}
+
+std::vector<std::string> ReadArguments(const TargetMemory& memory, std::uint64_t address) {
+  std::vector<std::string> arguments;
+  while (arguments.size() < kMostArguments && address != 0) {
+    const auto text_at = memory.Get<std::uint64_t>(address);
+    if (!text_at || *text_at == 0) break;
+    std::optional<std::string> text = ReadText(memory, *text_at);
+    if (!text) break;
+    arguments.push_back(*std::move(text));
+    address += sizeof(*text_at);
+  }
+  return arguments;
+}
+
+// The path by which leakgate finds the file that the thread has named.
+std::string PathFromHere(int tid, const CallArguments& call, const std::string& named) {
+  if (named.starts_with('/')) return fmt::format("/proc/{}/root{}", tid, named);
+  if (call.directory >= 0) return fmt::format("/proc/{}/fd/{}/{}", tid, call.directory, named);
+  return fmt::format("/proc/{}/cwd/{}", tid, named);
+}
+
+bool IsSameFile(int file, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  if (::fstat(file, &opened) != 0 || ::stat(path.c_str(), &named) != 0) return true;
+  return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+std::string PathOf(int file) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  char target[4096];
+  const ssize_t bytes =
+      ::readlink(fmt::format("/proc/self/fd/{}", file).c_str(), target, sizeof(target));
+  std::string path(target, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
+  return path;
+}
+
+std::string BeginOf(int file) {
+  std::string begin(kMostOfScript, '\0');
+  const ssize_t bytes = ::pread(file, begin.data(), begin.size(), 0);
+  begin.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  return begin;
+}
+
+// Reads without a descriptor of the memory. Returns how many bytes could be read.
+std::size_t ReadMemory(int tid, std::uint64_t address, void* to, std::size_t bytes) {
+  const iovec local{to, bytes};
+  const iovec remote{reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr)
+  const ssize_t count = ::process_vm_readv(tid, &local, 1, &remote, 1, 0);
+  return count > 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+// What the kernel runs for a script: INTERPRETER [ARGUMENT] SCRIPT and the script's arguments.
+void TakeInterpreter(int tid, const ScriptLine& line, const std::string& named, ExecCall& call) {
+  call.script = call.program.path;
+  std::vector<std::string>& arguments = call.program.arguments;
+  if (!arguments.empty()) arguments.erase(arguments.begin());
+  arguments.insert(arguments.begin(), named.empty() ? call.script : named);
+  if (!line.argument.empty()) arguments.insert(arguments.begin(), line.argument);
+  arguments.insert(arguments.begin(), line.interpreter);
+  std::error_code error;
+  const std::string root = line.interpreter.starts_with('/') ? "root" : "cwd/";
+  const fs::path found =
+      fs::canonical(fmt::format("/proc/{}/{}{}", tid, root, line.interpreter), error);
+  call.program.path = error ? line.interpreter : found.string();
+}
+
+}  // namespace
+
+ScriptLine ParseScriptLine(std::string_view begin) {
+  constexpr std::string_view kBlank = " \t\r";
+  if (!begin.starts_with("#!")) return {};
+  std::string_view line = begin.substr(2, begin.find('\n') - 2);
+  line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
+  ScriptLine parsed;
+  parsed.interpreter = line.substr(0, line.find_first_of(kBlank));
+  line.remove_prefix(parsed.interpreter.size());
+  line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
+  parsed.argument = line.substr(0, line.find_last_not_of(kBlank) + 1);
+  return parsed;
+}
+
+ExecCall ReadExecCall(int tid, int file) {
+  ExecCall call;
+  call.program.path = PathOf(file);
+  std::string named;
+  if (const std::optional<CallArguments> given = ReadCall(tid)) {
+    const Expected<TargetMemory> memory = TargetMemory::Open(tid);
+    if (memory) {
+      named = ReadText(*memory, given->path).value_or("");
+      call.program.arguments = ReadArguments(*memory, given->arguments);
+    }
+  }
+  call.program.name = named.empty() ? call.program.path : named;
+  const ScriptLine line = ParseScriptLine(BeginOf(file));
+  if (!line.interpreter.empty()) TakeInterpreter(tid, line, named, call);
+  return call;
+}
+
+ExecName ReadExecName(int tid, int file) {
+  ExecName name{PathOf(file), "", BeginOf(file).starts_with("#!")};
+  const std::optional<CallArguments> given = ReadCall(tid);
+  std::uint64_t at = 0;
+  if (!given || ReadMemory(tid, given->arguments, &at, sizeof(at)) != sizeof(at)) return name;
+  char text[kMostText];
+  const std::size_t to_page_end = sizeof(text) - at % sizeof(text);
+  const std::size_t bytes = ReadMemory(tid, at, text, to_page_end);
+  name.first_argument.assign(text, ::strnlen(text, bytes));
+  if (name.first_argument.size() == bytes) name.first_argument.clear();  // it is not all of it
+  return name;
+}
+
+bool IsNamedFile(int tid, int file) {
+  const std::optional<CallArguments> given = ReadCall(tid);
+  const Expected<TargetMemory> memory = TargetMemory::Open(tid);
+  if (!given || !memory) return true;
+  const std::string named = ReadText(*memory, given->path).value_or("");
+  return named.empty() || IsSameFile(file, PathFromHere(tid, *given, named));
+}
+
+}  // namespace leakgate

@@ -1,0 +1,43 @@
+// What a thread executes that the kernel holds inside execve (exec_hold.h): the file, which the
+// kernel has opened, and the arguments, which are still in the memory of the old program.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runner/process/process_image.h"
+
+namespace leakgate {
+
+struct ExecCall {
+  ExecutedProgram program;  // as it will be: of a script, its interpreter
+  std::string script{};     // the script's file; empty if it is none
+};
+
+// `file` is an open descriptor of the file that the kernel has just opened for the thread. Where
+// the thread's memory cannot be read, the arguments are empty.
+[[nodiscard]] ExecCall ReadExecCall(int tid, int file);
+
+// The part of it that tells most programs from wanted ones, and is quick to read.
+struct ExecName {
+  std::string path;            // the file
+  std::string first_argument;  // by convention the name; empty if it cannot be read
+  bool is_script = false;
+};
+[[nodiscard]] ExecName ReadExecName(int tid, int file);
+
+// Returns whether `file` is what the thread has named to be executed. If not, it is the interpreter
+// of that: of a script, or the dynamic linker. Where it cannot be found out, it counts as named.
+[[nodiscard]] bool IsNamedFile(int tid, int file);
+
+// A line such as "#!/usr/bin/python3 -u": the interpreter, and what follows it as one argument. The
+// interpreter is empty if `begin` is no script's begin. Pure.
+struct ScriptLine {
+  std::string interpreter;
+  std::string argument;
+};
+[[nodiscard]] ScriptLine ParseScriptLine(std::string_view begin);
+
+}  // namespace leakgate

@@ -1,0 +1,341 @@
+#include "runner/sessions/linux/exec_holder.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <deque>
+#include <exception>
+#include <thread>
+
+#include "common/control_protocol.h"
+#include "runner/attach/linux/exec_hold.h"
+#include "runner/attach/linux/program_begin.h"
+#include "runner/host/control_server.h"
+#include "runner/host/message_socket.h"
+#include "runner/process/proc_files.h"
+#include "runner/sessions/session_processes.h"
+
+namespace leakgate {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostMessage = std::size_t{1} << 17;
+constexpr std::chrono::seconds kBeginPatience(10);
+
+Json ToJson(const HolderOrders& orders) {
+  return {{"control", orders.control},
+          {"agent", orders.agent.string()},
+          {"scope", leakgate::ToJson(orders.scope)},
+          {"number", orders.number}};
+}
+
+// Does not wait. Returns whether it was sent.
+bool Send(const UniqueFd& socket, const Json& body) {
+  constexpr int kIndent = -1;  // none
+  const std::string text = body.dump(kIndent, ' ', false, Json::error_handler_t::replace);
+  return ::send(socket.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
+enum class Received { kMessage, kNothing, kEnd };
+
+// `flags` are recv's.
+Received Receive(const UniqueFd& socket, int flags, Json& body) {
+  std::string text(kMostMessage, '\0');
+  const ssize_t bytes = ::recv(socket.get(), text.data(), text.size(), flags);
+  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return Received::kNothing;
+  if (bytes <= 0) return Received::kEnd;
+  body = Json::parse(text.begin(), text.begin() + bytes, nullptr, false);
+  return body.is_discarded() ? Received::kEnd : Received::kMessage;
+}
+
+// Arguments may be megabytes; a message may not.
+ExecutedProgram Shortened(ExecutedProgram program) {
+  constexpr std::size_t kMostArguments = 32;
+  constexpr std::size_t kMostText = 1024;
+  if (program.arguments.size() > kMostArguments) program.arguments.resize(kMostArguments);
+  for (std::string& argument : program.arguments) {
+    if (argument.size() > kMostText) argument.resize(kMostText);
+  }
+  return program;
+}
+
+// The holder's own end.
+class Holder {
+ public:
+  Holder(UniqueFd socket, HandledProcesses handled)
+      : socket_(std::move(socket)), handled_(std::move(handled)) {}
+
+  void Serve() {
+    if (!AwaitOrders()) return;
+    Expected<ExecHold> hold = ExecHold::Open(
+        {.may_be_wanted = [this](const std::string& path,
+                                 const std::string& name) { return MayBeWanted(path, name); },
+         .is_wanted = [this](const ExecutedProgram& program) { return IsWanted(program); },
+         .on_exec = [this](int pid, const ExecutedProgram& program) { Enable(pid, program); },
+         .on_missed = [this](int pid, const ExecutedProgram& program,
+                             std::string problem) { Miss(pid, program, std::move(problem)); }});
+    if (!hold) {
+      (void)Send(socket_, {{"problem", hold.error().message}});
+      return;
+    }
+    hold->WatchFileSystems();
+    if (Send(socket_, {{"holds", true}})) ServeHeld(*hold);
+  }
+
+ private:
+  bool AwaitOrders() {
+    Json body;
+    return Receive(socket_, 0, body) == Received::kMessage && Take(body);
+  }
+
+  bool Take(const Json& body) {
+    Expected<SessionScope> scope = ScopeFromJson(MemberOr(body, "scope", Json()));
+    if (!scope) return false;
+    orders_ = {MemberOr(body, "control", std::string()), MemberOr(body, "agent", std::string()),
+               *std::move(scope), MemberOr(body, "number", std::uint64_t{1})};
+    handled_.NoteOrders(orders_.number);
+    return true;
+  }
+
+  void ServeHeld(ExecHold& hold) {
+    for (;;) {
+      hold.KeepAlive();
+      const short owner = notices_.empty() ? POLLIN : POLLIN | POLLOUT;
+      pollfd waits[] = {{hold.asked_fd(), POLLIN, 0},
+                        {hold.stopped_fd(), POLLIN, 0},
+                        {hold.mounts_fd(), POLLPRI, 0},
+                        {socket_.get(), owner, 0}};
+      constexpr int kSoon = 20;
+      const int pause = hold.IsAnySeized() ? kSoon : static_cast<int>(ExecHold::kMostPause.count());
+      if (::poll(waits, std::size(waits), pause) < 0 && errno != EINTR) return;
+      hold.Answer();
+      hold.Continue();
+      const bool is_idle = std::all_of(std::begin(waits), std::end(waits),
+                                       [](const pollfd& wait) { return wait.revents == 0; });
+      if (is_idle || (waits[2].revents & (POLLPRI | POLLERR)) != 0) hold.WatchFileSystems();
+      if ((waits[3].revents & (POLLIN | POLLHUP)) != 0 && !TakeOrders()) return;
+      TellOwner();
+    }
+  }
+
+  bool TakeOrders() {
+    for (;;) {
+      Json body;
+      const Received received = Receive(socket_, MSG_DONTWAIT, body);
+      if (received == Received::kNothing) return true;
+      if (received == Received::kEnd) return false;
+      (void)Take(body);
+    }
+  }
+
+  void TellOwner() {
+    while (!notices_.empty() && Send(socket_, notices_.front())) notices_.pop_front();
+  }
+
+  bool MayBeWanted(const std::string& path, const std::string& name) const {
+    const std::vector<ImageSelector>& images = orders_.scope.images;
+    return std::any_of(images.begin(), images.end(),
+                       [&](const ImageSelector& image) { return SelectsImage(image, path, name); });
+  }
+
+  bool IsWanted(const ExecutedProgram& program) const {
+    const std::vector<ImageSelector>& images = orders_.scope.images;
+    return std::any_of(images.begin(), images.end(),
+                       [&](const ImageSelector& image) { return Selects(image, program); });
+  }
+
+  void Enable(int pid, const ExecutedProgram& program) {
+    handled_.Add(pid, StartTimeOf(pid));
+    const std::optional<unsigned> uid = UserOfProcess(pid);
+    const SessionUsers& users = orders_.scope.users;
+    if (uid && !IsThisUser(*uid) && !users.Has(*uid)) {
+      return Miss(pid, program, OtherUserText(*uid));
+    }
+    switch (ControlOf(pid)) {
+      case Control::kOwn:  // it was started below the session, or by a program of the session's
+        return;
+      case Control::kOthers:
+        return Miss(pid, program,
+                    "it was started below a run or another session, which decides about it");
+      case Control::kNone:
+        break;
+    }
+    const Expected<void> enabled =
+        EnableAtExec({.pid = pid, .control = orders_.control, .agent = orders_.agent});
+    if (!enabled) return Miss(pid, program, enabled.error().message);
+    Note({.pid = pid,
+          .program = Shortened(program),
+          .state = ProcessState::kStarting,
+          .problem = "",
+          .begin_seconds = std::time(nullptr)});
+  }
+
+  enum class Control { kNone, kOwn, kOthers };
+  // Whose socket the program would connect to if it were left alone. That of a session which has
+  // ended is nobody's.
+  Control ControlOf(int pid) const {
+    const std::string environment =
+        '\0' + ReadProcFile(fmt::format("/proc/{}/environ", pid)).value_or("");
+    const std::string variable = fmt::format("{}{}=", '\0', kControlVariable);
+    const std::size_t at = environment.find(variable);
+    if (at == std::string::npos) return Control::kNone;
+    const std::string name = environment.c_str() + at + variable.size();
+    const bool has_agent = environment.find(orders_.agent.string()) != std::string::npos;
+    if (!has_agent) return Control::kNone;
+    if (name == orders_.control) return Control::kOwn;
+    return IsControlName(name) ? Control::kOthers : Control::kNone;
+  }
+
+  void Miss(int pid, const ExecutedProgram& program, std::string problem) {
+    handled_.Add(pid, StartTimeOf(pid));
+    Note({.pid = pid,
+          .program = Shortened(program),
+          .state = ProcessState::kFailed,
+          .problem = std::move(problem)});
+  }
+
+  void Note(const ProcessStatus& status) {
+    constexpr std::size_t kMostWaiting = 100'000;
+    if (notices_.size() < kMostWaiting) notices_.push_back(leakgate::ToJson(status));
+    TellOwner();
+  }
+
+  UniqueFd socket_;
+  HandledProcesses handled_;
+  HolderOrders orders_;
+  std::deque<Json> notices_;  // that the owner has had no room for yet
+};
+
+void RunHolder(UniqueFd socket, HandledProcesses handled, pid_t owner) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != owner) return;
+  ::prctl(PR_SET_NAME, ExecHold::kProcessName);
+  const auto fd = static_cast<unsigned>(socket.get());
+  if (fd > 3) ::close_range(3, fd - 1, 0);
+  ::close_range(fd + 1, ~0U, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  try {
+    Holder(std::move(socket), std::move(handled)).Serve();
+  } catch (const std::exception&) {  // the kernel lets all go on
+  }
+}
+
+}  // namespace
+
+Expected<HandledProcesses> HandledProcesses::Make() {
+  constexpr std::size_t kBytes = (kSlots + 1) * sizeof(std::uint64_t);
+  const UniqueFd memory(::memfd_create("leakgate-handled", MFD_CLOEXEC));
+  if (!memory || ::ftruncate(memory.get(), kBytes) != 0) {
+    return InconclusiveError(fmt::format("cannot start the session's holder: {}", ErrnoText()));
+  }
+  Expected<Mapping> mapping = Mapping::Map(memory, 0, kBytes, MappingAccess::kReadWrite);
+  if (!mapping) return Unexpected(mapping.error());
+  HandledProcesses handled;
+  handled.memory_ = *std::move(mapping);
+  return handled;
+}
+
+std::atomic<std::uint64_t>& HandledProcesses::Slot(std::size_t at) const {
+  return reinterpret_cast<std::atomic<std::uint64_t>*>(memory_.data())[at];
+}
+
+void HandledProcesses::NoteOrders(std::uint64_t number) const {
+  Slot(kOrdersSlot).store(number, std::memory_order_release);
+}
+
+std::uint64_t HandledProcesses::orders() const {
+  return Slot(kOrdersSlot).load(std::memory_order_acquire);
+}
+
+// Nothing else is published with it.
+void HandledProcesses::Add(int pid, std::uint64_t start_time) const {
+  SlotOf(pid).store(Mark(pid, start_time), std::memory_order_release);
+}
+
+bool HandledProcesses::Has(int pid, std::uint64_t start_time) const {
+  return SlotOf(pid).load(std::memory_order_acquire) == Mark(pid, start_time);
+}
+
+Expected<ExecHolder> ExecHolder::Fork() {
+  Expected<HandledProcesses> handled = HandledProcesses::Make();
+  if (!handled) return Unexpected(handled.error());
+  int ends[2] = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    return InconclusiveError(fmt::format("cannot start the session's holder: {}", ErrnoText()));
+  }
+  UniqueFd owners(ends[0]);
+  UniqueFd holders(ends[1]);
+  const pid_t owner = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) {
+    return InconclusiveError(fmt::format("cannot start the session's holder: {}", ErrnoText()));
+  }
+  if (pid == 0) {
+    owners.Reset();
+    RunHolder(std::move(holders), *std::move(handled), owner);
+    ::_exit(0);
+  }
+  return ExecHolder(std::move(owners), *std::move(handled), pid);
+}
+
+Expected<void> ExecHolder::Begin(const HolderOrders& orders) {
+  Json answer;
+  const bool is_sent = Send(socket_, ToJson(orders));
+  pollfd wait{socket_.get(), POLLIN, 0};
+  const bool is_told =
+      is_sent &&
+      ::poll(&wait, 1, static_cast<int>(std::chrono::milliseconds(kBeginPatience).count())) > 0 &&
+      Receive(socket_, MSG_DONTWAIT, answer) == Received::kMessage;
+  if (is_told && MemberOr(answer, "holds", false)) return {};
+  End();
+  return InconclusiveError(
+      MemberOr(answer, "problem", std::string("the session's holder ended before it served")));
+}
+
+void ExecHolder::Change(HolderOrders orders) {
+  orders.number = ++orders_;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  if (!Send(socket_, ToJson(orders))) return;
+  while (handled_.orders() < orders.number && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+ExecHolder::Notices ExecHolder::Take() const {
+  Notices notices;
+  for (;;) {
+    Json body;
+    const Received received = Receive(socket_, MSG_DONTWAIT, body);
+    if (received == Received::kNothing) return notices;
+    if (received == Received::kEnd) {
+      notices.has_ended = true;
+      return notices;
+    }
+    notices.programs.push_back(ProcessFromJson(body));
+  }
+}
+
+bool ExecHolder::HasHandled(int pid) const { return handled_.Has(pid, StartTimeOf(pid)); }
+
+void ExecHolder::End() {
+  if (pid_ == 0) return;
+  socket_.Reset();
+  ::kill(pid_, SIGKILL);  // it may be stopped
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = 0;
+}
+
+}  // namespace leakgate

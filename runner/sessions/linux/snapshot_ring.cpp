@@ -1,0 +1,167 @@
+#include "runner/sessions/linux/snapshot_ring.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <vector>
+
+#include "runner/base/atomic_file.h"
+#include "runner/region/amount.h"
+#include "runner/sessions/take_snapshot.h"
+
+namespace leakgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEnding = ".snapshot";
+
+// Returns the number behind `prefix`; 0 if it is not the name of a ring's file.
+std::uint64_t NumberIn(const std::string& name, const std::string& prefix) {
+  if (!name.starts_with(prefix) || !name.ends_with(kEnding)) return 0;
+  const char* const end = name.c_str() + name.size();
+  std::uint64_t number = 0;
+  const auto [rest, error] = std::from_chars(name.c_str() + prefix.size(), end, number);
+  return error == std::errc() && rest != end && *rest == '-' ? number : 0;
+}
+
+// Returns nothing for a link, or what is no regular file.
+std::optional<std::uint64_t> BytesOf(const fs::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+bool IsToBeTaken(const ProcessStatus& process) {
+  return process.state == ProcessState::kTracing || process.state == ProcessState::kEnded;
+}
+
+}  // namespace
+
+RingFiles::RingFiles(std::string session, const SnapshotRingSettings& settings)
+    : prefix_(std::move(session) + '-'), settings_(settings) {
+  if (!settings_.IsAsked()) return;
+  FindEarlier();
+  KeepBounds(settings_.most_files);
+}
+
+void RingFiles::FindEarlier() {
+  std::vector<std::pair<std::uint64_t, File>> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(settings_.directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::uint64_t number = NumberIn(entry->path().filename().string(), prefix_);
+    const std::optional<std::uint64_t> bytes = BytesOf(entry->path());
+    if (number != 0 && bytes) found.push_back({number, {entry->path(), *bytes}});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [number, file] : found) {
+    last_number_ = number;
+    bytes_ += file.bytes;
+    files_.push_back(std::move(file));
+  }
+}
+
+fs::path RingFiles::Next(const ProcessStatus& process) {
+  KeepBounds(settings_.most_files - 1);
+  const std::string image = fs::path(process.program.name).filename().string();
+  return settings_.directory /
+         fmt::format("{}{:06}-{}-{}{}", prefix_, ++last_number_, image, process.pid, kEnding);
+}
+
+Expected<void> RingFiles::Add(const fs::path& path) {
+  const std::uint64_t bytes = BytesOf(path).value_or(0);
+  files_.push_back({path, bytes});
+  bytes_ += bytes;
+  KeepBounds(settings_.most_files);
+  if (!files_.empty()) return {};
+  return InconclusiveError(
+      fmt::format("a snapshot takes {}, and all of them may take {}; raise --keep-bytes",
+                  FormatBytes(static_cast<std::int64_t>(bytes)),
+                  FormatBytes(static_cast<std::int64_t>(settings_.most_bytes.value_or(0)))));
+}
+
+void RingFiles::RemoveOldest() {
+  RemoveWrittenFile(files_.front().path);
+  bytes_ -= files_.front().bytes;
+  files_.pop_front();
+}
+
+void RingFiles::KeepBounds(std::size_t most_files) {
+  while (files_.size() > most_files ||
+         (settings_.most_bytes && bytes_ > *settings_.most_bytes && !files_.empty())) {
+    RemoveOldest();
+  }
+}
+
+SnapshotRing::SnapshotRing(std::string session, SnapshotRingSettings settings,
+                           SessionProcesses& processes)
+    : session_(std::move(session)),
+      settings_(std::move(settings)),
+      processes_(processes),
+      files_(session_, settings_),
+      thread_([this] { Serve(); }) {}
+
+SnapshotRing::~SnapshotRing() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  ending_.notify_all();
+  thread_.join();
+  TakeAll();
+}
+
+RingStatus SnapshotRing::Status() const {
+  const std::lock_guard lock(mutex_);
+  return {settings_.directory.string(), files_.count(), files_.bytes(), taken_, problem_};
+}
+
+void SnapshotRing::Serve() {
+  auto next = std::chrono::steady_clock::now() + settings_.every;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      if (ending_.wait_until(lock, next, [this] { return is_ending_; })) return;
+    }
+    TakeAll();
+    // What takes longer than the time between two is not made up for.
+    next = std::max(next + settings_.every, std::chrono::steady_clock::now());
+  }
+}
+
+void SnapshotRing::TakeAll() {
+  for (const ProcessStatus& process : processes_.Query()) {
+    if (!IsToBeTaken(process)) continue;
+    const std::pair key(process.pid, process.generation);
+    const bool has_ended = process.state == ProcessState::kEnded;
+    if (has_ended && !ended_.insert(key).second) continue;
+    const Expected<void> taken = Take(process);
+    const std::lock_guard lock(mutex_);
+    taken_ += taken.has_value();
+    if (!taken) problem_ = taken.error().message;
+  }
+}
+
+Expected<void> SnapshotRing::Take(const ProcessStatus& process) {
+  std::optional<ProcessRegion> found = processes_.RegionOf(process.pid, process.generation);
+  if (!found) return {};  // it has been forgotten
+  const Expected<SnapshotSubject> subject =
+      SnapshotSubject::Of({session_, 0, std::move(found->status), std::move(found->region)});
+  if (!subject) return Unexpected(subject.error());
+  fs::path path;
+  {
+    const std::lock_guard lock(mutex_);
+    path = files_.Next(process);
+  }
+  const auto taken = subject->Take(path, SnapshotCare::kRunning);
+  if (!taken) return Unexpected(taken.error());
+  const std::lock_guard lock(mutex_);
+  return files_.Add(path);
+}
+
+}  // namespace leakgate

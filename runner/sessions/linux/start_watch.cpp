@@ -1,0 +1,231 @@
+#include "runner/sessions/linux/start_watch.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <sstream>
+
+#include "common/control_protocol.h"
+#include "runner/host/control_server.h"
+#include "runner/process/proc_files.h"
+#include "runner/process/process_tree.h"
+
+namespace leakgate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPause(10);
+constexpr std::chrono::milliseconds kPauseBesideHolder(50);
+constexpr std::chrono::milliseconds kPauseOfAll(500);
+constexpr int kLooksAtYoung = 100;  // a shell's child executes its program soon, or not at all
+constexpr int kMostNew = 20'000;
+constexpr std::size_t kWorkers = 4;  // mostly they wait for their process
+
+// "0.20 0.18 0.12 1/80 11206": the last number that was given to a process or a thread.
+int LastPid() {
+  const std::string text = ReadProcFile("/proc/loadavg").value_or("");
+  const std::size_t at = text.rfind(' ');
+  return at == std::string::npos ? 0 : std::atoi(text.c_str() + at);
+}
+
+int HighestPid() {
+  const int highest = std::atoi(ReadProcFile("/proc/sys/kernel/pid_max").value_or("").c_str());
+  return highest > 0 ? highest : 1 << 15;
+}
+
+// A fork child that has executed nothing yet runs its parent's program (proc_pid_stat(5), flags).
+bool HasExecuted(int pid) {
+  constexpr unsigned long kForkedWithoutExec = 0x40;
+  const std::string stat = ReadTaskFile(pid, pid, "stat");
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return false;
+  std::istringstream fields(stat.substr(name_end + 1));
+  std::string state;
+  long other = 0;
+  unsigned long flags = 0;
+  fields >> state;
+  for (int i = 0; i < 5; ++i) fields >> other;  // ppid, pgrp, session, tty_nr, tpgid
+  fields >> flags;
+  return (flags & kForkedWithoutExec) == 0;
+}
+
+bool IsProcess(int pid) { return StatusField(pid, pid, "Tgid") == std::to_string(pid); }
+
+}  // namespace
+
+StartWatch::StartWatch(StartWatchSetup setup, SessionProcesses& processes,
+                       std::optional<ExecHolder> holder, std::string why_not_held)
+    : setup_(std::move(setup)),
+      processes_(processes),
+      holder_(std::move(holder)),
+      is_holding_(holder_.has_value()),
+      last_pid_(LastPid()),
+      why_not_held_(std::move(why_not_held)),
+      end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  for (const int pid : ListProcesses()) {
+    const ExecutedProgram program = ExecutedProgramOf(pid);
+    Seen& seen = seen_[pid];
+    seen = {program.path, true, false};
+    if (processes_.IsWanted(program) && HasExecuted(pid)) ran_before_.push_back(pid);
+  }
+  for (std::size_t i = 0; i < kWorkers; ++i) workers_.emplace_back([this] { AttachQueued(); });
+  thread_ = std::thread([this] { Serve(); });
+}
+
+StartWatch::~StartWatch() {
+  ::eventfd_write(end_.get(), 1);
+  thread_.join();
+  if (holder_) holder_->End();
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+    queue_.clear();
+  }
+  queued_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void StartWatch::NoteChange() {
+  if (!is_holding_) return;
+  SessionScope scope = processes_.scope();
+  scope.users = setup_.users;
+  holder_->Change({.control = setup_.control, .agent = setup_.agent, .scope = std::move(scope)});
+}
+
+WatchStatus StartWatch::Status() const {
+  const std::lock_guard lock(mutex_);
+  return {setup_.reach, is_holding_, why_not_held_, unseen_, ran_before_};
+}
+
+void StartWatch::Serve() {
+  Clock::time_point next_of_all = Clock::now() + kPauseOfAll;
+  for (;;) {
+    pollfd waits[] = {{end_.get(), POLLIN, 0}, {is_holding_ ? holder_->fd() : -1, POLLIN, 0}};
+    const auto pause = is_holding_ ? kPauseBesideHolder : kPause;
+    if (::poll(waits, 2, static_cast<int>(pause.count())) < 0 && errno != EINTR) return;
+    if (waits[0].revents != 0) return;
+    TakeNew();
+    if (is_holding_) HearHolder();
+    LookAtYoung();
+    if (Clock::now() < next_of_all) continue;
+    LookAtAll();
+    next_of_all = Clock::now() + kPauseOfAll;
+  }
+}
+
+void StartWatch::HearHolder() {
+  ExecHolder::Notices notices = holder_->Take();
+  for (ProcessStatus& program : notices.programs) {
+    processes_.NoteProgram(std::move(program));
+  }
+  if (!notices.has_ended) return;
+  is_holding_ = false;
+  const std::lock_guard lock(mutex_);
+  why_not_held_ = fmt::format(
+      "the process that held programs (PID {}) was killed, {:%Y-%m-%d %H:%M:%S}; to hold them "
+      "again, stop the session and start it",
+      holder_->pid(), fmt::localtime(std::time(nullptr)));
+}
+
+void StartWatch::TakeNew() {
+  const int last = LastPid();
+  const int highest = HighestPid();
+  const int count = last >= last_pid_ ? last - last_pid_ : last + highest - last_pid_;
+  if (last != 0 && count > 0 && count < kMostNew) {
+    for (int i = 1; i <= count; ++i) {
+      const int pid = (last_pid_ + i - 1) % highest + 1;
+      seen_.erase(pid);  // another process had the number
+      if (!UserOfProcess(pid)) {
+        if (!is_holding_) ++unseen_;
+      } else if (IsProcess(pid)) {
+        young_.emplace_back(pid, kLooksAtYoung);
+      }
+    }
+  }
+  last_pid_ = last;
+}
+
+void StartWatch::LookAtYoung() {
+  for (std::size_t left = young_.size(); left > 0; --left) {
+    auto [pid, looks] = young_.front();
+    young_.pop_front();
+    LookAt(pid);
+    if (looks > 1 && UserOfProcess(pid)) young_.emplace_back(pid, looks - 1);
+  }
+}
+
+void StartWatch::LookAtAll() {
+  const std::vector<int> pids = ListProcesses();
+  for (const int pid : pids) LookAt(pid);
+  std::erase_if(seen_, [&](const auto& entry) {
+    return std::find(pids.begin(), pids.end(), entry.first) == pids.end();
+  });
+}
+
+// Most looks find the file that was found before, and end there.
+void StartWatch::LookAt(int pid) {
+  const std::optional<unsigned> uid = UserOfProcess(pid);
+  if (!uid || (!IsThisUser(*uid) && !setup_.users.Has(*uid)) || pid == ::getpid()) return;
+  const std::string image = ImageOf(pid);
+  Seen& seen = seen_[pid];
+  const bool is_same = seen.image == image;
+  if (image.empty() || (is_same && seen.is_done)) return;
+  ExecutedProgram program = ExecutedProgramOf(pid);
+  if (!processes_.IsWanted(program)) {
+    // Its arguments are not there yet, perhaps; by the next look they are.
+    seen = {image, is_same, false};
+    return;
+  }
+  if (!HasExecuted(pid)) return;
+  // What the holder has is about to be enabled; what it does not have is known by the next look.
+  if (holder_ && holder_->HasHandled(pid)) {
+    seen = {image, true, false};
+    return;
+  }
+  if (is_holding_ && StatusField(pid, pid, "TracerPid") == std::to_string(holder_->pid())) return;
+  if (is_holding_ && !(is_same && seen.was_free)) {
+    seen = {image, false, true};
+    return;
+  }
+  seen = {image, true, false};
+  // It has the agent, which asks by itself.
+  if (CarriesMark(pid, fmt::format("{}={}", kControlVariable, setup_.control))) return;
+  if (processes_.IsTraced(pid)) return;
+  Attach(pid, std::move(program));
+}
+
+void StartWatch::Attach(int pid, ExecutedProgram program) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({pid, std::move(program)});
+  }
+  queued_.notify_one();
+}
+
+void StartWatch::AttachQueued() {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    queued_.wait(lock, [this] { return is_ending_ || !queue_.empty(); });
+    if (is_ending_) return;
+    Waiting next = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    const Expected<void> enabled = setup_.enable(next.pid);
+    if (enabled) continue;
+    const bool has_ended = HasDied(next.pid, next.pid);
+    processes_.NoteProgram({.pid = next.pid,
+                            .program = std::move(next.program),
+                            .state = ProcessState::kFailed,
+                            .problem = has_ended ? "it ended before leakgate could attach to it"
+                                                 : enabled.error().message});
+  }
+}
+
+}  // namespace leakgate

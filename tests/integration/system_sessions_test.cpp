@@ -1,0 +1,577 @@
+// Sessions that trace processes by name whoever starts them: `leakgate session start --system`
+// holds each program of the machine when it begins, and `--this-user` looks for processes that run.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "tests/integration/launch_commands.h"
+#include "tests/support/command.h"
+#include "tests/support/heap_on_request.h"
+#include "tests/support/leakgate_run.h"
+#include "tests/support/public_copy.h"
+
+namespace leakgate::test {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+// Programs of these tests have names of their own, so that others of the machine are left alone.
+class WatchingSessionsTest : public testing::Test {
+ protected:
+  ~WatchingSessionsTest() override {
+    for (const std::string& name : {name_, other_}) Leakgate({"session", "stop", name});
+  }
+
+  // Copies `file` into the directory, as `name`.
+  std::string Program(const std::string& name, const std::string& file = "/bin/true") const {
+    const std::string path = directory_.File(name);
+    fs::copy_file(file, path);
+    return path;
+  }
+  CommandResult Start(const std::vector<std::string>& options, const std::string& name = "") const {
+    std::vector<std::string> arguments = {"session", "start", name.empty() ? name_ : name};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return Leakgate(arguments);
+  }
+  Json Query(const std::string& name = "") const {
+    return Json::parse(
+        Leakgate({"session", "query", name.empty() ? name_ : name, "--json"}).standard_output);
+  }
+  Json Processes(const std::string& name = "") const { return Query(name)["processes"]; }
+  // Waits for `count` processes that are told as `state`; returns what there is.
+  Json Await(std::size_t count, const std::string& state) const {
+    Json found;
+    (void)ComesTrue([&] {
+      found = Json::array();
+      for (const Json& process : Processes()) {
+        if (process["state"] == state) found.push_back(process);
+      }
+      return found.size() >= count;
+    });
+    return found;
+  }
+  std::string Problem(const std::string& program) const {
+    std::string problem;
+    (void)ComesTrue([&] {
+      for (const Json& process : Processes()) {
+        const std::string path = process["path"];
+        if (path.ends_with(program) && process.contains("problem")) problem = process["problem"];
+      }
+      return !problem.empty();
+    });
+    return problem;
+  }
+
+  const TemporaryDirectory directory_;
+  // Of this test alone: tests run side by side.
+  const std::string image_ = "lgt" + std::to_string(::getpid());
+  const std::string name_ = image_ + "-session";
+  const std::string other_ = image_ + "-other";
+};
+
+testing::Matcher<Json> IsTracedFromItsBegin() {
+  return testing::Truly([](const Json& process) {
+    return process["state"] == "ended" && !process.contains("attached_seconds") &&
+           !process.contains("problem");
+  });
+}
+
+class SystemSessionsTest : public WatchingSessionsTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "--system: only root holds programs";
+  }
+  // False, and the test is skipped, where the kernel lets nobody hold programs.
+  bool StartsHolding(std::vector<std::string> images) const {
+    std::vector<std::string> options = {"--system"};
+    for (const std::string& image : images) options.insert(options.end(), {"--image", image});
+    const CommandResult started = Start(options);
+    EXPECT_EQ(started.exit_code, 0) << started.standard_error;
+    return Query()["is_holding"];
+  }
+};
+
+#define START_HOLDING_OR_SKIP(...)                                             \
+  if (!StartsHolding({__VA_ARGS__})) {                                         \
+    GTEST_SKIP() << "programs are not held here: " << Query()["why_not_held"]; \
+  }
+
+TEST_F(SystemSessionsTest, TraceFromTheFirstInstructionWhoeverStartsIt) {
+  const std::string program = Program(image_, FixturePath("heap_on_request"));
+  START_HOLDING_OR_SKIP(image_);
+  const CommandResult run = RunCommand({program}, {.standard_input = "keep 7 100\n"});
+  EXPECT_EQ(run.standard_output, "ready\ndone\n");
+  const CommandResult cleared =
+      RunCommand({"/usr/bin/env", "-i", program}, {.standard_input = "keep 7 100\n"});
+  EXPECT_EQ(cleared.standard_output, "ready\ndone\n");
+
+  const Json processes = Await(2, "ended");
+  ASSERT_THAT(processes, SizeIs(2));
+  EXPECT_THAT(processes, Each(IsTracedFromItsBegin()));
+  EXPECT_EQ(processes[0]["path"], program);
+  EXPECT_GE(processes[0]["live"]["blocks"], 7);
+  EXPECT_EQ(processes[0]["allocated"], processes[1]["allocated"]);
+}
+
+TEST_F(SystemSessionsTest, MissNoneOf200AtOnceThatEndAtOnce) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_);
+  const CommandResult burst =
+      RunCommand({"sh", "-c", "for i in $(seq 200); do " + program + " & done; wait"});
+  EXPECT_EQ(burst.exit_code, 0);
+  EXPECT_THAT(Await(200, "ended"), AllOf(SizeIs(200), Each(IsTracedFromItsBegin())));
+  EXPECT_EQ(Query()["untraced"], 0);
+}
+
+TEST_F(SystemSessionsTest, KnowAProgramByEachOfItsNames) {
+  const std::string file = Program(image_ + "-file");
+  const std::string link = directory_.File(image_ + "-link");
+  const std::string hard = directory_.File(image_ + "-hard");
+  const std::string named = image_ + "-of-more-than-fifteen-characters";
+  fs::create_symlink(file, link);
+  fs::create_hard_link(file, hard);
+  START_HOLDING_OR_SKIP(image_ + "-link", image_ + "-hard", named);
+  EXPECT_EQ(RunCommand({file}).exit_code, 0);
+  EXPECT_EQ(RunCommand({link}).exit_code, 0);
+  EXPECT_EQ(RunCommand({hard}).exit_code, 0);
+  EXPECT_EQ(RunCommand({Program(named)}).exit_code, 0);
+  const Json processes = Await(3, "ended");
+  ASSERT_THAT(processes, AllOf(SizeIs(3), Each(IsTracedFromItsBegin())));
+  EXPECT_EQ(processes[0]["name"], link);
+  EXPECT_EQ(processes[1]["name"], hard);
+  EXPECT_THAT(Processes(), SizeIs(3));
+}
+
+TEST_F(SystemSessionsTest, TellHostedProgramsApartAlsoInScripts) {
+  const std::string script = directory_.Write(image_ + ".pl", "#!/usr/bin/perl\nprint 1;\n");
+  ::chmod(script.c_str(), 0755);
+  START_HOLDING_OR_SKIP("perl:" + image_ + ".pl");
+  EXPECT_EQ(RunCommand({"perl", script}).standard_output, "1");
+  EXPECT_EQ(RunCommand({script}).standard_output, "1");
+  EXPECT_EQ(RunCommand({"perl", "-e", "print 2"}).standard_output, "2");
+  EXPECT_THAT(Await(2, "ended"), AllOf(SizeIs(2), Each(IsTracedFromItsBegin())));
+  EXPECT_THAT(Processes(), SizeIs(2));
+}
+
+TEST_F(SystemSessionsTest, FollowChainsOfPrograms) {
+  const std::string first = Program(image_, "/bin/bash");
+  const std::string second = Program(image_ + "-2");
+  START_HOLDING_OR_SKIP(image_, image_ + "-2");
+  // bash forks a child that executes nothing, which is nobody of that name.
+  RunCommand({"sh", "-c", first + " -c '(:); exec " + second + "'"});
+  const Json processes = Await(2, "ended");
+  ASSERT_THAT(processes, AllOf(SizeIs(2), Each(IsTracedFromItsBegin())));
+  EXPECT_EQ(processes[0]["pid"], processes[1]["pid"]);
+  EXPECT_THAT(Processes(), SizeIs(2));
+}
+
+TEST_F(SystemSessionsTest, TraceWhatASecondThreadExecutes) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_);
+  const std::string script =
+      "import os, threading\nt = threading.Thread(target=lambda: os.execv('" + program +
+      "', ['x']))\nt.start()\nt.join()\n";
+  EXPECT_EQ(RunCommand({"python3", "-c", script}).exit_code, 0);
+  EXPECT_THAT(Await(1, "ended"), AllOf(SizeIs(1), Each(IsTracedFromItsBegin())));
+}
+
+TEST_F(SystemSessionsTest, LeaveAFailedExecAlone) {
+  const std::string broken = directory_.Write(image_, "no program");
+  ::chmod(broken.c_str(), 0755);
+  START_HOLDING_OR_SKIP(image_);
+  const std::string script = "import os\ntry:\n os.execv('" + broken +
+                             "', ['x'])\nexcept OSError as e:\n print(e.errno)\n";
+  EXPECT_EQ(RunCommand({"python3", "-c", script}).standard_output, "8\n");  // ENOEXEC
+  EXPECT_THAT(Processes(), SizeIs(0));
+}
+
+TEST_F(SystemSessionsTest, TraceOtherUsersUnlessOneIsNamed) {
+  const PublicCopy copy;
+  const std::string program = copy.Add("/bin/true");
+  START_HOLDING_OR_SKIP(program);
+  const std::vector<std::string> as_other = {"setpriv", "--reuid=65534", "--clear-groups", program};
+  // The agent must be where that user can read it.
+  Leakgate({"session", "stop", name_});
+  const auto start = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> command = {
+        PublicCopy::Leakgate(), "session", "start", name_, "--system", "--image", program};
+    command.insert(command.end(), options.begin(), options.end());
+    EXPECT_EQ(RunCommand(command).exit_code, 0);
+  };
+  start({});
+  EXPECT_EQ(RunCommand(as_other).exit_code, 0);
+  EXPECT_THAT(Await(1, "ended"), AllOf(SizeIs(1), Each(IsTracedFromItsBegin())));
+  Leakgate({"session", "stop", name_});
+  start({"--user", "daemon"});
+  EXPECT_EQ(RunCommand(as_other).exit_code, 0);
+  EXPECT_THAT(Problem(program), HasSubstr("it is another user's (UID 65534)"));
+}
+
+TEST_F(SystemSessionsTest, SeeIntoOtherMountNamespaces) {
+  const std::string program = Program(image_);
+  if (RunCommand({"unshare", "-m", "true"}).exit_code != 0) {
+    GTEST_SKIP() << "no mount namespace can be made here";
+  }
+  START_HOLDING_OR_SKIP(image_);
+  const std::string script =
+      "mount -t tmpfs none /mnt && cp " + program + " /mnt && /mnt/" + image_;
+  EXPECT_EQ(RunCommand({"unshare", "-m", "sh", "-c", script}).exit_code, 0);
+  EXPECT_THAT(Await(1, "ended"), AllOf(SizeIs(1), Each(IsTracedFromItsBegin())));
+}
+
+TEST_F(SystemSessionsTest, NameEachThatCannotBeTraced) {
+  const std::string script = directory_.Write(image_ + "-script", "#!/bin/sh\n");
+  ::chmod(script.c_str(), 0755);
+  const std::string static_one = Program(image_ + "-static", FixturePath("attach_static"));
+  const std::string own_malloc = Program(image_ + "-malloc", FixturePath("launch_own_malloc"));
+  const std::string set_uid = Program(image_ + "-set-uid");
+  ASSERT_EQ(::chmod(set_uid.c_str(), 04755), 0);
+  const std::string isolated = Program(image_ + "-isolated");
+  START_HOLDING_OR_SKIP(image_ + "-*");
+  RunCommand({script});
+  RunCommand({"timeout", "5", static_one});
+  RunCommand({own_malloc});
+  RunCommand({set_uid});
+  RunCommand({"unshare", "-n", isolated});
+  EXPECT_THAT(Problem("-script"), HasSubstr("it is a script, which "));
+  EXPECT_THAT(Problem("-static"), HasSubstr("it is statically linked"));
+  EXPECT_THAT(Problem("-malloc"), HasSubstr("malloc"));
+  EXPECT_THAT(Problem("-set-uid"), HasSubstr("runs with its file's rights"));
+  EXPECT_THAT(Problem("-isolated"), HasSubstr("is in another network namespace"));
+  EXPECT_THAT(Leakgate({"session", "query", name_}).standard_output,
+              HasSubstr("5 processes could not be traced"));
+}
+
+TEST_F(SystemSessionsTest, LeaveADebuggersProcessToIt) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    ::execl(program.c_str(), program.c_str(), nullptr);
+    ::_exit(127);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFSTOPPED(status));  // its exec, as ever
+  ::ptrace(PTRACE_CONT, pid, nullptr, nullptr);
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_THAT(Problem(image_), HasSubstr("a debugger (PID " + std::to_string(::getpid()) + ")"));
+}
+
+TEST_F(SystemSessionsTest, LeaveToAnotherSessionWhatStartsBelowIt) {
+  const std::string program = Program(image_, FixturePath("heap_on_request"));
+  START_HOLDING_OR_SKIP(image_);
+  const CommandResult run = Leakgate(
+      {"session", "start", other_, "--image", image_, "--", "sh", "-c", program + "; true"});
+  EXPECT_EQ(run.exit_code, 0) << run.standard_error;
+  EXPECT_THAT(Problem(image_), HasSubstr("it was started below a run or another session"));
+  EXPECT_THAT(Processes(other_), SizeIs(1));
+}
+
+// Both ask the kernel about each program. Whichever comes first has it.
+TEST_F(SystemSessionsTest, AreNotBothGivenAProcess) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_);
+  ASSERT_EQ(Start({"--system", "--image", image_}, other_).exit_code, 0);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(RunCommand({program}).exit_code, 0);
+  ASSERT_TRUE(ComesTrue([&] {
+    return Query()["processes"].size() == 10U && Query(other_)["processes"].size() == 10U;
+  }));
+  int traced = 0;
+  for (const std::string& session : {name_, other_}) {
+    for (const Json& process : Processes(session)) {
+      if (process["state"] == "ended") {
+        ++traced;
+      } else {
+        EXPECT_THAT(process["problem"].get<std::string>(), HasSubstr("another session"));
+      }
+    }
+  }
+  EXPECT_EQ(traced, 10);
+}
+
+// Processes that are started and not awaited.
+class Several {
+ public:
+  Several(int count, const std::string& program) {
+    for (int i = 0; i < count; ++i) {
+      const pid_t pid = ::fork();
+      if (pid == 0) {
+        ::execl(program.c_str(), program.c_str(), nullptr);
+        ::_exit(127);
+      }
+      pids_.push_back(pid);
+    }
+  }
+  ~Several() {
+    for (const pid_t pid : pids_) ::kill(pid, SIGKILL);
+    (void)CountEnded();
+  }
+
+  int CountEnded() {
+    std::erase_if(pids_, [this](pid_t pid) {
+      int status = 0;
+      if (::waitpid(pid, &status, WNOHANG) != pid) return false;
+      ++ended_;
+      failed_ += status != 0;
+      return true;
+    });
+    return ended_;
+  }
+  int failed() const { return failed_; }
+
+ private:
+  std::vector<pid_t> pids_;
+  int ended_ = 0;
+  int failed_ = 0;
+};
+
+int HolderOf(int owner) {
+  const std::string pid = std::to_string(owner);
+  const CommandResult found = RunCommand({"pgrep", "-P", pid, "-x", "leakgate-holder"});
+  return std::atoi(found.standard_output.c_str());
+}
+
+// While a holder is stopped, no program of the machine begins: neither may this test run commands.
+class HeldProgramsTest : public SystemSessionsTest {
+ protected:
+  // Starts 20 processes while the holder is stopped, so that all are held.
+  void HoldTwenty(const std::string& program) {
+    owner_ = Query()["owner_pid"];
+    holder_ = HolderOf(owner_);
+    ASSERT_GT(holder_, 0);
+    ASSERT_EQ(::kill(holder_, SIGSTOP), 0);
+    held_.emplace(20, program);
+  }
+  void ExpectAllToGoOn() {
+    EXPECT_TRUE(ComesTrue([&] { return held_->CountEnded() == 20; }));
+    EXPECT_EQ(held_->failed(), 0);
+    EXPECT_TRUE(GoesSoon(holder_));
+  }
+
+  int owner_ = 0;
+  int holder_ = 0;
+  std::optional<Several> held_;
+};
+
+TEST_F(HeldProgramsTest, GoOnWhenTheOwnerIsKilled) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_);
+  HoldTwenty(program);
+  EXPECT_EQ(held_->CountEnded(), 0);
+  ASSERT_EQ(::kill(owner_, SIGKILL), 0);
+  ExpectAllToGoOn();
+}
+
+TEST_F(HeldProgramsTest, GoOnWhenTheHolderIsKilledAndTheSessionSaysSo) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_);
+  HoldTwenty(program);
+  ASSERT_EQ(::kill(holder_, SIGKILL), 0);
+  ExpectAllToGoOn();
+  EXPECT_TRUE(ComesTrue([&] { return !Query()["is_holding"].get<bool>(); }));
+  EXPECT_THAT(Leakgate({"session", "query", name_}).standard_output,
+              AllOf(HasSubstr("programs are not held: the process that held programs (PID " +
+                              std::to_string(holder_) + ") was killed"),
+                    HasSubstr("processes are found while they run")));
+}
+
+// Nothing tells a process that is stopped to let go. The kernel kills it then.
+TEST_F(HeldProgramsTest, GoOnWhenTheHolderIsStopped) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_);
+  HoldTwenty(program);
+  ExpectAllToGoOn();
+  EXPECT_TRUE(ComesTrue([&] { return !Query()["is_holding"].get<bool>(); }));
+}
+
+TEST_F(HeldProgramsTest, GoOnWhenTheOwnerIsToldToEnd) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_);
+  HoldTwenty(program);
+  ASSERT_EQ(::kill(owner_, SIGTERM), 0);
+  ExpectAllToGoOn();
+}
+
+TEST_F(HeldProgramsTest, GoOnWhenTheSessionExpires) {
+  const std::string program = Program(image_);
+  const CommandResult started = Start({"--system", "--image", image_, "--expire", "1500ms"});
+  ASSERT_EQ(started.exit_code, 0) << started.standard_error;
+  const Json session = Query();
+  if (!session["is_holding"]) GTEST_SKIP() << session["why_not_held"];
+  EXPECT_GE(session["expires_seconds"], session["begin_seconds"]);
+  HoldTwenty(program);
+  ExpectAllToGoOn();
+  EXPECT_TRUE(ComesTrue([&] { return Leakgate({"session", "query", name_}).exit_code == 2; }));
+  EXPECT_THAT(Leakgate({"session", "list"}).standard_output, Not(HasSubstr(name_)));
+}
+
+TEST_F(SystemSessionsTest, AreListedWithTheirReachAndTheirEnd) {
+  ASSERT_EQ(Start({"--system", "--image", image_, "--expire", "1h"}).exit_code, 0);
+  EXPECT_THAT(
+      Leakgate({"session", "list"}).standard_output,
+      testing::ContainsRegex(name_ + ".* until .* traces " + image_ + " whoever starts it"));
+  EXPECT_EQ(Query()["reach"], "system");
+}
+
+TEST_F(SystemSessionsTest, ChangeWhatTheyHold) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_ + "-none");
+  EXPECT_EQ(RunCommand({program}).exit_code, 0);
+  ASSERT_EQ(Leakgate({"session", "update", name_, "--add-image", image_}).exit_code, 0);
+  EXPECT_EQ(RunCommand({program}).exit_code, 0);
+  EXPECT_THAT(Await(1, "ended"), AllOf(SizeIs(1), Each(IsTracedFromItsBegin())));
+  ASSERT_EQ(Leakgate({"session", "update", name_, "--drop-image", image_}).exit_code, 0);
+  EXPECT_EQ(RunCommand({program}).exit_code, 0);
+  EXPECT_THAT(Processes(), SizeIs(1));
+}
+
+TEST_F(SystemSessionsTest, AreMadeBySnapshotConfig) {
+  const std::string program = Program(image_);
+  const CommandResult enabled =
+      Leakgate({"snapshot", "config", "--image", image_, "--session", name_, "--system", "enable"});
+  ASSERT_EQ(enabled.exit_code, 0) << enabled.standard_error;
+  if (!Query()["is_holding"]) GTEST_SKIP() << Query()["why_not_held"];
+  EXPECT_EQ(RunCommand({program}).exit_code, 0);
+  EXPECT_THAT(Await(1, "ended"), SizeIs(1));
+  const CommandResult other = Leakgate(
+      {"snapshot", "config", "--image", image_, "--session", name_, "--this-user", "enable"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.standard_error, HasSubstr("traces other processes than --system"));
+}
+
+// As in a container that root has not given that right.
+TEST_F(SystemSessionsTest, LookForProcessesWhereNoneCanBeHeld) {
+  const std::string program = Program(image_, FixturePath("heap_on_request"));
+  const CommandResult started =
+      RunCommand({"setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", LeakgatePath(),
+                  "session", "start", name_, "--system", "--image", image_});
+  ASSERT_EQ(started.exit_code, 0) << started.standard_error;
+  EXPECT_THAT(started.standard_error,
+              HasSubstr("programs are not held: the kernel does not let leakgate hold programs"));
+  HeapOnRequest running(HeapOnRequest::File{program});
+  ASSERT_TRUE(ComesTrue([&] { return Processes().size() == 1U; }));
+  running.Keep(7, 100);
+  const Json process = Processes()[0];
+  EXPECT_EQ(process["state"], "tracing");
+  EXPECT_TRUE(process.contains("attached_seconds"));
+  EXPECT_EQ(running.End(), 0);
+}
+
+TEST_F(WatchingSessionsTest, AreRefusedWithoutAnImage) {
+  for (const char* const reach : {"--system", "--this-user"}) {
+    const CommandResult refused = Start({reach, "--pid", std::to_string(::getpid())});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.standard_error, HasSubstr("--system and --this-user are for --image"));
+  }
+}
+
+TEST_F(WatchingSessionsTest, OfThisUserTraceNoOthers) {
+  const CommandResult refused = Start({"--this-user", "--image", image_, "--user", "all"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.standard_error, HasSubstr("--this-user traces no other users' processes"));
+}
+
+TEST_F(SystemSessionsTest, AreRootsAlone) {
+  const PublicCopy copy;
+  const CommandResult refused =
+      RunCommand({"setpriv", "--reuid=65534", "--clear-groups", PublicCopy::Leakgate(), "session",
+                  "start", name_, "--system", "--image", "a"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.standard_error, HasSubstr("--system: only root can trace what others start"));
+}
+
+class ThisUserSessionsTest : public WatchingSessionsTest {
+ protected:
+  void SetUp() override {
+    const std::string scope = ReadFile("/proc/sys/kernel/yama/ptrace_scope");
+    if (::geteuid() != 0 && !scope.empty() && scope != "0\n") {
+      GTEST_SKIP() << "--this-user: kernel.yama.ptrace_scope is " << scope;
+    }
+  }
+};
+
+TEST_F(ThisUserSessionsTest, AttachToProcessesThatStartAnywhere) {
+  const std::string program = Program(image_, FixturePath("heap_on_request"));
+  HeapOnRequest before(HeapOnRequest::File{program});
+  ASSERT_EQ(Start({"--this-user", "--image", image_}).exit_code, 0);
+  HeapOnRequest running(HeapOnRequest::File{program});
+  ASSERT_TRUE(ComesTrue([&] { return Processes().size() == 1U; }));
+  running.Keep(7, 100);
+  const Json session = Query();
+  EXPECT_EQ(session["reach"], "this_user");
+  EXPECT_EQ(session["ran_before"], Json({before.pid()}));
+  ASSERT_THAT(session["processes"], SizeIs(1));
+  EXPECT_EQ(session["processes"][0]["pid"], running.pid());
+  EXPECT_TRUE(session["processes"][0].contains("attached_seconds"));
+  EXPECT_THAT(Leakgate({"session", "query", name_}).standard_output,
+              AllOf(HasSubstr("not known: what it allocated before"),
+                    HasSubstr("ran before the session, and not traced: PID " +
+                              std::to_string(before.pid()))));
+  EXPECT_EQ(running.End(), 0);
+  EXPECT_EQ(before.End(), 0);
+}
+
+TEST_F(ThisUserSessionsTest, TellWhatTheyMayHaveMissed) {
+  const std::string program = Program(image_);
+  ASSERT_EQ(Start({"--this-user", "--image", image_}).exit_code, 0);
+  RunCommand({"sh", "-c", "for i in $(seq 100); do " + program + "; done"});
+  ASSERT_TRUE(ComesTrue([&] {
+    const Json session = Query();
+    return session["unseen"].get<int>() + static_cast<int>(session["processes"].size()) >= 100;
+  }));
+  EXPECT_THAT(Leakgate({"session", "query", name_}).standard_output,
+              HasSubstr("of any program ended before they could be looked at"));
+}
+
+TEST_F(ThisUserSessionsTest, NeedNoRights) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change users";
+  const PublicCopy copy;
+  const std::string program = copy.Add(FixturePath("heap_on_request"));
+  const auto as_other = [&](std::vector<std::string> command) {
+    command.insert(command.begin(), {"setpriv", "--reuid=65534", "--clear-groups"});
+    return RunCommand(command);
+  };
+  const std::string leakgate = PublicCopy::Leakgate();
+  const CommandResult started =
+      as_other({leakgate, "session", "start", name_, "--this-user", "--image", program});
+  if (started.standard_error.find("ptrace_scope") != std::string::npos) {
+    GTEST_SKIP() << started.standard_error;
+  }
+  ASSERT_EQ(started.exit_code, 0) << started.standard_error;
+  const auto query = [&] {
+    return as_other({leakgate, "session", "query", name_}).standard_output;
+  };
+  as_other({"sh", "-c", "(sleep 1; echo keep 7 100; sleep 1) | " + program});
+  EXPECT_THAT(query(), AllOf(HasSubstr("heap_on_request  ended"),
+                             HasSubstr("not known: what it allocated before")));
+  as_other({leakgate, "session", "stop", name_});
+}
+
+TEST_F(ThisUserSessionsTest, NameWhatTheyCannotAttachTo) {
+  const std::string program = Program(image_, FixturePath("attach_static"));
+  ASSERT_EQ(Start({"--this-user", "--image", image_}).exit_code, 0);
+  Several running(1, program);
+  EXPECT_THAT(Problem(image_), HasSubstr("it is statically linked"));
+}
+
+}  // namespace
+}  // namespace leakgate::test
