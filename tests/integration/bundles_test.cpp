@@ -120,6 +120,8 @@ TEST_F(BundlesTest, SayWhatIsWrongWithThem) {
   };
   EXPECT_THAT(error({"snapshot", "diff", bundle, file}),
               HasSubstr(bundle + ": a bundle of 2 snapshots; name one, as leakgate snapshot show"));
+  EXPECT_THAT(error({"snapshot", "show", bundle, "--mapped"}),
+              HasSubstr(bundle + ": a bundle of 2 snapshots; name one"));
   EXPECT_THAT(error({"snapshot", "show", bundle + "/c.snapshot"}),
               HasSubstr("no such snapshot in this bundle"));
   EXPECT_THAT(error({"snapshot", "bundle", file, "-o", bundle}),

@@ -258,7 +258,7 @@ Expected<Json> ListOf(const fs::path& bundle, std::string& text) {
   for (const std::string& name : *names) {
     SnapshotContents contents;
     const auto source = [&](const SnapshotVisitor& visitor) {
-      return ReadSnapshot(bundle / name, visitor);
+      return ReadSnapshot(PathInBundle(bundle, name), visitor);
     };
     const Expected<void> read = ReadContents(source, name, contents, {});
     if (!read) return Unexpected(read.error());
@@ -275,7 +275,7 @@ Expected<Json> ListOf(const fs::path& bundle, std::string& text) {
       text += fmt::format("    MISSING {}\n", Printable(line));
     }
     list.push_back({{"file", name},
-                    {"path", (bundle / name).string()},
+                    {"path", PathInBundle(bundle, name).string()},
                     {"name", facts.name},
                     {"pid", facts.pid},
                     {"generation", facts.generation},

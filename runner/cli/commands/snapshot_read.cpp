@@ -147,8 +147,23 @@ Expected<void> Complete(SnapshotExportCommand& command, const ProgramLine&) {
   return Unexpected(ParseChoice(Formats(), "--format", "").error());
 }
 
+namespace {
+
+// Whether options say what is to be shown of a snapshot. A bundle alone is listed.
+bool AsksOfASnapshot(const SnapshotShowCommand& command) {
+  const ShowOptions& options = command.options;
+  const StackReading& reading = command.reading;
+  return options.things != SnapshotThings::kBlocks || options.layout != SnapshotLayout::kGroups ||
+         options.group_by || options.top || options.depth || !command.since.empty() ||
+         !reading.filters.empty() || !reading.without.empty() || !reading.symbols.empty() ||
+         !reading.budgets.empty();
+}
+
+}  // namespace
+
 Expected<int> Execute(const SnapshotShowCommand& command) {
-  if (IsBundle(command.files.front())) return ShowBundle(command.files.front(), command.output);
+  const bool is_listed = !AsksOfASnapshot(command) && IsBundle(command.files.front());
+  if (is_listed) return ShowBundle(command.files.front(), command.output);
   const WithDebugServers servers;
   const Expected<std::unique_ptr<SnapshotView>> view =
       Read(command.files.front(), command.reading, command.since);

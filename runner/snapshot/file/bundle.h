@@ -30,6 +30,11 @@ namespace leakgate {
 [[nodiscard]] std::optional<std::pair<std::filesystem::path, std::string>> SplitBundlePath(
     const std::filesystem::path& path);
 
+// Returns what a snapshot in a bundle is called. Its name may be absolute: it is in the bundle all
+// the same.
+[[nodiscard]] std::filesystem::path PathInBundle(const std::filesystem::path& bundle,
+                                                 const std::string& name);
+
 // Returns the names of a bundle's snapshots, sorted. Returns a usage error if it has none.
 [[nodiscard]] Expected<std::vector<std::string>> SnapshotsIn(const std::filesystem::path& bundle);
 

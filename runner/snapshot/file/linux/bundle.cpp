@@ -91,6 +91,10 @@ std::optional<std::pair<fs::path, std::string>> SplitBundlePath(const fs::path& 
   return std::nullopt;
 }
 
+fs::path PathInBundle(const fs::path& bundle, const std::string& name) {
+  return InArchive(bundle, name);
+}
+
 Expected<std::vector<std::string>> SnapshotsIn(const fs::path& bundle) {
   const auto archive = OpenArchive(bundle, ".snapshot");
   if (!archive) return Unexpected(archive.error());

@@ -61,6 +61,15 @@ TEST_F(BundleTest, ReadsNothingOutsideOfIt) {
   EXPECT_THAT(outside.error().message, HasSubstr("no such snapshot in this bundle"));
 }
 
+TEST_F(BundleTest, ReadsAbsoluteNamesInIt) {
+  const std::string outside = directory_.Write("outside.snapshot", "no snapshot");
+  const std::string path = Written({{outside, SmallSnapshot()}, {"a.snapshot", "x"}});
+  ASSERT_THAT(SnapshotsIn(path).value(), ElementsAre(outside, "a.snapshot"));
+  const Expected<WholeSnapshot> whole = Read(PathInBundle(path, outside).string());
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_EQ(whole->facts.pid, 4242);
+}
+
 TEST_F(BundleTest, IsRefusedWithTwoOfOneName) {
   const std::string path = Written({{"a.snapshot", "x"}, {"a.snapshot", SmallSnapshot()}});
   const auto names = SnapshotsIn(path);
