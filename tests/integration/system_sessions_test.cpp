@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <thread>
 
@@ -167,6 +168,23 @@ TEST_F(SystemSessionsTest, TellHostedProgramsApartAlsoInScripts) {
   EXPECT_EQ(RunCommand({"perl", "-e", "print 2"}).standard_output, "2");
   EXPECT_THAT(Await(2, "ended"), AllOf(SizeIs(2), Each(IsTracedFromItsBegin())));
   EXPECT_THAT(Processes(), SizeIs(2));
+}
+
+// Nobody is asked about scripts in /dev, and their interpreters are locked when they are held: then
+// an alarm lets them go on.
+TEST_F(SystemSessionsTest, AreNotHeldUpByInterpretersOfScriptsElsewhere) {
+  const std::string interpreter = Program(image_, "/bin/dash");
+  const std::string script = "/dev/" + image_ + "-script";
+  std::ofstream(script) << "#!" << interpreter << "\necho it runs\n";
+  ::chmod(script.c_str(), 0755);
+  START_HOLDING_OR_SKIP(image_);
+  for (int i = 0; i < 5; ++i) {
+    const CommandResult run = RunCommand({"sh", "-c", script});
+    if (run.exit_code == 126) break;  // nothing may be executed there
+    EXPECT_EQ(run.standard_output, "it runs\n");
+  }
+  fs::remove(script);
+  EXPECT_TRUE(Query()["is_holding"]);
 }
 
 TEST_F(SystemSessionsTest, FollowChainsOfPrograms) {
