@@ -1,7 +1,6 @@
 #include "runner/attach/linux/exec_call.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -25,7 +24,6 @@ constexpr std::size_t kMostArguments = 256;  // more tell no program from anothe
 
 // What the thread has given to execve or execveat.
 struct CallArguments {
-  int directory = -1;  // a descriptor; -1 if there is none
   std::uint64_t path = 0;
   std::uint64_t arguments = 0;
 };
@@ -39,9 +37,9 @@ std::optional<CallArguments> ReadCall(int tid) {
   const std::optional<WaitingIn> waiting = ParseWaiting(text.substr(0, text.find('\n')));
   if (!waiting) return std::nullopt;
   const auto& given = waiting->arguments;
-  if (waiting->call == SYS_execve) return CallArguments{-1, given[0], given[1]};
+  if (waiting->call == SYS_execve) return CallArguments{given[0], given[1]};
   if (waiting->call != SYS_execveat) return std::nullopt;
-  return CallArguments{static_cast<int>(given[0]), given[1], given[2]};
+  return CallArguments{given[1], given[2]};
 }
 
 std::optional<std::string> ReadText(const TargetMemory& memory, std::uint64_t address) {
@@ -69,20 +67,6 @@ std::vector<std::string> ReadArguments(const TargetMemory& memory, std::uint64_t
     address += sizeof(*text_at);
   }
   return arguments;
-}
-
-// The path by which leakgate finds the file that the thread has named.
-std::string PathFromHere(int tid, const CallArguments& call, const std::string& named) {
-  if (named.starts_with('/')) return fmt::format("/proc/{}/root{}", tid, named);
-  if (call.directory >= 0) return fmt::format("/proc/{}/fd/{}/{}", tid, call.directory, named);
-  return fmt::format("/proc/{}/cwd/{}", tid, named);
-}
-
-bool IsSameFile(int file, const std::string& path) {
-  struct stat opened {};
-  struct stat named {};
-  if (::fstat(file, &opened) != 0 || ::stat(path.c_str(), &named) != 0) return true;
-  return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 std::string PathOf(int file) {
@@ -168,14 +152,6 @@ ExecName ReadExecName(int tid, int file) {
   name.first_argument.assign(text, ::strnlen(text, bytes));
   if (name.first_argument.size() == bytes) name.first_argument.clear();  // it is not all of it
   return name;
-}
-
-bool IsNamedFile(int tid, int file) {
-  const std::optional<CallArguments> given = ReadCall(tid);
-  const Expected<TargetMemory> memory = TargetMemory::Open(tid);
-  if (!given || !memory) return true;
-  const std::string named = ReadText(*memory, given->path).value_or("");
-  return named.empty() || IsSameFile(file, PathFromHere(tid, *given, named));
 }
 
 }  // namespace leakgate

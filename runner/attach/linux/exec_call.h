@@ -28,10 +28,6 @@ struct ExecName {
 };
 [[nodiscard]] ExecName ReadExecName(int tid, int file);
 
-// Returns whether `file` is what the thread has named to be executed. If not, it is the interpreter
-// of that: of a script, or the dynamic linker. Where it cannot be found out, it counts as named.
-[[nodiscard]] bool IsNamedFile(int tid, int file);
-
 // A line such as "#!/usr/bin/python3 -u": the interpreter, and what follows it as one argument. The
 // interpreter is empty if `begin` is no script's begin. Pure.
 struct ScriptLine {

@@ -33,7 +33,7 @@ namespace {
 constexpr std::uint64_t kAsked = FAN_OPEN_EXEC_PERM;
 // The kernel refuses the exec of whom it cannot open a descriptor for, so few are opened at once.
 constexpr std::size_t kMostAtOnce = 32;
-constexpr std::chrono::milliseconds kMostSeizing(50);
+constexpr std::chrono::milliseconds kMostSeizing(20);
 constexpr std::chrono::milliseconds kExecPatience(100);
 // A namespace whose mounts are watched lives on, so it is let go soon.
 constexpr std::chrono::seconds kNamespacePatience(2);
@@ -281,7 +281,6 @@ void ExecHold::Decide(int tid, int file) {
                     "--image {0}:{1}",
                     interpreter, call.script.substr(call.script.rfind('/') + 1)));
   }
-  if (!IsNamedFile(tid, file)) return Allow(file);
   if (call.script.empty() && HasFileRights(file)) {
     Allow(file);
     const int pid = ProcessOf(tid);
@@ -313,8 +312,14 @@ std::optional<std::string> ExecHold::Seize(int tid, int file) const {
   const int error = errno;
   SetAlarm(std::chrono::milliseconds(0));
   std::optional<std::string> problem;
-  if (!is_seized) problem = WhyNotSeized(ProcessOf(tid), error);
-  if (g_alarm_answered == 0) Allow(file);
+  if (g_alarm_answered == 0) {
+    if (!is_seized) problem = WhyNotSeized(ProcessOf(tid), error);
+    Allow(file);
+  } else if (!is_seized) {
+    problem =
+        "it ran before it could be stopped, for a script on a file system that leakgate is not "
+        "asked about started it";
+  }
   return problem;
 }
 

@@ -11,8 +11,11 @@
 //   - The holder executes nothing, so it is never asked about itself. When it ends, however it
 //   ends,
 //     the kernel lets all go on that it had held, and whom ptrace had seized.
-//   - A thread that cannot be seized while it is held, for the kernel has locked it (before Linux
-//     6.8, and the interpreters of scripts), is allowed to go on by an alarm that interrupts.
+//   - A thread that cannot be seized while it is held, for the kernel has locked it, is allowed to
+//   go
+//     on by an alarm, and mostly seized when its exec stops. That is so of the interpreters of
+//     scripts which nobody asked about, as they are of other file systems; before Linux 6.8, of
+//     all.
 //   - Whatever else keeps the holder, be it SIGSTOP, a debugger, or a file system that does not
 //     answer: a timer of the kernel kills it after kMostSilence (KeepAlive).
 //

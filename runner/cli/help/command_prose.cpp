@@ -355,12 +355,11 @@ const std::vector<CommandProse>& AllProse() {
             "In a container nothing starts below another service: its entrypoint starts the "
             "session, and the program below it."},
        .exit_lead = "0; 2 for a bad command line; 3 if DIR cannot be written",
-       .examples =
-           {{"", "leakgate session unit web --image nginx --service nginx"},
-            {"For systemd to use",
-             "leakgate session unit web --image nginx --service nginx -o /etc/systemd/system"},
-            {"For a container",
-             "leakgate session unit web --image nginx --container > leakgate-entrypoint"}}},
+       .examples = {{"", "leakgate session unit web --image nginx --service nginx"},
+                    {"For systemd to use",
+                     "leakgate session unit web --image nginx -o /etc/systemd/system"},
+                    {"For a container",
+                     "leakgate session unit web --image nginx --container > leakgate-entrypoint"}}},
       {.name = "snapshot",
        .summary = "Take snapshots of a process: what is live, and who allocated it",
        .usages = {"leakgate snapshot config --pid PID|--image IMAGE enable|disable|query",

@@ -19,7 +19,7 @@
 namespace leakgate {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using WatchClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause(10);
 constexpr std::chrono::milliseconds kPauseBesideHolder(50);
@@ -105,7 +105,7 @@ WatchStatus StartWatch::Status() const {
 }
 
 void StartWatch::Serve() {
-  Clock::time_point next_of_all = Clock::now() + kPauseOfAll;
+  WatchClock::time_point next_of_all = WatchClock::now() + kPauseOfAll;
   for (;;) {
     pollfd waits[] = {{end_.get(), POLLIN, 0}, {is_holding_ ? holder_->fd() : -1, POLLIN, 0}};
     const auto pause = is_holding_ ? kPauseBesideHolder : kPause;
@@ -114,9 +114,9 @@ void StartWatch::Serve() {
     TakeNew();
     if (is_holding_) HearHolder();
     LookAtYoung();
-    if (Clock::now() < next_of_all) continue;
+    if (WatchClock::now() < next_of_all) continue;
     LookAtAll();
-    next_of_all = Clock::now() + kPauseOfAll;
+    next_of_all = WatchClock::now() + kPauseOfAll;
   }
 }
 

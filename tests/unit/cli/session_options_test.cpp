@@ -22,6 +22,45 @@ TEST(SessionOptionsTest, StartsASession) {
   EXPECT_THAT(start.program, IsEmpty());
 }
 
+TEST(SessionOptionsTest, StartsASessionThatReachesFurtherForATime) {
+  const auto start = Parse<SessionStartCommand>(
+      {"session", "start", "web", "--image", "nginx", "--this-user", "--expire", "8h"});
+  EXPECT_EQ(start.start.reach, SessionReach::kThisUser);
+  EXPECT_EQ(start.start.length, std::chrono::hours(8));
+  EXPECT_THAT(ErrorOf({"session", "start", "web", "--pid", "1", "--this-user"}),
+              HasSubstr("--system and --this-user are for --image"));
+}
+
+TEST(SessionOptionsTest, KeepsSnapshotsInABoundedRing) {
+  const auto start =
+      Parse<SessionStartCommand>({"session", "start", "web", "--image", "nginx", "--snapshots",
+                                  "ring", "--every", "30s", "--keep", "7", "--keep-bytes", "2GiB"});
+  EXPECT_EQ(start.start.ring.directory, "ring");
+  EXPECT_EQ(start.start.ring.every, std::chrono::seconds(30));
+  EXPECT_EQ(start.start.ring.most_files, 7U);
+  EXPECT_EQ(start.start.ring.most_bytes, std::uint64_t{2} << 30U);
+  for (const char* const size :
+       {"0", "", "1B", "-1", "1KB", "K", "99999999999999999999", "9999999T"}) {
+    EXPECT_THAT(ErrorOf({"session", "start", "web", "--image", "nginx", "--snapshots", "ring",
+                         "--keep-bytes", size}),
+                HasSubstr("write a size above 0"))
+        << size;
+  }
+}
+
+TEST(SessionOptionsTest, WritesUnitsThatTakeNoWordForAnother) {
+  SessionUnitCommand command{.name = "web", .images = {{"a b", "%c$d\"e\\"}}, .service = "x"};
+  const std::vector<UnitFile> files = UnitFilesOf(command, "/opt/leak gate");
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(files[0].path, "leakgate-web.service");
+  EXPECT_THAT(files[0].text, HasSubstr("\nExecStart=\"/opt/leak gate\" session start web --image "
+                                       "\"a b:%%c$$d\\\"e\\\\\" --system "));
+  EXPECT_EQ(files[1].path, "x.service.d/leakgate.conf");
+  command.place = UnitPlace::kContainer;
+  command.images = {{"it's", ""}};
+  EXPECT_THAT(EntrypointOf(command, "/leakgate"), HasSubstr(" --image 'it'\\''s' "));
+}
+
 TEST(SessionOptionsTest, ExecutesAProgramBelowASession) {
   EXPECT_THAT(
       Parse<SessionStartCommand>({"session", "start", "a", "--image", "x", "--", "make", "-j2"})

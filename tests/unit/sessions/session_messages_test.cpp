@@ -23,6 +23,9 @@ SessionStatus OneOfEach() {
   status.untraced = 9;
   status.scope = {{{"nginx", ""}, {"python3", "a.py"}}, {12, 13}};
   status.forgotten = 3;
+  status.watch = {SessionReach::kSystem, true, "why not", 17, {4, 5}};
+  status.ring = {"/ring", 3, 4096, 8, "full"};
+  status.expires_seconds = 1'795'274'999;
   ProcessStatus process;
   process.pid = 12;
   process.program = {"/usr/bin/nginx", {"nginx", "-g"}};
@@ -48,6 +51,17 @@ TEST(SessionMessagesTest, TellsAStatusAsItIs) {
   EXPECT_EQ(status.scope.images, sent.scope.images);
   EXPECT_THAT(status.scope.pids, ElementsAre(12, 13));
   EXPECT_EQ(status.forgotten, 3U);
+  EXPECT_EQ(status.watch.reach, SessionReach::kSystem);
+  EXPECT_TRUE(status.watch.is_holding);
+  EXPECT_EQ(status.watch.why_not_held, "why not");
+  EXPECT_EQ(status.watch.unseen, 17U);
+  EXPECT_THAT(status.watch.ran_before, ElementsAre(4, 5));
+  EXPECT_EQ(status.ring.directory, "/ring");
+  EXPECT_EQ(status.ring.files, 3U);
+  EXPECT_EQ(status.ring.bytes, 4096U);
+  EXPECT_EQ(status.ring.taken, 8U);
+  EXPECT_EQ(status.ring.problem, "full");
+  EXPECT_EQ(status.expires_seconds, 1'795'274'999);
   ASSERT_THAT(status.processes, SizeIs(1));
   const ProcessStatus& process = status.processes[0];
   EXPECT_EQ(process.pid, 12);
