@@ -33,22 +33,6 @@ bool HasSite(const CausePart& part) { return !part.findings.empty() || !part.map
 
 using CauseParts = std::map<std::string, CausePart>;
 
-// Returns what made the test exceed the limit if one call site did most of it; else nullptr. Where
-// bytes and blocks are over their limits, the bytes tell.
-const Makers* MainlyMadeBy(const WindowResult& window, const Violation& violation) {
-  const Makers* const made = FindMakersOf(violation, window);
-  if (made == nullptr || made->makers.empty()) return nullptr;
-  const Amount own = made->amount - made->framework;
-  const Amount most = made->makers.front().site.amount;
-  const bool is_by_bytes =
-      std::any_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
-        return QuantityOf(it) == QuantityOf(violation) && it.metric.ends_with("_bytes");
-      });
-  const bool is_most =
-      is_by_bytes ? most.bytes >= own.bytes - most.bytes : most.blocks >= own.blocks - most.blocks;
-  return is_most ? made : nullptr;
-}
-
 class PartsOfWindow {
  public:
   explicit PartsOfWindow(const WindowResult& window) : window_(window) {

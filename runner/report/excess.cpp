@@ -210,6 +210,20 @@ const Makers* FindMakersOf(const Violation& violation, const WindowResult& windo
   return made == window.made_by.end() ? nullptr : &*made;
 }
 
+const Makers* MainlyMadeBy(const WindowResult& window, const Violation& violation) {
+  const Makers* const made = FindMakersOf(violation, window);
+  if (made == nullptr || made->makers.empty()) return nullptr;
+  const Amount own = made->amount - made->framework;
+  const Amount most = made->makers.front().site.amount;
+  const bool is_by_bytes =
+      std::any_of(window.violations.begin(), window.violations.end(), [&](const Violation& it) {
+        return QuantityOf(it) == QuantityOf(violation) && it.metric.ends_with("_bytes");
+      });
+  const bool is_most =
+      is_by_bytes ? most.bytes >= own.bytes - most.bytes : most.blocks >= own.blocks - most.blocks;
+  return is_most ? made : nullptr;
+}
+
 void FillAmounts(WindowResult& window) {
   for (Violation& violation : window.violations) violation.amount = AmountOver(violation, window);
   SetToldAmounts(window.violations);

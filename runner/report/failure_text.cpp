@@ -106,44 +106,6 @@ std::string FreeErrorsText(const WindowResult& window, const TextStyle& style) {
   return text;
 }
 
-std::string_view WhatMakersDid(const Makers& made) {
-  if (made.quantity == "peak") return "live at its peak";
-  return made.quantity == "temporary" ? "allocated for a moment only" : "allocated";
-}
-
-// Returns what made the test do so much, by call site: the largest with their stacks.
-//
-//   allocated when the test was repeated alone: 41.2 MiB in 5012 blocks
-//   39.8 MiB in 5000 blocks
-//   > net::Parser::Read()  src/net/parser.cc:88
-//   1.4 MiB in 12 blocks by 2 more call sites
-std::string MadeByText(const Makers& made, std::size_t shown, const TextStyle& style) {
-  if (!made.problem.empty()) {
-    return "  " + Printable(fmt::format("who allocated it is not known: {}", made.problem)) + '\n';
-  }
-  std::string text = fmt::format("  {} when the test was repeated alone: {}\n", WhatMakersDid(made),
-                                 FormatAmount(made.amount));
-  Amount other = made.other;
-  std::int64_t other_sites = made.other_sites;
-  for (std::size_t i = 0; i < made.makers.size(); ++i) {
-    const Finding& site = made.makers[i].site;
-    if (i >= shown) {
-      other += site.amount;
-      ++other_sites;
-      continue;
-    }
-    text += "  " + Paint(FormatAmount(site.amount), Emphasis::kHeading, style.colour) + '\n' +
-            StackText(site, style);
-  }
-  if (other_sites != 0) {
-    text += fmt::format("  {} by {}\n", FormatAmount(other),
-                        FormatCount(other_sites, "more call site"));
-  }
-  if (made.framework == Amount{}) return text;
-  const std::string own = fmt::format("{} by GoogleTest itself", FormatAmount(made.framework));
-  return text + "  " + Paint(own, Emphasis::kInTheDistance, style.colour) + '\n';
-}
-
 std::string MadeByTexts(const WindowResult& window, const TextStyle& style) {
   const std::size_t shown = window.made_by.size() == 1 ? 3 : 1;
   std::string text;
@@ -188,6 +150,38 @@ std::string Headline(const WindowResult& window, const std::string& failure,
 }
 
 }  // namespace
+
+std::string_view WhatMakersDid(const Makers& made) {
+  if (made.quantity == "peak") return "live at its peak";
+  return made.quantity == "temporary" ? "allocated for a moment only" : "allocated";
+}
+
+std::string MadeByText(const Makers& made, std::size_t shown, const TextStyle& style) {
+  if (!made.problem.empty()) {
+    return "  " + Printable(fmt::format("who allocated it is not known: {}", made.problem)) + '\n';
+  }
+  std::string text = fmt::format("  {} when the test was repeated alone: {}\n", WhatMakersDid(made),
+                                 FormatAmount(made.amount));
+  Amount other = made.other;
+  std::int64_t other_sites = made.other_sites;
+  for (std::size_t i = 0; i < made.makers.size(); ++i) {
+    const Finding& site = made.makers[i].site;
+    if (i >= shown) {
+      other += site.amount;
+      ++other_sites;
+      continue;
+    }
+    text += "  " + Paint(FormatAmount(site.amount), Emphasis::kHeading, style.colour) + '\n' +
+            StackText(site, style);
+  }
+  if (other_sites != 0) {
+    text += fmt::format("  {} by {}\n", FormatAmount(other),
+                        FormatCount(other_sites, "more call site"));
+  }
+  if (made.framework == Amount{}) return text;
+  const std::string own = fmt::format("{} by GoogleTest itself", FormatAmount(made.framework));
+  return text + "  " + Paint(own, Emphasis::kInTheDistance, style.colour) + '\n';
+}
 
 std::optional<SourcePosition> FailurePosition(const WindowResult& window) {
   for (const FreeErrorResult& error : window.free_errors) {

@@ -12,6 +12,7 @@
 #include "runner/attribution/leak_identity.h"
 #include "runner/region/amount.h"
 #include "runner/report/excess.h"
+#include "runner/report/failure_text.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/style.h"
 #include "runner/report/window_text.h"
@@ -165,10 +166,24 @@ class WindowIssues {
     for (const std::string& left : window_.left_behind) {
       issue.details += Printable("left behind: " + left) + '\n';
     }
+    if (const Makers* const made = FindMakersOf(violation, window_)) {
+      constexpr std::size_t kShown = 3;
+      issue.details += MadeByText(*made, kShown, Style());
+    }
     issue.details += Printable(remedy_) + '\n';
-    Place(issue, {});
-    issue.fingerprint = FingerprintOf(
-        {std::string(RuleId(issue.rule)), std::string(QuantityOf(violation)), window_.name});
+    const std::string id = fmt::format("{} {}", RuleId(issue.rule), QuantityOf(violation));
+    if (const Makers* const made = MainlyMadeBy(window_, violation)) {
+      const Finding& site = made->makers.front().site;
+      issue.finding = &site;
+      issue.words = WhatMakersDid(*made);
+      issue.site = Printable(SiteName(site));
+      Place(issue, PositionOf(site, root_));
+      issue.fingerprint = SymbolicFingerprint(id, UserFrames(site));
+    } else {
+      Place(issue, {});
+      issue.fingerprint = FingerprintOf(
+          {std::string(RuleId(issue.rule)), std::string(QuantityOf(violation)), window_.name});
+    }
     visit_(issue);
   }
 

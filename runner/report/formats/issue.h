@@ -2,7 +2,8 @@
 // code scanning and code quality show a run as a list of these.
 //
 // A window over budget has an issue for each finding that counts. If no finding explains a limit
-// that is exceeded (the peak, descriptors), it has one for the limit, at the test's definition.
+// that is exceeded (the peak, descriptors), it has one for the limit: at the call site that did
+// most of it, where that is known, else at the test's definition.
 #pragma once
 
 #include <cstddef>

@@ -95,6 +95,38 @@ TEST(IssueTest, IsAtTheCallSiteOfWhatIsLeftMapped) {
   EXPECT_EQ(issues[0].position, (FilePosition{"src/net/pool.cc", 88}));
 }
 
+TEST(IssueTest, IsAtTheCallSiteThatAllocatedMostOfTooMuch) {
+  WindowResult window = sample::FailingTest();
+  window.findings.clear();
+  window.violations = {sample::Over("allocated_bytes", 4096, 64, {"net.json", 7, ""}, {4096, 9})};
+  window.made_by = {{.quantity = "allocated",
+                     .amount = {4096, 9},
+                     .makers = {{sample::PoolFinding({3000, 5})}},
+                     .other_sites = 2,
+                     .other = {1096, 4}}};
+  WindowResult other = window;
+  other.name = "A.B";
+  WindowResult unknown = window;
+  unknown.name = "A.C";
+  unknown.made_by = {{.quantity = "allocated", .problem = "confirmation is off"}};
+  const RunResult run = sample::RunOf({window, other, unknown});
+
+  const std::vector<Issue> issues = Issues(run);
+  ASSERT_THAT(issues, SizeIs(3));
+  EXPECT_EQ(issues[0].title, "4096 B in 9 blocks allocated in HttpTest.KeepAlive, budget 64 B");
+  EXPECT_EQ(issues[0].position, (FilePosition{"src/net/pool.cc", 88}));
+  EXPECT_THAT(issues[0].details, HasSubstr("  3000 B in 5 blocks\n  > net::Pool::Grow"));
+  EXPECT_EQ(issues[1].fingerprint, issues[0].fingerprint);
+  EXPECT_NE(issues[2].fingerprint, issues[0].fingerprint);
+  EXPECT_THAT(issues[2].details, HasSubstr("who allocated it is not known: confirmation is off"));
+
+  IssueGroups groups;
+  for (const Issue& issue : issues) groups.Add(issue);
+  ASSERT_THAT(groups.Groups(), SizeIs(2));
+  EXPECT_EQ(groups.Groups()[0].title,
+            "6000 B in 10 blocks allocated by net::Pool::Grow in 2 tests: HttpTest.KeepAlive, A.B");
+}
+
 TEST(IssueTest, TellsTheBudgetFileFromTheRoot) {
   WindowResult window = sample::FailingTest();
   window.violations[0].limit.source.file = "/home/me/project/budgets/net.leakgate.json";
