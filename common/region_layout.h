@@ -26,11 +26,11 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
-// Version 12 has allocations by stack, and counts temporary blocks. Version 11 has buffers of events.
-// Version 10 tells blocks of static variables' initialisers. Version 9 has snapshots on request,
-// through the mailbox. Version 8 has stack_events, and frees by stack. In version 7, tracing may
-// begin and end while the process runs (attached_at_ns, kDetached), and there are mappings and
-// measuring windows.
+// Version 12 has allocations by stack, and counts temporary blocks. Version 11 has buffers of
+// events. Version 10 tells blocks of static variables' initialisers. Version 9 has snapshots on
+// request, through the mailbox. Version 8 has stack_events, and frees by stack. In version 7,
+// tracing may begin and end while the process runs (attached_at_ns, kDetached), and there are
+// mappings and measuring windows.
 inline constexpr std::uint32_t kLayoutVersion = 12;
 
 // How many frames of a stack are recorded: as many as the agent has room for, and as many as the
