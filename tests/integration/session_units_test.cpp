@@ -89,7 +89,8 @@ TEST_F(SessionRingTest, HasNeverMoreFilesThanItMay) {
   EXPECT_EQ(ring["problem"], "");
   for (const std::string& name : Files()) {
     EXPECT_THAT(name, StartsWith(name_ + "-0000"));
-    EXPECT_EQ(Leakgate({"snapshot", "show", ring_ + "/" + name}).exit_code, 0);
+    const bool is_shown = Leakgate({"snapshot", "show", ring_ + "/" + name}).exit_code == 0;
+    EXPECT_TRUE(is_shown || !fs::exists(ring_ + "/" + name)) << name;  // the ring goes on
   }
   EXPECT_THAT(Leakgate({"session", "query", name_}).standard_output,
               testing::ContainsRegex("snapshots in " + ring_ + ": .* in 3 files, "));

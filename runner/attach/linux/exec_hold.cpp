@@ -317,8 +317,8 @@ std::optional<std::string> ExecHold::Seize(int tid, int file) const {
     Allow(file);
   } else if (!is_seized) {
     problem =
-        "it ran before it could be stopped, for a script on a file system that leakgate is not "
-        "asked about started it";
+        "it ran before it could be stopped: another session held it, too, or a script on a file "
+        "system that leakgate is not asked about started it";
   }
   return problem;
 }
