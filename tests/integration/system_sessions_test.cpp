@@ -494,7 +494,7 @@ TEST_F(SystemSessionsTest, LookForProcessesWhereNoneCanBeHeld) {
   EXPECT_THAT(started.standard_error,
               HasSubstr("programs are not held: the kernel does not let leakgate hold programs"));
   HeapOnRequest running(HeapOnRequest::File{program});
-  ASSERT_TRUE(ComesTrue([&] { return Processes().size() == 1U; }));
+  ASSERT_THAT(Await(1, "tracing"), SizeIs(1));
   running.Keep(7, 100);
   const Json process = Processes()[0];
   EXPECT_EQ(process["state"], "tracing");
@@ -540,7 +540,7 @@ TEST_F(ThisUserSessionsTest, AttachToProcessesThatStartAnywhere) {
   HeapOnRequest before(HeapOnRequest::File{program});
   ASSERT_EQ(Start({"--this-user", "--image", image_}).exit_code, 0);
   HeapOnRequest running(HeapOnRequest::File{program});
-  ASSERT_TRUE(ComesTrue([&] { return Processes().size() == 1U; }));
+  ASSERT_THAT(Await(1, "tracing"), SizeIs(1));
   running.Keep(7, 100);
   const Json session = Query();
   EXPECT_EQ(session["reach"], "this_user");
