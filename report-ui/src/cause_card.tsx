@@ -4,7 +4,7 @@ import { hasCallSite, worstFindings, type Cause } from './causes';
 import { FindingCard, growthStep, isMapped } from './finding_card';
 import * as format from './format';
 import type { Amount, Finding, Report, Violation, Window } from './model';
-import { MadeByCard, madeByOf, mainSite } from './made_by';
+import { MadeByCard, madeByOf } from './made_by';
 import { Cut, Kind, Position, TestAnchor } from './parts';
 import { link } from './route';
 
@@ -18,7 +18,7 @@ export function CauseName({ report, cause }: { report: Report; cause: Cause }) {
   const error = cause.worst.freeErrors[cause.part.freeErrors[0]];
   const violations = cause.part.violations.map((at) => cause.worst.violations[at]);
   const made = madeByOf(cause.worst, violations);
-  const finding = error?.freedAt ?? worstFindings(report, cause)[0] ?? (made[0] && mainSite(made[0], violations));
+  const finding = error?.freedAt ?? worstFindings(report, cause)[0] ?? (made[0]?.isMain ? made[0].sites[0] : undefined);
   if (!finding) {
     return <span class="function">{[...new Set(violations.map((one) => format.quantity(one.metric)))].join(', ')} of <Cut name={cause.worst.name} /></span>;
   }

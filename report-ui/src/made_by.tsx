@@ -15,14 +15,6 @@ const isOf = (violation: Violation, { quantity }: MadeBy): boolean =>
 export const madeByOf = (window: Window, violations: Violation[]): MadeBy[] =>
   window.madeBy.filter((made) => violations.some((violation) => isOf(violation, made)));
 
-// The call site that did most of it, if one did: by bytes where these are over the limit.
-export function mainSite(made: MadeBy, violations: Violation[]) {
-  const unit = violations.some((one) => one.metric === `${made.quantity}_bytes`) ? 'bytes' : 'blocks';
-  const site = made.sites[0];
-  const own = made.amount[unit] - made.framework[unit];
-  return site && 2 * site[unit] >= own ? site : undefined;
-}
-
 export function MadeByCard({ report, made, most }: { report: Report; made: MadeBy; most: number }) {
   if (made.problem) return <p class="quiet">Who allocated it is not known: {made.problem}.</p>;
   const rest = made.sites.slice(most).reduce(

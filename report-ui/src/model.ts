@@ -59,6 +59,7 @@ export interface MadeBy {
   isWithinLimits: boolean; // without that
   otherSites: number;
   other: Amount;
+  isMain: boolean; // the first of the sites did most of it
   sites: Finding[]; // the largest first
 }
 
@@ -264,6 +265,7 @@ export class Report extends Tables {
         amount: amountOf(made.amount),
         framework: amountOf(made.framework),
         isWithinLimits: made.within_limits,
+        isMain: made.is_main,
         otherSites: made.other_sites,
         other: amountOf(made.other),
         sites: made.sites.map((site: any) => this.finding(site)),

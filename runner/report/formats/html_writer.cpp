@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runner/report/causes.h"
+#include "runner/report/excess.h"
 #include "runner/report/finding_text.h"
 #include "runner/report/formats/html_page.h"
 #include "runner/report/formats/page_tables.h"
@@ -113,11 +114,17 @@ class PageWindow {
                        {"amount", {made.amount.bytes, made.amount.blocks}},
                        {"framework", {made.framework.bytes, made.framework.blocks}},
                        {"within_limits", made.is_within_limits},
+                       {"is_main", IsMainlyByOneSite(made)},
                        {"other_sites", made.other_sites},
                        {"other", {made.other.bytes, made.other.blocks}},
                        {"sites", std::move(sites)}});
     }
     AddJson(key, std::move(array));
+  }
+  [[nodiscard]] bool IsMainlyByOneSite(const Makers& made) const {
+    return std::any_of(window_.violations.begin(), window_.violations.end(), [&](const auto& it) {
+      return IsOf(it, made.quantity) && MainlyMadeBy(window_, it) != nullptr;
+    });
   }
   void AddJson(const char* key, Json&& value) {
     if (value.is_null() || (value.is_array() && value.empty())) return;
