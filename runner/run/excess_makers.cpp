@@ -18,6 +18,7 @@
 #include "runner/recording/view/show_recording.h"
 #include "runner/report/excess.h"
 #include "runner/run/recorded_image.h"
+#include "runner/run/test_recordings.h"
 #include "runner/snapshot/file/linux/describe_process.h"
 
 namespace leakgate {
@@ -26,8 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostMakers = 10;
-constexpr std::uint32_t kBufferBytes = 64 * 1024;
-constexpr std::uint32_t kBuffers = 128;
 
 constexpr std::array kWeighs = {
     Named{Weigh::kTotal, "allocated"},
@@ -65,11 +64,7 @@ class RecordedImages {
 
  private:
   Expected<std::unique_ptr<RecordedImage>> Start(int pid) {
-    const EventRequest events{.buffer_bytes = kBufferBytes,
-                              .buffer_count = kBuffers,
-                              .when_full = WhenFull::kWait,
-                              .clock = unit_.clock,
-                              .time_shift = unit_.shift};
+    const EventRequest events = EventsOfTests(unit_);
     const bool has_listener = setup_.prepared.framework == TestFramework::kGoogleTestListener;
     const auto generation = static_cast<std::uint32_t>(images_.size()) + 1;
     auto region = RegionFile::Create(
@@ -248,7 +243,7 @@ std::vector<std::string> ExceededByDoing(const WindowResult& window) {
     const std::string quantity(QuantityOf(violation));
     const bool is_known =
         std::find(quantities.begin(), quantities.end(), quantity) != quantities.end();
-    if (!is_known && ValueIn(kWeighs, quantity)) quantities.push_back(quantity);
+    if (!is_known && IsOfDoing(violation)) quantities.push_back(quantity);
   }
   return quantities;
 }

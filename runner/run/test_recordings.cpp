@@ -12,12 +12,13 @@ namespace leakgate {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-constexpr std::uint32_t kBufferBytes = 64 * 1024;
-constexpr std::uint32_t kBuffers = 128;
-
-}  // namespace
+EventRequest EventsOfTests(const EventTimeUnit& unit) {
+  return {.buffer_bytes = 64 * 1024,
+          .buffer_count = 128,
+          .when_full = WhenFull::kWait,
+          .clock = unit.clock,
+          .time_shift = unit.shift};
+}
 
 Expected<std::shared_ptr<TestRecordings>> TestRecordings::Create(const fs::path& directory,
                                                                  SnapshotTests tests) {
@@ -34,11 +35,7 @@ TestRecordings::TestRecordings(fs::path directory, SnapshotTests tests)
     : directory_(std::move(directory)),
       tests_(tests),
       unit_(ChooseEventTime()),
-      events_{.buffer_bytes = kBufferBytes,
-              .buffer_count = kBuffers,
-              .when_full = WhenFull::kWait,
-              .clock = unit_.clock,
-              .time_shift = unit_.shift} {}
+      events_(EventsOfTests(unit_)) {}
 
 void TestRecordings::Finish(Fate fate) {
   if (recorder_ == nullptr) return;

@@ -28,6 +28,10 @@ struct TestRecording {
   std::filesystem::path file;
 };
 
+// How the region of a program is to be made of which tests are recorded: they wait, so that nothing
+// is lost.
+[[nodiscard]] EventRequest EventsOfTests(const EventTimeUnit& unit);
+
 // Any thread may call, one at a time.
 class TestRecordings {
  public:

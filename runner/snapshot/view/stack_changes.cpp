@@ -15,6 +15,15 @@ bool HasChanged(const SnapshotChange& change) {
          change.ResidentGrowth() != 0;
 }
 
+// Sets what a row tells of its call site.
+template <typename Row>
+void SetSite(StackFrames& frames, std::uint32_t stack, const SiteName& name, Row& row) {
+  row.name = name.name;
+  row.place = name.place;
+  const std::optional<FrameId> site = frames.CallSiteOf(stack);
+  row.is_users = site && frames.IsUsers(*site);
+}
+
 }  // namespace
 
 SnapshotChange& operator+=(SnapshotChange& a, const SnapshotChange& b) {
@@ -39,12 +48,7 @@ void SiteChanges::Add(StackFrames& frames, std::uint32_t stack, const SnapshotCh
   const SiteName name = SiteNameOf(frames, stack, lines_);
   const auto [known, is_new] = sites_.try_emplace(name);
   SiteChange& it = known->second;
-  if (is_new) {
-    it.name = name.name;
-    it.place = name.place;
-    const std::optional<FrameId> site = frames.CallSiteOf(stack);
-    it.is_users = site && frames.IsUsers(*site);
-  }
+  if (is_new) SetSite(frames, stack, name, it);
   it.change += change;
   total_ += change;
 }
@@ -83,12 +87,7 @@ void SiteChurns::Add(StackFrames& frames, std::uint32_t stack, const Churn& chur
   const SiteName name = SiteNameOf(frames, stack, Lines::kTellApart);
   const auto [known, is_new] = sites_.try_emplace(name);
   SiteChurn& it = known->second;
-  if (is_new) {
-    it.name = name.name;
-    it.place = name.place;
-    const std::optional<FrameId> site = frames.CallSiteOf(stack);
-    it.is_users = site && frames.IsUsers(*site);
-  }
+  if (is_new) SetSite(frames, stack, name, it);
   it.churn += churn;
   total_ += churn;
 }
