@@ -3,8 +3,10 @@
 string(TOLOWER "${CMAKE_SYSTEM_PROCESSOR}" LEAKGATE_PROCESSOR)
 if(LEAKGATE_PROCESSOR STREQUAL "amd64")
   set(LEAKGATE_PROCESSOR x86_64)
+elseif(LEAKGATE_PROCESSOR STREQUAL "arm64")
+  set(LEAKGATE_PROCESSOR aarch64)
 endif()
 if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/plugin/agent/arch/${LEAKGATE_PROCESSOR})
-  message(FATAL_ERROR "leakgate cannot trace programs on ${CMAKE_SYSTEM_PROCESSOR} yet: build it on x86-64, "
+  message(FATAL_ERROR "leakgate cannot trace programs on ${CMAKE_SYSTEM_PROCESSOR} yet: build it on x86-64 or aarch64, "
                       "or only its listener with -DLEAKGATE_BUILD_RUNNER=OFF")
 endif()

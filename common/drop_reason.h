@@ -8,7 +8,7 @@ namespace leakgate {
 
 enum class DropReason : std::uint32_t {
   kReentered = 0,                  // a signal handler allocated while the agent was recording
-  kAddressRange = 1,               // an address outside the 47 bits that the live map covers
+  kAddressRange = 1,               // an address outside the 48 bits that the live map covers
   kUnaligned = 2,                  // an address that is no multiple of 16
   kContextTableFull = 3,           // too many pairs of a window and a thread that allocated in it
   kMapFull = 4,                    // no chunk of the live map left, or none could be mapped

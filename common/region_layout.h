@@ -26,12 +26,13 @@
 namespace leakgate {
 
 inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "leakgate"
+// Version 13 has addresses of 48 bits, and tables that begin at multiples of 64 KiB.
 // Version 12 has allocations by stack, and counts temporary blocks. Version 11 has buffers of
 // events. Version 10 tells blocks of static variables' initialisers. Version 9 has snapshots on
 // request, through the mailbox. Version 8 has stack_events, and frees by stack. In version 7,
 // tracing may begin and end while the process runs (attached_at_ns, kDetached), and there are
 // mappings and measuring windows.
-inline constexpr std::uint32_t kLayoutVersion = 12;
+inline constexpr std::uint32_t kLayoutVersion = 13;
 
 // How many frames of a stack are recorded: as many as the agent has room for, and as many as the
 // runner asks for unless it is told otherwise.
@@ -402,12 +403,15 @@ static_assert(kStackRootCount >= kUnwindEndCount);
 
 // The live map: `address >> kChunkShift` picks a chunk through the directory, and the 16-byte
 // granule within that picks a word (common/live_slot.h).
-inline constexpr std::uint32_t kAddressBits = 47;
+inline constexpr std::uint32_t kAddressBits = 48;
 inline constexpr std::uint32_t kGranuleShift = 4;
 inline constexpr std::uint32_t kChunkShift = 26;
 inline constexpr std::uint64_t kChunkWords = 1ULL << (kChunkShift - kGranuleShift);
+// What is mapped by itself begins at a multiple of this: the largest page that a kernel may have.
+inline constexpr std::uint64_t kMappingAlignment = 65536;
 // A chunk has one page more, for the other words of a block in the last granules.
-inline constexpr std::uint64_t kChunkBytes = kChunkWords * sizeof(std::uint32_t) + 4096;
+inline constexpr std::uint64_t kChunkBytes =
+    kChunkWords * sizeof(std::uint32_t) + kMappingAlignment;
 inline constexpr std::uint64_t kDirectoryEntries = 1ULL << (kAddressBits - kChunkShift);
 
 inline constexpr std::uint32_t kMaxWindows = 1U << 19;
@@ -427,7 +431,7 @@ inline constexpr std::uint32_t kMaxChunks = 1U << 12;
 
 namespace region_offset {
 inline constexpr std::uint64_t kHeader = 0;
-inline constexpr std::uint64_t kMailbox = 4096;
+inline constexpr std::uint64_t kMailbox = kMappingAlignment;
 inline constexpr std::uint64_t kWindows = kMailbox + sizeof(Mailbox);
 inline constexpr std::uint64_t kThreads = kWindows + kMaxWindows * sizeof(WindowRecord);
 inline constexpr std::uint64_t kShards = kThreads + kMaxThreads * sizeof(ThreadRecord);
@@ -440,22 +444,24 @@ inline constexpr std::uint64_t kEarlierFrees =
 inline constexpr std::uint64_t kFreeErrors = kEarlierFrees + kMaxEarlierFrees * sizeof(EarlierFree);
 inline constexpr std::uint64_t kOwnRanges = kFreeErrors + kMaxFreeErrors * sizeof(FreeError);
 inline constexpr std::uint64_t kMappingTotals = kOwnRanges + kMaxOwnRanges * sizeof(OwnRange);
-inline constexpr std::uint64_t kMappings = kMappingTotals + 4096;
+inline constexpr std::uint64_t kMappings = kMappingTotals + kMappingAlignment;
 inline constexpr std::uint64_t kMeasuringWindows = kMappings + kMaxMappings * sizeof(MappingRecord);
 inline constexpr std::uint64_t kStacks =
     kMeasuringWindows + kMaxMeasuringWindows * sizeof(MeasuringWindowRecord);
 inline constexpr std::uint64_t kFreedBy = kStacks + kMaxStackNodes * sizeof(StackNode);
 inline constexpr std::uint64_t kAllocatedBy = kFreedBy + kMaxStackNodes * sizeof(Tally);
 inline constexpr std::uint64_t kEventControl = kAllocatedBy + kMaxStackNodes * sizeof(Tally);
-inline constexpr std::uint64_t kEventBuffers = kEventControl + 4096;
+inline constexpr std::uint64_t kEventBuffers = kEventControl + kMappingAlignment;
 // Each entry is 0, or the number of a chunk plus one.
 inline constexpr std::uint64_t kDirectory = kEventBuffers + kMaxEventBuffers * sizeof(EventBuffer);
 inline constexpr std::uint64_t kChunks = kDirectory + kDirectoryEntries * sizeof(std::uint32_t);
 // Mapped only where events are recorded.
 inline constexpr std::uint64_t kEvents = kChunks + kMaxChunks * kChunkBytes;
 inline constexpr std::uint64_t kEnd = kEvents + kMaxEventBytes;
-static_assert(kChunks % 4096 == 0 && kShards % 4096 == 0 && kDirectory % 4096 == 0);
-static_assert(kEventControl % 4096 == 0 && kEvents % 4096 == 0);
+static_assert(kChunks % kMappingAlignment == 0 && kShards % kMappingAlignment == 0 &&
+              kDirectory % kMappingAlignment == 0);
+static_assert(kEventControl % kMappingAlignment == 0 && kEvents % kMappingAlignment == 0);
+static_assert(kChunkBytes % kMappingAlignment == 0);
 }  // namespace region_offset
 
 }  // namespace leakgate

@@ -1,5 +1,6 @@
 #include "plugin/agent/host/glibc_chunk.h"
 
+#include "common/region_layout.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/linux/syscall.h"
 
@@ -31,7 +32,7 @@ std::uint64_t MarkOfFreed(std::size_t bytes) {
 bool NextSaysFree(std::uint64_t block) {
   const std::uint64_t size_word = WordAt(block - 8);
   const std::uint64_t size = size_word & ~kFlags;
-  if ((size_word & kIsMapped) != 0 || size < kLeastChunk || size >> 47 != 0) return false;
+  if ((size_word & kIsMapped) != 0 || size < kLeastChunk || size >> kAddressBits != 0) return false;
   const std::uint64_t next = block - 8 + size;
   return IsReadable(next) && (WordAt(next) & kPreviousInUse) == 0;
 }

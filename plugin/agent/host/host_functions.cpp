@@ -7,8 +7,11 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/call_slots.h"
 #include "plugin/agent/linux/find_object.h"
+
+#include LEAKGATE_ARCH(elf)
 
 namespace leakgate::agent {
 
@@ -224,7 +227,7 @@ ModuleRange HostModules() {
 void* NextDefinition(const char* name) {
   using Dlsym = void* (*)(void*, const char*);
   void* libcs = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-  if (libcs == nullptr) libcs = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+  if (libcs == nullptr) libcs = dlvsym(RTLD_NEXT, "dlsym", kFirstVersionOfLibc);
   return reinterpret_cast<Dlsym>(libcs)(RTLD_NEXT, name);
 }
 

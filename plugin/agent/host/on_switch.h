@@ -15,7 +15,7 @@
 
 namespace leakgate::agent {
 
-struct alignas(kPageBytes) SwitchPage {
+struct alignas(kLargestPageBytes) SwitchPage {
   std::uint32_t is_tracing;
   // Set if tracing is on, malloc is the C library's, and stacks of allocations are recorded. The
   // hot path needs to ask nothing else.

@@ -202,7 +202,7 @@ int Protect(void* address, std::size_t bytes, int protection, const CallerFrame&
 // The pages that begin between two breaks of the data segment: those that go with the upper one.
 AddressRange PagesBetween(std::uint64_t low, std::uint64_t high) {
   const auto up = [](std::uint64_t address) {
-    return (address + kPageBytes - 1) & ~(kPageBytes - 1);
+    return (address + PageBytes() - 1) & ~(PageBytes() - 1);
   };
   return {up(low), up(high)};
 }
@@ -420,12 +420,12 @@ long ChangeMappings(const CallByNumber& call, const CallerFrame& caller) {
   }
 }
 
-long CallByNumberHere(long number, long a, long b, long c, long d, long e) {
+long CallByNumberHere(long number, long a, long b, long c, long d, long e, long f) {
   const CallerFrame caller = LEAKGATE_CALLER();
-  const CallByNumber call{number, a, b, c, d, e, SixthSyscallArgument(caller)};
+  const CallByNumber call{number, a, b, c, d, e, f};
   const Inside inside;
   if (!inside.WasInside()) return ChangeMappings(call, caller);
-  return SystemCall(number, a, b, c, d, e, call.f);
+  return SystemCall(number, a, b, c, d, e, f);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ constinit std::atomic<std::uint64_t> g_gap_generation{1};
 // Whether any system call may be made: not by a process that may have forbidden itself some.
 constinit std::atomic<bool> g_may_call_all{true};
 
-std::uint64_t PageOf(std::uint64_t address) { return address & ~(kPageBytes - 1); }
+std::uint64_t PageOf(std::uint64_t address) { return address & ~(PageBytes() - 1); }
 
 bool CanRead(std::uint64_t begin, std::uint64_t bytes) {
   if (bytes < sizeof(std::uint64_t) || begin + bytes < begin) return false;
@@ -77,7 +77,7 @@ bool ReadSegments(std::uint64_t begin, Segments& segments) {
   Elf64_Ehdr header;
   if (!Copy(begin, &header, sizeof(header)) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr) ||
-      header.e_phnum == 0 || header.e_phoff > kPageBytes) {
+      header.e_phnum == 0 || header.e_phoff > PageBytes()) {
     return false;
   }
   segments.count = header.e_phnum < Segments::kMost ? header.e_phnum : Segments::kMost;
@@ -98,7 +98,7 @@ const Elf64_Phdr* SegmentOf(std::span<const Elf64_Phdr> segments, std::uint64_t 
                             std::uint64_t address) {
   for (const Elf64_Phdr& segment : segments) {
     const std::uint64_t begin = PageOf(bias + segment.p_vaddr);
-    const std::uint64_t end = PageOf(bias + segment.p_vaddr + segment.p_memsz + kPageBytes - 1);
+    const std::uint64_t end = PageOf(bias + segment.p_vaddr + segment.p_memsz + PageBytes() - 1);
     if (segment.p_type == PT_LOAD && address >= begin && address < end) return &segment;
   }
   return nullptr;
@@ -181,14 +181,14 @@ bool SearchBegins(std::uint64_t address, LoadedObject& object) {
 // One word for both, so that no two writers make a page of one and a generation of another.
 // Returns 0 for an address that is too high to have one.
 std::uint64_t GapAt(std::uint64_t address, std::uint64_t generation) {
-  const std::uint64_t page = address / kPageBytes;
+  const std::uint64_t page = address / PageBytes();
   if (page >> (64 - kGenerationBits) != 0) return 0;
   return page << kGenerationBits | (generation & ((1ULL << kGenerationBits) - 1));
 }
 
 // Neighbours, and what is a power of two apart, are in sets of their own.
 GapSet& SetOf(std::uint64_t address) {
-  return g_gap_sets[address / kPageBytes * 0x9e3779b97f4a7c15 >> (64 - kSetBits)];
+  return g_gap_sets[address / PageBytes() * 0x9e3779b97f4a7c15 >> (64 - kSetBits)];
 }
 
 bool IsInGap(std::uint64_t address) {

@@ -12,7 +12,7 @@ extern "C" void* __libc_stack_end;
 namespace leakgate::agent {
 
 // The kernel maps nothing within 128 MiB of the main thread's stack end
-// (mmap_base in arch/x86/mm/mmap.c), so half of that is the stack's alone.
+// (mmap_base in mm/util.c and in arch/x86/mm/mmap.c), so half of that is the stack's alone.
 //
 // glibc puts another thread's control block at the end of its stack; the last
 // pages below are the stack's, for none is smaller. How far it reaches is asked
@@ -23,7 +23,7 @@ OwnStack OwnStack::OfThisThread() {
   OwnStack stack;
   stack.is_exact_ = CurrentTid() == CurrentPid();
   stack.end_ = stack.is_exact_
-                   ? (reinterpret_cast<std::uint64_t>(__libc_stack_end) | (kPageBytes - 1)) + 1
+                   ? (reinterpret_cast<std::uint64_t>(__libc_stack_end) | (PageBytes() - 1)) + 1
                    : reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
   stack.begin_ = stack.end_ - (stack.is_exact_ ? kReservedForMain : kSurelyAThreads);
   return stack;

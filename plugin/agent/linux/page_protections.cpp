@@ -59,7 +59,7 @@ bool PageProtections::Store(std::uint64_t* slot, std::uint64_t value) {
   if (range == nullptr) return false;
 
   const bool is_protected = (range->protection & PROT_WRITE) == 0;
-  const std::uint64_t page = reinterpret_cast<std::uint64_t>(slot) & ~(kPageBytes - 1);
+  const std::uint64_t page = reinterpret_cast<std::uint64_t>(slot) & ~(PageBytes() - 1);
   if (is_protected && !Open(page, range->protection)) return false;
   // Other threads call through it meanwhile: they see the old function or the new one.
   std::atomic_ref(*slot).store(value, std::memory_order_release);
@@ -70,7 +70,8 @@ bool PageProtections::Open(std::uint64_t page, long protection) {
   if (page == open_page_) return true;
   Close();
   const long writable = protection | PROT_WRITE;
-  if (IsError(RawSyscall(SYS_mprotect, static_cast<long>(page), kPageBytes, writable))) {
+  if (IsError(RawSyscall(SYS_mprotect, static_cast<long>(page), static_cast<long>(PageBytes()),
+                         writable))) {
     return false;
   }
   open_page_ = page;
@@ -80,7 +81,8 @@ bool PageProtections::Open(std::uint64_t page, long protection) {
 
 void PageProtections::Close() {
   if (open_page_ == 0) return;
-  RawSyscall(SYS_mprotect, static_cast<long>(open_page_), kPageBytes, open_protection_);
+  RawSyscall(SYS_mprotect, static_cast<long>(open_page_), static_cast<long>(PageBytes()),
+             open_protection_);
   open_page_ = 0;
 }
 

@@ -5,7 +5,7 @@
 
 namespace leakgate::agent {
 
-alignas(kPageBytes) constinit LiveMap::Slot LiveMap::chunks_[kDirectoryEntries] = {};
+alignas(kLargestPageBytes) constinit LiveMap::Slot LiveMap::chunks_[kDirectoryEntries] = {};
 constinit LiveMap::Slot LiveMap::places_[kMaxChunks] = {};
 constinit LiveMap g_live_map;
 
@@ -33,6 +33,7 @@ void LiveMap::ForgetChunks() {
 }
 
 LiveMap::Slot LiveMap::SlotFor(std::uint64_t address) {
+  address = WithoutTag(address);
   const Slot slot = Find(address);
   if (slot != nullptr) return slot;
 

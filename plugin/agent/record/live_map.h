@@ -60,7 +60,7 @@ class LiveMap {
   // REQUIRES: the address is aligned, or it is given to a function that frees, which will refuse
   // it.
   static Slot FindAligned(std::uint64_t address) {
-    const std::uint64_t index = address >> kChunkShift;
+    const std::uint64_t index = WithoutTag(address) >> kChunkShift;
     if (__builtin_expect(index >= kDirectoryEntries, 0)) return nullptr;
     // Acquire pairs with the release in MapChunk.
     const Slot chunk = std::atomic_ref(chunks_[index]).load(std::memory_order_acquire);
@@ -73,8 +73,8 @@ class LiveMap {
   static Slot SlotOfBlock(const void* block) {
     const auto address = reinterpret_cast<std::uint64_t>(block);
     if (__builtin_expect(address == 0, 0)) return nullptr;
-    const Slot chunk =
-        std::atomic_ref(chunks_[address >> kChunkShift]).load(std::memory_order_acquire);
+    const Slot chunk = std::atomic_ref(chunks_[WithoutTag(address) >> kChunkShift])
+                           .load(std::memory_order_acquire);
     if (__builtin_expect(chunk == nullptr, 0)) return nullptr;
     return chunk + ((address >> kGranuleShift) & (kChunkWords - 1));
   }
@@ -140,7 +140,7 @@ class LiveMap {
 
   // Where this process has mapped each chunk, by the directory's index. It is sparse, and is used
   // through std::atomic_ref.
-  alignas(kPageBytes) static Slot chunks_[kDirectoryEntries];
+  alignas(kLargestPageBytes) static Slot chunks_[kDirectoryEntries];
   // The same by the chunk's number, of this region or an earlier one.
   static Slot places_[kMaxChunks];
 

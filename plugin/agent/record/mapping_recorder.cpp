@@ -34,8 +34,8 @@ std::uint64_t ValueOf(const MappingOrigin& origin, MappingNature nature) {
 // mincore(2) tells ENOMEM where nothing is mapped.
 bool IsMapped(std::uint64_t address) {
   unsigned char residency = 0;
-  const long result =
-      RawSyscall(SYS_mincore, static_cast<long>(address), kPageBytes, Word(&residency));
+  const long result = RawSyscall(SYS_mincore, static_cast<long>(address),
+                                 static_cast<long>(PageBytes()), Word(&residency));
   return result != -ENOMEM;
 }
 
@@ -48,8 +48,8 @@ bool RecordsMappings(std::uint64_t caller_pc) {
 // Wraps where the kernel will refuse anyway: then the range is empty.
 AddressRange PagesOf(const void* address, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uint64_t>(address);
-  const std::uint64_t end = (begin + bytes + kPageBytes - 1) & ~(kPageBytes - 1);
-  if (begin % kPageBytes != 0 || end < begin) return {};
+  const std::uint64_t end = (begin + bytes + PageBytes() - 1) & ~(PageBytes() - 1);
+  if (begin % PageBytes() != 0 || end < begin) return {};
   return {begin, end};
 }
 

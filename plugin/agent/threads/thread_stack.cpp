@@ -19,11 +19,12 @@ thread_local constinit std::uint32_t t_span = 0;  // in which that was added
 
 void TakeStack(std::uint32_t mapping) {
   if (mapping == 0) return;
+  const std::uint64_t bytes = mapping_tree::RecordOf(mapping).bytes;
   const std::uint64_t end =
-      EndOfThreadsStack(reinterpret_cast<std::uint64_t>(__builtin_thread_pointer()));
+      EndOfThreadsStack(reinterpret_cast<std::uint64_t>(__builtin_thread_pointer()), bytes);
   t_stack = mapping;
   t_span = g_span;
-  MappingTable::PlaceStack(mapping, end - mapping_tree::RecordOf(mapping).bytes);
+  MappingTable::PlaceStack(mapping, end - bytes);
 }
 
 // The thread may have no state to record with.

@@ -102,6 +102,8 @@ bool ReadAugmentation(const char* letters, ByteCursor& cursor, FrameDescription&
       cursor.Read<std::uint8_t>();
     } else if (*letters == 'S') {
       found.is_signal_frame = true;
+    } else if (*letters == 'B' || *letters == 'G') {
+      // aarch64: the return address is signed by the other key; the frame's memory has tags.
     } else {
       break;  // the length skips what is not known
     }

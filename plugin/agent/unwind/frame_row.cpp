@@ -29,6 +29,10 @@ enum Instruction : std::uint8_t {
   kValOffset = 0x14,
   kValOffsetSf = 0x15,
   kValExpression = 0x16,
+  // aarch64: from here on the return address is signed, or is no more. What is signed is always
+  // taken off (arch/aarch64/return_address.h).
+  kNegateRaStateWithPc = 0x2C,
+  kNegateRaState = 0x2D,
   kGnuArgsSize = 0x2E,
   // With the operand in the low six bits:
   kAdvanceLoc = 0x40,
@@ -190,6 +194,8 @@ class RowBuilder {
   bool StepState(std::uint8_t instruction, ByteCursor& cursor) {
     switch (instruction) {
       case kNop:
+      case kNegateRaState:
+      case kNegateRaStateWithPc:
         return true;
       case kGnuArgsSize:
         cursor.ReadUleb();

@@ -1,6 +1,11 @@
 #include "plugin/agent/unwind/frame_step.h"
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/unwind/frame_row.h"
+#include "plugin/agent/unwind/unwind_rule.h"
+
+#include LEAKGATE_ARCH(return_address)
+#include LEAKGATE_ARCH(signal_return)
 
 namespace leakgate::agent {
 namespace {
@@ -61,13 +66,40 @@ RegisterFile CallersRegisters(const FrameRow& row, std::uint64_t cfa, const Regi
   return caller;
 }
 
+// Where calls leave the return address in a register, a function that calls none has it there
+// still. Where they do not, its number is no register's, and says where the frame's own pc is.
+std::optional<std::uint64_t> ReturnAddressOf(const FrameRow& row, std::uint64_t cfa,
+                                             const RegisterFile& registers, StackMemory& memory) {
+  const RegisterRule& rule = row.registers[kReturnAddress];
+  if (rule.kind == RegisterRule::Kind::kSame && kReturnAddress == kProgramCounter) {
+    return std::nullopt;
+  }
+  return CallersValue(rule, kReturnAddress, cfa, registers, memory);
+}
+
+// The kernel has all registers of what a signal has interrupted, in the order of their numbers.
+StepResult StepSignalFrame(RegisterFile& registers, StackMemory& memory) {
+  RegisterFile interrupted;
+  std::uint64_t at = registers.value[kStackPointer] + kInterruptedRegistersAt;
+  for (std::uint32_t number = 0; number < kRegisterCount; ++number, at += sizeof(at)) {
+    std::uint64_t word = 0;
+    if (!memory.Read(at, word)) return Ended(UnwindEnd::kUnreadableStack);
+    interrupted.Set(number, word);
+  }
+  registers = interrupted;
+  return {StepResult::Kind::kStepped, UnwindEnd::kOutermost, true};
+}
+
 }  // namespace
 
 StepResult StepFrame(const FrameSection& section, std::uint64_t lookup_pc, RegisterFile& registers,
                      StackMemory& memory) {
   FrameRowReader reader;
   const DescriptionStatus status = reader.Describe(section, lookup_pc);
-  if (status == DescriptionStatus::kNone) return Ended(UnwindEnd::kNoUnwindInfo);
+  if (status == DescriptionStatus::kNone) {
+    return IsSignalReturn(lookup_pc) ? StepSignalFrame(registers, memory)
+                                     : Ended(UnwindEnd::kNoUnwindInfo);
+  }
 
   const FrameRow* const found =
       status == DescriptionStatus::kMalformed ? nullptr : reader.Read(lookup_pc);
@@ -79,10 +111,10 @@ StepResult StepFrame(const FrameSection& section, std::uint64_t lookup_pc, Regis
   const std::optional<std::uint64_t> cfa = FindCfa(row.cfa, registers, memory);
   if (!cfa) return Ended(UnwindEnd::kBadUnwindInfo);
 
-  const RegisterFile caller = CallersRegisters(row, *cfa, registers, memory);
-  if (!caller.Knows(kReturnAddress)) return Ended(UnwindEnd::kUnreadableStack);
-  registers = caller;
-  registers.Set(kProgramCounter, caller.value[kReturnAddress]);
+  const auto return_address = ReturnAddressOf(row, *cfa, registers, memory);
+  if (!return_address) return Ended(UnwindEnd::kUnreadableStack);
+  registers = CallersRegisters(row, *cfa, registers, memory);
+  registers.Set(kProgramCounter, WithoutSignature(*return_address));
   return {StepResult::Kind::kStepped, UnwindEnd::kOutermost, reader.description().is_signal_frame};
 }
 

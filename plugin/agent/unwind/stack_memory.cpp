@@ -9,8 +9,8 @@ bool StackMemory::Verify(std::uint64_t address) {
   }
   if (!IsReadable(address)) return false;
 
-  const std::uint64_t page = address & ~(kPageBytes - 1);
-  Remember({page, page + kPageBytes});
+  const std::uint64_t page = address & ~(PageBytes() - 1);
+  Remember({page, page + PageBytes()});
   return true;
 }
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/unwind/frame_step.h"
 #include "plugin/agent/unwind/stack_trail.h"
+
+#include LEAKGATE_ARCH(return_address)
 
 namespace leakgate::agent {
 namespace {
@@ -118,7 +121,7 @@ StackWalker::Step StackWalker::StepOutPlain(const UnwindRule& rule, Position& at
   }
   end = UnwindEnd::kNotAStack;
   if (cfa <= at.sp) return Step::kEnded;
-  at.pc = slot.value;
+  at.pc = WithoutSignature(slot.value);
   at.sp = cfa;
   at.is_exact = false;
   end = UnwindEnd::kOutermost;
@@ -185,7 +188,7 @@ bool StackWalker::ReadCaller(const UnwindRule& rule, const Position& at, std::ui
   StackSlot& slot = passed.slots[passed.slot_count];
   if (!ReadSlot(rule.return_address, rule.return_address_offset, at, cfa, slot)) return false;
   ++passed.slot_count;
-  caller = {slot.value, cfa, at.fp, rule.is_signal_frame};
+  caller = {WithoutSignature(slot.value), cfa, at.fp, rule.is_signal_frame};
   if (rule.fp == Slot::kSame) return true;
 
   if (!ReadSlot(rule.fp, rule.fp_offset, at, cfa, passed.saved_fp)) return false;

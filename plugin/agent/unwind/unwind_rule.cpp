@@ -1,9 +1,14 @@
 #include "plugin/agent/unwind/unwind_rule.h"
 
+#include <cstring>
 #include <limits>
 #include <optional>
 
+#include "plugin/agent/arch/processor.h"
+#include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/unwind/byte_cursor.h"
+
+#include LEAKGATE_ARCH(signal_return)
 
 namespace leakgate::agent {
 namespace {
@@ -81,6 +86,15 @@ bool ReduceSlot(const RegisterRule& from, UnwindRule::Slot& slot, std::int32_t& 
 
 }  // namespace
 
+bool IsSignalReturn(std::uint64_t lookup_pc) {
+  if constexpr (kSignalReturnCode == 0) return false;
+  const std::uint64_t at = InstructionOf(lookup_pc);
+  std::uint64_t code = 0;
+  if (!IsReadable(at)) return false;
+  std::memcpy(&code, reinterpret_cast<const void*>(at), sizeof(code));
+  return code == kSignalReturnCode;
+}
+
 UnwindRule Reduce(const FrameRow& row) {
   using Kind = RegisterRule::Kind;
   UnwindRule rule;
@@ -104,7 +118,8 @@ UnwindRule FindRule(const FrameSection& section, std::uint64_t pc, FrameRowReade
   UnwindRule rule;
   switch (reader.Describe(section, pc)) {
     case DescriptionStatus::kNone:
-      rule.kind = UnwindRule::Kind::kNoInfo;
+      rule.is_signal_frame = IsSignalReturn(pc);
+      rule.kind = rule.is_signal_frame ? UnwindRule::Kind::kFull : UnwindRule::Kind::kNoInfo;
       return rule;
     case DescriptionStatus::kMalformed:
       rule.kind = UnwindRule::Kind::kBadInfo;

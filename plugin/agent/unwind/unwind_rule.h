@@ -43,6 +43,9 @@ struct UnwindRule {
   std::int32_t return_address_offset = 0;
 };
 
+// Whether a signal's handler returns to the code at `lookup_pc`, which has no frame description.
+[[nodiscard]] bool IsSignalReturn(std::uint64_t lookup_pc);
+
 // Reduces `row`. The rule is kFull if that cannot be done.
 [[nodiscard]] UnwindRule Reduce(const FrameRow& row);
 

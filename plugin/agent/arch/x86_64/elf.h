@@ -15,4 +15,7 @@ inline constexpr std::uint32_t kCallSlotRelocation = R_X86_64_JUMP_SLOT;
 inline constexpr std::uint32_t kAddressSlotRelocation = R_X86_64_GLOB_DAT;
 inline constexpr std::uint32_t kPointerRelocation = R_X86_64_64;
 
+// The version of the C library's symbols that it has had from the beginning here.
+inline constexpr char kFirstVersionOfLibc[] = "GLIBC_2.2.5";
+
 }  // namespace leakgate::agent

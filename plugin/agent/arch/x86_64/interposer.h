@@ -18,14 +18,3 @@ register std::uint64_t g_callers_rbp asm("rbp");
         reinterpret_cast<std::uint64_t>(__builtin_dwarf_cfa()), g_callers_rbp \
   }
 #endif
-
-namespace leakgate::agent {
-
-// Returns the sixth argument of the system call that `caller` makes by the C library's `syscall`:
-// the first that is on the stack, behind the return address. REQUIRES: this is called in the
-// function that `caller` has called, or below it.
-inline long SixthSyscallArgument(const CallerFrame& caller) {
-  return *reinterpret_cast<const long*>(caller.sp);
-}
-
-}  // namespace leakgate::agent

@@ -1,0 +1,7 @@
+// LEAKGATE_CALLER() for interposed functions: compilers set up x29 only where the frame is asked
+// for, and by the instruction that saves the return address anyway.
+#pragma once
+
+#include "plugin/agent/arch/caller_frame.h"
+
+#define LEAKGATE_CALLER LEAKGATE_CALLER_FRAME
