@@ -8,9 +8,6 @@
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/threads/thread_state.h"
 
-#define LEAKGATE_TEXT_OF(name) #name
-#define LEAKGATE_TEXT(name) LEAKGATE_TEXT_OF(name)  // the name that a macro of libunwind's makes
-
 namespace leakgate::check {
 namespace {
 
@@ -25,7 +22,7 @@ bool Resolve(void* library, const char* name, Function& function) {
 
 bool ResolveAll(void* library, Libunwind& found) {
   return library != nullptr &&
-         Resolve(library, LEAKGATE_TEXT(unw_tdep_getcontext), found.getcontext) &&
+         (!kHasContextGetter || Resolve(library, kContextGetter, found.getcontext)) &&
          Resolve(library, LEAKGATE_TEXT(unw_init_local), found.init_local) &&
          Resolve(library, LEAKGATE_TEXT(unw_step), found.step) &&
          Resolve(library, LEAKGATE_TEXT(unw_get_reg), found.get_reg) &&
@@ -45,10 +42,9 @@ __attribute__((constructor)) void LoadLibunwind() {
 }  // namespace
 
 bool IsSignalTrampoline(std::uint64_t pc) {
-  // mov $__NR_rt_sigreturn, %rax; syscall
-  constexpr unsigned char kCode[] = {0x48, 0xC7, 0xC0, 0x0F, 0x00, 0x00, 0x00, 0x0F, 0x05};
-  return agent::IsReadable(pc) && agent::IsReadable(pc + sizeof(kCode) - 8) &&
-         std::memcmp(reinterpret_cast<const void*>(pc), kCode, sizeof(kCode)) == 0;
+  constexpr std::size_t kBytes = sizeof(kTrampoline);
+  return agent::IsReadable(pc) && agent::IsReadable(pc + kBytes - 8) &&
+         std::memcmp(reinterpret_cast<const void*>(pc), kTrampoline, kBytes) == 0;
 }
 
 const Libunwind* LoadedLibunwind() { return g_is_loaded ? &g_libunwind : nullptr; }

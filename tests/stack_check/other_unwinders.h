@@ -6,17 +6,16 @@
 
 #include <unwind.h>
 
-#define UNW_LOCAL_ONLY
-#include <libunwind.h>
-
 #include <cstdint>
+
+#include "tests/stack_check/processor.h"
 
 namespace leakgate::check {
 
 // libunwind is loaded by itself, with its symbols kept local: it defines the
 // functions that throw the host's exceptions, too.
 struct Libunwind {
-  decltype(&unw_tdep_getcontext) getcontext;
+  ContextGetter getcontext;
   decltype(&unw_init_local) init_local;
   decltype(&unw_step) step;
   decltype(&unw_get_reg) get_reg;
@@ -37,7 +36,7 @@ template <typename Visitor>
 __attribute__((noinline)) bool WalkByLibunwind(const Libunwind& library, Visitor& visitor) {
   unw_context_t context;
   unw_cursor_t cursor;
-  library.getcontext(&context);
+  GetContext(library, &context);
   library.init_local(&cursor, &context);
   std::uint64_t exact = 0;
   do {

@@ -24,8 +24,9 @@
 #include "tests/stack_check/coroutine.h"
 #include "tests/stack_check/own_region.h"
 
-extern "C" void WalkFromRbxFrame(void (*function)(void*), void* argument);
+extern "C" void WalkFromPreservedRegisterFrame(void (*function)(void*), void* argument);
 extern "C" void WalkFromExpressionFrame(void (*function)(void*), void* argument);
+extern "C" void WalkFromSignedFrame(void (*function)(void*), void* argument);
 extern "C" void CallStepByStep(void (*function)(void*), void* argument);
 
 namespace leakgate::check {
@@ -306,8 +307,9 @@ TEST_F(UnwindingTest, OnOtherContextsStacks) {
 
 TEST_F(UnwindingTest, FromHandWrittenAssembly) {
   for (int i = 0; i < 3; ++i) {
-    WalkFromRbxFrame(AllocateInto, nullptr);
+    WalkFromPreservedRegisterFrame(AllocateInto, nullptr);
     WalkFromExpressionFrame(AllocateInto, nullptr);
+    WalkFromSignedFrame(AllocateInto, nullptr);
   }
 }
 

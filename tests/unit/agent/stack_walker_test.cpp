@@ -16,8 +16,9 @@
 #include "plugin/agent/threads/thread_state.h"
 #include "tests/unit/agent/walk.h"
 
-extern "C" void WalkFromRbxFrame(void (*function)(void*), void* argument);
+extern "C" void WalkFromPreservedRegisterFrame(void (*function)(void*), void* argument);
 extern "C" void WalkFromExpressionFrame(void (*function)(void*), void* argument);
+extern "C" void WalkFromSignedFrame(void (*function)(void*), void* argument);
 extern "C" void WalkFromNoInfoFrame(void (*function)(void*), void* argument);
 
 namespace leakgate::test {
@@ -291,9 +292,16 @@ TEST(StackWalkerTest, WalksAnotherContextsStackToItsEnd) {
 
 void WalkInto(void* walks) { WalkHere(*static_cast<TwoWalks*>(walks)); }
 
+TEST(StackWalkerTest, TakesTheSignatureOffAReturnAddress) {
+  TwoWalks walks;
+  WalkFromSignedFrame(WalkInto, &walks);
+  ExpectSame(walks);
+  EXPECT_TRUE(walks.is_provable);
+}
+
 TEST(StackWalkerTest, FollowsOtherRegistersWhereTheFrameHangsOnThem) {
   TwoWalks walks;
-  WalkFromRbxFrame(WalkInto, &walks);
+  WalkFromPreservedRegisterFrame(WalkInto, &walks);
   ExpectSame(walks);
   EXPECT_FALSE(walks.is_provable);
 }

@@ -4,9 +4,9 @@
         .text
 
 # Its CFA hangs on rbx, a register that the compact rules do not follow.
-        .globl  WalkFromRbxFrame
-        .type   WalkFromRbxFrame, @function
-WalkFromRbxFrame:
+        .globl  WalkFromPreservedRegisterFrame
+        .type   WalkFromPreservedRegisterFrame, @function
+WalkFromPreservedRegisterFrame:
         .cfi_startproc
         pushq   %rbx
         .cfi_def_cfa_offset 16
@@ -24,7 +24,7 @@ WalkFromRbxFrame:
         .cfi_def_cfa_offset 8
         ret
         .cfi_endproc
-        .size   WalkFromRbxFrame, .-WalkFromRbxFrame
+        .size   WalkFromPreservedRegisterFrame, .-WalkFromPreservedRegisterFrame
 
 # Its CFA is an expression that is no plain load: *(rsp + 8) + 0.
         .globl  WalkFromExpressionFrame
@@ -57,5 +57,21 @@ WalkFromNoInfoFrame:
         addq    $8, %rsp
         ret
         .size   WalkFromNoInfoFrame, .-WalkFromNoInfoFrame
+
+# Where processors can, such a function signs its return address. Here it is as any other.
+        .globl  WalkFromSignedFrame
+        .type   WalkFromSignedFrame, @function
+WalkFromSignedFrame:
+        .cfi_startproc
+        subq    $8, %rsp
+        .cfi_adjust_cfa_offset 8
+        movq    %rdi, %rax
+        movq    %rsi, %rdi
+        call    *%rax
+        addq    $8, %rsp
+        .cfi_adjust_cfa_offset -8
+        ret
+        .cfi_endproc
+        .size   WalkFromSignedFrame, .-WalkFromSignedFrame
 
         .section .note.GNU-stack, "", @progbits
