@@ -30,6 +30,9 @@ namespace leakgate {
 // The code that a signal handler returns to, which calls rt_sigreturn. Debuggers and unwinders
 // depend on these bytes, so they do not change.
 [[nodiscard]] std::span<const std::uint8_t> RestorerCode();
+// Returns whether it is in the code that the kernel maps into each process, instead of the C
+// library's.
+[[nodiscard]] bool IsRestorerOfKernel();
 
 // __errno_location, whose `code` lies at `address`, reads from memory how far a thread's errno is
 // from its thread pointer. Returns the address that it reads; nothing if the code is of a form that
@@ -39,7 +42,7 @@ inline constexpr std::size_t kErrnoCodeBytes = 24;
                                                            std::uint64_t address);
 
 // A second stack of return addresses, which the processor compares with the first. With it no call
-// can be made from outside.
+// can be made from outside. The fields are empty if the kernel tells of none there.
 struct ShadowStack {
   std::string_view status_field;  // the field of /proc/PID/status that tells of it
   std::string_view enabled_word;  // is in that field if there is a shadow stack

@@ -1,7 +1,8 @@
 // The registers of a thread of another process. The calling thread traces it and has stopped it.
 //
 // RegisterSet is the processor's own struct. Only the processor's folder knows its fields; the rest
-// of the runner uses the functions below.
+// of the runner uses the functions below, and kRedZoneBytes: how much below the stack pointer
+// functions may use.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,8 @@
 
 #if defined(__x86_64__)
 #include "runner/arch/x86_64/register_set.h"
+#elif defined(__aarch64__)
+#include "runner/arch/aarch64/register_set.h"
 #else
 #error "leakgate does not know this processor: runner/arch/ has no folder for it"
 #endif
@@ -52,6 +55,9 @@ void SetStackPointer(RegisterSet& registers, std::uint64_t address);
 // Changes `registers` so that the kernel makes the thread's system call again, unless it runs a
 // signal handler first. REQUIRES: the call has returned to where ptrace stops the thread.
 void MakeCallAgain(RegisterSet& registers);
+
+// Returns the return address in a word of a stack, which some processors sign.
+[[nodiscard]] std::uint64_t WithoutSignature(std::uint64_t word);
 
 // Gives elfutils the registers with which an unwinding begins. Returns false if it refuses them.
 [[nodiscard]] bool TellUnwinder(Dwfl_Thread* thread, const RegisterSet& registers);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace leakgate {
 
@@ -10,5 +11,8 @@ namespace leakgate {
 [[nodiscard]] bool HasSteadyCounter();
 
 [[nodiscard]] std::uint64_t ReadCounter();
+
+// The kernel's name of the counter, in its list of clock sources.
+[[nodiscard]] std::string_view CounterClockSource();
 
 }  // namespace leakgate

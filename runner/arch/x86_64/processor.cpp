@@ -92,6 +92,8 @@ std::span<const std::uint8_t> RestorerCode() {
   return kCode;
 }
 
+bool IsRestorerOfKernel() { return false; }
+
 //   mov OFFSET(%rip), %rax; add %fs:0, %rax        or the other way round
 std::optional<std::uint64_t> FindErrnoOffset(std::span<const std::uint8_t> code,
                                              std::uint64_t address) {

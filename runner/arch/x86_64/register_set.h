@@ -3,8 +3,12 @@
 
 #include <sys/user.h>
 
+#include <cstdint>
+
 namespace leakgate {
 
 using RegisterSet = user_regs_struct;
+
+inline constexpr std::uint64_t kRedZoneBytes = 128;
 
 }  // namespace leakgate

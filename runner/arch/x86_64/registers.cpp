@@ -86,6 +86,8 @@ void MakeCallAgain(RegisterSet& registers) {
   registers.rax = static_cast<std::uint64_t>(-kRestartUnlessHandled);
 }
 
+std::uint64_t WithoutSignature(std::uint64_t word) { return word; }
+
 // The order is that of DWARF's numbers (System V ABI, AMD64 supplement, figure 3.36).
 bool TellUnwinder(Dwfl_Thread* thread, const RegisterSet& r) {
   const Dwarf_Word words[] = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,

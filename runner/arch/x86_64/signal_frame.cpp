@@ -138,8 +138,6 @@ KernelContext ContextOf(const RegisterSet& r) {
   return context;
 }
 
-// Functions may use so much below the stack pointer.
-constexpr std::uint64_t kRedZoneBytes = 128;
 constexpr std::uint64_t kDirectionFlag = 1U << 10;
 constexpr std::uint64_t kTrapFlag = 1U << 8;
 

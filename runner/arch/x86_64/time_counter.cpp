@@ -18,4 +18,6 @@ bool HasSteadyCounter() {
 
 std::uint64_t ReadCounter() { return __rdtsc(); }
 
+std::string_view CounterClockSource() { return "tsc"; }
+
 }  // namespace leakgate

@@ -65,7 +65,9 @@ Expected<void> RequireNoConfinement(int pid) {
         pid));
   }
   const ShadowStack shadow_stack = KnownShadowStack();
-  if (Field(pid, shadow_stack.status_field).find(shadow_stack.enabled_word) != std::string::npos) {
+  const bool is_told = !shadow_stack.status_field.empty();
+  if (is_told &&
+      Field(pid, shadow_stack.status_field).find(shadow_stack.enabled_word) != std::string::npos) {
     return InconclusiveError(fmt::format(
         "PID {} runs with a shadow stack, on which no call can be made from outside; start it "
         "with GLIBC_TUNABLES={}, or with 'leakgate run'",

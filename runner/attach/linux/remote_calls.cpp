@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "runner/arch/held_call.h"
 #include "runner/attach/linux/thread_stops.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/ptrace_stops.h"
@@ -36,6 +37,7 @@ Expected<RemoteCalls> RemoteCalls::Begin(HeldThread& thread, const TargetMemory&
   std::optional<HeldState> state = thread.State();
   if (!state) return EndedError(memory.pid());
   if (!thread.was_stopped()) (void)RestartInterruptedCall(state->registers);
+  NoteHowCallGoesOn(thread.tid(), state->registers);
 
   RemoteCalls calls(thread, memory, library);
   calls.state_ = *std::move(state);
@@ -186,8 +188,7 @@ void RemoteCalls::Restore() {
   if (thread_->Interrupt() != ThreadStop::kEvent) return;
   (void)thread_->SetRegisters(Leaving(own_frame_));
   (void)thread_->SetVectors(state_.vectors);
-  (void)thread_->SetBlockedSignals(state_.blocked_signals);
-  (void)thread_->SetRegisters(state_.registers);
+  (void)PutBack(thread_->tid(), state_);
 }
 
 }  // namespace leakgate

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runner/arch/held_call.h"
 #include "runner/attach/linux/thread_stops.h"
 
 namespace leakgate {
@@ -130,6 +131,8 @@ Expected<std::optional<std::string>> SafePointCheck::WhyNotOn(const HeldThread& 
     NoteMappings();  // its stack may be new, or have grown
     if (!HasRoomOnStack(*registers, thread.tid())) return "a stack that is not its own";
   }
+  const std::string_view forbids = WhyCannotCall(thread.tid());
+  if (!forbids.empty()) return std::string(forbids);
   if (IsInRestartableSequence(thread.tid(), ProgramCounterOf(*registers)))
     return "a restartable sequence";
   // When the thread was chosen, it waited in no such call; it may hold any lock in this one. A

@@ -41,7 +41,8 @@ std::uint64_t FindRestorer(const TargetMemory& memory, const TargetModule& libc,
                            const std::vector<MappedRange>& maps) {
   const std::span<const std::uint8_t> restorer = RestorerCode();
   for (const MappedRange& range : maps) {
-    if (!range.is_executable || !libc.Has(range.begin)) continue;
+    const bool may_have_it = IsRestorerOfKernel() ? range.name == "[vdso]" : libc.Has(range.begin);
+    if (!range.is_executable || !may_have_it) continue;
     std::vector<std::uint8_t> code(range.end - range.begin);
     if (!memory.Read(range.begin, code.data(), code.size())) continue;
     const auto found = std::search(code.begin(), code.end(), restorer.begin(), restorer.end());

@@ -61,7 +61,9 @@ struct StackUnwinder::Callbacks {
   }
 
   static bool ReadMemory(Dwfl*, Dwarf_Addr address, Dwarf_Word* word, void* argument) {
-    return Self(argument).memory_.Read(address, word, sizeof(*word));
+    if (!Self(argument).memory_.Read(address, word, sizeof(*word))) return false;
+    *word = WithoutSignature(*word);
+    return true;
   }
 
   static bool SetRegisters(Dwfl_Thread* thread, void* argument) {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string>
 
+#include "runner/arch/held_call.h"
 #include "runner/arch/registers.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/ptrace_stops.h"
@@ -210,7 +211,7 @@ void ThreadStops::ReleaseLate() {
 void Continue(HeldThread& thread) {
   auto registers = thread.Registers();
   if (registers && !thread.was_stopped() && RestartInterruptedCall(*registers)) {
-    (void)thread.SetRegisters(*registers);
+    if (thread.SetRegisters(*registers)) BeginCallAgain(thread.tid());
   }
   thread.Release();
 }

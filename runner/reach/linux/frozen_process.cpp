@@ -10,6 +10,7 @@
 #include <cstring>
 #include <thread>
 
+#include "runner/arch/held_call.h"
 #include "runner/arch/registers.h"
 #include "runner/base/descriptors.h"
 #include "runner/process/proc_files.h"
@@ -63,9 +64,10 @@ std::optional<FrozenThread> ReadRegisters(int tid) {
   return thread;
 }
 
-void RestartCallOf(int tid) {
+// Returns whether the thread is to begin its system call again.
+bool RestartCallOf(int tid) {
   std::optional<RegisterSet> general = GetRegisterSet(tid);
-  if (general && RestartInterruptedCall(*general)) (void)SetRegisterSet(tid, *general);
+  return general && RestartInterruptedCall(*general) && SetRegisterSet(tid, *general);
 }
 
 }  // namespace
@@ -164,12 +166,13 @@ void FrozenProcess::NoteStopOrDeath(Held& held) {
   held.is_stopped = true;
   const bool is_ours = status >> 16 == PTRACE_EVENT_STOP;
   held.signal = is_ours ? 0 : WSTOPSIG(status);
-  if (is_ours) RestartCallOf(held.tid);
+  held.begins_call_again = is_ours && RestartCallOf(held.tid);
   thread->name = NameOfThread(pid_, held.tid);
   threads_.push_back(*std::move(thread));
 }
 
 void FrozenProcess::Release(Held& held) {
+  if (held.begins_call_again) BeginCallAgain(held.tid);
   if (held.is_stopped && ::ptrace(PTRACE_DETACH, held.tid, nullptr, held.signal) == 0) return;
   // The thread had not stopped, or it was killed meanwhile: then its end must be collected.
   if (held.tid != pid_) ::waitpid(held.tid, nullptr, __WALL | WNOHANG);

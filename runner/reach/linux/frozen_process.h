@@ -59,6 +59,7 @@ class FrozenProcess {
     int tid = 0;  // 0 if it has died
     bool is_stopped = false;
     int signal = 0;  // the signal that it was about to take; 0 if there is none
+    bool begins_call_again = false;
   };
 
   explicit FrozenProcess(int pid);

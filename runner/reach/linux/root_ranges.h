@@ -45,9 +45,6 @@ struct RootRange {
 [[nodiscard]] std::vector<MappedModule> FindModules(const std::vector<MappedRange>& maps,
                                                     ProcessMemory& memory);
 
-// A function that calls no other may use so much below its stack pointer (System V ABI).
-inline constexpr std::uint64_t kRedZoneBytes = 128;
-
 struct RootSources {
   const std::vector<MappedRange>& maps;
   const std::vector<MappedModule>& modules;

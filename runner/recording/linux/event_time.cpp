@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include "runner/arch/time_counter.h"
@@ -26,7 +27,8 @@ bool KernelTrustsCounter() {
   constexpr std::uint64_t kMostBytes = 4096;
   const auto sources = ReadRegularFile(
       "/sys/devices/system/clocksource/clocksource0/available_clocksource", kMostBytes);
-  return sources && (" " + *sources).find(" tsc") != std::string::npos;
+  const std::string name = " " + std::string(CounterClockSource());
+  return sources && (" " + *sources).find(name) != std::string::npos;
 }
 
 std::uint64_t TicksNow(EventClock clock) {

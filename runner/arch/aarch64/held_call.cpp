@@ -1,0 +1,125 @@
+#include "runner/arch/held_call.h"
+
+#include <elf.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <thread>
+
+#include "runner/arch/aarch64/vectors.h"
+
+#ifndef NT_ARM_GCS
+#define NT_ARM_GCS 0x410
+#endif
+
+namespace leakgate {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Signals = std::uint64_t;
+
+constexpr Signals kAll = ~Signals{0};
+constexpr std::chrono::seconds kPatience(10);  // with a thread that only waits for a processor
+
+std::optional<Signals> BlockedBy(int tid) {
+  Signals blocked = 0;
+  if (::ptrace(PTRACE_GETSIGMASK, tid, sizeof(blocked), &blocked) != 0) return std::nullopt;
+  return blocked;
+}
+
+bool Block(int tid, Signals signals) {
+  return ::ptrace(PTRACE_SETSIGMASK, tid, sizeof(signals), &signals) == 0;
+}
+
+// Returns the status of the thread's next stop; nothing if it has ended, which others collect.
+std::optional<int> AwaitStop(int tid) {
+  const Clock::time_point deadline = Clock::now() + kPatience;
+  for (;;) {
+    siginfo_t seen{};
+    const int options = WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL;
+    if (::waitid(P_PID, static_cast<id_t>(tid), &seen, options) != 0) return std::nullopt;
+    if (seen.si_pid != 0) {
+      if (seen.si_code != CLD_TRAPPED && seen.si_code != CLD_STOPPED) return std::nullopt;
+      int status = 0;
+      if (::waitpid(tid, &status, WNOHANG | __WALL) == tid) return status;
+    }
+    if (Clock::now() >= deadline) return std::nullopt;
+    std::this_thread::yield();
+  }
+}
+
+// Lets a thread that is in front of a system call run to where the kernel stops it for the call.
+// REQUIRES: the thread holds back all signals.
+bool RunToCall(int tid) {
+  constexpr int kCallStop = SIGTRAP | 0x80;
+  constexpr int kMostStops = 8;
+  ::ptrace(PTRACE_SETOPTIONS, tid, nullptr, PTRACE_O_TRACESYSGOOD);
+  int signal = 0;
+  for (int i = 0; i < kMostStops; ++i) {
+    if (::ptrace(PTRACE_SYSCALL, tid, nullptr, signal) != 0) return false;
+    const std::optional<int> status = AwaitStop(tid);
+    if (!status) return false;
+    if (WSTOPSIG(*status) == kCallStop) return true;
+    if (*status >> 16 == PTRACE_EVENT_STOP) return false;  // its process is being stopped
+    signal = WSTOPSIG(*status);
+  }
+  return false;
+}
+
+bool Get(int tid, int set, void* to, std::size_t bytes) {
+  iovec part{to, bytes};
+  return ::ptrace(PTRACE_GETREGSET, tid, set, &part) == 0 && part.iov_len >= bytes;
+}
+
+}  // namespace
+
+std::string_view WhyCannotCall(int tid) {
+  ScalableHeader header{};
+  if (Get(tid, NT_ARM_SVE, &header, sizeof(header)) && header.bytes == sizeof(header)) {
+    return "the processor's streaming mode";
+  }
+  struct GuardedStack {
+    std::uint64_t enabled, locked, pointer;
+  } guarded{};
+  if (Get(tid, NT_ARM_GCS, &guarded, sizeof(guarded)) && (guarded.enabled & 1) != 0) {
+    return "functions that return by a guarded control stack, which "
+           "GLIBC_TUNABLES=glibc.cpu.aarch64_gcs=0 switches off";
+  }
+  return {};
+}
+
+// The kernel shows by the number of the call with which it goes on.
+void NoteHowCallGoesOn(int tid, RegisterSet& registers) {
+  if (!registers.is_before_call) return;
+  const std::optional<Signals> blocked = BlockedBy(tid);
+  if (!blocked || !Block(tid, kAll)) return;
+  if (RunToCall(tid)) {
+    const std::optional<RegisterSet> at_call = GetRegisterSet(tid);
+    registers.goes_on_waiting = at_call && at_call->system_call == SYS_restart_syscall;
+  }
+  (void)Block(tid, *blocked);
+}
+
+void BeginCallAgain(int tid) {
+  const std::optional<Signals> blocked = BlockedBy(tid);
+  if (!blocked || !Block(tid, kAll)) return;
+  (void)RunToCall(tid);
+  (void)Block(tid, *blocked);
+}
+
+bool PutBack(int tid, const HeldState& state) {
+  RegisterSet registers = state.registers;
+  if (!registers.is_before_call) {
+    return Block(tid, state.blocked_signals) && SetRegisterSet(tid, registers);
+  }
+  if (registers.goes_on_waiting) registers.x[RegisterSet::kCallNumber] = SYS_restart_syscall;
+  const bool is_set = Block(tid, kAll) && SetRegisterSet(tid, registers);
+  (void)RunToCall(tid);
+  return Block(tid, state.blocked_signals) && is_set;
+}
+
+}  // namespace leakgate
