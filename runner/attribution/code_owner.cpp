@@ -41,8 +41,9 @@ constexpr KnownLibrary kLibraries[] = {
     {"libgmock_main", FrameOrigin::kGoogleTest},
 };
 
-constexpr std::array<std::string_view, 3> kCppFolders = {"/usr/include/c++/", "/usr/lib/gcc/",
-                                                         "/usr/include/x86_64-linux-gnu/c++/"};
+constexpr std::array<std::string_view, 4> kCppFolders = {"/usr/include/c++/", "/usr/lib/gcc/",
+                                                         "/usr/include/x86_64-linux-gnu/c++/",
+                                                         "/usr/include/aarch64-linux-gnu/c++/"};
 // GoogleTest's own tests and samples are beside these folders; they count as a user's.
 constexpr std::array<std::string_view, 6> kGoogleTestFolders = {
     "/usr/include/gtest/",

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "runner/arch/pointer.h"
 #include "runner/region/region_copies.h"
 
 namespace leakgate {
@@ -27,6 +28,7 @@ class BlockIndex {
   // Returns the number of the block whose [address, address + size) has `word`; kNone if there is
   // none. A block of no bytes has its address alone.
   [[nodiscard]] std::uint32_t Find(std::uint64_t word) const {
+    word = AddressIn(word);
     if (word - lowest_ >= extent_) return kNone;
     const std::uint32_t entry = EntryOf(word >> kStretchShift);
     return entry == 0 ? kNone : FindInStretch(entry, word);

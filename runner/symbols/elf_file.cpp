@@ -126,6 +126,8 @@ void SymbolTable::Collect() {
         last_elf = elf;
         const bool has_size = symbol.st_size != 0;
         if (!has_size && !full_table) return;
+        // Arm's tools mark where code and data begin by $x and $d, $x.1 and so on.
+        if (!has_size && name[0] == '$') return;
         const std::uint64_t section_end = sections.EndOf(symbol.st_shndx);
         if (section_end == 0) return;
         // A file and its debug file may differ in where they put the code.

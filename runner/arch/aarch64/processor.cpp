@@ -155,6 +155,7 @@ std::optional<std::uint64_t> FindErrnoOffset(std::span<const std::uint8_t> code,
     if (instruction == kReturn) return found;
     if (IsHarmlessHint(instruction)) continue;
     const Value base = values[Base(instruction)];
+    const Value other = values[Field(instruction, 16, 5)];
     Value& value = values[Destination(instruction)];
     value = {};
     if (const auto page = PageOf(instruction, address + at)) {
@@ -164,7 +165,6 @@ std::optional<std::uint64_t> FindErrnoOffset(std::span<const std::uint8_t> code,
     } else if ((instruction & 0xFFFF'FFE0) == 0xD53B'D040) {  // mrs of tpidr_el0
       value.is_thread_pointer = true;
     } else if ((instruction & 0xFFE0'FC1F) == 0x8B00'0000) {  // add x0, register, register
-      const Value other = values[Field(instruction, 16, 5)];
       found = base.is_thread_pointer ? other.slot : base.slot;
       if (!base.is_thread_pointer && !other.is_thread_pointer) return std::nullopt;
     } else {

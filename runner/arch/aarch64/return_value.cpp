@@ -15,7 +15,7 @@ constexpr int kMostSteps = 256;  // over all ways
 constexpr std::uint64_t kMostScanned = 1024;
 constexpr unsigned kFrameRegister = 29;
 constexpr unsigned kStackRegister = 31;
-constexpr std::int64_t kWord = 8;
+constexpr std::int64_t kSlotBytes = 8;
 
 // What a register or a word of the frame holds.
 enum class Content {
@@ -61,7 +61,7 @@ std::optional<Access> DecodePair(std::uint32_t it) {
   access.is_load = Field(it, 22, 1) != 0;
   if (kind == 3 || (kind == 1 && !access.is_vector)) return std::nullopt;
   const std::int64_t scale =
-      access.is_vector ? std::int64_t{4} << kind : (kind == 0 ? kWord / 2 : kWord);
+      access.is_vector ? std::int64_t{4} << kind : (kind == 0 ? kSlotBytes / 2 : kSlotBytes);
   const std::int64_t offset = SignedField(it, 15, 7) * scale;
   access.index = *IndexOf(Field(it, 23, 2));
   access.step = offset;
@@ -252,15 +252,15 @@ class PointerWalk {
   static Content Read(std::int64_t word, std::int64_t bytes, const Places& places) {
     Content read = Content::kOther;
     for (const auto& [at, content] : places.words) {
-      if (at == word && bytes == kWord) return content;
-      if (at < word + bytes && word < at + kWord) read = Content::kDerived;
+      if (at == word && bytes == kSlotBytes) return content;
+      if (at < word + bytes && word < at + kSlotBytes) read = Content::kDerived;
     }
     return read;
   }
 
   static void Forget(std::int64_t word, std::int64_t bytes, Places& places) {
     std::erase_if(places.words, [&](const auto& entry) {
-      return entry.first < word + bytes && word < entry.first + kWord;
+      return entry.first < word + bytes && word < entry.first + kSlotBytes;
     });
   }
 
@@ -270,7 +270,7 @@ class PointerWalk {
     if (!word) return content == Content::kOther;
     Forget(*word, memory.bytes, places);
     if (content == Content::kOther) return true;
-    if (memory.bytes != kWord) return false;
+    if (memory.bytes != kSlotBytes) return false;
     places.words[*word] = content;
     return true;
   }

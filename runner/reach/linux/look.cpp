@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "runner/arch/registers.h"
 #include "runner/reach/glibc_chunk.h"
 #include "runner/reach/linux/file_words.h"
 #include "runner/reach/linux/frozen_process.h"
@@ -251,8 +252,9 @@ std::vector<std::uint64_t> AllocatorWords(const StoppedProcess& process,
         root.rule == WordRule::kNoChunkHeaders || root.kind == RootKind::kThreadLocal;
     if (is_allocators) memory.ForEachPart(root.range, add);
   }
+  constexpr std::uint64_t kArenaBytes = 4096;  // glibc's record is smaller
   for (const AddressRange& arena : process.arenas) {
-    memory.ForEachPart({arena.begin, std::min(arena.begin + kPageBytes, arena.end)}, add);
+    memory.ForEachPart({arena.begin, std::min(arena.begin + kArenaBytes, arena.end)}, add);
   }
   return found;
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 
+#include "runner/base/page_size.h"
 #include "runner/process/page_scan.h"
 #include "runner/process/proc_files.h"
 
@@ -67,7 +68,7 @@ std::vector<AddressRange> JoinNear(const std::vector<AddressRange>& ranges) {
 ProcessMemory::ProcessMemory(int pid)
     : pid_(pid), memory_(OpenProcFile(pid, "mem")), pages_(OpenProcFile(pid, "pagemap")) {
   std::vector<PresentPart> none;
-  passes_over_holes_ = ScanInto({0, kPageBytes}, none);
+  passes_over_holes_ = ScanInto({0, PageBytes()}, none);
 }
 
 void ProcessMemory::Load(const std::vector<AddressRange>& ranges, Wanted wanted) {
@@ -177,8 +178,8 @@ std::uint64_t ProcessMemory::ReadByFile(AddressRange range, void* to) const {
 
 bool ProcessMemory::ScanInto(AddressRange range, std::vector<PresentPart>& present) const {
   std::array<FoundPages, 256> found;
-  PageScan scan{.begin = range.begin / kPageBytes * kPageBytes,
-                .end = (range.end + kPageBytes - 1) / kPageBytes * kPageBytes,
+  PageScan scan{.begin = range.begin / PageBytes() * PageBytes(),
+                .end = (range.end + PageBytes() - 1) / PageBytes() * PageBytes(),
                 .found = reinterpret_cast<std::uint64_t>(found.data()),
                 .found_length = found.size(),
                 .any_of = kScanForPresent,
@@ -211,8 +212,8 @@ std::vector<PresentPart> ProcessMemory::PartsIn(AddressRange range) const {
 std::vector<PresentPart> ProcessMemory::AskForParts(AddressRange range) const {
   std::vector<PresentPart> scanned;
   if (passes_over_holes_ && ScanInto(range, scanned)) return scanned;
-  const std::uint64_t first = range.begin / kPageBytes;
-  const std::uint64_t count = (range.end + kPageBytes - 1) / kPageBytes - first;
+  const std::uint64_t first = range.begin / PageBytes();
+  const std::uint64_t count = (range.end + PageBytes() - 1) / PageBytes() - first;
   std::vector<std::uint64_t> entries(count);
   const std::size_t bytes = count * sizeof(std::uint64_t);
   const ssize_t got = ::pread(pages_.get(), entries.data(), bytes,
@@ -222,8 +223,8 @@ std::vector<PresentPart> ProcessMemory::AskForParts(AddressRange range) const {
   std::vector<PresentPart> present;
   for (std::uint64_t page = 0; page < count; ++page) {
     if ((entries[page] & kPresent) == 0) continue;
-    const std::uint64_t begin = (first + page) * kPageBytes;
-    Append({Overlap({begin, begin + kPageBytes}, range)}, present);
+    const std::uint64_t begin = (first + page) * PageBytes();
+    Append({Overlap({begin, begin + PageBytes()}, range)}, present);
   }
   return present;
 }
@@ -268,7 +269,7 @@ void ProcessMemory::ForEachPart(AddressRange range,
       const std::uint64_t got = Read({at, wanted}, buffer.get()) / kWordBytes;
       use(at, Words(buffer.get(), got));
       // If the page cannot be read, the next one comes.
-      at = got != 0 ? at + got * kWordBytes : (at / kPageBytes + 1) * kPageBytes;
+      at = got != 0 ? at + got * kWordBytes : (at / PageBytes() + 1) * PageBytes();
     }
   });
 }
@@ -284,7 +285,7 @@ ProcessMemory::Piece ProcessMemory::ReadPiece(std::uint64_t begin) const {
       const std::uint64_t got = Read({done, part.end}, bytes + (done - begin));
       done += got;
       if (got != 0) continue;
-      const std::uint64_t next = std::min((done / kPageBytes + 1) * kPageBytes, part.end);
+      const std::uint64_t next = std::min((done / PageBytes() + 1) * PageBytes(), part.end);
       std::memset(bytes + (done - begin), 0, next - done);
       done = next;
     }

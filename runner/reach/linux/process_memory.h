@@ -16,8 +16,6 @@
 
 namespace leakgate {
 
-inline constexpr std::uint64_t kPageBytes = 4096;
-
 struct AddressRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runner/arch/thread_area.h"
+
 namespace leakgate {
 namespace {
 
@@ -30,16 +32,17 @@ std::string RootNamer::GlobalText(const MappedModule& module, std::uint64_t addr
                      std::filesystem::path(module.path).filename().string(), in_file);
 }
 
-// The program's own thread-locals are right below the thread pointer. Only the dynamic linker knows
+// The program's own thread-locals are beside the thread pointer. Only the dynamic linker knows
 // where those of a library are.
 std::string RootNamer::ThreadLocalText(const FrozenThread& thread, std::uint64_t address) const {
   const std::string of_thread = fmt::format("a thread-local of {}", ThreadText(thread.tid));
   const MappedModule* const program = modules_.empty() ? nullptr : Program();
-  if (program == nullptr || address >= thread.thread_pointer) return of_thread;
-  const std::uint64_t from_end = thread.thread_pointer - address;
-  if (from_end > program->thread_local_end) return of_thread;
-  const std::optional<Variable> variable =
-      variables_.ThreadLocalAt(program->path, program->thread_local_end - from_end);
+  if (program == nullptr) return of_thread;
+  const std::uint64_t offset =
+      address - ProgramLocalsAt(thread.thread_pointer, program->thread_local_bytes,
+                                program->thread_local_alignment);
+  if (offset >= program->thread_local_bytes) return of_thread;
+  const std::optional<Variable> variable = variables_.ThreadLocalAt(program->path, offset);
   return variable ? fmt::format("{}, {}", VariableText(*variable), of_thread) : of_thread;
 }
 
@@ -49,7 +52,7 @@ std::string RootNamer::ThreadLocalText(const FrozenThread& thread, std::uint64_t
 const MappedModule* RootNamer::Program() const {
   const auto program =
       std::find_if(modules_.begin(), modules_.end(), [](const MappedModule& module) {
-        return module.thread_local_end != 0 && module.path.find(".so") == std::string::npos;
+        return module.thread_local_bytes != 0 && module.path.find(".so") == std::string::npos;
       });
   return program != modules_.end() ? &*program : nullptr;
 }

@@ -3,21 +3,20 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <map>
 #include <optional>
 
+#include "runner/arch/registers.h"
+#include "runner/arch/thread_area.h"
+#include "runner/base/page_size.h"
 #include "runner/reach/linux/process_memory.h"
 
 namespace leakgate {
 namespace {
 
-// glibc's thread descriptor is smaller.
-constexpr std::uint64_t kDescriptorBytes = 4096;
-
-constexpr std::uint64_t PageUp(std::uint64_t address) {
-  return (address + kPageBytes - 1) & ~(kPageBytes - 1);
+std::uint64_t PageUp(std::uint64_t address) {
+  return (address + PageBytes() - 1) & ~(PageBytes() - 1);
 }
 
 std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -34,7 +33,7 @@ std::vector<Elf64_Phdr> ReadProgramHeaders(std::uint64_t begin, const ProcessMem
   if (memory.Read({begin, begin + sizeof(header)}, &header) != sizeof(header)) return {};
   const bool is_elf = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
                       header.e_ident[EI_CLASS] == ELFCLASS64 &&
-                      header.e_phentsize == sizeof(Elf64_Phdr) && header.e_phoff < kPageBytes;
+                      header.e_phentsize == sizeof(Elf64_Phdr) && header.e_phoff < PageBytes();
   if (!is_elf) return {};
   std::vector<Elf64_Phdr> headers(std::min<std::size_t>(header.e_phnum, 64));
   const std::uint64_t bytes = headers.size() * sizeof(Elf64_Phdr);
@@ -48,13 +47,11 @@ std::optional<MappedModule> ModuleAt(const MappedRange& first, const ProcessMemo
   bool has_segment = false;
   for (const Elf64_Phdr& header : ReadProgramHeaders(first.begin, memory)) {
     if (header.p_type == PT_TLS) {
-      const std::uint64_t alignment = std::max<std::uint64_t>(header.p_align, 1);
-      module.thread_local_bytes = header.p_memsz + alignment;
-      // The thread-locals end at the thread pointer, which is aligned.
-      module.thread_local_end = (header.p_memsz + alignment - 1) / alignment * alignment;
+      module.thread_local_bytes = header.p_memsz;
+      module.thread_local_alignment = std::max<std::uint64_t>(header.p_align, 1);
     }
     if (header.p_type != PT_LOAD) continue;
-    if (!has_segment) module.bias = first.begin - (header.p_vaddr & ~(kPageBytes - 1));
+    if (!has_segment) module.bias = first.begin - (header.p_vaddr & ~(PageBytes() - 1));
     has_segment = true;
     module.end = std::max(module.end, module.bias + header.p_vaddr + header.p_memsz);
   }
@@ -216,55 +213,38 @@ class RootFinder {
   }
 
   // glibc keeps the stacks of ended threads for later ones. Such a stack is behind a guard, and
-  // ends in the thread's descriptor, which points at itself and has the process's random numbers.
+  // ends in the thread's descriptor (arch/thread_area.h).
   void ExcludeEndedThreads() {
+    std::vector<std::uint64_t> threads;
+    for (const FrozenThread& thread : from_.threads) threads.push_back(thread.thread_pointer);
     for (std::size_t i = 1; i < from_.maps.size(); ++i) {
       const MappedRange& range = from_.maps[i];
       const MappedRange& guard = from_.maps[i - 1];
       const bool may_be = range.IsAnonymous() && range.name.empty() && range.is_writable &&
                           guard.end == range.begin && guard.IsAnonymous() && !guard.is_readable;
       if (!may_be) continue;
-      const std::uint64_t descriptor = LastDescriptorIn({range.begin, range.end});
-      if (descriptor == 0) continue;
-      const AddressRange stack{range.begin,
-                               std::min(PageUp(descriptor + kDescriptorBytes / 2), range.end)};
-      if (!IsOfLiveThread(stack)) excluded_.push_back(stack);
+      const std::uint64_t end = EndOfStackIn({guard.begin, range.begin, range.end}, threads);
+      const AddressRange stack{range.begin, std::min(PageUp(end), range.end)};
+      if (end != 0 && !IsOfLiveThread(stack)) excluded_.push_back(stack);
     }
   }
 
-  std::uint64_t LastDescriptorIn(AddressRange range) const {
-    std::uint64_t found = 0;
-    from_.memory.ForEachPart(range, [&](std::uint64_t address, Words words) {
-      const std::size_t first = ((64 - address % 64) % 64) / 8;
-      for (std::size_t i = first; i + 2 < words.size(); i += 8) {
-        const std::uint64_t at = address + i * 8;
-        if (words[i] == at && words[i + 2] == at && IsDescriptor(at)) found = at;
+  // Returns where the last stack ends that an ended thread had there; 0 if there is none.
+  std::uint64_t EndOfStackIn(const StackPlace& place,
+                             const std::vector<std::uint64_t>& threads) const {
+    const auto read = [this](std::uint64_t address) -> std::optional<std::uint64_t> {
+      std::uint64_t word = 0;
+      const AddressRange range{address, address + sizeof(word)};
+      if (from_.memory.Read(range, &word) != sizeof(word)) return std::nullopt;
+      return word;
+    };
+    std::uint64_t end = 0;
+    from_.memory.ForEachPart({place.begin, place.end}, [&](std::uint64_t address, Words words) {
+      for (const std::uint64_t descriptor : FindDescriptors(address, words)) {
+        end = EndOfKeptStack(descriptor, place, threads, read).value_or(end);
       }
     });
-    return found;
-  }
-
-  // Any structure may point at itself. But each thread has the same two random numbers, by which
-  // stacks and pointers are guarded.
-  [[nodiscard]] bool IsDescriptor(std::uint64_t at) const {
-    const std::optional<Guards> guards = GuardsAt(at);
-    bool is_known = false;
-    for (const FrozenThread& thread : from_.threads) {
-      const std::optional<Guards> of_thread = GuardsAt(thread.thread_pointer);
-      if (of_thread && of_thread == guards) return true;
-      is_known = is_known || of_thread;
-    }
-    return !is_known;
-  }
-
-  using Guards = std::array<std::uint64_t, 2>;
-  [[nodiscard]] std::optional<Guards> GuardsAt(std::uint64_t descriptor) const {
-    constexpr std::uint64_t kGuardsAt = 0x28;
-    Guards guards{};
-    const std::uint64_t begin = descriptor + kGuardsAt;
-    const AddressRange range{begin, begin + sizeof(guards)};
-    if (from_.memory.Read(range, guards.data()) != sizeof(guards)) return std::nullopt;
-    return guards;
+    return end;
   }
 
   // Live blocks are no roots. A block in memory without roots need not be excluded.
@@ -292,7 +272,9 @@ class RootFinder {
 
   void LabelThreads() {
     for (const FrozenThread& thread : from_.threads) {
-      const AddressRange locals = ThreadLocalsOf(thread, from_.modules);
+      AddressRange locals = ThreadLocalsOf(thread, from_.modules);
+      const MappedRange* const around = FindRange(from_.maps, thread.thread_pointer);
+      if (around != nullptr) locals.end = std::min(locals.end, around->end);
       labels_.push_back({locals, RootKind::kThreadLocal, WordRule::kNone, thread.tid});
       const std::uint64_t begin = (thread.stack_pointer - kRedZoneBytes) & ~std::uint64_t{7};
       const MappedRange* const range = FindRange(from_.maps, thread.stack_pointer);
@@ -404,7 +386,7 @@ std::vector<MappedModule> FindModules(const std::vector<MappedRange>& maps, Proc
   };
   std::vector<AddressRange> first_pages;
   for (const MappedRange& range : maps) {
-    if (may_be_module(range)) first_pages.push_back({range.begin, range.begin + kPageBytes});
+    if (may_be_module(range)) first_pages.push_back({range.begin, range.begin + PageBytes()});
   }
   memory.Load(first_pages, ProcessMemory::Wanted::kAllPages);
   std::vector<MappedModule> modules;
@@ -418,9 +400,12 @@ std::vector<MappedModule> FindModules(const std::vector<MappedRange>& maps, Proc
 
 AddressRange ThreadLocalsOf(const FrozenThread& thread, const std::vector<MappedModule>& modules) {
   std::uint64_t bytes = 0;
-  for (const MappedModule& module : modules) bytes += module.thread_local_bytes;
-  const std::uint64_t begin = (thread.thread_pointer - bytes) & ~std::uint64_t{7};
-  return {begin, PageUp(thread.thread_pointer + kDescriptorBytes / 2)};
+  for (const MappedModule& module : modules) {
+    if (module.thread_local_bytes == 0) continue;
+    bytes += module.thread_local_bytes + module.thread_local_alignment;
+  }
+  const ThreadArea area = ThreadAreaAt(thread.thread_pointer, bytes);
+  return {area.begin, PageUp(area.end)};
 }
 
 std::vector<RootRange> FindRoots(const RootSources& sources) { return RootFinder(sources).Find(); }
@@ -451,7 +436,7 @@ std::vector<AddressRange> FindArenaHeaps(const std::vector<MappedRange>& maps,
       continue;
     }
     for (std::uint64_t at = first; at < range.end; at += kHeapBytes) {
-      memory.ForEachPresent({at, at + kPageBytes}, find_in);
+      memory.ForEachPresent({at, at + PageBytes()}, find_in);
     }
   }
   return heaps;

@@ -25,8 +25,8 @@ struct MappedModule {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;                 // of its last segment, with the part that no file backs
   std::uint64_t bias = 0;                // run-time address minus the address in the file
-  std::uint64_t thread_local_bytes = 0;  // its thread-locals take at most so much
-  std::uint64_t thread_local_end = 0;    // where they end, from their begin; for the program only
+  std::uint64_t thread_local_bytes = 0;  // 0: it has none
+  std::uint64_t thread_local_alignment = 1;
   std::uint64_t inode = 0;
 };
 
@@ -67,7 +67,7 @@ struct RootSources {
 [[nodiscard]] std::vector<AddressRange> FindArenaHeaps(const std::vector<MappedRange>& maps,
                                                        const ProcessMemory& memory);
 
-// Returns the range from the first static thread-local of `thread` to the end of its descriptor.
+// Returns the range that has the static thread-locals of `thread` and its descriptor.
 [[nodiscard]] AddressRange ThreadLocalsOf(const FrozenThread& thread,
                                           const std::vector<MappedModule>& modules);
 

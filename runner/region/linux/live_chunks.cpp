@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "common/region_layout.h"
+#include "runner/base/page_size.h"
 
 namespace leakgate {
 namespace {
-
-constexpr std::uint64_t kPage = 4096;
 
 // cachestat() of Linux 6.5, which older headers do not have.
 constexpr long kCacheStat = 451;
@@ -37,7 +36,7 @@ std::optional<std::uint64_t> CountPages(const UniqueFd& fd, FileRange range) {
 
 std::uint64_t PagesIn(const std::vector<FileRange>& ranges) {
   std::uint64_t pages = 0;
-  for (const FileRange& range : ranges) pages += (range.end - range.begin) / kPage;
+  for (const FileRange& range : ranges) pages += (range.end - range.begin) / PageBytes();
   return pages;
 }
 

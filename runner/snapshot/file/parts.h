@@ -60,7 +60,7 @@ enum class PartKind : std::uint32_t {
   kSymbolProblems = 21,  // why that is not known of modules
 };
 
-// Little-endian, as x86-64 has it in memory.
+// Little-endian, as x86-64 and aarch64 have it in memory.
 struct PartHeader {
   std::uint32_t kind;          // PartKind
   std::uint32_t number;        // of the part in the file, from 0

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "runner/base/page_size.h"
 #include "runner/report/style.h"
 
 namespace leakgate {
@@ -13,7 +14,6 @@ namespace {
 // heaptrack 1.4 was the first to write this version of the format.
 constexpr unsigned kHeaptrackVersion = 0x10400;
 constexpr unsigned kFileVersion = 3;
-constexpr unsigned kPageBytes = 4096;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void HeaptrackWriter::Begin() {
   out_ << fmt::format("v {:x} {:x}\n", kHeaptrackVersion, kFileVersion);
   out_ << fmt::format("X {}\n",
                       Printable(fmt::format("{}", fmt::join(contents_.facts.command_line, " "))));
-  out_ << fmt::format("I {:x} 0\n", kPageBytes);
+  out_ << fmt::format("I {:x} 0\n", PageBytes());
 }
 
 void HeaptrackWriter::Allocate(std::uint64_t size_bytes, std::uint32_t stack) {

@@ -14,13 +14,13 @@
 #include <system_error>
 #include <utility>
 
+#include "runner/base/page_size.h"
 #include "runner/process/page_scan.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {
 namespace {
 
-constexpr std::uint64_t kPageBytes = 4096;
 // These bits of an entry of /proc/PID/pagemap say that the page is in memory, or swapped out.
 constexpr std::uint64_t kPresent = 1ULL << 63;
 constexpr std::uint64_t kSwapped = 1ULL << 62;
@@ -36,8 +36,8 @@ class PageSum {
   explicit PageSum(const MappingCopy& mapping)
       : begin_(mapping.address), end_(mapping.address + mapping.size_bytes) {}
 
-  std::uint64_t begin() const { return begin_ & ~(kPageBytes - 1); }
-  std::uint64_t end() const { return (end_ + kPageBytes - 1) & ~(kPageBytes - 1); }
+  std::uint64_t begin() const { return begin_ & ~(PageBytes() - 1); }
+  std::uint64_t end() const { return (end_ + PageBytes() - 1) & ~(PageBytes() - 1); }
 
   void Add(std::uint64_t begin, std::uint64_t end, bool is_swapped) {
     begin = std::max(begin, begin_);
@@ -62,7 +62,7 @@ class PageMap {
  public:
   PageMap(int pid, AskForPages how) : file_(OpenProcFile(pid, "pagemap")), error_(errno) {
     if (!file_) return;
-    PageScan nothing{.end = kPageBytes, .any_of = kPageIsPresent, .told = kPageIsPresent};
+    PageScan nothing{.end = PageBytes(), .any_of = kPageIsPresent, .told = kPageIsPresent};
     std::array<FoundPages, 1> found;
     nothing.found = reinterpret_cast<std::uint64_t>(found.data());
     nothing.found_length = found.size();
@@ -107,9 +107,9 @@ class PageMap {
   }
 
   bool Read(PageSum& sum) {
-    std::uint64_t page = sum.begin() / kPageBytes;
-    const std::uint64_t end = sum.end() / kPageBytes;
-    const std::uint64_t bytes = (end - page) * kPageBytes;
+    std::uint64_t page = sum.begin() / PageBytes();
+    const std::uint64_t end = sum.end() / PageBytes();
+    const std::uint64_t bytes = (end - page) * PageBytes();
     if (bytes > kMostBytesOneByOne - read_one_by_one_) return false;
     read_one_by_one_ += bytes;
     entries_.resize(std::size_t{1} << 16);
@@ -121,7 +121,7 @@ class PageMap {
       const auto read = static_cast<std::uint64_t>(got) / sizeof(entries_[0]);
       for (std::uint64_t i = 0; i < read; ++i, ++page) {
         if ((entries_[i] & (kPresent | kSwapped)) == 0) continue;
-        sum.Add(page * kPageBytes, (page + 1) * kPageBytes, (entries_[i] & kSwapped) != 0);
+        sum.Add(page * PageBytes(), (page + 1) * PageBytes(), (entries_[i] & kSwapped) != 0);
       }
     }
     return true;
