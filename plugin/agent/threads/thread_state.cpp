@@ -198,7 +198,10 @@ bool IsRecording(const ThreadHandle* thread, const ThreadState* state) {
 }  // namespace
 
 bool StartThreads() {
-  g_lock.Reset();
+  // Else a thread that ends just now may hold it.
+  if (g_pid != CurrentPid()) g_lock.Reset();
+  const SpinGuard guard(g_lock);
+  // Published by the release in SwitchOn, as what is in the states is.
   ++g_span;
   g_pid = CurrentPid();
   for (ThreadState* state = g_all; state != nullptr; state = state->next) {
