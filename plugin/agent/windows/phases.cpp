@@ -47,8 +47,9 @@ void ForgetPhases(std::uint32_t end) {
 void AddToPhase(std::uint32_t phase, std::int64_t bytes, std::int64_t blocks) {
   if (phase == 0) return;
   PhaseRecord& record = RecordOf(phase);
-  record.live_bytes.fetch_add(bytes, std::memory_order_relaxed);
-  record.live_blocks.fetch_add(blocks, std::memory_order_relaxed);
+  // Release, as in AddToRecord (counters.cpp).
+  record.live_bytes.fetch_add(bytes, std::memory_order_release);
+  record.live_blocks.fetch_add(blocks, std::memory_order_release);
 }
 
 PhaseCount CountOf(const PhaseRange& phases) {
