@@ -224,12 +224,12 @@ static_assert(sizeof(WindowRecord) == 184);
 // A thread. The record is made when the thread begins, or, if nobody saw that, when it first
 // allocates.
 struct ThreadRecord {
-  std::int32_t tid;
+  std::int32_t tid;            // release, after the fields below; 0: the record is not there yet
   std::uint32_t birth_window;  // current when it was made
   std::uint32_t parent;        // the thread that created it; 0 if not known
   std::uint32_t origin_stack;  // where it did so; 0 if not known
   std::uint64_t pointer;  // the thread pointer, where the stack ends unless it is the main thread's
-  std::atomic<std::uint32_t> has_ended;  // 1, after `name`
+  std::atomic<std::uint32_t> has_ended;  // 1; release, after `name`
   std::uint32_t reserved0;
   char name[16];  // as it was at its end, padded with zeros
   std::uint64_t reserved1[2];
@@ -268,8 +268,9 @@ static_assert(sizeof(AllowanceRecord) == 48);
 
 // The free of a block in a later window than it was allocated in.
 struct EarlierFree {
-  std::uint32_t stack;   // of the allocation
-  std::uint32_t window;  // in which it was freed
+  std::uint32_t stack;  // of the allocation
+  // In which it was freed; release, after the rest. 0: the entry is not there yet, or withdrawn.
+  std::uint32_t window;
   std::uint64_t size_bytes;
 };
 static_assert(sizeof(EarlierFree) == 16);
@@ -299,11 +300,12 @@ static_assert(sizeof(FreeError) == 48);
 // Memory of the agent's own in the process. No block is alive because of a pointer from there.
 struct OwnRange {
   std::uint64_t begin;
-  std::uint64_t end;
+  std::uint64_t end;  // release, after `begin`; 0: the entry is not there yet
 };
 static_assert(sizeof(OwnRange) == 16);
 
 // Bytes and blocks. One thread counts them; all threads count in the tallies of frees by stack.
+// Blocks are counted after bytes, with release.
 struct Tally {
   std::atomic<std::uint64_t> bytes;
   std::atomic<std::uint64_t> blocks;

@@ -165,9 +165,10 @@ bool IsTrialBlock(const void* block) {
 }
 
 // Frees are counted by any thread, and so are allocations; none is hot where this is asked for.
+// Release pairs with the acquire of the runner, which reads blocks first: it has their bytes.
 void CountBy(Tally& tally, std::uint64_t bytes) {
   tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
-  tally.blocks.fetch_add(1, std::memory_order_relaxed);
+  tally.blocks.fetch_add(1, std::memory_order_release);
 }
 
 void CountFreedBy(std::uint32_t stack, std::uint64_t bytes) {

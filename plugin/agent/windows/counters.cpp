@@ -164,7 +164,9 @@ void RaisePeak(std::uint32_t window, std::uint64_t live_bytes) {
 
 void NotePeak(CounterShard& shard) {
   shard.next_peak_check = shard.allocated.bytes.load(std::memory_order_relaxed) + kPeakStepBytes;
-  RaisePeak(g_region.header().current_window.load(std::memory_order_relaxed),
+  // Acquire pairs with the release in SetCurrentWindow: the peak has been set to what was live when
+  // the window opened.
+  RaisePeak(g_region.header().current_window.load(std::memory_order_acquire),
             LiveBytes(SumTotals()));
 }
 
