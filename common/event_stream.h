@@ -38,12 +38,14 @@ struct EventControl {
 
   // Written by the runner before, and at any time. Where more threads than buffers hold one, the
   // runner adds some. If there is no room for more, threads wait no longer.
-  std::atomic<std::uint32_t> buffer_count;
-  std::atomic<std::uint32_t> when_full;  // WhenFull
+  std::atomic<std::uint32_t> buffer_count;  // release, and acquire by threads
+  std::atomic<std::uint32_t> when_full;     // WhenFull; relaxed
   // Written by the runner at any time, or by another command of the user's.
   std::atomic<std::uint32_t> is_stopped;  // 1: the recording is to end, and the program goes on
-  std::atomic<std::uint32_t> is_on;       // 0: events are not recorded now
-  std::atomic<std::uint32_t> drained;     // raised when buffers were given back; a futex
+  // 0: events are not recorded now. Threads read it relaxed: what is under way just then may be in
+  // the recording or not.
+  std::atomic<std::uint32_t> is_on;
+  std::atomic<std::uint32_t> drained;  // raised when buffers were given back; a futex; release
 
   // Written by the agent.
   alignas(64) std::atomic<std::uint32_t> filled;  // raised when a buffer is full; a futex; seq_cst

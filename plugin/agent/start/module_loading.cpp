@@ -14,7 +14,7 @@ namespace leakgate::agent {
 namespace {
 
 // Modules may have been loaded whose calls are not redirected yet. Once set, it stays: the dynamic
-// linker may be at it still.
+// linker may be at it still. Relaxed, both: the linker's lock orders what is read of modules.
 constinit std::atomic<bool> g_is_pending{false};
 
 // CountOfLoads() when the modules were redirected last.
