@@ -17,6 +17,9 @@ endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+if(CMAKE_CROSSCOMPILING)
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)  # else CPack asks this system's dpkg
+endif()
 set(CPACK_DEBIAN_RUNNER_PACKAGE_NAME leakgate)
 if(LEAKGATE_SYSROOT)  # ci/package, which checks that this is what it depends on
   set(CPACK_PACKAGE_FILE_NAME leakgate-${PROJECT_VERSION}-linux-${LEAKGATE_PROCESSOR})

@@ -36,6 +36,8 @@ enum class AttachOutcome : std::uint32_t {
   kBusy = 7,           // of release: a thread is in the middle of recording
 };
 
+// The runner reads it while the thread that it has made a call on is stopped, which is order
+// enough.
 struct AttachPoint {
   std::uint64_t magic;
   std::uint32_t layout_version;

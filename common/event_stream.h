@@ -38,20 +38,24 @@ struct EventControl {
 
   // Written by the runner before, and at any time. Where more threads than buffers hold one, the
   // runner adds some. If there is no room for more, threads wait no longer.
-  std::atomic<std::uint32_t> buffer_count;
-  std::atomic<std::uint32_t> when_full;  // WhenFull
+  std::atomic<std::uint32_t> buffer_count;  // release, and acquire by threads
+  std::atomic<std::uint32_t> when_full;     // WhenFull; relaxed
   // Written by the runner at any time, or by another command of the user's.
   std::atomic<std::uint32_t> is_stopped;  // 1: the recording is to end, and the program goes on
-  std::atomic<std::uint32_t> is_on;       // 0: events are not recorded now
-  std::atomic<std::uint32_t> drained;     // raised when buffers were given back; a futex
+  // 0: events are not recorded now. Threads read it relaxed: what is under way just then may be in
+  // the recording or not.
+  std::atomic<std::uint32_t> is_on;
+  std::atomic<std::uint32_t> drained;  // raised when buffers were given back; a futex; release
 
   // Written by the agent.
-  alignas(64) std::atomic<std::uint32_t> filled;  // raised when a buffer is full; a futex
-  std::atomic<std::uint32_t> runner_waits;  // written by both: 1 while the runner sleeps there
+  alignas(64) std::atomic<std::uint32_t> filled;  // raised when a buffer is full; a futex; seq_cst
+  std::atomic<std::uint32_t> runner_waits;  // by both: 1 while the runner sleeps there; seq_cst
   std::atomic<std::uint64_t> waits;         // how often a thread had to wait for a buffer
   std::atomic<std::uint64_t> waited_ns;     // and how long, in all
-  alignas(64) std::atomic<std::int32_t> free_count;  // buffers that are free; written by both
-  std::atomic<std::uint32_t> next_to_try;            // where the search for a free one begins
+  // Buffers that are free; written by both: release by who gives one back, acquire by who takes
+  // one.
+  alignas(64) std::atomic<std::int32_t> free_count;
+  std::atomic<std::uint32_t> next_to_try;  // where the search for a free one begins
 };
 static_assert(sizeof(EventControl) == 192);
 
@@ -62,7 +66,8 @@ enum class EventBufferState : std::uint32_t {
 };
 
 struct alignas(64) EventBuffer {
-  std::atomic<std::uint32_t> state;       // EventBufferState; release by who gives the buffer away
+  // EventBufferState; release by who gives the buffer away, acquire by who takes it or reads it.
+  std::atomic<std::uint32_t> state;
   std::uint32_t thread;                   // in the region's table
   std::uint64_t sequence;                 // orders the buffers of one thread, from 1
   std::uint64_t begin_time;               // what the first event's time is relative to, in units

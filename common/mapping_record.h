@@ -2,8 +2,8 @@
 // threads. There is one record for each, in a table of the region.
 //
 // The agent writes records under a lock, and the runner reads them at any time: `sequence` is odd
-// while a record changes, and a higher number afterwards. A mapping that is cut in two has two
-// records from then on.
+// while a record changes, and a higher number afterwards, which is a release and an acquire. A
+// mapping that is cut in two has two records from then on.
 //
 //   mmap 3 pages                 [ A            ]
 //   munmap the middle one        [ A ]      [ A ]
@@ -39,7 +39,7 @@ static_assert(sizeof(MappingRecord) == 64);
 struct alignas(64) MappingTotals {
   std::atomic<std::uint32_t> record_count;  // records ever in use at once; ids are from 1
   std::uint32_t reserved;
-  // All that was ever committed, even if it is gone.
+  // All that was ever committed, even if it is gone. Relaxed.
   std::atomic<std::uint64_t> mapped_bytes;
   std::atomic<std::uint64_t> mapped_count;
 };

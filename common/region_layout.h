@@ -139,27 +139,30 @@ struct alignas(64) RegionHeader {
   std::uint32_t stack_events;      // whose stacks are recorded: bits of common/stack_event.h
   std::uint32_t counts_temporary;  // 1 if temporary blocks are to be counted (Totals)
 
-  // Written by the runner at any time.
+  // Written by the runner at any time; relaxed: nothing is read by it.
   std::atomic<std::uint32_t> asks;  // kAsk... bits
 
-  // Written by the agent.
-  std::atomic<std::uint32_t> agent_state;         // AgentState; release, after the rest is set up
-  std::atomic<std::uint32_t> agent_failure;       // AgentFailure
-  std::atomic<std::uint32_t> boundaries;          // BoundarySource
-  std::atomic<std::uint32_t> program_end;         // ProgramEnd
-  std::atomic<std::uint32_t> current_window;      // the innermost open window
-  std::atomic<std::uint32_t> window_count;        // window ids in use, 0 included
-  std::atomic<std::uint32_t> thread_count;        // thread ids in use, 0 included
-  std::atomic<std::uint32_t> shard_count;         // shards ever in use
-  std::atomic<std::uint32_t> module_count;        // module ids in use, 0 included
-  std::atomic<std::uint32_t> text_bytes;          // bytes of text in use
-  std::atomic<std::uint32_t> stack_node_count;    // stack nodes in use, the roots included
-  std::atomic<std::uint32_t> chunk_count;         // chunks of the live map in use
-  std::atomic<std::uint32_t> context_count;       // context ids ever asked for, 0 included
-  std::atomic<std::uint32_t> allowance_count;     // allowance ids ever asked for, 0 included
-  std::atomic<std::uint32_t> earlier_free_count;  // ever seen; the table may hold fewer
-  std::atomic<std::uint32_t> free_error_count;    // likewise
-  std::atomic<std::uint32_t> own_range_count;     // likewise
+  // Written by the agent. A count is a release, after the record that is counted, and an acquire
+  // for whoever reads records. Where entries say themselves whether they are there (threads,
+  // contexts, earlier frees, own ranges) and where nothing is read by it (boundaries, drops, ends,
+  // the last two), it is relaxed.
+  std::atomic<std::uint32_t> agent_state;       // AgentState; release, after the rest is set up
+  std::atomic<std::uint32_t> agent_failure;     // AgentFailure
+  std::atomic<std::uint32_t> boundaries;        // BoundarySource
+  std::atomic<std::uint32_t> program_end;       // ProgramEnd
+  std::atomic<std::uint32_t> current_window;    // the innermost open window; release, once counted
+  std::atomic<std::uint32_t> window_count;      // window ids in use, 0 included
+  std::atomic<std::uint32_t> thread_count;      // thread ids in use, 0 included
+  std::atomic<std::uint32_t> shard_count;       // shards ever in use
+  std::atomic<std::uint32_t> module_count;      // module ids in use, 0 included
+  std::atomic<std::uint32_t> text_bytes;        // bytes of text in use
+  std::atomic<std::uint32_t> stack_node_count;  // stack nodes in use, the roots included
+  std::atomic<std::uint32_t> chunk_count;       // chunks of the live map in use
+  std::atomic<std::uint32_t> context_count;     // context ids ever asked for, 0 included
+  std::atomic<std::uint32_t> allowance_count;   // allowance ids ever asked for, 0 included
+  std::atomic<std::uint32_t> earlier_free_count;       // ever seen; the table may hold fewer
+  std::atomic<std::uint32_t> free_error_count;         // likewise
+  std::atomic<std::uint32_t> own_range_count;          // likewise
   std::atomic<std::uint32_t> measuring_window_count;   // measuring window ids in use, 0 included
   std::atomic<std::uint64_t> drops[kDropReasonCount];  // by DropReason
   std::atomic<std::uint64_t> stack_ends[kUnwindEndCount];  // distinct stacks, by UnwindEnd
@@ -174,7 +177,8 @@ static_assert(sizeof(RegionHeader) == 320);
 
 // One question at a time from a thread of the test process to the runner, and its answer. The agent
 // writes `window`, raises `request` and waits on `reply`; both are futexes. The runner writes the
-// answer and sets `reply` to the request's number.
+// answer and sets `reply` to the request's number. Both are releases, and acquires on the other
+// side.
 struct Mailbox {
   static constexpr std::uint32_t kFileCapacity = 4096;
   static constexpr std::uint32_t kTextCapacity = 0x1'0000 - kFileCapacity - 64;
@@ -200,8 +204,9 @@ struct Mailbox {
 };
 static_assert(sizeof(Mailbox) == 0x1'0000);
 
-// One window. `live_*` is what shards have handed over. The rest of the window's count is still in
-// the shards whose `window` it is.
+// One window. `live_*` is what shards have handed over: releases, as AddAsOwner is
+// (plugin/agent/windows/counters.cpp). The rest of the window's count is still in the shards whose
+// `window` it is. The peak and the number of mappings are relaxed.
 struct WindowRecord {
   std::atomic<std::uint32_t> state;  // WindowState; release, after the fields below
   std::uint32_t kind;                // WindowKind
@@ -225,12 +230,12 @@ static_assert(sizeof(WindowRecord) == 184);
 // A thread. The record is made when the thread begins, or, if nobody saw that, when it first
 // allocates.
 struct ThreadRecord {
-  std::int32_t tid;
+  std::int32_t tid;            // release, after the fields below; 0: the record is not there yet
   std::uint32_t birth_window;  // current when it was made
   std::uint32_t parent;        // the thread that created it; 0 if not known
   std::uint32_t origin_stack;  // where it did so; 0 if not known
   std::uint64_t pointer;  // the thread pointer, where the stack ends unless it is the main thread's
-  std::atomic<std::uint32_t> has_ended;  // 1, after `name`
+  std::atomic<std::uint32_t> has_ended;  // 1; release, after `name`
   std::uint32_t reserved0;
   char name[16];  // as it was at its end, padded with zeros
   std::uint64_t reserved1[2];
@@ -269,8 +274,9 @@ static_assert(sizeof(AllowanceRecord) == 48);
 
 // The free of a block in a later window than it was allocated in.
 struct EarlierFree {
-  std::uint32_t stack;   // of the allocation
-  std::uint32_t window;  // in which it was freed
+  std::uint32_t stack;  // of the allocation
+  // In which it was freed; release, after the rest. 0: the entry is not there yet, or withdrawn.
+  std::uint32_t window;
   std::uint64_t size_bytes;
 };
 static_assert(sizeof(EarlierFree) == 16);
@@ -300,11 +306,12 @@ static_assert(sizeof(FreeError) == 48);
 // Memory of the agent's own in the process. No block is alive because of a pointer from there.
 struct OwnRange {
   std::uint64_t begin;
-  std::uint64_t end;
+  std::uint64_t end;  // release, after `begin`; 0: the entry is not there yet
 };
 static_assert(sizeof(OwnRange) == 16);
 
 // Bytes and blocks. One thread counts them; all threads count in the tallies of frees by stack.
+// Blocks are counted after bytes, with release.
 struct Tally {
   std::atomic<std::uint64_t> bytes;
   std::atomic<std::uint64_t> blocks;
@@ -335,14 +342,16 @@ static_assert(sizeof(MeasuringWindowRecord) == 64);
 //
 //   (allocated - allocated_before) - (freed_here - freed_here_before)
 //
-// `sequence` is odd while the owner hands that over to the window's record.
+// `sequence` is odd while the owner hands that over to the window's record. It is a release then,
+// and an acquire for whoever sums; what it is about is relaxed. The counters are releases
+// (AddAsOwner).
 struct alignas(64) CounterShard {
   std::atomic<std::uint32_t> sequence;
   std::atomic<std::uint32_t> window;
   Tally allocated;
   Tally freed_here;                     // blocks of the shard's window and phase at that time
   std::uint64_t next_peak_check;        // the allocated.bytes at which to look at the peak again
-  std::atomic<std::int32_t> owner_tid;  // 0 if a thread may take the shard
+  std::atomic<std::int32_t> owner_tid;  // 0 if a thread may take the shard; relaxed
   std::atomic<std::uint32_t> phase;
   Tally freed_else;  // blocks of other windows and phases
   Tally allocated_before;
@@ -354,7 +363,7 @@ struct alignas(64) CounterShard {
   std::atomic<std::uint64_t> rules_made;  // for frames walked that had no cached rule
   // The block that the owner is reallocating. Meanwhile it is in no slot of the live map, because
   // the host's realloc may give its address to another thread. The bytes are written first.
-  std::atomic<std::uint64_t> reallocated_address;  // 0 if there is none
+  std::atomic<std::uint64_t> reallocated_address;  // 0 if there is none; release, and acquire
   std::atomic<std::uint64_t> reallocated_bytes;
   std::atomic<std::uint64_t> events_lost;  // while events are recorded
   Tally temporary;                         // of the blocks that were freed (Totals)

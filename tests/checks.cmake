@@ -46,3 +46,8 @@ set_tests_properties(checks.format docs.troubleshooting PROPERTIES COST 40)
 add_test(NAME checks.package
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/package/refusals.py
           --leakgate $<TARGET_FILE:leakgate> --agent $<TARGET_FILE:leakgate_agent>)
+
+# What each processor is held against: ci/aarch64 does the same there.
+add_test(NAME verdicts COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/verdicts.py
+  --leakgate $<TARGET_FILE:leakgate> --fixtures ${PROJECT_BINARY_DIR}/fixtures)
+set_tests_properties(verdicts PROPERTIES TIMEOUT 300)

@@ -14,6 +14,13 @@
 namespace leakgate {
 namespace {
 
+// What the words of a block say.
+struct WrittenBlock {
+  LiveStart start;
+  std::uint32_t context;
+  std::uint64_t size_bytes;
+};
+
 // The words of a chunk of the live map. A page follows them in the mapping, so the words that
 // belong to the last start word can be read safely.
 class LiveWords {
@@ -27,12 +34,31 @@ class LiveWords {
   }
   std::uint32_t Load(std::uint64_t at) const { return words_[at].load(std::memory_order_relaxed); }
 
+  // Reads the block that begins at `at`, where the word `start` was read. Returns nothing if none
+  // begins there, or if it changes so often that nobody can say which does.
+  std::optional<WrittenBlock> BlockAt(std::uint64_t at, std::uint32_t start) const {
+    constexpr int kMostAttempts = 100;
+    for (int i = 0; i < kMostAttempts && IsLiveStart(start); ++i) {
+      const std::uint32_t rest = Acquire(at + 1);  // before the size is read
+      const std::uint64_t size_bytes = SizeAt(at, DecodeRest(rest));
+      // Pairs with the agent's releases of these words: if they are another block's, it is seen now
+      // that this one has gone.
+      std::atomic_thread_fence(std::memory_order_acquire);
+      const std::uint32_t start_now = Acquire(at);
+      if (start_now == start && Load(at + 1) == rest) {
+        return WrittenBlock{DecodeStart(start), DecodeRest(rest).context, size_bytes};
+      }
+      start = start_now;
+    }
+    return std::nullopt;
+  }
+
+ private:
   std::uint64_t SizeAt(std::uint64_t at, const LiveRest& rest) const {
     if (rest.short_size != kSizeFollows) return rest.short_size;
     return DecodeSize(Load(at + 2), Load(at + 3));
   }
 
- private:
   const std::atomic<std::uint32_t>* words_;
 };
 
@@ -54,20 +80,17 @@ struct Stretch {
   }
 };
 
-// `word` is the start word that was read at `at`. The word there may have changed since.
-LiveBlock BlockAt(const Stretch& stretch, std::uint64_t at, std::uint32_t word,
+LiveBlock BlockOf(std::uint64_t address, const WrittenBlock& written,
                   const ContextRecord& context) {
-  const LiveStart start = DecodeStart(word);
-  const LiveRest rest = DecodeRest(stretch.words.Load(at + 1));
-  return {stretch.AddressOf(at),
-          stretch.words.SizeAt(at, rest),
-          start.kind,
-          start.stack,
-          context.window,
-          context.thread,
-          context.allowance,
-          context.phase,
-          context.is_static != 0};
+  return {.address = address,
+          .size_bytes = written.size_bytes,
+          .kind = written.start.kind,
+          .stack = written.start.stack,
+          .window = context.window,
+          .thread = context.thread,
+          .allowance = context.allowance,
+          .phase = context.phase,
+          .is_static = context.is_static != 0};
 }
 
 constexpr std::uint64_t kWordsPerHeapPage = kHeapPageBytes >> kGranuleShift;
@@ -200,12 +223,13 @@ Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(IsWanted is_wanted) co
     const auto read = [&](const Stretch& stretch) {
       scan.ForEachWord(stretch, stretch.begin, stretch.end,
                        [&](std::uint64_t at, std::uint32_t word) -> std::optional<std::uint64_t> {
-                         if (!IsLiveStart(word)) return std::nullopt;
-                         const LiveRest rest = DecodeRest(stretch.words.Load(at + 1));
-                         const ContextRecord context = Context(rest.context);
-                         if (!is_wanted(context)) return stretch.words.SizeAt(at, rest);
-                         found.push_back(BlockAt(stretch, at, word, context));
-                         return found.back().size_bytes;
+                         const auto written = stretch.words.BlockAt(at, word);
+                         if (!written) return std::nullopt;
+                         const ContextRecord context = Context(written->context);
+                         if (is_wanted(context)) {
+                           found.push_back(BlockOf(stretch.AddressOf(at), *written, context));
+                         }
+                         return written->size_bytes;
                        });
     };
     const Expected<void> scanned = ForEachChunk([&](std::uint64_t index, std::uint32_t chunk) {
@@ -234,10 +258,9 @@ Expected<void> RegionReader::VisitBlocks(const UseBlocks& use) const {
   Expected<void> outcome;
   const auto scan = [&](const Stretch& stretch) {
     for (std::uint64_t i = stretch.begin; i < stretch.end && outcome; ++i) {
-      const std::uint32_t word = stretch.words.Acquire(i);
-      if (!IsLiveStart(word)) continue;
-      const LiveRest rest = DecodeRest(stretch.words.Load(i + 1));
-      batch.push_back(BlockAt(stretch, i, word, Context(rest.context)));
+      const auto written = stretch.words.BlockAt(i, stretch.words.Acquire(i));
+      if (!written) continue;
+      batch.push_back(BlockOf(stretch.AddressOf(i), *written, Context(written->context)));
       if (batch.size() < kBatch) continue;
       outcome = use(batch);
       batch.clear();
@@ -271,10 +294,11 @@ Expected<HeapCopy> RegionReader::CopyHeap() const {
         scan.ForEachWord(stretch, page, end,
                          [&](std::uint64_t at, std::uint32_t word) -> std::optional<std::uint64_t> {
                            is_heap = is_heap || is_of_heap(at);
-                           if (!IsLiveStart(word)) return std::nullopt;
-                           const LiveRest rest = DecodeRest(stretch.words.Load(at + 1));
-                           heap.blocks.push_back(BlockAt(stretch, at, word, Context(rest.context)));
-                           return heap.blocks.back().size_bytes;
+                           const auto written = stretch.words.BlockAt(at, word);
+                           if (!written) return std::nullopt;
+                           heap.blocks.push_back(
+                               BlockOf(stretch.AddressOf(at), *written, Context(written->context)));
+                           return written->size_bytes;
                          });
         // Blocks may have begun where the last part of an earlier one is now.
         for (std::uint64_t at = page; !is_heap && at < page + within; ++at) {

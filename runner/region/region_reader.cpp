@@ -39,9 +39,11 @@ bool RegionReader::IsWhole() const {
                           CopyOf(&Header().layout_version) == kLayoutVersion &&
                           CopyOf(&Header().region_bytes) == region_offset::kEnd;
   if (!has_header) return false;
-  const std::uint32_t count = Load(Header().window_count);
-  if (count > kMaxWindows || CurrentWindow() >= std::max(count, 1U)) return false;
-  // The agent counts a window after it has begun it.
+  // The agent counts a window after it has begun it, and makes it the current one after that, each
+  // with release: so they are read the other way round, with acquire.
+  const std::uint32_t current = CurrentWindow();
+  const std::uint32_t count = Header().window_count.load(std::memory_order_acquire);
+  if (count > kMaxWindows || current >= std::max(count, 1U)) return false;
   const auto* const windows = At<WindowRecord>(region_offset::kWindows);
   constexpr std::uint32_t kReadAtOnce = 8192;
   for (std::uint32_t id = 1; id < count; ++id) {
@@ -80,7 +82,10 @@ BoundarySource RegionReader::Boundaries() const {
                 BoundarySource::kNone);
 }
 
-ProgramEnd RegionReader::End() const { return static_cast<ProgramEnd>(Load(Header().program_end)); }
+// Acquire pairs with the agent's release: what the program did before its end has been recorded.
+ProgramEnd RegionReader::End() const {
+  return static_cast<ProgramEnd>(Header().program_end.load(std::memory_order_acquire));
+}
 
 std::uint64_t RegionReader::AttachedAtNs() const { return Load(Header().attached_at_ns); }
 
@@ -88,7 +93,10 @@ std::uint32_t RegionReader::WindowCount() const {
   return LoadCount(Header().window_count, kMaxWindows);
 }
 
-std::uint32_t RegionReader::CurrentWindow() const { return Load(Header().current_window); }
+// Acquire pairs with the agent's release: the window has been counted, and its record is complete.
+std::uint32_t RegionReader::CurrentWindow() const {
+  return Header().current_window.load(std::memory_order_acquire);
+}
 
 std::uint64_t RegionReader::Drops(DropReason reason) const {
   return Load(Header().drops[static_cast<std::uint32_t>(reason)]);

@@ -68,9 +68,11 @@ ThreadCopy RegionReader::Thread(std::uint32_t id) const {
   if (id == 0 || id >= ThreadCount()) return copy;
 
   const auto* const shared = At<ThreadRecord>(region_offset::kThreads) + id;
-  // Acquire pairs with the agent's release: the name is complete.
+  // Acquire pairs with the agent's release: the rest of the record is complete.
+  copy.tid = __atomic_load_n(&shared->tid, __ATOMIC_ACQUIRE);
+  if (copy.tid == 0) return copy;
+  // The same for the name.
   copy.has_ended = shared->has_ended.load(std::memory_order_acquire) != 0;
-  copy.tid = CopyOf(&shared->tid);
   copy.birth_window = CopyOf(&shared->birth_window);
   copy.parent = CopyOf(&shared->parent);
   copy.origin_stack = CopyOf(&shared->origin_stack);
@@ -163,7 +165,8 @@ std::vector<FreedByCopy> RegionReader::TalliesAt(std::uint64_t offset) const {
   const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
   for (std::uint32_t stack = 0; stack < count; ++stack) {
     const auto* const shared = At<Tally>(offset) + stack;
-    const std::uint64_t blocks = Load(shared->blocks);
+    // Acquire pairs with the agent's release: the bytes of these blocks have been counted.
+    const std::uint64_t blocks = shared->blocks.load(std::memory_order_acquire);
     if (blocks == 0) continue;
     tallies.push_back({stack, AmountOf(Load(shared->bytes), blocks)});
   }
@@ -201,8 +204,12 @@ std::vector<OwnRange> RegionReader::OwnRanges() const {
   std::vector<OwnRange> ranges;
   const std::uint32_t count = LoadCount(Header().own_range_count, kMaxOwnRanges);
   for (std::uint32_t i = 0; i < count; ++i) {
-    const OwnRange range = CopyOf(At<OwnRange>(region_offset::kOwnRanges) + i);
-    if (range.begin < range.end) ranges.push_back(range);  // else the record is not complete yet
+    const auto* const shared = At<OwnRange>(region_offset::kOwnRanges) + i;
+    // The end first, and acquire pairs with the agent's release: the begin is complete. With the
+    // begin from before, everything below the end would be taken for the agent's.
+    const std::uint64_t end = __atomic_load_n(&shared->end, __ATOMIC_ACQUIRE);
+    const std::uint64_t begin = CopyOf(&shared->begin);
+    if (begin < end) ranges.push_back({begin, end});  // else the record is not complete yet
   }
   return ranges;
 }

@@ -55,17 +55,25 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(LEAKGATE_CALL(memfd_create), LEAKGATE_CALL(ptrace), LEAKGATE_CALL(pidfd_open),
                     LEAKGATE_CALL(socket), LEAKGATE_CALL(bind), LEAKGATE_CALL(listen),
                     LEAKGATE_CALL(connect), LEAKGATE_CALL(accept4), LEAKGATE_CALL(sendmsg),
-                    LEAKGATE_CALL(recvmsg), LEAKGATE_CALL(getsockopt), LEAKGATE_CALL(poll),
+                    LEAKGATE_CALL(recvmsg), LEAKGATE_CALL(getsockopt), LEAKGATE_CALL(ppoll),
                     LEAKGATE_CALL(process_vm_readv), LEAKGATE_CALL(close_range),
                     LEAKGATE_CALL(prctl), LEAKGATE_CALL(mremap), LEAKGATE_CALL(mincore),
                     LEAKGATE_CALL(madvise), LEAKGATE_CALL(fcntl), LEAKGATE_CALL(ftruncate),
                     LEAKGATE_CALL(eventfd2), LEAKGATE_CALL(timerfd_create),
                     LEAKGATE_CALL(epoll_create1), LEAKGATE_CALL(waitid), LEAKGATE_CALL(wait4),
-                    LEAKGATE_CALL(getrandom), LEAKGATE_CALL(readlink), LEAKGATE_CALL(statx),
-                    LEAKGATE_CALL(lseek), LEAKGATE_CALL(pipe2), LEAKGATE_CALL(dup2),
+                    LEAKGATE_CALL(getrandom), LEAKGATE_CALL(readlinkat), LEAKGATE_CALL(statx),
+                    LEAKGATE_CALL(lseek), LEAKGATE_CALL(pipe2), LEAKGATE_CALL(dup3),
                     LEAKGATE_CALL(setpgid), LEAKGATE_CALL(rt_sigtimedwait), LEAKGATE_CALL(clone),
                     LEAKGATE_CALL(clone3), LEAKGATE_CALL(prlimit64), LEAKGATE_CALL(getdents64)),
     [](const auto& test) { return std::string(test.param.name); });
+
+// Calls that not every processor has.
+#ifdef SYS_poll
+INSTANTIATE_TEST_SUITE_P(Older, SystemsWithoutACallTest,
+                         testing::Values(LEAKGATE_CALL(poll), LEAKGATE_CALL(readlink),
+                                         LEAKGATE_CALL(dup2)),
+                         [](const auto& test) { return std::string(test.param.name); });
+#endif
 
 // A pending accept of a process is let go, so it does not wait for ever.
 TEST(SystemsTest, NamesWhatKeepsItFromAnswering) {

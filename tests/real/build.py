@@ -5,6 +5,8 @@ Beside each test binary B stands B_listener, the same objects with leakgate's
 listener linked in, and for one of them B_planted, with SUITE_planted.patch
 applied to a copy of its source. Does nothing that was done before.
 
+With LEAKGATE_TOOLCHAIN, which names CMake's toolchain file, it builds for another processor.
+
 Usage: build.py SUITE
 """
 import contextlib
@@ -87,10 +89,15 @@ def least_standard() -> int:
     return 17 if version >= (1, 17) else 14 if version >= (1, 13) else 11
 
 
+def toolchain() -> list[str]:
+    file = os.environ.get("LEAKGATE_TOOLCHAIN")
+    return [f"-DCMAKE_TOOLCHAIN_FILE={file}"] if file else []
+
+
 def configure_command(suite: Suite, build: pathlib.Path) -> list[object]:
     return [
         "cmake", "-G", "Ninja", "-S", suite.source, "-B", build, "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
-        *launcher(), *suite.options, f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
+        *launcher(), *toolchain(), *suite.options, f"-DCMAKE_PROJECT_INCLUDE={HERE / 'variants.cmake'}",
         f"-DLEAKGATE_VARIANTS_OF={';'.join(suite.binaries)}",
         f"-DLEAKGATE_LEAST_STANDARD={least_standard()}", f"-DLEAKGATE_PLANTED={ROOT / 'planted' / suite.name}", f"-DLEAKGATE_PLANTS={ROOT / 'plants' / suite.name}"]
 

@@ -1,13 +1,14 @@
 """The real suites that leakgate is held to: nobody here wrote them.
 
-Fetched, built and gated below build/real of the checkout; the machine's own
+Fetched, built and gated below build/real of the checkout, or below LEAKGATE_REAL_ROOT; the machine's own
 sources of packages are left alone.
 """
 import dataclasses
+import os
 import pathlib
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = (HERE.parent.parent / "build" / "real").resolve()
+ROOT = pathlib.Path(os.environ.get("LEAKGATE_REAL_ROOT") or HERE.parent.parent / "build" / "real").resolve()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,9 +21,10 @@ def debian_release() -> tuple[str, str]:
 
 
 class OwnApt:
-    """`kind` is deb or deb-src; without releases and mirror they are this machine's."""
+    """`kind` is deb or deb-src; without releases, mirror and architecture they are this machine's."""
 
-    def __init__(self, folder: pathlib.Path, kind: str, releases: tuple[str, ...] = (), mirror: str | None = None) -> None:
+    def __init__(self, folder: pathlib.Path, kind: str, releases: tuple[str, ...] = (), mirror: str | None = None,
+                 architecture: str | None = None) -> None:
         for name in ("lists/partial", "cache/archives/partial", "parts"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         code_name, own_mirror = debian_release()
@@ -40,6 +41,8 @@ class OwnApt:
             # Its own user may not reach a checkout in somebody's home.
             "APT::Sandbox::User": "root",
         }
+        if architecture is not None:
+            settings |= {"APT::Architecture": architecture, "APT::Architectures": architecture}
         self._options = ["-qq", *(word for name, value in settings.items() for word in ("-o", f"{name}={value}"))]
 
     def run(self, *words: str, **options) -> None:

@@ -20,7 +20,8 @@ extern LEAKGATE_INTERNAL std::atomic<std::uint64_t> g_epoch;
 inline void RaiseEpoch() { g_epoch.fetch_add(1, std::memory_order_release); }
 inline std::uint64_t CurrentEpoch() { return g_epoch.load(std::memory_order_acquire); }
 
-// The number of the present span, from 1. Changes only while no thread records.
+// The number of the present span, from 1. Changes only while no thread records, and is read only
+// where tracing has been found on, which is an acquire (host/on_switch.h).
 extern LEAKGATE_INTERNAL std::uint32_t g_span;
 
 }  // namespace leakgate::agent

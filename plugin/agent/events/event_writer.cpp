@@ -44,16 +44,21 @@ std::uint32_t BufferCount() {
   return count < limit ? count : limit;
 }
 
-// Returns nullptr if none is free.
+// Returns nullptr if none is free. Whoever has taken one off the count finds one: acquire pairs
+// with the release of who has added it there, so that it is seen to be free. As others give buffers
+// back and take them meanwhile, one may become free behind the search, so it goes round more than
+// once.
 EventBuffer* TakeFree() {
+  constexpr std::uint32_t kRounds = 4;
   EventControl& control = Control();
   std::int32_t free = control.free_count.load(std::memory_order_relaxed);
   do {
     if (free <= 0) return nullptr;
-  } while (!control.free_count.compare_exchange_weak(free, free - 1, std::memory_order_relaxed));
+  } while (!control.free_count.compare_exchange_weak(free, free - 1, std::memory_order_acquire,
+                                                     std::memory_order_relaxed));
   const std::uint32_t first = control.next_to_try.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t count = BufferCount();
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::uint32_t i = 0; i < kRounds * count; ++i) {
     EventBuffer& buffer = g_region.event_buffers()[(first + i) % count];
     auto expected = static_cast<std::uint32_t>(EventBufferState::kFree);
     // Acquire pairs with the release by which the runner gives a buffer back.
@@ -68,9 +73,11 @@ EventBuffer* TakeFree() {
   return nullptr;
 }
 
+// The runner says that it waits, and then looks at `filled` (FUTEX_WAIT, which is a fence). This is
+// the other way round, and both of it seq_cst: so at least one of the two sees what the other does.
 void WakeRunner() {
   EventControl& control = Control();
-  control.filled.fetch_add(1, std::memory_order_release);
+  control.filled.fetch_add(1, std::memory_order_seq_cst);
   if (control.runner_waits.load(std::memory_order_seq_cst) == 0) return;
   if (control.runner_waits.exchange(0, std::memory_order_seq_cst) == 0) return;
   Futex(control.filled, FUTEX_WAKE, 1, nullptr);
@@ -164,15 +171,15 @@ bool MayWait() {
 
 }  // namespace
 
-constinit const std::atomic<std::uint32_t>* g_events_are_on = &g_off;
+constinit std::atomic<const std::atomic<std::uint32_t>*> g_events_are_on{&g_off};
 
 void BeginEvents() {
-  if (g_are_wanted) g_events_are_on = &Control().is_on;
+  if (g_are_wanted) g_events_are_on.store(&Control().is_on, std::memory_order_relaxed);
 }
 
 bool StartEvents(int region_fd) {
   g_are_wanted = false;
-  g_events_are_on = &g_off;
+  g_events_are_on.store(&g_off, std::memory_order_relaxed);
   g_waits_no_more.store(false, std::memory_order_relaxed);
   const EventControl& control = Control();
   if (control.buffer_bytes == 0) return true;
@@ -192,7 +199,7 @@ void ParkEvents() {
 void ForgetEvents() {
   g_memory = nullptr;
   g_are_wanted = false;
-  g_events_are_on = &g_off;
+  g_events_are_on.store(&g_off, std::memory_order_relaxed);
 }
 
 bool AreEventsWanted() { return g_are_wanted; }

@@ -52,9 +52,12 @@ void MakeEventRoom(const EventThread& thread);
 void LeaveEventBuffer(EventCursor& cursor);
 
 // Where the runner switches events on and off while the process runs; a word that is 0 until
-// BeginEvents.
-extern LEAKGATE_INTERNAL const std::atomic<std::uint32_t>* g_events_are_on;
-inline bool AreEventsOn() { return g_events_are_on->load(std::memory_order_relaxed) != 0; }
+// BeginEvents. Relaxed: the word has been mapped since before tracing was switched on, and nothing
+// is read by it but itself.
+extern LEAKGATE_INTERNAL std::atomic<const std::atomic<std::uint32_t>*> g_events_are_on;
+inline bool AreEventsOn() {
+  return g_events_are_on.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) != 0;
+}
 
 // The trial allocation at the begin of tracing is over: from now on, the runner's switch holds.
 void BeginEvents();

@@ -15,9 +15,10 @@
 namespace leakgate::agent {
 namespace {
 
-// Written while tracing is enabled: other threads may be executing.
+// Written while tracing is enabled: other threads may be executing. It is not written again before
+// each of them has been seen outside the agent's code (common/attach_point.h).
 struct Following {
-  int pid = 0;  // 0: nothing is followed
+  int pid = 0;  // 0: nothing is followed; release, after the rest, and acquire
   char control[108] = {};
   char agent[PATH_MAX] = {};
 };

@@ -14,8 +14,10 @@ namespace {
 // What fork children inherit. The control socket's name is a copy, since the program may write over
 // its environment.
 struct ExecTelling {
-  std::atomic<std::uint32_t> window{0};
-  bool is_on = false;
+  std::atomic<std::uint32_t> window{0};  // relaxed: nothing is read by it
+  // Set last, with release, which pairs with the acquire in TellsOfExecs: other threads may be
+  // executing while tracing is enabled.
+  std::atomic<bool> is_on{false};
   char control[108] = {};
 };
 constinit ExecTelling g_telling;
@@ -45,14 +47,14 @@ void StartExecNotices(const char* control, std::uint32_t window) {
   if (length >= sizeof(g_telling.control)) return;
   std::memcpy(g_telling.control, control, length + 1);
   g_telling.window.store(window, std::memory_order_relaxed);
-  g_telling.is_on = true;
+  g_telling.is_on.store(true, std::memory_order_release);
 }
 
 void NoteWindowForExecs(std::uint32_t window) {
   g_telling.window.store(window, std::memory_order_relaxed);
 }
 
-bool TellsOfExecs() { return g_telling.is_on; }
+bool TellsOfExecs() { return g_telling.is_on.load(std::memory_order_acquire); }
 
 // The notice is in mapped memory: a child between clone and exec may have only a small stack.
 void TellOfExec(ExecEvent event, const ExecFile& file, int pid) {

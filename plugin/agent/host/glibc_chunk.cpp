@@ -1,5 +1,7 @@
 #include "plugin/agent/host/glibc_chunk.h"
 
+#include <atomic>
+
 #include "common/region_layout.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/linux/syscall.h"
@@ -12,7 +14,8 @@ constexpr std::uint64_t kIsMapped = 2;
 constexpr std::uint64_t kFlags = 15;
 constexpr std::uint64_t kLeastChunk = 32;
 
-constinit std::uint64_t g_freed_mark = 0;  // 0: not known
+// 0: not known. Relaxed: a number that is the same each time it is found out.
+constinit std::atomic<std::uint64_t> g_freed_mark{0};
 
 std::uint64_t WordAt(std::uint64_t address) {
   return *reinterpret_cast<const volatile std::uint64_t*>(address);
@@ -41,12 +44,13 @@ bool NextSaysFree(std::uint64_t block) {
 
 void LearnFreedMark() {
   const std::uint64_t mark = MarkOfFreed(24);
-  if (mark == MarkOfFreed(40)) g_freed_mark = mark;
+  if (mark == MarkOfFreed(40)) g_freed_mark.store(mark, std::memory_order_relaxed);
 }
 
 bool IsFreeChunk(std::uint64_t block) {
   if (!IsReadable(block - 8) || !IsReadable(block + 8)) return true;
-  if (g_freed_mark != 0 && WordAt(block + 8) == g_freed_mark) return true;
+  const std::uint64_t mark = g_freed_mark.load(std::memory_order_relaxed);
+  if (mark != 0 && WordAt(block + 8) == mark) return true;
   return NextSaysFree(block);
 }
 

@@ -212,8 +212,9 @@ void FindOperators() {
   if (g_host.operators != OperatorSource::kNone) return;
   ResolveNew(RTLD_NEXT);
   ResolveDelete(RTLD_NEXT);
-  g_host.operators = FindOperatorSource();
   g_host.operators_are_ours = OperatorsAreOurs();
+  // Last, with release: see LEAKGATE_HOST in interpose/interpose_new.cpp.
+  std::atomic_ref(g_host.operators).store(FindOperatorSource(), std::memory_order_release);
 }
 
 // Where the agent came first, those in front of it may be made of its own functions.
@@ -244,7 +245,7 @@ void ResolveHostFunctions() {
   FindAllocator();
   g_host.operators = FindOperatorSource();
   g_host.operators_are_ours = OperatorsAreOurs();
-  g_host.is_resolved = true;
+  g_host.is_resolved.store(true, std::memory_order_release);
 }
 
 bool IsThereForGood(const void* address) {

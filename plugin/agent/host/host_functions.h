@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -110,17 +111,23 @@ struct HostFunctions {
   int (*getaddrinfo)(const char*, const char*, const addrinfo*, addrinfo**);
   void (*freeaddrinfo)(addrinfo*);
 
-  bool is_resolved = false;
-  bool is_late = false;               // IsLoadedLate()
-  ModuleRange first_modules;          // that stand behind the agent, if it came first
-  bool allocator_is_foreign = false;  // malloc is not the C library's
-  std::uint64_t allocator_begin = 0;  // the module that has it
+  std::atomic<bool> is_resolved{false};  // see AreHostsResolved
+  bool is_late = false;                  // IsLoadedLate()
+  ModuleRange first_modules;             // that stand behind the agent, if it came first
+  bool allocator_is_foreign = false;     // malloc is not the C library's
+  std::uint64_t allocator_begin = 0;     // the module that has it
   std::uint64_t allocator_end = 0;
   OperatorSource operators = OperatorSource::kNone;
   bool operators_are_ours = false;  // the program itself replaces none of them
 };
 
 extern LEAKGATE_INTERNAL HostFunctions g_host;
+
+// Whether g_host is filled. Acquire pairs with the release in ResolveHostFunctions. Whoever has
+// found tracing on, or the agent started, need not ask.
+[[nodiscard]] inline bool AreHostsResolved() {
+  return g_host.is_resolved.load(std::memory_order_acquire);
+}
 
 // Whether the agent was loaded into a process that ran already, behind all that it stands in for.
 // Then nothing leads to it until slots are redirected (linux/call_slots.h).
@@ -135,7 +142,8 @@ extern LEAKGATE_INTERNAL HostFunctions g_host;
 [[nodiscard]] void* NextDefinition(const char* name);
 
 // Returns `function` of g_host, which `name` names, also before g_host is filled. Takes no lock but
-// the dynamic linker's, and allocates nothing.
+// the dynamic linker's, and allocates nothing. A pointer that another thread fills in meanwhile is
+// read as a whole, and leads to code that has long been there: so no order is needed.
 template <typename Function>
 [[nodiscard]] Function* HostFunction(Function* const& function, const char* name) {
   if (__builtin_expect(function != nullptr, 1)) return function;

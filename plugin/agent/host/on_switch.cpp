@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
+
 #include "plugin/agent/base/epoch.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/linux/syscall.h"
@@ -9,6 +11,17 @@
 namespace leakgate::agent {
 
 constinit SwitchPage g_switch{};
+
+namespace {
+
+// Release pairs with the acquire in IsSwitchedOn.
+void Set(std::uint32_t& word, std::uint32_t value) {
+  std::atomic_ref(word).store(value, std::memory_order_release);
+}
+// Nothing is passed on: what a thread that still finds it on reads is there until it is released.
+void Clear(std::uint32_t& word) { std::atomic_ref(word).store(0, std::memory_order_relaxed); }
+
+}  // namespace
 
 bool SwitchOn(std::uint32_t stack_events, const EventSwitch& events) {
   if (IsError(RawSyscall(SYS_madvise, Word(&g_switch), sizeof(g_switch), MADV_WIPEONFORK))) {
@@ -20,8 +33,8 @@ bool SwitchOn(std::uint32_t stack_events, const EventSwitch& events) {
   const bool counts = (stack_events & kCountsAllocations) != 0;
   const bool takes_allocations = (stack_events & kStacksOfAlloc) != 0 && !counts;
   const bool takes_frees = (stack_events & kStacksOfFree) != 0;
+  // First what is read only where one of the others is on.
   g_switch.stack_events = stack_events;
-  g_switch.is_tracing = 1;
   g_switch.reads_time_stamp = events.reads_time_stamp ? 1 : 0;
   g_switch.event_time_shift = events.time_shift;
   g_switch.records_events = events.records ? 1 : 0;
@@ -32,29 +45,30 @@ bool SwitchOn(std::uint32_t stack_events, const EventSwitch& events) {
   const std::uint32_t runtime_delete = is_libc && only_calls_malloc && !takes_frees ? 1 : 0;
   const std::uint32_t traces = events.records ? 0 : 1;
   const std::uint32_t records = events.records ? 1 : 0;
-  g_switch.traces_libc_malloc = libc_malloc & traces;
-  g_switch.traces_runtime_new = runtime_new & traces;
-  g_switch.traces_libc_free = libc_free & traces;
-  g_switch.traces_runtime_delete = runtime_delete & traces;
-  g_switch.records_libc_malloc = libc_malloc & records;
-  g_switch.records_runtime_new = runtime_new & records;
-  g_switch.records_libc_free = libc_free & records;
-  g_switch.records_runtime_delete = runtime_delete & records;
+  Set(g_switch.is_tracing, 1);
+  Set(g_switch.traces_libc_malloc, libc_malloc & traces);
+  Set(g_switch.traces_runtime_new, runtime_new & traces);
+  Set(g_switch.traces_libc_free, libc_free & traces);
+  Set(g_switch.traces_runtime_delete, runtime_delete & traces);
+  Set(g_switch.records_libc_malloc, libc_malloc & records);
+  Set(g_switch.records_runtime_new, runtime_new & records);
+  Set(g_switch.records_libc_free, libc_free & records);
+  Set(g_switch.records_runtime_delete, runtime_delete & records);
   return true;
 }
 
 void SwitchOff() {
-  g_switch.records_runtime_delete = 0;
-  g_switch.records_libc_free = 0;
-  g_switch.records_runtime_new = 0;
-  g_switch.records_libc_malloc = 0;
-  g_switch.records_events = 0;
-  g_switch.records_beside = 0;
-  g_switch.traces_runtime_delete = 0;
-  g_switch.traces_libc_free = 0;
-  g_switch.traces_runtime_new = 0;
-  g_switch.traces_libc_malloc = 0;
-  g_switch.is_tracing = 0;
+  Clear(g_switch.records_runtime_delete);
+  Clear(g_switch.records_libc_free);
+  Clear(g_switch.records_runtime_new);
+  Clear(g_switch.records_libc_malloc);
+  Clear(g_switch.records_events);
+  Clear(g_switch.records_beside);
+  Clear(g_switch.traces_runtime_delete);
+  Clear(g_switch.traces_libc_free);
+  Clear(g_switch.traces_runtime_new);
+  Clear(g_switch.traces_libc_malloc);
+  Clear(g_switch.is_tracing);
   // The hot path tests the epoch last, so a thread that has found the switch on takes the long way.
   RaiseEpoch();
 }

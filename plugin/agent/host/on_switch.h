@@ -3,6 +3,10 @@
 // They are alone on a page that the kernel wipes in fork children (MADV_WIPEONFORK). So a child of
 // fork or of a raw clone finds tracing off, and the region not mapped. A vfork child, which shares
 // the parent's memory, sees the parent's switches.
+//
+// Tracing may be enabled while other threads run. Whoever finds one of these on, by any function
+// below that says so, sees all that was ready before SwitchOn: the host's functions, the region and
+// its tables, and the other words of the page (tests/unit/memory_model/switch_test.cpp).
 #pragma once
 
 #include <cstdint>
@@ -52,28 +56,47 @@ struct EventSwitch {
 
 extern LEAKGATE_INTERNAL SwitchPage g_switch;
 
-inline bool TracesLibcMalloc() { return __builtin_expect(g_switch.traces_libc_malloc != 0, 1); }
-inline bool TracesRuntimeNew() { return __builtin_expect(g_switch.traces_runtime_new != 0, 1); }
-inline bool TracesLibcFree() { return __builtin_expect(g_switch.traces_libc_free != 0, 1); }
-inline bool TracesRuntimeDelete() {
-  return __builtin_expect(g_switch.traces_runtime_delete != 0, 1);
+// Acquire pairs with the release in SwitchOn. Where the processor keeps loads in order, as x86
+// does, this is a plain load. Elsewhere a branch alone would not do: the processor loads ahead of
+// it.
+inline bool IsSwitchedOn(const std::uint32_t& word) {
+  return __atomic_load_n(&word, __ATOMIC_ACQUIRE) != 0;
 }
-inline bool RecordsLibcMalloc() { return g_switch.records_libc_malloc != 0; }
-inline bool RecordsRuntimeNew() { return g_switch.records_runtime_new != 0; }
-inline bool RecordsLibcFree() { return g_switch.records_libc_free != 0; }
-inline bool RecordsRuntimeDelete() { return g_switch.records_runtime_delete != 0; }
+
+inline bool IsTracing() { return __builtin_expect(IsSwitchedOn(g_switch.is_tracing), 1); }
+inline bool TracesLibcMalloc() {
+  return __builtin_expect(IsSwitchedOn(g_switch.traces_libc_malloc), 1);
+}
+inline bool TracesRuntimeNew() {
+  return __builtin_expect(IsSwitchedOn(g_switch.traces_runtime_new), 1);
+}
+inline bool TracesLibcFree() {
+  return __builtin_expect(IsSwitchedOn(g_switch.traces_libc_free), 1);
+}
+inline bool TracesRuntimeDelete() {
+  return __builtin_expect(IsSwitchedOn(g_switch.traces_runtime_delete), 1);
+}
+inline bool RecordsLibcMalloc() { return IsSwitchedOn(g_switch.records_libc_malloc); }
+inline bool RecordsRuntimeNew() { return IsSwitchedOn(g_switch.records_runtime_new); }
+inline bool RecordsLibcFree() { return IsSwitchedOn(g_switch.records_libc_free); }
+inline bool RecordsRuntimeDelete() { return IsSwitchedOn(g_switch.records_runtime_delete); }
+
+// The rest are plain loads, valid only where one of those above has been found on.
 inline bool RecordsBeside() { return __builtin_expect(g_switch.records_beside != 0, 0); }
 inline bool CountsAllocations() { return (g_switch.stack_events & kCountsAllocations) != 0; }
 inline bool RecordsEvents() { return __builtin_expect(g_switch.records_events != 0, 0); }
 inline bool TakesStacksOf(std::uint32_t event) {
   return __builtin_expect((g_switch.stack_events & event) != 0, 1);
 }
-inline bool IsTracing() { return __builtin_expect(g_switch.is_tracing != 0, 1); }
 
 // Switches tracing on; the stacks of `stack_events` are to be recorded. Returns false if the kernel
 // cannot wipe the page on fork: then tracing must not start.
 [[nodiscard]] bool SwitchOn(std::uint32_t stack_events = kDefaultStackEvents,
                             const EventSwitch& events = {});
+
+// Other threads may go on as if tracing were on until they have been stopped once, or have waited
+// in the kernel, as the runner sees to before it has the region released (threads/thread_state.h,
+// IsAnyThreadRecording).
 void SwitchOff();
 
 }  // namespace leakgate::agent

@@ -156,7 +156,7 @@ LEAKGATE_EXPORT void* pvalloc(std::size_t bytes) noexcept {
 // may be an allocator that begins.
 namespace {
 
-bool AreMallocs() { return g_host.is_resolved && !g_host.allocator_is_foreign; }
+bool AreMallocs() { return AreHostsResolved() && !g_host.allocator_is_foreign; }
 
 }  // namespace
 

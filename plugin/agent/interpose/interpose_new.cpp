@@ -4,6 +4,7 @@
 // This file is compiled with exceptions, so that the allocator guard is undone when a foreign
 // operator new throws. What that needs of the C++ runtime is a weak symbol: a program without the
 // runtime never comes here.
+#include <atomic>
 #include <new>
 
 #include "plugin/agent/interpose/interpose.h"
@@ -127,7 +128,13 @@ constexpr auto kSizedDelete = [](void* block, std::size_t bytes, auto... alignme
 
 }  // namespace
 
-#define LEAKGATE_HOST(name) [](auto... given) { return g_host.name(given...); }
+// The program's own operators may have been found just now, by FindOperators on another thread: its
+// release pairs with this fence, so that the function is there, too.
+#define LEAKGATE_HOST(name)                              \
+  [](auto... given) {                                    \
+    std::atomic_thread_fence(std::memory_order_acquire); \
+    return g_host.name(given...);                        \
+  }
 #define LEAKGATE_OPERATOR __attribute__((visibility("default")))
 
 LEAKGATE_OPERATOR void* operator new(std::size_t bytes) {

@@ -25,7 +25,8 @@ using namespace leakgate::agent;
 
 namespace {
 
-// The runtime may be loaded later than the agent, and where RTLD_NEXT does not look.
+// The runtime may be loaded later than the agent, and where RTLD_NEXT does not look. Relaxed: what
+// is known is the address of code, which all threads find alike.
 template <typename Function>
 Function* HostOf(std::atomic<Function*>& known, const char* name) {
   Function* host = known.load(std::memory_order_relaxed);
@@ -83,7 +84,8 @@ struct Routine {
 };
 constinit thread_local Routine t_routine{};
 
-// The controls whose routines have been called, by their addresses.
+// The controls whose routines have been called, by their addresses. Relaxed: only addresses are
+// compared.
 constexpr std::size_t kMostControls = 512;
 constinit std::atomic<const pthread_once_t*> g_controls[kMostControls] = {};
 

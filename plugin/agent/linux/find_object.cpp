@@ -33,7 +33,7 @@ constexpr char kForced[] = "LEAKGATE_SEARCH_OBJECTS";
 
 bool IsSearchForced() {
   if constexpr (!LEAKGATE_CHECKS_STACKS) return false;
-  static constinit std::atomic<int> g_is_forced{-1};
+  static constinit std::atomic<int> g_is_forced{-1};  // relaxed: all threads find out the same
   int is_forced = g_is_forced.load(std::memory_order_relaxed);
   if (is_forced < 0) {
     is_forced = InitialEnvironment(kForced) != nullptr ? 1 : 0;

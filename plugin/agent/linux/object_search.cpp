@@ -19,7 +19,7 @@ namespace leakgate::agent {
 namespace {
 
 // Addresses where modules begin, in a ring: 0 for none. A module that is not there any more does no
-// harm.
+// harm. Relaxed, as what is remembered below: each is one word, which says all.
 constexpr std::uint32_t kMostBegins = 512;
 constinit std::atomic<std::uint64_t> g_begins[kMostBegins] = {};
 constinit std::atomic<std::uint32_t> g_next_begin{0};
@@ -34,9 +34,11 @@ struct alignas(64) GapSet {
 };
 constinit GapSet g_gap_sets[1U << kSetBits] = {};
 constinit std::atomic<std::uint32_t> g_next_gap{0};
+// A thread that runs code of a new module has come by the loader after the generation was raised.
 constinit std::atomic<std::uint64_t> g_gap_generation{1};
 
 // Whether any system call may be made: not by a process that may have forbidden itself some.
+// Relaxed: the thread that forbids it is the one that must know.
 constinit std::atomic<bool> g_may_call_all{true};
 
 std::uint64_t PageOf(std::uint64_t address) { return address & ~(PageBytes() - 1); }

@@ -6,8 +6,9 @@
 // runs and after it has died. common/live_slot.h says how one block is written.
 //
 // There is no lock but for the first block in a new chunk: an address has one owner until it is
-// freed, so its slot has one writer. Nothing here allocates. When there is no slot, that is counted
-// as a drop here.
+// freed, so its slot has one writer: it reads what it wrote itself, or what the allocator has
+// passed on to it in order, and needs no acquire. Nothing here allocates. When there is no slot,
+// that is counted as a drop here.
 #pragma once
 
 #include <atomic>
@@ -113,24 +114,28 @@ class LiveMap {
                       slot[3].load(std::memory_order_relaxed));
   }
 
-  // The start word is stored with release: a reader that sees it sees the rest, and the stack.
+  // The start word is stored with release: a reader that sees it sees the rest, and the stack. So
+  // are the other words: a reader that sees one of them sees that the block before is gone, if it
+  // looks at the start word again (tests/unit/memory_model/live_slot_test.cpp).
   static void Write(Slot slot, const LiveRecord& record) {
     std::uint32_t short_size = static_cast<std::uint32_t>(record.size_bytes);
     if (__builtin_expect(record.size_bytes >= kSizeFollows, 0)) {
-      slot[2].store(record.size_bytes & kSizeWordMask, std::memory_order_relaxed);
+      slot[2].store(record.size_bytes & kSizeWordMask, std::memory_order_release);
       slot[3].store((record.size_bytes >> kSizeWordBits) & kSizeWordMask,
-                    std::memory_order_relaxed);
+                    std::memory_order_release);
       short_size = kSizeFollows;
     }
-    slot[1].store(Encode(LiveRest{short_size, record.context}), std::memory_order_relaxed);
+    slot[1].store(Encode(LiveRest{short_size, record.context}), std::memory_order_release);
     slot[0].store(Encode(LiveStart{record.stack, record.kind}), std::memory_order_release);
   }
 
+  // Release: a reader that sees the block gone sees what was said of it before, such as that it is
+  // being reallocated.
   static void Clear(Slot slot) { slot[0].store(0, std::memory_order_release); }
-  // The same, and leaves no hint that there was a block.
+  // The same, and leaves no hint that there was a block. Release, as in Write.
   static void Wipe(Slot slot) {
     Clear(slot);
-    slot[1].store(0, std::memory_order_relaxed);
+    slot[1].store(0, std::memory_order_release);
   }
 
  private:

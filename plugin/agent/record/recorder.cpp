@@ -112,7 +112,8 @@ std::uint32_t ContextOf(ThreadState& thread) {
   return known.context;
 }
 
-// The window and phase that are current: what a thread's shard counts for, or soon will.
+// The window and phase that are current: what a thread's shard counts for, or soon will. The window
+// is a number only: what is counted in its record is counted from 0, whoever comes first.
 Charge CurrentCharge() {
   return {g_region.header().current_window.load(std::memory_order_relaxed), CurrentPhase()};
 }
@@ -151,7 +152,9 @@ Charge ChargeOf(const LiveRecord& record) { return ChargeOfContext(record.contex
 // Whether the shard counts for the window and phase that are current, and `context` is of them.
 __attribute__((always_inline)) inline bool IsOfNow(const CounterShard& shard,
                                                    std::uint32_t context) {
-  const Charge now = CurrentCharge();
+  // Relaxed: numbers are compared, and nothing is looked up by them.
+  const Charge now{g_region.header().current_window.load(std::memory_order_relaxed),
+                   g_phase.load(std::memory_order_relaxed)};
   return agent::ChargeOf(shard) == now && ChargeOfContext(context) == now;
 }
 
@@ -162,9 +165,10 @@ bool IsTrialBlock(const void* block) {
 }
 
 // Frees are counted by any thread, and so are allocations; none is hot where this is asked for.
+// Release pairs with the acquire of the runner, which reads blocks first: it has their bytes.
 void CountBy(Tally& tally, std::uint64_t bytes) {
   tally.bytes.fetch_add(bytes, std::memory_order_relaxed);
-  tally.blocks.fetch_add(1, std::memory_order_relaxed);
+  tally.blocks.fetch_add(1, std::memory_order_release);
 }
 
 void CountFreedBy(std::uint32_t stack, std::uint64_t bytes) {

@@ -193,7 +193,8 @@ template <Events kEvents>
                          : RecordFreeByStackWith<Events::kNone>(block, call);
 }
 
-// The trial's block while it is freed, which counts for no stack; else nullptr.
+// The trial's block while it is freed, which counts for no stack; else nullptr. Relaxed: other
+// threads have no such block.
 extern LEAKGATE_INTERNAL std::atomic<const void*> g_trial_block;
 
 // Records that any block is about to be freed. Returns nothing if the block is not recorded. Notes

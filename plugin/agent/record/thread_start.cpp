@@ -24,7 +24,7 @@ namespace {
 // Threads that have been created and have not begun yet.
 constexpr std::uint32_t kTickets = 1024;
 constinit ThreadTicket g_tickets[kTickets] = {};
-constinit std::atomic<std::uint32_t> g_next{0};
+constinit std::atomic<std::uint32_t> g_next{0};  // relaxed: where a search begins
 
 ThreadTicket* FindTicket() {
   const std::uint32_t first = g_next.fetch_add(1, std::memory_order_relaxed);

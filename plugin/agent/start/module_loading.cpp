@@ -14,11 +14,14 @@ namespace leakgate::agent {
 namespace {
 
 // Modules may have been loaded whose calls are not redirected yet. Once set, it stays: the dynamic
-// linker may be at it still.
+// linker may be at it still. Relaxed, both: the linker's lock orders what is read of modules.
 constinit std::atomic<bool> g_is_pending{false};
 
 // CountOfLoads() when the modules were redirected last.
 constinit std::atomic<std::uint64_t> g_redirected_loads{0};
+
+// Of a late agent, nobody comes here before that is known.
+bool IsLate() { return AreHostsResolved() && g_host.is_late; }
 
 void RedirectLoaded() {
   if (g_host.is_late && !IsTracing()) return;
@@ -70,7 +73,7 @@ bool IsModule(void* module) { return module != RTLD_NEXT && module != RTLD_DEFAU
 }  // namespace
 
 void RedirectPending() {
-  if (!g_is_pending.load(std::memory_order_relaxed) || !g_host.is_resolved) return;
+  if (!g_is_pending.load(std::memory_order_relaxed) || !AreHostsResolved()) return;
   const std::uint64_t loads = CountOfLoads();
   if (g_redirected_loads.exchange(loads, std::memory_order_relaxed) != loads) RedirectLoaded();
 }
@@ -79,9 +82,9 @@ void* ChooseDlopen(const char* file, int mode, void* caller) {
   ForgetWhereNoObjectIs();
   RedirectPending();
   void* const host = reinterpret_cast<void*>(HostFunction(g_host.dlopen, "dlopen"));
-  if (!g_host.is_late && (mode & RTLD_DEEPBIND) == 0) return host;
+  if (!IsLate() && (mode & RTLD_DEEPBIND) == 0) return host;
   g_is_pending.store(true, std::memory_order_relaxed);
-  if (!g_host.is_resolved || DependsOnCaller(file, caller)) return host;
+  if (!AreHostsResolved() || DependsOnCaller(file, caller)) return host;
   return reinterpret_cast<void*>(&LoadAndRedirect);
 }
 
@@ -89,7 +92,7 @@ void* ChooseDlopen(const char* file, int mode, void* caller) {
 void* ChooseDlmopen(int mode) {
   ForgetWhereNoObjectIs();
   RedirectPending();
-  if (g_host.is_late || (mode & RTLD_DEEPBIND) != 0) {
+  if (IsLate() || (mode & RTLD_DEEPBIND) != 0) {
     g_is_pending.store(true, std::memory_order_relaxed);
   }
   return reinterpret_cast<void*>(HostFunction(g_host.dlmopen, "dlmopen"));
@@ -97,7 +100,7 @@ void* ChooseDlmopen(int mode) {
 
 void* ChooseDlsym(void* module, const char* name) {
   RedirectPending();
-  if (g_host.is_resolved && !g_host.is_late && IsModule(module) && AgentsMalloc(name) != nullptr) {
+  if (AreHostsResolved() && !g_host.is_late && IsModule(module) && AgentsMalloc(name) != nullptr) {
     return reinterpret_cast<void*>(&FindInModule);
   }
   return reinterpret_cast<void*>(HostFunction(g_host.dlsym, "dlsym"));

@@ -217,7 +217,7 @@ Route RouteBeforeStart() {
     return IsTracing() ? Route::kTrace : Route::kForward;
   }
   if (g_stage.load(std::memory_order_acquire) == Stage::kStarted) return CurrentRoute();
-  return g_host.is_resolved ? Route::kForward : Route::kBootstrap;
+  return AreHostsResolved() ? Route::kForward : Route::kBootstrap;
 }
 
 }  // namespace leakgate::agent

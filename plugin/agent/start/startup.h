@@ -25,7 +25,7 @@ enum class Route {
 };
 
 // kComesBy: started, and CallTheLongWay was asked for. A fork child, which has nothing recorded,
-// comes by there.
+// comes by there. Release by who changes it, after what comes before; acquire by who asks.
 enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted, kComesBy };
 extern LEAKGATE_INTERNAL std::atomic<Stage> g_stage;
 

@@ -1,7 +1,8 @@
 // The state of recording, held by one thread at a time of itself.
 //
 // While a thread records, whatever else it comes to allocate is not recorded (CanRecord in
-// record/recorder.h): that keeps the agent from recording itself.
+// record/recorder.h): that keeps the agent from recording itself. Only the thread's own signal
+// handlers ask, so fences for the compiler are all it takes.
 #pragma once
 
 #include <atomic>

@@ -40,16 +40,17 @@ constexpr std::uint32_t kSharedId = kMaxThreads - 1;
 std::uint32_t RegisterThread(ThreadOrigin origin) {
   std::atomic<std::uint32_t>& count = g_region.header().thread_count;
   std::uint32_t id = count.load(std::memory_order_relaxed);
-  while (id < kSharedId && !count.compare_exchange_weak(id, id + 1, std::memory_order_release)) {
+  while (id < kSharedId && !count.compare_exchange_weak(id, id + 1, std::memory_order_relaxed)) {
   }
   if (id >= kSharedId) return kSharedId;
 
   ThreadRecord& record = g_region.threads()[id];
-  record.tid = CurrentTid();
   record.birth_window = origin.birth_window;
   record.parent = origin.parent;
   record.origin_stack = origin.stack;
   record.pointer = reinterpret_cast<std::uint64_t>(__builtin_thread_pointer());
+  // Last, with release: a record without a tid is not there yet, though it is counted.
+  std::atomic_ref(record.tid).store(CurrentTid(), std::memory_order_release);
   return id;
 }
 
@@ -198,7 +199,10 @@ bool IsRecording(const ThreadHandle* thread, const ThreadState* state) {
 }  // namespace
 
 bool StartThreads() {
-  g_lock.Reset();
+  // Else a thread that ends just now may hold it.
+  if (g_pid != CurrentPid()) g_lock.Reset();
+  const SpinGuard guard(g_lock);
+  // Published by the release in SwitchOn, as what is in the states is.
   ++g_span;
   g_pid = CurrentPid();
   for (ThreadState* state = g_all; state != nullptr; state = state->next) {

@@ -106,6 +106,10 @@ void NoteFirstFrame(const FirstFrame& first);
 
 // Whether a thread is in the middle of recording, or of making its state. A thread that is in the
 // agent's code and has not begun to record is not seen, nor is one that is no longer there.
+// REQUIRES: since SwitchOff, each thread has been stopped once outside of the agent's code, or has
+// waited in the kernel, as the runner sees to (runner/attach/linux/target.h, AwaitThreadsOutside).
+// Else a thread may have found tracing on, and what it does be still on its way to memory
+// (tests/unit/memory_model/switch_test.cpp). The hot path pays for no fence so.
 [[nodiscard]] bool IsAnyThreadRecording();
 
 }  // namespace leakgate::agent

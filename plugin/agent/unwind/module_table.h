@@ -52,8 +52,10 @@ class ModuleTable {
   std::uint32_t Identify(Loaded& loaded, const char* path);
   std::uint32_t Add(const Loaded& loaded);
 
+  // Released by who raises it, after the change, and acquired by Epoch().
   std::atomic<std::uint32_t> epoch_{1};
   // The bounds of the code outside that has been noted since the last change of the epoch by it.
+  // Relaxed: a thread that unmaps code comes after those that ran it, as the program sees to.
   std::atomic<std::uint64_t> outside_begin_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> outside_end_{0};
   SpinLock lock_;

@@ -32,21 +32,18 @@ Outstanding Difference(const Quantity& more, const Quantity& less) {
           static_cast<std::int64_t>(more.blocks - less.blocks)};
 }
 
-Outstanding OutstandingOf(const CounterShard& shard) {
-  const Quantity allocated = Load(shard.allocated);
-  const Quantity allocated_before = Load(shard.allocated_before);
-  const Quantity freed = Load(shard.freed_here);
-  const Quantity freed_before = Load(shard.freed_here_before);
-  return {static_cast<std::int64_t>((allocated.bytes - allocated_before.bytes) -
-                                    (freed.bytes - freed_before.bytes)),
-          static_cast<std::int64_t>((allocated.blocks - allocated_before.blocks) -
-                                    (freed.blocks - freed_before.blocks))};
+Outstanding Freed(const CounterShard& shard) {
+  return Difference(Load(shard.freed_here_before), Load(shard.freed_here));
+}
+Outstanding Allocated(const CounterShard& shard) {
+  return Difference(Load(shard.allocated), Load(shard.allocated_before));
 }
 
+// Release: a sum that has the free of a block has its allocation, too (SumOnce).
 void AddToRecord(const Charge& charge, const Outstanding& outstanding) {
   WindowRecord& record = g_region.windows()[charge.window & (kMaxWindows - 1)];
-  record.live_bytes.fetch_add(outstanding.bytes, std::memory_order_relaxed);
-  record.live_blocks.fetch_add(outstanding.blocks, std::memory_order_relaxed);
+  record.live_bytes.fetch_add(outstanding.bytes, std::memory_order_release);
+  record.live_blocks.fetch_add(outstanding.blocks, std::memory_order_release);
   AddToPhase(charge.phase, outstanding.bytes, outstanding.blocks);
 }
 
@@ -68,20 +65,6 @@ Sequences SumSequences(std::uint32_t count) {
   return result;
 }
 
-WindowSum SumOnce(std::uint32_t window, std::uint32_t count) {
-  const WindowRecord& record = g_region.windows()[window & (kMaxWindows - 1)];
-  WindowSum sum{record.live_bytes.load(std::memory_order_relaxed),
-                record.live_blocks.load(std::memory_order_relaxed), true};
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const CounterShard& shard = g_region.shards()[i];
-    if (shard.window.load(std::memory_order_relaxed) != window) continue;
-    const Outstanding outstanding = OutstandingOf(shard);
-    sum.bytes += outstanding.bytes;
-    sum.blocks += outstanding.blocks;
-  }
-  return sum;
-}
-
 // Sums until no hand-over came in between; not exact if one always did.
 template <typename SumUp>
 WindowSum SumUndisturbed(const SumUp& sum_up) {
@@ -99,31 +82,24 @@ WindowSum SumUndisturbed(const SumUp& sum_up) {
   return sum;
 }
 
-// Adds up what the shards of the phases tell.
-template <typename Tell>
-void SumShards(const PhaseRange& phases, std::uint32_t count, WindowSum& sum, const Tell& tell) {
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const CounterShard& shard = g_region.shards()[i];
-    const std::uint32_t phase = shard.phase.load(std::memory_order_relaxed);
-    if (phase < phases.first || phase >= phases.end) continue;
-    const Outstanding outstanding = tell(shard);
-    sum.bytes += outstanding.bytes;
-    sum.blocks += outstanding.blocks;
-  }
-}
-
-// All that has been freed before all that has been allocated: a block that another thread
-// allocates and frees meanwhile may count, but none that lives on is missed.
-WindowSum SumPhasesOnce(const PhaseRange& phases, std::uint32_t count) {
-  const PhaseCount handed_over = CountOf(phases);
-  WindowSum sum{handed_over.bytes, handed_over.blocks, true};
-  SumShards(phases, count, sum, [](const CounterShard& shard) {
-    return Difference(Load(shard.freed_here_before), Load(shard.freed_here));
-  });
+// Adds to `sum`, which has been handed over, what shards have that count for what is summed. All
+// that has been freed is read before all that has been allocated: a block that a thread allocates
+// and frees meanwhile may count, but none that lives on is missed, whichever threads have had it.
+// The fence pairs with the releases in AddAsOwner and AddToRecord.
+template <typename CountsForIt>
+WindowSum SumOnce(WindowSum sum, std::uint32_t count, const CountsForIt& counts_for_it) {
+  const auto add = [&](Outstanding (*part)(const CounterShard& shard)) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const CounterShard& shard = g_region.shards()[i];
+      if (!counts_for_it(shard)) continue;
+      const Outstanding outstanding = part(shard);
+      sum.bytes += outstanding.bytes;
+      sum.blocks += outstanding.blocks;
+    }
+  };
+  add(Freed);
   std::atomic_thread_fence(std::memory_order_acquire);
-  SumShards(phases, count, sum, [](const CounterShard& shard) {
-    return Difference(Load(shard.allocated), Load(shard.allocated_before));
-  });
+  add(Allocated);
   return sum;
 }
 
@@ -150,7 +126,9 @@ void HandOver(CounterShard& shard, const Charge& charge) {
   const std::uint32_t sequence = shard.sequence.load(std::memory_order_relaxed);
   shard.sequence.store(sequence + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
-  AddToRecord(ChargeOf(shard), OutstandingOf(shard));
+  const Outstanding allocated = Allocated(shard);
+  const Outstanding freed = Freed(shard);
+  AddToRecord(ChargeOf(shard), {allocated.bytes + freed.bytes, allocated.blocks + freed.blocks});
   Store(shard.allocated_before, Load(shard.allocated));
   Store(shard.freed_here_before, Load(shard.freed_here));
   shard.window.store(charge.window, std::memory_order_relaxed);
@@ -186,28 +164,49 @@ void RaisePeak(std::uint32_t window, std::uint64_t live_bytes) {
 
 void NotePeak(CounterShard& shard) {
   shard.next_peak_check = shard.allocated.bytes.load(std::memory_order_relaxed) + kPeakStepBytes;
-  RaisePeak(g_region.header().current_window.load(std::memory_order_relaxed),
+  // Acquire pairs with the release in SetCurrentWindow: the peak has been set to what was live when
+  // the window opened.
+  RaisePeak(g_region.header().current_window.load(std::memory_order_acquire),
             LiveBytes(SumTotals()));
 }
 
 WindowSum SumWindow(std::uint32_t window) {
-  return SumUndisturbed([=](std::uint32_t count) { return SumOnce(window, count); });
+  const WindowRecord& record = g_region.windows()[window & (kMaxWindows - 1)];
+  return SumUndisturbed([&](std::uint32_t count) {
+    const WindowSum handed_over{record.live_bytes.load(std::memory_order_relaxed),
+                                record.live_blocks.load(std::memory_order_relaxed)};
+    return SumOnce(handed_over, count, [=](const CounterShard& shard) {
+      return shard.window.load(std::memory_order_relaxed) == window;
+    });
+  });
 }
 
 WindowSum SumPhases(std::uint32_t first, std::uint32_t end) {
-  return SumUndisturbed([=](std::uint32_t count) { return SumPhasesOnce({first, end}, count); });
+  return SumUndisturbed([=](std::uint32_t count) {
+    const PhaseCount handed_over = CountOf({first, end});
+    return SumOnce({handed_over.bytes, handed_over.blocks}, count, [=](const CounterShard& shard) {
+      const std::uint32_t phase = shard.phase.load(std::memory_order_relaxed);
+      return phase >= first && phase < end;
+    });
+  });
 }
 
+// What has been freed is read after all that has been allocated: so what is live according to the
+// totals was never more than at one moment in between.
 Totals SumTotals() {
   Totals totals{};
   const std::uint32_t count = ShardCount();
   for (std::uint32_t i = 0; i < count; ++i) {
-    const CounterShard& shard = g_region.shards()[i];
-    const Quantity allocated = Load(shard.allocated);
-    const Quantity freed_here = Load(shard.freed_here);
-    const Quantity freed_else = Load(shard.freed_else);
+    const Quantity allocated = Load(g_region.shards()[i].allocated);
     totals.allocated_bytes += allocated.bytes;
     totals.allocated_blocks += allocated.blocks;
+  }
+  // Acquire: no later load is done before those above. It pairs with nothing that is written.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const CounterShard& shard = g_region.shards()[i];
+    const Quantity freed_here = Load(shard.freed_here);
+    const Quantity freed_else = Load(shard.freed_else);
     totals.freed_bytes += freed_here.bytes + freed_else.bytes;
     totals.freed_blocks += freed_here.blocks + freed_else.blocks;
     const Quantity temporary = Load(shard.temporary);

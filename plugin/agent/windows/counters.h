@@ -2,8 +2,9 @@
 // one window and one phase at a time. When these change, what is outstanding in them is handed over
 // to the record of the window, and of the phase.
 //
-// A sum over shards is exact when no other thread is allocating. If one hands over in the middle of
-// it, sequence numbers tell.
+// A sum over shards is exact when no other thread is allocating. Else it may be too large, and is
+// never too small. If a thread hands over in the middle of it, sequence numbers tell
+// (tests/unit/memory_model/sums_test.cpp).
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,11 @@ struct WindowSum {
   bool is_exact = false;  // false if threads kept handing over; then the live map knows better
 };
 
+// A block that lives all the while is counted, whatever other threads do.
 [[nodiscard]] WindowSum SumWindow(std::uint32_t window);
 [[nodiscard]] Totals SumTotals();
 
-// Sums the phases from `first` to less than `end`. The sum is never too small: a block that lives
-// all the while is counted, whatever other threads do.
+// Sums the phases from `first` to less than `end`.
 [[nodiscard]] WindowSum SumPhases(std::uint32_t first, std::uint32_t end);
 
 // What a block is counted in: a window and a phase (phases.h).
@@ -74,8 +75,10 @@ inline void RemoveBlock(Tally& tally, std::uint64_t size_bytes) {
 void NotePeak(CounterShard& shard);
 void RaisePeak(std::uint32_t window, std::uint64_t live_bytes);
 
+// Never more than there were: see SumTotals. More may have been freed meanwhile than was live.
 inline std::uint64_t LiveBytes(const Totals& totals) {
-  return totals.allocated_bytes - totals.freed_bytes;
+  const auto live = static_cast<std::int64_t>(totals.allocated_bytes - totals.freed_bytes);
+  return live > 0 ? static_cast<std::uint64_t>(live) : 0;
 }
 
 // Counts a block that the owner of `shard` has allocated in the shard's window. Returns whether it

@@ -34,7 +34,7 @@ std::uint32_t PhaseOrder::Begin(std::uint32_t thread) {
   return phase;
 }
 
-// Release: the record of the phase is there.
+// Release pairs with the acquire in CurrentPhase: the record of the phase is there.
 void PhaseOrder::Enter(std::uint32_t phase) { g_phase.store(phase, std::memory_order_release); }
 
 std::uint32_t PhaseOrder::Open(std::uint32_t window, std::uint32_t thread) {

@@ -9,6 +9,11 @@ constinit std::atomic<std::uint32_t> g_phase{0};
 
 namespace {
 
+// Loads and stores of the last two are relaxed. `thread` is written under the lock of measuring
+// windows, before the phase is entered, which is a release. A thread that has been in the phase
+// before a window opened, as the program itself keeps it in order, has stored `is_shared` before
+// BeginPhase asks for it, which it does once more when it begins the phase again
+// (tests/unit/memory_model/phase_test.cpp).
 struct PhaseRecord {
   std::atomic<std::int64_t> live_bytes;
   std::atomic<std::int64_t> live_blocks;
@@ -16,7 +21,8 @@ struct PhaseRecord {
   std::atomic<std::uint32_t> is_shared;  // 1: another thread has been in it
 };
 
-// Null until the first measuring window.
+// Null until the first measuring window. Release in EnsurePhases pairs with the acquire in
+// RecordOf.
 constinit std::atomic<PhaseRecord*> g_records{nullptr};
 
 PhaseRecord& RecordOf(std::uint32_t phase) {
@@ -47,8 +53,9 @@ void ForgetPhases(std::uint32_t end) {
 void AddToPhase(std::uint32_t phase, std::int64_t bytes, std::int64_t blocks) {
   if (phase == 0) return;
   PhaseRecord& record = RecordOf(phase);
-  record.live_bytes.fetch_add(bytes, std::memory_order_relaxed);
-  record.live_blocks.fetch_add(blocks, std::memory_order_relaxed);
+  // Release, as in AddToRecord (counters.cpp).
+  record.live_bytes.fetch_add(bytes, std::memory_order_release);
+  record.live_blocks.fetch_add(blocks, std::memory_order_release);
 }
 
 PhaseCount CountOf(const PhaseRange& phases) {
@@ -64,14 +71,14 @@ void NotePhaseOf(std::uint32_t phase, std::uint32_t thread) {
   if (phase == 0) return;
   PhaseRecord& record = RecordOf(phase);
   if (record.thread.load(std::memory_order_relaxed) == thread) return;
-  record.is_shared.store(1, std::memory_order_seq_cst);
+  record.is_shared.store(1, std::memory_order_relaxed);
 }
 
 bool MayBeginAgain(std::uint32_t phase, std::uint32_t thread) {
   const PhaseRecord& record = RecordOf(phase);
   const bool is_told_apart = thread != kMaxThreads - 1;
   return is_told_apart && record.thread.load(std::memory_order_relaxed) == thread &&
-         record.is_shared.load(std::memory_order_seq_cst) == 0;
+         record.is_shared.load(std::memory_order_relaxed) == 0;
 }
 
 bool BeginPhase(std::uint32_t phase, std::uint32_t thread) {

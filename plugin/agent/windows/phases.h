@@ -28,8 +28,9 @@ struct PhaseCount {
 
 extern LEAKGATE_INTERNAL std::atomic<std::uint32_t> g_phase;
 
-// The phase of what is allocated now. It is changed before the epoch is raised.
-inline std::uint32_t CurrentPhase() { return g_phase.load(std::memory_order_relaxed); }
+// The phase of what is allocated now. It is changed before the epoch is raised. Acquire pairs with
+// the release in PhaseOrder::Enter: the table is there, and the phase's record says who began it.
+inline std::uint32_t CurrentPhase() { return g_phase.load(std::memory_order_acquire); }
 
 // Maps the table of phases, at the first call. REQUIRES: one thread calls it at a time.
 [[nodiscard]] bool EnsurePhases();

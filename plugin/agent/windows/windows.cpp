@@ -11,7 +11,7 @@
 namespace leakgate::agent {
 namespace {
 
-// The process may be killed for a system call.
+// The process may be killed for a system call. Relaxed, as other flags here: nothing is read by it.
 constinit std::atomic<bool> g_is_confined{false};
 
 TextRef AddText(std::string_view text) {

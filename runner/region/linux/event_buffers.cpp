@@ -144,6 +144,7 @@ void EventBuffers::GiveBack(std::uint32_t buffer) {
   // Release pairs with the acquire of the thread that takes it next.
   record.state.store(static_cast<std::uint32_t>(EventBufferState::kFree),
                      std::memory_order_release);
+  // Release pairs with the acquire of the same: whoever counts on a free buffer finds it.
   Control().free_count.fetch_add(1, std::memory_order_release);
 }
 
@@ -202,7 +203,7 @@ void EventBuffers::WaitUntilFilled(std::chrono::milliseconds patience) {
 
 void EventBuffers::Wake() {
   EventControl& control = Control();
-  control.filled.fetch_add(1, std::memory_order_release);
+  control.filled.fetch_add(1, std::memory_order_seq_cst);
   Futex(control.filled, FUTEX_WAKE, 1, nullptr);
 }
 
