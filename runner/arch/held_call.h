@@ -22,13 +22,16 @@ namespace leakgate {
 // nothing does.
 [[nodiscard]] std::string_view WhyCannotCall(int tid);
 
+// What becomes of a system call that a stop interrupts.
+enum class WhenInterrupted { kGoesOn, kFails };
+
 // Finds out whether the kernel goes on with the thread's call where it was, as with a sleep, and
 // notes that in `registers`, which are the thread's. To be called before the thread calls anything.
-void NoteHowCallGoesOn(int tid, RegisterSet& registers);
+void NoteHowCallGoesOn(int tid, WhenInterrupted interrupted, RegisterSet& registers);
 
-// Has the thread begin its system call once more. REQUIRES: MakeCallAgain has changed its
-// registers, and they have been set.
-void BeginCallAgain(int tid);
+// Has the thread begin its system call once more. It is to be let go next. REQUIRES: `registers`
+// are the thread's, and MakeCallAgain has changed them.
+void BeginCallAgain(int tid, const RegisterSet& registers);
 
 // Puts a thread that has called functions back to where it was. It is to be let go next. Returns
 // false if it has ended.

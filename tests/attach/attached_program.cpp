@@ -65,6 +65,7 @@ AttachedProgram::~AttachedProgram() {
 }
 
 HelloReply AttachedProgram::OnHello(int pid) {
+  if (when_it_asks_) when_it_asks_();
   const std::lock_guard lock(mutex_);
   if (!gives_regions_ || pid != traced()) return {};
   regions_.push_back(ValueOf(RegionFile::Create({.pid = pid})));

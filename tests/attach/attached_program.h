@@ -1,6 +1,7 @@
 // A program that runs without being traced, and is attached to: tests/fixtures/attach.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,6 +40,9 @@ class AttachedProgram {
     return Read();
   }
 
+  // Does so while the thread that enables tracing asks for a region.
+  void WhenItAsks(std::function<void()> deed) { when_it_asks_ = std::move(deed); }
+
   // Empty, or the error's message.
   std::string Enable();
   std::string Disable();
@@ -58,6 +62,7 @@ class AttachedProgram {
 
   std::mutex mutex_;
   bool gives_regions_ = false;
+  std::function<void()> when_it_asks_;
   std::vector<std::unique_ptr<RegionFile>> regions_;
   std::unique_ptr<ControlServer> server_;
   Attachment attachment_;

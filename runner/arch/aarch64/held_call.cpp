@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "runner/arch/aarch64/vectors.h"
 
@@ -38,6 +39,7 @@ bool Block(int tid, Signals signals) {
 // Returns the status of the thread's next stop; nothing if it has ended, which others collect.
 std::optional<int> AwaitStop(int tid) {
   const Clock::time_point deadline = Clock::now() + kPatience;
+  const Clock::time_point spin_until = Clock::now() + std::chrono::microseconds(300);
   for (;;) {
     siginfo_t seen{};
     const int options = WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL;
@@ -47,8 +49,13 @@ std::optional<int> AwaitStop(int tid) {
       int status = 0;
       if (::waitpid(tid, &status, WNOHANG | __WALL) == tid) return status;
     }
-    if (Clock::now() >= deadline) return std::nullopt;
-    std::this_thread::yield();
+    const Clock::time_point now = Clock::now();
+    if (now >= deadline) return std::nullopt;
+    if (now < spin_until) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
   }
 }
 
@@ -68,6 +75,27 @@ bool RunToCall(int tid) {
     signal = WSTOPSIG(*status);
   }
   return false;
+}
+
+// Has the thread return from the call that it is about to make, without making it, as if a signal
+// had interrupted it: the kernel makes the call again, or has it fail if a handler runs first.
+void EndCallByItself(int tid) {
+  constexpr std::int64_t kRestartUnlessHandled = 514;  // ERESTARTNOHAND of include/linux/errno.h
+  std::optional<RegisterSet> registers = GetRegisterSet(tid);
+  if (!registers) return;
+  const std::int32_t call = std::exchange(registers->system_call, -1);
+  if (!SetRegisterSet(tid, *registers) || !RunToCall(tid)) return;
+  registers->system_call = call;
+  registers->x[0] = static_cast<std::uint64_t>(-kRestartUnlessHandled);
+  (void)SetRegisterSet(tid, *registers);
+}
+
+// Puts the thread into the call that `registers` are in front of. Being let go interrupts a call,
+// which does no harm to most: but those that fail when they are interrupted are not begun.
+bool ReturnToCall(int tid, const RegisterSet& registers, Signals blocked) {
+  const bool is_set = Block(tid, kAll) && SetRegisterSet(tid, registers);
+  if (is_set && RunToCall(tid) && registers.fails_when_interrupted) EndCallByItself(tid);
+  return Block(tid, blocked) && is_set;
 }
 
 bool Get(int tid, int set, void* to, std::size_t bytes) {
@@ -93,8 +121,10 @@ std::string_view WhyCannotCall(int tid) {
 }
 
 // The kernel shows by the number of the call with which it goes on.
-void NoteHowCallGoesOn(int tid, RegisterSet& registers) {
+void NoteHowCallGoesOn(int tid, WhenInterrupted interrupted, RegisterSet& registers) {
   if (!registers.is_before_call) return;
+  registers.fails_when_interrupted = interrupted == WhenInterrupted::kFails;
+  if (registers.fails_when_interrupted) return;
   const std::optional<Signals> blocked = BlockedBy(tid);
   if (!blocked || !Block(tid, kAll)) return;
   if (RunToCall(tid)) {
@@ -104,11 +134,9 @@ void NoteHowCallGoesOn(int tid, RegisterSet& registers) {
   (void)Block(tid, *blocked);
 }
 
-void BeginCallAgain(int tid) {
+void BeginCallAgain(int tid, const RegisterSet& registers) {
   const std::optional<Signals> blocked = BlockedBy(tid);
-  if (!blocked || !Block(tid, kAll)) return;
-  (void)RunToCall(tid);
-  (void)Block(tid, *blocked);
+  if (blocked) (void)ReturnToCall(tid, registers, *blocked);
 }
 
 bool PutBack(int tid, const HeldState& state) {
@@ -117,9 +145,7 @@ bool PutBack(int tid, const HeldState& state) {
     return Block(tid, state.blocked_signals) && SetRegisterSet(tid, registers);
   }
   if (registers.goes_on_waiting) registers.x[RegisterSet::kCallNumber] = SYS_restart_syscall;
-  const bool is_set = Block(tid, kAll) && SetRegisterSet(tid, registers);
-  (void)RunToCall(tid);
-  return Block(tid, state.blocked_signals) && is_set;
+  return ReturnToCall(tid, registers, state.blocked_signals);
 }
 
 }  // namespace leakgate

@@ -22,11 +22,12 @@ struct RegisterSet {
   std::uint64_t pstate;
 
   std::uint64_t thread_pointer;
-  std::uint64_t first_argument;  // what x0 was at the call, if the thread is behind a call
+  std::uint64_t first_argument;  // what x0 was at the call, if a stop has ended the call
   std::int32_t system_call;      // as the kernel knows it, where it stops a thread for the call
   bool is_before_call;           // the next instruction makes a system call
-  bool is_behind_call;           // the last one made a system call, which a stop has ended
+  bool is_behind_call;           // the last one made a system call
   bool goes_on_waiting;          // the kernel goes on with the call where it was (held_call.h)
+  bool fails_when_interrupted;   // the call, by anything; and we make it again
 };
 
 inline constexpr std::uint64_t kRedZoneBytes = 0;

@@ -59,8 +59,10 @@ std::optional<std::uint64_t> FirstArgumentOfCall(int tid) {
 void FindCall(int tid, RegisterSet& registers) {
   if (registers.system_call >= 0) return;
   registers.is_before_call = MakesCall(tid, registers.pc);
-  if (registers.is_before_call || static_cast<std::int64_t>(registers.x[0]) != -EINTR) return;
-  if (!MakesCall(tid, registers.pc - kInstructionBytes)) return;
+  if (registers.is_before_call) return;
+  registers.is_behind_call = MakesCall(tid, registers.pc - kInstructionBytes);
+  const bool has_failed = static_cast<std::int64_t>(registers.x[0]) == -EINTR;
+  if (!registers.is_behind_call || !has_failed) return;
   const std::optional<std::uint64_t> argument = FirstArgumentOfCall(tid);
   registers.is_behind_call = argument.has_value();
   registers.first_argument = argument.value_or(0);
@@ -129,6 +131,7 @@ void MakeCallAgain(RegisterSet& registers) {
   registers.pc -= kInstructionBytes;
   registers.is_before_call = true;
   registers.is_behind_call = false;
+  registers.fails_when_interrupted = true;
 }
 
 std::uint64_t WithoutSignature(std::uint64_t word) {

@@ -6,9 +6,9 @@ namespace leakgate {
 
 std::string_view WhyCannotCall(int) { return {}; }
 
-// The kernel goes on with a call when its registers are set (IsToBeginAgain in signal_frame.cpp).
-void NoteHowCallGoesOn(int, RegisterSet&) {}
-void BeginCallAgain(int) {}
+// The kernel decides by the registers, when the thread goes on.
+void NoteHowCallGoesOn(int, WhenInterrupted, RegisterSet&) {}
+void BeginCallAgain(int, const RegisterSet&) {}
 
 bool PutBack(int tid, const HeldState& state) {
   const std::uint64_t& blocked = state.blocked_signals;

@@ -211,7 +211,7 @@ void ThreadStops::ReleaseLate() {
 void Continue(HeldThread& thread) {
   auto registers = thread.Registers();
   if (registers && !thread.was_stopped() && RestartInterruptedCall(*registers)) {
-    if (thread.SetRegisters(*registers)) BeginCallAgain(thread.tid());
+    if (thread.SetRegisters(*registers)) BeginCallAgain(thread.tid(), *registers);
   }
   thread.Release();
 }

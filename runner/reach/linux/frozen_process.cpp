@@ -64,10 +64,11 @@ std::optional<FrozenThread> ReadRegisters(int tid) {
   return thread;
 }
 
-// Returns whether the thread is to begin its system call again.
-bool RestartCallOf(int tid) {
+// Returns the thread's registers if it is to begin its system call again.
+std::optional<RegisterSet> RestartCallOf(int tid) {
   std::optional<RegisterSet> general = GetRegisterSet(tid);
-  return general && RestartInterruptedCall(*general) && SetRegisterSet(tid, *general);
+  const bool begins_again = general && RestartInterruptedCall(*general);
+  return begins_again && SetRegisterSet(tid, *general) ? general : std::nullopt;
 }
 
 }  // namespace
@@ -166,13 +167,13 @@ void FrozenProcess::NoteStopOrDeath(Held& held) {
   held.is_stopped = true;
   const bool is_ours = status >> 16 == PTRACE_EVENT_STOP;
   held.signal = is_ours ? 0 : WSTOPSIG(status);
-  held.begins_call_again = is_ours && RestartCallOf(held.tid);
+  if (is_ours) held.begins_again = RestartCallOf(held.tid);
   thread->name = NameOfThread(pid_, held.tid);
   threads_.push_back(*std::move(thread));
 }
 
 void FrozenProcess::Release(Held& held) {
-  if (held.begins_call_again) BeginCallAgain(held.tid);
+  if (held.begins_again) BeginCallAgain(held.tid, *held.begins_again);
   if (held.is_stopped && ::ptrace(PTRACE_DETACH, held.tid, nullptr, held.signal) == 0) return;
   // The thread had not stopped, or it was killed meanwhile: then its end must be collected.
   if (held.tid != pid_) ::waitpid(held.tid, nullptr, __WALL | WNOHANG);

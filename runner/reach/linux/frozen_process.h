@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "runner/arch/registers.h"
 #include "runner/base/expected.h"
 
 namespace leakgate {
@@ -59,7 +60,7 @@ class FrozenProcess {
     int tid = 0;  // 0 if it has died
     bool is_stopped = false;
     int signal = 0;  // the signal that it was about to take; 0 if there is none
-    bool begins_call_again = false;
+    std::optional<RegisterSet> begins_again{};  // its system call, with these registers
   };
 
   explicit FrozenProcess(int pid);

@@ -79,7 +79,7 @@ std::string RootNamer::NameOf(const RootPlace& place) const {
     return fmt::format("a block being reallocated by {}", ThreadText(place.tid));
   }
   for (const MappedModule& module : modules_) {
-    if (AddressRange{module.begin, module.end}.Has(place.address)) {
+    if (module.Has(place.address)) {
       return GlobalText(module, place.address);
     }
   }

@@ -53,7 +53,9 @@ std::optional<MappedModule> ModuleAt(const MappedRange& first, const ProcessMemo
     if (header.p_type != PT_LOAD) continue;
     if (!has_segment) module.bias = first.begin - (header.p_vaddr & ~(PageBytes() - 1));
     has_segment = true;
-    module.end = std::max(module.end, module.bias + header.p_vaddr + header.p_memsz);
+    const std::uint64_t begin = module.bias + header.p_vaddr;
+    module.end = std::max(module.end, begin + header.p_memsz);
+    module.segments.push_back({begin & ~(PageBytes() - 1), PageUp(begin + header.p_memsz)});
   }
   if (!has_segment || module.end <= module.begin) return std::nullopt;
   return module;
@@ -156,9 +158,8 @@ class RootFinder {
     if (IsOurRegion(range) || range.is_writable || range.is_executable) return false;
     if (!range.is_readable) return range.name != "[heap]" && !range.name.starts_with("[v");
     return !range.IsAnonymous() &&
-           std::any_of(from_.modules.begin(), from_.modules.end(), [&](const MappedModule& module) {
-             return range.begin >= module.begin && range.begin < module.end;
-           });
+           std::any_of(from_.modules.begin(), from_.modules.end(),
+                       [&](const MappedModule& module) { return module.Has(range.begin); });
   }
 
   void Exclude(std::uint64_t begin, std::uint64_t end) { excluded_.push_back({begin, end}); }
@@ -169,7 +170,8 @@ class RootFinder {
 
   void ExcludeAgent() {
     for (const MappedModule& module : from_.modules) {
-      if (IsAgent(module)) Exclude(module.begin, PageUp(module.end));
+      if (!IsAgent(module)) continue;
+      excluded_.insert(excluded_.end(), module.segments.begin(), module.segments.end());
     }
     for (const OwnRange& range : from_.own_ranges) Exclude(range.begin, range.end);
   }
@@ -266,7 +268,9 @@ class RootFinder {
   void LabelModules() {
     for (const MappedModule& module : from_.modules) {
       const WordRule rule = IsLibc(module) ? WordRule::kNoChunkHeaders : WordRule::kNone;
-      labels_.push_back({{module.begin, PageUp(module.end)}, RootKind::kGlobal, rule});
+      for (const AddressRange& segment : module.segments) {
+        labels_.push_back({segment, RootKind::kGlobal, rule});
+      }
     }
   }
 
@@ -379,6 +383,11 @@ class RootFinder {
 };
 
 }  // namespace
+
+bool MappedModule::Has(std::uint64_t address) const {
+  return std::any_of(segments.begin(), segments.end(),
+                     [address](const AddressRange& segment) { return segment.Has(address); });
+}
 
 std::vector<MappedModule> FindModules(const std::vector<MappedRange>& maps, ProcessMemory& memory) {
   const auto may_be_module = [](const MappedRange& range) {

@@ -23,11 +23,16 @@ namespace leakgate {
 struct MappedModule {
   std::string path;
   std::uint64_t begin = 0;
-  std::uint64_t end = 0;                 // of its last segment, with the part that no file backs
+  std::uint64_t end = 0;  // of its last segment, with the part that no file backs
+  // Whole pages. Where segments are far from each other, as on aarch64, anything else may be mapped
+  // between them.
+  std::vector<AddressRange> segments{};
   std::uint64_t bias = 0;                // run-time address minus the address in the file
   std::uint64_t thread_local_bytes = 0;  // 0: it has none
   std::uint64_t thread_local_alignment = 1;
   std::uint64_t inode = 0;
+
+  [[nodiscard]] bool Has(std::uint64_t address) const;
 };
 
 enum class RootKind { kGlobal, kThreadLocal, kMapping, kStack };
