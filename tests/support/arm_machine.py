@@ -26,7 +26,7 @@ LIBRARIES = ("libc6-dev", "libstdc++-12-dev", "libgcc-12-dev", "libboost1.81-dev
              "libpugixml-dev", "zlib1g-dev", "libsqlite3-dev", "libxxhash-dev", "libminizip-dev", "libzstd-dev",
              "libbz2-dev", "liblzma-dev", "libgtest-dev", "libgmock-dev", "googletest", "libvalijson-dev",
              "libunwind-dev", "libgoogle-perftools-dev", "libjemalloc-dev", "libjemalloc2", "libmimalloc2.0",
-             "libbenchmark-dev", "libcap2-bin", "libxml2-utils", "redis-server", "sqlite3", "valgrind")
+             "libbenchmark-dev", "libcap2-bin", "libxml2-utils", "redis-server", "sqlite3", "valgrind", "g++")
 MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "9pnet_virtio", "9p", "overlay")
 LARGE_PAGES = "16k"
 
