@@ -29,7 +29,7 @@ struct RegisterFile {
 };
 
 // The program counter, the stack pointer and the registers that calls preserve, as they are within
-// this function, whose frame is the first to be unwound.
+// this function, or in its caller just behind the call: that frame is the first to be unwound.
 [[nodiscard]] RegisterFile CaptureRegisters();
 
 }  // namespace leakgate::agent

@@ -1,9 +1,14 @@
 #include "plugin/agent/linux/find_object.h"
 
+#include <sys/auxv.h>
+
 #include <atomic>
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/initial_stack.h"
 #include "plugin/agent/linux/object_search.h"
+
+#include LEAKGATE_ARCH(memory)
 
 namespace {
 
@@ -42,6 +47,21 @@ bool IsSearchForced() {
   return is_forced == 1;
 }
 
+// Where pages lie between a module's segments, as linkers leave them that align segments to pages
+// larger than the kernel's, glibc tells of the address's segment as if it were all of a module. The
+// header is where addresses in the file begin, or, in a program at a fixed address, where its
+// program headers are.
+void CompleteFromHeader(std::uint64_t address, LoadedObject& object) {
+  const link_map* const map = object.map;
+  const std::uint64_t headers = ::getauxval(AT_PHDR);
+  const std::uint64_t begin = object.bias != 0 ? object.bias : headers - headers % PageBytes();
+  if (object.begin == begin) return;
+  LoadedObject whole;
+  if (!ReadObjectAt(begin, address, whole) || whole.bias != object.bias) return;
+  object = whole;
+  object.map = map;
+}
+
 }  // namespace
 
 bool LoaderFindsObjects() { return &LoaderFindObject != nullptr && !IsSearchForced(); }
@@ -58,6 +78,8 @@ bool FindObject(const void* address, LoadedObject& object) {
             .frame_header = static_cast<const std::uint8_t*>(answer.frame_header),
             .dynamic = answer.map->l_ld,
             .map = answer.map};
+  if (object.begin != object.bias)
+    CompleteFromHeader(reinterpret_cast<std::uint64_t>(address), object);
   return true;
 }
 

@@ -267,6 +267,10 @@ bool SearchMaps(std::uint64_t address, LoadedObject& object) {
 
 }  // namespace
 
+bool ReadObjectAt(std::uint64_t begin, std::uint64_t address, LoadedObject& object) {
+  return ReadObject(begin, address, object) == Found::kModule;
+}
+
 bool SearchObject(std::uint64_t address, LoadedObject& object) {
   if (IsInGap(address)) return false;
   if (SearchBegins(address, object)) return true;

@@ -20,6 +20,10 @@ namespace leakgate::agent {
 // kernel's list cannot be had.
 [[nodiscard]] bool SearchObject(std::uint64_t address, LoadedObject& object);
 
+// Reads the module whose ELF header is at `begin`. Returns false if there is none, or if it does not
+// have `address`.
+[[nodiscard]] bool ReadObjectAt(std::uint64_t begin, std::uint64_t address, LoadedObject& object);
+
 // Remembers where all modules begin that are loaded now, for when the list cannot be had any more:
 // the process may change its root, or have no descriptor left.
 void RememberObjects();

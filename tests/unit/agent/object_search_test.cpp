@@ -22,10 +22,13 @@
 #include <thread>
 #include <vector>
 
+#include "plugin/agent/arch/processor.h"
 #include "plugin/agent/linux/find_object.h"
 #include "plugin/agent/linux/loaded_module.h"
 #include "tests/unit/agent/read_calls.h"
 #include "tests/unit/symbols/compiled_library.h"
+
+#include LEAKGATE_ARCH(elf)
 
 namespace leakgate::test {
 namespace {
@@ -306,9 +309,9 @@ struct Slots {
   Elf64_Sym symbols[2] = {{.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)},
                           {.st_info = ELF64_ST_INFO(STB_WEAK, STT_FUNC)}};
   std::uint64_t slots[3] = {0x1036, 0x1046, 0};
-  Elf64_Rela calls[3] = {{0, ELF64_R_INFO(0, R_X86_64_JUMP_SLOT), 0},
-                         {8, ELF64_R_INFO(0, R_X86_64_JUMP_SLOT), 0},
-                         {16, ELF64_R_INFO(1, R_X86_64_JUMP_SLOT), 0}};
+  Elf64_Rela calls[3] = {{0, ELF64_R_INFO(0, agent::kCallSlotRelocation), 0},
+                         {8, ELF64_R_INFO(0, agent::kCallSlotRelocation), 0},
+                         {16, ELF64_R_INFO(1, agent::kCallSlotRelocation), 0}};
 
   [[nodiscard]] agent::LoadedModule Module() const {
     const std::uint64_t begin = AddressOf(slots);

@@ -39,7 +39,9 @@ __attribute__((noinline)) int Recurse(int depth, TwoWalks& walks) {
     WalkHere(walks);
     return 0;
   }
-  return Recurse(depth - 1, walks) + 1;
+  const int below = Recurse(depth - 1, walks);
+  asm volatile("" ::: "memory");  // no loop, however it is optimised
+  return below + 1;
 }
 
 TEST(StackWalkerTest, WalksPlainFrames) {

@@ -1,27 +1,36 @@
+#include <cstddef>
+
 #include "plugin/agent/arch/registers.h"
 
 namespace leakgate::agent {
 
-__attribute__((noinline)) RegisterFile CaptureRegisters() {
-  std::uint64_t value[13];  // x19 to x30, sp
-  std::uint64_t pc = 0;
-  asm volatile(
-      "adr %0, .\n\t"
-      "stp x19, x20, [%1, 0]\n\t"
-      "stp x21, x22, [%1, 16]\n\t"
-      "stp x23, x24, [%1, 32]\n\t"
-      "stp x25, x26, [%1, 48]\n\t"
-      "stp x27, x28, [%1, 64]\n\t"
-      "stp x29, x30, [%1, 80]\n\t"
-      "mov x9, sp\n\t"
-      "str x9, [%1, 96]\n\t"
-      : "=&r"(pc)
-      : "r"(value)
-      : "x9", "memory");
-  RegisterFile registers;
-  for (std::uint32_t i = 0; i < 13; ++i) registers.Set(kX19 + i, value[i]);
-  registers.Set(kProgramCounter, pc);
-  return registers;
-}
+static_assert(offsetof(RegisterFile, value) == 0 && offsetof(RegisterFile, known) == 264);
+
+// The result is written to where x8 says. The first frame is the caller's, who goes on at x30: a
+// frame of this function's own would be written over before it is unwound.
+asm(R"(
+  .text
+  .p2align 4
+  .globl _ZN8leakgate5agent16CaptureRegistersEv
+  .hidden _ZN8leakgate5agent16CaptureRegistersEv
+  .type _ZN8leakgate5agent16CaptureRegistersEv, %function
+_ZN8leakgate5agent16CaptureRegistersEv:
+  .cfi_startproc
+  stp x19, x20, [x8, #19 * 8]
+  stp x21, x22, [x8, #21 * 8]
+  stp x23, x24, [x8, #23 * 8]
+  stp x25, x26, [x8, #25 * 8]
+  stp x27, x28, [x8, #27 * 8]
+  str x29, [x8, #29 * 8]
+  mov x9, sp
+  stp x9, x30, [x8, #31 * 8]
+  mov x9, #0x3ff80000 // x19 to x29
+  movk x9, #1, lsl #32 // the pc
+  orr x9, x9, #0x80000000 // sp
+  str x9, [x8, #33 * 8]
+  ret
+  .cfi_endproc
+  .size _ZN8leakgate5agent16CaptureRegistersEv, . - _ZN8leakgate5agent16CaptureRegistersEv
+)");
 
 }  // namespace leakgate::agent
