@@ -82,8 +82,8 @@ static_assert(sizeof(EventBuffer) == 64);
 // An event is one or more words. The first one:
 //
 //   63..62  EventTag
-//   61..19  the block's address / 16, or for kOther 61..57 OtherEvent and 56..19 a value
-//   18..0   units of time since the thread's event before
+//   61..18  the block's address / 16, or for kOther 61..57 OtherEvent and 56..18 a value
+//   17..0   units of time since the thread's event before
 //
 // The second word of kAllocate:
 //
@@ -128,7 +128,7 @@ constexpr std::uint32_t WordsAfter(OtherEvent event) {
   }
 }
 
-inline constexpr std::uint32_t kEventTimeBits = 19;
+inline constexpr std::uint32_t kEventTimeBits = 18;
 inline constexpr std::uint64_t kMostEventDelta = (1ULL << kEventTimeBits) - 1;
 inline constexpr std::uint32_t kEventTagShift = 62;
 inline constexpr std::uint32_t kEventAddressBits = kEventTagShift - kEventTimeBits;

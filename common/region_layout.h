@@ -414,6 +414,7 @@ static_assert(kStackRootCount >= kUnwindEndCount);
 // granule within that picks a word (common/live_slot.h).
 inline constexpr std::uint32_t kAddressBits = 48;
 inline constexpr std::uint32_t kGranuleShift = 4;
+static_assert(kEventAddressBits == kAddressBits - kGranuleShift);
 inline constexpr std::uint32_t kChunkShift = 26;
 inline constexpr std::uint64_t kChunkWords = 1ULL << (kChunkShift - kGranuleShift);
 // What is mapped by itself begins at a multiple of this: the largest page that a kernel may have.

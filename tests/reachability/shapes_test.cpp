@@ -6,8 +6,8 @@
 #include <set>
 
 #include "tests/reachability/traced_program.h"
-#include "tests/support/processor.h"
 #include "tests/support/leakgate_run.h"
+#include "tests/support/processor.h"
 
 namespace leakgate::test {
 namespace {
@@ -114,9 +114,8 @@ TEST_F(ShapesTest, EachBlockOfAChainIsNamed) {
 
 TEST_F(ShapesTest, AThreadLocalIsNamedWithItsThread) {
   const std::string place = kCompilerPlacesThreadLocals ? " .reachability.cpp:[0-9]+." : "";
-  EXPECT_THAT(Plain(HolderOf(1005)),
-              MatchesRegex("shapes::t_held_by_thread_local" + place +
-                           ", a thread-local of thread N 'reachability'"));
+  EXPECT_THAT(Plain(HolderOf(1005)), MatchesRegex("shapes::t_held_by_thread_local" + place +
+                                                  ", a thread-local of thread N 'reachability'"));
 }
 
 TEST_F(ShapesTest, AStackIsNamedByItsThread) {

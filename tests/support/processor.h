@@ -62,13 +62,15 @@ struct CallingCode {
   static constexpr std::size_t kBytes = 40;
   static void Write(unsigned char* code, void* (*function)(std::size_t), std::uint32_t argument) {
     const std::uint32_t kCode[kBytes / 4] = {
-        0xa9bf7bfd,                     // stp x29, x30, [sp, #-16]!
-        0x52800000 | (argument << 5),   // mov w0, argument
-        0x580000b0,                     // ldr x16, the function: 20 bytes on
-        0xd63f0200,                     // blr x16
-        0xa8c17bfd,                     // ldp x29, x30, [sp], #16
-        0xd65f03c0,                     // ret
-        0xd503201f, 0,        0,        // nop; the function
+        0xa9bf7bfd,                    // stp x29, x30, [sp, #-16]!
+        0x52800000 | (argument << 5),  // mov w0, argument
+        0x580000b0,                    // ldr x16, the function: 20 bytes on
+        0xd63f0200,                    // blr x16
+        0xa8c17bfd,                    // ldp x29, x30, [sp], #16
+        0xd65f03c0,                    // ret
+        0xd503201f,
+        0,
+        0,  // nop; the function
         0xd503201f,
     };
     __builtin_memcpy(code, kCode, kBytes);

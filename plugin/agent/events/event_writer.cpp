@@ -237,7 +237,7 @@ void WriteLongAllocation(EventCursor& cursor, const AllocationEvent& event) {
   std::uint64_t* at = cursor.at;
   *at++ = OtherEventWord(OtherEvent::kContext, event.context, delta);
   cursor.context = event.context;
-  *at++ = EventWord(EventTag::kAllocate, event.address, 0);
+  *at++ = EventWord(EventTag::kAllocate, WithoutTag(event.address), 0);
   *at++ = AllocationWord(static_cast<std::uint64_t>(event.kind), event.stack, event.size_bytes);
   if (event.size_bytes >= kLongSize) *at++ = event.size_bytes;
   PublishEvents(cursor, at);
@@ -255,7 +255,7 @@ void NoteFreeByStack(const EventThread& thread, std::uint64_t address, std::uint
   if (!MayWrite(thread)) return;
   EventCursor& cursor = thread.cursor;
   const std::uint64_t delta = PassTime(cursor);
-  cursor.at[0] = EventWord(EventTag::kFreeByStack, address, delta);
+  cursor.at[0] = EventWord(EventTag::kFreeByStack, WithoutTag(address), delta);
   cursor.at[1] = stack;
   PublishEvents(cursor, cursor.at + 2);
 }

@@ -19,6 +19,7 @@
 #include "plugin/agent/host/on_switch.h"
 
 #include LEAKGATE_ARCH(counter)
+#include LEAKGATE_ARCH(memory)
 #include LEAKGATE_ARCH(time_stamp)
 
 namespace leakgate::agent {
@@ -106,13 +107,13 @@ inline void WriteAllocation(EventCursor& cursor, const AllocationEvent& event) {
   }
   const std::uint64_t delta = PassTime(cursor);
   std::uint64_t* const at = cursor.at;
-  at[0] = EventWord(EventTag::kAllocate, event.address, delta);
+  at[0] = EventWord(EventTag::kAllocate, WithoutTag(event.address), delta);
   at[1] = AllocationWord(static_cast<std::uint64_t>(event.kind), event.stack, event.size_bytes);
   PublishEvents(cursor, at + 2);
 }
 inline void WriteFree(EventCursor& cursor, std::uint64_t address) {
   const std::uint64_t delta = PassTime(cursor);
-  cursor.at[0] = EventWord(EventTag::kFree, address, delta);
+  cursor.at[0] = EventWord(EventTag::kFree, WithoutTag(address), delta);
   PublishEvents(cursor, cursor.at + 1);
 }
 

@@ -1,7 +1,8 @@
 // void CallStepByStep(void (*function)(void*), void* argument)
 //
-// A program cannot have its own instructions trapped here. A timer sends SIGTRAP instead, as often as
-// it can, while the function is called again and again: thousands of signals at whatever instruction.
+// A program cannot have its own instructions trapped here. A timer sends SIGTRAP instead, as often
+// as it can, while the function is called again and again: thousands of signals at whatever
+// instruction.
 #include <signal.h>
 #include <time.h>
 

@@ -65,7 +65,7 @@ TEST(ReturnValueTest, DoesNotTrustWhatIsMadeOfThePointer) {
 TEST(ReturnValueTest, LetsCountersAndWritesBe) {
   // ldr x1, [x2]; add x1, x1, 1; str x1, [x2]; str x1, [x0]
   EXPECT_TRUE(OnlyReturns({0xF940'0041, 0x9100'0421, 0xF900'0041, 0xF900'0001, kReturn}));
-  EXPECT_TRUE(OnlyReturns({0xA900'7C1F, kReturn}));  // stp xzr, xzr, [x0]
+  EXPECT_TRUE(OnlyReturns({0xA900'7C1F, kReturn}));        // stp xzr, xzr, [x0]
   EXPECT_TRUE(OnlyReturns({kNop, 0xD503'23BF, kReturn}));  // autiasp
 }
 
