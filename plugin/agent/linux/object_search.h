@@ -20,8 +20,8 @@ namespace leakgate::agent {
 // kernel's list cannot be had.
 [[nodiscard]] bool SearchObject(std::uint64_t address, LoadedObject& object);
 
-// Reads the module whose ELF header is at `begin`. Returns false if there is none, or if it does not
-// have `address`.
+// Reads the module whose ELF header is at `begin`. Returns false if there is none, or if it does
+// not have `address`.
 [[nodiscard]] bool ReadObjectAt(std::uint64_t begin, std::uint64_t address, LoadedObject& object);
 
 // Remembers where all modules begin that are loaded now, for when the list cannot be had any more:
