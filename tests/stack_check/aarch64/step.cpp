@@ -1,7 +1,7 @@
 // void CallStepByStep(void (*function)(void*), void* argument)
 //
 // A program cannot have its own instructions trapped here. A timer sends SIGTRAP instead, as often
-// as it can, while the function is called again and again: thousands of signals at whatever
+// as it can, while the function is called again and again: more than a thousand signals at whatever
 // instruction.
 #include <signal.h>
 #include <time.h>
@@ -22,7 +22,7 @@ void Count(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 extern "C" void CallStepByStep(void (*function)(void*), void* argument) {
-  g_left = 5000;
+  g_left = 1500;
   sigaction(SIGTRAP, nullptr, &g_before);
   struct sigaction counting = g_before;
   counting.sa_sigaction = Count;
