@@ -36,7 +36,7 @@ TEST(BlockIndexTest, ASizeBeyondAllBoundsEndsAtTheNextBlock) {
   const BlockIndex index(blocks);
   EXPECT_EQ(index.Find(0x1FFF), 0U);
   EXPECT_EQ(index.Find(0x2000), 1U);
-  EXPECT_EQ(index.Find(1ULL << 47), BlockIndex::kNone);
+  EXPECT_EQ(index.Find(1ULL << kAddressBits), BlockIndex::kNone);
   EXPECT_EQ(index.Find(~0ULL), BlockIndex::kNone);
 }
 

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <string>
 
+#include "runner/base/page_size.h"
+
 namespace leakgate::test {
 namespace {
 
@@ -60,11 +62,11 @@ class FileWordsTest : public ::testing::Test {
   FileWordsTest() {
     fd_ = ::mkstemp(path_.data());
     Write(kBlock);
-    EXPECT_EQ(::ftruncate(fd_, kBytes), 0);
+    EXPECT_EQ(::ftruncate(fd_, static_cast<off_t>(bytes_)), 0);
     Map(MAP_PRIVATE);
   }
   ~FileWordsTest() override {
-    ::munmap(mapped_, kBytes);
+    ::munmap(mapped_, bytes_);
     ::close(fd_);
     ::unlink(path_.c_str());
   }
@@ -75,7 +77,7 @@ class FileWordsTest : public ::testing::Test {
   static void WaitUntilSettled() { ::usleep(2 * kTick.count() / 1000); }
 
   void Map(int how) {
-    mapped_ = ::mmap(nullptr, kBytes, PROT_READ, how, fd_, 0);
+    mapped_ = ::mmap(nullptr, bytes_, PROT_READ, how, fd_, 0);
     ASSERT_NE(mapped_, MAP_FAILED);
     (void)*static_cast<volatile char*>(mapped_);
     begin_ = reinterpret_cast<std::uint64_t>(mapped_);
@@ -86,14 +88,14 @@ class FileWordsTest : public ::testing::Test {
     const auto maps = ReadMaps(::getpid());
     words_.BeginLook(::getpid(), *maps);
     const ProcessMemory memory(::getpid());
-    const auto* const known = words_.In({begin_, begin_ + kPageBytes}, tops, memory);
+    const auto* const known = words_.In({begin_, begin_ + PageBytes()}, tops, memory);
     return known == nullptr ? std::vector<MappedWord>() : *known;
   }
 
   static auto HasBlock() { return Contains(Field(&MappedWord::word, kBlock)); }
 
   static constexpr std::chrono::nanoseconds kTick{50'000'000};
-  static constexpr std::size_t kBytes = 2 * kPageBytes;
+  const std::size_t bytes_ = 2 * PageBytes();
   std::string path_ = "/tmp/leakgate_file_words_XXXXXX";
   int fd_ = -1;
   void* mapped_ = nullptr;
@@ -133,10 +135,10 @@ TEST_F(FileWordsTest, AreNotRememberedWhereAnyAddressMayBe) {
 TEST_F(FileWordsTest, AreNotRememberedOfAFileThatIsMappedShared) {
   WaitUntilSettled();
   ASSERT_THAT(Look(), HasBlock());
-  void* const shared = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  void* const shared = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   ASSERT_NE(shared, MAP_FAILED);
   EXPECT_THAT(Look(), IsEmpty());
-  ::munmap(shared, kBytes);
+  ::munmap(shared, bytes_);
 }
 
 TEST_F(FileWordsTest, AreNotRememberedOfAFileThatHasGone) {

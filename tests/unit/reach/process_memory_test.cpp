@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runner/base/page_size.h"
+
 namespace leakgate::test {
 namespace {
 
@@ -43,10 +45,10 @@ class LoadedMemoryTest : public ::testing::Test {
  protected:
   LoadedMemoryTest() : begin_(reinterpret_cast<std::uint64_t>(pages_)) {
     Word(0) = 1;
-    Word(2 * kPageBytes) = 3;
-    memory_.Load({{begin_, begin_ + kBytes}}, ProcessMemory::Wanted::kAllPages);
+    Word(2 * PageBytes()) = 3;
+    memory_.Load({{begin_, begin_ + bytes_}}, ProcessMemory::Wanted::kAllPages);
   }
-  ~LoadedMemoryTest() override { ::munmap(pages_, kBytes); }
+  ~LoadedMemoryTest() override { ::munmap(pages_, bytes_); }
 
   std::uint64_t& Word(std::uint64_t at) const {
     return *reinterpret_cast<std::uint64_t*>(begin_ + at);
@@ -58,8 +60,8 @@ class LoadedMemoryTest : public ::testing::Test {
     return first;
   }
 
-  static constexpr std::uint64_t kBytes = 3 * kPageBytes;
-  void* const pages_ = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+  const std::uint64_t bytes_ = 3 * PageBytes();
+  void* const pages_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   const std::uint64_t begin_;
   ProcessMemory memory_{::getpid()};
@@ -68,45 +70,46 @@ class LoadedMemoryTest : public ::testing::Test {
 TEST_F(LoadedMemoryTest, IsNotReadAgain) {
   if (!memory_.PassesOverHoles()) GTEST_SKIP() << "the kernel is older than 6.7";
   Word(0) = 2;  // a stopped process would not do this
-  EXPECT_THAT(FirstWordsIn({begin_, begin_ + kBytes}), ElementsAre(1, 3));
+  EXPECT_THAT(FirstWordsIn({begin_, begin_ + bytes_}), ElementsAre(1, 3));
   std::uint64_t word = 0;
   ASSERT_EQ(memory_.Read({begin_, begin_ + 8}, &word), 8U);
   EXPECT_EQ(word, 1U);
 }
 
 TEST_F(LoadedMemoryTest, IsToldOnceWhereRangesOverlap) {
-  memory_.Load({{begin_ + kPageBytes, begin_ + kBytes}, {begin_, begin_ + 64}},
+  memory_.Load({{begin_ + PageBytes(), begin_ + bytes_}, {begin_, begin_ + 64}},
                ProcessMemory::Wanted::kAllPages);
-  EXPECT_THAT(FirstWordsIn({begin_, begin_ + kBytes}), ElementsAre(1, 3));
-  EXPECT_THAT(FirstWordsIn({begin_ + 8, begin_ + kPageBytes}), ElementsAre(0));
+  EXPECT_THAT(FirstWordsIn({begin_, begin_ + bytes_}), ElementsAre(1, 3));
+  EXPECT_THAT(FirstWordsIn({begin_ + 8, begin_ + PageBytes()}), ElementsAre(0));
 }
 
 TEST_F(LoadedMemoryTest, IsReadAfterAllWhereItCouldNotBeLoadedBefore) {
   Word(0) = 7;
   ProcessMemory other(::getpid());
-  ASSERT_EQ(::mprotect(pages_, kPageBytes, PROT_NONE), 0);
-  other.Load({{begin_, begin_ + kBytes}}, ProcessMemory::Wanted::kAllPages);
+  ASSERT_EQ(::mprotect(pages_, PageBytes(), PROT_NONE), 0);
+  other.Load({{begin_, begin_ + bytes_}}, ProcessMemory::Wanted::kAllPages);
   std::vector<std::uint64_t> first;
-  other.ForEachPart({begin_, begin_ + kBytes}, [&](std::uint64_t, ProcessMemory::Words words) {
+  other.ForEachPart({begin_, begin_ + bytes_}, [&](std::uint64_t, ProcessMemory::Words words) {
     first.push_back(words.front());
   });
-  ASSERT_EQ(::mprotect(pages_, kPageBytes, PROT_READ | PROT_WRITE), 0);
+  ASSERT_EQ(::mprotect(pages_, PageBytes(), PROT_READ | PROT_WRITE), 0);
   EXPECT_THAT(first, ElementsAre(7, 3));
 }
 
 TEST_F(LoadedMemoryTest, IsOfAFileUntilItIsWritten) {
   if (!memory_.PassesOverHoles()) GTEST_SKIP() << "the kernel is older than 6.7";
   const int program = ::open("/proc/self/exe", O_RDONLY);
-  void* const mapped = ::mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, program, 0);
+  void* const mapped =
+      ::mmap(nullptr, PageBytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE, program, 0);
   ASSERT_NE(mapped, MAP_FAILED);
   auto* const byte = static_cast<volatile char*>(mapped);
   (void)*byte;
   const auto begin = reinterpret_cast<std::uint64_t>(mapped);
-  const AddressRange page{begin, begin + kPageBytes};
+  const AddressRange page{begin, begin + PageBytes()};
   EXPECT_THAT(memory_.PartsIn(page), ElementsAre(Field(&PresentPart::is_file, true)));
   *byte = 'x';
   EXPECT_THAT(memory_.PartsIn(page), ElementsAre(Field(&PresentPart::is_file, false)));
-  ::munmap(mapped, kPageBytes);
+  ::munmap(mapped, PageBytes());
   ::close(program);
 }
 
