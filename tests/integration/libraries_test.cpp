@@ -208,7 +208,7 @@ TEST(SegmentGapsTest, AreNoEndOfAStack) {
     const GatedRun run = RunByDefault({FixturePath(name), "--gtest_filter=Kinds.Malloc"});
     EXPECT_EQ(run.command.exit_code, 1);
     ASSERT_EQ(run.Test("Kinds.Malloc")["findings"].size(), 1U) << run.command.standard_output;
-    const nlohmann::json& finding = run.Test("Kinds.Malloc")["findings"][0];
+    const nlohmann::json finding = run.Test("Kinds.Malloc")["findings"][0];
     EXPECT_EQ(finding["stack_end"], "outermost") << name;
     EXPECT_EQ(finding["stack"][0]["function"], "Kinds_Malloc_Test::TestBody()") << name;
   }
