@@ -49,7 +49,9 @@ $B mount -t tmpfs tmpfs /root/dev/shm; $B mount -t devpts pts /root/dev/pts
 $B mount -t tmpfs tmpfs /root/tmp; $B mount -t tmpfs tmpfs /root/run
 exec $B switch_root /root /bin/bash /command/begin
 """
-BEGIN = """export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb
+BEGIN = """PATH=/usr/bin:/bin
+ln -sfn /proc/self/fd /dev/fd; ln -sfn /proc/self/fd/0 /dev/stdin; ln -sfn /proc/self/fd/1 /dev/stdout
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb
 ip link set lo up 2>/dev/null || busybox ip link set lo up
 cd /tmp
 timeout -k 10 $(cat /command/seconds) bash /command/script >/command/output 2>&1 </dev/null

@@ -166,9 +166,10 @@ TEST(ObjectSearchTest, SaysNothingOfAModuleThatHasGone) {
   EXPECT_EQ(Searched(function), "");
 
   void* const two = Open("two");
-  for (const std::uint64_t address : {function, AddressOf(dlsym(two, "two"))}) {
-    EXPECT_EQ(Searched(address), Told(address));
-  }
+  const std::uint64_t other = AddressOf(dlsym(two, "two"));
+  EXPECT_EQ(Searched(other), Told(other));
+  // To the linker, a hole between segments is the module's as well.
+  EXPECT_THAT(Searched(function), ::testing::AnyOf("", Told(function)));
   dlclose(two);
 }
 
