@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -10,7 +11,7 @@
 namespace leakgate::agent {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
+const auto kPageBytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 constexpr std::uint64_t kPcOffset = 0x40;  // from the header
 
 // A page with a header of one entry, between two that nobody may read.

@@ -36,6 +36,8 @@ namespace {
 using agent::LoadedObject;
 using agent::SearchObject;
 
+const auto kPageBytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+
 std::uint64_t AddressOf(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
 // What both ways say of an address; empty if there is no module.
@@ -87,7 +89,7 @@ class MadeCode {
   explicit MadeCode(std::size_t bytes)
       : bytes_(bytes),
         at_(mmap(nullptr, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-    mprotect(static_cast<char*>(at_) + bytes - 4096, 4096, PROT_NONE);
+    mprotect(static_cast<char*>(at_) + bytes - kPageBytes, kPageBytes, PROT_NONE);
   }
   ~MadeCode() { munmap(at_, bytes_); }
   MadeCode(const MadeCode&) = delete;
@@ -149,12 +151,12 @@ TEST(ObjectSearchTest, ReadsTheListOnceForEachOfManyPiecesOfCode) {
 TEST(ObjectSearchTest, TakesNoFileThatIsMappedAsDataForTheModuleBehind) {
   const std::filesystem::path file = Libraries().path() / "one.so";
   const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  void* const data = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+  void* const data = mmap(nullptr, kPageBytes, PROT_READ, MAP_PRIVATE, fd, 0);
   close(fd);
   const auto function = AddressOf(reinterpret_cast<void*>(&dlopen));
 
   EXPECT_EQ(Searched(function), Told(function));
-  munmap(data, 4096);
+  munmap(data, kPageBytes);
 }
 
 // The linker maps where there is room, mostly in the same place again.
@@ -181,14 +183,14 @@ TEST(ObjectSearchTest, FindsAModuleWhereNoneWasBefore) {
     EXPECT_EQ(Searched(address), "");
   }
   agent::ForgetGaps();
-  const std::uint64_t page = address & ~std::uint64_t{4095};
+  const std::uint64_t page = address & ~std::uint64_t{kPageBytes - 1};
   // A module by hand, at the very address: its header and its first segment.
   const int fd = open((Libraries().path() / "one.so").c_str(), O_RDONLY | O_CLOEXEC);
-  void* const module = mmap(reinterpret_cast<void*>(page), 4096, PROT_READ | PROT_EXEC,
+  void* const module = mmap(reinterpret_cast<void*>(page), kPageBytes, PROT_READ | PROT_EXEC,
                             MAP_PRIVATE | MAP_FIXED, fd, 0);
   close(fd);
   EXPECT_NE(Searched(page), "");
-  munmap(module, 4096);
+  munmap(module, kPageBytes);
 }
 
 // With no descriptor left, the list of mappings cannot be opened. A place that tests before have
@@ -223,19 +225,19 @@ TEST(ObjectSearchTest, RemembersModulesForWhenTheListCannotBeHad) {
 // read the list.
 TEST(ObjectSearchTest, ForgetsWhereModulesBegan) {
   void* const two = Open("two");
-  const std::uint64_t begin = AddressOf(dlsym(two, "two")) & ~std::uint64_t{4095};
+  const std::uint64_t begin = AddressOf(dlsym(two, "two")) & ~std::uint64_t{kPageBytes - 1};
   dlclose(two);
   const int fd = open((Libraries().path() / "one.so").c_str(), O_RDONLY | O_CLOEXEC);
-  void* const inside = mmap(reinterpret_cast<void*>(begin), 4096, PROT_READ | PROT_EXEC,
+  void* const inside = mmap(reinterpret_cast<void*>(begin), kPageBytes, PROT_READ | PROT_EXEC,
                             MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
   close(fd);
   ASSERT_EQ(AddressOf(inside), begin);
   EXPECT_NE(Searched(begin), "");
-  munmap(inside, 4096);
+  munmap(inside, kPageBytes);
 
   void* const again = Open("two");
   const std::uint64_t function = AddressOf(dlsym(again, "two"));
-  ASSERT_EQ(function & ~std::uint64_t{4095}, begin);
+  ASSERT_EQ(function & ~std::uint64_t{kPageBytes - 1}, begin);
   EXPECT_EQ(Searched(function), Told(function));
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <coroutine>
@@ -111,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(, DepthLimitTest, ::testing::Values(1, 3, 256, kMaxStac
 
 // Memory that has been written to, of whole pages.
 std::size_t TouchedBytes(void* begin, std::size_t bytes) {
-  constexpr std::size_t kPageBytes = 4096;
+  const auto kPageBytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   std::vector<unsigned char> pages((bytes + kPageBytes - 1) / kPageBytes);
   EXPECT_EQ(mincore(begin, bytes, pages.data()), 0);
   const auto is_there = [](unsigned char page) { return (page & 1) != 0; };
@@ -134,7 +135,7 @@ __attribute__((noinline)) int WalkAtDepth(int depth, agent::ThreadState& thread)
 TEST(StackWalkerTest, TouchesTheMemoryOfItsDeepestStackOnly) {
   TracedRegion();
   constexpr std::size_t kBytes = sizeof(agent::ThreadState);
-  constexpr std::size_t kPageBytes = 4096;
+  const auto kPageBytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   auto* const thread = new (agent::MapPrivate(kBytes)) agent::ThreadState;
   thread->walker.Begin(agent::OwnStack::OfThisThread(), kMaxStackDepth);
   const std::size_t at_first = TouchedBytes(thread, kBytes);
