@@ -7,8 +7,11 @@ set(leakgate_libraries ${LEAKGATE_SYSROOT}/usr/lib/x86_64-linux-gnu)
 if(LEAKGATE_ARM_ROOT)
   include(${CMAKE_CURRENT_LIST_DIR}/LeakgateAarch64.cmake)
   set(leakgate_libraries ${LEAKGATE_SYSROOT}/usr/lib/aarch64-linux-gnu)
+  # leakgate writes its manual pages itself. All files but the libraries are this system's.
+  set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static ${LEAKGATE_ARM_ROOT}/lib/ld-linux-aarch64.so.1
+      --library-path ${LEAKGATE_ARM_ROOT}/lib/aarch64-linux-gnu)
 endif()
 set(leakgate_link "--sysroot=${LEAKGATE_SYSROOT} -B${leakgate_libraries} -L${leakgate_libraries}")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "${leakgate_link}")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "${leakgate_link} -static-libstdc++ -static-libgcc ${LEAKGATE_OLDER_GLIBC}")
-set(CMAKE_CXX_STANDARD_LIBRARIES_INIT "-ldl -lpthread")
+set(CMAKE_CXX_STANDARD_LIBRARIES_INIT "-ldl -lpthread -lrt")

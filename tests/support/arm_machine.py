@@ -15,7 +15,7 @@ from own_apt import KEYRING, debian_release  # noqa: E402
 
 # This machine's packages that building for the other and running there take.
 TOOLS = {"qemu-system-aarch64": "qemu-system-arm", "aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu",
-         "mmdebstrap": "mmdebstrap", "depmod": "kmod", "cpio": "cpio", "mke2fs": "e2fsprogs"}
+         "mmdebstrap": "mmdebstrap", "depmod": "kmod", "cpio": "cpio", "qemu-aarch64-static": "qemu-user-static", "mke2fs": "e2fsprogs"}
 MORE_TOOLS = ("ipxe-qemu", "arch-test", "gcc-aarch64-linux-gnu")  # that have no program by which to tell
 # The other machine's: its system, what leakgate is linked with, and what its tests use.
 SYSTEM = ("base-files", "base-passwd", "bash", "binutils", "busybox-static", "coreutils", "dash", "diffutils",
@@ -38,6 +38,7 @@ $B mount -t tmpfs tmpfs /upper; $B mkdir /upper/files /upper/work
 $B mount -t ext4 -o ro,noload /dev/vda /lower
 $B mount -t overlay -o lowerdir=/lower,upperdir=/upper/files,workdir=/upper/work overlay /root
 $B mkdir -p /root/command /root/proc /root/sys /root/dev /root/tmp
+$B mount -t tmpfs tmpfs /root/tmp; $B mount -t tmpfs tmpfs /root/run
 share="-t 9p -o trans=virtio,version=9p2000.L,msize=1048576"
 $B mount $share,cache=mmap command /root/command
 while read tag folder; do
@@ -46,7 +47,6 @@ done < /root/command/folders
 $B mount --move /proc /root/proc; $B mount --move /sys /root/sys; $B mount --move /dev /root/dev
 $B mkdir -p /root/dev/shm /root/dev/pts
 $B mount -t tmpfs tmpfs /root/dev/shm; $B mount -t devpts pts /root/dev/pts
-$B mount -t tmpfs tmpfs /root/tmp; $B mount -t tmpfs tmpfs /root/run
 exec $B switch_root /root /bin/bash /command/begin
 """
 BEGIN = """PATH=/usr/bin:/bin
