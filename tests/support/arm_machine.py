@@ -49,9 +49,8 @@ $B mkdir -p /root/dev/shm /root/dev/pts
 $B mount -t tmpfs tmpfs /root/dev/shm; $B mount -t devpts pts /root/dev/pts
 exec $B switch_root /root /bin/bash /command/begin
 """
-BEGIN = """PATH=/usr/bin:/bin
+BEGIN = """export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb
 ln -sfn /proc/self/fd /dev/fd; ln -sfn /proc/self/fd/0 /dev/stdin; ln -sfn /proc/self/fd/1 /dev/stdout
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb
 ip link set lo up 2>/dev/null || busybox ip link set lo up
 cd /tmp
 timeout -k 10 $(cat /command/seconds) bash /command/script >/command/output 2>&1 </dev/null
@@ -83,6 +82,13 @@ def install_tools() -> None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     _run("apt-get", "update", "-qq", env=environment)
     _run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing, *MORE_TOOLS, env=environment)
+
+
+def build_for(machine: "ArmMachine", source: pathlib.Path, tree: pathlib.Path, targets: tuple[str, ...]) -> None:
+    """Builds `targets` in `tree`, the build folder of the preset; raises CalledProcessError."""
+    environment = {**os.environ, "LEAKGATE_ARM_ROOT": str(machine.root)}
+    subprocess.run(["cmake", "--preset", "aarch64"], cwd=source, env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", str(tree), "--target", *targets], cwd=source, env=environment, check=True)
 
 
 class ArmMachine:

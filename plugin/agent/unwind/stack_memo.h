@@ -29,10 +29,8 @@
 #include <optional>
 
 #include "plugin/agent/arch/caller_frame.h"
-#include "plugin/agent/arch/processor.h"
+#include "plugin/agent/arch/stack_words.h"
 #include "plugin/agent/unwind/stack_trail.h"
-
-#include LEAKGATE_ARCH(stack_words)
 
 namespace leakgate::agent {
 

@@ -1,34 +1,17 @@
-// Words of the stack with the values that they had, and whether they have them still: two values
-// are compared at once, by NEON, which every 64-bit Arm processor that Linux runs on has. The loads
-// of the words themselves are what this costs.
+// StillHold for ../stack_words.h, which includes this: two words are compared at once, by NEON,
+// which every 64-bit Arm processor that Linux runs on has. The loads of the words themselves are
+// what this costs.
 #pragma once
 
 #include <arm_neon.h>
 
-#include <cstdint>
-
 namespace leakgate::agent {
-
-// Two words of the stack.
-struct alignas(16) StackWords {
-  std::uint64_t values[2];
-  const std::uint64_t* addresses[2];
-};
-
-// As many StackWords are compared in one round.
-inline constexpr std::uint32_t kWordsStride = 2;
 
 // All bits are 0 where both words hold what they held.
 __attribute__((always_inline)) inline uint64x2_t DifferencesOf(const StackWords& words) {
   const uint64x2_t both = vcombine_u64(vld1_u64(words.addresses[0]), vld1_u64(words.addresses[1]));
   return veorq_u64(both, vld1q_u64(words.values));
 }
-
-// Their number is a multiple of kWordsStride, and not 0.
-struct StackWordsRange {
-  const StackWords* begin;
-  const StackWords* end;
-};
 
 // Whether all words in the range hold what they held.
 __attribute__((always_inline)) inline bool StillHold(const StackWordsRange& range) {

@@ -1,22 +1,10 @@
-// Words of the stack with the values that they had, and whether they have them still: two values
-// are compared at once, by SSE2, which every x86-64 processor has. The loads of the words
-// themselves are what this costs.
+// StillHold for ../stack_words.h, which includes this: two words are compared at once, by SSE2,
+// which every x86-64 processor has. The loads of the words themselves are what this costs.
 #pragma once
 
 #include <emmintrin.h>
 
-#include <cstdint>
-
 namespace leakgate::agent {
-
-// Two words of the stack.
-struct alignas(16) StackWords {
-  std::uint64_t values[2];
-  const std::uint64_t* addresses[2];
-};
-
-// As many StackWords are compared in one round.
-inline constexpr std::uint32_t kWordsStride = 2;
 
 // All bits are 0 where both words hold what they held.
 __attribute__((always_inline)) inline __m128i DifferencesOf(const StackWords& words) {
@@ -25,12 +13,6 @@ __attribute__((always_inline)) inline __m128i DifferencesOf(const StackWords& wo
   return _mm_xor_si128(_mm_castpd_si128(both),
                        _mm_load_si128(reinterpret_cast<const __m128i*>(words.values)));
 }
-
-// Their number is a multiple of kWordsStride, and not 0.
-struct StackWordsRange {
-  const StackWords* begin;
-  const StackWords* end;
-};
 
 // Whether all words in the range hold what they held.
 __attribute__((always_inline)) inline bool StillHold(const StackWordsRange& range) {
