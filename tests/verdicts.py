@@ -18,8 +18,9 @@ SUITES = ("kinds", "places", "fates", "statics")
 
 
 def place_of(window: dict) -> str:
-    """The user's line that most of what counts is from."""
-    counted = [finding for finding in window["findings"] if finding["disposition"] == "outstanding"]
+    """The user's line that most of what counts is from, whether it is lost, or retained and growing: a word that
+    happens to hold a lost block's address makes the one the other, and no other verdict."""
+    counted = [finding for finding in window["findings"] if finding["disposition"] in ("outstanding", "steady")]
     for finding in sorted(counted, key=lambda finding: -finding["bytes"]):
         if finding["user_frame"] is not None:
             frame = finding["stack"][finding["user_frame"]]
