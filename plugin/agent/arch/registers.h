@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "plugin/agent/arch/processor.h"
 
@@ -27,6 +28,11 @@ struct RegisterFile {
     known |= std::uint64_t{1} << number;
   }
 };
+
+// Returns the value of a register that all frames have in common, such as the length of vectors, in
+// which a frame may be measured; nullopt if the register is none of these, or if this machine has
+// none.
+[[nodiscard]] std::optional<std::uint64_t> CommonRegister(std::uint64_t number);
 
 // The program counter, the stack pointer and the registers that calls preserve, as they are within
 // this function, or in its caller just behind the call: that frame is the first to be unwound.

@@ -47,6 +47,7 @@ enum Operation : std::uint8_t {
   kLit31 = 0x4F,
   kBreg0 = 0x70,
   kBreg31 = 0x8F,
+  kBregx = 0x92,
   kNop = 0x96,
 };
 
@@ -91,15 +92,18 @@ class Machine {
   void Step(std::uint8_t operation) {
     if (operation >= kLit0 && operation <= kLit31) return Push(operation - kLit0);
     if (operation >= kBreg0 && operation <= kBreg31) return PushRegister(operation - kBreg0);
+    if (operation == kBregx) return PushRegister(cursor_.ReadUleb());
     if (PushConstant(operation) || MoveWords(operation) || Control(operation)) return;
     if (Unary(operation) || Binary(operation)) return;
     Fail();
   }
 
-  void PushRegister(std::uint32_t number) {
-    const std::int64_t offset = cursor_.ReadSleb();
-    if (!registers_.Knows(number)) return Fail();
-    Push(registers_.value[number] + static_cast<std::uint64_t>(offset));
+  void PushRegister(std::uint64_t number) {
+    const auto offset = static_cast<std::uint64_t>(cursor_.ReadSleb());
+    if (registers_.Knows(number)) return Push(registers_.value[number] + offset);
+    const std::optional<std::uint64_t> common = CommonRegister(number);
+    if (!common) return Fail();
+    Push(*common + offset);
   }
 
   template <typename T>

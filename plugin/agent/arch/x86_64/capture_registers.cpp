@@ -2,6 +2,8 @@
 
 namespace leakgate::agent {
 
+std::optional<std::uint64_t> CommonRegister(std::uint64_t) { return std::nullopt; }
+
 // The compiler has only so many registers to spare, so r15 is read by itself.
 __attribute__((noinline)) RegisterFile CaptureRegisters() {
   std::uint64_t pc = 0;

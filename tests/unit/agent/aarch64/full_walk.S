@@ -53,6 +53,32 @@ WalkFromExpressionFrame:
         .cfi_endproc
         .size   WalkFromExpressionFrame, .-WalkFromExpressionFrame
 
+// Keeps two vectors of SVE's, whose length only the machine knows; its CFA is what compilers write of such frames.
+        .arch_extension sve
+        .globl  WalkFromScalableFrame
+        .type   WalkFromScalableFrame, %function
+WalkFromScalableFrame:
+        .cfi_startproc
+        stp     x29, x30, [sp, #-16]!
+        .cfi_def_cfa_offset 16
+        .cfi_offset x29, -16
+        .cfi_offset x30, -8
+        addvl   sp, sp, #-2
+        // DW_CFA_def_cfa_expression, 8 bytes: breg31 16; lit16; bregx 46 (VG) 0; mul; plus
+        .cfi_escape 0x0f, 0x08, 0x8f, 0x10, 0x40, 0x92, 0x2e, 0x00, 0x1e, 0x22
+        mov     x2, x0
+        mov     x0, x1
+        blr     x2
+        addvl   sp, sp, #2
+        .cfi_def_cfa sp, 16
+        ldp     x29, x30, [sp], #16
+        .cfi_def_cfa_offset 0
+        .cfi_restore x29
+        .cfi_restore x30
+        ret
+        .cfi_endproc
+        .size   WalkFromScalableFrame, .-WalkFromScalableFrame
+
 // Says nothing of its frame.
         .globl  WalkFromNoInfoFrame
         .type   WalkFromNoInfoFrame, %function
