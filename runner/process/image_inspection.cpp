@@ -252,6 +252,7 @@ ImageInspection Inspect(const std::filesystem::path& image, const UniqueFd& file
   const ElfFile elf = OpenElfFile(file);
   const ElfFacts facts = FactsOf(elf.get());
   ImageInspection inspection;
+  inspection.is_of_other_processor = facts.is_elf && !facts.is_of_this_processor;
   inspection.refusal_of_running = RefuseFormat(facts);
   if (!inspection.refusal_of_running) inspection.refusal_of_running = RefuseAllocator(facts);
   inspection.refusal = RefuseLinker(image);

@@ -41,6 +41,7 @@ struct ImageInspection {
   // has, and whether it was started by the dynamic linker.
   std::optional<std::string> refusal_of_running;
   TestFramework framework = TestFramework::kNone;
+  bool is_of_other_processor = false;
 };
 
 // Whether `image` has the name of a dynamic linker, which can be started to run another program

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/integration/launch_commands.h"
+#include "tests/support/processor.h"
 
 namespace leakgate::test {
 namespace {
@@ -12,8 +13,12 @@ using Json = nlohmann::json;
 
 struct Surroundings {
   const char* name;
-  const char* assignment;
+  std::string assignment;
 };
+
+std::string Preloaded(const std::string& library) {
+  return std::string("LD_PRELOAD=") + kLibraryFolder + library;
+}
 
 class SurroundingsTest : public testing::TestWithParam<Surroundings> {
  protected:
@@ -58,20 +63,18 @@ TEST_P(SurroundingsTest, ChangeNoVerdict) {
   }
 }
 
-#define LEAKGATE_LIBRARIES "/usr/lib/x86_64-linux-gnu/"
 INSTANTIATE_TEST_SUITE_P(
     , SurroundingsTest,
-    testing::Values(
-        Surroundings{"jemalloc", "LD_PRELOAD=" LEAKGATE_LIBRARIES "libjemalloc.so.2"},
-        Surroundings{"tcmalloc", "LD_PRELOAD=" LEAKGATE_LIBRARIES "libtcmalloc_minimal.so.4"},
-        Surroundings{"mimalloc", "LD_PRELOAD=" LEAKGATE_LIBRARIES "libmimalloc.so.2.0"},
-        Surroundings{"malloc_debug", "LD_PRELOAD=" LEAKGATE_LIBRARIES "libc_malloc_debug.so.0"},
-        Surroundings{"memusage", "LD_PRELOAD=" LEAKGATE_LIBRARIES "libmemusage.so"},
-        Surroundings{"names_bound_at_once", "LD_BIND_NOW=1"},
-        Surroundings{"one_arena", "MALLOC_ARENA_MAX=1"},
-        Surroundings{"perturbed_memory", "MALLOC_PERTURB_=165"},
-        Surroundings{"no_thread_cache", "GLIBC_TUNABLES=glibc.malloc.tcache_count=0"},
-        Surroundings{"everything_mapped", "MALLOC_MMAP_THRESHOLD_=0"}),
+    testing::Values(Surroundings{"jemalloc", Preloaded("libjemalloc.so.2")},
+                    Surroundings{"tcmalloc", Preloaded("libtcmalloc_minimal.so.4")},
+                    Surroundings{"mimalloc", Preloaded("libmimalloc.so.2.0")},
+                    Surroundings{"malloc_debug", Preloaded("libc_malloc_debug.so.0")},
+                    Surroundings{"memusage", Preloaded("libmemusage.so")},
+                    Surroundings{"names_bound_at_once", "LD_BIND_NOW=1"},
+                    Surroundings{"one_arena", "MALLOC_ARENA_MAX=1"},
+                    Surroundings{"perturbed_memory", "MALLOC_PERTURB_=165"},
+                    Surroundings{"no_thread_cache", "GLIBC_TUNABLES=glibc.malloc.tcache_count=0"},
+                    Surroundings{"everything_mapped", "MALLOC_MMAP_THRESHOLD_=0"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

@@ -43,6 +43,11 @@ inline Command Launch(const std::string& fixture, const Command& arguments = {})
   return command;
 }
 
+// Whether a compiler at hand makes this one of tests/fixtures/launch for this processor.
+inline bool HasImage(const std::string& name) {
+  return std::string(LEAKGATE_LAUNCH_IMAGES).find(" " + name + " ") != std::string::npos;
+}
+
 // The exit code as a shell tells it.
 inline int ShellCode(const CommandResult& result) {
   return result.signal != 0 ? 128 + result.signal : result.exit_code;

@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <ostream>
 
 #include "tests/integration/launch_commands.h"
+#include "tests/support/processor.h"
 #include "tests/support/public_copy.h"
 
 namespace leakgate::test {
@@ -34,6 +36,7 @@ struct Image {
 class LaunchRefusalTest : public testing::TestWithParam<Image> {};
 
 TEST_P(LaunchRefusalTest, SaysWhatWhyAndWhatToDo) {
+  if (!HasImage(GetParam().name)) GTEST_SKIP() << "no compiler here makes it";
   const Command image = Launch(GetParam().name);
   const CommandResult result = RunCommand(Gated(image));
   ExpectRefusal(result, GetParam().why, GetParam().remedy);
@@ -67,6 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
 class LaunchAcceptedTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(LaunchAcceptedTest, IsTraced) {
+  if (!HasImage(GetParam())) GTEST_SKIP() << "no compiler here makes it";
   EXPECT_EQ(RunCommand(Gated(Launch(GetParam()))).exit_code, 0);
 }
 
@@ -87,6 +91,7 @@ INSTANTIATE_TEST_SUITE_P(, LaunchUnusualImageTest,
 
 // A thread's stack of pieces, each from mmap, is walked on and changed in the middle of calls.
 TEST(LaunchSplitStackTest, RunsAsItDoesAloneAndLeavesNothing) {
+  if (!HasImage("split_stack")) GTEST_SKIP() << "no compiler here makes it";
   const CommandResult alone = RunCommand(Launch("split_stack"));
   const GatedRun run = RunGated(Launch("split_stack"));
   EXPECT_EQ(run.command.exit_code, 0) << run.command.standard_error;
@@ -106,16 +111,31 @@ TEST(LaunchRefusalsTest, OfASetUidFile) {
   ExpectRefusal(RunCommand(Gated({copy})), "it is set-uid or set-gid", "gate a copy without");
 }
 
-// ld.so BINARY
-constexpr char kLinker[] = "/lib64/ld-linux-x86-64.so.2";
+// The kernel itself does not start it.
+TEST(LaunchRefusalsTest, OfAProgramForAnotherProcessor) {
+  constexpr char kVax = 75;
+  const TemporaryDirectory directory;
+  const std::string copy = CopyOfDynamic(directory);
+  std::fstream file(copy, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(18).write(std::string({kVax, 0}).data(), 2);  // e_machine
+  file.close();
+  const std::string name = kProcessorName;
+  ExpectRefusal(RunCommand(Gated({copy})),
+                copy +
+                    ": cannot be traced: it is built for another architecture (ELF machine 75), " +
+                    "and this leakgate's agent for " + name,
+                "build the tests for " + name);
+}
 
+// ld.so BINARY
 TEST(LaunchRefusalsTest, OfTheDynamicLinker) {
-  ExpectRefusal(RunCommand(Gated({kLinker, FixturePath("launch_dynamic")})),
+  ExpectRefusal(RunCommand(Gated({kDynamicLinker, FixturePath("launch_dynamic")})),
                 "it is the dynamic linker", "name that program itself");
 }
 
 TEST(LaunchRefusalsTest, OfAPassForTestsThatTheDynamicLinkerRuns) {
-  for (const std::string linker : {kLinker, "/lib64/ld-linux-x86-64.so.2 --argv0 suite"}) {
+  for (const std::string arguments : {"", " --argv0 suite"}) {
+    const std::string linker = kDynamicLinker + arguments;
     const std::string suite = FixturePath("launch_suite");
     const CommandResult run =
         RunCommand(Gated({"sh", "-c", linker + " " + suite + " --gtest_filter=*.Passes; exit 0"}));

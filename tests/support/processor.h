@@ -11,6 +11,8 @@ namespace leakgate::test {
 inline constexpr char kFirstVersionOfLibc[] = "GLIBC_2.2.5";
 inline constexpr char kLibraryFolder[] = "/usr/lib/x86_64-linux-gnu/";
 inline constexpr char kDynamicLinker[] = "/lib64/ld-linux-x86-64.so.2";
+inline constexpr char kProcessorName[] = "x86-64";  // as leakgate says it
+inline constexpr char kPlatform[] = "x86_64";       // as the kernel does
 inline constexpr bool kCompilerPlacesThreadLocals = true;
 
 // Overwrites what earlier calls have left in registers.
@@ -41,6 +43,8 @@ struct CallingCode {
 inline constexpr char kFirstVersionOfLibc[] = "GLIBC_2.17";
 inline constexpr char kLibraryFolder[] = "/usr/lib/aarch64-linux-gnu/";
 inline constexpr char kDynamicLinker[] = "/lib/ld-linux-aarch64.so.1";
+inline constexpr char kProcessorName[] = "AArch64";
+inline constexpr char kPlatform[] = "aarch64";
 // GCC's debug information does not say where a thread-local is, so only its symbol names it.
 inline constexpr bool kCompilerPlacesThreadLocals = false;
 

@@ -16,6 +16,7 @@
 #include <cstdlib>
 
 #include "runner/base/descriptors.h"
+#include "runner/process/image_inspection.h"
 #include "runner/process/ptrace_stops.h"
 
 namespace leakgate {
@@ -94,6 +95,11 @@ Error LaunchError(const std::filesystem::path& program, const boost::system::err
             ExitCode::kInconclusive};
   }
   if (error.value() == ENOEXEC) {
+    const Expected<ImageInspection> image = InspectImage(program);
+    if (image && image->is_of_other_processor && image->refusal) {
+      return {fmt::format("{}: cannot be traced: {}", program.string(), *image->refusal),
+              ExitCode::kInconclusive};
+    }
     return {fmt::format("{}: neither a program for this machine nor a script that names its "
                         "interpreter; begin a script with #!/bin/sh or the like",
                         program.string()),
