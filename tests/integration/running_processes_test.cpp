@@ -1,6 +1,9 @@
 // Sessions that trace processes which run already, by PID.
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/support/command.h"
 #include "tests/support/heap_on_request.h"
@@ -152,10 +155,20 @@ TEST_F(RunningProcessesTest, IsNoLongerTracedWhenTheSessionStops) {
 }
 
 TEST_F(RunningProcessesTest, SaysWhyAProcessCannotBeTraced) {
+  const pid_t debugged = ::fork();
+  if (debugged == 0) {
+    ::ptrace(PTRACE_TRACEME);
+    ::raise(SIGSTOP);
+    ::_exit(0);
+  }
+  ::waitpid(debugged, nullptr, WUNTRACED);
   const CommandResult result =
-      Leakgate({"session", "start", session_, "--pid", std::to_string(::getpid()), "--pid", "1"});
-  EXPECT_EQ(result.exit_code, ::geteuid() == 0 ? 3 : 2) << result.standard_error;
+      Leakgate({"session", "start", session_, "--pid", std::to_string(debugged), "--pid", pid()});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.standard_error, HasSubstr(std::to_string(debugged)));
   EXPECT_EQ(Leakgate({"session", "query", session_}).exit_code, 2);
+  ::kill(debugged, SIGKILL);
+  ::waitpid(debugged, nullptr, 0);
 }
 
 // What a dead owner left goes on; another session takes it over.

@@ -83,7 +83,7 @@ TEST_F(SessionRingTest, HasNeverMoreFilesThanItMay) {
     most = std::max(most, Files().size());
     return Query()["snapshots"]["taken"].get<int>() >= 8;
   }));
-  EXPECT_EQ(most, 3U);
+  EXPECT_LE(most, 3U);
   const Json ring = Query()["snapshots"];
   EXPECT_EQ(ring["files"], 3);
   EXPECT_EQ(ring["problem"], "");

@@ -26,7 +26,8 @@ LIBRARIES = ("libc6-dev", "libstdc++-12-dev", "libgcc-12-dev", "libboost1.81-dev
              "libpugixml-dev", "zlib1g-dev", "libsqlite3-dev", "libxxhash-dev", "libminizip-dev", "libzstd-dev",
              "libbz2-dev", "liblzma-dev", "libgtest-dev", "libgmock-dev", "googletest", "libvalijson-dev",
              "libunwind-dev", "libgoogle-perftools-dev", "libjemalloc-dev", "libjemalloc2", "libmimalloc2.0",
-             "libbenchmark-dev", "libcap2-bin", "libxml2-utils", "redis-server", "sqlite3", "valgrind", "g++")
+             "libbenchmark-dev", "libcap2-bin", "libxml2-utils", "redis-server", "sqlite3", "valgrind", "g++", "cmake",
+             "libdebuginfod1", "git", "gzip", "make", "protobuf-compiler", "libdevel-nytprof-perl", "perl", "bsdutils")
 MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "9pnet_virtio", "9p", "overlay")
 LARGE_PAGES = "16k"
 
@@ -51,6 +52,7 @@ exec $B switch_root /root /bin/bash /command/begin
 """
 BEGIN = """export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb
 ln -sfn /proc/self/fd /dev/fd; ln -sfn /proc/self/fd/0 /dev/stdin; ln -sfn /proc/self/fd/1 /dev/stdout
+ln -sfn /proc/self/fd/2 /dev/stderr
 ip link set lo up 2>/dev/null || busybox ip link set lo up
 cd /tmp
 timeout -k 10 $(cat /command/seconds) bash /command/script >/command/output 2>&1 </dev/null
@@ -112,6 +114,8 @@ class ArmMachine:
              f"deb [signed-by={KEYRING}] {mirror} {release} main")
         for name in ("passwd", "group"):  # what configuring base-passwd would do
             shutil.copyfile(self.root / f"usr/share/base-passwd/{name}.master", self.root / f"etc/{name}")
+        for name, program in (("c++", "g++"), ("cc", "gcc"), ("awk", "gawk")):  # and what alternatives would
+            (self.root / "usr/bin" / name).symlink_to(program)
         self._make_links_relative()
         image = self._folder / "root.img"
         image.unlink(missing_ok=True)
