@@ -24,7 +24,7 @@ constexpr std::uint8_t kReadAndWrite = 3;
 }  // namespace
 
 void MappingTable::Restart() {
-  const SpinGuard guard(lock_);
+  lock_.Reset();
   tree_ = 0;
   unused_ = 0;
 }

@@ -43,7 +43,7 @@ class TakenMappings {
 
 class MappingTable {
  public:
-  // Begins anew, in another region. REQUIRES: no other thread records.
+  // Begins anew, in another region, also in a fork child. REQUIRES: no other thread records.
   void Restart();
 
   // Takes out what lies in `range`. What reaches over its ends is cut there.

@@ -121,7 +121,7 @@ std::uint64_t SkipArguments(std::uint64_t address, const CodeReader& read) {
 
 }  // namespace
 
-std::string_view ProcessorName() { return "aarch64"; }
+std::string_view ProcessorName() { return "AArch64"; }
 
 bool IsOfThisProcessor(std::uint16_t machine, std::uint8_t file_class) {
   return machine == EM_AARCH64 && file_class == ELFCLASS64;

@@ -3,6 +3,8 @@
 #include "plugin/agent/mappings/mapping_table.h"
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -383,6 +385,30 @@ TEST_F(MappingTableTest, ReadsNothingOfARecordThatIsLeftHalfWritten) {
     record.sequence.fetch_add(1);
   }
   EXPECT_THAT(Committed(), ElementsAre(Piece{0, 4, 30}));
+}
+
+// As when tracing is enabled in it.
+TEST_F(MappingTableTest, BeginsAnewInAForkChildWhoeverHeldItsLock) {
+  std::atomic<bool> is_done{false};
+  std::thread other([&] {
+    while (!is_done) {
+      Map(0, 1, 5);
+      Unmap(0, 1);
+    }
+  });
+  for (int i = 0; i < 300 && !HasFailure(); ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(60);
+      g_mappings.Restart();
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0) << "fork " << i;
+  }
+  is_done = true;
+  other.join();
 }
 
 TEST_F(MappingTableTest, ReadsNothingThatIsNoMapping) {
