@@ -20,6 +20,7 @@ namespace leakgate::test {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Le;
@@ -85,7 +86,7 @@ TEST_F(SessionRingTest, HasNeverMoreFilesThanItMay) {
   }));
   EXPECT_LE(most, 3U);
   const Json ring = Query()["snapshots"];
-  EXPECT_EQ(ring["files"], 3);
+  EXPECT_THAT(ring["files"].get<int>(), AnyOf(2, 3));  // one goes before the next one comes
   EXPECT_EQ(ring["problem"], "");
   for (const std::string& name : Files()) {
     EXPECT_THAT(name, StartsWith(name_ + "-0000"));
@@ -93,7 +94,7 @@ TEST_F(SessionRingTest, HasNeverMoreFilesThanItMay) {
     EXPECT_TRUE(is_shown || !fs::exists(ring_ + "/" + name)) << name;  // the ring goes on
   }
   EXPECT_THAT(Leakgate({"session", "query", name_}).standard_output,
-              testing::ContainsRegex("snapshots in " + ring_ + ": .* in 3 files, "));
+              testing::ContainsRegex("snapshots in " + ring_ + ": .* in [23] files, "));
 }
 
 TEST_F(SessionRingTest, HasNeverMoreBytesThanItMay) {

@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from own_apt import KEYRING, debian_release  # noqa: E402
@@ -128,9 +129,7 @@ class ArmMachine:
         """Runs `script` by bash there, as root, and returns its exit code and what it printed. `folders` are there by
         the same names, to be read. Raises Unavailable if the machine did not come up."""
         kernel, start = self._kernel_of(large_pages)
-        command = self._folder / f"command{os.getpid()}"
-        shutil.rmtree(command, ignore_errors=True)
-        command.mkdir()
+        command = pathlib.Path(tempfile.mkdtemp(prefix="command", dir=self._folder))
         try:
             for name, text in (("script", script), ("begin", BEGIN), ("seconds", f"{seconds}\n"), (
                     "folders", "".join(f"folder{number} {path}\n" for number, path in enumerate(folders)))):
