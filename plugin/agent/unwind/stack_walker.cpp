@@ -262,7 +262,10 @@ void StackWalker::WalkWithAllRegisters(ModuleTable& modules, const CallerFrame& 
     trail.end = step.end;
     if (step.kind == StepResult::Kind::kEnded || registers.value[kProgramCounter] == 0) break;
     trail.end = UnwindEnd::kNotAStack;
-    if (registers.value[kStackPointer] <= sp && !step.was_signal_frame) break;
+    // Where calls leave the return address in a register, what a signal has interrupted may have
+    // nothing on the stack.
+    const std::uint64_t least_sp = is_exact ? sp : sp + 1;
+    if (registers.value[kStackPointer] < least_sp && !step.was_signal_frame) break;
     trail.end = UnwindEnd::kDepthLimit;
     is_exact = step.was_signal_frame;
   }

@@ -79,6 +79,16 @@ WalkFromScalableFrame:
         .cfi_endproc
         .size   WalkFromScalableFrame, .-WalkFromScalableFrame
 
+// void StopWithoutAFrame(void): calls nothing, and has nothing on the stack.
+        .globl  StopWithoutAFrame
+        .type   StopWithoutAFrame, %function
+StopWithoutAFrame:
+        .cfi_startproc
+        brk     #0
+        ret
+        .cfi_endproc
+        .size   StopWithoutAFrame, .-StopWithoutAFrame
+
 // Says nothing of its frame.
         .globl  WalkFromNoInfoFrame
         .type   WalkFromNoInfoFrame, %function
