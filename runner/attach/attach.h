@@ -60,10 +60,6 @@ struct Attachment {
 // has not begun does so when it begins. REQUIRES: the control server runs.
 [[nodiscard]] Expected<Attachment> EnableRunning(const EnableRequest& request);
 
-// Whether the dynamic linker of a process has yet to come to glibc: so far EnableRunning fails, and
-// soon it may not.
-[[nodiscard]] bool IsBeingLoaded(int pid);
-
 // Ends the tracing of the process, which gives up its region. The agent stays in it, idle, and can
 // be enabled again. Does nothing if the process is not traced.
 [[nodiscard]] Expected<void> DisableRunning(int pid);

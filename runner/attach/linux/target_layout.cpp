@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "runner/arch/processor.h"
-#include "runner/attach/attach.h"
 
 namespace leakgate {
 namespace {
@@ -69,11 +68,6 @@ Error UnknownLibrary(int pid, std::string_view what) {
 }
 
 }  // namespace
-
-bool IsBeingLoaded(int pid) {
-  const Expected<std::vector<MappedRange>> maps = ReadMaps(pid);
-  return maps && FindFile(*maps, IsLinker) != nullptr && FindFile(*maps, IsLibc) == nullptr;
-}
 
 Expected<TargetLayout> TargetLayout::Read(const TargetMemory& memory) {
   return UnlessGone(memory, ReadLoaded(memory));

@@ -12,7 +12,6 @@
 #include <sstream>
 
 #include "common/control_protocol.h"
-#include "runner/attach/attach.h"
 #include "runner/host/control_server.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/process_tree.h"
@@ -27,7 +26,6 @@ constexpr std::chrono::milliseconds kPauseBesideHolder(50);
 constexpr std::chrono::milliseconds kPauseOfAll(500);
 constexpr int kLooksAtYoung = 100;  // a shell's child executes its program soon, or not at all
 constexpr int kMostNew = 20'000;
-constexpr std::chrono::seconds kMostOfLoading(5);
 constexpr std::size_t kWorkers = 4;  // mostly they wait for their process
 
 // "0.20 0.18 0.12 1/80 11206": the last number that was given to a process or a thread.
@@ -211,18 +209,6 @@ void StartWatch::Attach(int pid, ExecutedProgram program) {
   queued_.notify_one();
 }
 
-// The process may have been found before it had loaded its libraries.
-Expected<void> StartWatch::EnableOnceLoaded(int pid) {
-  const WatchClock::time_point latest = WatchClock::now() + kMostOfLoading;
-  for (;;) {
-    Expected<void> enabled = setup_.enable(pid);
-    if (enabled || !IsBeingLoaded(pid) || WatchClock::now() >= latest) return enabled;
-    std::this_thread::sleep_for(kPause);
-    const std::lock_guard lock(mutex_);
-    if (is_ending_) return enabled;
-  }
-}
-
 void StartWatch::AttachQueued() {
   for (;;) {
     std::unique_lock lock(mutex_);
@@ -231,7 +217,7 @@ void StartWatch::AttachQueued() {
     Waiting next = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    const Expected<void> enabled = EnableOnceLoaded(next.pid);
+    const Expected<void> enabled = setup_.enable(next.pid);
     if (enabled) continue;
     const bool has_ended = HasDied(next.pid, next.pid);
     processes_.NoteProgram({.pid = next.pid,

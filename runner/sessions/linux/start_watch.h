@@ -69,7 +69,6 @@ class StartWatch {
   // A wanted program that is not traced runs in the process.
   void Attach(int pid, ExecutedProgram program);
   void AttachQueued();
-  [[nodiscard]] Expected<void> EnableOnceLoaded(int pid);
 
   const StartWatchSetup setup_;
   SessionProcesses& processes_;
