@@ -261,13 +261,14 @@ void ExecHold::Decide(int tid, int file) {
   if (tid == 0 || seized_.contains(tid)) return Allow(file);
   LookIntoNamespace(tid);
   const ExecName name = ReadExecName(tid, file);
+  if (IsDynamicLinker(name.path)) {
+    IgnoreFile(file);
+    return Allow(file);
+  }
   // Its name may have been too long to be read, or is not to be had.
   const bool is_other = !name.is_script && !name.first_argument.empty() &&
                         !handlers_.may_be_wanted(name.path, name.first_argument);
-  if (is_other) {
-    if (IsDynamicLinker(name.path)) IgnoreFile(file);
-    return Allow(file);
-  }
+  if (is_other) return Allow(file);
   ExecCall call = ReadExecCall(tid, file);
   const bool is_wanted = handlers_.is_wanted(call.program);
   if (!is_wanted || IsThisProgram(file)) {
@@ -296,7 +297,8 @@ void ExecHold::Allow(int file) const {
   if (::write(asked_.get(), &response, sizeof(response)) < 0) return;  // it was killed meanwhile
 }
 
-// Each program asks for its dynamic linker a second time, which nobody wants.
+// Each program asks for its dynamic linker a second time, which nobody wants, by whatever
+// arguments: they are the program's, for which it has been decided already.
 void ExecHold::IgnoreFile(int file) const {
   ::fanotify_mark(asked_.get(), FAN_MARK_ADD | FAN_MARK_IGNORED_MASK | FAN_MARK_IGNORED_SURV_MODIFY,
                   kAsked, file, nullptr);
