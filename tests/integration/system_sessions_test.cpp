@@ -276,6 +276,20 @@ TEST_F(SystemSessionsTest, NameEachThatCannotBeTraced) {
               HasSubstr("5 processes could not be traced"));
 }
 
+TEST_F(SystemSessionsTest, NameEachScriptAndNotItsInterpreter) {
+  const std::string script = directory_.Write(image_ + "-script", "#!/bin/sh\n");
+  ::chmod(script.c_str(), 0755);
+  START_HOLDING_OR_SKIP(image_ + "-*");
+  constexpr std::size_t kRuns = 30;
+  for (std::size_t i = 0; i < kRuns; ++i) RunCommand({script});
+  const Json told = Await(kRuns, "failed");
+  ASSERT_THAT(told, SizeIs(kRuns));
+  for (const Json& process : told) {
+    EXPECT_THAT(process["path"].get<std::string>(), testing::EndsWith("-script"));
+    EXPECT_THAT(process["problem"].get<std::string>(), HasSubstr("it is a script, which "));
+  }
+}
+
 // The test is its debugger.
 void RunDebugged(const std::string& program) {
   const pid_t pid = ::fork();

@@ -33,6 +33,7 @@ namespace {
 constexpr std::uint64_t kAsked = FAN_OPEN_EXEC_PERM;
 // The kernel refuses the exec of whom it cannot open a descriptor for, so few are opened at once.
 constexpr std::size_t kMostAtOnce = 32;
+constexpr std::size_t kMostScripts = 1024;
 constexpr std::chrono::milliseconds kMostSeizing(20);
 constexpr std::chrono::milliseconds kExecPatience(100);
 // A namespace whose mounts are watched lives on, so it is let go soon.
@@ -261,6 +262,7 @@ void ExecHold::Decide(int tid, int file) {
   if (tid == 0 || seized_.contains(tid)) return Allow(file);
   LookIntoNamespace(tid);
   const ExecName name = ReadExecName(tid, file);
+  if (IsOfDecidedScript(tid, name.path)) return Allow(file);
   if (IsDynamicLinker(name.path)) {
     IgnoreFile(file);
     return Allow(file);
@@ -273,6 +275,7 @@ void ExecHold::Decide(int tid, int file) {
   const bool is_wanted = handlers_.is_wanted(call.program);
   if (!is_wanted || IsThisProgram(file)) {
     Allow(file);
+    NoteDecided(tid, call);
     const ExecutedProgram script{call.script, call.program.arguments, call.script};
     if (is_wanted || call.script.empty() || !handlers_.is_wanted(script)) return;
     const std::string interpreter = call.program.path.substr(call.program.path.rfind('/') + 1);
@@ -288,8 +291,28 @@ void ExecHold::Decide(int tid, int file) {
     return handlers_.on_missed(pid, call.program, FileRightsError(pid).message);
   }
   const std::optional<std::string> problem = Seize(tid, file);
-  if (problem) return handlers_.on_missed(ProcessOf(tid), call.program, *problem);
+  if (problem) {
+    NoteDecided(tid, call);
+    return handlers_.on_missed(ProcessOf(tid), call.program, *problem);
+  }
   seized_.emplace(tid, Seized{std::move(call.program), Clock::now()});
+}
+
+void ExecHold::NoteDecided(int tid, const ExecCall& call) {
+  if (call.script.empty()) return;
+  // Some interpreters are where nothing is asked.
+  if (decided_scripts_.size() == kMostScripts) decided_scripts_.clear();
+  decided_scripts_[tid] = call.program.path;
+}
+
+// The kernel asks for a script's interpreter behind the script itself. By the arguments of the call
+// it would seem to be the script again.
+bool ExecHold::IsOfDecidedScript(int tid, const std::string& path) {
+  const auto script = decided_scripts_.find(tid);
+  if (script == decided_scripts_.end()) return false;
+  const bool is_its_interpreter = script->second == path;
+  decided_scripts_.erase(script);
+  return is_its_interpreter;
 }
 
 void ExecHold::Allow(int file) const {

@@ -35,6 +35,8 @@
 
 namespace leakgate {
 
+struct ExecCall;
+
 struct ExecHoldHandlers {
   // Returns whether a program of that file, or called by that name, may be wanted.
   std::function<bool(const std::string& path, const std::string& first_argument)> may_be_wanted;
@@ -93,6 +95,9 @@ class ExecHold {
   void WatchFileSystemsOf(int pid) const;
   void LookIntoNamespace(int tid);
   void Decide(int tid, int file);
+  // Notes a script whose thread was not seized.
+  void NoteDecided(int tid, const ExecCall& call);
+  bool IsOfDecidedScript(int tid, const std::string& path);
   void Allow(int file) const;
   void IgnoreFile(int file) const;
   // Returns why the thread could not be seized, if it was not.
@@ -111,6 +116,7 @@ class ExecHold {
   std::uint64_t own_namespace_ = 0;
   std::map<std::uint64_t, MountNamespace> namespaces_;  // others, by their inode
   std::map<int, Seized> seized_;                        // by thread
+  std::map<int, std::string> decided_scripts_;          // their interpreters, by thread
 };
 
 }  // namespace leakgate
