@@ -25,7 +25,7 @@ T ValueOf(Expected<T> expected) {
 
 std::string AgentPath() { return std::string(LEAKGATE_BINARY_DIR) + "/lib/libleakgate_agent.so"; }
 
-AttachedProgram::AttachedProgram(Carries carries, std::vector<std::string> command) {
+AttachedProgram::AttachedProgram(Carries carries, std::vector<std::string> command, Until until) {
   server_ = ValueOf(ControlServer::Start({.on_hello = [this](int pid) { return OnHello(pid); }}));
   int to[2];
   int from[2];
@@ -52,7 +52,7 @@ AttachedProgram::AttachedProgram(Carries carries, std::vector<std::string> comma
   ::close(from[1]);
   input_ = to[1];
   output_ = from[0];
-  if (Read() != "ready") throw std::runtime_error("it is not ready");
+  if (until == Until::kReady && Read() != "ready") throw std::runtime_error("it is not ready");
 }
 
 AttachedProgram::~AttachedProgram() {

@@ -15,15 +15,18 @@ namespace leakgate::test {
 
 // How a program is started.
 enum class Carries { kNoAgent, kAgentThatStaysOff };
+// How far it has come then.
+enum class Until { kReady, kBegun };
 
 [[nodiscard]] std::string AgentPath();
 
 class AttachedProgram {
  public:
-  // Runs `program`, a fixture's name or a path. Throws std::runtime_error where it does
-  // not come so far.
+  // Runs `command`, the first word of which is a fixture's name or a path. Throws
+  // std::runtime_error where it does not come so far.
   explicit AttachedProgram(Carries carries = Carries::kNoAgent,
-                           std::vector<std::string> command = {"attach_target"});
+                           std::vector<std::string> command = {"attach_target"},
+                           Until until = Until::kReady);
   ~AttachedProgram();
   AttachedProgram(const AttachedProgram&) = delete;
   AttachedProgram& operator=(const AttachedProgram&) = delete;

@@ -1,8 +1,16 @@
 // Modules that a process loads once it has been attached to are traced, too, and found
 // where they would be found without us.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "runner/base/descriptors.h"
 #include "tests/attach/attached_program.h"
+#include "tests/support/command.h"
 #include "tests/support/leakgate_run.h"
 
 namespace leakgate::test {
@@ -18,6 +26,25 @@ void ExpectItsBlocksAreSeen(AttachedProgram& program) {
   EXPECT_EQ(program.Ask("free"), "ok");
   EXPECT_EQ(program.BlocksOf(203), 0U);
   EXPECT_EQ(program.BlocksOf(305), 0U);
+}
+
+// Its dynamic linker has not come to the C library yet: it waits for a writer of what it is to
+// preload.
+TEST(AttachedLoadingTest, WaitsForWhatTheProgramIsLinkedWith) {
+  const TemporaryDirectory directory;
+  const std::string preloaded = directory.File("preloaded");
+  ASSERT_EQ(::mkfifo(preloaded.c_str(), 0600), 0);
+  AttachedProgram program(Carries::kNoAgent,
+                          {"/usr/bin/env", "LD_PRELOAD=" + preloaded, FixturePath("attach_target")},
+                          Until::kBegun);
+  UniqueFd writer(::open(preloaded.c_str(), O_WRONLY));
+  ASSERT_TRUE(writer);
+  auto enabled = std::async(std::launch::async, [&] { return program.Enable(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  writer.Reset();  // there is nothing to preload in it
+  ASSERT_EQ(enabled.get(), "");
+  ASSERT_EQ(program.Read(), "ready");
+  ExpectItsBlocksAreSeen(program);
 }
 
 TEST(AttachedLoadingTest, SeesWhatAModuleLoadedLaterAllocates) {

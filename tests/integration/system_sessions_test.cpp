@@ -590,6 +590,20 @@ TEST_F(ThisUserSessionsTest, AttachToProcessesThatStartAnywhere) {
   EXPECT_EQ(before.End(), 0);
 }
 
+// The dynamic linker waits for a writer of what it is to preload, before it has come to glibc.
+TEST_F(ThisUserSessionsTest, AttachToAProcessOnceItIsLoaded) {
+  const std::string program = Program(image_, FixturePath("heap_on_request"));
+  const std::string fifo = directory_.File("preloaded");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  ASSERT_EQ(Start({"--this-user", "--image", image_}).exit_code, 0);
+  const RunningCommand running({"env", "LD_PRELOAD=" + fifo, program});
+  const int writer = ::open(fifo.c_str(), O_WRONLY);  // it has begun to load
+  ASSERT_GE(writer, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it waits for what is written
+  ::close(writer);
+  ASSERT_THAT(Await(1, "tracing"), SizeIs(1));
+}
+
 TEST_F(ThisUserSessionsTest, TellWhatTheyMayHaveMissed) {
   const std::string program = Program(image_);
   ASSERT_EQ(Start({"--this-user", "--image", image_}).exit_code, 0);

@@ -17,6 +17,7 @@
 namespace leakgate {
 namespace {
 
+constexpr std::chrono::seconds kLoadingPatience(2);
 constexpr std::chrono::seconds kReleasePatience(2);
 constexpr std::chrono::milliseconds kMostPause(20);
 
@@ -151,7 +152,18 @@ Expected<void> DisableAgentOf(int pid, Target& target) {
   return Disable(pid, target);
 }
 
+// A process that has only just begun has no C library yet, or one that is half there.
+void AwaitLoaded(int pid) {
+  const Expected<TargetMemory> memory = TargetMemory::Open(pid);
+  const ThreadProgress progress(pid);
+  while (memory && IsLoading(*memory) && !IsStoppedBySignal(pid)) {
+    if (progress.IsSpent(kLoadingPatience)) return;  // what is tried next tells what is wrong
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 Expected<Attachment> EnableOn(const EnableRequest& request) {
+  AwaitLoaded(request.pid);
   Expected<Target> target = Target::Open(request.pid);
   if (!target) return Unexpected(target.error());
   return UnlessGone(target->memory(), Enable(request, *target));

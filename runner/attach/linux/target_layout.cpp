@@ -1,6 +1,7 @@
 #include "runner/attach/linux/target_layout.h"
 
 #include <fmt/format.h>
+#include <link.h>
 
 #include <algorithm>
 #include <array>
@@ -68,6 +69,14 @@ Error UnknownLibrary(int pid, std::string_view what) {
 }
 
 }  // namespace
+
+bool IsLoading(const TargetMemory& memory) {
+  const Expected<std::vector<MappedRange>> maps = ReadMaps(memory.pid());
+  const auto linker = maps ? ReadFile(memory, *maps, IsLinker) : std::nullopt;
+  const std::uint64_t state_at = linker ? linker->AddressOf("_r_debug") : 0;
+  const auto state = state_at == 0 ? std::nullopt : memory.Get<r_debug>(state_at);
+  return state && (state->r_version == 0 || state->r_state != r_debug::RT_CONSISTENT);
+}
 
 Expected<TargetLayout> TargetLayout::Read(const TargetMemory& memory) {
   return UnlessGone(memory, ReadLoaded(memory));

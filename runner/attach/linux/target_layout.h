@@ -77,6 +77,10 @@ class TargetLayout {
   std::uint64_t attach_point_ = 0;
 };
 
+// Returns whether the dynamic linker loads something: what the program is linked with, before that
+// begins, or what the program asks for. It keeps this for debuggers (_r_debug, <link.h>).
+[[nodiscard]] bool IsLoading(const TargetMemory& memory);
+
 // Returns the agent's attach point as it is now; nothing if there is none at `address`.
 [[nodiscard]] std::optional<AttachPointCopy> ReadAttachPoint(const TargetMemory& memory,
                                                              std::uint64_t address);
