@@ -3,6 +3,7 @@ a command on a kernel of theirs. Nothing of this machine is changed but the fold
 
 What QEMU translates has none of a real processor's reordering of memory accesses, and its times mean nothing. All
 else is the kernel's and the processor's: ptrace, signals, memory, signed return addresses."""
+import concurrent.futures
 import os
 import pathlib
 import shutil
@@ -101,15 +102,22 @@ class ArmMachine:
         self.root = folder / "root"
         self._folder = folder
 
-    def make(self) -> None:
-        """Makes the root, its image and what the kernel begins with; raises Unavailable."""
-        if (self._folder / "complete").exists():
-            return
+    def make(self, large_pages: bool = False) -> None:
+        """Makes the root, its image and what the kernel begins with, and with `large_pages` what the other kernel takes
+        at the same time; raises Unavailable."""
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            fetched = pool.submit(self._fetch_large_pages) if large_pages else None
+            if not (self._folder / "complete").exists():
+                self._make_root()
+            if fetched:
+                fetched.result()
+
+    def _make_root(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)
-        self._folder.mkdir(parents=True, exist_ok=True)
         release, mirror = debian_release()
         if release != "bookworm":
             raise Unavailable(f"it is made of Debian 12's packages, and this is {release}")
+        self.root.mkdir(parents=True)
         _run("mmdebstrap", "--mode=root", "--arch=arm64", "--variant=extract", "--skip=check/qemu",
              f"--include={','.join(SYSTEM + LIBRARIES)}", release, self.root,
              f"deb [signed-by={KEYRING}] {mirror} {release} main")
@@ -121,6 +129,7 @@ class ArmMachine:
         image = self._folder / "root.img"
         image.unlink(missing_ok=True)
         _run("mke2fs", "-q", "-t", "ext4", "-O", "^has_journal", "-d", self.root, image, "4000M")
+        _run("depmod", "-b", self.root, next(self.root.glob("lib/modules/*")).name)
         self._make_start(self.root, self._folder / "start.gz")
         (self._folder / "complete").touch()
 
@@ -165,42 +174,47 @@ class ArmMachine:
         return self._large_pages_kernel()
 
     def _large_pages_kernel(self) -> tuple[pathlib.Path, pathlib.Path]:
+        self._fetch_large_pages()
+        folder = self._folder / LARGE_PAGES
+        if not (folder / "start.gz").exists():
+            self._make_start(folder, folder / "start.gz")
+        return next(folder.glob("boot/vmlinuz-*")), folder / "start.gz"
+
+    def _fetch_large_pages(self) -> None:
         """Debian's backports have a kernel of 16K pages."""
         folder = self._folder / LARGE_PAGES
-        if not (folder / "complete").exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            _, mirror = debian_release()
-            packages = subprocess.run(
-                f"curl -sf {mirror.rstrip('/')}/dists/bookworm-backports/main/binary-arm64/Packages.xz | xz -dc",
-                shell=True, capture_output=True, text=True, check=False).stdout
-            wanted = [part for part in packages.split("\n\n")
-                      if part.startswith("Package: linux-image-6") and f"-arm64-{LARGE_PAGES}\n" in part.split("\n")[0] + "\n"]
-            if not wanted:
-                raise Unavailable("the mirror has no kernel of 16K pages (bookworm-backports)")
-            fields = dict(line.split(": ", 1) for line in wanted[-1].splitlines() if ": " in line)
-            archive = folder / "kernel.deb"
-            _run("curl", "-sf", "-o", archive, f"{mirror.rstrip('/')}/{fields['Filename']}")
-            digest = subprocess.run(["sha256sum", archive], capture_output=True, text=True, check=True).stdout.split()[0]
-            if digest != fields["SHA256"]:
-                raise Unavailable("the kernel of 16K pages is not what the mirror's index says")
-            _run("dpkg-deb", "-x", archive, folder)
-            archive.unlink()
-            self._make_start(folder, folder / "start.gz")
-            (folder / "complete").touch()
-        return next(folder.glob("boot/vmlinuz-*")), folder / "start.gz"
+        if (folder / "complete").exists():
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        _, mirror = debian_release()
+        packages = subprocess.run(
+            f"curl -sf {mirror.rstrip('/')}/dists/bookworm-backports/main/binary-arm64/Packages.xz | xz -dc",
+            shell=True, capture_output=True, text=True, check=False).stdout
+        wanted = [part for part in packages.split("\n\n")
+                  if part.startswith("Package: linux-image-6") and f"-arm64-{LARGE_PAGES}\n" in part.split("\n")[0] + "\n"]
+        if not wanted:
+            raise Unavailable("the mirror has no kernel of 16K pages (bookworm-backports)")
+        fields = dict(line.split(": ", 1) for line in wanted[-1].splitlines() if ": " in line)
+        archive = folder / "kernel.deb"
+        _run("curl", "-sf", "-o", archive, f"{mirror.rstrip('/')}/{fields['Filename']}")
+        digest = subprocess.run(["sha256sum", archive], capture_output=True, text=True, check=True).stdout.split()[0]
+        if digest != fields["SHA256"]:
+            raise Unavailable("the kernel of 16K pages is not what the mirror's index says")
+        _run("dpkg-deb", "-x", archive, folder)
+        archive.unlink()
+        _run("depmod", "-b", folder, next(folder.glob("lib/modules/*")).name)
+        (folder / "complete").touch()
 
     def _make_start(self, modules_of: pathlib.Path, start: pathlib.Path) -> None:
         """The first file system: busybox, the modules that the real one needs, and INIT."""
-        tree = self._folder / "start"
-        shutil.rmtree(tree, ignore_errors=True)
+        tree = pathlib.Path(tempfile.mkdtemp(prefix="start", dir=self._folder))
         for name in ("bin", "modules", "proc", "sys", "dev", "lower", "upper", "root"):
             (tree / name).mkdir(parents=True)
         shutil.copy2(self.root / "bin/busybox", tree / "bin/busybox")
         (tree / "init").write_text(INIT)
         (tree / "init").chmod(0o755)
         version = next(modules_of.glob("lib/modules/*")).name
-        _run("depmod", "-b", modules_of, version)
         order: list[str] = []
         for module in MODULES:
             lines = subprocess.run(["modprobe", "-d", str(modules_of), "-S", version, "--show-depends", module],

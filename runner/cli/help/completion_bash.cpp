@@ -108,7 +108,7 @@ _leakgate() {
 complete -F _leakgate leakgate
 )sh";
 
-std::string Kind(const OptionValue& word, const std::vector<CommandPage>& pages) {
+std::string Completer(const OptionValue& word, const std::vector<CommandPage>& pages) {
   switch (word.kind) {
     case ValueKind::kText:
       return "kind=text";
@@ -134,8 +134,8 @@ std::string OptionCases(const std::vector<CommandPage>& pages) {
       for (const std::string& name : option.names) {
         patterns.push_back(fmt::format("'{} {}'", page.prose.name, name));
       }
-      cases +=
-          fmt::format("        {}) {} ;;\n", fmt::join(patterns, " | "), Kind(option.value, pages));
+      cases += fmt::format("        {}) {} ;;\n", fmt::join(patterns, " | "),
+                           Completer(option.value, pages));
     }
   }
   return cases;
@@ -151,8 +151,9 @@ std::string PlaceCases(const std::vector<CommandPage>& pages) {
     }
     for (std::size_t i = 0; i < page.arguments.size(); ++i) {
       const bool is_any = page.arguments[i].is_repeated;
-      cases += fmt::format("        '{} '{}) {} ;;\n", page.prose.name,
-                           is_any ? "*" : std::to_string(i), Kind(page.arguments[i].value, pages));
+      cases +=
+          fmt::format("        '{} '{}) {} ;;\n", page.prose.name, is_any ? "*" : std::to_string(i),
+                      Completer(page.arguments[i].value, pages));
     }
   }
   return cases;

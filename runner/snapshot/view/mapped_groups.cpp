@@ -95,7 +95,7 @@ class MappedGroups {
   std::vector<std::int64_t> most_;  // the bytes of the group's largest mapping
 };
 
-std::vector<MappedGroup> ByStacks(SnapshotView& view, StackGroupBy by) {
+std::vector<MappedGroup> MappedByStacks(SnapshotView& view, StackGroupBy by) {
   StackGrouping grouping(view.stacks(), by);
   return MappedGroups(view).By(
       [&](const SnapshotMapping& mapping) { return grouping.GroupOf(mapping.stack); },
@@ -135,18 +135,18 @@ std::size_t SizeClassOf(const SnapshotMapping& mapping) {
   return mapping.bytes <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(mapping.bytes - 1));
 }
 
-std::vector<MappedGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
+std::vector<MappedGroup> UnsortedMapped(SnapshotView& view, GroupBy by) {
   const SnapshotContents& contents = view.contents();
   MappedGroups groups(view);
   switch (by) {
     case GroupBy::kSite:
-      return ByStacks(view, StackGroupBy::kSite);
+      return MappedByStacks(view, StackGroupBy::kSite);
     case GroupBy::kStack:
-      return ByStacks(view, StackGroupBy::kStack);
+      return MappedByStacks(view, StackGroupBy::kStack);
     case GroupBy::kModule:
-      return ByStacks(view, StackGroupBy::kModule);
+      return MappedByStacks(view, StackGroupBy::kModule);
     case GroupBy::kComponent:
-      return ByStacks(view, StackGroupBy::kComponent);
+      return MappedByStacks(view, StackGroupBy::kComponent);
     case GroupBy::kThread:
       return groups.By([](const SnapshotMapping& it) { return it.thread; },
                        [&](SnapshotGroup& group, const SnapshotMapping& it) {
@@ -181,7 +181,7 @@ std::vector<MappedGroup> UnsortedGroups(SnapshotView& view, GroupBy by) {
 }  // namespace
 
 std::vector<MappedGroup> MappedGroupsOf(SnapshotView& view, GroupBy by) {
-  std::vector<MappedGroup> groups = UnsortedGroups(view, by);
+  std::vector<MappedGroup> groups = UnsortedMapped(view, by);
   for (MappedGroup& it : groups) {
     it.group.amount = {it.mapped.committed_bytes, it.mapped.mappings};
   }
