@@ -247,9 +247,12 @@ TEST_F(SystemSessionsTest, SeeIntoOtherMountNamespaces) {
     GTEST_SKIP() << "no mount namespace can be made here";
   }
   START_HOLDING_OR_SKIP(image_);
+  const std::string folder = directory_.File("mounted");
+  std::filesystem::create_directory(folder);
+  const std::string copy = folder + "/" + image_;
   const std::string script =
-      "mount -t tmpfs none /mnt && cp " + program + " /mnt && /mnt/" + image_;
-  EXPECT_EQ(RunCommand({"unshare", "-m", "sh", "-c", script}).exit_code, 0);
+      "mount -t tmpfs none " + folder + " && cp " + program + " " + copy + " && " + copy;
+  ASSERT_EQ(RunCommand({"unshare", "-m", "sh", "-c", script}).exit_code, 0);
   EXPECT_THAT(Await(1, "ended"), AllOf(SizeIs(1), Each(IsTracedFromItsBegin())));
 }
 
