@@ -293,6 +293,21 @@ TEST_F(SystemSessionsTest, NameEachScriptAndNotItsInterpreter) {
   }
 }
 
+// The interpreter cannot be executed yet, so the kernel asks for the script only.
+TEST_F(SystemSessionsTest, TraceAnInterpreterThatIsExecutedAfterItsScriptHasFailed) {
+  const std::string interpreter = Program(image_, "/bin/dash");
+  ::chmod(interpreter.c_str(), 0644);
+  const std::string script = directory_.Write("other", "#!" + interpreter + "\n");
+  ::chmod(script.c_str(), 0755);
+  const std::string wanted = directory_.Write("wanted", "echo it runs\n");
+  START_HOLDING_OR_SKIP(image_ + ":wanted");
+  const CommandResult run = RunCommand({"bash", "-c",
+                                        "shopt -s execfail\nexec " + script + "\nchmod 755 " +
+                                            interpreter + "\nexec " + interpreter + " " + wanted});
+  EXPECT_EQ(run.standard_output, "it runs\n") << run.standard_error;
+  EXPECT_THAT(Await(1, "ended"), AllOf(SizeIs(1), Each(IsTracedFromItsBegin())));
+}
+
 // The test is its debugger.
 void RunDebugged(const std::string& program) {
   const pid_t pid = ::fork();

@@ -95,11 +95,11 @@ std::size_t ReadMemory(int tid, std::uint64_t address, void* to, std::size_t byt
 }
 
 // What the kernel runs for a script: INTERPRETER [ARGUMENT] SCRIPT and the script's arguments.
-void TakeInterpreter(int tid, const ScriptLine& line, const std::string& named, ExecCall& call) {
+void TakeInterpreter(int tid, const ScriptLine& line, ExecCall& call) {
   call.script = call.program.path;
   std::vector<std::string>& arguments = call.program.arguments;
   if (!arguments.empty()) arguments.erase(arguments.begin());
-  arguments.insert(arguments.begin(), named.empty() ? call.script : named);
+  arguments.insert(arguments.begin(), call.named.empty() ? call.script : call.named);
   if (!line.argument.empty()) arguments.insert(arguments.begin(), line.argument);
   arguments.insert(arguments.begin(), line.interpreter);
   std::error_code error;
@@ -127,17 +127,16 @@ ScriptLine ParseScriptLine(std::string_view begin) {
 ExecCall ReadExecCall(int tid, int file) {
   ExecCall call;
   call.program.path = PathOf(file);
-  std::string named;
   if (const std::optional<CallArguments> given = ReadCall(tid)) {
     const Expected<TargetMemory> memory = TargetMemory::Open(tid);
     if (memory) {
-      named = ReadText(*memory, given->path).value_or("");
+      call.named = ReadText(*memory, given->path).value_or("");
       call.program.arguments = ReadArguments(*memory, given->arguments);
     }
   }
-  call.program.name = named.empty() ? call.program.path : named;
+  call.program.name = call.named.empty() ? call.program.path : call.named;
   const ScriptLine line = ParseScriptLine(BeginOf(file));
-  if (!line.interpreter.empty()) TakeInterpreter(tid, line, named, call);
+  if (!line.interpreter.empty()) TakeInterpreter(tid, line, call);
   return call;
 }
 

@@ -14,6 +14,7 @@ namespace leakgate {
 struct ExecCall {
   ExecutedProgram program;  // as it will be: of a script, its interpreter
   std::string script{};     // the script's file; empty if it is none
+  std::string named{};      // the path as the call gave it; empty if it cannot be read
 };
 
 // `file` is an open descriptor of the file that the kernel has just opened for the thread. Where

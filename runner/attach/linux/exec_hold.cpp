@@ -262,7 +262,7 @@ void ExecHold::Decide(int tid, int file) {
   if (tid == 0 || seized_.contains(tid)) return Allow(file);
   LookIntoNamespace(tid);
   const ExecName name = ReadExecName(tid, file);
-  if (IsOfDecidedScript(tid, name.path)) return Allow(file);
+  if (IsOfDecidedScript(tid, file, name.path)) return Allow(file);
   if (IsDynamicLinker(name.path)) {
     IgnoreFile(file);
     return Allow(file);
@@ -302,17 +302,18 @@ void ExecHold::NoteDecided(int tid, const ExecCall& call) {
   if (call.script.empty()) return;
   // Some interpreters are where nothing is asked.
   if (decided_scripts_.size() == kMostScripts) decided_scripts_.clear();
-  decided_scripts_[tid] = call.program.path;
+  decided_scripts_[tid] = {call.program.path, call.named};
 }
 
 // The kernel asks for a script's interpreter behind the script itself. By the arguments of the call
-// it would seem to be the script again.
-bool ExecHold::IsOfDecidedScript(int tid, const std::string& path) {
-  const auto script = decided_scripts_.find(tid);
-  if (script == decided_scripts_.end()) return false;
-  const bool is_its_interpreter = script->second == path;
-  decided_scripts_.erase(script);
-  return is_its_interpreter;
+// it would seem to be the script again. If that call has failed meanwhile, another one may execute
+// the interpreter: it names that.
+bool ExecHold::IsOfDecidedScript(int tid, int file, const std::string& path) {
+  const auto found = decided_scripts_.find(tid);
+  if (found == decided_scripts_.end()) return false;
+  const DecidedScript script = std::move(found->second);
+  decided_scripts_.erase(found);
+  return script.interpreter == path && script.named == ReadExecCall(tid, file).named;
 }
 
 void ExecHold::Allow(int file) const {

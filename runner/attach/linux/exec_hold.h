@@ -86,6 +86,11 @@ class ExecHold {
     bool is_interrupted = false;
   };
 
+  struct DecidedScript {
+    std::string interpreter;
+    std::string named;  // as the call gave it
+  };
+
   struct MountNamespace {
     UniqueFd mounts{};
     Clock::time_point used;
@@ -97,7 +102,7 @@ class ExecHold {
   void Decide(int tid, int file);
   // Notes a script whose thread was not seized.
   void NoteDecided(int tid, const ExecCall& call);
-  bool IsOfDecidedScript(int tid, const std::string& path);
+  bool IsOfDecidedScript(int tid, int file, const std::string& path);
   void Allow(int file) const;
   void IgnoreFile(int file) const;
   // Returns why the thread could not be seized, if it was not.
@@ -116,7 +121,7 @@ class ExecHold {
   std::uint64_t own_namespace_ = 0;
   std::map<std::uint64_t, MountNamespace> namespaces_;  // others, by their inode
   std::map<int, Seized> seized_;                        // by thread
-  std::map<int, std::string> decided_scripts_;          // their interpreters, by thread
+  std::map<int, DecidedScript> decided_scripts_;        // by thread
 };
 
 }  // namespace leakgate
