@@ -27,10 +27,10 @@ EXPLAINED: dict[Place, str] = {}
 
 
 def is_explained(place: Place) -> bool:
-    """Of a difference from libunwind's stack. On aarch64 libunwind 1.6 tells a frame once more where it finds no way on: at the end of a stack, and behind a
-    signed return address. And it follows the link register where nothing describes the code that a signal has
-    interrupted, such as a call's entry in the procedure linkage table, which has no name. Then libgcc's unwinder is
-    the one to agree with."""
+    """Whether a difference from libunwind's stack is libunwind's own. On aarch64, libunwind 1.6 tells a frame once more
+    where it finds no way on: at the end of a stack, and behind a signed return address. And it follows the link
+    register where nothing describes the code that a signal has interrupted, such as a call's entry in the procedure
+    linkage table, which has no name. Then libgcc's unwinder is the one to agree with."""
     if place in EXPLAINED:
         return True
     is_libunwinds = place.other == place.agreed or place.agreed.function.startswith("0x")
