@@ -94,6 +94,7 @@ Json ToJson(const SessionStatus& status) {
           {"why_not_held", status.watch.why_not_held},
           {"unseen", status.watch.unseen},
           {"ran_before", status.watch.ran_before},
+          {"let_go", status.watch.let_go},
           {"expires_seconds", status.expires_seconds},
           {"ring_directory", status.ring.directory},
           {"ring_files", status.ring.files},
@@ -121,6 +122,7 @@ SessionStatus StatusFromJson(const Json& body) {
   ReadMember(body, "why_not_held", status.watch.why_not_held);
   ReadMember(body, "unseen", status.watch.unseen);
   ReadMember(body, "ran_before", status.watch.ran_before);
+  ReadMember(body, "let_go", status.watch.let_go);
   ReadMember(body, "expires_seconds", status.expires_seconds);
   ReadMember(body, "ring_directory", status.ring.directory);
   ReadMember(body, "ring_files", status.ring.files);

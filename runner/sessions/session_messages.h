@@ -76,6 +76,8 @@ struct WatchStatus {
   // How many process numbers had gone before they could be looked at, if programs are not held.
   std::uint64_t unseen = 0;
   std::vector<int> ran_before{};  // processes that such a program ran in when the session began
+  // Users whose programs were let go for a while: one of them kept whoever looked at it waiting.
+  std::vector<unsigned> let_go{};
 };
 
 // A session's ring of snapshot files (snapshot_ring.h).

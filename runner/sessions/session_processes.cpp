@@ -12,6 +12,9 @@
 namespace leakgate {
 namespace {
 
+constexpr const char* kTooSlow =
+    "what it executes could not be read in time, so nobody knows whether it is wanted; a file "
+    "system of its user's may not answer";
 constexpr const char* kEndedTooEarly =
     "it ended before its agent had begun to trace, or the agent could not start in it";
 
@@ -95,12 +98,14 @@ std::optional<Expected<RecordedFile>> SessionImage::FinishRecording() {
 }
 
 SessionProcesses::SessionProcesses(SessionScope scope, const StackSettings& stacks,
-                                   DescriptorRoom descriptors, SessionRecording recording)
+                                   DescriptorRoom descriptors, SessionRecording recording,
+                                   DescribeProgram describe)
     : wanted_images_(std::move(scope.images)),
       users_(std::move(scope.users)),
       stacks_(stacks),
       descriptors_(descriptors),
       recording_(std::move(recording)),
+      describe_(std::move(describe)),
       unit_(recording_.IsAsked() ? ChooseEventTime() : EventTimeUnit{}) {
   for (const int pid : scope.pids) AddPid(pid);
 }
@@ -119,20 +124,25 @@ bool SessionProcesses::MayServe(const ControlPeer& peer) {
   if (IsThisUser(peer.uid) || users_.Has(peer.uid)) return true;
   const std::lock_guard lock(mutex_);
   if (IsNamed(peer.pid)) return true;
-  ExecutedProgram program = ExecutedProgramOf(peer.pid);
-  if (!is_closed_ && IsWantedImage(program)) {
-    NoteUntraced(peer.pid, std::move(program), OtherUserText(peer.uid));
+  std::optional<ExecutedProgram> program = describe_(peer.pid);
+  if (program && !is_closed_ && IsWantedImage(*program)) {
+    NoteUntraced(peer.pid, *std::move(program), OtherUserText(peer.uid));
   }
   return false;
 }
 
 HelloReply SessionProcesses::OnHello(int pid) {
-  ExecutedProgram program = ExecutedProgramOf(pid);
+  const std::optional<ExecutedProgram> described = describe_(pid);
+  const std::string image_path = ImageOf(pid);
+  ExecutedProgram program = described.value_or(ExecutedProgram{image_path, {}, image_path});
   const std::lock_guard lock(mutex_);
   for (const auto& image : images_) {
     if (image->traced().pid() == pid) image->NoteReplaced();
   }
-  if (is_closed_ || (!IsNamed(pid) && !IsWantedImage(program))) return {};
+  if (is_closed_ || (!IsNamed(pid) && !IsWantedImage(program))) {
+    if (!described) NoteUntraced(pid, std::move(program), kTooSlow);
+    return {};
+  }
   if (!MakeRoom()) {
     NoteUntraced(pid, std::move(program), NoRoomText(descriptors_));
     return {};

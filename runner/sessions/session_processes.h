@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -82,8 +83,10 @@ class SessionProcesses {
   // At most this many ended processes are kept, and this many that could not be traced.
   static constexpr std::size_t kMostEnded = 256;
 
+  // `describe` tells what a process executes, or nothing if that cannot be read in time.
+  using DescribeProgram = std::function<std::optional<ExecutedProgram>(int pid)>;
   SessionProcesses(SessionScope scope, const StackSettings& stacks, DescriptorRoom descriptors,
-                   SessionRecording recording = {});
+                   SessionRecording recording, DescribeProgram describe);
 
   // Returns whether to hear `peer`, as SessionUsers says. A process of a wanted image that may not
   // be traced is noted as untraced.
@@ -153,6 +156,7 @@ class SessionProcesses {
   std::list<std::unique_ptr<SessionImage>> images_;  // oldest first
   const DescriptorRoom descriptors_;
   const SessionRecording recording_;
+  const DescribeProgram describe_;
   const EventTimeUnit unit_;  // of its events
   bool is_closed_ = false;
   std::list<ProcessStatus> untraced_;  // oldest first; one for each PID

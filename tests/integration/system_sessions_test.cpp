@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -107,6 +108,13 @@ class SystemSessionsTest : public WatchingSessionsTest {
     return Query()["is_holding"];
   }
 };
+
+int ChildOf(int parent, const std::string& name) {
+  const CommandResult found = RunCommand({"pgrep", "-P", std::to_string(parent), "-x", name});
+  return std::atoi(found.standard_output.c_str());
+}
+int HolderOf(int owner) { return ChildOf(owner, "leakgate-holder"); }
+int WatchdogOf(int holder) { return ChildOf(holder, "leakgate-guard"); }
 
 #define START_HOLDING_OR_SKIP(...)                                             \
   if (!StartsHolding({__VA_ARGS__})) {                                         \
@@ -242,18 +250,157 @@ TEST_F(SystemSessionsTest, TraceOtherUsersUnlessOneIsNamed) {
 }
 
 TEST_F(SystemSessionsTest, SeeIntoOtherMountNamespaces) {
-  const std::string program = Program(image_);
+  const std::string program = Program(image_, FixturePath("heap_on_request"));
   if (RunCommand({"unshare", "-m", "true"}).exit_code != 0) {
     GTEST_SKIP() << "no mount namespace can be made here";
   }
   START_HOLDING_OR_SKIP(image_);
+  const int holder = HolderOf(Query()["owner_pid"]);
+  const auto descriptors = [holder] {
+    const fs::directory_iterator all("/proc/" + std::to_string(holder) + "/fd");
+    return std::distance(begin(all), end(all));
+  };
+  ASSERT_EQ(RunCommand({"unshare", "-m", program}).exit_code, 0);
+  EXPECT_THAT(Await(1, "ended"), AllOf(SizeIs(1), Each(IsTracedFromItsBegin())));
+  const auto before = descriptors();
+
+  // A file system that is mounted there alone may be anybody's: its programs are attached to.
   const std::string folder = directory_.File("mounted");
   std::filesystem::create_directory(folder);
   const std::string copy = folder + "/" + image_;
   const std::string script =
-      "mount -t tmpfs none " + folder + " && cp " + program + " " + copy + " && " + copy;
-  ASSERT_EQ(RunCommand({"unshare", "-m", "sh", "-c", script}).exit_code, 0);
+      "mount -t tmpfs none " + folder + " && cp " + program + " " + copy + " && exec " + copy;
+  const RunningCommand running({"unshare", "-m", "sh", "-c", script});
+  const Json tracing = Await(1, "tracing");
+  ASSERT_THAT(tracing, SizeIs(1));
+  EXPECT_TRUE(tracing[0].contains("attached_seconds"));
+  EXPECT_LE(descriptors(), before) << "one that is kept for each namespace runs out";
+}
+
+// Mounted by root, in the session's own namespace, while it runs.
+TEST_F(SystemSessionsTest, HoldProgramsOfFileSystemsThatAreMountedLater) {
+  const std::string program = Program(image_);
+  const std::string folder = directory_.File("mounted");
+  std::filesystem::create_directory(folder);
+  START_HOLDING_OR_SKIP(image_);
+  if (RunCommand({"mount", "-t", "tmpfs", "none", folder}).exit_code != 0) {
+    GTEST_SKIP() << "nothing can be mounted here";
+  }
+  const std::string copy = folder + "/" + image_;
+  fs::copy_file(program, copy);
+  // By then the holder knows of it.
+  const bool is_held = ComesTrue([&] {
+    RunCommand({copy});
+    const Json all = Processes();
+    return std::any_of(all.begin(), all.end(), [](const Json& process) {
+      return process["state"] == "ended" && !process.contains("attached_seconds");
+    });
+  });
+  RunCommand({"umount", "-l", folder});
+  EXPECT_TRUE(is_held);
+}
+
+// Another user whose file system does not answer (tests/fixtures/sessions/slow_files.cpp).
+class SlowFiles {
+ public:
+  static constexpr const char* kUser = "65534";
+
+  SlowFiles() {
+    fs::permissions(directory_.path(), fs::perms(0755));
+    fs::create_directory(Place());
+    fs::permissions(Place(), fs::perms(0777));
+    const std::string node = Node();
+    has_node_ = ::mknod(node.c_str(), S_IFCHR | 0666, makedev(10, 229)) == 0 &&
+                ::chmod(node.c_str(), 0666) == 0;
+  }
+
+  std::vector<std::string> Command(const std::string& deed, const std::string& program = "") const {
+    return {FixturePath("slow_files"), Node(), Place(), kUser, deed, program};
+  }
+  // Returns why no such file system can be had here; empty if it can.
+  std::string WhyNot() const {
+    if (!has_node_) return "no device node can be made here";
+    const CommandResult tried = RunCommand(Command("silence"));
+    return tried.exit_code == 0 ? "" : "no file system of a user's own: " + tried.standard_error;
+  }
+
+ private:
+  std::string Node() const { return directory_.File("fuse"); }
+  std::string Place() const { return directory_.File("place"); }
+
+  const TemporaryDirectory directory_;
+  bool has_node_ = false;
+};
+
+class SlowStrangersTest : public SystemSessionsTest {
+ protected:
+  void SetUp() override {
+    SystemSessionsTest::SetUp();
+    if (IsSkipped()) return;
+    const std::string why_not = slow_.WhyNot();
+    if (!why_not.empty()) GTEST_SKIP() << why_not;
+  }
+
+  // A program of the user's, and others that begin while it waits; wanted ones are traced.
+  void ExpectNobodyToWaitFor(const std::string& deed) {
+    const PublicCopy copy;
+    const std::string program = Program(image_);
+    const std::string slow_one = copy.Add("/bin/true");
+    START_HOLDING_OR_SKIP(image_);
+    const RunningCommand slow(slow_.Command(deed, slow_one));
+    const int pid = std::atoi(slow.WaitFor("ready").c_str());
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(RunCommand({"/bin/true"}).exit_code, 0);
+    EXPECT_EQ(RunCommand({program}).exit_code, 0);
+    EXPECT_THAT(Await(1, "ended"), AllOf(SizeIs(1), Each(IsTracedFromItsBegin())));
+    const CommandResult own =
+        RunCommand({"setpriv", "--reuid=65534", "--clear-groups", "/bin/true"});
+    EXPECT_EQ(own.exit_code, 0);
+    EXPECT_EQ(ReadFile("/proc/" + std::to_string(pid) + "/comm"), "slow_files\n")
+        << "it waits for its own file system, and has executed nothing";
+    EXPECT_TRUE(Query()["is_holding"]);
+  }
+
+  const SlowFiles slow_;
+};
+
+TEST_F(SlowStrangersTest, KeepNobodyWaitingByAnOverlayOfTheirs) {
+  ExpectNobodyToWaitFor("overlay");
+}
+
+TEST_F(SlowStrangersTest, KeepNobodyWaitingByAnArgument) {
+  ExpectNobodyToWaitFor("argument");
+  if (IsSkipped()) return;
+  EXPECT_TRUE(ComesTrue([&] { return Query()["let_go"] == Json({65534}); }));
+}
+
+// Whoever opens the file waits until the lease is given up (45 s), but for those who say that they
+// do not wait: they fail at once.
+TEST_F(SlowStrangersTest, KeepNobodyWaitingByALease) {
+  const PublicCopy copy;
+  const std::string program = Program(image_);
+  const std::string leased = copy.Add("/bin/true");
+  START_HOLDING_OR_SKIP(image_);
+  RunningCommand slow(slow_.Command("lease", leased));
+  slow.WaitFor("ready");
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(RunCommand({"/bin/true"}).exit_code, 0);
+  EXPECT_EQ(RunCommand({program}).exit_code, 0);
   EXPECT_THAT(Await(1, "ended"), AllOf(SizeIs(1), Each(IsTracedFromItsBegin())));
+  EXPECT_TRUE(Query()["is_holding"]);
+}
+
+TEST_F(SlowStrangersTest, KeepNoOwnerWaitingThatAttachesToThem) {
+  ASSERT_EQ(Start({"--image", image_, "--user", "all"}).exit_code, 0);
+  RunningCommand slow(slow_.Command("header"));
+  const std::string pid = slow.WaitFor("ready");
+  const CommandResult refused = Leakgate({"session", "update", name_, "--add-pid", pid});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.standard_error,
+              HasSubstr("a process of this user (UID 65534) keeps leakgate waiting"));
+  const CommandResult again = Leakgate({"session", "update", name_, "--add-pid", pid});
+  EXPECT_THAT(again.standard_error, HasSubstr("its processes are not attached to for a while"));
+  EXPECT_EQ(Query()["processes"], Json::array());
+  EXPECT_EQ(Leakgate({"session", "stop", name_}).exit_code, 0);
+  EXPECT_THAT(Leakgate({"session", "list"}).standard_output, Not(HasSubstr(name_)));
 }
 
 TEST_F(SystemSessionsTest, NameEachThatCannotBeTraced) {
@@ -410,20 +557,18 @@ class Several {
   int failed_ = 0;
 };
 
-int HolderOf(int owner) {
-  const std::string pid = std::to_string(owner);
-  const CommandResult found = RunCommand({"pgrep", "-P", pid, "-x", "leakgate-holder"});
-  return std::atoi(found.standard_output.c_str());
-}
-
-// While a holder is stopped, no program of the machine begins: neither may this test run commands.
+// While a holder and its watchdog are stopped, no program of the machine begins: neither may this
+// test run commands.
 class HeldProgramsTest : public SystemSessionsTest {
  protected:
-  // Starts 20 processes while the holder is stopped, so that all are held.
+  // Starts 20 processes while both are stopped, so that all are held.
   void HoldTwenty(const std::string& program) {
     owner_ = Query()["owner_pid"];
     holder_ = HolderOf(owner_);
     ASSERT_GT(holder_, 0);
+    const int watchdog = WatchdogOf(holder_);
+    ASSERT_GT(watchdog, 0);
+    ASSERT_EQ(::kill(watchdog, SIGSTOP), 0);
     ASSERT_EQ(::kill(holder_, SIGSTOP), 0);
     held_.emplace(20, program);
   }
@@ -461,12 +606,43 @@ TEST_F(HeldProgramsTest, GoOnWhenTheHolderIsKilledAndTheSessionSaysSo) {
 }
 
 // Nothing tells a process that is stopped to let go. The kernel kills it then.
-TEST_F(HeldProgramsTest, GoOnWhenTheHolderIsStopped) {
+TEST_F(HeldProgramsTest, GoOnWhenTheHolderAndItsWatchdogAreStopped) {
   const std::string program = Program(image_);
   START_HOLDING_OR_SKIP(image_);
   HoldTwenty(program);
   ExpectAllToGoOn();
   EXPECT_TRUE(ComesTrue([&] { return !Query()["is_holding"].get<bool>(); }));
+}
+
+// The watchdog answers until it has ended the holder.
+TEST_F(HeldProgramsTest, GoOnWhenTheHolderIsStopped) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_);
+  holder_ = HolderOf(Query()["owner_pid"]);
+  ASSERT_GT(WatchdogOf(holder_), 0);
+  ASSERT_EQ(::kill(holder_, SIGSTOP), 0);
+  held_.emplace(20, program);
+  ExpectAllToGoOn();
+  EXPECT_TRUE(ComesTrue([&] { return !Query()["is_holding"].get<bool>(); }));
+}
+
+// A worker that is stopped holds up nobody for long: its user's programs are let go, and named.
+TEST_F(HeldProgramsTest, GoOnWhenAWorkerIsStopped) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_);
+  EXPECT_EQ(RunCommand({program}).exit_code, 0);
+  const int factory = ChildOf(HolderOf(Query()["owner_pid"]), "leakgate-holder");
+  const int worker = ChildOf(factory, "leakgate-holder");
+  ASSERT_GT(worker, 0);
+  ASSERT_EQ(::kill(worker, SIGSTOP), 0);
+  held_.emplace(20, program);
+  EXPECT_TRUE(ComesTrue([&] { return held_->CountEnded() == 20; }));
+  EXPECT_EQ(held_->failed(), 0);
+  EXPECT_TRUE(ComesTrue([&] { return Query()["let_go"] == Json({0}); }));
+  EXPECT_TRUE(Query()["is_holding"]);
+  EXPECT_THAT(Leakgate({"session", "query", name_}).standard_output,
+              HasSubstr("because a program kept leakgate waiting: all programs of UID 0"));
+  EXPECT_THAT(Problem(image_), HasSubstr("it began before it could be looked at"));
 }
 
 TEST_F(HeldProgramsTest, GoOnWhenTheOwnerIsToldToEnd) {

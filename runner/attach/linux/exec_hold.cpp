@@ -4,26 +4,23 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/fanotify.h>
-#include <sys/ptrace.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <sys/stat.h>
-#include <sys/time.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
-#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <set>
-#include <sstream>
-#include <string_view>
+#include <cstdlib>
+#include <cstring>
 
-#include "runner/attach/linux/exec_call.h"
-#include "runner/attach/linux/refusals.h"
+#include "runner/attach/linux/exec_catch.h"
+#include "runner/attach/linux/exec_watchdog.h"
+#include "runner/base/local_socket.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/proc_files.h"
 
@@ -33,27 +30,25 @@ namespace {
 constexpr std::uint64_t kAsked = FAN_OPEN_EXEC_PERM;
 // The kernel refuses the exec of whom it cannot open a descriptor for, so few are opened at once.
 constexpr std::size_t kMostAtOnce = 32;
-constexpr std::size_t kMostScripts = 1024;
-constexpr std::chrono::milliseconds kMostSeizing(20);
-constexpr std::chrono::milliseconds kExecPatience(100);
-// A namespace whose mounts are watched lives on, so it is let go soon.
-constexpr std::chrono::seconds kNamespacePatience(2);
+constexpr std::size_t kMostWaiting = 8192;
+constexpr std::size_t kMostWaitingOfUser = 2048;
+constexpr std::size_t kMostUsers = 32;  // a worker each
+constexpr std::size_t kOtherDescriptors = 128;
 
-// An alarm answers for a thread whose seizing waits until it is answered.
-volatile sig_atomic_t g_alarm_listener = -1;
-volatile sig_atomic_t g_alarm_file = -1;
-volatile sig_atomic_t g_alarm_answered = 0;
+constexpr std::chrono::milliseconds kWorkerPatience(1000);
+constexpr std::chrono::milliseconds kLate(200);
+constexpr int kMostLate = 5;
+constexpr std::chrono::seconds kLateWindow(60);
+constexpr std::chrono::seconds kBarred(30);
+constexpr std::chrono::seconds kIdle(10);  // then a worker ends
+constexpr std::chrono::seconds kMarkerPatience(5);
+constexpr std::chrono::seconds kBeginPatience(8);
 
-void AnswerByAlarm(int) {
-  const fanotify_response response{g_alarm_file, FAN_ALLOW};
-  g_alarm_answered = 1;
-  if (::write(g_alarm_listener, &response, sizeof(response)) < 0) return;
-}
-
-void SetAlarm(std::chrono::milliseconds after) {
-  const itimerval value{{0, 0}, {0, std::chrono::microseconds(after).count()}};
-  ::setitimer(ITIMER_REAL, &value, nullptr);
-}
+constexpr const char* kLetGo =
+    "it began before it could be looked at: a program of this user kept leakgate waiting, so for a "
+    "while this user's programs are let go";
+constexpr const char* kNoWorker =
+    "it began before it could be looked at: too many programs, of too many users, begin at once";
 
 // Since Linux 6.8 the kernel opens the file before it locks the process against ptrace.
 Expected<void> RequireKernel() {
@@ -69,126 +64,78 @@ Expected<void> RequireKernel() {
                   name.release));
 }
 
-// File systems that are served by a process or another machine are not watched: the holder would
-// have to wait for them, and they may refuse what it opens.
-bool IsOwnKind(std::string_view kind) {
-  constexpr std::string_view kKinds[] = {"ext2",     "ext3",    "ext4", "xfs",   "btrfs",
-                                         "overlay",  "tmpfs",   "f2fs", "zfs",   "bcachefs",
-                                         "squashfs", "erofs",   "vfat", "exfat", "jfs",
-                                         "reiserfs", "iso9660", "udf",  "ramfs"};
-  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+// Returns the user who answers for what the process does: of a set-uid program, who has started it.
+std::optional<unsigned> RealUserOf(int tid) {
+  const std::string ids = StatusField(tid, tid, "Uid");  // real, effective, saved, of file systems
+  if (ids.empty()) return std::nullopt;
+  return static_cast<unsigned>(std::strtoul(ids.c_str(), nullptr, 10));
 }
 
-struct Mount {
-  std::string device;  // "254:0"
-  std::string place;
-  std::string kind;  // "ext4"
-};
-
-// The kernel writes a space as \\040.
-std::string Unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 3 < text.size()) {
-      plain += static_cast<char>(((text[i + 1] - '0') << 6) | ((text[i + 2] - '0') << 3) |
-                                 (text[i + 3] - '0'));
-      i += 3;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
+std::string PathOf(int file) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  char target[4096];
+  const ssize_t bytes =
+      ::readlink(fmt::format("/proc/self/fd/{}", file).c_str(), target, sizeof(target));
+  std::string path(target, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
+  return path;
 }
 
-// Lines such as "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".
-std::vector<Mount> ReadMounts(int pid) {
-  std::istringstream file(ReadProcFile(fmt::format("/proc/{}/mountinfo", pid)).value_or(""));
-  std::vector<Mount> mounts;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string number;
-    std::string parent;
-    std::string root;
-    Mount mount;
-    words >> number >> parent >> mount.device >> root >> mount.place;
-    mount.place = Unescaped(mount.place);
-    for (std::string word; words >> word && word != "-";) {
-    }
-    words >> mount.kind;
-    mounts.push_back(std::move(mount));
-  }
-  return mounts;
+// Returns how many descriptors this process may have; as many as it needs, if it can.
+std::size_t RaiseDescriptorLimit() {
+  constexpr rlim_t kNeeded = 2 * kMostWaiting;
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit raised{std::max(limit.rlim_cur, kNeeded), std::max(limit.rlim_max, kNeeded)};
+  if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  return limit.rlim_cur;
 }
 
-bool HasFileRights(int file) {
-  struct stat status {};
-  if (::fstat(file, &status) != 0) return false;
-  if ((status.st_mode & S_ISUID) != 0) return true;
-  if ((status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0) return true;
-  return ::fgetxattr(file, "security.capability", nullptr, 0) > 0;
+bool AddTo(const UniqueFd& events, const UniqueFd& fd, std::uint32_t what) {
+  epoll_event event{what, {}};
+  event.data.fd = fd.get();
+  return ::epoll_ctl(events.get(), EPOLL_CTL_ADD, fd.get(), &event) == 0;
 }
 
-int ProcessOf(int tid) {
-  const std::string process = StatusField(tid, tid, "Tgid");
-  return process.empty() ? tid : std::atoi(process.c_str());
-}
-
-// The tracer may be another holder, since several sessions may want a program.
-std::string WhyNotSeized(int pid, int error) {
-  const std::string tracer = StatusField(pid, pid, "TracerPid");
-  const int tracer_pid = tracer.empty() ? 0 : std::atoi(tracer.c_str());
-  if (tracer_pid == 0 || NameOfThread(tracer_pid, tracer_pid) != ExecHold::kProcessName) {
-    return StopError(pid, error).message;
-  }
-  return fmt::format("another session of leakgate has it, which holds programs, too (PID {})",
-                     tracer_pid);
-}
-
-bool IsThisProgram(int file) {
-  static const struct stat own = [] {
-    struct stat status {};
-    (void)::stat("/proc/self/exe", &status);
-    return status;
-  }();
-  struct stat opened {};
-  return ::fstat(file, &opened) == 0 && opened.st_dev == own.st_dev && opened.st_ino == own.st_ino;
+bool SendText(const UniqueFd& socket, std::string_view text) {
+  return ::send(socket.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
 }  // namespace
 
-Expected<ExecHold> ExecHold::Open(ExecHoldHandlers handlers) {
+Expected<ExecHold> ExecHold::Open(ExecHoldHandlers handlers, WorkerFactory workers,
+                                  std::string orders) {
   if (const Expected<void> fits = RequireKernel(); !fits) return Unexpected(fits.error());
-  ExecHold hold;
-  hold.handlers_ = std::move(handlers);
-  hold.asked_ = UniqueFd(::fanotify_init(
+  ExecHold hold(std::move(handlers), std::move(workers), std::move(orders));
+  const Expected<void> begun = hold.Begin();
+  if (!begun) return Unexpected(begun.error());
+  return hold;
+}
+
+// Files are opened without waiting for whoever has a lease on them (fcntl(2), F_SETLEASE).
+Expected<void> ExecHold::Begin() {
+  const std::size_t descriptors = RaiseDescriptorLimit();
+  most_waiting_ =
+      std::min(kMostWaiting, descriptors > kOtherDescriptors ? descriptors - kOtherDescriptors : 0);
+  asked_ = UniqueFd(::fanotify_init(
       FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK | FAN_UNLIMITED_QUEUE | FAN_REPORT_TID,
-      O_RDONLY | O_CLOEXEC | O_LARGEFILE));
-  if (!hold.asked_) {
+      O_RDONLY | O_CLOEXEC | O_LARGEFILE | O_NONBLOCK));
+  if (!asked_) {
     return InconclusiveError(fmt::format(
         "the kernel does not let leakgate hold programs that begin (fanotify): {}; in a container "
         "it takes --cap-add=SYS_ADMIN",
         ErrnoText()));
   }
-  if (::fanotify_mark(hold.asked_.get(), FAN_MARK_ADD, kAsked, AT_FDCWD, "/") != 0 &&
-      errno == EINVAL) {
+  if (::fanotify_mark(asked_.get(), FAN_MARK_ADD, kAsked, AT_FDCWD, "/") != 0 && errno == EINVAL) {
     return InconclusiveError(
         "the kernel was built without CONFIG_FANOTIFY_ACCESS_PERMISSIONS, so no program can be "
         "held when it begins");
   }
-  ::fanotify_mark(hold.asked_.get(), FAN_MARK_FLUSH, 0, AT_FDCWD, "/");
+  ::fanotify_mark(asked_.get(), FAN_MARK_FLUSH, 0, AT_FDCWD, "/");
 
-  sigset_t children;
-  sigemptyset(&children);
-  sigaddset(&children, SIGCHLD);
-  ::sigprocmask(SIG_BLOCK, &children, nullptr);
-  hold.stopped_ = UniqueFd(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
-  struct stat own {};
-  if (::stat("/proc/self/ns/mnt", &own) == 0) hold.own_namespace_ = own.st_ino;
-  hold.mounts_ = OpenProcFile(::getpid(), "mountinfo");
-  struct sigaction alarm {};
-  alarm.sa_handler = AnswerByAlarm;
-  ::sigaction(SIGALRM, &alarm, nullptr);
-
+  const Expected<void> watched = StartWatchdog();
+  if (!watched) return watched;
+  ::mlockall(MCL_CURRENT | MCL_FUTURE);  // the machine waits for it, so it waits for no page
   sigevent end{};
   end.sigev_notify = SIGEV_SIGNAL;
   end.sigev_signo = SIGKILL;
@@ -196,11 +143,38 @@ Expected<ExecHold> ExecHold::Open(ExecHoldHandlers handlers) {
   if (::timer_create(CLOCK_MONOTONIC, &end, &timer) != 0) {
     return InconclusiveError(fmt::format("cannot make a timer: {}", ErrnoText()));
   }
-  hold.timer_ = timer;
-  hold.KeepAlive();
-  constexpr int kFirst = -20;
-  ::setpriority(PRIO_PROCESS, 0, kFirst);  // the whole machine waits for it
-  return hold;
+  timer_ = timer;
+
+  events_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+  mounts_ = OpenProcFile(::getpid(), "mountinfo");
+  const bool is_ready = events_ && mounts_ && AddTo(events_, asked_, EPOLLIN) &&
+                        AddTo(events_, mounts_, EPOLLPRI | EPOLLERR);
+  if (!is_ready) {
+    return InconclusiveError(fmt::format("cannot wait for programs: {}", ErrnoText()));
+  }
+  const Clock::time_point deadline = Clock::now() + kBeginPatience;
+  do {
+    Serve();
+    pollfd wait{events_.get(), POLLIN, 0};
+    ::poll(&wait, 1, 10);
+  } while ((have_mounts_changed_ || marker_) && Clock::now() < deadline);
+  return {};
+}
+
+Expected<void> ExecHold::StartWatchdog() {
+  const UniqueFd memory(::memfd_create("leakgate-steps", MFD_CLOEXEC));
+  const bool is_made = memory && ::ftruncate(memory.get(), sizeof(std::uint64_t)) == 0;
+  if (!is_made) {
+    return InconclusiveError(
+        fmt::format("cannot start the watchdog of held programs: {}", ErrnoText()));
+  }
+  Expected<Mapping> steps =
+      Mapping::Map(memory, 0, sizeof(std::uint64_t), MappingAccess::kReadWrite);
+  if (!steps) return Unexpected(steps.error());
+  steps_ = *std::move(steps);
+  return ForkWatchdog({.asked = asked_,
+                       .steps = *reinterpret_cast<std::atomic<std::uint64_t>*>(steps_.data()),
+                       .most_files = static_cast<int>(most_waiting_ + kOtherDescriptors)});
 }
 
 void ExecHold::KeepAlive() const {
@@ -208,117 +182,98 @@ void ExecHold::KeepAlive() const {
   ::timer_settime(timer_, 0, &value, nullptr);
 }
 
-void ExecHold::WatchFileSystems() {
-  WatchFileSystemsOf(::getpid());
-  std::erase_if(namespaces_, [](const auto& entry) {
-    return Clock::now() - entry.second.used > kNamespacePatience;
-  });
+std::chrono::milliseconds ExecHold::TimeToWait() const {
+  constexpr std::chrono::milliseconds kSoon(50);
+  const bool is_busy = !waiting_.empty() || marker_ ||
+                       std::any_of(users_.begin(), users_.end(),
+                                   [](const auto& entry) { return entry.second.seized != 0; });
+  return is_busy ? kSoon : kMostPause;
 }
 
-// A number of a device may be another file system's by now, so none is remembered as watched.
-void ExecHold::WatchFileSystemsOf(int pid) const {
-  std::set<std::string> watched;
-  for (const Mount& mount : ReadMounts(pid)) {
-    if (!IsOwnKind(mount.kind) || watched.contains(mount.device)) continue;
-    const std::string place = fmt::format("/proc/{}/root{}", pid, mount.place);
-    const bool is_watched = ::fanotify_mark(asked_.get(), FAN_MARK_ADD | FAN_MARK_FILESYSTEM,
-                                            kAsked, AT_FDCWD, place.c_str()) == 0;
-    if (is_watched) watched.insert(mount.device);
-  }
+void ExecHold::Serve() {
+  std::atomic<std::uint64_t>& steps = *reinterpret_cast<std::atomic<std::uint64_t>*>(steps_.data());
+  steps.fetch_add(1, std::memory_order_relaxed);
+  KeepAlive();
+  Answer();
+  HearWorkers();
+  GiveUpSlow();
+  pollfd mounts{mounts_.get(), POLLPRI, 0};
+  if (::poll(&mounts, 1, 0) > 0) have_mounts_changed_ = true;
+  WatchMounts();
+  steps.fetch_add(1, std::memory_order_relaxed);
 }
 
-// What is mounted in a namespace of its own can be seen only by its processes.
-void ExecHold::LookIntoNamespace(int tid) {
-  struct stat status {};
-  if (::stat(fmt::format("/proc/{}/ns/mnt", tid).c_str(), &status) != 0) return;
-  if (status.st_ino == own_namespace_) return;
-  MountNamespace& entry = namespaces_[status.st_ino];
-  entry.used = Clock::now();
-  pollfd changed{entry.mounts.get(), POLLPRI, 0};
-  if (entry.mounts && ::poll(&changed, 1, 0) == 0) return;
-  if (!entry.mounts) entry.mounts = OpenProcFile(tid, "mountinfo");
-  WatchFileSystemsOf(tid);
+void ExecHold::Change(std::string orders) {
+  orders_ = std::move(orders);
+  for (const auto& [uid, user] : users_) (void)SendText(user.worker.socket, orders_);
 }
 
 void ExecHold::Answer() {
   alignas(fanotify_event_metadata) char events[kMostAtOnce * sizeof(fanotify_event_metadata)];
-  for (;;) {
+  constexpr int kMostReads = 16;  // then workers are heard
+  for (int i = 0; i < kMostReads; ++i) {
     const ssize_t bytes = ::read(asked_.get(), events, sizeof(events));
     if (bytes <= 0) return;
     std::size_t left = static_cast<std::size_t>(bytes);
     for (auto* event = reinterpret_cast<fanotify_event_metadata*>(events);
          FAN_EVENT_OK(event, left); event = FAN_EVENT_NEXT(event, left)) {
       if (event->fd < 0) continue;  // the kernel's own queue
-      const UniqueFd file(event->fd);
-      if ((event->mask & kAsked) != 0) Decide(event->pid, file.get());
+      UniqueFd file(event->fd);
+      if ((event->mask & kAsked) != 0) Decide(event->pid, std::move(file));
     }
-    KeepAlive();
   }
 }
 
-// A thread that is seized asks again for its interpreters. One with the number 0 is in a PID
-// namespace that is not visible here.
-void ExecHold::Decide(int tid, int file) {
-  if (tid == 0 || seized_.contains(tid)) return Allow(file);
-  LookIntoNamespace(tid);
-  const ExecName name = ReadExecName(tid, file);
-  if (IsOfDecidedScript(tid, file, name.path)) return Allow(file);
-  if (IsDynamicLinker(name.path)) {
-    IgnoreFile(file);
-    return Allow(file);
+// A thread with the number 0 is in a PID namespace that is not visible here.
+void ExecHold::Decide(int tid, UniqueFd file) {
+  const std::optional<unsigned> uid = tid == 0 ? std::nullopt : RealUserOf(tid);
+  if (!uid) return Allow(file.get());
+  if (IsDynamicLinker(PathOf(file.get()))) {
+    IgnoreFile(file.get());
+    return Allow(file.get());
   }
-  // Its name may have been too long to be read, or is not to be had.
-  const bool is_other = !name.is_script && !name.first_argument.empty() &&
-                        !handlers_.may_be_wanted(name.path, name.first_argument);
-  if (is_other) return Allow(file);
-  ExecCall call = ReadExecCall(tid, file);
-  const bool is_wanted = handlers_.is_wanted(call.program);
-  if (!is_wanted || IsThisProgram(file)) {
-    Allow(file);
-    NoteDecided(tid, call);
-    const ExecutedProgram script{call.script, call.program.arguments, call.script};
-    if (is_wanted || call.script.empty() || !handlers_.is_wanted(script)) return;
-    const std::string interpreter = call.program.path.substr(call.program.path.rfind('/') + 1);
-    return handlers_.on_missed(
-        ProcessOf(tid), script,
-        fmt::format("it is a script, which {0} runs; name that, and the script as its argument: "
-                    "--image {0}:{1}",
-                    interpreter, call.script.substr(call.script.rfind('/') + 1)));
-  }
-  if (call.script.empty() && HasFileRights(file)) {
-    Allow(file);
-    const int pid = ProcessOf(tid);
-    return handlers_.on_missed(pid, call.program, FileRightsError(pid).message);
-  }
-  const std::optional<std::string> problem = Seize(tid, file);
-  if (problem) {
-    NoteDecided(tid, call);
-    return handlers_.on_missed(ProcessOf(tid), call.program, *problem);
-  }
-  seized_.emplace(tid, Seized{std::move(call.program), Clock::now()});
+  if (!handlers_.is_wanted_user(*uid)) return LetGo({std::move(file), tid, *uid}, "");
+  Ask(*uid, tid, std::move(file));
 }
 
-void ExecHold::NoteDecided(int tid, const ExecCall& call) {
-  if (call.script.empty()) return;
-  // Some interpreters are where nothing is asked.
-  if (decided_scripts_.size() == kMostScripts) decided_scripts_.clear();
-  decided_scripts_[tid] = {call.program.path, call.named};
+void ExecHold::Ask(unsigned uid, int tid, UniqueFd file) {
+  User* const user = waiting_.size() < most_waiting_ ? WorkerOf(uid) : nullptr;
+  if (user == nullptr || user->waiting >= kMostWaitingOfUser) {
+    return LetGo({std::move(file), tid, uid}, IsBarred(uid) ? kLetGo : kNoWorker);
+  }
+  ExecQuestion question{++last_ask_, tid};
+  Packet packet(&question, sizeof(question));
+  packet.Attach(file.get());
+  if (::sendmsg(user->worker.socket.get(), packet.get(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+    return LetGo({std::move(file), tid, uid}, kNoWorker);
+  }
+  if (user->waiting == 0 && user->seized == 0) user->moved = Clock::now();
+  ++user->waiting;
+  waiting_.emplace(question.number, Waiting{std::move(file), tid, uid});
 }
 
-// The kernel asks for a script's interpreter behind the script itself. By the arguments of the call
-// it would seem to be the script again. If that call has failed meanwhile, another one may execute
-// the interpreter: it names that.
-bool ExecHold::IsOfDecidedScript(int tid, int file, const std::string& path) {
-  const auto found = decided_scripts_.find(tid);
-  if (found == decided_scripts_.end()) return false;
-  const DecidedScript script = std::move(found->second);
-  decided_scripts_.erase(found);
-  return script.interpreter == path && script.named == ReadExecCall(tid, file).named;
+ExecHold::User* ExecHold::WorkerOf(unsigned uid) {
+  const auto found = users_.find(uid);
+  if (found != users_.end()) return &found->second;
+  if (IsBarred(uid) || users_.size() + given_up_.size() >= kMostUsers) return nullptr;
+  std::optional<WorkerFactory::Worker> worker = workers_.Start();
+  if (!worker || !SendText(worker->socket, orders_) || !AddTo(events_, worker->socket, EPOLLIN)) {
+    return nullptr;
+  }
+  return &users_.emplace(uid, User{.worker = *std::move(worker), .moved = Clock::now()})
+              .first->second;
 }
 
 void ExecHold::Allow(int file) const {
   const fanotify_response response{file, FAN_ALLOW};
   if (::write(asked_.get(), &response, sizeof(response)) < 0) return;  // it was killed meanwhile
+}
+
+void ExecHold::LetGo(const Waiting& waiting, const std::string& problem) {
+  const std::string path = PathOf(waiting.file.get());
+  Allow(waiting.file.get());
+  if (!handlers_.is_wanted_file(path)) return;
+  handlers_.on_missed(waiting.tid, path, waiting.uid, problem);
 }
 
 // Each program asks for its dynamic linker a second time, which nobody wants, by whatever
@@ -328,74 +283,126 @@ void ExecHold::IgnoreFile(int file) const {
                   kAsked, file, nullptr);
 }
 
-// Allows the thread to go on in any case; before that it is found out why it was not seized.
-std::optional<std::string> ExecHold::Seize(int tid, int file) const {
-  g_alarm_listener = asked_.get();
-  g_alarm_file = file;
-  g_alarm_answered = 0;
-  SetAlarm(kMostSeizing);
-  const bool is_seized = ::ptrace(PTRACE_SEIZE, tid, nullptr, PTRACE_O_TRACEEXEC) == 0;
-  const int error = errno;
-  SetAlarm(std::chrono::milliseconds(0));
-  std::optional<std::string> problem;
-  if (g_alarm_answered == 0) {
-    if (!is_seized) problem = WhyNotSeized(ProcessOf(tid), error);
-    Allow(file);
-  } else if (!is_seized) {
-    problem =
-        "it ran before it could be stopped: another session held it, too, or a script on a file "
-        "system that leakgate is not asked about started it";
+void ExecHold::HearWorkers() {
+  for (auto it = users_.begin(); it != users_.end();) {
+    const auto next = std::next(it);
+    if (!Hear(it->second)) {
+      const unsigned uid = it->first;
+      users_.erase(it);
+      LetUserGo(uid, kNoWorker);
+    }
+    it = next;
   }
-  return problem;
+  std::erase_if(given_up_, [](const GivenUp& entry) {
+    char byte = 0;
+    const ssize_t bytes = ::recv(entry.worker.socket.get(), &byte, sizeof(byte), MSG_DONTWAIT);
+    return bytes == 0 || (bytes < 0 && errno != EAGAIN);
+  });
 }
 
-void ExecHold::Continue() {
-  signalfd_siginfo signals[8];
-  while (::read(stopped_.get(), signals, sizeof(signals)) > 0) {
+bool ExecHold::Hear(User& user) {
+  std::string text(kMostExecNotice, '\0');
+  for (;;) {
+    const ssize_t bytes = ::recv(user.worker.socket.get(), text.data(), text.size(), MSG_DONTWAIT);
+    if (bytes < 0) return errno == EAGAIN || errno == EINTR;
+    if (bytes == 0) return false;
+    user.moved = Clock::now();
+    user.is_late = false;
+    ExecAnswer answer;
+    if (static_cast<std::size_t>(bytes) != sizeof(answer)) {
+      handlers_.on_notice({text.data(), static_cast<std::size_t>(bytes)});
+      continue;
+    }
+    std::memcpy(&answer, text.data(), sizeof(answer));
+    user.seized = answer.seized;
+    const auto found = waiting_.find(answer.number);
+    if (found == waiting_.end()) continue;
+    Allow(found->second.file.get());
+    waiting_.erase(found);
+    --user.waiting;
   }
-  int status = 0;
-  for (pid_t tid = 0; (tid = ::waitpid(-1, &status, __WALL | WNOHANG)) > 0;) {
-    OnStop(tid, status);
-    KeepAlive();
+}
+
+void ExecHold::LetUserGo(unsigned uid, const std::string& problem) {
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    if (it->second.uid == uid) {
+      LetGo(it->second, problem);
+      it = waiting_.erase(it);
+    } else {
+      ++it;
+    }
   }
+}
+
+void ExecHold::GiveUpSlow() {
   const Clock::time_point now = Clock::now();
-  for (auto& [tid, seized] : seized_) {
-    if (seized.is_interrupted || now - seized.since < kExecPatience) continue;
-    ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
-    seized.is_interrupted = true;
+  std::erase_if(barred_, [now](const auto& entry) { return now > entry.second; });
+  for (auto it = users_.begin(); it != users_.end();) {
+    const auto next = std::next(it);
+    User& user = it->second;
+    const bool has_work = user.waiting != 0 || user.seized != 0;
+    const auto still = now - user.moved;
+    if (has_work && still > kLate && !user.is_late) NoteLate(user);
+    if (has_work && (still > kWorkerPatience || user.late >= kMostLate)) {
+      const unsigned uid = it->first;
+      workers_.Kill(user.worker.number);
+      barred_[uid] = now + kBarred;
+      User given_up = std::move(user);
+      users_.erase(it);
+      LetUserGo(uid, kLetGo);
+      ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, given_up.worker.socket.get(), nullptr);
+      given_up_.push_back({std::move(given_up.worker), uid});
+      handlers_.on_barred(uid);
+    } else if (!has_work && still > kIdle) {
+      users_.erase(it);
+    }
+    it = next;
   }
 }
 
-void ExecHold::OnStop(int tid, int status) {
-  if (!WIFSTOPPED(status)) {  // it has ended; its parent is told now
-    seized_.erase(tid);
-    return;
+void ExecHold::NoteLate(User& user) {
+  const Clock::time_point now = Clock::now();
+  if (now - user.first_late > kLateWindow) user.late = 0;
+  if (user.late == 0) user.first_late = now;
+  ++user.late;
+  user.is_late = true;
+}
+
+bool ExecHold::IsBarred(unsigned uid) const {
+  return barred_.contains(uid) ||
+         std::any_of(given_up_.begin(), given_up_.end(),
+                     [uid](const GivenUp& entry) { return entry.uid == uid; });
+}
+
+// What mounts there are is looked at by a worker, since whoever has many may make that take long.
+void ExecHold::WatchMounts() {
+  if (marker_) HearMarker();
+  if (marker_ || !have_mounts_changed_) return;
+  std::optional<WorkerFactory::Worker> worker = workers_.Start();
+  if (!worker || !SendText(worker->socket, kMountsRequest)) return;
+  (void)AddTo(events_, worker->socket, EPOLLIN);
+  marker_ = Marker{*std::move(worker), Clock::now()};
+  have_mounts_changed_ = false;
+}
+
+void ExecHold::HearMarker() {
+  for (;;) {
+    char byte = 0;
+    Packet packet(&byte, sizeof(byte));
+    packet.MakeRoom();
+    const ssize_t bytes =
+        ::recvmsg(marker_->worker.socket.get(), packet.get(), MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) break;
+    const UniqueFd root(bytes > 0 ? packet.Attached() : -1);
+    if (!root) return EndMarker();
+    ::fanotify_mark(asked_.get(), FAN_MARK_ADD | FAN_MARK_FILESYSTEM, kAsked, root.get(), nullptr);
   }
-  const int event = status >> 16;
-  if (event == PTRACE_EVENT_EXEC) {
-    unsigned long before =
-        0;  // the thread that has executed it, which has the process's number now
-    ::ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &before);
-    OnExec(tid, static_cast<int>(before));
-  } else if (event == PTRACE_EVENT_STOP) {
-    OnLate(tid);
-  } else {
-    ::ptrace(PTRACE_CONT, tid, nullptr, WSTOPSIG(status));
-  }
+  if (Clock::now() - marker_->since > kMarkerPatience) EndMarker();
 }
 
-void ExecHold::OnExec(int pid, int tid) {
-  const ExecutedProgram program = ExecutedProgramOf(pid);
-  if (handlers_.is_wanted(program)) handlers_.on_exec(pid, program);
-  seized_.erase(tid);
-  LetGo(pid);
+void ExecHold::EndMarker() {
+  workers_.Kill(marker_->worker.number);
+  marker_.reset();
 }
-
-void ExecHold::OnLate(int tid) {
-  LetGo(tid);
-  seized_.erase(tid);
-}
-
-void ExecHold::LetGo(int tid) { ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr); }
 
 }  // namespace leakgate

@@ -77,6 +77,11 @@ std::string WatchText(const WatchStatus& watch) {
     text += fmt::format("  ran before the session, and not traced: PID {}\n",
                         fmt::join(watch.ran_before, ", "));
   }
+  if (!watch.let_go.empty()) {
+    text += fmt::format(
+        "  let go for a while, because a program kept leakgate waiting: all programs of UID {}\n",
+        fmt::join(watch.let_go, ", "));
+  }
   return text;
 }
 
@@ -188,6 +193,7 @@ Json ToOrderedJson(const SessionStatus& session) {
           {"why_not_held", session.watch.why_not_held},
           {"unseen", session.watch.unseen},
           {"ran_before", session.watch.ran_before},
+          {"let_go", session.watch.let_go},
           {"expires_seconds", session.expires_seconds},
           {"snapshots", ring},
           {"forgotten", session.forgotten},

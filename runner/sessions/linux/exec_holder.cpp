@@ -5,20 +5,25 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <deque>
 #include <exception>
 #include <thread>
 
 #include "common/control_protocol.h"
+#include "runner/attach/linux/exec_catch.h"
 #include "runner/attach/linux/exec_hold.h"
 #include "runner/attach/linux/program_begin.h"
+#include "runner/attach/linux/watched_mounts.h"
+#include "runner/base/local_socket.h"
 #include "runner/host/control_server.h"
 #include "runner/host/message_socket.h"
 #include "runner/process/proc_files.h"
@@ -29,7 +34,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostMessage = std::size_t{1} << 17;
+constexpr std::size_t kMostMessage = kMostExecNotice;
 constexpr std::chrono::seconds kBeginPatience(10);
 
 Json ToJson(const HolderOrders& orders) {
@@ -39,22 +44,33 @@ Json ToJson(const HolderOrders& orders) {
           {"number", orders.number}};
 }
 
-// Does not wait. Returns whether it was sent.
-bool Send(const UniqueFd& socket, const Json& body) {
+std::string TextOf(const Json& body) {
   constexpr int kIndent = -1;  // none
-  const std::string text = body.dump(kIndent, ' ', false, Json::error_handler_t::replace);
+  return body.dump(kIndent, ' ', false, Json::error_handler_t::replace);
+}
+
+// Does not wait. Returns whether it was sent.
+bool SendText(const UniqueFd& socket, const std::string& text) {
   return ::send(socket.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
 enum class Received { kMessage, kNothing, kEnd };
 
 // `flags` are recv's.
-Received Receive(const UniqueFd& socket, int flags, Json& body) {
-  std::string text(kMostMessage, '\0');
+Received Receive(const UniqueFd& socket, int flags, std::string& text) {
+  text.assign(kMostMessage, '\0');
   const ssize_t bytes = ::recv(socket.get(), text.data(), text.size(), flags);
   if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return Received::kNothing;
   if (bytes <= 0) return Received::kEnd;
-  body = Json::parse(text.begin(), text.begin() + bytes, nullptr, false);
+  text.resize(static_cast<std::size_t>(bytes));
+  return Received::kMessage;
+}
+
+Received Receive(const UniqueFd& socket, int flags, Json& body) {
+  std::string text;
+  const Received received = Receive(socket, flags, text);
+  if (received != Received::kMessage) return received;
+  body = Json::parse(text, nullptr, false);
   return body.is_discarded() ? Received::kEnd : Received::kMessage;
 }
 
@@ -69,78 +85,22 @@ ExecutedProgram Shortened(ExecutedProgram program) {
   return program;
 }
 
-// The holder's own end.
-class Holder {
+// What the owner has ordered, as the holder and its workers read it.
+class Orders {
  public:
-  Holder(UniqueFd socket, HandledProcesses handled)
-      : socket_(std::move(socket)), handled_(std::move(handled)) {}
-
-  void Serve() {
-    if (!AwaitOrders()) return;
-    Expected<ExecHold> hold = ExecHold::Open(
-        {.may_be_wanted = [this](const std::string& path,
-                                 const std::string& name) { return MayBeWanted(path, name); },
-         .is_wanted = [this](const ExecutedProgram& program) { return IsWanted(program); },
-         .on_exec = [this](int pid, const ExecutedProgram& program) { Enable(pid, program); },
-         .on_missed = [this](int pid, const ExecutedProgram& program,
-                             std::string problem) { Miss(pid, program, std::move(problem)); }});
-    if (!hold) {
-      (void)Send(socket_, {{"problem", hold.error().message}});
-      return;
-    }
-    hold->WatchFileSystems();
-    if (Send(socket_, {{"holds", true}})) ServeHeld(*hold);
-  }
-
- private:
-  bool AwaitOrders() {
-    Json body;
-    return Receive(socket_, 0, body) == Received::kMessage && Take(body);
-  }
-
-  bool Take(const Json& body) {
+  bool Take(std::string_view text) {
+    const Json body = Json::parse(text, nullptr, false);
+    if (body.is_discarded()) return false;
     Expected<SessionScope> scope = ScopeFromJson(MemberOr(body, "scope", Json()));
     if (!scope) return false;
     orders_ = {MemberOr(body, "control", std::string()), MemberOr(body, "agent", std::string()),
                *std::move(scope), MemberOr(body, "number", std::uint64_t{1})};
-    handled_.NoteOrders(orders_.number);
     return true;
   }
 
-  void ServeHeld(ExecHold& hold) {
-    for (;;) {
-      hold.KeepAlive();
-      const short owner = notices_.empty() ? POLLIN : POLLIN | POLLOUT;
-      pollfd waits[] = {{hold.asked_fd(), POLLIN, 0},
-                        {hold.stopped_fd(), POLLIN, 0},
-                        {hold.mounts_fd(), POLLPRI, 0},
-                        {socket_.get(), owner, 0}};
-      constexpr int kSoon = 20;
-      const int pause = hold.IsAnySeized() ? kSoon : static_cast<int>(ExecHold::kMostPause.count());
-      if (::poll(waits, std::size(waits), pause) < 0 && errno != EINTR) return;
-      hold.Answer();
-      hold.Continue();
-      const bool is_idle = std::all_of(std::begin(waits), std::end(waits),
-                                       [](const pollfd& wait) { return wait.revents == 0; });
-      if (is_idle || (waits[2].revents & (POLLPRI | POLLERR)) != 0) hold.WatchFileSystems();
-      if ((waits[3].revents & (POLLIN | POLLHUP)) != 0 && !TakeOrders()) return;
-      TellOwner();
-    }
-  }
+  const HolderOrders& get() const { return orders_; }
 
-  bool TakeOrders() {
-    for (;;) {
-      Json body;
-      const Received received = Receive(socket_, MSG_DONTWAIT, body);
-      if (received == Received::kNothing) return true;
-      if (received == Received::kEnd) return false;
-      (void)Take(body);
-    }
-  }
-
-  void TellOwner() {
-    while (!notices_.empty() && Send(socket_, notices_.front())) notices_.pop_front();
-  }
+  bool IsWantedUser(unsigned uid) const { return IsThisUser(uid) || orders_.scope.users.Has(uid); }
 
   bool MayBeWanted(const std::string& path, const std::string& name) const {
     const std::vector<ImageSelector>& images = orders_.scope.images;
@@ -154,13 +114,79 @@ class Holder {
                        [&](const ImageSelector& image) { return Selects(image, program); });
   }
 
+ private:
+  HolderOrders orders_;
+};
+
+std::string MissText(const HandledProcesses& handled, int pid, const ExecutedProgram& program,
+                     std::string problem) {
+  handled.Add(pid, StartTimeOf(pid));
+  return TextOf(leakgate::ToJson(ProcessStatus{.pid = pid,
+                                               .program = Shortened(program),
+                                               .state = ProcessState::kFailed,
+                                               .problem = std::move(problem)}));
+}
+
+// A worker of the holder's, of one user's programs.
+class Catcher {
+ public:
+  Catcher(const UniqueFd& holder, const HandledProcesses& handled)
+      : holder_(holder),
+        handled_(handled),
+        catch_(
+            {.may_be_wanted =
+                 [this](const std::string& path, const std::string& name) {
+                   return orders_.MayBeWanted(path, name);
+                 },
+             .is_wanted =
+                 [this](const ExecutedProgram& program) { return orders_.IsWanted(program); },
+             .on_exec = [this](int pid, const ExecutedProgram& program) { Enable(pid, program); },
+             .on_missed = [this](int pid, const ExecutedProgram& program,
+                                 std::string problem) { Miss(pid, program, std::move(problem)); }},
+            holder) {}
+
+  // `orders` are the first ones.
+  void Serve(std::string_view orders) {
+    if (!orders_.Take(orders)) return;
+    bool has_ended = false;  // the holder has no more questions
+    while (!has_ended || catch_.IsAnySeized()) {
+      pollfd waits[] = {{catch_.stopped_fd(), POLLIN, 0},
+                        {has_ended ? -1 : holder_.get(), POLLIN, 0}};
+      constexpr int kSoon = 20;
+      constexpr int kForEver = -1;
+      const int pause = catch_.IsAnySeized() ? kSoon : kForEver;
+      if (::poll(waits, std::size(waits), pause) < 0 && errno != EINTR) return;
+      catch_.Continue();
+      if (waits[1].revents != 0) has_ended = !TakeMessage();
+    }
+  }
+
+ private:
+  // Returns false if there will be none.
+  bool TakeMessage() {
+    std::string text(kMostMessage, '\0');
+    Packet packet(text.data(), text.size());
+    packet.MakeRoom();
+    const ssize_t bytes = ::recvmsg(holder_.get(), packet.get(), MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (bytes < 0) return errno == EAGAIN || errno == EINTR;
+    if (bytes == 0) return false;
+    text.resize(static_cast<std::size_t>(bytes));
+    const UniqueFd file(packet.Attached());
+    ExecQuestion question;
+    if (file && text.size() == sizeof(question)) {
+      std::memcpy(&question, text.data(), sizeof(question));
+      catch_.Decide(question, file);
+    } else {
+      (void)orders_.Take(text);
+    }
+    return true;
+  }
+
   void Enable(int pid, const ExecutedProgram& program) {
     handled_.Add(pid, StartTimeOf(pid));
     const std::optional<unsigned> uid = UserOfProcess(pid);
-    const SessionUsers& users = orders_.scope.users;
-    if (uid && !IsThisUser(*uid) && !users.Has(*uid)) {
-      return Miss(pid, program, OtherUserText(*uid));
-    }
+    if (uid && !orders_.IsWantedUser(*uid)) return Miss(pid, program, OtherUserText(*uid));
+    const HolderOrders& orders = orders_.get();
     switch (ControlOf(pid)) {
       case Control::kOwn:  // it was started below the session, or by a program of the session's
         return;
@@ -171,13 +197,13 @@ class Holder {
         break;
     }
     const Expected<void> enabled =
-        EnableAtExec({.pid = pid, .control = orders_.control, .agent = orders_.agent});
+        EnableAtExec({.pid = pid, .control = orders.control, .agent = orders.agent});
     if (!enabled) return Miss(pid, program, enabled.error().message);
-    Note({.pid = pid,
-          .program = Shortened(program),
-          .state = ProcessState::kStarting,
-          .problem = "",
-          .begin_seconds = std::time(nullptr)});
+    Note(TextOf(leakgate::ToJson(ProcessStatus{.pid = pid,
+                                               .program = Shortened(program),
+                                               .state = ProcessState::kStarting,
+                                               .problem = "",
+                                               .begin_seconds = std::time(nullptr)})));
   }
 
   enum class Control { kNone, kOwn, kOthers };
@@ -190,30 +216,120 @@ class Holder {
     const std::size_t at = environment.find(variable);
     if (at == std::string::npos) return Control::kNone;
     const std::string name = environment.c_str() + at + variable.size();
-    const bool has_agent = environment.find(orders_.agent.string()) != std::string::npos;
+    const bool has_agent = environment.find(orders_.get().agent.string()) != std::string::npos;
     if (!has_agent) return Control::kNone;
-    if (name == orders_.control) return Control::kOwn;
+    if (name == orders_.get().control) return Control::kOwn;
     return IsControlName(name) ? Control::kOthers : Control::kNone;
   }
 
   void Miss(int pid, const ExecutedProgram& program, std::string problem) {
-    handled_.Add(pid, StartTimeOf(pid));
-    Note({.pid = pid,
-          .program = Shortened(program),
-          .state = ProcessState::kFailed,
-          .problem = std::move(problem)});
+    Note(MissText(handled_, pid, program, std::move(problem)));
   }
 
-  void Note(const ProcessStatus& status) {
+  void Note(const std::string& text) const {
+    (void)::send(holder_.get(), text.data(), text.size(), MSG_NOSIGNAL);
+  }
+
+  const UniqueFd& holder_;
+  const HandledProcesses& handled_;
+  Orders orders_;
+  ExecCatch catch_;
+};
+
+// What a worker does: the holder's first message tells.
+void WorkForHolder(const UniqueFd& holder, const HandledProcesses& handled) {
+  std::string text(kMostMessage, '\0');
+  const ssize_t bytes = ::recv(holder.get(), text.data(), text.size(), 0);
+  text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  if (text == ExecHold::kMountsRequest) return SendRootsOfMounts(holder);
+  Catcher(holder, handled).Serve(text);
+}
+
+// The holder's own end.
+class Holder {
+ public:
+  Holder(UniqueFd socket, HandledProcesses handled)
+      : socket_(std::move(socket)), handled_(std::move(handled)) {}
+
+  void Serve() {
+    std::string orders;
+    if (Receive(socket_, 0, orders) != Received::kMessage || !TakeOrders(orders)) return;
+    constexpr int kFirst = -20;
+    ::setpriority(PRIO_PROCESS, 0, kFirst);  // the whole machine waits for it and its workers
+    Expected<WorkerFactory> workers =
+        WorkerFactory::Fork(ExecHold::kProcessName,
+                            [this](const UniqueFd& holder) { WorkForHolder(holder, handled_); });
+    if (!workers) return TellProblem(workers.error());
+    Expected<ExecHold> hold = ExecHold::Open(Handlers(), *std::move(workers), std::move(orders));
+    if (!hold) return TellProblem(hold.error());
+    if (SendText(socket_, R"({"holds":true})")) ServeHeld(*hold);
+  }
+
+ private:
+  ExecHoldHandlers Handlers() {
+    return {
+        .is_wanted_user = [this](unsigned uid) { return orders_.IsWantedUser(uid); },
+        .is_wanted_file = [this](const std::string& path) { return orders_.MayBeWanted(path, ""); },
+        .on_missed =
+            [this](int tid, const std::string& path, unsigned uid, std::string problem) {
+              if (problem.empty()) problem = OtherUserText(uid);
+              Note(MissText(handled_, tid, {path, {}, path}, std::move(problem)));
+            },
+        .on_notice = [this](std::string_view notice) { Note(std::string(notice)); },
+        .on_barred =
+            [this](unsigned uid) {
+              Note(TextOf({{"barred", uid}}));
+            }};
+  }
+
+  void TellProblem(const Error& error) const {
+    (void)SendText(socket_, TextOf({{"problem", error.message}}));
+  }
+
+  bool TakeOrders(const std::string& text) {
+    if (!orders_.Take(text)) return false;
+    handled_.NoteOrders(orders_.get().number);
+    return true;
+  }
+
+  void ServeHeld(ExecHold& hold) {
+    for (;;) {
+      const short owner = notices_.empty() ? POLLIN : POLLIN | POLLOUT;
+      pollfd waits[] = {{hold.fd(), POLLIN, 0}, {socket_.get(), owner, 0}};
+      const int pause = static_cast<int>(hold.TimeToWait().count());
+      if (::poll(waits, std::size(waits), pause) < 0 && errno != EINTR) return;
+      hold.Serve();
+      if ((waits[1].revents & (POLLIN | POLLHUP)) != 0 && !HearOwner(hold)) return;
+      TellOwner();
+    }
+  }
+
+  bool HearOwner(ExecHold& hold) {
+    for (;;) {
+      std::string text;
+      const Received received = Receive(socket_, MSG_DONTWAIT, text);
+      if (received == Received::kNothing) return true;
+      if (received == Received::kEnd) return false;
+      // Workers know before the owner does.
+      if (Orders().Take(text)) hold.Change(text);
+      (void)TakeOrders(text);
+    }
+  }
+
+  void TellOwner() {
+    while (!notices_.empty() && SendText(socket_, notices_.front())) notices_.pop_front();
+  }
+
+  void Note(std::string text) {
     constexpr std::size_t kMostWaiting = 100'000;
-    if (notices_.size() < kMostWaiting) notices_.push_back(leakgate::ToJson(status));
+    if (notices_.size() < kMostWaiting) notices_.push_back(std::move(text));
     TellOwner();
   }
 
   UniqueFd socket_;
   HandledProcesses handled_;
-  HolderOrders orders_;
-  std::deque<Json> notices_;  // that the owner has had no room for yet
+  Orders orders_;
+  std::deque<std::string> notices_;  // that the owner has had no room for yet
 };
 
 void RunHolder(UniqueFd socket, HandledProcesses handled, pid_t owner) {
@@ -292,7 +408,7 @@ Expected<ExecHolder> ExecHolder::Fork() {
 
 Expected<void> ExecHolder::Begin(const HolderOrders& orders) {
   Json answer;
-  const bool is_sent = Send(socket_, ToJson(orders));
+  const bool is_sent = SendText(socket_, TextOf(ToJson(orders)));
   pollfd wait{socket_.get(), POLLIN, 0};
   const bool is_told =
       is_sent &&
@@ -307,7 +423,7 @@ Expected<void> ExecHolder::Begin(const HolderOrders& orders) {
 void ExecHolder::Change(HolderOrders orders) {
   orders.number = ++orders_;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  if (!Send(socket_, ToJson(orders))) return;
+  if (!SendText(socket_, TextOf(ToJson(orders)))) return;
   while (handled_.orders() < orders.number && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -323,7 +439,11 @@ ExecHolder::Notices ExecHolder::Take() const {
       notices.has_ended = true;
       return notices;
     }
-    notices.programs.push_back(ProcessFromJson(body));
+    if (body.contains("barred")) {
+      notices.barred.push_back(MemberOr(body, "barred", 0U));
+    } else {
+      notices.programs.push_back(ProcessFromJson(body));
+    }
   }
 }
 

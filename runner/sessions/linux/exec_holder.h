@@ -84,6 +84,7 @@ class ExecHolder {
 
   struct Notices {
     std::vector<ProcessStatus> programs;  // kStarting: it has the agent; kFailed, with the problem
+    std::vector<unsigned> barred;         // users whose programs are not asked about for a while
     bool has_ended = false;               // the holder: it was killed
   };
   [[nodiscard]] Notices Take() const;

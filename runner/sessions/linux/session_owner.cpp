@@ -15,13 +15,13 @@
 #include <exception>
 #include <thread>
 
-#include "runner/attach/attach.h"
 #include "runner/base/descriptors.h"
 #include "runner/host/message_socket.h"
 #include "runner/host/named_sockets.h"
 #include "runner/process/proc_files.h"
 #include "runner/sessions/linux/exec_holder.h"
 #include "runner/sessions/linux/start_watch.h"
+#include "runner/sessions/linux/stranger_work.h"
 #include "runner/sessions/session_messages.h"
 #include "runner/sessions/session_processes.h"
 
@@ -35,12 +35,15 @@ constexpr std::string_view kCommand = "the command";
 class Owner {
  public:
   // `holder` only if the session's reach is the system.
-  Owner(const SessionStart& start, UniqueFd listener, std::optional<ExecHolder> holder)
+  Owner(const SessionStart& start, UniqueFd listener, std::unique_ptr<StrangerWork> strangers,
+        std::optional<ExecHolder> holder)
       : start_(start),
+        strangers_(std::move(strangers)),
         holder_(std::move(holder)),
         listener_(std::move(listener)),
         processes_({start.scope.images, {}, start.scope.users},
-                   {start.stack_depth, start.stack_events}, OwnDescriptorRoom(), start.recording) {}
+                   {start.stack_depth, start.stack_events}, OwnDescriptorRoom(), start.recording,
+                   [this](int pid) { return strangers_->Describe(pid); }) {}
 
   Expected<void> Open() {
     auto server = ControlServer::Start(
@@ -124,31 +127,29 @@ class Owner {
         holder_.reset();
       }
     }
-    watch_.emplace(StartWatchSetup{.reach = start_.reach,
-                                   .users = scope.users,
-                                   .control = control_->name(),
-                                   .agent = start_.agent,
-                                   .enable = [this](int pid) { return Attach(pid); }},
-                   processes_, std::move(holder_), std::move(why_not_held));
+    watch_.emplace(
+        StartWatchSetup{.reach = start_.reach,
+                        .users = scope.users,
+                        .control = control_->name(),
+                        .agent = start_.agent,
+                        .describe = [this](int pid) { return strangers_->Describe(pid); },
+                        .enable = [this](int pid) { return Attach(pid, IfItAsks::kLeaveIt); }},
+        processes_, std::move(holder_), std::move(why_not_held));
     holder_.reset();
   }
 
-  Expected<void> Attach(int pid) {
-    const auto attached =
-        EnableRunning({.pid = pid, .control = control_->name(), .agent = start_.agent});
-    if (attached) return {};
-    return Unexpected(attached.error());
+  Expected<void> Attach(int pid, IfItAsks if_it_asks) {
+    return strangers_->Enable({.pid = pid, .control = control_->name(), .agent = start_.agent},
+                              if_it_asks);
   }
 
   // `pid` runs already, with or without the agent, or is about to begin.
   Expected<void> Enable(int pid) {
     processes_.AddPid(pid);
     if (processes_.IsTraced(pid)) return {};
-    const auto attached =
-        EnableRunning({.pid = pid, .control = control_->name(), .agent = start_.agent});
-    if (attached) return {};
-    processes_.DropPid(pid);
-    return Unexpected(attached.error());
+    Expected<void> attached = Attach(pid, IfItAsks::kAttach);
+    if (!attached) processes_.DropPid(pid);
+    return attached;
   }
 
   // Stops the tracing of all processes. Returns why some could not be reached, a line each: they
@@ -163,7 +164,7 @@ class Owner {
     std::atomic<std::size_t> next{0};
     const auto disable = [&] {
       for (std::size_t i = next++; i < pids.size(); i = next++) {
-        const Expected<void> disabled = DisableRunning(pids[i]);
+        const Expected<void> disabled = strangers_->Disable(pids[i]);
         if (disabled || HasNoMemory(pids[i]) || !processes_.IsTraced(pids[i])) continue;
         problems[i] = disabled.error().message;
       }
@@ -235,7 +236,7 @@ class Owner {
     for (const int pid : drop->pids) {
       if (!processes_.DropPid(pid)) return NotThere("PID", std::to_string(pid));
       const Expected<void> disabled =
-          processes_.IsTraced(pid) ? DisableRunning(pid) : Expected<void>{};
+          processes_.IsTraced(pid) ? strangers_->Disable(pid) : Expected<void>{};
       if (!disabled) return Unexpected(disabled.error());
     }
     for (const ImageSelector& image : add->images) processes_.AddImage(image);
@@ -265,6 +266,7 @@ class Owner {
   const SessionStart& start_;
   const std::chrono::system_clock::time_point begin_ = std::chrono::system_clock::now();
   const Clock::time_point started_ = Clock::now();
+  const std::unique_ptr<StrangerWork> strangers_;
   std::optional<ExecHolder> holder_;  // until the watch has it
   UniqueFd listener_;
   SessionProcesses processes_;
@@ -320,13 +322,15 @@ void TellCommand(UniqueFd ready, const std::string& problem) {
 void RunOwner(const SessionStart& start, UniqueFd listener, UniqueFd ready) {
   const UniqueFd signals = TakeSignals();
   RaiseDescriptorLimit();
+  Expected<std::unique_ptr<StrangerWork>> strangers = StrangerWork::Fork();
+  if (!strangers) return TellCommand(std::move(ready), strangers.error().message);
   std::optional<ExecHolder> holder;
   if (start.reach == SessionReach::kSystem) {
     Expected<ExecHolder> forked = ExecHolder::Fork();
     if (!forked) return TellCommand(std::move(ready), forked.error().message);
     holder.emplace(*std::move(forked));
   }
-  Owner owner(start, std::move(listener), std::move(holder));
+  Owner owner(start, std::move(listener), *std::move(strangers), std::move(holder));
   const Expected<void> opened = owner.Open();
   if (!opened) owner.GiveUpName();
   TellCommand(std::move(ready), opened ? "" : opened.error().message);

@@ -11,7 +11,7 @@
 #include <ctime>
 #include <sstream>
 
-#include "common/control_protocol.h"
+#include "runner/attach/linux/exec_hold.h"
 #include "runner/host/control_server.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/process_tree.h"
@@ -26,7 +26,9 @@ constexpr std::chrono::milliseconds kPauseBesideHolder(50);
 constexpr std::chrono::milliseconds kPauseOfAll(500);
 constexpr int kLooksAtYoung = 100;  // a shell's child executes its program soon, or not at all
 constexpr int kMostNew = 20'000;
-constexpr std::size_t kWorkers = 4;  // mostly they wait for their process
+constexpr std::size_t kMostLetGo = 16;
+constexpr std::size_t kWorkers = 8;  // mostly they wait for their process
+constexpr std::size_t kMostWorkersOfUser = 4;
 
 // "0.20 0.18 0.12 1/80 11206": the last number that was given to a process or a thread.
 int LastPid() {
@@ -56,6 +58,12 @@ bool HasExecuted(int pid) {
   return (flags & kForkedWithoutExec) == 0;
 }
 
+// A worker of the holder's is about to enable it, or to tell why not.
+bool IsSeizedByHolder(int pid) {
+  const int tracer = std::atoi(StatusField(pid, pid, "TracerPid").c_str());
+  return tracer != 0 && NameOfThread(tracer, tracer) == ExecHold::kProcessName;
+}
+
 bool IsProcess(int pid) { return StatusField(pid, pid, "Tgid") == std::to_string(pid); }
 
 }  // namespace
@@ -70,10 +78,10 @@ StartWatch::StartWatch(StartWatchSetup setup, SessionProcesses& processes,
       why_not_held_(std::move(why_not_held)),
       end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   for (const int pid : ListProcesses()) {
-    const ExecutedProgram program = ExecutedProgramOf(pid);
-    Seen& seen = seen_[pid];
-    seen = {program.path, true, false};
-    if (processes_.IsWanted(program) && HasExecuted(pid)) ran_before_.push_back(pid);
+    const std::optional<ExecutedProgram> program = setup_.describe(pid);
+    if (!program) continue;
+    seen_[pid] = {program->path, true, false};
+    if (processes_.IsWanted(*program) && HasExecuted(pid)) ran_before_.push_back(pid);
   }
   for (std::size_t i = 0; i < kWorkers; ++i) workers_.emplace_back([this] { AttachQueued(); });
   thread_ = std::thread([this] { Serve(); });
@@ -101,7 +109,7 @@ void StartWatch::NoteChange() {
 
 WatchStatus StartWatch::Status() const {
   const std::lock_guard lock(mutex_);
-  return {setup_.reach, is_holding_, why_not_held_, unseen_, ran_before_};
+  return {setup_.reach, is_holding_, why_not_held_, unseen_, ran_before_, let_go_};
 }
 
 void StartWatch::Serve() {
@@ -125,9 +133,14 @@ void StartWatch::HearHolder() {
   for (ProcessStatus& program : notices.programs) {
     processes_.NoteProgram(std::move(program));
   }
+  const std::lock_guard lock(mutex_);
+  for (const unsigned uid : notices.barred) {
+    std::erase(let_go_, uid);
+    let_go_.push_back(uid);
+    if (let_go_.size() > kMostLetGo) let_go_.erase(let_go_.begin());
+  }
   if (!notices.has_ended) return;
   is_holding_ = false;
-  const std::lock_guard lock(mutex_);
   why_not_held_ = fmt::format(
       "the process that held programs (PID {}) was killed, {:%Y-%m-%d %H:%M:%S}; to hold them "
       "again, stop the session and start it",
@@ -177,8 +190,9 @@ void StartWatch::LookAt(int pid) {
   Seen& seen = seen_[pid];
   const bool is_same = seen.image == image;
   if (image.empty() || (is_same && seen.is_done)) return;
-  ExecutedProgram program = ExecutedProgramOf(pid);
-  if (!processes_.IsWanted(program)) {
+  std::optional<ExecutedProgram> program = setup_.describe(pid);
+  if (!program) return;
+  if (!processes_.IsWanted(*program)) {
     // Its arguments are not there yet, perhaps; by the next look they are.
     seen = {image, is_same, false};
     return;
@@ -189,35 +203,46 @@ void StartWatch::LookAt(int pid) {
     seen = {image, true, false};
     return;
   }
-  if (is_holding_ && StatusField(pid, pid, "TracerPid") == std::to_string(holder_->pid())) return;
+  if (is_holding_ && IsSeizedByHolder(pid)) return;
   if (is_holding_ && !(is_same && seen.was_free)) {
     seen = {image, false, true};
     return;
   }
   seen = {image, true, false};
-  // It has the agent, which asks by itself.
-  if (CarriesMark(pid, fmt::format("{}={}", kControlVariable, setup_.control))) return;
   if (processes_.IsTraced(pid)) return;
-  Attach(pid, std::move(program));
+  Attach({pid, *uid, *std::move(program)});
 }
 
-void StartWatch::Attach(int pid, ExecutedProgram program) {
+void StartWatch::Attach(Waiting waiting) {
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({pid, std::move(program)});
+    queue_.push_back(std::move(waiting));
   }
   queued_.notify_one();
+}
+
+std::deque<StartWatch::Waiting>::iterator StartWatch::NextWaiting() {
+  return std::find_if(queue_.begin(), queue_.end(), [this](const Waiting& waiting) {
+    const auto found = attaching_.find(waiting.uid);
+    return found == attaching_.end() || found->second < kMostWorkersOfUser;
+  });
 }
 
 void StartWatch::AttachQueued() {
   for (;;) {
     std::unique_lock lock(mutex_);
-    queued_.wait(lock, [this] { return is_ending_ || !queue_.empty(); });
+    queued_.wait(lock, [this] { return is_ending_ || NextWaiting() != queue_.end(); });
     if (is_ending_) return;
-    Waiting next = std::move(queue_.front());
-    queue_.pop_front();
+    const auto at = NextWaiting();
+    Waiting next = std::move(*at);
+    queue_.erase(at);
+    ++attaching_[next.uid];
     lock.unlock();
     const Expected<void> enabled = setup_.enable(next.pid);
+    lock.lock();
+    if (--attaching_[next.uid] == 0) attaching_.erase(next.uid);
+    lock.unlock();
+    queued_.notify_all();
     if (enabled) continue;
     const bool has_ended = HasDied(next.pid, next.pid);
     processes_.NoteProgram({.pid = next.pid,

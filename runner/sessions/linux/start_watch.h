@@ -33,7 +33,9 @@ struct StartWatchSetup {
   SessionUsers users;
   std::string control;
   std::filesystem::path agent;
-  // Attaches to a process that runs.
+  // Returns what a process executes; nothing if it keeps whoever looks waiting.
+  std::function<std::optional<ExecutedProgram>(int pid)> describe;
+  // Attaches to a process that runs, unless it asks by itself.
   std::function<Expected<void>(int pid)> enable;
 };
 
@@ -59,6 +61,12 @@ class StartWatch {
     bool was_free = false;  // a wanted program ran in it, and the holder did not have it
   };
 
+  struct Waiting {
+    int pid;
+    unsigned uid;
+    ExecutedProgram program;
+  };
+
   void Serve();
   void HearHolder();
   // Finds out which processes have begun since the last time.
@@ -67,8 +75,11 @@ class StartWatch {
   void LookAtAll();
   void LookAt(int pid);
   // A wanted program that is not traced runs in the process.
-  void Attach(int pid, ExecutedProgram program);
+  void Attach(Waiting waiting);
   void AttachQueued();
+  // Returns the next that is to be attached to; no user takes all workers. REQUIRES: mutex_ is
+  // held.
+  [[nodiscard]] std::deque<Waiting>::iterator NextWaiting();
 
   const StartWatchSetup setup_;
   SessionProcesses& processes_;
@@ -82,11 +93,9 @@ class StartWatch {
 
   mutable std::mutex mutex_;  // protects what follows
   std::string why_not_held_;
-  struct Waiting {
-    int pid;
-    ExecutedProgram program;
-  };
+  std::vector<unsigned> let_go_;  // users, as in WatchStatus
   std::deque<Waiting> queue_;
+  std::map<unsigned, std::size_t> attaching_;  // to how many processes of each user
   bool is_ending_ = false;
   std::condition_variable queued_;
 

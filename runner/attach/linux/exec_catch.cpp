@@ -1,0 +1,232 @@
+#include "runner/attach/linux/exec_catch.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "runner/attach/linux/exec_call.h"
+#include "runner/attach/linux/exec_hold.h"
+#include "runner/attach/linux/refusals.h"
+#include "runner/process/proc_files.h"
+
+namespace leakgate {
+namespace {
+
+constexpr std::uint64_t kNoQuestion = 0;
+constexpr std::size_t kMostScripts = 1024;
+constexpr std::chrono::milliseconds kMostSeizing(20);
+constexpr std::chrono::milliseconds kExecPatience(100);
+
+// An alarm answers for a thread whose seizing waits until it is answered.
+int g_alarm_holder = -1;
+ExecAnswer g_alarm_answer;
+volatile sig_atomic_t g_alarm_answered = 0;
+
+void AnswerByAlarm(int) {
+  g_alarm_answered = 1;
+  (void)::send(g_alarm_holder, &g_alarm_answer, sizeof(g_alarm_answer), MSG_NOSIGNAL);
+}
+
+void SetAlarm(std::chrono::milliseconds after) {
+  const itimerval value{{0, 0}, {0, std::chrono::microseconds(after).count()}};
+  ::setitimer(ITIMER_REAL, &value, nullptr);
+}
+
+bool HasFileRights(int file) {
+  struct stat status {};
+  if (::fstat(file, &status) != 0) return false;
+  if ((status.st_mode & S_ISUID) != 0) return true;
+  if ((status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0) return true;
+  return ::fgetxattr(file, "security.capability", nullptr, 0) > 0;
+}
+
+int ProcessOf(int tid) {
+  const std::string process = StatusField(tid, tid, "Tgid");
+  return process.empty() ? tid : std::atoi(process.c_str());
+}
+
+// The tracer may be another holder's, since several sessions may want a program.
+std::string WhyNotSeized(int pid, int error) {
+  const std::string tracer = StatusField(pid, pid, "TracerPid");
+  const int tracer_pid = tracer.empty() ? 0 : std::atoi(tracer.c_str());
+  if (tracer_pid == 0 || NameOfThread(tracer_pid, tracer_pid) != ExecHold::kProcessName) {
+    return StopError(pid, error).message;
+  }
+  return fmt::format("another session of leakgate has it, which holds programs, too (PID {})",
+                     tracer_pid);
+}
+
+bool IsThisProgram(int file) {
+  static const struct stat own = [] {
+    struct stat status {};
+    (void)::stat("/proc/self/exe", &status);
+    return status;
+  }();
+  struct stat opened {};
+  return ::fstat(file, &opened) == 0 && opened.st_dev == own.st_dev && opened.st_ino == own.st_ino;
+}
+
+}  // namespace
+
+ExecCatch::ExecCatch(ExecCatchHandlers handlers, const UniqueFd& holder)
+    : handlers_(std::move(handlers)), holder_(holder) {
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &children, nullptr);
+  stopped_ = UniqueFd(::signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
+  struct sigaction alarm {};
+  alarm.sa_handler = AnswerByAlarm;
+  ::sigaction(SIGALRM, &alarm, nullptr);
+}
+
+void ExecCatch::Decide(const ExecQuestion& question, const UniqueFd& file) {
+  // A thread that is seized asks again for its interpreters.
+  if (seized_.contains(static_cast<int>(question.tid))) return Allow(question);
+  DecideCall(question, file);
+}
+
+void ExecCatch::DecideCall(const ExecQuestion& question, const UniqueFd& file) {
+  const int tid = static_cast<int>(question.tid);
+  const ExecName name = ReadExecName(tid, file.get());
+  if (IsOfDecidedScript(tid, file.get(), name.path)) return Allow(question);
+  // Its name may have been too long to be read, or is not to be had.
+  const bool is_other = !name.is_script && !name.first_argument.empty() &&
+                        !handlers_.may_be_wanted(name.path, name.first_argument);
+  if (is_other) return Allow(question);
+  ExecCall call = ReadExecCall(tid, file.get());
+  const bool is_wanted = handlers_.is_wanted(call.program);
+  if (!is_wanted || IsThisProgram(file.get())) {
+    Allow(question);
+    NoteDecided(tid, call);
+    const ExecutedProgram script{call.script, call.program.arguments, call.script};
+    if (is_wanted || call.script.empty() || !handlers_.is_wanted(script)) return;
+    const std::string interpreter = call.program.path.substr(call.program.path.rfind('/') + 1);
+    return handlers_.on_missed(
+        ProcessOf(tid), script,
+        fmt::format("it is a script, which {0} runs; name that, and the script as its argument: "
+                    "--image {0}:{1}",
+                    interpreter, call.script.substr(call.script.rfind('/') + 1)));
+  }
+  if (call.script.empty() && HasFileRights(file.get())) {
+    Allow(question);
+    const int pid = ProcessOf(tid);
+    return handlers_.on_missed(pid, call.program, FileRightsError(pid).message);
+  }
+  const std::optional<std::string> problem = Seize(question);
+  if (problem) {
+    Tell(kNoQuestion);  // none more is seized
+    NoteDecided(tid, call);
+    return handlers_.on_missed(ProcessOf(tid), call.program, *problem);
+  }
+  seized_.emplace(tid, Seized{std::move(call.program), Clock::now()});
+}
+
+void ExecCatch::NoteDecided(int tid, const ExecCall& call) {
+  if (call.script.empty()) return;
+  // Some interpreters are where nothing is asked.
+  if (decided_scripts_.size() == kMostScripts) decided_scripts_.clear();
+  decided_scripts_[tid] = {call.program.path, call.named};
+}
+
+// The kernel asks for a script's interpreter behind the script itself. By the arguments of the call
+// it would seem to be the script again. If that call has failed meanwhile, another one may execute
+// the interpreter: it names that.
+bool ExecCatch::IsOfDecidedScript(int tid, int file, const std::string& path) {
+  const auto found = decided_scripts_.find(tid);
+  if (found == decided_scripts_.end()) return false;
+  const DecidedScript script = std::move(found->second);
+  decided_scripts_.erase(found);
+  return script.interpreter == path && script.named == ReadExecCall(tid, file).named;
+}
+
+void ExecCatch::Allow(const ExecQuestion& question) const { Tell(question.number); }
+
+void ExecCatch::Tell(std::uint64_t number) const {
+  const ExecAnswer answer{.number = number, .seized = static_cast<std::uint32_t>(seized_.size())};
+  (void)::send(holder_.get(), &answer, sizeof(answer), MSG_NOSIGNAL);
+}
+
+// Allows the thread to go on in any case; before that it is found out why it was not seized.
+std::optional<std::string> ExecCatch::Seize(const ExecQuestion& question) const {
+  const int tid = static_cast<int>(question.tid);
+  g_alarm_holder = holder_.get();
+  g_alarm_answer = {.number = question.number,
+                    .seized = static_cast<std::uint32_t>(seized_.size() + 1)};
+  g_alarm_answered = 0;
+  SetAlarm(kMostSeizing);
+  const bool is_seized = ::ptrace(PTRACE_SEIZE, tid, nullptr, PTRACE_O_TRACEEXEC) == 0;
+  const int error = errno;
+  SetAlarm(std::chrono::milliseconds(0));
+  std::optional<std::string> problem;
+  if (g_alarm_answered == 0) {
+    if (!is_seized) problem = WhyNotSeized(ProcessOf(tid), error);
+    (void)::send(holder_.get(), &g_alarm_answer, sizeof(g_alarm_answer), MSG_NOSIGNAL);
+  } else if (!is_seized) {
+    problem =
+        "it ran before it could be stopped: another session held it, too, or a script on a file "
+        "system that leakgate is not asked about started it";
+  }
+  return problem;
+}
+
+void ExecCatch::Continue() {
+  signalfd_siginfo signals[8];
+  while (::read(stopped_.get(), signals, sizeof(signals)) > 0) {
+  }
+  int status = 0;
+  for (pid_t tid = 0; (tid = ::waitpid(-1, &status, __WALL | WNOHANG)) > 0;) {
+    OnStop(tid, status);
+    Tell(kNoQuestion);
+  }
+  const Clock::time_point now = Clock::now();
+  for (auto& [tid, seized] : seized_) {
+    if (seized.is_interrupted || now - seized.since < kExecPatience) continue;
+    ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+    seized.is_interrupted = true;
+  }
+  if (!seized_.empty()) Tell(kNoQuestion);
+}
+
+void ExecCatch::OnStop(int tid, int status) {
+  if (!WIFSTOPPED(status)) {  // it has ended; its parent is told now
+    seized_.erase(tid);
+    return;
+  }
+  const int event = status >> 16;
+  if (event == PTRACE_EVENT_EXEC) {
+    unsigned long before =
+        0;  // the thread that has executed it, which has the process's number now
+    ::ptrace(PTRACE_GETEVENTMSG, tid, nullptr, &before);
+    OnExec(tid, static_cast<int>(before));
+  } else if (event == PTRACE_EVENT_STOP) {
+    OnLate(tid);
+  } else {
+    ::ptrace(PTRACE_CONT, tid, nullptr, WSTOPSIG(status));
+  }
+}
+
+void ExecCatch::OnExec(int pid, int tid) {
+  const ExecutedProgram program = ExecutedProgramOf(pid);
+  if (handlers_.is_wanted(program)) handlers_.on_exec(pid, program);
+  seized_.erase(tid);
+  LetGo(pid);
+}
+
+void ExecCatch::OnLate(int tid) {
+  LetGo(tid);
+  seized_.erase(tid);
+}
+
+void ExecCatch::LetGo(int tid) { ::ptrace(PTRACE_DETACH, tid, nullptr, nullptr); }
+
+}  // namespace leakgate

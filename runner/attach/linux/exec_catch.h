@@ -1,0 +1,105 @@
+// What a worker of one user's does for the holder of programs (exec_hold.h): it decides about
+// programs that wait in their exec, and seizes the wanted ones.
+//
+//   ExecQuestion and the file   from the holder: that thread waits
+//   ExecAnswer                  to the holder: it may go on. Behind it a wanted thread is seized
+//   its exec stops              PTRACE_EVENT_EXEC, at the first instruction: on_exec preloads the
+//                               agent, and the program is let go. Its parent sees nothing of that
+//
+// A thread that cannot be seized while it is held, for the kernel has locked it, is answered for by
+// an alarm, and mostly seized when its exec stops. That is so of the interpreters of scripts which
+// nobody asked about, as they are of other file systems.
+//
+// What it reads may keep it waiting for ever; then the holder gives it up. It must not have the
+// holder's fanotify group. Used in a process of its own with one thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "runner/base/descriptors.h"
+#include "runner/process/process_image.h"
+
+namespace leakgate {
+
+struct ExecCall;
+
+struct ExecQuestion {
+  std::uint64_t number = 0;
+  std::int64_t tid = 0;
+};
+static_assert(sizeof(ExecQuestion) == 16);
+
+// A message of another size is a notice for the holder's owner.
+struct ExecAnswer {
+  std::uint64_t number = 0;  // 0: it only tells that the worker moves
+  std::uint32_t seized = 0;  // how many threads are
+  std::uint32_t magic = 0x6c677863;
+};
+static_assert(sizeof(ExecAnswer) == 16);
+inline constexpr std::size_t kMostExecNotice = std::size_t{1} << 17;
+
+struct ExecCatchHandlers {
+  // Returns whether a program of that file, or called by that name, may be wanted.
+  std::function<bool(const std::string& path, const std::string& first_argument)> may_be_wanted;
+  // Returns whether such a program is to be enabled.
+  std::function<bool(const ExecutedProgram& program)> is_wanted;
+  // Enables a wanted program that its exec has just stopped.
+  std::function<void(int pid, const ExecutedProgram& program)> on_exec;
+  // Tells that a wanted program begins without having been stopped.
+  std::function<void(int pid, const ExecutedProgram& program, std::string problem)> on_missed;
+};
+
+class ExecCatch {
+ public:
+  // `holder` is the socket to the holder, and must outlive this object. Blocks SIGCHLD.
+  ExecCatch(ExecCatchHandlers handlers, const UniqueFd& holder);
+
+  // Readable when a seized thread has stopped.
+  int stopped_fd() const { return stopped_.get(); }
+  bool IsAnySeized() const { return !seized_.empty(); }
+
+  // `file` is the one that the thread executes.
+  void Decide(const ExecQuestion& question, const UniqueFd& file);
+  // Goes on with all seized ones that have stopped, and interrupts those that have not for long.
+  void Continue();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Seized {
+    ExecutedProgram program;
+    Clock::time_point since;
+    bool is_interrupted = false;
+  };
+  struct DecidedScript {
+    std::string interpreter;
+    std::string named;  // as the call gave it
+  };
+
+  void DecideCall(const ExecQuestion& question, const UniqueFd& file);
+  // Notes a script whose thread was not seized.
+  void NoteDecided(int tid, const ExecCall& call);
+  bool IsOfDecidedScript(int tid, int file, const std::string& path);
+  void Allow(const ExecQuestion& question) const;
+  void Tell(std::uint64_t number) const;
+  // Returns why the thread could not be seized, if it was not.
+  std::optional<std::string> Seize(const ExecQuestion& question) const;
+  void OnStop(int tid, int status);
+  void OnExec(int pid, int tid);
+  // The thread's exec has failed, or was over when it was seized: then the program runs.
+  void OnLate(int tid);
+  void LetGo(int tid);
+
+  const ExecCatchHandlers handlers_;
+  const UniqueFd& holder_;
+  UniqueFd stopped_;                              // a signalfd
+  std::map<int, Seized> seized_;                  // by thread
+  std::map<int, DecidedScript> decided_scripts_;  // by thread
+};
+
+}  // namespace leakgate
