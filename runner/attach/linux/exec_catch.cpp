@@ -14,7 +14,6 @@
 #include <cstdlib>
 
 #include "runner/attach/linux/exec_call.h"
-#include "runner/attach/linux/exec_hold.h"
 #include "runner/attach/linux/refusals.h"
 #include "runner/process/proc_files.h"
 
@@ -58,7 +57,7 @@ int ProcessOf(int tid) {
 std::string WhyNotSeized(int pid, int error) {
   const std::string tracer = StatusField(pid, pid, "TracerPid");
   const int tracer_pid = tracer.empty() ? 0 : std::atoi(tracer.c_str());
-  if (tracer_pid == 0 || NameOfThread(tracer_pid, tracer_pid) != ExecHold::kProcessName) {
+  if (tracer_pid == 0 || NameOfThread(tracer_pid, tracer_pid) != kHolderName) {
     return StopError(pid, error).message;
   }
   return fmt::format("another session of leakgate has it, which holds programs, too (PID {})",

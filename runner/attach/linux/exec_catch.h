@@ -29,6 +29,9 @@ namespace leakgate {
 
 struct ExecCall;
 
+// By which holders and their workers are known.
+inline constexpr char kHolderName[] = "leakgate-holder";
+
 struct ExecQuestion {
   std::uint64_t number = 0;
   std::int64_t tid = 0;

@@ -32,7 +32,8 @@ constexpr std::uint64_t kAsked = FAN_OPEN_EXEC_PERM;
 constexpr std::size_t kMostAtOnce = 32;
 constexpr std::size_t kMostWaiting = 8192;
 constexpr std::size_t kMostWaitingOfUser = 2048;
-constexpr std::size_t kMostUsers = 32;  // a worker each
+constexpr std::size_t kMostUsers = 32;    // a worker each
+constexpr std::size_t kMostGivenUp = 64;  // workers that the kernel cannot end yet
 constexpr std::size_t kOtherDescriptors = 128;
 
 constexpr std::chrono::milliseconds kWorkerPatience(1000);
@@ -255,7 +256,8 @@ void ExecHold::Ask(unsigned uid, int tid, UniqueFd file) {
 ExecHold::User* ExecHold::WorkerOf(unsigned uid) {
   const auto found = users_.find(uid);
   if (found != users_.end()) return &found->second;
-  if (IsBarred(uid) || users_.size() + given_up_.size() >= kMostUsers) return nullptr;
+  if (IsBarred(uid) || (given_up_.size() >= kMostGivenUp && uid != ::geteuid())) return nullptr;
+  if (users_.size() >= kMostUsers && !EndIdleWorker()) return nullptr;
   std::optional<WorkerFactory::Worker> worker = workers_.Start();
   if (!worker || !SendText(worker->socket, orders_) || !AddTo(events_, worker->socket, EPOLLIN)) {
     return nullptr;
@@ -358,6 +360,19 @@ void ExecHold::GiveUpSlow() {
     }
     it = next;
   }
+}
+
+// Ends the one that has had nothing to do for longest. Returns false if all are at work.
+bool ExecHold::EndIdleWorker() {
+  auto oldest = users_.end();
+  for (auto it = users_.begin(); it != users_.end(); ++it) {
+    const User& user = it->second;
+    if (user.waiting != 0 || user.seized != 0) continue;
+    if (oldest == users_.end() || user.moved < oldest->second.moved) oldest = it;
+  }
+  if (oldest == users_.end()) return false;
+  users_.erase(oldest);
+  return true;
 }
 
 void ExecHold::NoteLate(User& user) {

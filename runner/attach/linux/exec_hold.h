@@ -65,9 +65,6 @@ class ExecHold {
   // How often Serve must be called at least.
   static constexpr std::chrono::milliseconds kMostPause{500};
 
-  // By which holders and their workers are known.
-  static constexpr char kProcessName[] = "leakgate-holder";
-
   // `workers` make both kinds of workers: one whose first message is kMountsRequest sends the roots
   // of file systems (SendRootsOfMounts), another one is told `orders` and questions. Fails, with
   // the reason, if the kernel lets this process hold nothing. Returns once programs are held.
@@ -131,6 +128,7 @@ class ExecHold {
   bool Hear(User& user);
   void LetUserGo(unsigned uid, const std::string& problem);
   void GiveUpSlow();
+  bool EndIdleWorker();
   static void NoteLate(User& user);
   [[nodiscard]] bool IsBarred(unsigned uid) const;
 

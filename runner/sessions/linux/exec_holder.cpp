@@ -118,9 +118,7 @@ class Orders {
   HolderOrders orders_;
 };
 
-std::string MissText(const HandledProcesses& handled, int pid, const ExecutedProgram& program,
-                     std::string problem) {
-  handled.Add(pid, StartTimeOf(pid));
+std::string MissText(int pid, const ExecutedProgram& program, std::string problem) {
   return TextOf(leakgate::ToJson(ProcessStatus{.pid = pid,
                                                .program = Shortened(program),
                                                .state = ProcessState::kFailed,
@@ -223,7 +221,8 @@ class Catcher {
   }
 
   void Miss(int pid, const ExecutedProgram& program, std::string problem) {
-    Note(MissText(handled_, pid, program, std::move(problem)));
+    handled_.Add(pid, StartTimeOf(pid));
+    Note(MissText(pid, program, std::move(problem)));
   }
 
   void Note(const std::string& text) const {
@@ -256,9 +255,8 @@ class Holder {
     if (Receive(socket_, 0, orders) != Received::kMessage || !TakeOrders(orders)) return;
     constexpr int kFirst = -20;
     ::setpriority(PRIO_PROCESS, 0, kFirst);  // the whole machine waits for it and its workers
-    Expected<WorkerFactory> workers =
-        WorkerFactory::Fork(ExecHold::kProcessName,
-                            [this](const UniqueFd& holder) { WorkForHolder(holder, handled_); });
+    Expected<WorkerFactory> workers = WorkerFactory::Fork(
+        kHolderName, [this](const UniqueFd& holder) { WorkForHolder(holder, handled_); });
     if (!workers) return TellProblem(workers.error());
     Expected<ExecHold> hold = ExecHold::Open(Handlers(), *std::move(workers), std::move(orders));
     if (!hold) return TellProblem(hold.error());
@@ -272,14 +270,22 @@ class Holder {
         .is_wanted_file = [this](const std::string& path) { return orders_.MayBeWanted(path, ""); },
         .on_missed =
             [this](int tid, const std::string& path, unsigned uid, std::string problem) {
-              if (problem.empty()) problem = OtherUserText(uid);
-              Note(MissText(handled_, tid, {path, {}, path}, std::move(problem)));
+              Miss(tid, {path, {}, path}, uid, std::move(problem));
             },
         .on_notice = [this](std::string_view notice) { Note(std::string(notice)); },
         .on_barred =
             [this](unsigned uid) {
               Note(TextOf({{"barred", uid}}));
             }};
+  }
+
+  // Another user's program is left alone; one that was let go may be attached to once it runs.
+  void Miss(int pid, const ExecutedProgram& program, unsigned uid, std::string problem) {
+    if (problem.empty()) {
+      handled_.Add(pid, StartTimeOf(pid));
+      problem = OtherUserText(uid);
+    }
+    Note(MissText(pid, program, std::move(problem)));
   }
 
   void TellProblem(const Error& error) const {
@@ -335,7 +341,7 @@ class Holder {
 void RunHolder(UniqueFd socket, HandledProcesses handled, pid_t owner) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != owner) return;
-  ::prctl(PR_SET_NAME, ExecHold::kProcessName);
+  ::prctl(PR_SET_NAME, kHolderName);
   const auto fd = static_cast<unsigned>(socket.get());
   if (fd > 3) ::close_range(3, fd - 1, 0);
   ::close_range(fd + 1, ~0U, 0);

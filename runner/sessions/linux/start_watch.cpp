@@ -11,7 +11,7 @@
 #include <ctime>
 #include <sstream>
 
-#include "runner/attach/linux/exec_hold.h"
+#include "runner/attach/linux/exec_catch.h"
 #include "runner/host/control_server.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/process_tree.h"
@@ -61,7 +61,7 @@ bool HasExecuted(int pid) {
 // A worker of the holder's is about to enable it, or to tell why not.
 bool IsSeizedByHolder(int pid) {
   const int tracer = std::atoi(StatusField(pid, pid, "TracerPid").c_str());
-  return tracer != 0 && NameOfThread(tracer, tracer) == ExecHold::kProcessName;
+  return tracer != 0 && NameOfThread(tracer, tracer) == kHolderName;
 }
 
 bool IsProcess(int pid) { return StatusField(pid, pid, "Tgid") == std::to_string(pid); }
