@@ -347,7 +347,7 @@ class SlowStrangersTest : public SystemSessionsTest {
     const std::string program = Program(image_);
     const std::string slow_one = copy.Add("/bin/true");
     START_HOLDING_OR_SKIP(image_);
-    const RunningCommand slow(slow_.Command(deed, slow_one));
+    RunningCommand slow(slow_.Command(deed, slow_one));
     const int pid = std::atoi(slow.WaitFor("ready").c_str());
     for (int i = 0; i < 20; ++i) EXPECT_EQ(RunCommand({"/bin/true"}).exit_code, 0);
     EXPECT_EQ(RunCommand({program}).exit_code, 0);
@@ -370,7 +370,7 @@ TEST_F(SlowStrangersTest, KeepNobodyWaitingByAnOverlayOfTheirs) {
 TEST_F(SlowStrangersTest, KeepNobodyWaitingByAnArgument) {
   ExpectNobodyToWaitFor("argument");
   if (IsSkipped()) return;
-  EXPECT_TRUE(ComesTrue([&] { return Query()["let_go"] == Json({65534}); }));
+  EXPECT_TRUE(ComesTrue([&] { return Query()["let_go"] == Json::array({65534}); }));
 }
 
 // Whoever opens the file waits until the lease is given up (45 s), but for those who say that they
@@ -638,7 +638,7 @@ TEST_F(HeldProgramsTest, GoOnWhenAWorkerIsStopped) {
   held_.emplace(20, program);
   EXPECT_TRUE(ComesTrue([&] { return held_->CountEnded() == 20; }));
   EXPECT_EQ(held_->failed(), 0);
-  EXPECT_TRUE(ComesTrue([&] { return Query()["let_go"] == Json({0}); }));
+  EXPECT_TRUE(ComesTrue([&] { return Query()["let_go"] == Json::array({0}); }));
   EXPECT_TRUE(Query()["is_holding"]);
   EXPECT_THAT(Leakgate({"session", "query", name_}).standard_output,
               HasSubstr("because a program kept leakgate waiting: all programs of UID 0"));

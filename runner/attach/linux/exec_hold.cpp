@@ -148,9 +148,7 @@ Expected<void> ExecHold::Begin() {
 
   events_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
   mounts_ = OpenProcFile(::getpid(), "mountinfo");
-  const bool is_ready = events_ && mounts_ && AddTo(events_, asked_, EPOLLIN) &&
-                        AddTo(events_, mounts_, EPOLLPRI | EPOLLERR);
-  if (!is_ready) {
+  if (!events_ || !mounts_ || !AddTo(events_, asked_, EPOLLIN)) {
     return InconclusiveError(fmt::format("cannot wait for programs: {}", ErrnoText()));
   }
   const Clock::time_point deadline = Clock::now() + kBeginPatience;
@@ -198,8 +196,6 @@ void ExecHold::Serve() {
   Answer();
   HearWorkers();
   GiveUpSlow();
-  pollfd mounts{mounts_.get(), POLLPRI, 0};
-  if (::poll(&mounts, 1, 0) > 0) have_mounts_changed_ = true;
   WatchMounts();
   steps.fetch_add(1, std::memory_order_relaxed);
 }

@@ -72,8 +72,11 @@ class ExecHold {
                                                std::string orders);
   static constexpr std::string_view kMountsRequest = "mounts";
 
-  // Readable when Serve is to be called.
+  // Readable when Serve is to be called; and one on which poll tells an error when file systems
+  // have been mounted, once: then NoteMounts is to be called before.
   int fd() const { return events_.get(); }
+  int mounts_fd() const { return mounts_.get(); }
+  void NoteMounts() { have_mounts_changed_ = true; }
   // For how long nothing is to be done.
   [[nodiscard]] std::chrono::milliseconds TimeToWait() const;
   // Answers, and hears the workers. Waits for nobody.
@@ -140,7 +143,7 @@ class ExecHold {
   WorkerFactory workers_;
   std::string orders_;
   UniqueFd asked_;
-  UniqueFd events_;  // an epoll of `asked_`, `mounts_` and the workers' sockets
+  UniqueFd events_;  // an epoll of `asked_` and the workers' sockets
   UniqueFd mounts_;
   void* timer_ = nullptr;
   Mapping steps_;  // shared with the watchdog

@@ -301,9 +301,11 @@ class Holder {
   void ServeHeld(ExecHold& hold) {
     for (;;) {
       const short owner = notices_.empty() ? POLLIN : POLLIN | POLLOUT;
-      pollfd waits[] = {{hold.fd(), POLLIN, 0}, {socket_.get(), owner, 0}};
+      pollfd waits[] = {
+          {hold.fd(), POLLIN, 0}, {socket_.get(), owner, 0}, {hold.mounts_fd(), POLLPRI, 0}};
       const int pause = static_cast<int>(hold.TimeToWait().count());
       if (::poll(waits, std::size(waits), pause) < 0 && errno != EINTR) return;
+      if ((waits[2].revents & (POLLPRI | POLLERR)) != 0) hold.NoteMounts();
       hold.Serve();
       if ((waits[1].revents & (POLLIN | POLLHUP)) != 0 && !HearOwner(hold)) return;
       TellOwner();
