@@ -39,12 +39,17 @@ Json ToJson(const HolderOrders& orders) {
           {"number", orders.number}};
 }
 
-// Does not wait. Returns whether it was sent.
-bool Send(const UniqueFd& socket, const Json& body) {
+std::string MessageText(const Json& body) {
   constexpr int kIndent = -1;  // none
-  const std::string text = body.dump(kIndent, ' ', false, Json::error_handler_t::replace);
+  return body.dump(kIndent, ' ', false, Json::error_handler_t::replace);
+}
+
+// Does not wait. Returns whether it was sent.
+bool SendText(const UniqueFd& socket, const std::string& text) {
   return ::send(socket.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
+
+bool Send(const UniqueFd& socket, const Json& body) { return SendText(socket, MessageText(body)); }
 
 enum class Received { kMessage, kNothing, kEnd };
 
@@ -56,17 +61,6 @@ Received Receive(const UniqueFd& socket, int flags, Json& body) {
   if (bytes <= 0) return Received::kEnd;
   body = Json::parse(text.begin(), text.begin() + bytes, nullptr, false);
   return body.is_discarded() ? Received::kEnd : Received::kMessage;
-}
-
-// Arguments may be megabytes; a message may not.
-ExecutedProgram Shortened(ExecutedProgram program) {
-  constexpr std::size_t kMostArguments = 32;
-  constexpr std::size_t kMostText = 1024;
-  if (program.arguments.size() > kMostArguments) program.arguments.resize(kMostArguments);
-  for (std::string& argument : program.arguments) {
-    if (argument.size() > kMostText) argument.resize(kMostText);
-  }
-  return program;
 }
 
 // The holder's own end.
@@ -139,7 +133,11 @@ class Holder {
   }
 
   void TellOwner() {
-    while (!notices_.empty() && Send(socket_, notices_.front())) notices_.pop_front();
+    while (!notices_.empty() && SendText(socket_, notices_.front())) {
+      notices_bytes_ -= notices_.front().size();
+      notices_.pop_front();
+    }
+    if (untold_ != 0 && notices_.empty() && Send(socket_, {{"untold", untold_}})) untold_ = 0;
   }
 
   bool MayBeWanted(const std::string& path, const std::string& name) const {
@@ -177,15 +175,15 @@ class Holder {
           .program = Shortened(program),
           .state = ProcessState::kStarting,
           .problem = "",
-          .begin_seconds = std::time(nullptr)});
+          .begin_seconds = std::time(nullptr),
+          .start_time = StartTimeOf(pid)});
   }
 
   enum class Control { kNone, kOwn, kOthers };
   // Whose socket the program would connect to if it were left alone. That of a session which has
   // ended is nobody's.
   Control ControlOf(int pid) const {
-    const std::string environment =
-        '\0' + ReadProcFile(fmt::format("/proc/{}/environ", pid)).value_or("");
+    const std::string environment = '\0' + ReadProcBegin(pid, "environ", kMostEnvironment);
     const std::string variable = fmt::format("{}{}=", '\0', kControlVariable);
     const std::size_t at = environment.find(variable);
     if (at == std::string::npos) return Control::kNone;
@@ -201,19 +199,30 @@ class Holder {
     Note({.pid = pid,
           .program = Shortened(program),
           .state = ProcessState::kFailed,
-          .problem = std::move(problem)});
+          .problem = std::move(problem),
+          .start_time = StartTimeOf(pid)});
   }
 
+  // What there is no room for any more is told as a number, of those that are not traced.
   void Note(const ProcessStatus& status) {
-    constexpr std::size_t kMostWaiting = 100'000;
-    if (notices_.size() < kMostWaiting) notices_.push_back(leakgate::ToJson(status));
+    constexpr std::size_t kMostWaiting = std::size_t{16} << 20;
+    TellOwner();
+    std::string text = MessageText(leakgate::ToJson(status));
+    if (notices_bytes_ + text.size() > kMostWaiting) {
+      untold_ += status.state == ProcessState::kFailed;
+      return;
+    }
+    notices_bytes_ += text.size();
+    notices_.push_back(std::move(text));
     TellOwner();
   }
 
   UniqueFd socket_;
   HandledProcesses handled_;
   HolderOrders orders_;
-  std::deque<Json> notices_;  // that the owner has had no room for yet
+  std::deque<std::string> notices_;  // that the owner has had no room for yet
+  std::size_t notices_bytes_ = 0;    // in all of them
+  std::uint64_t untold_ = 0;
 };
 
 void RunHolder(UniqueFd socket, HandledProcesses handled, pid_t owner) {
@@ -323,7 +332,9 @@ ExecHolder::Notices ExecHolder::Take() const {
       notices.has_ended = true;
       return notices;
     }
-    notices.programs.push_back(ProcessFromJson(body));
+    const auto untold = MemberOr(body, "untold", std::uint64_t{0});
+    notices.untold += untold;
+    if (untold == 0) notices.programs.push_back(ProcessFromJson(body));
   }
 }
 

@@ -72,7 +72,7 @@ StartWatch::StartWatch(StartWatchSetup setup, SessionProcesses& processes,
   for (const int pid : ListProcesses()) {
     const ExecutedProgram program = ExecutedProgramOf(pid);
     Seen& seen = seen_[pid];
-    seen = {program.path, true, false};
+    seen = {program.path, StartTimeOf(pid), true, false};
     if (processes_.IsWanted(program) && HasExecuted(pid)) ran_before_.push_back(pid);
   }
   for (std::size_t i = 0; i < kWorkers; ++i) workers_.emplace_back([this] { AttachQueued(); });
@@ -111,13 +111,20 @@ void StartWatch::Serve() {
     const auto pause = is_holding_ ? kPauseBesideHolder : kPause;
     if (::poll(waits, 2, static_cast<int>(pause.count())) < 0 && errno != EINTR) return;
     if (waits[0].revents != 0) return;
-    TakeNew();
-    if (is_holding_) HearHolder();
-    LookAtYoung();
-    if (WatchClock::now() < next_of_all) continue;
-    LookAtAll();
-    next_of_all = WatchClock::now() + kPauseOfAll;
+    const bool is_time = WatchClock::now() >= next_of_all;
+    if (is_time) next_of_all = WatchClock::now() + kPauseOfAll;
+    try {
+      Look(is_time ? Which::kAll : Which::kYoung);
+    } catch (const std::exception&) {  // no memory for a moment: the next look has it all
+    }
   }
+}
+
+void StartWatch::Look(Which which) {
+  TakeNew();
+  if (is_holding_) HearHolder();
+  LookAtYoung();
+  if (which == Which::kAll) LookAtAll();
 }
 
 void StartWatch::HearHolder() {
@@ -125,6 +132,7 @@ void StartWatch::HearHolder() {
   for (ProcessStatus& program : notices.programs) {
     processes_.NoteProgram(std::move(program));
   }
+  processes_.NoteUntold(notices.untold);
   if (!notices.has_ended) return;
   is_holding_ = false;
   const std::lock_guard lock(mutex_);
@@ -174,37 +182,38 @@ void StartWatch::LookAt(int pid) {
   const std::optional<unsigned> uid = UserOfProcess(pid);
   if (!uid || (!IsThisUser(*uid) && !setup_.users.Has(*uid)) || pid == ::getpid()) return;
   const std::string image = ImageOf(pid);
+  const std::uint64_t start_time = StartTimeOf(pid);
   Seen& seen = seen_[pid];
-  const bool is_same = seen.image == image;
+  const bool is_same = seen.image == image && seen.start_time == start_time;
   if (image.empty() || (is_same && seen.is_done)) return;
   ExecutedProgram program = ExecutedProgramOf(pid);
   if (!processes_.IsWanted(program)) {
     // Its arguments are not there yet, perhaps; by the next look they are.
-    seen = {image, is_same, false};
+    seen = {image, start_time, is_same, false};
     return;
   }
   if (!HasExecuted(pid)) return;
   // What the holder has is about to be enabled; what it does not have is known by the next look.
   if (holder_ && holder_->HasHandled(pid)) {
-    seen = {image, true, false};
+    seen = {image, start_time, true, false};
     return;
   }
   if (is_holding_ && StatusField(pid, pid, "TracerPid") == std::to_string(holder_->pid())) return;
   if (is_holding_ && !(is_same && seen.was_free)) {
-    seen = {image, false, true};
+    seen = {image, start_time, false, true};
     return;
   }
-  seen = {image, true, false};
+  seen = {image, start_time, true, false};
   // It has the agent, which asks by itself.
   if (CarriesMark(pid, fmt::format("{}={}", kControlVariable, setup_.control))) return;
   if (processes_.IsTraced(pid)) return;
-  Attach(pid, std::move(program));
+  Attach(pid, start_time, std::move(program));
 }
 
-void StartWatch::Attach(int pid, ExecutedProgram program) {
+void StartWatch::Attach(int pid, std::uint64_t start_time, ExecutedProgram program) {
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({pid, std::move(program)});
+    queue_.push_back({pid, start_time, Shortened(std::move(program))});
   }
   queued_.notify_one();
 }
@@ -217,15 +226,29 @@ void StartWatch::AttachQueued() {
     Waiting next = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    const Expected<void> enabled = setup_.enable(next.pid);
-    if (enabled) continue;
-    const bool has_ended = HasDied(next.pid, next.pid);
-    processes_.NoteProgram({.pid = next.pid,
-                            .program = std::move(next.program),
-                            .state = ProcessState::kFailed,
-                            .problem = has_ended ? "it ended before leakgate could attach to it"
-                                                 : enabled.error().message});
+    AttachTo(std::move(next));
   }
+}
+
+void StartWatch::AttachTo(Waiting next) {
+  ProcessStatus process{.pid = next.pid,
+                        .program = std::move(next.program),
+                        .state = ProcessState::kFailed,
+                        .start_time = next.start_time};
+  const auto has_ended = [&] {
+    return StartTimeOf(next.pid) != next.start_time || HasDied(next.pid, next.pid);
+  };
+  try {
+    const Expected<void> enabled =
+        has_ended() ? Expected<void>(EndedError(next.pid)) : setup_.enable(next.pid);
+    if (enabled) return;
+    process.problem =
+        has_ended() ? "it ended before leakgate could attach to it" : enabled.error().message;
+  } catch (const std::exception& error) {  // no memory for a moment
+    process.problem =
+        fmt::format("cannot attach: {}; raise the limits on memory (ulimit -v)", error.what());
+  }
+  processes_.NoteProgram(std::move(process));
 }
 
 }  // namespace leakgate

@@ -55,11 +55,14 @@ class StartWatch {
   // A process as it was looked at last.
   struct Seen {
     std::string image;
-    bool is_done = false;   // another look at this image shows nothing new
-    bool was_free = false;  // a wanted program ran in it, and the holder did not have it
+    std::uint64_t start_time = 0;  // of the process: another one may be given its number
+    bool is_done = false;          // another look at this image shows nothing new
+    bool was_free = false;         // a wanted program ran in it, and the holder did not have it
   };
 
   void Serve();
+  enum class Which { kYoung, kAll };
+  void Look(Which which);
   void HearHolder();
   // Finds out which processes have begun since the last time.
   void TakeNew();
@@ -67,8 +70,14 @@ class StartWatch {
   void LookAtAll();
   void LookAt(int pid);
   // A wanted program that is not traced runs in the process.
-  void Attach(int pid, ExecutedProgram program);
+  void Attach(int pid, std::uint64_t start_time, ExecutedProgram program);
   void AttachQueued();
+  struct Waiting {
+    int pid;
+    std::uint64_t start_time;
+    ExecutedProgram program;
+  };
+  void AttachTo(Waiting next);
 
   const StartWatchSetup setup_;
   SessionProcesses& processes_;
@@ -82,10 +91,6 @@ class StartWatch {
 
   mutable std::mutex mutex_;  // protects what follows
   std::string why_not_held_;
-  struct Waiting {
-    int pid;
-    ExecutedProgram program;
-  };
   std::deque<Waiting> queue_;
   bool is_ending_ = false;
   std::condition_variable queued_;
