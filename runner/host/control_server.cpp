@@ -63,6 +63,8 @@ Expected<UniqueFd> Listen(const std::string& name) {
 }
 
 constexpr std::chrono::milliseconds kShortPause(5);
+// Where no descriptor is left, who has just connected is waited for before another takes its place.
+constexpr std::chrono::milliseconds kTimeToSpeak(100);
 
 bool IsForWantOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
 
@@ -202,6 +204,11 @@ UniqueFd ControlServer::Accept() {
   if (clients_.empty()) {
     spare_.Reset();
   } else if (!ServeClients()) {
+    if (Clock::now() - clients_.front().since < kTimeToSpeak) {
+      std::this_thread::sleep_for(kShortPause);
+      errno = EAGAIN;
+      return {};
+    }
     DropOldestSilent();
   }
   return accept();
@@ -209,7 +216,7 @@ UniqueFd ControlServer::Accept() {
 
 bool ControlServer::AcceptAll() {
   for (int i = 0; i < kBacklog; ++i) {
-    Client client{Accept(), {}};
+    Client client{Accept(), {}, Clock::now()};
     if (!client.socket) {
       if (!IsOfThisClient(errno)) throw std::system_error(errno, std::generic_category());
       if (errno == EAGAIN) return true;

@@ -111,6 +111,7 @@ class ControlServer {
   struct Client {
     UniqueFd socket;
     ControlPeer peer;
+    Clock::time_point since;
   };
   enum class Next { kWait, kClose };
   Next Serve(const Client& client);
