@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -76,8 +77,11 @@ class Owner {
         continue;
       }
       if (waits[1].revents != 0 || IsOver()) break;
-      processes_.LookAtEnded();
-      if (waits[0].revents != 0) ServeOne();
+      try {
+        processes_.LookAtEnded();
+        if (waits[0].revents != 0) ServeOne();
+      } catch (const std::bad_alloc&) {  // the command hears nothing, and the session goes on
+      }
     }
     if (is_stopping_) return;
     DisableAll();
