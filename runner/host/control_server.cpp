@@ -5,13 +5,17 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <map>
+#include <string_view>
 #include <system_error>
 
 #include "common/control_protocol.h"
@@ -28,10 +32,17 @@ namespace {
 
 constexpr int kBacklog = 128;
 
-// A silent process occupies a descriptor of the runner. At most this many may be connected and,
-// while others wait, for no longer than this.
-constexpr std::size_t kMostClients = 32;
+// Each client takes a descriptor of the runner's until it has spoken.
+constexpr std::size_t kFewestClients = 8;
+constexpr std::size_t kMostClients = 128;
+constexpr std::size_t kShareOfDescriptors = 8;
+// How many of a user's are served before it is another's turn.
+constexpr std::size_t kTurn = 8;
+// For those that have connected when the server is to end.
 constexpr std::chrono::seconds kClientPatience(2);
+// An agent waits for 10 seconds, and a run's program for ever.
+constexpr int kMostFailures = 100;
+constexpr std::chrono::milliseconds kFailurePause(50);
 
 Expected<std::string> RandomName() {
   std::uint64_t random[2] = {};
@@ -52,8 +63,24 @@ Expected<UniqueFd> Listen(const std::string& name) {
 }
 
 constexpr std::chrono::milliseconds kShortPause(5);
+// Where no descriptor is left, who has just connected is waited for before another takes its place.
+constexpr std::chrono::milliseconds kTimeToSpeak(100);
 
 bool IsForWantOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
+
+std::size_t MostClients() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kFewestClients;
+  const auto descriptors = static_cast<std::size_t>(limit.rlim_cur);
+  return std::clamp(descriptors / kShareOfDescriptors, kFewestClients, kMostClients);
+}
+
+std::string UnservedText(std::string_view why) {
+  return fmt::format(
+      "cannot answer it: {}; raise the limits on open files, memory and processes "
+      "(ulimit -n, -v, -u)",
+      why);
+}
 
 bool IsReadable(short revents) { return (revents & POLLIN) != 0; }
 
@@ -116,6 +143,7 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::Start(ControlHandlers ha
   std::unique_ptr<ControlServer> server(new ControlServer);
   server->name_ = *std::move(name);
   server->handlers_ = std::move(handlers);
+  server->most_clients_ = MostClients();
   server->listener_ = *std::move(listener);
   server->stop_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
   if (!server->stop_) return InconclusiveError(fmt::format("no event descriptor: {}", ErrnoText()));
@@ -130,74 +158,128 @@ ControlServer::~ControlServer() {
 }
 
 void ControlServer::Serve() {
-  try {
-    ServeUntilStopped();
-  } catch (const std::exception& error) {  // no memory for a region, or no thread
-    GiveUp(error.what());
+  for (int failures = 0; failures < kMostFailures;) {
+    try {
+      if (AwaitEvent()) return ServeRemaining();
+      (void)ServeClients();
+      (void)AcceptAll();
+      failures = 0;
+    } catch (const std::exception& error) {  // no memory, or no descriptor, for a moment
+      if (++failures == kMostFailures) GiveUp(error.what());
+      std::this_thread::sleep_for(kFailurePause);
+    }
   }
-}
-
-void ControlServer::ServeUntilStopped() {
-  while (!AwaitEvent()) {
-    const int why = AcceptAll();
-    if (why != 0) return GiveUp(ErrnoText(why));
-    ServeClients();
-  }
-  ServeRemaining();
 }
 
 // Serves only those that have connected already: new processes might come for ever.
 void ControlServer::ServeRemaining() {
   const Clock::time_point end = Clock::now() + kClientPatience;
-  while (AcceptAll() == 0 && Clock::now() < end) {
-    ServeClients();
-    if (clients_.empty() && !others_wait_) return;
-    std::this_thread::sleep_for(kShortPause);
+  bool are_all = AcceptAll();
+  while (Clock::now() < end) {
+    const bool were_any = ServeClients();
+    if (clients_.empty() && are_all) return;
+    if (!were_any) std::this_thread::sleep_for(kShortPause);
+    if (!are_all) are_all = AcceptAll();
   }
 }
 
 bool ControlServer::AwaitEvent() const {
   constexpr int kForEver = -1;
-  std::vector<pollfd> waits = {{stop_.get(), POLLIN, 0}};
+  std::vector<pollfd> waits = {{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
   for (const Client& client : clients_) waits.push_back({client.socket.get(), POLLIN, 0});
-  if (!others_wait_) waits.push_back({listener_.get(), POLLIN, 0});
-  const int patience_ms = others_wait_ ? static_cast<int>(kShortPause.count()) : kForEver;
-  if (::poll(waits.data(), waits.size(), patience_ms) < 0) {
+  if (::poll(waits.data(), waits.size(), kForEver) < 0) {
     if (errno == EINTR) return false;
     throw std::system_error(errno, std::generic_category());
   }
   return IsReadable(waits[0].revents);
 }
 
-int ControlServer::AcceptAll() {
-  others_wait_ = false;
-  for (int i = 0; i < kBacklog && clients_.size() < kMostClients; ++i) {
-    Client client{UniqueFd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)), {}, {}};
-    if (!client.socket && IsForWantOfDescriptors(errno) && !clients_.empty()) break;
-    if (!client.socket) return IsOfThisClient(errno) ? 0 : errno;
+UniqueFd ControlServer::Accept() {
+  const auto accept = [this] {
+    return UniqueFd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  };
+  if (!spare_) spare_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
+  UniqueFd socket = accept();
+  if (socket || !IsForWantOfDescriptors(errno)) return socket;
+  if (clients_.empty()) {
+    spare_.Reset();
+  } else if (!ServeClients()) {
+    if (Clock::now() - clients_.front().since < kTimeToSpeak) {
+      std::this_thread::sleep_for(kShortPause);
+      errno = EAGAIN;
+      return {};
+    }
+    DropOldestSilent();
+  }
+  return accept();
+}
+
+bool ControlServer::AcceptAll() {
+  for (int i = 0; i < kBacklog; ++i) {
+    Client client{Accept(), {}, Clock::now()};
+    if (!client.socket) {
+      if (!IsOfThisClient(errno)) throw std::system_error(errno, std::generic_category());
+      if (errno == EAGAIN) return true;
+      continue;
+    }
     ucred peer{};
     socklen_t bytes = sizeof(peer);
     if (::getsockopt(client.socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0) continue;
     client.peer = {peer.pid, peer.uid, peer.gid};
-    client.since = Clock::now();
-    if (MayConnect(client.peer)) clients_.push_back(std::move(client));
+    if (!MayConnect(client.peer)) continue;
+    clients_.push_back(std::move(client));
+    while (clients_.size() >= most_clients_) {
+      if (!ServeClients()) DropOldestSilent();
+    }
   }
-  others_wait_ = true;  // perhaps
-  return 0;
+  return false;
 }
 
 // Root may launch a program that takes on another user's rights.
-bool ControlServer::MayConnect(const ControlPeer& peer) const {
+bool ControlServer::MayConnect(const ControlPeer& peer) {
   if (!IsThisUser(peer.uid) && ::geteuid() != 0) return false;
-  return !handlers_.is_served || handlers_.is_served(peer, name_);
+  if (!handlers_.is_served) return true;
+  try {
+    return handlers_.is_served(peer, name_);
+  } catch (const std::exception& error) {
+    NoteUnserved(peer, error);
+    return false;
+  }
 }
 
-void ControlServer::ServeClients() {
-  const Clock::time_point now = Clock::now();
-  std::erase_if(clients_, [&](const Client& client) {
-    const bool is_too_slow = others_wait_ && now - client.since > kClientPatience;
-    return Serve(client) == Next::kClose || is_too_slow;
+bool ControlServer::ServeClients() {
+  std::map<unsigned, std::size_t> served;  // by user
+  const std::size_t removed = std::erase_if(clients_, [&](const Client& client) {
+    std::size_t& of_user = served[client.peer.uid];
+    if (of_user == kTurn || Serve(client) == Next::kWait) return false;
+    ++of_user;
+    return true;
   });
+  return removed != 0;
+}
+
+// REQUIRES: there is a client.
+void ControlServer::DropOldestSilent() {
+  const auto most_by = [&](const auto& key, const auto& counts) {
+    std::map<decltype(key(clients_[0])), std::size_t> sizes;
+    for (const Client& client : clients_) {
+      if (counts(client)) ++sizes[key(client)];
+    }
+    return std::max_element(sizes.begin(), sizes.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+  };
+  const auto user = most_by([](const Client& client) { return client.peer.uid; },
+                            [](const Client&) { return true; });
+  const auto is_of_user = [&](const Client& client) { return client.peer.uid == user; };
+  const int pid = most_by([](const Client& client) { return client.peer.pid; }, is_of_user);
+  clients_.erase(std::find_if(clients_.begin(), clients_.end(), [&](const Client& client) {
+    return is_of_user(client) && client.peer.pid == pid;
+  }));
+}
+
+void ControlServer::NoteUnserved(const ControlPeer& peer, const std::exception& error) {
+  if (handlers_.on_unserved) handlers_.on_unserved(peer, UnservedText(error.what()));
 }
 
 // Connected processes wait for an answer, and their tests with them. The kernel disconnects all of
@@ -206,10 +288,7 @@ void ControlServer::GiveUp(const std::string& why) {
   listener_ = UniqueFd();
   clients_.clear();
   if (!handlers_.on_failure) return;
-  handlers_.on_failure(
-      fmt::format("no further process could be traced: cannot answer it: {}; raise the limits on "
-                  "open files, memory and processes (ulimit -n, -v, -u)",
-                  why));
+  handlers_.on_failure(fmt::format("no further process could be traced: {}", UnservedText(why)));
 }
 
 // A descriptor that comes with a message is not received, so the kernel closes it.
@@ -219,13 +298,18 @@ ControlServer::Next ControlServer::Serve(const Client& client) {
       ::recv(client.socket.get(), &message.notice, sizeof(message.notice), MSG_DONTWAIT);
   if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return Next::kWait;
   message.bytes = bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
-  if (message.IsNotice() && handlers_.on_exec) {
-    const FileRights rights(client.peer.uid, client.peer.gid);
-    if (rights.are_in_force()) handlers_.on_exec(message.AsExec(client.peer.pid));
+  try {
+    if (message.IsNotice() && handlers_.on_exec) {
+      const FileRights rights(client.peer.uid, client.peer.gid);
+      if (rights.are_in_force()) handlers_.on_exec(message.AsExec(client.peer.pid));
+    }
+    if (!message.IsHello()) return Next::kClose;
+    const bool is_ours = message.AsHello().layout_version == kLayoutVersion;
+    Send(client.socket, is_ours ? handlers_.on_hello(client.peer) : HelloReply{});
+  } catch (const std::exception& error) {  // no memory for a region, or no thread
+    if (message.IsHello()) Send(client.socket, {});
+    NoteUnserved(client.peer, error);
   }
-  if (!message.IsHello()) return Next::kClose;
-  const bool is_ours = message.AsHello().layout_version == kLayoutVersion;
-  Send(client.socket, is_ours ? handlers_.on_hello(client.peer.pid) : HelloReply{});
   return Next::kClose;
 }
 

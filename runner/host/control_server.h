@@ -4,8 +4,16 @@
 //
 // The socket is abstract, so it disappears with the runner. Its name is random but not secret: all
 // users can see it in /proc/net/unix. The server hears only processes of the runner's own user, or
-// of any user if the runner is root's, and of these only the ones that `is_served` accepts. A slow
-// or silent process does not delay the others.
+// of any user if the runner is root's, and of these only the ones that `is_served` accepts; others
+// are disconnected at once.
+//
+// A silent process, or one that connects for ever, delays nobody: all are accepted as they come. Of
+// those that have not spoken yet at most so many stay connected, by a share of the descriptors that
+// this process may open. One more, and the oldest goes of the process that has most, of the user
+// who has most. Those who have spoken are answered by turns, some of each user.
+//
+// What cannot be served for a moment, for want of memory, threads or descriptors, is told and left;
+// the server goes on.
 //
 // The server has one thread of its own, from construction to destruction.
 #pragma once
@@ -56,12 +64,15 @@ struct ControlPeer {
 // PIDs come from the kernel. During on_exec, files are opened with the rights of the reporting
 // process (FileRights in base/regular_file.h).
 struct ControlHandlers {
-  std::function<HelloReply(int pid)> on_hello;
+  std::function<HelloReply(const ControlPeer& peer)> on_hello;
   // Returns whether to hear `peer` on the socket named `name`. If it is not set, all are heard.
   std::function<bool(const ControlPeer& peer, const std::string& name)> is_served = nullptr;
   std::function<void(const ReportedExec& exec)> on_exec = nullptr;
+  // Called for each process that could not be served, so that it stays untraced; the server goes
+  // on. `why` is one line that says what to do.
+  std::function<void(const ControlPeer& peer, const std::string& why)> on_unserved = nullptr;
   // Called at most once, as the last of these, if the server has to give up: processes that connect
-  // later stay untraced. `why` is one line that says what to do.
+  // later stay untraced. `why` likewise.
   std::function<void(const std::string& why)> on_failure = nullptr;
 };
 
@@ -80,15 +91,20 @@ class ControlServer {
  private:
   ControlServer() = default;
   void Serve();
-  void ServeUntilStopped();
   void ServeRemaining();
   // Waits until a process connects, sends or disconnects. Returns true if the server has to stop.
   bool AwaitEvent() const;
-  // Accepts as many processes as there is room for. Returns 0, or the errno if it can accept none.
-  int AcceptAll();
-  bool MayConnect(const ControlPeer& peer) const;
-  // Serves the processes that have sent or disconnected, in the order in which they connected.
-  void ServeClients();
+  // Accepts the processes that wait, in the order in which they came. Returns false if more may
+  // wait. Throws std::system_error if none can be accepted.
+  bool AcceptAll();
+  // Accepts one; empty if none waits, or the one has gone.
+  UniqueFd Accept();
+  bool MayConnect(const ControlPeer& peer);
+  // Serves the processes that have sent or disconnected, in the order in which they connected, some
+  // of each user. Returns whether any had.
+  bool ServeClients();
+  void DropOldestSilent();
+  void NoteUnserved(const ControlPeer& peer, const std::exception& error);
   void GiveUp(const std::string& why);
 
   using Clock = std::chrono::steady_clock;
@@ -102,10 +118,11 @@ class ControlServer {
 
   std::string name_;
   ControlHandlers handlers_;
-  std::vector<Client> clients_;  // those that have not sent anything yet
-  bool others_wait_ = false;     // others may wait to be accepted
+  std::size_t most_clients_ = 0;
+  std::vector<Client> clients_;  // those that have not been served yet, the oldest first
   UniqueFd listener_;
-  UniqueFd stop_;  // an eventfd: readable when the thread is to end
+  UniqueFd stop_;   // an eventfd: readable when the thread is to end
+  UniqueFd spare_;  // given up to accept one more where no descriptor is left
   std::thread thread_;
 };
 

@@ -12,7 +12,7 @@
 namespace leakgate {
 namespace {
 
-constexpr std::size_t kMostReserved = 64;
+constexpr std::size_t kMostReserved = 160;
 
 using Json = nlohmann::json;
 
@@ -121,6 +121,7 @@ Json ToJson(const ProcessStatus& process) {
           {"state", WordOf(process.state)},
           {"problem", process.problem},
           {"begin_seconds", process.begin_seconds},
+          {"start_time", process.start_time},
           {"allocated_bytes", process.totals.allocated_bytes},
           {"allocated_blocks", process.totals.allocated_blocks},
           {"freed_bytes", process.totals.freed_bytes},
@@ -142,6 +143,7 @@ ProcessStatus ProcessFromJson(const Json& body) {
   process.state = StateFromWord(state);
   ReadMember(body, "problem", process.problem);
   ReadMember(body, "begin_seconds", process.begin_seconds);
+  ReadMember(body, "start_time", process.start_time);
   ReadMember(body, "allocated_bytes", process.totals.allocated_bytes);
   ReadMember(body, "allocated_blocks", process.totals.allocated_blocks);
   ReadMember(body, "freed_bytes", process.totals.freed_bytes);

@@ -38,6 +38,8 @@ class TracedImage {
   // The region's descriptor belongs to this object; DuplicateRegion's belongs to the caller.
   int region_fd() const { return region_->fd().get(); }
   [[nodiscard]] UniqueFd DuplicateRegion() const;
+  // Returns how many bytes of memory the region takes now.
+  [[nodiscard]] std::uint64_t HeldBytes() const { return region_->HeldBytes(); }
 
   // Returns whether the process has ended. Any thread may call it.
   [[nodiscard]] bool HasEnded() const;
@@ -60,11 +62,14 @@ enum class ProcessState {
 // What a run or a session reports of one process that it traces.
 struct ProcessStatus {
   int pid = 0;
-  std::uint32_t generation = 1;  // counts the programs of the PID that were traced
-  ExecutedProgram program;
+  // Counts the programs that were traced under the PID, whichever processes had it: with the PID it
+  // names one program of a run or session.
+  std::uint32_t generation = 1;
+  ExecutedProgram program{};
   ProcessState state = ProcessState::kTracing;
-  std::string problem;
+  std::string problem{};
   std::int64_t begin_seconds = 0;  // since 1970; 0 if unknown
+  std::uint64_t start_time = 0;    // as from StartTimeOf; 0 if unknown
   Totals totals{};
   std::uint64_t drops = 0;
   // When tracing began in a running process, in seconds since 1970: earlier allocations are

@@ -34,7 +34,7 @@ std::string ExecutedName(int pid) {
 }
 
 std::string SearchPathOf(int pid) {
-  std::istringstream environment(ReadProcFile(fmt::format("/proc/{}/environ", pid)).value_or(""));
+  std::istringstream environment(ReadProcBegin(pid, "environ", kMostEnvironment));
   for (std::string variable; std::getline(environment, variable, '\0');) {
     if (variable.starts_with("PATH=")) return variable.substr(std::strlen("PATH="));
   }

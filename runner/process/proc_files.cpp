@@ -78,6 +78,20 @@ tl::expected<std::string, std::error_code> ReadProcFile(const std::string& path)
   return ReadToEnd(file, std::numeric_limits<std::uint64_t>::max());
 }
 
+std::string ReadProcBegin(int pid, std::string_view name, std::size_t most_bytes) {
+  constexpr std::size_t kPart = 16384;
+  const UniqueFd file = OpenProcFile(pid, name);
+  std::string text;
+  while (file && text.size() < most_bytes) {
+    const std::size_t had = text.size();
+    text.resize(std::min(had + kPart, most_bytes));
+    const ssize_t count = ::read(file.get(), text.data() + had, text.size() - had);
+    text.resize(had + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count <= 0) break;
+  }
+  return text;
+}
+
 UniqueFd OpenProcFile(int pid, std::string_view name, int access) {
   return UniqueFd(::open(fmt::format("/proc/{}/{}", pid, name).c_str(), access | O_CLOEXEC));
 }

@@ -26,6 +26,13 @@ namespace leakgate {
 // it.
 [[nodiscard]] tl::expected<std::string, std::error_code> ReadProcFile(const std::string& path);
 
+// More than an exec can pass; a process may have the kernel take any of its memory for it.
+inline constexpr std::size_t kMostEnvironment = std::size_t{8} << 20;
+
+// Reads /proc/PID/NAME up to `most_bytes`, and leaves out the rest: of files whose text the process
+// itself makes as long as it likes (cmdline, environ). Empty if the process has ended.
+[[nodiscard]] std::string ReadProcBegin(int pid, std::string_view name, std::size_t most_bytes);
+
 // Opens /proc/PID/NAME. Returns an empty descriptor on failure; errno tells why.
 [[nodiscard]] UniqueFd OpenProcFile(int pid, std::string_view name, int access = O_RDONLY);
 

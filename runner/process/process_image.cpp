@@ -67,6 +67,28 @@ ExecutedProgram ExecutedProgramOf(int pid) {
   return {image, std::move(arguments), std::move(name)};
 }
 
+ExecutedProgram Shortened(ExecutedProgram program, std::size_t most_bytes) {
+  constexpr std::size_t kMostArguments = 32;
+  constexpr std::string_view kCut = "...";
+  for (std::string* path : {&program.path, &program.name}) {
+    if (path->size() > most_bytes) path->replace(0, path->size() - most_bytes, kCut);
+  }
+  std::vector<std::string>& arguments = program.arguments;
+  std::size_t left = most_bytes;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (i == kMostArguments || left == 0) {
+      arguments.resize(i);
+      arguments.emplace_back(kCut);
+      break;
+    }
+    if (arguments[i].size() > left) arguments[i].replace(left, std::string::npos, kCut);
+    left -= std::min(left, arguments[i].size());
+    arguments[i].shrink_to_fit();
+  }
+  arguments.shrink_to_fit();
+  return program;
+}
+
 std::string ProgramOf(int pid) {
   const std::string image = ImageOf(pid);
   if (!IsDynamicLinker(image)) return image;
@@ -91,9 +113,13 @@ std::string ImageBehind(const std::string& path) {
 }
 
 std::vector<std::string> ArgumentsOf(int pid) {
-  std::istringstream file(ReadProcFile(fmt::format("/proc/{}/cmdline", pid)).value_or(""));
+  constexpr std::size_t kMostArguments = 1U << 16;
+  std::istringstream file(ReadProcBegin(pid, "cmdline", std::size_t{1} << 20));
   std::vector<std::string> arguments;
-  for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+  for (std::string argument;
+       arguments.size() < kMostArguments && std::getline(file, argument, '\0');) {
+    arguments.push_back(argument);
+  }
   return arguments;
 }
 

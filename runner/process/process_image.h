@@ -18,8 +18,17 @@ struct ExecutedProgram {
   std::string name{};                  // what it was called by: a link to the file, or the file
 };
 
-// Returns the program that `pid` executes now.
+// Returns the program that `pid` executes now. Arguments beyond the first MiB are left out.
 [[nodiscard]] ExecutedProgram ExecutedProgramOf(int pid);
+
+// What is kept and told of a process's arguments, which may be megabytes.
+inline constexpr std::size_t kMostToldBytes = 4096;
+
+// Returns `program` with at most `most_bytes` in its arguments, of which there are 32 at most, and
+// as many in its path and its name. "..." stands where something is left out: at the end of an
+// argument, as the last argument, and at the begin of a path.
+[[nodiscard]] ExecutedProgram Shortened(ExecutedProgram program,
+                                        std::size_t most_bytes = kMostToldBytes);
 // Returns the file that `pid` executes, with links resolved; empty if the process has ended.
 [[nodiscard]] std::string ImageOf(int pid);
 
@@ -31,7 +40,7 @@ struct ExecutedProgram {
 // the interpreter.
 [[nodiscard]] std::string ImageBehind(const std::string& path);
 
-// Returns the arguments of `pid`, its name first.
+// Returns the arguments of `pid`, its name first. Those beyond the first MiB are left out.
 [[nodiscard]] std::vector<std::string> ArgumentsOf(int pid);
 // Returns whether one of the arguments begins with `prefix`.
 [[nodiscard]] bool HasArgument(int pid, std::string_view prefix);

@@ -28,12 +28,9 @@ struct ProcessFacts {
   bool is_zombie = false;
 };
 
-// Empty if the process has gone.
-std::string ReadAll(const std::string& path) { return ReadProcFile(path).value_or(""); }
-
 // Reads "pid (name) state parent ...". The name may contain anything, so reading begins at its end.
 ProcessFacts FactsOf(pid_t pid) {
-  const std::string stat = ReadAll(fmt::format("/proc/{}/stat", pid));
+  const std::string stat = ReadProcFile(fmt::format("/proc/{}/stat", pid)).value_or("");
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos || name_end + 4 > stat.size()) return {};
   return {static_cast<pid_t>(std::atoi(stat.c_str() + name_end + 4)), stat[name_end + 2] == 'Z'};
@@ -114,7 +111,7 @@ bool IsBelow(pid_t pid, pid_t root) {
 }
 
 bool CarriesMark(pid_t pid, const std::string& mark) {
-  const std::string environment = ReadAll(fmt::format("/proc/{}/environ", pid));
+  const std::string environment = ReadProcBegin(pid, "environ", kMostEnvironment);
   return !mark.empty() && environment.find(mark) != std::string::npos;
 }
 

@@ -38,9 +38,13 @@ class RecordedRun {
     const BlockedSignals signals;
     GroupWitness witness(signals.blocked());
     auto server = ControlServer::Start(
-        {.on_hello = [this](int pid) { return OnHello(pid); },
+        {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer.pid); },
          .is_served = IsOfThisRun,
          .on_exec = [](const ReportedExec&) {},
+         .on_unserved =
+             [this](const ControlPeer& peer, const std::string& why) {
+               server_failure_ = fmt::format("PID {} could not be traced: {}", peer.pid, why);
+             },
          .on_failure = [this](const std::string& why) { server_failure_ = why; }});
     if (!server) return Unexpected(server.error());
     auto process = Launch((*server)->name(), signals);

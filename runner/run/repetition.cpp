@@ -236,11 +236,11 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
   std::atomic<int> pid{0};
   auto server =
       ControlServer::Start({.on_hello =
-                                [&](int asking) {
+                                [&](const ControlPeer& asking) {
                                   // Acquire pairs with the release below.
                                   const int own = pid.load(std::memory_order_acquire);
-                                  if (asking != own) return HelloReply{};
-                                  return HelloReply{.region_fd = repeated.region_for(asking)};
+                                  if (asking.pid != own) return HelloReply{};
+                                  return HelloReply{.region_fd = repeated.region_for(own)};
                                 },
                             .is_served = IsOfThisRun});
   if (!server) return Unexpected(server.error());

@@ -108,12 +108,16 @@ class Session {
                                            .is_cancelled = nullptr});
     GroupWitness witness(signals.blocked());
     auto server = ControlServer::Start(
-        {.on_hello = [this](int pid) { return OnHello(pid); },
+        {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer.pid); },
          .is_served = IsOfThisRun,
          .on_exec =
              [this](const ReportedExec& told) {
                processes_.OnExec(told);
                untraced_tests_.OnExec(told);
+             },
+         .on_unserved =
+             [this](const ControlPeer& peer, const std::string& why) {
+               server_failure_ = fmt::format("PID {} could not be traced: {}", peer.pid, why);
              },
          .on_failure = [this](const std::string& why) { server_failure_ = why; }});
     if (!server) return Unexpected(server.error());

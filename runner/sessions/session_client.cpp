@@ -175,6 +175,7 @@ Expected<StoppedSession> StopSession(const std::string& name) {
   ReadMember(answer->body, "problems", stopped.problems);
   stopped.recordings = RecordedFilesFromJson(MemberOr(answer->body, "recordings", Json()));
   ReadMember(answer->body, "unwritten", stopped.unwritten);
+  ReadMember(answer->body, "failure", stopped.failure);
   return stopped;
 }
 

@@ -69,6 +69,7 @@ struct StoppedSession {
                                       // could not be reached
   std::vector<RecordedFile> recordings;
   std::vector<std::string> unwritten;  // why others are not complete
+  std::string failure;                 // why processes that began late are not traced, if any
 };
 [[nodiscard]] Expected<StoppedSession> StopSession(const std::string& name);
 

@@ -101,7 +101,11 @@ Json ToJson(const SessionStatus& status) {
           {"ring_bytes", status.ring.bytes},
           {"ring_taken", status.ring.taken},
           {"ring_problem", status.ring.problem},
+          {"ring_without_last", status.ring.without_last},
           {"forgotten", status.forgotten},
+          {"kept_bytes", status.kept_bytes},
+          {"most_kept_bytes", status.most_kept_bytes},
+          {"failure", status.failure},
           {"untraced", status.untraced},
           {"processes", std::move(processes)}};
 }
@@ -129,7 +133,11 @@ SessionStatus StatusFromJson(const Json& body) {
   ReadMember(body, "ring_bytes", status.ring.bytes);
   ReadMember(body, "ring_taken", status.ring.taken);
   ReadMember(body, "ring_problem", status.ring.problem);
+  ReadMember(body, "ring_without_last", status.ring.without_last);
   ReadMember(body, "forgotten", status.forgotten);
+  ReadMember(body, "kept_bytes", status.kept_bytes);
+  ReadMember(body, "most_kept_bytes", status.most_kept_bytes);
+  ReadMember(body, "failure", status.failure);
   ReadMember(body, "untraced", status.untraced);
   Expected<SessionScope> scope = ScopeFromJson(MemberOr(body, "scope", Json()));
   if (scope) status.scope = *std::move(scope);

@@ -87,6 +87,8 @@ struct RingStatus {
   std::uint64_t bytes = 0;
   std::uint64_t taken = 0;  // since the session began
   std::string problem{};    // of the last snapshot that failed
+  // How many processes ended, and were no longer kept before their last snapshot could be taken.
+  std::uint64_t without_last = 0;
 };
 
 // What a session is told to trace.
@@ -114,7 +116,10 @@ struct SessionStatus {
   RingStatus ring;
   std::int64_t expires_seconds = 0;  // when it ends by itself, since 1970; 0: never
   std::uint64_t forgotten = 0;       // how many ended processes are no longer kept
-  std::uint64_t untraced = 0;        // how many could not be traced; `processes` has the newest
+  std::uint64_t kept_bytes = 0;      // of memory, that those which are kept hold
+  std::uint64_t most_kept_bytes = 0;
+  std::string failure{};       // why no further process can be traced; empty: they can
+  std::uint64_t untraced = 0;  // how many could not be traced; `processes` has the newest
   std::vector<ProcessStatus> processes;
 };
 

@@ -7,6 +7,7 @@
 #include "runner/attribution/code_owner.h"
 #include "runner/process/proc_files.h"
 #include "runner/report/left_behind_text.h"
+#include "runner/sessions/linux/memory_limit.h"
 #include "runner/snapshot/file/linux/describe_process.h"
 
 namespace leakgate {
@@ -26,16 +27,13 @@ std::string NoRoomText(const DescriptorRoom& descriptors) {
       .message;
 }
 
-ProcessStatus StatusOf(const SessionImage& image) {
-  const TracedImage& traced = image.traced();
-  ProcessStatus status =
-      StatusOf(traced, image.IsOver() ? ImageLife::kOver : ImageLife::kExecuting);
-  if (status.state == ProcessState::kEnded && traced.region().State() == AgentState::kAbsent) {
-    status.state = ProcessState::kFailed;  // it ended before its agent had begun to trace
-    status.problem = AgentFailureText(traced.region().Failure());
-  }
-  status.begin_seconds = std::chrono::system_clock::to_time_t(traced.begin());
-  return status;
+std::string UnservedText(std::string_view why) {
+  return Error{fmt::format("it is not traced: {}", why)}.message;
+}
+
+EndedBounds BoundsOfEnded() {
+  const std::uint64_t share = MemoryLimit() / SessionProcesses::kShareOfMemory;
+  return {std::min(share, SessionProcesses::kMostEndedBytes), SessionProcesses::kMostEnded};
 }
 
 }  // namespace
@@ -48,8 +46,11 @@ std::string OtherUserText(unsigned uid) {
       .message;
 }
 
-SessionImage::SessionImage(std::unique_ptr<RegionFile> region, ExecutedProgram program)
+SessionImage::SessionImage(std::unique_ptr<RegionFile> region, const RegionOwner& owner,
+                           Process process, ExecutedProgram program)
     : image_(std::move(region), std::move(program)),
+      process_(process),
+      generation_(owner.generation),
       symbolizer_(IsRuntimeModule),
       meter_(image_.region(), symbolizer_, MeasurementTextHere),
       snapshots_(image_.region()),
@@ -61,13 +62,26 @@ void SessionImage::Answer(Mailbox& mailbox) {
   if (!meter_.Answer(mailbox)) (void)snapshots_.Answer(mailbox);
 }
 
-Expected<std::unique_ptr<SessionImage>> SessionImage::Trace(RegionOwner owner,
+Expected<std::unique_ptr<SessionImage>> SessionImage::Trace(RegionOwner owner, Process process,
                                                             ExecutedProgram program) {
   // GoogleTest's stream of events is the program's own here; the listener tells of tests.
   owner.boundaries = BoundarySource::kListener;
   auto region = RegionFile::Create(owner);
   if (!region) return Unexpected(region.error());
-  return std::unique_ptr<SessionImage>(new SessionImage(*std::move(region), std::move(program)));
+  return std::unique_ptr<SessionImage>(
+      new SessionImage(*std::move(region), owner, process, std::move(program)));
+}
+
+ProcessStatus SessionImage::Status() const {
+  ProcessStatus status = StatusOf(image_, IsOver() ? ImageLife::kOver : ImageLife::kExecuting);
+  if (status.state == ProcessState::kEnded && image_.region().State() == AgentState::kAbsent) {
+    status.state = ProcessState::kFailed;  // it ended before its agent had begun to trace
+    status.problem = AgentFailureText(image_.region().Failure());
+  }
+  status.generation = generation_;
+  status.begin_seconds = std::chrono::system_clock::to_time_t(image_.begin());
+  status.start_time = process_.start_time;
+  return status;
 }
 
 Expected<void> SessionImage::Record(const std::filesystem::path& path, const SessionRecording& how,
@@ -80,6 +94,8 @@ Expected<void> SessionImage::Record(const std::filesystem::path& path, const Ses
                       .path = path,
                       .existing = how.existing,
                       .has_ended = [this] { return IsOver(); }};
+  setup.process.generation = generation_;
+  setup.process.command_line = image_.program().arguments;
   Expected<std::unique_ptr<EventBuffers>> buffers = EventBuffers::Attach(image_.region_file().fd());
   if (!buffers) return Unexpected(buffers.error());
   auto recorder = EventRecorder::Start(image_.region(), *std::move(buffers), std::move(setup));
@@ -104,6 +120,7 @@ SessionProcesses::SessionProcesses(SessionScope scope, const StackSettings& stac
       users_(std::move(scope.users)),
       stacks_(stacks),
       descriptors_(descriptors),
+      ended_bounds_(BoundsOfEnded()),
       recording_(std::move(recording)),
       describe_(std::move(describe)),
       unit_(recording_.IsAsked() ? ChooseEventTime() : EventTimeUnit{}) {
@@ -126,119 +143,220 @@ bool SessionProcesses::MayServe(const ControlPeer& peer) {
   if (IsNamed(peer.pid)) return true;
   std::optional<ExecutedProgram> program = describe_(peer.pid);
   if (program && !is_closed_ && IsWantedImage(*program)) {
-    NoteUntraced(peer.pid, *std::move(program), OtherUserText(peer.uid));
+    NoteUntraced(
+        {.pid = peer.pid, .program = *std::move(program), .start_time = StartTimeOf(peer.pid)},
+        OtherUserText(peer.uid));
   }
   return false;
 }
 
-HelloReply SessionProcesses::OnHello(int pid) {
-  const std::optional<ExecutedProgram> described = describe_(pid);
-  const std::string image_path = ImageOf(pid);
-  ExecutedProgram program = described.value_or(ExecutedProgram{image_path, {}, image_path});
+HelloReply SessionProcesses::OnHello(const ControlPeer& peer) {
+  const std::uint64_t start_time = StartTimeOf(peer.pid);
+  const std::optional<ExecutedProgram> described = describe_(peer.pid);
+  const std::string file = ImageOf(peer.pid);
+  ExecutedProgram program = described.value_or(ExecutedProgram{file, {}, file});
   const std::lock_guard lock(mutex_);
   for (const auto& image : images_) {
-    if (image->traced().pid() == pid) image->NoteReplaced();
+    if (image->IsOf(peer.pid, start_time)) image->NoteReplaced();
   }
-  if (is_closed_ || (!IsNamed(pid) && !IsWantedImage(program))) {
-    if (!described) NoteUntraced(pid, std::move(program), kTooSlow);
+  if (is_closed_ || (!IsNamed(peer.pid) && !IsWantedImage(program))) {
+    if (described) return {};
+    NoteUntraced({.pid = peer.pid, .program = std::move(program), .start_time = start_time},
+                 kTooSlow);
     return {};
   }
-  if (!MakeRoom()) {
-    NoteUntraced(pid, std::move(program), NoRoomText(descriptors_));
-    return {};
+  program = Shortened(std::move(program));
+  std::string problem;
+  try {
+    return Enable(peer, start_time, program);
+  } catch (const std::exception& error) {  // no memory or no thread, for a moment
+    problem = UnservedText(
+        fmt::format("the session's owner has no room for it: {}; raise the limits on memory and "
+                    "processes (ulimit -v, -u)",
+                    error.what()));
   }
-  const auto generation = static_cast<std::uint32_t>(
-      std::count_if(images_.begin(), images_.end(),
-                    [pid](const auto& image) { return image->traced().pid() == pid; }));
+  NoteUntraced({.pid = peer.pid, .program = std::move(program), .start_time = start_time},
+               std::move(problem));
+  return {};
+}
+
+HelloReply SessionProcesses::Enable(const ControlPeer& peer, std::uint64_t start_time,
+                                    ExecutedProgram program) {
+  const int pid = peer.pid;
+  const auto refuse = [&](std::string problem) {
+    NoteUntraced({.pid = pid, .program = program, .start_time = start_time}, std::move(problem));
+    return HelloReply{};
+  };
+  KeepBounds(ended_bounds_);
+  if (!MakeRoom()) return refuse(NoRoomText(descriptors_));
   EventRequest events = recording_.request;
   events.clock = unit_.clock;
   events.time_shift = unit_.shift;
   auto image = SessionImage::Trace({.pid = pid,
-                                    .generation = generation + 1,
+                                    .generation = NextGeneration(pid),
                                     .stack_depth = stacks_.depth,
                                     .stack_events = stacks_.events,
                                     .events = events},
-                                   program);
-  if (!image) {
-    NoteUntraced(pid, std::move(program), image.error().message);
-    return {};
-  }
+                                   {peer.uid, start_time}, program);
+  if (!image) return refuse(image.error().message);
   if (recording_.IsAsked()) {
     const Expected<void> recorded = (*image)->Record(RecordingPath(**image), recording_, unit_);
-    if (!recorded) {
-      NoteUntraced(pid, std::move(program), recorded.error().message);
-      return {};
-    }
+    if (!recorded) return refuse(recorded.error().message);
   }
-  awaited_.remove_if([pid](const Awaited& it) { return it.status.pid == pid; });
-  untraced_.remove_if([pid](const ProcessStatus& it) { return it.pid == pid; });
+  const auto is_it = [&](const ProcessStatus& it) {
+    return it.pid == pid && it.start_time == start_time;
+  };
+  awaited_.remove_if(is_it);
+  untraced_.remove_if(is_it);
   images_.push_back(*std::move(image));
-  ForgetOldest();
   return {.region_fd = images_.back()->traced().region_fd()};
 }
 
+std::uint32_t SessionProcesses::NextGeneration(int pid) {
+  constexpr std::size_t kMostRemembered = std::size_t{1} << 16;
+  if (generations_.size() >= kMostRemembered && !generations_.contains(pid)) {
+    for (const auto& [number, last] : generations_) {
+      least_generation_ = std::max(least_generation_, last);
+    }
+    generations_.clear();
+  }
+  return ++generations_.try_emplace(pid, least_generation_).first->second;
+}
+
+void SessionProcesses::NoteUnserved(const ControlPeer& peer, const std::string& why) {
+  ProcessStatus process{
+      .pid = peer.pid, .program = ExecutedProgramOf(peer.pid), .start_time = StartTimeOf(peer.pid)};
+  const std::lock_guard lock(mutex_);
+  NoteUntraced(std::move(process), UnservedText(why));
+}
+
+void SessionProcesses::NoteFailure(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  failure_ = why;
+}
+
+std::string SessionProcesses::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+// What an earlier session left there is not touched.
 std::filesystem::path SessionProcesses::RecordingPath(const SessionImage& image) const {
-  const std::uint32_t generation = image.traced().region().Generation();
-  const std::string again = generation == 1 ? "" : fmt::format("-{}", generation);
-  if (!recording_.file.empty()) return recording_.file.string() + again;
+  const auto again = [](std::uint32_t number) {
+    return number == 1 ? "" : fmt::format("-{}", number);
+  };
+  if (!recording_.file.empty()) return recording_.file.string() + again(image.generation());
   const std::string name = std::filesystem::path(image.traced().program().name).filename().string();
-  return recording_.directory / fmt::format("{}-{}{}.recording", name, image.traced().pid(), again);
+  for (std::uint32_t number = image.generation();; ++number) {
+    const std::filesystem::path path =
+        recording_.directory /
+        fmt::format("{}-{}{}.recording", name, image.traced().pid(), again(number));
+    const bool is_being_written = std::any_of(images_.begin(), images_.end(), [&](const auto& it) {
+      return it->recording_path() == path;
+    });
+    std::error_code unknown;
+    const bool exists = std::filesystem::exists(std::filesystem::symlink_status(path, unknown));
+    if (!is_being_written && !exists) return path;
+  }
+}
+
+void SessionProcesses::TakeRecording(SessionImage& image) {
+  std::optional<Expected<RecordedFile>> finished = image.FinishRecording();
+  if (!finished) return;
+  if (*finished) {
+    finished_.files.push_back(**std::move(finished));
+  } else {
+    finished_.problems.push_back(finished->error().message);
+  }
 }
 
 SessionProcesses::Recordings SessionProcesses::FinishRecordings() {
   const std::lock_guard lock(mutex_);
-  Recordings all;
-  for (const auto& image : images_) {
-    std::optional<Expected<RecordedFile>> finished = image->FinishRecording();
-    if (!finished) continue;
-    if (*finished) {
-      all.files.push_back(**std::move(finished));
-    } else {
-      all.problems.push_back(finished->error().message);
-    }
-  }
-  return all;
+  for (const auto& image : images_) TakeRecording(*image);
+  return std::exchange(finished_, {});
 }
 
-void SessionProcesses::NoteUntraced(int pid, ExecutedProgram program, std::string problem) {
-  untraced_.remove_if([pid](const ProcessStatus& it) { return it.pid == pid; });
-  untraced_.push_back({.pid = pid,
-                       .program = std::move(program),
-                       .state = ProcessState::kFailed,
-                       .problem = std::move(problem)});
+void SessionProcesses::NoteUntraced(ProcessStatus process, std::string problem) {
+  process.program = Shortened(std::move(process.program));
+  process.state = ProcessState::kFailed;
+  process.problem = std::move(problem);
+  untraced_.remove_if([&](const ProcessStatus& it) {
+    return it.pid == process.pid && it.start_time == process.start_time;
+  });
+  untraced_.push_back(std::move(process));
   if (untraced_.size() <= kMostEnded) return;
   untraced_.pop_front();
   ++forgotten_untraced_;
 }
 
-bool SessionProcesses::ForgetOneEnded() {
-  const auto oldest = std::find_if(images_.begin(), images_.end(),
-                                   [](const auto& image) { return image->IsOver(); });
-  if (oldest == images_.end()) return false;
-  images_.erase(oldest);
+bool SessionProcesses::AwaitsLastSnapshot(const SessionImage& image) const {
+  return has_last_snapshots_ && !image.has_last_snapshot &&
+         image.Status().state == ProcessState::kEnded;
+}
+
+void SessionProcesses::LetGo(Images::iterator image) {
+  constexpr std::size_t kMostTold = 4096;
+  TakeRecording(**image);
+  if (finished_.files.size() > kMostTold) finished_.files.erase(finished_.files.begin());
+  if (finished_.problems.size() > kMostTold) finished_.problems.erase(finished_.problems.begin());
+  let_go_.emplace_back((*image)->traced().pid(), (*image)->process().start_time);
+  if (let_go_.size() > kMostTold) let_go_.pop_front();
+  without_last_ += AwaitsLastSnapshot(**image);
   ++forgotten_;
-  return true;
+  images_.erase(image);
+}
+
+void SessionProcesses::KeepBounds(const EndedBounds& bounds) {
+  std::vector<Images::iterator> ended;
+  std::vector<EndedRegion> regions;
+  for (auto image = images_.begin(); image != images_.end(); ++image) {
+    if (!(*image)->IsOver()) continue;
+    (*image)->StopAnswering();
+    ended.push_back(image);
+    regions.push_back(
+        {(*image)->process().uid, (*image)->traced().HeldBytes(), AwaitsLastSnapshot(**image)});
+  }
+  for (const std::size_t place : RegionsToLetGo(regions, bounds)) LetGo(ended[place]);
 }
 
 bool SessionProcesses::MakeRoom() {
   while (!descriptors_.Has(TracedImage::kDescriptors)) {
-    if (!ForgetOneEnded()) return false;
+    const std::size_t before = images_.size();
+    const auto ended = static_cast<std::size_t>(std::count_if(
+        images_.begin(), images_.end(), [](const auto& image) { return image->IsOver(); }));
+    if (ended == 0) return false;
+    constexpr std::uint64_t kAnyBytes = UINT64_MAX / 2;
+    KeepBounds({kAnyBytes, ended - 1});
+    if (images_.size() == before) KeepBounds({kAnyBytes, (ended - 1) / 2});  // all are awaited
   }
   return true;
 }
 
-void SessionProcesses::ForgetOldest() {
-  std::size_t ended = 0;
+void SessionProcesses::LookAtEnded() {
+  const std::lock_guard lock(mutex_);
+  KeepBounds(ended_bounds_);
+}
+
+void SessionProcesses::KeepForLastSnapshots() {
+  const std::lock_guard lock(mutex_);
+  has_last_snapshots_ = true;
+}
+
+std::vector<ProcessStatus> SessionProcesses::WithoutLastSnapshot() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ProcessStatus> processes;
   for (const auto& image : images_) {
-    if (!image->IsOver()) continue;
-    image->StopAnswering();
-    ++ended;
+    if (image->IsOver() && AwaitsLastSnapshot(*image)) processes.push_back(image->Status());
   }
-  for (auto it = images_.begin(); it != images_.end() && ended > kMostEnded;) {
-    const bool is_over = (*it)->IsOver();
-    it = is_over ? images_.erase(it) : std::next(it);
-    ended -= is_over;
-    forgotten_ += is_over;
+  return processes;
+}
+
+void SessionProcesses::NoteLastSnapshot(const ProcessStatus& process) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& image : images_) {
+    const bool is_it =
+        image->traced().pid() == process.pid && image->generation() == process.generation;
+    if (is_it) image->has_last_snapshot = true;
   }
 }
 
@@ -278,30 +396,37 @@ bool SessionProcesses::IsWanted(const ExecutedProgram& program) const {
 }
 
 void SessionProcesses::NoteProgram(ProcessStatus program) {
-  const std::uint64_t start_time = StartTimeOf(program.pid);
   const std::lock_guard lock(mutex_);
   constexpr std::size_t kManyAwaited = 512;
   if (awaited_.size() % kManyAwaited == kManyAwaited - 1) LookAtAwaited();
-  const bool has_asked = std::any_of(images_.begin(), images_.end(), [&](const auto& image) {
-    return image->traced().pid() == program.pid &&
-           std::chrono::system_clock::to_time_t(image->traced().begin()) >= program.begin_seconds;
-  });
-  const bool is_traced = program.state == ProcessState::kStarting && has_asked;
-  if (is_traced) return;
-  if (program.state == ProcessState::kStarting && start_time != 0) {
-    awaited_.push_back({std::move(program), start_time});
+  const bool has_asked =
+      std::any_of(images_.begin(), images_.end(),
+                  [&](const auto& image) {
+                    return image->IsOf(program.pid, program.start_time) &&
+                           std::chrono::system_clock::to_time_t(image->traced().begin()) >=
+                               program.begin_seconds;
+                  }) ||
+      std::find(let_go_.begin(), let_go_.end(), std::pair{program.pid, program.start_time}) !=
+          let_go_.end();
+  if (program.state == ProcessState::kStarting) {
+    program.program = Shortened(std::move(program.program));
+    if (!has_asked) awaited_.push_back(std::move(program));
     return;
   }
-  NoteUntraced(program.pid, std::move(program.program),
-               program.problem.empty() ? kEndedTooEarly : std::move(program.problem));
+  std::string problem = program.problem.empty() ? kEndedTooEarly : std::move(program.problem);
+  NoteUntraced(std::move(program), std::move(problem));
+}
+
+void SessionProcesses::NoteUntold(std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  forgotten_untraced_ += count;
 }
 
 void SessionProcesses::LookAtAwaited() {
   for (auto it = awaited_.begin(); it != awaited_.end();) {
     const auto next = std::next(it);
-    ProcessStatus& status = it->status;
-    if (StartTimeOf(status.pid) != it->start_time || HasDied(status.pid, status.pid)) {
-      NoteUntraced(status.pid, std::move(status.program), kEndedTooEarly);
+    if (StartTimeOf(it->pid) != it->start_time || HasDied(it->pid, it->pid)) {
+      NoteUntraced(std::move(*it), kEndedTooEarly);
       awaited_.erase(it);
     }
     it = next;
@@ -309,12 +434,19 @@ void SessionProcesses::LookAtAwaited() {
 }
 
 std::vector<ProcessStatus> SessionProcesses::Query() {
+  constexpr std::size_t kMostText = std::size_t{2} << 20;
+  constexpr std::size_t kLeastText = 64;  // of each
   const std::lock_guard lock(mutex_);
   LookAtAwaited();
   std::vector<ProcessStatus> all;
-  for (const auto& image : images_) all.push_back(StatusOf(*image));
-  for (const Awaited& awaited : awaited_) all.push_back(awaited.status);
+  for (const auto& image : images_) all.push_back(image->Status());
+  all.insert(all.end(), awaited_.begin(), awaited_.end());
   all.insert(all.end(), untraced_.begin(), untraced_.end());
+  const std::size_t most = std::max(kMostText / (all.size() + 1), kLeastText);
+  if (most >= kMostToldBytes) return all;
+  for (ProcessStatus& process : all) {
+    process.program = Shortened(std::move(process.program), most);
+  }
   return all;
 }
 
@@ -331,30 +463,33 @@ void SessionProcesses::Close() {
 bool SessionProcesses::IsAnyStarting() const {
   const std::lock_guard lock(mutex_);
   return std::any_of(images_.begin(), images_.end(), [](const auto& image) {
-    return StatusOf(*image).state == ProcessState::kStarting;
+    return image->Status().state == ProcessState::kStarting;
   });
 }
 
-std::uint64_t SessionProcesses::forgotten() const {
+SessionProcesses::Ended SessionProcesses::ended() const {
   const std::lock_guard lock(mutex_);
-  return forgotten_;
+  Ended ended{forgotten_, 0, ended_bounds_.bytes, without_last_};
+  for (const auto& image : images_) {
+    if (image->IsOver()) ended.bytes += image->traced().HeldBytes();
+  }
+  return ended;
 }
 
 std::optional<ProcessRegion> SessionProcesses::RegionOf(int pid, std::uint32_t generation) const {
   const std::lock_guard lock(mutex_);
   const auto newest = std::find_if(images_.rbegin(), images_.rend(), [&](const auto& image) {
-    return image->traced().pid() == pid &&
-           (generation == 0 || image->traced().region().Generation() == generation);
+    return image->traced().pid() == pid && (generation == 0 || image->generation() == generation);
   });
   if (newest == images_.rend()) return std::nullopt;
-  return ProcessRegion{StatusOf(**newest), (*newest)->traced().DuplicateRegion()};
+  return ProcessRegion{(*newest)->Status(), (*newest)->traced().DuplicateRegion()};
 }
 
 std::vector<int> SessionProcesses::TracedPids() const {
   const std::lock_guard lock(mutex_);
   std::vector<int> pids;
   for (const auto& image : images_) {
-    if (StatusOf(*image).state == ProcessState::kTracing) pids.push_back(image->traced().pid());
+    if (image->Status().state == ProcessState::kTracing) pids.push_back(image->traced().pid());
   }
   return pids;
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <list>
@@ -18,6 +19,7 @@
 #include "runner/host/traced_image.h"
 #include "runner/judge/window_meter.h"
 #include "runner/recording/event_recorder.h"
+#include "runner/sessions/ended_regions.h"
 #include "runner/sessions/session_messages.h"
 #include "runner/symbols/symbolizer.h"
 
@@ -40,12 +42,31 @@ struct SessionRecording {
 // continue without a verdict, and the program's own code is told what it measures.
 class SessionImage {
  public:
+  // Whose image it is, as the kernel told when the process asked.
+  struct Process {
+    unsigned uid = 0;
+    std::uint64_t start_time = 0;
+  };
+
   // `program` is what the owner's process executes now. All of `owner` is used, except
   // `boundaries`.
   [[nodiscard]] static Expected<std::unique_ptr<SessionImage>> Trace(RegionOwner owner,
+                                                                     Process process,
                                                                      ExecutedProgram program);
 
   const TracedImage& traced() const { return image_; }
+  const Process& process() const { return process_; }
+  bool IsOf(int pid, std::uint64_t start_time) const {
+    return image_.pid() == pid && process_.start_time == start_time;
+  }
+  // Not what the region says, which the process can overwrite.
+  std::uint32_t generation() const { return generation_; }
+  const std::filesystem::path& recording_path() const { return recording_path_; }
+
+  [[nodiscard]] ProcessStatus Status() const;
+
+  // Whether the ring has had the last snapshot of it.
+  bool has_last_snapshot = false;
 
   // Returns whether the process has ended or executes another program.
   [[nodiscard]] bool IsOver() const { return is_replaced_ || image_.HasEnded(); }
@@ -62,11 +83,14 @@ class SessionImage {
   [[nodiscard]] std::optional<Expected<RecordedFile>> FinishRecording();
 
  private:
-  SessionImage(std::unique_ptr<RegionFile> region, ExecutedProgram program);
+  SessionImage(std::unique_ptr<RegionFile> region, const RegionOwner& owner, Process process,
+               ExecutedProgram program);
 
   void Answer(Mailbox& mailbox);
 
   TracedImage image_;
+  const Process process_;
+  const std::uint32_t generation_;
   Symbolizer symbolizer_;
   WindowMeter meter_;
   RequestedSnapshot snapshots_;
@@ -77,11 +101,19 @@ class SessionImage {
 };
 
 // A process that carries the agent asks when its program starts (OnHello). The session keeps the
-// regions of processes that have ended, the newest ones, until it is stopped. Any thread may call.
+// regions of processes that have ended until it is stopped, within bounds (ended_regions.h). Any
+// thread may call.
+//
+// A process is known by its PID and the time when it was started, since the kernel gives numbers
+// again; its images by PID and generation, a pair that comes once in a session.
 class SessionProcesses {
  public:
   // At most this many ended processes are kept, and this many that could not be traced.
   static constexpr std::size_t kMostEnded = 256;
+  // The regions of ended processes may hold this share of the memory that the owner and what runs
+  // beside it may have (MemoryLimit), and never more than the most.
+  static constexpr std::uint64_t kShareOfMemory = 8;
+  static constexpr std::uint64_t kMostEndedBytes = std::uint64_t{512} << 20;
 
   // `describe` tells what a process executes, or nothing if that cannot be read in time.
   using DescribeProgram = std::function<std::optional<ExecutedProgram>(int pid)>;
@@ -91,8 +123,14 @@ class SessionProcesses {
   // Returns whether to hear `peer`, as SessionUsers says. A process of a wanted image that may not
   // be traced is noted as untraced.
   [[nodiscard]] bool MayServe(const ControlPeer& peer);
-  // REQUIRES: MayServe returned true for the process.
-  [[nodiscard]] HelloReply OnHello(int pid);
+  // A process that cannot be traced, for want of memory or threads, is noted as untraced. REQUIRES:
+  // MayServe returned true for the process.
+  [[nodiscard]] HelloReply OnHello(const ControlPeer& peer);
+  // Notes that the process could not be asked, and that no further one can be served.
+  void NoteUnserved(const ControlPeer& peer, const std::string& why);
+  void NoteFailure(const std::string& why);
+  // Why no further process can be served; empty if they can.
+  [[nodiscard]] std::string failure() const;
 
   // These change which programs are traced when they start later.
   void AddImage(const ImageSelector& image);
@@ -105,9 +143,25 @@ class SessionProcesses {
   bool DropPid(int pid);
   [[nodiscard]] SessionScope scope() const;
 
+  // All arguments and paths of the answer are shortened so that they do not exceed some MiB.
   [[nodiscard]] std::vector<ProcessStatus> Query();
-  // How many ended processes are no longer kept.
-  [[nodiscard]] std::uint64_t forgotten() const;
+  // Lets go of what exceeds the bounds. Called at least each second: processes end, and who has
+  // been given a region may fill it.
+  void LookAtEnded();
+  // How many ended processes are no longer kept, and what those that are hold, in bytes.
+  struct Ended {
+    std::uint64_t forgotten = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t most_bytes = 0;
+    std::uint64_t without_last = 0;  // of the forgotten ones: the ring did not get to them
+  };
+  [[nodiscard]] Ended ended() const;
+
+  // From now on an ended process is kept until NoteLastSnapshot, if that does not take twice what
+  // is allowed.
+  void KeepForLastSnapshots();
+  [[nodiscard]] std::vector<ProcessStatus> WithoutLastSnapshot() const;
+  void NoteLastSnapshot(const ProcessStatus& process);
   // How many processes could not be traced, since the session began.
   [[nodiscard]] std::uint64_t untraced() const;
   // Returns the region of `pid`'s program of that generation, or of its newest for 0; nullopt if
@@ -118,9 +172,13 @@ class SessionProcesses {
   // has not asked yet.
   void NoteProgram(ProcessStatus program);
 
+  // The same of so many of which nothing else is known.
+  void NoteUntold(std::uint64_t count);
+
   // From now on no process is given a region.
   void Close();
-  // Completes the recordings of all images, and says why some could not be written.
+  // Completes the recordings of all images, and says why some could not be written. Of those whose
+  // images have been forgotten, the newest 4096 are told.
   struct Recordings {
     std::vector<RecordedFile> files;
     std::vector<std::string> problems;
@@ -135,38 +193,47 @@ class SessionProcesses {
   [[nodiscard]] bool IsWanted(const ExecutedProgram& program) const;
 
  private:
+  using Images = std::list<std::unique_ptr<SessionImage>>;
+
   [[nodiscard]] bool IsNamed(int pid) const;
   [[nodiscard]] bool IsWantedImage(const ExecutedProgram& program) const;
+  [[nodiscard]] HelloReply Enable(const ControlPeer& peer, std::uint64_t start_time,
+                                  ExecutedProgram program);
+  [[nodiscard]] std::uint32_t NextGeneration(int pid);
   // Notes those as untraced that have ended without asking.
   void LookAtAwaited();
-  // Forgets the oldest images that are over, beyond kMostEnded.
-  void ForgetOldest();
-  // Returns false if none has ended.
-  [[nodiscard]] bool ForgetOneEnded();
+  void KeepBounds(const EndedBounds& bounds);
+  [[nodiscard]] bool AwaitsLastSnapshot(const SessionImage& image) const;
+  void LetGo(Images::iterator image);
   // Frees descriptors for one more image by forgetting ended ones; returns false if it cannot.
   [[nodiscard]] bool MakeRoom();
-  void NoteUntraced(int pid, ExecutedProgram program, std::string problem);
+  void NoteUntraced(ProcessStatus process, std::string problem);
   [[nodiscard]] std::filesystem::path RecordingPath(const SessionImage& image) const;
+  void TakeRecording(SessionImage& image);
 
   mutable std::mutex mutex_;  // protects all that follows
   std::vector<ImageSelector> wanted_images_;
   std::map<int, std::uint64_t> wanted_pids_;  // each with the time when it was started
   const SessionUsers users_;
   const StackSettings stacks_;
-  std::list<std::unique_ptr<SessionImage>> images_;  // oldest first
+  Images images_;  // oldest first
   const DescriptorRoom descriptors_;
+  const EndedBounds ended_bounds_;
   const SessionRecording recording_;
   const DescribeProgram describe_;
   const EventTimeUnit unit_;  // of its events
   bool is_closed_ = false;
-  std::list<ProcessStatus> untraced_;  // oldest first; one for each PID
-  struct Awaited {
-    ProcessStatus status;
-    std::uint64_t start_time = 0;
-  };
-  std::list<Awaited> awaited_;  // those that have the agent, which has not asked yet
+  bool has_last_snapshots_ = false;
+  std::string failure_;
+  std::list<ProcessStatus> untraced_;  // oldest first; one for each process
+  std::list<ProcessStatus> awaited_;   // those that have the agent, which has not asked yet
+  std::deque<std::pair<int, std::uint64_t>> let_go_;  // the newest processes, with their start
+  std::map<int, std::uint32_t> generations_;          // the last of each PID
+  std::uint32_t least_generation_ = 0;  // of PIDs that are not in there: none has had a higher one
+  Recordings finished_;                 // of images that have been forgotten
   std::uint64_t forgotten_untraced_ = 0;
   std::uint64_t forgotten_ = 0;
+  std::uint64_t without_last_ = 0;
 };
 
 }  // namespace leakgate

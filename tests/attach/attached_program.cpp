@@ -26,7 +26,8 @@ T ValueOf(Expected<T> expected) {
 std::string AgentPath() { return std::string(LEAKGATE_BINARY_DIR) + "/lib/libleakgate_agent.so"; }
 
 AttachedProgram::AttachedProgram(Carries carries, std::vector<std::string> command, Until until) {
-  server_ = ValueOf(ControlServer::Start({.on_hello = [this](int pid) { return OnHello(pid); }}));
+  server_ = ValueOf(ControlServer::Start(
+      {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer.pid); }}));
   int to[2];
   int from[2];
   if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0) {

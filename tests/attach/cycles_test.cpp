@@ -86,8 +86,8 @@ INSTANTIATE_TEST_SUITE_P(, CycleTest,
 [[noreturn]] void AttachForEver(int pid) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::unique_ptr<RegionFile> region;
-  const auto server = ControlServer::Start({.on_hello = [&](int asking) {
-    region = *RegionFile::Create({.pid = asking});
+  const auto server = ControlServer::Start({.on_hello = [&](const ControlPeer& asking) {
+    region = *RegionFile::Create({.pid = asking.pid});
     return HelloReply{.region_fd = region->fd().get()};
   }});
   for (;;) {

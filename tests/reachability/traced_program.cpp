@@ -36,8 +36,8 @@ TracedProgram::TracedProgram(const std::string& program,
   const InheritedState inherited = InheritedState::Take();
   sigset_t no_signals;
   ::sigemptyset(&no_signals);
-  server_ = ValueOf(
-      ControlServer::Start({.on_hello = [this](int pid) { return HelloReply{RegionFor(pid)}; }}));
+  server_ = ValueOf(ControlServer::Start(
+      {.on_hello = [this](const ControlPeer& peer) { return HelloReply{RegionFor(peer.pid)}; }}));
   const LaunchRequest request{
       .program = program,
       .name = program,

@@ -426,6 +426,7 @@ Expected<int> Execute(const SessionStopCommand& command) {
   for (const std::string& problem : stopped->problems) {
     PrintMessage(fmt::format("still traced: {}", problem));
   }
+  if (!stopped->failure.empty()) PrintMessage(stopped->failure);
   for (const RecordedFile& file : stopped->recordings) Print(stderr, RecordedText(file));
   if (stopped->unwritten.empty()) return kExitPass;
   return InconclusiveError(stopped->unwritten.front());

@@ -7,7 +7,7 @@ namespace leakgate {
 void DeclareRing(GivenRing& given, OptionList& options) {
   options.Add("--snapshots", FileWord("DIR"), given.directory,
               "Keep snapshots of each traced process in DIR, which is made if it is absent: "
-              "NAME-NUMBER-IMAGE-PID.snapshot, and a last one when the process has ended. The "
+              "NAME@NUMBER-IMAGE-PID.snapshot, and a last one when the process has ended. The "
               "oldest are removed, also those of an earlier session of that name");
   options.Add("--every", TextWord("TIME"), given.every, ParseDuration,
               "Of --snapshots: how often: 30s, 10min, 1h. Default: 10min");

@@ -85,12 +85,20 @@ std::string WatchText(const WatchStatus& watch) {
   return text;
 }
 
+std::string Processes(std::uint64_t count) {
+  return fmt::format("{} process{}", count, count == 1 ? "" : "es");
+}
+
 std::string RingText(const RingStatus& ring) {
   if (ring.directory.empty()) return "";
   std::string text =
       fmt::format("  snapshots in {}: {} in {}, {} taken\n", Printable(ring.directory),
                   FormatBytes(static_cast<std::int64_t>(ring.bytes)),
                   FormatCount(static_cast<std::int64_t>(ring.files), "file"), ring.taken);
+  if (ring.without_last != 0) {
+    text += fmt::format("  {} ended, and went before a last snapshot could be taken\n",
+                        Processes(ring.without_last));
+  }
   if (!ring.problem.empty()) {
     text += fmt::format("  the last snapshot that failed: {}\n", Printable(ring.problem));
   }
@@ -102,10 +110,6 @@ std::int64_t CountLive(const SessionStatus& session) {
       session.processes.begin(), session.processes.end(), [](const ProcessStatus& process) {
         return process.state == ProcessState::kTracing || process.state == ProcessState::kStarting;
       });
-}
-
-std::string Processes(std::uint64_t count) {
-  return fmt::format("{} process{}", count, count == 1 ? "" : "es");
 }
 
 // Returns text such as ", 3 not traced"; empty if all are traced.
@@ -164,11 +168,9 @@ Json ProcessJson(const ProcessStatus& process) {
 }
 
 Json RingJson(const RingStatus& ring) {
-  return {{"directory", ring.directory},
-          {"files", ring.files},
-          {"bytes", ring.bytes},
-          {"taken", ring.taken},
-          {"problem", ring.problem}};
+  return {{"directory", ring.directory}, {"files", ring.files},
+          {"bytes", ring.bytes},         {"taken", ring.taken},
+          {"problem", ring.problem},     {"without_last", ring.without_last}};
 }
 
 Json ToOrderedJson(const SessionStatus& session) {
@@ -197,6 +199,9 @@ Json ToOrderedJson(const SessionStatus& session) {
           {"expires_seconds", session.expires_seconds},
           {"snapshots", ring},
           {"forgotten", session.forgotten},
+          {"kept_bytes", session.kept_bytes},
+          {"most_kept_bytes", session.most_kept_bytes},
+          {"failure", session.failure},
           {"untraced", session.untraced},
           {"processes", std::move(processes)}};
 }
@@ -239,12 +244,16 @@ std::string SessionText(const SessionStatus& session, Colour colour) {
   }
   if (session.processes.empty()) text += "  no process yet\n";
   if (session.forgotten != 0) {
-    text += fmt::format("  {} that ended earlier {} not kept\n", Processes(session.forgotten),
-                        session.forgotten == 1 ? "is" : "are");
+    text += fmt::format(
+        "  {} that ended earlier {} not kept: 256 may be, in {} of memory; take snapshots sooner "
+        "(--snapshots)\n",
+        Processes(session.forgotten), session.forgotten == 1 ? "is" : "are",
+        FormatBytes(static_cast<std::int64_t>(session.most_kept_bytes)));
   }
   if (session.untraced != 0) {
     text += fmt::format("  {} could not be traced\n", Processes(session.untraced));
   }
+  if (!session.failure.empty()) text += fmt::format("  {}\n", Printable(session.failure));
   return text;
 }
 

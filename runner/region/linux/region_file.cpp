@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runner/base/descriptors.h"
@@ -57,6 +58,13 @@ Expected<std::unique_ptr<RegionFile>> RegionFile::Create(const RegionOwner& owne
   if (!reader) return Unexpected(reader.error());
   file->reader_ = std::make_unique<RegionReader>(*std::move(reader));
   return file;
+}
+
+std::uint64_t RegionFile::HeldBytes() const {
+  constexpr std::uint64_t kBlock = 512;  // stat's unit, whatever the file system's is
+  struct stat facts {};
+  if (::fstat(fd_.get(), &facts) != 0) return 0;
+  return static_cast<std::uint64_t>(facts.st_blocks) * kBlock;
 }
 
 void RegionFile::Ask(std::uint32_t question) {

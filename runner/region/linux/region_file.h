@@ -31,6 +31,8 @@ class RegionFile {
   const UniqueFd& fd() const { return fd_; }
   const RegionReader& reader() const { return *reader_; }
   int pid() const { return pid_; }
+  // Returns how many bytes of memory the file takes now: of its size, what has been written to.
+  [[nodiscard]] std::uint64_t HeldBytes() const;
   // Has the agent ask one more question from now on; `question` is a kAsk... bit.
   void Ask(std::uint32_t question);
   // Apart from what Ask sets, the mailbox is all that the runner writes once the process runs.

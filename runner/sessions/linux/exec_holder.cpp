@@ -54,6 +54,8 @@ bool SendText(const UniqueFd& socket, const std::string& text) {
   return ::send(socket.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
+bool Send(const UniqueFd& socket, const Json& body) { return SendText(socket, TextOf(body)); }
+
 enum class Received { kMessage, kNothing, kEnd };
 
 // `flags` are recv's.
@@ -72,17 +74,6 @@ Received Receive(const UniqueFd& socket, int flags, Json& body) {
   if (received != Received::kMessage) return received;
   body = Json::parse(text, nullptr, false);
   return body.is_discarded() ? Received::kEnd : Received::kMessage;
-}
-
-// Arguments may be megabytes; a message may not.
-ExecutedProgram Shortened(ExecutedProgram program) {
-  constexpr std::size_t kMostArguments = 32;
-  constexpr std::size_t kMostText = 1024;
-  if (program.arguments.size() > kMostArguments) program.arguments.resize(kMostArguments);
-  for (std::string& argument : program.arguments) {
-    if (argument.size() > kMostText) argument.resize(kMostText);
-  }
-  return program;
 }
 
 // What the owner has ordered, as the holder and its workers read it.
@@ -122,7 +113,8 @@ std::string MissText(int pid, const ExecutedProgram& program, std::string proble
   return TextOf(leakgate::ToJson(ProcessStatus{.pid = pid,
                                                .program = Shortened(program),
                                                .state = ProcessState::kFailed,
-                                               .problem = std::move(problem)}));
+                                               .problem = std::move(problem),
+                                               .start_time = StartTimeOf(pid)}));
 }
 
 // A worker of the holder's, of one user's programs.
@@ -201,15 +193,15 @@ class Catcher {
                                                .program = Shortened(program),
                                                .state = ProcessState::kStarting,
                                                .problem = "",
-                                               .begin_seconds = std::time(nullptr)})));
+                                               .begin_seconds = std::time(nullptr),
+                                               .start_time = StartTimeOf(pid)})));
   }
 
   enum class Control { kNone, kOwn, kOthers };
   // Whose socket the program would connect to if it were left alone. That of a session which has
   // ended is nobody's.
   Control ControlOf(int pid) const {
-    const std::string environment =
-        '\0' + ReadProcFile(fmt::format("/proc/{}/environ", pid)).value_or("");
+    const std::string environment = '\0' + ReadProcBegin(pid, "environ", kMostEnvironment);
     const std::string variable = fmt::format("{}{}=", '\0', kControlVariable);
     const std::size_t at = environment.find(variable);
     if (at == std::string::npos) return Control::kNone;
@@ -325,12 +317,24 @@ class Holder {
   }
 
   void TellOwner() {
-    while (!notices_.empty() && SendText(socket_, notices_.front())) notices_.pop_front();
+    while (!notices_.empty() && SendText(socket_, notices_.front())) {
+      notices_bytes_ -= notices_.front().size();
+      notices_.pop_front();
+    }
+    const bool can_tell = untold_ != 0 && notices_.empty();
+    if (can_tell && SendText(socket_, TextOf({{"untold", untold_}}))) untold_ = 0;
   }
 
+  // What there is no room for any more is told as a number, of those that are not traced.
   void Note(std::string text) {
-    constexpr std::size_t kMostWaiting = 100'000;
-    if (notices_.size() < kMostWaiting) notices_.push_back(std::move(text));
+    constexpr std::size_t kMostWaiting = std::size_t{16} << 20;
+    TellOwner();
+    if (notices_bytes_ + text.size() > kMostWaiting) {
+      untold_ += text.find(R"("state":"failed")") != std::string::npos;
+      return;
+    }
+    notices_bytes_ += text.size();
+    notices_.push_back(std::move(text));
     TellOwner();
   }
 
@@ -338,6 +342,8 @@ class Holder {
   HandledProcesses handled_;
   Orders orders_;
   std::deque<std::string> notices_;  // that the owner has had no room for yet
+  std::size_t notices_bytes_ = 0;    // in all of them
+  std::uint64_t untold_ = 0;
 };
 
 void RunHolder(UniqueFd socket, HandledProcesses handled, pid_t owner) {
@@ -447,9 +453,11 @@ ExecHolder::Notices ExecHolder::Take() const {
       notices.has_ended = true;
       return notices;
     }
+    const auto untold = MemberOr(body, "untold", std::uint64_t{0});
+    notices.untold += untold;
     if (body.contains("barred")) {
       notices.barred.push_back(MemberOr(body, "barred", 0U));
-    } else {
+    } else if (untold == 0) {
       notices.programs.push_back(ProcessFromJson(body));
     }
   }

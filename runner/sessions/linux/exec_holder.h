@@ -85,6 +85,7 @@ class ExecHolder {
   struct Notices {
     std::vector<ProcessStatus> programs;  // kStarting: it has the agent; kFailed, with the problem
     std::vector<unsigned> barred;         // users whose programs are not asked about for a while
+    std::uint64_t untold = 0;             // how many more are not traced
     bool has_ended = false;               // the holder: it was killed
   };
   [[nodiscard]] Notices Take() const;

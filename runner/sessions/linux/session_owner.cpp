@@ -13,6 +13,8 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include "runner/base/descriptors.h"
@@ -47,9 +49,12 @@ class Owner {
 
   Expected<void> Open() {
     auto server = ControlServer::Start(
-        {.on_hello = [this](int pid) { return processes_.OnHello(pid); },
+        {.on_hello = [this](const ControlPeer& peer) { return processes_.OnHello(peer); },
          .is_served = [this](const ControlPeer& peer,
-                             const std::string&) { return processes_.MayServe(peer); }});
+                             const std::string&) { return processes_.MayServe(peer); },
+         .on_unserved = [this](const ControlPeer& peer,
+                               const std::string& why) { processes_.NoteUnserved(peer, why); },
+         .on_failure = [this](const std::string& why) { processes_.NoteFailure(why); }});
     if (!server) return Unexpected(server.error());
     control_ = *std::move(server);
     for (const int pid : start_.scope.pids) {
@@ -70,9 +75,16 @@ class Owner {
   void Serve(const UniqueFd& signals) {
     while (!is_stopping_) {
       pollfd waits[] = {{listener_.get(), POLLIN, 0}, {signals.get(), POLLIN, 0}};
-      if (::poll(waits, 2, TimeToWait()) < 0 && errno != EINTR) break;
+      if (::poll(waits, 2, TimeToWait()) < 0) {  // interrupted, or no memory for a moment
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        continue;
+      }
       if (waits[1].revents != 0 || IsOver()) break;
-      if (waits[0].revents != 0) ServeOne();
+      try {
+        processes_.LookAtEnded();
+        if (waits[0].revents != 0) ServeOne();
+      } catch (const std::bad_alloc&) {  // the command hears nothing, and the session goes on
+      }
     }
     if (is_stopping_) return;
     DisableAll();
@@ -85,9 +97,21 @@ class Owner {
     if (!client) return;
     const Expected<SocketMessage> request = ReceiveMessage(client, kCommand);
     if (!request) return;
-    Expected<SocketMessage> answer = Answer(request->body);
+    Expected<SocketMessage> answer = AnswerOrError(request->body);
     if (!answer) answer = SocketMessage{ToJson(answer.error())};
     (void)SendMessage(client, *answer, kCommand);  // the command may have gone
+  }
+
+  // What cannot be answered for want of memory or threads is the command's failure alone.
+  Expected<SocketMessage> AnswerOrError(const Json& request) {
+    try {
+      return Answer(request);
+    } catch (const std::exception& error) {
+      return InconclusiveError(
+          fmt::format("the session's owner cannot answer: {}; raise its limits on memory and "
+                      "processes (ulimit -v, -u)",
+                      error.what()));
+    }
   }
 
   Expected<SocketMessage> Answer(const Json& request) {
@@ -106,10 +130,10 @@ class Owner {
 
   bool IsOver() const { return start_.length && Clock::now() - started_ >= *start_.length; }
 
-  // In milliseconds, until the session ends by itself; -1: without an end.
+  // In milliseconds, until the session ends by itself, or has to look at its ended processes.
   int TimeToWait() const {
-    if (!start_.length) return -1;
-    constexpr std::chrono::milliseconds kMost(std::chrono::hours(1));
+    constexpr std::chrono::milliseconds kMost(1000);
+    if (!start_.length) return static_cast<int>(kMost.count());
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(*start_.length - (Clock::now() - started_));
     return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), kMost).count());
@@ -170,8 +194,12 @@ class Owner {
       }
     };
     // Most of the time a worker waits for its process to stop, so several work at once.
-    std::vector<std::thread> workers(std::min(pids.size(), MostWorkers()));
-    for (std::thread& worker : workers) worker = std::thread(disable);
+    std::vector<std::thread> workers;
+    try {
+      while (workers.size() < std::min(pids.size(), MostWorkers())) workers.emplace_back(disable);
+    } catch (const std::system_error&) {  // those that there are do it, with this one
+    }
+    disable();
     for (std::thread& worker : workers) worker.join();
     std::erase(problems, "");
     return problems;
@@ -198,7 +226,8 @@ class Owner {
     SessionProcesses::Recordings recordings = processes_.FinishRecordings();
     SocketMessage answer{{{"problems", std::move(problems)},
                           {"recordings", ToJson(recordings.files)},
-                          {"unwritten", std::move(recordings.problems)}}};
+                          {"unwritten", std::move(recordings.problems)},
+                          {"failure", processes_.failure()}}};
     GiveUpName();
     return answer;
   }
@@ -210,6 +239,7 @@ class Owner {
   }
 
   SessionStatus Status() {
+    const SessionProcesses::Ended ended = processes_.ended();
     return {.name = start_.name,
             .owner_pid = ::getpid(),
             .begin_seconds = std::chrono::system_clock::to_time_t(begin_),
@@ -220,7 +250,10 @@ class Owner {
             .watch = watch_ ? watch_->Status() : WatchStatus{},
             .ring = ring_ ? ring_->Status() : RingStatus{},
             .expires_seconds = ExpirySeconds(),
-            .forgotten = processes_.forgotten(),
+            .forgotten = ended.forgotten,
+            .kept_bytes = ended.bytes,
+            .most_kept_bytes = ended.most_bytes,
+            .failure = processes_.failure(),
             .untraced = processes_.untraced(),
             .processes = processes_.Query()};
   }
@@ -260,7 +293,9 @@ class Owner {
     std::optional<ProcessRegion> found =
         processes_.RegionOf(pid, MemberOr(request, "generation", 0U));
     if (found) return SocketMessage{ToJson(found->status), std::move(found->region)};
-    return UsageError(fmt::format("the session '{}' does not trace PID {}", start_.name, pid));
+    return UsageError(
+        fmt::format("the session '{}' does not trace PID {}, or no longer keeps what it had",
+                    start_.name, pid));
   }
 
   const SessionStart& start_;

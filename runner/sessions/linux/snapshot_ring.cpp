@@ -19,13 +19,28 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".snapshot";
 
-// Returns the number behind `prefix`; 0 if it is not the name of a ring's file.
-std::uint64_t NumberIn(const std::string& name, const std::string& prefix) {
+constexpr std::chrono::milliseconds kLookForEnded(250);
+
+bool IsNumber(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Returns the number behind `prefix`; 0 unless `name` is what Next makes.
+std::uint64_t NumberIn(std::string_view name, std::string_view prefix) {
+  constexpr std::size_t kFewestDigits = 6;
   if (!name.starts_with(prefix) || !name.ends_with(kEnding)) return 0;
-  const char* const end = name.c_str() + name.size();
+  name.remove_prefix(prefix.size());
+  name.remove_suffix(std::min(kEnding.size(), name.size()));
+  const std::size_t first = name.find('-');
+  const std::size_t last = name.rfind('-');
+  if (first == last) return 0;
+  const std::string_view digits = name.substr(0, first);
+  if (!IsNumber(digits) || digits.size() < kFewestDigits || !IsNumber(name.substr(last + 1))) {
+    return 0;
+  }
   std::uint64_t number = 0;
-  const auto [rest, error] = std::from_chars(name.c_str() + prefix.size(), end, number);
-  return error == std::errc() && rest != end && *rest == '-' ? number : 0;
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + first, number);
+  return error == std::errc() ? number : 0;
 }
 
 // Returns nothing for a link, or what is no regular file.
@@ -35,14 +50,10 @@ std::optional<std::uint64_t> BytesOf(const fs::path& path) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
-bool IsToBeTaken(const ProcessStatus& process) {
-  return process.state == ProcessState::kTracing || process.state == ProcessState::kEnded;
-}
-
 }  // namespace
 
 RingFiles::RingFiles(std::string session, const SnapshotRingSettings& settings)
-    : prefix_(std::move(session) + '-'), settings_(settings) {
+    : prefix_(std::move(session) + '@'), settings_(settings) {
   if (!settings_.IsAsked()) return;
   FindEarlier();
   KeepBounds(settings_.most_files);
@@ -103,8 +114,10 @@ SnapshotRing::SnapshotRing(std::string session, SnapshotRingSettings settings,
     : session_(std::move(session)),
       settings_(std::move(settings)),
       processes_(processes),
-      files_(session_, settings_),
-      thread_([this] { Serve(); }) {}
+      files_(session_, settings_) {
+  processes_.KeepForLastSnapshots();
+  thread_ = std::thread([this] { Serve(); });
+}
 
 SnapshotRing::~SnapshotRing() {
   {
@@ -113,12 +126,14 @@ SnapshotRing::~SnapshotRing() {
   }
   ending_.notify_all();
   thread_.join();
-  TakeAll();
+  ServeUntil(std::chrono::steady_clock::now());
 }
 
 RingStatus SnapshotRing::Status() const {
+  const std::uint64_t without_last = processes_.ended().without_last;
   const std::lock_guard lock(mutex_);
-  return {settings_.directory.string(), files_.count(), files_.bytes(), taken_, problem_};
+  return {
+      settings_.directory.string(), files_.count(), files_.bytes(), taken_, problem_, without_last};
 }
 
 void SnapshotRing::Serve() {
@@ -126,25 +141,49 @@ void SnapshotRing::Serve() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      if (ending_.wait_until(lock, next, [this] { return is_ending_; })) return;
+      const auto soon = std::chrono::steady_clock::now() + kLookForEnded;
+      if (ending_.wait_until(lock, std::min(next, soon), [this] { return is_ending_; })) return;
     }
-    TakeAll();
+    ServeUntil(next);
     // What takes longer than the time between two is not made up for.
-    next = std::max(next + settings_.every, std::chrono::steady_clock::now());
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= next) next = std::max(next + settings_.every, now);
+  }
+}
+
+// A moment without memory is not the ring's end.
+void SnapshotRing::ServeUntil(std::chrono::steady_clock::time_point next) {
+  try {
+    if (std::chrono::steady_clock::now() >= next) {
+      TakeAll();
+    } else {
+      TakeEnded();
+    }
+  } catch (const std::exception& error) {
+    const std::lock_guard lock(mutex_);
+    problem_ = error.what();
   }
 }
 
 void SnapshotRing::TakeAll() {
   for (const ProcessStatus& process : processes_.Query()) {
-    if (!IsToBeTaken(process)) continue;
-    const std::pair key(process.pid, process.generation);
-    const bool has_ended = process.state == ProcessState::kEnded;
-    if (has_ended && !ended_.insert(key).second) continue;
-    const Expected<void> taken = Take(process);
-    const std::lock_guard lock(mutex_);
-    taken_ += taken.has_value();
-    if (!taken) problem_ = taken.error().message;
+    if (process.state == ProcessState::kTracing) TakeNoted(process);
   }
+  TakeEnded();
+}
+
+void SnapshotRing::TakeEnded() {
+  for (const ProcessStatus& process : processes_.WithoutLastSnapshot()) {
+    TakeNoted(process);
+    processes_.NoteLastSnapshot(process);
+  }
+}
+
+void SnapshotRing::TakeNoted(const ProcessStatus& process) {
+  const Expected<void> taken = Take(process);
+  const std::lock_guard lock(mutex_);
+  taken_ += taken.has_value();
+  if (!taken) problem_ = taken.error().message;
 }
 
 Expected<void> SnapshotRing::Take(const ProcessStatus& process) {

@@ -1,11 +1,12 @@
 // A session's snapshots in a bounded ring of files: each so often one of each traced process, the
 // oldest files removed. It runs for months without filling a disk.
 //
-//   DIR/web-000017-nginx-4711.snapshot     the session web's 17th, of PID 4711
+//   DIR/web@000017-nginx-4711.snapshot     the session web's 17th, of PID 4711
 //
-// Files of the same session that are there already, from before it was started again, belong to the
-// ring: their numbers are gone on from, and they are the first to be removed. No other file is
-// touched. A process that has ended gets a last snapshot of what it had.
+// No session's name has an '@', so a file is of one session only. Files of the same session that
+// are there already, from before it was started again, belong to the ring: their numbers are gone
+// on from, and they are the first to be removed. No other file is touched. A process that has ended
+// gets a last snapshot of what it had, soon.
 //
 // The owner of the session makes it; a thread of its own takes the snapshots.
 #pragma once
@@ -17,7 +18,6 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 
@@ -60,7 +60,7 @@ class RingFiles {
   void RemoveOldest();
   void KeepBounds(std::size_t most_files);
 
-  const std::string prefix_;  // "web-"
+  const std::string prefix_;  // "web@"
   const SnapshotRingSettings& settings_;
   std::deque<File> files_;
   std::uint64_t bytes_ = 0;
@@ -80,13 +80,16 @@ class SnapshotRing {
 
  private:
   void Serve();
+  void ServeUntil(std::chrono::steady_clock::time_point next);
+  // Of the processes that run, and of those that have ended since.
   void TakeAll();
+  void TakeEnded();
+  void TakeNoted(const ProcessStatus& process);
   [[nodiscard]] Expected<void> Take(const ProcessStatus& process);
 
   const std::string session_;
   const SnapshotRingSettings settings_;
   SessionProcesses& processes_;
-  std::set<std::pair<int, std::uint32_t>> ended_;  // processes and generations that had their last
 
   mutable std::mutex mutex_;  // protects what follows
   RingFiles files_;

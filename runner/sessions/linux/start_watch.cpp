@@ -80,7 +80,7 @@ StartWatch::StartWatch(StartWatchSetup setup, SessionProcesses& processes,
   for (const int pid : ListProcesses()) {
     const std::optional<ExecutedProgram> program = setup_.describe(pid);
     if (!program) continue;
-    seen_[pid] = {program->path, true, false};
+    seen_[pid] = {program->path, StartTimeOf(pid), true, false};
     if (processes_.IsWanted(*program) && HasExecuted(pid)) ran_before_.push_back(pid);
   }
   for (std::size_t i = 0; i < kWorkers; ++i) workers_.emplace_back([this] { AttachQueued(); });
@@ -119,13 +119,20 @@ void StartWatch::Serve() {
     const auto pause = is_holding_ ? kPauseBesideHolder : kPause;
     if (::poll(waits, 2, static_cast<int>(pause.count())) < 0 && errno != EINTR) return;
     if (waits[0].revents != 0) return;
-    TakeNew();
-    if (is_holding_) HearHolder();
-    LookAtYoung();
-    if (WatchClock::now() < next_of_all) continue;
-    LookAtAll();
-    next_of_all = WatchClock::now() + kPauseOfAll;
+    const bool is_time = WatchClock::now() >= next_of_all;
+    if (is_time) next_of_all = WatchClock::now() + kPauseOfAll;
+    try {
+      Look(is_time ? Which::kAll : Which::kYoung);
+    } catch (const std::exception&) {  // no memory for a moment: the next look has it all
+    }
   }
+}
+
+void StartWatch::Look(Which which) {
+  TakeNew();
+  if (is_holding_) HearHolder();
+  LookAtYoung();
+  if (which == Which::kAll) LookAtAll();
 }
 
 void StartWatch::HearHolder() {
@@ -133,6 +140,7 @@ void StartWatch::HearHolder() {
   for (ProcessStatus& program : notices.programs) {
     processes_.NoteProgram(std::move(program));
   }
+  processes_.NoteUntold(notices.untold);
   const std::lock_guard lock(mutex_);
   for (const unsigned uid : notices.barred) {
     std::erase(let_go_, uid);
@@ -187,30 +195,31 @@ void StartWatch::LookAt(int pid) {
   const std::optional<unsigned> uid = UserOfProcess(pid);
   if (!uid || (!IsThisUser(*uid) && !setup_.users.Has(*uid)) || pid == ::getpid()) return;
   const std::string image = ImageOf(pid);
+  const std::uint64_t start_time = StartTimeOf(pid);
   Seen& seen = seen_[pid];
-  const bool is_same = seen.image == image;
+  const bool is_same = seen.image == image && seen.start_time == start_time;
   if (image.empty() || (is_same && seen.is_done)) return;
   std::optional<ExecutedProgram> program = setup_.describe(pid);
   if (!program) return;
   if (!processes_.IsWanted(*program)) {
     // Its arguments are not there yet, perhaps; by the next look they are.
-    seen = {image, is_same, false};
+    seen = {image, start_time, is_same, false};
     return;
   }
   if (!HasExecuted(pid)) return;
   // What the holder has is about to be enabled; what it does not have is known by the next look.
   if (holder_ && holder_->HasHandled(pid)) {
-    seen = {image, true, false};
+    seen = {image, start_time, true, false};
     return;
   }
   if (is_holding_ && IsSeizedByHolder(pid)) return;
   if (is_holding_ && !(is_same && seen.was_free)) {
-    seen = {image, false, true};
+    seen = {image, start_time, false, true};
     return;
   }
-  seen = {image, true, false};
+  seen = {image, start_time, true, false};
   if (processes_.IsTraced(pid)) return;
-  Attach({pid, *uid, *std::move(program)});
+  Attach({pid, start_time, *uid, Shortened(*std::move(program))});
 }
 
 void StartWatch::Attach(Waiting waiting) {
@@ -238,19 +247,34 @@ void StartWatch::AttachQueued() {
     queue_.erase(at);
     ++attaching_[next.uid];
     lock.unlock();
-    const Expected<void> enabled = setup_.enable(next.pid);
+    const unsigned uid = next.uid;
+    AttachTo(std::move(next));
     lock.lock();
-    if (--attaching_[next.uid] == 0) attaching_.erase(next.uid);
+    if (--attaching_[uid] == 0) attaching_.erase(uid);
     lock.unlock();
     queued_.notify_all();
-    if (enabled) continue;
-    const bool has_ended = HasDied(next.pid, next.pid);
-    processes_.NoteProgram({.pid = next.pid,
-                            .program = std::move(next.program),
-                            .state = ProcessState::kFailed,
-                            .problem = has_ended ? "it ended before leakgate could attach to it"
-                                                 : enabled.error().message});
   }
+}
+
+void StartWatch::AttachTo(Waiting next) {
+  ProcessStatus process{.pid = next.pid,
+                        .program = std::move(next.program),
+                        .state = ProcessState::kFailed,
+                        .start_time = next.start_time};
+  const auto has_ended = [&] {
+    return StartTimeOf(next.pid) != next.start_time || HasDied(next.pid, next.pid);
+  };
+  try {
+    const Expected<void> enabled =
+        has_ended() ? Expected<void>(EndedError(next.pid)) : setup_.enable(next.pid);
+    if (enabled) return;
+    process.problem =
+        has_ended() ? "it ended before leakgate could attach to it" : enabled.error().message;
+  } catch (const std::exception& error) {  // no memory for a moment
+    process.problem =
+        fmt::format("cannot attach: {}; raise the limits on memory (ulimit -v)", error.what());
+  }
+  processes_.NoteProgram(std::move(process));
 }
 
 }  // namespace leakgate

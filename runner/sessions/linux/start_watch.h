@@ -57,17 +57,21 @@ class StartWatch {
   // A process as it was looked at last.
   struct Seen {
     std::string image;
-    bool is_done = false;   // another look at this image shows nothing new
-    bool was_free = false;  // a wanted program ran in it, and the holder did not have it
+    std::uint64_t start_time = 0;  // of the process: another one may be given its number
+    bool is_done = false;          // another look at this image shows nothing new
+    bool was_free = false;         // a wanted program ran in it, and the holder did not have it
   };
 
   struct Waiting {
     int pid;
+    std::uint64_t start_time;
     unsigned uid;
     ExecutedProgram program;
   };
 
   void Serve();
+  enum class Which { kYoung, kAll };
+  void Look(Which which);
   void HearHolder();
   // Finds out which processes have begun since the last time.
   void TakeNew();
@@ -80,6 +84,7 @@ class StartWatch {
   // Returns the next that is to be attached to; no user takes all workers. REQUIRES: mutex_ is
   // held.
   [[nodiscard]] std::deque<Waiting>::iterator NextWaiting();
+  void AttachTo(Waiting next);
 
   const StartWatchSetup setup_;
   SessionProcesses& processes_;

@@ -84,8 +84,8 @@ struct Figures {
 void Measure(Figures& figures) {
   Program program;
   std::vector<std::unique_ptr<RegionFile>> regions;
-  const auto server = ControlServer::Start({.on_hello = [&](int pid) {
-    regions.push_back(*RegionFile::Create({.pid = pid}));
+  const auto server = ControlServer::Start({.on_hello = [&](const ControlPeer& peer) {
+    regions.push_back(*RegionFile::Create({.pid = peer.pid}));
     return HelloReply{.region_fd = regions.back()->fd().get()};
   }});
   const auto enable = [&](Series& to) {

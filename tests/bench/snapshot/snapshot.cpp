@@ -31,9 +31,10 @@ class TracedProgram {
   TracedProgram(const std::string& program, const std::string& count) {
     const leakgate::InheritedState inherited = leakgate::InheritedState::Take();
     const leakgate::BlockedSignals signals;
-    server_ = leakgate::ControlServer::Start({.on_hello = [this](int pid) {
-                return leakgate::HelloReply{RegionFor(pid)};
-              }}).value();
+    server_ =
+        leakgate::ControlServer::Start({.on_hello = [this](const leakgate::ControlPeer& peer) {
+          return leakgate::HelloReply{RegionFor(peer.pid)};
+        }}).value();
     process_ =
         leakgate::SuspendedProcess::Launch(
             {.program = program,

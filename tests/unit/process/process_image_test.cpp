@@ -1,6 +1,6 @@
 #include "runner/process/process_image.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,6 +72,25 @@ TEST_F(ProcessImageTest, TellsThatAProcessHasEnded) {
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
   EXPECT_TRUE(HasEnded(watch));
+}
+
+TEST(ShortenedProgramTest, IsTheSameWhereThereIsLittle) {
+  const ExecutedProgram program = Shortened({"/bin/a", {"a", "", "b c"}, "a"}, 64);
+  EXPECT_EQ(program.path, "/bin/a");
+  EXPECT_EQ(program.name, "a");
+  EXPECT_THAT(program.arguments, testing::ElementsAre("a", "", "b c"));
+}
+
+TEST(ShortenedProgramTest, SaysWhereArgumentsAreLeftOut) {
+  EXPECT_THAT(Shortened({"/a", {"12345", "1234567", "8"}}, 10).arguments,
+              testing::ElementsAre("12345", "12345...", "..."));
+  const ExecutedProgram many{"/a", std::vector<std::string>(190'000, "x")};
+  EXPECT_THAT(Shortened(many).arguments, testing::SizeIs(33));
+  EXPECT_EQ(Shortened(many).arguments.back(), "...");
+}
+
+TEST(ShortenedProgramTest, KeepsTheEndOfAPath) {
+  EXPECT_EQ(Shortened({"/usr/local/bin/server", {}, "server"}, 10).path, "...bin/server");
 }
 
 }  // namespace

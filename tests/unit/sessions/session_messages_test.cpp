@@ -24,7 +24,10 @@ SessionStatus OneOfEach() {
   status.scope = {{{"nginx", ""}, {"python3", "a.py"}}, {12, 13}};
   status.forgotten = 3;
   status.watch = {SessionReach::kSystem, true, "why not", 17, {4, 5}};
-  status.ring = {"/ring", 3, 4096, 8, "full"};
+  status.ring = {"/ring", 3, 4096, 8, "full", 2};
+  status.kept_bytes = 11;
+  status.most_kept_bytes = 12;
+  status.failure = "no thread";
   status.expires_seconds = 1'795'274'999;
   ProcessStatus process;
   process.pid = 12;
@@ -51,6 +54,10 @@ TEST(SessionMessagesTest, TellsAStatusAsItIs) {
   EXPECT_EQ(status.scope.images, sent.scope.images);
   EXPECT_THAT(status.scope.pids, ElementsAre(12, 13));
   EXPECT_EQ(status.forgotten, 3U);
+  EXPECT_EQ(status.kept_bytes, 11U);
+  EXPECT_EQ(status.most_kept_bytes, 12U);
+  EXPECT_EQ(status.failure, "no thread");
+  EXPECT_EQ(status.ring.without_last, 2U);
   EXPECT_EQ(status.watch.reach, SessionReach::kSystem);
   EXPECT_TRUE(status.watch.is_holding);
   EXPECT_EQ(status.watch.why_not_held, "why not");

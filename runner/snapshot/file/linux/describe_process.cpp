@@ -21,8 +21,7 @@ std::string BootId() {
 
 std::vector<std::string> CommandLineOf(int pid) {
   constexpr std::size_t kMostBytes = 1U << 20;
-  const std::string text =
-      ReadProcFile(fmt::format("/proc/{}/cmdline", pid)).value_or("").substr(0, kMostBytes);
+  const std::string text = ReadProcBegin(pid, "cmdline", kMostBytes);
   std::vector<std::string> words;
   for (std::size_t at = 0; at < text.size() && words.size() < snapshot_format::kMostWords;) {
     const std::size_t end = std::min(text.find('\0', at), text.size());
