@@ -26,26 +26,36 @@
 namespace leakgate {
 namespace {
 
-constexpr int kBacklog = 128;
+// Who finds no place here has to wait, and strangers may take places.
+constexpr int kBacklog = 4096;
+// Accepted before those that have been are served.
+constexpr int kMostAtOnce = 128;
 
 // A silent process occupies a descriptor of the runner. At most this many may be connected and,
 // while others wait, for no longer than this.
 constexpr std::size_t kMostClients = 32;
 constexpr std::chrono::seconds kClientPatience(2);
 
-Expected<std::string> RandomName() {
+Expected<std::string> NameOfControl() {
   std::uint64_t random[2] = {};
   if (::getrandom(random, sizeof(random), 0) != sizeof(random)) {
     return InconclusiveError(fmt::format("no random numbers to be had: {}", ErrnoText()));
   }
-  return fmt::format("leakgate-{:016x}{:016x}", random[0], random[1]);
+  return fmt::format("{}{}-{}-{:016x}{:016x}", kControlPrefix, ::getpid(), StartTimeOf(::getpid()),
+                     random[0], random[1]);
+}
+
+// Returns a socket that holds `name`; an empty one on failure. It refuses all until it listens.
+UniqueFd HoldName(const std::string& name) {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const AbstractAddress address(name);
+  const bool holds = fd && ::bind(fd.get(), address.get(), address.size()) == 0;
+  return holds ? std::move(fd) : UniqueFd();
 }
 
 Expected<UniqueFd> Listen(const std::string& name) {
-  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const AbstractAddress address(name);
-  if (!fd || ::bind(fd.get(), address.get(), address.size()) != 0 ||
-      ::listen(fd.get(), kBacklog) != 0) {
+  UniqueFd fd = HoldName(name);
+  if (!fd || ::listen(fd.get(), kBacklog) != 0) {
     return InconclusiveError(fmt::format("cannot open the control socket: {}", ErrnoText()));
   }
   return fd;
@@ -108,7 +118,7 @@ bool IsOfThisClient(int error) {
 }  // namespace
 
 Expected<std::unique_ptr<ControlServer>> ControlServer::Start(ControlHandlers handlers) {
-  Expected<std::string> name = RandomName();
+  Expected<std::string> name = NameOfControl();
   if (!name) return Unexpected(name.error());
   Expected<UniqueFd> listener = Listen(*name);
   if (!listener) return Unexpected(listener.error());
@@ -171,7 +181,7 @@ bool ControlServer::AwaitEvent() const {
 
 int ControlServer::AcceptAll() {
   others_wait_ = false;
-  for (int i = 0; i < kBacklog && clients_.size() < kMostClients; ++i) {
+  for (int i = 0; i < kMostAtOnce && clients_.size() < kMostClients; ++i) {
     Client client{UniqueFd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)), {}, {}};
     if (!client.socket && IsForWantOfDescriptors(errno) && !clients_.empty()) break;
     if (!client.socket) return IsOfThisClient(errno) ? 0 : errno;
@@ -204,6 +214,7 @@ void ControlServer::ServeClients() {
 // them when the listener is closed.
 void ControlServer::GiveUp(const std::string& why) {
   listener_ = UniqueFd();
+  listener_ = HoldName(name_);
   clients_.clear();
   if (!handlers_.on_failure) return;
   handlers_.on_failure(
