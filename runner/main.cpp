@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   leakgate::KeepFreedPages();
   try {
     const leakgate::Expected<int> exit_code = RunMain({argv + 1, argv + argc});
-    if (exit_code) return *exit_code;
+    if (exit_code) return leakgate::ExitCodeAfterOutput(*exit_code);
     leakgate::PrintMessage(exit_code.error().message);
     return static_cast<int>(exit_code.error().exit_code);
   } catch (const std::system_error& error) {
