@@ -120,6 +120,7 @@ Json ToJson(const ProcessStatus& process) {
           {"arguments", process.program.arguments},
           {"state", WordOf(process.state)},
           {"problem", process.problem},
+          {"recording_problem", process.recording_problem},
           {"begin_seconds", process.begin_seconds},
           {"allocated_bytes", process.totals.allocated_bytes},
           {"allocated_blocks", process.totals.allocated_blocks},
@@ -141,6 +142,7 @@ ProcessStatus ProcessFromJson(const Json& body) {
   ReadMember(body, "state", state);
   process.state = StateFromWord(state);
   ReadMember(body, "problem", process.problem);
+  ReadMember(body, "recording_problem", process.recording_problem);
   ReadMember(body, "begin_seconds", process.begin_seconds);
   ReadMember(body, "allocated_bytes", process.totals.allocated_bytes);
   ReadMember(body, "allocated_blocks", process.totals.allocated_blocks);

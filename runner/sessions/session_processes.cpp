@@ -32,6 +32,7 @@ ProcessStatus StatusOf(const SessionImage& image) {
     status.problem = AgentFailureText(traced.region().Failure());
   }
   status.begin_seconds = std::chrono::system_clock::to_time_t(traced.begin());
+  status.recording_problem = image.RecordingProblem();
   return status;
 }
 
