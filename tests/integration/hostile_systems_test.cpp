@@ -73,7 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
                     LEAKGATE_CALL(pidfd_send_signal)),
     [](const auto& test) { return std::string(test.param.name); });
 
-// What threads and signals need. A command ends as it does everywhere, or with a reason.
+// What threads, signals and the search for processes need. A command ends as it does everywhere, or
+// with a reason.
 class SystemsWithoutSignalsTest : public SystemsWithoutACallTest {};
 
 TEST_P(SystemsWithoutSignalsTest, EndsEveryCommandThatStartsAProgram) {
@@ -101,7 +102,7 @@ TEST_P(SystemsWithoutSignalsTest, EndsEveryCommandThatStartsAProgram) {
 }
 INSTANTIATE_TEST_SUITE_P(, SystemsWithoutSignalsTest,
                          testing::Values(LEAKGATE_CALL(kill), LEAKGATE_CALL(tgkill),
-                                         LEAKGATE_CALL(futex)),
+                                         LEAKGATE_CALL(futex), LEAKGATE_CALL(getdents64)),
                          [](const auto& test) { return std::string(test.param.name); });
 
 // Calls that not every processor has.
