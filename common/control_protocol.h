@@ -21,6 +21,11 @@ namespace leakgate {
 // The abstract socket's name, without its leading NUL.
 inline constexpr char kControlVariable[] = "LEAKGATE_CONTROL";
 
+// The name begins with this, the runner's PID, '-', and its start time (field 22 of
+// proc_pid_stat(5)). The runner holds the name while it lives. So the agent knows whether a name
+// under which nobody accepts is a busy runner's, or that of a stranger after the runner.
+inline constexpr char kControlPrefix[] = "leakgate-";
+
 inline constexpr std::uint32_t kControlMagic = 0x6b67'6c31;
 inline constexpr std::uint32_t kExecMagic = 0x6b67'6c32;
 

@@ -9,6 +9,7 @@
 #include "runner/base/heap_pages.h"
 #include "runner/base/signal_end.h"
 #include "runner/cli/app/command_line.h"
+#include "runner/cli/system_needs.h"
 #include "runner/cli/terminal.h"
 
 namespace {
@@ -20,9 +21,20 @@ bool LooksAtSnapshots(const leakgate::Command& command) {
          std::holds_alternative<leakgate::SnapshotExportCommand>(command);
 }
 
+// Help, manual pages and the like, which need nothing.
+bool OnlyPrints(const leakgate::Command& command) {
+  return std::holds_alternative<leakgate::PrintCommand>(command) ||
+         std::holds_alternative<leakgate::FrameworkCommand>(command);
+}
+
 leakgate::Expected<int> RunMain(const std::vector<std::string>& arguments) {
   leakgate::Expected<leakgate::Command> command = leakgate::ParseCommandLine(arguments);
   if (!command) return leakgate::Unexpected(command.error());
+  if (!OnlyPrints(*command)) {
+    if (const leakgate::Expected<void> has = leakgate::RequireSystem(); !has) {
+      return leakgate::Unexpected(has.error());
+    }
+  }
   if (!LooksAtSnapshots(*command)) leakgate::HideVariable("DEBUGINFOD_URLS");
   return std::visit([](auto& chosen) { return leakgate::Execute(std::move(chosen)); }, *command);
 }
@@ -41,7 +53,7 @@ int main(int argc, char** argv) {
   leakgate::KeepFreedPages();
   try {
     const leakgate::Expected<int> exit_code = RunMain({argv + 1, argv + argc});
-    if (exit_code) return *exit_code;
+    if (exit_code) return leakgate::ExitCodeAfterOutput(*exit_code);
     leakgate::PrintMessage(exit_code.error().message);
     return static_cast<int>(exit_code.error().exit_code);
   } catch (const std::system_error& error) {

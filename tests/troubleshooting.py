@@ -35,7 +35,7 @@ OTHER_FILES = {"doctor.cpp", "help_text.cpp", "command_prose.cpp", "man_page.cpp
                "snapshot_take.cpp"}
 OTHER_TEXTS = {
     # the beginning of a unit
-    "[Unit]\nDescription=leakgate traces {}\nDocumentation=man:leakgate-session-start(1)",
+    "[Unit]\nDescription=leakgate traces {} in the session {}\nDocumentation=man:leakgate-session-start(1)",
     # what ends the reading of a recording, and is never printed
     "nobody reads on", "read far enough",
     # what a bundle of snapshots is, and what was written

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -31,7 +32,8 @@ enum class ProgressMode {
   kNone,
 };
 
-// Prints text of many lines, which may be coloured (Paint). A broken pipe is ignored. REQUIRES:
+// Prints text of many lines, which may be coloured (Paint). Whether it could be written is told at
+// the end (ExitCodeAfterOutput). REQUIRES:
 // names in the text have been through Printable, so that each newline is the text's own.
 void Print(std::FILE* stream, std::string_view text);
 
@@ -40,6 +42,19 @@ void PrintMessage(std::string_view message);
 
 // Prints text without any names that others have chosen: help, manual pages, scripts.
 void PrintVerbatim(std::FILE* stream, std::string_view text);
+
+// Standard output for what writes into a stream; as PrintVerbatim.
+[[nodiscard]] std::ostream& OutputStream();
+
+// Writes what is buffered for standard output, for a reader who waits. Returns false if it could
+// not be written, now or before.
+bool FlushOutput();
+
+// Writes what is still buffered for standard output. Returns the exit code of the process, which is
+// `exit_code` unless that says success and not all of the output could be written: then it is that
+// of an inconclusive end, after a message; or, in silence, what a shell has for a process that
+// ended by SIGPIPE, since the reader wants no more.
+[[nodiscard]] int ExitCodeAfterOutput(int exit_code);
 
 // Returns what Print prints for a text.
 [[nodiscard]] std::string ConsoleText(std::string_view text);

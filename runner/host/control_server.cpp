@@ -30,7 +30,10 @@
 namespace leakgate {
 namespace {
 
-constexpr int kBacklog = 128;
+// Who finds no place here has to wait, and strangers may take places.
+constexpr int kBacklog = 4096;
+// Accepted before those that have been are served.
+constexpr int kMostAtOnce = 128;
 
 // Each client takes a descriptor of the runner's until it has spoken.
 constexpr std::size_t kFewestClients = 8;
@@ -44,19 +47,26 @@ constexpr std::chrono::seconds kClientPatience(2);
 constexpr int kMostFailures = 100;
 constexpr std::chrono::milliseconds kFailurePause(50);
 
-Expected<std::string> RandomName() {
+Expected<std::string> NameOfControl() {
   std::uint64_t random[2] = {};
   if (::getrandom(random, sizeof(random), 0) != sizeof(random)) {
     return InconclusiveError(fmt::format("no random numbers to be had: {}", ErrnoText()));
   }
-  return fmt::format("leakgate-{:016x}{:016x}", random[0], random[1]);
+  return fmt::format("{}{}-{}-{:016x}{:016x}", kControlPrefix, ::getpid(), StartTimeOf(::getpid()),
+                     random[0], random[1]);
+}
+
+// Returns a socket that holds `name`; an empty one on failure. It refuses all until it listens.
+UniqueFd HoldName(const std::string& name) {
+  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const AbstractAddress address(name);
+  const bool holds = fd && ::bind(fd.get(), address.get(), address.size()) == 0;
+  return holds ? std::move(fd) : UniqueFd();
 }
 
 Expected<UniqueFd> Listen(const std::string& name) {
-  UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const AbstractAddress address(name);
-  if (!fd || ::bind(fd.get(), address.get(), address.size()) != 0 ||
-      ::listen(fd.get(), kBacklog) != 0) {
+  UniqueFd fd = HoldName(name);
+  if (!fd || ::listen(fd.get(), kBacklog) != 0) {
     return InconclusiveError(fmt::format("cannot open the control socket: {}", ErrnoText()));
   }
   return fd;
@@ -135,7 +145,7 @@ bool IsOfThisClient(int error) {
 }  // namespace
 
 Expected<std::unique_ptr<ControlServer>> ControlServer::Start(ControlHandlers handlers) {
-  Expected<std::string> name = RandomName();
+  Expected<std::string> name = NameOfControl();
   if (!name) return Unexpected(name.error());
   Expected<UniqueFd> listener = Listen(*name);
   if (!listener) return Unexpected(listener.error());
@@ -215,7 +225,7 @@ UniqueFd ControlServer::Accept() {
 }
 
 bool ControlServer::AcceptAll() {
-  for (int i = 0; i < kBacklog; ++i) {
+  for (int i = 0; i < kMostAtOnce; ++i) {
     Client client{Accept(), {}, Clock::now()};
     if (!client.socket) {
       if (!IsOfThisClient(errno)) throw std::system_error(errno, std::generic_category());
@@ -286,6 +296,7 @@ void ControlServer::NoteUnserved(const ControlPeer& peer, const std::exception& 
 // them when the listener is closed.
 void ControlServer::GiveUp(const std::string& why) {
   listener_ = UniqueFd();
+  listener_ = HoldName(name_);
   clients_.clear();
   if (!handlers_.on_failure) return;
   handlers_.on_failure(fmt::format("no further process could be traced: {}", UnservedText(why)));

@@ -18,7 +18,8 @@
 namespace leakgate {
 namespace {
 
-constexpr int kMostWaitingCommands = 16;
+// Strangers may take places, too, while an owner is busy.
+constexpr int kMostWaitingCommands = 4096;
 constexpr std::size_t kLongestMessage = std::size_t{64} << 20;
 // For a client to send its request and to take the answer.
 constexpr std::chrono::seconds kCommandPatience(20);
@@ -164,18 +165,15 @@ UniqueFd ListenAs(const std::string& name) {
   return listens ? std::move(socket) : UniqueFd();
 }
 
-UniqueFd ConnectTo(const std::string& name, std::chrono::seconds patience) {
-  UniqueFd socket = OpenSocket();
-  const AbstractAddress address(name);
-  if (!socket) return socket;
-  SetPatience(socket, patience);
-  const bool is_connected = ::connect(socket.get(), address.get(), address.size()) == 0;
-  return is_connected ? std::move(socket) : UniqueFd();
-}
-
 void AllowSlowAnswer(const UniqueFd& socket) { SetPatience(socket, kGreatPatience); }
 
 bool PeerIsThisUser(const UniqueFd& socket) { return PeerOf(socket).uid == ::geteuid(); }
+
+std::string UserOfPeer(const UniqueFd& socket) {
+  const ucred peer = PeerOf(socket);
+  const std::string pid = peer.pid == 0 ? "" : fmt::format(", PID {}", peer.pid);
+  return fmt::format("another user (UID {}{})", peer.uid, pid);
+}
 
 int PidOfPeer(const UniqueFd& socket) { return PeerIsThisUser(socket) ? PeerOf(socket).pid : 0; }
 

@@ -27,9 +27,6 @@ struct SocketMessage {
 // then tells why.
 [[nodiscard]] UniqueFd ListenAs(const std::string& name);
 
-// Connects to `name`. Each later call on the socket waits for `patience` at most.
-[[nodiscard]] UniqueFd ConnectTo(const std::string& name, std::chrono::seconds patience);
-
 // Accepts the next connection; returns an empty descriptor if it is not this user's.
 [[nodiscard]] UniqueFd AcceptClient(const UniqueFd& listener);
 
@@ -38,6 +35,8 @@ void AllowSlowAnswer(const UniqueFd& socket);
 
 // Returns whether the other end belongs to this user.
 [[nodiscard]] bool PeerIsThisUser(const UniqueFd& socket);
+// "another user (UID 65534, PID 4711)".
+[[nodiscard]] std::string UserOfPeer(const UniqueFd& socket);
 // Returns the other end's PID; 0 if it is another user's or in a PID namespace that is not visible.
 [[nodiscard]] int PidOfPeer(const UniqueFd& socket);
 

@@ -85,8 +85,79 @@ namespace {
 constexpr std::size_t kLongestName = 64;
 // Enabling a running process may take a while, on a busy machine most of all.
 constexpr std::chrono::seconds kSessionPatience(120);
+// For what holds a session's name and does not let connect: its user is unknown.
+constexpr std::chrono::milliseconds kHolderPatience(500);
+// No session's name has it.
+constexpr char kOwnPart = ':';
 
 std::string SessionPrefix() { return fmt::format("leakgate-session-{}-", ::geteuid()); }
+
+// What was met under a session's name.
+struct Holders {
+  UniqueFd owner;           // connected; empty if none is this user's
+  std::string stranger;     // who else holds the name: "another user (UID 65534)"
+  bool is_unknown = false;  // nobody lets connect
+  int error = 0;            // an errno, where the system does not allow to connect at all
+};
+
+// Whether a name in use may be without a listener: it is, for a moment, where another command has
+// just taken it.
+enum class Silence { kNobody, kSomebody };
+
+// Connects to each socket that is called like the session, and returns at the first that is this
+// user's.
+Holders MeetHolders(const std::string& name, Silence refusal, const std::string& except = "") {
+  const auto deadline = std::chrono::steady_clock::now() + kHolderPatience;
+  std::vector<std::string> sockets = {SessionPrefix() + name};
+  for (const SessionSocket& session : FindSessions()) {
+    if (session.name == name && session.socket != sockets[0]) sockets.push_back(session.socket);
+  }
+  std::erase(sockets, except);
+  for (;;) {
+    Holders holders;
+    for (const std::string& socket : sockets) {
+      UniqueFd peer = ConnectAtOnce(socket);
+      if (peer && PeerIsThisUser(peer)) {
+        holders.owner = std::move(peer);
+        return holders;
+      }
+      if (peer) {
+        holders.stranger = UserOfPeer(peer);
+      } else if (errno == EAGAIN || (errno == ECONNREFUSED && refusal == Silence::kSomebody)) {
+        holders.is_unknown = true;
+      } else if (errno != ECONNREFUSED) {
+        holders.error = errno;
+      }
+    }
+    if (!holders.is_unknown || std::chrono::steady_clock::now() >= deadline) return holders;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+Unexpected ExistsAlready(const std::string& name) {
+  return UsageError(
+      fmt::format("the session '{0}' exists already; stop it (leakgate session stop {0}), or "
+                  "choose another name",
+                  name));
+}
+
+// Listens under the session's name and a part that nobody can foresee, since somebody else has the
+// name itself.
+Expected<UniqueFd> ListenBesideStranger(const std::string& name) {
+  if (MeetHolders(name, Silence::kSomebody).owner) return ExistsAlready(name);
+  std::uint32_t random = 0;
+  if (::getrandom(&random, sizeof(random), 0) != sizeof(random)) {
+    return InconclusiveError(fmt::format("no random numbers to be had: {}", ErrnoText()));
+  }
+  const std::string own = fmt::format("{}{}{}{:08x}", SessionPrefix(), name, kOwnPart, random);
+  UniqueFd socket = ListenAs(own);
+  if (!socket) {
+    return InconclusiveError(fmt::format("cannot open the session's socket: {}", ErrnoText()));
+  }
+  // Another command of this user's may have done the same at the same time.
+  if (MeetHolders(name, Silence::kNobody, own).owner) return ExistsAlready(name);
+  return socket;
+}
 
 }  // namespace
 
@@ -103,42 +174,47 @@ Expected<void> CheckSessionName(const std::string& name) {
 }
 
 Expected<UniqueFd> ListenAsSession(const std::string& name) {
-  UniqueFd socket = ListenAs(SessionSocketName(name));
+  if (MeetHolders(name, Silence::kNobody).owner) return ExistsAlready(name);
+  UniqueFd socket = ListenAs(SessionPrefix() + name);
   if (socket) return socket;
-  if (errno == EADDRINUSE) {
-    return UsageError(
-        fmt::format("the session '{0}' exists already; stop it (leakgate session stop {0}), or "
-                    "choose another name",
-                    name));
-  }
+  if (errno == EADDRINUSE) return ListenBesideStranger(name);
   return InconclusiveError(fmt::format("cannot open the session's socket: {}", ErrnoText()));
 }
 
 Expected<UniqueFd> ConnectToSession(const std::string& name) {
-  UniqueFd socket = ConnectTo(SessionSocketName(name), kSessionPatience);
-  if (!socket) {
-    if (errno != ECONNREFUSED && errno != ENOENT) {
-      return InconclusiveError(fmt::format("cannot reach the session '{}': {}", name, ErrnoText()));
-    }
-    return UsageError(fmt::format(
-        "there is no session '{}'; see leakgate session list, or start one: leakgate session start",
+  Holders holders = MeetHolders(name, Silence::kNobody);
+  if (holders.owner) {
+    LimitWaits(holders.owner, kSessionPatience);
+    return std::move(holders.owner);
+  }
+  if (holders.error != 0) {
+    return InconclusiveError(
+        fmt::format("cannot reach the session '{}': {}", name, ErrnoText(holders.error)));
+  }
+  if (holders.is_unknown) {
+    return InconclusiveError(fmt::format(
+        "what holds the name of the session '{}' lets nobody connect, and may be another user's; "
+        "has its owner been stopped? If it is not yours, start a session of that name all the same",
         name));
   }
-  if (PeerIsThisUser(socket)) return socket;
-  return InconclusiveError(
-      fmt::format("the session '{}' is another user's; choose another name", name));
+  const std::string holder =
+      holders.stranger.empty() ? "" : fmt::format(" of yours: {} holds the name", holders.stranger);
+  return UsageError(fmt::format(
+      "there is no session '{}'{}; see leakgate session list, or start one: leakgate session start",
+      name, holder));
 }
 
 bool IsSessionName(const std::string& name) {
-  return ConnectAtOnce(SessionSocketName(name)) || errno == EAGAIN;
+  return static_cast<bool>(MeetHolders(name, Silence::kNobody).owner);
 }
 
-std::vector<std::string> SessionNames() {
-  std::vector<std::string> names = ListeningNames(SessionPrefix());
-  std::erase_if(names, [](const std::string& name) { return !CheckSessionName(name); });
-  return names;
+std::vector<SessionSocket> FindSessions() {
+  std::vector<SessionSocket> sessions;
+  for (const std::string& rest : ListeningNames(SessionPrefix())) {
+    const std::string name = rest.substr(0, rest.find(kOwnPart));
+    if (CheckSessionName(name)) sessions.push_back({name, SessionPrefix() + rest});
+  }
+  return sessions;
 }
-
-std::string SessionSocketName(const std::string& name) { return SessionPrefix() + name; }
 
 }  // namespace leakgate

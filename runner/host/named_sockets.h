@@ -4,7 +4,9 @@
 // traces, so a command asks all runs at once. A name contains a user and a PID; the kernel says
 // whether they are true, so sockets of other users and of other PID namespaces are skipped.
 //
-// A session's socket is named after the session, so there cannot be two sessions of one name.
+// A session's socket is named after the session, so there cannot be two sessions of one name. Where
+// another user has taken the name, the socket's name has a random part as well: nobody can keep a
+// name from this user.
 #pragma once
 
 #include <string>
@@ -42,20 +44,24 @@ inline constexpr char kSessionOwner[] = "the session's owner";
 // or '-'.
 [[nodiscard]] Expected<void> CheckSessionName(const std::string& name);
 
-// Listens under the session's name. Returns a usage error if a session has the name already.
-// This and ConnectToSession REQUIRE that CheckSessionName accepts the name.
+// Listens under the session's name. Returns a usage error if this user has a session of the name.
+// This and the functions below take half a second longer where something holds the name and lets
+// nobody connect. This and ConnectToSession REQUIRE that CheckSessionName accepts the name.
 [[nodiscard]] Expected<UniqueFd> ListenAsSession(const std::string& name);
 
-// Connects to the session's owner. Returns a usage error if there is no such session.
+// Connects to the session's owner. Returns a usage error if this user has no such session.
 [[nodiscard]] Expected<UniqueFd> ConnectToSession(const std::string& name);
 
-// Returns whether a process listens under the session's name.
+// Returns whether this user has a session of that name.
 [[nodiscard]] bool IsSessionName(const std::string& name);
 
-// Returns the names of what look like this user's sessions, sorted. Other users may have chosen
-// such names, too; a connection shows whose a session is.
-[[nodiscard]] std::vector<std::string> SessionNames();
-// Returns the name of the session's socket.
-[[nodiscard]] std::string SessionSocketName(const std::string& name);
+struct SessionSocket {
+  std::string name;    // the session's
+  std::string socket;  // the socket's
+};
+
+// Returns what look like this user's sessions, sorted by name. Other users may have chosen such
+// names, too; a connection shows whose a session is.
+[[nodiscard]] std::vector<SessionSocket> FindSessions();
 
 }  // namespace leakgate

@@ -120,6 +120,7 @@ Json ToJson(const ProcessStatus& process) {
           {"arguments", process.program.arguments},
           {"state", WordOf(process.state)},
           {"problem", process.problem},
+          {"recording_problem", process.recording_problem},
           {"begin_seconds", process.begin_seconds},
           {"start_time", process.start_time},
           {"allocated_bytes", process.totals.allocated_bytes},
@@ -142,6 +143,7 @@ ProcessStatus ProcessFromJson(const Json& body) {
   ReadMember(body, "state", state);
   process.state = StateFromWord(state);
   ReadMember(body, "problem", process.problem);
+  ReadMember(body, "recording_problem", process.recording_problem);
   ReadMember(body, "begin_seconds", process.begin_seconds);
   ReadMember(body, "start_time", process.start_time);
   ReadMember(body, "allocated_bytes", process.totals.allocated_bytes);

@@ -75,6 +75,7 @@ struct ProcessStatus {
   // When tracing began in a running process, in seconds since 1970: earlier allocations are
   // unknown. It is 0 if tracing began with the program.
   std::int64_t attached_seconds = 0;
+  std::string recording_problem{};  // why its recording fails; empty if it does not, or is not made
 };
 
 // A traced process with its region, as it is given to a command that asks for it.

@@ -72,6 +72,14 @@ std::optional<MappedRange> ParseLine(std::string_view line) {
 
 }  // namespace
 
+Expected<void> RequireProc() {
+  std::error_code error;
+  if (fs::exists("/proc/self/status", error)) return {};
+  return InconclusiveError(
+      "/proc is not mounted, where leakgate finds its agent and what processes do; mount it: "
+      "mount -t proc proc /proc");
+}
+
 tl::expected<std::string, std::error_code> ReadProcFile(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return tl::unexpected(LastErrorCode());

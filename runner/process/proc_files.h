@@ -22,6 +22,9 @@
 
 namespace leakgate {
 
+// Returns an error if there is no /proc.
+[[nodiscard]] Expected<void> RequireProc();
+
 // Reads a whole file. REQUIRES: `path` begins with /proc/, and no other user has chosen any part of
 // it.
 [[nodiscard]] tl::expected<std::string, std::error_code> ReadProcFile(const std::string& path);

@@ -53,7 +53,10 @@ bool DescendsFrom(pid_t pid, pid_t root, const std::map<pid_t, ProcessFacts>& pr
 }
 
 std::vector<pid_t> FindTree(pid_t root, const std::string& mark) {
-  const std::map<pid_t, ProcessFacts> processes = AllProcesses();
+  std::map<pid_t, ProcessFacts> processes = AllProcesses();
+  // A child of this process is there, even where a filter lets nobody list processes.
+  const ProcessFacts facts_of_root = FactsOf(root);
+  if (facts_of_root.parent == ::getpid()) processes[root] = facts_of_root;
   std::vector<pid_t> found;
   for (const auto& [pid, facts] : processes) {
     if (pid == ::getpid() || facts.is_zombie) continue;

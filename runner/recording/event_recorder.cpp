@@ -47,6 +47,9 @@ class EventRecorder::Rounds {
 
   EventBuffers& buffers() { return *buffers_; }
 
+  // Why the file cannot be written, once that is known.
+  const std::optional<Error>& failure() const { return failure_; }
+
   // What is live when recording begins.
   Expected<void> CopyLive() {
     (void)records_.Window(region_.CurrentWindow());
@@ -337,10 +340,22 @@ bool EventRecorder::IsOver() const {
 void EventRecorder::Serve() {
   while (!IsOver()) {
     rounds_->Drain();
+    if (rounds_->failure()) NoteProblem(rounds_->failure()->message);
     rounds_->buffers().WaitUntilFilled(kPatience);
   }
   rounds_->buffers().SetOn(false);
   closing_ = rounds_->Finish();
+  if (!*closing_) NoteProblem(closing_->error().message);
+}
+
+void EventRecorder::NoteProblem(const std::string& problem) {
+  const std::lock_guard lock(mutex_);
+  problem_ = problem;
+}
+
+std::string EventRecorder::Problem() const {
+  const std::lock_guard lock(mutex_);
+  return problem_;
 }
 
 Expected<RecordingClosing> EventRecorder::Finish() {

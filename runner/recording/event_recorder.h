@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -53,11 +54,15 @@ class EventRecorder {
   // not be written. Call it once.
   [[nodiscard]] Expected<RecordingClosing> Finish();
 
+  // Returns why the file cannot be written, as far as that is known by now. Any thread may call it.
+  [[nodiscard]] std::string Problem() const;
+
  private:
   class Rounds;
 
   EventRecorder(std::unique_ptr<Rounds> rounds, std::function<bool()> has_ended);
   void Serve();
+  void NoteProblem(const std::string& problem);
 
   [[nodiscard]] bool IsOver() const;
 
@@ -65,6 +70,8 @@ class EventRecorder {
   const std::function<bool()> has_ended_;
   std::atomic<bool> is_ending_{false};
   std::optional<Expected<RecordingClosing>> closing_;  // set by the thread at its end
+  mutable std::mutex mutex_;
+  std::string problem_;  // protected by mutex_
   std::thread thread_;
 };
 

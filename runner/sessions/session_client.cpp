@@ -55,21 +55,21 @@ std::vector<ProcessStatus> ProcessesIn(const Json& body) {
 
 // The sessions and runs that can be asked.
 struct Peers {
-  std::vector<std::string> sessions;
+  std::vector<SessionSocket> sessions;
   std::vector<RunSocket> runs;
   std::vector<PeerQuestion> questions;
 
   std::string NameOf(std::size_t i) const {
-    return i < sessions.size() ? fmt::format("the session '{}'", sessions[i])
+    return i < sessions.size() ? fmt::format("the session '{}'", sessions[i].name)
                                : NameOfRun(runs[i - sessions.size()].run_pid);
   }
 };
 
 // `pid` is passed to FindRuns.
 Peers PeersFor(const Json& question, int pid) {
-  Peers peers{SessionNames(), FindRuns(pid), {}};
-  for (const std::string& name : peers.sessions) {
-    peers.questions.push_back({SessionSocketName(name), question});
+  Peers peers{FindSessions(), FindRuns(pid), {}};
+  for (const SessionSocket& session : peers.sessions) {
+    peers.questions.push_back({session.socket, question});
   }
   for (const RunSocket& run : peers.runs) peers.questions.push_back({run.name, question});
   return peers;
@@ -197,9 +197,10 @@ Survey SurveySessionsAndRuns() {
   for (std::size_t i = 0; i < replies.size(); ++i) {
     const PeerReply& reply = replies[i];
     const Json& body = reply.message.body;
-    const bool is_silent =
-        reply.state == PeerReply::State::kSilent || reply.state == PeerReply::State::kClosed;
-    if (is_silent) survey.silent.push_back(peers.NameOf(i));
+    if (reply.state == PeerReply::State::kSilent) survey.silent.push_back(peers.NameOf(i));
+    if (reply.state == PeerReply::State::kClosed) {
+      survey.silent.push_back(fmt::format("what holds the name of {}", peers.NameOf(i)));
+    }
     if (reply.state != PeerReply::State::kAnswered || ErrorFromJson(body)) continue;
     if (i < peers.sessions.size()) {
       survey.sessions.push_back(StatusFromJson(body));
@@ -220,7 +221,7 @@ Expected<FoundProcess> FindProcess(int pid) {
   for (std::size_t i = 0; i < peers.sessions.size(); ++i) {
     if (replies[i].state == PeerReply::State::kSilent) silent.push_back(peers.NameOf(i));
     if (!replies[i].message.fd) continue;
-    return FromSession(peers.sessions[i], pid, std::move(replies[i].message));
+    return FromSession(peers.sessions[i].name, pid, std::move(replies[i].message));
   }
   Expected<std::optional<FoundProcess>> of_run =
       FindInReplies(pid, peers.runs, std::span(replies).subspan(peers.sessions.size()));

@@ -80,6 +80,7 @@ ProcessStatus SessionImage::Status() const {
   }
   status.generation = generation_;
   status.begin_seconds = std::chrono::system_clock::to_time_t(image_.begin());
+  status.recording_problem = RecordingProblem();
   status.start_time = process_.start_time;
   return status;
 }

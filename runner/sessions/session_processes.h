@@ -79,6 +79,10 @@ class SessionImage {
   // been given it yet.
   [[nodiscard]] Expected<void> Record(const std::filesystem::path& path,
                                       const SessionRecording& how, const EventTimeUnit& unit);
+  // Returns why the recording fails; empty if it does not, or there is none.
+  [[nodiscard]] std::string RecordingProblem() const {
+    return recorder_ == nullptr ? "" : recorder_->Problem();
+  }
   // Completes the recording; nullopt if there is none.
   [[nodiscard]] std::optional<Expected<RecordedFile>> FinishRecording();
 

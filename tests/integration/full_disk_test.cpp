@@ -150,6 +150,42 @@ TEST_F(FullDiskTest, HoldsNoSnapshotOfASession) {
   Leakgate({"session", "stop", session});
 }
 
+// The session goes on without it, and says so whenever it is asked.
+TEST_F(FullDiskTest, IsToldOfARecordingOfASession) {
+  const std::string session = "full-recording-" + std::to_string(::getpid());
+  const std::string script = R"sh(
+"$1" session start "$2" --image heap_on_request --record "$DISK" || exit 98
+printf 'keep 7 100\n' | "$1" session exec "$2" -- "$3"
+for i in $(seq 600); do
+  "$1" session query "$2" | grep 'its recording fails' && break
+  sleep 0.1
+done
+"$1" session query "$2" --json | grep recording_problem
+"$1" session stop "$2")sh";
+  const FullDiskResult told = OnAFullDisk(
+      {"bash", "-c", script, "bash", LeakgatePath(), session, FixturePath("heap_on_request")});
+  EXPECT_EQ(told.command.exit_code, 3) << told.command.standard_error;
+  EXPECT_THAT(told.command.standard_output,
+              AllOf(MatchesRegex("(.|\n)* its recording fails: cannot write recording [^\n]*: "
+                                 "No space left on device(.|\n)*"),
+                    HasSubstr("\"recording_problem\": \"cannot write recording ")));
+}
+
+TEST_F(FullDiskTest, IsToldOfARecordingThatCannotBegin) {
+  const std::string session = "no-recording-" + std::to_string(::getpid());
+  const std::string script = R"sh(
+"$1" session start "$2" --image heap_on_request --record "$DISK" || exit 98
+mount -o remount,ro "$DISK"
+printf 'keep 7 100\n' | "$1" session exec "$2" -- "$3"
+"$1" session query "$2"
+"$1" session query "$2" --json
+"$1" session stop "$2")sh";
+  const FullDiskResult told = OnAFullDisk(
+      {"bash", "-c", script, "bash", LeakgatePath(), session, FixturePath("heap_on_request")});
+  EXPECT_THAT(told.command.standard_output,
+              AllOf(HasSubstr("Read-only file system"), HasSubstr("\"problem\": \"")));
+}
+
 // What is made of the results of other runs.
 class FullDiskResultsTest : public FullDiskTest {
  protected:

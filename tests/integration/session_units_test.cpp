@@ -261,6 +261,33 @@ TEST_F(SessionUnitTest, IsWhatSystemdCallsCorrect) {
   EXPECT_THAT(CommandIn(ReadFile(unit), "ExecStart"), testing::Contains("python3:a b%$\"'\\.py"));
 }
 
+// A backslash at the end of a line would have the next one go on in it.
+TEST_F(SessionUnitTest, HasNoLineThatTheNextOneContinues) {
+  for (const std::string image : {"a\\", "a:b\\", "\\", "a\\\\\\"}) {
+    const std::string unit = Unit({"--image", image, "--snapshots", "/a\\"}).standard_output;
+    EXPECT_THAT(unit, HasSubstr("\nDescription=leakgate traces " + image));
+    EXPECT_THAT(unit, Not(HasSubstr("\\\n")));
+    EXPECT_THAT(CommandIn(unit, "ExecStart"), testing::Contains(image));
+  }
+}
+
+TEST_F(SessionUnitTest, IsRefusedWhereLeakgatesOwnPathCanStandInNone) {
+  for (const std::string place : {"a\nExecStartPre=b", "\ta", "a\r"}) {
+    const std::string own = directory_.File(place);
+    fs::create_directories(own);
+    fs::copy_file(LeakgatePath(), own + "/leakgate");
+    for (const Command& options : {Command{}, Command{"--container"}}) {
+      Command command = {own + "/leakgate", "session", "unit", name_, "--image", "a"};
+      command.insert(command.end(), options.begin(), options.end());
+      const CommandResult refused = RunCommand(command);
+      EXPECT_EQ(refused.exit_code, 2);
+      EXPECT_EQ(refused.standard_output, "");
+      EXPECT_THAT(refused.standard_error, HasSubstr("leakgate's own path has a line break"));
+    }
+    fs::remove_all(own);
+  }
+}
+
 // What systemd would do, by root and without it.
 TEST_F(SessionUnitTest, HasCommandsThatTraceAServiceFromItsBeginAndEnd) {
   if (::geteuid() != 0) GTEST_SKIP() << "units are run by root";

@@ -1,12 +1,16 @@
 // A program, its runner or both that are stopped for a while, as by a debugger, a full machine
 // or somebody who wonders what they do: no verdict changes. LEAKGATE_STOP_SECONDS: for how long.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <random>
 
+#include "runner/base/descriptors.h"
+#include "runner/base/local_socket.h"
 #include "tests/integration/launch_commands.h"
 
 namespace leakgate::test {
@@ -125,6 +129,38 @@ TEST_F(StoppedRunsTest, AreJudgedWhereTheRunnerStopsAsItLaunches) {
     EXPECT_EQ(run.WaitForShellCode(), 1);
     EXPECT_EQ(Verdicts(), expected);
   }
+}
+
+// A runner that is stopped for longer than a stranger is waited for, while as many wait for it as
+// may: a child that budgets name is judged all the same, and is not let run untraced.
+TEST(FullQueuesTest, OfAStoppedRunnerLetNoChildPass) {
+  constexpr rlim_t kEnough = 8192;
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kEnough));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  if (limit.rlim_cur < kEnough) GTEST_SKIP() << "too few files may be open here";
+  const TemporaryDirectory directory;
+  const std::string budgets = directory.Write(
+      "a.leakgate.json", "{\"component\": \"a\", \"processes\": [\"process_helper\"]}\n");
+  RunningCommand run(Gated({"bash", "-c",
+                            "echo control $LEAKGATE_CONTROL; read line; " +
+                                FixturePath("process_helper") + " loses returns; exit 0"},
+                           {"--budgets", budgets}));
+  const AbstractAddress address(run.WaitFor("control"));
+  Send(run.pid(), SIGSTOP);
+  std::vector<UniqueFd> waiting;
+  const auto connect = [&] {
+    waiting.emplace_back(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    return ::connect(waiting.back().get(), address.get(), address.size()) == 0;
+  };
+  while (connect()) continue;
+  EXPECT_EQ(errno, EAGAIN);
+  run.EndInput();
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  waiting.clear();
+  Send(run.pid(), SIGCONT);
+  EXPECT_EQ(run.WaitForShellCode(), 1);
 }
 
 }  // namespace

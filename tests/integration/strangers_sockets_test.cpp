@@ -1,5 +1,5 @@
 // Sockets of another user's that are called as root's sessions and runs are, and answer nobody:
-// root's commands do without them, in time.
+// root's commands, and the programs that root has left behind, do without them, in time.
 #include <gmock/gmock.h>
 
 #include "tests/integration/launch_commands.h"
@@ -14,15 +14,17 @@ using Clock = std::chrono::steady_clock;
 
 // Nobody accepts, and no more may wait for it.
 constexpr char kFull[] =
-    "def bind(name):\n"
-    "  s = socket.socket(socket.AF_UNIX)\n"
+    "def hold(name, kind=socket.SOCK_STREAM):\n"
+    "  s = socket.socket(socket.AF_UNIX, kind)\n"
     "  s.bind('\\0' + name)\n"
-    "  s.listen(0)\n"
     "  kept.append(s)\n"
-    "def fill(name):\n"
-    "  bind(name)\n"
+    "  return s\n"
+    "def bind(name, kind=socket.SOCK_STREAM, places=1000):\n"
+    "  hold(name, kind).listen(places)\n"
+    "def fill(name, kind=socket.SOCK_STREAM):\n"
+    "  bind(name, kind, 0)\n"
     "  while True:\n"
-    "    c = socket.socket(socket.AF_UNIX)\n"
+    "    c = socket.socket(socket.AF_UNIX, kind)\n"
     "    c.setblocking(False)\n"
     "    kept.append(c)\n"
     "    try: c.connect('\\0' + name)\n"
@@ -85,6 +87,94 @@ TEST_F(StrangersSocketsTest, AreToldNothing) {
   const CommandResult list = InTime({"session", "list"});
   EXPECT_THAT(list.standard_output + list.standard_error, Not(HasSubstr("listens")));
   EXPECT_EQ(stranger.WaitFor("heard"), "0");
+}
+
+// How a stranger may have a name: he listens, has let in as many as may wait, or only holds it.
+class StrangersNamesTest : public StrangersSocketsTest,
+                           public testing::WithParamInterface<const char*> {
+ protected:
+  ~StrangersNamesTest() override { Leakgate({"session", "stop", name_}); }
+
+  Command TakesTheName() const {
+    return Stranger(std::string(GetParam()) + "('leakgate-session-0-" + name_ + "')\n");
+  }
+
+  const std::string name_ = std::string("taken-") + GetParam();
+};
+INSTANTIATE_TEST_SUITE_P(, StrangersNamesTest, testing::Values("bind", "fill", "hold"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST_P(StrangersNamesTest, HoldUpNoCommand) {
+  RunningCommand stranger(TakesTheName());
+  const std::string pid = stranger.WaitFor("ready");
+  for (const Command& command :
+       {Command{"session", "query", name_}, Command{"session", "stop", name_},
+        Command{"session", "update", name_, "--add-image", "a"}, Command{"top", name_},
+        Command{"session", "exec", name_, "--", "true"},
+        Command{"snapshot", "take", "--pid", "1", "--session", name_}}) {
+    const CommandResult run = InTime(command);
+    SCOPED_TRACE(testing::PrintToString(command) + run.standard_error);
+    if (std::string(GetParam()) == "fill") {  // whose it is cannot be known
+      EXPECT_EQ(run.exit_code, 3);
+      EXPECT_THAT(run.standard_error, HasSubstr("lets nobody connect"));
+    } else {
+      EXPECT_EQ(run.exit_code, 2);
+      EXPECT_THAT(run.standard_error, HasSubstr("there is no session '" + name_ + "'"));
+    }
+    if (std::string(GetParam()) == "bind") {
+      EXPECT_THAT(run.standard_error,
+                  HasSubstr("another user (UID 65534, PID " + pid + ") holds the name"));
+    }
+  }
+}
+
+TEST_P(StrangersNamesTest, KeepNoNameFromAnybodyElse) {
+  const Command start = {"session", "start", name_, "--image", "heap_on_request"};
+  {
+    RunningCommand stranger(TakesTheName());
+    stranger.WaitFor("ready");
+    const CommandResult started = InTime(start);
+    ASSERT_EQ(started.exit_code, 0) << started.standard_error;
+    EXPECT_EQ(InTime({"session", "query", name_}).exit_code, 0);
+    EXPECT_EQ(InTime({"session", "update", name_, "--add-image", "another"}).exit_code, 0);
+    EXPECT_THAT(InTime({"session", "list"}).standard_output, HasSubstr(name_ + "  owner PID"));
+    const CommandResult again = InTime(start);
+    EXPECT_EQ(again.exit_code, 2);
+    EXPECT_THAT(again.standard_error, HasSubstr("exists already"));
+  }
+  // The name is free now, and the session is the same.
+  EXPECT_THAT(InTime({"session", "query", name_}).standard_output, HasSubstr("another"));
+  EXPECT_EQ(InTime(start).exit_code, 2);
+  EXPECT_EQ(InTime({"session", "stop", name_}).exit_code, 0);
+  EXPECT_EQ(InTime({"session", "query", name_}).exit_code, 2);
+}
+
+// As many as he likes, of the form that only an owner's has.
+TEST_F(StrangersSocketsTest, HideNoSessionAmongMany) {
+  RunningCommand stranger(
+      Stranger("fill('leakgate-session-0-many')\n"
+               "for i in range(50): fill('leakgate-session-0-many:%08x' % i)\n"));
+  stranger.WaitFor("ready");
+  EXPECT_EQ(InTime({"session", "start", "many", "--image", "a"}).exit_code, 0);
+  EXPECT_EQ(InTime({"session", "query", "many"}).exit_code, 0);
+  EXPECT_EQ(InTime({"session", "stop", "many"}).exit_code, 0);
+}
+
+// A service that a session has left behind asks at the same name whenever it starts a program.
+TEST_F(StrangersSocketsTest, HoldUpNoProgramOfASessionThatHasEnded) {
+  for (const std::string way : {"fill", "bind"}) {
+    const std::string name = "ended-" + std::to_string(::getpid());
+    ASSERT_EQ(Leakgate({"session", "start", name, "--image", "a"}).exit_code, 0);
+    const std::string service =
+        "echo control $LEAKGATE_CONTROL; read line; for i in 1 2 3 4 5; do /bin/true; done";
+    RunningCommand left({LeakgatePath(), "session", "exec", name, "--", "bash", "-c", service});
+    const std::string control = left.WaitFor("control");
+    ASSERT_EQ(Leakgate({"session", "stop", name}).exit_code, 0);
+    RunningCommand stranger(Stranger(way + "('" + control + "', socket.SOCK_SEQPACKET)\n"));
+    stranger.WaitFor("ready");
+    left.EndInput();
+    EXPECT_TRUE(GoesSoon(left.pid())) << way;
+  }
 }
 
 // /proc/net/unix has names as they are.

@@ -1,5 +1,6 @@
 #include "plugin/agent/linux/control_client.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -15,6 +16,70 @@
 namespace leakgate::agent {
 namespace {
 
+// For a name under which nobody accepts. Any user may hold it once the runner has ended.
+constexpr timeval kShort{0, 100'000};
+// For a runner that is proved to be there, but may hang.
+constexpr timeval kLong{10, 0};
+constexpr timeval kForEver{0, 0};
+
+// Returns the number at `text` and moves `text` behind it; 0 if there is none.
+std::uint64_t TakeNumber(const char*& text) {
+  std::uint64_t number = 0;
+  for (; *text >= '0' && *text <= '9'; ++text)
+    number = 10 * number + static_cast<std::uint64_t>(*text - '0');
+  return number;
+}
+
+// The process that has made a control name, which says so itself (NameOfControl).
+struct Maker {
+  std::uint64_t pid = 0;
+  std::uint64_t start_time = 0;  // in the kernel's ticks since boot
+
+  static Maker Of(const char* name) {
+    const std::size_t prefix = std::strlen(kControlPrefix);
+    if (std::strncmp(name, kControlPrefix, prefix) != 0) return {};
+    const char* text = name + prefix;
+    Maker maker;
+    maker.pid = TakeNumber(text);
+    if (*text++ != '-') return {};
+    maker.start_time = TakeNumber(text);
+    return maker;
+  }
+
+  bool IsParent() const { return static_cast<long>(pid) == RawSyscall(SYS_getppid); }
+
+  // Whether it still lives. It holds its name for so long, and then nobody else has it. False if
+  // that cannot be found out, as without /proc or in another PID name space.
+  bool Lives() const {
+    char text[512];  // on a stack that may be small
+    if (pid == 0 || start_time == 0 || !ReadStat(text, sizeof(text))) return false;
+    const char* field = std::strrchr(text, ')');  // the second, which may have spaces in it
+    if (field == nullptr || std::strlen(field) < 3) return false;
+    const bool has_died = field[2] == 'Z' || field[2] == 'X';
+    for (int i = 2; field != nullptr && i < 22; ++i) field = std::strchr(field + 1, ' ');
+    if (field == nullptr || has_died) return false;
+    return TakeNumber(++field) == start_time;
+  }
+
+ private:
+  bool ReadStat(char* text, std::size_t bytes) const {
+    char path[40] = "/proc/";
+    char* end = path + std::strlen(path);
+    for (std::uint64_t rest = pid; rest != 0; rest /= 10) ++end;
+    std::memcpy(end, "/stat", sizeof("/stat"));
+    for (std::uint64_t rest = pid; rest != 0; rest /= 10) {
+      *--end = static_cast<char>('0' + rest % 10);
+    }
+    const long fd = RawSyscall(SYS_openat, AT_FDCWD, Word(path), O_RDONLY | O_CLOEXEC);
+    if (IsError(fd)) return false;
+    const long got = RawSyscall(SYS_read, fd, Word(text), static_cast<long>(bytes - 1));
+    CloseDescriptor(static_cast<int>(fd));
+    if (got <= 0) return false;
+    text[got] = '\0';
+    return true;
+  }
+};
+
 class Socket {
  public:
   Socket() : fd_(RawSyscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {}
@@ -24,14 +89,20 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  bool Connect(const char* name) {
+  // Waits up to `patience` for a runner that is there and has many others to accept first, but
+  // not for a stranger who has taken the name of one that has ended.
+  bool Connect(const char* name, const timeval& patience) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const std::size_t length = std::strlen(name);
     if (IsError(fd_) || length >= sizeof(address.sun_path)) return false;
     std::memcpy(address.sun_path + 1, name, length);
     const auto bytes = static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + length);
-    return !IsError(RawSyscall(SYS_connect, fd_, Word(&address), bytes));
+    long result = ConnectWithin(kShort, address, bytes);
+    if (result == -EAGAIN && Maker::Of(name).Lives()) {
+      result = ConnectWithin(patience, address, bytes);
+    }
+    return !IsError(result);
   }
 
   // A runner of this user's or of root's, and no one else who took the name.
@@ -53,15 +124,14 @@ class Socket {
     return RawSyscall(SYS_sendto, fd_, Word(message), count, kFlags) == count;
   }
 
-  void SetPatience(int option, long seconds) {
-    const timeval patience{seconds, 0};
+  void SetPatience(int option, const timeval& patience) {
     RawSyscall(SYS_setsockopt, fd_, SOL_SOCKET, option, Word(&patience), sizeof(patience));
   }
 
   // The descriptor that came with `answer`, or -1. A runner that somebody has stopped is
   // waited for; an owner of sessions that hangs is not to keep others' programs from beginning.
   int Receive(Answer& answer) {
-    if (!PeerIsParent()) SetPatience(SO_RCVTIMEO, 10);
+    if (!PeerIsParent()) SetPatience(SO_RCVTIMEO, kLong);
     iovec part{&answer, sizeof(answer)};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
@@ -76,6 +146,13 @@ class Socket {
   }
 
  private:
+  long ConnectWithin(const timeval& patience, const sockaddr_un& address, long bytes) {
+    SetPatience(SO_SNDTIMEO, patience);  // of connect, too
+    long result = -EINTR;
+    while (result == -EINTR) result = RawSyscall(SYS_connect, fd_, Word(&address), bytes);
+    return result;
+  }
+
   bool ReadPeer(ucred& peer) const {
     socklen_t bytes = sizeof(peer);
     return !IsError(
@@ -97,7 +174,8 @@ class Socket {
 
 ControlReply AskToBeTraced(const char* name) {
   Socket socket;
-  if (!socket.Connect(name) || !socket.PeerIsTrusted()) return {};
+  const timeval patience = Maker::Of(name).IsParent() ? kForEver : kLong;
+  if (!socket.Connect(name, patience) || !socket.PeerIsTrusted()) return {};
   const Hello hello{kControlMagic, kLayoutVersion};
   if (!socket.Send(&hello, sizeof(hello))) return {};
 
@@ -113,8 +191,8 @@ ControlReply AskToBeTraced(const char* name) {
 
 void SendExecNotice(const char* name, const ExecNotice& notice) {
   Socket socket;
-  socket.SetPatience(SO_SNDTIMEO, 2);  // of connect, too
-  if (!socket.Connect(name) || !socket.PeerIsTrusted()) return;
+  constexpr timeval kPatience{2, 0};
+  if (!socket.Connect(name, kPatience) || !socket.PeerIsTrusted()) return;
   socket.Send(&notice, offsetof(ExecNotice, path) + notice.path_length);
 }
 

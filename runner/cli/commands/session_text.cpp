@@ -147,6 +147,10 @@ std::string ProcessText(const ProcessStatus& process, std::size_t name_columns, 
     text +=
         fmt::format("; not known: what it allocated before {}", TimeText(process.attached_seconds));
   }
+  if (!process.recording_problem.empty()) {
+    text +=
+        fmt::format("\n           its recording fails: {}", Printable(process.recording_problem));
+  }
   return text + '\n';
 }
 
@@ -163,6 +167,7 @@ Json ProcessJson(const ProcessStatus& process) {
                {"drops", process.drops}};
   if (process.begin_seconds != 0) json["begin_seconds"] = process.begin_seconds;
   if (!process.problem.empty()) json["problem"] = process.problem;
+  if (!process.recording_problem.empty()) json["recording_problem"] = process.recording_problem;
   if (process.attached_seconds != 0) json["attached_seconds"] = process.attached_seconds;
   return json;
 }

@@ -34,7 +34,8 @@ std::string UnitWord(std::string_view text) {
   return is_plain ? word : fmt::format("\"{}\"", word);
 }
 
-// Text of a unit that is no command line.
+// Text of a unit that is no command line. A backslash at the end of its line would have the next
+// one go on in it.
 std::string UnitText(std::string_view text) {
   std::string plain;
   for (const char c : text) plain += c == '%' ? "%%" : std::string(1, c);
@@ -132,6 +133,12 @@ Expected<fs::path> OwnPath() {
   std::error_code error;
   fs::path path = fs::read_symlink("/proc/self/exe", error);
   if (error) return InconclusiveError("cannot find out where leakgate is; is /proc mounted?");
+  if (HasControl(path.string())) {
+    return UsageError(
+        fmt::format("{}: leakgate's own path has a line break or the like, which can stand in no "
+                    "unit; install it elsewhere",
+                    path.string()));
+  }
   return path;
 }
 
@@ -192,9 +199,9 @@ std::vector<UnitFile> UnitFilesOf(const SessionUnitCommand& command, const fs::p
   for (const ImageSelector& image : command.images) images.push_back(TextOf(image));
   std::string text = fmt::format(
       "[Unit]\n"
-      "Description=leakgate traces {}\n"
+      "Description=leakgate traces {} in the session {}\n"
       "Documentation=man:leakgate-session-start(1)\n",
-      UnitText(fmt::format("{}", fmt::join(images, ", "))));
+      UnitText(fmt::format("{}", fmt::join(images, ", "))), command.name);
   if (!command.service.empty()) {
     text += fmt::format("Before={}\n", ServiceName(command.service));
   }

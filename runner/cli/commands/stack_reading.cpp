@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -101,22 +100,9 @@ Expected<ExportPlace> PlaceOfExport(const std::filesystem::path& output,
                                 place.path.string()));
 }
 
-namespace {
-
-// A broken pipe is no error, since nobody reads the rest. A full disk is one.
-Expected<void> WriteToStandardOutput(
-    const std::function<Expected<void>(std::ostream& out)>& write) {
-  if (const Expected<void> written = write(std::cout); !written) return written;
-  std::cout.flush();
-  if (std::cout.good()) return {};
-  return InconclusiveError("cannot write to standard output; name a file with -o FILE");
-}
-
-}  // namespace
-
 Expected<void> WriteExport(const ExportPlace& place,
                            const std::function<Expected<void>(std::ostream& out)>& write) {
-  if (place.path.empty()) return WriteToStandardOutput(write);
+  if (place.path.empty()) return write(OutputStream());
   Expected<AtomicFile> file = AtomicFile::Create(place.path);
   if (!file) return Unexpected(file.error());
   if (const Expected<void> written = write(file->out()); !written) return written;

@@ -355,7 +355,7 @@ Expected<void> FollowThrough(Watch& watch, const TopCommand& command,
     const Clock::time_point next = Clock::now() + command.every;
     if (const Expected<void> looked = watch.Look(); !looked) return looked;
     Show(watch, command);
-    if (watch.HasEnded() || std::ferror(stdout) != 0) return {};
+    if (watch.HasEnded() || !FlushOutput()) return {};
     if (command.most_looks && looks >= *command.most_looks) return {};
     if (!Wait(signals, next)) return {};
   }

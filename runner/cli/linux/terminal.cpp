@@ -1,5 +1,6 @@
 #include "runner/cli/terminal.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -7,13 +8,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <streambuf>
 #include <string_view>
 #include <system_error>
 
+#include "runner/base/descriptors.h"
 #include "runner/run/run_session.h"
 
 namespace leakgate {
@@ -75,6 +79,25 @@ class ConsoleLines {
 
   std::string text_;
   bool is_blank_ = true;  // the line, so far: other blanks than ASCII's count as such
+};
+
+// Why standard output could not be written, when that was first seen; 0: it has been written.
+int g_output_error = 0;
+
+void NoteOutputError() {
+  if (g_output_error == 0) g_output_error = errno != 0 ? errno : EIO;
+}
+
+class OutputBuffer : public std::streambuf {
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize bytes) override {
+    PrintVerbatim(stdout, {text, static_cast<std::size_t>(bytes)});
+    return g_output_error == 0 ? bytes : 0;
+  }
+  int_type overflow(int_type next) override {
+    const char byte = traits_type::to_char_type(next);
+    return xsputn(&byte, 1) == 1 ? next : traits_type::eof();
+  }
 };
 
 using std::chrono::milliseconds;
@@ -140,7 +163,27 @@ void PrintMessage(std::string_view message) {
 }
 
 void PrintVerbatim(std::FILE* stream, std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
+  const std::size_t written = std::fwrite(text.data(), 1, text.size(), stream);
+  if (written < text.size() && stream == stdout) NoteOutputError();
+}
+
+std::ostream& OutputStream() {
+  static OutputBuffer buffer;
+  static std::ostream stream(&buffer);
+  return stream;
+}
+
+bool FlushOutput() {
+  if (std::fflush(stdout) != 0) NoteOutputError();
+  return g_output_error == 0;
+}
+
+int ExitCodeAfterOutput(int exit_code) {
+  if (FlushOutput()) return exit_code;
+  const bool is_success = exit_code == kExitPass;
+  if (g_output_error == EPIPE) return is_success ? 128 + SIGPIPE : exit_code;
+  PrintMessage(fmt::format("cannot write to standard output: {}", ErrnoText(g_output_error)));
+  return is_success ? static_cast<int>(ExitCode::kInconclusive) : exit_code;
 }
 
 bool IsTerminal(std::FILE* stream) { return ::isatty(::fileno(stream)) != 0; }

@@ -65,18 +65,39 @@ Expected<void> TryToLaunch(const std::filesystem::path& program, const DoctorReq
                                              .inherited = inherited}));
 }
 
-[[noreturn]] void WaitToBeKilled() {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (;;) ::pause();
-}
+// A process that waits to be killed, for as long as this object lives.
+class WaitingProcess {
+ public:
+  WaitingProcess() : pid_(::fork()) {
+    if (pid_ == 0) WaitToBeKilled();
+  }
+  // Where a filter refuses kill, the process ends with this one.
+  ~WaitingProcess() {
+    if (pid_ > 0 && ::kill(pid_, SIGKILL) == 0) ::waitpid(pid_, nullptr, __WALL);
+  }
+  WaitingProcess(const WaitingProcess&) = delete;
+  WaitingProcess& operator=(const WaitingProcess&) = delete;
+
+  pid_t pid() const { return pid_; }  // less than 0: it could not be started
+
+ private:
+  [[noreturn]] void WaitToBeKilled() const {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent_) ::_exit(0);
+    for (;;) ::pause();
+  }
+
+  const pid_t parent_ = ::getpid();
+  const pid_t pid_;
+};
 
 // Stops a process that is made for that, and reads what its threads hold: that is how lost memory
 // is told from retained. The kernel, a container's filter or a debugger may forbid it; the error
 // says what to do. REQUIRES: this process has one thread.
 Expected<void> TryToStopProcess() {
-  const pid_t pid = ::fork();
+  const WaitingProcess waiting;
+  const pid_t pid = waiting.pid();
   if (pid < 0) return InconclusiveError(fmt::format("cannot start a process: {}", ErrnoText()));
-  if (pid == 0) WaitToBeKilled();
 
   // Uses a thread of its own, as frozen_process.h advises.
   const auto freeze = [pid]() -> Expected<void> {
@@ -84,8 +105,6 @@ Expected<void> TryToStopProcess() {
     return process ? Expected<void>() : Unexpected(process.error());
   };
   Expected<void> stopped = std::async(std::launch::async, freeze).get();
-  ::kill(pid, SIGKILL);
-  ::waitpid(pid, nullptr, __WALL);
   if (!stopped && YamaScope() > 1) {
     stopped.error().message +=
         fmt::format("; kernel.yama.ptrace_scope is {}: set it to 1", YamaScope());

@@ -87,7 +87,18 @@ Expected<void> WaitForExecStop(int pid) {
   return InconclusiveError("the program did not stop at exec");
 }
 
+bool IsForWantOfRoom(int error) {
+  return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
+}
+
 Error LaunchError(const std::filesystem::path& program, const boost::system::error_code& error) {
+  if (IsForWantOfRoom(error.value())) {
+    return {
+        fmt::format("{}: cannot be launched: {}; raise the limits on processes, memory and open "
+                    "files (ulimit -u, -v, -n)",
+                    program.string(), error.message()),
+        ExitCode::kInconclusive};
+  }
   if (error.value() == EPERM || error.value() == ENOSYS) {
     return {fmt::format("{}: cannot be launched suspended: {}; allow ptrace (in a container: "
                         "--cap-add=SYS_PTRACE)",
@@ -176,7 +187,8 @@ Expected<std::unique_ptr<SuspendedProcess>> SuspendedProcess::Launch(const Launc
 
 SuspendedProcess::~SuspendedProcess() {
   if (is_resumed_) return;
-  ::kill(pid_, SIGKILL);
+  // Where a filter refuses kill, ptrace can end it, for it is stopped.
+  if (::kill(pid_, SIGKILL) != 0 && ::ptrace(PTRACE_KILL, pid_, nullptr, nullptr) != 0) return;
   ::waitpid(pid_, nullptr, __WALL);
 }
 

@@ -103,8 +103,8 @@ GroupWitness::GroupWitness(const sigset_t& signals) {
 
 GroupWitness::~GroupWitness() {
   if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  // Where a filter refuses kill, the witness ends with this process.
+  if (::kill(pid_, SIGKILL) == 0) ::waitpid(pid_, nullptr, 0);
 }
 
 bool GroupWitness::HasSeen(const siginfo_t& signal) {

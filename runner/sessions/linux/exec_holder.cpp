@@ -54,8 +54,6 @@ bool SendText(const UniqueFd& socket, const std::string& text) {
   return ::send(socket.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
-bool Send(const UniqueFd& socket, const Json& body) { return SendText(socket, TextOf(body)); }
-
 enum class Received { kMessage, kNothing, kEnd };
 
 // `flags` are recv's.
