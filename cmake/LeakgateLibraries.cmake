@@ -80,6 +80,27 @@ function(leakgate_find_library name)
   endif()
 endfunction()
 
+# The C++ library's demangler with its callback, which the shared library keeps to itself: out of the static
+# one, which comes with the compiler.
+function(leakgate_find_demangler)
+  set(target ${CMAKE_CXX_COMPILER_TARGET})
+  list(TRANSFORM target PREPEND "--target=")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${target} -print-file-name=libstdc++.a
+    OUTPUT_VARIABLE cxx_library OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT EXISTS "${cxx_library}")
+    message(FATAL_ERROR "leakgate needs libstdc++.a, the C++ library as a static one; install it with the compiler")
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/demangler)
+  file(MAKE_DIRECTORY ${folder})
+  execute_process(COMMAND ${CMAKE_AR} x ${cxx_library} cp-demangle.o WORKING_DIRECTORY ${folder} RESULT_VARIABLE failed)
+  execute_process(COMMAND ${CMAKE_AR} rcs libleakgate_demangler.a cp-demangle.o WORKING_DIRECTORY ${folder})
+  if(failed)
+    message(FATAL_ERROR "${cxx_library} has no demangler (cp-demangle.o); build leakgate with GCC's C++ library")
+  endif()
+  add_library(leakgate_demangler INTERFACE)
+  target_link_libraries(leakgate_demangler INTERFACE ${folder}/libleakgate_demangler.a)
+endfunction()
+
 # Boost's static libraries, unless the project has found the shared ones before, or there are none.
 # Boost.Process v2 is sources to compile in (base/boost_process.cpp), or, in newer versions, a library.
 macro(leakgate_find_boost)

@@ -99,7 +99,7 @@ enum class OtherEvent : std::uint64_t {
   kContext = 1,       // value: the context of allocations from now on
   kWindowBegins = 2,  // value: window
   kWindowEnds = 3,    // value: window
-  kMark = 4,          // value: none; word 2: the name's TextRef: offset << 32 | length; word 3: 0
+  kMark = 4,          // value: bytes of the name, which follows in whole words
   kThreadBegins = 5,  // value: none
   kThreadEnds = 6,    // value: none
   kMap = 7,           // value: kReservedBit | AllocationKind << 27 | stack; word 2: address;
@@ -111,12 +111,19 @@ enum class OtherEvent : std::uint64_t {
   kRestore = 12,        // as kMap: the free before did not happen, the block is live as it was
 };
 
-// How many words follow the first one.
-constexpr std::uint32_t WordsAfter(OtherEvent event) {
+// What is longer is cut.
+inline constexpr std::uint32_t kMostMarkBytes = 1024;
+
+// How many words follow the first one, which has `value`.
+constexpr std::uint32_t WordsAfter(OtherEvent event, std::uint64_t value) {
+  constexpr std::uint32_t kWordBytes = sizeof(std::uint64_t);
   switch (event) {
     case OtherEvent::kTime:
       return 1;
-    case OtherEvent::kMark:
+    case OtherEvent::kMark: {
+      const std::uint64_t bytes = value < kMostMarkBytes ? value : kMostMarkBytes;
+      return static_cast<std::uint32_t>((bytes + kWordBytes - 1) / kWordBytes);
+    }
     case OtherEvent::kMap:
     case OtherEvent::kUnmap:
     case OtherEvent::kCommit:
@@ -139,7 +146,6 @@ inline constexpr std::uint64_t kOtherEventMask = 31;
 inline constexpr std::uint32_t kEventSizeBits = 33;
 inline constexpr std::uint64_t kLongSize = (1ULL << kEventSizeBits) - 1;
 inline constexpr std::uint32_t kEventKindShift = 60;
-inline constexpr std::uint32_t kMostEventWords = 3;  // of one event
 
 constexpr std::uint64_t EventWord(EventTag tag, std::uint64_t address, std::uint64_t delta) {
   return (static_cast<std::uint64_t>(tag) << kEventTagShift) | ((address >> 4) << kEventTimeBits) |

@@ -119,6 +119,16 @@ Expected<AtomicFile> AtomicFile::Create(const fs::path& path, Content content) {
   return file;
 }
 
+Expected<AtomicFile> AtomicFile::CreateIn(const UniqueFd& directory, const std::string& name) {
+  AtomicFile file;
+  file.content_ = Content::kSnapshot;
+  file.path_ = name;
+  file.place_ = FilePlace::In(UniqueFd(::fcntl(directory.get(), F_DUPFD_CLOEXEC, 0)), name);
+  file.temporary_ = TemporaryName();
+  if (Expected<void> opened = file.Open(); !opened) return Unexpected(opened.error());
+  return file;
+}
+
 Expected<AtomicFile> AtomicFile::Append(const fs::path& path) {
   Expected<AtomicFile> file = Locate(path, Content::kReport);
   if (!file) return file;

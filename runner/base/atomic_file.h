@@ -34,6 +34,10 @@ class AtomicFile {
 
   [[nodiscard]] static Expected<AtomicFile> Create(const std::filesystem::path& path,
                                                    Content content = Content::kReport);
+  // Creates a file that only the user may read, in an open directory. It replaces whatever is
+  // called `name` there, unless that is a directory.
+  [[nodiscard]] static Expected<AtomicFile> CreateIn(const UniqueFd& directory,
+                                                     const std::string& name);
   // Opens the report at `path` for appending, not atomically: other processes append to it, too.
   [[nodiscard]] static Expected<AtomicFile> Append(const std::filesystem::path& path);
   // Creates a recording, which others can read while it is written, and of which all that was

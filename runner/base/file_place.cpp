@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 // The path by which an unprivileged process may link an open file.
 std::string OpenFilePath(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
+constexpr int kMostLinks = 40;             // on the way to a file: the kernel's limit
 constexpr int kLook = O_PATH | O_CLOEXEC;  // needs no rights to the file, and does not act on it
 
 tl::unexpected<PlaceProblem> Problem(std::string cause, std::string remedy) {
@@ -82,6 +83,18 @@ std::string ReadLinkTarget(const UniqueFd& link) {
   return length < 0 ? "" : std::string(target, static_cast<std::size_t>(length));
 }
 
+bool IsOfUserOrRoot(const struct stat& facts) {
+  return facts.st_uid == ::geteuid() || facts.st_uid == 0;
+}
+
+// Returns whether nobody but the user and root can exchange what these two have in `directory`.
+// A group that may write there is often the user's own; not so where the user is root.
+bool KeepsEntries(const struct stat& directory) {
+  const mode_t others = ::geteuid() == 0 ? S_IWGRP | S_IWOTH : S_IWOTH;
+  const bool has_writers = (directory.st_mode & others) != 0;
+  return IsOfUserOrRoot(directory) && (!has_writers || (directory.st_mode & S_ISVTX) != 0);
+}
+
 // Sleeps for 20 ms. Returns false, without sleeping, if a signal that asks this process to end is
 // pending but blocked.
 bool SleepUnlessAskedToEnd() {
@@ -131,6 +144,40 @@ std::error_code CopyToNewFile(int fd, int directory, const std::string& name) {
   return {};
 }
 
+bool IsOfUserAlone(const struct stat& facts) {
+  return facts.st_uid == ::geteuid() && (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+UniqueFd OpenOwnFolder(const fs::path& path, MissingFolders missing) {
+  constexpr std::size_t kMostMade = 3;
+  constexpr mode_t kUserAlone = S_IRWXU;
+  std::deque<std::string> rest;
+  PrependParts(path.string(), rest);
+  UniqueFd folder = OpenStart("/");
+  struct stat facts {};
+  for (int links = 0; folder && ::fstat(folder.get(), &facts) == 0 && S_ISDIR(facts.st_mode);) {
+    if (rest.empty()) return IsOfUserAlone(facts) ? std::move(folder) : UniqueFd();
+    if (!KeepsEntries(facts)) break;
+    const std::string part = std::exchange(rest.front(), {});
+    rest.pop_front();
+    UniqueFd found(::openat(folder.get(), part.c_str(), kLook | O_NOFOLLOW));
+    if (!found && errno == ENOENT && missing == MissingFolders::kMade && rest.size() < kMostMade) {
+      ::mkdirat(folder.get(), part.c_str(), kUserAlone);  // or another process has made it
+      found = UniqueFd(::openat(folder.get(), part.c_str(), kLook | O_NOFOLLOW));
+    }
+    if (!found || ::fstat(found.get(), &facts) != 0) break;
+    if (!S_ISLNK(facts.st_mode)) {
+      folder = std::move(found);
+      continue;
+    }
+    if (rest.empty() || !IsOfUserOrRoot(facts) || ++links > kMostLinks) break;
+    const std::string target = ReadLinkTarget(found);
+    if (target.starts_with('/')) folder = OpenStart(target);
+    PrependParts(target, rest);
+  }
+  return {};
+}
+
 void CopyRights(const struct stat& replaced, int fd) {
   constexpr gid_t kAsItIs = static_cast<gid_t>(-1);
   mode_t mode = replaced.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
@@ -142,7 +189,6 @@ void CopyRights(const struct stat& replaced, int fd) {
 }
 
 tl::expected<FilePlace, PlaceProblem> FilePlace::Find(const fs::path& path, Use use) {
-  constexpr int kMostLinks = 40;  // the kernel's limit
   std::deque<std::string> rest;
   PrependParts(path.string(), rest);
   UniqueFd directory = OpenStart(path.string());

@@ -35,6 +35,18 @@ namespace leakgate {
 // Gives the file `fd` the mode of `replaced`, and its owner and group where the kernel permits.
 void CopyRights(const struct stat& replaced, int fd);
 
+// Whether only the user can write to the file or folder, which is the user's own.
+[[nodiscard]] bool IsOfUserAlone(const struct stat& facts);
+
+enum class MissingFolders { kRefused, kMade };
+
+// Opens the folder `path`, an absolute path, in order to look things up in it. The folder is
+// IsOfUserAlone and no link, and on the way to it all folders and links belong to the user or to
+// root, where nobody else can exchange them: what is found is what the path will lead to, too.
+// Makes the last three folders if they are missing and asked for. Returns an empty descriptor if
+// there is no such folder.
+[[nodiscard]] UniqueFd OpenOwnFolder(const std::filesystem::path& path, MissingFolders missing);
+
 // Tells why a file cannot be written, and what to do. The two texts are parts of one message.
 struct PlaceProblem {
   std::string cause;
@@ -62,6 +74,11 @@ class FilePlace {
   // Finds the place that `path` leads to. The file may be missing; its directory must exist.
   [[nodiscard]] static tl::expected<FilePlace, PlaceProblem> Find(const std::filesystem::path& path,
                                                                   Use use = Use::kWrite);
+
+  // The place that is called `name` in an open directory, whatever is there.
+  [[nodiscard]] static FilePlace In(UniqueFd directory, std::string name) {
+    return FilePlace(std::move(directory), std::move(name), std::nullopt, Entry::kItself);
+  }
 
   [[nodiscard]] int directory() const { return directory_.get(); }
   [[nodiscard]] const std::string& name() const { return name_; }

@@ -52,6 +52,26 @@ tl::unexpected<std::error_code> UnfitFile(int value) {
 
 tl::unexpected<std::error_code> LastError() { return tl::unexpected(LastErrorCode()); }
 
+// Opens what `place` is, which was opened by O_PATH: that does not open the file itself, so no
+// device acts, and no writer of a FIFO sees a reader.
+tl::expected<UniqueFd, std::error_code> OpenPlace(const UniqueFd& place,
+                                                  const AcceptsName& accepts) {
+  struct stat facts {};
+  if (!place || ::fstat(place.get(), &facts) != 0) return LastError();
+  if (!S_ISREG(facts.st_mode)) return UnfitFile(static_cast<int>(facts.st_mode & S_IFMT));
+  const std::string link = fmt::format("/proc/self/fd/{}", place.get());
+  if (accepts) {
+    std::error_code error;
+    const std::string name = std::filesystem::read_symlink(link, error);
+    if (error) return tl::unexpected(error);
+    if (!accepts(name)) return UnfitFile(kNotAccepted);
+  }
+  // Reading some of the kernel's regular files waits for events, unless O_NONBLOCK is set.
+  UniqueFd file(::open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return LastError();
+  return file;
+}
+
 class FileBuffer : public std::streambuf {
  public:
   explicit FileBuffer(UniqueFd file) : file_(std::move(file)), bytes_(kBytes) {}
@@ -95,25 +115,18 @@ constexpr unsigned kQuery = static_cast<unsigned>(-1);
 }  // namespace
 
 tl::expected<UniqueFd, std::error_code> OpenRegularFile(const std::filesystem::path& path) {
-  return OpenRegularFileIf(path, [](const std::string&) { return true; });
+  return OpenRegularFileIf(path, {});
 }
 
 tl::expected<UniqueFd, std::error_code> OpenRegularFileIf(const std::filesystem::path& path,
                                                           const AcceptsName& accepts) {
-  // O_PATH does not open the file itself: no device acts, and no writer of a FIFO sees a reader.
-  const UniqueFd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  struct stat facts {};
-  if (!place || ::fstat(place.get(), &facts) != 0) return LastError();
-  if (!S_ISREG(facts.st_mode)) return UnfitFile(static_cast<int>(facts.st_mode & S_IFMT));
-  const std::string link = fmt::format("/proc/self/fd/{}", place.get());
-  std::error_code error;
-  const std::string name = std::filesystem::read_symlink(link, error);
-  if (error) return tl::unexpected(error);
-  if (!accepts(name)) return UnfitFile(kNotAccepted);
-  // Reading some of the kernel's regular files waits for events, unless O_NONBLOCK is set.
-  UniqueFd file(::open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file) return LastError();
-  return file;
+  return OpenPlace(UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC)), accepts);
+}
+
+tl::expected<UniqueFd, std::error_code> OpenRegularFileIn(const UniqueFd& directory,
+                                                          const std::string& name) {
+  return OpenPlace(
+      UniqueFd(::openat(directory.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), {});
 }
 
 tl::expected<std::string, std::error_code> ReadToEnd(const UniqueFd& file,

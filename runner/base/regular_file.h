@@ -34,6 +34,10 @@ using AcceptsName = std::function<bool(const std::string& name)>;
 [[nodiscard]] tl::expected<UniqueFd, std::error_code> OpenRegularFileIf(
     const std::filesystem::path& path, const AcceptsName& accepts);
 
+// Opens the file `name` in an open directory; a link is no regular file.
+[[nodiscard]] tl::expected<UniqueFd, std::error_code> OpenRegularFileIn(const UniqueFd& directory,
+                                                                        const std::string& name);
+
 // Reads from the file's current position to its end. Fails if that is more than `most_bytes`: the
 // size that a file claims is not relied on, and it may grow while it is read.
 [[nodiscard]] tl::expected<std::string, std::error_code> ReadToEnd(const UniqueFd& file,

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "runner/base/descriptors.h"
 
@@ -14,22 +16,40 @@ namespace leakgate {
 // Returns the cache's folder, which need not exist; empty if the user has none.
 [[nodiscard]] std::filesystem::path UserCacheFolder();
 
-// Returns true if the file is the user's, and nobody else may write to it.
-[[nodiscard]] bool IsOfUserAlone(const UniqueFd& file);
-// The same of a folder that is no link.
-[[nodiscard]] bool IsFolderOfUserAlone(const std::filesystem::path& path);
-
-// Makes `folder` and up to two above it, where nobody can put another in their place. Returns
-// whether the folder is there and IsFolderOfUserAlone.
-[[nodiscard]] bool MakeCacheFolder(const std::filesystem::path& folder);
-
 struct CacheLimit {
   std::size_t files = SIZE_MAX;
   std::uint64_t bytes = UINT64_MAX;  // of all files together
 };
 
-// Removes the oldest files of `folder`, but none in folders below it, until the others are well
-// within the limit.
-void LimitCacheFolder(const std::filesystem::path& folder, const CacheLimit& limit);
+// A folder of the cache that is held open (OpenOwnFolder of file_place.h). All is done in that very
+// folder, so it does not matter if somebody exchanges a part of its path. A runner of root's that
+// has kept another user's HOME finds no such folder.
+class CacheFolder {
+ public:
+  // No folder: nothing is there, and nothing is kept.
+  CacheFolder() = default;
+  // Opens the folder if it is there, and the user's alone.
+  [[nodiscard]] static CacheFolder Open(const std::filesystem::path& path);
+  // Makes it, and up to two above it, if they are missing.
+  [[nodiscard]] static CacheFolder Make(const std::filesystem::path& path);
+
+  explicit operator bool() const { return static_cast<bool>(folder_); }
+
+  // Opens a regular file of the user's to which nobody else may write; an empty descriptor if there
+  // is none.
+  [[nodiscard]] UniqueFd OpenFile(const std::string& name) const;
+  // Returns nothing if there is no such file, or if it is larger.
+  [[nodiscard]] std::string Read(const std::string& name, std::uint64_t most_bytes) const;
+  // Puts a new file in the place of whatever is called so. Returns false if it could not.
+  bool Write(const std::string& name, std::string_view bytes) const;
+  // Removes the oldest files, but none in folders below, until the others are well within the
+  // limit.
+  void Limit(const CacheLimit& limit) const;
+
+ private:
+  explicit CacheFolder(UniqueFd folder) : folder_(std::move(folder)) {}
+
+  UniqueFd folder_;
+};
 
 }  // namespace leakgate

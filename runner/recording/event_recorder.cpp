@@ -21,12 +21,6 @@ constexpr std::chrono::milliseconds kPatience(50);
 
 constexpr std::uint64_t kMostBlockBytes = 1ULL << kAddressBits;
 
-AllocationKind CheckedKind(std::uint64_t kind) {
-  const bool is_known = kind >= static_cast<std::uint64_t>(AllocationKind::kMalloc) &&
-                        kind <= static_cast<std::uint64_t>(AllocationKind::kThreadStack);
-  return is_known ? static_cast<AllocationKind>(kind) : AllocationKind::kMalloc;
-}
-
 std::uint64_t AddressIn(std::uint64_t word) {
   return ((word >> kEventTimeBits) & kEventAddressMask) << kGranuleShift;
 }
@@ -73,7 +67,7 @@ class EventRecorder::Rounds {
   Expected<RecordingClosing> Finish() {
     DrainUpTo(UINT64_MAX);
     const EventMoment now = EventTimeNow(setup_.unit);
-    WriteEnds();
+    records_.AddEnds();
     EndRound(now);
     if (failure_) return Unexpected(*failure_);
     RecordingClosing closing;
@@ -82,6 +76,7 @@ class EventRecorder::Rounds {
     closing.waits = buffers_->Waits();
     closing.waited_ns = buffers_->WaitedNs();
     closing.process = ClosingOf(region_, records_.Window(region_.CurrentWindow()));
+    closing.process.drops[static_cast<std::size_t>(DropReason::kTextFull)] += records_.left_out();
     closing.missing = Missing(closing);
     return writer_.Finish(std::move(closing));
   }
@@ -142,8 +137,13 @@ class EventRecorder::Rounds {
       told_lost_buffers_[piece.buffer] = piece.begin_time;
     }
     writer_.BeginSegment(start);
-    const std::size_t used = UseWords(piece.words, horizon, state);
+    std::size_t used = UseWords(piece.words, horizon, state);
     writer_.EndSegment();
+    // An event that the thread has not ended will never have an end.
+    if (piece.is_full && !is_early_ && used < piece.words.size()) {
+      ++damaged_;
+      used = piece.words.size();
+    }
     position = {state.time, state.context};
     return used;
   }
@@ -153,11 +153,13 @@ class EventRecorder::Rounds {
                        BufferState& state) {
     recording_format::SegmentWriter& out = writer_.events();
     std::uint64_t written = state.time;  // the time of the last event that is in the segment
+    is_early_ = false;
     std::size_t at = 0;
     while (at < words.size()) {
       const std::uint64_t word = words[at];
       const std::uint64_t time = state.time + (word & kMostEventDelta);
-      if (time > horizon) break;
+      is_early_ = time > horizon;
+      if (is_early_) break;
       const auto tag = static_cast<EventTag>(word >> kEventTagShift);
       if (tag == EventTag::kFree) {
         out.Free(time - written, AddressIn(word));
@@ -181,10 +183,12 @@ class EventRecorder::Rounds {
         at += 2;
       } else {
         const auto event = static_cast<OtherEvent>((word >> kOtherEventShift) & kOtherEventMask);
-        const std::size_t count = 1 + WordsAfter(event);
+        const std::uint64_t value = (word >> kEventTimeBits) & kOtherValueMask;
+        const std::size_t count = 1 + WordsAfter(event, value);
         if (words.size() - at < count) break;
         if (event == OtherEvent::kTime) {
-          if (words[at + 1] > horizon) break;
+          is_early_ = words[at + 1] > horizon;
+          if (is_early_) break;
           state.time = std::max(state.time, words[at + 1]);
           at += count;
           continue;
@@ -205,7 +209,7 @@ class EventRecorder::Rounds {
     const auto id = static_cast<std::uint32_t>(value);
     const std::uint32_t stack = id & ((1U << kStackBits) - 1);
     RecordedEvent told{.window = state.window};
-    if (words.size() == 3) {
+    if (event != OtherEvent::kMark && words.size() == 3) {
       told.address = std::min(words[1], kMostBlockBytes);
       told.size_bytes = std::min(words[2], kMostBlockBytes);
     }
@@ -216,18 +220,19 @@ class EventRecorder::Rounds {
         return out.Window(delta, state.window);
       case OtherEvent::kWindowBegins:
         told.kind = RecordedKind::kWindowBegins;
-        told.window = records_.Window(id);
+        told.window = CheckedWindow(id);
         break;
       case OtherEvent::kWindowEnds:
         told.kind = RecordedKind::kWindowEnds;
-        told.window = records_.Window(id);
+        told.window = CheckedWindow(id);
         break;
-      case OtherEvent::kMark:
-        told = {.window = state.window,
-                .mark = writer_.Mark(region_.TextAt(static_cast<std::uint32_t>(words[1] >> 32),
-                                                    static_cast<std::uint32_t>(words[1]))),
-                .kind = RecordedKind::kMark};
+      case OtherEvent::kMark: {
+        const std::optional<std::uint32_t> mark = MarkIn(words, value);
+        if (!mark) return out.Window(delta, state.window);
+        told.kind = RecordedKind::kMark;
+        told.mark = *mark;
         break;
+      }
       case OtherEvent::kThreadBegins:
         told.kind = RecordedKind::kThreadBegins;
         break;
@@ -251,22 +256,39 @@ class EventRecorder::Rounds {
         break;
       case OtherEvent::kModulesChange:
         told.kind = RecordedKind::kModulesChange;
-        told.mark = id;
+        told.mark = id == 1 ? 1 : 2;
         break;
-      default:  // the process has overwritten it
+      default:
+        ++damaged_;
         return out.Window(delta, state.window);
     }
     out.Other(delta, told);
   }
 
-  // Windows and threads as they are in the end.
-  void WriteEnds() {
-    for (std::uint32_t id = 1; id < std::min(region_.WindowCount(), kMaxWindows); ++id) {
-      if (records_.HasWindow(id)) writer_.records().AddEnd(records_.WindowNow(id));
+  // These count what no agent writes: the process has overwritten it.
+  AllocationKind CheckedKind(std::uint64_t kind) {
+    const bool is_known = kind >= static_cast<std::uint64_t>(AllocationKind::kMalloc) &&
+                          kind <= static_cast<std::uint64_t>(AllocationKind::kThreadStack);
+    if (!is_known) ++damaged_;
+    return is_known ? static_cast<AllocationKind>(kind) : AllocationKind::kMalloc;
+  }
+  std::uint32_t CheckedWindow(std::uint32_t id) {
+    const std::uint32_t window = records_.Window(id);
+    if (window != id && records_.left_out() == 0) ++damaged_;
+    return window;
+  }
+
+  // Returns the number of the mark whose name has `bytes`, and follows the first of `words`.
+  // Nothing if there are too many, or if the process has overwritten it.
+  std::optional<std::uint32_t> MarkIn(std::span<const std::uint64_t> words, std::uint64_t bytes) {
+    if (bytes > kMostMarkBytes) {
+      ++damaged_;
+      return std::nullopt;
     }
-    for (std::uint32_t id = 1; id < std::min(region_.ThreadCount(), kMaxThreads); ++id) {
-      if (records_.HasThread(id)) writer_.records().AddEnd(records_.ThreadNow(id));
-    }
+    const char* const text = reinterpret_cast<const char*>(words.data() + 1);
+    const std::optional<std::uint32_t> mark = writer_.Mark({text, bytes});
+    if (!mark) ++lost_marks_;
+    return mark;
   }
 
   std::vector<std::string> Missing(const RecordingClosing& closing) const {
@@ -280,6 +302,17 @@ class EventRecorder::Rounds {
           "(--buffers, --buffer-size), or --when-full wait",
           closing.lost_events));
     }
+    if (lost_marks_ != 0) {
+      missing.push_back(fmt::format(
+          "{} marks were left out because the recording has too many names; give marks fewer names",
+          lost_marks_));
+    }
+    if (damaged_ != 0) {
+      missing.push_back(
+          fmt::format("{} events make no sense, because the process has overwritten leakgate's "
+                      "tables; look for wild writes, for example with -fsanitize=address",
+                      damaged_));
+    }
     return missing;
   }
 
@@ -291,6 +324,9 @@ class EventRecorder::Rounds {
   RegionRecords records_;
   std::map<std::uint32_t, std::uint64_t> told_lost_buffers_;  // their begin times, by buffer
   std::uint64_t told_lost_ = 0;
+  std::uint64_t lost_marks_ = 0;
+  std::uint64_t damaged_ = 0;
+  bool is_early_ = false;  // the last event that was looked at comes after the horizon
   bool was_on_ = true;
   bool was_paused_ = false;
   std::optional<Error> failure_;

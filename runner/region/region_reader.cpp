@@ -113,10 +113,6 @@ std::string RegionReader::Text(TextRef ref) const {
   return {At<char>(region_offset::kText + ref.offset), ref.length};
 }
 
-std::string RegionReader::TextAt(std::uint32_t offset, std::uint32_t length) const {
-  return Text({offset, length});
-}
-
 WindowCopy RegionReader::Window(std::uint32_t id) const {
   WindowCopy copy;
   if (id == 0 || id >= WindowCount()) return copy;

@@ -60,8 +60,6 @@ class RegionReader {
   [[nodiscard]] WindowCopy Window(std::uint32_t id) const;
   // Returns the window of a context (common/region_layout.h); 0 if there is no such context.
   [[nodiscard]] std::uint32_t WindowOfContext(std::uint32_t context) const;
-  // Returns a text of the program's, such as the name of a mark; empty if it is out of bounds.
-  [[nodiscard]] std::string TextAt(std::uint32_t offset, std::uint32_t length) const;
   [[nodiscard]] RawStack Stack(std::uint32_t id) const;
   // Returns nullopt if there is no such node, or if it stands for the end of a stack.
   [[nodiscard]] std::optional<StackNodeCopy> Node(std::uint32_t id) const;

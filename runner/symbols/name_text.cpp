@@ -1,17 +1,15 @@
 #include "runner/symbols/name_text.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
+
+#include "runner/symbols/demangler.h"
 
 namespace leakgate {
 namespace {
@@ -209,10 +207,7 @@ std::string Demangle(const std::string& symbol) {
   const std::string plain = symbol.substr(0, dot);
   if (plain.rfind("_Z", 0) != 0) return plain;
 
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text ? std::string(text.get()) : plain;
+  return DemangledName(plain).value_or(plain);
 }
 
 std::string SourcePath(const char* directory, const char* file) {

@@ -9,7 +9,8 @@
 namespace leakgate {
 
 // Returns a linker symbol as C++ spells it. Drops what the compiler has appended to its own copies
-// of a function (".isra.0", ".cold"). Returns a name that is not mangled as it is.
+// of a function (".isra.0", ".cold"). Returns a name that is not mangled, or whose spelling has no
+// reasonable length (demangler.h), as it is.
 [[nodiscard]] std::string Demangle(const std::string& symbol);
 
 // Joins the names of a compilation's directory and of a source file, as debug information has

@@ -17,6 +17,7 @@
 #include <map>
 #include <string>
 
+#include "runner/base/user_cache.h"
 #include "runner/symbols/kept_symbols.h"
 
 namespace leakgate {
@@ -32,7 +33,7 @@ class SymbolCache {
   // Keeps nothing.
   SymbolCache() = default;
   // Makes `folder` if it is missing.
-  explicit SymbolCache(std::filesystem::path folder);
+  explicit SymbolCache(const std::filesystem::path& folder);
 
   // Returns what is kept of the file at `path`; null if nothing can be. The build-id is that of the
   // module that was mapped; empty where that does not matter.
@@ -43,9 +44,7 @@ class SymbolCache {
   void Save();
 
  private:
-  [[nodiscard]] std::filesystem::path PathOf(const std::string& identity) const;
-
-  std::filesystem::path folder_;              // empty: nothing is kept
+  CacheFolder folder_;                        // none: nothing is kept
   std::map<std::string, KeptSymbols> files_;  // by identity
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -156,6 +157,68 @@ TEST_F(SharedDirectoryTest, KeepsStrangersJournalsFromAHistory) {
                                                 suffix + " is another user's"));
     EXPECT_NE(Leakgate({"history", "show", history}, kPatient).exit_code, 0);
     fs::remove(history + suffix);
+  }
+}
+
+// What runs keep of debug information, in the user's cache.
+class RunsCacheTest : public testing::Test {
+ protected:
+  // A run with findings, whose call sites are looked up.
+  CommandResult RunAtHome() const {
+    return RunCommand(
+        Gated({FixturePath("kinds_untouched"), "--gtest_filter=Kinds.Malloc*"}),
+        {.environment = {"HOME=" + home_, "XDG_CACHE_HOME="}, .timeout = std::chrono::seconds(60)});
+  }
+  std::vector<fs::path> Kept() const {
+    std::vector<fs::path> kept;
+    for (const auto& entry : fs::recursive_directory_iterator(home_)) {
+      if (!entry.is_directory()) kept.push_back(entry.path());
+    }
+    return kept;
+  }
+
+  const TemporaryDirectory directory_;
+  const std::string home_ = directory_.File("home");
+};
+
+// A runner of root's that has kept that user's HOME, as by sudo -E.
+TEST_F(RunsCacheTest, OfRootIsNotWhereAnotherUsersHomeLeads) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user as well";
+  ::chmod(directory_.path().c_str(), 0755);
+  for (const char* const name : {"home", "victim", "victim/leakgate"}) {
+    fs::create_directory(directory_.File(name));
+    ::chmod(directory_.File(name).c_str(), 0755);
+  }
+  // More than a cache may have, and older than all that is new.
+  const std::string precious = directory_.Write("victim/leakgate/precious", "text");
+  fs::resize_file(precious, 70 << 20);
+  fs::last_write_time(precious, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  fs::create_directory_symlink("../victim", home_ + "/.cache");
+  for (const std::string& own : {home_, home_ + "/.cache"}) {
+    ASSERT_EQ(::lchown(own.c_str(), 65534, 65534), 0);
+  }
+  EXPECT_EQ(RunAtHome().exit_code, 1);
+  EXPECT_TRUE(fs::exists(precious));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_.File("victim/leakgate")),
+                          fs::directory_iterator()),
+            1);
+}
+
+TEST_F(RunsCacheTest, MayHaveFifosInTheWay) {
+  fs::create_directory(home_);
+  fs::permissions(home_, fs::perms::owner_all);
+  EXPECT_EQ(RunAtHome().exit_code, 1);
+  ASSERT_FALSE(Kept().empty());
+  for (const fs::path& file : Kept()) {
+    fs::remove(file);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  }
+  EXPECT_EQ(RunAtHome().exit_code, 1);
+  for (const fs::path& file : Kept()) EXPECT_TRUE(fs::is_regular_file(file));
+  for (const char* const name : {"/.cache/leakgate", "/.cache"}) {
+    fs::remove_all(home_ + name);
+    ASSERT_EQ(::mkfifo((home_ + name).c_str(), 0600), 0);
+    EXPECT_EQ(RunAtHome().exit_code, 1);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "plugin/agent/linux/syscall.h"
 
@@ -125,9 +126,9 @@ bool TryMakeRoom(const EventThread& thread) {
 }
 
 // No handler comes in between, as in TryMakeRoom.
-void GiveFullBuffer(const EventThread& thread) {
+void GiveBuffer(const EventThread& thread) {
   const std::uint64_t blocked = BlockSignals();
-  if (!HasEventRoom(thread.cursor)) LeaveEventBuffer(thread.cursor);
+  LeaveEventBuffer(thread.cursor);
   RestoreSignals(blocked);
 }
 
@@ -208,7 +209,7 @@ void MakeEventRoom(const EventThread& thread) {
   while (!TryMakeRoom(thread)) {
     if (!MayWait()) return;
     // It may be the last one that the runner could give back to somebody.
-    GiveFullBuffer(thread);
+    if (!HasEventRoom(thread.cursor)) GiveBuffer(thread);
     WaitForRunner();
   }
 }
@@ -266,6 +267,23 @@ void NoteOther(const EventThread& thread, OtherEvent event, std::uint64_t value)
   const std::uint64_t delta = PassTime(cursor);
   cursor.at[0] = OtherEventWord(event, value, delta);
   PublishEvents(cursor, cursor.at + 1);
+}
+
+void NoteMark(const EventThread& thread, std::string_view name) {
+  if (!MayWrite(thread)) return;
+  EventCursor& cursor = thread.cursor;
+  const std::uint64_t bytes = name.size() < kMostMarkBytes ? name.size() : kMostMarkBytes;
+  const std::uint32_t words = WordsAfter(OtherEvent::kMark, bytes);
+  // The name is as long as it likes: where the rest of this buffer is too short, the next is not.
+  if (reinterpret_cast<std::uint64_t>(cursor.at + words) >= cursor.room_end) {
+    GiveBuffer(thread);
+    if (!FindRoom(thread)) return;
+  }
+  const std::uint64_t delta = PassTime(cursor);
+  cursor.at[0] = OtherEventWord(OtherEvent::kMark, bytes, delta);
+  if (words != 0) cursor.at[words] = 0;
+  std::memcpy(cursor.at + 1, name.data(), bytes);
+  PublishEvents(cursor, cursor.at + 1 + words);
 }
 
 void NoteOther(const EventThread& thread, OtherEvent event, std::uint64_t value, EventWords words) {

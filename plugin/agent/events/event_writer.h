@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "common/region_layout.h"
 #include "plugin/agent/arch/processor.h"
@@ -127,5 +128,6 @@ struct EventWords {
   std::uint64_t second;
 };
 void NoteOther(const EventThread& thread, OtherEvent event, std::uint64_t value, EventWords words);
+void NoteMark(const EventThread& thread, std::string_view name);
 
 }  // namespace leakgate::agent

@@ -160,11 +160,7 @@ int TakeSnapshot(const char* path, char* text, unsigned capacity) {
 void MarkRecording(const char* name) {
   if (!RecordsEvents() || !IsTracing() || !CanRecord()) return;
   const RecordingGuard guard;
-  const std::string_view text = ViewOf(name);
-  const leakgate::TextRef ref =
-      g_region.AddText(text.data(), static_cast<std::uint32_t>(text.size()));
-  NoteOther(EventThreadOf(*t_thread.state), leakgate::OtherEvent::kMark, 0,
-            {(std::uint64_t{ref.offset} << 32) | ref.length, 0});
+  NoteMark(EventThreadOf(*t_thread.state), ViewOf(name));
 }
 
 const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener,   Open,         Close,

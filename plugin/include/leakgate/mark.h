@@ -5,7 +5,7 @@
 //   leakgate::Mark("loaded");
 //   $ leakgate recording show a.recording --from mark:loaded
 //
-// Does nothing if nothing is recorded. Any thread may call it.
+// Does nothing if nothing is recorded. Any thread may call it. Names are cut after 1,024 bytes.
 #ifndef LEAKGATE_MARK_H_
 #define LEAKGATE_MARK_H_
 

@@ -1,12 +1,19 @@
 #include "runner/base/user_cache.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <system_error>
+#include <memory>
+#include <tuple>
 #include <vector>
+
+#include "runner/base/atomic_file.h"
+#include "runner/base/file_place.h"
+#include "runner/base/regular_file.h"
 
 namespace leakgate {
 namespace {
@@ -19,16 +26,29 @@ fs::path PathInVariable(const char* name) {
   return value != nullptr && *value == '/' ? fs::path(value) : fs::path();
 }
 
-bool AreOfUserAlone(const struct stat& facts) {
-  return facts.st_uid == ::geteuid() && (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
+struct KeptFile {
+  timespec written;
+  std::uint64_t bytes;
+  std::string name;
+};
 
-// A runner of root's that has kept the user's HOME must not make folders there which the user
-// cannot write to. In /tmp, nobody but the user can remove or rename what the user has made.
-bool MayMakeFoldersIn(const fs::path& path) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return false;
-  return AreOfUserAlone(facts) || (facts.st_mode & S_ISVTX) != 0;
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+std::vector<KeptFile> ListFiles(int folder) {
+  std::vector<KeptFile> files;
+  UniqueFd readable(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, CloseDirectory> entries(::fdopendir(readable.get()));
+  if (entries == nullptr) return files;
+  (void)readable.Release();
+  while (const dirent* const entry = ::readdir(entries.get())) {
+    struct stat facts {};
+    if (::fstatat(folder, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISREG(facts.st_mode)) continue;
+    files.push_back({facts.st_mtim, static_cast<std::uint64_t>(facts.st_size), entry->d_name});
+  }
+  return files;
 }
 
 }  // namespace
@@ -40,59 +60,49 @@ fs::path UserCacheFolder() {
   return home.empty() ? home : home / ".cache" / "leakgate";
 }
 
-bool IsOfUserAlone(const UniqueFd& file) {
+CacheFolder CacheFolder::Open(const fs::path& path) {
+  return CacheFolder(OpenOwnFolder(path, MissingFolders::kRefused));
+}
+
+CacheFolder CacheFolder::Make(const fs::path& path) {
+  return CacheFolder(OpenOwnFolder(path, MissingFolders::kMade));
+}
+
+UniqueFd CacheFolder::OpenFile(const std::string& name) const {
+  if (!folder_) return {};
+  auto file = OpenRegularFileIn(folder_, name);
   struct stat facts {};
-  return ::fstat(file.get(), &facts) == 0 && AreOfUserAlone(facts);
+  const bool is_own = file && ::fstat(file->get(), &facts) == 0 && IsOfUserAlone(facts);
+  return is_own ? *std::move(file) : UniqueFd();
 }
 
-bool IsFolderOfUserAlone(const fs::path& path) {
-  struct stat facts {};
-  return ::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) && AreOfUserAlone(facts);
+std::string CacheFolder::Read(const std::string& name, std::uint64_t most_bytes) const {
+  const UniqueFd file = OpenFile(name);
+  return file ? ReadToEnd(file, most_bytes).value_or(std::string()) : std::string();
 }
 
-bool MakeCacheFolder(const fs::path& folder) {
-  constexpr mode_t kUserAlone = 0700;
-  constexpr std::size_t kMostNew = 3;
-  std::vector<fs::path> missing;
-  std::error_code error;
-  fs::path there = folder;
-  for (; !fs::exists(there, error); there = there.parent_path()) {
-    if (missing.size() == kMostNew || !there.has_relative_path()) return false;
-    missing.push_back(there);
-  }
-  if (!missing.empty() && !MayMakeFoldersIn(there)) return false;
-  for (auto path = missing.rbegin(); path != missing.rend(); ++path) {
-    ::mkdir(path->c_str(), kUserAlone);  // another process may have made it meanwhile
-    if (!IsFolderOfUserAlone(*path)) return false;
-  }
-  return IsFolderOfUserAlone(folder);
+bool CacheFolder::Write(const std::string& name, std::string_view bytes) const {
+  if (!folder_) return false;
+  Expected<AtomicFile> file = AtomicFile::CreateIn(folder_, name);
+  if (!file) return false;
+  file->out() << bytes;
+  return file->Commit().has_value();
 }
 
-void LimitCacheFolder(const fs::path& folder, const CacheLimit& limit) {
-  struct KeptFile {
-    fs::file_time_type written;
-    std::uint64_t bytes;
-    fs::path path;
-  };
-  std::vector<KeptFile> files;
+void CacheFolder::Limit(const CacheLimit& limit) const {
+  if (!folder_) return;
+  std::vector<KeptFile> files = ListFiles(folder_.get());
   std::uint64_t bytes = 0;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code gone;
-    struct stat facts {};
-    const fs::file_time_type written = entry->last_write_time(gone);
-    if (gone || ::lstat(entry->path().c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
-    files.push_back({written, static_cast<std::uint64_t>(facts.st_size), entry->path()});
-    bytes += files.back().bytes;
-  }
+  for (const KeptFile& file : files) bytes += file.bytes;
   if (files.size() <= limit.files && bytes <= limit.bytes) return;
-  std::sort(files.begin(), files.end(),
-            [](const KeptFile& a, const KeptFile& b) { return a.written < b.written; });
+  std::sort(files.begin(), files.end(), [](const KeptFile& a, const KeptFile& b) {
+    return std::tie(a.written.tv_sec, a.written.tv_nsec) <
+           std::tie(b.written.tv_sec, b.written.tv_nsec);
+  });
   std::size_t left = files.size();
   for (const KeptFile& file : files) {
     if (left <= limit.files - limit.files / 4 && bytes <= limit.bytes - limit.bytes / 4) return;
-    fs::remove(file.path, error);
+    ::unlinkat(folder_.get(), file.name.c_str(), 0);
     bytes -= file.bytes;
     --left;
   }

@@ -12,9 +12,16 @@
 #include "runner/run/linux/program_watch.h"
 #include "runner/sessions/linux/session_owner.h"
 #include "runner/sessions/session_client.h"
+#include "runner/snapshot/view/heading_text.h"
 
 namespace leakgate {
 namespace {
+
+std::vector<std::string> MissingFrom(const RecordedFile& file) {
+  std::vector<std::string> lines = file.closing.missing;
+  for (std::string& line : DropsText(file.closing.process)) lines.push_back(std::move(line));
+  return lines;
+}
 
 // Tells of what was executed before the last program, which the user means.
 std::string BeforeText(const std::vector<RecordedFile>& files) {
@@ -77,7 +84,7 @@ Expected<int> RecordRunning(const RecordCommand& command) {
   const Expected<StoppedSession> stopped = StopSession(start.name);
   if (!stopped) return Unexpected(stopped.error());
   for (const RecordedFile& file : stopped->recordings) {
-    if (!command.is_quiet || !file.closing.missing.empty()) Print(stderr, RecordedText(file));
+    if (!command.is_quiet || !MissingFrom(file).empty()) Print(stderr, RecordedText(file));
   }
   for (const std::string& problem : stopped->problems) PrintMessage(problem);
   if (stopped->unwritten.empty()) return kExitPass;
@@ -97,7 +104,7 @@ std::string RecordedText(const RecordedFile& file) {
                         FormatDuration(std::chrono::nanoseconds(closing.waited_ns)));
   }
   text += "\n";
-  for (const std::string& sentence : closing.missing) {
+  for (const std::string& sentence : MissingFrom(file)) {
     text += fmt::format("  incomplete: {}\n", sentence);
   }
   return text + fmt::format("  look at it:  leakgate recording show {}\n", path);
@@ -165,7 +172,7 @@ Expected<int> Execute(RecordCommand command) {
   const std::vector<RecordedFile>& files = outcome->files;
   for (const RecordedFile& file : files) {
     const bool is_last = &file == &files.back();
-    if ((is_last && !command.is_quiet) || !file.closing.missing.empty()) {
+    if ((is_last && !command.is_quiet) || !MissingFrom(file).empty()) {
       Print(stderr, RecordedText(file));
     }
   }

@@ -26,6 +26,8 @@ using snapshot_format::PartReader;
 constexpr std::size_t kEventsAtOnce = 4096;
 // No recorder drains more at once: it has so much memory for buffers.
 constexpr std::uint64_t kMostRoundBytes = 2 * kMaxEventBytes;
+// One of each buffer, and a few that tell of no thread.
+constexpr std::uint32_t kMostSegmentsPerRound = kMaxEventBuffers + 16;
 
 // A moment by both clocks, since the recording's begin.
 struct ClockPair {
@@ -123,10 +125,9 @@ class Reading {
   Expected<void> UseMarks(std::string_view plain) {
     for (ByteReader in(plain); !in.is_at_end();) {
       const std::string_view name = in.Text();
-      text_bytes_ += name.size();
-      if (!in.is_good() || text_bytes_ > snapshot_format::kMostTextInAll) {
-        return parts_.Broken(snapshot_format::kDamagedRecord);
-      }
+      if (!in.is_good()) return parts_.Broken(snapshot_format::kDamagedRecord);
+      if (!text_.Take(name.size() + snapshot_format::kMarkBytesBesidesName))
+        return parts_.Broken("it names too much");
       ++mark_count_;
       if (visit_.mark) visit_.mark(std::string(name));
     }
@@ -147,6 +148,9 @@ class Reading {
       const std::uint64_t lost = in.Number();
       const std::uint64_t lost_begin = in.Number();
       const std::uint32_t count = in.Number32();
+      if (++segments_in_round_ > kMostSegmentsPerRound) {
+        return parts_.Broken("a round has too many segments");
+      }
       if (lost != 0) lost_.push_back({thread, lost, lost_begin, begin_time});
       auto segment = std::make_unique<SegmentReader>(in, count, begin_time, thread, window);
       const bool fits =
@@ -176,6 +180,7 @@ class Reading {
     texts_.clear();
     lost_.clear();
     round_bytes_ = 0;
+    segments_in_round_ = 0;
     return given;
   }
 
@@ -288,10 +293,11 @@ class Reading {
   bool has_closing_ = false;
   bool is_closed_ = false;
   std::uint32_t mark_count_ = 0;
-  std::uint64_t text_bytes_ = 0;
+  snapshot_format::TextRoom text_;  // of marks
   std::uint64_t events_in_file_ = 0;
   std::uint64_t lost_events_ = 0;
   std::uint64_t round_bytes_ = 0;
+  std::uint32_t segments_in_round_ = 0;
   ClockPair last_pair_;
   std::vector<std::unique_ptr<std::string>> texts_;  // that the segments read
   std::vector<std::unique_ptr<SegmentReader>> segments_;

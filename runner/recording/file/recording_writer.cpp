@@ -1,6 +1,6 @@
 #include "runner/recording/file/recording_writer.h"
 
-#include <bit>
+#include <functional>
 #include <utility>
 
 #include "runner/recording/file/recording_records.h"
@@ -35,8 +35,12 @@ Expected<RecordingWriter> RecordingWriter::Create(const std::filesystem::path& p
   return writer;
 }
 
-std::uint32_t RecordingWriter::Mark(std::string_view name) {
-  records_.AddMark(name);
+// Most programs set the same few marks again and again.
+std::optional<std::uint32_t> RecordingWriter::Mark(std::string_view name) {
+  KnownMark& known = known_marks_[std::hash<std::string_view>()(name) % known_marks_.size()];
+  if (known.is_set && known.name == name) return known.number;
+  if (!records_.AddMark(name)) return std::nullopt;
+  known = {.is_set = true, .number = mark_count_, .name = std::string(name)};
   return mark_count_++;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,8 +41,8 @@ class RecordingWriter {
   RecordingWriter(std::ostream& out, const RecordingFacts& facts);
 
   [[nodiscard]] RecordWriter& records() { return records_; }
-  // Returns the number of the mark that is called so.
-  [[nodiscard]] std::uint32_t Mark(std::string_view name);
+  // Returns the number of the name of a mark; nothing if the file has no room for one more.
+  [[nodiscard]] std::optional<std::uint32_t> Mark(std::string_view name);
 
   void BeginSegment(const SegmentStart& start);
   [[nodiscard]] recording_format::SegmentWriter& events() { return segment_; }
@@ -65,6 +66,12 @@ class RecordingWriter {
   snapshot_format::ByteWriter events_;  // whole segments, not yet written
   snapshot_format::ByteWriter scratch_;
   std::uint64_t event_count_ = 0;
+  struct KnownMark {
+    bool is_set = false;
+    std::uint32_t number = 0;
+    std::string name;
+  };
+  std::vector<KnownMark> known_marks_{1024};  // by the hash of the name: the newest of each
   std::uint32_t mark_count_ = 0;
   struct Round {
     std::uint64_t position;

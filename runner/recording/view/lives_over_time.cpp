@@ -201,7 +201,8 @@ void LivesOverTime::Open(std::uint32_t window, std::uint64_t time_ns) {
   // A test's begin may be told twice, once it is known to have begun.
   const bool is_open = std::any_of(open_.begin(), open_.end(),
                                    [&](const OpenWindow& it) { return it.window == window; });
-  if (is_open) return;
+  constexpr std::size_t kMostOpen = 64;  // as in event_tally.cpp
+  if (is_open || open_.size() == kMostOpen) return;
   open_.push_back({window, is_inside ? AddSpan(window, time_ns) : kNoSpan});
   if (is_inside) grid_.CutBehind(time_ns, TimeGrid::Kind::kTest);
 }

@@ -128,6 +128,7 @@ void EventBuffers::DrainOne(const Found& found, const Use& use) {
   const std::size_t taken = use({.buffer = found.buffer,
                                  .thread = found.thread,
                                  .is_first = used == 0,
+                                 .is_full = found.state == EventBufferState::kFull,
                                  .begin_time = record.begin_time,
                                  .lost_events = record.lost_events,
                                  .lost_begin = record.lost_begin,

@@ -41,6 +41,7 @@ struct EventPiece {
   std::uint32_t buffer = 0;
   std::uint32_t thread = 0;      // ids as in the region, not checked
   bool is_first = false;         // of this buffer: what was lost before is its own
+  bool is_full = false;          // the thread writes nothing more there
   std::uint64_t begin_time = 0;  // of the buffer
   std::uint64_t lost_events = 0;
   std::uint64_t lost_begin = 0;

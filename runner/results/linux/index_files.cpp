@@ -1,18 +1,13 @@
 #include "runner/results/linux/index_files.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <memory>
 #include <system_error>
 
-#include "runner/base/atomic_file.h"
-#include "runner/base/regular_file.h"
 #include "runner/base/user_cache.h"
 
 namespace leakgate {
@@ -41,10 +36,10 @@ fs::path IndexPathOf(const fs::path& report) {
 }
 
 std::optional<BaselineIndex> OpenIndex(const fs::path& path) {
-  if (path.empty() || !IsFolderOfUserAlone(path.parent_path())) return std::nullopt;
-  auto opened = OpenRegularFile(path);
-  if (!opened || !IsOfUserAlone(*opened)) return std::nullopt;
-  const auto file = std::make_shared<const UniqueFd>(*std::move(opened));
+  if (path.empty()) return std::nullopt;
+  UniqueFd opened = CacheFolder::Open(path.parent_path()).OpenFile(path.filename());
+  if (!opened) return std::nullopt;
+  const auto file = std::make_shared<const UniqueFd>(std::move(opened));
   return BaselineIndex::Open([file](std::uint64_t offset, char* to, std::size_t size) {
     while (size != 0) {
       const ssize_t count = ::pread(file->get(), to, size, static_cast<off_t>(offset));
@@ -59,18 +54,15 @@ std::optional<BaselineIndex> OpenIndex(const fs::path& path) {
 }
 
 void KeepIndex(const fs::path& path, const std::string& text) {
-  if (path.empty() || !MakeCacheFolder(path.parent_path())) return;
-  Expected<AtomicFile> file = AtomicFile::Create(path, AtomicFile::Content::kSnapshot);
-  if (!file) return;
-  file->out() << text;
-  if (file->Commit()) LimitCacheFolder(path.parent_path(), {.files = kMostIndexes});
+  if (path.empty()) return;
+  const CacheFolder folder = CacheFolder::Make(path.parent_path());
+  if (folder.Write(path.filename(), text)) folder.Limit({.files = kMostIndexes});
 }
 
 void RenewIndex(const fs::path& path, const IndexedReport& report) {
   constexpr std::uint64_t kMostBytes = 1 << 28;
-  auto index = ReadRegularFile(path, kMostBytes);
-  if (!index) return;
-  const std::string renewed = WithReport(*std::move(index), report);
+  std::string index = CacheFolder::Open(path.parent_path()).Read(path.filename(), kMostBytes);
+  const std::string renewed = WithReport(std::move(index), report);
   if (!renewed.empty()) KeepIndex(path, renewed);
 }
 

@@ -124,11 +124,13 @@ void WriteRecords(PartKind kind, const std::vector<Record>& records,
                   snapshot_format::PartWriter& parts) {
   ByteWriter part;
   ByteWriter bytes;
+  snapshot_format::TextRoom room(snapshot_format::kMostTextInAll / 8);  // for other names, too
   for (const Record& record : records) {
     bytes.Clear();
     Encode(record, bytes);
     // Names of megabytes are told by module and offset.
     if (bytes.size() > snapshot_format::kMostPlainBytes / 4) continue;
+    if (!room.Take(bytes.size())) break;
     part.Text(bytes.bytes());
     if (part.size() < snapshot_format::kMostPlainBytes / 2) continue;
     parts.Write(kind, part.bytes());

@@ -82,6 +82,24 @@ inline constexpr std::uint64_t kMostTextInAll = 1ULL << 28;
 inline constexpr std::uint32_t kMostFramesAtOneAddress = 1U << 10;  // inlined into one another
 inline constexpr std::uint32_t kMostWords = 1U << 14;               // of the command line
 
+// Counts what the names in a file take of its reader's memory. The writer counts likewise: so
+// whatever it has to leave out, what it has written can be read.
+inline constexpr std::uint64_t kMarkBytesBesidesName = 32;  // there may be any number of marks
+class TextRoom {
+ public:
+  explicit TextRoom(std::uint64_t most_bytes = kMostTextInAll) : left_(most_bytes) {}
+
+  // Returns false, and takes nothing, if there is no room for one more.
+  [[nodiscard]] bool Take(std::uint64_t bytes) {
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    return true;
+  }
+
+ private:
+  std::uint64_t left_;
+};
+
 struct Part {
   std::uint32_t kind = 0;  // PartKind, or a kind of a later leakgate
   std::string_view plain;  // valid until the next part is read

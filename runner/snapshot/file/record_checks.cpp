@@ -1,5 +1,7 @@
 #include "runner/snapshot/file/record_checks.h"
 
+#include <type_traits>
+
 #include "runner/snapshot/file/records.h"
 
 namespace leakgate::snapshot_format {
@@ -7,6 +9,12 @@ namespace {
 
 // No address space has more, and all sums fit into a number.
 constexpr std::uint64_t kMostRecordedBytes = 1ULL << 62;
+
+template <typename Record>
+constexpr bool HasNames(const Record&) {
+  return !std::is_same_v<Record, SnapshotMapping> && !std::is_same_v<Record, SnapshotFrees> &&
+         !std::is_same_v<Record, SnapshotAllocations>;
+}
 
 }  // namespace
 
@@ -64,8 +72,9 @@ Expected<void> RecordChecks::UseRecords(std::string_view plain, const Visit& vis
       return parts_.Broken(kDamagedRecord);
     }
     if (!Accept(record, meaning)) return parts_.Broken("a record does not fit the others");
-    text_bytes_ += bytes.size();
-    if (text_bytes_ > snapshot_format::kMostTextInAll) return parts_.Broken("it names too much");
+    // An end takes the place of what was known before. All others are limited in number.
+    const bool takes_room = HasNames(record) && meaning == Meaning::kBegin;
+    if (takes_room && !text_.Take(bytes.size())) return parts_.Broken("it names too much");
     if (visit) visit(std::move(record));
   }
   return {};

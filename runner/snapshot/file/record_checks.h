@@ -96,7 +96,7 @@ class RecordChecks {
   Tallies frees_;
   Tallies allocations_;
   std::uint64_t symbols_ = 0;
-  std::uint64_t text_bytes_ = 0;
+  TextRoom text_;
 };
 
 }  // namespace leakgate::snapshot_format

@@ -8,12 +8,16 @@ constexpr std::size_t kFullBytes = 1U << 20;
 
 }  // namespace
 
+void RecordWriter::AddText(Pending& pending, std::string_view text) {
+  pending.bytes.Text(text);
+  if (pending.bytes.size() >= kFullBytes) FlushAllButBlocks();
+}
+
 template <typename Record>
 void RecordWriter::AddRecord(Pending& pending, const Record& record) {
   record_.Clear();
   Encode(record, record_);
-  pending.bytes.Text(record_.bytes());
-  if (pending.bytes.size() >= kFullBytes) FlushAllButBlocks();
+  AddText(pending, record_.bytes());
 }
 
 template void RecordWriter::AddRecord(Pending&, const SnapshotModule&);
@@ -45,8 +49,10 @@ void RecordWriter::Add(const SnapshotMapping& mapping) {
   AddRecord(mappings_, mapping);
 }
 
-void RecordWriter::AddMark(std::string_view name) {
-  marks_.bytes.Text(name.substr(0, snapshot_format::kMostTextBytes));
+bool RecordWriter::AddMark(std::string_view name) {
+  const bool has_room = marks_room_.Take(name.size() + snapshot_format::kMarkBytesBesidesName);
+  if (has_room) AddText(marks_, name);
+  return has_room;
 }
 
 void RecordWriter::Flush(Pending& pending) {

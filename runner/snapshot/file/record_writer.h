@@ -20,7 +20,7 @@ class RecordWriter {
   // Writes to `out`, which must outlive the writer.
   RecordWriter(std::ostream& out, const snapshot_format::FileKind& kind) : parts_(out, kind) {}
 
-  // REQUIRES: each id is added once.
+  // REQUIRES: each id is added once, and all together take no more than kMostTextInAll.
   void Add(const SnapshotModule& module) { AddRecord(modules_, module); }
   void Add(const SnapshotWindow& window) { AddRecord(windows_, window); }
   void Add(const SnapshotThread& thread) { AddRecord(threads_, thread); }
@@ -35,7 +35,8 @@ class RecordWriter {
   // These say how a window or a thread, which was added before, has ended.
   void AddEnd(const SnapshotWindow& window) { AddRecord(ended_windows_, window); }
   void AddEnd(const SnapshotThread& thread) { AddRecord(ended_threads_, thread); }
-  void AddMark(std::string_view name);
+  // Returns false if the file has no room for one more.
+  [[nodiscard]] bool AddMark(std::string_view name);
 
   // Writes a part of one record at once.
   template <typename Record>
@@ -60,6 +61,7 @@ class RecordWriter {
     snapshot_format::ByteWriter bytes;
   };
 
+  void AddText(Pending& pending, std::string_view text);
   template <typename Record>
   void AddRecord(Pending& pending, const Record& record);
   void Flush(Pending& pending);
@@ -78,6 +80,7 @@ class RecordWriter {
   snapshot_format::BlockBatchWriter blocks_;
   snapshot_format::ByteWriter record_;
   snapshot_format::ByteWriter batch_;
+  snapshot_format::TextRoom marks_room_;
   std::uint32_t next_node_ = kStackRootCount;
   std::uint64_t last_pc_ = 0;  // of the previous frame in the same part
   SnapshotClosing counts_;

@@ -52,16 +52,30 @@ std::uint32_t RegionRecords::CopyStack(std::uint32_t id) {
     if (number >= stacks_.size()) {
       stacks_.resize(std::max<std::size_t>(number + 1, 2 * stacks_.size()));
     }
+    // Where the process has bent its stacks into a circle, a frame comes again.
+    if (stacks_[number] != 0) {
+      parent = stacks_[number];
+      continue;
+    }
     parent = stacks_[number] = writer_.Add(SnapshotNode{node.pc, parent, Module(node.module)});
   }
   return parent;
 }
 
+// Counts the texts that are copied. What has no room is left out, and so is all that would come
+// later: the process has overwritten its tables, or names more than any reader takes.
+bool RegionRecords::HasRoom(snapshot_format::TextRoom& room, std::uint64_t bytes) {
+  const bool has_room = room.Take(bytes);
+  if (!has_room) ++left_out_;
+  return has_room;
+}
+
 std::uint32_t RegionRecords::Module(std::uint32_t id) {
   if (id == 0 || id >= kMaxModules) return 0;
   if (modules_[id]) return id;
+  if (left_out_ != 0) return LeaveOut();
   SnapshotModule module{.id = id, .module = region_.ModuleOf(id)};
-  if (module.module.end == 0) return 0;
+  if (!HasRoom(room_, module.module.path.size()) || module.module.end == 0) return 0;
   if (module.module.build_id.empty()) {
     const FileState state = StateOfFile(module.module.path);
     module.file_bytes = state.bytes;
@@ -74,12 +88,10 @@ std::uint32_t RegionRecords::Module(std::uint32_t id) {
 
 SnapshotWindow RegionRecords::WindowNow(std::uint32_t id) {
   const WindowCopy window = region_.Window(id);
-  // A window opens inside an earlier one. So there is no cycle, whatever the region says.
-  const std::uint32_t parent = window.parent < id ? Window(window.parent) : 0;
   return {.id = id,
           .kind = window.kind,
           .state = window.state,
-          .parent = parent,
+          .parent = window.parent < id && HasWindow(window.parent) ? window.parent : 0,
           .iteration = static_cast<std::uint32_t>(window.iteration),
           .test_result = window.test_result,
           .begin_ns = window.begin_time_ns,
@@ -89,38 +101,73 @@ SnapshotWindow RegionRecords::WindowNow(std::uint32_t id) {
           .file = window.file};
 }
 
-std::uint32_t RegionRecords::Window(std::uint32_t id) {
-  if (id == 0 || id >= kMaxWindows) return 0;
-  if (windows_[id]) return id;
-  if (region_.Window(id).id == 0) return 0;
-  const SnapshotWindow window = WindowNow(id);
-  windows_[id] = true;
-  writer_.Add(window);
-  return id;
-}
-
 SnapshotThread RegionRecords::ThreadNow(std::uint32_t id) {
   const ThreadCopy thread = region_.Thread(id);
-  // A thread is created by an earlier one, so there is no cycle here either.
-  const std::uint32_t parent = thread.parent < id ? Thread(thread.parent) : 0;
   const bool is_asked = !thread.has_ended && thread_name_;
   return {.id = id,
           .tid = thread.tid,
-          .parent = parent,
+          .parent = thread.parent < id && HasThread(thread.parent) ? thread.parent : 0,
           .origin_stack = thread.origin_stack == 0 ? 0 : Stack(thread.origin_stack),
           .birth_window = Window(thread.birth_window),
           .has_ended = thread.has_ended,
           .name = is_asked ? thread_name_(thread.tid) : thread.name};
 }
 
-std::uint32_t RegionRecords::Thread(std::uint32_t id) {
-  if (id == 0 || id >= kMaxThreads) return 0;
-  if (threads_[id]) return id;
-  if (region_.Thread(id).tid == 0) return 0;
-  const SnapshotThread thread = ThreadNow(id);
-  threads_[id] = true;
-  writer_.Add(thread);
-  return id;
+// A window opens inside an earlier one, and a thread is created by one. So there is no circle,
+// whatever the region says; but it may say that each of very many has the one before.
+template <typename ParentOf>
+std::vector<std::uint32_t> RegionRecords::WithParents(std::uint32_t id,
+                                                      const std::vector<bool>& known,
+                                                      ParentOf parent_of) {
+  std::vector<std::uint32_t> missing;
+  for (std::uint32_t at = id; at != 0 && at < known.size() && !known[at];) {
+    const std::optional<std::uint32_t> parent = parent_of(at);
+    if (!parent) break;
+    missing.push_back(at);
+    at = *parent < at ? *parent : 0;
+  }
+  std::reverse(missing.begin(), missing.end());
+  return missing;
+}
+
+std::uint32_t RegionRecords::CopyWindow(std::uint32_t id) {
+  if (id == 0) return 0;
+  if (left_out_ != 0) return LeaveOut();
+  const auto parent_of = [this](std::uint32_t at) -> std::optional<std::uint32_t> {
+    const WindowCopy window = region_.Window(at);
+    if (window.id == 0 || !HasRoom(room_, window.name.size() + window.file.size())) return {};
+    return window.parent;
+  };
+  for (const std::uint32_t missing : WithParents(id, windows_, parent_of)) {
+    writer_.Add(WindowNow(missing));
+    windows_[missing] = true;
+  }
+  return HasWindow(id) ? id : 0;
+}
+
+std::uint32_t RegionRecords::CopyThread(std::uint32_t id) {
+  const auto parent_of = [this](std::uint32_t at) -> std::optional<std::uint32_t> {
+    const ThreadCopy thread = region_.Thread(at);
+    return thread.tid == 0 ? std::nullopt : std::optional(thread.parent);
+  };
+  for (const std::uint32_t missing : WithParents(id, threads_, parent_of)) {
+    writer_.Add(ThreadNow(missing));
+    threads_[missing] = true;
+  }
+  return HasThread(id) ? id : 0;
+}
+
+void RegionRecords::AddEnds() {
+  snapshot_format::TextRoom room(kMostCopiedText);
+  for (std::uint32_t id = 1; id < kMaxWindows; ++id) {
+    if (!windows_[id]) continue;
+    const SnapshotWindow window = WindowNow(id);
+    if (!HasRoom(room, window.name.size() + window.file.size())) break;
+    writer_.AddEnd(window);
+  }
+  for (std::uint32_t id = 1; id < kMaxThreads; ++id) {
+    if (threads_[id]) writer_.AddEnd(ThreadNow(id));
+  }
 }
 
 Expected<void> RegionRecords::Add(std::span<const LiveBlock> blocks) {

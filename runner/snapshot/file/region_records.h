@@ -31,8 +31,12 @@ class RegionRecords {
     return known != 0 ? known : CopyStack(id);
   }
   // Returns the id of the window or thread in the file; 0 if there is no such one.
-  [[nodiscard]] std::uint32_t Window(std::uint32_t id);
-  [[nodiscard]] std::uint32_t Thread(std::uint32_t id);
+  [[nodiscard]] std::uint32_t Window(std::uint32_t id) {
+    return HasWindow(id) ? id : CopyWindow(id);
+  }
+  [[nodiscard]] std::uint32_t Thread(std::uint32_t id) {
+    return HasThread(id) ? id : CopyThread(id);
+  }
 
   // These write blocks, mappings and frees, each after what it refers to.
   [[nodiscard]] Expected<void> Add(std::span<const LiveBlock> blocks);
@@ -40,15 +44,38 @@ class RegionRecords {
   void Add(const FreedByCopy& freed);
   void AddAllocated(const FreedByCopy& allocated);
 
-  // Returns what the region says of it now. REQUIRES: there is such a window, or thread.
-  [[nodiscard]] SnapshotWindow WindowNow(std::uint32_t id);
-  [[nodiscard]] SnapshotThread ThreadNow(std::uint32_t id);
+  // Writes how the windows and threads that were copied have ended, so far.
+  void AddEnds();
 
-  // Whether a window or a thread was copied.
-  [[nodiscard]] bool HasWindow(std::uint32_t id) const { return windows_[id]; }
-  [[nodiscard]] bool HasThread(std::uint32_t id) const { return threads_[id]; }
+  // How often a window, a module or an end was left out, because their names take more than a
+  // reader has room for.
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
+  // Half of a reader's room: the rest of the records takes less than the other half.
+  static constexpr std::uint64_t kMostCopiedText = snapshot_format::kMostTextInAll / 2;
+
+  [[nodiscard]] bool HasWindow(std::uint32_t id) const {
+    return id < windows_.size() && windows_[id];
+  }
+  [[nodiscard]] bool HasThread(std::uint32_t id) const {
+    return id < threads_.size() && threads_[id];
+  }
+  [[nodiscard]] bool HasRoom(snapshot_format::TextRoom& room, std::uint64_t bytes);
+  std::uint32_t LeaveOut() {
+    ++left_out_;
+    return 0;
+  }
+  // These return what the region says of it now. REQUIRES: there is such a window, or thread.
+  [[nodiscard]] SnapshotWindow WindowNow(std::uint32_t id);
+  [[nodiscard]] SnapshotThread ThreadNow(std::uint32_t id);
+  // Returns `id` and what it lies in, the outermost first, as far as it is not known; none if there
+  // is no such one.
+  template <typename ParentOf>
+  static std::vector<std::uint32_t> WithParents(std::uint32_t id, const std::vector<bool>& known,
+                                                ParentOf parent_of);
+  std::uint32_t CopyWindow(std::uint32_t id);
+  std::uint32_t CopyThread(std::uint32_t id);
   std::uint32_t CopyStack(std::uint32_t id);
   std::uint32_t Module(std::uint32_t id);
 
@@ -60,6 +87,8 @@ class RegionRecords {
   std::vector<bool> windows_;
   std::vector<bool> threads_;
   std::uint64_t bytes_ = 0;
+  snapshot_format::TextRoom room_{kMostCopiedText};
+  std::uint64_t left_out_ = 0;
   SnapshotFrees freed_;
   SnapshotFrees allocated_;
 };

@@ -78,7 +78,8 @@ Expected<SnapshotClosing> Copy(const RegionReader& region, const SnapshotRequest
   AddMappings(region, request, writer, records);
   for (const FreedByCopy& freed : region.FreedBy()) records.Add(freed);
   for (const FreedByCopy& allocated : region.AllocatedBy()) records.AddAllocated(allocated);
-  const SnapshotClosing closing = ClosingOf(region, current);
+  SnapshotClosing closing = ClosingOf(region, current);
+  closing.drops[static_cast<std::size_t>(DropReason::kTextFull)] += records.left_out();
   if (request.copied) {
     if (const Expected<void> fits = request.copied(); !fits) return Unexpected(fits.error());
   }

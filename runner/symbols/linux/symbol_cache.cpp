@@ -7,9 +7,6 @@
 
 #include <cstring>
 
-#include "runner/base/atomic_file.h"
-#include "runner/base/regular_file.h"
-#include "runner/base/user_cache.h"
 #include "runner/symbols/elf_file.h"
 
 namespace leakgate {
@@ -57,22 +54,22 @@ std::string TextOfTime(const timespec& time) {
   return fmt::format("{}.{:09}", time.tv_sec, time.tv_nsec);
 }
 
-// Returns nothing if there is no such file, or if others may have written it.
-std::string ReadOfUserAlone(const fs::path& path) {
-  const auto file = OpenRegularFile(path);
-  if (!file || !IsOfUserAlone(*file)) return {};
-  return ReadToEnd(*file, kMostFileBytes).value_or(std::string());
+// Returns what the file with what is known of `identity` is called.
+std::string FileNameOf(const std::string& identity) {
+  XXH128_canonical_t hash;
+  XXH128_canonicalFromHash(&hash, XXH3_128bits(identity.data(), identity.size()));
+  return HexText(hash.digest, sizeof hash.digest);
 }
 
 }  // namespace
 
-SymbolCache::SymbolCache(fs::path folder) {
-  if (!folder.empty() && MakeCacheFolder(folder)) folder_ = std::move(folder);
+SymbolCache::SymbolCache(const fs::path& folder) {
+  if (!folder.empty()) folder_ = CacheFolder::Make(folder);
 }
 
 KeptSymbols* SymbolCache::For(const std::string& path, DebugSource source,
                               const std::string& build_id) {
-  if (folder_.empty() || !path.starts_with('/')) return nullptr;
+  if (!folder_ || !path.starts_with('/')) return nullptr;
   static const std::string own_build_id = OwnBuildId();
   struct stat facts {};
   if (own_build_id.empty() || ::stat(path.c_str(), &facts) != 0) return nullptr;
@@ -82,29 +79,22 @@ KeptSymbols* SymbolCache::For(const std::string& path, DebugSource source,
                   source == DebugSource::kOwnFile ? "own" : "any", build_id);
   auto known = files_.find(identity);
   if (known == files_.end()) {
-    known = files_.try_emplace(identity, ReadOfUserAlone(PathOf(identity)), identity).first;
+    known =
+        files_.try_emplace(identity, folder_.Read(FileNameOf(identity), kMostFileBytes), identity)
+            .first;
   }
   return &known->second;
-}
-
-fs::path SymbolCache::PathOf(const std::string& identity) const {
-  XXH128_canonical_t hash;
-  XXH128_canonicalFromHash(&hash, XXH3_128bits(identity.data(), identity.size()));
-  return folder_ / HexText(hash.digest, sizeof hash.digest);
 }
 
 void SymbolCache::Save() {
   bool has_written = false;
   for (const auto& [identity, symbols] : files_) {
     if (!symbols.HasNew()) continue;
-    const fs::path path = PathOf(identity);
-    const std::string bytes = symbols.Write(ReadOfUserAlone(path), kMostFileBytes);
-    auto file = AtomicFile::Create(path, AtomicFile::Content::kSnapshot);
-    if (bytes.empty() || !file) continue;
-    file->out() << bytes;
-    has_written = file->Commit().has_value() || has_written;
+    const std::string name = FileNameOf(identity);
+    const std::string bytes = symbols.Write(folder_.Read(name, kMostFileBytes), kMostFileBytes);
+    if (!bytes.empty() && folder_.Write(name, bytes)) has_written = true;
   }
-  if (has_written) LimitCacheFolder(folder_, {.bytes = kMostFolderBytes});
+  if (has_written) folder_.Limit({.bytes = kMostFolderBytes});
 }
 
 }  // namespace leakgate

@@ -228,6 +228,40 @@ TEST(RecordingFileTest, FindsDamageWithItsChecksums) {
   }
 }
 
+// However long and many they are, and whenever a round ends.
+TEST(RecordingFileTest, GivesBackAllNamesOfMarksThatTheWriterTook) {
+  std::ostringstream out;
+  RecordingWriter writer(out, SomeFacts());
+  AddRecords(writer.records());
+  constexpr std::size_t kBytes = 16'000;
+  std::uint32_t taken = 0;
+  while (writer.Mark(std::to_string(taken) + std::string(kBytes, 'm')) == taken) ++taken;
+  EXPECT_GT(taken, 15'000U);
+  EXPECT_EQ(writer.Mark("short") == taken, true) << "there is room for a short one";
+  EXPECT_EQ(writer.Mark("short"), taken) << "and it is kept once";
+  ASSERT_TRUE(writer.Finish({}));
+  const Read read = ReadAll(out.str());
+  EXPECT_EQ(read.error, "");
+  ASSERT_THAT(read.marks, SizeIs(taken + 1));
+  EXPECT_THAT(read.marks[taken - 1], testing::StartsWith(std::to_string(taken - 1) + "m"));
+}
+
+// What zstd makes a thousand times smaller must not fill its reader's memory.
+TEST(RecordingFileTest, RefusesWhatTakesMuchMemoryForFewBytes) {
+  const auto read = [](snapshot_format::PartKind kind, int parts) {
+    std::ostringstream out;
+    RecordingWriter writer(out, SomeFacts());
+    const std::string empty(4 << 20, '\0');
+    for (int i = 0; i < parts; ++i) writer.records().parts().Write(kind, empty);
+    EXPECT_LT(out.str().size(), 10'000U);
+    std::istringstream in(out.str());
+    return ReadRecording(in, "a.recording", {}).error().message;
+  };
+  EXPECT_THAT(read(snapshot_format::PartKind::kMarks, 3), HasSubstr("it names too much"));
+  EXPECT_THAT(read(snapshot_format::PartKind::kEvents, 1),
+              HasSubstr("a round has too many segments"));
+}
+
 TEST(RecordingFileTest, SaysThatAnotherFileIsNoRecording) {
   EXPECT_THAT(ReadAll("{}").error, HasSubstr("a.recording: not a recording of leakgate's"));
   EXPECT_THAT(ReadAll("leakgate-snapshot-1\nabc").error, HasSubstr("not a recording"));

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 
@@ -122,6 +123,19 @@ TEST_F(ReadBaselineTest, AnIndexThatOthersMayHaveWrittenIsNotUsed) {
   ForgeIndex(report, 5);
   fs::permissions(IndexPathOf(report).parent_path(), fs::perms::all);
   EXPECT_EQ(KnownBlocks(report), 2);
+}
+
+TEST_F(ReadBaselineTest, AFifoInThePlaceOfTheIndexIsReplaced) {
+  const fs::path report = WriteReport(3);
+  const fs::path index = IndexPathOf(report);
+  fs::create_directories(index.parent_path());
+  fs::permissions(index.parent_path(), fs::perms::owner_all);
+  fs::permissions(index.parent_path().parent_path(), fs::perms::owner_all);
+  ASSERT_EQ(::mkfifo(index.c_str(), 0600), 0);
+  EXPECT_EQ(KnownBlocks(report), 3);
+  EXPECT_TRUE(fs::is_regular_file(index));
+  ForgeIndex(report, 4);
+  EXPECT_EQ(KnownBlocks(report), 4);
 }
 
 TEST_F(ReadBaselineTest, OnlyTheUserMayReadTheIndex) {

@@ -125,6 +125,31 @@ TEST_F(SymbolCacheTest, AFileThatOthersMayWriteToIsNotRead) {
   EXPECT_EQ(Look(cache).front().function, "Grow");
 }
 
+TEST_F(SymbolCacheTest, FifosInThePlaceOfWhatIsKeptAreReplaced) {
+  SaveAnotherName();
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    fs::remove(entry.path());
+    ASSERT_EQ(::mkfifo(entry.path().c_str(), 0600), 0);
+  }
+  SymbolCache cache(folder_);
+  EXPECT_EQ(Look(cache).front().function, "Grow");
+  cache.Save();
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    EXPECT_TRUE(fs::is_regular_file(entry.symlink_status()));
+  }
+}
+
+TEST_F(SymbolCacheTest, AFifoInThePlaceOfTheFolderIsNotUsed) {
+  for (const fs::path& path : {folder_, folder_.parent_path()}) {
+    fs::remove_all(folder_.parent_path());
+    fs::create_directories(path.parent_path());
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    SymbolCache cache(folder_);
+    EXPECT_EQ(Look(cache).front().function, "Grow");
+    cache.Save();
+  }
+}
+
 TEST_F(SymbolCacheTest, WhatASeparateFileTellsIsNotKept) {
   const CompiledLibrary stripped(kSource, "-g",
                                  "objcopy --only-keep-debug libnet.so libnet.so.debug && "
