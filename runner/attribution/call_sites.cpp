@@ -79,7 +79,6 @@ CallSite MakeSite(ResolvedStack resolved) {
   finding.stack_end = resolved.end;
   finding.user_frame = FindUserFrame(finding.stack);
   finding.framework_rule = MatchFrameworkRule(finding.stack, resolved.end).value_or(std::string());
-  site.text = StackText(finding);
   return site;
 }
 
@@ -114,6 +113,7 @@ const CallSite& CallSites::Find(std::uint32_t stack, const StackResolver& resolv
   } else {
     --known.left_in_window;
   }
+  site.text = StackText(site.finding);
   bytes_ += BytesOf(site);
   known.sites.push_back(std::move(site));
   if (shared != nullptr) *shared = &known.sites.back();
@@ -128,8 +128,10 @@ const CallSite& CallSites::BySymbols(std::uint32_t stack) {
 
 bool CallSites::MayBeUsers(std::uint32_t stack) {
   const auto known = known_.by_stack.find(stack);
-  return IsUsers(known != known_.by_stack.end() ? known->second->finding
-                                                : BySymbols(stack).finding);
+  if (known != known_.by_stack.end()) return IsUsers(known->second->finding);
+  // Of so many stacks, most code is known by now: each is resolved once only.
+  const bool is_one_of_many = known_by_symbols_.left_in_window == 0;
+  return IsUsers(is_one_of_many ? Of(stack).finding : BySymbols(stack).finding);
 }
 
 // Those with most bytes, and then most blocks, are resolved first, and so kept.
@@ -207,7 +209,7 @@ using Key = std::tuple<std::string_view, AllocationKind, Reach, Disposition, std
 const BlockFacts kNothing;
 
 Key KeyOf(const CallSite& site, const LiveBlock& block, const BlockFacts& facts) {
-  return {site.text,    site.kind.value_or(block.kind), facts.reach, facts.disposition,
+  return {site.text,          site.kind.value_or(block.kind), facts.reach, facts.disposition,
           facts.thread.get(), facts.allowance.get()};
 }
 
@@ -255,15 +257,14 @@ class SharedSites {
     stacks_.erase(std::unique(stacks_.begin(), stacks_.end()), stacks_.end());
     for (auto begin = stacks_.begin(); begin != stacks_.end();) {
       Finding& finding = *begin->first;
-      const auto end = std::find_if(begin, stacks_.end(),
-                                    [&](const auto& it) { return it.first != &finding; });
+      const auto end =
+          std::find_if(begin, stacks_.end(), [&](const auto& it) { return it.first != &finding; });
       finding.other_stacks = end - begin - 1;
       begin = end;
       if (finding.other_stacks == 0) continue;
       if (!finding.explanation.empty()) finding.explanation += "; ";
-      finding.explanation +=
-          fmt::format("one of {} that are too many to tell each, summed here",
-                      FormatCount(finding.other_stacks + 1, "call stack"));
+      finding.explanation += fmt::format("one of {} that are too many to tell each, summed here",
+                                         FormatCount(finding.other_stacks + 1, "call stack"));
     }
   }
 

@@ -3,8 +3,8 @@
 // blocks pass in any case only by symbols, which takes a hundredth of the time.
 //
 // A program may have hundreds of thousands of stacks, of some kilobytes each. The first 10,000 of a
-// window are kept, and 512 MiB in all. Those that are resolved later share the call site of one that
-// is judged alike: by the same framework rule, kind and fold key.
+// window are kept, and 512 MiB in all. Those that are resolved later share the call site of one
+// that is judged alike: by the same framework rule, kind and fold key.
 //
 // Used by one thread at a time.
 #pragma once
@@ -41,7 +41,8 @@ struct CallSite {
   bool is_shared = false;              // by stacks that differ from it
 };
 
-// Returns what else must be the same where stacks share a call site: a text of what budgets say of it.
+// Returns what else must be the same where stacks share a call site: a text of what budgets say of
+// it.
 using FoldKey = std::function<std::string(const Finding&)>;
 
 class CallSites {

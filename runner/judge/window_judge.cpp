@@ -59,8 +59,10 @@ WindowJudge::WindowJudge(const RegionReader& region, int pid, const JudgeSurroun
 // What budget files say of a stack: whose code it is, and which allowances match it.
 std::string WindowJudge::FoldKeyOf(const Finding& finding) const {
   std::string key;
-  if (const BudgetFile* const owner = OwnerOf(around_.budgets.CodeOwners(), finding.stack)) {
-    key = owner->path.string();
+  const std::vector<const BudgetFile*> owners = around_.budgets.CodeOwners();
+  if (!owners.empty()) {
+    const BudgetFile* const owner = OwnerOf(owners, finding.stack);
+    if (owner != nullptr) key = owner->path.string();
   }
   for (const BudgetFile* const file : around_.budgets.Files()) {
     for (const Allowance& allowance : file->allowances) {

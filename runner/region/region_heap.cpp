@@ -37,7 +37,8 @@ class LiveWords {
   std::uint32_t Load(std::uint64_t at) const { return words_[at].load(std::memory_order_relaxed); }
 
   // Reads the block that begins at `at`, where the word `start` was read. Returns nothing if none
-  // begins there, because its second granule would be the begin of another, or if it changes so often that nobody can say which does.
+  // begins there, because its second granule would be the begin of another, or if it changes so
+  // often that nobody can say which does.
   std::optional<WrittenBlock> BlockAt(std::uint64_t at, std::uint32_t start) const {
     constexpr int kMostAttempts = 100;
     for (int i = 0; i < kMostAttempts && IsLiveStart(start); ++i) {

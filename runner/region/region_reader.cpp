@@ -161,7 +161,6 @@ RawStack RegionReader::Stack(std::uint32_t id) const {
   RawStack stack;
   const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
   for (std::uint32_t at = id; at >= kStackRootCount;) {
-    // The limit on the depth also ends the walk if the nodes form a cycle.
     if (at >= count || stack.frames.size() == kMaxStackDepth) {
       stack.end = UnwindEnd::kTableFull;
       return stack;

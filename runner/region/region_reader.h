@@ -108,8 +108,9 @@ class RegionReader {
   [[nodiscard]] std::vector<ReallocatedCopy> ReallocatedBlocks() const;
 
   // The functions below read the live map. It is far larger than the tables, so it is mapped chunk
-  // by chunk, and all of them fail if the address space is too small, or if the map claims more than
-  // the process can have (linux/claimed_memory.h). Blocks are sorted by address. They throw TimeIsUp.
+  // by chunk, and all of them fail if the address space is too small, or if the map claims more
+  // than the process can have (linux/claimed_memory.h). Blocks are sorted by address. They throw
+  // TimeIsUp.
 
   // The live blocks that were allocated in `window`.
   [[nodiscard]] Expected<std::vector<LiveBlock>> LiveBlocks(std::uint32_t window) const;

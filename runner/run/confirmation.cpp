@@ -558,7 +558,8 @@ RepetitionSetup With(RepetitionSetup setup, std::function<bool()> is_cancelled) 
 
 RunConfirmations::RunConfirmations(const RepetitionSetup& setup)
     : setup_(setup),
-      inline_(With(setup, [this] { return has_ended_.load() || IsTimeUp(); }), setup.request.confirmation) {}
+      inline_(With(setup, [this] { return has_ended_.load() || IsTimeUp(); }),
+              setup.request.confirmation) {}
 
 void RunConfirmations::ConfirmNow(WindowResult& window) {
   if (ConfirmOf(window) != Confirm::kInline) return;

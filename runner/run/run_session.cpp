@@ -249,8 +249,8 @@ class Session {
     result.verdict = OverallVerdict(result);
     if (request_.snapshots) request_.snapshots->Conclude(result.windows);
     if (request_.recordings) request_.recordings->Conclude(result.windows);
-    result.exit_code =
-        has_timed_out_ || was_late ? static_cast<int>(ExitCode::kInconclusive) : FinalExitCode(result);
+    result.exit_code = has_timed_out_ || was_late ? static_cast<int>(ExitCode::kInconclusive)
+                                                  : FinalExitCode(result);
     result.begin = begin_.time_since_epoch();
     result.wall = Clock::now() - begin_;
     symbol_cache_.Save();

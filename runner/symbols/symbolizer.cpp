@@ -22,6 +22,7 @@ struct Symbolizer::Caches {
   SymbolCache* kept = nullptr;       // null: nothing is kept
   std::optional<SymbolFiles> files;  // nullopt: files are only where they were mapped
   std::map<std::pair<std::string, std::string>, CachedModule> by_path_and_build_id;
+  decltype(by_path_and_build_id)::iterator latest = by_path_and_build_id.end();
   std::size_t addresses = 0;  // in all frames_at and symbol_at
   static constexpr std::size_t kMostAddresses = 200'000;
   std::size_t left_to_keep = kMostAddresses;  // for later runs
@@ -43,12 +44,18 @@ struct Symbolizer::Caches {
     return is_enough ? DebugSource::kOwnFile : DebugSource::kAnyFile;
   }
 
+  // Most frames of a stack are of the same module as the one before.
   CachedModule& For(const Module& module) {
+    if (latest != by_path_and_build_id.end() && latest->first.first == module.path &&
+        latest->first.second == module.build_id) {
+      return latest->second;
+    }
     const auto [entry, is_new] =
         by_path_and_build_id.try_emplace(std::pair(module.path, module.build_id));
     if (is_new && kept != nullptr) {
       entry->second.kept = kept->For(module.path, DebugSourceOf(module), module.build_id);
     }
+    latest = entry;
     return entry->second;
   }
 

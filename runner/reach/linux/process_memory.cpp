@@ -8,8 +8,8 @@
 #include <array>
 #include <cstring>
 
-#include "runner/base/time_limit.h"
 #include "runner/base/page_size.h"
+#include "runner/base/time_limit.h"
 #include "runner/process/page_scan.h"
 #include "runner/process/proc_files.h"
 

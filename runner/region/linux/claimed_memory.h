@@ -1,16 +1,17 @@
-// Whether a process can have the blocks that its live map claims. Whoever scribbles on the map can claim
-// billions of them for nothing, and each takes memory of the runner's. So what is claimed is compared
-// with what the kernel says the process has, now and then while the map is read:
+// Whether a process can have the blocks that its live map claims. Whoever scribbles on the map can
+// claim billions of them for nothing, and each takes memory of the runner's. So what is claimed is
+// compared with what the kernel says the process has, now and then while the map is read:
 //
 //   64 MiB of addresses    blocks in them * 32 B   <= what is mapped there
-//   the whole process      blocks * 32 B           <= what it has in memory or swapped out, + 32 MiB
+//   the whole process      blocks * 32 B           <= what it has in memory or swapped out, + 32
+//   MiB
 //                          blocks                  <= 2 * (allocated - freed) + 1 million
 //
-// A block has 32 bytes at least, and its allocator writes into them, or next to them. Few blocks are
-// not asked about, so that none of this costs a small program anything.
+// A block has 32 bytes at least, and its allocator writes into them, or next to them. Few blocks
+// are not asked about, so that none of this costs a small program anything.
 //
-// Of a process that has gone, the kernel tells nothing: it may have twice the blocks that it was seen
-// to have, or four millions.
+// Of a process that has gone, the kernel tells nothing: it may have twice the blocks that it was
+// seen to have, or four millions.
 #pragma once
 
 #include <atomic>

@@ -262,7 +262,8 @@ TEST(GroupFindingsTest, OrdersEqualAmountsByTheirStacks) {
 // 10,000 call stacks are told; the smallest of the others are summed by what is judged alike.
 std::vector<Finding> GroupMany(std::uint32_t stacks, const FoldKey& fold_key) {
   std::vector<LiveBlock> blocks;
-  for (std::uint32_t stack = 0; stack < stacks; ++stack) blocks.push_back(Block(stack, 100 + stack));
+  for (std::uint32_t stack = 0; stack < stacks; ++stack)
+    blocks.push_back(Block(stack, 100 + stack));
   CallSites sites([](std::uint32_t stack) {
     return Resolved({In("net::Grow" + std::to_string(stack) + "()")});
   });
