@@ -242,8 +242,9 @@ Expected<void> RegionReader::ReadMap(Scan& scan, Use use) const {
       });
       return again.blocks();
     };
-    return claimed.Add(index << kChunkShift, 1ULL << kChunkShift, scan.blocks() - before,
-                       count_again);
+    const bool is_possible =
+        claimed.Add(index << kChunkShift, 1ULL << kChunkShift, scan.blocks() - before, count_again);
+    return is_possible ? Expected<void>() : InconclusiveError(DamageText());
   });
   if (read) claimed.NoteAll();
   return read;

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "runner/process/proc_files.h"
-#include "runner/region/region_reader.h"
 
 namespace leakgate {
 namespace {
@@ -54,8 +53,8 @@ bool ClaimedMemory::HasMemoryFor(std::uint64_t blocks) const {
   return blocks <= all / kLeastBytes;
 }
 
-Expected<void> ClaimedMemory::Add(std::uint64_t begin, std::uint64_t bytes, std::uint64_t blocks,
-                                  const CountAgain& count_again) {
+bool ClaimedMemory::Add(std::uint64_t begin, std::uint64_t bytes, std::uint64_t blocks,
+                        const CountAgain& count_again) {
   bool is_possible = !seen_->is_refuted.load();
   constexpr int kMostAttempts = 4;
   for (int i = 0; is_possible && blocks > kFewOfChunk; ++i) {
@@ -68,9 +67,8 @@ Expected<void> ClaimedMemory::Add(std::uint64_t begin, std::uint64_t bytes, std:
     is_possible = HasMemoryFor(blocks_);
     proved_ = blocks_ + kFewOfAll;
   }
-  if (is_possible) return {};
-  seen_->is_refuted.store(true);
-  return InconclusiveError(DamageText());
+  if (!is_possible) seen_->is_refuted.store(true);
+  return is_possible;
 }
 
 void ClaimedMemory::NoteAll() {

@@ -18,8 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-
-#include "runner/base/expected.h"
+#include <utility>
 
 namespace leakgate {
 
@@ -36,11 +35,11 @@ class ClaimedMemory {
   ClaimedMemory(int pid, std::uint64_t counted, std::shared_ptr<SeenMemory> seen)
       : pid_(pid), counted_(counted), seen_(std::move(seen)) {}
 
-  // Adds the blocks that begin in [begin, begin + bytes). Fails if there cannot be so many.
+  // Adds the blocks that begin in [begin, begin + bytes). Returns false if there cannot be so many.
   // `count_again` counts them anew: the process may have freed and unmapped them since.
   using CountAgain = std::function<std::uint64_t()>;
-  [[nodiscard]] Expected<void> Add(std::uint64_t begin, std::uint64_t bytes, std::uint64_t blocks,
-                                   const CountAgain& count_again);
+  [[nodiscard]] bool Add(std::uint64_t begin, std::uint64_t bytes, std::uint64_t blocks,
+                         const CountAgain& count_again);
 
   // Call it once all of the map has been read.
   void NoteAll();
