@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(InMegabytes, ForgedMapsTest, testing::Values("16", "160
                          [](const auto& test) { return std::string(test.param); });
 
 // Memory that is mapped costs nothing as long as nobody writes to it, and no block lies in it then.
-TEST(ForgedMapsTest, WhereNobodyHasWrittenAreToldAsWrittenOver) {
+TEST(ForgedMapsInMemoryTest, AreToldAsWrittenOverWhereNobodyHasWritten) {
   const MeasuredRun run = RunForging("map_in_memory", "160", "AndIsJudged", {"--timeout", "60"});
   EXPECT_EQ(run.exit_code, 3);
   EXPECT_THAT(run.standard_error,
