@@ -8,6 +8,7 @@
 #include "runner/attach/program_environment.h"
 #include "runner/base/heap_pages.h"
 #include "runner/base/signal_end.h"
+#include "runner/base/time_limit.h"
 #include "runner/cli/app/command_line.h"
 #include "runner/cli/system_needs.h"
 #include "runner/cli/terminal.h"
@@ -60,6 +61,8 @@ int main(int argc, char** argv) {
     PrintRefusal(error);
   } catch (const boost::system::system_error& error) {  // of Boost.Process
     PrintRefusal(error);
+  } catch (const leakgate::TimeIsUp& error) {
+    leakgate::PrintMessage(error.what());
   } catch (const std::exception& error) {
     leakgate::PrintMessage(fmt::format("internal error: {}", error.what()));
   }

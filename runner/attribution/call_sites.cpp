@@ -9,6 +9,8 @@
 
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/framework_rules.h"
+#include "runner/base/time_limit.h"
+#include "runner/region/amount.h"
 #include "runner/symbols/name_text.h"
 
 namespace leakgate {
@@ -77,30 +79,83 @@ CallSite MakeSite(ResolvedStack resolved) {
   finding.stack_end = resolved.end;
   finding.user_frame = FindUserFrame(finding.stack);
   finding.framework_rule = MatchFrameworkRule(finding.stack, resolved.end).value_or(std::string());
-  site.text = StackText(finding);
   return site;
 }
 
 }  // namespace
 
-const CallSite& CallSites::Of(std::uint32_t stack) {
-  auto known = known_.find(stack);
-  if (known == known_.end()) known = known_.emplace(stack, MakeSite(resolve_(stack))).first;
-  return known->second;
+namespace {
+
+std::size_t BytesOf(const CallSite& site) {
+  std::size_t bytes = sizeof(site) + site.text.size();
+  for (const Frame& frame : site.finding.stack) {
+    bytes += sizeof(frame) + frame.function.size() + frame.file.size() + frame.module.size() +
+             frame.called_function.size();
+  }
+  return bytes;
 }
 
-const CallSite& CallSites::BySymbols(std::uint32_t stack) {
-  if (by_symbols_ == nullptr) return Of(stack);
-  auto known = known_by_symbols_.find(stack);
-  if (known == known_by_symbols_.end()) {
-    known = known_by_symbols_.emplace(stack, MakeSite(by_symbols_(stack))).first;
+}  // namespace
+
+const CallSite& CallSites::Find(std::uint32_t stack, const StackResolver& resolve, Known& known) {
+  constexpr std::size_t kMostBytes = 512UL << 20;
+  const auto [entry, is_new] = known.by_stack.try_emplace(stack);
+  if (!is_new) return *entry->second;
+  CheckTime();
+  CallSite site = MakeSite(resolve(stack));
+  CallSite** shared = nullptr;
+  if (known.left_in_window == 0 || bytes_ >= kMostBytes) {
+    const std::string kind = std::to_string(site.kind ? static_cast<int>(*site.kind) : -1);
+    const std::string key = fold_key_ ? fold_key_(site.finding) : std::string();
+    shared = &known.shared[site.finding.framework_rule + '\n' + kind + '\n' + key];
+    if (*shared != nullptr) return *(entry->second = *shared);
+    site.is_shared = true;
+  } else {
+    --known.left_in_window;
   }
-  return known->second;
+  site.text = StackText(site.finding);
+  bytes_ += BytesOf(site);
+  known.sites.push_back(std::move(site));
+  if (shared != nullptr) *shared = &known.sites.back();
+  return *(entry->second = &known.sites.back());
+}
+
+const CallSite& CallSites::Of(std::uint32_t stack) { return Find(stack, resolve_, known_); }
+
+const CallSite& CallSites::BySymbols(std::uint32_t stack) {
+  return by_symbols_ == nullptr ? Of(stack) : Find(stack, by_symbols_, known_by_symbols_);
 }
 
 bool CallSites::MayBeUsers(std::uint32_t stack) {
-  const auto known = known_.find(stack);
-  return IsUsers(known != known_.end() ? known->second.finding : BySymbols(stack).finding);
+  const auto known = known_.by_stack.find(stack);
+  if (known != known_.by_stack.end()) return IsUsers(known->second->finding);
+  // Of so many stacks, most code is known by now: each is resolved once only.
+  const bool is_one_of_many = known_by_symbols_.left_in_window == 0;
+  return IsUsers(is_one_of_many ? Of(stack).finding : BySymbols(stack).finding);
+}
+
+// Those with most bytes, and then most blocks, are resolved first, and so kept.
+void CallSites::BeginWindow(const std::vector<LiveBlock>& blocks) {
+  known_.left_in_window = known_by_symbols_.left_in_window = kMostOfWindow;
+  if (blocks.size() <= kMostOfWindow) return;
+  std::unordered_map<std::uint32_t, Amount> amounts;
+  for (const LiveBlock& block : blocks) {
+    amounts[block.stack] += Amount{static_cast<std::int64_t>(block.size_bytes), 1};
+  }
+  if (amounts.size() <= kMostOfWindow) return;
+  using Stack = std::pair<std::uint32_t, Amount>;
+  std::vector<Stack> largest(amounts.begin(), amounts.end());
+  const auto is_larger = [](const Stack& a, const Stack& b) {
+    return std::tuple(b.second.bytes, b.second.blocks, a.first) <
+           std::tuple(a.second.bytes, a.second.blocks, b.first);
+  };
+  const auto end = largest.begin() + kMostOfWindow;
+  std::nth_element(largest.begin(), end, largest.end(), is_larger);
+  std::sort(largest.begin(), end, is_larger);
+  for (auto stack = largest.begin(); stack != end; ++stack) (void)MayBeUsers(stack->first);
+  for (auto stack = largest.begin(); stack != end; ++stack) {
+    if (MayBeUsers(stack->first)) (void)Of(stack->first);
+  }
 }
 
 // If a test's last call was compiled to a jump, main is the first frame of the user's. It calls all
@@ -154,18 +209,18 @@ using Key = std::tuple<std::string_view, AllocationKind, Reach, Disposition, std
 const BlockFacts kNothing;
 
 Key KeyOf(const CallSite& site, const LiveBlock& block, const BlockFacts& facts) {
-  return {site.text,    site.kind.value_or(block.kind), facts.reach, facts.disposition,
-          facts.thread, facts.allowance.get()};
+  return {site.text,          site.kind.value_or(block.kind), facts.reach, facts.disposition,
+          facts.thread.get(), facts.allowance.get()};
 }
 
 Finding MakeFinding(const CallSite& site, const LiveBlock& block, const BlockFacts& facts) {
   Finding finding = site.finding;
   finding.kind = site.kind.value_or(block.kind);
   finding.reach = facts.reach;
-  finding.holder = facts.holder;
+  finding.holder = facts.holder.get();
   finding.disposition = facts.disposition;
   finding.explanation = facts.explanation.get();
-  finding.thread = facts.thread;
+  finding.thread = facts.thread.get();
   finding.allowance = facts.allowance.get();
   finding.baseline = facts.baseline;
   if (!finding.framework_rule.empty()) finding.disposition = Disposition::kFramework;
@@ -190,17 +245,51 @@ void SortFindings(std::vector<Finding>& findings) {
                    [&](const Finding& a, const Finding& b) { return rank(a) < rank(b); });
 }
 
+namespace {
+
+// Says in each finding of a shared call site how many call stacks it has.
+class SharedSites {
+ public:
+  void Add(Finding& finding, std::uint32_t stack) { stacks_.emplace_back(&finding, stack); }
+
+  void Tell() {
+    std::sort(stacks_.begin(), stacks_.end());
+    stacks_.erase(std::unique(stacks_.begin(), stacks_.end()), stacks_.end());
+    for (auto begin = stacks_.begin(); begin != stacks_.end();) {
+      Finding& finding = *begin->first;
+      const auto end =
+          std::find_if(begin, stacks_.end(), [&](const auto& it) { return it.first != &finding; });
+      finding.other_stacks = end - begin - 1;
+      begin = end;
+      if (finding.other_stacks == 0) continue;
+      if (!finding.explanation.empty()) finding.explanation += "; ";
+      finding.explanation += fmt::format("one of {} that are too many to tell each, summed here",
+                                         FormatCount(finding.other_stacks + 1, "call stack"));
+    }
+  }
+
+ private:
+  std::vector<std::pair<Finding*, std::uint32_t>> stacks_;
+};
+
+}  // namespace
+
 std::vector<Finding> GroupFindings(const std::vector<LiveBlock>& blocks,
                                    const std::vector<BlockFacts>& facts, CallSites& sites) {
   std::map<Key, Finding> by_key;
+  SharedSites shared;
+  TimeCheck time;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
+    time.Step();
     const BlockFacts& known = facts.empty() ? kNothing : facts[i];
     const std::uint32_t stack = blocks[i].stack;
     const CallSite& site = known.passes_unseen ? sites.BySymbols(stack) : sites.Of(stack);
     const auto [entry, is_new] = by_key.try_emplace(KeyOf(site, blocks[i], known));
     if (is_new) entry->second = MakeFinding(site, blocks[i], known);
     entry->second.amount += Amount{static_cast<std::int64_t>(blocks[i].size_bytes), 1};
+    if (site.is_shared) shared.Add(entry->second, stack);
   }
+  shared.Tell();
   std::vector<Finding> findings;
   for (auto& [key, finding] : by_key) findings.push_back(std::move(finding));
   SortFindings(findings);

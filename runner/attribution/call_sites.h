@@ -2,11 +2,17 @@
 // that is the user's, and the operator that the user called. Each stack is resolved once; one whose
 // blocks pass in any case only by symbols, which takes a hundredth of the time.
 //
+// A program may have hundreds of thousands of stacks, of some kilobytes each. The first 10,000 of a
+// window are kept, and 512 MiB in all. Those that are resolved later share the call site of one
+// that is judged alike: by the same framework rule, kind and fold key.
+//
 // Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -32,7 +38,12 @@ struct CallSite {
   Finding finding;                     // without amounts
   std::optional<AllocationKind> kind;  // nullopt if each block has its own kind
   std::string text;                    // the same for all stacks that read the same
+  bool is_shared = false;              // by stacks that differ from it
 };
+
+// Returns what else must be the same where stacks share a call site: a text of what budgets say of
+// it.
+using FoldKey = std::function<std::string(const Finding&)>;
 
 class CallSites {
  public:
@@ -40,6 +51,10 @@ class CallSites {
   // If it is null, `resolve` does it.
   explicit CallSites(StackResolver resolve, StackResolver by_symbols = nullptr)
       : resolve_(std::move(resolve)), by_symbols_(std::move(by_symbols)) {}
+
+  void FoldBy(FoldKey key) { fold_key_ = std::move(key); }
+  // A window's blocks are about to be judged: its largest call sites are kept.
+  void BeginWindow(const std::vector<LiveBlock>& blocks);
 
   // The references are valid as long as this lives.
   [[nodiscard]] const CallSite& Of(std::uint32_t stack);
@@ -50,10 +65,23 @@ class CallSites {
   [[nodiscard]] bool MayBeUsers(std::uint32_t stack);
 
  private:
+  // Call sites by stack. A deque's references stay valid.
+  struct Known {
+    std::unordered_map<std::uint32_t, const CallSite*> by_stack;
+    std::deque<CallSite> sites;
+    std::map<std::string, CallSite*> shared;
+    std::size_t left_in_window = kMostOfWindow;
+  };
+  static constexpr std::size_t kMostOfWindow = 10'000;
+
+  const CallSite& Find(std::uint32_t stack, const StackResolver& resolve, Known& known);
+
   StackResolver resolve_;
   StackResolver by_symbols_;
-  std::unordered_map<std::uint32_t, CallSite> known_;
-  std::unordered_map<std::uint32_t, CallSite> known_by_symbols_;
+  FoldKey fold_key_;
+  Known known_;
+  Known known_by_symbols_;
+  std::size_t bytes_ = 0;  // of all call sites
 };
 
 // Returns a text that tells call sites apart, in any process: the innermost frame of the user's, or
@@ -81,9 +109,9 @@ class CallSites {
 struct BlockFacts {
   Reach reach = Reach::kUnknown;
   Disposition disposition = Disposition::kOutstanding;
-  std::string holder;
+  SharedText holder;
   SharedText explanation;
-  std::string thread;
+  SharedText thread;
   SharedText allowance;
   BaselineState baseline = BaselineState::kNoBaseline;
   bool passes_unseen = false;  // it passes whatever its names are: they are only by symbols

@@ -28,11 +28,7 @@ std::atomic<bool> g_is_deferred{false};
 std::atomic<int> g_noted{0};  // the number of the first signal; 0: none has arrived
 
 void EndProcessBy(int signal) {
-  for (FileSlot& slot : g_partial_files) {
-    if (slot.is_set.load(std::memory_order_acquire)) ::unlinkat(slot.directory, slot.name, 0);
-  }
-  const std::size_t bytes = g_terminal_bytes.load(std::memory_order_acquire);
-  if (bytes != 0) (void)!::write(g_terminal.load(), g_terminal_text, bytes);
+  RemovePartialFiles();
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   ::sigaction(signal, &by_default, nullptr);
@@ -56,6 +52,14 @@ void OnEndSignal(int signal) {
 }
 
 }  // namespace
+
+void RemovePartialFiles() {
+  for (FileSlot& slot : g_partial_files) {
+    if (slot.is_set.load(std::memory_order_acquire)) ::unlinkat(slot.directory, slot.name, 0);
+  }
+  const std::size_t bytes = g_terminal_bytes.load(std::memory_order_acquire);
+  if (bytes != 0) (void)!::write(g_terminal.load(), g_terminal_text, bytes);
+}
 
 sigset_t EndSignals() {
   sigset_t signals;

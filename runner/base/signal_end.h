@@ -33,6 +33,10 @@ class PartialFile {
   void* slot_;
 };
 
+// Removes these files now, and lets the terminal be as RestoreTerminalAtSignal says: the process is
+// about to end in the middle of its work. Async-signal-safe.
+void RemovePartialFiles();
+
 // Makes an end signal also write `text` to the terminal `fd`, or nothing if `text` is empty or
 // longer than 128 bytes. Only one thread may call this.
 void RestoreTerminalAtSignal(int fd, std::string_view text);

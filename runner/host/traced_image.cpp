@@ -104,12 +104,6 @@ std::string AgentFailureText(AgentFailure failure) {
   return "the agent did not start; has it the address space for its tables (ulimit -v)?";
 }
 
-std::string DamageText() {
-  return "the program has written over the memory that it shares with leakgate, so nothing that "
-         "was "
-         "recorded can be relied on; look for a wild pointer, for example with AddressSanitizer";
-}
-
 const char* WordOf(ProcessState state) { return kStateWords[static_cast<std::size_t>(state)]; }
 
 Json ToJson(const ProcessStatus& process) {

@@ -97,8 +97,6 @@ enum class ImageLife { kExecuting, kOver };
 
 // Says why the agent did not start to trace, and what to do.
 [[nodiscard]] std::string AgentFailureText(AgentFailure failure);
-// Says that a region is damaged (RegionReader::IsWhole is false), and what to do.
-[[nodiscard]] std::string DamageText();
 
 // Returns the word for a state in answers and on the screen.
 [[nodiscard]] const char* WordOf(ProcessState state);

@@ -37,9 +37,15 @@ std::string LimitText(const Permit& permit) {
 // Of one window. Each is held against all of its blocks; what is beyond is not allowed.
 constexpr int kMostExpected = 1000;
 
+// The texts of so many allowances that they are longer in all are the program's writing.
+constexpr std::size_t kMostTextBytes = 64UL << 20;
+
 // Blocks that claim the same permit are covered together or not at all.
 class Claims {
  public:
+  // Returns false if there are too many texts; then nothing is allowed for this one.
+  bool TakeText(std::size_t bytes) { return (text_bytes_ += bytes) <= kMostTextBytes; }
+
   Permit& Add(const std::string& place) { return permits_.try_emplace(place).first->second; }
 
   void Claim(std::size_t index, Permit& permit, const LiveBlock& block) {
@@ -69,6 +75,7 @@ class Claims {
  private:
   std::map<std::string, Permit> permits_;  // by place
   std::vector<std::pair<std::size_t, Permit*>> claims_;
+  std::size_t text_bytes_ = 0;
 };
 
 std::optional<std::int64_t> LimitOf(std::int64_t value) {
@@ -97,7 +104,7 @@ void Fill(const AppliedAllowance& allowance, Permit& permit) {
 }
 
 Permit* AddPermit(const AllowanceCopy& allowance, Claims& claims) {
-  if (allowance.id == 0) return nullptr;
+  if (allowance.id == 0 || !claims.TakeText(allowance.reason.size())) return nullptr;
   Permit& permit = claims.Add(PlaceOf(allowance));
   Fill(allowance, permit);
   return &permit;
@@ -233,7 +240,7 @@ void AllowExpected(const RegionReader& region, std::uint32_t window, CallSites& 
     if (allowance.kind != AllowanceKind::kExpected || allowance.window != window) continue;
     --left;
     Claims claims;
-    Permit& permit = *AddPermit(allowance, claims);
+    Permit& permit = *AddPermit(allowance, claims);  // one alone has a short text
     for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
       if (IsCandidate(evidence, i, sites)) claims.Claim(i, permit, evidence.blocks[i]);
     }

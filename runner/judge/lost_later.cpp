@@ -226,7 +226,7 @@ void ApplyLook(const WholeLook& look, std::string_view explanation, CallSites& s
     if (!IsLost(reach)) continue;
     facts.passes_unseen = false;
     facts.disposition = Disposition::kOutstanding;
-    facts.holder.clear();
+    facts.holder = {};
     facts.explanation = explanation;
   }
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "runner/base/time_limit.h"
 #include "runner/judge/settled_blocks.h"
 #include "runner/process/proc_files.h"
 #include "runner/region/amount.h"
@@ -105,7 +106,7 @@ Expected<WindowEvidence> GatherEvidence(const EvidenceRequest& request) {
 
 void NameThreads(const EvidenceRequest& request, ThreadScope scope, CallSites& sites,
                  WindowEvidence& evidence) {
-  std::map<std::uint32_t, std::string> origins;  // empty: of the window's own
+  std::map<std::uint32_t, SharedText> origins;  // empty: of the window's own
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
     const auto [known, is_new] = origins.try_emplace(evidence.blocks[i].thread);
     if (is_new) {
@@ -124,7 +125,7 @@ namespace {
 // now has no holder, and needs no repetition.
 void SetReach(Reach reach, BlockFacts& facts) {
   facts.reach = reach;
-  facts.holder.clear();
+  facts.holder = {};
   if (IsLost(reach) && facts.disposition == Disposition::kUnconfirmed) {
     facts.disposition = Disposition::kOutstanding;
   }
@@ -142,7 +143,9 @@ std::string FindLostBlocks(const EvidenceRequest& request, Variables& variables,
                            WindowEvidence& evidence) {
   std::vector<LiveBlock> candidates;
   std::vector<BlockFacts*> facts;
+  TimeCheck time;
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
+    time.Step();
     if (!IsOpen(evidence.facts[i]) || !sites.MayBeUsers(evidence.blocks[i].stack)) continue;
     candidates.push_back(evidence.blocks[i]);
     facts.push_back(&evidence.facts[i]);
@@ -193,7 +196,8 @@ AmountByStack FreedIn(const std::vector<EarlierFreeCopy>& frees, std::uint32_t w
   for (const EarlierFreeCopy& free : frees) {
     if (free.window != window) continue;
     const CallSite& site = sites.Of(free.stack);
-    if (IsUsers(site.finding)) freed[site.text] += OneBlock(free.size_bytes);
+    // Where stacks share a site, what one of them frees is no replacement for what another keeps.
+    if (IsUsers(site.finding) && !site.is_shared) freed[site.text] += OneBlock(free.size_bytes);
   }
   return freed;
 }
@@ -219,6 +223,7 @@ bool IsOpen(const BlockFacts& facts) {
 }
 
 bool IsCandidate(const WindowEvidence& evidence, std::size_t index, CallSites& sites) {
+  if (index % 16'384 == 0) CheckTime();
   return IsOpen(evidence.facts[index]) && IsUsers(sites.Of(evidence.blocks[index].stack).finding);
 }
 

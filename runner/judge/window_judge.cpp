@@ -6,7 +6,10 @@
 #include <set>
 #include <utility>
 
+#include "runner/attribution/code_owner.h"
 #include "runner/attribution/leak_identity.h"
+#include "runner/attribution/stack_pattern.h"
+#include "runner/base/time_limit.h"
 #include "runner/judge/allowances.h"
 #include "runner/judge/window_description.h"
 #include "runner/judge/window_evidence.h"
@@ -49,7 +52,25 @@ WindowJudge::WindowJudge(const RegionReader& region, int pid, const JudgeSurroun
           [this](std::uint32_t stack) {
             return NameStackBySymbols(region_, stack, around_.symbolizer);
           }),
-      file_words_(std::make_shared<FileWords>()) {}
+      file_words_(std::make_shared<FileWords>()) {
+  sites_.FoldBy([this](const Finding& finding) { return FoldKeyOf(finding); });
+}
+
+// What budget files say of a stack: whose code it is, and which allowances match it.
+std::string WindowJudge::FoldKeyOf(const Finding& finding) const {
+  std::string key;
+  const std::vector<const BudgetFile*> owners = around_.budgets.CodeOwners();
+  if (!owners.empty()) {
+    const BudgetFile* const owner = OwnerOf(owners, finding.stack);
+    if (owner != nullptr) key = owner->path.string();
+  }
+  for (const BudgetFile* const file : around_.budgets.Files()) {
+    for (const Allowance& allowance : file->allowances) {
+      key += MatchesStack(allowance.stack, finding.stack) ? '+' : '-';
+    }
+  }
+  return key;
+}
 
 std::uint32_t WindowJudge::Questions() const {
   if (child_ != nullptr) return kAskAtProcessEnd | kHasNoTests;
@@ -82,8 +103,11 @@ Expected<AppliedBudget> WindowJudge::BudgetOf(const WindowCopy& window,
   }
   // A suite's tests follow it, up to the next suite: so all suites together read each once.
   std::vector<TestId> tests;
+  std::uint64_t text_bytes = 0;
   for (std::uint32_t id = window.id + 1; id < region_.WindowCount(); ++id) {
     const WindowCopy test = region_.Window(id);
+    text_bytes += test.name.size() + test.file.size();
+    if (text_bytes > 8ULL * kMaxTextBytes) return InconclusiveError(DamageText());
     if (test.kind != WindowKind::kTest) break;
     if (test.parent != window.id) continue;
     tests.push_back({test.name, SourceFileOf(test, around_.sources)});
@@ -138,6 +162,7 @@ WindowResult WindowJudge::Judge(const WindowCopy& window, const JudgeMoment& mom
     result.reason = evidence.error().message;
     return result;
   }
+  sites_.BeginWindow(evidence->blocks);
   AddFreeErrors(window.id, result);
   AddResources(window.id, result);
   if (moment.has_new_descriptors && window.kind == WindowKind::kSuite) {

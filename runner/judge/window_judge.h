@@ -78,6 +78,7 @@ class WindowJudge {
   void EndProgram(Results& results);
 
  private:
+  std::string FoldKeyOf(const Finding& finding) const;
   WindowResult DescribeWindow(const WindowCopy& window) const;
   Expected<AppliedBudget> BudgetOf(const WindowCopy& window, const WindowResult& described) const;
   // Returns whether the window's verdict, or what was asked for, hangs on the names of blocks that

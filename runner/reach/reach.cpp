@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runner/base/time_limit.h"
 #include "runner/reach/glibc_chunk.h"
 
 namespace leakgate {
@@ -70,7 +71,9 @@ void ReachMarker::ForEachPointerIn(std::uint32_t block, Use use) const {
 }
 
 void ReachMarker::Mark() {
+  TimeCheck time;
   while (queue_read_ < queue_.size() && unmarked_candidates_ != 0) {
+    time.Step();
     const std::uint32_t block = queue_[queue_read_++];
     const Link link{block, links_[block].root, links_[block].depth + 1};
     ForEachPointerIn(block, [&](std::uint32_t target) {
@@ -152,7 +155,9 @@ void ReachMarker::MarkOddly(const ForEachRoots& for_each_roots) {
     last_word = words.back();
   });
   // Mark() appends to the queue what plain pointers lead to, so each marked block comes by here.
+  TimeCheck time;
   for (std::size_t i = 0; unmarked_candidates_ != 0; ++i) {
+    time.Step();
     Mark();
     if (i == queue_.size()) return;
     MarkOddlyFrom(queue_[i], odd);
@@ -160,8 +165,10 @@ void ReachMarker::MarkOddly(const ForEachRoots& for_each_roots) {
 }
 
 void ReachMarker::MarkIndirectlyLost(std::uint32_t from) {
+  TimeCheck time;
   std::vector<std::uint32_t> queue{from};
   while (!queue.empty()) {
+    time.Step();
     const std::uint32_t block = queue.back();
     queue.pop_back();
     ForEachPointerIn(block, [&](std::uint32_t target) {
@@ -175,7 +182,9 @@ void ReachMarker::MarkIndirectlyLost(std::uint32_t from) {
 std::vector<Reach> ReachMarker::Conclude() {
   if (unmarked_candidates_ != 0) {
     lost_.assign(blocks_.size(), Reach::kUnknown);
+    TimeCheck time;
     for (std::uint32_t block = 0; block < blocks_.size(); ++block) {
+      time.Step();
       if (IsMarked(block) || IsKnownLost(block) || lost_[block] != Reach::kUnknown) continue;
       lost_[block] = Reach::kLost;
       MarkIndirectlyLost(block);

@@ -7,6 +7,8 @@
 #include "common/live_slot.h"
 #include "runner/base/descriptors.h"
 #include "runner/base/large_pages.h"
+#include "runner/base/time_limit.h"
+#include "runner/region/linux/claimed_memory.h"
 #include "runner/region/linux/live_chunks.h"
 #include "runner/region/region_reader.h"
 #include "runner/region/shared_copy.h"
@@ -35,7 +37,8 @@ class LiveWords {
   std::uint32_t Load(std::uint64_t at) const { return words_[at].load(std::memory_order_relaxed); }
 
   // Reads the block that begins at `at`, where the word `start` was read. Returns nothing if none
-  // begins there, or if it changes so often that nobody can say which does.
+  // begins there, because its second granule would be the begin of another, or if it changes so
+  // often that nobody can say which does.
   std::optional<WrittenBlock> BlockAt(std::uint64_t at, std::uint32_t start) const {
     constexpr int kMostAttempts = 100;
     for (int i = 0; i < kMostAttempts && IsLiveStart(start); ++i) {
@@ -46,6 +49,7 @@ class LiveWords {
       std::atomic_thread_fence(std::memory_order_acquire);
       const std::uint32_t start_now = Acquire(at);
       if (start_now == start && Load(at + 1) == rest) {
+        if (IsLiveStart(rest)) return std::nullopt;
         return WrittenBlock{DecodeStart(start), DecodeRest(rest).context, size_bytes};
       }
       start = start_now;
@@ -155,6 +159,7 @@ auto ReadQuickly(const RegionReader& region, Read read)
   auto found = read(scan);
   const Totals totals = region.CurrentTotals();
   if (!found || scan.blocks() == totals.allocated_blocks - totals.freed_blocks) return found;
+  { const auto given_back = std::move(found); }  // its memory is for the next
   LiveScan whole(InsideOfBlocks::kRead);
   return read(whole);
 }
@@ -193,6 +198,7 @@ Expected<void> RegionReader::ForEachChunk(Use use) const {
       const std::uint32_t entry = entries[index].load(std::memory_order_acquire);
       if (entry == 0 || entry > kMaxChunks || seen.test(entry - 1)) continue;
       seen.set(entry - 1);
+      CheckTime();
       const Expected<void> used = use(index, entry - 1);
       if (!used) return Unexpected(used.error());
     }
@@ -215,6 +221,35 @@ Expected<void> RegionReader::ForEachStretch(std::uint64_t directory_index, std::
   return {};
 }
 
+// Calls `use(stretch)`, which counts blocks with `scan`, for all parts of the map that have pages,
+// sorted by address. Fails if there cannot be so many blocks.
+template <typename Scan, typename Use>
+Expected<void> RegionReader::ReadMap(Scan& scan, Use use) const {
+  const Totals totals = CurrentTotals();
+  ClaimedMemory claimed(pid_, totals.allocated_blocks - totals.freed_blocks, seen_);
+  const Expected<void> read = ForEachChunk([&](std::uint64_t index, std::uint32_t chunk) {
+    const std::uint64_t before = scan.blocks();
+    const Expected<void> scanned = ForEachStretch(index, chunk, use);
+    if (!scanned) return scanned;
+    const auto count_again = [&] {
+      LiveScan again(InsideOfBlocks::kPassOver);
+      (void)ForEachStretch(index, chunk, [&](const Stretch& stretch) {
+        const auto count = [&](std::uint64_t at, std::uint32_t word) {
+          const auto written = stretch.words.BlockAt(at, word);
+          return written ? std::optional(written->size_bytes) : std::nullopt;
+        };
+        again.ForEachWord(stretch, stretch.begin, stretch.end, count);
+      });
+      return again.blocks();
+    };
+    const bool is_possible =
+        claimed.Add(index << kChunkShift, 1ULL << kChunkShift, scan.blocks() - before, count_again);
+    return is_possible ? Expected<void>() : InconclusiveError(DamageText());
+  });
+  if (read) claimed.NoteAll();
+  return read;
+}
+
 // Finds the live blocks for whose context `is_wanted` returns true.
 template <typename IsWanted>
 Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(IsWanted is_wanted) const {
@@ -232,9 +267,7 @@ Expected<std::vector<LiveBlock>> RegionReader::FindBlocks(IsWanted is_wanted) co
                          return written->size_bytes;
                        });
     };
-    const Expected<void> scanned = ForEachChunk([&](std::uint64_t index, std::uint32_t chunk) {
-      return ForEachStretch(index, chunk, read);
-    });
+    const Expected<void> scanned = ReadMap(scan, read);
     if (!scanned) return Unexpected(scanned.error());
     return found;
   });
@@ -308,9 +341,7 @@ Expected<HeapCopy> RegionReader::CopyHeap() const {
         page = end;
       }
     };
-    const Expected<void> scanned = ForEachChunk([&](std::uint64_t index, std::uint32_t chunk) {
-      return ForEachStretch(index, chunk, read);
-    });
+    const Expected<void> scanned = ReadMap(scan, read);
     if (!scanned) return Unexpected(scanned.error());
     constexpr std::size_t kMany = 200'000;  // whoever looks at so many needs the memory
     if (heap.blocks.size() > kMany) chunks_->LetGoOfPages();

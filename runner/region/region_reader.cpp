@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runner/region/linux/claimed_memory.h"
 #include "runner/region/linux/live_chunks.h"
 #include "runner/region/shared_copy.h"
 
@@ -12,7 +13,16 @@ namespace leakgate {
 const RegionHeader& RegionReader::Header() const { return *At<RegionHeader>(0); }
 
 RegionReader::RegionReader(const UniqueFd& fd, Mapping mapping)
-    : fd_(&fd), mapping_(std::move(mapping)), chunks_(std::make_shared<LiveChunks>(fd)) {}
+    : fd_(&fd),
+      mapping_(std::move(mapping)),
+      chunks_(std::make_shared<LiveChunks>(fd)),
+      seen_(std::make_shared<SeenMemory>()) {}
+
+std::string DamageText() {
+  return "the program has written over the memory that it shares with leakgate, so nothing that "
+         "was recorded can be relied on; look for a wild pointer, for example with "
+         "AddressSanitizer";
+}
 
 Expected<RegionReader> RegionReader::Attach(const UniqueFd& fd) {
   Expected<Mapping> mapping = Mapping::Map(fd, 0, region_offset::kChunks, MappingAccess::kReadOnly);
@@ -35,6 +45,7 @@ void RegionReader::LetGoOfPages() const {
 }
 
 bool RegionReader::IsWhole() const {
+  if (seen_->is_refuted.load()) return false;
   const bool has_header = CopyOf(&Header().magic) == kRegionMagic &&
                           CopyOf(&Header().layout_version) == kLayoutVersion &&
                           CopyOf(&Header().region_bytes) == region_offset::kEnd;
@@ -46,12 +57,16 @@ bool RegionReader::IsWhole() const {
   if (count > kMaxWindows || current >= std::max(count, 1U)) return false;
   const auto* const windows = At<WindowRecord>(region_offset::kWindows);
   constexpr std::uint32_t kReadAtOnce = 8192;
+  std::uint64_t text_bytes = 0;
   for (std::uint32_t id = 1; id < count; ++id) {
     if (id % kReadAtOnce == 0) mapping_.LetGoOfPages();
     const std::uint32_t state = Load(windows[id].state);
     if (!IsBetween(state, WindowState::kOpen, WindowState::kClosed)) return false;
+    text_bytes += CopyOf(&windows[id].name).length + CopyOf(&windows[id].file).length;
   }
-  return true;
+  // Each window has a name of its own; files' names are shared, and short.
+  constexpr std::uint64_t kMostTextBytes = 8ULL * kMaxTextBytes;
+  return text_bytes <= kMostTextBytes;
 }
 
 std::uint32_t RegionReader::Generation() const { return CopyOf(&Header().generation); }
@@ -142,12 +157,16 @@ RawStack RegionReader::Stack(std::uint32_t id) const {
   RawStack stack;
   const std::uint32_t count = LoadCount(Header().stack_node_count, kMaxStackNodes);
   for (std::uint32_t at = id; at >= kStackRootCount;) {
-    // The limit on the depth also ends the walk if the nodes form a cycle.
     if (at >= count || stack.frames.size() == kMaxStackDepth) {
       stack.end = UnwindEnd::kTableFull;
       return stack;
     }
     const StackNode node = CopyOf(At<StackNode>(region_offset::kStacks) + at);
+    // A node is made after its parent, and for a call.
+    if (node.pc == 0 || node.parent >= at) {
+      stack.end = UnwindEnd::kTableFull;
+      return stack;
+    }
     stack.frames.push_back({node.pc, node.module});
     at = node.parent;
     if (at < kUnwindEndCount) stack.end = static_cast<UnwindEnd>(at);
@@ -170,7 +189,8 @@ Module RegionReader::ModuleOf(std::uint32_t id) const {
   module.begin = record.begin;
   module.end = record.end;
   module.bias = record.bias;
-  module.path = Text(record.path);
+  constexpr std::size_t kMostPathBytes = 4096;  // the kernel knows no longer one
+  if (record.path.length <= kMostPathBytes) module.path = Text(record.path);
   const auto length = std::min<std::size_t>(record.build_id_length, sizeof(record.build_id));
   constexpr std::string_view kDigits = "0123456789abcdef";
   for (std::size_t i = 0; i < length; ++i) {

@@ -22,7 +22,12 @@
 
 namespace leakgate {
 
+class ClaimedMemory;
 class LiveChunks;
+struct SeenMemory;
+
+// Says that a region is damaged (RegionReader::IsWhole is false), and what to do.
+[[nodiscard]] std::string DamageText();
 
 class RegionReader {
  public:
@@ -101,7 +106,9 @@ class RegionReader {
   [[nodiscard]] std::vector<ReallocatedCopy> ReallocatedBlocks() const;
 
   // The functions below read the live map. It is far larger than the tables, so it is mapped chunk
-  // by chunk, and all of them fail if the address space is too small. Blocks are sorted by address.
+  // by chunk, and all of them fail if the address space is too small, or if the map claims more
+  // than the process can have (linux/claimed_memory.h). Blocks are sorted by address. They throw
+  // TimeIsUp.
 
   // The live blocks that were allocated in `window`.
   [[nodiscard]] Expected<std::vector<LiveBlock>> LiveBlocks(std::uint32_t window) const;
@@ -139,12 +146,15 @@ class RegionReader {
   Expected<std::vector<LiveBlock>> FindBlocks(IsWanted is_wanted) const;
   template <typename Use>
   Expected<void> ForEachChunk(Use use) const;
+  template <typename Scan, typename Use>
+  Expected<void> ReadMap(Scan& scan, Use use) const;
   template <typename Use>
   Expected<void> ForEachStretch(std::uint64_t directory_index, std::uint32_t chunk, Use use) const;
 
   const UniqueFd* fd_;
   Mapping mapping_;
   std::shared_ptr<LiveChunks> chunks_;
+  std::shared_ptr<SeenMemory> seen_;
   int pid_ = 0;
 };
 

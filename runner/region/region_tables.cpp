@@ -98,8 +98,9 @@ AllowanceCopy RegionReader::Allowance(std::uint32_t id) const {
   copy.kind = static_cast<AllowanceKind>(record.kind);
   copy.window = record.window;
   copy.thread = record.thread;
+  constexpr std::size_t kMostPathBytes = 4096;
   copy.reason = Text(record.reason);
-  copy.file = Text(record.file);
+  if (record.file.length <= kMostPathBytes) copy.file = Text(record.file);
   copy.line = static_cast<int>(record.line & 0x7FFF'FFFF);
   // -1 means no limit; a smaller number is not from the agent.
   copy.bytes = std::max<std::int64_t>(record.bytes, -1);

@@ -18,7 +18,7 @@ namespace leakgate {
 enum class Reach : std::uint8_t { kUnknown, kLost, kIndirectlyLost, kRetained };
 
 // How a finding is counted. "Counts" means that it counts against the limits.
-enum class Disposition {
+enum class Disposition : std::uint8_t {
   kOutstanding,    // It counts.
   kFramework,      // It does not count: the framework's own code allocated it (framework_rule).
   kAllowed,        // It does not count: an allowance covers it.
@@ -35,7 +35,7 @@ enum class Disposition {
 };
 
 // Whether the baseline of `leakgate run --baseline` has a finding.
-enum class BaselineState { kNoBaseline, kKnown, kNew };
+enum class BaselineState : std::uint8_t { kNoBaseline, kKnown, kNew };
 
 struct Finding {
   Amount amount;
@@ -58,6 +58,9 @@ struct Finding {
   std::string thread;
   std::string allowance;  // "FILE:LINE" of the allowance that covers it
   BaselineState baseline = BaselineState::kNoBaseline;
+  // How many more call stacks its blocks have: there were too many to tell each. `stack` is one of
+  // the largest of them. The explanation tells it, in all reports.
+  std::int64_t other_stacks = 0;
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };

@@ -11,6 +11,7 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/base/signal_end.h"
+#include "runner/base/time_limit.h"
 #include "runner/judge/repetition_series.h"
 #include "runner/judge/surviving_sites.h"
 #include "runner/judge/window_verdict.h"
@@ -35,11 +36,16 @@ AskedStack AskedOf(const Finding& finding) { return {SeriesKey(finding), CallSta
 
 const AskedStack kAskedDescriptors{kDescriptorsKey, ""};
 
+// The stacks that a finding sums up are not told apart: it stays unconfirmed.
+bool IsToBeRepeated(const WindowResult& window, const Finding& finding) {
+  return IsToBeConfirmed(window, finding) && finding.other_stacks == 0;
+}
+
 std::set<AskedStack> OpenStacks(const WindowResult& window) {
   std::set<AskedStack> open;
   for (const std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
     for (const Finding& finding : *findings) {
-      if (IsToBeConfirmed(window, finding)) open.insert(AskedOf(finding));
+      if (IsToBeRepeated(window, finding)) open.insert(AskedOf(finding));
     }
   }
   if (window.descriptor_growth == DescriptorGrowth::kUnconfirmed) open.insert(kAskedDescriptors);
@@ -308,6 +314,7 @@ std::string Confirmation::Limit(RepetitionRequest& request) const {
   using std::chrono::milliseconds;
   const auto left = std::chrono::duration_cast<milliseconds>(limits_.run - spent_);
   if (left <= milliseconds(0)) return "no time was left to repeat it (--confirm-run-timeout)";
+  if (IsTimeUp()) return "the run's timeout was reached";
   if (setup_.is_cancelled()) return "its repetitions were interrupted";
   request.timeout = std::min(request.timeout, left);
   return "";
@@ -500,7 +507,7 @@ void Confirmation::Confirm(WindowResult& window) {
   }
   for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
     for (Finding& finding : *findings) {
-      if (IsToBeConfirmed(window, finding)) Apply(outcome, finding);
+      if (IsToBeRepeated(window, finding)) Apply(outcome, finding);
     }
     SortFindings(*findings);
   }
@@ -551,7 +558,8 @@ RepetitionSetup With(RepetitionSetup setup, std::function<bool()> is_cancelled) 
 
 RunConfirmations::RunConfirmations(const RepetitionSetup& setup)
     : setup_(setup),
-      inline_(With(setup, [this] { return has_ended_.load(); }), setup.request.confirmation) {}
+      inline_(With(setup, [this] { return has_ended_.load() || IsTimeUp(); }),
+              setup.request.confirmation) {}
 
 void RunConfirmations::ConfirmNow(WindowResult& window) {
   if (ConfirmOf(window) != Confirm::kInline) return;
@@ -561,8 +569,11 @@ void RunConfirmations::ConfirmNow(WindowResult& window) {
 
 void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result) {
   EndSignalDeferral signals;
-  Confirmation after(With(setup_, [&] { return was_interrupted_ = signals.WasAskedToEnd(); }),
-                     setup_.request.confirmation);
+  const auto is_cancelled = [&] {
+    was_interrupted_ = signals.WasAskedToEnd();
+    return was_interrupted_ || IsTimeUp();
+  };
+  Confirmation after(With(setup_, is_cancelled), setup_.request.confirmation);
   if (why_not.empty()) FindDescriptors(after, result);
   std::set<std::string> open;
   std::set<std::string> begun;

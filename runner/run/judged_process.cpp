@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runner/base/time_limit.h"
 #include "runner/report/failure_text.h"
 #include "runner/report/left_behind_text.h"
 #include "runner/run/linux/free_memory.h"
@@ -41,6 +42,8 @@ void WriteVerdict(const WindowResult& result, ToldCauses& told, Mailbox& mailbox
 // To judge a window, all that is live is looked at. At most the program, a suite and a test are
 // open, unless something other than the agent has written to the region.
 constexpr int kMostJudgedAtEnd = 64;
+// So many windows of a region that was written over are told, besides those that were judged.
+constexpr int kMostOfDamaged = 1000;
 
 // Whether the test is over nothing but limits on what it does, and is to be repeated to tell what
 // of that is its own.
@@ -112,6 +115,9 @@ void JudgedProcess::Answer(Mailbox& mailbox) {
   const Stopwatch stopwatch(judged_);
   try {
     AnswerQuestion(mailbox);
+  } catch (const TimeIsUp&) {
+    AnswerNothing(mailbox);
+    out_of_time_.insert(mailbox.window);
   } catch (const std::exception& error) {
     AnswerNothing(mailbox);
     failure_ = error.what();
@@ -175,6 +181,16 @@ void JudgedProcess::CountOverBudget() {
   over_budget_.store(count, std::memory_order_relaxed);
 }
 
+// What takes too long is told without a verdict, so that the others have theirs.
+WindowResult JudgedProcess::ResultInTime(const WindowCopy& window) {
+  try {
+    const bool is_judged = results_.contains(window.id) || !out_of_time_.contains(window.id);
+    if (is_judged) return ResultOf(window);
+  } catch (const TimeIsUp&) {
+  }
+  return judge_.MakeInconclusive(window, "the run's timeout was reached before it was judged");
+}
+
 WindowResult JudgedProcess::ResultOf(const WindowCopy& window) {
   const auto judged = results_.find(window.id);
   if (judged != results_.end()) return std::move(judged->second);
@@ -201,18 +217,26 @@ std::vector<WindowResult> JudgedProcess::Finish() {
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
   if (test_recordings_ != nullptr) test_recordings_->EndImage();
-  judge_.EndProgram(results_);
-  meter_.EndAll();
+  try {
+    judge_.EndProgram(results_);
+    meter_.EndAll();
+  } catch (const TimeIsUp&) {  // each window that is not judged says so
+  }
   GiveBackFreeMemory();  // the judge's looks at the heap had it: all windows get a result now
   std::vector<WindowResult> windows;
   const std::uint32_t count = region().WindowCount();
-  windows.reserve(count);
+  const bool is_whole = region().IsWhole();
+  if (is_whole) windows.reserve(count);
+  int left = kMostOfDamaged;
   constexpr std::uint32_t kReadAtOnce = 8192;
   for (std::uint32_t id = 1; id < count; ++id) {
     if (id % kReadAtOnce == 0) region().LetGoOfPages();  // results take their place
+    if (!is_whole && !results_.contains(id) && --left < 0) continue;
     const WindowCopy window = region().Window(id);
     if (window.id == 0 || window.state == WindowState::kUnused) continue;
-    windows.push_back(ResultOf(window));
+    const bool is_known = is_whole || results_.contains(id);
+    windows.push_back(is_known ? ResultInTime(window)
+                               : judge_.MakeInconclusive(window, DamageText()));
     windows.back().measuring_windows = meter_.ResultsOf(id);
   }
   return windows;

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,7 @@ class JudgedProcess {
   std::uint32_t Questions() const;
   void JudgeWindow(Mailbox& mailbox);
   void CountOverBudget();
+  WindowResult ResultInTime(const WindowCopy& window);
   WindowResult ResultOf(const WindowCopy& window);
   void NoteUnanswered();
 
@@ -87,6 +89,7 @@ class JudgedProcess {
   std::shared_ptr<EventBuffers> event_buffers_;    // set if there are recordings
   std::map<std::uint32_t, WindowResult> results_;  // of windows judged while the process waited
   int judged_at_end_ = 0;                          // how many windows
+  std::set<std::uint32_t> out_of_time_;  // windows that were being judged when the time was up
   std::uint32_t unanswered_window_ = 0;  // its verdict was asked for when the process was killed
   std::atomic<std::int64_t> over_budget_{0};
   std::chrono::nanoseconds judged_{};

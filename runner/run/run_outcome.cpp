@@ -77,8 +77,17 @@ std::vector<std::string> ReasonsForDoubt(const Generations& generations, const R
   return reasons;
 }
 
+std::string LateReason(std::chrono::milliseconds timeout) {
+  return fmt::format(
+      "the timeout of {} s was reached after the program had ended: not all that it left could be "
+      "judged and confirmed",
+      static_cast<double>(timeout.count()) / 1000.0);
+}
+
 std::string TimeoutReason(const Generations& generations, std::chrono::milliseconds timeout) {
-  const std::string running = RunningTest(generations);
+  const bool is_told =
+      !generations.processes().empty() && generations.processes().back()->region().IsWhole();
+  const std::string running = is_told ? RunningTest(generations) : "";
   return fmt::format(
       "the timeout of {} s was reached{}{}; the program and all that it started were killed",
       static_cast<double>(timeout.count()) / 1000.0,
@@ -120,11 +129,13 @@ bool IsOfOtherTests(const Allowance& allowance, const std::vector<WindowResult>&
 constexpr std::uint32_t kFirstAllowance = 1;
 
 void AddUnmet(const RegionReader& region, const std::set<std::string>& used, RunResult& result) {
+  constexpr std::size_t kMost = 1000;  // the program may have written any number
   for (std::uint32_t id = kFirstAllowance; id < region.AllowanceCount(); ++id) {
     const AllowanceCopy allowance = region.Allowance(id);
     if (allowance.kind != AllowanceKind::kExpected) continue;
     const std::string place = fmt::format("{}:{}", allowance.file, allowance.line);
     if (used.contains(place)) continue;
+    if (result.warnings.size() >= kMost) return;
     result.warnings.push_back(
         fmt::format("{}: {} was to leave memory outstanding and left none; remove the expectation",
                     place, region.Window(allowance.window).name));

@@ -23,6 +23,8 @@ namespace leakgate {
                                                        const RunResult& result);
 
 // Says that the program was killed because it took too long, and in which test.
+// Says that the program had ended by then, and not all was judged or confirmed.
+[[nodiscard]] std::string LateReason(std::chrono::milliseconds timeout);
 [[nodiscard]] std::string TimeoutReason(const Generations& generations,
                                         std::chrono::milliseconds timeout);
 

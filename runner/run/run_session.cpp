@@ -10,6 +10,7 @@
 #include "runner/attach/program_environment.h"
 #include "runner/attribution/code_owner.h"
 #include "runner/attribution/wrappers.h"
+#include "runner/base/time_limit.h"
 #include "runner/budget/apply_limits.h"
 #include "runner/host/control_server.h"
 #include "runner/judge/window_verdict.h"
@@ -107,6 +108,7 @@ class Session {
                                            .symbolizer = symbolizer_,
                                            .is_cancelled = nullptr});
     GroupWitness witness(signals.blocked());
+    if (request_.timeout) LimitTime(begin_ + *request_.timeout);
     auto server = ControlServer::Start(
         {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer.pid); },
          .is_served = IsOfThisRun,
@@ -207,6 +209,7 @@ class Session {
   }
 
   RunResult Conclude(const ProgramExit& program) {
+    TakeTimeToConclude();
     RunResult result;
     result.binary = request_.program;
     result.arguments = request_.arguments;
@@ -218,6 +221,7 @@ class Session {
     CollectWindows(result);
     confirmations_->ConfirmAll(WhyNotRepeated(result), result);
     for (WindowResult& window : result.windows) RefuseUntold(window);
+    const bool was_late = !has_timed_out_ && IsTimeUp();
     result.reasons = ReasonsForDoubt(generations_, result);
     if (!server_failure_.empty()) {
       result.reasons.insert(result.reasons.begin(), server_failure_);
@@ -225,6 +229,7 @@ class Session {
     if (has_timed_out_) {
       result.reasons.push_back(TimeoutReason(generations_, *request_.timeout));
     }
+    if (was_late) result.reasons.push_back(LateReason(*request_.timeout));
     AddLines(processes_.Doubts(), result.reasons);
     AddLines(untraced_tests_.Doubts(), result.reasons);
     const bool has_ended_in_order = !has_timed_out_ && !result.program.signal;
@@ -240,7 +245,7 @@ class Session {
                  result.warnings);
       }
     }
-    AddUnmetExpectations(generations_, result);
+    if (!IsTimeUp()) AddUnmetExpectations(generations_, result);
     if (confirmations_->was_interrupted()) {
       result.reasons.push_back("the confirmation of retained blocks was interrupted");
     }
@@ -248,8 +253,8 @@ class Session {
     result.verdict = OverallVerdict(result);
     if (request_.snapshots) request_.snapshots->Conclude(result.windows);
     if (request_.recordings) request_.recordings->Conclude(result.windows);
-    result.exit_code =
-        has_timed_out_ ? static_cast<int>(ExitCode::kInconclusive) : FinalExitCode(result);
+    result.exit_code = has_timed_out_ || was_late ? static_cast<int>(ExitCode::kInconclusive)
+                                                  : FinalExitCode(result);
     result.begin = begin_.time_since_epoch();
     result.wall = Clock::now() - begin_;
     symbol_cache_.Save();
@@ -269,7 +274,7 @@ class Session {
   // Returns why tests cannot be repeated; empty if they can. They can after a crash, too, because
   // another test has crashed.
   std::string WhyNotRepeated(const RunResult& result) const {
-    if (has_timed_out_) return "the run's timeout was reached";
+    if (IsTimeUp()) return "the run's timeout was reached";
     const std::optional<int> signal = result.program.signal;
     if (!signal || (*signal != SIGKILL && !AsksToEnd(*signal))) return "";
     return "the program " + ProgramExitText(result.program);

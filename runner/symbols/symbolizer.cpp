@@ -22,18 +22,40 @@ struct Symbolizer::Caches {
   SymbolCache* kept = nullptr;       // null: nothing is kept
   std::optional<SymbolFiles> files;  // nullopt: files are only where they were mapped
   std::map<std::pair<std::string, std::string>, CachedModule> by_path_and_build_id;
+  decltype(by_path_and_build_id)::iterator latest = by_path_and_build_id.end();
+  std::size_t addresses = 0;  // in all frames_at and symbol_at
+  static constexpr std::size_t kMostAddresses = 200'000;
+  std::size_t left_to_keep = kMostAddresses;  // for later runs
+
+  // A program may have any number of addresses, and record those that it makes up.
+  void CountAddress(const Module& module) {
+    constexpr std::size_t kUsualPath = 128;
+    addresses += 1 + module.path.size() / kUsualPath;
+    if (addresses <= kMostAddresses) return;
+    addresses = 0;
+    for (auto& [file, cached] : by_path_and_build_id) {
+      cached.frames_at.clear();
+      cached.symbol_at.clear();
+    }
+  }
 
   DebugSource DebugSourceOf(const Module& module) const {
     const bool is_enough = symbols_are_enough && symbols_are_enough(module.path);
     return is_enough ? DebugSource::kOwnFile : DebugSource::kAnyFile;
   }
 
+  // Most frames of a stack are of the same module as the one before.
   CachedModule& For(const Module& module) {
+    if (latest != by_path_and_build_id.end() && latest->first.first == module.path &&
+        latest->first.second == module.build_id) {
+      return latest->second;
+    }
     const auto [entry, is_new] =
         by_path_and_build_id.try_emplace(std::pair(module.path, module.build_id));
     if (is_new && kept != nullptr) {
       entry->second.kept = kept->For(module.path, DebugSourceOf(module), module.build_id);
     }
+    latest = entry;
     return entry->second;
   }
 
@@ -54,7 +76,8 @@ struct Symbolizer::Caches {
     ModuleFile* const file = Open(module, cached).file.get();
     if (file == nullptr) return std::vector<Frame>(1);
     std::vector<Frame> frames = file->FramesAt(return_address);
-    if (cached.kept != nullptr && file->IsWhole()) {
+    if (cached.kept != nullptr && file->IsWhole() && left_to_keep != 0) {
+      --left_to_keep;
       cached.kept->Keep(kFrames, return_address, frames);
     }
     return frames;
@@ -69,7 +92,8 @@ struct Symbolizer::Caches {
     ModuleFile* const file = Open(module, cached).file.get();
     if (file == nullptr) return {};
     Frame frame = file->SymbolAt(return_address);
-    if (cached.kept != nullptr && file->HasItsOwnSymbols()) {
+    if (cached.kept != nullptr && file->HasItsOwnSymbols() && left_to_keep != 0) {
+      --left_to_keep;
       cached.kept->Keep(kSymbol, return_address, {frame});
     }
     return frame;
@@ -106,25 +130,23 @@ void Symbolizer::MarkWrappers(FindWrapper find) { caches_->find_wrapper = std::m
 std::vector<Frame> Symbolizer::Symbolize(const Module& module, std::uint64_t pc) {
   const std::uint64_t return_address = pc - module.bias;
   Caches::CachedModule& cached = caches_->For(module);
-  const auto [entry, is_new] = cached.frames_at.try_emplace(return_address);
-  if (is_new) {
-    entry->second = caches_->FindFrames(module, return_address, cached);
-    for (Frame& frame : entry->second) {
-      Complete(module, return_address, caches_->find_wrapper, frame);
-    }
-  }
-  return entry->second;
+  const auto known = cached.frames_at.find(return_address);
+  if (known != cached.frames_at.end()) return known->second;
+  std::vector<Frame> frames = caches_->FindFrames(module, return_address, cached);
+  for (Frame& frame : frames) Complete(module, return_address, caches_->find_wrapper, frame);
+  caches_->CountAddress(module);
+  return cached.frames_at[return_address] = std::move(frames);
 }
 
 Frame Symbolizer::NameBySymbol(const Module& module, std::uint64_t pc) {
   const std::uint64_t return_address = pc - module.bias;
   Caches::CachedModule& cached = caches_->For(module);
-  const auto [entry, is_new] = cached.symbol_at.try_emplace(return_address);
-  if (is_new) {
-    entry->second = caches_->FindSymbol(module, return_address, cached);
-    Complete(module, return_address, caches_->find_wrapper, entry->second);
-  }
-  return entry->second;
+  const auto known = cached.symbol_at.find(return_address);
+  if (known != cached.symbol_at.end()) return known->second;
+  Frame frame = caches_->FindSymbol(module, return_address, cached);
+  Complete(module, return_address, caches_->find_wrapper, frame);
+  caches_->CountAddress(module);
+  return cached.symbol_at[return_address] = std::move(frame);
 }
 
 ModuleFileState Symbolizer::StateOf(const Module& module) {

@@ -210,8 +210,10 @@ void DeclareFiles(RunCommand& command, OptionList& options) {
 }
 
 void DeclareRunning(RunCommand& command, OptionList& options) {
-  options.Add("--timeout", TextWord("SECONDS"), command.request.timeout, ParseSeconds,
-              "After so long, end the program and all that it started. Fractions are allowed: 0.5");
+  options.Add(
+      "--timeout", TextWord("SECONDS"), command.request.timeout, ParseSeconds,
+      "After so long, end the program and all that it started, whatever is left to judge or "
+      "repeat, and exit with 3. Fractions are allowed: 0.5");
   options.Add("--stack-depth", TextWord("FRAMES"), command.request.stack_depth, ParseStackDepth,
               fmt::format("Record at most so many frames of a stack, 1 to {}. Default: {}. A stack "
                           "that is cut says so",

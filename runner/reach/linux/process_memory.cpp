@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "runner/base/page_size.h"
+#include "runner/base/time_limit.h"
 #include "runner/process/page_scan.h"
 #include "runner/process/proc_files.h"
 
@@ -254,6 +255,7 @@ void ProcessMemory::ForEachPart(AddressRange range,
   Piece buffer;
   ForEachPresent(range, [&](AddressRange part) {
     for (std::uint64_t at = part.begin; at < part.end;) {
+      CheckTime();
       const Words loaded = LoadedAt(at);
       if (!loaded.empty()) {
         const Words words = loaded.first(std::min(loaded.size(), (part.end - at) / kWordBytes));

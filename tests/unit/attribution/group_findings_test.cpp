@@ -259,5 +259,43 @@ TEST(GroupFindingsTest, OrdersEqualAmountsByTheirStacks) {
   EXPECT_EQ(findings.front().stack.front().function, "A()");
 }
 
+// 10,000 call stacks are told; the smallest of the others are summed by what is judged alike.
+std::vector<Finding> GroupMany(std::uint32_t stacks, const FoldKey& fold_key) {
+  std::vector<LiveBlock> blocks;
+  for (std::uint32_t stack = 0; stack < stacks; ++stack)
+    blocks.push_back(Block(stack, 100 + stack));
+  CallSites sites([](std::uint32_t stack) {
+    return Resolved({In("net::Grow" + std::to_string(stack) + "()")});
+  });
+  sites.FoldBy(fold_key);
+  sites.BeginWindow(blocks);
+  return GroupFindings(blocks, {}, sites);
+}
+
+TEST(GroupFindingsTest, SumsTheSmallestOfTooManyStacks) {
+  const std::vector<Finding> findings = GroupMany(10'004, nullptr);
+  ASSERT_THAT(findings, SizeIs(10'001));
+  std::vector<Finding> shared;
+  for (const Finding& finding : findings) {
+    if (finding.other_stacks != 0) shared.push_back(finding);
+  }
+  ASSERT_THAT(shared, Amounts(Amount{100 + 101 + 102 + 103, 4}));
+  EXPECT_EQ(shared[0].other_stacks, 3);
+  EXPECT_EQ(shared[0].explanation,
+            "one of 4 call stacks that are too many to tell each, summed here");
+}
+
+TEST(GroupFindingsTest, SumsApartWhatBudgetsTellApart) {
+  const auto is_odd = [](const Finding& finding) {
+    const std::string& name = finding.stack.front().function;
+    return std::string((name[name.find('(') - 1] - '0') % 2 != 0 ? "odd" : "even");
+  };
+  EXPECT_THAT(GroupMany(10'004, is_odd), SizeIs(10'002));
+}
+
+TEST(GroupFindingsTest, TellsAsManyAsThereMayBe) {
+  EXPECT_THAT(GroupMany(10'000, nullptr), SizeIs(10'000));
+}
+
 }  // namespace
 }  // namespace leakgate
