@@ -52,6 +52,13 @@ Error WithoutSession(const RecordCommand& command, const std::string& session, c
                       *command.pid, other->owner_pid)};
 }
 
+// Returns nullptr if the process is still suspended at its first instruction.
+std::unique_ptr<EventBuffers> BuffersOf(const std::string& session, int pid) {
+  const Expected<FoundProcess> process = ProcessOfSession(session, pid);
+  if (!process) return nullptr;
+  return EventBuffers::Attach(process->region).value_or(nullptr);
+}
+
 // Waits until the process ends, the time is over, a signal asks for the end, another command does,
 // or the session has been stopped or killed.
 void AwaitEnd(const RecordCommand& command, const std::string& session,
@@ -60,15 +67,14 @@ void AwaitEnd(const RecordCommand& command, const std::string& session,
   const Expected<SessionStatus> status = QuerySession(session);
   if (!status) return;
   const UniqueFd owner_end = WatchEnd(status->owner_pid);
-  const Expected<FoundProcess> process = ProcessOfSession(session, *command.pid);
-  if (!process) return;
-  const auto buffers = EventBuffers::Attach(process->region);
+  std::unique_ptr<EventBuffers> buffers;
   const UniqueFd end = WatchEnd(*command.pid);
   while (true) {
     const auto signal = signals.Take(std::chrono::milliseconds(50));
     if (signal && AsksToEnd(signal->si_signo)) return;
     if (HasEnded(end) || HasEnded(owner_end)) return;
-    if (buffers && *buffers != nullptr && (*buffers)->IsStopAsked()) return;
+    if (buffers == nullptr) buffers = BuffersOf(session, *command.pid);
+    if (buffers != nullptr && buffers->IsStopAsked()) return;
     if (command.length && std::chrono::steady_clock::now() - begin >= *command.length) return;
   }
 }
@@ -99,6 +105,8 @@ Expected<int> RecordRunning(const RecordCommand& command) {
   if (!fits) return Unexpected(fits.error());
   std::error_code unknown;
   const SessionStart start = SessionFor(command, std::filesystem::absolute(output, unknown));
+  const Expected<void> is_free = RequireInNoOtherSession(*command.pid, start.name);
+  if (!is_free) return Unexpected(is_free.error());
   if (const Expected<void> started = StartSession(start); !started) {
     return Unexpected(WithoutSession(command, start.name, started.error()));
   }
@@ -117,8 +125,12 @@ Expected<int> RecordRunning(const RecordCommand& command) {
     if (!command.is_quiet || !file.closing.missing.empty()) Print(stderr, RecordedText(file));
   }
   for (const std::string& problem : stopped->problems) PrintMessage(problem);
-  if (stopped->unwritten.empty()) return kExitPass;
-  return InconclusiveError(stopped->unwritten.front());
+  if (!stopped->unwritten.empty()) return InconclusiveError(stopped->unwritten.front());
+  if (!stopped->recordings.empty()) return kExitPass;
+  return InconclusiveError(fmt::format(
+      "PID {0} has done nothing that could be recorded; if it is suspended, continue it "
+      "meanwhile: kill -CONT {0}",
+      *command.pid));
 }
 
 }  // namespace
