@@ -1,5 +1,6 @@
-/* The wall clock as tests/reliability/clock_steps sets it: a file has how many seconds it is off. Preloaded into leakgate and
-   what it traces. The machine's own clock, and CLOCK_MONOTONIC, stay as they are. */
+/* The wall clock as tests/reliability/clock_steps sets it: a file has how many seconds it is off.
+   Preloaded into leakgate and what it traces. The machine's own clock, and CLOCK_MONOTONIC, stay as
+   they are. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
