@@ -17,8 +17,8 @@
 // an enabled process executes another program, that is traced, too
 // (plugin/agent/exec/exec_environment.h).
 //
-// One leakgate at a time works on a process: others wait for it, ten seconds at most (a lock on the
-// process's memory, which only who may trace it can take).
+// One leakgate at a time works on a process: others wait for it, five seconds at most (a lock on
+// the process's memory, which only who may trace it can take).
 //
 // Any thread of the runner may call these functions. A thread of its own does the work: when that
 // ends, the kernel releases the process, whatever went wrong. WaitLock is held meanwhile. If the

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::chrono::seconds kLoadingPatience(2);
 constexpr std::chrono::seconds kReleasePatience(2);
-constexpr std::chrono::seconds kTurnPatience(10);  // longer than any of the others takes
+constexpr std::chrono::seconds kTurnPatience(5);  // StrangerWork::kAttachPatience is longer
 constexpr std::chrono::milliseconds kMostPause(20);
 
 bool IsAlive(int pid) { return pid > 0 && !HasDied(pid, pid); }
