@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 
 #include "runner/attribution/code_owner.h"
 #include "runner/process/proc_files.h"
@@ -181,19 +179,10 @@ HelloReply SessionProcesses::OnHello(int pid) {
 
 std::filesystem::path SessionProcesses::RecordingPath(const SessionImage& image) const {
   const std::uint32_t generation = image.traced().region().Generation();
-  const auto suffix = [](std::uint32_t number) {
-    return number == 1 ? std::string() : fmt::format("-{}", number);
-  };
-  if (!recording_.file.empty()) return recording_.file.string() + suffix(generation);
+  const std::string again = generation == 1 ? "" : fmt::format("-{}", generation);
+  if (!recording_.file.empty()) return recording_.file.string() + again;
   const std::string name = std::filesystem::path(image.traced().program().name).filename().string();
-  // An earlier process may have had the PID, or this one been recorded before.
-  for (std::uint32_t number = generation;; ++number) {
-    const std::filesystem::path path =
-        recording_.directory /
-        fmt::format("{}-{}{}.recording", name, image.traced().pid(), suffix(number));
-    std::error_code unknown;
-    if (!std::filesystem::exists(std::filesystem::symlink_status(path, unknown))) return path;
-  }
+  return recording_.directory / fmt::format("{}-{}{}.recording", name, image.traced().pid(), again);
 }
 
 SessionProcesses::Recordings SessionProcesses::FinishRecordings() {

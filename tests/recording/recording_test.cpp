@@ -396,23 +396,6 @@ TEST_F(RecordingTest, BeginsWithAProgramThatIsSuspendedAtItsFirstInstruction) {
   EXPECT_GE(recorded.sums.allocated_blocks, 100U);
 }
 
-// As when a PID is given a second time.
-TEST_F(RecordingOfRunningTest, HasAFileOfItsOwnWhereThereIsAnEarlierOneOfThatName) {
-  const std::string session = "again-" + pid();
-  for (int i = 0; i < 3; ++i) {
-    const CommandResult started =
-        Leakgate({"session", "start", session, "--pid", pid(), "--record", File("all")});
-    EXPECT_EQ(started.exit_code, 0) << started.standard_error;
-    EXPECT_EQ(Leakgate({"session", "stop", session}).exit_code, 0);
-  }
-  for (const char* again : {"", "-2", "-3"}) {
-    const Recorded recorded =
-        Read(File("all") + "/heap_on_request-" + pid() + again + ".recording");
-    EXPECT_EQ(recorded.error, "");
-    EXPECT_THAT(recorded.closing.missing, IsEmpty());
-  }
-}
-
 TEST_F(RecordingOfRunningTest, SaysThatItWasSwitchedOff) {
   RecordDuring(
       "\"$LEAKGATE\" recording pause --pid $PID\nsleep 0.5\n"
