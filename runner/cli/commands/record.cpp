@@ -88,7 +88,10 @@ Expected<StoppedSession> FromFile(const std::filesystem::path& file) {
   };
   const Expected<void> read = ReadRecording(file, visitor);
   if (!read) return Unexpected(read.error());
-  if (stopped.recordings.empty() || !stopped.recordings.front().closing.missing.empty()) {
+  // Only a file that was cut off has no time at which it was finished.
+  const bool is_whole =
+      !stopped.recordings.empty() && stopped.recordings.front().closing.process.finished_ns != 0;
+  if (!is_whole) {
     stopped.unwritten.push_back(
         fmt::format("{}: whoever recorded has been killed; what there is by then can be read: "
                     "leakgate recording show {}",
