@@ -17,6 +17,9 @@
 // an enabled process executes another program, that is traced, too
 // (plugin/agent/exec/exec_environment.h).
 //
+// One leakgate at a time works on a process: others wait for it, five seconds at most (a lock on
+// the process's memory, which only who may trace it can take).
+//
 // Any thread of the runner may call these functions. A thread of its own does the work: when that
 // ends, the kernel releases the process, whatever went wrong. WaitLock is held meanwhile. If the
 // runner is killed half way, the process's thread restores itself.

@@ -1,9 +1,13 @@
 // Sessions that trace processes which run already, by PID.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <future>
 
 #include "tests/support/command.h"
 #include "tests/support/heap_on_request.h"
@@ -169,6 +173,44 @@ TEST_F(RunningProcessesTest, SaysWhyAProcessCannotBeTraced) {
   EXPECT_EQ(Leakgate({"session", "query", session_}).exit_code, 2);
   ::kill(debugged, SIGKILL);
   ::waitpid(debugged, nullptr, 0);
+}
+
+// Attaching is several steps. Two that mix once left a process traced by neither, or by nobody.
+TEST_F(RunningProcessesTest, AreAttachedToByOneAtATime) {
+  const int memory = ::open(("/proc/" + pid() + "/mem").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(memory, LOCK_EX), 0);
+  std::future<CommandResult> waiting = std::async(std::launch::async, [this] { return Start(); });
+  EXPECT_EQ(waiting.wait_for(std::chrono::seconds(2)), std::future_status::timeout);
+  EXPECT_THAT(ReadFile("/proc/" + pid() + "/maps"), Not(HasSubstr("leakgate")));
+  ::flock(memory, LOCK_UN);
+  EXPECT_EQ(waiting.get().exit_code, 0);
+
+  // Whoever keeps it for ever is not waited for.
+  ::flock(memory, LOCK_EX);
+  const CommandResult refused = Leakgate({"session", "start", session_ + "-too", "--pid", pid()});
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.standard_error,
+              HasSubstr("another leakgate has been attaching to PID " + pid()));
+  ::close(memory);
+}
+
+TEST_F(RunningProcessesTest, BelongToOneOfTwoThatAskAtOnce) {
+  for (int i = 0; i < 10; ++i) {
+    const auto start = [this](const std::string& name) {
+      return std::async(std::launch::async, [this, name] {
+        return Leakgate({"session", "start", name, "--pid", pid()});
+      });
+    };
+    std::future<CommandResult> results[] = {start(session_), start(session_ + "-too")};
+    const CommandResult one = results[0].get();
+    const CommandResult other = results[1].get();
+    const CommandResult& refused = one.exit_code == 0 ? other : one;
+    EXPECT_EQ(one.exit_code + other.exit_code, 3) << one.standard_error << other.standard_error;
+    EXPECT_THAT(refused.standard_error,
+                HasSubstr("PID " + pid() + " is traced already, by leakgate with PID"));
+    Leakgate({"session", "stop", one.exit_code == 0 ? session_ : session_ + "-too"});
+    EXPECT_THAT(ReadFile("/proc/" + pid() + "/maps"), Not(HasSubstr("memfd:leakgate")));
+  }
 }
 
 // What a dead owner left goes on; another session takes it over.

@@ -253,7 +253,8 @@ TEST_F(SuspendedProcessesTest, AreOneSessionsAlone) {
   const std::string other = session_ + "-other";
   const std::vector<std::vector<std::string>> commands = {
       {"session", "start", other, "--pid", pid},
-      {"snapshot", "config", "--pid", pid, "--session", other, "enable"}};
+      {"snapshot", "config", "--pid", pid, "--session", other, "enable"},
+      {"record", "--pid", pid, "-o", testing::TempDir() + other + ".recording"}};
   for (const std::vector<std::string>& command : commands) {
     const CommandResult refused = Leakgate(command);
     EXPECT_EQ(refused.exit_code, 2);

@@ -314,7 +314,7 @@ class RecordingOfRunningTest : public RecordingTest {
   // Records it while `script` runs in a shell.
   CommandResult RecordDuring(const std::string& script) const {
     const std::string all =
-        "\"$LEAKGATE\" record --pid $PID -o \"$FILE\" 2> \"$FILE.said\" & "
+        "\"$LEAKGATE\" record --pid $PID -o \"$FILE\" > /dev/null 2> \"$FILE.said\" & "
         "until grep -q recording \"$FILE.said\"; do sleep 0.05; done\n" +
         script + "\nwait $!";
     return RunCommand({"bash", "-c", all}, {.environment = {"LEAKGATE=" + LeakgatePath(),
@@ -333,6 +333,67 @@ TEST_F(RecordingOfRunningTest, EndsWhenAnotherShellStopsIt) {
   EXPECT_THAT(recorded.closing.missing, IsEmpty());
   program_.Keep(1, 10);  // it goes on
   EXPECT_EQ(recorded.facts.when_full, WhenFull::kLose);
+}
+
+TEST_F(RecordingOfRunningTest, EndsWhenItsSessionIsStopped) {
+  program_.Keep(1, 10);
+  EXPECT_EQ(RecordDuring("\"$LEAKGATE\" session stop record-$PID 2> /dev/null").exit_code, 0);
+  EXPECT_THAT(ReadFile(File("a.said")), HasSubstr("look at it:  leakgate recording show"));
+  EXPECT_THAT(Read(File("a")).closing.missing, IsEmpty());
+}
+
+TEST_F(RecordingOfRunningTest, EndsWhenWhoeverRecordsIsKilled) {
+  const CommandResult result = RecordDuring(
+      "kill -9 $(\"$LEAKGATE\" session query record-$PID | sed -n 's/.*owner PID "
+      "\\([0-9]*\\).*/\\1/p')");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(ReadFile(File("a.said")), HasSubstr("whoever recorded has been killed"));
+  EXPECT_THAT(Read(File("a")).closing.missing, Contains(HasSubstr("was cut off")));
+  Leakgate({"session", "list", "--clear"});
+}
+
+TEST_F(RecordingOfRunningTest, IsRefusedWhereAnotherRecordingHasTheProcess) {
+  RecordDuring(
+      "\"$LEAKGATE\" record --pid $PID -o \"$FILE.too\" 2> \"$FILE.refused\"; echo $? > "
+      "\"$FILE.code\"\n"
+      "\"$LEAKGATE\" recording stop --pid $PID");
+  EXPECT_EQ(ReadFile(File("a.code")), "3\n");
+  EXPECT_THAT(ReadFile(File("a.refused")),
+              HasSubstr("PID " + pid() + " is traced already, by leakgate with PID"));
+  EXPECT_FALSE(fs::exists(File("a.too")));
+}
+
+TEST_F(RecordingOfRunningTest, LeavesNoSessionBehindIfItIsEndedAsItBegins) {
+  for (int milliseconds = 0; milliseconds < 200; milliseconds += 10) {
+    const std::string file = File("ended-" + std::to_string(milliseconds));
+    RunCommand({"bash", "-c",
+                "\"$LEAKGATE\" record --pid $PID -o \"$FILE\" & sleep $LATER; kill $!; wait $!"},
+               {.environment = {"LEAKGATE=" + LeakgatePath(), "FILE=" + file, "PID=" + pid(),
+                                "LATER=" + std::to_string(milliseconds / 1000.0)}});
+    EXPECT_EQ(Leakgate({"session", "query", "record-" + pid()}).exit_code, 2) << milliseconds;
+  }
+}
+
+TEST_F(RecordingTest, BeginsWithAProgramThatIsSuspendedAtItsFirstInstruction) {
+  HeapOnRequest program(Suspended::kAtFirstInstruction);
+  const std::string pid = std::to_string(program.pid());
+  const std::vector<std::string> environment = {"LEAKGATE=" + LeakgatePath(), "FILE=" + File("a"),
+                                                "PID=" + pid};
+  RunCommand({"bash", "-c",
+              "\"$LEAKGATE\" record --pid $PID -o \"$FILE\" > /dev/null 2> \"$FILE.said\" & "
+              "until grep -q recording \"$FILE.said\"; do sleep 0.05; done; sleep 0.5"},
+             {.environment = environment});
+  program.Resume();
+  program.Keep(100, 10);
+  EXPECT_EQ(program.End(), 0);
+  RunCommand(
+      {"bash", "-c",
+       "for i in $(seq 300); do grep -q 'look at it' \"$FILE.said\" && break; sleep 0.1; done"},
+      {.environment = environment});
+  const Recorded recorded = Read(File("a"));
+  EXPECT_EQ(recorded.error, "");
+  EXPECT_THAT(recorded.closing.missing, IsEmpty());
+  EXPECT_GE(recorded.sums.allocated_blocks, 100U);
 }
 
 TEST_F(RecordingOfRunningTest, SaysThatItWasSwitchedOff) {

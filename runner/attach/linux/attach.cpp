@@ -1,9 +1,11 @@
 #include "runner/attach/attach.h"
 
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <future>
 #include <shared_mutex>
 #include <thread>
@@ -11,6 +13,7 @@
 #include "runner/attach/linux/program_begin.h"
 #include "runner/attach/linux/refusals.h"
 #include "runner/attach/linux/target.h"
+#include "runner/base/descriptors.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/ptrace_stops.h"
 
@@ -19,6 +22,7 @@ namespace {
 
 constexpr std::chrono::seconds kLoadingPatience(2);
 constexpr std::chrono::seconds kReleasePatience(2);
+constexpr std::chrono::seconds kTurnPatience(5);  // StrangerWork::kAttachPatience is longer
 constexpr std::chrono::milliseconds kMostPause(20);
 
 bool IsAlive(int pid) { return pid > 0 && !HasDied(pid, pid); }
@@ -152,6 +156,26 @@ Expected<void> DisableAgentOf(int pid, Target& target) {
   return Disable(pid, target);
 }
 
+// Waits until no other leakgate attaches to the process or lets it go: those are several steps, and
+// two that mix leave it traced by neither. It is a lock on the process's memory, so only who may
+// trace it can take it, and the kernel releases it when leakgate ends. Returns what holds it; empty
+// if there is no memory or no lock to be had, which what is tried next tells or does without.
+Expected<UniqueFd> TakeTurn(int pid) {
+  UniqueFd memory = OpenProcFile(pid, "mem");
+  const auto deadline = std::chrono::steady_clock::now() + kTurnPatience;
+  for (std::chrono::milliseconds pause(1); memory; pause = std::min(2 * pause, kMostPause)) {
+    if (::flock(memory.get(), LOCK_EX | LOCK_NB) == 0) break;
+    if (errno != EWOULDBLOCK && errno != EINTR) return UniqueFd();
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return InconclusiveError(fmt::format(
+          "another leakgate has been attaching to PID {} for {} s; end that, or try again", pid,
+          kTurnPatience.count()));
+    }
+    std::this_thread::sleep_for(pause);
+  }
+  return memory;
+}
+
 // A process that has only just begun has no C library yet, or one that is half there.
 void AwaitLoaded(int pid) {
   const Expected<TargetMemory> memory = TargetMemory::Open(pid);
@@ -188,6 +212,8 @@ auto OnOwnThread(const Work& work) {
 }  // namespace
 
 Expected<Attachment> EnableRunning(const EnableRequest& request) {
+  const Expected<UniqueFd> turn = TakeTurn(request.pid);
+  if (!turn) return Unexpected(turn.error());
   const Expected<void> attachable = RequireAttachable(request.pid);
   if (!attachable) return Unexpected(attachable.error());
   return OnOwnThread([&] {
@@ -196,6 +222,8 @@ Expected<Attachment> EnableRunning(const EnableRequest& request) {
 }
 
 Expected<void> DisableRunning(int pid) {
+  const Expected<UniqueFd> turn = TakeTurn(pid);
+  if (!turn) return Unexpected(turn.error());
   const Expected<void> attachable = RequireAttachable(pid);
   if (!attachable) return attachable;
   return OnOwnThread([&] { return DisableOn(pid); });

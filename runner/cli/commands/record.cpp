@@ -8,6 +8,7 @@
 #include "runner/cli/installation.h"
 #include "runner/cli/terminal.h"
 #include "runner/process/process_image.h"
+#include "runner/recording/file/read_recording.h"
 #include "runner/region/amount.h"
 #include "runner/run/linux/program_watch.h"
 #include "runner/sessions/linux/session_owner.h"
@@ -50,45 +51,96 @@ SessionStart SessionFor(const RecordCommand& command, std::filesystem::path file
   return start;
 }
 
-// Waits until the process ends, the time is over, a signal asks for the end, or another command.
-void AwaitEnd(const RecordCommand& command, const std::string& session) {
-  const BlockedSignals signals;
+// Another recording of the process has the session's name already.
+Error WithoutSession(const RecordCommand& command, const std::string& session, const Error& error) {
+  const Expected<SessionStatus> other = QuerySession(session);
+  if (error.exit_code != ExitCode::kUsage || !other) return error;
+  return {fmt::format("PID {} is traced already, by leakgate with PID {}; end that first",
+                      *command.pid, other->owner_pid)};
+}
+
+// Returns nullptr if the process is still suspended at its first instruction.
+std::unique_ptr<EventBuffers> BuffersOf(const std::string& session, int pid) {
+  const Expected<FoundProcess> process = ProcessOfSession(session, pid);
+  if (!process) return nullptr;
+  return EventBuffers::Attach(process->region).value_or(nullptr);
+}
+
+// Waits until the process ends, the time is over, a signal asks for the end, another command does,
+// or the session has been stopped or killed.
+void AwaitEnd(const RecordCommand& command, const std::string& session,
+              const BlockedSignals& signals) {
   const auto begin = std::chrono::steady_clock::now();
-  const Expected<FoundProcess> process = ProcessOfSession(session, *command.pid);
-  if (!process) return;
-  const auto buffers = EventBuffers::Attach(process->region);
+  const Expected<SessionStatus> status = QuerySession(session);
+  if (!status) return;
+  const UniqueFd owner_end = WatchEnd(status->owner_pid);
+  std::unique_ptr<EventBuffers> buffers;
   const UniqueFd end = WatchEnd(*command.pid);
   while (true) {
     const auto signal = signals.Take(std::chrono::milliseconds(50));
     if (signal && AsksToEnd(signal->si_signo)) return;
-    if (HasEnded(end)) return;
-    if (buffers && *buffers != nullptr && (*buffers)->IsStopAsked()) return;
+    if (HasEnded(end) || HasEnded(owner_end)) return;
+    if (buffers == nullptr) buffers = BuffersOf(session, *command.pid);
+    if (buffers != nullptr && buffers->IsStopAsked()) return;
     if (command.length && std::chrono::steady_clock::now() - begin >= *command.length) return;
   }
 }
 
+// What there is if somebody else has stopped the session, or has killed its owner.
+Expected<StoppedSession> FromFile(const std::filesystem::path& file) {
+  StoppedSession stopped;
+  RecordingVisitor visitor;
+  visitor.closing = [&](RecordingClosing&& closing) {
+    stopped.recordings.push_back({file, std::move(closing)});
+  };
+  const Expected<void> read = ReadRecording(file, visitor);
+  if (!read) return Unexpected(read.error());
+  // Only a file that was cut off has no time at which it was finished.
+  const bool is_whole =
+      !stopped.recordings.empty() && stopped.recordings.front().closing.process.finished_ns != 0;
+  if (!is_whole) {
+    stopped.unwritten.push_back(
+        fmt::format("{}: whoever recorded has been killed; what there is by then can be read: "
+                    "leakgate recording show {}",
+                    file.string(), file.string()));
+  }
+  return stopped;
+}
+
 Expected<int> RecordRunning(const RecordCommand& command) {
+  // From here on, so that no signal ends this command and leaves a session that nobody ends.
+  std::optional<BlockedSignals> signals(std::in_place);
   const std::filesystem::path& output = command.request.output;
   const Expected<void> fits = AtomicFile::CheckGrowing(output, command.request.existing);
   if (!fits) return Unexpected(fits.error());
   std::error_code unknown;
   const SessionStart start = SessionFor(command, std::filesystem::absolute(output, unknown));
+  const Expected<void> is_free = RequireInNoOtherSession(*command.pid, start.name);
+  if (!is_free) return Unexpected(is_free.error());
   if (const Expected<void> started = StartSession(start); !started) {
-    return Unexpected(started.error());
+    return Unexpected(WithoutSession(command, start.name, started.error()));
   }
   if (!command.is_quiet) {
     Print(stderr, fmt::format("leakgate: recording PID {} into {}; end it with Ctrl-C\n",
                               *command.pid, Printable(output.string())));
   }
-  AwaitEnd(command, start.name);
-  const Expected<StoppedSession> stopped = StopSession(start.name);
+  AwaitEnd(command, start.name, *signals);
+  signals.reset();
+  Expected<StoppedSession> stopped = StopSession(start.name);
+  if (!stopped && stopped.error().exit_code == ExitCode::kUsage) {
+    stopped = FromFile(start.recording.file);
+  }
   if (!stopped) return Unexpected(stopped.error());
   for (const RecordedFile& file : stopped->recordings) {
     if (!command.is_quiet || !MissingFrom(file).empty()) Print(stderr, RecordedText(file));
   }
   for (const std::string& problem : stopped->problems) PrintMessage(problem);
-  if (stopped->unwritten.empty()) return kExitPass;
-  return InconclusiveError(stopped->unwritten.front());
+  if (!stopped->unwritten.empty()) return InconclusiveError(stopped->unwritten.front());
+  if (!stopped->recordings.empty()) return kExitPass;
+  return InconclusiveError(fmt::format(
+      "PID {0} has done nothing that could be recorded; if it is suspended, continue it "
+      "meanwhile: kill -CONT {0}",
+      *command.pid));
 }
 
 }  // namespace

@@ -232,10 +232,12 @@ class Owner {
     return answer;
   }
 
+  // By the wall clock as it is now, which may have been set since the session began.
   std::int64_t ExpirySeconds() const {
     if (!start_.length) return 0;
+    const auto left = *start_.length - (Clock::now() - started_);
     return std::chrono::system_clock::to_time_t(
-        begin_ + std::chrono::ceil<std::chrono::seconds>(*start_.length));
+        std::chrono::round<std::chrono::seconds>(std::chrono::system_clock::now() + left));
   }
 
   SessionStatus Status() {
