@@ -116,13 +116,13 @@ inline constexpr std::uint32_t kMostMarkBytes = 1024;
 
 // How many words follow the first one, which has `value`.
 constexpr std::uint32_t WordsAfter(OtherEvent event, std::uint64_t value) {
-  constexpr std::uint32_t kWordBytes = sizeof(std::uint64_t);
+  constexpr std::uint32_t kBytesOfWord = sizeof(std::uint64_t);
   switch (event) {
     case OtherEvent::kTime:
       return 1;
     case OtherEvent::kMark: {
       const std::uint64_t bytes = value < kMostMarkBytes ? value : kMostMarkBytes;
-      return static_cast<std::uint32_t>((bytes + kWordBytes - 1) / kWordBytes);
+      return static_cast<std::uint32_t>((bytes + kBytesOfWord - 1) / kBytesOfWord);
     }
     case OtherEvent::kMap:
     case OtherEvent::kUnmap:

@@ -69,16 +69,6 @@ std::vector<std::string> ReadArguments(const TargetMemory& memory, std::uint64_t
   return arguments;
 }
 
-std::string PathOf(int file) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  char target[4096];
-  const ssize_t bytes =
-      ::readlink(fmt::format("/proc/self/fd/{}", file).c_str(), target, sizeof(target));
-  std::string path(target, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
-  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
-  return path;
-}
-
 std::string BeginOf(int file) {
   std::string begin(kMostOfScript, '\0');
   const ssize_t bytes = ::pread(file, begin.data(), begin.size(), 0);
@@ -111,6 +101,16 @@ void TakeInterpreter(int tid, const ScriptLine& line, ExecCall& call) {
 
 }  // namespace
 
+std::string PathOfDescriptor(int file) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  char target[4096];
+  const ssize_t bytes =
+      ::readlink(fmt::format("/proc/self/fd/{}", file).c_str(), target, sizeof(target));
+  std::string path(target, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
+  return path;
+}
+
 ScriptLine ParseScriptLine(std::string_view begin) {
   constexpr std::string_view kBlank = " \t\r";
   if (!begin.starts_with("#!")) return {};
@@ -126,7 +126,7 @@ ScriptLine ParseScriptLine(std::string_view begin) {
 
 ExecCall ReadExecCall(int tid, int file) {
   ExecCall call;
-  call.program.path = PathOf(file);
+  call.program.path = PathOfDescriptor(file);
   if (const std::optional<CallArguments> given = ReadCall(tid)) {
     const Expected<TargetMemory> memory = TargetMemory::Open(tid);
     if (memory) {
@@ -141,7 +141,7 @@ ExecCall ReadExecCall(int tid, int file) {
 }
 
 ExecName ReadExecName(int tid, int file) {
-  ExecName name{PathOf(file), "", BeginOf(file).starts_with("#!")};
+  ExecName name{PathOfDescriptor(file), "", BeginOf(file).starts_with("#!")};
   const std::optional<CallArguments> given = ReadCall(tid);
   std::uint64_t at = 0;
   if (!given || ReadMemory(tid, given->arguments, &at, sizeof(at)) != sizeof(at)) return name;

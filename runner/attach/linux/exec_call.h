@@ -21,6 +21,9 @@ struct ExecCall {
 // the thread's memory cannot be read, the arguments are empty.
 [[nodiscard]] ExecCall ReadExecCall(int tid, int file);
 
+// Returns the path of an open file, also of one that has been deleted.
+[[nodiscard]] std::string PathOfDescriptor(int file);
+
 // The part of it that tells most programs from wanted ones, and is quick to read.
 struct ExecName {
   std::string path;            // the file

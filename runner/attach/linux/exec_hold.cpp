@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runner/attach/linux/exec_call.h"
 #include "runner/attach/linux/exec_catch.h"
 #include "runner/attach/linux/exec_watchdog.h"
 #include "runner/base/local_socket.h"
@@ -70,16 +71,6 @@ std::optional<unsigned> RealUserOf(int tid) {
   const std::string ids = StatusField(tid, tid, "Uid");  // real, effective, saved, of file systems
   if (ids.empty()) return std::nullopt;
   return static_cast<unsigned>(std::strtoul(ids.c_str(), nullptr, 10));
-}
-
-std::string PathOf(int file) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  char target[4096];
-  const ssize_t bytes =
-      ::readlink(fmt::format("/proc/self/fd/{}", file).c_str(), target, sizeof(target));
-  std::string path(target, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
-  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
-  return path;
 }
 
 // Returns how many descriptors this process may have; as many as it needs, if it can.
@@ -225,7 +216,7 @@ void ExecHold::Answer() {
 void ExecHold::Decide(int tid, UniqueFd file) {
   const std::optional<unsigned> uid = tid == 0 ? std::nullopt : RealUserOf(tid);
   if (!uid) return Allow(file.get());
-  if (IsDynamicLinker(PathOf(file.get()))) {
+  if (IsDynamicLinker(PathOfDescriptor(file.get()))) {
     IgnoreFile(file.get());
     return Allow(file.get());
   }
@@ -268,7 +259,7 @@ void ExecHold::Allow(int file) const {
 }
 
 void ExecHold::LetGo(const Waiting& waiting, const std::string& problem) {
-  const std::string path = PathOf(waiting.file.get());
+  const std::string path = PathOfDescriptor(waiting.file.get());
   Allow(waiting.file.get());
   if (!handlers_.is_wanted_file(path)) return;
   handlers_.on_missed(waiting.tid, path, waiting.uid, problem);
