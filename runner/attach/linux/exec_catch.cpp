@@ -24,6 +24,7 @@ constexpr std::uint64_t kNoQuestion = 0;
 constexpr std::size_t kMostScripts = 1024;
 constexpr std::chrono::milliseconds kMostSeizing(20);
 constexpr std::chrono::milliseconds kExecPatience(100);
+constexpr std::chrono::milliseconds kStopPatience(500);
 
 // An alarm answers for a thread whose seizing waits until it is answered.
 int g_alarm_holder = -1;
@@ -62,6 +63,10 @@ std::string WhyNotSeized(int pid, int error) {
   }
   return fmt::format("another session of leakgate has it, which holds programs, too (PID {})",
                      tracer_pid);
+}
+
+bool IsTracedHere(int tid) {
+  return StatusField(tid, tid, "TracerPid") == std::to_string(::getpid());
 }
 
 bool IsThisProgram(int file) {
@@ -187,13 +192,20 @@ void ExecCatch::Continue() {
     OnStop(tid, status);
     Tell(kNoQuestion);
   }
-  const Clock::time_point now = Clock::now();
-  for (auto& [tid, seized] : seized_) {
-    if (seized.is_interrupted || now - seized.since < kExecPatience) continue;
-    ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
-    seized.is_interrupted = true;
+  for (auto it = seized_.begin(); it != seized_.end();) {
+    it = IsGone(it->first, it->second) ? seized_.erase(it) : std::next(it);
   }
   if (!seized_.empty()) Tell(kNoQuestion);
+}
+
+// Interrupts a thread that has not stopped for long. Where another thread of the process has
+// executed a program, the kernel tells nothing of the end of one whose number that has taken over.
+bool ExecCatch::IsGone(int tid, Seized& seized) {
+  const auto waited = Clock::now() - seized.since;
+  if (waited < kExecPatience) return false;
+  if (seized.is_interrupted) return waited > kStopPatience && !IsTracedHere(tid);
+  seized.is_interrupted = true;
+  return ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0;
 }
 
 void ExecCatch::OnStop(int tid, int status) {
@@ -218,6 +230,7 @@ void ExecCatch::OnExec(int pid, int tid) {
   const ExecutedProgram program = ExecutedProgramOf(pid);
   if (handlers_.is_wanted(program)) handlers_.on_exec(pid, program);
   seized_.erase(tid);
+  seized_.erase(pid);  // the first thread, whose number the one that has executed has now
   LetGo(pid);
 }
 

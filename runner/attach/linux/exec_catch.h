@@ -90,6 +90,7 @@ class ExecCatch {
   bool IsOfDecidedScript(int tid, int file, const std::string& path);
   void Allow(const ExecQuestion& question) const;
   void Tell(std::uint64_t number) const;
+  static bool IsGone(int tid, Seized& seized);
   // Returns why the thread could not be seized, if it was not.
   std::optional<std::string> Seize(const ExecQuestion& question) const;
   void OnStop(int tid, int status);

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,6 +74,26 @@ std::optional<unsigned> RealUserOf(int tid) {
   return static_cast<unsigned>(std::strtoul(ids.c_str(), nullptr, 10));
 }
 
+using FileId = std::pair<std::uint64_t, std::uint64_t>;  // device and inode
+
+FileId FileIdOf(int file) {
+  struct stat status {};
+  return ::fstat(file, &status) == 0 ? FileId(status.st_dev, status.st_ino) : FileId();
+}
+
+// Returns the dynamic linkers of the holder's own root.
+std::set<FileId> SystemsLinkers() {
+  constexpr const char* kPlaces[] = {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
+                                     "/lib/ld-linux.so.2",          "/libx32/ld-linux-x32.so.2",
+                                     "/lib/ld-musl-x86_64.so.1",    "/lib/ld-musl-aarch64.so.1"};
+  std::set<FileId> linkers;
+  for (const char* const place : kPlaces) {
+    struct stat status {};
+    if (::stat(place, &status) == 0) linkers.emplace(status.st_dev, status.st_ino);
+  }
+  return linkers;
+}
+
 // Returns how many descriptors this process may have; as many as it needs, if it can.
 std::size_t RaiseDescriptorLimit() {
   constexpr rlim_t kNeeded = 2 * kMostWaiting;
@@ -125,6 +146,7 @@ Expected<void> ExecHold::Begin() {
   }
   ::fanotify_mark(asked_.get(), FAN_MARK_FLUSH, 0, AT_FDCWD, "/");
 
+  linkers_ = SystemsLinkers();
   const Expected<void> watched = StartWatchdog();
   if (!watched) return watched;
   ::mlockall(MCL_CURRENT | MCL_FUTURE);  // the machine waits for it, so it waits for no page
@@ -217,7 +239,7 @@ void ExecHold::Decide(int tid, UniqueFd file) {
   const std::optional<unsigned> uid = tid == 0 ? std::nullopt : RealUserOf(tid);
   if (!uid) return Allow(file.get());
   if (IsDynamicLinker(PathOfDescriptor(file.get()))) {
-    IgnoreFile(file.get());
+    if (linkers_.contains(FileIdOf(file.get()))) IgnoreFile(file.get());
     return Allow(file.get());
   }
   if (!handlers_.is_wanted_user(*uid)) return LetGo({std::move(file), tid, *uid}, "");
@@ -266,7 +288,8 @@ void ExecHold::LetGo(const Waiting& waiting, const std::string& problem) {
 }
 
 // Each program asks for its dynamic linker a second time, which nobody wants, by whatever
-// arguments: they are the program's, for which it has been decided already.
+// arguments: they are the program's, for which it has been decided already. What another user calls
+// so, in a mount namespace of his own, may be any file: it is let go this once.
 void ExecHold::IgnoreFile(int file) const {
   ::fanotify_mark(asked_.get(), FAN_MARK_ADD | FAN_MARK_IGNORED_MASK | FAN_MARK_IGNORED_SURV_MODIFY,
                   kAsked, file, nullptr);

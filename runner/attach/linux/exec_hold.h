@@ -35,8 +35,10 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "runner/base/descriptors.h"
 #include "runner/base/expected.h"
@@ -146,7 +148,8 @@ class ExecHold {
   UniqueFd events_;  // an epoll of `asked_` and the workers' sockets
   UniqueFd mounts_;
   void* timer_ = nullptr;
-  Mapping steps_;  // shared with the watchdog
+  Mapping steps_;                                              // shared with the watchdog
+  std::set<std::pair<std::uint64_t, std::uint64_t>> linkers_;  // files that nobody is asked about
   std::uint64_t last_ask_ = 0;
   std::size_t most_waiting_ = 0;
   std::map<std::uint64_t, Waiting> waiting_;  // by the number of the question

@@ -171,7 +171,7 @@ class Catcher {
   }
 
   void Enable(int pid, const ExecutedProgram& program) {
-    handled_.Add(pid, StartTimeOf(pid));
+    handled_.Add(pid, StartTimeOf(pid), program.path);
     const std::optional<unsigned> uid = UserOfProcess(pid);
     if (uid && !orders_.IsWantedUser(*uid)) return Miss(pid, program, OtherUserText(*uid));
     const HolderOrders& orders = orders_.get();
@@ -211,7 +211,7 @@ class Catcher {
   }
 
   void Miss(int pid, const ExecutedProgram& program, std::string problem) {
-    handled_.Add(pid, StartTimeOf(pid));
+    handled_.Add(pid, StartTimeOf(pid), program.path);
     Note(MissText(pid, program, std::move(problem)));
   }
 
@@ -272,7 +272,7 @@ class Holder {
   // Another user's program is left alone; one that was let go may be attached to once it runs.
   void Miss(int pid, const ExecutedProgram& program, unsigned uid, std::string problem) {
     if (problem.empty()) {
-      handled_.Add(pid, StartTimeOf(pid));
+      handled_.Add(pid, StartTimeOf(pid), program.path);
       problem = OtherUserText(uid);
     }
     Note(MissText(pid, program, std::move(problem)));
@@ -388,12 +388,12 @@ std::uint64_t HandledProcesses::orders() const {
 }
 
 // Nothing else is published with it.
-void HandledProcesses::Add(int pid, std::uint64_t start_time) const {
-  SlotOf(pid).store(Mark(pid, start_time), std::memory_order_release);
+void HandledProcesses::Add(int pid, std::uint64_t start_time, const std::string& image) const {
+  SlotOf(pid).store(Mark(pid, start_time, image), std::memory_order_release);
 }
 
-bool HandledProcesses::Has(int pid, std::uint64_t start_time) const {
-  return SlotOf(pid).load(std::memory_order_acquire) == Mark(pid, start_time);
+bool HandledProcesses::Has(int pid, std::uint64_t start_time, const std::string& image) const {
+  return SlotOf(pid).load(std::memory_order_acquire) == Mark(pid, start_time, image);
 }
 
 Expected<ExecHolder> ExecHolder::Fork() {
@@ -461,7 +461,9 @@ ExecHolder::Notices ExecHolder::Take() const {
   }
 }
 
-bool ExecHolder::HasHandled(int pid) const { return handled_.Has(pid, StartTimeOf(pid)); }
+bool ExecHolder::HasHandled(int pid, const std::string& image) const {
+  return handled_.Has(pid, StartTimeOf(pid), image);
+}
 
 void ExecHolder::End() {
   if (pid_ == 0) return;

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,9 @@ class HandledProcesses {
  public:
   [[nodiscard]] static Expected<HandledProcesses> Make();
 
-  void Add(int pid, std::uint64_t start_time) const;
-  [[nodiscard]] bool Has(int pid, std::uint64_t start_time) const;
+  // `image` is the file that the process executes: it may execute another one later.
+  void Add(int pid, std::uint64_t start_time, const std::string& image) const;
+  [[nodiscard]] bool Has(int pid, std::uint64_t start_time, const std::string& image) const;
 
   // The number of the orders that the holder works by.
   void NoteOrders(std::uint64_t number) const;
@@ -48,8 +50,8 @@ class HandledProcesses {
  private:
   // One for each number; a later process overwrites one whose number ends alike.
   static constexpr std::size_t kSlots = std::size_t{1} << 16;
-  static std::uint64_t Mark(int pid, std::uint64_t start_time) {
-    return (static_cast<std::uint64_t>(pid) << 40U) ^ start_time;
+  static std::uint64_t Mark(int pid, std::uint64_t start_time, const std::string& image) {
+    return (static_cast<std::uint64_t>(pid) << 40U) ^ start_time ^ std::hash<std::string>()(image);
   }
   static constexpr std::size_t kOrdersSlot = kSlots;
   std::atomic<std::uint64_t>& Slot(std::size_t at) const;
@@ -89,7 +91,7 @@ class ExecHolder {
     bool has_ended = false;               // the holder: it was killed
   };
   [[nodiscard]] Notices Take() const;
-  [[nodiscard]] bool HasHandled(int pid) const;
+  [[nodiscard]] bool HasHandled(int pid, const std::string& image) const;
 
   // Has the holder let everything go, and waits for its end.
   void End();

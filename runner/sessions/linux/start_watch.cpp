@@ -208,7 +208,7 @@ void StartWatch::LookAt(int pid) {
   }
   if (!HasExecuted(pid)) return;
   // What the holder has is about to be enabled; what it does not have is known by the next look.
-  if (holder_ && holder_->HasHandled(pid)) {
+  if (holder_ && holder_->HasHandled(pid, image)) {
     seen = {image, start_time, true, false};
     return;
   }
