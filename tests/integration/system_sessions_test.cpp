@@ -300,6 +300,27 @@ TEST_F(SystemSessionsTest, HoldProgramsOfFileSystemsThatAreMountedLater) {
   EXPECT_TRUE(is_held);
 }
 
+// In a mount namespace of his own a user may call any file what he likes.
+TEST_F(SystemSessionsTest, TraceWhatAnotherUserHasExecutedUnderALinkersName) {
+  const PublicCopy copy;
+  const std::string program = copy.Add("/bin/true");
+  START_HOLDING_OR_SKIP("true");
+  const std::string script =
+      "mount -t tmpfs none /mnt && touch /mnt/ld-linux-x86-64.so.2 && mount --bind " + program +
+      " /mnt/ld-linux-x86-64.so.2 && /mnt/ld-linux-x86-64.so.2";
+  const CommandResult other = RunCommand(
+      {"setpriv", "--reuid=65534", "--clear-groups", "unshare", "-Urm", "sh", "-c", script});
+  if (other.exit_code != 0) GTEST_SKIP() << other.standard_error;
+  EXPECT_EQ(RunCommand({program}).exit_code, 0);
+  EXPECT_TRUE(ComesTrue([&] {
+    const Json all = Processes();
+    return std::any_of(all.begin(), all.end(), [&](const Json& process) {
+      return process["path"] == program && process["state"] == "ended" &&
+             !process.contains("attached_seconds");
+    });
+  }));
+}
+
 // Another user whose file system does not answer (tests/fixtures/sessions/slow_files.cpp).
 class SlowFiles {
  public:
