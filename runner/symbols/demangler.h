@@ -12,7 +12,7 @@
 namespace leakgate {
 
 // No name is spelt longer: the longest in real programs are a tenth of it.
-inline constexpr std::size_t kMostNameBytes = std::size_t{1} << 16;
+inline constexpr std::size_t kMostDemangledBytes = std::size_t{1} << 16;
 
 // Returns what the linker symbol `mangled` is called in C++; nothing if it is no such symbol, or if
 // its name is too long, or takes too long to find out.

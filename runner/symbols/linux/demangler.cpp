@@ -35,7 +35,7 @@ struct Attempt {
   sigjmp_buf end;
   volatile sig_atomic_t is_too_slow;
   std::size_t size;
-  char text[kMostNameBytes];
+  char text[kMostDemangledBytes];
 };
 
 // Whom the signal ends; null if nobody.
@@ -112,7 +112,7 @@ bool Spell(const char* mangled, Attempt& attempt) {
 
 std::optional<std::string> DemangledName(const std::string& mangled) {
   static std::atomic<int> slow_names{0};
-  if (mangled.size() > kMostNameBytes) return std::nullopt;
+  if (mangled.size() > kMostDemangledBytes) return std::nullopt;
   thread_local const auto kept = std::make_unique_for_overwrite<Attempt>();
   Attempt& attempt = *kept;
   attempt.is_too_slow = 0;
