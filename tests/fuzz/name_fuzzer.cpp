@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   using namespace leakgate;
   const std::string symbol = "_Z" + std::string(reinterpret_cast<const char*>(bytes), size);
   const std::string name = Demangle(symbol);
-  if (name.size() > kMostNameBytes && name.size() > symbol.size()) __builtin_trap();
+  if (name.size() > kMostDemangledBytes && name.size() > symbol.size()) __builtin_trap();
   (void)ReadableSignature(name);
   (void)ReadableName(name);
   return 0;

@@ -24,7 +24,7 @@ constexpr std::uint64_t kNoQuestion = 0;
 constexpr std::size_t kMostScripts = 1024;
 constexpr std::chrono::milliseconds kMostSeizing(20);
 constexpr std::chrono::milliseconds kExecPatience(100);
-constexpr std::chrono::milliseconds kStopPatience(500);
+constexpr std::chrono::milliseconds kInterruptPatience(500);
 
 // An alarm answers for a thread whose seizing waits until it is answered.
 int g_alarm_holder = -1;
@@ -203,7 +203,7 @@ void ExecCatch::Continue() {
 bool ExecCatch::IsGone(int tid, Seized& seized) {
   const auto waited = Clock::now() - seized.since;
   if (waited < kExecPatience) return false;
-  if (seized.is_interrupted) return waited > kStopPatience && !IsTracedHere(tid);
+  if (seized.is_interrupted) return waited > kInterruptPatience && !IsTracedHere(tid);
   seized.is_interrupted = true;
   return ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0;
 }
