@@ -12,6 +12,8 @@
 #include <streambuf>
 #include <vector>
 
+#include "runner/base/linux/proc_place.h"
+
 namespace leakgate {
 namespace {
 
@@ -61,13 +63,12 @@ tl::expected<UniqueFd, std::error_code> OpenPlace(const UniqueFd& place,
   if (!S_ISREG(facts.st_mode)) return UnfitFile(static_cast<int>(facts.st_mode & S_IFMT));
   const std::string link = fmt::format("/proc/self/fd/{}", place.get());
   if (accepts) {
-    std::error_code error;
-    const std::string name = std::filesystem::read_symlink(link, error);
-    if (error) return tl::unexpected(error);
+    const std::string name = ReadLinkOf(link);
+    if (name.empty()) return LastError();
     if (!accepts(name)) return UnfitFile(kNotAccepted);
   }
   // Reading some of the kernel's regular files waits for events, unless O_NONBLOCK is set.
-  UniqueFd file(::open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  UniqueFd file = OpenPlaceOf(link, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file) return LastError();
   return file;
 }
@@ -120,7 +121,7 @@ tl::expected<UniqueFd, std::error_code> OpenRegularFile(const std::filesystem::p
 
 tl::expected<UniqueFd, std::error_code> OpenRegularFileIf(const std::filesystem::path& path,
                                                           const AcceptsName& accepts) {
-  return OpenPlace(UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC)), accepts);
+  return OpenPlace(OpenPlaceOf(path, O_PATH), accepts);
 }
 
 tl::expected<UniqueFd, std::error_code> OpenRegularFileIn(const UniqueFd& directory,

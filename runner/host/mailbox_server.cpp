@@ -42,7 +42,7 @@ std::string OccasionOf(const RegionReader& region) {
 
 Expected<std::string> TextOf(const RegionReader& region) {
   const int pid = region.Pid();
-  SnapshotRequest request{DescribeProcess(region, pid),
+  SnapshotRequest request{DescribeProcess(region, pid, ExecutedProgramOf(pid)),
                           [pid](int tid) { return NameOfThread(pid, tid); }};
   request.facts.occasion = OccasionOf(region);
   try {

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "runner/base/linux/proc_place.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {
@@ -66,10 +67,9 @@ std::string CalledName(const ProgramCall& call, const std::string& image) {
 
 std::string CalledNameOf(int pid, const std::string& image,
                          const std::vector<std::string>& arguments) {
-  std::error_code ignored;
   return CalledName({.executed = ExecutedName(pid),
                      .first_argument = arguments.empty() ? "" : arguments.front(),
-                     .directory = fs::read_symlink(fmt::format("/proc/{}/cwd", pid), ignored),
+                     .directory = ReadLinkOf(fmt::format("/proc/{}/cwd", pid)),
                      .search_path = SearchPathOf(pid)},
                     image);
 }

@@ -13,6 +13,7 @@
 
 #include "runner/arch/processor.h"
 #include "runner/base/descriptors.h"
+#include "runner/base/linux/proc_place.h"
 #include "runner/base/regular_file.h"
 #include "runner/process/elf_symbols.h"
 
@@ -160,12 +161,13 @@ bool HasConstant(Elf* elf, std::string_view text) {
 }
 
 std::optional<std::string> RefuseRights(const std::filesystem::path& image) {
-  struct stat facts {};
-  if (::stat(image.c_str(), &facts) == 0 && (facts.st_mode & (S_ISUID | S_ISGID)) != 0) {
+  const auto facts = StatPlaceOf(image);
+  if (facts && (facts->st_mode & (S_ISUID | S_ISGID)) != 0) {
     return "it is set-uid or set-gid, and the dynamic linker ignores preloading for such files; "
            "gate a copy without that bit";
   }
-  if (::getxattr(image.c_str(), "security.capability", nullptr, 0) > 0) {
+  const auto file = OpenRegularFile(image);
+  if (file && ::fgetxattr(file->get(), "security.capability", nullptr, 0) > 0) {
     return "it has file capabilities, and the dynamic linker ignores preloading for such files; "
            "gate a copy without them (setcap -r)";
   }

@@ -1,35 +1,26 @@
 #include "runner/process/proc_files.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <sstream>
 
+#include "runner/base/linux/proc_place.h"
 #include "runner/base/regular_file.h"
 
 namespace leakgate {
 namespace {
-
-namespace fs = std::filesystem;
-
-template <typename Use>
-void ForEachNumber(const std::string& directory, Use use) {
-  std::error_code error;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
-       entry.increment(error)) {
-    use(std::atoi(entry->path().filename().c_str()), entry->path());
-  }
-}
 
 // Removes the front of `text` up to and including `separator`, and returns it without that.
 std::string_view TakeUntil(std::string_view& text, char separator) {
@@ -45,6 +36,19 @@ std::optional<std::uint64_t> Number(std::string_view digits, int base) {
   const auto [stop, error] = std::from_chars(digits.data(), end, number, base);
   if (error != std::errc() || stop != end) return std::nullopt;
   return number;
+}
+
+// Calls `use` for each entry whose name is a number.
+template <typename Use>
+void ForEachNumber(const std::string& directory, Use use) {
+  UniqueFd fd = OpenPlaceOf(directory, O_RDONLY | O_DIRECTORY);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd ? ::fdopendir(fd.get()) : nullptr,
+                                                    &::closedir);
+  if (!entries) return;
+  (void)fd.Release();
+  while (const dirent* const entry = ::readdir(entries.get())) {
+    if (const auto number = Number(entry->d_name, 10)) use(static_cast<int>(*number));
+  }
 }
 
 // Parses a line such as "7f00-7f80 rw-p 00001000 fe:01 1234    /usr/lib/libc.so.6".
@@ -73,15 +77,14 @@ std::optional<MappedRange> ParseLine(std::string_view line) {
 }  // namespace
 
 Expected<void> RequireProc() {
-  std::error_code error;
-  if (fs::exists("/proc/self/status", error)) return {};
+  if (StatPlaceOf("/proc/self/status")) return {};
   return InconclusiveError(
       "/proc is not mounted, where leakgate finds its agent and what processes do; mount it: "
       "mount -t proc proc /proc");
 }
 
 tl::expected<std::string, std::error_code> ReadProcFile(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file = OpenPlaceOf(path, O_RDONLY);
   if (!file) return tl::unexpected(LastErrorCode());
   return ReadToEnd(file, std::numeric_limits<std::uint64_t>::max());
 }
@@ -101,7 +104,7 @@ std::string ReadProcBegin(int pid, std::string_view name, std::size_t most_bytes
 }
 
 UniqueFd OpenProcFile(int pid, std::string_view name, int access) {
-  return UniqueFd(::open(fmt::format("/proc/{}/{}", pid, name).c_str(), access | O_CLOEXEC));
+  return OpenPlaceOf(fmt::format("/proc/{}/{}", pid, name), access);
 }
 
 std::string ReadTaskFile(int pid, int tid, std::string_view name) {
@@ -165,17 +168,13 @@ bool SleepsForATime(int pid, int tid) {
 
 std::vector<int> ListThreads(int pid) {
   std::vector<int> tids;
-  ForEachNumber(fmt::format("/proc/{}/task", pid), [&](int tid, const fs::path&) {
-    if (tid > 0) tids.push_back(tid);
-  });
+  ForEachNumber(fmt::format("/proc/{}/task", pid), [&](int tid) { tids.push_back(tid); });
   return tids;
 }
 
 std::vector<int> ListProcesses() {
   std::vector<int> pids;
-  ForEachNumber("/proc", [&](int pid, const fs::path&) {
-    if (pid > 0) pids.push_back(pid);
-  });
+  ForEachNumber("/proc", [&](int pid) { pids.push_back(pid); });
   return pids;
 }
 
@@ -191,9 +190,9 @@ int YamaScope() {
 }
 
 std::optional<unsigned> UserOfProcess(int pid) {
-  struct stat facts {};
-  if (::stat(fmt::format("/proc/{}", pid).c_str(), &facts) != 0) return std::nullopt;
-  return facts.st_uid;
+  const std::optional<struct stat> facts = StatPlaceOf(fmt::format("/proc/{}", pid));
+  if (!facts) return std::nullopt;
+  return facts->st_uid;
 }
 
 std::vector<std::uint64_t> ReadAuxiliary(int pid) {
@@ -213,12 +212,11 @@ std::optional<std::uint64_t> AuxiliaryValue(std::span<const std::uint64_t> auxil
 
 ProcessResources ReadResources(int pid) {
   ProcessResources resources;
-  ForEachNumber(fmt::format("/proc/{}/fd", pid), [&](int fd, const fs::path& path) {
-    std::error_code error;
-    resources.file_descriptors[fd] = fs::read_symlink(path, error).string();
+  ForEachNumber(fmt::format("/proc/{}/fd", pid), [&](int fd) {
+    resources.file_descriptors[fd] = ReadLinkOf(fmt::format("/proc/{}/fd/{}", pid, fd));
   });
   ForEachNumber(fmt::format("/proc/{}/task", pid),
-                [&](int tid, const fs::path&) { resources.threads[tid] = NameOfThread(pid, tid); });
+                [&](int tid) { resources.threads[tid] = NameOfThread(pid, tid); });
   return resources;
 }
 

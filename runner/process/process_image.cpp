@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "runner/base/linux/proc_place.h"
 #include "runner/base/regular_file.h"
 #include "runner/process/called_name.h"
 #include "runner/process/image_inspection.h"
@@ -54,8 +55,7 @@ bool TakesValue(std::string_view option) {
 
 std::string ImageOf(int pid) {
   constexpr std::string_view kDeleted = " (deleted)";
-  std::error_code error;
-  std::string image = fs::read_symlink(fmt::format("/proc/{}/exe", pid), error).string();
+  std::string image = ReadLinkOf(fmt::format("/proc/{}/exe", pid));
   if (image.ends_with(kDeleted)) image.resize(image.size() - kDeleted.size());
   return image;
 }

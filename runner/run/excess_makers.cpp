@@ -74,11 +74,12 @@ class RecordedImages {
          .stack_depth = setup_.request.stack_depth,
          .events = events});
     if (!region) return Unexpected(region.error());
-    RecorderSetup setup{.process = DescribeProcess((*region)->reader(), pid),
-                        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
-                        .unit = unit_,
-                        .request = events,
-                        .path = directory_ / fmt::format("{}.recording", generation)};
+    RecorderSetup setup{
+        .process = DescribeProcess((*region)->reader(), pid, ExecutedProgramOf(pid)),
+        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
+        .unit = unit_,
+        .request = events,
+        .path = directory_ / fmt::format("{}.recording", generation)};
     return RecordedImage::Start(*std::move(region), std::move(setup), setup_.symbolizer);
   }
 

@@ -135,12 +135,13 @@ class RecordedRun {
          .stack_events = request_.stack_events,
          .events = events});
     if (!region) return Unexpected(region.error());
-    RecorderSetup setup{.process = DescribeProcess((*region)->reader(), pid),
-                        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
-                        .unit = unit_,
-                        .request = events,
-                        .path = request_.output,
-                        .existing = request_.existing};
+    RecorderSetup setup{
+        .process = DescribeProcess((*region)->reader(), pid, ExecutedProgramOf(pid)),
+        .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
+        .unit = unit_,
+        .request = events,
+        .path = request_.output,
+        .existing = request_.existing};
     return RecordedImage::Start(*std::move(region), std::move(setup), symbolizer_);
   }
 

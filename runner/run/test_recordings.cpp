@@ -56,7 +56,7 @@ void TestRecordings::Begin(const RegionReader& region, const std::shared_ptr<Eve
   if (window.kind != WindowKind::kTest) return;
   Finish(tests_ == SnapshotTests::kEvery ? Fate::kKeep : Fate::kRemove);
   const int pid = region.Pid();
-  SnapshotFacts facts = DescribeProcess(region, pid);
+  SnapshotFacts facts = DescribeProcess(region, pid, ExecutedProgramOf(pid));
   facts.occasion = window.name;
   fs::path file =
       directory_ / fmt::format("{}-{}-{:05}-{}.recording", fs::path(facts.name).filename().string(),

@@ -49,8 +49,9 @@ Expected<std::shared_ptr<TestSnapshots>> TestSnapshots::Create(const fs::path& d
 
 fs::path TestSnapshots::Write(const RegionReader& region, const WindowCopy& window,
                               const char* moment) {
-  SnapshotRequest request{DescribeProcess(region, region.Pid()), nullptr};
-  request.thread_name = [pid = request.facts.pid](int tid) { return NameOfThread(pid, tid); };
+  const int pid = region.Pid();
+  SnapshotRequest request{DescribeProcess(region, pid, ExecutedProgramOf(pid)), nullptr};
+  request.thread_name = [pid](int tid) { return NameOfThread(pid, tid); };
   request.facts.occasion = fmt::format("{} of {}", moment, window.name);
   // If the test's thread, which waits for the answer, is the only one, nothing runs meanwhile.
   if (CountThreads(request.facts.pid) == 1) request.facts.moment = SnapshotMoment::kStopped;

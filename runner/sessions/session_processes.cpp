@@ -88,7 +88,7 @@ ProcessStatus SessionImage::Status() const {
 Expected<void> SessionImage::Record(const std::filesystem::path& path, const SessionRecording& how,
                                     const EventTimeUnit& unit) {
   const int pid = image_.pid();
-  RecorderSetup setup{.process = DescribeProcess(image_.region(), pid),
+  RecorderSetup setup{.process = DescribeProcess(image_.region(), pid, image_.program()),
                       .thread_name = [pid](int tid) { return NameOfThread(pid, tid); },
                       .unit = unit,
                       .request = how.request,
@@ -96,7 +96,6 @@ Expected<void> SessionImage::Record(const std::filesystem::path& path, const Ses
                       .existing = how.existing,
                       .has_ended = [this] { return IsOver(); }};
   setup.process.generation = generation_;
-  setup.process.command_line = image_.program().arguments;
   Expected<std::unique_ptr<EventBuffers>> buffers = EventBuffers::Attach(image_.region_file().fd());
   if (!buffers) return Unexpected(buffers.error());
   auto recorder = EventRecorder::Start(image_.region(), *std::move(buffers), std::move(setup));
@@ -225,8 +224,10 @@ std::uint32_t SessionProcesses::NextGeneration(int pid) {
 }
 
 void SessionProcesses::NoteUnserved(const ControlPeer& peer, const std::string& why) {
-  ProcessStatus process{
-      .pid = peer.pid, .program = ExecutedProgramOf(peer.pid), .start_time = StartTimeOf(peer.pid)};
+  const std::string file = ImageOf(peer.pid);
+  ProcessStatus process{.pid = peer.pid,
+                        .program = describe_(peer.pid).value_or(ExecutedProgram{file, {}, file}),
+                        .start_time = StartTimeOf(peer.pid)};
   const std::lock_guard lock(mutex_);
   NoteUntraced(std::move(process), UnservedText(why));
 }

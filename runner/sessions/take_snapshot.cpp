@@ -71,10 +71,8 @@ Expected<std::string> SnapshotSubject::Text(Pages pages) const {
 }
 
 SnapshotRequest SnapshotSubject::RequestFor(SnapshotMoment moment) const {
-  SnapshotRequest request{DescribeProcess(*region_, process_->status.pid), nullptr};
-  request.facts.image = process_->status.program.path;
-  request.facts.name = process_->status.program.name;
-  request.facts.command_line = process_->status.program.arguments;
+  SnapshotRequest request{DescribeProcess(*region_, process_->status.pid, process_->status.program),
+                          nullptr};
   request.facts.moment = moment;
   if (const std::uint64_t attached = region_->AttachedAtNs(); attached != 0) {
     constexpr std::uint64_t kNsPerSecond = 1'000'000'000;

@@ -394,6 +394,34 @@ TEST_F(SlowStrangersTest, KeepNobodyWaitingByAnArgument) {
   EXPECT_TRUE(ComesTrue([&] { return Query()["let_go"] == Json::array({65534}); }));
 }
 
+// The session and the stranger have a /proc of their own, so that nothing else of the machine
+// waits.
+TEST_F(SlowStrangersTest, KeepNobodyWaitingByAListingOfProc) {
+  const CommandOptions kSoon{.timeout = std::chrono::seconds(60)};
+  const std::string program = Program(image_);
+  RunningCommand inside(
+      {"unshare", "--mount", "--mount-proc", "sh", "-c", "echo ready $$; read x"});
+  const std::string space = "--mount=/proc/" + inside.WaitFor("ready") + "/ns/mnt";
+  const auto within = [&](std::vector<std::string> command) {
+    command.insert(command.begin(), {"nsenter", space, "--"});
+    return command;
+  };
+  const CommandResult started = RunCommand(within(
+      {LeakgatePath(), "session", "start", name_, "--system", "--image", image_, "--user", "all"}));
+  ASSERT_EQ(started.exit_code, 0) << started.standard_error;
+  if (!Query()["is_holding"]) GTEST_SKIP() << "programs are not held here";
+  RunningCommand slow(within(slow_.Command("listing")));
+  slow.WaitFor("ready");
+  constexpr int kLongEnoughForTheWatchdog = 60;
+  for (int i = 0; i < kLongEnoughForTheWatchdog; ++i) {
+    EXPECT_EQ(RunCommand({"/bin/true"}, kSoon).exit_code, 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ(RunCommand({program}, kSoon).exit_code, 0);
+  EXPECT_THAT(Await(1, "ended"), AllOf(SizeIs(1), Each(IsTracedFromItsBegin())));
+  EXPECT_TRUE(Query()["is_holding"]) << Query()["why_not_held"];
+}
+
 // Whoever opens the file waits until the lease is given up (45 s), but for those who say that they
 // do not wait: they fail at once.
 TEST_F(SlowStrangersTest, KeepNobodyWaitingByALease) {

@@ -11,6 +11,7 @@
 
 #include "runner/attach/linux/target_module.h"
 #include "runner/attach/linux/thread_stops.h"
+#include "runner/base/linux/proc_place.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {
@@ -92,21 +93,17 @@ void TakeInterpreter(int tid, const ScriptLine& line, ExecCall& call) {
   arguments.insert(arguments.begin(), call.named.empty() ? call.script : call.named);
   if (!line.argument.empty()) arguments.insert(arguments.begin(), line.argument);
   arguments.insert(arguments.begin(), line.interpreter);
-  std::error_code error;
   const std::string root = line.interpreter.starts_with('/') ? "root" : "cwd/";
-  const fs::path found =
-      fs::canonical(fmt::format("/proc/{}/{}{}", tid, root, line.interpreter), error);
-  call.program.path = error ? line.interpreter : found.string();
+  const UniqueFd found =
+      OpenPlaceOf(fmt::format("/proc/{}/{}{}", tid, root, line.interpreter), O_PATH);
+  call.program.path = found ? PathOfDescriptor(found.get()) : line.interpreter;
 }
 
 }  // namespace
 
 std::string PathOfDescriptor(int file) {
   constexpr std::string_view kDeleted = " (deleted)";
-  char target[4096];
-  const ssize_t bytes =
-      ::readlink(fmt::format("/proc/self/fd/{}", file).c_str(), target, sizeof(target));
-  std::string path(target, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  std::string path = ReadLinkOf(fmt::format("/proc/self/fd/{}", file));
   if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
   return path;
 }

@@ -15,6 +15,7 @@
 
 #include "runner/attach/linux/exec_call.h"
 #include "runner/attach/linux/refusals.h"
+#include "runner/base/linux/proc_place.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {
@@ -70,13 +71,10 @@ bool IsTracedHere(int tid) {
 }
 
 bool IsThisProgram(int file) {
-  static const struct stat own = [] {
-    struct stat status {};
-    (void)::stat("/proc/self/exe", &status);
-    return status;
-  }();
+  static const std::optional<struct stat> own = StatPlaceOf("/proc/self/exe");
   struct stat opened {};
-  return ::fstat(file, &opened) == 0 && opened.st_dev == own.st_dev && opened.st_ino == own.st_ino;
+  return own && ::fstat(file, &opened) == 0 && opened.st_dev == own->st_dev &&
+         opened.st_ino == own->st_ino;
 }
 
 }  // namespace

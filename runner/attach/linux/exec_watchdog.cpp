@@ -5,10 +5,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/fanotify.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "runner/process/linux/worker_factory.h"
 #include "runner/process/proc_files.h"
 
 namespace leakgate {
@@ -88,13 +88,6 @@ class Watchdog {
   int still_ = 0;
 };
 
-// Keeps its parent's group alive only while that lives.
-void CloseAllBut(const UniqueFd& kept) {
-  const auto fd = static_cast<unsigned>(kept.get());
-  if (fd > 3) ::close_range(3, fd - 1, 0);
-  ::close_range(fd + 1, ~0U, 0);
-}
-
 }  // namespace
 
 Expected<void> ForkWatchdog(const WatchdogSetup& setup) {
@@ -105,10 +98,7 @@ Expected<void> ForkWatchdog(const WatchdogSetup& setup) {
         fmt::format("cannot start the watchdog of held programs: {}", ErrnoText()));
   }
   if (pid > 0) return {};
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != holder) ::_exit(0);
-  ::prctl(PR_SET_NAME, kWatchdogName);
-  CloseAllBut(setup.asked);
+  BeginAnew(kWatchdogName, setup.asked, holder);
   Watchdog(setup, holder).Run();
 }
 

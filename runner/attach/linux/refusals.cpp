@@ -15,6 +15,7 @@
 
 #include "runner/arch/processor.h"
 #include "runner/base/descriptors.h"
+#include "runner/base/linux/proc_place.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/proc_files.h"
 
@@ -90,8 +91,7 @@ Expected<void> RequireOwnMemory(int pid) {
 
 Expected<void> RequireTraceableImage(int pid) {
   const std::string link = fmt::format("/proc/{}/exe", pid);
-  char target[4096];
-  if (::readlink(link.c_str(), target, sizeof(target)) < 0) {
+  if (ReadLinkOf(link).empty()) {
     if (errno == ENOENT) {
       constexpr int kThreadDaemon = 2;  // "kthreadd", which starts all of the kernel's own
       const bool is_kernels = pid == kThreadDaemon || Number(Field(pid, "PPid")) == kThreadDaemon;
@@ -183,11 +183,10 @@ Expected<void> RequireBeginnable(int pid) {
 }
 
 Expected<void> RequireOurNetwork(int pid) {
-  struct stat ours {};
-  struct stat theirs {};
-  const std::string inside = fmt::format("/proc/{}/ns/net", pid);
-  if (::stat("/proc/self/ns/net", &ours) != 0 || ::stat(inside.c_str(), &theirs) != 0) return {};
-  if (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev) return {};
+  const auto ours = StatPlaceOf("/proc/self/ns/net");
+  const auto theirs = StatPlaceOf(fmt::format("/proc/{}/ns/net", pid));
+  if (!ours || !theirs) return {};
+  if (ours->st_ino == theirs->st_ino && ours->st_dev == theirs->st_dev) return {};
   return InconclusiveError(fmt::format(
       "PID {} is in another network namespace (a container's, or a service's with "
       "PrivateNetwork=), where its agent does not find the session; start the session in there",
@@ -195,16 +194,15 @@ Expected<void> RequireOurNetwork(int pid) {
 }
 
 Expected<void> RequireVisible(int pid, const std::filesystem::path& agent) {
-  struct stat ours {};
-  struct stat theirs {};
-  const std::string inside = fmt::format("/proc/{}/root{}", pid, agent.string());
-  if (::stat(agent.c_str(), &ours) != 0) {
+  const auto ours = StatPlaceOf(agent);
+  const auto theirs = StatPlaceOf(fmt::format("/proc/{}/root{}", pid, agent.string()));
+  if (!ours) {
     return InconclusiveError(
         fmt::format("{}: the agent is missing, so nothing can be traced; "
                     "reinstall leakgate, or build the target leakgate_agent",
                     agent.string()));
   }
-  if (::stat(inside.c_str(), &theirs) != 0 || theirs.st_size != ours.st_size) {
+  if (!theirs || theirs->st_size != ours->st_size) {
     return InconclusiveError(fmt::format(
         "{}: PID {} cannot see that file, for it has another root directory (a container?); put "
         "the agent there under the same path",

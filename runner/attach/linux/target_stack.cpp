@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "runner/base/linux/proc_place.h"
 #include "runner/base/regular_file.h"
 
 namespace leakgate {
@@ -15,10 +16,9 @@ constexpr std::size_t kMostFrames = 2048;
 // Opens the file that the process sees: it may have another root.
 int FindFile(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, char** path,
              Elf** elf) {
-  std::error_code error;
   const auto* const memory = static_cast<const TargetMemory*>(*data);
   const std::string inside = fmt::format("/proc/{}/root{}", memory->pid(), name);
-  if (name[0] == '/' && std::filesystem::exists(inside, error)) {
+  if (name[0] == '/' && StatPlaceOf(inside)) {
     auto file = OpenRegularFile(inside);
     return file ? file->Release() : -1;
   }

@@ -9,9 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <map>
 
+#include "runner/base/linux/proc_place.h"
 #include "runner/base/local_socket.h"
 #include "runner/process/process_image.h"
 
@@ -23,20 +25,6 @@ struct Order {
   Kind kind = kStart;
   std::uint64_t number = 0;
 };
-
-// A process that begins as if it had been executed, but for its memory and `kept`.
-void BeginAnew(const char* name, const UniqueFd& kept, pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(0);
-  ::prctl(PR_SET_NAME, name);
-  const auto fd = static_cast<unsigned>(kept.get());
-  if (fd > 3) ::close_range(3, fd - 1, 0);
-  ::close_range(fd + 1, ~0U, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::signal(SIGCHLD, SIG_DFL);
-}
 
 class Factory {
  public:
@@ -90,6 +78,22 @@ class Factory {
 };
 
 }  // namespace
+
+void BeginAnew(const char* name, const UniqueFd& kept, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(0);
+  ::prctl(PR_SET_NAME, name);
+  const auto [first, last] = std::minmax(kept.get(), OwnProcDescriptor());
+  for (const auto& [begin, end] :
+       {std::pair(3, first - 1), std::pair(std::max(3, first + 1), last - 1)}) {
+    if (begin <= end) ::close_range(static_cast<unsigned>(begin), static_cast<unsigned>(end), 0);
+  }
+  ::close_range(static_cast<unsigned>(last + 1), ~0U, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGCHLD, SIG_DFL);
+}
 
 std::pair<UniqueFd, UniqueFd> ConnectedSockets() {
   int ends[2] = {-1, -1};

@@ -55,6 +55,11 @@ class WorkerFactory {
   std::uint64_t last_number_ = 0;
 };
 
+// For a process that was just forked: it begins as if it had been executed, but for its memory. It
+// is called `name`, ends when `parent` does, and has no descriptors but 0 to 2, `kept` and
+// OwnProcDescriptor().
+void BeginAnew(const char* name, const UniqueFd& kept, pid_t parent);
+
 // Returns a pair of connected sockets of type SOCK_SEQPACKET; empty ones if there are none.
 [[nodiscard]] std::pair<UniqueFd, UniqueFd> ConnectedSockets();
 

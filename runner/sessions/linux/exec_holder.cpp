@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -26,6 +25,7 @@
 #include "runner/base/local_socket.h"
 #include "runner/host/control_server.h"
 #include "runner/host/message_socket.h"
+#include "runner/process/linux/worker_factory.h"
 #include "runner/process/proc_files.h"
 #include "runner/sessions/session_processes.h"
 
@@ -345,15 +345,7 @@ class Holder {
 };
 
 void RunHolder(UniqueFd socket, HandledProcesses handled, pid_t owner) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != owner) return;
-  ::prctl(PR_SET_NAME, kHolderName);
-  const auto fd = static_cast<unsigned>(socket.get());
-  if (fd > 3) ::close_range(3, fd - 1, 0);
-  ::close_range(fd + 1, ~0U, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  BeginAnew(kHolderName, socket, owner);
   try {
     Holder(std::move(socket), std::move(handled)).Serve();
   } catch (const std::exception&) {  // the kernel lets all go on

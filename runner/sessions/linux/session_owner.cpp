@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "runner/base/descriptors.h"
+#include "runner/base/linux/proc_place.h"
 #include "runner/host/message_socket.h"
 #include "runner/host/named_sockets.h"
 #include "runner/process/proc_files.h"
@@ -359,6 +360,7 @@ void TellCommand(UniqueFd ready, const std::string& problem) {
 void RunOwner(const SessionStart& start, UniqueFd listener, UniqueFd ready) {
   const UniqueFd signals = TakeSignals();
   RaiseDescriptorLimit();
+  UseOwnProc();
   Expected<std::unique_ptr<StrangerWork>> strangers = StrangerWork::Fork();
   if (!strangers) return TellCommand(std::move(ready), strangers.error().message);
   std::optional<ExecHolder> holder;

@@ -107,7 +107,9 @@ void Print(const char* step, const Cost& cost) {
 
 void Write(const std::filesystem::path& file) {
   const RegionReader& region = test::TracedRegion().reader();
-  if (!WriteSnapshot(region, {.facts = DescribeProcess(region, ::getpid()), .thread_name = nullptr},
+  if (!WriteSnapshot(region,
+                     {.facts = DescribeProcess(region, ::getpid(), ExecutedProgramOf(::getpid())),
+                      .thread_name = nullptr},
                      file)) {
     std::abort();
   }

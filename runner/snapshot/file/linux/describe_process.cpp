@@ -5,10 +5,9 @@
 #include <sys/utsname.h>
 
 #include <chrono>
+#include <utility>
 
-#include "runner/process/called_name.h"
 #include "runner/process/proc_files.h"
-#include "runner/process/process_image.h"
 #include "runner/snapshot/file/parts.h"
 
 namespace leakgate {
@@ -19,30 +18,23 @@ std::string BootId() {
   return text.substr(0, text.find('\n'));
 }
 
-std::vector<std::string> CommandLineOf(int pid) {
-  constexpr std::size_t kMostBytes = 1U << 20;
-  const std::string text = ReadProcBegin(pid, "cmdline", kMostBytes);
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < text.size() && words.size() < snapshot_format::kMostWords;) {
-    const std::size_t end = std::min(text.find('\0', at), text.size());
-    words.push_back(
-        text.substr(at, std::min<std::size_t>(end - at, snapshot_format::kMostTextBytes)));
-    at = end + 1;
-  }
-  return words;
-}
-
 }  // namespace
 
-SnapshotFacts DescribeProcess(const RegionReader& region, int pid) {
+SnapshotFacts DescribeProcess(const RegionReader& region, int pid, ExecutedProgram program) {
   SnapshotFacts facts;
   facts.pid = pid;
   facts.generation = region.Generation();
   facts.stack_depth = region.StackDepth();
   facts.stack_events = region.StackEvents();
-  facts.image = ImageOf(facts.pid);
-  facts.command_line = CommandLineOf(facts.pid);
-  facts.name = CalledNameOf(facts.pid, facts.image, facts.command_line);
+  facts.image = std::move(program.path);
+  facts.name = std::move(program.name);
+  facts.command_line = std::move(program.arguments);
+  if (facts.command_line.size() > snapshot_format::kMostWords) {
+    facts.command_line.resize(snapshot_format::kMostWords);
+  }
+  for (std::string& word : facts.command_line) {
+    if (word.size() > snapshot_format::kMostTextBytes) word.resize(snapshot_format::kMostTextBytes);
+  }
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   facts.taken_unix_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
   utsname machine;

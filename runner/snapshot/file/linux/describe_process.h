@@ -4,15 +4,17 @@
 #include <cstdint>
 #include <string>
 
+#include "runner/process/process_image.h"
 #include "runner/region/region_reader.h"
 #include "runner/snapshot/file/snapshot_facts.h"
 
 namespace leakgate {
 
-// Returns the facts of the process `pid`, whose region is `region`. The PID in the region is not
-// trusted, since the process can write there. If the process has ended, `image` and
-// `command_line` are empty. The caller sets `moment`.
-[[nodiscard]] SnapshotFacts DescribeProcess(const RegionReader& region, int pid);
+// Returns the facts of the process `pid`, which executes `program` and whose region is `region`.
+// The PID in the region is not trusted, since the process can write there. Reads nothing of the
+// process, which could make that take as long as it likes. The caller sets `moment`.
+[[nodiscard]] SnapshotFacts DescribeProcess(const RegionReader& region, int pid,
+                                            ExecutedProgram program);
 
 // Returns the number of a process's threads, or 0 if it has ended.
 [[nodiscard]] int CountThreads(int pid);
