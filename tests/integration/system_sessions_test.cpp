@@ -148,6 +148,35 @@ TEST_F(SystemSessionsTest, MissNoneOf200AtOnceThatEndAtOnce) {
   EXPECT_EQ(Query()["untraced"], 0);
 }
 
+TEST_F(SystemSessionsTest, TraceEachProgramThatTwoThreadsExecuteAtOnce) {
+  const std::string program = Program(image_);
+  START_HOLDING_OR_SKIP(image_);
+  EXPECT_EQ(RunCommand({FixturePath("two_execs"), program, "12"}).exit_code, 0);
+  EXPECT_THAT(Await(12, "ended"), AllOf(SizeIs(12), Each(IsTracedFromItsBegin())));
+  EXPECT_EQ(Query()["untraced"], 0);
+  EXPECT_TRUE(Query()["is_holding"]);
+}
+
+// Of a file system that leakgate is not asked about a program is not held: it is found while it
+// runs, though a program that was held has executed it.
+TEST_F(SystemSessionsTest, AttachToWhatAHeldProgramExecutesElsewhere) {
+  const std::string shell = Program(image_, "/bin/dash");
+  const std::string place = directory_.File("place");
+  fs::create_directory(place);
+  START_HOLDING_OR_SKIP(image_, image_ + "-2");
+  const std::string second = place + "/" + image_ + "-2";
+  const std::string script = "mount -t tmpfs none " + place + " && cp " +
+                             FixturePath("heap_on_request") + " " + second + " && exec env -i " +
+                             second;
+  const RunningCommand run({"unshare", "--mount", shell, "-c", script});
+  EXPECT_TRUE(ComesTrue([&] {
+    const Json all = Processes();
+    return std::any_of(all.begin(), all.end(), [&](const Json& process) {
+      return process["path"] == second && process.contains("attached_seconds");
+    });
+  })) << Processes();
+}
+
 TEST_F(SystemSessionsTest, KnowAProgramByEachOfItsNames) {
   const std::string file = Program(image_ + "-file");
   const std::string link = directory_.File(image_ + "-link");

@@ -23,6 +23,9 @@ namespace {
 
 constexpr std::uint64_t kNoQuestion = 0;
 constexpr std::size_t kMostScripts = 1024;
+// A thread that waited in execve has ended there: another one of its process has executed a
+// program, or the process was killed.
+constexpr const char* kNothingBegins = "";
 constexpr std::chrono::milliseconds kMostSeizing(20);
 constexpr std::chrono::milliseconds kExecPatience(100);
 constexpr std::chrono::milliseconds kInterruptPatience(500);
@@ -128,6 +131,7 @@ void ExecCatch::DecideCall(const ExecQuestion& question, const UniqueFd& file) {
   if (problem) {
     Tell(kNoQuestion);  // none more is seized
     NoteDecided(tid, call);
+    if (*problem == kNothingBegins) return;
     return handlers_.on_missed(ProcessOf(tid), call.program, *problem);
   }
   seized_.emplace(tid, Seized{std::move(call.program), Clock::now()});
@@ -171,7 +175,8 @@ std::optional<std::string> ExecCatch::Seize(const ExecQuestion& question) const 
   SetAlarm(std::chrono::milliseconds(0));
   std::optional<std::string> problem;
   if (g_alarm_answered == 0) {
-    if (!is_seized) problem = WhyNotSeized(ProcessOf(tid), error);
+    const bool has_ended = !is_seized && (error == ESRCH || HasDied(tid, tid));
+    if (!is_seized) problem = has_ended ? kNothingBegins : WhyNotSeized(ProcessOf(tid), error);
     (void)::send(holder_.get(), &g_alarm_answer, sizeof(g_alarm_answer), MSG_NOSIGNAL);
   } else if (!is_seized) {
     problem =
