@@ -53,11 +53,12 @@ constexpr std::array<std::string_view, 6> kGoogleTestFolders = {
     "/usr/src/googletest/googlemock/include/",
     "/usr/src/googletest/googlemock/src/"};
 
-// `stem` may have a version, as "libc-2.31" has.
+// `stem` may have a version, as "libc-2.31" has; "libm-3d" is another library.
 bool IsLibrary(std::string_view stem, std::string_view name) {
   if (!stem.starts_with(name)) return false;
   const std::string_view rest = stem.substr(name.size());
-  return rest.empty() || (rest.size() > 1 && rest[0] == '-' && rest[1] >= '0' && rest[1] <= '9');
+  return rest.empty() || (rest.size() > 1 && rest[0] == '-' &&
+                          rest.find_first_not_of("0123456789.", 1) == std::string_view::npos);
 }
 
 template <std::size_t size>

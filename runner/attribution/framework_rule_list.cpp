@@ -38,6 +38,8 @@ constexpr std::string_view kAllocatorStartUp =
 constexpr std::string_view kLibraryRuntimeStartUp =
     "the language's or the threads' runtime prepares itself before main";
 
+constexpr std::string_view kOfMock = "(void const*";
+
 constexpr FrameworkRule kRules[] = {
     {"gtest.results", kGoogleTestFunction, "testing::TestResult::AddTestPartResult", kResults},
     {"gtest.results", kGoogleTestFunction,
@@ -58,9 +60,10 @@ constexpr FrameworkRule kRules[] = {
     {"gtest.singletons", kGoogleTestFunction,
      "testing::internal::UnitTestImpl::os_stack_trace_getter", kSingletons},
     {"gmock.singletons", kGoogleTestFunction, "testing::internal::GetFailureReporter", kSingletons},
-    {"gmock.mocks", kGoogleTestFunction, "testing::Mock::Register", kMocks},
-    {"gmock.mocks", kGoogleTestFunction, "testing::Mock::AllowLeak", kMocks},
-    {"gmock.mocks", kGoogleTestFunction, "testing::Mock::RegisterUseByOnCallOrExpectCall", kMocks},
+    {"gmock.mocks", kGoogleTestFunction, "testing::Mock::Register", kMocks, kOfMock},
+    {"gmock.mocks", kGoogleTestFunction, "testing::Mock::AllowLeak", kMocks, kOfMock},
+    {"gmock.mocks", kGoogleTestFunction, "testing::Mock::RegisterUseByOnCallOrExpectCall", kMocks,
+     kOfMock},
     {"gmock.reactions", kGoogleTestFunction,
      "testing::(anonymous namespace)::SetReactionOnUninterestingCalls", kReactions},
     {"gmock.reactions", kGoogleTestFunction,

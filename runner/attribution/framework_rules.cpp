@@ -52,6 +52,12 @@ const FrameworkRule* FindRule(FrameworkMatch match, std::string_view function) {
   return rule != rules.end() ? &*rule : nullptr;
 }
 
+bool HasParametersOf(const FrameworkRule& rule, std::string_view function) {
+  const std::size_t begin = function.find('(', function.find(rule.function) + rule.function.size());
+  return rule.parameters.empty() || begin == std::string_view::npos ||
+         function.substr(begin).starts_with(rule.parameters);
+}
+
 bool IsPassThrough(std::string_view name) {
   return std::find(kPassThrough.begin(), kPassThrough.end(), name) != kPassThrough.end();
 }
@@ -75,7 +81,9 @@ const FrameworkRule* MatchGoogleTest(Frames stack) {
     if (stack[MachineFrame(stack, index)].calls_through_pointer) return nullptr;
     if (origin == FrameOrigin::kCppRuntime || IsPassThrough(name)) continue;
     if (origin != FrameOrigin::kGoogleTest) return nullptr;
-    return FindRule(FrameworkMatch::kGoogleTestFunction, WithoutVersion(name));
+    const FrameworkRule* const rule =
+        FindRule(FrameworkMatch::kGoogleTestFunction, WithoutVersion(name));
+    return rule != nullptr && HasParametersOf(*rule, stack[index].function) ? rule : nullptr;
   }
   return nullptr;
 }

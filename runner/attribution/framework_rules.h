@@ -39,6 +39,9 @@ struct FrameworkRule {
   // the library's file before ".so".
   std::string_view function;
   std::string_view why;  // what is kept, and for what
+  // How the text of the parameters begins, where a name has them: a user's function may have the
+  // same name. Empty if any will do.
+  std::string_view parameters{};
 };
 
 [[nodiscard]] std::span<const FrameworkRule> FrameworkRules();

@@ -212,6 +212,12 @@ TEST(FrameworkRulesTest, LeavesAUsersFunctionThatAListedOneIsNamedIn) {
   EXPECT_EQ(Match({In("net::testing::Mock::Register(void const*)"), kTestBody}), std::nullopt);
 }
 
+TEST(FrameworkRulesTest, LeavesAUsersFunctionOfAListedOnesNameAndOtherParameters) {
+  EXPECT_EQ(Match({In("testing::Mock::Register()"), kTestBody}), std::nullopt);
+  EXPECT_EQ(Match({In("testing::Mock::AllowLeak(int)"), kTestBody}), std::nullopt);
+  EXPECT_EQ(Match({In("testing::Mock::AllowLeak(void const*)"), kTestBody}), "gmock.mocks");
+}
+
 TEST(FrameworkRulesTest, LeavesWhatTheCLibraryMadeForGoogleTest) {
   EXPECT_EQ(Match({InLibc("strdup"), kReport, kTestBody}), std::nullopt);
 }
