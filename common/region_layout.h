@@ -257,6 +257,7 @@ static_assert(sizeof(ContextRecord) == 16);
 enum class AllowanceKind : std::uint32_t {
   kScoped = 1,    // leakgate::ScopedAllowance: blocks allocated while it holds
   kExpected = 2,  // leakgate::ExpectOutstanding: what the test means to leave
+  kLeftOn = 3,    // a scope that was still on when its test or suite had ended: allows nothing
 };
 
 // An allowance that the program's own code gives, with its reason.

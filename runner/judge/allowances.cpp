@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "runner/attribution/stack_pattern.h"
 #include "runner/region/amount.h"
@@ -110,6 +112,25 @@ Permit* AddPermit(const AllowanceCopy& allowance, Claims& claims) {
   return &permit;
 }
 
+// A scope ends with the test that it began in, at the latest. Returns why it allows nothing in
+// `window`; empty if it does.
+std::string WhyOver(const RegionReader& region, const AllowanceCopy& allowance,
+                    std::uint32_t window) {
+  if (allowance.kind == AllowanceKind::kLeftOn) {
+    return fmt::format(
+        "the ScopedAllowance at {} allows nothing: it was still on when its test had ended, since "
+        "a jump left it, something keeps it, or another thread ended it",
+        PlaceOf(allowance));
+  }
+  const bool is_of_a_test =
+      allowance.id != 0 && region.Window(allowance.window).kind == WindowKind::kTest;
+  if (!is_of_a_test || allowance.window == window) return "";
+  return fmt::format(
+      "the ScopedAllowance at {} allows nothing here: it began in an earlier test, and a scope "
+      "ends with its test",
+      PlaceOf(allowance));
+}
+
 // A block that allowances of budget files match.
 struct Claimant {
   std::size_t index = 0;  // in the evidence
@@ -196,14 +217,24 @@ class Takings {
 }  // namespace
 
 void AllowByScope(const RegionReader& region, CallSites& sites, WindowEvidence& evidence) {
+  struct Scope {
+    Permit* permit = nullptr;  // null: none
+    SharedText why_over;       // if it holds no longer
+  };
   Claims claims;
-  std::unordered_map<std::uint32_t, Permit*> permits;  // by the allowance's id; null: none
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Scope> scopes;  // by allowance and window
   for (std::size_t i = 0; i < evidence.blocks.size(); ++i) {
-    const std::uint32_t id = evidence.blocks[i].allowance;
-    if (id == 0 || !IsCandidate(evidence, i, sites)) continue;
-    const auto [known, is_new] = permits.try_emplace(id);
-    if (is_new) known->second = AddPermit(region.Allowance(id), claims);
-    if (known->second != nullptr) claims.Claim(i, *known->second, evidence.blocks[i]);
+    const LiveBlock& block = evidence.blocks[i];
+    if (block.allowance == 0 || !IsCandidate(evidence, i, sites)) continue;
+    const auto [known, is_new] = scopes.try_emplace({block.allowance, block.window});
+    Scope& scope = known->second;
+    if (is_new) {
+      const AllowanceCopy allowance = region.Allowance(block.allowance);
+      scope.why_over = WhyOver(region, allowance, block.window);
+      if (scope.why_over.empty()) scope.permit = AddPermit(allowance, claims);
+    }
+    if (scope.permit != nullptr) claims.Claim(i, *scope.permit, block);
+    if (!scope.why_over.empty()) evidence.facts[i].explanation = scope.why_over;
   }
   claims.Settle(evidence);
 }

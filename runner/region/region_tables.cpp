@@ -93,7 +93,7 @@ AllowanceCopy RegionReader::Allowance(std::uint32_t id) const {
   if (id == 0 || id >= AllowanceCount()) return copy;
 
   const AllowanceRecord record = CopyOf(At<AllowanceRecord>(region_offset::kAllowances) + id);
-  if (!IsBetween(record.kind, AllowanceKind::kScoped, AllowanceKind::kExpected)) return copy;
+  if (!IsBetween(record.kind, AllowanceKind::kScoped, AllowanceKind::kLeftOn)) return copy;
   copy.id = id;
   copy.kind = static_cast<AllowanceKind>(record.kind);
   copy.window = record.window;

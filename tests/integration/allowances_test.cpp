@@ -111,6 +111,22 @@ TEST_P(CodeAllowancesTest, HoldForWhatIsMeantAndForNothingElse) {
   EXPECT_EQ(Run("Expected.FailsWhatGoesBeyond")["verdict"], "over_budget");
 }
 
+TEST_P(CodeAllowancesTest, AScopeEndsWithItsTestAtTheLatest) {
+  for (const char* const test : {"LeftOn.ByAJump", "LeftOn.EndedByAnotherThread"}) {
+    const nlohmann::json window = Run(test);
+    EXPECT_EQ(window["verdict"], "over_budget") << test;
+    EXPECT_THAT(TextsOf(window, "explanation"),
+                Contains(HasSubstr("allows nothing: it was still on when its test had ended")));
+  }
+  EXPECT_EQ(Run("LeftOn.AllowsNothingInLaterTests")["verdict"], "over_budget");
+  const nlohmann::json first = Run("LeftOn.OnAThreadOfItsOwn");
+  EXPECT_EQ(first["allowed"]["bytes"], 610) << first;
+  const nlohmann::json later = Run("LeftOn.OnAThreadOfAnEarlierTest");
+  EXPECT_EQ(later["verdict"], "over_budget");
+  EXPECT_THAT(TextsOf(later, "explanation"),
+              Contains(HasSubstr("allows nothing here: it began in an earlier test")));
+}
+
 TEST_P(CodeAllowancesTest, TooManyPlacesAreInconclusive) {
   const GatedRun run = RunTests("allowances", "Dropped.TooManyPlaces");
 

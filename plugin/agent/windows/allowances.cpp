@@ -95,6 +95,27 @@ std::uint32_t Intern(Recording recording, AllowanceKind kind, const GivenAllowan
   return Intern({kind, window, recording.thread().thread, given});
 }
 
+// What a scope is given to remember: an allowance, and the thread that it was on.
+std::uint32_t TokenOf(const ThreadState& thread, std::uint32_t allowance) {
+  constexpr std::uint32_t kThreads = 1U << 15;  // so it is never LEAKGATE_NOT_BEGUN
+  return (thread.thread % kThreads) * kMaxAllowances + allowance;
+}
+
+// One that was given before tracing was disabled is another region's, and one of a window that has
+// ended holds no longer.
+bool MayHold(std::uint32_t allowance) {
+  if (allowance >= g_region.header().allowance_count.load(std::memory_order_relaxed)) return false;
+  const WindowRecord& window = g_region.windows()[g_region.allowances()[allowance].window];
+  return window.state.load(std::memory_order_relaxed) ==
+         static_cast<std::uint32_t>(WindowState::kOpen);
+}
+
+// The thread needs another context for what it allocates next.
+void Hold(ThreadState& thread, std::uint32_t allowance) {
+  thread.allowance = allowance;
+  thread.ForgetContext();
+}
+
 }  // namespace
 
 void RestartAllowances() {
@@ -105,18 +126,25 @@ void RestartAllowances() {
 }
 
 std::uint32_t BeginAllowance(Recording recording, const GivenAllowance& given) {
-  const std::uint32_t before = recording.thread().allowance;
-  RestoreAllowance(recording, Intern(recording, AllowanceKind::kScoped, given));
+  ThreadState& thread = recording.thread();
+  const std::uint32_t before = TokenOf(thread, thread.allowance);
+  Hold(thread, Intern(recording, AllowanceKind::kScoped, given));
   return before;
 }
 
-// The thread needs another context for what it allocates next.
 void RestoreAllowance(Recording recording, std::uint32_t before) {
   ThreadState& thread = recording.thread();
-  // One that was given before tracing was disabled is another region's.
-  const std::uint32_t count = g_region.header().allowance_count.load(std::memory_order_relaxed);
-  thread.allowance = before < count ? before : 0;
-  thread.ForgetContext();
+  const std::uint32_t allowance = before % kMaxAllowances;
+  if (before == TokenOf(thread, allowance)) Hold(thread, MayHold(allowance) ? allowance : 0);
+}
+
+void EndAllowancesOf(Recording recording, std::uint32_t window) {
+  ThreadState& thread = recording.thread();
+  if (thread.allowance == 0) return;
+  AllowanceRecord& record = g_region.allowances()[thread.allowance];
+  if (record.window != window) return;
+  record.kind = static_cast<std::uint32_t>(AllowanceKind::kLeftOn);
+  Hold(thread, 0);
 }
 
 void ExpectOutstanding(Recording recording, const GivenAllowance& given) {

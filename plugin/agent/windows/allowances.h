@@ -18,10 +18,16 @@ struct GivenAllowance {
   std::int64_t blocks;  // likewise
 };
 
-// Puts what this thread allocates from now on within the allowance. Returns the allowance that held
-// before, which is to be restored at the end.
+// Puts what this thread allocates from now on within the allowance. Returns what stands for the
+// allowance that held before, which is to be restored at the end, by the same thread: another one's
+// call is without effect.
 std::uint32_t BeginAllowance(Recording recording, const GivenAllowance& given);
 void RestoreAllowance(Recording recording, std::uint32_t before);
+
+// The window, a test or a suite, ends on this thread. A scope of that window that still holds was
+// left by a jump, is kept by somebody, or was ended by another thread: it is noted as left on, and
+// holds no longer.
+void EndAllowancesOf(Recording recording, std::uint32_t window);
 
 // Begins anew, in another region, where nothing has been given. REQUIRES: no thread records.
 void RestartAllowances();

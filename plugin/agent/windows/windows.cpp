@@ -5,6 +5,7 @@
 #include "plugin/agent/base/monotonic_time.h"
 #include "plugin/agent/exec/exec_notices.h"
 #include "plugin/agent/linux/syscall.h"
+#include "plugin/agent/windows/allowances.h"
 #include "plugin/agent/windows/counters.h"
 #include "plugin/agent/windows/new_descriptors.h"
 
@@ -128,6 +129,7 @@ void NoteAbandonedStatics(ThreadState& thread, std::uint32_t window) {
 
 void LeaveWindow(Recording recording, std::uint32_t window, TestResult result) {
   NoteAbandonedStatics(recording.thread(), window);
+  EndAllowancesOf(recording, window);
   WindowRecord& record = g_region.windows()[window];
   record.test_result = static_cast<std::uint32_t>(result);
   SetCurrentWindow(record.parent);

@@ -41,8 +41,9 @@ struct AllowanceLimits {
   long long blocks;
 };
 
-// Allows what this thread allocates while the object lives. It is for local variables: it must end
-// on the thread that it began on, and in the reverse order.
+// Allows what this thread allocates while the object lives, but no longer than the test. It is for
+// local variables: it must end on the thread that it began on, and in the reverse order. One that
+// is still on when its test has ended allows nothing, and leakgate says so.
 class ScopedAllowance {
  public:
   explicit ScopedAllowance(const char* reason, const char* file = __builtin_FILE(),
