@@ -21,7 +21,7 @@ namespace {
 
 // A vfork child shares the parent's memory, but its end is not the parent's.
 void NoteImmediateEnd() {
-  if (CurrentRoute() != Route::kTrace) return;
+  if (RouteOfOtherCall() != Route::kTrace) return;
   leakgate::RegionHeader& header = g_region.header();
   if (CurrentPid() != header.pid) return;
   AnnounceProcessEnd();
@@ -46,15 +46,15 @@ __attribute__((noinline)) int CallMain(int count, char** arguments, char** envir
 }
 
 // The last moment at which what the program still holds is held: exit handlers come next. A fork
-// child returns from main as well, and has no region that it could announce that in.
+// child returns from main as well, and may have no region that it could announce that in.
 int MainAndItsEnd(int count, char** arguments, char** environment) {
   const int status = CallMain(count, arguments, environment);
-  if (CurrentRoute() == Route::kTrace) AnnounceProcessEnd();
+  if (RouteOfOtherCall() == Route::kTrace) AnnounceProcessEnd();
   return status;
 }
 
 bool IsAskedAtEnd() {
-  return CurrentRoute() == Route::kTrace &&
+  return RouteOfOtherCall() == Route::kTrace &&
          (g_region.header().asks.load(std::memory_order_relaxed) & leakgate::kAskAtProcessEnd) != 0;
 }
 
@@ -64,7 +64,7 @@ bool IsAskedAtEnd() {
 // does a frame of the agent's go around it.
 LEAKGATE_EXPORT int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
                                       void (*fini)(), void (*loader_fini)(), void* stack_end) {
-  if (CurrentRoute() == Route::kTrace) RedirectAllocatorCalls();
+  if (RouteOfOtherCall() == Route::kTrace) RedirectAllocatorCalls();
   if (IsAskedAtEnd()) {
     g_main = main;
     main = MainAndItsEnd;
@@ -73,7 +73,7 @@ LEAKGATE_EXPORT int __libc_start_main(Main main, int count, char** arguments, vo
 }
 
 LEAKGATE_EXPORT void exit(int status) noexcept {
-  if (CurrentRoute() == Route::kTrace) AnnounceProcessEnd();
+  if (RouteOfOtherCall() == Route::kTrace) AnnounceProcessEnd();
   g_host.exit(status);
   __builtin_unreachable();
 }
@@ -118,7 +118,7 @@ LEAKGATE_EXPORT void quick_exit(int status) noexcept {
 // Before: what is unmapped next must not be read by a stale rule. After: what
 // another thread looked up meanwhile is stale too.
 LEAKGATE_EXPORT int dlclose(void* module) noexcept {
-  if (CurrentRoute() == Route::kForward) return g_host.dlclose(module);
+  if (RouteOfOtherCall() == Route::kForward) return g_host.dlclose(module);
   g_modules.ModulesMayHaveGone();
   const int result = g_host.dlclose(module);
   g_modules.ModulesMayHaveGone();

@@ -4,6 +4,7 @@
 
 #include "leakgate/agent.h"
 #include "plugin/agent/interpose/interpose.h"
+#include "plugin/agent/start/forked_child.h"
 #include "plugin/agent/start/module_loading.h"
 #include "plugin/agent/windows/allowances.h"
 #include "plugin/agent/windows/measuring_windows.h"
@@ -39,6 +40,7 @@ void AttachListener() {
 }
 
 unsigned Open(const LeakgateWindow* window) {
+  if (TraceIfForked(ForkOccasion::kBoundary)) AttachListener();
   if (!IsTracing() || !HasTestWindows()) return 0;
   RedirectPending();
   const std::uint32_t opened = OpenWindow({.kind = static_cast<WindowKind>(window->kind),
@@ -171,5 +173,6 @@ const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener,   Open,   
 }  // namespace
 
 LEAKGATE_EXPORT const LeakgateAgent* leakgate_agent(unsigned version) {
+  TraceIfForked(ForkOccasion::kBoundary);
   return IsTracing() && version != 0 && version <= LEAKGATE_AGENT_VERSION ? &kAgent : nullptr;
 }

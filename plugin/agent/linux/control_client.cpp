@@ -130,8 +130,8 @@ class Socket {
 
   // The descriptor that came with `answer`, or -1. A runner that somebody has stopped is
   // waited for; an owner of sessions that hangs is not to keep others' programs from beginning.
-  int Receive(Answer& answer) {
-    if (!PeerIsParent()) SetPatience(SO_RCVTIMEO, kLong);
+  int Receive(Answer& answer, bool waits_for_ever) {
+    if (!waits_for_ever && !PeerIsParent()) SetPatience(SO_RCVTIMEO, kLong);
     iovec part{&answer, sizeof(answer)};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
@@ -172,15 +172,16 @@ class Socket {
 
 }  // namespace
 
-ControlReply AskToBeTraced(const char* name) {
+ControlReply AskToBeTraced(const char* name, HelloFrom from, std::uint32_t window) {
   Socket socket;
-  const timeval patience = Maker::Of(name).IsParent() ? kForEver : kLong;
+  const bool is_of_run = from == HelloFrom::kForked;
+  const timeval patience = is_of_run || Maker::Of(name).IsParent() ? kForEver : kLong;
   if (!socket.Connect(name, patience) || !socket.PeerIsTrusted()) return {};
-  const Hello hello{kControlMagic, kLayoutVersion};
+  const Hello hello{kControlMagic, kLayoutVersion, static_cast<std::uint32_t>(from), window};
   if (!socket.Send(&hello, sizeof(hello))) return {};
 
   Answer answer{};
-  const int fd = socket.Receive(answer);
+  const int fd = socket.Receive(answer, is_of_run);
   if (answer.magic != kControlMagic) return {};
   const bool is_traced = answer.action == static_cast<std::uint32_t>(ControlAction::kTrace);
   return {.has_answered = true,
