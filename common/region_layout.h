@@ -126,6 +126,13 @@ struct Totals {
 };
 static_assert(sizeof(Totals) == 48);
 
+// Memory of the agent's module in which it keeps what is the program's. Pointers there count.
+struct KeptRange {
+  std::uint64_t begin;  // both 0: none
+  std::uint64_t end;
+};
+inline constexpr std::uint32_t kKeptRanges = 4;
+
 struct alignas(64) RegionHeader {
   // Written by the runner, before launch.
   std::uint64_t magic;
@@ -172,8 +179,9 @@ struct alignas(64) RegionHeader {
   // 1 if the initialiser of a local static variable has thrown, and so runs again, or was left by a
   // jump.
   std::atomic<std::uint32_t> static_was_aborted;
+  KeptRange kept_ranges[kKeptRanges];  // written before `agent_state`
 };
-static_assert(sizeof(RegionHeader) == 320);
+static_assert(sizeof(RegionHeader) == 384);
 
 // One question at a time from a thread of the test process to the runner, and its answer. The agent
 // writes `window`, raises `request` and waits on `reply`; both are futexes. The runner writes the

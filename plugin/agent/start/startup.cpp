@@ -10,6 +10,7 @@
 #include "plugin/agent/base/region.h"
 #include "plugin/agent/events/event_writer.h"
 #include "plugin/agent/exec/exec_notices.h"
+#include "plugin/agent/host/bootstrap_heap.h"
 #include "plugin/agent/host/glibc_chunk.h"
 #include "plugin/agent/host/host_functions.h"
 #include "plugin/agent/linux/control_client.h"
@@ -20,6 +21,7 @@
 #include "plugin/agent/record/live_map.h"
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/record/stack_table.h"
+#include "plugin/agent/record/thread_start.h"
 #include "plugin/agent/start/forked_child.h"
 #include "plugin/agent/threads/thread_state.h"
 #include "plugin/agent/unwind/module_table.h"
@@ -90,6 +92,8 @@ EventSwitch EventsAsked() {
 
 void OpenProgramWindow() {
   RegionHeader& header = g_region.header();
+  header.kept_ranges[0] = MemoryOfTickets();
+  header.kept_ranges[1] = bootstrap_heap::Memory();
   header.window_count.store(1, std::memory_order_relaxed);  // 0 is no window
   header.thread_count.store(1, std::memory_order_relaxed);
   header.context_count.store(1, std::memory_order_relaxed);

@@ -111,6 +111,7 @@ struct StoppedProcess {
   std::vector<MappedModule> modules;
   std::vector<FrozenThread> threads;
   std::vector<OwnRange> own_ranges;
+  std::vector<KeptRange> kept_ranges;
   std::vector<ReallocatedCopy> reallocated;
   std::vector<AddressRange> arenas;     // glibc's heaps for threads other than the main one
   std::vector<RootRange> roots{};       // sorted by kind
@@ -452,8 +453,9 @@ class Look {
 
  private:
   [[nodiscard]] RootSources Sources() const {
-    return {process_.maps,       process_.modules,     process_.threads, process_.heap,
-            process_.own_ranges, process_.reallocated, process_.arenas,  memory_};
+    return {process_.maps,        process_.modules,    process_.threads,
+            process_.heap,        process_.own_ranges, process_.kept_ranges,
+            process_.reallocated, process_.arenas,     memory_};
   }
 
   std::vector<bool> FindKnownLost() const {
@@ -537,6 +539,7 @@ auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth 
              .modules = std::move(modules),
              .threads = SkipRedZoneOf(request.asking_tid, frozen->threads()),
              .own_ranges = request.region.OwnRanges(),
+             .kept_ranges = request.region.KeptRanges(),
              .reallocated = request.region.ReallocatedBlocks(),
              .arenas = std::move(arenas)},
             memory);

@@ -169,9 +169,14 @@ class RootFinder {
   }
 
   void ExcludeAgent() {
+    std::vector<AddressRange> kept;
+    for (const KeptRange& range : from_.kept_ranges) kept.push_back({range.begin, range.end});
+    kept = JoinRanges(std::move(kept));
     for (const MappedModule& module : from_.modules) {
       if (!IsAgent(module)) continue;
-      excluded_.insert(excluded_.end(), module.segments.begin(), module.segments.end());
+      for (const AddressRange& segment : module.segments) {
+        for (const AddressRange& own : SubtractRanges(segment, kept)) excluded_.push_back(own);
+      }
     }
     for (const OwnRange& range : from_.own_ranges) Exclude(range.begin, range.end);
   }
