@@ -41,7 +41,7 @@ TEST_P(ForksTest, IsInconclusiveWhereAChildEndsInATest) {
   const GatedRun run = RunByDefault({Fixture("forks"), "--gtest_filter=*DiesIfAsked"}, {},
                                     {.environment = {"RUN_BY=forks", "DIES=1"}});
 
-  EXPECT_EQ(run.command.exit_code, 3) << run.command.output;
+  EXPECT_EQ(run.command.exit_code, 3) << run.command.standard_error;
 }
 
 TEST_P(ForksTest, JudgesTestsOfATestBinaryThatExecutesItself) {
@@ -89,14 +89,14 @@ TEST_F(ForkingProgramTest, HasARowForWhatAChildLoses) {
 TEST_F(ForkingProgramTest, PassesWhereNoChildLosesWhatItMade) {
   for (const char* how : {"frees", "inherits", "executes"}) {
     const GatedRun run = Run(how);
-    EXPECT_EQ(run.command.exit_code, 0) << how << run.command.output;
+    EXPECT_EQ(run.command.exit_code, 0) << how << run.command.standard_error;
   }
 }
 
 TEST_F(ForkingProgramTest, SaysNothingOfAChildThatDoesNotEndByItself) {
   for (const char* how : {"daemon", "killed"}) {
     const GatedRun run = Run(how);
-    EXPECT_EQ(run.command.exit_code, 0) << how << run.command.output;
+    EXPECT_EQ(run.command.exit_code, 0) << how << run.command.standard_error;
     EXPECT_THAT(ProcessesOf(run), IsEmpty()) << how;
   }
 }

@@ -1,6 +1,7 @@
 // Ends of the process, the unloading of modules, and the creation of threads.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "plugin/agent/linux/find_object.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/thread_start.h"
+#include "plugin/agent/threads/signal_stack.h"
 #include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/windows/windows.h"
 
@@ -107,6 +109,17 @@ LEAKGATE_EXPORT int prctl(int option, ...) noexcept {
   if (g_host.prctl != nullptr) return g_host.prctl(option, a, b, c, d);
   return static_cast<int>(SystemCall(SYS_prctl, option, static_cast<long>(a), static_cast<long>(b),
                                      static_cast<long>(c), static_cast<long>(d)));
+}
+
+// Only the kernel may know of it from now on.
+LEAKGATE_EXPORT int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
+  const int result = g_host.sigaltstack != nullptr
+                         ? g_host.sigaltstack(stack, before)
+                         : static_cast<int>(SystemCall(SYS_sigaltstack, Word(stack), Word(before)));
+  if (result == 0 && stack != nullptr) {
+    NoteSignalStack((stack->ss_flags & SS_DISABLE) != 0 ? nullptr : stack->ss_sp);
+  }
+  return result;
 }
 
 LEAKGATE_EXPORT void quick_exit(int status) noexcept {

@@ -23,6 +23,7 @@
 #include "plugin/agent/record/stack_table.h"
 #include "plugin/agent/record/thread_start.h"
 #include "plugin/agent/start/forked_child.h"
+#include "plugin/agent/threads/signal_stack.h"
 #include "plugin/agent/threads/thread_state.h"
 #include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/windows/allowances.h"
@@ -94,6 +95,7 @@ void OpenProgramWindow() {
   RegionHeader& header = g_region.header();
   header.kept_ranges[0] = MemoryOfTickets();
   header.kept_ranges[1] = bootstrap_heap::Memory();
+  header.kept_ranges[2] = MemoryOfSignalStacks();
   header.window_count.store(1, std::memory_order_relaxed);  // 0 is no window
   header.thread_count.store(1, std::memory_order_relaxed);
   header.context_count.store(1, std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include "runner/reach/glibc_chunk.h"
 #include "runner/reach/linux/file_words.h"
 #include "runner/reach/linux/frozen_process.h"
+#include "runner/reach/linux/kernel_queues.h"
 #include "runner/reach/linux/kernel_words.h"
 #include "runner/reach/linux/process_memory.h"
 #include "runner/reach/linux/root_namer.h"
@@ -412,6 +413,8 @@ class Look {
   void LookSlowly() {
     process_.more_roots = FindHiddenRoots(Sources());
     process_.objects = FindKernelWords(request_.pid);
+    KernelQueues queues = FindKernelQueues(request_.pid, process_.threads);
+    std::move(queues.read.begin(), queues.read.end(), std::back_inserter(process_.objects));
     const UnseenHeap unseen = FindUnseen(process_, is_known_lost_, memory_);
     for (const SbrkRange& range : unseen.ranges) {
       process_.more_roots.push_back({{range.begin, range.end}});
@@ -419,7 +422,21 @@ class Look {
     const RootReader reader(memory_, file_words_, TopsOfUnmarked(process_.heap.blocks, *marker_));
     MarkFromMoreRoots(process_, reader, *marker_);
     if (HasLostBlocks()) MarkFromOddWords(process_, memory_, reader, *marker_);
+    if (HasLostBlocks() && !queues.unread.empty()) HoldBy(queues.unread.front());
     if (HasLostBlocks() && MayHold(unseen.chunks, *marker_, memory_)) LookAtUnseen(unseen);
+  }
+
+  // What nobody can read without taking it may be a pointer to any block.
+  void HoldBy(const std::string& queue) {
+    std::vector<std::uint64_t> addresses;
+    for (const std::uint32_t number : numbers_) {
+      if (number == BlockIndex::kNone || marker_->IsMarked(number)) continue;
+      addresses.push_back(process_.heap.blocks[number].address);
+    }
+    process_.objects.push_back({queue + ", whose bytes cannot be read,", addresses});
+    marker_->AddRoots(process_.objects.back().words,
+                      {.kernel_object = static_cast<std::uint32_t>(process_.objects.size())});
+    marker_->Mark();
   }
 
   // REQUIRES: the marking is done. The process may run again afterwards.
