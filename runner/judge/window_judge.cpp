@@ -305,10 +305,11 @@ void WindowJudge::Conclude(const WindowEvidence& evidence, WindowResult& result)
 }
 
 // Over a literal limit, with time to free until later: not a verdict yet.
+// A block that nothing seems to hold may be freed all the same, where the budget says so: its owner
+// may hold it in a way that nobody can see.
 void WindowJudge::DeferVerdict(WindowResult& result) const {
   const bool waits = result.kind == WindowKind::kTest && result.budget->free_by != FreeBy::kTest &&
-                     result.verdict == Verdict::kOverBudget && result.lost == Amount{} &&
-                     CountNewFreeErrors(result) == 0;
+                     result.verdict == Verdict::kOverBudget && CountNewFreeErrors(result) == 0;
   if (!waits) return;
   result.verdict = Verdict::kUnconfirmed;
   result.reason = "what it left behind may be freed later, and the program did not get that far";
@@ -463,7 +464,7 @@ void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& l
   SortFindings(result.findings);
   ChargesOf(result.kind, result).Charge(result);
   DecideVerdict(result);
-  DeferVerdict(result);
+  if (open_.contains(id)) DeferVerdict(result);
   results.insert_or_assign(id, std::move(result));
 }
 

@@ -220,6 +220,35 @@ void MarkFromMoreRoots(const StoppedProcess& process, const RootReader& reader,
   marker.Mark();
 }
 
+// Pages of shared files need not be in the process's memory to be in the file: another view of it
+// may have written them. To read them brings them there, so only so many are.
+void MarkFromAbsentPages(const StoppedProcess& process, ProcessMemory& memory,
+                         ReachMarker& marker) {
+  std::uint64_t left = 16ULL << 20;
+  for (const MappedRange& range : process.maps) {
+    const bool is_device = range.name.starts_with("/dev/") &&
+                           !range.name.starts_with("/dev/shm/") &&
+                           !range.name.starts_with("/dev/zero");
+    const bool is_wanted = range.is_shared && range.is_readable && !range.IsAnonymous() &&
+                           !is_device && !range.name.starts_with("/memfd:leakgate");
+    if (!is_wanted) continue;
+    std::vector<AddressRange> present;
+    for (const PresentPart& part : memory.PartsIn({range.begin, range.end})) {
+      present.push_back(part.range);
+    }
+    for (const AddressRange& absent :
+         SubtractRanges({range.begin, range.end}, JoinRanges(std::move(present)))) {
+      const std::uint64_t bytes = std::min(absent.end - absent.begin, left);
+      left -= bytes;
+      std::vector<std::uint64_t> words(bytes / sizeof(std::uint64_t));
+      const std::uint64_t got =
+          memory.Read({absent.begin, absent.begin + bytes}, words.data()) / sizeof(std::uint64_t);
+      marker.AddRoots(Words(words).first(got), {absent.begin, 0});
+    }
+  }
+  marker.Mark();
+}
+
 void MarkFromOddWords(const StoppedProcess& process, ProcessMemory& memory,
                       const RootReader& reader, ReachMarker& marker) {
   const RootReader plain(memory);
@@ -421,6 +450,7 @@ class Look {
     }
     const RootReader reader(memory_, file_words_, TopsOfUnmarked(process_.heap.blocks, *marker_));
     MarkFromMoreRoots(process_, reader, *marker_);
+    if (HasLostBlocks()) MarkFromAbsentPages(process_, memory_, *marker_);
     if (HasLostBlocks()) MarkFromOddWords(process_, memory_, reader, *marker_);
     if (HasLostBlocks() && !queues.unread.empty()) HoldBy(queues.unread.front());
     if (HasLostBlocks() && MayHold(unseen.chunks, *marker_, memory_)) LookAtUnseen(unseen);
