@@ -11,7 +11,7 @@
 // answer.
 //
 // With kTraceForks, each forked child asks for a region of its own, once it allocates or runs tests
-// (plugin/agent/start/forked_child.h).
+// (plugin/agent/start/forked_child.cpp).
 //
 // Each end checks the other's credentials (SO_PEERCRED). A region is given to the PID that the
 // kernel tells, never to one that was sent.

@@ -3,7 +3,7 @@
 // region of its own.
 //
 //   forked      asks at its first allocation, or as its first test begins
-//               (plugin/agent/start/forked_child.h)
+//               (plugin/agent/start/forked_child.cpp)
 //   executed    its agent asks as it starts; only the test binaries of a test binary are traced
 //
 // Tests that ran there are judged as the program's own are. What a forked child left behind

@@ -8,12 +8,12 @@
 #include <cstdarg>
 #include <cstdlib>
 
+#include "plugin/agent/host/signal_stack.h"
 #include "plugin/agent/interpose/allocator_calls.h"
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/linux/find_object.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/record/thread_start.h"
-#include "plugin/agent/threads/signal_stack.h"
 #include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/windows/windows.h"
 

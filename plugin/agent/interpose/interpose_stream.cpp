@@ -9,7 +9,6 @@
 
 #include "common/control_protocol.h"
 #include "plugin/agent/interpose/interpose.h"
-#include "plugin/agent/start/forked_child.h"
 #include "plugin/agent/start/module_loading.h"
 #include "plugin/agent/stream/stream_boundaries.h"
 #include "plugin/agent/stream/stream_writer.h"

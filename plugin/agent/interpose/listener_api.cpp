@@ -4,7 +4,6 @@
 
 #include "leakgate/agent.h"
 #include "plugin/agent/interpose/interpose.h"
-#include "plugin/agent/start/forked_child.h"
 #include "plugin/agent/start/module_loading.h"
 #include "plugin/agent/windows/allowances.h"
 #include "plugin/agent/windows/measuring_windows.h"

@@ -25,7 +25,7 @@ enum class Route {
 };
 
 // kComesBy: started, and CallTheLongWay was asked for. A fork child, which has nothing recorded,
-// comes by there. kForks: started, and fork children are to be traced (forked_child.h): the first
+// comes by there. kForks: started, and fork children are to be traced (forked_child.cpp): the first
 // allocation of one comes by. Release by who changes it, after what comes before; acquire by who
 // asks.
 enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted, kComesBy, kForks };
@@ -45,6 +45,13 @@ void StartTracing(int region_fd, TracingBegin begin);
 
 // Lets the runner see how far the agent has come. Defined in attach_point.cpp.
 void NoteStarted();
+
+// From now on fork children are traced: `control` names the runner's socket. These two are defined
+// in forked_child.cpp.
+void TraceForks(const char* control);
+enum class ForkOccasion { kAllocation, kBoundary };
+// Begins to trace this process if it is such a child. Returns whether it is traced now.
+bool TraceIfForked(ForkOccasion occasion);
 
 // Gives up the region after tracing has been disabled. REQUIRES: no thread records.
 void ReleaseRegion();

@@ -9,9 +9,9 @@
 
 #include "plugin/agent/base/region.h"
 #include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/host/signal_stack.h"
 #include "plugin/agent/linux/own_stack.h"
 #include "plugin/agent/linux/syscall.h"
-#include "plugin/agent/threads/signal_stack.h"
 #include "plugin/agent/threads/thread_stack.h"
 
 namespace leakgate::agent {

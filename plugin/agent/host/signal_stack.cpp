@@ -1,4 +1,4 @@
-#include "plugin/agent/threads/signal_stack.h"
+#include "plugin/agent/host/signal_stack.h"
 
 #include <atomic>
 #include <cstdint>
