@@ -105,6 +105,11 @@ std::uint32_t JudgedProcess::Questions() const {
   return questions;
 }
 
+void JudgedProcess::LetGo() {
+  image_.region_file().StopAsking();
+  is_let_go_.store(true, std::memory_order_relaxed);
+}
+
 ProcessRegion JudgedProcess::Describe(ImageLife life) const {
   return {StatusOf(image_, life), image_.DuplicateRegion()};
 }

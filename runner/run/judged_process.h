@@ -52,7 +52,7 @@ class JudgedProcess {
 
   // Asks nothing more of the process, which lives on when the run ends. Its questions are answered
   // at once. Any thread may call it.
-  void LetGo() { is_let_go_.store(true, std::memory_order_relaxed); }
+  void LetGo();
 
   // Returns the results of all windows in the order of their begins. REQUIRES: the process has
   // ended.
