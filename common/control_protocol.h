@@ -8,7 +8,10 @@
 //
 // With kTellOfExecs in the Answer, whether it is traced or not, the process tells of each program
 // that it is about to execute: it sends an ExecNotice on a connection of its own, and expects no
-// answer. In fork children no agent starts; they send notices by what they have inherited.
+// answer.
+//
+// With kTraceForks, each forked child asks for a region of its own, once it allocates or runs tests
+// (plugin/agent/start/forked_child.cpp).
 //
 // Each end checks the other's credentials (SO_PEERCRED). A region is given to the PID that the
 // kernel tells, never to one that was sent.
@@ -29,16 +32,25 @@ inline constexpr char kControlPrefix[] = "leakgate-";
 inline constexpr std::uint32_t kControlMagic = 0x6b67'6c31;
 inline constexpr std::uint32_t kExecMagic = 0x6b67'6c32;
 
+// How a process that says Hello has come to be.
+enum class HelloFrom : std::uint32_t {
+  kProgram = 0,  // it executed a program, or tracing is being enabled in it
+  kForked = 1,   // it was forked by a process that is traced, and has executed nothing
+};
+
 struct Hello {
   std::uint32_t magic;
   std::uint32_t layout_version;
+  std::uint32_t from;    // HelloFrom
+  std::uint32_t window;  // of the program under test, in which it was forked
 };
-static_assert(sizeof(Hello) == 8);
+static_assert(sizeof(Hello) == 16);
 
 enum class ControlAction : std::uint32_t { kStayOff = 0, kTrace = 1 };
 
 // What else the runner wants of a process: bits of Answer::wants.
 inline constexpr std::uint32_t kTellOfExecs = 1;
+inline constexpr std::uint32_t kTraceForks = 2;
 
 struct Answer {
   std::uint32_t magic;

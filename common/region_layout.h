@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kRegionMagic = 0x6574'6167'6b61'656cULL;  // "lea
 // request, through the mailbox. Version 8 has stack_events, and frees by stack. In version 7,
 // tracing may begin and end while the process runs (attached_at_ns, kDetached), and there are
 // mappings and measuring windows.
-inline constexpr std::uint32_t kLayoutVersion = 14;
+inline constexpr std::uint32_t kLayoutVersion = 15;
 
 // How many frames of a stack are recorded: as many as the agent has room for, and as many as the
 // runner asks for unless it is told otherwise.
@@ -126,6 +126,13 @@ struct Totals {
 };
 static_assert(sizeof(Totals) == 48);
 
+// Memory of the agent's module in which it keeps what is the program's. Pointers there count.
+struct KeptRange {
+  std::uint64_t begin;  // both 0: none
+  std::uint64_t end;
+};
+inline constexpr std::uint32_t kKeptRanges = 4;
+
 struct alignas(64) RegionHeader {
   // Written by the runner, before launch.
   std::uint64_t magic;
@@ -172,8 +179,9 @@ struct alignas(64) RegionHeader {
   // 1 if the initialiser of a local static variable has thrown, and so runs again, or was left by a
   // jump.
   std::atomic<std::uint32_t> static_was_aborted;
+  KeptRange kept_ranges[kKeptRanges];  // written before `agent_state`
 };
-static_assert(sizeof(RegionHeader) == 320);
+static_assert(sizeof(RegionHeader) == 384);
 
 // One question at a time from a thread of the test process to the runner, and its answer. The agent
 // writes `window`, raises `request` and waits on `reply`; both are futexes. The runner writes the

@@ -55,6 +55,8 @@ OTHER_TEXTS = {
     "freed twice, by {}", "{} B allocated by {} and freed by {}",
     "lost with what led to it", "one-time initialisation", "known from baseline",
     # what holds a block
+    "pipe of descriptor {}", "socket of descriptor {}", "file of descriptor {}", "message queue of descriptor {}",
+    "io_uring of descriptor {}", ", whose bytes cannot be read,",
     "a thread-local of {}", "memory that is gone", "an anonymous mapping ({:#x}-{:#x})", "the stack of {}",
     "a block being reallocated by {}",
     # parts of a message that has its entry

@@ -128,6 +128,10 @@ constexpr FrameworkRule kRules[] = {
     {"libc.loader", kCLibraryCall, "dlerror", kLoader},
     {"libc.threads", kCLibraryCall, "pthread_create", kThreads},
     {"libc.threads", kCLibraryCall, "__tls_get_addr", kThreads},
+    // The same in threads that the C library starts itself: timers', message queues', helpers'.
+    {"libc.threads", kCLibraryInternal, "_dl_allocate_tls", kThreads},
+    {"libc.threads", kCLibraryInternal, "_dl_allocate_tls_storage", kThreads},
+    {"libc.threads", kCLibraryInternal, "allocate_dtv", kThreads},
     {"libc.messages", kCLibraryCall, "strerror", kMessages},
     {"libc.messages", kCLibraryCall, "strsignal", kMessages},
     {"libc.messages", kCLibraryCall, "textdomain", kMessageCatalogues},

@@ -99,11 +99,20 @@ std::string CalledInCLibrary(Frames stack, std::size_t c_library_frames) {
   return stack[c_library_frames - 1].function;
 }
 
+// Functions that are not exported have no name where the library is stripped.
+std::string_view InnermostName(Frames stack) {
+  for (std::size_t index = 0; index < stack.size(); ++index) {
+    index = MachineFrame(stack, index);
+    if (!stack[index].function.empty()) return stack[index].function;
+  }
+  return "";
+}
+
 const FrameworkRule* MatchCLibrary(Frames stack) {
   const std::size_t c_library_frames = CountCLibraryFrames(stack);
   if (c_library_frames == 0) return nullptr;
-  const FrameworkRule* const internal =
-      FindRule(FrameworkMatch::kCLibraryInternal, stack[MachineFrame(stack, 0)].function);
+  const std::string_view innermost = InnermostName(stack.first(c_library_frames));
+  const FrameworkRule* const internal = FindRule(FrameworkMatch::kCLibraryInternal, innermost);
   if (internal != nullptr) return internal;
   const std::string called = CalledInCLibrary(stack, c_library_frames);
   const FrameworkRule* const rule = FindRule(FrameworkMatch::kCLibraryCall, called);

@@ -20,13 +20,13 @@
 namespace leakgate {
 
 // Raise it whenever a rule is added, removed or changed.
-inline constexpr int kFrameworkRulesVersion = 4;
+inline constexpr int kFrameworkRulesVersion = 5;
 
 // Tells with which function of a stack a rule's `function` is compared.
 enum class FrameworkMatch {
   kGoogleTestFunction,  // the innermost frame that is not the C or C++ runtime's
   kCLibraryCall,        // the function that the program called in the C library
-  kCLibraryInternal,    // the innermost function of the C library
+  kCLibraryInternal,    // the innermost function of the C library that has a name
   kCppRuntimeFunction,  // a function of the C++ runtime, if only the runtime is within it
   kRuntimeStartUp,      // with none; all of the stack must be the runtime's
   kLibraryStartUp,      // the library's name; the rest of the stack must be the runtime's

@@ -168,19 +168,38 @@ Expected<AppliedBudget> BudgetSet::ForSuite(const std::vector<TestId>& tests) co
   return ApplyLimits(*common, {WindowKind::kSuite, names, today_});
 }
 
-Expected<AppliedBudget> BudgetSet::ForProgram() const {
+namespace {
+
+Expected<AppliedBudget> WithoutLimits(Expected<AppliedBudget> budget) {
+  if (!budget) return budget;
+  AppliedBudget kept;
+  kept.component = std::move(budget->component);
+  kept.owner = std::move(budget->owner);
+  kept.file = std::move(budget->file);
+  kept.thread_scope = budget->thread_scope;
+  kept.allowances = std::move(budget->allowances);
+  return kept;
+}
+
+}  // namespace
+
+Expected<AppliedBudget> BudgetSet::ForWholeProcess(WindowKind kind) const {
   const BudgetFile* limiting = nullptr;
   std::vector<const BudgetFile*> applying;
   for (const Entry& entry : entries_) {
     if (CoversCodeOnly(entry.file)) continue;
     applying.push_back(&entry.file);
-    if (!FirstLimit(entry.file.limits.program)) continue;
+    if (kind != WindowKind::kProgram || !FirstLimit(entry.file.limits.program)) continue;
     if (limiting != nullptr) return ProgramConflict(*limiting, entry.file, binary_name_);
     limiting = &entry.file;
   }
   if (limiting == nullptr && applying.size() == 1) limiting = applying.front();
   if (limiting == nullptr) return AppliedBudget{};
-  return ApplyLimits(*limiting, {WindowKind::kProgram, {}, today_});
+  return ApplyLimits(*limiting, {kind, {}, today_});
+}
+
+Expected<AppliedBudget> BudgetSet::ForProgram() const {
+  return ForWholeProcess(WindowKind::kProgram);
 }
 
 bool BudgetSet::NamesProcesses() const {
@@ -212,7 +231,7 @@ Expected<AppliedBudget> BudgetSet::ForProcess(const std::string& image,
     winner = &entry.file;
     longest = length;
   }
-  if (winner == nullptr) return AppliedBudget{};
+  if (winner == nullptr) return WithoutLimits(ForWholeProcess(WindowKind::kProcess));
   if (rival != nullptr) return ProcessConflict(image, *rival, *winner);
   return ApplyLimits(*winner, window);
 }

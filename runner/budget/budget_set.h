@@ -72,7 +72,8 @@ class BudgetSet {
   // Returns the budget of a child process that a file names. It comes from the file that covers the
   // test that started the process, if that file names the process, or else from the file with the
   // longest matching pattern. `started_by` has no name if no test started the process. Fails if two
-  // files claim the test, or have matching patterns of the same length.
+  // files claim the test, or have matching patterns of the same length. Of a process that no file
+  // names, such as a forked child, it has no limits: what the only file allows is allowed there.
   [[nodiscard]] Expected<AppliedBudget> ForProcess(const std::string& image,
                                                    const TestId& started_by) const;
 
@@ -131,6 +132,7 @@ class BudgetSet {
     std::filesystem::path directory;  // absolute, with links resolved
   };
 
+  [[nodiscard]] Expected<AppliedBudget> ForWholeProcess(WindowKind kind) const;
   [[nodiscard]] bool AnyLimits(bool (*limits)(const WindowLimits&)) const;
 
   // Returns the file that wins `test`; nullptr if no file covers it. Fails if two files claim it.

@@ -315,8 +315,12 @@ ControlServer::Next ControlServer::Serve(const Client& client) {
       if (rights.are_in_force()) handlers_.on_exec(message.AsExec(client.peer.pid));
     }
     if (!message.IsHello()) return Next::kClose;
-    const bool is_ours = message.AsHello().layout_version == kLayoutVersion;
-    Send(client.socket, is_ours ? handlers_.on_hello(client.peer) : HelloReply{});
+    const Hello hello = message.AsHello();
+    ControlPeer peer = client.peer;
+    peer.is_forked = hello.from == static_cast<std::uint32_t>(HelloFrom::kForked);
+    peer.window = hello.window;
+    const bool is_ours = hello.layout_version == kLayoutVersion;
+    Send(client.socket, is_ours ? handlers_.on_hello(peer) : HelloReply{});
   } catch (const std::exception& error) {  // no memory for a region, or no thread
     if (message.IsHello()) Send(client.socket, {});
     NoteUnserved(client.peer, error);

@@ -55,6 +55,9 @@ struct ControlPeer {
   int pid = 0;
   unsigned uid = 0;
   unsigned gid = 0;
+  // What it says itself, in its Hello.
+  bool is_forked = false;    // it was forked by a traced process, and has executed nothing
+  std::uint32_t window = 0;  // as in Hello
 };
 
 // Returns whether `uid` is this process's own user.

@@ -40,14 +40,15 @@ struct JudgeSurroundings {
   bool plants_leak = false;            // of `leakgate run --plant-leak`
 };
 
-// The child process that a region is of, if it is not the program under test. The region has one
-// window, of the kind kProcess.
+// The process that a region is of, if it is not the program under test. Its program window is of
+// the kind kProcess. It has no others, unless tests may run there.
 struct ChildProcess {
   std::string image;       // the file name
   std::string started_by;  // the test that was running, "Suite.Test"; empty if none was
   std::string test_file;   // that test's source; empty if not known
   int iteration = 1;
   bool has_executed = false;  // another program, and so did not end in order
+  bool may_run_tests = false;
 };
 
 }  // namespace leakgate

@@ -73,7 +73,7 @@ std::string WindowJudge::FoldKeyOf(const Finding& finding) const {
 }
 
 std::uint32_t WindowJudge::Questions() const {
-  if (child_ != nullptr) return kAskAtProcessEnd | kHasNoTests;
+  if (child_ != nullptr && !child_->may_run_tests) return kAskAtProcessEnd | kHasNoTests;
   std::uint32_t questions = kAskAtIterationEnd | kAskAtProcessEnd | kAskAtNewDescriptors;
   if (around_.budgets.LimitsResources()) questions |= kAskAtTestBegin | kAskAtTestEnd;
   if (around_.budgets.DefersToSuites()) questions |= kAskAtSuiteEnd;
@@ -81,9 +81,13 @@ std::uint32_t WindowJudge::Questions() const {
   return questions;
 }
 
+bool WindowJudge::IsOfChild(const WindowCopy& window) const {
+  return child_ != nullptr && (!child_->may_run_tests || window.kind == WindowKind::kProgram);
+}
+
 WindowResult WindowJudge::DescribeWindow(const WindowCopy& window) const {
   WindowResult result = MakeWindowResult(window, region_, around_.sources, around_.binary_name);
-  if (child_ == nullptr) return result;
+  if (!IsOfChild(window)) return result;
   result.kind = WindowKind::kProcess;
   result.name = child_->image;
   result.started_by = child_->started_by;
@@ -94,7 +98,7 @@ WindowResult WindowJudge::DescribeWindow(const WindowCopy& window) const {
 Expected<AppliedBudget> WindowJudge::BudgetOf(const WindowCopy& window,
                                               const WindowResult& described) const {
   if (around_.budgets.Files().empty()) return AppliedBudget{};
-  if (child_ != nullptr) {
+  if (IsOfChild(window)) {
     return around_.budgets.ForProcess(child_->image, {child_->started_by, child_->test_file});
   }
   if (window.kind == WindowKind::kProgram) return around_.budgets.ForProgram();
@@ -301,10 +305,11 @@ void WindowJudge::Conclude(const WindowEvidence& evidence, WindowResult& result)
 }
 
 // Over a literal limit, with time to free until later: not a verdict yet.
+// A block that nothing seems to hold may be freed all the same, where the budget says so: its owner
+// may hold it in a way that nobody can see.
 void WindowJudge::DeferVerdict(WindowResult& result) const {
   const bool waits = result.kind == WindowKind::kTest && result.budget->free_by != FreeBy::kTest &&
-                     result.verdict == Verdict::kOverBudget && result.lost == Amount{} &&
-                     CountNewFreeErrors(result) == 0;
+                     result.verdict == Verdict::kOverBudget && CountNewFreeErrors(result) == 0;
   if (!waits) return;
   result.verdict = Verdict::kUnconfirmed;
   result.reason = "what it left behind may be freed later, and the program did not get that far";
@@ -430,7 +435,7 @@ void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& l
                                Results& results) {
   const WindowCopy window = region_.Window(id);
   const bool is_judged_later = window.id == 0 || window.kind == WindowKind::kProgram ||
-                               window.state != WindowState::kClosed || child_ != nullptr;
+                               window.state != WindowState::kClosed || IsOfChild(window);
   if (is_judged_later) return;
   const auto known = results.find(id);
   WindowResult result = known != results.end() ? known->second : JudgeWithoutBlocks(window);
@@ -459,7 +464,7 @@ void WindowJudge::ChargeLostTo(std::uint32_t id, const std::vector<LostBlock>& l
   SortFindings(result.findings);
   ChargesOf(result.kind, result).Charge(result);
   DecideVerdict(result);
-  DeferVerdict(result);
+  if (open_.contains(id)) DeferVerdict(result);
   results.insert_or_assign(id, std::move(result));
 }
 

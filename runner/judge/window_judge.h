@@ -79,6 +79,8 @@ class WindowJudge {
 
  private:
   std::string FoldKeyOf(const Finding& finding) const;
+  // Returns whether the window is that of a child process, and of no test or suite that ran there.
+  bool IsOfChild(const WindowCopy& window) const;
   WindowResult DescribeWindow(const WindowCopy& window) const;
   Expected<AppliedBudget> BudgetOf(const WindowCopy& window, const WindowResult& described) const;
   // Returns whether the window's verdict, or what was asked for, hangs on the names of blocks that

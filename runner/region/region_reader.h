@@ -90,6 +90,8 @@ class RegionReader {
   [[nodiscard]] std::vector<FreeErrorCopy> FreeErrors() const;
   // The agent's own memory in the process, which contains no roots.
   [[nodiscard]] std::vector<OwnRange> OwnRanges() const;
+  // Returns the parts of the agent's module that hold what is the program's.
+  [[nodiscard]] std::vector<KeptRange> KeptRanges() const;
 
   // What the program has mapped itself and not unmapped, and the stacks of its threads, sorted by
   // address. A range that changes its owner meanwhile may be returned twice.

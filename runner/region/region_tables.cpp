@@ -201,6 +201,15 @@ std::vector<FreeErrorCopy> RegionReader::FreeErrors() const {
   return errors;
 }
 
+std::vector<KeptRange> RegionReader::KeptRanges() const {
+  std::vector<KeptRange> kept;
+  for (const KeptRange& shared : Header().kept_ranges) {
+    const KeptRange range = CopyOf(&shared);
+    if (range.begin < range.end) kept.push_back(range);
+  }
+  return kept;
+}
+
 std::vector<OwnRange> RegionReader::OwnRanges() const {
   std::vector<OwnRange> ranges;
   const std::uint32_t count = LoadCount(Header().own_range_count, kMaxOwnRanges);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "runner/attribution/leak_identity.h"
 #include "runner/region/amount.h"
 #include "runner/report/excess.h"
 #include "runner/report/summary_text.h"
@@ -77,8 +78,18 @@ constexpr std::string_view kAtPeak = " at its peak";
 using Row = std::array<std::string, 4>;       // component, amount, budget, test
 using CauseRow = std::array<std::string, 5>;  // component, amount, budget, tests, call site
 
+// Processes of one name may leave different things, each of which is told.
+std::string PathOfLargest(const WindowResult& window) {
+  const auto largest =
+      std::find_if(window.findings.begin(), window.findings.end(), [](const Finding& finding) {
+        return IsUsers(finding) && finding.disposition == Disposition::kOutstanding;
+      });
+  return largest == window.findings.end() ? "" : SymbolicPath(largest->stack);
+}
+
 bool IsSame(const WindowResult& a, const WindowResult& b) {
-  return a.kind == b.kind && a.name == b.name && a.started_by == b.started_by;
+  if (a.kind != b.kind || a.name != b.name || a.started_by != b.started_by) return false;
+  return a.kind != WindowKind::kProcess || PathOfLargest(a) == PathOfLargest(b);
 }
 
 void Add(std::vector<RepeatedFailure>& failures, const WindowResult& window) {

@@ -106,9 +106,10 @@ RepetitionSeries CountsByStack::SeriesOf(std::uint32_t stack) const {
 }
 
 IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer,
-                                 CountDescriptors descriptors, AtEnd at_end)
+                                 std::mutex& mutex, CountDescriptors descriptors, AtEnd at_end)
     : region_(std::move(region)),
       symbolizer_(symbolizer),
+      mutex_(mutex),
       at_end_(std::move(at_end)),
       sites_([this](std::uint32_t stack) {
         return SymboliseStack(region_->reader(), stack, symbolizer_);
@@ -121,7 +122,15 @@ IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer&
   region_->Ask(kAskAtIterationEnd | (counts_them ? kAskAtTestBegin | kAskAtTestEnd : 0));
 }
 
+bool IterationCounts::RunsTests() const {
+  for (std::uint32_t id = 1; id < region().WindowCount(); ++id) {
+    if (region().Window(id).kind == WindowKind::kTest) return true;
+  }
+  return false;
+}
+
 void IterationCounts::Answer(Mailbox& mailbox) {
+  const std::lock_guard lock(mutex_);
   AnswerNothing(mailbox);
   if (meter_.Answer(mailbox) || snapshots_.Answer(mailbox)) return;
   const auto question = static_cast<Question>(mailbox.question);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -66,8 +67,9 @@ class IterationCounts {
   // Called at the end of each iteration, while the process waits, on a thread of the counts' own.
   using AtEnd = std::function<void(IterationCounts& counts)>;
 
-  // `symbolizer` must outlive this object; nobody else may use it until the process has ended.
-  IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer,
+  // `symbolizer` must outlive this object; nobody else may use it until the process has ended, but
+  // for other images of the repetitions: `mutex`, which is theirs, too, is locked meanwhile.
+  IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer, std::mutex& mutex,
                   CountDescriptors descriptors, AtEnd at_end);
 
   const RegionReader& region() const { return region_->reader(); }
@@ -75,6 +77,9 @@ class IterationCounts {
 
   // Stops counting. REQUIRES: the process has ended.
   void Stop() { server_.Stop(); }
+
+  // Returns whether a test has begun.
+  [[nodiscard]] bool RunsTests() const;
 
   // Returns how many iterations have ended. REQUIRES: Stop, or called by AtEnd.
   [[nodiscard]] int CountIterations() const { return ended_; }
@@ -107,6 +112,7 @@ class IterationCounts {
 
   std::unique_ptr<RegionFile> region_;
   Symbolizer& symbolizer_;
+  std::mutex& mutex_;
   AtEnd at_end_;
   CallSites sites_;
   // The test's own assertions must give the same results as in the suite's run.

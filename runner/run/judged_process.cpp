@@ -105,12 +105,18 @@ std::uint32_t JudgedProcess::Questions() const {
   return questions;
 }
 
+void JudgedProcess::LetGo() {
+  image_.region_file().StopAsking();
+  is_let_go_.store(true, std::memory_order_relaxed);
+}
+
 ProcessRegion JudgedProcess::Describe(ImageLife life) const {
   return {StatusOf(image_, life), image_.DuplicateRegion()};
 }
 
 // The process waits for an answer, even if the runner has no memory or thread for it.
 void JudgedProcess::Answer(Mailbox& mailbox) {
+  if (is_let_go_.load(std::memory_order_relaxed)) return AnswerNothing(mailbox);
   const std::lock_guard lock(judging_);
   const Stopwatch stopwatch(judged_);
   try {
@@ -272,6 +278,10 @@ Expected<int> Generations::StartNext(int pid) {
                                        .recordings = files_.recordings}));
   latest_.store(processes_.back().get(), std::memory_order_release);  // acquired by latest()
   return processes_.back()->region_fd();
+}
+
+std::string Generations::image() const {
+  return processes_.empty() ? "" : processes_.back()->path();
 }
 
 WindowCopy Generations::Window(std::uint32_t id) const {

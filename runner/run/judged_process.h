@@ -50,10 +50,15 @@ class JudgedProcess {
   // Notes that the process executed another program in its place. REQUIRES: before Finish.
   void NoteExecuted() { judge_.NoteExecuted(); }
 
+  // Asks nothing more of the process, which lives on when the run ends. Its questions are answered
+  // at once. Any thread may call it.
+  void LetGo();
+
   // Returns the results of all windows in the order of their begins. REQUIRES: the process has
   // ended.
   [[nodiscard]] std::vector<WindowResult> Finish();
 
+  const std::string& path() const { return image_.program().path; }
   // Returns its status and its region, for commands that ask. Any thread may call it.
   [[nodiscard]] ProcessRegion Describe(ImageLife life) const;
   [[nodiscard]] bool HasEnded() const { return image_.HasEnded(); }
@@ -92,6 +97,7 @@ class JudgedProcess {
   std::set<std::uint32_t> out_of_time_;  // windows that were being judged when the time was up
   std::uint32_t unanswered_window_ = 0;  // its verdict was asked for when the process was killed
   std::atomic<std::int64_t> over_budget_{0};
+  std::atomic<bool> is_let_go_{false};
   std::chrono::nanoseconds judged_{};
   std::string failure_;
   MailboxServer server_;  // the last member, because it uses the others
@@ -136,6 +142,8 @@ class Generations {
   const JudgedProcess* latest() const { return latest_.load(std::memory_order_acquire); }
 
   int pid() const { return enabled_pid_.load(std::memory_order_acquire); }
+  // The path of the last image. Called on the control server's thread.
+  [[nodiscard]] std::string image() const;
   // These return copies of windows of the last image. Called on the control server's thread.
   [[nodiscard]] WindowCopy CurrentWindow() const;
   [[nodiscard]] WindowCopy Window(std::uint32_t id) const;

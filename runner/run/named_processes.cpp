@@ -44,16 +44,6 @@ std::string WhyNotStarted(const std::string& path, bool leaves_agent) {
   return "the agent did not start in it; does it start at all, with all of its libraries?";
 }
 
-void Add(const TracingResult& from, TracingResult& to) {
-  for (const auto& [reason, count] : from.drops) to.drops[reason] += count;
-  for (const auto& [reason, count] : from.stack_ends) to.stack_ends[reason] += count;
-  to.stacks_proved += from.stacks_proved;
-  to.stacks_walked += from.stacks_walked;
-  to.stacks_unprovable += from.stacks_unprovable;
-  to.frames_walked += from.frames_walked;
-  to.frames_without_rule += from.frames_without_rule;
-}
-
 }  // namespace
 
 void NamedProcesses::SetWindow(Start& start, std::uint32_t window) const {
@@ -222,7 +212,7 @@ void NamedProcesses::Conclude(RunResult& result) {
   for (const auto& start : starts_) {
     std::move(start->windows.begin(), start->windows.end(), std::back_inserter(result.windows));
   }
-  Add(tracing_, result.tracing);
+  AddTracing(tracing_, result.tracing);
   result.gating += judged_;
 }
 

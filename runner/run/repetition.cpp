@@ -87,14 +87,20 @@ class CountedImages {
                                       .boundaries = boundaries_,
                                       .stack_depth = stack_depth_});
     if (!region) return -1;
-    images_.push_back(
-        std::make_unique<IterationCounts>(*std::move(region), symbolizer_, descriptors_, at_end_));
+    images_.push_back(std::make_unique<IterationCounts>(*std::move(region), symbolizer_, mutex_,
+                                                        descriptors_, at_end_));
     return images_.back()->region_fd();
   }
 
-  // Returns the last image; nullptr if nothing was traced. REQUIRES: the control server has
-  // stopped.
-  IterationCounts* Last() { return images_.empty() ? nullptr : images_.back().get(); }
+  // Stops counting. Returns the last image in which a test ran, or else the last one; nullptr if
+  // nothing was traced. REQUIRES: the control server has stopped.
+  IterationCounts* Stop() {
+    for (const auto& image : images_) image->Stop();
+    const auto last = std::find_if(images_.rbegin(), images_.rend(),
+                                   [](const auto& image) { return image->RunsTests(); });
+    if (last != images_.rend()) return last->get();
+    return images_.empty() ? nullptr : images_.back().get();
+  }
 
  private:
   const IterationCounts::AtEnd at_end_;
@@ -102,6 +108,7 @@ class CountedImages {
   const BoundarySource boundaries_;
   const std::uint32_t stack_depth_;
   Symbolizer& symbolizer_;
+  std::mutex mutex_;  // locked while an image's question is answered
   std::vector<std::unique_ptr<IterationCounts>> images_;
 };
 
@@ -234,15 +241,17 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
                                        const RepetitionRequest& request,
                                        const RepeatedProcess& repeated) {
   std::atomic<int> pid{0};
-  auto server =
-      ControlServer::Start({.on_hello =
-                                [&](const ControlPeer& asking) {
-                                  // Acquire pairs with the release below.
-                                  const int own = pid.load(std::memory_order_acquire);
-                                  if (asking.pid != own) return HelloReply{};
-                                  return HelloReply{.region_fd = repeated.region_for(own)};
-                                },
-                            .is_served = IsOfThisRun});
+  auto server = ControlServer::Start(
+      {.on_hello =
+           [&](const ControlPeer& asking) {
+             // Acquire pairs with the release below.
+             const int own = pid.load(std::memory_order_acquire);
+             const bool is_child = repeated.takes_forks && asking.is_forked;
+             if (asking.pid != own && !is_child) return HelloReply{};
+             return HelloReply{.region_fd = repeated.region_for(asking.pid),
+                               .wants = repeated.takes_forks ? kTraceForks : 0};
+           },
+       .is_served = IsOfThisRun});
   if (!server) return Unexpected(server.error());
   const std::string mark = fmt::format("{}={}", kControlVariable, (*server)->name());
   if (repeated.before_launch) repeated.before_launch(mark);
@@ -268,15 +277,17 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
   std::optional<EarlyEnd> early_end;  // once the process has a name
-  CountedImages images(setup, request, [&](IterationCounts& counts) { early_end->AtEnd(counts); });
+  CountedImages images(setup, request, [&](IterationCounts& counts) {
+    if (counts.RunsTests()) early_end->AtEnd(counts);
+  });
   const Expected<RepetitionEnd> ended = RunRepetitions(
       setup, request,
       {.region_for = [&](int pid) { return images.RegionFor(pid); },
-       .before_launch = [&](const std::string& mark) { early_end.emplace(request, mark); }});
+       .before_launch = [&](const std::string& mark) { early_end.emplace(request, mark); },
+       .takes_forks = true});
   if (!ended) return {ended.error().message, {}};
   const RepetitionEnd& end = *ended;
-  IterationCounts* const counts = images.Last();
-  if (counts != nullptr) counts->Stop();
+  IterationCounts* const counts = images.Stop();
   const bool is_partial = request.is_enough && (early_end->has_come() || end.is_late);
   if (!end.problem.empty() && !is_partial) return {end.problem, {}};
   if (counts == nullptr) return {"it was not traced when repeated", {}};

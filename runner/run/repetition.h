@@ -101,6 +101,8 @@ struct RepeatedProcess {
   // Called before the launch with the variable by which the process and all that it starts are
   // known. May be empty.
   std::function<void(const std::string& mark)> before_launch{};
+  bool takes_forks =
+      false;  // true if forked children are given regions, too: the test may run there
 };
 
 // Launches the process of the repetitions on the calling thread, and waits for it. Fails if it

@@ -205,6 +205,17 @@ void AddTracing(const RegionReader& region, TracingResult& tracing) {
   tracing.mapped += region.MappedInAll();
 }
 
+void AddTracing(const TracingResult& from, TracingResult& to) {
+  if (from.boundaries != BoundarySource::kNone) to.boundaries = from.boundaries;
+  for (const auto& [reason, count] : from.drops) to.drops[reason] += count;
+  for (const auto& [reason, count] : from.stack_ends) to.stack_ends[reason] += count;
+  to.stacks_proved += from.stacks_proved;
+  to.stacks_walked += from.stacks_walked;
+  to.stacks_unprovable += from.stacks_unprovable;
+  to.frames_walked += from.frames_walked;
+  to.frames_without_rule += from.frames_without_rule;
+}
+
 void RefineStatuses(const TestStatuses& statuses, std::vector<WindowResult>& windows) {
   int last = 1;
   for (const WindowResult& window : windows) last = std::max(last, window.iteration);

@@ -45,6 +45,8 @@ void AddUnmetExpectations(const Generations& generations, RunResult& result);
 
 // Adds one traced image's counts.
 void AddTracing(const RegionReader& region, TracingResult& tracing);
+// Adds the counts of several images that have been added up.
+void AddTracing(const TracingResult& from, TracingResult& to);
 
 // Replaces kNotPassed by GoogleTest's own statuses, in the last iteration only, because
 // GoogleTest's output has no other.

@@ -18,6 +18,7 @@
 #include "runner/process/process_tree.h"
 #include "runner/report/window_text.h"
 #include "runner/run/confirmation.h"
+#include "runner/run/further_processes.h"
 #include "runner/run/gtest_output.h"
 #include "runner/run/judged_process.h"
 #include "runner/run/linux/launcher.h"
@@ -92,7 +93,8 @@ class Session {
                       request.plants_leak},
         generations_(surroundings_, {request.snapshots.get(), request.recordings.get()},
                      BoundariesOf(prepared.framework), request.stack_depth),
-        processes_(surroundings_, generations_, request.stack_depth) {
+        processes_(surroundings_, generations_, request.stack_depth),
+        further_(surroundings_, generations_, request.stack_depth) {
     std::vector<std::string> wrappers = DeclaredWrappers(prepared.budgets.Files());
     AddLines(request.wrappers, wrappers);
     symbolizer_.MarkWrappers(FindWrappersBy(std::move(wrappers)));
@@ -110,7 +112,7 @@ class Session {
     GroupWitness witness(signals.blocked());
     if (request_.timeout) LimitTime(begin_ + *request_.timeout);
     auto server = ControlServer::Start(
-        {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer.pid); },
+        {.on_hello = [this](const ControlPeer& peer) { return OnHello(peer); },
          .is_served = IsOfThisRun,
          .on_exec =
              [this](const ReportedExec& told) {
@@ -139,18 +141,24 @@ class Session {
     const OwnEndSignals own_signals(watch.TakeLateRequest());
     confirmations_->ProgramHasEnded();
     processes_.AwaitEnds(kChildPatience);
+    further_.AwaitEnds(kChildPatience);
     server->reset();  // no further region
     command_server_.reset();
     return Conclude(program);
   }
 
  private:
-  HelloReply OnHello(int pid) {
-    HelloReply reply = processes_.OnHello(pid);
-    if (pid == generations_.pid()) {
-      tells_of_execs_ = untraced_tests_.Watch(pid);
+  HelloReply OnHello(const ControlPeer& peer) {
+    if (peer.is_forked) return further_.OnFork(peer.pid, peer.window);
+    HelloReply reply = processes_.OnHello(peer.pid);
+    if (peer.pid == generations_.pid()) {
+      tells_of_execs_ = untraced_tests_.Watch(peer.pid);
+      reply.wants |= kTraceForks;
     } else if (reply.region_fd < 0) {
-      untraced_tests_.OnHello(pid);
+      untraced_tests_.OnHello(peer.pid);
+      const HelloReply further = further_.OnExecuted(peer.pid);
+      reply.region_fd = further.region_fd;
+      reply.wants |= further.wants;
     }
     if (tells_of_execs_) reply.wants |= kTellOfExecs;
     return reply;
@@ -163,6 +171,7 @@ class Session {
       processes.push_back(program->Describe(life));
     }
     processes_.AddProcesses(processes);
+    further_.AddProcesses(processes);
     return processes;
   }
 
@@ -231,6 +240,7 @@ class Session {
     }
     if (was_late) result.reasons.push_back(LateReason(*request_.timeout));
     AddLines(processes_.Doubts(), result.reasons);
+    AddLines(further_.Doubts(), result.reasons);
     AddLines(untraced_tests_.Doubts(), result.reasons);
     const bool has_ended_in_order = !has_timed_out_ && !result.program.signal;
     if (prepared_.budgets.NamesProcesses() && RunsAllTests(request_.arguments) &&
@@ -294,6 +304,7 @@ class Session {
       }
       result.gating += process->judged();
     }
+    further_.Conclude(result);
     NoteUnended(result.program, result.windows);
     processes_.Conclude(result);
     if (request_.plants_leak) {
@@ -315,6 +326,7 @@ class Session {
   Generations generations_;
   std::optional<RunningTests> running_tests_;  // set if progress is shown
   NamedProcesses processes_;
+  FurtherProcesses further_;
   UntracedTests untraced_tests_;
   std::shared_ptr<RunServer> command_server_;  // while the program runs; may be null
   bool tells_of_execs_ = false;

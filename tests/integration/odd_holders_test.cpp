@@ -34,6 +34,14 @@ constexpr Way kWays[] = {
     {"ReadOnlyData", "ReadOnlyData::s_words", ""},
     {"GuardedArena", "an anonymous mapping", ""},
     {"UnseenBlock", "s_words", "200 B that leakgate did not see allocated"},
+    {"Pipe", "pipe of descriptor", ""},
+    {"Socket", "socket of descriptor", ""},
+    {"MessageQueue", "message queue of descriptor", "whose bytes cannot be read"},
+    {"PendingSignal", "pending signals", ""},
+    {"OpenFile", "file of descriptor", ""},
+    {"OtherView", "memfd:view", ""},
+    {"PrivateFile", "held_oddly", ""},
+    {"SignalStack", "", ""},
 };
 
 class OddHoldersTest : public BothModes {

@@ -50,7 +50,7 @@ UniqueFd ConnectTo(const std::string& name) {
 // Of an answer; 0 if the other end has hung up.
 ssize_t SayHello(const std::string& name) {
   const UniqueFd socket = ConnectTo(name);
-  const Hello hello{kControlMagic, kLayoutVersion};
+  const Hello hello{kControlMagic, kLayoutVersion, 0, 0};
   ::send(socket.get(), &hello, sizeof(hello), MSG_NOSIGNAL);
   Answer answer{};
   const ssize_t bytes = ::recv(socket.get(), &answer, sizeof(answer), 0);

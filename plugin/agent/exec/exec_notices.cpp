@@ -18,6 +18,7 @@ struct ExecTelling {
   // Set last, with release, which pairs with the acquire in TellsOfExecs: other threads may be
   // executing while tracing is enabled.
   std::atomic<bool> is_on{false};
+  std::atomic<bool> keeps_window{false};  // relaxed, too
   char control[108] = {};
 };
 constinit ExecTelling g_telling;
@@ -51,8 +52,13 @@ void StartExecNotices(const char* control, std::uint32_t window) {
 }
 
 void NoteWindowForExecs(std::uint32_t window) {
+  if (g_telling.keeps_window.load(std::memory_order_relaxed)) return;
   g_telling.window.store(window, std::memory_order_relaxed);
 }
+
+std::uint32_t WindowForExecs() { return g_telling.window.load(std::memory_order_relaxed); }
+
+void KeepWindowForExecs() { g_telling.keeps_window.store(true, std::memory_order_relaxed); }
 
 bool TellsOfExecs() { return g_telling.is_on.load(std::memory_order_acquire); }
 

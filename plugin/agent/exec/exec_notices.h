@@ -16,8 +16,12 @@ namespace leakgate::agent {
 // `window` is the window of the program under test in which this process was started.
 void StartExecNotices(const char* control, std::uint32_t window);
 
-// Says which window of the program under test is current. A fork child keeps its parent's.
+// Says which window of the program under test is current. A fork child keeps its parent's, also
+// where it has windows of its own.
 void NoteWindowForExecs(std::uint32_t window);
+[[nodiscard]] std::uint32_t WindowForExecs();
+// From now on, this process's windows are not the program's under test.
+void KeepWindowForExecs();
 
 [[nodiscard]] bool TellsOfExecs();
 

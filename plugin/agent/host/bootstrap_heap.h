@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/region_layout.h"
 #include "plugin/agent/base/visibility.h"
 
 namespace leakgate::agent::bootstrap_heap {
@@ -17,6 +18,12 @@ void* Allocate(std::size_t bytes);
 inline bool Owns(const void* block) {
   return reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(g_memory) <
          kBytes;
+}
+
+// Where it is. What the program keeps there counts as pointers of its own.
+inline KeptRange Memory() {
+  const auto begin = reinterpret_cast<std::uint64_t>(g_memory);
+  return {begin, begin + kBytes};
 }
 
 // The number of bytes that may be read at `block`. REQUIRES: Owns(block).

@@ -121,6 +121,7 @@ void ResolveOthers() {
   Resolve(g_host.exit_now_c, "_Exit");
   Resolve(g_host.quick_exit, "quick_exit");
   Resolve(g_host.prctl, "prctl");
+  Resolve(g_host.sigaltstack, "sigaltstack");
   Resolve(g_host.execve, "execve");
   Resolve(g_host.execvpe, "execvpe");
   Resolve(g_host.fexecve, "fexecve");

@@ -8,6 +8,7 @@
 
 #include <netdb.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -95,6 +96,7 @@ struct HostFunctions {
   void (*exit_now_c)(int);  // _Exit
   void (*quick_exit)(int);
   int (*prctl)(int, unsigned long, unsigned long, unsigned long, unsigned long);
+  int (*sigaltstack)(const stack_t*, stack_t*);
   int (*execve)(const char*, char* const*, char* const*);
   int (*execvpe)(const char*, char* const*, char* const*);
   int (*fexecve)(int, char* const*, char* const*);

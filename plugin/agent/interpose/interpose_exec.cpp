@@ -27,7 +27,7 @@ using leakgate::ExecEvent;
 namespace {
 
 bool IsToldOf(const ExecFile& file) {
-  (void)CurrentRoute();  // resolves the host's functions
+  (void)RouteOfOtherCall();  // resolves the host's functions
   return TellsOfExecs() && CanBeRead(file);
 }
 

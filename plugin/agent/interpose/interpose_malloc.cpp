@@ -38,7 +38,7 @@ __attribute__((noinline)) void FreeOtherwise(void* block, std::uint64_t caller_p
                             RecordFreeInWindow<Events::kWritten>(block, FreeKind::kFree))) {
     return g_host.free(block);
   }
-  if (bootstrap_heap::Owns(block) || CurrentRoute() == Route::kBootstrap) return;
+  if (bootstrap_heap::Owns(block) || RouteOfOtherCall() == Route::kBootstrap) return;
   const FreeCall call{FreeKind::kFree, {caller_pc, caller_sp, caller_fp}};
   if (IsTracing() && !(TakesStacksOf(leakgate::kStacksOfFree) && RecordFreeByStack(block, call))) {
     RecordFree(block, call);

@@ -105,7 +105,7 @@ struct Delete {
                                    RecordFreeInWindow<Events::kWritten>(block, kKind))) {
       return g_host.free(block);
     }
-    const Route route = CurrentRoute();
+    const Route route = RouteOfOtherCall();
     if (g_host.operators == OperatorSource::kProgram) return kHost(block, rest...);
     const FreeCall call{kKind, {caller_pc, caller_sp, caller_fp}};
     if (route == Route::kTrace &&

@@ -1,12 +1,14 @@
 // Ends of the process, the unloading of modules, and the creation of threads.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdarg>
 #include <cstdlib>
 
+#include "plugin/agent/host/signal_stack.h"
 #include "plugin/agent/interpose/allocator_calls.h"
 #include "plugin/agent/interpose/interpose.h"
 #include "plugin/agent/linux/find_object.h"
@@ -21,7 +23,7 @@ namespace {
 
 // A vfork child shares the parent's memory, but its end is not the parent's.
 void NoteImmediateEnd() {
-  if (CurrentRoute() != Route::kTrace) return;
+  if (RouteOfOtherCall() != Route::kTrace) return;
   leakgate::RegionHeader& header = g_region.header();
   if (CurrentPid() != header.pid) return;
   AnnounceProcessEnd();
@@ -46,15 +48,15 @@ __attribute__((noinline)) int CallMain(int count, char** arguments, char** envir
 }
 
 // The last moment at which what the program still holds is held: exit handlers come next. A fork
-// child returns from main as well, and has no region that it could announce that in.
+// child returns from main as well, and may have no region that it could announce that in.
 int MainAndItsEnd(int count, char** arguments, char** environment) {
   const int status = CallMain(count, arguments, environment);
-  if (CurrentRoute() == Route::kTrace) AnnounceProcessEnd();
+  if (RouteOfOtherCall() == Route::kTrace) AnnounceProcessEnd();
   return status;
 }
 
 bool IsAskedAtEnd() {
-  return CurrentRoute() == Route::kTrace &&
+  return RouteOfOtherCall() == Route::kTrace &&
          (g_region.header().asks.load(std::memory_order_relaxed) & leakgate::kAskAtProcessEnd) != 0;
 }
 
@@ -64,7 +66,7 @@ bool IsAskedAtEnd() {
 // does a frame of the agent's go around it.
 LEAKGATE_EXPORT int __libc_start_main(Main main, int count, char** arguments, void (*init)(),
                                       void (*fini)(), void (*loader_fini)(), void* stack_end) {
-  if (CurrentRoute() == Route::kTrace) RedirectAllocatorCalls();
+  if (RouteOfOtherCall() == Route::kTrace) RedirectAllocatorCalls();
   if (IsAskedAtEnd()) {
     g_main = main;
     main = MainAndItsEnd;
@@ -73,7 +75,7 @@ LEAKGATE_EXPORT int __libc_start_main(Main main, int count, char** arguments, vo
 }
 
 LEAKGATE_EXPORT void exit(int status) noexcept {
-  if (CurrentRoute() == Route::kTrace) AnnounceProcessEnd();
+  if (RouteOfOtherCall() == Route::kTrace) AnnounceProcessEnd();
   g_host.exit(status);
   __builtin_unreachable();
 }
@@ -109,6 +111,17 @@ LEAKGATE_EXPORT int prctl(int option, ...) noexcept {
                                      static_cast<long>(c), static_cast<long>(d)));
 }
 
+// Only the kernel may know of it from now on.
+LEAKGATE_EXPORT int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
+  const int result = g_host.sigaltstack != nullptr
+                         ? g_host.sigaltstack(stack, before)
+                         : static_cast<int>(SystemCall(SYS_sigaltstack, Word(stack), Word(before)));
+  if (result == 0 && stack != nullptr) {
+    NoteSignalStack((stack->ss_flags & SS_DISABLE) != 0 ? nullptr : stack->ss_sp);
+  }
+  return result;
+}
+
 LEAKGATE_EXPORT void quick_exit(int status) noexcept {
   NoteImmediateEnd();
   g_host.quick_exit(status);
@@ -118,7 +131,7 @@ LEAKGATE_EXPORT void quick_exit(int status) noexcept {
 // Before: what is unmapped next must not be read by a stale rule. After: what
 // another thread looked up meanwhile is stale too.
 LEAKGATE_EXPORT int dlclose(void* module) noexcept {
-  if (CurrentRoute() == Route::kForward) return g_host.dlclose(module);
+  if (RouteOfOtherCall() == Route::kForward) return g_host.dlclose(module);
   g_modules.ModulesMayHaveGone();
   const int result = g_host.dlclose(module);
   g_modules.ModulesMayHaveGone();

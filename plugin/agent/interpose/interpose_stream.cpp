@@ -30,7 +30,7 @@ addrinfo g_stream_info = {
     .ai_next = nullptr,
 };
 
-void EnsureResolved() { (void)CurrentRoute(); }
+void EnsureResolved() { (void)RouteOfOtherCall(); }
 
 }  // namespace
 
@@ -67,6 +67,7 @@ LEAKGATE_EXPORT int socket(int family, int type, int protocol) noexcept {
 LEAKGATE_EXPORT int connect(int fd, const sockaddr* address, socklen_t length) {
   EnsureResolved();
   if (fd != kStreamDescriptor) return g_host.connect(fd, address, length);
+  TraceIfForked(ForkOccasion::kBoundary);
   OnStreamConnected();
   return 0;
 }
@@ -76,6 +77,7 @@ LEAKGATE_EXPORT ssize_t write(int fd, const void* bytes, std::size_t count) {
     EnsureResolved();
     return g_host.write(fd, bytes, count);
   }
+  TraceIfForked(ForkOccasion::kBoundary);
   RedirectPending();
   OnStreamWrite({static_cast<const char*>(bytes), count});
   return static_cast<ssize_t>(count);

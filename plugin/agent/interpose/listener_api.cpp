@@ -39,6 +39,7 @@ void AttachListener() {
 }
 
 unsigned Open(const LeakgateWindow* window) {
+  if (TraceIfForked(ForkOccasion::kBoundary)) AttachListener();
   if (!IsTracing() || !HasTestWindows()) return 0;
   RedirectPending();
   const std::uint32_t opened = OpenWindow({.kind = static_cast<WindowKind>(window->kind),
@@ -171,5 +172,6 @@ const LeakgateAgent kAgent = {LEAKGATE_AGENT_VERSION, AttachListener,   Open,   
 }  // namespace
 
 LEAKGATE_EXPORT const LeakgateAgent* leakgate_agent(unsigned version) {
+  TraceIfForked(ForkOccasion::kBoundary);
   return IsTracing() && version != 0 && version <= LEAKGATE_AGENT_VERSION ? &kAgent : nullptr;
 }

@@ -30,6 +30,24 @@ std::uint64_t TakeNumber(const char*& text) {
   return number;
 }
 
+// Copies the text of /proc/PID/stat.
+bool ReadStatOf(std::uint64_t pid, char* text, std::size_t bytes) {
+  char path[40] = "/proc/";
+  char* end = path + std::strlen(path);
+  for (std::uint64_t rest = pid; rest != 0; rest /= 10) ++end;
+  std::memcpy(end, "/stat", sizeof("/stat"));
+  for (std::uint64_t rest = pid; rest != 0; rest /= 10) {
+    *--end = static_cast<char>('0' + rest % 10);
+  }
+  const long fd = RawSyscall(SYS_openat, AT_FDCWD, Word(path), O_RDONLY | O_CLOEXEC);
+  if (IsError(fd)) return false;
+  const long got = RawSyscall(SYS_read, fd, Word(text), static_cast<long>(bytes - 1));
+  CloseDescriptor(static_cast<int>(fd));
+  if (got <= 0) return false;
+  text[got] = '\0';
+  return true;
+}
+
 // The process that has made a control name, which says so itself (NameOfControl).
 struct Maker {
   std::uint64_t pid = 0;
@@ -52,31 +70,13 @@ struct Maker {
   // that cannot be found out, as without /proc or in another PID name space.
   bool Lives() const {
     char text[512];  // on a stack that may be small
-    if (pid == 0 || start_time == 0 || !ReadStat(text, sizeof(text))) return false;
+    if (pid == 0 || start_time == 0 || !ReadStatOf(pid, text, sizeof(text))) return false;
     const char* field = std::strrchr(text, ')');  // the second, which may have spaces in it
     if (field == nullptr || std::strlen(field) < 3) return false;
     const bool has_died = field[2] == 'Z' || field[2] == 'X';
     for (int i = 2; field != nullptr && i < 22; ++i) field = std::strchr(field + 1, ' ');
     if (field == nullptr || has_died) return false;
     return TakeNumber(++field) == start_time;
-  }
-
- private:
-  bool ReadStat(char* text, std::size_t bytes) const {
-    char path[40] = "/proc/";
-    char* end = path + std::strlen(path);
-    for (std::uint64_t rest = pid; rest != 0; rest /= 10) ++end;
-    std::memcpy(end, "/stat", sizeof("/stat"));
-    for (std::uint64_t rest = pid; rest != 0; rest /= 10) {
-      *--end = static_cast<char>('0' + rest % 10);
-    }
-    const long fd = RawSyscall(SYS_openat, AT_FDCWD, Word(path), O_RDONLY | O_CLOEXEC);
-    if (IsError(fd)) return false;
-    const long got = RawSyscall(SYS_read, fd, Word(text), static_cast<long>(bytes - 1));
-    CloseDescriptor(static_cast<int>(fd));
-    if (got <= 0) return false;
-    text[got] = '\0';
-    return true;
   }
 };
 
@@ -130,8 +130,8 @@ class Socket {
 
   // The descriptor that came with `answer`, or -1. A runner that somebody has stopped is
   // waited for; an owner of sessions that hangs is not to keep others' programs from beginning.
-  int Receive(Answer& answer) {
-    if (!PeerIsParent()) SetPatience(SO_RCVTIMEO, kLong);
+  int Receive(Answer& answer, bool waits_for_ever) {
+    if (!waits_for_ever && !PeerIsParent()) SetPatience(SO_RCVTIMEO, kLong);
     iovec part{&answer, sizeof(answer)};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
@@ -172,15 +172,25 @@ class Socket {
 
 }  // namespace
 
-ControlReply AskToBeTraced(const char* name) {
+bool HasDied(int pid) {
+  constexpr long kNoSignal = 0;
+  if (RawSyscall(SYS_kill, pid, kNoSignal) == -ESRCH) return true;
+  char text[512];
+  if (!ReadStatOf(static_cast<std::uint64_t>(pid), text, sizeof(text))) return false;
+  const char* const name_end = std::strrchr(text, ')');
+  return name_end != nullptr && name_end[1] == ' ' && (name_end[2] == 'Z' || name_end[2] == 'X');
+}
+
+ControlReply AskToBeTraced(const char* name, HelloFrom from, std::uint32_t window) {
   Socket socket;
-  const timeval patience = Maker::Of(name).IsParent() ? kForEver : kLong;
+  const bool is_of_run = from == HelloFrom::kForked;
+  const timeval patience = is_of_run || Maker::Of(name).IsParent() ? kForEver : kLong;
   if (!socket.Connect(name, patience) || !socket.PeerIsTrusted()) return {};
-  const Hello hello{kControlMagic, kLayoutVersion};
+  const Hello hello{kControlMagic, kLayoutVersion, static_cast<std::uint32_t>(from), window};
   if (!socket.Send(&hello, sizeof(hello))) return {};
 
   Answer answer{};
-  const int fd = socket.Receive(answer);
+  const int fd = socket.Receive(answer, is_of_run);
   if (answer.magic != kControlMagic) return {};
   const bool is_traced = answer.action == static_cast<std::uint32_t>(ControlAction::kTrace);
   return {.has_answered = true,

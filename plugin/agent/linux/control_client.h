@@ -14,8 +14,13 @@ struct ControlReply {
   std::uint32_t window = 0;  // of the program under test, in which this process was started
 };
 
-// Asks the runner at the abstract socket `name` what is to become of this process.
-ControlReply AskToBeTraced(const char* name);
+// Whether the process has ended, though its parent may not have heard of that yet.
+[[nodiscard]] bool HasDied(int pid);
+
+// Asks the runner at the abstract socket `name` what is to become of this process, which has come
+// to be as `from` says. A forked child waits for the runner of its run as long as that lives.
+ControlReply AskToBeTraced(const char* name, HelloFrom from = HelloFrom::kProgram,
+                           std::uint32_t window = 0);
 
 // Tells the runner of a program that is about to be executed. Does not wait for an answer.
 void SendExecNotice(const char* name, const ExecNotice& notice);

@@ -82,6 +82,11 @@ void ReturnTicket(ThreadTicket* ticket) {
 
 }  // namespace
 
+KeptRange MemoryOfTickets() {
+  const auto begin = reinterpret_cast<std::uint64_t>(g_tickets);
+  return {begin, begin + sizeof(g_tickets)};
+}
+
 ThreadTicket* TakeTicket(ThreadFunction function, void* argument, const pthread_attr_t* attributes,
                          const CallerFrame& caller) {
   if (!CanRecord()) return nullptr;

@@ -5,14 +5,15 @@
 //   thread    RunTicket    returns the ticket, is registered, runs the host's function
 //
 // Tickets are few and static. They are taken and returned without a lock, so that nothing allocates
-// and no signal handler can deadlock. The runner is not told of them as the agent's own memory:
-// until a thread begins, its ticket may be all that points to its argument.
+// and no signal handler can deadlock. Until a thread begins, its ticket may be all that points to
+// its argument: the runner is told where they are.
 #pragma once
 
 #include <pthread.h>
 
 #include <cstdint>
 
+#include "common/region_layout.h"
 #include "plugin/agent/arch/caller_frame.h"
 
 namespace leakgate::agent {
@@ -20,6 +21,9 @@ namespace leakgate::agent {
 using ThreadFunction = void* (*)(void*);
 
 struct ThreadTicket;
+
+// Returns where all tickets are.
+[[nodiscard]] KeptRange MemoryOfTickets();
 
 // Returns a ticket for the thread that `caller` creates with `attributes`. Returns nullptr if none
 // is left, or if this thread cannot record: then the new thread is not told where it comes from.

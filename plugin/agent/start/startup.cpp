@@ -10,8 +10,10 @@
 #include "plugin/agent/base/region.h"
 #include "plugin/agent/events/event_writer.h"
 #include "plugin/agent/exec/exec_notices.h"
+#include "plugin/agent/host/bootstrap_heap.h"
 #include "plugin/agent/host/glibc_chunk.h"
 #include "plugin/agent/host/host_functions.h"
+#include "plugin/agent/host/signal_stack.h"
 #include "plugin/agent/linux/control_client.h"
 #include "plugin/agent/linux/initial_stack.h"
 #include "plugin/agent/linux/syscall.h"
@@ -20,6 +22,7 @@
 #include "plugin/agent/record/live_map.h"
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/record/stack_table.h"
+#include "plugin/agent/record/thread_start.h"
 #include "plugin/agent/threads/thread_state.h"
 #include "plugin/agent/unwind/module_table.h"
 #include "plugin/agent/windows/allowances.h"
@@ -89,6 +92,9 @@ EventSwitch EventsAsked() {
 
 void OpenProgramWindow() {
   RegionHeader& header = g_region.header();
+  header.kept_ranges[0] = MemoryOfTickets();
+  header.kept_ranges[1] = bootstrap_heap::Memory();
+  header.kept_ranges[2] = MemoryOfSignalStacks();
   header.window_count.store(1, std::memory_order_relaxed);  // 0 is no window
   header.thread_count.store(1, std::memory_order_relaxed);
   header.context_count.store(1, std::memory_order_relaxed);
@@ -100,16 +106,26 @@ void OpenProgramWindow() {
 
 constexpr std::size_t kCanaryBytes = 1234;
 
-// Returns what the program's calls of `name` lead to. The agent's own calls are bound to itself.
-template <typename Function>
-Function* AsTheProgramFinds(const char* name) {
-  return reinterpret_cast<Function*>(g_host.dlsym(RTLD_DEFAULT, name));
+// What the program's calls lead to. The agent's own calls are bound to itself. Found once: in a
+// fork child, the dynamic linker may be locked.
+struct ProgramsOwn {
+  void* (*malloc)(std::size_t);
+  void (*free)(void*);
+};
+
+const ProgramsOwn& AsTheProgramFinds() {
+  static constinit ProgramsOwn found{};
+  if (found.malloc == nullptr) {
+    found.malloc = reinterpret_cast<void* (*)(std::size_t)>(g_host.dlsym(RTLD_DEFAULT, "malloc"));
+    found.free = reinterpret_cast<void (*)(void*)>(g_host.dlsym(RTLD_DEFAULT, "free"));
+  }
+  return found;
 }
 
 // Allocates as the program would. Where the agent was loaded late, calls are not found by name.
 // Then the C library allocates, whose calls are redirected.
 void* AllocateCanary() {
-  if (!IsLoadedLate()) return AsTheProgramFinds<void*(std::size_t)>("malloc")(kCanaryBytes);
+  if (!IsLoadedLate()) return AsTheProgramFinds().malloc(kCanaryBytes);
   char text[kCanaryBytes];
   std::memset(text, 'c', sizeof(text) - 1);
   text[sizeof(text) - 1] = '\0';
@@ -118,7 +134,7 @@ void* AllocateCanary() {
 
 void FreeCanary(void* canary) {
   if (IsLoadedLate()) return free(canary);
-  AsTheProgramFinds<void(void*)>("free")(canary);
+  AsTheProgramFinds().free(canary);
 }
 
 // A block allocated as the program would must be seen, and seen to go.
@@ -155,6 +171,7 @@ void Start() {
   g_stage.store(Stage::kStarted, std::memory_order_release);
   if (reply.region_fd >= 0) StartTracing(reply.region_fd, TracingBegin::kWithTheProcess);
   if ((reply.wants & kTellOfExecs) != 0) StartExecNotices(control, reply.window);
+  if (IsTracing() && (reply.wants & kTraceForks) != 0) TraceForks(control);
   NoteStarted();
 }
 
@@ -207,7 +224,10 @@ void ForgetRegion() {
 }
 
 Route RouteBeforeStart() {
-  if (g_stage.load(std::memory_order_acquire) == Stage::kComesBy) {
+  const Stage stage = g_stage.load(std::memory_order_acquire);
+  if (stage == Stage::kComesBy || stage == Stage::kForks) {
+    if (TraceIfForked(ForkOccasion::kAllocation)) return Route::kTrace;
+    if (stage == Stage::kForks) return Route::kForward;
     if (CallWhatWaits()) g_stage.store(Stage::kStarted, std::memory_order_release);
     return Route::kForward;
   }

@@ -25,8 +25,10 @@ enum class Route {
 };
 
 // kComesBy: started, and CallTheLongWay was asked for. A fork child, which has nothing recorded,
-// comes by there. Release by who changes it, after what comes before; acquire by who asks.
-enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted, kComesBy };
+// comes by there. kForks: started, and fork children are to be traced (forked_child.cpp): the first
+// allocation of one comes by. Release by who changes it, after what comes before; acquire by who
+// asks.
+enum class Stage : std::uint32_t { kNotStarted, kStarting, kStarted, kComesBy, kForks };
 extern LEAKGATE_INTERNAL std::atomic<Stage> g_stage;
 
 // Starts the agent, at the first call.
@@ -38,11 +40,18 @@ inline void ComeByUntraced() { g_stage.store(Stage::kComesBy, std::memory_order_
 // Does steps 3 to 5, also in a process that has been running without tracing. The region is the one
 // behind `region_fd`, which is closed; its header says what came of it. REQUIRES: no thread
 // records, or has recorded since tracing was disabled.
-enum class TracingBegin { kWithTheProcess, kAttached };
+enum class TracingBegin { kWithTheProcess, kAttached, kForked };
 void StartTracing(int region_fd, TracingBegin begin);
 
 // Lets the runner see how far the agent has come. Defined in attach_point.cpp.
 void NoteStarted();
+
+// From now on fork children are traced: `control` names the runner's socket. These two are defined
+// in forked_child.cpp.
+void TraceForks(const char* control);
+enum class ForkOccasion { kAllocation, kBoundary };
+// Begins to trace this process if it is such a child. Returns whether it is traced now.
+bool TraceIfForked(ForkOccasion occasion);
 
 // Gives up the region after tracing has been disabled. REQUIRES: no thread records.
 void ReleaseRegion();
@@ -53,9 +62,17 @@ inline bool IsOff() {
   return !IsTracing() && g_stage.load(std::memory_order_acquire) == Stage::kStarted;
 }
 
+// For calls that allocate. The first one begins what waits for it.
 inline Route CurrentRoute() {
   if (IsTracing()) return Route::kTrace;
   return IsOff() ? Route::kForward : RouteBeforeStart();
+}
+
+// For all other calls: a fork child that only executes a program makes these alone.
+inline Route RouteOfOtherCall() {
+  if (IsTracing()) return Route::kTrace;
+  return g_stage.load(std::memory_order_acquire) >= Stage::kStarted ? Route::kForward
+                                                                    : RouteBeforeStart();
 }
 
 }  // namespace leakgate::agent

@@ -14,6 +14,7 @@ constexpr std::uint32_t kMaxNameBytes = 4096;
 
 // The stream's position in the run. One test thread, so one state.
 struct StreamState {
+  std::uint32_t span = 0;  // of tracing, that the windows are of
   std::uint32_t iteration = 1;
   std::uint32_t suite_window = 0;
   std::uint32_t test_window = 0;
@@ -112,6 +113,13 @@ bool IsBoundary(std::string_view text) {
   return text.starts_with("event=") && KindOf(text) != "TestPartResult";
 }
 
+// A fork child that is traced has inherited numbers of its parent's windows.
+void EnterSpan() {
+  if (g_stream.span == g_span) return;
+  g_stream.span = g_span;
+  g_stream.suite_window = g_stream.test_window = 0;
+}
+
 bool ListenerTellsBoundaries() {
   return g_region.header().boundaries.load(std::memory_order_relaxed) ==
          static_cast<std::uint32_t>(BoundarySource::kListener);
@@ -137,6 +145,8 @@ void OnStreamConnected() {
 void OnStreamWrite(std::string_view text) {
   g_stream.has_ended = text.starts_with("event=TestProgramEnd");
   if (!IsTracing() || ListenerTellsBoundaries() || !CanRecord()) return;
+  EnterSpan();
+  OnStreamConnected();  // in a fork child, the parent has connected
   {
     const RecordingGuard guard;
     SettleWindows(guard);

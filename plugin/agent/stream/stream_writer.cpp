@@ -9,6 +9,7 @@
 #include "plugin/agent/record/recorder.h"
 #include "plugin/agent/stream/stack_search.h"
 #include "plugin/agent/stream/stream_boundaries.h"
+#include "plugin/agent/windows/windows.h"
 
 namespace leakgate::agent {
 namespace {
@@ -25,7 +26,8 @@ constexpr std::uint64_t kGranuleBytes = 1ULL << kGranuleShift;
 // Published by CallTheLongWay.
 constinit int* g_descriptor = nullptr;
 
-// A fork child has no live map. What can be read there is looked at.
+// A fork child has no live map, or one without its parent's blocks. What can be read there is
+// looked at.
 std::uint64_t EndOfReadable(std::uint64_t address) {
   const std::uint64_t end = address + kMostFieldBytes;
   return IsReadable(address) && IsReadable(end - sizeof(std::uint64_t)) ? end : 0;
@@ -41,7 +43,7 @@ std::uint64_t EndOfBlockAround(std::uint64_t address) {
     if (slot == nullptr || !LiveMap::IsLiveAt(slot)) continue;
     return begin - back + LiveMap::Read(slot).size_bytes;
   }
-  return 0;
+  return IsForkChild() ? EndOfReadable(address) : 0;
 }
 
 // The descriptor in the object at `address`, if that is the writer.

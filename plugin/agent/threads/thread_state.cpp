@@ -9,6 +9,7 @@
 
 #include "plugin/agent/base/region.h"
 #include "plugin/agent/host/on_switch.h"
+#include "plugin/agent/host/signal_stack.h"
 #include "plugin/agent/linux/own_stack.h"
 #include "plugin/agent/linux/syscall.h"
 #include "plugin/agent/threads/thread_stack.h"
@@ -142,6 +143,7 @@ void OnThreadEnd(void* value) {
     pthread_setspecific(g_key, value);
     return;
   }
+  EndSignalStack();
   if (IsTracing()) {
     NoteEnd();
     EndStack();

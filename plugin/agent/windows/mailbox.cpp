@@ -10,6 +10,7 @@
 #include <initializer_list>
 
 #include "plugin/agent/base/region.h"
+#include "plugin/agent/linux/control_client.h"
 #include "plugin/agent/linux/new_file.h"
 #include "plugin/agent/linux/syscall.h"
 
@@ -19,10 +20,7 @@ extern "C" __attribute__((weak)) const char* strerrordesc_np(int error) noexcept
 namespace leakgate::agent {
 namespace {
 
-bool RunnerIsAlive() {
-  constexpr long kNoSignal = 0;
-  return RawSyscall(SYS_kill, g_region.header().runner_pid, kNoSignal) != -ESRCH;
-}
+bool RunnerIsAlive() { return !HasDied(g_region.header().runner_pid); }
 
 void Wake(std::atomic<std::uint32_t>& word) {
   RawSyscall(SYS_futex, Word(&word), FUTEX_WAKE, INT_MAX);
@@ -161,6 +159,8 @@ Answered CannotWrite(const char* path, int error, const TextRoom& room) {
 }
 
 }  // namespace
+
+void ForgetTurns() { g_asker.store(0, std::memory_order_relaxed); }
 
 RunnerVerdict AskRunner(const RunnerQuestion& asked) {
   const Turn turn;

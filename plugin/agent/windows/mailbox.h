@@ -29,6 +29,9 @@ struct RunnerQuestion {
 // hidden. REQUIRES: this is the thread that runs the tests.
 RunnerVerdict AskRunner(const RunnerQuestion& asked);
 
+// For a fork child, which may have inherited the turn of a thread that is not there.
+void ForgetTurns();
+
 // Where an answer's text goes. It ends in NUL, and is cut if it is too long.
 struct TextRoom {
   char* text = nullptr;

@@ -14,6 +14,9 @@ namespace {
 
 // The process may be killed for a system call. Relaxed, as other flags here: nothing is read by it.
 constinit std::atomic<bool> g_is_confined{false};
+constinit std::atomic<bool> g_is_in_test{false};
+constinit std::atomic<bool> g_has_announced_end{false};
+constinit std::atomic<bool> g_is_fork_child{false};
 
 TextRef AddText(std::string_view text) {
   if (text.empty()) return {0, 0};
@@ -139,6 +142,8 @@ void LeaveWindow(Recording recording, std::uint32_t window, TestResult result) {
 
 void SetCurrentWindow(std::uint32_t window) {
   NoteWindowForExecs(window);
+  const bool is_test = window < kMaxWindows && IsTest(g_region.windows()[window]);
+  g_is_in_test.store(is_test, std::memory_order_relaxed);
   g_region.header().current_window.store(window, std::memory_order_release);
   RaiseEpoch();
 }
@@ -235,12 +240,22 @@ bool TakePlantingOfLeak() {
 
 void AskNothingAtProcessEnd() { g_is_confined.store(true, std::memory_order_relaxed); }
 
+bool IsInTest() { return g_is_in_test.load(std::memory_order_relaxed); }
+
+bool IsForkChild() { return g_is_fork_child.load(std::memory_order_relaxed); }
+
+void BeginForkChild() {
+  g_is_fork_child.store(true, std::memory_order_relaxed);
+  KeepWindowForExecs();
+  ForgetTurns();
+  g_has_announced_end.store(false, std::memory_order_relaxed);
+}
+
 void AnnounceProcessEnd() {
-  static constinit std::atomic<bool> has_asked{false};
   if (g_is_confined.load(std::memory_order_relaxed) || !RunnerAsks(kAskAtProcessEnd) ||
       CurrentPid() != g_region.header().pid)
     return;
-  if (has_asked.exchange(true, std::memory_order_relaxed)) return;
+  if (g_has_announced_end.exchange(true, std::memory_order_relaxed)) return;
   SettleBeforeEnd();
   AskAboutEnd(Question::kProcessEnds);
 }

@@ -59,6 +59,12 @@ void AnnounceEndOfDestructors();
 // From now on, the two before do nothing in this process.
 void AskNothingAtProcessEnd();
 
+// Whether a test runs. A fork child finds what held as it was forked.
+[[nodiscard]] bool IsInTest();
+// In a fork child, before it is traced: nothing has been asked there yet.
+void BeginForkChild();
+[[nodiscard]] bool IsForkChild();
+
 // Returns true once, where the runner has asked for a leak to be planted and a test runs.
 bool TakePlantingOfLeak();
 

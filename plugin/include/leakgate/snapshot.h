@@ -16,7 +16,7 @@
 namespace leakgate {
 
 enum class SnapshotStatus {
-  kNotTraced,  // nothing traces this process: there is no leakgate, or this is a fork child
+  kNotTraced,  // nothing traces this process: there is no leakgate, or a test has forked it
   kTaken,
   kFailed
 };

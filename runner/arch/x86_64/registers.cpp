@@ -56,8 +56,9 @@ std::uint64_t ThreadPointerOf(const RegisterSet& registers) { return registers.f
 void SetStackPointer(RegisterSet& registers, std::uint64_t address) { registers.rsp = address; }
 
 std::vector<std::uint64_t> GeneralValuesOf(const RegisterSet& r) {
+  // The GS base is the program's own: the C library uses FS.
   return {r.rax, r.rbx, r.rcx, r.rdx, r.rsi, r.rdi, r.rbp, r.r8,
-          r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};
+          r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.gs_base};
 }
 
 std::int64_t SystemCallOf(const RegisterSet& registers) {

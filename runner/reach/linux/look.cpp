@@ -13,6 +13,7 @@
 #include "runner/reach/glibc_chunk.h"
 #include "runner/reach/linux/file_words.h"
 #include "runner/reach/linux/frozen_process.h"
+#include "runner/reach/linux/kernel_queues.h"
 #include "runner/reach/linux/kernel_words.h"
 #include "runner/reach/linux/process_memory.h"
 #include "runner/reach/linux/root_namer.h"
@@ -111,6 +112,7 @@ struct StoppedProcess {
   std::vector<MappedModule> modules;
   std::vector<FrozenThread> threads;
   std::vector<OwnRange> own_ranges;
+  std::vector<KeptRange> kept_ranges;
   std::vector<ReallocatedCopy> reallocated;
   std::vector<AddressRange> arenas;     // glibc's heaps for threads other than the main one
   std::vector<RootRange> roots{};       // sorted by kind
@@ -214,6 +216,35 @@ void MarkFromMoreRoots(const StoppedProcess& process, const RootReader& reader,
   MarkFrom(process.more_roots, reader, marker);
   for (std::uint32_t i = 0; i < process.objects.size(); ++i) {
     marker.AddRoots(process.objects[i].words, {.kernel_object = i + 1});
+  }
+  marker.Mark();
+}
+
+// Pages of shared files need not be in the process's memory to be in the file: another view of it
+// may have written them. To read them brings them there, so only so many are.
+void MarkFromAbsentPages(const StoppedProcess& process, ProcessMemory& memory,
+                         ReachMarker& marker) {
+  std::uint64_t left = 16ULL << 20;
+  for (const MappedRange& range : process.maps) {
+    const bool is_device = range.name.starts_with("/dev/") &&
+                           !range.name.starts_with("/dev/shm/") &&
+                           !range.name.starts_with("/dev/zero");
+    const bool is_wanted = range.is_shared && range.is_readable && !range.IsAnonymous() &&
+                           !is_device && !range.name.starts_with("/memfd:leakgate");
+    if (!is_wanted) continue;
+    std::vector<AddressRange> present;
+    for (const PresentPart& part : memory.PartsIn({range.begin, range.end})) {
+      present.push_back(part.range);
+    }
+    for (const AddressRange& absent :
+         SubtractRanges({range.begin, range.end}, JoinRanges(std::move(present)))) {
+      const std::uint64_t bytes = std::min(absent.end - absent.begin, left);
+      left -= bytes;
+      std::vector<std::uint64_t> words(bytes / sizeof(std::uint64_t));
+      const std::uint64_t got =
+          memory.Read({absent.begin, absent.begin + bytes}, words.data()) / sizeof(std::uint64_t);
+      marker.AddRoots(Words(words).first(got), {absent.begin, 0});
+    }
   }
   marker.Mark();
 }
@@ -411,14 +442,31 @@ class Look {
   void LookSlowly() {
     process_.more_roots = FindHiddenRoots(Sources());
     process_.objects = FindKernelWords(request_.pid);
+    KernelQueues queues = FindKernelQueues(request_.pid, process_.threads);
+    std::move(queues.read.begin(), queues.read.end(), std::back_inserter(process_.objects));
     const UnseenHeap unseen = FindUnseen(process_, is_known_lost_, memory_);
     for (const SbrkRange& range : unseen.ranges) {
       process_.more_roots.push_back({{range.begin, range.end}});
     }
     const RootReader reader(memory_, file_words_, TopsOfUnmarked(process_.heap.blocks, *marker_));
     MarkFromMoreRoots(process_, reader, *marker_);
+    if (HasLostBlocks()) MarkFromAbsentPages(process_, memory_, *marker_);
     if (HasLostBlocks()) MarkFromOddWords(process_, memory_, reader, *marker_);
+    if (HasLostBlocks() && !queues.unread.empty()) HoldBy(queues.unread.front());
     if (HasLostBlocks() && MayHold(unseen.chunks, *marker_, memory_)) LookAtUnseen(unseen);
+  }
+
+  // What nobody can read without taking it may be a pointer to any block.
+  void HoldBy(const std::string& queue) {
+    std::vector<std::uint64_t> addresses;
+    for (const std::uint32_t number : numbers_) {
+      if (number == BlockIndex::kNone || marker_->IsMarked(number)) continue;
+      addresses.push_back(process_.heap.blocks[number].address);
+    }
+    process_.objects.push_back({queue + ", whose bytes cannot be read,", addresses});
+    marker_->AddRoots(process_.objects.back().words,
+                      {.kernel_object = static_cast<std::uint32_t>(process_.objects.size())});
+    marker_->Mark();
   }
 
   // REQUIRES: the marking is done. The process may run again afterwards.
@@ -452,8 +500,9 @@ class Look {
 
  private:
   [[nodiscard]] RootSources Sources() const {
-    return {process_.maps,       process_.modules,     process_.threads, process_.heap,
-            process_.own_ranges, process_.reallocated, process_.arenas,  memory_};
+    return {process_.maps,        process_.modules,    process_.threads,
+            process_.heap,        process_.own_ranges, process_.kept_ranges,
+            process_.reallocated, process_.arenas,     memory_};
   }
 
   std::vector<bool> FindKnownLost() const {
@@ -537,6 +586,7 @@ auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth 
              .modules = std::move(modules),
              .threads = SkipRedZoneOf(request.asking_tid, frozen->threads()),
              .own_ranges = request.region.OwnRanges(),
+             .kept_ranges = request.region.KeptRanges(),
              .reallocated = request.region.ReallocatedBlocks(),
              .arenas = std::move(arenas)},
             memory);

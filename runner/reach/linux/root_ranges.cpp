@@ -70,6 +70,12 @@ bool IsLoaded(const MappedModule& module, const std::vector<MappedRange>& maps) 
 
 bool IsOurRegion(const MappedRange& range) { return range.name.starts_with("/memfd:leakgate"); }
 
+// A file that lives in memory alone.
+bool IsMemoryFile(const MappedRange& range) {
+  return range.name.starts_with("/memfd:") || range.name.starts_with("/dev/shm/") ||
+         range.name.starts_with("/dev/zero") || range.name.starts_with("/SYSV");
+}
+
 bool MayHoldRoots(const MappedRange& range) {
   if (!range.is_readable || !(range.is_writable || range.IsAnonymous())) return false;
   return !IsOurRegion(range) && range.name != "[heap]" && !range.name.starts_with("[v");
@@ -150,16 +156,37 @@ class RootFinder {
       if (bytes > kMostWithHoles && !from_.memory.PassesOverHoles()) break;
       AddRange(range);
     }
+    for (const MappedRange& range : from_.maps) {
+      if (IsPrivateFile(range)) AddWrittenPages(range);
+    }
     return std::move(roots_);
   }
 
  private:
-  [[nodiscard]] bool MayHideRoots(const MappedRange& range) const {
-    if (IsOurRegion(range) || range.is_writable || range.is_executable) return false;
-    if (!range.is_readable) return range.name != "[heap]" && !range.name.starts_with("[v");
-    return !range.IsAnonymous() &&
-           std::any_of(from_.modules.begin(), from_.modules.end(),
+  // Pages that the program has written before it made them read-only.
+  void AddWrittenPages(const MappedRange& range) {
+    for (const PresentPart& part : from_.memory.PartsIn({range.begin, range.end})) {
+      if (part.is_file) continue;
+      for (const AddressRange& open : SubtractRanges(part.range, excluded_)) AddPart(open);
+    }
+  }
+
+  [[nodiscard]] bool IsOfModule(const MappedRange& range) const {
+    return std::any_of(from_.modules.begin(), from_.modules.end(),
                        [&](const MappedModule& module) { return module.Has(range.begin); });
+  }
+  [[nodiscard]] bool IsPrivateFile(const MappedRange& range) const {
+    return range.is_readable && !range.is_writable && !range.is_shared && !range.IsAnonymous() &&
+           !IsOurRegion(range) && !IsOfModule(range);
+  }
+
+  [[nodiscard]] bool MayHideRoots(const MappedRange& range) const {
+    if (IsOurRegion(range) || range.is_writable) return false;
+    // What the program made itself, such as code, and wrote by another view of it.
+    if (range.is_readable && range.is_shared && IsMemoryFile(range)) return true;
+    if (range.is_executable) return false;
+    if (!range.is_readable) return range.name != "[heap]" && !range.name.starts_with("[v");
+    return !range.IsAnonymous() && IsOfModule(range);
   }
 
   void Exclude(std::uint64_t begin, std::uint64_t end) { excluded_.push_back({begin, end}); }
@@ -169,9 +196,14 @@ class RootFinder {
   }
 
   void ExcludeAgent() {
+    std::vector<AddressRange> kept;
+    for (const KeptRange& range : from_.kept_ranges) kept.push_back({range.begin, range.end});
+    kept = JoinRanges(std::move(kept));
     for (const MappedModule& module : from_.modules) {
       if (!IsAgent(module)) continue;
-      excluded_.insert(excluded_.end(), module.segments.begin(), module.segments.end());
+      for (const AddressRange& segment : module.segments) {
+        for (const AddressRange& own : SubtractRanges(segment, kept)) excluded_.push_back(own);
+      }
     }
     for (const OwnRange& range : from_.own_ranges) Exclude(range.begin, range.end);
   }

@@ -55,7 +55,8 @@ struct RootSources {
   const std::vector<MappedModule>& modules;
   const std::vector<FrozenThread>& threads;
   const HeapCopy& heap;
-  const std::vector<OwnRange>& own_ranges;  // the agent's
+  const std::vector<OwnRange>& own_ranges;    // the agent's
+  const std::vector<KeptRange>& kept_ranges;  // within its module, what is the program's
   const std::vector<ReallocatedCopy>& reallocated;
   const std::vector<AddressRange>& arenas;  // as FindArenaHeaps returns them
   const ProcessMemory& memory;

@@ -67,6 +67,11 @@ std::uint64_t RegionFile::HeldBytes() const {
   return static_cast<std::uint64_t>(facts.st_blocks) * kBlock;
 }
 
+void RegionFile::StopAsking() {
+  auto& header = *reinterpret_cast<RegionHeader*>(writable_.data());
+  header.asks.store(0, std::memory_order_relaxed);
+}
+
 void RegionFile::Ask(std::uint32_t question) {
   auto& header = *reinterpret_cast<RegionHeader*>(writable_.data());
   header.asks.fetch_or(question, std::memory_order_relaxed);

@@ -35,7 +35,9 @@ class RegionFile {
   [[nodiscard]] std::uint64_t HeldBytes() const;
   // Has the agent ask one more question from now on; `question` is a kAsk... bit.
   void Ask(std::uint32_t question);
-  // Apart from what Ask sets, the mailbox is all that the runner writes once the process runs.
+  // Has the agent ask nothing more but for verdicts.
+  void StopAsking();
+  // Apart from what these set, the mailbox is all that the runner writes once the process runs.
   Mailbox& mailbox() {
     return *reinterpret_cast<Mailbox*>(writable_.data() + region_offset::kMailbox);
   }

@@ -308,6 +308,20 @@ TEST(FrameworkRulesTest, MatchesAStreamsBuffer) {
             "libc.stdio-buffer");
 }
 
+TEST(FrameworkRulesTest, MatchesTheTablesOfThreadsThatTheCLibraryStarts) {
+  EXPECT_EQ(Match({InLoader(), InLoader("_dl_allocate_tls"), InLibc("pthread_create"), InLibc(),
+                   InLibc()}),
+            "libc.threads");
+  EXPECT_EQ(Match({InLoader(), InLoader("_dl_allocate_tls"), InLibc("pthread_create"), InLibc(),
+                   Calling("net::Tick()", "timer_create"), kTestBody}),
+            "libc.threads");
+}
+
+TEST(FrameworkRulesTest, LeavesWhatATimersCallMakes) {
+  EXPECT_EQ(Match({InLibc("timer_create"), Calling("net::Tick()", "timer_create"), kTestBody}),
+            std::nullopt);
+}
+
 TEST(FrameworkRulesTest, LeavesTheStreamItself) {
   EXPECT_EQ(Match({InLibc("fopen"), Calling("net::Log()", "fopen"), kTestBody}), std::nullopt);
 }

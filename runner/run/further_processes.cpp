@@ -1,0 +1,209 @@
+#include "runner/run/further_processes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <thread>
+
+#include "common/control_protocol.h"
+#include "runner/host/traced_image.h"
+#include "runner/judge/window_description.h"
+#include "runner/process/image_inspection.h"
+#include "runner/process/process_image.h"
+#include "runner/run/preparation.h"
+#include "runner/run/run_outcome.h"
+
+namespace leakgate {
+namespace {
+
+// GoogleTest starts the test binary with the first for a death test, which is the test's own.
+constexpr std::string_view kFlagsOfNoTests[] = {"--gtest_internal_run_death_test=",
+                                                "--gtest_list_tests"};
+
+// Each one needs two descriptors and much address space.
+constexpr std::size_t kMostFurtherUnjudged = 64;
+
+bool IsSwitchedOff(int pid) {
+  return std::any_of(std::begin(kFlagsOfNoTests), std::end(kFlagsOfNoTests),
+                     [pid](std::string_view flag) { return HasArgument(pid, flag); });
+}
+
+bool IsUnendedTest(const WindowResult& window) { return window.status == TestStatus::kCrashed; }
+
+}  // namespace
+
+BoundarySource FurtherProcesses::BoundariesOf(const std::string& path) {
+  const auto known = frameworks_.find(path);
+  const TestFramework framework = known != frameworks_.end() ? known->second : FrameworkOf(path);
+  frameworks_.emplace(path, framework);
+  switch (framework) {
+    case TestFramework::kGoogleTest:
+      return BoundarySource::kStream;
+    case TestFramework::kGoogleTestListener:
+      return BoundarySource::kListener;
+    case TestFramework::kNone:
+      break;
+  }
+  return BoundarySource::kNone;
+}
+
+HelloReply FurtherProcesses::OnFork(int pid, std::uint32_t window) {
+  const std::lock_guard lock(mutex_);
+  return Trace(Kind::kForked, pid, ProgramOf(pid), window);
+}
+
+HelloReply FurtherProcesses::OnExecuted(int pid) {
+  const std::lock_guard lock(mutex_);
+  NoteReplaced(pid);
+  const std::string path = ProgramOf(pid);
+  const bool are_test_binaries = BoundariesOf(path) != BoundarySource::kNone &&
+                                 BoundariesOf(program_.image()) != BoundarySource::kNone;
+  if (!are_test_binaries || IsSwitchedOff(pid)) return {};
+  return Trace(Kind::kExecuted, pid, path, program_.CurrentWindow().id);
+}
+
+// A forked child may have executed a program since.
+void FurtherProcesses::NoteReplaced(int pid) {
+  for (const auto& process : processes_) {
+    if (process->judged != nullptr && process->judged->region().Pid() == pid) {
+      process->is_replaced = true;
+    }
+  }
+}
+
+HelloReply FurtherProcesses::Trace(Kind kind, int pid, const std::string& path,
+                                   std::uint32_t window) {
+  auto process = std::make_unique<Process>();
+  process->kind = kind;
+  const WindowCopy test = program_.Window(window);
+  const bool is_test = test.id != 0 && test.kind == WindowKind::kTest;
+  process->child = {.image = std::filesystem::path(path).filename().string(),
+                    .started_by = is_test ? test.name : "",
+                    .test_file = is_test ? SourceFileOf(test, around_.sources) : "",
+                    .iteration = test.iteration,
+                    .may_run_tests = BoundariesOf(path) != BoundarySource::kNone};
+  if (kind == Kind::kForked) process->child.image += " (forked)";
+  auto region = RegionFile::Create(
+      {.pid = pid,
+       .boundaries = process->child.may_run_tests ? BoundariesOf(path) : BoundarySource::kListener,
+       .stack_depth = stack_depth_,
+       .counts_temporary = around_.budgets.LimitsTemporary()});
+  if (!region) {
+    process->problem = region.error().message;
+    processes_.push_back(std::move(process));
+    return {};
+  }
+  process->judged = std::make_unique<JudgedProcess>(
+      *std::move(region),
+      ImageJudging{.surroundings = around_, .mutex = program_.judging(), .child = &process->child});
+  const int fd = process->judged->region_fd();
+  processes_.push_back(std::move(process));
+  JudgeEnded(kMostFurtherUnjudged);
+  return {.region_fd = fd, .wants = kTraceForks, .window = window};
+}
+
+bool FurtherProcesses::RunsTests(const Process& process) {
+  return process.judged->region().Boundaries() != BoundarySource::kNone;
+}
+
+bool FurtherProcesses::IsOver(const Process& process) {
+  return process.is_replaced || process.judged->HasEnded();
+}
+
+// One that still runs, and has run no test, is a server that the program leaves behind, or a
+// daemon.
+void FurtherProcesses::Judge(Process& process) {
+  const RegionReader& region = process.judged->region();
+  const bool runs_tests = RunsTests(process);
+  if (!IsOver(process)) {
+    if (runs_tests) {
+      process.problem =
+          "it still ran when the program had ended; have the program wait for its children";
+    }
+    return process.judged->LetGo();
+  }
+  if (region.State() != AgentState::kTracing) {
+    process.problem = AgentFailureText(region.Failure());
+  } else if (runs_tests || region.End() != ProgramEnd::kUnseen) {
+    TakeWindows(process);
+    process.problem = region.IsWhole() ? process.judged->failure() : DamageText();
+  }
+  process.judged.reset();
+}
+
+void FurtherProcesses::TakeWindows(Process& process) {
+  const RegionReader& region = process.judged->region();
+  const bool has_own_row =
+      region.End() != ProgramEnd::kUnseen && (process.kind == Kind::kForked || RunsTests(process));
+  process.windows = process.judged->Finish();
+  AddTracing(region, tracing_);
+  judged_ += process.judged->judged();
+  std::erase_if(process.windows, [&](const WindowResult& window) {
+    if (window.kind == WindowKind::kProcess) return !has_own_row;
+    // A helper of a test may end as that likes.
+    return IsUnendedTest(window) && !process.child.started_by.empty();
+  });
+}
+
+// Judges those that have ended, the oldest first, until at most `most_left` are unjudged.
+void FurtherProcesses::JudgeEnded(std::size_t most_left) {
+  auto left = std::count_if(processes_.begin(), processes_.end(),
+                            [](const auto& process) { return process->judged != nullptr; });
+  for (const auto& process : processes_) {
+    if (static_cast<std::size_t>(left) <= most_left) return;
+    if (process->judged == nullptr || !IsOver(*process)) continue;
+    Judge(*process);
+    --left;
+  }
+}
+
+void FurtherProcesses::AwaitEnds(std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      const bool are_over =
+          std::all_of(processes_.begin(), processes_.end(), [](const auto& process) {
+            return process->judged == nullptr || IsOver(*process) || !RunsTests(*process);
+          });
+      if (are_over) return;
+    }
+    if (std::chrono::steady_clock::now() >= deadline) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+void FurtherProcesses::Conclude(RunResult& result) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& process : processes_) {
+    if (process->judged != nullptr) Judge(*process);
+    std::move(process->windows.begin(), process->windows.end(), std::back_inserter(result.windows));
+  }
+  AddTracing(tracing_, result.tracing);
+  result.gating += judged_;
+}
+
+std::vector<std::string> FurtherProcesses::Doubts() const {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string> lines;
+  for (const auto& process : processes_) {
+    if (process->problem.empty()) continue;
+    lines.insert(fmt::format("the process {} could not be judged: {}", process->child.image,
+                             process->problem));
+  }
+  return {lines.begin(), lines.end()};
+}
+
+void FurtherProcesses::AddProcesses(std::vector<ProcessRegion>& processes) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& process : processes_) {
+    if (process->judged == nullptr) continue;
+    const ImageLife life = IsOver(*process) ? ImageLife::kOver : ImageLife::kExecuting;
+    processes.push_back(process->judged->Describe(life));
+  }
+}
+
+}  // namespace leakgate
