@@ -56,7 +56,8 @@ OTHER_TEXTS = {
     "lost with what led to it", "one-time initialisation", "known from baseline",
     # what holds a block
     "a thread-local of {}", "memory that is gone", "an anonymous mapping ({:#x}-{:#x})", "the stack of {}",
-    "a block being reallocated by {}",
+    "a block being reallocated by {}", "perhaps a register of thread {} '{}', which waits in a system call",
+    "not known, since threads woke whenever it was looked at",
     # parts of a message that has its entry
     "{}: {}; correct it, or leave the file out",
     "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",
