@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -18,10 +16,10 @@
 #include "runner/attach/program_environment.h"
 #include "runner/host/control_server.h"
 #include "runner/judge/window_description.h"
-#include "runner/process/proc_files.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
 #include "runner/run/iteration_counts.h"
+#include "runner/run/linux/process_memory_use.h"
 
 namespace leakgate {
 namespace {
@@ -169,16 +167,6 @@ RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& 
     }
     AwaitEnd(watch, kPoll);
   }
-}
-
-// The memory that the process has for itself alone; 0 if it has ended.
-std::uint64_t OwnBytesOf(int pid) {
-  std::istringstream pages(ReadProcBegin(pid, "statm", 256));
-  std::uint64_t all = 0;
-  std::uint64_t resident = 0;
-  std::uint64_t shared = 0;
-  if (!(pages >> all >> resident >> shared) || shared > resident) return 0;
-  return (resident - shared) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 // Ends the process between two repetitions, once what they tell is enough, or it takes too much

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <map>
 #include <regex>
+#include <sstream>
 
 #include "tests/integration/both_modes.h"
 #include "tests/support/command.h"
@@ -59,14 +61,14 @@ TEST(AttachedWaitingCallsTest, ReturnTheSameWhereASessionBeginsAndEndsMeanwhile)
     exec 3<&${program[0]} 4>&${program[1]}
     while read -r line <&3 && [ "$line" != "all wait" ]; do :; done
     "$0" session start "$2" --pid $program_PID >&2 &&
-      "$0" snapshot take $program_PID -o "$3" --consistent >&2 &&
+      "$0" snapshot take --pid $program_PID -o "$3" --consistent >&2 &&
       "$0" session stop "$2" >&2
     attached=$?
     echo >&4
     cat <&3
     exit $attached)";
   const CommandResult result = RunCommand(
-      {"bash", "-c", script, LeakgatePath(), program, session, directory.path() / "a.snapshot"},
+      {"bash", "-c", script, LeakgatePath(), program, session, directory.File("a.snapshot")},
       {.environment = {"WAITING_CALLS_AWAIT_A_LINE=1"}});
 
   EXPECT_EQ(result.exit_code, 0) << result.standard_error;
