@@ -66,7 +66,7 @@ TEST_P(TouchingTest, RepetitionsWriteIntoACopyOfTheWorkingDirectory) {
   const CommandResult can_have = RunCommand(
       {"unshare", ::geteuid() == 0 ? "-m" : "-Urm", "mount", "-t", "tmpfs", "x", "/mnt"});
   if (can_have.exit_code != 0) GTEST_SKIP() << "this machine permits no mounts";
-  EXPECT_EQ(Run().told, "7 tests\n");
+  EXPECT_EQ(Run().told, "8 tests\n");
   EXPECT_EQ(Run().log, "run\n");
 }
 
@@ -84,6 +84,10 @@ TEST_P(TouchingTest, LockingAllMemoryLocksTheProgramsAlone) {
   EXPECT_EQ(VerdictOf("Locking.LocksTheProgramAlone"), "pass");
   EXPECT_EQ(VerdictOf("Locking.RefusesWhatTheKernelRefuses"), "pass");
   EXPECT_THAT(Run().command.standard_output, HasSubstr("[  PASSED  ]"));
+}
+
+TEST_P(TouchingTest, AFixedLimitOnTheAddressSpaceIsTheProgramsAlone) {
+  EXPECT_EQ(VerdictOf("Limits.LowersItsAddressSpace"), "pass");
 }
 
 LEAKGATE_IN_BOTH_MODES(TouchingTest);
@@ -109,10 +113,11 @@ TEST(MockedCallsTest, AreGatedWithTheListener) {
 // What a script executes was not looked at before. It runs as it would alone.
 TEST(MockedCallsTest, RunUnchangedBehindAScript) {
   const CommandResult run =
-      Leakgate({"run", "--", "/bin/sh", "-c", "exec \"$0\"", FixturePath("wrapped_calls")});
+      Leakgate({"run", "--", "/bin/sh", "-c", "exec \"$0\" --gtest_filter=-*.LosesABlock",
+                FixturePath("wrapped_calls")});
 
   EXPECT_EQ(run.exit_code, 3) << run.standard_error;
-  EXPECT_THAT(run.standard_output, HasSubstr("[  PASSED  ] 3 tests."));
+  EXPECT_THAT(run.standard_output, HasSubstr("[  PASSED  ] 2 tests."));
   EXPECT_THAT(run.standard_error, HasSubstr("no tests are told apart: it has a socket of its own"));
 }
 
