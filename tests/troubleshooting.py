@@ -58,7 +58,8 @@ OTHER_TEXTS = {
     "pipe of descriptor {}", "socket of descriptor {}", "file of descriptor {}", "message queue of descriptor {}",
     "io_uring of descriptor {}", ", whose bytes cannot be read,",
     "a thread-local of {}", "memory that is gone", "an anonymous mapping ({:#x}-{:#x})", "the stack of {}",
-    "a block being reallocated by {}",
+    "a block being reallocated by {}", "perhaps a register of thread {} '{}', which waits in a system call",
+    "not known, since threads woke whenever it was looked at",
     # parts of a message that has its entry
     "{}: {}; correct it, or leave the file out",
     "did you mean {}?", "did you mean '{}'?", "an array of strings", "an array of objects",

@@ -56,6 +56,9 @@ void SetStackPointer(RegisterSet& registers, std::uint64_t address);
 // signal handler first. REQUIRES: the call has returned to where ptrace stops the thread.
 void MakeCallAgain(RegisterSet& registers);
 
+// Changes the fourth argument of a call that is made again. Functions need not keep its register.
+void SetFourthArgument(RegisterSet& registers, std::uint64_t value);
+
 // Returns the return address in a word of a stack, which some processors sign.
 [[nodiscard]] std::uint64_t WithoutSignature(std::uint64_t word);
 

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -93,6 +95,44 @@ void NoteSymbol(std::string_view name, const Elf64_Sym& symbol, ElfFacts& facts)
   }
 }
 
+// The functions by which GoogleTest opens its stream of events, and writes to it. The agent answers
+// them, where they come to the C library.
+constexpr std::array<std::string_view, 7> kStreamCalls = {
+    "getaddrinfo", "freeaddrinfo", "socket", "connect", "write", "close", "getenv"};
+constexpr std::string_view kWrap = "__wrap_";  // ld's --wrap=NAME makes calls of NAME go there
+
+// The tables of symbols differ in who calls what they define.
+enum class Callers { kFile, kAllModules };
+
+class StreamCallSearch {
+ public:
+  explicit StreamCallSearch(ElfFacts& facts) : facts_(facts) {}
+
+  void Note(std::string_view name, const Elf64_Sym& symbol, Callers callers) {
+    const bool is_wrapper = name.starts_with(kWrap);
+    const std::string_view called = is_wrapper ? name.substr(kWrap.size()) : name;
+    const auto* const call = std::find(kStreamCalls.begin(), kStreamCalls.end(), called);
+    if (call == kStreamCalls.end()) return;
+    const bool is_imported = symbol.st_shndx == SHN_UNDEF;
+    if (callers == Callers::kAllModules && is_imported) {
+      imported_[static_cast<std::size_t>(call - kStreamCalls.begin())] = true;
+    }
+    facts_.imports_stream_calls =
+        std::all_of(imported_.begin(), imported_.end(), [](bool is) { return is; });
+    const unsigned char type = GELF_ST_TYPE(symbol.st_info);
+    const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
+    if (is_imported || !is_function) return;
+    // A function of one source file alone may have any name.
+    if (!is_wrapper && GELF_ST_BIND(symbol.st_info) == STB_LOCAL) return;
+    if (callers == Callers::kAllModules && !is_wrapper) facts_.exported_stream_call = called;
+    facts_.defined_stream_call = called;
+  }
+
+ private:
+  ElfFacts& facts_;
+  std::array<bool, kStreamCalls.size()> imported_{};
+};
+
 void NoteLibrary(std::string_view name, ElfFacts& facts) {
   if (name.starts_with("libgtest")) facts.needs_google_test = true;
   for (const Sanitizer& sanitizer : kSanitizers) {
@@ -101,9 +141,12 @@ void NoteLibrary(std::string_view name, ElfFacts& facts) {
 }
 
 // Most names are C++'s and begin with "_Z": they are not read to their end.
-void ReadSymbols(const ElfSymbols& table, ElfFacts& facts) {
+void ReadSymbols(const ElfSymbols& table, Callers callers, StreamCallSearch& stream_calls,
+                 ElfFacts& facts) {
   for (const Elf64_Sym& symbol : table.symbols) {
     const std::string_view name = table.RestFrom(symbol);
+    if (name.starts_with("_Z")) continue;
+    stream_calls.Note(table.NameOf(symbol), symbol, callers);
     if (name.starts_with("malloc") || name.starts_with("__")) {
       NoteSymbol(table.NameOf(symbol), symbol, facts);
     }
@@ -122,9 +165,9 @@ void ReadLibraries(Elf* elf, const GElf_Shdr& header, Elf_Data* content, ElfFact
 }
 
 void ReadSections(Elf* elf, ElfFacts& facts) {
-  for (const auto type : {std::uint32_t{SHT_SYMTAB}, std::uint32_t{SHT_DYNSYM}}) {
-    ReadSymbols(FindSymbols(elf, type), facts);
-  }
+  StreamCallSearch stream_calls(facts);
+  ReadSymbols(FindSymbols(elf, SHT_SYMTAB), Callers::kFile, stream_calls, facts);
+  ReadSymbols(FindSymbols(elf, SHT_DYNSYM), Callers::kAllModules, stream_calls, facts);
   for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (::gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
@@ -218,6 +261,20 @@ TestFramework FindFramework(Elf* elf, const ElfFacts& facts) {
                                          : TestFramework::kGoogleTest;
 }
 
+// GoogleTest is in the file, or in a library of its own, which calls what the file exports.
+std::optional<std::string> FindStreamProblem(const ElfFacts& facts, TestFramework framework) {
+  if (framework != TestFramework::kGoogleTest) return std::nullopt;
+  const std::string& instead =
+      facts.needs_google_test ? facts.exported_stream_call : facts.defined_stream_call;
+  const bool is_told = facts.needs_google_test || facts.imports_stream_calls;
+  if (instead.empty() && is_told) return std::nullopt;
+  return fmt::format(
+      "{}, and GoogleTest would stream its events by that, which is how leakgate learns where "
+      "tests begin; link leakgate::listener, which needs no stream",
+      instead.empty() ? "it does not call the C library's own functions of sockets"
+                      : fmt::format("it has a {} of its own (a mock?)", instead));
+}
+
 // Returns null if the file is none of ELF's.
 ElfFile OpenElfFile(const UniqueFd& file) {
   ::elf_version(EV_CURRENT);
@@ -262,6 +319,7 @@ ImageInspection Inspect(const std::filesystem::path& image, const UniqueFd& file
   if (!inspection.refusal) inspection.refusal = RefuseRights(image);
   if (!inspection.refusal) inspection.refusal = RefuseAllocator(facts);
   if (elf != nullptr) inspection.framework = FindFramework(elf.get(), facts);
+  inspection.stream_problem = FindStreamProblem(facts, inspection.framework);
   return inspection;
 }
 

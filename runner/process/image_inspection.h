@@ -18,7 +18,12 @@ struct ElfFacts {
   std::string sanitizer;         // "AddressSanitizer"; empty: none
   std::string sanitizer_option;  // "address"
   bool defines_malloc = false;
-  bool needs_google_test = false;  // the file needs a shared libgtest
+  bool needs_google_test = false;     // the file needs a shared libgtest
+  bool imports_stream_calls = false;  // each function by which GoogleTest streams its events
+  // A function that the file has instead of the C library's, and by which GoogleTest would stream
+  // its events, as a test of network code has; empty if there is none.
+  std::string exported_stream_call;  // other modules call it, too
+  std::string defined_stream_call;   // the file itself calls it, by its name or by --wrap
 };
 
 // Reads the facts with libelf. A damaged file yields those that could be read.
@@ -41,6 +46,9 @@ struct ImageInspection {
   // has, and whether it was started by the dynamic linker.
   std::optional<std::string> refusal_of_running;
   TestFramework framework = TestFramework::kNone;
+  // One line that tells why GoogleTest's stream of events cannot tell where tests begin, without
+  // changing what the program does. The listener needs no stream.
+  std::optional<std::string> stream_problem;
   bool is_of_other_processor = false;
 };
 

@@ -305,7 +305,7 @@ void Confirmation::ApplyDescriptors(const Outcome& outcome, WindowResult& window
 }
 
 RepetitionResult Confirmation::RepeatFor(const WindowResult& window, RepetitionRequest request) {
-  request.test = window.name;
+  request.tests = {window.name};
   request.may_fail = window.status != TestStatus::kPassed;
   return RepeatWithin(std::move(request));
 }
@@ -405,7 +405,7 @@ void Confirmation::Explain(WindowResult& window) {
     });
     return DecideVerdict(window);
   }
-  RepetitionRequest request{.test = window.name, .repetitions = 1, .timeout = limits_.test};
+  RepetitionRequest request{.tests = {window.name}, .repetitions = 1, .timeout = limits_.test};
   if (const std::string why_not = Limit(request); !why_not.empty()) {
     window.made_by = MakersUnknown(window, why_not);
     return;
@@ -426,7 +426,7 @@ std::set<std::string> Confirmation::FindTestsWithDescriptors(
     const std::vector<std::string>& tests) {
   if (tests.size() < 2) return {tests.begin(), tests.end()};
   RepetitionRequest request;
-  request.test = fmt::format("{}", fmt::join(tests, ":"));
+  request.tests = tests;
   request.repetitions = 1;
   request.timeout = limits_.test;
   request.call_sites = {kDescriptorsKey};
@@ -473,7 +473,7 @@ void Confirmation::RepeatTogether(const AskedByTest& asked, std::chrono::nanosec
     names.push_back(test);
     request.call_sites.merge(SitesOf(stacks));
   }
-  request.test = fmt::format("{}", fmt::join(names, ":"));
+  request.tests = std::move(names);
   request.tells_frees = true;
   // Should they disturb one another, the time of all must not be spent on that.
   constexpr int kSlower = 20;

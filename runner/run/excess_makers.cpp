@@ -233,7 +233,7 @@ Expected<std::unique_ptr<RecordingView>> RecordTest(const RepetitionSetup& setup
   const Expected<fs::path> file = images.Finish();
   if (!end->problem.empty()) return InconclusiveError(end->problem);
   if (!file) return Unexpected(file.error());
-  return ReadTest(*file, request.test, setup);
+  return ReadTest(*file, request.tests.front(), setup);
 }
 
 }  // namespace

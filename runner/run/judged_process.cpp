@@ -8,6 +8,7 @@
 #include "runner/report/failure_text.h"
 #include "runner/report/left_behind_text.h"
 #include "runner/run/linux/free_memory.h"
+#include "runner/run/preparation.h"
 #include "runner/run/test_recordings.h"
 #include "runner/run/test_snapshots.h"
 
@@ -263,10 +264,14 @@ EventRequest Generations::EventsAsked() const {
 
 Expected<int> Generations::StartNext(int pid) {
   const auto generation = static_cast<std::uint32_t>(processes_.size()) + 1;
+  // The program was looked at before it began. What it executes was not.
+  const std::string problem =
+      boundaries_ == BoundarySource::kStream ? StreamProblemOf(pid) : std::string();
+  if (!problem.empty()) errors_.push_back("no tests are told apart: " + problem);
   Expected<std::unique_ptr<RegionFile>> region =
       RegionFile::Create({.pid = pid,
                           .generation = generation,
-                          .boundaries = boundaries_,
+                          .boundaries = problem.empty() ? boundaries_ : BoundarySource::kListener,
                           .stack_depth = stack_depth_,
                           .events = EventsAsked(),
                           .counts_temporary = surroundings_.budgets.LimitsTemporary()});

@@ -30,6 +30,11 @@ TestFramework FrameworkOf(const std::filesystem::path& program) {
   return image ? image->framework : TestFramework::kNone;
 }
 
+std::string StreamProblemOf(int pid) {
+  const Expected<ImageInspection> image = InspectImage(fmt::format("/proc/{}/exe", pid));
+  return image && image->stream_problem ? *image->stream_problem : "";
+}
+
 Expected<void> RequireAgent(const std::filesystem::path& agent) {
   std::error_code error;
   if (std::filesystem::exists(agent, error)) return {};

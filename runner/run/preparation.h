@@ -28,6 +28,10 @@ struct Preparation {
 // exec.
 [[nodiscard]] TestFramework FrameworkOf(const std::filesystem::path& program);
 
+// Returns why GoogleTest's stream of events cannot be had of the program that the process executes;
+// empty if it can.
+[[nodiscard]] std::string StreamProblemOf(int pid);
+
 // Returns an error if the agent's library does not exist.
 [[nodiscard]] Expected<void> RequireAgent(const std::filesystem::path& agent);
 // Returns an error if the program needs GoogleTest's only event stream to report test boundaries,

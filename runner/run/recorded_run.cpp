@@ -124,9 +124,10 @@ class RecordedRun {
     EventRequest events = request_.events;
     events.clock = unit_.clock;
     events.time_shift = unit_.shift;
-    // A program whose stream of events the user has taken is recorded without its tests.
+    // A program whose stream of events cannot be had is recorded without its tests.
     const bool has_stream = framework_ != TestFramework::kGoogleTestListener &&
-                            RequireFreeStream(request_.arguments, framework_);
+                            RequireFreeStream(request_.arguments, framework_) &&
+                            StreamProblemOf(pid).empty();
     auto region = RegionFile::Create(
         {.pid = pid,
          .generation = static_cast<std::uint32_t>(generation),

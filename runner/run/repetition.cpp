@@ -19,6 +19,7 @@
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
 #include "runner/run/iteration_counts.h"
+#include "runner/run/linux/process_memory_use.h"
 
 namespace leakgate {
 namespace {
@@ -112,17 +113,36 @@ class CountedImages {
   std::vector<std::unique_ptr<IterationCounts>> images_;
 };
 
+// Files that runtimes and libraries write as the process ends, and their variables.
+void LeadAside(const std::filesystem::path& scratch, std::vector<std::string>& environment) {
+  const std::string path = scratch.string();
+  if (std::getenv("TEST_TMPDIR") != nullptr) environment.push_back("TEST_TMPDIR=" + path);
+  for (const auto& [variable, file] : std::initializer_list<std::array<std::string, 2>>{
+           {"LLVM_PROFILE_FILE=", "/clang.%p.profraw"},  // else default.profraw
+           {"GCOV_PREFIX=", ""},                         // else beside the objects
+           {"GMON_OUT_PREFIX=", "/gmon.out"},
+       }) {
+    std::erase_if(environment, [&](const std::string& set) { return set.starts_with(variable); });
+    environment.push_back(variable + path + file);
+  }
+  for (const std::string_view variable : {"CPUPROFILE=", "HEAPPROFILE=", "MALLOC_TRACE="}) {
+    std::erase_if(environment, [&](const std::string& set) { return set.starts_with(variable); });
+  }
+}
+
 // Chooses the test by variables, which GoogleTest takes as its flags' defaults, because the program
 // may not accept further arguments.
 std::vector<std::string> EnvironmentFor(const RepetitionRequest& request,
                                         const ScratchDirectory& scratch) {
   std::vector<std::string> environment = WithoutTestVariables(OwnEnvironment());
-  environment.push_back("GTEST_FILTER=" + request.test);
-  if (request.test.find("DISABLED_") != std::string::npos) {
+  const std::string filter = FilterFor(request.tests);
+  environment.push_back("GTEST_FILTER=" + filter);
+  if (filter.find("DISABLED_") != std::string::npos) {
     environment.emplace_back("GTEST_ALSO_RUN_DISABLED_TESTS=1");
   }
   environment.push_back(fmt::format("GTEST_REPEAT={}", request.repetitions));
-  if (!scratch.path().empty()) environment.push_back("TEST_TMPDIR=" + scratch.path().string());
+  environment.emplace_back("LEAKGATE_REPETITION=1");
+  if (!scratch.path().empty()) LeadAside(scratch.path(), environment);
   return environment;
 }
 
@@ -156,7 +176,8 @@ RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& 
   }
 }
 
-// Ends the process between two repetitions, once what they tell is enough.
+// Ends the process between two repetitions, once what they tell is enough, or it takes too much
+// memory for more.
 class EarlyEnd {
  public:
   EarlyEnd(const RepetitionRequest& request, std::string mark)
@@ -164,15 +185,29 @@ class EarlyEnd {
 
   // Called on the thread that counts.
   void AtEnd(IterationCounts& counts) {
+    if (TakesTooMuch(counts)) return End(counts);
     constexpr int kBetweenLooks = 8;
     if (!request_.is_enough || counts.CountIterations() % kBetweenLooks != 0) return;
     if (!request_.is_enough(counts.SeriesOf(request_.call_sites))) return;
-    has_come_.store(true);
-    KillProcessTree(counts.region().Pid(), mark_);
+    End(counts);
   }
   [[nodiscard]] bool has_come() const { return has_come_.load(); }
 
  private:
+  // A test that keeps megabytes each time shows that in a few repetitions.
+  bool TakesTooMuch(const IterationCounts& counts) {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+    const std::uint64_t bytes = OwnBytesOf(counts.region().Pid());
+    if (counts.CountIterations() <= 1) first_bytes_ = bytes;
+    return counts.CountIterations() >= kFewestRepetitions && bytes > first_bytes_ + kMostBytes;
+  }
+
+  void End(const IterationCounts& counts) {
+    has_come_.store(true);
+    KillProcessTree(counts.region().Pid(), mark_);
+  }
+
+  std::uint64_t first_bytes_ = 0;
   const RepetitionRequest& request_;
   const std::string mark_;
   std::atomic<bool> has_come_{false};
@@ -189,6 +224,9 @@ std::string ProblemIn(const IterationCounts& counts, const RepetitionRequest& re
     const WindowCopy window = counts.region().Window(id);
     if (window.kind != WindowKind::kTest) continue;
     has_run = true;
+    const bool is_asked =
+        std::find(request.tests.begin(), request.tests.end(), window.name) != request.tests.end();
+    if (!is_asked) return fmt::format("no filter of GoogleTest's tells it from {}", window.name);
     const bool was_cut = fewest < request.repetitions && window.iteration > ended;
     const TestStatus status = TestStatusOf(window);
     if (status != TestStatus::kPassed && !request.may_fail && !was_cut) {
@@ -217,14 +255,30 @@ std::vector<std::string> WithoutTestVariables(std::vector<std::string> environme
   return environment;
 }
 
+std::string FilterFor(const std::vector<std::string>& tests) {
+  std::string filter;
+  for (const std::string& test : tests) {
+    if (!filter.empty()) filter += ':';
+    std::transform(test.begin(), test.end(), std::back_inserter(filter), [](char letter) {
+      return letter == ':' || letter == '-' || letter == '*' ? '?' : letter;
+    });
+  }
+  return filter;
+}
+
 std::vector<std::string> WithoutTestSelection(std::vector<std::string> arguments) {
   std::erase_if(arguments, IsTestSelection);
   return arguments;
 }
 
-ScratchDirectory ScratchDirectory::InTestTmpdir() {
-  const char* const parent = std::getenv("TEST_TMPDIR");
-  return parent == nullptr || *parent == '\0' ? ScratchDirectory({}) : In(parent);
+ScratchDirectory ScratchDirectory::ForRepetitions() {
+  for (const char* const variable : {"TEST_TMPDIR", "TMPDIR"}) {
+    const char* const parent = std::getenv(variable);
+    if (parent == nullptr || *parent == '\0') continue;
+    ScratchDirectory made = In(parent);
+    if (!made.path().empty()) return made;
+  }
+  return In("/tmp");
 }
 
 ScratchDirectory ScratchDirectory::In(const std::string& parent) {
@@ -255,7 +309,9 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
   if (!server) return Unexpected(server.error());
   const std::string mark = fmt::format("{}={}", kControlVariable, (*server)->name());
   if (repeated.before_launch) repeated.before_launch(mark);
-  const ScratchDirectory scratch = ScratchDirectory::InTestTmpdir();
+  const ScratchDirectory scratch = ScratchDirectory::ForRepetitions();
+  const std::optional<ScratchCopy> copy =
+      scratch.path().empty() ? std::nullopt : ScratchCopy::OfWorkingDirectory(scratch.path());
   auto environment = ProgramEnvironment(EnvironmentFor(request, scratch),
                                         {setup.request.agent, (*server)->name()});
   if (!environment) return Unexpected(environment.error());
@@ -266,7 +322,9 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
                                 .environment = *std::move(environment),
                                 .signal_mask = setup.signal_mask,
                                 .inherited = setup.inherited,
-                                .streams = Streams::kNone});
+                                .streams = Streams::kNone,
+                                .group = ProcessGroup::kOwn,
+                                .working_directory = copy ? &*copy : nullptr});
   if (!process) return Unexpected(process.error());
   pid.store((*process)->pid(), std::memory_order_release);
   if (const Expected<void> resumed = (*process)->Resume(); !resumed) {
@@ -288,7 +346,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   if (!ended) return {ended.error().message, {}};
   const RepetitionEnd& end = *ended;
   IterationCounts* const counts = images.Stop();
-  const bool is_partial = request.is_enough && (early_end->has_come() || end.is_late);
+  const bool is_partial = early_end->has_come() || (request.is_enough && end.is_late);
   if (!end.problem.empty() && !is_partial) return {end.problem, {}};
   if (counts == nullptr) return {"it was not traced when repeated", {}};
   const int fewest = is_partial ? kFewestRepetitions : request.repetitions;

@@ -2,9 +2,12 @@
 // repetition leaves behind: this shows whether the memory that the test retained in the suite's run
 // is built once, or grows.
 //
-// The process is launched suspended and traced like any other. It has no input, and its output is
-// dropped. It gets the suite's variables and arguments without those of GoogleTest, so that it
-// writes no result file and runs no other test.
+// The process is launched suspended and traced like any other. It has no input, its output is
+// dropped, and it is in a process group of its own. It gets the suite's variables and arguments
+// without those of GoogleTest, so that it writes no result file and runs no other test. Where it
+// can be had, it writes into a copy of the working directory (linux/scratch_copy.h), and what
+// compilers and libraries write at the process's end (coverage, profiles) is led aside in any case.
+// LEAKGATE_REPETITION=1 tells it what it is.
 #pragma once
 
 #include <chrono>
@@ -31,13 +34,18 @@ namespace leakgate {
 // Returns `arguments` without those that choose, repeat, order or report tests. Pure.
 [[nodiscard]] std::vector<std::string> WithoutTestSelection(std::vector<std::string> arguments);
 
+// Returns the value of GoogleTest's flag "filter" that chooses these tests. In it, ':' and '-'
+// stand between patterns, but a name may have them as well, as names of types do: there, '?' stands
+// for any character. So another test may be chosen, too. Pure.
+[[nodiscard]] std::string FilterFor(const std::vector<std::string>& tests);
+
 // A directory for the files that a repeated test writes. It is removed with all that is in it.
 class ScratchDirectory {
  public:
   // Makes a directory in `parent`; none if it cannot be made.
   [[nodiscard]] static ScratchDirectory In(const std::string& parent);
-  // Makes a directory in TEST_TMPDIR; none if that is not set or the directory cannot be made.
-  [[nodiscard]] static ScratchDirectory InTestTmpdir();
+  // Makes a directory in TEST_TMPDIR, else in TMPDIR or /tmp; none if it cannot be made.
+  [[nodiscard]] static ScratchDirectory ForRepetitions();
   ~ScratchDirectory();
   ScratchDirectory(ScratchDirectory&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   ScratchDirectory& operator=(ScratchDirectory&&) = delete;
@@ -65,7 +73,7 @@ struct RepetitionSetup {
 inline constexpr int kFewestRepetitions = 6;
 
 struct RepetitionRequest {
-  std::string test;  // "Suite.Test", or several with ':' between them
+  std::vector<std::string> tests;  // "Suite.Test" each
   int repetitions = kFewestRepetitions;
   std::chrono::milliseconds timeout{};
   std::set<std::string> call_sites{};  // the keys of those to count

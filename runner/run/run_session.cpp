@@ -192,9 +192,11 @@ class Session {
     if (image.empty()) image = prepared_.program;
     const Expected<ImageInspection> inspection = InspectImage(image);
     if (!inspection) return Unexpected(inspection.error());
-    if (!inspection->refusal) return {};
-    return InconclusiveError(fmt::format(
-        "{}: cannot be traced: {}", CalledName(prepared_.program, image), *inspection->refusal));
+    const std::optional<std::string>& why =
+        inspection->refusal ? inspection->refusal : inspection->stream_problem;
+    if (!why) return {};
+    return InconclusiveError(
+        fmt::format("{}: cannot be traced: {}", CalledName(prepared_.program, image), *why));
   }
 
   void ShowProgress(ProgramWatch& watch) {

@@ -33,7 +33,9 @@ void NoteOwnMemory(const void* begin, std::size_t bytes) {
 
 void* MapOwn(std::size_t bytes) {
   void* const mapped = MapPrivate(bytes);
-  if (mapped != nullptr) NoteOwnMemory(mapped, bytes);
+  if (mapped == nullptr) return nullptr;
+  LeaveOutOfCoreDumps(mapped, bytes);
+  NoteOwnMemory(mapped, bytes);
   return mapped;
 }
 

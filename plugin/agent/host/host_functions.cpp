@@ -97,6 +97,7 @@ void ResolveMmap() {
   Resolve(g_host.sbrk, "sbrk");
   Resolve(g_host.brk, "brk");
   Resolve(g_host.syscall, "syscall");
+  Resolve(g_host.mlockall, "mlockall");
 }
 
 void FindAllocator() {

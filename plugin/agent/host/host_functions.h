@@ -105,6 +105,7 @@ struct HostFunctions {
                      const posix_spawnattr_t*, char* const*, char* const*);
   int (*posix_spawnp)(pid_t*, const char*, const posix_spawn_file_actions_t*,
                       const posix_spawnattr_t*, char* const*, char* const*);
+  int (*mlockall)(int);
   char* (*getenv)(const char*);
   ssize_t (*write)(int, const void*, std::size_t);
   int (*close)(int);

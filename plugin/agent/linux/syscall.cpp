@@ -15,6 +15,12 @@ void* MappedOrNull(long result) {
 
 }  // namespace
 
+// A core dump is the program's. The kernel would read all of a file for it that is mapped, and the
+// region is sparse.
+void LeaveOutOfCoreDumps(void* begin, std::size_t bytes) {
+  RawSyscall(SYS_madvise, Word(begin), static_cast<long>(bytes), MADV_DONTDUMP);
+}
+
 void* MapPrivate(std::size_t bytes) {
   return MappedOrNull(RawSyscall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
@@ -31,6 +37,7 @@ void* MapSharedAt(void* at, int fd, std::uint64_t offset, std::size_t bytes) {
                               flags, fd, static_cast<long>(offset)));
   if (mapped != nullptr) {
     RawSyscall(SYS_madvise, Word(mapped), static_cast<long>(bytes), MADV_DONTFORK);
+    LeaveOutOfCoreDumps(mapped, bytes);
   }
   return mapped;
 }
@@ -38,6 +45,7 @@ void* MapSharedAt(void* at, int fd, std::uint64_t offset, std::size_t bytes) {
 void Park(void* at, std::size_t bytes) {
   RawSyscall(SYS_mmap, Word(at), static_cast<long>(bytes), PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  LeaveOutOfCoreDumps(at, bytes);
 }
 
 void ClearPages(void* at, std::size_t bytes) {
@@ -54,6 +62,7 @@ void* MapFollowing(void* mapped, std::size_t bytes) {
   RawSyscall(SYS_munmap, Word(both), static_cast<long>(bytes));
   char* const following = static_cast<char*>(both) + bytes;
   RawSyscall(SYS_madvise, Word(following), static_cast<long>(bytes), MADV_DONTFORK);
+  LeaveOutOfCoreDumps(following, bytes);
   return following;
 }
 

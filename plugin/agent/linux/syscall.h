@@ -26,11 +26,14 @@ inline int CurrentPid() { return static_cast<int>(RawSyscall(SYS_getpid)); }
 inline void YieldProcessor() { RawSyscall(SYS_sched_yield); }
 inline void CloseDescriptor(int fd) { RawSyscall(SYS_close, fd); }
 
+// Leaves whole pages of the agent's out of core dumps.
+void LeaveOutOfCoreDumps(void* begin, std::size_t bytes);
+
 // Maps anonymous private memory, which is zeroed. Returns nullptr if there is none.
 void* MapPrivate(std::size_t bytes);
 
-// Maps `bytes` of `fd` from `offset`, shared and not inherited over fork. Returns nullptr on
-// failure.
+// Maps `bytes` of `fd` from `offset`, shared, not inherited over fork, and in no core dump. Returns
+// nullptr on failure.
 void* MapShared(int fd, std::uint64_t offset, std::size_t bytes);
 
 // The same in the place of what is mapped at `at`, whole pages of the agent's own.

@@ -19,6 +19,7 @@ bool LiveMap::Start(int region_fd) {
   mapped_count_ = 1;
   NoteOwnMemory(first, kChunkBytes);
   NoteOwnMemory(chunks_, sizeof(chunks_));
+  LeaveOutOfCoreDumps(chunks_, sizeof(chunks_));
   return true;
 }
 

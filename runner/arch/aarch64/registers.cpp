@@ -134,6 +134,8 @@ void MakeCallAgain(RegisterSet& registers) {
   registers.fails_when_interrupted = true;
 }
 
+void SetFourthArgument(RegisterSet& registers, std::uint64_t value) { registers.x[3] = value; }
+
 std::uint64_t WithoutSignature(std::uint64_t word) {
   constexpr std::uint64_t kSignature = 0x7FULL << 48;  // NT_ARM_PAC_MASK, with addresses of 48 bits
   constexpr std::uint64_t kKernels = 1ULL << 55;

@@ -87,6 +87,8 @@ void MakeCallAgain(RegisterSet& registers) {
   registers.rax = static_cast<std::uint64_t>(-kRestartUnlessHandled);
 }
 
+void SetFourthArgument(RegisterSet& registers, std::uint64_t value) { registers.r10 = value; }
+
 std::uint64_t WithoutSignature(std::uint64_t word) { return word; }
 
 // The order is that of DWARF's numbers (System V ABI, AMD64 supplement, figure 3.36).

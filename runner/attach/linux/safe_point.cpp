@@ -137,8 +137,7 @@ Expected<std::optional<std::string>> SafePointCheck::WhyNotOn(const HeldThread& 
     return "a restartable sequence";
   // When the thread was chosen, it waited in no such call; it may hold any lock in this one. A
   // thread that a signal has stopped is done with its call.
-  const WaitingIn call{.call = SystemCallOf(*registers), .arguments = {}};
-  const bool shows = IsInCall(*registers) && CostOf(call) == StopCost::kShows;
+  const bool shows = IsInCall(*registers) && MayShow(SystemCallOf(*registers));
   if (shows && !thread.was_stopped()) return "a system call";
   return WhyInUnsafeCode(*registers);
 }

@@ -4,40 +4,16 @@
 // Used by one thread of the runner, which ends afterwards: then the kernel releases all threads.
 #pragma once
 
-#include <array>
 #include <chrono>
-#include <cstdint>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "runner/attach/linux/held_thread.h"
 #include "runner/base/expected.h"
+#include "runner/process/waiting_call.h"
 
 namespace leakgate {
-
-// What a stop does to a thread's system call.
-enum class StopCost {
-  kNone,        // the thread runs, or goes on waiting as if nothing had happened
-  kBeginsAnew,  // the call is made again, and waits its full time once more
-  kShows,       // the program would see that its call was cut short
-};
-
-// A line of /proc/PID/task/TID/syscall: the system call that a thread waits in.
-struct WaitingIn {
-  std::int64_t call = -1;  // -1 if it is in none
-  std::array<std::uint64_t, 6> arguments{};
-  std::uint64_t pc = 0;  // where the thread goes on; 0 if it runs
-};
-
-// Returns nothing if the line is malformed. Pure.
-[[nodiscard]] std::optional<WaitingIn> ParseWaiting(std::string_view line);
-// Returns what a stop does to the call. Pure.
-[[nodiscard]] StopCost CostOf(const WaitingIn& waiting);
-
-// Returns the system call that the thread waits in; nothing if the thread has ended.
-[[nodiscard]] std::optional<WaitingIn> ReadWaiting(int pid, int tid);
 
 // Returns the threads of `pid` that cost at most `most`, the cheapest first.
 [[nodiscard]] std::vector<int> ThreadsToStop(int pid, StopCost most);

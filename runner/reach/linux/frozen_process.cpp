@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +17,8 @@
 #include "runner/base/descriptors.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/ptrace_stops.h"
+#include "runner/process/thread_clock.h"
+#include "runner/process/waiting_call.h"
 
 namespace leakgate {
 namespace {
@@ -71,42 +75,125 @@ std::optional<RegisterSet> RestartCallOf(int tid) {
   return begins_again && SetRegisterSet(tid, *general) ? general : std::nullopt;
 }
 
+// Returns the list by which the kernel finds the thread's robust mutexes. glibc has it in the
+// thread's descriptor. 0 if there is none.
+std::uint64_t RobustListOf(int tid) {
+  void* list = nullptr;
+  std::size_t bytes = 0;
+  if (::syscall(SYS_get_robust_list, tid, &list, &bytes) != 0) return 0;
+  return reinterpret_cast<std::uintptr_t>(list);
+}
+
+// Gives an epoll_wait that is made again what is left of its time.
+void ShortenTimeLimit(RegisterSet& registers, Clock::time_point due) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now()).count();
+  SetFourthArgument(registers, static_cast<std::uint64_t>(std::max<std::int64_t>(left, 0)));
+}
+
 }  // namespace
 
-FrozenProcess::FrozenProcess(int pid) : pid_(pid), waiting_(WaitLock()) {}
+FrozenProcess::FrozenProcess(const FreezeRequest& request)
+    : request_(request), waiting_(WaitLock()) {}
 
-Expected<FrozenProcess> FrozenProcess::Freeze(int pid) {
-  FrozenProcess process(pid);
+Expected<FrozenProcess> FrozenProcess::Freeze(const FreezeRequest& request) {
+  FrozenProcess process(request);
   const Expected<void> seized = process.SeizeAllThreads();
   if (!seized) return Unexpected(seized.error());
-  if (process.threads_.empty()) return EndedError(pid);
+  if (process.threads_.empty()) return EndedError(request.pid);
+  process.FindThreadPointers();
   return process;
 }
 
 // A thread that has not stopped yet may start others, so the list of threads is read again after
-// all of them have stopped.
+// all of them have stopped. It may wake others, too.
 Expected<void> FrozenProcess::SeizeAllThreads() {
+  const Clock::time_point begin = Clock::now();
   for (;;) {
     const Expected<bool> found = SeizeNewThreads();
     if (!found) return Unexpected(found.error());
-    if (!*found) return {};
+    if (!*found && (Clock::now() - begin >= kFreezePatience || !ForgetWoken())) return {};
     const Expected<void> stopped = WaitForStops();
     if (!stopped) return stopped;
   }
 }
 
+bool FrozenProcess::IsKnown(int tid) const {
+  const auto is_it = [tid](const auto& thread) { return thread.tid == tid; };
+  return std::any_of(held_.begin(), held_.end(), is_it) ||
+         std::any_of(sleepers_.begin(), sleepers_.end(), is_it);
+}
+
+// How often it has run is read first: if that is the same later, it has slept all the time.
+bool FrozenProcess::LeaveAsleep(Held& thread) {
+  const int pid = request_.pid;
+  const int tid = thread.tid;
+  if (tid == request_.asking_tid) return false;
+  const std::optional<std::uint64_t> runs = RunsOf(pid, tid);
+  const std::optional<WaitingIn> waiting = runs ? ReadWaiting(pid, tid) : std::nullopt;
+  if (!waiting || waiting->pc == 0 || waiting->call < 0 || !IsAsleep(pid, tid)) return false;
+  if (request_.sleeping == SleepingThreads::kStoppedUnseen) {
+    if (CostOfStop(pid, tid, *waiting) == StopCost::kNone) return false;
+    if (const auto limit = EventTimeLimitMs(*waiting)) {
+      const auto slept = SleepsSince(pid, tid);
+      if (slept) thread.due = *slept + std::chrono::milliseconds(*limit);
+      if (slept) return false;
+    }
+  }
+  sleepers_.push_back({tid, *runs});
+  FrozenThread& frozen = threads_.emplace_back();
+  frozen.tid = tid;
+  frozen.name = NameOfThread(pid, tid);
+  frozen.stack_pointer = waiting->sp;
+  frozen.program_counter = waiting->pc;
+  frozen.registers.assign(waiting->arguments.begin(), waiting->arguments.end());
+  frozen.hides_registers = true;
+  return true;
+}
+
+bool FrozenProcess::ForgetWoken() {
+  const std::size_t before = sleepers_.size();
+  std::erase_if(sleepers_, [this](const Sleeper& sleeper) {
+    if (RunsOf(request_.pid, sleeper.tid) == sleeper.runs) return false;
+    std::erase_if(threads_, [&](const FrozenThread& thread) { return thread.tid == sleeper.tid; });
+    return true;
+  });
+  return sleepers_.size() != before;
+}
+
+bool FrozenProcess::HasStoodStill() const {
+  return std::all_of(sleepers_.begin(), sleepers_.end(), [this](const Sleeper& sleeper) {
+    return RunsOf(request_.pid, sleeper.tid) == sleeper.runs;
+  });
+}
+
+// The list is at the same place in the descriptor of each thread.
+void FrozenProcess::FindThreadPointers() {
+  const auto stopped = std::find_if(threads_.begin(), threads_.end(), [](const FrozenThread& t) {
+    return !t.hides_registers && t.thread_pointer != 0;
+  });
+  if (sleepers_.empty() || stopped == threads_.end()) return;
+  const std::uint64_t list = RobustListOf(stopped->tid);
+  if (list == 0) return;
+  const std::uint64_t offset = list - stopped->thread_pointer;
+  for (FrozenThread& thread : threads_) {
+    if (!thread.hides_registers) continue;
+    const std::uint64_t of_thread = RobustListOf(thread.tid);
+    if (of_thread != 0) thread.thread_pointer = of_thread - offset;
+  }
+}
+
 Expected<bool> FrozenProcess::SeizeNewThreads() {
   bool found = false;
-  for (const int tid : ListThreads(pid_)) {
-    const bool is_known = std::any_of(held_.begin(), held_.end(),
-                                      [tid](const Held& held) { return held.tid == tid; });
-    if (is_known) continue;
+  for (const int tid : ListThreads(request_.pid)) {
+    if (IsKnown(tid)) continue;
+    Held thread{.tid = tid};
+    if (LeaveAsleep(thread)) continue;
     if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
       const int error = errno;
-      if (error == ESRCH || HasDied(pid_, tid)) continue;
-      return Unexpected(SeizeError(pid_, tid, error));
+      if (error == ESRCH || HasDied(request_.pid, tid)) continue;
+      return Unexpected(SeizeError(request_.pid, tid, error));
     }
-    held_.push_back({tid});
+    held_.push_back(thread);
     ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
     found = true;
   }
@@ -126,11 +213,11 @@ Expected<void> FrozenProcess::WaitForStops() {
     if (running == held_.end()) return {};
     const Clock::duration waited = Clock::now() - begin;
     if (waited >= kFreezePatience) {
-      const std::string state = StatusField(pid_, running->tid, "State");
+      const std::string state = StatusField(request_.pid, running->tid, "State");
       if (waited >= kProcessorPatience || !state.starts_with('R')) {
         return InconclusiveError(
             fmt::format("thread {} of PID {} does not stop: the kernel keeps it (state {})",
-                        running->tid, pid_, state));
+                        running->tid, request_.pid, state));
       }
     }
     // Most threads stop at once, sooner than a sleep ends.
@@ -147,16 +234,16 @@ void FrozenProcess::NoteStopOrDeath(Held& held) {
   siginfo_t seen{};
   const auto id = static_cast<id_t>(held.tid);
   if (::waitid(P_PID, id, &seen, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) != 0) {
-    if (HasDied(pid_, held.tid)) held.tid = 0;
+    if (HasDied(request_.pid, held.tid)) held.tid = 0;
     return;
   }
   if (seen.si_pid == 0) {
-    if (held.tid == pid_ && HasDied(pid_, held.tid)) held.tid = 0;
+    if (held.tid == request_.pid && HasDied(request_.pid, held.tid)) held.tid = 0;
     return;
   }
   const bool is_stop = seen.si_code == CLD_TRAPPED || seen.si_code == CLD_STOPPED;
   if (!is_stop) {
-    if (held.tid != pid_) ::waitpid(held.tid, nullptr, __WALL | WNOHANG);
+    if (held.tid != request_.pid) ::waitpid(held.tid, nullptr, __WALL | WNOHANG);
     held.tid = 0;
     return;
   }
@@ -168,15 +255,19 @@ void FrozenProcess::NoteStopOrDeath(Held& held) {
   const bool is_ours = status >> 16 == PTRACE_EVENT_STOP;
   held.signal = is_ours ? 0 : WSTOPSIG(status);
   if (is_ours) held.begins_again = RestartCallOf(held.tid);
-  thread->name = NameOfThread(pid_, held.tid);
+  thread->name = NameOfThread(request_.pid, held.tid);
   threads_.push_back(*std::move(thread));
 }
 
 void FrozenProcess::Release(Held& held) {
+  if (held.begins_again && held.due) {
+    ShortenTimeLimit(*held.begins_again, *held.due);
+    (void)SetRegisterSet(held.tid, *held.begins_again);
+  }
   if (held.begins_again) BeginCallAgain(held.tid, *held.begins_again);
   if (held.is_stopped && ::ptrace(PTRACE_DETACH, held.tid, nullptr, held.signal) == 0) return;
   // The thread had not stopped, or it was killed meanwhile: then its end must be collected.
-  if (held.tid != pid_) ::waitpid(held.tid, nullptr, __WALL | WNOHANG);
+  if (held.tid != request_.pid) ::waitpid(held.tid, nullptr, __WALL | WNOHANG);
 }
 
 void FrozenProcess::Thaw() {

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -472,6 +475,18 @@ class Look {
   // REQUIRES: the marking is done. The process may run again afterwards.
   void Conclude() { conclusion_ = marker_->Conclude(); }
 
+  // Takes all blocks that would be lost for retained, since the look cannot be sure: `why` is what
+  // may hold them. REQUIRES: Conclude() has been called.
+  void DoubtLost(std::string why) {
+    doubt_ = std::move(why);
+    is_doubted_.assign(conclusion_.size(), false);
+    for (std::size_t i = 0; i < conclusion_.size(); ++i) {
+      if (!IsLost(conclusion_[i])) continue;
+      conclusion_[i] = Reach::kRetained;
+      is_doubted_[i] = true;
+    }
+  }
+
   // REQUIRES: all blocks are candidates. Nothing is called afterwards.
   [[nodiscard]] HeapReach TakeHeap(LookDepth depth) {
     for (std::size_t i = 0; i < unseen_candidates_.size(); ++i) {
@@ -491,8 +506,13 @@ class Look {
     std::size_t next = 0;
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
       if (numbers_[i] == BlockIndex::kNone) continue;
-      reaches[i].reach = conclusion_[next++];
-      if (reaches[i].reach == Reach::kRetained) NameHolder(numbers_[i], holders, reaches[i]);
+      const std::size_t at = next++;
+      reaches[i].reach = conclusion_[at];
+      if (IsDoubted(at)) {
+        reaches[i].holder = std::make_shared<const HolderChain>(HolderChain{.root = doubt_});
+      } else if (reaches[i].reach == Reach::kRetained) {
+        NameHolder(numbers_[i], holders, reaches[i]);
+      }
     }
     if (unseen_) AddHeldByUnseen(namer, reaches);
     return reaches;
@@ -519,6 +539,10 @@ class Look {
       if (candidate != BlockIndex::kNone) known[candidate] = false;
     }
     marker_->LeaveOut(std::move(known));
+  }
+
+  [[nodiscard]] bool IsDoubted(std::size_t candidate) const {
+    return candidate < is_doubted_.size() && is_doubted_[candidate];
   }
 
   void NameHolder(std::uint32_t block, Holders& holders, BlockReach& reach) const {
@@ -561,14 +585,32 @@ class Look {
   std::vector<Reach> conclusion_;  // of the candidates that are live
   std::optional<UnseenMarker> unseen_;
   std::vector<std::size_t> unseen_candidates_;
+  std::string doubt_;
+  std::vector<bool> is_doubted_;  // of the candidates that are live; empty if none is
 };
 
-// Stops the process, looks, and lets it go on. Calls `take` with the look that is done, and with
-// how deep it was.
+// Returns what of a thread may hold a block without being seen; empty if there is no such thread.
+std::string WhatMayHide(const std::vector<FrozenThread>& threads) {
+  const auto hides = std::find_if(threads.begin(), threads.end(),
+                                  [](const FrozenThread& t) { return t.hides_registers; });
+  if (hides == threads.end()) return {};
+  return fmt::format("perhaps a register of thread {} '{}', which waits in a system call",
+                     hides->tid, hides->name);
+}
+
+// What a look has come to.
+enum class Standing {
+  kStill,  // nothing has run meanwhile
+  kWoken,  // a thread that was left asleep has run: what was read may be of two moments
+};
+
+// Freezes the process, looks, and lets it go on. Calls `take` with the look that is done, with how
+// deep it was, and with whether it may count.
 template <typename Take>
-auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth depth, Take take)
-    -> Expected<decltype(take(std::declval<Look&>(), depth))> {
-  Expected<FrozenProcess> frozen = FrozenProcess::Freeze(request.pid);
+Expected<void> LookOnce(const ReachRequest& request, Look::Candidates candidates, LookDepth depth,
+                        SleepingThreads sleeping, const Take& take) {
+  Expected<FrozenProcess> frozen = FrozenProcess::Freeze(
+      {.pid = request.pid, .sleeping = sleeping, .asking_tid = request.asking_tid});
   if (!frozen) return Unexpected(frozen.error());
   Expected<HeapCopy> heap = request.region.CopyHeap();
   if (!heap) return Unexpected(heap.error());
@@ -590,11 +632,44 @@ auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth 
              .reallocated = request.region.ReallocatedBlocks(),
              .arenas = std::move(arenas)},
             memory);
-  if (look.HasLostBlocks() && frozen->threads().size() == 1) depth = LookDepth::kSlow;
+  const std::string hides = WhatMayHide(frozen->threads());
+  if (look.HasLostBlocks() && frozen->threads().size() == 1 && hides.empty()) {
+    depth = LookDepth::kSlow;
+  }
   if (look.HasLostBlocks() && depth == LookDepth::kSlow) look.LookSlowly();
   look.Conclude();
+  const Standing standing = frozen->HasStoodStill() ? Standing::kStill : Standing::kWoken;
   frozen->Thaw();
-  return take(look, depth);
+  if (depth == LookDepth::kSlow && !hides.empty()) look.DoubtLost(hides);
+  take(look, depth, standing);
+  return {};
+}
+
+// Looks until no thread wakes meanwhile. A quick look stops no thread that sleeps. If a thread that
+// sleeps wakes, those are stopped, too, that do not notice it: most of them wake by a clock. If
+// even so one wakes each time, nothing counts as lost.
+template <typename Take>
+auto LookAt(const ReachRequest& request, Look::Candidates candidates, LookDepth depth, Take take)
+    -> Expected<decltype(take(std::declval<Look&>(), depth))> {
+  constexpr int kMostLooks = 6;
+  SleepingThreads sleeping =
+      depth == LookDepth::kQuick ? SleepingThreads::kLeft : SleepingThreads::kStoppedUnseen;
+  std::optional<decltype(take(std::declval<Look&>(), depth))> result;
+  for (int i = 1; !result; ++i) {
+    const Expected<void> looked = LookOnce(
+        request, candidates, depth, sleeping, [&](Look& look, LookDepth deep, Standing standing) {
+          if (standing == Standing::kWoken && i < kMostLooks) return;
+          if (standing == Standing::kWoken) {
+            deep = LookDepth::kSlow;
+            look.DoubtLost("not known, since threads woke whenever it was looked at");
+          }
+          result = take(look, deep);
+        });
+    if (!looked) return Unexpected(looked.error());
+    sleeping = SleepingThreads::kStoppedUnseen;
+    if (!result) std::this_thread::sleep_for(std::chrono::milliseconds(1 << i));
+  }
+  return *std::move(result);
 }
 
 }  // namespace

@@ -207,6 +207,9 @@ Expected<std::vector<Check>> CheckProgram(const DoctorRequest& request) {
   checks.push_back(CheckFramework(framework));
   const Expected<void> stream = RequireFreeStream(request.arguments, framework);
   if (!stream) checks.push_back({CheckResult::kNo, "stream", stream.error().message});
+  if (inspection && inspection->stream_problem) {
+    checks.push_back({CheckResult::kNo, "stream", *inspection->stream_problem});
+  }
   if (inspection) {
     const DebugFacts facts = ReadDebugFacts(image);
     checks.insert(checks.end(), {CheckSymbols(facts), CheckLines(facts), CheckUnwinding(facts)});

@@ -59,6 +59,10 @@ struct StopAtExec {
   boost::system::error_code on_exec_setup(Launcher&, const boost::filesystem::path&,
                                           const char* const*& arguments) const {
     const_cast<const char**>(arguments)[0] = request.name.c_str();
+    if (request.working_directory != nullptr && !request.working_directory->Enter()) {
+      return LastError();
+    }
+    if (request.group == ProcessGroup::kOwn && ::setpgid(0, 0) != 0) return LastError();
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return LastError();
     if (::getppid() != parent) ::_exit(127);
     request.inherited.Restore();

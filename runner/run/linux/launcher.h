@@ -17,6 +17,7 @@
 
 #include "runner/base/expected.h"
 #include "runner/result/run_result.h"
+#include "runner/run/linux/scratch_copy.h"
 
 namespace leakgate {
 
@@ -57,6 +58,9 @@ class InheritedState {
 // The program's standard streams: the runner's own, or none.
 enum class Streams { kInherited, kNone };
 
+// The program's process group: the runner's, which the terminal reaches, or one of its own.
+enum class ProcessGroup { kInherited, kOwn };
+
 struct LaunchRequest {
   std::filesystem::path program;  // the file to execute
   std::string name;               // argv[0]
@@ -65,6 +69,8 @@ struct LaunchRequest {
   sigset_t signal_mask;                  // the program begins with it
   InheritedState inherited;              // likewise
   Streams streams = Streams::kInherited;
+  ProcessGroup group = ProcessGroup::kInherited;
+  const ScratchCopy* working_directory = nullptr;  // if null, it is the runner's
 };
 
 class SuspendedProcess {

@@ -74,7 +74,18 @@ BlockedSignals::BlockedSignals() {
   ::pthread_sigmask(SIG_BLOCK, &blocked_, &original_);
 }
 
-BlockedSignals::~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &original_, nullptr); }
+// What the program has sent to its process group, and ignored itself, must not end the runner now.
+// What asks to end or to stop still does.
+BlockedSignals::~BlockedSignals() {
+  sigset_t for_program = blocked_;
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGTSTP, SIGTTIN, SIGTTOU}) {
+    ::sigdelset(&for_program, signal);
+  }
+  constexpr timespec kNoPatience{};
+  while (::sigtimedwait(&for_program, nullptr, &kNoPatience) > 0) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &original_, nullptr);
+}
 
 std::optional<siginfo_t> BlockedSignals::Take(std::chrono::milliseconds patience) const {
   const timespec timeout{patience.count() / 1000, patience.count() % 1000 * 1'000'000};

@@ -1,7 +1,8 @@
 #include <gmock/gmock.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "runner/attach/linux/thread_stops.h"
+#include "runner/process/waiting_call.h"
 
 namespace leakgate {
 namespace {
@@ -32,13 +33,17 @@ TEST(WaitingThreadsTest, TakesNothingElse) {
   EXPECT_EQ(ParseWaiting("read 0x5 0x0 0x0 0x0 0x0 0x0 0x0 0x0"), std::nullopt);
 }
 
-StopCost CostOfCall(std::int64_t call, std::array<std::uint64_t, 6> arguments = {}) {
-  return CostOf({.call = call, .arguments = arguments, .pc = 1});
+StopCost CostOfCall(std::int64_t call, std::array<std::uint64_t, 6> arguments = {},
+                    WaitsAt at = WaitsAt::kUnknown) {
+  return CostOf({.call = call, .arguments = arguments, .pc = 1}, at);
 }
 
 TEST(WaitingThreadsTest, CostsNothingWhereTheKernelGoesOnWaiting) {
   EXPECT_EQ(CostOfCall(-1), StopCost::kNone);
-  EXPECT_EQ(CostOfCall(SYS_read), StopCost::kNone);
+  EXPECT_EQ(CostOfCall(SYS_read, {}, WaitsAt::kPipe), StopCost::kNone);
+  EXPECT_EQ(CostOfCall(SYS_read, {}, WaitsAt::kEvents), StopCost::kNone);
+  EXPECT_EQ(CostOfCall(SYS_recvfrom, {}, WaitsAt::kSocket), StopCost::kNone);
+  EXPECT_EQ(CostOfCall(SYS_accept4, {}, WaitsAt::kSocket), StopCost::kNone);
   EXPECT_EQ(CostOfCall(SYS_futex), StopCost::kNone);
   EXPECT_EQ(CostOfCall(SYS_clock_nanosleep), StopCost::kNone);
 }
@@ -49,6 +54,16 @@ TEST(WaitingThreadsTest, CostsALimitThatBeginsAnew) {
   EXPECT_EQ(CostOfCall(SYS_rt_sigtimedwait, {1, 0, 0}), StopCost::kNone);
   EXPECT_EQ(CostOfCall(SYS_rt_sigtimedwait, {1, 0, 0x7ff0}), StopCost::kBeginsAnew);
   EXPECT_EQ(CostOfCall(SYS_msgrcv), StopCost::kNone);
+  EXPECT_EQ(CostOfCall(SYS_accept, {}, WaitsAt::kHastySocket), StopCost::kBeginsAnew);
+}
+
+TEST(WaitingThreadsTest, ShowsWhereACallReturnsWhatItHasSoFar) {
+  EXPECT_EQ(CostOfCall(SYS_write, {}, WaitsAt::kPipe), StopCost::kShows);
+  EXPECT_EQ(CostOfCall(SYS_sendmsg, {}, WaitsAt::kSocket), StopCost::kShows);
+  EXPECT_EQ(CostOfCall(SYS_recvfrom, {4, 0, 8, MSG_WAITALL}, WaitsAt::kSocket), StopCost::kShows);
+  EXPECT_EQ(CostOfCall(SYS_recvmsg, {4, 0, MSG_WAITALL}, WaitsAt::kSocket), StopCost::kShows);
+  EXPECT_EQ(CostOfCall(SYS_recvfrom, {}, WaitsAt::kGreedySocket), StopCost::kShows);
+  EXPECT_EQ(CostOfCall(SYS_io_getevents, {1, 2, 2}), StopCost::kShows);
 }
 
 // connect cannot be made again: it would say that it is under way.

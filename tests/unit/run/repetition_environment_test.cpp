@@ -54,5 +54,16 @@ INSTANTIATE_TEST_SUITE_P(, OtherArgumentTest,
                                          "--gtest_also_run_disabled_tests", "--gtest_filters",
                                          "gtest_filter=A.*", ""));
 
+TEST(FilterTest, ChoosesTestsByTheirNames) {
+  EXPECT_EQ(FilterFor({"Suite.Test"}), "Suite.Test");
+  EXPECT_EQ(FilterFor({"Suite.Test", "Typed/0.Other"}), "Suite.Test:Typed/0.Other");
+}
+
+// Between patterns they would mean something else.
+TEST(FilterTest, TakesAnyCharacterForPunctuationInAName) {
+  EXPECT_EQ(FilterFor({"Typed/std::string.Test"}), "Typed/std??string.Test");
+  EXPECT_EQ(FilterFor({"Typed/f<-1, int*>.Test"}), "Typed/f<?1, int?>.Test");
+}
+
 }  // namespace
 }  // namespace leakgate
