@@ -2,7 +2,7 @@
 // descriptors. Quick tests are repeated together first, and alone where that does not tell enough.
 // One-time initialisation and bounded caches pass; what grows fails. Six repetitions tell most, and
 // of quick tests twenty more surely; a test that is about to fail, and one of which they tell
-// nothing, is repeated for longer, up to 192 times or for twenty seconds.
+// nothing, is repeated for longer: thousands of times if it is quick, for twenty seconds at most.
 //
 // A test that cannot be repeated (it hangs, aborts, fails when alone, or does not run) stays
 // unconfirmed and its findings say why. Each test is repeated once, however often it ran.
@@ -97,9 +97,6 @@ class Confirmation {
   std::map<std::string, std::vector<Makers>> made_by_;  // likewise
   std::chrono::nanoseconds spent_{};
 };
-
-// Decides the finding's disposition from its series. `length` is kShort or kFinal. Pure.
-void ApplySeries(const JudgedSeries& judged, SeriesLength length, Finding& finding);
 
 // The confirmations of one run. They happen inline, while a test waits, or after the program has
 // ended, as the command line and budget files say.

@@ -149,6 +149,10 @@ RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& 
   }
 }
 
+AllGrowth SumOf(IterationCounts& counts, const RepetitionRequest& request) {
+  return request.counts_in_sum ? counts.GrowthOfAll(request.counts_in_sum) : AllGrowth{};
+}
+
 // Ends the process between two repetitions, once what they tell is enough.
 class EarlyEnd {
  public:
@@ -157,9 +161,10 @@ class EarlyEnd {
 
   // Called on the thread that counts.
   void AtEnd(IterationCounts& counts) {
-    constexpr int kBetweenLooks = 8;
-    if (!request_.is_enough || counts.CountIterations() % kBetweenLooks != 0) return;
-    if (!request_.is_enough(counts.SeriesOf(request_.call_sites))) return;
+    constexpr std::size_t kEach = 8;
+    if (!request_.is_enough || counts.CountLooks() % kEach != 0) return;
+    const SeriesBySite series = counts.SeriesOf(request_.call_sites);
+    if (!request_.is_enough({series, SumOf(counts, request_)})) return;
     has_come_.store(true);
     KillProcessTree(counts.region().Pid(), mark_);
   }
@@ -284,9 +289,15 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   if (end.is_late && counts->CountIterations() < fewest) return {end.problem, {}};
   const std::string problem = ProblemIn(*counts, request, fewest, end.status);
   if (!problem.empty()) return {problem, {}};
-  return {"", counts->SeriesOf(request.call_sites), counts->DescriptorsLeft(),
-          counts->TestsWithDescriptors(),
-          request.tells_frees ? counts->StacksFreedLater() : std::nullopt};
+  RepetitionResult result;
+  result.series = counts->SeriesOf(request.call_sites);
+  result.all = SumOf(*counts, request);
+  result.descriptors_left = counts->DescriptorsLeft();
+  result.tests_with_descriptors = counts->TestsWithDescriptors();
+  if (!request.tells_frees) return result;
+  result.stacks_freed_later = counts->StacksFreedLater();
+  result.unsettled_tests = counts->FindUnsettledTests();
+  return result;
 }
 
 }  // namespace leakgate

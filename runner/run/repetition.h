@@ -64,6 +64,12 @@ struct RepetitionSetup {
 // With fewer, nothing can be told.
 inline constexpr int kFewestRepetitions = 6;
 
+// What repetitions have shown.
+struct SoFar {
+  const SeriesBySite& series;
+  const AllGrowth& all;
+};
+
 struct RepetitionRequest {
   std::string test;  // "Suite.Test", or several with ':' between them
   int repetitions = kFewestRepetitions;
@@ -73,17 +79,21 @@ struct RepetitionRequest {
   bool may_fail = false;               // true if the test did not pass in the suite's run
   // If set, the repetitions need not all take place: the process is killed between two of them when
   // this returns true, or at the timeout, and what has taken place counts.
-  std::function<bool(const SeriesBySite& series)> is_enough{};
+  std::function<bool(const SoFar& so_far)> is_enough{};
+  // Which call sites count in the sum of all; if not set, there is no sum.
+  CountsInSum counts_in_sum{};
 };
 
 struct RepetitionResult {
   std::string problem;  // one line that says why there is no result; empty if there is one
   // For those of the requested call sites that had a live block at the end of any repetition.
   SeriesBySite series;
+  AllGrowth all = {};                   // if counts_in_sum was set
   ResourcesLeft descriptors_left = {};  // by the second repetition, if descriptors were asked for
   std::set<std::string> tests_with_descriptors = {};  // that left some open, likewise
   // As IterationCounts::StacksFreedLater, if that was asked for.
   std::optional<std::set<std::string>> stacks_freed_later = std::nullopt;
+  std::set<std::string> unsettled_tests = {};  // as IterationCounts::FindUnsettledTests, likewise
 };
 
 // How the repetitions came to their end.
