@@ -83,8 +83,9 @@ bool IsBeyond(const Net& net, const SeriesScale& scale) {
   const std::int64_t sum = std::accumulate(net.begin(), net.end(), std::int64_t{0});
   if (net.size() >= kLongLooks && sum >= scale.huge) return true;
   if (repetitions < scale.beyond) return false;
-  const bool are_few = scale.beyond < kBeyondBounds;
-  return are_few || sum >= kManyEntries || repetitions >= kLonger * scale.beyond;
+  if (scale.beyond < kBeyondBounds || repetitions >= kLonger * scale.beyond) return true;
+  const auto rises = std::count_if(net.begin(), net.end(), Rises);
+  return scale.entries.value_or(rises * static_cast<std::int64_t>(scale.stride)) >= kManyEntries;
 }
 
 // A few rises, by little of what there is, are those of a buffer that is kept at its largest.

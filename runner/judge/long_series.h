@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace leakgate {
@@ -33,6 +34,8 @@ struct SeriesScale {
   std::size_t stride = 1;              // the repetitions between two looks
   std::size_t beyond = kBeyondBounds;  // so many repetitions are more than a bound lasts
   std::int64_t level = 0;              // what there was at first
+  // The entries that were added, as far as blocks tell; none: as many as looks found more.
+  std::optional<std::int64_t> entries{};
   // So much is beyond a bound however few repetitions made it: a ring of 100 buffers of 1 MiB.
   std::int64_t huge = 256LL << 20;
 };

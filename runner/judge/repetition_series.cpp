@@ -74,6 +74,7 @@ Growth ClassifyGrowth(const Net& net, SeriesLength length, const SeriesScale& sc
 
 Growth ClassifyGrowth(const RepetitionSeries& series, SeriesLength length) {
   SeriesScale scale{.stride = series.stride, .beyond = series.beyond};
+  if (const std::int64_t blocks = GrowthOf(series).blocks; blocks > 0) scale.entries = blocks;
   scale.level = series.first.bytes;
   const Growth bytes = ClassifyGrowth(series.bytes, length, scale);
   scale.level = series.first.blocks;

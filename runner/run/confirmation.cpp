@@ -17,6 +17,7 @@
 #include "runner/judge/window_verdict.h"
 #include "runner/region/amount.h"
 #include "runner/run/excess_makers.h"
+#include "runner/run/freed_in_time.h"
 #include "runner/run/run_request.h"
 #include "runner/run/series_verdict.h"
 #include "runner/run/sum_of_test.h"
@@ -88,7 +89,7 @@ int CountFirstRepetitions(const WindowResult& window) {
 // What is about to fail, and what is not told yet.
 bool NeedsMore(const RepetitionResult& first, const std::set<AskedStack>& asked) {
   return first.problem.empty() &&
-         AnyIs({first.series, first.all}, asked, SeriesLength::kShort,
+         AnyIs({first.series, first.all, first.by_test}, asked, SeriesLength::kShort,
                {Growth::kSteady, Growth::kIrregular});
 }
 
@@ -180,13 +181,16 @@ class Pace {
 // Returns whether more repetitions might fail for want of descriptors, threads or memory.
 bool MayExhaust(const SeriesBySite& series, const WindowResult& window) {
   constexpr std::int64_t kMuch = std::int64_t{2} << 30;
+  const auto has_many = [](const JudgedSeries& judged) {
+    return GrowthOf(judged.series).blocks > 0 && IsCertain(judged.series);
+  };
   const auto descriptors = JudgeAsked(series, kAskedDescriptors, SeriesLength::kOpen);
-  if (descriptors && IsCertain(descriptors->series)) return true;
+  if (descriptors && has_many(*descriptors)) return true;
   return std::any_of(window.mappings.begin(), window.mappings.end(), [&](const Finding& finding) {
     if (!IsToBeConfirmed(window, finding)) return false;
     const auto judged = JudgeAsked(series, AskedOf(finding), SeriesLength::kOpen);
     if (!judged) return false;
-    if (finding.kind == AllocationKind::kThreadStack) return IsCertain(judged->series);
+    if (finding.kind == AllocationKind::kThreadStack) return has_many(*judged);
     return GrowthOf(judged->series).bytes >= kMuch;
   });
 }
@@ -491,6 +495,38 @@ void Confirmation::ConfirmForLong(const WindowResult& window, Finding& finding) 
   if (judged) ApplySeries(*judged, SeriesLength::kFinal, finding);
 }
 
+void Confirmation::ConfirmInTime(const std::vector<WindowResult*>& windows) {
+  std::vector<WindowResult*> growing;
+  for (WindowResult* const window : windows) {
+    if (MayBeFreedInTime(*window, lasting_)) growing.push_back(window);
+  }
+  if (growing.empty() || limits_.wait <= std::chrono::milliseconds(0)) return;
+  if (WaitFor(growing) || growing.size() == 1) return;
+  // Repeated together, they disturb one another.
+  constexpr std::size_t kMostAlone = 8;
+  growing.resize(std::min(growing.size(), kMostAlone));
+  for (WindowResult* const window : growing) WaitFor({window});
+}
+
+bool Confirmation::WaitFor(const std::vector<WindowResult*>& windows) {
+  RepetitionRequest request = PauseRequestFor(setup_, limits_, windows);
+  const std::size_t before = static_cast<std::size_t>(request.pause->after) - 1;
+  request.pause->is_enough = [&](const SoFar& so_far) {
+    return std::all_of(windows.begin(), windows.end(), [&](const WindowResult* window) {
+      return IsAllFreed(so_far, before, *window);
+    });
+  };
+  const RepetitionResult result = RepeatWithin(std::move(request));
+  if (!result.problem.empty()) return false;
+  for (WindowResult* const window : windows) {
+    ApplyPause({result.series, result.all, result.by_test}, before, *window, lasting_);
+    SortFindings(window->findings);
+    SortFindings(window->mappings);
+    DecideVerdict(*window);
+  }
+  return true;
+}
+
 namespace {
 
 // Sets `why` as the explanation of what stays unconfirmed in `window`.
@@ -530,7 +566,10 @@ RunConfirmations::RunConfirmations(const RepetitionSetup& setup)
 
 void RunConfirmations::ConfirmNow(WindowResult& window) {
   if (ConfirmOf(window) != Confirm::kInline) return;
-  if (window.verdict == Verdict::kUnconfirmed) inline_.Confirm(window);
+  if (window.verdict == Verdict::kUnconfirmed) {
+    inline_.Confirm(window);
+    inline_.ConfirmInTime({&window});
+  }
   if (MayBeExplained(window)) inline_.Explain(window);
 }
 
@@ -563,7 +602,14 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
       after.Confirm(window);
     }
   }
-  if (why_not.empty()) ConfirmSurviving(after, result);
+  if (why_not.empty()) {
+    ConfirmSurviving(after, result);
+    std::vector<WindowResult*> confirmed;
+    for (WindowResult& window : result.windows) {
+      if (open.contains(window.name)) confirmed.push_back(&window);
+    }
+    after.ConfirmInTime(confirmed);
+  }
   ExplainAll(after, why_not, result);
   result.confirming = inline_.spent() + after.spent();
 }

@@ -89,7 +89,8 @@ void IterationCounts::Answer(Mailbox& mailbox) {
   const bool is_looked_at = static_cast<std::size_t>(ended_) % blocks_.stride() == 0;
   ++ended_;
   if (!is_looked_at) return;
-  Count(mailbox.tid);
+  asking_tid_ = mailbox.tid;
+  Count(asking_tid_);
   at_end_(*this);
 }
 

@@ -53,6 +53,9 @@ class IterationCounts {
   // Returns how many iterations have ended. REQUIRES: Stop, or called by AtEnd.
   [[nodiscard]] int CountIterations() const { return ended_; }
 
+  // Looks once more, while the process waits after an iteration. REQUIRES: called by AtEnd.
+  void LookAgain() { Count(asking_tid_); }
+
   // Returns how many looks there were. REQUIRES: as CountIterations.
   [[nodiscard]] std::size_t CountLooks() const { return looks_; }
 
@@ -102,6 +105,7 @@ class IterationCounts {
   RequestedSnapshot snapshots_;
   int ended_ = 0;
   std::size_t looks_ = 0;
+  int asking_tid_ = 0;
   std::vector<std::uint32_t> tests_;  // by window: the test's number, or 0
   std::map<std::string, std::uint32_t> numbers_;  // of tests
   std::uint32_t first_windows_end_ = 0;  // the windows of the first iteration have lower ids

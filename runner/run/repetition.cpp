@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
@@ -153,27 +154,65 @@ AllGrowth SumOf(IterationCounts& counts, const RepetitionRequest& request) {
   return request.counts_in_sum ? counts.GrowthOfAll(request.counts_in_sum) : AllGrowth{};
 }
 
-// Ends the process between two repetitions, once what they tell is enough.
-class EarlyEnd {
+std::map<std::string, AllGrowth> SumsByTest(IterationCounts& counts,
+                                            const RepetitionRequest& request) {
+  std::map<std::string, AllGrowth> sums;
+  for (const auto& [test, counts_in_sum] : request.counts_by_test) {
+    sums[test] = counts.GrowthOfAll(counts_in_sum, test);
+  }
+  return sums;
+}
+
+using EnoughBy = std::function<bool(const SoFar& so_far)>;
+
+bool IsEnough(const EnoughBy& is_enough, IterationCounts& counts,
+              const RepetitionRequest& request) {
+  const SeriesBySite series = counts.SeriesOf(request.call_sites);
+  return is_enough({series, SumOf(counts, request), SumsByTest(counts, request)});
+}
+
+// What happens between two repetitions: a pause, and the process's end, once what they tell is
+// enough.
+class Interruptions {
  public:
-  EarlyEnd(const RepetitionRequest& request, std::string mark)
+  Interruptions(const RepetitionRequest& request, std::string mark)
       : request_(request), mark_(std::move(mark)) {}
 
   // Called on the thread that counts.
   void AtEnd(IterationCounts& counts) {
+    if (request_.pause && counts.CountIterations() == request_.pause->after) Pause(counts);
     constexpr std::size_t kEach = 8;
     if (!request_.is_enough || counts.CountLooks() % kEach != 0) return;
-    const SeriesBySite series = counts.SeriesOf(request_.call_sites);
-    if (!request_.is_enough({series, SumOf(counts, request_)})) return;
+    if (!IsEnough(request_.is_enough, counts, request_)) return;
     has_come_.store(true);
     KillProcessTree(counts.region().Pid(), mark_);
   }
   [[nodiscard]] bool has_come() const { return has_come_.load(); }
 
+  // Ends a pause: the process has gone.
+  void ProcessHasEnded() { has_ended_.store(true); }
+
  private:
+  // Looks ever more seldom: what is freed soon does not cost seconds.
+  void Pause(IterationCounts& counts) {
+    const RepetitionPause& pause = *request_.pause;
+    for (const int part : {16, 4, 2, 1}) {
+      const Clock::time_point end = begin_of_pause_.value_or(Clock::now()) + pause.time / part;
+      if (!begin_of_pause_) begin_of_pause_ = end - pause.time / part;
+      while (Clock::now() < end && !has_ended_.load()) {
+        std::this_thread::sleep_for(std::min<Clock::duration>(kPoll, end - Clock::now()));
+      }
+      if (has_ended_.load()) return;
+      counts.LookAgain();
+      if (pause.is_enough && IsEnough(pause.is_enough, counts, request_)) return;
+    }
+  }
+
   const RepetitionRequest& request_;
   const std::string mark_;
+  std::optional<Clock::time_point> begin_of_pause_;
   std::atomic<bool> has_come_{false};
+  std::atomic<bool> has_ended_{false};
 };
 
 // Returns why the repetitions prove nothing, according to the region; empty if they do. How the
@@ -272,17 +311,18 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
 }
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
-  std::optional<EarlyEnd> early_end;  // once the process has a name
-  CountedImages images(setup, request, [&](IterationCounts& counts) { early_end->AtEnd(counts); });
+  std::optional<Interruptions> between;  // once the process has a name
+  CountedImages images(setup, request, [&](IterationCounts& counts) { between->AtEnd(counts); });
   const Expected<RepetitionEnd> ended = RunRepetitions(
       setup, request,
       {.region_for = [&](int pid) { return images.RegionFor(pid); },
-       .before_launch = [&](const std::string& mark) { early_end.emplace(request, mark); }});
+       .before_launch = [&](const std::string& mark) { between.emplace(request, mark); }});
   if (!ended) return {ended.error().message, {}};
   const RepetitionEnd& end = *ended;
+  if (between) between->ProcessHasEnded();
   IterationCounts* const counts = images.Last();
   if (counts != nullptr) counts->Stop();
-  const bool is_partial = request.is_enough && (early_end->has_come() || end.is_late);
+  const bool is_partial = request.is_enough && (between->has_come() || end.is_late);
   if (!end.problem.empty() && !is_partial) return {end.problem, {}};
   if (counts == nullptr) return {"it was not traced when repeated", {}};
   const int fewest = is_partial ? kFewestRepetitions : request.repetitions;
@@ -292,6 +332,7 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   RepetitionResult result;
   result.series = counts->SeriesOf(request.call_sites);
   result.all = SumOf(*counts, request);
+  result.by_test = SumsByTest(*counts, request);
   result.descriptors_left = counts->DescriptorsLeft();
   result.tests_with_descriptors = counts->TestsWithDescriptors();
   if (!request.tells_frees) return result;

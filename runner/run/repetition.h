@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -68,6 +69,16 @@ inline constexpr int kFewestRepetitions = 6;
 struct SoFar {
   const SeriesBySite& series;
   const AllGrowth& all;
+  const std::map<std::string, AllGrowth>& by_test;  // if counts_by_test is set
+};
+
+// The repetitions stop between two of them, while the other threads run on, and are looked at
+// meanwhile.
+struct RepetitionPause {
+  int after = 0;                     // so many repetitions
+  std::chrono::milliseconds time{};  // at most
+  // Asked after each look; the pause is over when it returns true.
+  std::function<bool(const SoFar& so_far)> is_enough{};
 };
 
 struct RepetitionRequest {
@@ -82,6 +93,8 @@ struct RepetitionRequest {
   std::function<bool(const SoFar& so_far)> is_enough{};
   // Which call sites count in the sum of all; if not set, there is no sum.
   CountsInSum counts_in_sum{};
+  std::map<std::string, CountsInSum> counts_by_test{};  // likewise, of each test alone
+  std::optional<RepetitionPause> pause{};
 };
 
 struct RepetitionResult {
@@ -89,6 +102,7 @@ struct RepetitionResult {
   // For those of the requested call sites that had a live block at the end of any repetition.
   SeriesBySite series;
   AllGrowth all = {};                   // if counts_in_sum was set
+  std::map<std::string, AllGrowth> by_test = {};  // if counts_by_test was set
   ResourcesLeft descriptors_left = {};  // by the second repetition, if descriptors were asked for
   std::set<std::string> tests_with_descriptors = {};  // that left some open, likewise
   // As IterationCounts::StacksFreedLater, if that was asked for.
