@@ -134,8 +134,13 @@ std::array<double, kParts> MeansOf(const Net& levels) {
   return means;
 }
 
-// How steep the line through the means is, by how far they are off it.
-double SteepnessOf(const std::array<double, kParts>& means) {
+// The line through the means.
+struct Trend {
+  double slope = 0;
+  double error = 0;  // of the slope, by how far they are off the line
+};
+
+Trend TrendOf(const std::array<double, kParts>& means) {
   const double middle = (kParts - 1) / 2.0;
   const double mean = std::accumulate(means.begin(), means.end(), 0.0) / kParts;
   double xx = 0;
@@ -151,9 +156,7 @@ double SteepnessOf(const std::array<double, kParts>& means) {
     const double error = means[i] - mean - slope * (static_cast<double>(i) - middle);
     off += error * error;
   }
-  const double deviation = std::sqrt(off / (kParts - 2) / xx);
-  if (deviation == 0) return slope > 0 ? HUGE_VAL : slope < 0 ? -HUGE_VAL : 0;
-  return slope / deviation;
+  return {slope, std::sqrt(off / (kParts - 2) / xx)};
 }
 
 // The part of all that it had risen by that it fell back by afterwards, from 0 to 1.
@@ -167,6 +170,28 @@ double FallsBackBy(const Net& levels) {
   return most == 0 ? 1 : static_cast<double>(fall) / static_cast<double>(most);
 }
 
+double MeanOf(const Net& levels, std::size_t begin, std::size_t end) {
+  const auto first = levels.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto last = levels.begin() + static_cast<std::ptrdiff_t>(end);
+  return std::accumulate(first, last, 0.0) / static_cast<double>(end - begin);
+}
+
+// It has left each level behind, by more and more: as a container that doubles, beside what goes up
+// and down.
+bool LeavesLevelsBehind(const Net& levels) {
+  const std::size_t size = levels.size();
+  const auto at = [&](std::size_t index) {
+    return levels.begin() + static_cast<std::ptrdiff_t>(index);
+  };
+  const std::int64_t most_early = *std::max_element(at(size / 8), at(size / 4));
+  const std::int64_t least_late = *std::min_element(at(size / 2), levels.end());
+  if (least_late <= most_early) return false;
+  const double early = MeanOf(levels, size / 8, size / 4);
+  const double middle = MeanOf(levels, size / 4, size / 2);
+  const double late = MeanOf(levels, size / 2, size);
+  return middle > early && late - middle >= 1.2 * (middle - early);
+}
+
 // REQUIRES: it rises somewhere, and falls somewhere.
 Growth ClassifyMovingLong(const Net& net, const SeriesScale& scale, bool is_final) {
   constexpr std::size_t kFewest = 16;
@@ -174,7 +199,7 @@ Growth ClassifyMovingLong(const Net& net, const SeriesScale& scale, bool is_fina
   Net levels(net.size());
   std::partial_sum(net.begin(), net.end(), levels.begin());
   const std::array<double, kParts> means = MeansOf(levels);
-  const double steepness = SteepnessOf(means);
+  const Trend trend = TrendOf(means);
   std::size_t falls = 0;
   for (std::size_t i = 1; i < kParts; ++i) {
     if (means[i] <= means[i - 1]) ++falls;
@@ -182,18 +207,27 @@ Growth ClassifyMovingLong(const Net& net, const SeriesScale& scale, bool is_fina
   constexpr double kSteep = 8;
   constexpr double kFlat = 2.5;
   const bool may_be_full = FallsBackBy(levels) >= 0.5;
-  if (falls == 0 && steepness > kSteep && !may_be_full) {
+  const auto is_steeper = [&](double times) { return trend.slope > times * trend.error; };
+  if (falls == 0 && is_steeper(kSteep) && !may_be_full) {
     // Where a cache fills up, the means rise by ever less.
     const double early = means[kParts / 2 - 1] - means[0];
     const double late = means[kParts - 1] - means[kParts / 2];
     if (late * 5 < early * 3) return Growth::kIrregular;
     return IsBeyond(net, scale) ? Growth::kSteady : Growth::kIrregular;
   }
+  if (net.size() >= kLongLooks && LeavesLevelsBehind(levels)) {
+    return IsBeyond(net, scale) ? Growth::kSteady : Growth::kIrregular;
+  }
   const bool was_long = net.size() * scale.stride >= scale.beyond;
-  const bool is_flat = falls >= 2 && steepness < kFlat;
-  if (is_flat && (was_long || is_final)) return Growth::kBounded;
+  const auto [least, most] = std::minmax_element(
+      levels.begin() + static_cast<std::ptrdiff_t>(levels.size() / 4), levels.end());
+  const double rise = (trend.slope + 2 * trend.error) * (kParts - 1);
+  // However it goes on, it rises by less than it goes up and down anyway.
+  const bool is_told = rise <= 0.35 * static_cast<double>(*most - *least);
+  const bool is_flat = falls >= 2 && !is_steeper(kFlat);
+  if (is_flat && (is_final || (was_long && is_told))) return Growth::kBounded;
   if (!is_final || !may_be_full) return Growth::kIrregular;
-  return steepness < kSteep ? Growth::kBounded : Growth::kIrregular;
+  return is_steeper(kSteep) ? Growth::kIrregular : Growth::kBounded;
 }
 
 }  // namespace

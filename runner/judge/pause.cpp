@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace leakgate {
@@ -9,42 +10,39 @@ namespace {
 
 using Net = std::vector<std::int64_t>;
 
-// The levels before and after the pause, by what there was after the first repetition.
-struct Levels {
-  std::int64_t before = 0;  // the last one
-  std::int64_t fall = 0;    // the most by which it fell before
-  std::int64_t least = 0;   // from the pause on
-};
-
-Levels LevelsAround(const Net& net, std::size_t looks_before) {
-  Levels levels;
-  std::int64_t level = 0;
-  std::int64_t most = 0;
-  for (std::size_t i = 0; i < net.size(); ++i) {
-    level += net[i];
-    if (i < looks_before) {
-      most = std::max(most, level);
-      levels.fall = std::max(levels.fall, most - level);
-      levels.before = levels.least = level;
-    } else {
-      levels.least = std::min(levels.least, level);
-    }
+FreedInTime JudgeNet(const Net& net) {
+  if (net.size() < kLooksOfCycle || net[0] <= 0) return FreedInTime::kUnseen;
+  const std::int64_t before = net[0];
+  const auto rise_of_cycle = [&](std::size_t cycle) {
+    const auto begin = net.begin() + static_cast<std::ptrdiff_t>(cycle * kLooksOfCycle);
+    return std::accumulate(begin, begin + kLooksOfCycle, std::int64_t{0});
+  };
+  const std::size_t cycles = net.size() / kLooksOfCycle;
+  if (cycles == 1) {
+    const std::int64_t freed = before - rise_of_cycle(0);
+    return 20 * freed < before ? FreedInTime::kNot : FreedInTime::kPartly;
   }
-  return levels;
-}
-
-FreedInTime JudgeNet(const Net& net, std::size_t looks_before) {
-  const Levels levels = LevelsAround(net, looks_before);
-  if (levels.before <= 0) return FreedInTime::kUnseen;
-  const std::int64_t freed = levels.before - levels.least - levels.fall;
-  if (2 * freed >= levels.before) return FreedInTime::kMostly;
-  return 20 * freed >= levels.before ? FreedInTime::kPartly : FreedInTime::kNot;
+  FreedInTime told = FreedInTime::kPartly;
+  for (std::size_t cycle = 1; cycle < cycles; ++cycle) {
+    const std::int64_t rise = rise_of_cycle(cycle);
+    if (50 * rise <= before) return FreedInTime::kMostly;
+    told = 2 * rise >= before ? FreedInTime::kNot : FreedInTime::kPartly;
+  }
+  return told;
 }
 
 }  // namespace
 
-FreedInTime JudgePause(const RepetitionSeries& series, std::size_t looks_before) {
-  return std::max(JudgeNet(series.blocks, looks_before), JudgeNet(series.bytes, looks_before));
+FreedInTime JudgePauses(const RepetitionSeries& series) {
+  return LessOf(JudgeNet(series.blocks), JudgeNet(series.bytes));
+}
+
+bool Stays(const RepetitionSeries& series) {
+  constexpr std::int64_t kMany = 32;
+  const Net& net = series.blocks;
+  if (net.size() < 2 * kLooksOfCycle || GoesUpAndDown(net)) return false;
+  const std::int64_t last = std::accumulate(net.end() - kLooksOfCycle, net.end(), std::int64_t{0});
+  return last >= kMany && 2 * last >= net[0];
 }
 
 FreedInTime LessOf(FreedInTime a, FreedInTime b) {

@@ -1,11 +1,17 @@
 // Decides whether what grows is freed in time: the repetitions of a quick test take milliseconds, and
 // a cache whose entries expire after seconds, or a thread that frees each second, looks like growth.
-// So the repetitions stop for some seconds before a test fails, and go on after that. Pure.
+// So the test is repeated once more before it fails, with pauses of some seconds. Pure.
 //
-//   repetitions     +1 +1 +1 +1 +1        a pause of seconds        two more
-//   a leak                                +0                        +1 +1
-//   a thread frees                        -5                        +1 +1    freed
-//   a cache with a time to live           +0                        -4 +1    freed by the next call
+//   repetitions   n     pause  m     n     pause  m     n     pause  m
+//   level             B              L1                 L2                 L3
+//
+//   a leak            n              n+m                                          nothing was freed
+//   a cache           n              m                  m                         freed in time
+//   a leak beside it  2n             n+2m               2n+3m                     half of it stays
+//
+// L1, L2 and L3 are what is left once time has passed. What they rise by is not freed in time. Where
+// nothing has been freed at L1, it ends there; L3 is for what L2 does not tell, as beside what goes
+// up and down.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +20,22 @@
 
 namespace leakgate {
 
+// The looks of such a series: at the end of the n repetitions, of the pause, and of the m.
+inline constexpr std::size_t kLooksOfCycle = 3;
+
 enum class FreedInTime {
   kUnseen,  // it did not grow before the pause
-  kNot,     // nothing of it was freed
-  kPartly,  // less than half
-  kMostly,
+  kNot,     // nothing of it was freed, or as much stays each time
+  kPartly,  // some of it is freed, and some seems to stay
+  kMostly,  // nothing stays
 };
 
-// `looks_before` are those of the series until the pause. What it fell by before the pause, too, is
-// no sign of time.
-[[nodiscard]] FreedInTime JudgePause(const RepetitionSeries& series, std::size_t looks_before);
+// REQUIRES: the series has a look for each of the above, for one to three cycles.
+[[nodiscard]] FreedInTime JudgePauses(const RepetitionSeries& series);
+
+// Returns whether it has never fallen, and rises by many blocks in each cycle: it stays, whatever is
+// freed in time beside it. REQUIRES: likewise.
+[[nodiscard]] bool Stays(const RepetitionSeries& series);
 
 // Returns the one of both that tells less of frees; what was not seen tells nothing.
 [[nodiscard]] FreedInTime LessOf(FreedInTime a, FreedInTime b);

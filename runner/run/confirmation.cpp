@@ -162,7 +162,7 @@ class Pace {
     if (looks >= kWhole && !whole_at_) whole_at_ = now;
   }
   // What has stopped by then has stopped.
-  [[nodiscard]] bool IsSlow() const { return HasTaken(std::chrono::milliseconds(500)); }
+  [[nodiscard]] bool IsSlow() const { return HasTaken(std::chrono::milliseconds(1500)); }
   [[nodiscard]] bool IsOver() const {
     if (!whole_at_) return false;
     return HasTaken(std::chrono::seconds(4) + 2 * (*whole_at_ - begin_));
@@ -509,17 +509,23 @@ void Confirmation::ConfirmInTime(const std::vector<WindowResult*>& windows) {
 }
 
 bool Confirmation::WaitFor(const std::vector<WindowResult*>& windows) {
+  const GrowsByItself by_itself = [this](const WindowResult& window, const Finding& finding) {
+    const auto outcome = outcomes_.find(window.name);
+    if (outcome == outcomes_.end() || !outcome->second.longer) return false;
+    const auto judged =
+        JudgeAsked(outcome->second.longer->series, AskedOf(finding), SeriesLength::kFinal);
+    return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
+  };
   RepetitionRequest request = PauseRequestFor(setup_, limits_, windows);
-  const std::size_t before = static_cast<std::size_t>(request.pause->after) - 1;
-  request.pause->is_enough = [&](const SoFar& so_far) {
+  request.pauses->is_enough = [&](const SoFar& so_far) {
     return std::all_of(windows.begin(), windows.end(), [&](const WindowResult* window) {
-      return IsAllFreed(so_far, before, *window);
+      return IsToldByPauses(so_far, *window, by_itself);
     });
   };
   const RepetitionResult result = RepeatWithin(std::move(request));
   if (!result.problem.empty()) return false;
   for (WindowResult* const window : windows) {
-    ApplyPause({result.series, result.all, result.by_test}, before, *window, lasting_);
+    ApplyPauses({result.series, result.all, result.by_test}, by_itself, *window, lasting_);
     SortFindings(window->findings);
     SortFindings(window->mappings);
     DecideVerdict(*window);

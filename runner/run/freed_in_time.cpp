@@ -33,36 +33,43 @@ bool AnyGrowing(const WindowResult& window, Is is) {
          std::any_of(window.mappings.begin(), window.mappings.end(), is_one);
 }
 
-// A block that grows moves from stack to stack, and is freed of each: so the sum counts, too.
-FreedInTime FreedOf(const SoFar& so_far, std::size_t looks_before, const std::string& test,
-                    const Finding& finding) {
-  FreedInTime freed = FreedInTime::kUnseen;
-  const auto site = so_far.series.find(SeriesKey(finding));
-  if (site != so_far.series.end()) {
-    RepetitionSeries all;
-    for (const auto& [stack, series] : site->second) AddSeries(series, all);
-    freed = LessOf(freed, JudgePause(all, looks_before));
-    const auto own = site->second.find(CallStackKey(finding));
-    if (own != site->second.end()) freed = LessOf(freed, JudgePause(own->second, looks_before));
-  }
-  const auto sum = so_far.by_test.find(test);
-  if (IsMapped(finding) || sum == so_far.by_test.end()) return freed;
-  return LessOf(freed, JudgePause(sum->second.total, looks_before));
+std::size_t CyclesIn(const SoFar& so_far) {
+  if (so_far.series.empty() || so_far.series.begin()->second.empty()) return 0;
+  return so_far.series.begin()->second.begin()->second.blocks.size() / kLooksOfCycle;
 }
 
-// How often all tests are repeated before the pause, and after it: together fewer times than there
-// are single looks.
-struct Counts {
-  int before = 0;
-  int after = 0;
-};
+RepetitionSeries AllOf(const SeriesByStack& site) {
+  RepetitionSeries all;
+  for (const auto& [stack, series] : site) AddSeries(series, all);
+  return all;
+}
 
-Counts CountsWithin(std::chrono::nanoseconds once) {
-  constexpr std::chrono::seconds kAll(2);
-  const std::int64_t times = kAll / std::max(once, std::chrono::nanoseconds(1));
-  const int all = static_cast<int>(std::clamp<std::int64_t>(times, 9, 112));
-  const int after = std::max(2, all / 2);
-  return {all - after, after};
+// A block that grows moves from stack to stack, and is freed of each: so the sum counts, too. Of one
+// cycle, the sum alone tells whether anything is freed in time.
+FreedInTime FreedOf(const SoFar& so_far, const WindowResult& window, const Finding& finding,
+                    const GrowsByItself& grows_by_itself) {
+  const auto sum = so_far.by_test.find(window.name);
+  const bool has_sum = !IsMapped(finding) && sum != so_far.by_test.end();
+  const FreedInTime of_sum =
+      has_sum ? JudgePauses(sum->second.total) : FreedInTime::kUnseen;
+  const bool any_stays =
+      has_sum && std::any_of(sum->second.shares.begin(), sum->second.shares.end(),
+                             [](const GrowthShare& share) { return Stays(share.series); });
+  if (any_stays) return FreedInTime::kNot;
+  const auto site = so_far.series.find(SeriesKey(finding));
+  if (site == so_far.series.end() || (has_sum && CyclesIn(so_far) < 2)) return of_sum;
+  FreedInTime freed = LessOf(of_sum, JudgePauses(AllOf(site->second)));
+  const auto own = site->second.find(CallStackKey(finding));
+  if (own == site->second.end() || !grows_by_itself(window, finding)) return freed;
+  return LessOf(freed, JudgePauses(own->second));
+}
+
+// n and m of judge/pause.h, for tests that take `once` together.
+RepetitionPauses PausesFor(std::chrono::nanoseconds once) {
+  constexpr std::chrono::seconds kEach(1);
+  const std::int64_t times = kEach / std::max(once, std::chrono::nanoseconds(1));
+  const int each = static_cast<int>(std::clamp<std::int64_t>(times, 6, 1000));
+  return {.each = each, .more = std::max(1, each / 16)};
 }
 
 }  // namespace
@@ -89,24 +96,26 @@ RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const Confirmati
     }
     once += window->end - window->begin;
   }
-  const Counts counts = CountsWithin(once);
   request.test = fmt::format("{}", fmt::join(names, ":"));
-  request.repetitions = counts.before + counts.after;
-  request.timeout = limits.test + limits.wait;
-  request.pause = {.after = counts.before, .time = limits.wait};
+  request.pauses = PausesFor(once);
+  request.pauses->time = limits.wait;
+  request.repetitions =
+      RepetitionPauses::kCycles * (request.pauses->each + request.pauses->more);
+  request.timeout = limits.test + RepetitionPauses::kCycles * limits.wait;
   return request;
 }
 
-bool IsAllFreed(const SoFar& so_far, std::size_t looks_before, const WindowResult& window) {
+bool IsToldByPauses(const SoFar& so_far, const WindowResult& window,
+                    const GrowsByItself& grows_by_itself) {
   return !AnyGrowing(window, [&](const Finding& finding) {
-    return FreedOf(so_far, looks_before, window.name, finding) != FreedInTime::kMostly;
+    return FreedOf(so_far, window, finding, grows_by_itself) == FreedInTime::kPartly;
   });
 }
 
-void ApplyPause(const SoFar& so_far, std::size_t looks_before, WindowResult& window,
-                std::set<std::string>& lasting) {
+void ApplyPauses(const SoFar& so_far, const GrowsByItself& grows_by_itself, WindowResult& window,
+                 std::set<std::string>& lasting) {
   ForEachGrowing(window, [&](Finding& finding) {
-    switch (FreedOf(so_far, looks_before, window.name, finding)) {
+    switch (FreedOf(so_far, window, finding, grows_by_itself)) {
       case FreedInTime::kMostly:
         finding.disposition = Disposition::kBounded;
         finding.explanation += ", but it is freed in time";

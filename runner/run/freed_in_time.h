@@ -2,7 +2,7 @@
 // (judge/pause.h).
 #pragma once
 
-#include <cstddef>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,20 +17,22 @@ namespace leakgate {
 [[nodiscard]] bool MayBeFreedInTime(const WindowResult& window,
                                     const std::set<std::string>& lasting);
 
-// Asks for the repetitions of the windows' tests, in one process: some, a pause, and more.
-// `setup` and `windows` outlive what is returned.
+// Asks for the repetitions of the windows' tests, in one process, with pauses. `setup` and `windows`
+// outlive what is returned.
 [[nodiscard]] RepetitionRequest PauseRequestFor(const RepetitionSetup& setup,
                                                 const ConfirmationLimits& limits,
                                                 const std::vector<WindowResult*>& windows);
 
-// Returns whether all that grows in the window has been freed by now. `looks_before` are those until
-// the pause.
-[[nodiscard]] bool IsAllFreed(const SoFar& so_far, std::size_t looks_before,
-                              const WindowResult& window);
+// Returns whether a finding's own call stack grows, and not only all of its call site together.
+using GrowsByItself = std::function<bool(const WindowResult& window, const Finding& finding)>;
+
+// Returns whether another pause would tell nothing of the window.
+[[nodiscard]] bool IsToldByPauses(const SoFar& so_far, const WindowResult& window,
+                                  const GrowsByItself& grows_by_itself);
 
 // Decides anew what grows in the window, and adds the call sites of which nothing was freed to
 // `lasting`.
-void ApplyPause(const SoFar& so_far, std::size_t looks_before, WindowResult& window,
-                std::set<std::string>& lasting);
+void ApplyPauses(const SoFar& so_far, const GrowsByItself& grows_by_itself, WindowResult& window,
+                 std::set<std::string>& lasting);
 
 }  // namespace leakgate

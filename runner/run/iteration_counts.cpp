@@ -86,7 +86,9 @@ void IterationCounts::Answer(Mailbox& mailbox) {
     if (question == Question::kJudge && is_test) NoteTestEnd(window.name);
   }
   if (question != Question::kIterationEnds) return;
-  const bool is_looked_at = static_cast<std::size_t>(ended_) % blocks_.stride() == 0;
+  const bool is_looked_at = look_after_.empty()
+                                ? static_cast<std::size_t>(ended_) % blocks_.stride() == 0
+                                : look_after_.contains(ended_ + 1);
   ++ended_;
   if (!is_looked_at) return;
   asking_tid_ = mailbox.tid;

@@ -68,6 +68,32 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll(20);  // for what else may end it
 
+// Where the first pause begins after the first iteration, and ends, and so on.
+struct Cycle {
+  int pause = 0;
+  int end = 0;
+};
+
+std::vector<Cycle> CyclesOf(const RepetitionPauses& pauses) {
+  std::vector<Cycle> cycles;
+  int ended = 0;
+  for (int i = 0; i < RepetitionPauses::kCycles; ++i) {
+    cycles.push_back({ended + pauses.each, ended + pauses.each + pauses.more});
+    ended = cycles.back().end;
+  }
+  return cycles;
+}
+
+std::set<int> LooksOf(const RepetitionRequest& request) {
+  if (!request.pauses) return {};
+  std::set<int> looks = {1};
+  for (const Cycle& cycle : CyclesOf(*request.pauses)) {
+    looks.insert(cycle.pause);
+    looks.insert(cycle.end);
+  }
+  return looks;
+}
+
 // The images of the repeated process; the control server's thread adds to them.
 class CountedImages {
  public:
@@ -80,6 +106,7 @@ class CountedImages {
                         ? BoundarySource::kListener
                         : BoundarySource::kStream),
         stack_depth_(setup.request.stack_depth),
+        look_after_(LooksOf(request)),
         symbolizer_(setup.symbolizer) {}
 
   int RegionFor(int pid) {
@@ -90,6 +117,7 @@ class CountedImages {
     if (!region) return -1;
     images_.push_back(
         std::make_unique<IterationCounts>(*std::move(region), symbolizer_, descriptors_, at_end_));
+    images_.back()->LookOnlyAfter(look_after_);
     return images_.back()->region_fd();
   }
 
@@ -102,6 +130,7 @@ class CountedImages {
   const CountDescriptors descriptors_;
   const BoundarySource boundaries_;
   const std::uint32_t stack_depth_;
+  const std::set<int> look_after_;
   Symbolizer& symbolizer_;
   std::vector<std::unique_ptr<IterationCounts>> images_;
 };
@@ -180,12 +209,7 @@ class Interruptions {
 
   // Called on the thread that counts.
   void AtEnd(IterationCounts& counts) {
-    if (request_.pause && counts.CountIterations() == request_.pause->after) Pause(counts);
-    constexpr std::size_t kEach = 8;
-    if (!request_.is_enough || counts.CountLooks() % kEach != 0) return;
-    if (!IsEnough(request_.is_enough, counts, request_)) return;
-    has_come_.store(true);
-    KillProcessTree(counts.region().Pid(), mark_);
+    if (IsOver(counts)) End(counts);
   }
   [[nodiscard]] bool has_come() const { return has_come_.load(); }
 
@@ -193,24 +217,48 @@ class Interruptions {
   void ProcessHasEnded() { has_ended_.store(true); }
 
  private:
-  // Looks ever more seldom: what is freed soon does not cost seconds.
-  void Pause(IterationCounts& counts) {
-    const RepetitionPause& pause = *request_.pause;
-    for (const int part : {16, 4, 2, 1}) {
-      const Clock::time_point end = begin_of_pause_.value_or(Clock::now()) + pause.time / part;
-      if (!begin_of_pause_) begin_of_pause_ = end - pause.time / part;
-      while (Clock::now() < end && !has_ended_.load()) {
-        std::this_thread::sleep_for(std::min<Clock::duration>(kPoll, end - Clock::now()));
-      }
-      if (has_ended_.load()) return;
+  bool IsOver(IterationCounts& counts) {
+    if (request_.pauses) return PauseOrEnd(counts);
+    constexpr std::size_t kEach = 8;
+    if (!request_.is_enough || counts.CountLooks() % kEach != 0) return false;
+    return IsEnough(request_.is_enough, counts, request_);
+  }
+
+  // Returns whether another cycle would tell nothing.
+  bool PauseOrEnd(IterationCounts& counts) {
+    const int ended = counts.CountIterations();
+    for (const Cycle& cycle : CyclesOf(*request_.pauses)) {
+      if (ended == cycle.end) return IsEnough(request_.pauses->is_enough, counts, request_);
+      if (ended != cycle.pause) continue;
+      Pause(counts.region());
       counts.LookAgain();
-      if (pause.is_enough && IsEnough(pause.is_enough, counts, request_)) return;
     }
+    return false;
+  }
+
+  // The next pause is no longer than it took until nothing was freed any more.
+  void Pause(const RegionReader& region) {
+    const Clock::time_point begin = Clock::now();
+    std::uint64_t freed = region.CurrentTotals().freed_blocks;
+    Clock::duration quiet_from{};
+    while (Clock::now() - begin < pause_ && !has_ended_.load()) {
+      std::this_thread::sleep_for(kPoll);
+      const std::uint64_t now = region.CurrentTotals().freed_blocks;
+      if (now != freed) quiet_from = Clock::now() - begin;
+      freed = now;
+    }
+    constexpr std::chrono::milliseconds kMargin(500);
+    if (quiet_from > Clock::duration{}) pause_ = std::min(pause_, 2 * quiet_from + kMargin);
+  }
+
+  void End(IterationCounts& counts) {
+    has_come_.store(true);
+    KillProcessTree(counts.region().Pid(), mark_);
   }
 
   const RepetitionRequest& request_;
   const std::string mark_;
-  std::optional<Clock::time_point> begin_of_pause_;
+  Clock::duration pause_ = request_.pauses ? request_.pauses->time : std::chrono::milliseconds(0);
   std::atomic<bool> has_come_{false};
   std::atomic<bool> has_ended_{false};
 };
@@ -322,10 +370,11 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   if (between) between->ProcessHasEnded();
   IterationCounts* const counts = images.Last();
   if (counts != nullptr) counts->Stop();
-  const bool is_partial = request.is_enough && (between->has_come() || end.is_late);
+  const bool may_be_partial = request.is_enough || request.pauses;
+  const bool is_partial = may_be_partial && (between->has_come() || end.is_late);
   if (!end.problem.empty() && !is_partial) return {end.problem, {}};
   if (counts == nullptr) return {"it was not traced when repeated", {}};
-  const int fewest = is_partial ? kFewestRepetitions : request.repetitions;
+  const int fewest = is_partial ? std::min(kFewestRepetitions, request.repetitions) : request.repetitions;
   if (end.is_late && counts->CountIterations() < fewest) return {end.problem, {}};
   const std::string problem = ProblemIn(*counts, request, fewest, end.status);
   if (!problem.empty()) return {problem, {}};

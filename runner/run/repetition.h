@@ -72,12 +72,14 @@ struct SoFar {
   const std::map<std::string, AllGrowth>& by_test;  // if counts_by_test is set
 };
 
-// The repetitions stop between two of them, while the other threads run on, and are looked at
-// meanwhile.
-struct RepetitionPause {
-  int after = 0;                     // so many repetitions
-  std::chrono::milliseconds time{};  // at most
-  // Asked after each look; the pause is over when it returns true.
+// The repetitions stop between two of them, while the other threads run on: a series of cycles as
+// judge/pause.h has them, and looks at nothing else.
+struct RepetitionPauses {
+  static constexpr int kCycles = 3;
+  int each = 0;                      // n
+  int more = 0;                      // m
+  std::chrono::milliseconds time{};  // of a pause, at most
+  // Asked at the end of each cycle; no other follows when it returns true.
   std::function<bool(const SoFar& so_far)> is_enough{};
 };
 
@@ -94,7 +96,7 @@ struct RepetitionRequest {
   // Which call sites count in the sum of all; if not set, there is no sum.
   CountsInSum counts_in_sum{};
   std::map<std::string, CountsInSum> counts_by_test{};  // likewise, of each test alone
-  std::optional<RepetitionPause> pause{};
+  std::optional<RepetitionPauses> pauses{};  // what is_enough says does not count then
 };
 
 struct RepetitionResult {

@@ -9,8 +9,10 @@ namespace {
 using Net = std::vector<std::int64_t>;
 
 Growth InShort(const Net& net) { return ClassifyGrowth(net, SeriesLength::kShort); }
-Growth SoFar(const Net& net) { return ClassifyGrowth(net, SeriesLength::kOpen); }
-Growth InAll(const Net& net) { return ClassifyGrowth(net, SeriesLength::kFinal); }
+// As threads and descriptors are judged, of which 64 are more than a bound.
+constexpr SeriesScale kFew = {.beyond = kBeyondFew};
+Growth SoFar(const Net& net) { return ClassifyGrowth(net, SeriesLength::kOpen, kFew); }
+Growth InAll(const Net& net) { return ClassifyGrowth(net, SeriesLength::kFinal, kFew); }
 
 // `value` at each of `size` repetitions that `is_at` is true of, which counts from 1; else 0.
 template <typename IsAt>
