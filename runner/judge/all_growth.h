@@ -29,7 +29,7 @@ struct GrowthShare {
 struct AllGrowth {
   RepetitionSeries total;
   std::vector<GrowthShare> shares;  // those that grew, the largest first
-  Amount fallen;                    // by which call stacks have less than after the first repetition
+  Amount fallen;  // by which call stacks have less than after the first repetition
 };
 
 // Which call sites count in the sum.
@@ -38,16 +38,16 @@ using CountsInSum = std::function<bool(const Finding& finding)>;
 // Judges the sum. It is flat if nothing was counted.
 [[nodiscard]] JudgedSeries JudgeSum(const AllGrowth& all, SeriesLength length);
 
-// Returns whether others give back what `series` adds, so that it is no growth as long as they last:
-// the sum has grown by less than half of it, and others have fallen by more.
+// Returns whether others give back what `series` adds, so that it is no growth as long as they
+// last: the sum has grown by less than half of it, and others have fallen by more.
 [[nodiscard]] bool IsMadeUpFor(const AllGrowth& all, const RepetitionSeries& series);
 
 // Returns the sum and its largest shares in words, such as "all call sites together grew by 1.2 MiB
 // in 1281 repetitions: Log::Add (log.cpp:12) 800 KiB, Log::Flush (log.cpp:30) 400 KiB".
 [[nodiscard]] std::string ExplainSum(const AllGrowth& all);
 
-// Returns a finding of a call site that the repetitions showed, and the suite's run did not: of what
-// one repetition adds.
+// Returns a finding of a call site that the repetitions showed, and the suite's run did not: of
+// what one repetition adds.
 [[nodiscard]] Finding FindingOf(const GrowthShare& share, const RepetitionSeries& grown);
 
 }  // namespace leakgate

@@ -111,8 +111,8 @@ Growth ClassifyRisingLong(const Net& net, const SeriesScale& scale, bool is_fina
   // Seldom growth shows by its times alone: twice is no chance where it was once before.
   constexpr std::int64_t kSeldom = 8;
   if (octaves.late.times == 0) return Growth::kIrregular;
-  const bool fades = octaves.late.sum * 2 < octaves.early.sum &&
-                     octaves.late.times * 2 < octaves.early.times * 3;
+  const bool fades =
+      octaves.late.sum * 2 < octaves.early.sum && octaves.late.times * 2 < octaves.early.times * 3;
   if (fades) return was_long ? Growth::kBounded : Growth::kIrregular;
   const bool lasts = octaves.late.sum * 5 >= octaves.early.sum * 8 || octaves.early.sum == 0;
   const bool is_certain = scale.beyond < kBeyondBounds || octaves.late.times >= kSeldom;
@@ -128,7 +128,8 @@ std::array<double, kParts> MeansOf(const Net& levels) {
   const std::size_t size = levels.size() - from;
   for (std::size_t part = 0; part < kParts; ++part) {
     const auto begin = levels.begin() + static_cast<std::ptrdiff_t>(from + part * size / kParts);
-    const auto end = levels.begin() + static_cast<std::ptrdiff_t>(from + (part + 1) * size / kParts);
+    const auto end =
+        levels.begin() + static_cast<std::ptrdiff_t>(from + (part + 1) * size / kParts);
     means[part] = std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
   }
   return means;
@@ -215,8 +216,10 @@ Growth ClassifyMovingLong(const Net& net, const SeriesScale& scale, bool is_fina
     if (late * 5 < early * 3) return Growth::kIrregular;
     return IsBeyond(net, scale) ? Growth::kSteady : Growth::kIrregular;
   }
+  // Nothing that was filled by then looks so.
+  const bool is_past_filling = net.size() * scale.stride >= 3 * scale.beyond;
   if (net.size() >= kLongLooks && LeavesLevelsBehind(levels)) {
-    return IsBeyond(net, scale) ? Growth::kSteady : Growth::kIrregular;
+    return is_past_filling && IsBeyond(net, scale) ? Growth::kSteady : Growth::kIrregular;
   }
   const bool was_long = net.size() * scale.stride >= scale.beyond;
   const auto [least, most] = std::minmax_element(
@@ -253,7 +256,7 @@ Growth ClassifyLong(const Net& net, const SeriesScale& scale, SeriesLength lengt
   if (!is_final && net.size() < kLeastLooks) return Growth::kIrregular;
   if (OnlyShrinks(net)) return Growth::kNone;
   return GoesUpAndDown(net) ? ClassifyMovingLong(net, scale, is_final)
-                    : ClassifyRisingLong(net, scale, is_final);
+                            : ClassifyRisingLong(net, scale, is_final);
 }
 
 }  // namespace leakgate

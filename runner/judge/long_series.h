@@ -1,5 +1,5 @@
-// Decides from a long series of one amount whether it grows: a call site's blocks or bytes, or those
-// of all call sites together. Pure.
+// Decides from a long series of one amount whether it grows: a call site's blocks or bytes, or
+// those of all call sites together. Pure.
 //
 // What is bounded grows, too, until its bound is reached: a ring of 1,000 lines for 1,000
 // repetitions, a table of 200 words by ever fewer, a buffer that is kept at its largest now and

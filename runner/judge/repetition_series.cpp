@@ -74,7 +74,11 @@ Growth ClassifyGrowth(const Net& net, SeriesLength length, const SeriesScale& sc
 
 Growth ClassifyGrowth(const RepetitionSeries& series, SeriesLength length) {
   SeriesScale scale{.stride = series.stride, .beyond = series.beyond};
-  if (const std::int64_t blocks = GrowthOf(series).blocks; blocks > 0) scale.entries = blocks;
+  // A block that grows stays one: how many entries it has, its blocks do not tell.
+  constexpr std::int64_t kOneBlock = 128;
+  const std::int64_t more_blocks = GrowthOf(series).blocks;
+  const auto repetitions = static_cast<std::int64_t>(CountRepetitions(series));
+  if (more_blocks * kOneBlock > repetitions) scale.entries = more_blocks;
   scale.level = series.first.bytes;
   const Growth bytes = ClassifyGrowth(series.bytes, length, scale);
   scale.level = series.first.blocks;

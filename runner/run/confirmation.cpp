@@ -224,8 +224,7 @@ void Confirmation::Apply(const Outcome& outcome, Finding& finding) {
       has_longer ? JudgeAsked(outcome.longer->series, asked, SeriesLength::kFinal) : std::nullopt;
   if (longer) {
     ApplySeries(*longer, SeriesLength::kFinal, finding);
-    const bool is_made_up_for = finding.disposition == Disposition::kSteady &&
-                                !IsMapped(finding) &&
+    const bool is_made_up_for = finding.disposition == Disposition::kSteady && !IsMapped(finding) &&
                                 IsMadeUpFor(outcome.longer->all, longer->series);
     if (is_made_up_for) {
       finding.disposition = Disposition::kUnconfirmed;
@@ -236,10 +235,9 @@ void Confirmation::Apply(const Outcome& outcome, Finding& finding) {
     const bool was_told = first->growth != Growth::kSteady && first->growth != Growth::kIrregular;
     if (!was_told) finding.disposition = Disposition::kUnconfirmed;
     if (outcome.longer && !was_told) {
-      finding.explanation =
-          fmt::format("in {} repetitions it grew by {}; for longer, {}",
-                      CountRepetitions(first->series), GrownText(first->series, finding.kind),
-                      outcome.longer->problem);
+      finding.explanation = fmt::format(
+          "in {} repetitions it grew by {}; for longer, {}", CountRepetitions(first->series),
+          GrownText(first->series, finding.kind), outcome.longer->problem);
     }
   } else {
     finding.explanation = "run alone, the test leaves nothing of this call site";
@@ -448,9 +446,10 @@ void Confirmation::RepeatTogether(const AskedByTest& asked, std::chrono::nanosec
   const RepetitionResult result = RepeatWithin(std::move(request));
   if (!result.problem.empty()) return;
   for (const auto& [test, stacks] : asked) {
-    const bool is_told = std::all_of(stacks.begin(), stacks.end(), [&](const AskedStack& one) {
-      return WasBuiltOnce(result, one);
-    }) && !result.unsettled_tests.contains(test);
+    const bool is_told =
+        std::all_of(stacks.begin(), stacks.end(),
+                    [&](const AskedStack& one) { return WasBuiltOnce(result, one); }) &&
+        !result.unsettled_tests.contains(test);
     if (!is_told) continue;
     Outcome& outcome = outcomes_[test];
     outcome.asked = stacks;

@@ -58,8 +58,8 @@ class Confirmation {
   // that passed, the first series did not tell.
   void ConfirmForLong(const WindowResult& window, Finding& finding);
 
-  // Repeats the tests of those of `windows` that fail for growth once more, all in one process, with
-  // a pause: decides anew whether it is freed in time.
+  // Repeats the tests of those of `windows` that fail for growth once more, all in one process,
+  // with a pause: decides anew whether it is freed in time.
   void ConfirmInTime(const std::vector<WindowResult*>& windows);
 
   // Repeats the window's test once, recorded, to tell what made it exceed limits on what it does

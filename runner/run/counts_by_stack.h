@@ -66,10 +66,10 @@ class CountsByStack {
 
   bool has_begun_ = false;
   std::size_t stride_ = 1;
-  ByKey first_;              // what was live at the first look
-  ByKey last_;               // and at the last one
-  std::vector<ByKey> nets_;  // what each look but the first found changed
-  std::vector<ByKey> told_;  // the first of them, once they have been halved
+  ByKey first_;                          // what was live at the first look
+  ByKey last_;                           // and at the last one
+  std::vector<ByKey> nets_;              // what each look but the first found changed
+  std::vector<ByKey> told_;              // the first of them, once they have been halved
   std::set<std::uint32_t> built_later_;  // stacks of which a live one is of a later repetition
   std::set<std::uint32_t> of_tests_;     // stacks of what a test or suite has
 };

@@ -44,14 +44,13 @@ RepetitionSeries AllOf(const SeriesByStack& site) {
   return all;
 }
 
-// A block that grows moves from stack to stack, and is freed of each: so the sum counts, too. Of one
-// cycle, the sum alone tells whether anything is freed in time.
+// A block that grows moves from stack to stack, and is freed of each: so the sum counts, too. Of
+// one cycle, the sum alone tells whether anything is freed in time.
 FreedInTime FreedOf(const SoFar& so_far, const WindowResult& window, const Finding& finding,
                     const GrowsByItself& grows_by_itself) {
   const auto sum = so_far.by_test.find(window.name);
   const bool has_sum = !IsMapped(finding) && sum != so_far.by_test.end();
-  const FreedInTime of_sum =
-      has_sum ? JudgePauses(sum->second.total) : FreedInTime::kUnseen;
+  const FreedInTime of_sum = has_sum ? JudgePauses(sum->second.total) : FreedInTime::kUnseen;
   const bool any_stays =
       has_sum && std::any_of(sum->second.shares.begin(), sum->second.shares.end(),
                              [](const GrowthShare& share) { return Stays(share.series); });
@@ -76,9 +75,8 @@ RepetitionPauses PausesFor(std::chrono::nanoseconds once) {
 
 bool MayBeFreedInTime(const WindowResult& window, const std::set<std::string>& lasting) {
   if (window.kind != WindowKind::kTest || window.verdict != Verdict::kOverBudget) return false;
-  return AnyGrowing(window, [&](const Finding& finding) {
-    return !lasting.contains(SeriesKey(finding));
-  });
+  return AnyGrowing(window,
+                    [&](const Finding& finding) { return !lasting.contains(SeriesKey(finding)); });
 }
 
 RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const ConfirmationLimits& limits,
@@ -99,9 +97,8 @@ RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const Confirmati
   request.test = fmt::format("{}", fmt::join(names, ":"));
   request.pauses = PausesFor(once);
   request.pauses->time = limits.wait;
-  request.repetitions =
-      RepetitionPauses::kCycles * (request.pauses->each + request.pauses->more);
-  request.timeout = limits.test + RepetitionPauses::kCycles * limits.wait;
+  request.repetitions = CountRepetitions(*request.pauses);
+  request.timeout = limits.test + kCyclePercent.size() * limits.wait;
   return request;
 }
 

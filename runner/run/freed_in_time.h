@@ -17,8 +17,8 @@ namespace leakgate {
 [[nodiscard]] bool MayBeFreedInTime(const WindowResult& window,
                                     const std::set<std::string>& lasting);
 
-// Asks for the repetitions of the windows' tests, in one process, with pauses. `setup` and `windows`
-// outlive what is returned.
+// Asks for the repetitions of the windows' tests, in one process, with pauses. `setup` and
+// `windows` outlive what is returned.
 [[nodiscard]] RepetitionRequest PauseRequestFor(const RepetitionSetup& setup,
                                                 const ConfirmationLimits& limits,
                                                 const std::vector<WindowResult*>& windows);

@@ -109,8 +109,8 @@ class IterationCounts {
   int ended_ = 0;
   std::size_t looks_ = 0;
   int asking_tid_ = 0;
-  std::set<int> look_after_;  // empty: as counts_by_stack.h says
-  std::vector<std::uint32_t> tests_;  // by window: the test's number, or 0
+  std::set<int> look_after_;                      // empty: as counts_by_stack.h says
+  std::vector<std::uint32_t> tests_;              // by window: the test's number, or 0
   std::map<std::string, std::uint32_t> numbers_;  // of tests
   std::uint32_t first_windows_end_ = 0;  // the windows of the first iteration have lower ids
   CountsByStack blocks_;

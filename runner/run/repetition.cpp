@@ -16,6 +16,7 @@
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
 #include "runner/host/control_server.h"
+#include "runner/judge/pause.h"
 #include "runner/judge/window_description.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
@@ -77,8 +78,9 @@ struct Cycle {
 std::vector<Cycle> CyclesOf(const RepetitionPauses& pauses) {
   std::vector<Cycle> cycles;
   int ended = 0;
-  for (int i = 0; i < RepetitionPauses::kCycles; ++i) {
-    cycles.push_back({ended + pauses.each, ended + pauses.each + pauses.more});
+  for (const std::int64_t percent : kCyclePercent) {
+    const int each = pauses.each * static_cast<int>(percent) / 100;
+    cycles.push_back({ended + each, ended + each + pauses.more});
     ended = cycles.back().end;
   }
   return cycles;
@@ -295,6 +297,8 @@ std::string ProblemIn(const IterationCounts& counts, const RepetitionRequest& re
 
 }  // namespace
 
+int CountRepetitions(const RepetitionPauses& pauses) { return CyclesOf(pauses).back().end; }
+
 std::vector<std::string> WithoutTestVariables(std::vector<std::string> environment) {
   std::erase_if(environment, [](const std::string& variable) {
     return SetsFlag(variable) || IsOfRunner(variable);
@@ -374,7 +378,8 @@ RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& r
   const bool is_partial = may_be_partial && (between->has_come() || end.is_late);
   if (!end.problem.empty() && !is_partial) return {end.problem, {}};
   if (counts == nullptr) return {"it was not traced when repeated", {}};
-  const int fewest = is_partial ? std::min(kFewestRepetitions, request.repetitions) : request.repetitions;
+  const int fewest =
+      is_partial ? std::min(kFewestRepetitions, request.repetitions) : request.repetitions;
   if (end.is_late && counts->CountIterations() < fewest) return {end.problem, {}};
   const std::string problem = ProblemIn(*counts, request, fewest, end.status);
   if (!problem.empty()) return {problem, {}};

@@ -75,13 +75,15 @@ struct SoFar {
 // The repetitions stop between two of them, while the other threads run on: a series of cycles as
 // judge/pause.h has them, and looks at nothing else.
 struct RepetitionPauses {
-  static constexpr int kCycles = 3;
-  int each = 0;                      // n
+  int each = 0;                      // n of the first cycle
   int more = 0;                      // m
   std::chrono::milliseconds time{};  // of a pause, at most
   // Asked at the end of each cycle; no other follows when it returns true.
   std::function<bool(const SoFar& so_far)> is_enough{};
 };
+
+// Returns how many repetitions all cycles have.
+[[nodiscard]] int CountRepetitions(const RepetitionPauses& pauses);
 
 struct RepetitionRequest {
   std::string test;  // "Suite.Test", or several with ':' between them
@@ -96,14 +98,14 @@ struct RepetitionRequest {
   // Which call sites count in the sum of all; if not set, there is no sum.
   CountsInSum counts_in_sum{};
   std::map<std::string, CountsInSum> counts_by_test{};  // likewise, of each test alone
-  std::optional<RepetitionPauses> pauses{};  // what is_enough says does not count then
+  std::optional<RepetitionPauses> pauses{};             // what is_enough says does not count then
 };
 
 struct RepetitionResult {
   std::string problem;  // one line that says why there is no result; empty if there is one
   // For those of the requested call sites that had a live block at the end of any repetition.
   SeriesBySite series;
-  AllGrowth all = {};                   // if counts_in_sum was set
+  AllGrowth all = {};                             // if counts_in_sum was set
   std::map<std::string, AllGrowth> by_test = {};  // if counts_by_test was set
   ResourcesLeft descriptors_left = {};  // by the second repetition, if descriptors were asked for
   std::set<std::string> tests_with_descriptors = {};  // that left some open, likewise

@@ -41,8 +41,8 @@ std::string ExplainLong(const JudgedSeries& judged, AllocationKind kind) {
     case Growth::kIrregular:
       break;
   }
-  const bool grew_always =
-      std::all_of(series.bytes.begin(), series.bytes.end(), [](std::int64_t net) { return net > 0; });
+  const bool grew_always = std::all_of(series.bytes.begin(), series.bytes.end(),
+                                       [](std::int64_t net) { return net > 0; });
   return fmt::format("{} in {} repetitions by {}{}",
                      grew_always ? "it grows, but a bound of 1,000 entries is not reached yet:"
                                  : "it grows, but not regularly:",

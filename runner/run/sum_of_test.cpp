@@ -37,8 +37,8 @@ bool Counts(SumScope& scope, const Finding& site) {
   if (!LeavesGrowthToDefault(budget, AllocationKind::kMalloc)) return false;
   if (budget.thread_scope == ThreadScope::kTest) return false;
   if (!FindAllowances(budget.allowances, site).empty()) return false;
-  const bool is_known = scope.baseline != nullptr &&
-                        scope.baseline->blocks.contains(SymbolicPath(site.stack));
+  const bool is_known =
+      scope.baseline != nullptr && scope.baseline->blocks.contains(SymbolicPath(site.stack));
   return !is_known && !scope.excused.contains(CallStackKey(site));
 }
 
@@ -59,9 +59,8 @@ Finding* FindFinding(const GrowthShare& share, WindowResult& window) {
 }
 
 bool HasAny(const WindowResult& window, Disposition disposition) {
-  return std::any_of(
-      window.findings.begin(), window.findings.end(),
-      [&](const Finding& finding) { return finding.disposition == disposition; });
+  return std::any_of(window.findings.begin(), window.findings.end(),
+                     [&](const Finding& finding) { return finding.disposition == disposition; });
 }
 
 // Judges the finding of the share's call site, which is added where there is none, by `judged`.

@@ -34,14 +34,14 @@ std::uint32_t Sites::Next() {
 
 ModelProgram::ModelProgram(std::uint32_t seed) : random_(seed) {
   constexpr std::array<Factory, 11> kBounded = {
-      &ModelProgram::Once,          &ModelProgram::Ring,      &ModelProgram::Batch,
-      &ModelProgram::Table,         &ModelProgram::LruByBytes, &ModelProgram::Slots,
-      &ModelProgram::SetWithErase,  &ModelProgram::HighWater, &ModelProgram::FullVector,
-      &ModelProgram::Expiring,      &ModelProgram::FreedByThread};
+      &ModelProgram::Once,         &ModelProgram::Ring,         &ModelProgram::Batch,
+      &ModelProgram::Table,        &ModelProgram::LruByBytes,   &ModelProgram::Slots,
+      &ModelProgram::SetWithErase, &ModelProgram::HighWater,    &ModelProgram::FullVector,
+      &ModelProgram::Expiring,     &ModelProgram::FreedByThread};
   constexpr std::array<Factory, 7> kGrowing = {
-      &ModelProgram::Kept,        &ModelProgram::KeptSeldom, &ModelProgram::KeptByChance,
-      &ModelProgram::Log,         &ModelProgram::DoublingLog,
-      &ModelProgram::KeptFromTheSecondTime, &ModelProgram::RingThatLoses};
+      &ModelProgram::Kept,         &ModelProgram::KeptSeldom,  &ModelProgram::KeptByChance,
+      &ModelProgram::Log,          &ModelProgram::DoublingLog, &ModelProgram::KeptFromTheSecondTime,
+      &ModelProgram::RingThatLoses};
   seconds_each_ = 1e-5 * std::pow(10.0, Draw(0, 20) / 10.0);  // 10 us to 1 ms
   const int bounded = Draw(1, 2);
   for (int i = 0; i < bounded; ++i) Add(kBounded.at(random_() % kBounded.size()));
@@ -90,9 +90,12 @@ std::string ModelProgram::name() const {
 Part ModelProgram::Once(Sites sites) {
   const auto size = static_cast<std::uint64_t>(DrawSize(16, 1 << 20));
   auto is_built = std::make_shared<bool>(false);
-  return {"once", false, [=, this](double) mutable {
+  return {"once",
+          false,
+          [=, this](double) mutable {
             if (!std::exchange(*is_built, true)) heap_.Allocate(sites.Next(), size);
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::Ring(Sites sites) {
@@ -100,7 +103,9 @@ Part ModelProgram::Ring(Sites sites) {
   const int each = DrawSize(1, 4);
   const int most = DrawSize(17, 4000);
   const Queue queue = NewQueue();
-  return {"ring of " + std::to_string(bound), false, [=, this](double) mutable {
+  return {"ring of " + std::to_string(bound),
+          false,
+          [=, this](double) mutable {
             for (int i = 0; i < each; ++i) {
               const auto size = static_cast<std::uint64_t>(Draw(16, most));
               queue->push_back({heap_.Allocate(sites.Next(), size)});
@@ -108,40 +113,49 @@ Part ModelProgram::Ring(Sites sites) {
               heap_.Free(queue->front().id);
               queue->pop_front();
             }
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::Batch(Sites sites) {
   const int bound = DrawSize(2, 1000);
   const Queue queue = NewQueue();
-  return {"batches of " + std::to_string(bound), false, [=, this](double) mutable {
+  return {"batches of " + std::to_string(bound),
+          false,
+          [=, this](double) mutable {
             queue->push_back({heap_.Allocate(sites.Next(), 100)});
             if (queue->size() < static_cast<std::size_t>(bound)) return;
             for (const Entry& kept : *queue) heap_.Free(kept.id);
             queue->clear();
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::Table(Sites sites) {
   const int bound = DrawSize(4, 500);
   const int each = DrawSize(1, 4);
   auto known = std::make_shared<std::vector<bool>>(bound);
-  return {"table of " + std::to_string(bound), false, [=, this](double) mutable {
+  return {"table of " + std::to_string(bound),
+          false,
+          [=, this](double) mutable {
             for (int i = 0; i < each; ++i) {
               const auto word = static_cast<std::size_t>(Draw(0, bound - 1));
               if ((*known)[word]) continue;
               (*known)[word] = true;
               heap_.Allocate(sites.Next(), 32 + word % 64);
             }
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::LruByBytes(Sites sites) {
   const auto bound = static_cast<std::uint64_t>(DrawSize(1 << 12, 1 << 18));
-  const int most = DrawSize(64, static_cast<int>(bound / 8));
+  const int most = DrawSize(static_cast<int>(bound / 300), static_cast<int>(bound / 8));
   const Queue queue = NewQueue();
   auto sum = std::make_shared<std::uint64_t>(0);
-  return {"LRU of " + std::to_string(bound) + " B", false, [=, this](double) mutable {
+  return {"LRU of " + std::to_string(bound) + " B",
+          false,
+          [=, this](double) mutable {
             const auto size = static_cast<std::uint64_t>(Draw(16, most));
             queue->push_back({heap_.Allocate(sites.Next(), size), 0, size});
             *sum += size;
@@ -150,68 +164,84 @@ Part ModelProgram::LruByBytes(Sites sites) {
               heap_.Free(queue->front().id);
               queue->pop_front();
             }
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::Slots(Sites sites) {
   const int bound = DrawSize(2, 200);
   auto slots = std::make_shared<std::vector<std::uint64_t>>(bound);
-  return {"slots " + std::to_string(bound), false, [=, this](double) mutable {
+  return {"slots " + std::to_string(bound),
+          false,
+          [=, this](double) mutable {
             std::uint64_t& slot = (*slots)[static_cast<std::size_t>(Draw(0, bound - 1))];
             heap_.Free(slot);
             slot = heap_.Allocate(sites.Next(), static_cast<std::uint64_t>(Draw(16, 600)));
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::SetWithErase(Sites sites) {
   const int bound = DrawSize(4, 400);
   auto set = std::make_shared<std::map<int, std::uint64_t>>();
-  return {"set of " + std::to_string(bound), false, [=, this](double) mutable {
+  return {"set of " + std::to_string(bound),
+          false,
+          [=, this](double) mutable {
             const int added = Draw(0, bound - 1);
             if (!set->contains(added)) (*set)[added] = heap_.Allocate(sites.Next(), 40);
             const auto erased = set->find(Draw(0, bound - 1));
             if (erased == set->end()) return;
             heap_.Free(erased->second);
             set->erase(erased);
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::HighWater(Sites sites) {
   const int most = DrawSize(1 << 10, 1 << 20);
   auto kept = std::make_shared<Entry>();
-  return {"high water", false, [=, this](double) mutable {
+  return {"high water",
+          false,
+          [=, this](double) mutable {
             const auto size = static_cast<std::uint64_t>(Draw(16, most));
             if (size <= kept->size_bytes) return;
             heap_.Free(kept->id);
             *kept = {heap_.Allocate(sites.Next(), size), 0, size};
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::FullVector(Sites sites) {
   const int bound = DrawSize(4, 1000);
   auto kept = std::make_shared<Entry>();
   auto size = std::make_shared<int>(0);
-  return {"vector of " + std::to_string(bound), false, [=, this](double) mutable {
+  return {"vector of " + std::to_string(bound),
+          false,
+          [=, this](double) mutable {
             if (*size >= bound) return;
             ++*size;
             if (static_cast<std::uint64_t>(*size) * 16 <= kept->size_bytes) return;
             heap_.Free(kept->id);
             const std::uint64_t bytes = std::max<std::uint64_t>(16, kept->size_bytes * 2);
             *kept = {heap_.Allocate(sites.Next(), bytes), 0, bytes};
-          }, {}};
+          },
+          {}};
 }
 
 // By the next call that finds them expired.
 Part ModelProgram::Expiring(Sites sites) {
   const double time_to_live = 0.05 * std::pow(10.0, Draw(0, 20) / 10.0);  // 50 ms to 5 s
   const Queue queue = NewQueue();
-  return {"cache for " + std::to_string(time_to_live) + " s", false, [=, this](double now) mutable {
+  return {"cache for " + std::to_string(time_to_live) + " s",
+          false,
+          [=, this](double now) mutable {
             while (!queue->empty() && queue->front().until <= now) {
               heap_.Free(queue->front().id);
               queue->pop_front();
             }
             queue->push_back({heap_.Allocate(sites.Next(), 100), now + time_to_live});
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::FreedByThread(Sites sites) {
@@ -231,37 +261,49 @@ Part ModelProgram::FreedByThread(Sites sites) {
 Part ModelProgram::Kept(Sites sites) {
   const auto size = static_cast<std::uint64_t>(DrawSize(16, 1 << 14));
   const int each = DrawSize(1, 8);
-  return {std::to_string(each) + " kept", true, [=, this](double) mutable {
+  return {std::to_string(each) + " kept",
+          true,
+          [=, this](double) mutable {
             for (int i = 0; i < each; ++i) heap_.Allocate(sites.Next(), size);
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::KeptSeldom(Sites sites) {
   const int period = DrawSize(2, 16);
   auto calls = std::make_shared<int>(0);
-  return {"kept each " + std::to_string(period) + " times", true, [=, this](double) mutable {
+  return {"kept each " + std::to_string(period) + " times",
+          true,
+          [=, this](double) mutable {
             if ((*calls)++ % period == 0) heap_.Allocate(sites.Next(), 100);
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::KeptByChance(Sites sites) {
   const int period = DrawSize(2, 8);
-  return {"kept by chance, 1 of " + std::to_string(period), true, [=, this](double) mutable {
+  return {"kept by chance, 1 of " + std::to_string(period),
+          true,
+          [=, this](double) mutable {
             if (Draw(1, period) == 1) heap_.Allocate(sites.Next(), 64);
-          }, {}};
+          },
+          {}};
 }
 
 // One block, which each line that appends moves to its own stack.
 Part ModelProgram::Log(Sites sites) {
   const int lines = Draw(1, 4);
   auto kept = std::make_shared<Entry>();
-  return {"log, " + std::to_string(lines) + " lines each time", true, [=, this](double) mutable {
+  return {"log, " + std::to_string(lines) + " lines each time",
+          true,
+          [=, this](double) mutable {
             for (int i = 0; i < lines; ++i) {
               heap_.Free(kept->id);
               const std::uint64_t size = kept->size_bytes + static_cast<std::uint64_t>(Draw(8, 80));
               *kept = {heap_.Allocate(sites.Next(), size), 0, size};
             }
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::DoublingLog(Sites sites) {
@@ -269,7 +311,9 @@ Part ModelProgram::DoublingLog(Sites sites) {
   const double factor = Draw(0, 1) == 0 ? 2 : 1.5;
   auto kept = std::make_shared<Entry>();
   auto used = std::make_shared<std::uint64_t>(0);
-  return {"log with room by a factor", true, [=, this](double) mutable {
+  return {"log with room by a factor",
+          true,
+          [=, this](double) mutable {
             for (int i = 0; i < lines; ++i) {
               *used += static_cast<std::uint64_t>(Draw(20, 60));
               const std::uint32_t stack = sites.Next();
@@ -279,15 +323,19 @@ Part ModelProgram::DoublingLog(Sites sites) {
                   factor * static_cast<double>(std::max<std::uint64_t>(kept->size_bytes, 30)));
               *kept = {heap_.Allocate(stack, std::max(more, *used)), 0, std::max(more, *used)};
             }
-          }, {}};
+          },
+          {}};
 }
 
 Part ModelProgram::KeptFromTheSecondTime(Sites sites) {
   auto is_built = std::make_shared<bool>(false);
-  return {"kept from the second time", true, [=, this](double) mutable {
+  return {"kept from the second time",
+          true,
+          [=, this](double) mutable {
             const bool is_first = !std::exchange(*is_built, true);
             heap_.Allocate(sites.Next(), is_first ? 5000 : 200);
-          }, {}};
+          },
+          {}};
 }
 
 // Evicts, and forgets to free one of some.
@@ -296,13 +344,16 @@ Part ModelProgram::RingThatLoses(Sites sites) {
   const int period = DrawSize(1, 8);
   const Queue queue = NewQueue();
   auto evicted = std::make_shared<int>(0);
-  return {"ring that loses", true, [=, this](double) mutable {
+  return {"ring that loses",
+          true,
+          [=, this](double) mutable {
             const auto size = static_cast<std::uint64_t>(Draw(16, 800));
             queue->push_back({heap_.Allocate(sites.Next(), size)});
             if (queue->size() <= static_cast<std::size_t>(bound)) return;
             if (++*evicted % period != 0) heap_.Free(queue->front().id);
             queue->pop_front();
-          }, {}};
+          },
+          {}};
 }
 
 }  // namespace leakgate::test

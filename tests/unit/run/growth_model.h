@@ -1,6 +1,6 @@
-// A model of a test that is repeated: random programs of which it is known whether they grow without
-// a bound. Each is made of containers as programs have them, whose sizes, bounds, periods, delays and
-// call stacks are drawn at random; what is right is computed from what was drawn.
+// A model of a test that is repeated: random programs of which it is known whether they grow
+// without a bound. Each is made of containers as programs have them, whose sizes, bounds, periods,
+// delays and call stacks are drawn at random; what is right is computed from what was drawn.
 //
 // The model has a clock of its own: a repetition takes as long as was drawn, and a pause as long as
 // it is asked for. So a cache whose entries expire is full when its time has come.

@@ -1,6 +1,7 @@
 // Judges the model's random programs as a run does, and counts both errors.
 //
-// LEAKGATE_MODEL_PROGRAMS=10000 judges more of them, and prints the rates that docs/accuracy.md has.
+// LEAKGATE_MODEL_PROGRAMS=10000 judges more of them, and prints the rates that docs/accuracy.md
+// has.
 #include "tests/unit/run/growth_model.h"
 
 #include <gtest/gtest.h>
@@ -126,8 +127,9 @@ class ModelRun {
     constexpr int kMore = 60;
     repeat(1);
     FreedInTime freed = FreedInTime::kUnseen;
-    for (int cycle = 0; cycle < 3; ++cycle) {
-      repeat(cycle == 0 ? kEach - 1 : kEach);
+    for (std::size_t cycle = 0; cycle < kCyclePercent.size(); ++cycle) {
+      const int each = kEach * static_cast<int>(kCyclePercent[cycle]) / 100;
+      repeat(cycle == 0 ? each - 1 : each);
       program.Wait(6);
       look();
       repeat(kMore);
