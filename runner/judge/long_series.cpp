@@ -21,6 +21,8 @@ constexpr std::size_t kQuietFactor = 3;
 // times as long.
 constexpr std::int64_t kManyEntries = 1000;
 constexpr std::size_t kLonger = 8;
+// Of threads and descriptors there are not so many more by chance, however few repetitions.
+constexpr std::int64_t kManyOfFew = 200;
 
 bool Rises(std::int64_t net) { return net > 0; }
 
@@ -81,9 +83,11 @@ bool GrowsByAFactor(const Net& net) {
 bool IsBeyond(const Net& net, const SeriesScale& scale) {
   const std::size_t repetitions = net.size() * scale.stride;
   const std::int64_t sum = std::accumulate(net.begin(), net.end(), std::int64_t{0});
-  if (net.size() >= kLongLooks && sum >= scale.huge) return true;
+  const bool are_few = scale.beyond < kBeyondBounds;
+  if (are_few && sum >= kManyOfFew) return true;
+  if (sum >= (net.size() >= kLongLooks ? scale.huge : 4 * scale.huge)) return true;
   if (repetitions < scale.beyond) return false;
-  if (scale.beyond < kBeyondBounds || repetitions >= kLonger * scale.beyond) return true;
+  if (are_few || repetitions >= kLonger * scale.beyond) return true;
   const auto rises = std::count_if(net.begin(), net.end(), Rises);
   return scale.entries.value_or(rises * static_cast<std::int64_t>(scale.stride)) >= kManyEntries;
 }
@@ -107,7 +111,8 @@ Growth ClassifyRisingLong(const Net& net, const SeriesScale& scale, bool is_fina
   if (GrowsByAFactor(net)) return is_beyond ? Growth::kSteady : Growth::kIrregular;
   const std::int64_t level = scale.level + std::accumulate(net.begin(), net.end(), std::int64_t{0});
   const bool was_long = net.size() * scale.stride >= scale.beyond;
-  if (was_long && IsLittle(octaves, level)) return Growth::kBounded;
+  const bool are_few = scale.beyond < kBeyondBounds;
+  if (was_long && !are_few && IsLittle(octaves, level)) return Growth::kBounded;
   // Seldom growth shows by its times alone: twice is no chance where it was once before.
   constexpr std::int64_t kSeldom = 8;
   if (octaves.late.times == 0) return Growth::kIrregular;
@@ -115,7 +120,7 @@ Growth ClassifyRisingLong(const Net& net, const SeriesScale& scale, bool is_fina
       octaves.late.sum * 2 < octaves.early.sum && octaves.late.times * 2 < octaves.early.times * 3;
   if (fades) return was_long ? Growth::kBounded : Growth::kIrregular;
   const bool lasts = octaves.late.sum * 5 >= octaves.early.sum * 8 || octaves.early.sum == 0;
-  const bool is_certain = scale.beyond < kBeyondBounds || octaves.late.times >= kSeldom;
+  const bool is_certain = are_few || octaves.late.times >= kSeldom;
   return lasts && is_certain && is_beyond ? Growth::kSteady : Growth::kIrregular;
 }
 

@@ -33,7 +33,7 @@ TEST(AllGrowthTest, IsFlatWhereNothingCounts) {
 
 TEST(AllGrowthTest, SaysTheSumAndTheLargestShares) {
   EXPECT_THAT(ExplainSum(OfBoth()),
-              HasSubstr("in 6 repetitions all call sites together grew by 100 B: "));
+              HasSubstr("in 6 repetitions all call sites together grew by 1 block, 100 B: "));
 }
 
 TEST(AllGrowthTest, TellsWhatOthersGiveBack) {

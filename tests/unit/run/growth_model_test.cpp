@@ -193,7 +193,7 @@ Rates RatesOf(int programs) {
 
 TEST(GrowthModelTest, MissesNoneAndRaisesNoFalseAlarm) {
   const char* const wanted = std::getenv("LEAKGATE_MODEL_PROGRAMS");
-  const Rates rates = RatesOf(wanted != nullptr ? std::atoi(wanted) : 24);
+  const Rates rates = RatesOf(wanted != nullptr ? std::atoi(wanted) : 16);
   std::cout << rates.growing << " grow: " << rates.missed << " missed, "
             << rates.growing_unconfirmed << " unconfirmed; " << rates.bounded
             << " are bounded: " << rates.false_alarms << " false alarms, "
