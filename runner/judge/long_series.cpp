@@ -176,6 +176,12 @@ double FallsBackBy(const Net& levels) {
   return most == 0 ? 1 : static_cast<double>(fall) / static_cast<double>(most);
 }
 
+// By the end it has come back, more than once, to what the first repetition left.
+bool ReturnsToBegin(const Net& levels) {
+  const auto from = levels.begin() + static_cast<std::ptrdiff_t>(levels.size() / 4 * 3);
+  return std::count_if(from, levels.end(), [](std::int64_t level) { return level <= 0; }) >= 3;
+}
+
 double MeanOf(const Net& levels, std::size_t begin, std::size_t end) {
   const auto first = levels.begin() + static_cast<std::ptrdiff_t>(begin);
   const auto last = levels.begin() + static_cast<std::ptrdiff_t>(end);
@@ -204,6 +210,7 @@ Growth ClassifyMovingLong(const Net& net, const SeriesScale& scale, bool is_fina
   if (net.size() < (is_final ? kFewest : kLongLooks)) return Growth::kIrregular;
   Net levels(net.size());
   std::partial_sum(net.begin(), net.end(), levels.begin());
+  if (net.size() >= kLongLooks && ReturnsToBegin(levels)) return Growth::kBounded;
   const std::array<double, kParts> means = MeansOf(levels);
   const Trend trend = TrendOf(means);
   std::size_t falls = 0;
