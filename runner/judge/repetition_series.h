@@ -7,9 +7,7 @@
 //   first series, 6 to 20    +1 +1 +1 +1 +1   about to fail: repeated for longer
 //                           +0 +1 +0 +1 +0   tells nothing: repeated for longer
 //                           +1 +1 +0 +0 +0   bounded
-//   64, or until it is told +1 +1 +1 .. +1   grows, a cache of sixteen lines has stopped by now
-//                           +1 +1 +0 +2 +0 +0 +0 +4 ..  a vector that doubles: its flat stretches
-//                                            are as long as all before, so up to 192 repetitions
+//   long series             long_series.h
 #pragma once
 
 #include <cstddef>
@@ -18,28 +16,31 @@
 #include <string>
 #include <vector>
 
+#include "runner/judge/long_series.h"
+#include "runner/region/amount.h"
+
 namespace leakgate {
 
-enum class Growth {
-  kNone,       // 0 0 0 0 0
-  kBounded,    // it stops, or goes up and down
-  kSteady,     // it grows all the while
-  kIrregular,  // more repetitions tell
-};
-
-enum class SeriesLength {
-  kShort,  // the first series, of six to twenty repetitions
-  kOpen,   // more follow: kIrregular unless they would change nothing
-  kFinal,  // no more follow
-};
-
-// What one call stack, or several together, had in each repetition more than in the one before.
+// What one call stack, or several together, had at each look more than at the one before. There is
+// a look at the end of each repetition, or of each so many.
 struct RepetitionSeries {
   std::vector<std::int64_t> blocks;
   std::vector<std::int64_t> bytes;
   // Whether the first repetition made all the blocks that are there in the end.
   bool is_built_once = true;
+  std::size_t stride = 1;              // the repetitions between two looks
+  std::size_t beyond = kBeyondBounds;  // SeriesScale::beyond
+  Amount first{};                      // what there was at the end of the first repetition
+  // The same of the first repetitions one by one, where they are not all: for reports.
+  std::vector<std::int64_t> told_blocks{};
+  std::vector<std::int64_t> told_bytes{};
 };
+
+// Returns how many repetitions the series is of.
+[[nodiscard]] std::size_t CountRepetitions(const RepetitionSeries& series);
+
+// Returns what there is more at the end than after the first repetition.
+[[nodiscard]] Amount GrowthOf(const RepetitionSeries& series);
 
 // Of one call site, by the text of its whole stacks: a function that allocates for many is one
 // call site.
@@ -49,13 +50,14 @@ using SeriesByStack = std::map<std::string, RepetitionSeries>;
 void AddSeries(const RepetitionSeries& from, RepetitionSeries& to);
 
 // Classifies blocks or bytes alone. An empty series is irregular.
-[[nodiscard]] Growth ClassifyGrowth(const std::vector<std::int64_t>& net, SeriesLength length);
+[[nodiscard]] Growth ClassifyGrowth(const std::vector<std::int64_t>& net, SeriesLength length,
+                                    const SeriesScale& scale = {});
 
 // Classifies by blocks and by bytes: the worse of both counts.
 [[nodiscard]] Growth ClassifyGrowth(const RepetitionSeries& series, SeriesLength length);
 
-// How many of the first repetitions after the first there were when it last grew; 0 if it never
-// did.
+// How many of the first looks after the first repetition there were when it last grew; 0 if it
+// never did.
 [[nodiscard]] std::size_t LastGrowth(const RepetitionSeries& series);
 
 struct JudgedSeries {

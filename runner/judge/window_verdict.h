@@ -33,6 +33,11 @@ class CodeCharges {
 
   [[nodiscard]] const AppliedBudget& BudgetOf(std::uint32_t stack) { return *Find(stack); }
 
+  // Returns the budget that the blocks of a stack with these frames are charged to.
+  [[nodiscard]] const AppliedBudget& BudgetOf(const std::vector<Frame>& stack) {
+    return *FindFor(stack);
+  }
+
   // Sets the component of each finding that another budget is charged for, and keeps those budgets.
   void Charge(WindowResult& window);
 

@@ -17,7 +17,10 @@
 #include "runner/judge/window_verdict.h"
 #include "runner/region/amount.h"
 #include "runner/run/excess_makers.h"
+#include "runner/run/freed_in_time.h"
 #include "runner/run/run_request.h"
+#include "runner/run/series_verdict.h"
+#include "runner/run/sum_of_test.h"
 
 namespace leakgate {
 namespace {
@@ -27,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 // Quick tests are repeated more often, which shows what grows more seldom.
 constexpr int kMostQuickRepetitions = 20;
 constexpr std::chrono::milliseconds kQuickSeries(100);
-constexpr int kMostRepetitions = 192;
+constexpr int kMostRepetitions = 20'000;
 // So that one slow test does not take the time of all. What it has shown until then counts.
 constexpr std::chrono::milliseconds kLongestSeries = std::chrono::seconds(20);
 constexpr std::size_t kEnoughOfSlow = 24;  // so many can tell that it goes up and down
@@ -66,10 +69,12 @@ std::optional<JudgedSeries> JudgeAsked(const SeriesBySite& series, const AskedSt
   return JudgeStack(site->second, asked.stack, length);
 }
 
-bool AnyIs(const SeriesBySite& series, const std::set<AskedStack>& asked, SeriesLength length,
+// Of what is asked for, and of the sum.
+bool AnyIs(const SoFar& so_far, const std::set<AskedStack>& asked, SeriesLength length,
            const std::set<Growth>& wanted) {
+  if (wanted.contains(JudgeSum(so_far.all, length).growth)) return true;
   return std::any_of(asked.begin(), asked.end(), [&](const AskedStack& one) {
-    const std::optional<JudgedSeries> judged = JudgeAsked(series, one, length);
+    const std::optional<JudgedSeries> judged = JudgeAsked(so_far.series, one, length);
     return judged && wanted.contains(judged->growth);
   });
 }
@@ -84,28 +89,8 @@ int CountFirstRepetitions(const WindowResult& window) {
 // What is about to fail, and what is not told yet.
 bool NeedsMore(const RepetitionResult& first, const std::set<AskedStack>& asked) {
   return first.problem.empty() &&
-         AnyIs(first.series, asked, SeriesLength::kShort, {Growth::kSteady, Growth::kIrregular});
-}
-
-// One-time initialisation is only what is there from the first repetition on.
-Disposition DispositionOf(const JudgedSeries& judged) {
-  const auto changes = [](const std::vector<std::int64_t>& net) {
-    return std::any_of(net.begin(), net.end(), [](std::int64_t value) { return value != 0; });
-  };
-  switch (judged.growth) {
-    case Growth::kNone:
-      return changes(judged.series.blocks) || changes(judged.series.bytes) ||
-                     !judged.series.is_built_once
-                 ? Disposition::kBounded
-                 : Disposition::kOneTime;
-    case Growth::kBounded:
-      return Disposition::kBounded;
-    case Growth::kSteady:
-      return Disposition::kSteady;
-    case Growth::kIrregular:
-      break;
-  }
-  return Disposition::kUnconfirmed;
+         AnyIs({first.series, first.all, first.by_test}, asked, SeriesLength::kShort,
+               {Growth::kSteady, Growth::kIrregular});
 }
 
 // Of other tests, the repetitions take longer than to start a process. What may fail, and what is
@@ -118,8 +103,8 @@ bool MayShareProcess(const WindowResult& window) {
                       [&](const Finding& finding) { return IsToBeConfirmed(window, finding); });
 }
 
-// Returns how many repetitions the series are of; 0 if there is none.
-std::size_t CountRepetitions(const SeriesBySite& series) {
+// Returns how many looks the series are of; 0 if there is none.
+std::size_t CountLooks(const SeriesBySite& series) {
   if (series.empty() || series.begin()->second.empty()) return 0;
   return series.begin()->second.begin()->second.blocks.size() + 1;
 }
@@ -161,40 +146,52 @@ bool WasBuiltOnce(const RepetitionResult& result, const AskedStack& asked) {
          !result.stacks_freed_later->contains(asked.stack);
 }
 
-std::int64_t SumOf(const std::vector<std::int64_t>& net) {
-  return std::accumulate(net.begin(), net.end(), std::int64_t{0});
-}
-
-std::string_view NounOf(AllocationKind kind) {
-  if (kind == AllocationKind::kThreadStack) return "thread";
-  return kind >= AllocationKind::kMapped ? "mapping" : "block";
-}
-
-// "63 blocks, 6.2 KiB", of what there is more in the end.
-std::string GrownText(const RepetitionSeries& series, AllocationKind kind) {
-  const std::int64_t blocks = SumOf(series.blocks);
-  const std::string bytes = FormatBytes(SumOf(series.bytes));
-  return blocks > 0 ? fmt::format("{}, {}", FormatCount(blocks, NounOf(kind)), bytes) : bytes;
-}
-
 // Of threads and descriptors that go at times of their own, there are not so many more by chance.
 bool IsCertain(const RepetitionSeries& series) {
   constexpr std::size_t kWhole = 63;
   constexpr std::int64_t kMany = 200;
-  return series.blocks.size() >= kWhole || SumOf(series.blocks) >= kMany;
+  return series.blocks.size() * series.stride >= kWhole || GrowthOf(series).blocks >= kMany;
 }
+
+// How long a test is repeated for beyond the first 64 times, which tell what stops early: seconds,
+// in which a quick test is repeated thousands of times.
+class Pace {
+ public:
+  void NoteLooks(std::size_t looks) {
+    const Clock::time_point now = Clock::now();
+    if (looks >= kWhole && !whole_at_) whole_at_ = now;
+  }
+  // What has stopped by then has stopped.
+  [[nodiscard]] bool IsSlow() const { return HasTaken(std::chrono::milliseconds(1500)); }
+  [[nodiscard]] bool IsOver() const {
+    if (!whole_at_) return false;
+    return HasTaken(std::chrono::seconds(4) + 2 * (*whole_at_ - begin_));
+  }
+
+ private:
+  static constexpr std::size_t kWhole = 64;
+  [[nodiscard]] bool HasTaken(std::chrono::nanoseconds time) const {
+    return whole_at_ && Clock::now() - *whole_at_ >= time;
+  }
+
+  Clock::time_point begin_ = Clock::now();
+  std::optional<Clock::time_point> whole_at_;
+};
 
 // Returns whether more repetitions might fail for want of descriptors, threads or memory.
 bool MayExhaust(const SeriesBySite& series, const WindowResult& window) {
   constexpr std::int64_t kMuch = std::int64_t{2} << 30;
+  const auto has_many = [](const JudgedSeries& judged) {
+    return GrowthOf(judged.series).blocks > 0 && IsCertain(judged.series);
+  };
   const auto descriptors = JudgeAsked(series, kAskedDescriptors, SeriesLength::kOpen);
-  if (descriptors && IsCertain(descriptors->series)) return true;
+  if (descriptors && has_many(*descriptors)) return true;
   return std::any_of(window.mappings.begin(), window.mappings.end(), [&](const Finding& finding) {
     if (!IsToBeConfirmed(window, finding)) return false;
     const auto judged = JudgeAsked(series, AskedOf(finding), SeriesLength::kOpen);
     if (!judged) return false;
-    if (finding.kind == AllocationKind::kThreadStack) return IsCertain(judged->series);
-    return SumOf(judged->series.bytes) >= kMuch;
+    if (finding.kind == AllocationKind::kThreadStack) return has_many(*judged);
+    return GrowthOf(judged->series).bytes >= kMuch;
   });
 }
 
@@ -211,60 +208,10 @@ void NameDescriptors(const std::vector<std::string>& names, std::vector<std::str
   lines.push_back(fmt::format("{} more", FormatCount(more, "file descriptor")));
 }
 
-bool GoesUpAndDown(const RepetitionSeries& series) {
-  const auto is_less = [](std::int64_t value) { return value < 0; };
-  return std::any_of(series.blocks.begin(), series.blocks.end(), is_less) ||
-         std::any_of(series.bytes.begin(), series.bytes.end(), is_less);
-}
-
-// What the first five values, which reports show, do not tell.
-std::string ExplainLong(const JudgedSeries& judged, AllocationKind kind) {
-  const RepetitionSeries& series = judged.series;
-  const std::size_t repetitions = series.blocks.size() + 1;
-  const std::string_view all = judged.is_of_all_stacks ? ", all stacks of this line together" : "";
-  switch (judged.growth) {
-    case Growth::kNone:
-      return fmt::format("it does not grow in {} repetitions", repetitions);
-    case Growth::kBounded:
-      if (GoesUpAndDown(series)) {
-        return fmt::format("in {} repetitions it goes up and down", repetitions);
-      }
-      return fmt::format("it stops growing after repetition {} of {}", LastGrowth(series) + 1,
-                         repetitions);
-    case Growth::kSteady:
-      return fmt::format("in {} repetitions it grew by {}{}", repetitions, GrownText(series, kind),
-                         all);
-    case Growth::kIrregular:
-      break;
-  }
-  return fmt::format("it grows, but not regularly: in {} repetitions by {}{}", repetitions,
-                     GrownText(series, kind), all);
-}
-
 }  // namespace
 
-void ApplySeries(const JudgedSeries& judged, SeriesLength length, Finding& finding) {
-  const Growth growth = judged.growth;
-  finding.series = judged.series.blocks;
-  finding.series_bytes = judged.series.bytes;
-  finding.disposition = DispositionOf(judged);
-  finding.explanation.clear();
-  if (length != SeriesLength::kShort) {
-    finding.explanation = ExplainLong(judged, finding.kind);
-  } else if (growth == Growth::kIrregular) {
-    finding.explanation = "it grows, but not regularly";
-  } else if (growth == Growth::kNone && !judged.series.is_built_once) {
-    finding.explanation = "each repetition replaces it";
-  }
-  const bool has_passed = growth == Growth::kNone || growth == Growth::kBounded;
-  if (has_passed && !IsMapped(finding) && finding.reach == Reach::kUnknown) {
-    finding.disposition = Disposition::kUnconfirmed;
-    finding.explanation = "repeated, it does not grow, but it may be lost: that could not be told";
-  }
-}
-
-// Where the longer series could not be had, the first one decides: what grew in each of its
-// repetitions fails, and what is not told stays so.
+// Where the longer series could not be had, the first one decides: it tells what does not grow. Of
+// what grew nobody knows how far.
 void Confirmation::Apply(const Outcome& outcome, Finding& finding) {
   if (!outcome.first.problem.empty()) {
     finding.explanation = outcome.first.problem;
@@ -277,12 +224,20 @@ void Confirmation::Apply(const Outcome& outcome, Finding& finding) {
       has_longer ? JudgeAsked(outcome.longer->series, asked, SeriesLength::kFinal) : std::nullopt;
   if (longer) {
     ApplySeries(*longer, SeriesLength::kFinal, finding);
+    const bool is_made_up_for = finding.disposition == Disposition::kSteady && !IsMapped(finding) &&
+                                IsMadeUpFor(outcome.longer->all, longer->series);
+    if (is_made_up_for) {
+      finding.disposition = Disposition::kUnconfirmed;
+      finding.explanation += ", but as much was freed of what other call sites had made before";
+    }
   } else if (first) {
     ApplySeries(*first, SeriesLength::kShort, finding);
     const bool was_told = first->growth != Growth::kSteady && first->growth != Growth::kIrregular;
+    if (!was_told) finding.disposition = Disposition::kUnconfirmed;
     if (outcome.longer && !was_told) {
-      finding.explanation = fmt::format("in {} repetitions; for longer, {}",
-                                        first->series.blocks.size() + 1, outcome.longer->problem);
+      finding.explanation = fmt::format(
+          "in {} repetitions it grew by {}; for longer, {}", CountRepetitions(first->series),
+          GrownText(first->series, finding.kind), outcome.longer->problem);
     }
   } else {
     finding.explanation = "run alone, the test leaves nothing of this call site";
@@ -340,6 +295,7 @@ RepetitionResult Confirmation::RepeatFirst(const WindowResult& window,
   RepetitionRequest request;
   request.timeout = limits_.test;
   request.call_sites = SitesOf(asked);
+  request.counts_in_sum = CountsFor(setup_, window);
   if (IsSlow(window) && LeavesThreadsAlone(window)) {
     // It passes if the second one starts no thread: more are for threads that come each time.
     request.repetitions = 2;
@@ -365,15 +321,22 @@ RepetitionResult Confirmation::RepeatForLong(const WindowResult& window,
   request.repetitions = kMostRepetitions;
   request.timeout = std::min(limits_.test, kLongestSeries);
   request.call_sites = SitesOf(asked);
-  request.is_enough = [&asked, &window](const SeriesBySite& series) {
-    if (MayExhaust(series, window)) return true;
+  request.counts_in_sum = CountsFor(setup_, window);
+  request.is_enough = [&, pace = Pace()](const SoFar& so_far) mutable {
+    const std::size_t looks =
+        std::max(CountLooks(so_far.series), so_far.all.total.blocks.size() + 1);
+    pace.NoteLooks(looks);
+    if (MayExhaust(so_far.series, window)) return true;
+    const auto any_is = [&](SeriesLength length, const std::set<Growth>& wanted) {
+      return AnyIs(so_far, asked, length, wanted);
+    };
     // Of a slow test, what is bounded by now is not asked again and again.
-    if (IsSlow(window) && CountRepetitions(series) >= kEnoughOfSlow &&
-        !AnyIs(series, asked, SeriesLength::kFinal, {Growth::kSteady, Growth::kIrregular})) {
+    if ((pace.IsSlow() || (IsSlow(window) && looks >= kEnoughOfSlow)) &&
+        !any_is(SeriesLength::kFinal, {Growth::kSteady, Growth::kIrregular})) {
       return true;
     }
-    return AnyIs(series, asked, SeriesLength::kOpen, {Growth::kSteady}) ||
-           !AnyIs(series, asked, SeriesLength::kOpen, {Growth::kIrregular});
+    return pace.IsOver() || any_is(SeriesLength::kOpen, {Growth::kSteady}) ||
+           !any_is(SeriesLength::kOpen, {Growth::kIrregular});
   };
   return RepeatFor(window, std::move(request));
 }
@@ -483,9 +446,10 @@ void Confirmation::RepeatTogether(const AskedByTest& asked, std::chrono::nanosec
   const RepetitionResult result = RepeatWithin(std::move(request));
   if (!result.problem.empty()) return;
   for (const auto& [test, stacks] : asked) {
-    const bool is_told = std::all_of(stacks.begin(), stacks.end(), [&](const AskedStack& one) {
-      return WasBuiltOnce(result, one);
-    });
+    const bool is_told =
+        std::all_of(stacks.begin(), stacks.end(),
+                    [&](const AskedStack& one) { return WasBuiltOnce(result, one); }) &&
+        !result.unsettled_tests.contains(test);
     if (!is_told) continue;
     Outcome& outcome = outcomes_[test];
     outcome.asked = stacks;
@@ -511,6 +475,12 @@ void Confirmation::Confirm(WindowResult& window) {
     }
     SortFindings(*findings);
   }
+  if (outcome.first.problem.empty()) {
+    const bool has_longer = outcome.longer && outcome.longer->problem.empty();
+    ApplySum(setup_, has_longer ? outcome.longer->all : outcome.first.all,
+             has_longer ? SeriesLength::kFinal : SeriesLength::kShort, window);
+    SortFindings(window.findings);
+  }
   ApplyDescriptors(outcome, window);
   DecideVerdict(window);
   PassUntold(window);
@@ -522,6 +492,44 @@ void Confirmation::ConfirmForLong(const WindowResult& window, Finding& finding) 
   if (!result.problem.empty()) return;
   const auto judged = JudgeAsked(result.series, asked, SeriesLength::kFinal);
   if (judged) ApplySeries(*judged, SeriesLength::kFinal, finding);
+}
+
+void Confirmation::ConfirmInTime(const std::vector<WindowResult*>& windows) {
+  std::vector<WindowResult*> growing;
+  for (WindowResult* const window : windows) {
+    if (MayBeFreedInTime(*window, lasting_)) growing.push_back(window);
+  }
+  if (growing.empty() || limits_.wait <= std::chrono::milliseconds(0)) return;
+  if (WaitFor(growing) || growing.size() == 1) return;
+  // Repeated together, they disturb one another.
+  constexpr std::size_t kMostAlone = 8;
+  growing.resize(std::min(growing.size(), kMostAlone));
+  for (WindowResult* const window : growing) WaitFor({window});
+}
+
+bool Confirmation::WaitFor(const std::vector<WindowResult*>& windows) {
+  const GrowsByItself by_itself = [this](const WindowResult& window, const Finding& finding) {
+    const auto outcome = outcomes_.find(window.name);
+    if (outcome == outcomes_.end() || !outcome->second.longer) return false;
+    const auto judged =
+        JudgeAsked(outcome->second.longer->series, AskedOf(finding), SeriesLength::kFinal);
+    return judged && judged->growth == Growth::kSteady && !judged->is_of_all_stacks;
+  };
+  RepetitionRequest request = PauseRequestFor(setup_, limits_, windows);
+  request.pauses->is_enough = [&](const SoFar& so_far) {
+    return std::all_of(windows.begin(), windows.end(), [&](const WindowResult* window) {
+      return IsToldByPauses(so_far, *window, by_itself);
+    });
+  };
+  const RepetitionResult result = RepeatWithin(std::move(request));
+  if (!result.problem.empty()) return false;
+  for (WindowResult* const window : windows) {
+    ApplyPauses({result.series, result.all, result.by_test}, by_itself, *window, lasting_);
+    SortFindings(window->findings);
+    SortFindings(window->mappings);
+    DecideVerdict(*window);
+  }
+  return true;
 }
 
 namespace {
@@ -563,7 +571,10 @@ RunConfirmations::RunConfirmations(const RepetitionSetup& setup)
 
 void RunConfirmations::ConfirmNow(WindowResult& window) {
   if (ConfirmOf(window) != Confirm::kInline) return;
-  if (window.verdict == Verdict::kUnconfirmed) inline_.Confirm(window);
+  if (window.verdict == Verdict::kUnconfirmed) {
+    inline_.Confirm(window);
+    inline_.ConfirmInTime({&window});
+  }
   if (MayBeExplained(window)) inline_.Explain(window);
 }
 
@@ -596,7 +607,14 @@ void RunConfirmations::ConfirmAll(const std::string& why_not, RunResult& result)
       after.Confirm(window);
     }
   }
-  if (why_not.empty()) ConfirmSurviving(after, result);
+  if (why_not.empty()) {
+    ConfirmSurviving(after, result);
+    std::vector<WindowResult*> confirmed;
+    for (WindowResult& window : result.windows) {
+      if (open.contains(window.name)) confirmed.push_back(&window);
+    }
+    after.ConfirmInTime(confirmed);
+  }
   ExplainAll(after, why_not, result);
   result.confirming = inline_.spent() + after.spent();
 }

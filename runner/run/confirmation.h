@@ -2,7 +2,7 @@
 // descriptors. Quick tests are repeated together first, and alone where that does not tell enough.
 // One-time initialisation and bounded caches pass; what grows fails. Six repetitions tell most, and
 // of quick tests twenty more surely; a test that is about to fail, and one of which they tell
-// nothing, is repeated for longer, up to 192 times or for twenty seconds.
+// nothing, is repeated for longer: thousands of times if it is quick, for twenty seconds at most.
 //
 // A test that cannot be repeated (it hangs, aborts, fails when alone, or does not run) stays
 // unconfirmed and its findings say why. Each test is repeated once, however often it ran.
@@ -58,6 +58,10 @@ class Confirmation {
   // that passed, the first series did not tell.
   void ConfirmForLong(const WindowResult& window, Finding& finding);
 
+  // Repeats the tests of those of `windows` that fail for growth once more, all in one process,
+  // with a pause: decides anew whether it is freed in time.
+  void ConfirmInTime(const std::vector<WindowResult*>& windows);
+
   // Repeats the window's test once, recorded, to tell what made it exceed limits on what it does
   // (excess_makers.h). REQUIRES: it exceeds one.
   void Explain(WindowResult& window);
@@ -88,6 +92,8 @@ class Confirmation {
   // Returns why nothing may be repeated any more; an empty text if it may. Shortens the timeout to
   // the time that is left.
   [[nodiscard]] std::string Limit(RepetitionRequest& request) const;
+  // Returns false if their tests could not be repeated so.
+  bool WaitFor(const std::vector<WindowResult*>& windows);
   static void Apply(const Outcome& outcome, Finding& finding);
   static void ApplyDescriptors(const Outcome& outcome, WindowResult& window);
 
@@ -95,11 +101,9 @@ class Confirmation {
   ConfirmationLimits limits_;
   std::map<std::string, Outcome> outcomes_;             // by test
   std::map<std::string, std::vector<Makers>> made_by_;  // likewise
+  std::set<std::string> lasting_;  // call sites, by SeriesKey, of which nothing is freed in time
   std::chrono::nanoseconds spent_{};
 };
-
-// Decides the finding's disposition from its series. `length` is kShort or kFinal. Pure.
-void ApplySeries(const JudgedSeries& judged, SeriesLength length, Finding& finding);
 
 // The confirmations of one run. They happen inline, while a test waits, or after the program has
 // ended, as the command line and budget files say.

@@ -49,11 +49,6 @@ constexpr std::uint32_t kProgramWindow = 1;
 
 constexpr const char* kMappedPrefix = "mapped ";
 
-Amount AmountOf(const std::map<std::uint32_t, Amount>& amounts, std::uint32_t stack) {
-  const auto found = amounts.find(stack);
-  return found == amounts.end() ? Amount{} : found->second;
-}
-
 std::int64_t CountOpen(int pid) {
   return static_cast<std::int64_t>(ReadResources(pid).file_descriptors.size());
 }
@@ -62,47 +57,6 @@ std::int64_t CountOpen(int pid) {
 
 std::string SeriesKey(const Finding& finding) {
   return (IsMapped(finding) ? kMappedPrefix : "") + CallSiteKey(finding);
-}
-
-void CountsByStack::Note(const std::vector<Live>& live, std::uint32_t windows_end) {
-  ByStack now;
-  built_later_.clear();
-  for (const Live& one : live) {
-    now[one.stack] += Amount{static_cast<std::int64_t>(one.size_bytes), 1};
-    if (one.window != kProgramWindow) stacks_of_tests_.insert(one.stack);
-    if (one.window >= windows_end) built_later_.insert(one.stack);
-  }
-  if (has_begun_) {
-    ByStack& net = nets_.emplace_back();
-    for (const auto& [stack, amount] : now) {
-      const Amount change = amount - AmountOf(last_, stack);
-      if (change != Amount{}) net[stack] = change;
-    }
-    for (const auto& [stack, amount] : last_) {
-      if (!now.contains(stack)) net[stack] = Amount{} - amount;
-    }
-  }
-  last_ = std::move(now);
-  has_begun_ = true;
-}
-
-std::set<std::uint32_t> CountsByStack::FindRelevantStacks() const {
-  std::set<std::uint32_t> stacks = stacks_of_tests_;
-  for (const ByStack& net : nets_) {
-    for (const auto& [stack, change] : net) stacks.insert(stack);
-  }
-  return stacks;
-}
-
-RepetitionSeries CountsByStack::SeriesOf(std::uint32_t stack) const {
-  RepetitionSeries series;
-  for (const ByStack& net : nets_) {
-    const Amount change = AmountOf(net, stack);
-    series.blocks.push_back(change.blocks);
-    series.bytes.push_back(change.bytes);
-  }
-  series.is_built_once = !built_later_.contains(stack);
-  return series;
 }
 
 IterationCounts::IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer,
@@ -141,13 +95,31 @@ void IterationCounts::Answer(Mailbox& mailbox) {
     if (question == Question::kJudge && is_test) NoteTestEnd(window.name);
   }
   if (question != Question::kIterationEnds) return;
-  Count(mailbox.tid);
+  const bool is_looked_at = look_after_.empty()
+                                ? static_cast<std::size_t>(ended_) % blocks_.stride() == 0
+                                : look_after_.contains(ended_ + 1);
+  ++ended_;
+  if (!is_looked_at) return;
+  asking_tid_ = mailbox.tid;
+  Count(asking_tid_);
   at_end_(*this);
+}
+
+// Windows of tests that ended since the last look.
+void IterationCounts::NoteTests() {
+  for (auto id = static_cast<std::uint32_t>(tests_.size()); id < region().WindowCount(); ++id) {
+    tests_.push_back(kOfNobody);
+    const WindowCopy window = region().Window(id);
+    if (id == 0 || window.kind != WindowKind::kTest) continue;
+    const auto number = static_cast<std::uint32_t>(kFirstTest + numbers_.size());
+    tests_.back() = numbers_.try_emplace(window.name, number).first->second;
+  }
 }
 
 void IterationCounts::Count(int asking_tid) {
   WaitForQuiet(region(), asking_tid);
   if (first_windows_end_ == 0) first_windows_end_ = region().WindowCount();
+  NoteTests();
   CountMappings(asking_tid);
   if (counts_descriptors_ == CountDescriptors::kYes) CountDescriptorsNow(asking_tid);
   std::vector<CountsByStack::Live> live;
@@ -155,23 +127,37 @@ void IterationCounts::Count(int asking_tid) {
   if (heap) {
     live.reserve(heap->blocks.size());
     for (const LiveBlock& block : heap->blocks) {
-      live.push_back({block.stack, block.window, block.size_bytes});
+      live.push_back({.stack = block.stack,
+                      .test = SourceOf(block.window, block.allowance),
+                      .size_bytes = block.size_bytes,
+                      .is_of_tests = block.window != kProgramWindow,
+                      .is_later = block.window >= first_windows_end_});
     }
   }
-  blocks_.Note(live, first_windows_end_);
+  blocks_.Note(live);
   earlier_frees_ = region().EarlierFreeCount();
-  ++ended_;
+  ++looks_;
+}
+
+std::uint32_t IterationCounts::SourceOf(std::uint32_t window, std::uint32_t allowance) const {
+  if (allowance != 0) return kOfNobody;
+  if (window < tests_.size() && tests_[window] != kOfNobody) return tests_[window];
+  const bool is_of_first_suites = window != kProgramWindow && window < first_windows_end_;
+  return is_of_first_suites ? kOfBegin : kOfNobody;
 }
 
 void IterationCounts::CountMappings(int asking_tid) {
-  if (ended_ > 0) WaitForThreads(region(), asking_tid, last_threads_);
+  if (looks_ > 0) WaitForThreads(region(), asking_tid, last_threads_);
   last_threads_ = CountOtherThreads(region(), asking_tid);
   std::vector<CountsByStack::Live> live;
   for (const MappingCopy& mapping : region().Mappings()) {
     if (IsReserved(mapping)) continue;
-    live.push_back({mapping.stack, mapping.window, mapping.size_bytes});
+    live.push_back({.stack = mapping.stack,
+                    .size_bytes = mapping.size_bytes,
+                    .is_of_tests = mapping.window != kProgramWindow,
+                    .is_later = mapping.window >= first_windows_end_});
   }
-  mappings_.Note(live, first_windows_end_);
+  mappings_.Note(live);
 }
 
 void IterationCounts::NoteTestEnd(const std::string& test) {
@@ -188,28 +174,79 @@ void IterationCounts::CountDescriptorsNow(int asking_tid) {
   constexpr int kRounds = 4;
   const int pid = region().Pid();
   std::int64_t now = CountOpen(pid);
-  const bool may_close = ended_ > 0 && CountOtherThreads(region(), asking_tid) != 0;
+  const bool may_close = looks_ > 0 && CountOtherThreads(region(), asking_tid) != 0;
   for (int i = 0; may_close && i < kRounds && now > last_descriptors_; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     now = CountOpen(pid);
   }
-  if (ended_ > 0) {
+  if (looks_ > 0) {
     const std::int64_t change = now - last_descriptors_;
     descriptors_.blocks.push_back(std::min(change, std::max<std::int64_t>(left_by_tests_, 0)));
     descriptors_.bytes.push_back(0);
   }
   last_descriptors_ = now;
   left_by_tests_ = 0;
+  if (descriptors_.blocks.size() < kMostLooks) return;
+  HalveLooks(descriptors_.blocks);
+  HalveLooks(descriptors_.bytes);
+  descriptors_.stride *= 2;
 }
 
 void IterationCounts::AddSeriesOf(const CountsByStack& counts, const std::string& prefix,
                                   const std::set<std::string>& call_sites, SeriesBySite& series) {
-  for (const std::uint32_t stack : counts.FindRelevantStacks()) {
+  for (auto& [stack, of_stack] : counts.AllSeries()) {
     const CallSite& site = sites_.Of(stack);
     const std::string key = prefix + CallSiteKey(site.finding);
     if (!IsUsers(site.finding) || !call_sites.contains(key)) continue;
-    AddSeries(counts.SeriesOf(stack), series[key][site.text]);
+    if (site.finding.kind == AllocationKind::kThreadStack) of_stack.beyond = kBeyondFew;
+    AddSeries(of_stack, series[key][site.text]);
   }
+}
+
+AllGrowth IterationCounts::GrowthOfAll(const CountsInSum& counts, const std::string& test) {
+  const auto number = numbers_.find(test);
+  const std::uint32_t wanted = number == numbers_.end() ? kOfNobody : number->second;
+  if (!test.empty() && wanted == kOfNobody) return {};
+  AllGrowth all;
+  std::map<std::string, GrowthShare> shares;
+  std::map<std::string, std::int64_t> most;  // the growth of the stack that a share names
+  const auto is_counted = [&](std::uint32_t source) {
+    return test.empty() ? source != kOfNobody : source == wanted;
+  };
+  for (const auto& [stack, series] : blocks_.AllSeries(is_counted)) {
+    const Finding& finding = sites_.Of(stack).finding;
+    if (!IsUsers(finding) || !counts(finding)) continue;
+    AddSeries(series, all.total);
+    const auto [growth, blocks] = GrowthOf(series);
+    all.fallen += {std::max<std::int64_t>(-growth, 0), std::max<std::int64_t>(-blocks, 0)};
+    const auto [share, is_new] = shares.try_emplace(SeriesKey(finding));
+    AddSeries(series, share->second.series);
+    std::int64_t& most_of_site = most.try_emplace(share->first, growth).first->second;
+    if (!is_new && growth <= most_of_site) continue;
+    most_of_site = growth;
+    share->second.site = share->first;
+    share->second.finding = finding;
+  }
+  for (auto& [site, share] : shares) {
+    if (GrowthOf(share.series).bytes > 0) all.shares.push_back(std::move(share));
+  }
+  std::stable_sort(all.shares.begin(), all.shares.end(),
+                   [](const GrowthShare& a, const GrowthShare& b) {
+                     return GrowthOf(a.series).bytes > GrowthOf(b.series).bytes;
+                   });
+  return all;
+}
+
+std::set<std::string> IterationCounts::FindUnsettledTests() {
+  std::set<std::uint32_t> unsettled;
+  for (const auto& [source, stack] : blocks_.FindChanged()) {
+    if (source >= kFirstTest && IsUsers(sites_.Of(stack).finding)) unsettled.insert(source);
+  }
+  std::set<std::string> tests;
+  for (const auto& [name, number] : numbers_) {
+    if (unsettled.contains(number)) tests.insert(name);
+  }
+  return tests;
 }
 
 std::optional<std::set<std::string>> IterationCounts::StacksFreedLater() {
@@ -227,7 +264,10 @@ SeriesBySite IterationCounts::SeriesOf(const std::set<std::string>& call_sites) 
   SeriesBySite series;
   AddSeriesOf(blocks_, "", call_sites, series);
   AddSeriesOf(mappings_, kMappedPrefix, call_sites, series);
-  if (call_sites.contains(kDescriptorsKey)) series[kDescriptorsKey][""] = descriptors_;
+  if (call_sites.contains(kDescriptorsKey)) {
+    series[kDescriptorsKey][""] = descriptors_;
+    series[kDescriptorsKey][""].beyond = kBeyondFew;
+  }
   return series;
 }
 

@@ -1,5 +1,6 @@
-// Counts what one traced image holds at the end of each of its iterations, while the process waits:
-// live blocks, mappings and threads' stacks by call stack, and open descriptors.
+// Counts what one traced image holds at the end of its iterations, while the process waits: live
+// blocks, mappings and threads' stacks by call stack, and open descriptors. It looks at the end of
+// each iteration at first, and of ever fewer later (counts_by_stack.h).
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,12 @@
 
 #include "runner/attribution/call_sites.h"
 #include "runner/host/mailbox_server.h"
+#include "runner/judge/all_growth.h"
 #include "runner/judge/repetition_series.h"
 #include "runner/judge/window_meter.h"
 #include "runner/process/proc_files.h"
 #include "runner/region/linux/region_file.h"
+#include "runner/run/counts_by_stack.h"
 #include "runner/symbols/symbolizer.h"
 
 namespace leakgate {
@@ -33,44 +36,18 @@ inline constexpr const char* kDescriptorsKey = "file descriptors";
 
 enum class CountDescriptors { kNo, kYes };
 
-// What is live, by stack, at the end of each iteration.
-class CountsByStack {
- public:
-  struct Live {
-    std::uint32_t stack = 0;
-    std::uint32_t window = 0;
-    std::uint64_t size_bytes = 0;
-  };
-
-  // Notes all that is live as an iteration ends. `windows_end` is more than the id of any window of
-  // the first iteration.
-  void Note(const std::vector<Live>& live, std::uint32_t windows_end);
-
-  // Returns the stacks of tests and suites, and those whose counts changed. The program may have
-  // built a lot before its first test, which is the same in all iterations.
-  [[nodiscard]] std::set<std::uint32_t> FindRelevantStacks() const;
-
-  [[nodiscard]] RepetitionSeries SeriesOf(std::uint32_t stack) const;
-
- private:
-  using ByStack = std::map<std::uint32_t, Amount>;
-
-  bool has_begun_ = false;
-  ByStack last_;                             // what was live as the last iteration ended
-  std::vector<ByStack> nets_;                // what each iteration but the first changed
-  std::set<std::uint32_t> built_later_;      // those of which a live one is of a later iteration
-  std::set<std::uint32_t> stacks_of_tests_;  // those of what is live of a test's or suite's window
-};
-
 class IterationCounts {
  public:
-  // Called at the end of each iteration, while the process waits, on a thread of the counts' own.
+  // Called after each look, while the process waits, on a thread of the counts' own.
   using AtEnd = std::function<void(IterationCounts& counts)>;
 
   // `symbolizer` must outlive this object; nobody else may use it until the process has ended, but
   // for other images of the repetitions: `mutex`, which is theirs, too, is locked meanwhile.
   IterationCounts(std::unique_ptr<RegionFile> region, Symbolizer& symbolizer, std::mutex& mutex,
                   CountDescriptors descriptors, AtEnd at_end);
+
+  // Looks at the end of these iterations alone. REQUIRES: the process does not run yet.
+  void LookOnlyAfter(std::set<int> iterations) { look_after_ = std::move(iterations); }
 
   const RegionReader& region() const { return region_->reader(); }
   int region_fd() const { return region_->fd().get(); }
@@ -83,6 +60,21 @@ class IterationCounts {
 
   // Returns how many iterations have ended. REQUIRES: Stop, or called by AtEnd.
   [[nodiscard]] int CountIterations() const { return ended_; }
+
+  // Looks once more, while the process waits after an iteration. REQUIRES: called by AtEnd.
+  void LookAgain() { Count(asking_tid_); }
+
+  // Returns how many looks there were. REQUIRES: as CountIterations.
+  [[nodiscard]] std::size_t CountLooks() const { return looks_; }
+
+  // Returns the sum of what call sites have for which `counts` is true, or, if `test` is not empty,
+  // of what that test has made of it. What was made after the first iteration in no test does not
+  // count. REQUIRES: likewise.
+  [[nodiscard]] AllGrowth GrowthOfAll(const CountsInSum& counts, const std::string& test = "");
+
+  // Returns the tests of which any iteration but the first left more or fewer blocks of the user's
+  // than the one before. REQUIRES: likewise.
+  [[nodiscard]] std::set<std::string> FindUnsettledTests();
 
   // Returns the series of those of `call_sites` that had a live block at the end of any iteration.
   // REQUIRES: as CountIterations.
@@ -102,6 +94,8 @@ class IterationCounts {
 
  private:
   void Count(int asking_tid);
+  void NoteTests();
+  [[nodiscard]] std::uint32_t SourceOf(std::uint32_t window, std::uint32_t allowance) const;
   void CountMappings(int asking_tid);
   void CountDescriptorsNow(int asking_tid);
   void NoteTestEnd(const std::string& test);
@@ -119,6 +113,11 @@ class IterationCounts {
   WindowMeter meter_;
   RequestedSnapshot snapshots_;
   int ended_ = 0;
+  std::size_t looks_ = 0;
+  int asking_tid_ = 0;
+  std::set<int> look_after_;                      // empty: as counts_by_stack.h says
+  std::vector<std::uint32_t> tests_;              // by window: the test's number, or 0
+  std::map<std::string, std::uint32_t> numbers_;  // of tests
   std::uint32_t first_windows_end_ = 0;  // the windows of the first iteration have lower ids
   CountsByStack blocks_;
   CountsByStack mappings_;

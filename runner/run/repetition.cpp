@@ -11,10 +11,12 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "common/control_protocol.h"
 #include "runner/attach/program_environment.h"
 #include "runner/host/control_server.h"
+#include "runner/judge/pause.h"
 #include "runner/judge/window_description.h"
 #include "runner/process/process_image.h"
 #include "runner/process/process_tree.h"
@@ -68,6 +70,33 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll(20);  // for what else may end it
 
+// Where the first pause begins after the first iteration, and ends, and so on.
+struct Cycle {
+  int pause = 0;
+  int end = 0;
+};
+
+std::vector<Cycle> CyclesOf(const RepetitionPauses& pauses) {
+  std::vector<Cycle> cycles;
+  int ended = 0;
+  for (const std::int64_t percent : kCyclePercent) {
+    const int each = pauses.each * static_cast<int>(percent) / 100;
+    cycles.push_back({ended + each, ended + each + pauses.more});
+    ended = cycles.back().end;
+  }
+  return cycles;
+}
+
+std::set<int> LooksOf(const RepetitionRequest& request) {
+  if (!request.pauses) return {};
+  std::set<int> looks = {1};
+  for (const Cycle& cycle : CyclesOf(*request.pauses)) {
+    looks.insert(cycle.pause);
+    looks.insert(cycle.end);
+  }
+  return looks;
+}
+
 // The images of the repeated process; the control server's thread adds to them.
 class CountedImages {
  public:
@@ -80,6 +109,7 @@ class CountedImages {
                         ? BoundarySource::kListener
                         : BoundarySource::kStream),
         stack_depth_(setup.request.stack_depth),
+        look_after_(LooksOf(request)),
         symbolizer_(setup.symbolizer) {}
 
   int RegionFor(int pid) {
@@ -90,6 +120,7 @@ class CountedImages {
     if (!region) return -1;
     images_.push_back(std::make_unique<IterationCounts>(*std::move(region), symbolizer_, mutex_,
                                                         descriptors_, at_end_));
+    images_.back()->LookOnlyAfter(look_after_);
     return images_.back()->region_fd();
   }
 
@@ -108,6 +139,7 @@ class CountedImages {
   const CountDescriptors descriptors_;
   const BoundarySource boundaries_;
   const std::uint32_t stack_depth_;
+  const std::set<int> look_after_;
   Symbolizer& symbolizer_;
   std::mutex mutex_;  // locked while an image's question is answered
   std::vector<std::unique_ptr<IterationCounts>> images_;
@@ -176,22 +208,42 @@ RepetitionEnd WaitForEnd(const RepetitionSetup& setup, const RepetitionRequest& 
   }
 }
 
-// Ends the process between two repetitions, once what they tell is enough, or it takes too much
-// memory for more.
-class EarlyEnd {
+AllGrowth SumOf(IterationCounts& counts, const RepetitionRequest& request) {
+  return request.counts_in_sum ? counts.GrowthOfAll(request.counts_in_sum) : AllGrowth{};
+}
+
+std::map<std::string, AllGrowth> SumsByTest(IterationCounts& counts,
+                                            const RepetitionRequest& request) {
+  std::map<std::string, AllGrowth> sums;
+  for (const auto& [test, counts_in_sum] : request.counts_by_test) {
+    sums[test] = counts.GrowthOfAll(counts_in_sum, test);
+  }
+  return sums;
+}
+
+using EnoughBy = std::function<bool(const SoFar& so_far)>;
+
+bool IsEnough(const EnoughBy& is_enough, IterationCounts& counts,
+              const RepetitionRequest& request) {
+  const SeriesBySite series = counts.SeriesOf(request.call_sites);
+  return is_enough({series, SumOf(counts, request), SumsByTest(counts, request)});
+}
+
+// What happens between two repetitions: a pause, and the process's end, once what they tell is
+// enough, or it takes too much memory for more.
+class Interruptions {
  public:
-  EarlyEnd(const RepetitionRequest& request, std::string mark)
+  Interruptions(const RepetitionRequest& request, std::string mark)
       : request_(request), mark_(std::move(mark)) {}
 
   // Called on the thread that counts.
   void AtEnd(IterationCounts& counts) {
-    if (TakesTooMuch(counts)) return End(counts);
-    constexpr int kBetweenLooks = 8;
-    if (!request_.is_enough || counts.CountIterations() % kBetweenLooks != 0) return;
-    if (!request_.is_enough(counts.SeriesOf(request_.call_sites))) return;
-    End(counts);
+    if (TakesTooMuch(counts) || IsOver(counts)) End(counts);
   }
   [[nodiscard]] bool has_come() const { return has_come_.load(); }
+
+  // Ends a pause: the process has gone.
+  void ProcessHasEnded() { has_ended_.store(true); }
 
  private:
   // A test that keeps megabytes each time shows that in a few repetitions.
@@ -202,7 +254,41 @@ class EarlyEnd {
     return counts.CountIterations() >= kFewestRepetitions && bytes > first_bytes_ + kMostBytes;
   }
 
-  void End(const IterationCounts& counts) {
+  bool IsOver(IterationCounts& counts) {
+    if (request_.pauses) return PauseOrEnd(counts);
+    constexpr std::size_t kEach = 8;
+    if (!request_.is_enough || counts.CountLooks() % kEach != 0) return false;
+    return IsEnough(request_.is_enough, counts, request_);
+  }
+
+  // Returns whether another cycle would tell nothing.
+  bool PauseOrEnd(IterationCounts& counts) {
+    const int ended = counts.CountIterations();
+    for (const Cycle& cycle : CyclesOf(*request_.pauses)) {
+      if (ended == cycle.end) return IsEnough(request_.pauses->is_enough, counts, request_);
+      if (ended != cycle.pause) continue;
+      Pause(counts.region());
+      counts.LookAgain();
+    }
+    return false;
+  }
+
+  // The next pause is no longer than it took until nothing was freed any more.
+  void Pause(const RegionReader& region) {
+    const Clock::time_point begin = Clock::now();
+    std::uint64_t freed = region.CurrentTotals().freed_blocks;
+    Clock::duration quiet_from{};
+    while (Clock::now() - begin < pause_ && !has_ended_.load()) {
+      std::this_thread::sleep_for(kPoll);
+      const std::uint64_t now = region.CurrentTotals().freed_blocks;
+      if (now != freed) quiet_from = Clock::now() - begin;
+      freed = now;
+    }
+    constexpr std::chrono::milliseconds kMargin(500);
+    if (quiet_from > Clock::duration{}) pause_ = std::min(pause_, 2 * quiet_from + kMargin);
+  }
+
+  void End(IterationCounts& counts) {
     has_come_.store(true);
     KillProcessTree(counts.region().Pid(), mark_);
   }
@@ -210,7 +296,9 @@ class EarlyEnd {
   std::uint64_t first_bytes_ = 0;
   const RepetitionRequest& request_;
   const std::string mark_;
+  Clock::duration pause_ = request_.pauses ? request_.pauses->time : std::chrono::milliseconds(0);
   std::atomic<bool> has_come_{false};
+  std::atomic<bool> has_ended_{false};
 };
 
 // Returns why the repetitions prove nothing, according to the region; empty if they do. How the
@@ -247,6 +335,8 @@ std::string ProblemIn(const IterationCounts& counts, const RepetitionRequest& re
 }
 
 }  // namespace
+
+int CountRepetitions(const RepetitionPauses& pauses) { return CyclesOf(pauses).back().end; }
 
 std::vector<std::string> WithoutTestVariables(std::vector<std::string> environment) {
   std::erase_if(environment, [](const std::string& variable) {
@@ -334,28 +424,38 @@ Expected<RepetitionEnd> RunRepetitions(const RepetitionSetup& setup,
 }
 
 RepetitionResult Repeat(const RepetitionSetup& setup, const RepetitionRequest& request) {
-  std::optional<EarlyEnd> early_end;  // once the process has a name
+  std::optional<Interruptions> between;  // once the process has a name
   CountedImages images(setup, request, [&](IterationCounts& counts) {
-    if (counts.RunsTests()) early_end->AtEnd(counts);
+    if (counts.RunsTests()) between->AtEnd(counts);
   });
   const Expected<RepetitionEnd> ended = RunRepetitions(
       setup, request,
       {.region_for = [&](int pid) { return images.RegionFor(pid); },
-       .before_launch = [&](const std::string& mark) { early_end.emplace(request, mark); },
+       .before_launch = [&](const std::string& mark) { between.emplace(request, mark); },
        .takes_forks = true});
   if (!ended) return {ended.error().message, {}};
   const RepetitionEnd& end = *ended;
+  if (between) between->ProcessHasEnded();
   IterationCounts* const counts = images.Stop();
-  const bool is_partial = early_end->has_come() || (request.is_enough && end.is_late);
+  const bool may_be_partial = request.is_enough || request.pauses;
+  const bool is_partial = between->has_come() || (may_be_partial && end.is_late);
   if (!end.problem.empty() && !is_partial) return {end.problem, {}};
   if (counts == nullptr) return {"it was not traced when repeated", {}};
-  const int fewest = is_partial ? kFewestRepetitions : request.repetitions;
+  const int fewest =
+      is_partial ? std::min(kFewestRepetitions, request.repetitions) : request.repetitions;
   if (end.is_late && counts->CountIterations() < fewest) return {end.problem, {}};
   const std::string problem = ProblemIn(*counts, request, fewest, end.status);
   if (!problem.empty()) return {problem, {}};
-  return {"", counts->SeriesOf(request.call_sites), counts->DescriptorsLeft(),
-          counts->TestsWithDescriptors(),
-          request.tells_frees ? counts->StacksFreedLater() : std::nullopt};
+  RepetitionResult result;
+  result.series = counts->SeriesOf(request.call_sites);
+  result.all = SumOf(*counts, request);
+  result.by_test = SumsByTest(*counts, request);
+  result.descriptors_left = counts->DescriptorsLeft();
+  result.tests_with_descriptors = counts->TestsWithDescriptors();
+  if (!request.tells_frees) return result;
+  result.stacks_freed_later = counts->StacksFreedLater();
+  result.unsettled_tests = counts->FindUnsettledTests();
+  return result;
 }
 
 }  // namespace leakgate

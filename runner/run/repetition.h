@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -72,6 +73,26 @@ struct RepetitionSetup {
 // With fewer, nothing can be told.
 inline constexpr int kFewestRepetitions = 6;
 
+// What repetitions have shown.
+struct SoFar {
+  const SeriesBySite& series;
+  const AllGrowth& all;
+  const std::map<std::string, AllGrowth>& by_test;  // if counts_by_test is set
+};
+
+// The repetitions stop between two of them, while the other threads run on: a series of cycles as
+// judge/pause.h has them, and looks at nothing else.
+struct RepetitionPauses {
+  int each = 0;                      // n of the first cycle
+  int more = 0;                      // m
+  std::chrono::milliseconds time{};  // of a pause, at most
+  // Asked at the end of each cycle; no other follows when it returns true.
+  std::function<bool(const SoFar& so_far)> is_enough{};
+};
+
+// Returns how many repetitions all cycles have.
+[[nodiscard]] int CountRepetitions(const RepetitionPauses& pauses);
+
 struct RepetitionRequest {
   std::vector<std::string> tests;  // "Suite.Test" each
   int repetitions = kFewestRepetitions;
@@ -81,17 +102,24 @@ struct RepetitionRequest {
   bool may_fail = false;               // true if the test did not pass in the suite's run
   // If set, the repetitions need not all take place: the process is killed between two of them when
   // this returns true, or at the timeout, and what has taken place counts.
-  std::function<bool(const SeriesBySite& series)> is_enough{};
+  std::function<bool(const SoFar& so_far)> is_enough{};
+  // Which call sites count in the sum of all; if not set, there is no sum.
+  CountsInSum counts_in_sum{};
+  std::map<std::string, CountsInSum> counts_by_test{};  // likewise, of each test alone
+  std::optional<RepetitionPauses> pauses{};             // what is_enough says does not count then
 };
 
 struct RepetitionResult {
   std::string problem;  // one line that says why there is no result; empty if there is one
   // For those of the requested call sites that had a live block at the end of any repetition.
   SeriesBySite series;
+  AllGrowth all = {};                             // if counts_in_sum was set
+  std::map<std::string, AllGrowth> by_test = {};  // if counts_by_test was set
   ResourcesLeft descriptors_left = {};  // by the second repetition, if descriptors were asked for
   std::set<std::string> tests_with_descriptors = {};  // that left some open, likewise
   // As IterationCounts::StacksFreedLater, if that was asked for.
   std::optional<std::set<std::string>> stacks_freed_later = std::nullopt;
+  std::set<std::string> unsettled_tests = {};  // as IterationCounts::FindUnsettledTests, likewise
 };
 
 // How the repetitions came to their end.

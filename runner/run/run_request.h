@@ -58,6 +58,8 @@ class RunProgress {
 struct ConfirmationLimits {
   std::chrono::milliseconds test = std::chrono::seconds(60);  // for all repetitions of one test
   std::chrono::milliseconds run = std::chrono::minutes(5);    // for all tests together
+  // What is about to fail for growth is given so long to be freed; 0: no time.
+  std::chrono::milliseconds wait = std::chrono::seconds(6);
 };
 
 struct RunRequest {

@@ -156,8 +156,7 @@ TEST_P(MappingsTest, FailsWhatNothingLimitsIfItGrowsWithEachRepetition) {
   EXPECT_THAT(run.command.standard_output + run.command.standard_error,
               AllOf(HasSubstr("mapped: 48.0 KiB in 2 mappings left, of 48.0 KiB by 2 calls:"),
                     HasSubstr("16.0 KiB in 1 mapping by Mapped_LeavesPages_Test::TestBody"),
-                    HasSubstr("grows by 1 mapping each time (in 64 repetitions it grew by 63 "
-                              "mappings, 1008.0 KiB)")));
+                    HasSubstr("grows by 1 mapping each time (in ")));
   EXPECT_EQ(run.command.exit_code, 1);
 }
 

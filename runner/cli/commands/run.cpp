@@ -173,6 +173,10 @@ void DeclareGating(RunCommand& command, OptionList& options) {
               ParseSeconds, "For the repetitions of one test. Default: 60");
   options.Add("--confirm-run-timeout", TextWord("SECONDS"), request.confirmation.run, ParseSeconds,
               "For those of all tests. Default: 300");
+  options.Add("--confirm-wait", TextWord("SECONDS"), request.confirmation.wait, ParseSeconds,
+              "What is about to fail for growth is looked at once more after so long: caches whose "
+              "entries expire, and threads that free now and then, have freed it by then. Once in "
+              "a run. Default: 6");
   options.AddFlag("--strict", command.modes, GateMode::kStrict,
                   "What is unconfirmed, and an allowance that nothing used, fail the run");
   options.AddFlag("--warn-only", command.modes, GateMode::kWarnOnly, "Report, and fail nothing");

@@ -375,6 +375,7 @@ TEST(OptionsTest, HelpOfRunNamesEveryOptionAndExitCode) {
                            "--confirm=",
                            "--confirm-test-timeout",
                            "--confirm-run-timeout",
+                           "--confirm-wait",
                            "--strict",
                            "--warn-only",
                            "--baseline",

@@ -1,4 +1,4 @@
-#include "runner/run/confirmation.h"
+#include "runner/run/series_verdict.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,48 @@
+// Decides whether what grows is freed in time: the repetitions of a quick test take milliseconds,
+// and a cache whose entries expire after seconds, or a thread that frees each second, looks like
+// growth. So the test is repeated once more before it fails, with pauses of some seconds. Pure.
+//
+//   repetitions   n     pause  m     n'    pause  m     n''   pause  m
+//   level             B              L1                 L2                 L3
+//
+//   a leak            n              n+m                                          nothing was freed
+//   a cache           n              m                  m                         freed in time
+//   a leak beside it  2n             n+2m               2n+3m                     half of it stays
+//
+// L1, L2 and L3 are what is left once time has passed. What they rise by is not freed in time.
+// Where nothing has been freed at L1, it ends there; L3 is for what L2 does not tell, as beside
+// what goes up and down. The three numbers of repetitions are unlike each other, so that batches
+// are not cut at the same place each time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "runner/judge/repetition_series.h"
+
+namespace leakgate {
+
+// The looks of such a series: at the end of the n repetitions, of the pause, and of the m.
+inline constexpr std::size_t kLooksOfCycle = 3;
+// n, n' and n'' in hundredths of n.
+inline constexpr std::array<std::int64_t, 3> kCyclePercent = {100, 137, 173};
+
+enum class FreedInTime {
+  kUnseen,  // it did not grow before the pause
+  kNot,     // nothing of it was freed, or as much stays each time
+  kPartly,  // some of it is freed, and some seems to stay
+  kMostly,  // nothing stays
+};
+
+// REQUIRES: the series has a look for each of the above, for one to three cycles.
+[[nodiscard]] FreedInTime JudgePauses(const RepetitionSeries& series);
+
+// Returns whether it has never fallen, and rises by many blocks in each of three cycles, as their
+// lengths are: it stays, whatever is freed in time beside it. REQUIRES: likewise.
+[[nodiscard]] bool Stays(const RepetitionSeries& series);
+
+// Returns the one of both that tells less of frees; what was not seen tells nothing.
+[[nodiscard]] FreedInTime LessOf(FreedInTime a, FreedInTime b);
+
+}  // namespace leakgate

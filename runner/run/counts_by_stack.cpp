@@ -1,0 +1,100 @@
+#include "runner/run/counts_by_stack.h"
+
+#include <algorithm>
+
+namespace leakgate {
+namespace {
+
+constexpr std::size_t kMostTold = 63;  // of a series, in reports
+
+}  // namespace
+
+void HalveLooks(std::vector<std::int64_t>& net) {
+  for (std::size_t i = 0; i < net.size() / 2; ++i) net[i] = net[2 * i] + net[2 * i + 1];
+  net.resize(net.size() / 2);
+}
+
+void CountsByStack::Note(const std::vector<Live>& live) {
+  ByKey now;
+  built_later_.clear();
+  for (const Live& one : live) {
+    now[{one.test, one.stack}] += Amount{static_cast<std::int64_t>(one.size_bytes), 1};
+    if (one.is_of_tests) of_tests_.insert(one.stack);
+    if (one.is_later) built_later_.insert(one.stack);
+  }
+  if (!has_begun_) {
+    first_ = now;
+  } else {
+    ByKey& net = nets_.emplace_back(now);
+    for (const auto& [key, amount] : last_) net[key] = net[key] - amount;
+    std::erase_if(net, [](const auto& entry) { return entry.second == Amount{}; });
+  }
+  last_ = std::move(now);
+  has_begun_ = true;
+  if (nets_.size() == kMostLooks) Halve();
+}
+
+void CountsByStack::Halve() {
+  if (told_.empty()) told_.assign(nets_.begin(), nets_.begin() + kMostTold);
+  for (std::size_t i = 0; i < nets_.size() / 2; ++i) {
+    ByKey sum = std::move(nets_[2 * i]);
+    for (const auto& [key, amount] : nets_[2 * i + 1]) sum[key] += amount;
+    nets_[i] = std::move(sum);
+  }
+  nets_.resize(nets_.size() / 2);
+  stride_ *= 2;
+}
+
+std::map<std::uint32_t, RepetitionSeries> CountsByStack::AllSeries(const BySource& counts) const {
+  std::map<std::uint32_t, RepetitionSeries> all;
+  const auto series_of = [&](const Key& key) -> RepetitionSeries* {
+    if (counts && !counts(key.first)) return nullptr;
+    RepetitionSeries& series = all[key.second];
+    series.blocks.resize(nets_.size());
+    series.bytes.resize(nets_.size());
+    series.told_blocks.resize(told_.size());
+    series.told_bytes.resize(told_.size());
+    return &series;
+  };
+  for (std::size_t i = 0; i < nets_.size(); ++i) {
+    for (const auto& [key, change] : nets_[i]) {
+      RepetitionSeries* const series = series_of(key);
+      if (series == nullptr) continue;
+      series->blocks[i] += change.blocks;
+      series->bytes[i] += change.bytes;
+    }
+  }
+  for (const auto& [key, amount] : last_) {
+    if (of_tests_.contains(key.second)) series_of(key);
+  }
+  for (std::size_t i = 0; i < told_.size(); ++i) {
+    for (const auto& [key, change] : told_[i]) {
+      RepetitionSeries* const series = series_of(key);
+      if (series == nullptr) continue;
+      series->told_blocks[i] += change.blocks;
+      series->told_bytes[i] += change.bytes;
+    }
+  }
+  for (const auto& [key, amount] : first_) {
+    const auto known = all.find(key.second);
+    if (known == all.end() || (counts && !counts(key.first))) continue;
+    known->second.first += amount;
+  }
+  for (auto& [stack, series] : all) {
+    series.is_built_once = !built_later_.contains(stack);
+    series.stride = stride_;
+  }
+  return all;
+}
+
+std::set<std::pair<std::uint32_t, std::uint32_t>> CountsByStack::FindChanged() const {
+  std::set<Key> changed;
+  for (const ByKey& net : nets_) {
+    for (const auto& [key, amount] : net) {
+      if (amount != Amount{}) changed.insert(key);
+    }
+  }
+  return changed;
+}
+
+}  // namespace leakgate

@@ -1,0 +1,133 @@
+#include "runner/run/freed_in_time.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "runner/attribution/call_sites.h"
+#include "runner/judge/pause.h"
+#include "runner/run/sum_of_test.h"
+
+namespace leakgate {
+namespace {
+
+bool MayGoInTime(const Finding& finding) {
+  return finding.disposition == Disposition::kSteady &&
+         finding.kind != AllocationKind::kThreadStack;
+}
+
+template <typename Do>
+void ForEachGrowing(WindowResult& window, Do act) {
+  for (std::vector<Finding>* const findings : {&window.findings, &window.mappings}) {
+    for (Finding& finding : *findings) {
+      if (MayGoInTime(finding)) act(finding);
+    }
+  }
+}
+
+template <typename Is>
+bool AnyGrowing(const WindowResult& window, Is is) {
+  const auto is_one = [&](const Finding& finding) { return MayGoInTime(finding) && is(finding); };
+  return std::any_of(window.findings.begin(), window.findings.end(), is_one) ||
+         std::any_of(window.mappings.begin(), window.mappings.end(), is_one);
+}
+
+std::size_t CyclesIn(const SoFar& so_far) {
+  if (so_far.series.empty() || so_far.series.begin()->second.empty()) return 0;
+  return so_far.series.begin()->second.begin()->second.blocks.size() / kLooksOfCycle;
+}
+
+RepetitionSeries AllOf(const SeriesByStack& site) {
+  RepetitionSeries all;
+  for (const auto& [stack, series] : site) AddSeries(series, all);
+  return all;
+}
+
+// A block that grows moves from stack to stack, and is freed of each: so the sum counts, too. Of
+// one cycle, the sum alone tells whether anything is freed in time.
+FreedInTime FreedOf(const SoFar& so_far, const WindowResult& window, const Finding& finding,
+                    const GrowsByItself& grows_by_itself) {
+  const auto sum = so_far.by_test.find(window.name);
+  const bool has_sum = !IsMapped(finding) && sum != so_far.by_test.end();
+  const FreedInTime of_sum = has_sum ? JudgePauses(sum->second.total) : FreedInTime::kUnseen;
+  const bool any_stays =
+      has_sum && std::any_of(sum->second.shares.begin(), sum->second.shares.end(),
+                             [](const GrowthShare& share) { return Stays(share.series); });
+  if (any_stays) return FreedInTime::kNot;
+  const auto site = so_far.series.find(SeriesKey(finding));
+  if (site == so_far.series.end() || (has_sum && CyclesIn(so_far) < 2)) return of_sum;
+  FreedInTime freed = LessOf(of_sum, JudgePauses(AllOf(site->second)));
+  const auto own = site->second.find(CallStackKey(finding));
+  if (own == site->second.end() || !grows_by_itself(window, finding)) return freed;
+  return LessOf(freed, JudgePauses(own->second));
+}
+
+// n and m of judge/pause.h, for tests that take `once` together.
+RepetitionPauses PausesFor(std::chrono::nanoseconds once) {
+  constexpr std::chrono::seconds kEach(1);
+  const std::int64_t times = kEach / std::max(once, std::chrono::nanoseconds(1));
+  const int each = static_cast<int>(std::clamp<std::int64_t>(times, 6, 1000));
+  return {.each = each, .more = std::max(1, each / 16)};
+}
+
+}  // namespace
+
+bool MayBeFreedInTime(const WindowResult& window, const std::set<std::string>& lasting) {
+  if (window.kind != WindowKind::kTest || window.verdict != Verdict::kOverBudget) return false;
+  return AnyGrowing(window,
+                    [&](const Finding& finding) { return !lasting.contains(SeriesKey(finding)); });
+}
+
+RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const ConfirmationLimits& limits,
+                                  const std::vector<WindowResult*>& windows) {
+  RepetitionRequest request;
+  std::chrono::nanoseconds once{};
+  std::set<std::string> names;
+  for (WindowResult* const window : windows) {
+    ForEachGrowing(*window,
+                   [&](const Finding& finding) { request.call_sites.insert(SeriesKey(finding)); });
+    request.may_fail = request.may_fail || window->status != TestStatus::kPassed;
+    if (!names.insert(window->name).second) continue;
+    if (CountsInSum counts = CountsFor(setup, *window)) {
+      request.counts_by_test[window->name] = std::move(counts);
+    }
+    once += window->end - window->begin;
+  }
+  request.test = fmt::format("{}", fmt::join(names, ":"));
+  request.pauses = PausesFor(once);
+  request.pauses->time = limits.wait;
+  request.repetitions = CountRepetitions(*request.pauses);
+  request.timeout = limits.test + kCyclePercent.size() * limits.wait;
+  return request;
+}
+
+bool IsToldByPauses(const SoFar& so_far, const WindowResult& window,
+                    const GrowsByItself& grows_by_itself) {
+  return !AnyGrowing(window, [&](const Finding& finding) {
+    return FreedOf(so_far, window, finding, grows_by_itself) == FreedInTime::kPartly;
+  });
+}
+
+void ApplyPauses(const SoFar& so_far, const GrowsByItself& grows_by_itself, WindowResult& window,
+                 std::set<std::string>& lasting) {
+  ForEachGrowing(window, [&](Finding& finding) {
+    switch (FreedOf(so_far, window, finding, grows_by_itself)) {
+      case FreedInTime::kMostly:
+        finding.disposition = Disposition::kBounded;
+        finding.explanation += ", but it is freed in time";
+        break;
+      case FreedInTime::kPartly:
+        finding.disposition = Disposition::kUnconfirmed;
+        finding.explanation += ", but some of it is freed in time";
+        break;
+      case FreedInTime::kNot:
+        lasting.insert(SeriesKey(finding));
+        break;
+      case FreedInTime::kUnseen:
+        break;
+    }
+  });
+}
+
+}  // namespace leakgate
