@@ -31,7 +31,8 @@ def place_of(window: dict) -> str:
 def verdicts_of(leakgate: str, program: pathlib.Path) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
-        done = subprocess.run([leakgate, "run", "--report", f"json={report}", "--", str(program)], cwd=folder,
+        done = subprocess.run([leakgate, "run", "--confirm-wait", "0.05", "--report", f"json={report}", "--",
+                               str(program)], cwd=folder,
                               capture_output=True, text=True, errors="replace", check=False)
         if not report.exists():
             return [f"no report, exit code {done.returncode}: {done.stderr[-2000:]}"]
