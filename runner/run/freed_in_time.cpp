@@ -1,7 +1,6 @@
 #include "runner/run/freed_in_time.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -94,7 +93,7 @@ RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const Confirmati
     }
     once += window->end - window->begin;
   }
-  request.test = fmt::format("{}", fmt::join(names, ":"));
+  request.tests.assign(names.begin(), names.end());
   request.pauses = PausesFor(once);
   request.pauses->time = limits.wait;
   request.repetitions = CountRepetitions(*request.pauses);
