@@ -1,7 +1,5 @@
 #include "runner/run/freed_in_time.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "runner/attribution/call_sites.h"
