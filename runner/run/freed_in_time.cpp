@@ -94,7 +94,7 @@ RepetitionRequest PauseRequestFor(const RepetitionSetup& setup, const Confirmati
     }
     once += window->end - window->begin;
   }
-  request.test = fmt::format("{}", fmt::join(names, ":"));
+  request.tests.assign(names.begin(), names.end());
   request.pauses = PausesFor(once);
   request.pauses->time = limits.wait;
   request.repetitions = CountRepetitions(*request.pauses);
