@@ -92,6 +92,13 @@ bool IsBeyond(const Net& net, const SeriesScale& scale) {
   return scale.entries.value_or(rises * static_cast<std::int64_t>(scale.stride)) >= kManyEntries;
 }
 
+// What takes so much memory that few repetitions have room shows in those.
+bool IsHugeEachTime(const Net& net, const SeriesScale& scale) {
+  constexpr std::size_t kFewest = 5;
+  return net.size() >= kFewest && std::all_of(net.begin(), net.end(), Rises) &&
+         std::accumulate(net.begin(), net.end(), std::int64_t{0}) >= scale.huge;
+}
+
 // A few rises, by little of what there is, are those of a buffer that is kept at its largest.
 bool IsLittle(const Octaves& octaves, std::int64_t level) {
   constexpr std::int64_t kFew = 6;
@@ -105,6 +112,7 @@ Growth ClassifyRisingLong(const Net& net, const SeriesScale& scale, bool is_fina
   const std::size_t last = LastRiseOf(net);
   const std::size_t quiet = net.size() - last;
   if (HasStopped(net) && (is_final || quiet >= last)) return Growth::kBounded;
+  if (is_final && IsHugeEachTime(net, scale)) return Growth::kSteady;
   if (!is_final && net.size() < kLongLooks) return Growth::kIrregular;
   const Octaves octaves = OctavesOf(net);
   const bool is_beyond = IsBeyond(net, scale);
