@@ -177,6 +177,11 @@ std::optional<WaitingIn> ParseWaiting(std::string_view line) {
   return waiting;
 }
 
+bool WakesByClock(const WaitingIn& waiting) {
+  return waiting.call == SYS_nanosleep || waiting.call == SYS_clock_nanosleep ||
+         waiting.call == SYS_restart_syscall;
+}
+
 std::optional<std::int32_t> EventTimeLimitMs(const WaitingIn& waiting) {
   if (!IsEventWait(waiting.call)) return std::nullopt;
   const auto limit = static_cast<std::int32_t>(waiting.arguments[3]);

@@ -49,6 +49,10 @@ enum class WaitsAt {
 // waits at for a moment, to ask for a socket's time limit.
 [[nodiscard]] StopCost CostOfStop(int pid, int tid, const WaitingIn& waiting);
 
+// Returns whether the thread only sleeps for a time: then it wakes by itself soon, and does not
+// notice a stop. Pure.
+[[nodiscard]] bool WakesByClock(const WaitingIn& waiting);
+
 // Returns the time limit of an epoll_wait, which is in one of its registers, in milliseconds;
 // nothing if the call is another one, or has none. Pure.
 [[nodiscard]] std::optional<std::int32_t> EventTimeLimitMs(const WaitingIn& waiting);

@@ -100,7 +100,10 @@ Expected<SnapshotClosing> SnapshotSubject::WriteStopped(const fs::path& path) co
   if (process_->run_pid == 0) {
     const Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process_->status.pid);
     if (!frozen) return Unexpected(frozen.error());
-    return Write(path, SnapshotMoment::kStopped);
+    return Write(path, SnapshotMoment::kStopped, [&]() -> Expected<void> {
+      if (frozen->HasStoodStill()) return {};
+      return WokenError(process_->status.pid);
+    });
   }
   Expected<RunHold> hold = RunHold::Take(process_->run_pid, process_->status.pid);
   if (!hold) return Unexpected(hold.error());

@@ -28,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds kShortestSleep(100);  // what the kernel makes of any
 constexpr std::chrono::seconds kFreezePatience(2);        // for a thread that the kernel keeps
 constexpr std::chrono::seconds kProcessorPatience(20);    // for one that waits for a processor
+constexpr std::chrono::milliseconds kClockError(10);      // of SleepsSince: no wait may end early
 
 Error SeizeError(int pid, int tid, int error) {
   const std::string tracer = StatusField(pid, tid, "TracerPid");
@@ -131,11 +132,12 @@ bool FrozenProcess::LeaveAsleep(Held& thread) {
   const std::optional<std::uint64_t> runs = RunsOf(pid, tid);
   const std::optional<WaitingIn> waiting = runs ? ReadWaiting(pid, tid) : std::nullopt;
   if (!waiting || waiting->pc == 0 || waiting->call < 0 || !IsAsleep(pid, tid)) return false;
+  if (WakesByClock(*waiting)) return false;
   if (request_.sleeping == SleepingThreads::kStoppedUnseen) {
     if (CostOfStop(pid, tid, *waiting) == StopCost::kNone) return false;
     if (const auto limit = EventTimeLimitMs(*waiting)) {
       const auto slept = SleepsSince(pid, tid);
-      if (slept) thread.due = *slept + std::chrono::milliseconds(*limit);
+      if (slept) thread.due = *slept + std::chrono::milliseconds(*limit) + kClockError;
       if (slept) return false;
     }
   }
@@ -274,6 +276,13 @@ void FrozenProcess::Thaw() {
   for (Held& held : held_) Release(held);
   held_.clear();
   if (waiting_.owns_lock()) waiting_.unlock();
+}
+
+Unexpected WokenError(int pid) {
+  return InconclusiveError(
+      fmt::format("a thread of PID {} woke from a system call that a stop would have ended: the "
+                  "snapshot is not of one moment; take it again",
+                  pid));
 }
 
 }  // namespace leakgate

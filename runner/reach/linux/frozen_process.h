@@ -47,7 +47,7 @@ struct FrozenThread {
 // What becomes of threads that sleep in a system call.
 enum class SleepingThreads {
   kStoppedUnseen,  // those are stopped that do not notice it
-  kLeft,           // none is stopped
+  kLeft,           // none is stopped but those that only sleep for a time
 };
 
 struct FreezeRequest {
@@ -123,5 +123,9 @@ class FrozenProcess {
   std::vector<Sleeper> sleepers_;
   std::vector<FrozenThread> threads_;
 };
+
+// Returns the error that a thread which had been left asleep has run while the process was frozen,
+// so that what was read of it is not of one moment.
+[[nodiscard]] Unexpected WokenError(int pid);
 
 }  // namespace leakgate

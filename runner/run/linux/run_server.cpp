@@ -110,8 +110,10 @@ void RunServer::Hold(const UniqueFd& client, const Json& request) const {
     Expected<FrozenProcess> frozen = FrozenProcess::Freeze(process->status.pid);
     if (!frozen) return (void)SendMessage(client, {ToJson(frozen.error())}, kClient);
     (void)SendMessage(client, {Json::object()}, kClient);
-    const Expected<void> released = AwaitRelease(client, process->status.pid);
+    Expected<void> released = AwaitRelease(client, process->status.pid);
+    const bool has_stood_still = frozen->HasStoodStill();
     frozen->Thaw();
+    if (released && !has_stood_still) released = WokenError(process->status.pid);
     (void)SendMessage(client, {released ? Json::object() : ToJson(released.error())}, kClient);
   }).get();
 }
