@@ -61,9 +61,16 @@ TEST(LaunchLimitsTest, TooLittleAddressSpaceIsInconclusive) {
 }
 
 TEST(LaunchLimitsTest, TooLittleAddressSpaceInTheProgramIsInconclusive) {
-  const CommandResult result = RunCommand(Gated({"sh", "-c", "ulimit -v 200000; exec true"}));
+  const CommandResult result =
+      RunCommand(Gated({"sh", "-c", "prlimit --pid $$ --as=204800000; exec true"}));
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.standard_error, HasSubstr("(ulimit -v)"));
+}
+
+// What the agent takes is no part of a limit that the program itself sets.
+TEST(LaunchLimitsTest, AProgramThatLowersItsAddressSpaceIsGated) {
+  const CommandResult result = RunCommand(Gated({"sh", "-c", "ulimit -v 200000; exec true"}));
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
 }
 
 TEST(LaunchLimitsTest, AnOrdinaryUserCanGate) {
