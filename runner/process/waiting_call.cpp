@@ -16,6 +16,7 @@
 
 #include "runner/arch/registers.h"
 #include "runner/base/descriptors.h"
+#include "runner/base/linux/proc_place.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/ptrace_stops.h"
 
@@ -122,7 +123,8 @@ WaitsAt KindOfSocket(int pid, int fd, const std::string& name) {
 WaitsAt KindOfFile(const std::string& path) {
   struct statx file {};
   constexpr unsigned kWanted = STATX_TYPE;
-  if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, kWanted, &file) != 0) {
+  const ProcPlace place(path);
+  if (::statx(place.directory(), place.name(), AT_STATX_DONT_SYNC, kWanted, &file) != 0) {
     return WaitsAt::kUnknown;
   }
   if (S_ISFIFO(file.stx_mode)) return WaitsAt::kPipe;
@@ -134,11 +136,9 @@ WaitsAt KindOfFile(const std::string& path) {
 
 WaitsAt FindWaitsAt(int pid, int tid, std::uint64_t descriptor) {
   const auto fd = static_cast<int>(descriptor);
-  char name[64];
   const std::string path = fmt::format("/proc/{}/task/{}/fd/{}", pid, tid, fd);
-  const ssize_t bytes = ::readlink(path.c_str(), name, sizeof(name));
-  if (bytes <= 0) return WaitsAt::kUnknown;
-  const std::string text(name, static_cast<std::size_t>(bytes));
+  const std::string text = ReadLinkOf(path);
+  if (text.empty()) return WaitsAt::kUnknown;
   if (text.starts_with("pipe:")) return WaitsAt::kPipe;
   if (text.starts_with("socket:")) return KindOfSocket(pid, fd, text);
   const bool is_events = text == "anon_inode:[eventfd]" || text == "anon_inode:[timerfd]" ||
