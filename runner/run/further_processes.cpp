@@ -13,6 +13,7 @@
 #include "runner/judge/window_description.h"
 #include "runner/process/image_inspection.h"
 #include "runner/process/process_image.h"
+#include "runner/process/process_tree.h"
 #include "runner/run/preparation.h"
 #include "runner/run/run_outcome.h"
 
@@ -61,8 +62,19 @@ HelloReply FurtherProcesses::OnExecuted(int pid) {
   const std::string path = ProgramOf(pid);
   const bool are_test_binaries = BoundariesOf(path) != BoundarySource::kNone &&
                                  BoundariesOf(program_.image()) != BoundarySource::kNone;
-  if (!are_test_binaries || IsSwitchedOff(pid)) return {};
+  if (!are_test_binaries || IsSwitchedOff(pid) || IsStartedByTest(pid)) return {};
   return Trace(Kind::kExecuted, pid, path, program_.CurrentWindow().id);
+}
+
+// What a test starts is the test's own affair.
+bool FurtherProcesses::IsStartedByTest(int pid) const {
+  if (program_.CurrentWindow().kind == WindowKind::kTest) return true;
+  return std::any_of(processes_.begin(), processes_.end(), [pid](const auto& process) {
+    if (process->judged == nullptr || process->is_replaced) return false;
+    const RegionReader& region = process->judged->region();
+    return region.Window(region.CurrentWindow()).kind == WindowKind::kTest &&
+           IsBelow(pid, region.Pid());
+  });
 }
 
 // A forked child may have executed a program since.

@@ -4,7 +4,8 @@
 //
 //   forked      asks at its first allocation, or as its first test begins
 //               (plugin/agent/start/forked_child.cpp)
-//   executed    its agent asks as it starts; only the test binaries of a test binary are traced
+//   executed    its agent asks as it starts; only test binaries that a test binary starts, and no
+//               test of it, are traced
 //
 // Tests that ran there are judged as the program's own are. What a forked child left behind
 // otherwise is a row of its own, if it ended by itself; of an executed one, if tests ran in it.
@@ -37,7 +38,7 @@ class FurtherProcesses {
   // it was forked, if that is known.
   [[nodiscard]] HelloReply OnFork(int pid, std::uint32_t window);
   // Answers a process that executes a program, and is not the program under test. Traces it if
-  // both are test binaries.
+  // both are test binaries, and no test runs that has started it.
   [[nodiscard]] HelloReply OnExecuted(int pid);
 
   // Waits until those in which tests ran have ended, but for `patience` at most.
@@ -66,6 +67,7 @@ class FurtherProcesses {
 
   [[nodiscard]] BoundarySource BoundariesOf(const std::string& path);
   HelloReply Trace(Kind kind, int pid, const std::string& path, std::uint32_t window);
+  [[nodiscard]] bool IsStartedByTest(int pid) const;
   void NoteReplaced(int pid);
   [[nodiscard]] static bool RunsTests(const Process& process);
   [[nodiscard]] static bool IsOver(const Process& process);

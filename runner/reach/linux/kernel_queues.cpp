@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t kPointerBytes = sizeof(std::uint64_t);
 constexpr std::size_t kMostQueuedBytes = 1 << 20;    // of one pipe, socket or message
-constexpr std::size_t kMostFileBytes = 16 << 20;     // of one file
+constexpr std::size_t kMostFileBytes = 16 << 20;     // of all files
 constexpr std::size_t kMostDescriptorsAsked = 4096;  // more are left out
 constexpr long kMessageQueueMagic = 0x1980'0202;     // statfs(2)
 
@@ -198,7 +198,8 @@ class QueueFinder {
     struct stat facts {};
     if (!one.is_writable || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
     if (facts.st_size <= 0) return;
-    std::vector<char> bytes(std::min(static_cast<std::size_t>(facts.st_size), kMostFileBytes));
+    std::vector<char> bytes(std::min(static_cast<std::size_t>(facts.st_size), file_bytes_left_));
+    file_bytes_left_ -= bytes.size();
     const ssize_t got = ::pread(file.get(), bytes.data(), bytes.size(), 0);
     bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     Add(fmt::format("file of descriptor {}", one.number), WordsIn(bytes));
@@ -302,6 +303,7 @@ class QueueFinder {
   const std::vector<FrozenThread>& threads_;
   const UniqueFd process_;
   std::set<std::string> seen_;  // by target
+  std::size_t file_bytes_left_ = kMostFileBytes;
   KernelQueues found_;
 };
 
