@@ -113,6 +113,10 @@ class CountedImages {
   std::vector<std::unique_ptr<IterationCounts>> images_;
 };
 
+void Unset(const std::string& variable, std::vector<std::string>& environment) {
+  std::erase_if(environment, [&](const std::string& set) { return set.starts_with(variable); });
+}
+
 // Files that runtimes and libraries write as the process ends, and their variables.
 void LeadAside(const std::filesystem::path& scratch, std::vector<std::string>& environment) {
   const std::string path = scratch.string();
@@ -122,11 +126,11 @@ void LeadAside(const std::filesystem::path& scratch, std::vector<std::string>& e
            {"GCOV_PREFIX=", ""},                         // else beside the objects
            {"GMON_OUT_PREFIX=", "/gmon.out"},
        }) {
-    std::erase_if(environment, [&](const std::string& set) { return set.starts_with(variable); });
+    Unset(variable, environment);
     environment.push_back(variable + path + file);
   }
-  for (const std::string_view variable : {"CPUPROFILE=", "HEAPPROFILE=", "MALLOC_TRACE="}) {
-    std::erase_if(environment, [&](const std::string& set) { return set.starts_with(variable); });
+  for (const char* const variable : {"CPUPROFILE=", "HEAPPROFILE=", "MALLOC_TRACE="}) {
+    Unset(variable, environment);
   }
 }
 
