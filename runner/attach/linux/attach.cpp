@@ -14,6 +14,7 @@
 #include "runner/attach/linux/refusals.h"
 #include "runner/attach/linux/target.h"
 #include "runner/base/descriptors.h"
+#include "runner/base/linux/proc_place.h"
 #include "runner/process/proc_files.h"
 #include "runner/process/ptrace_stops.h"
 
@@ -161,7 +162,7 @@ Expected<void> DisableAgentOf(int pid, Target& target) {
 // trace it can take it, and the kernel releases it when leakgate ends. Returns what holds it; empty
 // if there is no memory or no lock to be had, which what is tried next tells or does without.
 Expected<UniqueFd> TakeTurn(int pid) {
-  UniqueFd memory = OpenProcFile(pid, "mem");
+  UniqueFd memory = OpenSharedPlaceOf(fmt::format("/proc/{}/mem", pid), O_RDONLY);
   const auto deadline = std::chrono::steady_clock::now() + kTurnPatience;
   for (std::chrono::milliseconds pause(1); memory; pause = std::min(2 * pause, kMostPause)) {
     if (::flock(memory.get(), LOCK_EX | LOCK_NB) == 0) break;

@@ -46,6 +46,10 @@ UniqueFd OpenPlaceOf(const std::string& path, int access) {
   return UniqueFd(::openat(place.directory(), place.name(), access | O_CLOEXEC));
 }
 
+UniqueFd OpenSharedPlaceOf(const std::string& path, int access) {
+  return UniqueFd(::open(path.c_str(), access | O_CLOEXEC));
+}
+
 std::optional<struct stat> StatPlaceOf(const std::string& path) {
   const ProcPlace place(path);
   struct stat facts {};

@@ -36,6 +36,8 @@ class ProcPlace {
 
 // Opens the path, with O_CLOEXEC. errno tells why it failed.
 [[nodiscard]] UniqueFd OpenPlaceOf(const std::string& path, int access);
+// The same, of the /proc that all share: it may keep the calling thread waiting.
+[[nodiscard]] UniqueFd OpenSharedPlaceOf(const std::string& path, int access);
 // Returns what the path leads to; nothing if there is no such thing.
 [[nodiscard]] std::optional<struct stat> StatPlaceOf(const std::string& path);
 // Returns the text of a link, of "/proc/self/fd/3" say; empty if it cannot be read (errno).
