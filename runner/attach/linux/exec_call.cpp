@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
 #include "runner/attach/linux/target_module.h"
 #include "runner/attach/linux/thread_stops.h"
@@ -16,8 +14,6 @@
 
 namespace leakgate {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOfScript = 256;  // as much as the kernel reads
 constexpr std::size_t kMostText = std::size_t{1} << 12;
