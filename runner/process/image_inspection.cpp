@@ -15,7 +15,6 @@
 
 #include "runner/arch/processor.h"
 #include "runner/base/descriptors.h"
-#include "runner/base/linux/proc_place.h"
 #include "runner/base/regular_file.h"
 #include "runner/process/elf_symbols.h"
 
@@ -203,14 +202,13 @@ bool HasConstant(Elf* elf, std::string_view text) {
   return !has_sections && Contains(whole, text);
 }
 
-std::optional<std::string> RefuseRights(const std::filesystem::path& image) {
-  const auto facts = StatPlaceOf(image);
-  if (facts && (facts->st_mode & (S_ISUID | S_ISGID)) != 0) {
+std::optional<std::string> RefuseRights(const UniqueFd& file) {
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) == 0 && (facts.st_mode & (S_ISUID | S_ISGID)) != 0) {
     return "it is set-uid or set-gid, and the dynamic linker ignores preloading for such files; "
            "gate a copy without that bit";
   }
-  const auto file = OpenRegularFile(image);
-  if (file && ::fgetxattr(file->get(), "security.capability", nullptr, 0) > 0) {
+  if (::fgetxattr(file.get(), "security.capability", nullptr, 0) > 0) {
     return "it has file capabilities, and the dynamic linker ignores preloading for such files; "
            "gate a copy without them (setcap -r)";
   }
@@ -316,7 +314,7 @@ ImageInspection Inspect(const std::filesystem::path& image, const UniqueFd& file
   if (!inspection.refusal_of_running) inspection.refusal_of_running = RefuseAllocator(facts);
   inspection.refusal = RefuseLinker(image);
   if (!inspection.refusal) inspection.refusal = RefuseFormat(facts);
-  if (!inspection.refusal) inspection.refusal = RefuseRights(image);
+  if (!inspection.refusal) inspection.refusal = RefuseRights(file);
   if (!inspection.refusal) inspection.refusal = RefuseAllocator(facts);
   if (elf != nullptr) inspection.framework = FindFramework(elf.get(), facts);
   inspection.stream_problem = FindStreamProblem(facts, inspection.framework);
