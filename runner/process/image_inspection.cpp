@@ -116,8 +116,6 @@ class StreamCallSearch {
     if (callers == Callers::kAllModules && is_imported) {
       imported_[static_cast<std::size_t>(call - kStreamCalls.begin())] = true;
     }
-    facts_.imports_stream_calls =
-        std::all_of(imported_.begin(), imported_.end(), [](bool is) { return is; });
     const unsigned char type = GELF_ST_TYPE(symbol.st_info);
     const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
     if (is_imported || !is_function) return;
@@ -125,6 +123,10 @@ class StreamCallSearch {
     if (!is_wrapper && GELF_ST_BIND(symbol.st_info) == STB_LOCAL) return;
     if (callers == Callers::kAllModules && !is_wrapper) facts_.exported_stream_call = called;
     facts_.defined_stream_call = called;
+  }
+
+  bool AreAllImported() const {
+    return std::all_of(imported_.begin(), imported_.end(), [](bool is) { return is; });
   }
 
  private:
@@ -166,7 +168,9 @@ void ReadLibraries(Elf* elf, const GElf_Shdr& header, Elf_Data* content, ElfFact
 void ReadSections(Elf* elf, ElfFacts& facts) {
   StreamCallSearch stream_calls(facts);
   ReadSymbols(FindSymbols(elf, SHT_SYMTAB), Callers::kFile, stream_calls, facts);
-  ReadSymbols(FindSymbols(elf, SHT_DYNSYM), Callers::kAllModules, stream_calls, facts);
+  const ElfSymbols dynamic = FindSymbols(elf, SHT_DYNSYM);
+  ReadSymbols(dynamic, Callers::kAllModules, stream_calls, facts);
+  facts.lacks_stream_call = !dynamic.symbols.empty() && !stream_calls.AreAllImported();
   for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (::gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
@@ -264,8 +268,8 @@ std::optional<std::string> FindStreamProblem(const ElfFacts& facts, TestFramewor
   if (framework != TestFramework::kGoogleTest) return std::nullopt;
   const std::string& instead =
       facts.needs_google_test ? facts.exported_stream_call : facts.defined_stream_call;
-  const bool is_told = facts.needs_google_test || facts.imports_stream_calls;
-  if (instead.empty() && is_told) return std::nullopt;
+  const bool calls_its_own = !facts.needs_google_test && facts.lacks_stream_call;
+  if (instead.empty() && !calls_its_own) return std::nullopt;
   return fmt::format(
       "{}, and GoogleTest would stream its events by that, which is how leakgate learns where "
       "tests begin; link leakgate::listener, which needs no stream",
